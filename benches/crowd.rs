@@ -33,8 +33,8 @@ use bevy::{
     render::{RenderApp, render_resource::PollType, renderer::RenderDevice},
 };
 use bevy_marionette::{
-    asset::build_character, controller::AnimationController as Controller, import::Manifest, model::SkinPart,
-    prelude::*,
+    asset::build_character, controller::AnimationController as Controller, import::Manifest,
+    model::SkinPart, prelude::*,
 };
 use clap::Parser;
 use content::{JOINTS, model};
@@ -129,9 +129,21 @@ fn main() {
     let all = std::thread::available_parallelism().map_or(1, usize::from);
     if args.test || !args.bench && args.threads.is_none() {
         // `cargo test` runs benchmarks too, to check that they work.
-        args = Args { threads: Some(all), counts: vec![1, 10], runs: 1, turns: 1, frames: 3, ..args };
+        args = Args {
+            threads: Some(all),
+            counts: vec![1, 10],
+            runs: 1,
+            turns: 1,
+            frames: 3,
+            ..args
+        };
     } else if args.fast {
-        args = Args { runs: 1, turns: 1, frames: args.frames.min(20), ..args };
+        args = Args {
+            runs: 1,
+            turns: 1,
+            frames: args.frames.min(20),
+            ..args
+        };
     }
     let Some(threads) = args.threads else {
         // Bevy creates its thread pools once per process.
@@ -140,8 +152,15 @@ fn main() {
         for threads in counts {
             let program = std::env::current_exe().expect("this program has a path");
             let given = std::env::args().skip(1);
-            let status = Command::new(program).args(given).arg("--threads").arg(threads.to_string()).status();
-            assert!(status.is_ok_and(|status| status.success()), "a run with {threads} threads failed");
+            let status = Command::new(program)
+                .args(given)
+                .arg("--threads")
+                .arg(threads.to_string())
+                .status();
+            assert!(
+                status.is_ok_and(|status| status.success()),
+                "a run with {threads} threads failed"
+            );
         }
         return;
     };
@@ -151,21 +170,36 @@ fn main() {
     for run in 1..=args.runs {
         let Args { frames, turns, .. } = args;
         let joints = model(&args).skeleton.len();
-        println!("\n## {joints} joints, 2 clips blended; {threads} compute threads, {all} cores; run {run}\n");
+        println!(
+            "\n## {joints} joints, 2 clips blended; {threads} compute threads, {all} cores; run {run}\n"
+        );
         println!("Milliseconds, medians of {frames} frames; the fastest of {turns} processes.\n");
         let empty = fastest_of_turns(&args, None, 0, threads);
-        let plain = fastest_of_turns(&Args { plain: true, ..args.clone() }, None, 0, threads).frame;
+        let plain = fastest_of_turns(
+            &Args {
+                plain: true,
+                ..args.clone()
+            },
+            None,
+            0,
+            threads,
+        )
+        .frame;
         let titles = Stage::WORK.map(Stage::name).join(" | ");
         println!("characters | side | frame | work | {titles} | us per character | bytes each");
-        println!("---------: | ---- | ----: | ---: {}| ---: | ---:", "| ---: ".repeat(Stage::WORK.len()));
+        println!(
+            "---------: | ---- | ----: | ---: {}| ---: | ---:",
+            "| ---: ".repeat(Stage::WORK.len())
+        );
         println!("0 | app without the plugins | {plain:.3} |");
         print_row(0, "empty app", &empty, &empty.stages);
         let (mut ratios, mut growth, mut limits) = (Vec::new(), Vec::new(), Vec::new());
         for &count in &args.counts {
             let mut costs: [Option<Cost>; 2] = [None, None];
             for _ in 0..turns {
-                for side in
-                    [Side::Bevy, Side::Ours].into_iter().filter(|side| args.only.is_none_or(|only| only == *side))
+                for side in [Side::Bevy, Side::Ours]
+                    .into_iter()
+                    .filter(|side| args.only.is_none_or(|only| only == *side))
                 {
                     let cost = measure_apart(&args, Some(side), count, threads);
                     let best = &mut costs[side as usize];
@@ -188,7 +222,9 @@ fn main() {
             }
         }
         if !ratios.is_empty() {
-            println!("\ncharacters | work: times faster | frame: times faster | frame less an empty app's");
+            println!(
+                "\ncharacters | work: times faster | frame: times faster | frame less an empty app's"
+            );
             println!("---------: | ---: | ---: | ---:");
         }
         for (count, work, frame, beyond) in ratios {
@@ -209,21 +245,31 @@ fn main() {
 /// the serial part look larger than it is.
 fn print_threads(args: &Args, threads: usize, rows: &[(usize, Frame)]) {
     let empty = fastest_of_turns(args, None, 0, 1);
-    println!("\ncharacters | threads | chunks | longest thread | serial | ms of work | of one thread's");
+    println!(
+        "\ncharacters | threads | chunks | longest thread | serial | ms of work | of one thread's"
+    );
     println!("---------: | ---: | ---: | ---: | ---: | ---: | ---:");
     for (count, work) in rows {
-        let one = fastest_of_turns(args, Some(Side::Ours), *count, 1).stages.beyond(&empty.stages).work();
+        let one = fastest_of_turns(args, Some(Side::Ours), *count, 1)
+            .stages
+            .beyond(&empty.stages)
+            .work();
         let (many, n) = (work.work(), threads as f64);
         let serial = ((n * many - one) / (n - 1.0)).clamp(0.0, one);
         println!("{count} | 1 | 1 | 100 % | {serial:.3} | {one:.3} | 100 %");
-        println!("{count} | {threads} | | | {serial:.3} | {many:.3} | {:.0} %", many / one * 100.0);
+        println!(
+            "{count} | {threads} | | | {serial:.3} | {many:.3} | {:.0} %",
+            many / one * 100.0
+        );
         for threads in [8, 16] {
             let size = count.div_ceil(threads * 4).max(16).min(*count);
             let chunks = count.div_ceil(size);
             let longest = (chunks.div_ceil(threads) * size).min(*count) as f64 / *count as f64;
             let expected = serial + (one - serial) * longest;
             let (longest, share) = (longest * 100.0, expected / one * 100.0);
-            println!("{count} | {threads} | {chunks} | {longest:.1} % | {serial:.3} | {expected:.3} | {share:.0} %");
+            println!(
+                "{count} | {threads} | {chunks} | {longest:.1} % | {serial:.3} | {expected:.3} | {share:.0} %"
+            );
         }
     }
 }
@@ -246,7 +292,10 @@ fn print_limit(args: &Args, rows: &[(usize, Frame)]) {
         for (stage, bytes) in [(Stage::Palettes, palettes), (Stage::Advance, controller)] {
             let (least, taken) = ((bytes * count) as f64 / speed, work.of(stage));
             let name = stage.name();
-            println!("{count} | {name} | {bytes} | {least:.3} | {taken:.3} | {:.0} %", least / taken * 100.0);
+            println!(
+                "{count} | {name} | {bytes} | {least:.3} | {taken:.3} | {:.0} %",
+                least / taken * 100.0
+            );
         }
     }
 }
@@ -277,28 +326,60 @@ struct Cost {
 impl Cost {
     /// Combines the faster frame with the stages of the run that did less work.
     fn quicker(self, other: Self) -> Self {
-        let stages = if other.stages.work() < self.stages.work() { other.stages } else { self.stages };
-        Self { frame: self.frame.min(other.frame), stages, bytes: self.bytes.min(other.bytes) }
+        let stages = if other.stages.work() < self.stages.work() {
+            other.stages
+        } else {
+            self.stages
+        };
+        Self {
+            frame: self.frame.min(other.frame),
+            stages,
+            bytes: self.bytes.min(other.bytes),
+        }
     }
 
     /// Prints the numbers in the form that [`Self::read`] parses.
     fn print(&self) {
-        let numbers: Vec<_> = self.stages.times().iter().chain([&self.frame]).map(f64::to_string).collect();
+        let numbers: Vec<_> = self
+            .stages
+            .times()
+            .iter()
+            .chain([&self.frame])
+            .map(f64::to_string)
+            .collect();
         println!("{} {}", numbers.join(" "), self.bytes);
     }
 
     fn read(text: &str) -> Option<Self> {
-        let numbers: Vec<f64> = text.split_whitespace().map_while(|number| number.parse().ok()).collect();
+        let numbers: Vec<f64> = text
+            .split_whitespace()
+            .map_while(|number| number.parse().ok())
+            .collect();
         let (stages, rest) = numbers.split_first_chunk()?;
         let &[frame, bytes] = rest else { return None };
-        Some(Self { frame, stages: Frame::new(*stages), bytes: bytes as isize })
+        Some(Self {
+            frame,
+            stages: Frame::new(*stages),
+            bytes: bytes as isize,
+        })
     }
 }
 
 fn print_row(count: usize, side: &str, cost: &Cost, work: &Frame) {
-    let stages = Stage::WORK.map(|stage| format!("{:.3}", work.of(stage))).join(" | ");
-    let each = if count > 0 { format!("{:.2}", work.work() * 1e3 / count as f64) } else { String::new() };
-    println!("{count} | {side} | {:.3} | {:.3} | {stages} | {each} | {}", cost.frame, work.work(), cost.bytes);
+    let stages = Stage::WORK
+        .map(|stage| format!("{:.3}", work.of(stage)))
+        .join(" | ");
+    let each = if count > 0 {
+        format!("{:.2}", work.work() * 1e3 / count as f64)
+    } else {
+        String::new()
+    };
+    println!(
+        "{count} | {side} | {:.3} | {:.3} | {stages} | {each} | {}",
+        cost.frame,
+        work.work(),
+        cost.bytes
+    );
 }
 
 /// Prints the cost per character, and relative to that of a hundred characters.
@@ -307,7 +388,10 @@ fn print_growth(rows: &[(&str, usize, f64, isize)]) {
     println!("---- | ---------: | ---: | ---: | ---:");
     for name in Side::NAMES {
         let mut first = None;
-        for (_, count, each, bytes) in rows.iter().filter(|(side, count, ..)| *side == name && *count >= ENOUGH) {
+        for (_, count, each, bytes) in rows
+            .iter()
+            .filter(|(side, count, ..)| *side == name && *count >= ENOUGH)
+        {
             let times = each / *first.get_or_insert(*each);
             println!("{name} | {count} | {each:.2} | {times:.2} | {bytes}");
         }
@@ -324,19 +408,38 @@ fn fastest_of_turns(args: &Args, side: Option<Side>, count: usize, threads: usiz
 fn measure_apart(args: &Args, side: Option<Side>, count: usize, threads: usize) -> Cost {
     let program = std::env::current_exe().expect("this program has a path");
     let every = args.every as usize;
-    let numbers = [("--threads", threads), ("--counts", count), ("--frames", args.frames), ("--every", every)];
+    let numbers = [
+        ("--threads", threads),
+        ("--counts", count),
+        ("--frames", args.frames),
+        ("--every", every),
+    ];
     let mut command = Command::new(program);
-    command.args(numbers.iter().flat_map(|(name, number)| [name.to_string(), number.to_string()]));
+    command.args(
+        numbers
+            .iter()
+            .flat_map(|(name, number)| [name.to_string(), number.to_string()]),
+    );
     command.args(args.share.map(|steps| format!("--share={steps}")));
     command.args(args.clip_error.map(|error| format!("--clip-error={error}")));
     command.args(args.recorded.then_some("--recorded"));
     command.args(args.plain.then_some("--plain"));
-    command.args(args.model.iter().flat_map(|path| ["--model".as_ref(), path.as_os_str()])).arg("--measure");
+    command
+        .args(
+            args.model
+                .iter()
+                .flat_map(|path| ["--model".as_ref(), path.as_os_str()]),
+        )
+        .arg("--measure");
     command.args(side.map(|side| if side == Side::Bevy { "bevy" } else { "ours" }));
-    let output = command.stderr(Stdio::inherit()).output().expect("this program can be started again");
+    let output = command
+        .stderr(Stdio::inherit())
+        .output()
+        .expect("this program can be started again");
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "a measurement failed: {text}");
-    Cost::read(text.lines().last().unwrap_or_default()).expect("a measurement prints its numbers last")
+    Cost::read(text.lines().last().unwrap_or_default())
+        .expect("a measurement prints its numbers last")
 }
 
 fn measure(args: &Args, side: Option<Side>, count: usize, threads: usize) -> Cost {
@@ -366,19 +469,28 @@ fn measure(args: &Args, side: Option<Side>, count: usize, threads: usize) -> Cos
         let uniforms = app.sub_app(RenderApp).world().resource::<SkinUniforms>();
         let filled = uniforms.current_buffer.size() as usize / size_of::<Mat4>();
         let each = if args.model.is_some() { 1 } else { JOINTS };
-        assert!(filled >= count * each, "{filled} matrices for {count} characters");
+        assert!(
+            filled >= count * each,
+            "{filled} matrices for {count} characters"
+        );
         (Frame::median(&clock.take()), bytes)
     };
     let (whole, bytes) = run(false);
     let (stages, _) = run(true);
-    Cost { frame: whole.whole(), stages, bytes: if count >= ENOUGH { bytes } else { 0 } }
+    Cost {
+        frame: whole.whole(),
+        stages,
+        bytes: if count >= ENOUGH { bytes } else { 0 },
+    }
 }
 
 /// Waits until the matrices are in the renderer's memory. Without a GPU, a thread of the driver copies them, which takes about
 /// as long as posing, and would slow down the next frame.
 fn finish_upload(world: &World) {
     let device = world.resource::<RenderDevice>();
-    device.poll(PollType::wait_indefinitely()).expect("the device is not lost");
+    device
+        .poll(PollType::wait_indefinitely())
+        .expect("the device is not lost");
 }
 
 fn app(threads: usize, stages: bool, plain: bool) -> App {
@@ -389,15 +501,29 @@ fn app(threads: usize, stages: bool, plain: bool) -> App {
         on_thread_spawn: None,
         on_thread_destroy: None,
     };
-    let compute = TaskPoolThreadAssignmentPolicy { min_threads: threads, max_threads: threads, ..one.clone() };
-    let task_pool_options = TaskPoolOptions { io: one.clone(), async_compute: one, compute, ..default() };
+    let compute = TaskPoolThreadAssignmentPolicy {
+        min_threads: threads,
+        max_threads: threads,
+        ..one.clone()
+    };
+    let task_pool_options = TaskPoolOptions {
+        io: one.clone(),
+        async_compute: one,
+        compute,
+        ..default()
+    };
     headless::app(TaskPoolPlugin { task_pool_options }, stages, plain)
 }
 
 fn character(world: &mut World, args: &Args) -> Character {
     world.resource_scope(|world, mut meshes: Mut<Assets<Mesh>>| {
         let mut materials = world.resource_mut::<Assets<StandardMaterial>>();
-        build_character(model(args), &Manifest::of_model("crowd"), &mut meshes, &mut materials)
+        build_character(
+            model(args),
+            &Manifest::of_model("crowd"),
+            &mut meshes,
+            &mut materials,
+        )
     })
 }
 
@@ -420,7 +546,11 @@ fn spawn_ours(world: &mut World, args: &Args, characters: Range<usize>) {
     for i in characters {
         let mut controller = Controller::default();
         for name in &clips {
-            controller.add_track(AnimationTrack::new(name.clone()).weight(0.5).starting_at(start_of(i)));
+            controller.add_track(
+                AnimationTrack::new(name.clone())
+                    .weight(0.5)
+                    .starting_at(start_of(i)),
+            );
         }
         let mut entity = world.spawn((SkinnedCharacter(handle.clone()), controller, place_of(i)));
         if args.every > 1 {
@@ -431,7 +561,10 @@ fn spawn_ours(world: &mut World, args: &Args, characters: Range<usize>) {
 
 fn spawn_bevys(world: &mut World, args: &Args, characters: Range<usize>) {
     let character = character(world, args);
-    let clips: Vec<String> = character.clip_names().map(|name| name.to_string()).collect();
+    let clips: Vec<String> = character
+        .clip_names()
+        .map(|name| name.to_string())
+        .collect();
     let shared = world.resource_scope(|world, mut clips: Mut<Assets<AnimationClip>>| {
         world.resource_scope(|world, mut graphs: Mut<Assets<AnimationGraph>>| {
             let mut inverse_bindposes = world.resource_mut::<Assets<SkinnedMeshInverseBindposes>>();
@@ -441,7 +574,10 @@ fn spawn_bevys(world: &mut World, args: &Args, characters: Range<usize>) {
     let mut queue = CommandQueue::default();
     let mut commands = Commands::new(&mut queue, world);
     for i in characters {
-        let plays: Vec<_> = clips.iter().map(|name| (name.as_str(), 0.5, start_of(i), 1.0)).collect();
+        let plays: Vec<_> = clips
+            .iter()
+            .map(|name| (name.as_str(), 0.5, start_of(i), 1.0))
+            .collect();
         shared.spawn(&mut commands, place_of(i), &plays);
     }
     queue.apply(world);

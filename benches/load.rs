@@ -91,13 +91,22 @@ fn main() {
             for side in [Side::Bevy, Side::Ours] {
                 let cost = measure_apart(file, side);
                 let best = &mut best[side as usize];
-                *best = Some(best.map_or(cost, |best| if cost.time < best.time { cost } else { best }));
+                *best =
+                    Some(best.map_or(cost, |best| if cost.time < best.time { cost } else { best }));
             }
         }
         let name = file.file_name().unwrap_or_default().to_string_lossy();
-        for (side, cost) in [Side::Bevy, Side::Ours].into_iter().zip(best.into_iter().flatten()) {
+        for (side, cost) in [Side::Bevy, Side::Ours]
+            .into_iter()
+            .zip(best.into_iter().flatten())
+        {
             let mb = |bytes: isize| bytes as f64 / 1e6;
-            println!("{name} | {side:?} | {:.1} | {:.2} | {:.2}", cost.time, mb(cost.kept), mb(cost.peak));
+            println!(
+                "{name} | {side:?} | {:.1} | {:.2} | {:.2}",
+                cost.time,
+                mb(cost.kept),
+                mb(cost.peak)
+            );
         }
         if let [Some(bevy), Some(ours)] = best {
             println!("{name} | | {:.1} times faster | | ", bevy.time / ours.time);
@@ -109,19 +118,42 @@ fn main() {
 fn measure_apart(file: &Path, side: Side) -> Cost {
     let program = std::env::current_exe().expect("this program has a path");
     let side = if side == Side::Bevy { "bevy" } else { "ours" };
-    let output = Command::new(program).arg(file).args(["--measure", side]).stderr(Stdio::inherit()).output();
+    let output = Command::new(program)
+        .arg(file)
+        .args(["--measure", side])
+        .stderr(Stdio::inherit())
+        .output();
     let output = output.expect("this program can be started again");
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "a measurement failed: {text}");
-    let numbers: Vec<f64> = text.split_whitespace().filter_map(|number| number.parse().ok()).collect();
-    let [time, kept, peak] = numbers[..] else { panic!("a measurement prints three numbers: {text}") };
-    Cost { time, kept: kept as isize, peak: peak as isize }
+    let numbers: Vec<f64> = text
+        .split_whitespace()
+        .filter_map(|number| number.parse().ok())
+        .collect();
+    let [time, kept, peak] = numbers[..] else {
+        panic!("a measurement prints three numbers: {text}")
+    };
+    Cost {
+        time,
+        kept: kept as isize,
+        peak: peak as isize,
+    }
 }
 
 fn measure(file: &Path, side: Side) -> Cost {
-    let file = file.canonicalize().unwrap_or_else(|error| panic!("cannot open {}: {error}", file.display()));
-    let folder = file.parent().expect("a file is in a folder").to_string_lossy().into_owned();
-    let name = file.file_name().expect("a file has a name").to_string_lossy().into_owned();
+    let file = file
+        .canonicalize()
+        .unwrap_or_else(|error| panic!("cannot open {}: {error}", file.display()));
+    let folder = file
+        .parent()
+        .expect("a file is in a folder")
+        .to_string_lossy()
+        .into_owned();
+    let name = file
+        .file_name()
+        .expect("a file has a name")
+        .to_string_lossy()
+        .into_owned();
     let mut app = app(folder);
     (0..4).for_each(|_| app.update());
     let before = KEPT.load(Relaxed);
@@ -139,18 +171,36 @@ fn measure(file: &Path, side: Side) -> Cost {
         app.update();
     }
     let time = start.elapsed().as_secs_f64() * 1e3;
-    Cost { time, kept: KEPT.load(Relaxed) - before, peak: PEAK.load(Relaxed) - before }
+    Cost {
+        time,
+        kept: KEPT.load(Relaxed) - before,
+        peak: PEAK.load(Relaxed) - before,
+    }
 }
 
 /// An app that loads but neither opens a window nor draws.
 fn app(file_path: String) -> App {
-    let without_gpu = RenderCreation::Automatic(Box::new(WgpuSettings { backends: None, ..default() }));
+    let without_gpu = RenderCreation::Automatic(Box::new(WgpuSettings {
+        backends: None,
+        ..default()
+    }));
     let mut app = App::new();
     app.add_plugins(
         DefaultPlugins
-            .set(AssetPlugin { file_path, watch_for_changes_override: Some(false), ..default() })
-            .set(WindowPlugin { primary_window: None, exit_condition: ExitCondition::DontExit, ..default() })
-            .set(RenderPlugin { render_creation: without_gpu, ..default() })
+            .set(AssetPlugin {
+                file_path,
+                watch_for_changes_override: Some(false),
+                ..default()
+            })
+            .set(WindowPlugin {
+                primary_window: None,
+                exit_condition: ExitCondition::DontExit,
+                ..default()
+            })
+            .set(RenderPlugin {
+                render_creation: without_gpu,
+                ..default()
+            })
             .disable::<WinitPlugin>()
             .disable::<LogPlugin>()
             .disable::<PipelinedRenderingPlugin>(),

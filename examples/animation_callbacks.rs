@@ -31,7 +31,12 @@ const MARKS: usize = 60;
 pub fn main() {
     let args = stage::arguments::<StageArgs>().with_headless_defaults(10.2, "");
     stage::app("animation_callbacks", &args, HELP)
-        .insert_resource(View(Orbit { target: Vec3::Y * 0.6, distance: 5.6, yaw: -2.5, pitch: 0.5 }))
+        .insert_resource(View(Orbit {
+            target: Vec3::Y * 0.6,
+            distance: 5.6,
+            yaw: -2.5,
+            pitch: 0.5,
+        }))
         .init_resource::<Received>()
         .add_systems(Startup, spawn)
         .add_systems(Update, (keys, walk_in_a_circle, turn_camera, caption))
@@ -67,7 +72,12 @@ struct Received {
 
 impl Default for Received {
     fn default() -> Self {
-        Self { steps: [0; 2], turns: 0, turning: true, remaining: 0.0 }
+        Self {
+            steps: [0; 2],
+            turns: 0,
+            turning: true,
+            remaining: 0.0,
+        }
     }
 }
 
@@ -86,7 +96,12 @@ fn spawn(mut commands: Commands, assets: Res<AssetServer>) {
             controller.add_callback(clip, time, "turn_camera", 90.0_f32);
         }
     }
-    let scout = commands.spawn((SkinnedCharacter(assets.load("scout/scout.character.ron")), controller)).id();
+    let scout = commands
+        .spawn((
+            SkinnedCharacter(assets.load("scout/scout.character.ron")),
+            controller,
+        ))
+        .id();
     for (foot, joint) in ["foot.L", "foot.R"].into_iter().enumerate() {
         commands.spawn((Foot(foot), AttachedTo(scout), AtSocket::new(joint)));
     }
@@ -111,14 +126,20 @@ fn leave_mark(
 ) {
     let foot = step.data as usize;
     received.steps[foot] += 1;
-    let Some((_, place)) = feet.iter().find(|(side, _)| side.0 == foot) else { return };
+    let Some((_, place)) = feet.iter().find(|(side, _)| side.0 == foot) else {
+        return;
+    };
     let sole = place.translation().with_y(0.004) + scout.forward() * 0.06;
     let color = [Color::srgb(0.95, 0.62, 0.20), Color::srgb(0.25, 0.70, 0.95)][foot];
     commands.spawn((
         Mark,
         Mesh3d(meshes.add(Capsule2d::new(0.05, 0.17))),
-        MeshMaterial3d(materials.add(StandardMaterial { perceptual_roughness: 1.0, ..color.into() })),
-        Transform::from_translation(sole).with_rotation(scout.rotation * Quat::from_rotation_x(-FRAC_PI_2)),
+        MeshMaterial3d(materials.add(StandardMaterial {
+            perceptual_roughness: 1.0,
+            ..color.into()
+        })),
+        Transform::from_translation(sole)
+            .with_rotation(scout.rotation * Quat::from_rotation_x(-FRAC_PI_2)),
     ));
     if marks.iter().count() >= MARKS {
         // Remove the oldest.
@@ -129,9 +150,17 @@ fn leave_mark(
 }
 
 /// Moves Scout at the speed of the clip, so that the feet don't slide.
-fn walk_in_a_circle(time: Res<Time>, mut angle: Local<f32>, mut scout: Single<(&mut Transform, &AnimationController)>) {
+fn walk_in_a_circle(
+    time: Res<Time>,
+    mut angle: Local<f32>,
+    mut scout: Single<(&mut Transform, &AnimationController)>,
+) {
     let (transform, controller) = &mut *scout;
-    let pace = if controller.current() == Some("jog") { 2.4 } else { 1.2 } * controller.time_scale() as f32;
+    let pace = if controller.current() == Some("jog") {
+        2.4
+    } else {
+        1.2
+    } * controller.time_scale() as f32;
     *angle = (*angle + pace / RADIUS * time.delta_secs()) % TAU;
     let out = Quat::from_rotation_y(*angle) * Vec3::X;
     **transform = Transform::from_translation(out * RADIUS).looking_to(Vec3::Y.cross(out), Vec3::Y);
@@ -153,7 +182,11 @@ fn keys(
     marks: Query<Entity, With<Mark>>,
 ) {
     if keys.just_pressed(KeyCode::Space) {
-        let next = if controller.current() == Some("walk") { "jog" } else { "walk" };
+        let next = if controller.current() == Some("walk") {
+            "jog"
+        } else {
+            "walk"
+        };
         controller.cross_fade_in_phase(next, Duration::from_millis(250));
     }
     if keys.just_pressed(KeyCode::KeyT) {
@@ -167,7 +200,14 @@ fn keys(
 }
 
 fn caption(received: Res<Received>, mut caption: ResMut<Caption>) {
-    let Received { steps: [left, right], turns, turning, .. } = *received;
+    let Received {
+        steps: [left, right],
+        turns,
+        turning,
+        ..
+    } = *received;
     let turning = if turning { "" } else { "  (off)" };
-    caption.set(format!("steps: {left} left, {right} right\ncamera turns: {turns}{turning}"));
+    caption.set(format!(
+        "steps: {left} left, {right} right\ncamera turns: {turns}{turning}"
+    ));
 }

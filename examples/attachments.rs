@@ -21,7 +21,12 @@ const CLIPS: [&str; 4] = ["walk", "jog", "idle", "jump"];
 pub fn main() {
     let args = stage::arguments::<StageArgs>().with_headless_defaults(0.3, "");
     stage::app("attachments", &args, HELP)
-        .insert_resource(View(Orbit { target: Vec3::Y * 0.95, distance: 4.0, yaw: 0.8, pitch: 0.1 }))
+        .insert_resource(View(Orbit {
+            target: Vec3::Y * 0.95,
+            distance: 4.0,
+            yaw: 0.8,
+            pitch: 0.1,
+        }))
         .add_systems(Startup, spawn)
         // In the dark, the lantern shows.
         .add_systems(PostStartup, stage::nightfall)
@@ -41,7 +46,8 @@ impl Sword {
             AtSocket::new("right_hand")
         } else {
             let diagonal = Quat::from_rotation_z(2.5);
-            AtSocket::new("back").offset(Transform::from_xyz(0.22, 0.36, 0.06).with_rotation(diagonal))
+            AtSocket::new("back")
+                .offset(Transform::from_xyz(0.22, 0.36, 0.06).with_rotation(diagonal))
         }
     }
 }
@@ -62,7 +68,12 @@ fn spawn(
         let hold = AnimationTrack::new(clip).starting_at(time).speed(0.0);
         controller.add_track(hold.blend(BlendMode::Override).mask(mask));
     }
-    let scout = commands.spawn((SkinnedCharacter(assets.load("scout/scout.character.ron")), controller)).id();
+    let scout = commands
+        .spawn((
+            SkinnedCharacter(assets.load("scout/scout.character.ron")),
+            controller,
+        ))
+        .id();
 
     let metal = |color, roughness| StandardMaterial {
         base_color: color,
@@ -72,7 +83,10 @@ fn spawn(
     };
     let steel = materials.add(metal(Color::srgb(0.80, 0.83, 0.88), 0.28));
     let brass = materials.add(metal(Color::srgb(0.80, 0.58, 0.25), 0.38));
-    let leather = materials.add(StandardMaterial { base_color: Color::srgb(0.20, 0.11, 0.07), ..default() });
+    let leather = materials.add(StandardMaterial {
+        base_color: Color::srgb(0.20, 0.11, 0.07),
+        ..default()
+    });
     // The grip is at the origin; the blade points up.
     let sword = Sword { in_hand: true };
     commands.spawn((
@@ -80,7 +94,10 @@ fn spawn(
         sword.socket(),
         sword,
         children![
-            (Mesh3d(meshes.add(Cylinder::new(0.016, 0.17))), MeshMaterial3d(leather)),
+            (
+                Mesh3d(meshes.add(Cylinder::new(0.016, 0.17))),
+                MeshMaterial3d(leather)
+            ),
             (
                 Mesh3d(meshes.add(Sphere::new(0.026))),
                 MeshMaterial3d(brass.clone()),
@@ -116,7 +133,10 @@ fn blade() -> ConvexPolygon {
 }
 
 /// Cancels the rotation of the hand.
-fn hang(mut lanterns: Query<(&mut Transform, &ChildOf), With<Hanging>>, sockets: Query<&GlobalTransform>) {
+fn hang(
+    mut lanterns: Query<(&mut Transform, &ChildOf), With<Hanging>>,
+    sockets: Query<&GlobalTransform>,
+) {
     for (mut transform, socket) in &mut lanterns {
         if let Ok(socket) = sockets.get(socket.parent()) {
             transform.rotation = socket.rotation().inverse();
@@ -124,7 +144,10 @@ fn hang(mut lanterns: Query<(&mut Transform, &ChildOf), With<Hanging>>, sockets:
     }
 }
 
-fn draw_or_sheathe(keys: Res<ButtonInput<KeyCode>>, mut sword: Single<(&mut Sword, &mut AtSocket)>) {
+fn draw_or_sheathe(
+    keys: Res<ButtonInput<KeyCode>>,
+    mut sword: Single<(&mut Sword, &mut AtSocket)>,
+) {
     if keys.just_pressed(KeyCode::KeyX) {
         let (sword, socket) = &mut *sword;
         sword.in_hand = !sword.in_hand;
@@ -140,7 +163,10 @@ fn light(keys: Res<ButtonInput<KeyCode>>, mut lamp: Single<&mut Visibility, With
 
 fn next_clip(keys: Res<ButtonInput<KeyCode>>, mut controller: Single<&mut AnimationController>) {
     if keys.just_pressed(KeyCode::KeyN) {
-        let now = CLIPS.iter().position(|&clip| controller.current() == Some(clip)).unwrap_or(0);
+        let now = CLIPS
+            .iter()
+            .position(|&clip| controller.current() == Some(clip))
+            .unwrap_or(0);
         controller.cross_fade(CLIPS[(now + 1) % CLIPS.len()], Duration::from_millis(250));
     }
 }

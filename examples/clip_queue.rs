@@ -28,7 +28,12 @@ const CLIPS: [(KeyCode, &str); 5] = [
 pub fn main() {
     let args = stage::arguments::<StageArgs>().with_headless_defaults(2.31, "4@1");
     stage::app("clip_queue", &args, HELP)
-        .insert_resource(View(Orbit { target: Vec3::Y * 1.1, distance: 4.3, yaw: -0.7, pitch: 0.08 }))
+        .insert_resource(View(Orbit {
+            target: Vec3::Y * 1.1,
+            distance: 4.3,
+            yaw: -0.7,
+            pitch: 0.08,
+        }))
         .init_resource::<History>()
         .add_systems(Startup, spawn)
         .add_systems(Update, (keys, caption).chain())
@@ -47,7 +52,10 @@ fn spawn(mut commands: Commands, assets: Res<AssetServer>) {
         .extend(["jog", "jog", "jump", "wave", "point"])
         .set_fade(Duration::from_millis(150))
         .set_idle_clip("idle");
-    commands.spawn((SkinnedCharacter(assets.load("scout/scout.character.ron")), controller));
+    commands.spawn((
+        SkinnedCharacter(assets.load("scout/scout.character.ron")),
+        controller,
+    ));
 }
 
 fn keys(keys: Res<ButtonInput<KeyCode>>, mut controller: Single<&mut AnimationController>) {
@@ -74,15 +82,32 @@ fn record(started: On<AnimationStarted>, mut history: ResMut<History>) {
     history.0.drain(..surplus);
 }
 
-fn caption(history: Res<History>, controller: Single<&AnimationController>, mut caption: ResMut<Caption>) {
-    let list = |names: Vec<&str>| if names.is_empty() { "-".into() } else { names.join(", ") };
-    let played = history.0[..history.0.len().saturating_sub(1)].iter().map(String::as_str).collect();
+fn caption(
+    history: Res<History>,
+    controller: Single<&AnimationController>,
+    mut caption: ResMut<Caption>,
+) {
+    let list = |names: Vec<&str>| {
+        if names.is_empty() {
+            "-".into()
+        } else {
+            names.join(", ")
+        }
+    };
+    let played = history.0[..history.0.len().saturating_sub(1)]
+        .iter()
+        .map(String::as_str)
+        .collect();
     let at = controller.current_position().unwrap_or_default();
     caption.set(format!(
         " played  {}\n    now  {}  {at:.2} s\n   next  {}\n   then  {}",
         list(played),
         controller.current().unwrap_or("nothing"),
         list(controller.queue().iter().collect()),
-        if controller.queue().is_looping() { "the queue again" } else { "idle" },
+        if controller.queue().is_looping() {
+            "the queue again"
+        } else {
+            "idle"
+        },
     ));
 }

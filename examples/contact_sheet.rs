@@ -51,7 +51,10 @@ fn main() {
     let mut args: Args = stage::arguments();
     if args.files.is_empty() {
         let assets = FileAssetReader::get_base_path().join("assets");
-        args.files = stage::manifests().into_iter().map(|asset| assets.join(asset)).collect();
+        args.files = stage::manifests()
+            .into_iter()
+            .map(|asset| assets.join(asset))
+            .collect();
     }
     if let Some(missing) = args.files.iter().find(|file| !file.is_file()) {
         stage::fail(format!("{}: file not found", missing.display()));
@@ -61,12 +64,19 @@ fn main() {
     let stage_args = StageArgs::without_window(row).with_headless_defaults(0.0, "");
     stage::app("contact_sheet", &stage_args, "")
         .insert_resource(args)
-        .insert_resource(View(Orbit { pitch: 0.07, yaw: 0.0, ..default() }))
+        .insert_resource(View(Orbit {
+            pitch: 0.07,
+            yaw: 0.0,
+            ..default()
+        }))
         .init_resource::<Plan>()
         .add_systems(Startup, begin)
         .add_systems(PostStartup, (lengthen_lens, plain_floor))
         .add_systems(Update, (plan, set_row).chain())
-        .add_systems(EguiPrimaryContextPass, label.in_set(OverlaySystems::Examples))
+        .add_systems(
+            EguiPrimaryContextPass,
+            label.in_set(OverlaySystems::Examples),
+        )
         .run();
 }
 
@@ -106,8 +116,14 @@ impl Layout {
         let row = |lines: usize| times.div_ceil(lines.clamp(1, times));
         let widest = row((times as f32 * pitch.max_element() / least) as usize);
         let frame = (pitch.max_element() * widest as f32).max(least);
-        let columns = pitch.to_array().map(|pitch| row((times as f32 * pitch / frame * 0.999).ceil() as usize));
-        Self { columns, high, frame }
+        let columns = pitch
+            .to_array()
+            .map(|pitch| row((times as f32 * pitch / frame * 0.999).ceil() as usize));
+        Self {
+            columns,
+            high,
+            frame,
+        }
     }
 }
 
@@ -129,10 +145,19 @@ struct Row {
 #[derive(Component)]
 struct Figure(usize);
 
-fn begin(args: Res<Args>, assets: Res<AssetServer>, mut plan: ResMut<Plan>, mut capture: ResMut<Capture>) {
+fn begin(
+    args: Res<Args>,
+    assets: Res<AssetServer>,
+    mut plan: ResMut<Plan>,
+    mut capture: ResMut<Capture>,
+) {
     capture.waiting = true;
     let absolute = |file: &PathBuf| std::path::absolute(file).unwrap_or_else(|_| file.clone());
-    plan.characters = args.files.iter().map(|file| assets.load(absolute(file))).collect();
+    plan.characters = args
+        .files
+        .iter()
+        .map(|file| assets.load(absolute(file)))
+        .collect();
 }
 
 fn lengthen_lens(mut projection: Single<&mut Projection>) {
@@ -168,14 +193,25 @@ fn plan(
             stage::fail(error);
         }
     }
-    let Some(characters) = plan.characters.iter().map(|handle| assets.get(handle)).collect::<Option<Vec<_>>>() else {
+    let Some(characters) = plan
+        .characters
+        .iter()
+        .map(|handle| assets.get(handle))
+        .collect::<Option<Vec<_>>>()
+    else {
         return;
     };
     let (mut rows, mut layouts) = (Vec::new(), Vec::new());
     for (index, character) in characters.into_iter().enumerate() {
         let wanted = |name: &str| args.clip.is_empty() || args.clip.iter().any(|clip| clip == name);
-        let clips = character.clips.iter().map(|clip| &clip.timing).filter(|timing| wanted(&timing.name));
-        let mut clips: Vec<_> = clips.map(|timing| (Some(timing.name.to_string()), timing.duration)).collect();
+        let clips = character
+            .clips
+            .iter()
+            .map(|clip| &clip.timing)
+            .filter(|timing| wanted(&timing.name));
+        let mut clips: Vec<_> = clips
+            .map(|timing| (Some(timing.name.to_string()), timing.duration))
+            .collect();
         if clips.is_empty() {
             clips.push((None, 0.0));
         }
@@ -187,7 +223,9 @@ fn plan(
             .collect();
         let layout = Layout::new(&outlines, times);
         for (clip, seconds) in clips {
-            let all: Vec<f64> = (0..times).map(|i| seconds * i as f64 / times as f64).collect();
+            let all: Vec<f64> = (0..times)
+                .map(|i| seconds * i as f64 / times as f64)
+                .collect();
             for (side, columns) in layout.columns.into_iter().enumerate() {
                 rows.extend(all.chunks(columns).map(|times| Row {
                     character: index,
@@ -205,7 +243,10 @@ fn plan(
 
 /// Returns the file for a character's rows.
 fn sheet(args: &Args, character: usize) -> PathBuf {
-    let name = args.files[character].file_name().unwrap_or_default().to_string_lossy();
+    let name = args.files[character]
+        .file_name()
+        .unwrap_or_default()
+        .to_string_lossy();
     let name = name.strip_suffix(".character.ron").unwrap_or(&name);
     args.to.join(format!("{name}.png"))
 }
@@ -217,15 +258,27 @@ fn set_row(
     mut capture: ResMut<Capture>,
     mut caption: ResMut<Caption>,
     mut orbit: Single<&mut Orbit>,
-    mut figures: Query<(Entity, &Figure, &SkinnedCharacter, &mut AnimationController, &mut Transform)>,
+    mut figures: Query<(
+        Entity,
+        &Figure,
+        &SkinnedCharacter,
+        &mut AnimationController,
+        &mut Transform,
+    )>,
 ) {
-    let Some(row) = plan.rows.get(capture.index).cloned() else { return };
+    let Some(row) = plan.rows.get(capture.index).cloned() else {
+        return;
+    };
     if plan.drawn == Some(capture.index) {
         return;
     }
     plan.drawn = Some(capture.index);
     let handle = plan.characters[row.character].clone();
-    let Layout { columns, high, frame } = plan.layouts[row.character];
+    let Layout {
+        columns,
+        high,
+        frame,
+    } = plan.layouts[row.character];
     let (columns, (side, yaw)) = (columns[row.side], SIDES[row.side]);
     orbit.target = Vec3::Y * (high * (1.0 + ABOVE - BELOW) / 2.0);
     orbit.distance = frame * ASPECT / (2.0 * (FIELD_OF_VIEW / 2.0).tan());
@@ -246,10 +299,20 @@ fn set_row(
             _ => commands.entity(entity).despawn(),
         }
     }
-    for (place, &time) in row.times.iter().enumerate().filter(|(place, _)| !there[*place]) {
+    for (place, &time) in row
+        .times
+        .iter()
+        .enumerate()
+        .filter(|(place, _)| !there[*place])
+    {
         let mut controller = AnimationController::default();
         pose(&row, time, &mut controller);
-        commands.spawn((Figure(place), SkinnedCharacter(handle.clone()), controller, stand(place)));
+        commands.spawn((
+            Figure(place),
+            SkinnedCharacter(handle.clone()),
+            controller,
+            stand(place),
+        ));
     }
     capture.waiting = false;
     let name = row.clip.as_deref().unwrap_or("at rest");
@@ -258,12 +321,25 @@ fn set_row(
 
 /// Writes each figure's time under it.
 fn label(mut overlay: Overlay, plan: Res<Plan>) {
-    let (Some(painter), Some(row)) = (overlay.painter(), plan.drawn.map(|index| &plan.rows[index])) else { return };
-    let (columns, area) = (plan.layouts[row.character].columns[row.side], painter.clip_rect());
+    let (Some(painter), Some(row)) = (overlay.painter(), plan.drawn.map(|index| &plan.rows[index]))
+    else {
+        return;
+    };
+    let (columns, area) = (
+        plan.layouts[row.character].columns[row.side],
+        painter.clip_rect(),
+    );
     for (place, time) in row.times.iter().enumerate().filter(|_| row.clip.is_some()) {
         let x = area.left() + area.width() * (place as f32 + 0.5) / columns as f32;
         let at = pos2(x, area.bottom() - 6.0);
-        stage::text(&painter, at, Align2::CENTER_BOTTOM, &format!("{time:.2} s"), 13.0, f32::INFINITY);
+        stage::text(
+            &painter,
+            at,
+            Align2::CENTER_BOTTOM,
+            &format!("{time:.2} s"),
+            13.0,
+            f32::INFINITY,
+        );
     }
 }
 

@@ -20,7 +20,12 @@ const HELP: &str = "N: next clip of both   drag, arrows: orbit   wheel: zoom";
 pub fn main() {
     let args = stage::arguments::<StageArgs>().with_headless_defaults(0.25, "");
     stage::app("gltf_character", &args, HELP)
-        .insert_resource(View(Orbit { target: Vec3::Y * 0.45, distance: 3.6, yaw: 0.65, pitch: 0.12 }))
+        .insert_resource(View(Orbit {
+            target: Vec3::Y * 0.45,
+            distance: 3.6,
+            yaw: 0.65,
+            pitch: 0.12,
+        }))
         .add_systems(Startup, spawn)
         .add_systems(Update, (keys, caption))
         .run();
@@ -54,10 +59,18 @@ fn keys(
         return;
     }
     for (handle, mut controller) in &mut pups {
-        let Some(character) = assets.get(handle.id()) else { continue };
+        let Some(character) = assets.get(handle.id()) else {
+            continue;
+        };
         let names: Vec<_> = character.clip_names().collect();
-        let now = names.iter().position(|name| controller.current() == Some(&***name)).unwrap_or(0);
-        controller.cross_fade(names[(now + 1) % names.len()].clone(), Duration::from_millis(250));
+        let now = names
+            .iter()
+            .position(|name| controller.current() == Some(&***name))
+            .unwrap_or(0);
+        controller.cross_fade(
+            names[(now + 1) % names.len()].clone(),
+            Duration::from_millis(250),
+        );
     }
 }
 
@@ -68,9 +81,16 @@ fn caption(
 ) {
     let mut lines = Vec::new();
     for (title, handle, controller) in &pups {
-        let Some(character) = assets.get(handle.id()) else { continue };
+        let Some(character) = assets.get(handle.id()) else {
+            continue;
+        };
         let names: Vec<&str> = character.clip_names().map(|name| &**name).collect();
-        lines.push(format!("{}: {} of {}", title.0, controller.current().unwrap_or("bind pose"), names.join(", ")));
+        lines.push(format!(
+            "{}: {} of {}",
+            title.0,
+            controller.current().unwrap_or("bind pose"),
+            names.join(", ")
+        ));
     }
     // Queries find characters in the order in which they were loaded, which varies.
     lines.sort();

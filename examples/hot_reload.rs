@@ -28,17 +28,33 @@ const MANIFEST: &str = "scout.character.ron";
 
 fn main() {
     let args = stage::arguments::<StageArgs>().with_headless_defaults(1.1, "E@0.5");
-    let workshop = workshop().unwrap_or_else(|error| stage::fail(format!("cannot copy Scout's files: {error}")));
+    let workshop = workshop()
+        .unwrap_or_else(|error| stage::fail(format!("cannot copy Scout's files: {error}")));
     let folder = workshop.path().to_path_buf();
     let manifest = folder.join(MANIFEST);
-    let text = fs::read(&manifest).unwrap_or_else(|error| stage::fail(format!("{MANIFEST}: {error}")));
+    let text =
+        fs::read(&manifest).unwrap_or_else(|error| stage::fail(format!("{MANIFEST}: {error}")));
     let original = Manifest::parse(MANIFEST, &text).unwrap_or_else(|error| stage::fail(error));
     let source = folder.to_string_lossy().into_owned();
     stage::app_with("hot_reload", &args, HELP, |app| {
-        app.register_asset_source("workshop", AssetSourceBuilder::platform_default(&source, None));
+        app.register_asset_source(
+            "workshop",
+            AssetSourceBuilder::platform_default(&source, None),
+        );
     })
-    .insert_resource(View(Orbit { target: Vec3::new(-0.55, 0.95, 0.0), distance: 4.4, yaw: 0.5, pitch: 0.1 }))
-    .insert_resource(Workshop { manifest, original, edited: false, loaded: 0, error: None })
+    .insert_resource(View(Orbit {
+        target: Vec3::new(-0.55, 0.95, 0.0),
+        distance: 4.4,
+        yaw: 0.5,
+        pitch: 0.1,
+    }))
+    .insert_resource(Workshop {
+        manifest,
+        original,
+        edited: false,
+        loaded: 0,
+        error: None,
+    })
     .add_systems(Startup, spawn)
     .add_systems(Update, (keys, listen, caption).chain())
     .add_observer(loaded)
@@ -49,7 +65,9 @@ fn main() {
 fn workshop() -> io::Result<tempfile::TempDir> {
     let folder = tempfile::tempdir()?;
     let from = FileAssetReader::get_base_path().join("assets/scout");
-    for file in fs::read_dir(&from).map_err(|error| io::Error::other(format!("{}: {error}", from.display())))? {
+    for file in fs::read_dir(&from)
+        .map_err(|error| io::Error::other(format!("{}: {error}", from.display())))?
+    {
         let file = file?;
         fs::copy(file.path(), folder.path().join(file.file_name()))?;
     }
@@ -75,10 +93,18 @@ fn spawn(mut commands: Commands, assets: Res<AssetServer>) {
     commands.spawn((Edited, edited, AnimationController::playing("walk")));
     // Next to it, the unedited one for comparison.
     let twin = SkinnedCharacter(assets.load(format!("scout/{MANIFEST}")));
-    commands.spawn((twin, AnimationController::playing("walk"), Transform::from_xyz(-1.1, 0.0, 0.0)));
+    commands.spawn((
+        twin,
+        AnimationController::playing("walk"),
+        Transform::from_xyz(-1.1, 0.0, 0.0),
+    ));
 }
 
-fn keys(keys: Res<ButtonInput<KeyCode>>, mut workshop: ResMut<Workshop>, capture: Option<ResMut<Capture>>) {
+fn keys(
+    keys: Res<ButtonInput<KeyCode>>,
+    mut workshop: ResMut<Workshop>,
+    capture: Option<ResMut<Capture>>,
+) {
     let result = if keys.just_pressed(KeyCode::KeyE) {
         edit(&mut workshop)
     } else if keys.just_pressed(KeyCode::KeyB) {
@@ -100,15 +126,24 @@ fn edit(workshop: &mut Workshop) -> io::Result<()> {
     let mut manifest = workshop.original.clone();
     if workshop.edited {
         manifest.scale = 0.65;
-        let [walk, jog] = ["walk", "jog"].map(|name| manifest.clips.remove(name).unwrap_or_default());
-        manifest.clips.extend([("walk".into(), jog), ("jog".into(), walk)]);
+        let [walk, jog] =
+            ["walk", "jog"].map(|name| manifest.clips.remove(name).unwrap_or_default());
+        manifest
+            .clips
+            .extend([("walk".into(), jog), ("jog".into(), walk)]);
     }
-    fs::write(&workshop.manifest, manifest.to_ron().map_err(io::Error::other)?)
+    fs::write(
+        &workshop.manifest,
+        manifest.to_ron().map_err(io::Error::other)?,
+    )
 }
 
 /// Misspells a field.
 fn misspell(workshop: &Workshop) -> io::Result<()> {
-    fs::write(&workshop.manifest, "(\n    model: \"scout.md5mesh\",\n    scael: 2.0,\n)\n")
+    fs::write(
+        &workshop.manifest,
+        "(\n    model: \"scout.md5mesh\",\n    scael: 2.0,\n)\n",
+    )
 }
 
 /// Runs on the first load and every reload.
@@ -135,7 +170,13 @@ fn listen(
 ) {
     for failure in failed.read() {
         // The message, the line and the marker below it. Bevy appends a backtrace.
-        let lines: Vec<_> = failure.error.to_string().lines().take(3).map(str::to_owned).collect();
+        let lines: Vec<_> = failure
+            .error
+            .to_string()
+            .lines()
+            .take(3)
+            .map(str::to_owned)
+            .collect();
         workshop.error = Some(lines.join("\n"));
         if let Some(capture) = &mut capture {
             capture.waiting = false;
@@ -157,11 +198,24 @@ fn caption(
         (None, 1) => "loaded".into(),
         (None, n) => format!("RELOADED {}x", n - 1),
     };
-    let height = assets.get(handle.id()).and_then(|character| character.rest_bounds()).map_or(0.0, |b| b.max().y);
+    let height = assets
+        .get(handle.id())
+        .and_then(|character| character.rest_bounds())
+        .map_or(0.0, |b| b.max().y);
     let at = controller.current_position().unwrap_or_default();
     let file = workshop.manifest.file_name().unwrap_or_default().display();
-    let folder = workshop.manifest.parent().unwrap_or(Path::new("")).display();
+    let folder = workshop
+        .manifest
+        .parent()
+        .unwrap_or(Path::new(""))
+        .display();
     // A temporary path would make every headless picture different.
-    let place = if stage.headless { String::new() } else { format!(" in {folder}") };
-    caption.set(format!("{file}{place}\n{state}\n\nheight {height:.2} m   walk at {at:.2} s"));
+    let place = if stage.headless {
+        String::new()
+    } else {
+        format!(" in {folder}")
+    };
+    caption.set(format!(
+        "{file}{place}\n{state}\n\nheight {height:.2} m   walk at {at:.2} s"
+    ));
 }

@@ -35,11 +35,19 @@ pub fn main() {
     let args = stage::arguments::<StageArgs>().with_headless_defaults(5.2, "");
     stage::app("locomotion", &args, HELP)
         .add_plugins(RecorderPlugin)
-        .insert_resource(View(Orbit { target: Vec3::Y, distance: 5.2, yaw: 0.5, pitch: 0.22 }))
+        .insert_resource(View(Orbit {
+            target: Vec3::Y,
+            distance: 5.2,
+            yaw: 0.5,
+            pitch: 0.22,
+        }))
         .init_resource::<Drive>()
         .add_systems(Startup, spawn)
         .add_systems(Update, (read_input, drive, rewind, follow, caption).chain())
-        .add_systems(EguiPrimaryContextPass, paint_map.in_set(OverlaySystems::Examples))
+        .add_systems(
+            EguiPrimaryContextPass,
+            paint_map.in_set(OverlaySystems::Examples),
+        )
         .add_observer(land)
         .run();
 }
@@ -63,12 +71,22 @@ fn spawn(mut commands: Commands, assets: Res<AssetServer>) {
     ));
 }
 
-fn read_input(keys: Res<ButtonInput<KeyCode>>, gamepads: Query<&Gamepad>, time: Res<Time>, mut drive: ResMut<Drive>) {
+fn read_input(
+    keys: Res<ButtonInput<KeyCode>>,
+    gamepads: Query<&Gamepad>,
+    time: Res<Time>,
+    mut drive: ResMut<Drive>,
+) {
     let held = |key| f32::from(keys.pressed(key));
-    let stick = gamepads.iter().map(Gamepad::left_stick).find(|stick| stick.length() > 0.1);
+    let stick = gamepads
+        .iter()
+        .map(Gamepad::left_stick)
+        .find(|stick| stick.length() > 0.1);
     let ahead = held(KeyCode::KeyW) - held(KeyCode::KeyS);
     let aside = held(KeyCode::KeyA) - held(KeyCode::KeyD);
-    let pressed = |key, button| keys.just_pressed(key) || gamepads.iter().any(|gamepad| gamepad.just_pressed(button));
+    let pressed = |key, button| {
+        keys.just_pressed(key) || gamepads.iter().any(|gamepad| gamepad.just_pressed(button))
+    };
     drive.action = match () {
         () if pressed(KeyCode::Space, GamepadButton::South) => Some("jump"),
         () if pressed(KeyCode::KeyC, GamepadButton::West) => Some("cheer"),
@@ -119,7 +137,10 @@ fn land(finished: On<AnimationFinished>, mut controllers: Query<&mut AnimationCo
     }
 }
 
-fn follow(scout: Single<&Transform, (With<SkinnedCharacter>, Without<Orbit>)>, mut cameras: Query<&mut Orbit>) {
+fn follow(
+    scout: Single<&Transform, (With<SkinnedCharacter>, Without<Orbit>)>,
+    mut cameras: Query<&mut Orbit>,
+) {
     for mut camera in &mut cameras {
         camera.target = scout.translation + Vec3::Y * 0.95;
     }
@@ -134,24 +155,57 @@ fn paint_map(
     const SIZE: f32 = 210.0;
     const BORDER: f32 = 36.0;
     let (handle, controller) = *scout;
-    let space = characters.get(handle.id()).and_then(|character| character.blend_space(SPACE));
-    let (Some(painter), Some(space)) = (overlay.painter(), space) else { return };
+    let space = characters
+        .get(handle.id())
+        .and_then(|character| character.blend_space(SPACE));
+    let (Some(painter), Some(space)) = (overlay.painter(), space) else {
+        return;
+    };
     let corner = painter.clip_rect().max - vec2(18.0, 64.0);
     let map = Rect::from_min_max(corner - Vec2::splat(SIZE), corner);
     let line = Stroke::new(1.0, Color32::from_white_alpha(64));
-    painter.rect(map, 6.0, Color32::from_black_alpha(140), line, StrokeKind::Inside);
+    painter.rect(
+        map,
+        6.0,
+        Color32::from_black_alpha(140),
+        line,
+        StrokeKind::Inside,
+    );
     let on_map = |point: BlendPoint| {
-        let share = vec2(0.5 - 0.5 * point.x as f32 / SHARPEST, 1.0 - point.y as f32 / FASTEST);
+        let share = vec2(
+            0.5 - 0.5 * point.x as f32 / SHARPEST,
+            1.0 - point.y as f32 / FASTEST,
+        );
         map.min + Vec2::splat(BORDER) + share * (SIZE - 2.0 * BORDER)
     };
     for point in space.points() {
         let at = on_map(point.at);
-        painter.rect_filled(Rect::from_center_size(at, Vec2::splat(5.0)), 0.0, Color32::WHITE);
-        stage::text(&painter, at + vec2(0.0, 3.0), Align2::CENTER_TOP, &point.clip, 10.0, f32::INFINITY);
+        painter.rect_filled(
+            Rect::from_center_size(at, Vec2::splat(5.0)),
+            0.0,
+            Color32::WHITE,
+        );
+        stage::text(
+            &painter,
+            at + vec2(0.0, 3.0),
+            Align2::CENTER_TOP,
+            &point.clip,
+            10.0,
+            f32::INFINITY,
+        );
     }
-    let Some(track) = controller.current_track().and_then(|id| controller.track(id)) else { return };
+    let Some(track) = controller
+        .current_track()
+        .and_then(|id| controller.track(id))
+    else {
+        return;
+    };
     let orange = Color32::from_rgb(255, 199, 77);
-    painter.circle_filled(on_map(space.nearest(track.parameters())), 6.0, orange.gamma_multiply(0.55));
+    painter.circle_filled(
+        on_map(space.nearest(track.parameters())),
+        6.0,
+        orange.gamma_multiply(0.55),
+    );
     painter.circle_filled(on_map(track.smoothed_parameters()), 4.5, orange);
 }
 
@@ -161,11 +215,20 @@ fn caption(
     mut caption: ResMut<Caption>,
 ) {
     let (handle, controller) = *scout;
-    let Some(character) = characters.get(handle.id()) else { return };
+    let Some(character) = characters.get(handle.id()) else {
+        return;
+    };
     let mut text = format!("plays {}\n", controller.current().unwrap_or("nothing"));
     for layer in controller.layers(character) {
-        let Some(clip) = character.clips.get(layer.clip) else { continue };
-        text += &format!("{:>11} {} {:.2}\n", clip.timing.name, stage::bar(layer.weight), layer.weight);
+        let Some(clip) = character.clips.get(layer.clip) else {
+            continue;
+        };
+        text += &format!(
+            "{:>11} {} {:.2}\n",
+            clip.timing.name,
+            stage::bar(layer.weight),
+            layer.weight
+        );
     }
     caption.set(text);
 }

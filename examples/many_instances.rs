@@ -36,7 +36,12 @@ pub fn main() {
     let pictured = app.world().resource::<Stage>().headless;
     let count = args.count.unwrap_or(if pictured { 30 } else { 300 });
     app.insert_resource(Wanted(count))
-        .insert_resource(View(Orbit { target: Vec3::new(0.0, 0.5, 1.2), distance: 11.0, yaw: -0.5, pitch: 0.32 }))
+        .insert_resource(View(Orbit {
+            target: Vec3::new(0.0, 0.5, 1.2),
+            distance: 11.0,
+            yaw: -0.5,
+            pitch: 0.32,
+        }))
         .add_plugins(FrameTimeDiagnosticsPlugin::default())
         .add_systems(Update, (keys, crowd, caption).chain())
         .run();
@@ -63,7 +68,9 @@ fn crowd(
     }
     while all.len() < wanted.0 {
         let clip = ["walk", "walk", "walk", "jog", "idle", "wave"][rng.u64(..6) as usize];
-        let track = AnimationTrack::new(clip).starting_at(rng.f64() * 3.0).speed(0.75 + 0.5 * rng.f64());
+        let track = AnimationTrack::new(clip)
+            .starting_at(rng.f64() * 3.0)
+            .speed(0.75 + 0.5 * rng.f64());
         let mut controller = AnimationController::default();
         controller.add_track(track);
         let jitter = Vec3::new(rng.f32() - 0.5, 0.0, rng.f32() - 0.5) * 0.5;
@@ -84,7 +91,11 @@ fn place(n: usize) -> Vec3 {
     Vec3::new(radius * angle.cos(), 0.0, radius * angle.sin())
 }
 
-fn keys(keys: Res<ButtonInput<KeyCode>>, mut wanted: ResMut<Wanted>, mut time: ResMut<Time<Virtual>>) {
+fn keys(
+    keys: Res<ButtonInput<KeyCode>>,
+    mut wanted: ResMut<Wanted>,
+    mut time: ResMut<Time<Virtual>>,
+) {
     if keys.just_pressed(KeyCode::Equal) {
         wanted.0 += 20;
     }
@@ -92,7 +103,11 @@ fn keys(keys: Res<ButtonInput<KeyCode>>, mut wanted: ResMut<Wanted>, mut time: R
         wanted.0 = wanted.0.saturating_sub(20);
     }
     if keys.just_pressed(KeyCode::Space) {
-        if time.is_paused() { time.unpause() } else { time.pause() }
+        if time.is_paused() {
+            time.unpause()
+        } else {
+            time.pause()
+        }
     }
 }
 
@@ -104,7 +119,9 @@ fn caption(
     mut caption: ResMut<Caption>,
 ) {
     let mut text = format!("{} characters, {} asset", wanted.0, assets.len());
-    let frame = diagnostics.get(&FrameTimeDiagnosticsPlugin::FRAME_TIME).and_then(|time| time.smoothed());
+    let frame = diagnostics
+        .get(&FrameTimeDiagnosticsPlugin::FRAME_TIME)
+        .and_then(|time| time.smoothed());
     if let (Some(milliseconds), false) = (frame, stage.headless) {
         text += &format!("   {milliseconds:.1} ms per frame");
     }

@@ -15,7 +15,8 @@ use bevy_marionette::{asset::CharacterLoaderSettings, character::ModelPose, prel
 use stage::{Caption, Orbit, StageArgs, View};
 use std::time::Duration;
 
-const HELP: &str = "N: next clip   K: skeleton   X: skin   L: lantern   drag, arrows: orbit   wheel: zoom";
+const HELP: &str =
+    "N: next clip   K: skeleton   X: skin   L: lantern   drag, arrows: orbit   wheel: zoom";
 
 /// In `walk` and `gallop` the hound leaves its place, and returns at the end: only a manifest can take that out
 /// (`root_motion`).
@@ -24,13 +25,20 @@ const CLIPS: [&str; 4] = ["idle", "sit", "walk", "gallop"];
 pub fn main() {
     let args = stage::arguments::<StageArgs>().with_headless_defaults(0.17, "");
     stage::app("md5_character", &args, HELP)
-        .insert_resource(View(Orbit { target: Vec3::Y * 0.52, distance: 3.0, yaw: 1.15, pitch: 0.10 }))
+        .insert_resource(View(Orbit {
+            target: Vec3::Y * 0.52,
+            distance: 3.0,
+            yaw: 1.15,
+            pitch: 0.10,
+        }))
         .insert_resource(ShowSkeleton(true))
         .add_systems(Startup, (spawn, draw_gizmos_on_top))
         .add_systems(Update, (keys, caption))
         .add_systems(
             PostUpdate,
-            draw_skeleton.after(CharacterSystems::SharePoses).run_if(resource_equals(ShowSkeleton(true))),
+            draw_skeleton
+                .after(CharacterSystems::SharePoses)
+                .run_if(resource_equals(ShowSkeleton(true))),
         )
         .run();
 }
@@ -51,14 +59,25 @@ fn spawn(
         // Paths are relative to the model. Each clip is named after its file.
         settings.clips = CLIPS.map(|clip| format!("{clip}.md5anim")).to_vec();
     };
-    let model = assets.load_builder().with_settings(settings).load("hound/hound.md5mesh");
+    let model = assets
+        .load_builder()
+        .with_settings(settings)
+        .load("hound/hound.md5mesh");
     // `ModelPose` stores the pose for `draw_skeleton` to read.
-    let hound = (SkinnedCharacter(model), AnimationController::playing(CLIPS[0]), ModelPose::default());
+    let hound = (
+        SkinnedCharacter(model),
+        AnimationController::playing(CLIPS[0]),
+        ModelPose::default(),
+    );
     let hound = commands.spawn(hound).id();
     // The hound holds it in its teeth; the clips keep this joint upright.
     let small = Transform::from_xyz(0.0, 0.02, 0.0).with_scale(Vec3::splat(0.62));
     let teeth = (AttachedTo(hound), AtSocket::new("lantern").offset(small));
-    commands.spawn((teeth, Lantern, children![stage::lantern(&mut meshes, &mut materials)]));
+    commands.spawn((
+        teeth,
+        Lantern,
+        children![stage::lantern(&mut meshes, &mut materials)],
+    ));
 }
 
 fn draw_gizmos_on_top(mut store: ResMut<GizmoConfigStore>) {
@@ -73,13 +92,29 @@ fn draw_skeleton(
     mut gizmos: Gizmos,
 ) {
     for (handle, pose, world) in &characters {
-        let Some(character) = assets.get(handle.id()) else { continue };
+        let Some(character) = assets.get(handle.id()) else {
+            continue;
+        };
         let place = |joint: usize| world.transform_point(pose.joints[joint].translation.into());
-        for (joint, parent) in character.skeleton.parents().iter().enumerate().take(pose.joints.len()) {
+        for (joint, parent) in character
+            .skeleton
+            .parents()
+            .iter()
+            .enumerate()
+            .take(pose.joints.len())
+        {
             let at = place(joint);
-            gizmos.sphere(Isometry3d::from_translation(at), 0.006, Color::srgb(1.0, 0.85, 0.3));
+            gizmos.sphere(
+                Isometry3d::from_translation(at),
+                0.006,
+                Color::srgb(1.0, 0.85, 0.3),
+            );
             if let Some(parent) = parent {
-                gizmos.line(place(usize::from(*parent)), at, Color::srgb(0.3, 0.95, 0.85));
+                gizmos.line(
+                    place(usize::from(*parent)),
+                    at,
+                    Color::srgb(0.3, 0.95, 0.85),
+                );
             }
         }
     }
@@ -96,7 +131,10 @@ fn keys(
 ) {
     if keys.just_pressed(KeyCode::KeyN) {
         let controller = &mut hound.1;
-        let now = CLIPS.iter().position(|&clip| controller.current() == Some(clip)).unwrap_or(0);
+        let now = CLIPS
+            .iter()
+            .position(|&clip| controller.current() == Some(clip))
+            .unwrap_or(0);
         controller.cross_fade(CLIPS[(now + 1) % CLIPS.len()], Duration::from_millis(250));
     }
     if keys.just_pressed(KeyCode::KeyK) {
@@ -108,10 +146,20 @@ fn keys(
     if keys.just_pressed(KeyCode::KeyX) {
         *see_through = !*see_through;
         // This changes every instance: they share the asset's materials.
-        for part in assets.get(hound.0.id()).iter().flat_map(|character| &character.parts) {
+        for part in assets
+            .get(hound.0.id())
+            .iter()
+            .flat_map(|character| &character.parts)
+        {
             if let Some(mut material) = materials.get_mut(&part.material) {
-                material.alpha_mode = if *see_through { AlphaMode::Blend } else { AlphaMode::Opaque };
-                material.base_color.set_alpha(if *see_through { 0.25 } else { 1.0 });
+                material.alpha_mode = if *see_through {
+                    AlphaMode::Blend
+                } else {
+                    AlphaMode::Opaque
+                };
+                material
+                    .base_color
+                    .set_alpha(if *see_through { 0.25 } else { 1.0 });
             }
         }
     }
@@ -123,7 +171,9 @@ fn caption(
     mut caption: ResMut<Caption>,
 ) {
     let (handle, controller) = *hound;
-    let Some(character) = assets.get(handle.id()) else { return };
+    let Some(character) = assets.get(handle.id()) else {
+        return;
+    };
     caption.set(format!(
         "hound.md5mesh: {} joints, {} meshes, {} clips\n{}",
         character.skeleton.len(),

@@ -16,20 +16,29 @@ use stage::{Caption, Orbit, StageArgs, View, bar};
 use std::time::Duration;
 
 const CLIPS: [&str; 4] = ["walk", "wave", "jog", "idle"];
-const HELP: &str = "N, P: next, previous clip   arrows, drag: orbit   wheel: zoom   space: slow motion";
+const HELP: &str =
+    "N, P: next, previous clip   arrows, drag: orbit   wheel: zoom   space: slow motion";
 
 pub fn main() {
     // Headless, take the picture in the middle of a fade.
     let args = stage::arguments::<StageArgs>().with_headless_defaults(1.53, "N@0.3 P@1.4");
     stage::app("multi_animation", &args, HELP)
-        .insert_resource(View(Orbit { target: Vec3::Y * 0.9, distance: 4.1, yaw: 0.55, pitch: 0.1 }))
+        .insert_resource(View(Orbit {
+            target: Vec3::Y * 0.9,
+            distance: 4.1,
+            yaw: 0.55,
+            pitch: 0.1,
+        }))
         .add_systems(Startup, spawn)
         .add_systems(Update, (switch, slow_motion, caption))
         .run();
 }
 
 fn spawn(mut commands: Commands, assets: Res<AssetServer>) {
-    commands.spawn((SkinnedCharacter(assets.load("scout/scout.character.ron")), AnimationController::playing("walk")));
+    commands.spawn((
+        SkinnedCharacter(assets.load("scout/scout.character.ron")),
+        AnimationController::playing("walk"),
+    ));
 }
 
 fn switch(keys: Res<ButtonInput<KeyCode>>, mut controller: Single<&mut AnimationController>) {
@@ -40,7 +49,10 @@ fn switch(keys: Res<ButtonInput<KeyCode>>, mut controller: Single<&mut Animation
     } else {
         return;
     };
-    let now = CLIPS.iter().position(|clip| controller.current() == Some(clip)).unwrap_or(0);
+    let now = CLIPS
+        .iter()
+        .position(|clip| controller.current() == Some(clip))
+        .unwrap_or(0);
     let next = CLIPS[(now + step) % CLIPS.len()];
     let fade = if next == "idle" { 125 } else { 250 };
     controller.cross_fade(next, Duration::from_millis(fade));
@@ -49,7 +61,11 @@ fn switch(keys: Res<ButtonInput<KeyCode>>, mut controller: Single<&mut Animation
 /// Slows time down, to see the fade.
 fn slow_motion(keys: Res<ButtonInput<KeyCode>>, mut time: ResMut<Time<Virtual>>) {
     if keys.just_pressed(KeyCode::Space) {
-        let speed = if time.relative_speed() < 1.0 { 1.0 } else { 0.1 };
+        let speed = if time.relative_speed() < 1.0 {
+            1.0
+        } else {
+            0.1
+        };
         time.set_relative_speed(speed);
     }
 }
@@ -58,7 +74,12 @@ fn slow_motion(keys: Res<ButtonInput<KeyCode>>, mut time: ResMut<Time<Virtual>>)
 fn caption(controller: Single<&AnimationController>, mut caption: ResMut<Caption>) {
     let mut text = format!("{}\n", controller.current().unwrap_or("loading"));
     for track in controller.tracks() {
-        text += &format!("\n{:>8} {} {:.2}", track.clip(), bar(track.weight), track.weight);
+        text += &format!(
+            "\n{:>8} {} {:.2}",
+            track.clip(),
+            bar(track.weight),
+            track.weight
+        );
     }
     caption.set(text);
 }

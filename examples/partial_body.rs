@@ -27,7 +27,12 @@ const FADE: Duration = Duration::from_millis(250);
 pub fn main() {
     let args = stage::arguments::<StageArgs>().with_headless_defaults(0.86, "");
     stage::app("partial_body", &args, HELP)
-        .insert_resource(View(Orbit { target: Vec3::Y * 0.95, distance: 4.0, yaw: -0.85, pitch: 0.08 }))
+        .insert_resource(View(Orbit {
+            target: Vec3::Y * 0.95,
+            distance: 4.0,
+            yaw: -0.85,
+            pitch: 0.08,
+        }))
         .add_systems(Startup, spawn)
         .add_systems(Update, (keys, caption).chain())
         .run();
@@ -48,7 +53,11 @@ fn spawn(mut commands: Commands, assets: Res<AssetServer>) {
     commands.spawn((
         SkinnedCharacter(assets.load("scout/scout.character.ron")),
         controller,
-        Overlay { clip: "wave", mask: Some("upper_body"), track },
+        Overlay {
+            clip: "wave",
+            mask: Some("upper_body"),
+            track,
+        },
     ));
 }
 
@@ -62,11 +71,17 @@ fn play_over(controller: &mut AnimationController, clip: &str, mask: Option<&str
 
 /// Returns the item after the current one, wrapping around.
 fn next<T: Copy, const N: usize>(items: [T; N], is_current: impl Fn(T) -> bool) -> T {
-    let current = items.iter().position(|&item| is_current(item)).unwrap_or(N - 1);
+    let current = items
+        .iter()
+        .position(|&item| is_current(item))
+        .unwrap_or(N - 1);
     items[(current + 1) % N]
 }
 
-fn keys(keys: Res<ButtonInput<KeyCode>>, mut scout: Single<(&mut Overlay, &mut AnimationController)>) {
+fn keys(
+    keys: Res<ButtonInput<KeyCode>>,
+    mut scout: Single<(&mut Overlay, &mut AnimationController)>,
+) {
     let (overlay, controller) = &mut *scout;
     if keys.just_pressed(KeyCode::KeyL) {
         let clip = next(BASE, |clip| controller.current() == Some(clip));
@@ -96,6 +111,13 @@ fn caption(scout: Single<(&Overlay, &AnimationController)>, mut caption: ResMut<
     let (overlay, controller) = *scout;
     let base = controller.current().unwrap_or("nothing");
     let mask = overlay.mask.unwrap_or("none (whole body)");
-    let off = if controller.track(overlay.track).is_some() { "" } else { "  (off)" };
-    caption.set(format!("overlay  {}{off}\n   mask  {mask}\n   base  {base}", overlay.clip));
+    let off = if controller.track(overlay.track).is_some() {
+        ""
+    } else {
+        "  (off)"
+    };
+    caption.set(format!(
+        "overlay  {}{off}\n   mask  {mask}\n   base  {base}",
+        overlay.clip
+    ));
 }

@@ -23,7 +23,12 @@ const FADE: Duration = Duration::from_millis(500);
 pub fn main() {
     let args = stage::arguments::<StageArgs>().with_headless_defaults(1.6, "");
     stage::app("rig", &args, HELP)
-        .insert_resource(View(Orbit { target: Vec3::Y * 0.95, distance: 3.6, yaw: -0.65, pitch: 0.12 }))
+        .insert_resource(View(Orbit {
+            target: Vec3::Y * 0.95,
+            distance: 3.6,
+            yaw: -0.65,
+            pitch: 0.12,
+        }))
         .init_resource::<Lesson>()
         .add_systems(Startup, spawn)
         .add_systems(Update, (keys, fade, swing, lines, caption).chain())
@@ -43,7 +48,11 @@ struct Lesson {
 
 impl Default for Lesson {
     fn default() -> Self {
-        Self { reaches: true, left: true, poles: true }
+        Self {
+            reaches: true,
+            left: true,
+            poles: true,
+        }
     }
 }
 
@@ -84,9 +93,18 @@ fn spawn(
     mut meshes: ResMut<Assets<Mesh>>,
     mut materials: ResMut<Assets<StandardMaterial>>,
 ) {
-    let ball = materials.add(StandardMaterial { base_color: Color::srgb(0.90, 0.34, 0.18), ..default() });
-    let ball =
-        commands.spawn((Ball, Mesh3d(meshes.add(Sphere::new(0.05))), MeshMaterial3d(ball), Transform::default())).id();
+    let ball = materials.add(StandardMaterial {
+        base_color: Color::srgb(0.90, 0.34, 0.18),
+        ..default()
+    });
+    let ball = commands
+        .spawn((
+            Ball,
+            Mesh3d(meshes.add(Sphere::new(0.05))),
+            MeshMaterial3d(ball),
+            Transform::default(),
+        ))
+        .id();
     let scout = commands
         .spawn((
             SkinnedCharacter(assets.load("scout/scout.character.ron")),
@@ -94,22 +112,46 @@ fn spawn(
             LookAt::entity(ball),
         ))
         .id();
-    let wood = materials.add(StandardMaterial { base_color: Color::srgb(0.42, 0.29, 0.17), ..default() });
+    let wood = materials.add(StandardMaterial {
+        base_color: Color::srgb(0.42, 0.29, 0.17),
+        ..default()
+    });
     let crate_mesh = meshes.add(Cuboid::new(0.30, CRATE, 0.30));
     let marker = meshes.add(Sphere::new(0.022));
-    let blue = materials.add(StandardMaterial { base_color: Color::srgb(0.25, 0.62, 0.95), unlit: true, ..default() });
+    let blue = materials.add(StandardMaterial {
+        base_color: Color::srgb(0.25, 0.62, 0.95),
+        unlit: true,
+        ..default()
+    });
     for side in [1.0, -1.0] {
         let at = Vec3::new(-0.20 * side, 0.5 * CRATE, -0.34);
-        commands.spawn((Mesh3d(crate_mesh.clone()), MeshMaterial3d(wood.clone()), Transform::from_translation(at)));
-        for (part, pole) in
-            [(Part::Hand, Vec3::new(-0.75 * side, 0.85, 0.25)), (Part::Foot, Vec3::new(-0.35 * side, 0.75, -1.1))]
-        {
-            let look = (Mesh3d(marker.clone()), MeshMaterial3d(blue.clone()), NotShadowCaster);
-            let pole = commands.spawn((look, Transform::from_translation(pole))).id();
+        commands.spawn((
+            Mesh3d(crate_mesh.clone()),
+            MeshMaterial3d(wood.clone()),
+            Transform::from_translation(at),
+        ));
+        for (part, pole) in [
+            (Part::Hand, Vec3::new(-0.75 * side, 0.85, 0.25)),
+            (Part::Foot, Vec3::new(-0.35 * side, 0.75, -1.1)),
+        ] {
+            let look = (
+                Mesh3d(marker.clone()),
+                MeshMaterial3d(blue.clone()),
+                NotShadowCaster,
+            );
+            let pole = commands
+                .spawn((look, Transform::from_translation(pole)))
+                .id();
             let goal = Goal { part, side, pole };
             let weight = if side > 0.0 { 1.0 } else { 0.0 };
             let limb = IkLimb::named(goal.limb()).pole(goal.pole);
-            commands.spawn((goal, IkGoal(scout), limb, IkWeight::new(weight), Transform::default()));
+            commands.spawn((
+                goal,
+                IkGoal(scout),
+                limb,
+                IkWeight::new(weight),
+                Transform::default(),
+            ));
         }
     }
 }
@@ -169,12 +211,19 @@ fn swing(
     mut ball: Single<&mut Transform, With<Ball>>,
     mut goals: Query<(&Goal, &mut Transform), Without<Ball>>,
 ) {
-    let (wanted, angle) = (if lesson.left { 1.0 } else { -1.0 }, 1.7 * time.elapsed_secs());
+    let (wanted, angle) = (
+        if lesson.left { 1.0 } else { -1.0 },
+        1.7 * time.elapsed_secs(),
+    );
     let side = side.get_or_insert(wanted);
     side.smooth_nudge(&wanted, 4.0, time.delta_secs());
     let path = |side: f32| {
         let (sin, cos) = angle.sin_cos();
-        Vec3::new(-side * (0.26 + 0.16 * cos), 1.32 + 0.20 * sin, -0.40 + 0.06 * cos)
+        Vec3::new(
+            -side * (0.26 + 0.16 * cos),
+            1.32 + 0.20 * sin,
+            -0.40 + 0.06 * cos,
+        )
     };
     ball.translation = path(*side);
     for (goal, mut transform) in &mut goals {
@@ -203,7 +252,10 @@ fn lines(
             Part::Hand => format!("forearm.{side}"),
             Part::Foot => format!("shin.{side}"),
         };
-        let (Some(joint), Ok(pole)) = (poses.joint_transform(reach.0, &joint), places.get(goal.pole)) else {
+        let (Some(joint), Ok(pole)) = (
+            poses.joint_transform(reach.0, &joint),
+            places.get(goal.pole),
+        ) else {
             continue;
         };
         let color = Color::srgba(0.25, 0.62, 0.95, weight.weight);
@@ -218,7 +270,9 @@ fn caption(
     mut caption: ResMut<Caption>,
 ) {
     let weight = |part, left: bool| {
-        let mut of = goals.iter().filter(|(goal, _)| goal.part == part && left == (goal.side > 0.0));
+        let mut of = goals
+            .iter()
+            .filter(|(goal, _)| goal.part == part && left == (goal.side > 0.0));
         of.next().map_or(0.0, |(_, weight)| weight.weight)
     };
     let side = if lesson.left { "left" } else { "right" };
@@ -228,10 +282,17 @@ fn caption(
         LookTarget::Nothing => "looks ahead".to_owned(),
         _ => {
             // Adding 0 turns -0 into 0.
-            let [aside, up] = [-state.look.turn.x, state.look.turn.y].map(|turn| turn.to_degrees().round() + 0.0);
+            let [aside, up] =
+                [-state.look.turn.x, state.look.turn.y].map(|turn| turn.to_degrees().round() + 0.0);
             format!("looks {aside:+.0} degrees aside, {up:+.0} up")
         }
     };
-    let poles = if lesson.poles { "facing their poles" } else { "without poles" };
-    caption.set(format!("{side} hand  {hand}\n{side} foot  {foot}  {poles}\nhead  {turn}"));
+    let poles = if lesson.poles {
+        "facing their poles"
+    } else {
+        "without poles"
+    };
+    caption.set(format!(
+        "{side} hand  {hand}\n{side} foot  {foot}  {poles}\nhead  {turn}"
+    ));
 }

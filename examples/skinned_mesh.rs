@@ -13,12 +13,18 @@ use bevy::prelude::*;
 use bevy_marionette::prelude::*;
 use stage::{Caption, Orbit, StageArgs, View};
 
-const HELP: &str = "drag, arrows: orbit   wheel: zoom   space: pause   minus, plus: speed   R: reverse";
+const HELP: &str =
+    "drag, arrows: orbit   wheel: zoom   space: pause   minus, plus: speed   R: reverse";
 
 pub fn main() {
     let args = stage::arguments::<StageArgs>().with_headless_defaults(0.86, "");
     stage::app("skinned_mesh", &args, HELP)
-        .insert_resource(View(Orbit { target: Vec3::Y * 0.92, distance: 3.9, yaw: 0.72, pitch: 0.1 }))
+        .insert_resource(View(Orbit {
+            target: Vec3::Y * 0.92,
+            distance: 3.9,
+            yaw: 0.72,
+            pitch: 0.1,
+        }))
         .add_systems(Startup, spawn)
         .add_systems(Update, (keys, caption))
         .run();
@@ -27,7 +33,10 @@ pub fn main() {
 /// All it takes: an asset and the name of a clip.
 fn spawn(mut commands: Commands, assets: Res<AssetServer>) {
     // An `.md5mesh`, or a `.character.ron` that combines files, loads the same way.
-    commands.spawn((SkinnedCharacter(assets.load("scout/scout.m3d")), AnimationController::playing("walk")));
+    commands.spawn((
+        SkinnedCharacter(assets.load("scout/scout.m3d")),
+        AnimationController::playing("walk"),
+    ));
 }
 
 fn keys(keys: Res<ButtonInput<KeyCode>>, mut controller: Single<&mut AnimationController>) {
@@ -49,5 +58,8 @@ fn keys(keys: Res<ButtonInput<KeyCode>>, mut controller: Single<&mut AnimationCo
 fn caption(controller: Single<&AnimationController>, mut caption: ResMut<Caption>) {
     let clip = controller.current().unwrap_or("nothing");
     let at = controller.current_position().unwrap_or_default();
-    caption.set(format!("{clip}   {at:.2} s   speed {:.2}", controller.speed()));
+    caption.set(format!(
+        "{clip}   {at:.2} s   speed {:.2}",
+        controller.speed()
+    ));
 }

@@ -32,9 +32,17 @@ const BREEZE: Vec3 = Vec3::new(3.5, 0.0, 1.5);
 pub fn main() {
     let args = stage::arguments::<StageArgs>().with_headless_defaults(3.4, "");
     stage::app("terrain", &args, HELP)
-        .insert_resource(View(Orbit { target: Vec3::Y, distance: 4.6, yaw: 0.0, pitch: 0.16 }))
+        .insert_resource(View(Orbit {
+            target: Vec3::Y,
+            distance: 4.6,
+            yaw: 0.0,
+            pitch: 0.16,
+        }))
         .init_resource::<Followed>()
-        .insert_resource(Wind { velocity: BREEZE, ..default() })
+        .insert_resource(Wind {
+            velocity: BREEZE,
+            ..default()
+        })
         .add_systems(Startup, spawn)
         .add_systems(Update, (keys, steer, fly, follow, caption).chain())
         .run();
@@ -68,11 +76,34 @@ fn spawn(
         ..default()
     });
     // The slope faces away from the light, so its own shadow would be nothing but stripes.
-    commands.spawn((Mesh3d(meshes.add(course())), MeshMaterial3d(stone), Ground, NotShadowCaster));
-    let lamp = commands.spawn((Lamp, stage::lantern(&mut meshes, &mut materials))).id();
+    commands.spawn((
+        Mesh3d(meshes.add(course())),
+        MeshMaterial3d(stone),
+        Ground,
+        NotShadowCaster,
+    ));
+    let lamp = commands
+        .spawn((Lamp, stage::lantern(&mut meshes, &mut materials)))
+        .id();
     let walkers = [
-        (Walker { radius: 4.5, name: "Scout", gaits: ["walk", "jog"] }, "scout/scout.character.ron", 0.42),
-        (Walker { radius: 5.7, name: "Hound", gaits: ["walk", "gallop"] }, "hound/hound.character.ron", 0.30),
+        (
+            Walker {
+                radius: 4.5,
+                name: "Scout",
+                gaits: ["walk", "jog"],
+            },
+            "scout/scout.character.ron",
+            0.42,
+        ),
+        (
+            Walker {
+                radius: 5.7,
+                name: "Hound",
+                gaits: ["walk", "gallop"],
+            },
+            "hound/hound.character.ron",
+            0.30,
+        ),
     ];
     for (walker, file, turn) in walkers {
         let place = at(turn * TAU, walker.radius);
@@ -103,7 +134,11 @@ fn height(turn: f32) -> f32 {
 
 /// A place on the course, at an angle and a radius.
 fn at(angle: f32, radius: f32) -> Vec3 {
-    Vec3::new(radius * angle.cos(), height(angle / TAU), -radius * angle.sin())
+    Vec3::new(
+        radius * angle.cos(),
+        height(angle / TAU),
+        -radius * angle.sin(),
+    )
 }
 
 /// The course as a mesh: a ring of treads with a riser wherever the height jumps, and skirts on both sides.
@@ -127,7 +162,8 @@ fn course() -> Mesh {
         let [inner, outer] = RADII;
         if (y0 - before).abs() > 1e-3 {
             is_odd = !is_odd;
-            let [below, above] = [before, y0].map(|y| [inner, outer].map(|radius| point(from, radius, y)));
+            let [below, above] =
+                [before, y0].map(|y| [inner, outer].map(|radius| point(from, radius, y)));
             quad([below[0], below[1], above[1], above[0]], 0.3);
         }
         before = y1;
@@ -136,17 +172,44 @@ fn course() -> Mesh {
         }
         // Treads alternate in color, so that they can be told apart from above.
         let tread = if is_odd { 0.55 } else { 1.0 };
-        quad([point(from, inner, y0), point(from, outer, y0), point(to, outer, y1), point(to, inner, y1)], tread);
-        quad([point(from, outer, y0), point(from, outer, 0.0), point(to, outer, 0.0), point(to, outer, y1)], 0.7);
-        quad([point(to, inner, y1), point(to, inner, 0.0), point(from, inner, 0.0), point(from, inner, y0)], 0.7);
+        quad(
+            [
+                point(from, inner, y0),
+                point(from, outer, y0),
+                point(to, outer, y1),
+                point(to, inner, y1),
+            ],
+            tread,
+        );
+        quad(
+            [
+                point(from, outer, y0),
+                point(from, outer, 0.0),
+                point(to, outer, 0.0),
+                point(to, outer, y1),
+            ],
+            0.7,
+        );
+        quad(
+            [
+                point(to, inner, y1),
+                point(to, inner, 0.0),
+                point(from, inner, 0.0),
+                point(from, inner, y0),
+            ],
+            0.7,
+        );
     }
     let indices = Indices::U32((0..positions.len() as u32).collect());
-    Mesh::new(PrimitiveTopology::TriangleList, RenderAssetUsages::default())
-        .with_inserted_attribute(Mesh::ATTRIBUTE_POSITION, positions)
-        .with_inserted_attribute(Mesh::ATTRIBUTE_COLOR, colors)
-        .with_inserted_indices(indices)
-        .with_duplicated_vertices()
-        .with_computed_flat_normals()
+    Mesh::new(
+        PrimitiveTopology::TriangleList,
+        RenderAssetUsages::default(),
+    )
+    .with_inserted_attribute(Mesh::ATTRIBUTE_POSITION, positions)
+    .with_inserted_attribute(Mesh::ATTRIBUTE_COLOR, colors)
+    .with_inserted_indices(indices)
+    .with_duplicated_vertices()
+    .with_computed_flat_normals()
 }
 
 /// Turns each walker along its circle, and keeps it at the height of the ground. Its clip does the walking.
@@ -157,7 +220,9 @@ fn steer(time: Res<Time>, mut walkers: Query<(&Walker, &mut Transform)>) {
         // Ahead is −Z, counterclockwise; off the path, it is a little inward or outward.
         let off = ((radius - walker.radius) * 0.8).clamp(-0.5, 0.5);
         let wanted = Quat::from_rotation_y(angle + off);
-        transform.rotation.smooth_nudge(&wanted, 6.0, time.delta_secs());
+        transform
+            .rotation
+            .smooth_nudge(&wanted, 6.0, time.delta_secs());
         transform.translation.y = height(angle / TAU);
     }
 }
@@ -168,17 +233,26 @@ fn fly(
     walkers: Query<(&Walker, &Transform), Without<Lamp>>,
     mut lamp: Single<&mut Transform, With<Lamp>>,
 ) {
-    let Some((_, scout)) = walkers.iter().find(|(walker, _)| walker.name == "Scout") else { return };
+    let Some((_, scout)) = walkers.iter().find(|(walker, _)| walker.name == "Scout") else {
+        return;
+    };
     let Vec3 { x, z, .. } = scout.translation;
     let angle = (-z).atan2(x) + 0.45;
     let t = time.elapsed_secs();
     let place = at(angle, 5.1 + 1.2 * (0.9 * t).sin()) + Vec3::Y * (1.9 + 0.25 * (1.7 * t).sin());
-    lamp.translation.smooth_nudge(&place, 3.0, time.delta_secs());
+    lamp.translation
+        .smooth_nudge(&place, 3.0, time.delta_secs());
 }
 
 fn keys(
     keys: Res<ButtonInput<KeyCode>>,
-    mut walkers: Query<(Entity, &Walker, &mut AnimationController, &mut LookAt, Has<FootPlacement>)>,
+    mut walkers: Query<(
+        Entity,
+        &Walker,
+        &mut AnimationController,
+        &mut LookAt,
+        Has<FootPlacement>,
+    )>,
     lamp: Single<Entity, With<Lamp>>,
     mut followed: ResMut<Followed>,
     mut wind: ResMut<Wind>,
@@ -200,7 +274,11 @@ fn keys(
         }
         if keys.just_pressed(KeyCode::KeyJ) {
             let [walk, hurry] = walker.gaits;
-            let next = if controller.current() == Some(walk) { hurry } else { walk };
+            let next = if controller.current() == Some(walk) {
+                hurry
+            } else {
+                walk
+            };
             controller.cross_fade(next, Duration::from_millis(300));
         }
     }
@@ -208,7 +286,11 @@ fn keys(
         followed.0 += 1;
     }
     if keys.just_pressed(KeyCode::KeyW) {
-        wind.velocity = if wind.velocity == Vec3::ZERO { BREEZE } else { Vec3::ZERO };
+        wind.velocity = if wind.velocity == Vec3::ZERO {
+            BREEZE
+        } else {
+            Vec3::ZERO
+        };
     }
 }
 
@@ -220,7 +302,9 @@ fn follow(
     mut cameras: Query<&mut Orbit>,
 ) {
     let name = ["Scout", "Hound"][followed.0 % 2];
-    let Some((_, walker)) = walkers.iter().find(|(walker, _)| walker.name == name) else { return };
+    let Some((_, walker)) = walkers.iter().find(|(walker, _)| walker.name == name) else {
+        return;
+    };
     let angle = (-walker.translation.z).atan2(walker.translation.x);
     // From the side and a little from the front at first; then it stays where you drag it.
     for mut camera in &mut cameras {
@@ -230,10 +314,16 @@ fn follow(
     }
 }
 
-fn caption(walkers: Query<(&Walker, &Transform, &AnimationController)>, mut caption: ResMut<Caption>) {
+fn caption(
+    walkers: Query<(&Walker, &Transform, &AnimationController)>,
+    mut caption: ResMut<Caption>,
+) {
     let lines = walkers.iter().map(|(walker, transform, controller)| {
         let clip = controller.current().unwrap_or("nothing");
-        format!("{}  {clip}  {:.2} m up", walker.name, transform.translation.y)
+        format!(
+            "{}  {clip}  {:.2} m up",
+            walker.name, transform.translation.y
+        )
     });
     let mut lines: Vec<_> = lines.collect();
     // Queries find characters in the order in which they were loaded, which varies.

@@ -26,7 +26,8 @@ use bevy_marionette::{
 };
 use clap::Parser;
 use stage::{
-    Caption, Capture, Chosen, Covered, Exhibit, Framing, GalleryPlugin, Ground, OnShow, Orbit, Stage, StageArgs,
+    Caption, Capture, Chosen, Covered, Exhibit, Framing, GalleryPlugin, Ground, OnShow, Orbit,
+    Stage, StageArgs,
 };
 use std::{
     path::{Path, PathBuf},
@@ -77,8 +78,13 @@ impl FromStr for Dropped {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let (file, at) = text.rsplit_once('@').ok_or("expected a file and a time, such as run.md5anim@0.5")?;
-        Ok(Self { file: file.into(), at: at.parse().map_err(|error| format!("`{at}`: {error}"))? })
+        let (file, at) = text
+            .rsplit_once('@')
+            .ok_or("expected a file and a time, such as run.md5anim@0.5")?;
+        Ok(Self {
+            file: file.into(),
+            at: at.parse().map_err(|error| format!("`{at}`: {error}"))?,
+        })
     }
 }
 
@@ -108,11 +114,12 @@ pub fn main() {
     #[cfg(feature = "inspector")]
     {
         use bevy_marionette::inspector::{Inspector, MarionetteInspectorPlugin};
-        app.add_plugins(MarionetteInspectorPlugin).insert_resource(Inspector {
-            open: args.inspector.is_some(),
-            tab: args.inspector.unwrap_or_default(),
-            ..default()
-        });
+        app.add_plugins(MarionetteInspectorPlugin)
+            .insert_resource(Inspector {
+                open: args.inspector.is_some(),
+                tab: args.inspector.unwrap_or_default(),
+                ..default()
+            });
         app.add_systems(Update, leave_room_for_the_panel);
     }
     app.insert_resource(args)
@@ -122,7 +129,15 @@ pub fn main() {
         .add_systems(Update, drop_files.before(open_dropped))
         .add_systems(
             Update,
-            (open_dropped, open_chosen, load, watch_loading, keys.run_if(stage::has_keys), caption).chain(),
+            (
+                open_dropped,
+                open_chosen,
+                load,
+                watch_loading,
+                keys.run_if(stage::has_keys),
+                caption,
+            )
+                .chain(),
         )
         .add_observer(show)
         .run();
@@ -135,10 +150,20 @@ fn leave_room_for_the_panel(
     inspector: Res<bevy_marionette::inspector::Inspector>,
     mut covered: ResMut<Covered>,
 ) {
-    let panel = contexts.ctx_mut().ok().filter(|_| inspector.open).and_then(|context| {
-        bevy_egui::egui::containers::panel::PanelState::load(context, "marionette_inspector_panel".into())
-    });
-    let now = Covered { right: panel.map_or(0.0, |panel| panel.outer_rect.width()), ..*covered };
+    let panel = contexts
+        .ctx_mut()
+        .ok()
+        .filter(|_| inspector.open)
+        .and_then(|context| {
+            bevy_egui::egui::containers::panel::PanelState::load(
+                context,
+                "marionette_inspector_panel".into(),
+            )
+        });
+    let now = Covered {
+        right: panel.map_or(0.0, |panel| panel.outer_rect.width()),
+        ..*covered
+    };
     covered.set_if_neq(now);
 }
 
@@ -146,7 +171,9 @@ fn leave_room_for_the_panel(
 fn tab(text: &str) -> Result<bevy_marionette::inspector::InspectorTab, String> {
     let tabs = bevy_marionette::inspector::InspectorTab::ALL;
     let titles = tabs.map(|tab| tab.title().to_lowercase()).join(", ");
-    tabs.into_iter().find(|tab| tab.title().eq_ignore_ascii_case(text)).ok_or(format!("expected one of {titles}"))
+    tabs.into_iter()
+        .find(|tab| tab.title().eq_ignore_ascii_case(text))
+        .ok_or(format!("expected one of {titles}"))
 }
 
 /// The character being shown.
@@ -186,7 +213,8 @@ fn open_first(
     if args.files.first().is_some_and(|file| is_recording(file)) {
         return;
     }
-    let (mut clips, mut models): (Vec<_>, Vec<_>) = args.files.iter().cloned().partition(|file| is_clip(file));
+    let (mut clips, mut models): (Vec<_>, Vec<_>) =
+        args.files.iter().cloned().partition(|file| is_clip(file));
     // glTF files after the model have clips for it.
     let others = models.split_off(models.len().min(1));
     if others.iter().any(|file| kind(file) != Some(FileKind::Gltf)) {
@@ -202,14 +230,18 @@ fn open_first(
     shown.model = models.into_iter().next();
     shown.clips = clips;
     if shown.model.is_none() {
-        shown.exhibit = stage::gallery().into_iter().find(|exhibit| exhibit.asset == DEFAULT);
+        shown.exhibit = stage::gallery()
+            .into_iter()
+            .find(|exhibit| exhibit.asset == DEFAULT);
     }
     open(&mut commands, &mut shown, &mut on_show, &mut recording);
 }
 
 /// Shows a recording, if one was given.
 fn open_recording(args: Res<Args>, mut shown: ResMut<Shown>, mut recording: ResMut<Recording>) {
-    let Some(path) = args.files.first().filter(|file| is_recording(file)) else { return };
+    let Some(path) = args.files.first().filter(|file| is_recording(file)) else {
+        return;
+    };
     if let Err(error) = read_recording(path, &mut shown, &mut recording) {
         stage::fail(error);
     }
@@ -217,20 +249,36 @@ fn open_recording(args: Res<Args>, mut shown: ResMut<Shown>, mut recording: ResM
 
 /// Shows a recording in place of what is shown.
 fn read_recording(path: &Path, shown: &mut Shown, recording: &mut Recording) -> Result<(), String> {
-    let file = std::fs::File::open(path).map_err(RecordingError::from).and_then(RecordingFile::read);
+    let file = std::fs::File::open(path)
+        .map_err(RecordingError::from)
+        .and_then(RecordingFile::read);
     recording.open(file.map_err(|error| format!("{}: {error}", path.display()))?);
-    *shown = Shown { recording: Some(path.into()), clip_used: true, ..default() };
+    *shown = Shown {
+        recording: Some(path.into()),
+        clip_used: true,
+        ..default()
+    };
     Ok(())
 }
 
 fn is_recording(file: &Path) -> bool {
-    file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("rec"))
+    file.extension()
+        .is_some_and(|extension| extension.eq_ignore_ascii_case("rec"))
 }
 
 /// Returns the file's name, or the title in the gallery.
 fn title(shown: &Shown) -> String {
-    let name = shown.recording.as_ref().or(shown.model.as_ref()).and_then(|file| file.file_name());
-    let exhibit = || shown.exhibit.as_ref().map_or_else(|| DEFAULT.into(), |exhibit| exhibit.title.clone());
+    let name = shown
+        .recording
+        .as_ref()
+        .or(shown.model.as_ref())
+        .and_then(|file| file.file_name());
+    let exhibit = || {
+        shown
+            .exhibit
+            .as_ref()
+            .map_or_else(|| DEFAULT.into(), |exhibit| exhibit.title.clone())
+    };
     name.map_or_else(exhibit, |name| name.to_string_lossy().into_owned())
 }
 
@@ -243,7 +291,12 @@ fn kind(file: &Path) -> Option<FileKind> {
 }
 
 /// Removes the current character; [`load`] spawns the new one.
-fn open(commands: &mut Commands, shown: &mut Shown, on_show: &mut OnShow, recording: &mut Recording) {
+fn open(
+    commands: &mut Commands,
+    shown: &mut Shown,
+    on_show: &mut OnShow,
+    recording: &mut Recording,
+) {
     if let Some(old) = shown.entity.take() {
         commands.entity(old).despawn();
     }
@@ -257,15 +310,23 @@ fn open(commands: &mut Commands, shown: &mut Shown, on_show: &mut OnShow, record
     shown.is_due = true;
 }
 
-fn load(mut commands: Commands, args: Res<Args>, mut shown: ResMut<Shown>, assets: Res<AssetServer>) {
+fn load(
+    mut commands: Commands,
+    args: Res<Args>,
+    mut shown: ResMut<Shown>,
+    assets: Res<AssetServer>,
+) {
     // While the asset server still knows the file, loading it returns the old asset, without newly added clips.
     let is_loaded = |model: &PathBuf| assets.get_path_id(asset_path(model)).is_some();
     if !shown.is_due || shown.model.as_ref().is_some_and(is_loaded) {
         return;
     }
     shown.is_due = false;
-    let clips: Vec<String> =
-        shown.clips.iter().map(|clip| asset_path(clip).path().to_string_lossy().into_owned()).collect();
+    let clips: Vec<String> = shown
+        .clips
+        .iter()
+        .map(|clip| asset_path(clip).path().to_string_lossy().into_owned())
+        .collect();
     let (scale, hand, up) = (args.scale, args.hand, args.up);
     let settings = move |settings: &mut CharacterLoaderSettings| {
         settings.import.scale = scale;
@@ -282,17 +343,32 @@ fn load(mut commands: Commands, args: Res<Args>, mut shown: ResMut<Shown>, asset
         settings.clips = clips.clone();
     };
     let handle: Handle<Character> = match &shown.model {
-        Some(model) => assets.load_builder().with_settings(settings).load(asset_path(model)),
-        None => assets.load(shown.exhibit.as_ref().map_or(DEFAULT, |exhibit| &exhibit.asset).to_owned()),
+        Some(model) => assets
+            .load_builder()
+            .with_settings(settings)
+            .load(asset_path(model)),
+        None => assets.load(
+            shown
+                .exhibit
+                .as_ref()
+                .map_or(DEFAULT, |exhibit| &exhibit.asset)
+                .to_owned(),
+        ),
     };
-    shown.entity = Some(commands.spawn((Name::new(title(&shown)), SkinnedCharacter(handle))).id());
+    shown.entity = Some(
+        commands
+            .spawn((Name::new(title(&shown)), SkinnedCharacter(handle)))
+            .id(),
+    );
 }
 
 /// Returns the asset path of a file. Files dropped on a web page are in an asset source of their own.
 fn asset_path(file: &Path) -> AssetPath<'static> {
     match file.to_str().filter(|file| file.contains("://")) {
         Some(file) => AssetPath::parse(file).into_owned(),
-        None => std::path::absolute(file).unwrap_or_else(|_| file.to_path_buf()).into(),
+        None => std::path::absolute(file)
+            .unwrap_or_else(|_| file.to_path_buf())
+            .into(),
     }
 }
 
@@ -303,9 +379,18 @@ fn drop_files(
     mut dropped: MessageWriter<FileDragAndDrop>,
     mut last: Local<f32>,
 ) {
-    let Some(now) = capture.map(|capture| capture.clock) else { return };
-    for Dropped { file, .. } in args.drop.iter().filter(|file| (file.at > *last) && file.at <= now) {
-        dropped.write(FileDragAndDrop::DroppedFile { window: Entity::PLACEHOLDER, path_buf: file.clone() });
+    let Some(now) = capture.map(|capture| capture.clock) else {
+        return;
+    };
+    for Dropped { file, .. } in args
+        .drop
+        .iter()
+        .filter(|file| (file.at > *last) && file.at <= now)
+    {
+        dropped.write(FileDragAndDrop::DroppedFile {
+            window: Entity::PLACEHOLDER,
+            path_buf: file.clone(),
+        });
     }
     *last = now;
 }
@@ -328,7 +413,8 @@ fn open_dropped(
         match read_recording(path, &mut shown, &mut recording) {
             Ok(()) => {
                 on_show.0 = None;
-                old.into_iter().for_each(|old| commands.entity(old).despawn());
+                old.into_iter()
+                    .for_each(|old| commands.entity(old).despawn());
             }
             Err(error) if capture.is_some() => stage::fail(error),
             Err(error) => {
@@ -363,7 +449,9 @@ fn open_chosen(
     mut on_show: ResMut<OnShow>,
     mut recording: ResMut<Recording>,
 ) {
-    let Some(Chosen(exhibit)) = chosen.read().last() else { return };
+    let Some(Chosen(exhibit)) = chosen.read().last() else {
+        return;
+    };
     (shown.model, shown.clips, shown.exhibit) = (None, vec![], Some(exhibit.clone()));
     open(&mut commands, &mut shown, &mut on_show, &mut recording);
 }
@@ -384,11 +472,14 @@ fn watch_loading(
     if let Some(capture) = &mut capture
         && shown.recording.is_some()
     {
-        let is_loaded = |of: &SkinnedCharacter| server.recursive_dependency_load_state(of.id()).is_loaded();
+        let is_loaded =
+            |of: &SkinnedCharacter| server.recursive_dependency_load_state(of.id()).is_loaded();
         capture.waiting = recording.is_loading() || !characters.iter().all(is_loaded);
         return;
     }
-    let Some(handle) = shown.entity.and_then(|entity| characters.get(entity).ok()) else { return };
+    let Some(handle) = shown.entity.and_then(|entity| characters.get(entity).ok()) else {
+        return;
+    };
     if let LoadState::Failed(error) = server.load_state(handle.id()) {
         let text = error.to_string();
         if capture.is_some() {
@@ -401,8 +492,12 @@ fn watch_loading(
     }
     if let Some(mut capture) = capture {
         // Wait for textures too: a material isn't drawn without them.
-        capture.waiting = !server.recursive_dependency_load_state(handle.id()).is_loaded()
-            && !server.recursive_dependency_load_state(handle.id()).is_failed();
+        capture.waiting = !server
+            .recursive_dependency_load_state(handle.id())
+            .is_loaded()
+            && !server
+                .recursive_dependency_load_state(handle.id())
+                .is_failed();
     }
 }
 
@@ -418,17 +513,28 @@ fn show(
     camera: Single<(Entity, &mut Orbit)>,
     mut ground: Single<&mut Transform, (With<Ground>, Without<SkinnedCharacter>)>,
 ) {
-    let Ok((handle, mut controller, place)) = characters.get_mut(ready.entity) else { return };
-    let Some(character) = assets.get(handle.id()) else { return };
+    let Ok((handle, mut controller, place)) = characters.get_mut(ready.entity) else {
+        return;
+    };
+    let Some(character) = assets.get(handle.id()) else {
+        return;
+    };
     let names: Vec<_> = character.clip_names().cloned().collect();
-    let last = shown.last_clip.take().and_then(|last| names.iter().position(|name| *name == last));
+    let last = shown
+        .last_clip
+        .take()
+        .and_then(|last| names.iter().position(|name| *name == last));
     shown.clip = match args.clip.as_deref().filter(|_| !shown.clip_used) {
         _ if last.is_some() => last,
         Some("bind") => None,
         Some(wanted) => {
             let found = names.iter().position(|name| &**name == wanted);
             if found.is_none() {
-                let list = if names.is_empty() { "none".into() } else { names.join(", ") };
+                let list = if names.is_empty() {
+                    "none".into()
+                } else {
+                    names.join(", ")
+                };
                 stage::fail(format!("no clip named `{wanted}` (available: {list})"));
             }
             found
@@ -449,7 +555,9 @@ fn show(
     // Files with animations alone, such as Mixamo's without skin.
     #[cfg(feature = "inspector")]
     if character.parts.is_empty() {
-        commands.entity(ready.entity).insert(DrawSkeleton::default());
+        commands
+            .entity(ready.entity)
+            .insert(DrawSkeleton::default());
     }
     let (camera, mut orbit) = camera.into_inner();
     if let Some(yaw) = args.yaw {
@@ -474,17 +582,32 @@ fn keys(
     mut characters: Query<(&SkinnedCharacter, &mut AnimationController)>,
 ) {
     let Some(keys) = keys else { return };
-    let Some((handle, mut controller)) = shown.entity.and_then(|entity| characters.get_mut(entity).ok()) else {
+    let Some((handle, mut controller)) = shown
+        .entity
+        .and_then(|entity| characters.get_mut(entity).ok())
+    else {
         return;
     };
-    let Some(character) = assets.get(handle.id()) else { return };
+    let Some(character) = assets.get(handle.id()) else {
+        return;
+    };
     let count = character.clips.len();
     let step = |from: Option<usize>, by: usize| {
-        if count == 0 { None } else { Some((from.unwrap_or(count - by) + by) % count) }
+        if count == 0 {
+            None
+        } else {
+            Some((from.unwrap_or(count - by) + by) % count)
+        }
     };
     if keys.just_pressed(KeyCode::KeyN) || keys.just_pressed(KeyCode::KeyP) {
-        shown.clip =
-            step(shown.clip, if keys.just_pressed(KeyCode::KeyN) { 1 } else { count.saturating_sub(1).max(1) });
+        shown.clip = step(
+            shown.clip,
+            if keys.just_pressed(KeyCode::KeyN) {
+                1
+            } else {
+                count.saturating_sub(1).max(1)
+            },
+        );
         if let Some(clip) = shown.clip {
             let name = character.clips[clip].timing.name.clone();
             shown.last_clip = Some(name.clone());
@@ -525,28 +648,44 @@ fn caption(
         let time = |frame: u64| frames.time(frame).unwrap_or_default();
         let (range, at) = (frames.range(), recording.shown().unwrap_or_default());
         let (first, last) = (time(range.start), time(range.end.saturating_sub(1)));
-        return caption.set(format!("{name}\n{:.2} of {:.2} s   F1: Rewind tab", time(at) - first, last - first));
+        return caption.set(format!(
+            "{name}\n{:.2} of {:.2} s   F1: Rewind tab",
+            time(at) - first,
+            last - first
+        ));
     }
-    let playing = shown.entity.and_then(|entity| characters.get(entity).ok()).and_then(|(handle, controller)| {
-        let character = assets.get(handle.id())?;
-        let count = character.clips.len();
-        Some(match shown.clip.and_then(|clip| Some((clip, character.clips.get(clip)?))) {
-            Some((index, clip)) => {
-                let at = controller.current_position().unwrap_or_default();
-                let at = clip.timing.periodic(at);
-                let paused = if controller.is_paused() && !stage.headless { "  (paused)" } else { "" };
-                format!(
-                    "{}  ({} of {count})   {at:.2} / {:.2} s   x{:.2}{paused}",
-                    clip.timing.name,
-                    index + 1,
-                    clip.timing.duration,
-                    controller.speed()
-                )
-            }
-            None if count == 0 => "bind pose  (no clips)".into(),
-            None => format!("bind pose  ({count} clips)"),
-        })
-    });
+    let playing = shown
+        .entity
+        .and_then(|entity| characters.get(entity).ok())
+        .and_then(|(handle, controller)| {
+            let character = assets.get(handle.id())?;
+            let count = character.clips.len();
+            Some(
+                match shown
+                    .clip
+                    .and_then(|clip| Some((clip, character.clips.get(clip)?)))
+                {
+                    Some((index, clip)) => {
+                        let at = controller.current_position().unwrap_or_default();
+                        let at = clip.timing.periodic(at);
+                        let paused = if controller.is_paused() && !stage.headless {
+                            "  (paused)"
+                        } else {
+                            ""
+                        };
+                        format!(
+                            "{}  ({} of {count})   {at:.2} / {:.2} s   x{:.2}{paused}",
+                            clip.timing.name,
+                            index + 1,
+                            clip.timing.duration,
+                            controller.speed()
+                        )
+                    }
+                    None if count == 0 => "bind pose  (no clips)".into(),
+                    None => format!("bind pose  ({count} clips)"),
+                },
+            )
+        });
     let loading = || match progress.files() {
         0 => "loading...".to_owned(),
         files => format!("loading... {} of {files} files", progress.read()),

@@ -14,7 +14,10 @@ pub(crate) struct Hierarchy {
 impl Hierarchy {
     /// Sorts indices by their parents and cuts each cycle once. A parent that is out of range counts as none.
     pub(crate) fn new(parents: impl IntoIterator<Item = Option<u32>>) -> Self {
-        let mut parents: Vec<_> = parents.into_iter().map(|parent| parent.map(|p| p as usize)).collect();
+        let mut parents: Vec<_> = parents
+            .into_iter()
+            .map(|parent| parent.map(|p| p as usize))
+            .collect();
         let count = parents.len();
         let (mut order, mut cut) = (Vec::with_capacity(count), Vec::new());
         // The walk up the chain that reached an index first. Meeting its own mark again, a walk goes in a circle.
@@ -34,13 +37,20 @@ impl Hierarchy {
             }
             order.extend(chain.drain(..).rev());
         }
-        Self { order, parents, cut }
+        Self {
+            order,
+            parents,
+            cut,
+        }
     }
 
     /// The place of each index in [`Self::order`].
     pub(crate) fn places(&self) -> Vec<usize> {
         let mut places = vec![0; self.order.len()];
-        self.order.iter().enumerate().for_each(|(place, &index)| places[index] = place);
+        self.order
+            .iter()
+            .enumerate()
+            .for_each(|(place, &index)| places[index] = place);
         places
     }
 }
@@ -69,6 +79,9 @@ mod tests {
     fn long_chains_take_linear_time() {
         let count = 200_000;
         let chain = Hierarchy::new((0..count).map(|i| (i + 1 < count).then_some(i + 1)));
-        assert_eq!((chain.order[0], chain.order.len()), (count as usize - 1, count as usize));
+        assert_eq!(
+            (chain.order[0], chain.order.len()),
+            (count as usize - 1, count as usize)
+        );
     }
 }

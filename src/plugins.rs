@@ -24,7 +24,10 @@ impl MarionettePlugins {
     /// # use bevy_marionette::prelude::*;
     /// App::new().add_plugins((DefaultPlugins, MarionettePlugins::new(FixedUpdate)));
     /// ```
-    #[expect(clippy::new_ret_no_self, reason = "a plugin group is added as its builder")]
+    #[expect(
+        clippy::new_ret_no_self,
+        reason = "a plugin group is added as its builder"
+    )]
     pub fn new(schedule: impl ScheduleLabel) -> PluginGroupBuilder {
         Self.set(CharacterPlugin::new(schedule))
     }
@@ -32,6 +35,9 @@ impl MarionettePlugins {
 
 impl PluginGroup for MarionettePlugins {
     fn build(self) -> PluginGroupBuilder {
-        PluginGroupBuilder::start::<Self>().add(CharacterAssetPlugin).add(CharacterPlugin::default()).add(PalettePlugin)
+        PluginGroupBuilder::start::<Self>()
+            .add(CharacterAssetPlugin)
+            .add(CharacterPlugin::default())
+            .add(PalettePlugin)
     }
 }

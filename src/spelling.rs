@@ -13,17 +13,28 @@ pub(crate) fn nearest<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) 
     }
     let word = word.to_lowercase();
     let length = word.chars().count();
-    let allowed = |known: &str| (length / 3).max(1).min(length.min(known.chars().count()) / 2);
-    let near = known.into_iter().filter(|known| known.len() <= LONGEST).map(|known| {
-        let lower = known.to_lowercase();
-        (strsim::osa_distance(&word, &lower), allowed(&lower), known)
-    });
+    let allowed = |known: &str| {
+        (length / 3)
+            .max(1)
+            .min(length.min(known.chars().count()) / 2)
+    };
+    let near = known
+        .into_iter()
+        .filter(|known| known.len() <= LONGEST)
+        .map(|known| {
+            let lower = known.to_lowercase();
+            (strsim::osa_distance(&word, &lower), allowed(&lower), known)
+        });
     let near = near.filter(|(distance, allowed, _)| distance <= allowed);
-    near.min_by_key(|(distance, ..)| *distance).map(|(.., known)| known)
+    near.min_by_key(|(distance, ..)| *distance)
+        .map(|(.., known)| known)
 }
 
 /// Returns a hint, such as ``did you mean `weight`?``, if one of `known` is close to `word`.
-pub(crate) fn did_you_mean<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) -> Option<String> {
+pub(crate) fn did_you_mean<'k>(
+    word: &str,
+    known: impl IntoIterator<Item = &'k str>,
+) -> Option<String> {
     nearest(word, known).map(|known| format!("did you mean `{known}`?"))
 }
 
@@ -41,6 +52,9 @@ mod tests {
         assert_eq!(nearest("weight", known), None);
         assert_eq!(nearest("x", ["y"]), None);
         assert_eq!(nearest(&"x".repeat(100_000), known), None);
-        assert_eq!(did_you_mean("flip", known).as_deref(), Some("did you mean `clip`?"));
+        assert_eq!(
+            did_you_mean("flip", known).as_deref(),
+            Some("did you mean `clip`?")
+        );
     }
 }

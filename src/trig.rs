@@ -4,16 +4,21 @@
 /// Returns the sine and cosine of an angle in radians, to about 1e-16 for up to a million turns.
 #[inline(always)]
 pub(crate) fn sin_cos(angle: f64) -> (f64, f64) {
-    let Some((x, quarters)) = without_quarters(angle) else { return (0.0, 1.0) };
+    let Some((x, quarters)) = without_quarters(angle) else {
+        return (0.0, 1.0);
+    };
     // Minimax polynomials of fdlibm (Sun Microsystems, 1993), on ±π/4.
     let z = x * x;
     let sin = 8.333_333_333_322_49e-3
         + z * (-1.984_126_982_985_795e-4
-            + z * (2.755_731_370_707_006_8e-6 + z * (-2.505_076_025_340_686_3e-8 + z * 1.589_690_995_211_55e-10)));
+            + z * (2.755_731_370_707_006_8e-6
+                + z * (-2.505_076_025_340_686_3e-8 + z * 1.589_690_995_211_55e-10)));
     let sin = x + x * z * (-1.666_666_666_666_663_2e-1 + z * sin);
     let cos = 2.480_158_728_947_673e-5
-        + z * (-2.755_731_435_139_066_3e-7 + z * (2.087_572_321_298_175e-9 - z * 1.135_964_755_778_819_5e-11));
-    let cos = 1.0 - 0.5 * z + z * z * (4.166_666_666_666_66e-2 + z * (-1.388_888_888_887_411e-3 + z * cos));
+        + z * (-2.755_731_435_139_066_3e-7
+            + z * (2.087_572_321_298_175e-9 - z * 1.135_964_755_778_819_5e-11));
+    let cos = 1.0 - 0.5 * z
+        + z * z * (4.166_666_666_666_66e-2 + z * (-1.388_888_888_887_411e-3 + z * cos));
     match quarters {
         0 => (sin, cos),
         1 => (cos, -sin),
@@ -25,7 +30,9 @@ pub(crate) fn sin_cos(angle: f64) -> (f64, f64) {
 /// [`sin_cos`] in single precision, to about 1e-7.
 #[inline(always)]
 pub(crate) fn sin_cos_f32(angle: f32) -> (f32, f32) {
-    let Some((x, quarters)) = without_quarters(angle.into()) else { return (0.0, 1.0) };
+    let Some((x, quarters)) = without_quarters(angle.into()) else {
+        return (0.0, 1.0);
+    };
     // Minimax polynomials of Cephes (Moshier, 1992), on ±π/4.
     let x = x as f32;
     let z = x * x;
@@ -61,7 +68,11 @@ pub(crate) fn atan2(y: f32, x: f32) -> f32 {
     let (least, most) = (a.min(b), a.max(b));
     // Within ±π/8, after an eighth of a turn is taken off.
     let is_far = least > 0.414_213_57 * most;
-    let (above, below) = if is_far { (least - most, least + most) } else { (least, most) };
+    let (above, below) = if is_far {
+        (least - most, least + most)
+    } else {
+        (least, most)
+    };
     let t = if below > 0.0 { above / below } else { 0.0 };
     let z = t * t;
     // Minimax polynomial of Cephes (Moshier, 1989).
@@ -73,7 +84,11 @@ pub(crate) fn atan2(y: f32, x: f32) -> f32 {
 
 /// Returns `sin(x) / x`.
 pub(crate) fn sinc(x: f64) -> f64 {
-    if x.abs() < 1e-4 { 1.0 - x * x * (1.0 / 6.0) } else { sin_cos(x).0 / x }
+    if x.abs() < 1e-4 {
+        1.0 - x * x * (1.0 / 6.0)
+    } else {
+        sin_cos(x).0 / x
+    }
 }
 
 #[cfg(test)]
@@ -90,7 +105,9 @@ mod tests {
             assert!(error < 4e-16, "{angle}: {error}");
             let (single_sin, single_cos) = sin_cos_f32(angle as f32);
             let (sin, cos) = sin_cos((angle as f32).into());
-            let error = (f64::from(single_sin) - sin).abs().max((f64::from(single_cos) - cos).abs());
+            let error = (f64::from(single_sin) - sin)
+                .abs()
+                .max((f64::from(single_cos) - cos).abs());
             assert!(error < 1.2e-7, "{angle}: {error}");
         }
         assert_eq!(sin_cos(0.0), (0.0, 1.0));
@@ -99,10 +116,19 @@ mod tests {
             assert!(sin.is_finite() && cos.is_finite());
         }
         for _ in 0..200_000 {
-            let [y, x] = [0; 2].map(|_| (random.f32() - 0.5) * [1e-20, 1e-3, 1.0, 1e20][random.usize(..4)]);
+            let [y, x] =
+                [0; 2].map(|_| (random.f32() - 0.5) * [1e-20, 1e-3, 1.0, 1e20][random.usize(..4)]);
             assert!((atan2(y, x) - y.atan2(x)).abs() < 6e-7, "{y} {x}");
         }
-        for (y, x) in [(0.0, 1.0), (0.0, -1.0), (-0.0, -1.0), (1.0, 0.0), (-1.0, 0.0), (1.0, 1.0), (-1.0, -1.0)] {
+        for (y, x) in [
+            (0.0, 1.0),
+            (0.0, -1.0),
+            (-0.0, -1.0),
+            (1.0, 0.0),
+            (-1.0, 0.0),
+            (1.0, 1.0),
+            (-1.0, -1.0),
+        ] {
             assert_eq!(atan2(y, x), y.atan2(x), "{y} {x}");
         }
         assert_eq!(atan2(0.0, 0.0), 0.0);

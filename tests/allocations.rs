@@ -1,15 +1,19 @@
 //! Counts allocations: a steady frame makes none. A separate binary, because it replaces the global allocator.
 
-use bevy_marionette::controller::{AnimationController, AnimationTrack, BlendMode, Clips, SwitchLayer, TrackPriority};
+use bevy_marionette::controller::{
+    AnimationController, AnimationTrack, BlendMode, Clips, SwitchLayer, TrackPriority,
+};
 use bevy_marionette::model::{
-    ClipFrames, ClipTiming, CombinedJoints, Joint, JointTransform, RootDelta, RootPath, SkeletalClip, Skeleton,
+    ClipFrames, ClipTiming, CombinedJoints, Joint, JointTransform, RootDelta, RootPath,
+    SkeletalClip, Skeleton,
 };
 use bevy_marionette::pose::{
     ClipLayer, Evaluate, Inertia, InertiaScratch, JointOverride, JointSpace, Mask, Palette, Scratch,
 };
 use bevy_marionette::rig::{
-    ChainIk, Collider, Feet, FeetFrame, FeetState, FootPlan, GroundHit, IkScratch, LegJoints, LookChain, LookState,
-    SpringChain, SpringFrame, SpringScratch, SpringSettings, SpringState, Springs, TwoBoneIk,
+    ChainIk, Collider, Feet, FeetFrame, FeetState, FootPlan, GroundHit, IkScratch, LegJoints,
+    LookChain, LookState, SpringChain, SpringFrame, SpringScratch, SpringSettings, SpringState,
+    Springs, TwoBoneIk,
 };
 use glam::{Affine3A, DVec3, Mat4, Quat, Vec3};
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -97,7 +101,9 @@ fn root_motion_of_blends_and_fades_does_not_allocate() {
     let run = controller.add_track(AnimationTrack::new("run").weight(0.3));
     let (mut events, mut moved) = (Vec::new(), RootDelta::IDENTITY);
     let mut frame = |controller: &mut AnimationController| {
-        let delta = controller.advance_with_root_motion(1.0 / 60.0, &clips, &mut events).unwrap();
+        let delta = controller
+            .advance_with_root_motion(1.0 / 60.0, &clips, &mut events)
+            .unwrap();
         moved = moved.then(delta);
         events.clear();
     };
@@ -131,9 +137,18 @@ fn a_frame_with_many_characters_allocates_no_more_than_one_with_few() {
     // Everything runs on this thread, whose allocations are counted.
     ComputeTaskPool::get_or_init(|| TaskPoolBuilder::new().num_threads(1).build());
     let mut app = App::new();
-    app.add_plugins((MinimalPlugins, AssetPlugin::default(), TransformPlugin, CharacterPlugin::default()));
-    app.insert_resource(TimeUpdateStrategy::ManualDuration(std::time::Duration::from_micros(16_667)));
-    let see = |mut parts: Query<&mut ViewVisibility>| parts.iter_mut().for_each(|mut part| part.set_visible());
+    app.add_plugins((
+        MinimalPlugins,
+        AssetPlugin::default(),
+        TransformPlugin,
+        CharacterPlugin::default(),
+    ));
+    app.insert_resource(TimeUpdateStrategy::ManualDuration(
+        std::time::Duration::from_micros(16_667),
+    ));
+    let see = |mut parts: Query<&mut ViewVisibility>| {
+        parts.iter_mut().for_each(|mut part| part.set_visible())
+    };
     app.add_systems(PostUpdate, see.before(CharacterSystems::EvaluateLate));
     for (_, schedule) in app.world_mut().resource_mut::<Schedules>().iter_mut() {
         schedule.set_executor(SingleThreadedExecutor::new());
@@ -149,28 +164,59 @@ fn a_frame_with_many_characters_allocates_no_more_than_one_with_few() {
     let pose = |angle: f32| vec![JointTransform::new(Vec3::Y, Quat::from_rotation_z(angle)); 20];
     let clips = ["walk", "run"].map(|name| {
         let transforms = [pose(0.0), pose(0.3)].concat();
-        let frames = ClipFrames { joints: skeleton.names().clone(), animated: vec![], transforms };
+        let frames = ClipFrames {
+            joints: skeleton.names().clone(),
+            animated: vec![],
+            transforms,
+        };
         // Too long to loop while we count: events allocate.
         SkeletalClip::new(ClipTiming::new(name, 600.0), &frames).unwrap()
     });
-    let part = SkinPart { name: "skin".into(), palette: (0..20).collect(), ..SkinPart::default() };
-    let model = Model { skeleton, parts: vec![part], materials: vec![Material::default()], clips: clips.into() };
+    let part = SkinPart {
+        name: "skin".into(),
+        palette: (0..20).collect(),
+        ..SkinPart::default()
+    };
+    let model = Model {
+        skeleton,
+        parts: vec![part],
+        materials: vec![Material::default()],
+        clips: clips.into(),
+    };
     let (mut meshes, mut materials) = Default::default();
-    let character = build_character(model, &Manifest::of_model("code"), &mut meshes, &mut materials);
-    let handle = app.world_mut().resource_mut::<Assets<Character>>().add(character);
+    let character = build_character(
+        model,
+        &Manifest::of_model("code"),
+        &mut meshes,
+        &mut materials,
+    );
+    let handle = app
+        .world_mut()
+        .resource_mut::<Assets<Character>>()
+        .add(character);
 
-    for sharing in [PoseSharing::Off, PoseSharing::Lossless, PoseSharing::Steps(30.0)] {
+    for sharing in [
+        PoseSharing::Off,
+        PoseSharing::Lossless,
+        PoseSharing::Steps(30.0),
+    ] {
         app.insert_resource(sharing);
         let mut all = Vec::new();
         let mut frames_with = |characters: usize| {
             for i in all.len()..characters {
                 let mut controller = AnimationController::default();
                 for clip in ["walk", "run"] {
-                    controller.add_track(AnimationTrack::new(clip).starting_at(0.1 * (i % 97) as f64));
+                    controller
+                        .add_track(AnimationTrack::new(clip).starting_at(0.1 * (i % 97) as f64));
                 }
-                let entity = app.world_mut().spawn((SkinnedCharacter(handle.clone()), controller)).id();
+                let entity = app
+                    .world_mut()
+                    .spawn((SkinnedCharacter(handle.clone()), controller))
+                    .id();
                 if i % 2 == 1 {
-                    app.world_mut().entity_mut(entity).insert(UpdateRate::Every(1 + i as u32 % 4));
+                    app.world_mut()
+                        .entity_mut(entity)
+                        .insert(UpdateRate::Every(1 + i as u32 % 4));
                 }
                 all.push(entity);
             }
@@ -182,7 +228,10 @@ fn a_frame_with_many_characters_allocates_no_more_than_one_with_few() {
         let ((few, _), (many, spawned)) = (frames_with(4), frames_with(400));
         // Bevy's own allocations vary a little. One per twenty characters would exceed this.
         let most = few + 60 * 396 / 20;
-        assert!(many < most, "{sharing:?}: {few} allocations in 60 frames with 4 characters, {many} with 400");
+        assert!(
+            many < most,
+            "{sharing:?}: {few} allocations in 60 frames with 4 characters, {many} with 400"
+        );
         for entity in spawned {
             assert!(app.world_mut().despawn(entity));
         }
@@ -201,22 +250,56 @@ fn a_warm_scratch_poses_characters_and_their_rigs_without_allocating() {
     let skeleton = Skeleton::new((0..58).map(joint).collect()).unwrap();
     let pose = |angle: f32| vec![JointTransform::new(Vec3::Y, Quat::from_rotation_z(angle)); 58];
     let transforms = [pose(0.0), pose(0.3)].concat();
-    let frames = ClipFrames { joints: skeleton.names().clone(), animated: vec![], transforms };
+    let frames = ClipFrames {
+        joints: skeleton.names().clone(),
+        animated: vec![],
+        transforms,
+    };
     let clip = SkeletalClip::new(ClipTiming::new("bend", 1.0), &frames).unwrap();
     let mask = Mask::from_roots(&skeleton, &[20], 3);
     let layer = |time: f64| ClipLayer::new(&clip, time);
-    let overrides = [JointSpace::Parent, JointSpace::Model, JointSpace::Joint]
-        .map(|space| JointOverride { space, ..JointOverride::local(7, JointTransform::IDENTITY) });
+    let overrides =
+        [JointSpace::Parent, JointSpace::Model, JointSpace::Joint].map(|space| JointOverride {
+            space,
+            ..JointOverride::local(7, JointTransform::IDENTITY)
+        });
     let target = Vec3::new(3.0, 4.0, 5.0);
-    let (limb, tail) = (TwoBoneIk::new([10, 11, 12], target), ChainIk::new(57, 20, target));
+    let (limb, tail) = (
+        TwoBoneIk::new([10, 11, 12], target),
+        ChainIk::new(57, 20, target),
+    );
     let look = LookChain::new(&skeleton, &[(20, 1.0), (30, 1.0)], &[40], Vec3::Y, Vec3::Z).unwrap();
     let (mut ik, mut looked) = (IkScratch::default(), LookState::default());
-    let leg = LegJoints { root: 10, mid: Some(11), tip: 12, toe: None, heel: None };
+    let leg = LegJoints {
+        root: 10,
+        mid: Some(11),
+        tip: 12,
+        toe: None,
+        heel: None,
+    };
     let feet = Feet::new(&skeleton, 0, &[leg], Vec3::Y).unwrap();
     let mut stood = FeetState::default();
-    let ball = Collider { joint: 44, center: Vec3::Y, end: Some(Vec3::X), radius: 1.5 };
-    let settings = SpringSettings { radius: 0.1, gravity: 1.0, max_angle: 0.5, ..SpringSettings::default() };
-    let springs = Springs::new(&skeleton, &[SpringChain { root: 45, settings, colliders: vec![0] }], &[ball]);
+    let ball = Collider {
+        joint: 44,
+        center: Vec3::Y,
+        end: Some(Vec3::X),
+        radius: 1.5,
+    };
+    let settings = SpringSettings {
+        radius: 0.1,
+        gravity: 1.0,
+        max_angle: 0.5,
+        ..SpringSettings::default()
+    };
+    let springs = Springs::new(
+        &skeleton,
+        &[SpringChain {
+            root: 45,
+            settings,
+            colliders: vec![0],
+        }],
+        &[ball],
+    );
     let (mut swinging, mut memory) = (SpringState::default(), SpringScratch::default());
     let remap: Vec<u16> = (0..58).collect();
     let mut combined = CombinedJoints::new();
@@ -227,18 +310,41 @@ fn a_warm_scratch_poses_characters_and_their_rigs_without_allocating() {
     let mut frame = |time: f64| {
         let layers = [
             layer(time),
-            ClipLayer { priority: TrackPriority::High, mask: Some(&mask), ..layer(time * 0.5) },
-            ClipLayer { mode: BlendMode::Additive, ..layer(0.2) },
-            ClipLayer { mode: BlendMode::Override, mask: Some(&mask), ..layer(0.7) },
+            ClipLayer {
+                priority: TrackPriority::High,
+                mask: Some(&mask),
+                ..layer(time * 0.5)
+            },
+            ClipLayer {
+                mode: BlendMode::Additive,
+                ..layer(0.2)
+            },
+            ClipLayer {
+                mode: BlendMode::Override,
+                mask: Some(&mask),
+                ..layer(0.7)
+            },
         ];
         // With the largest number of layers, and with fewer.
         for layers in [&layers[..], &layers[..1], &[]] {
-            Evaluate { overrides: &overrides, ..Evaluate::new(&skeleton, layers) }.run(&mut scratch);
+            Evaluate {
+                overrides: &overrides,
+                ..Evaluate::new(&skeleton, layers)
+            }
+            .run(&mut scratch);
             let mut pose = scratch.pose_mut(&skeleton);
             look.run(&mut looked, Some(target), 1.0, 0.01, &mut pose);
-            let plan = FootPlan { weight: 1.0, landing: None };
+            let plan = FootPlan {
+                weight: 1.0,
+                landing: None,
+            };
             let rays = feet.rays(0, &plan, &Affine3A::IDENTITY, &stood, pose.model);
-            let ground = rays.map(|ray| ray.map(|ray| GroundHit { point: ray.origin, normal: Vec3::Y }));
+            let ground = rays.map(|ray| {
+                ray.map(|ray| GroundHit {
+                    point: ray.origin,
+                    normal: Vec3::Y,
+                })
+            });
             let frame = FeetFrame {
                 world: Affine3A::IDENTITY,
                 dt: 0.01,
@@ -251,15 +357,30 @@ fn a_warm_scratch_poses_characters_and_their_rigs_without_allocating() {
             assert!(limb.run(&mut pose) && tail.run(&mut ik, &mut pose));
             // Frames with no step of the springs, with one and with several.
             let world = Affine3A::from_translation(Vec3::X * (9.0 * time).sin() as f32);
-            let frame = SpringFrame { dt: 0.002 + 0.06 * (time % 0.7), world, wind: Vec3::Z, ..SpringFrame::default() };
+            let frame = SpringFrame {
+                dt: 0.002 + 0.06 * (time % 0.7),
+                world,
+                wind: Vec3::Z,
+                ..SpringFrame::default()
+            };
             springs.run(&frame, &mut swinging, &mut memory, &mut pose);
             let (model, inverse_bind) = (scratch.model(), skeleton.inverse_bind());
             let world = Affine3A::IDENTITY;
-            Palette { world, model, inverse_bind, remap: &remap, combined: &combined }.run(&mut palette);
+            Palette {
+                world,
+                model,
+                inverse_bind,
+                remap: &remap,
+                combined: &combined,
+            }
+            .run(&mut palette);
         }
     };
     assert_ne!(count(|| frame(0.0)), 0, "the counter does not count");
-    assert_eq!(count(|| (1..100).for_each(|step| frame(f64::from(step) * 0.01))), 0);
+    assert_eq!(
+        count(|| (1..100).for_each(|step| frame(f64::from(step) * 0.01))),
+        0
+    );
 }
 
 #[test]
@@ -272,15 +393,24 @@ fn switches_are_followed_without_allocating() {
     };
     let skeleton = Skeleton::new((0..58).map(joint).collect()).unwrap();
     let clip = |name: &str, turn: f32| {
-        let pose = |angle: f32| vec![JointTransform::new(Vec3::Y, Quat::from_rotation_z(angle)); 58];
+        let pose =
+            |angle: f32| vec![JointTransform::new(Vec3::Y, Quat::from_rotation_z(angle)); 58];
         let transforms = [pose(turn), pose(turn + 0.3)].concat();
-        let frames = ClipFrames { joints: skeleton.names().clone(), animated: vec![], transforms };
+        let frames = ClipFrames {
+            joints: skeleton.names().clone(),
+            animated: vec![],
+            transforms,
+        };
         SkeletalClip::new(ClipTiming::new(name, 1.0), &frames).unwrap()
     };
     let clips = [clip("a", 0.0), clip("b", 0.5)];
     let timings = clips.each_ref().map(|clip| clip.timing.clone());
     let (mut controller, mut events) = (AnimationController::playing("a"), Vec::new());
-    let (mut inertia, mut memory, mut scratch) = (Inertia::new(), InertiaScratch::default(), Scratch::default());
+    let (mut inertia, mut memory, mut scratch) = (
+        Inertia::new(),
+        InertiaScratch::default(),
+        Scratch::default(),
+    );
     let mask = Mask::from_roots(&skeleton, &[20], 3);
     let mut frames = |switches_to: Option<&str>| {
         if let Some(clip) = switches_to {
@@ -288,15 +418,31 @@ fn switches_are_followed_without_allocating() {
         }
         controller.advance(0.02, &timings, &mut events).unwrap();
         events.clear();
-        let layer = |clip: usize, time: f64| ClipLayer { base: true, ..ClipLayer::new(&clips[clip], time) };
-        let playing = controller.layers(&timings).next().map(|found| layer(found.clip, found.time)).unwrap();
+        let layer = |clip: usize, time: f64| ClipLayer {
+            base: true,
+            ..ClipLayer::new(&clips[clip], time)
+        };
+        let playing = controller
+            .layers(&timings)
+            .next()
+            .map(|found| layer(found.clip, found.time))
+            .unwrap();
         count(|| {
-            let find = |found: &SwitchLayer| Some(layer(usize::from(&*found.clip == "b"), found.time));
+            let find =
+                |found: &SwitchLayer| Some(layer(usize::from(&*found.clip == "b"), found.time));
             inertia.follow(controller.switches(), &skeleton, find, &mut memory);
-            let over = ClipLayer { mode: BlendMode::Override, mask: Some(&mask), ..ClipLayer::new(&clips[1], 0.2) };
+            let over = ClipLayer {
+                mode: BlendMode::Override,
+                mask: Some(&mask),
+                ..ClipLayer::new(&clips[1], 0.2)
+            };
             for layers in [&[playing][..], &[playing, over]] {
                 let inertia = Some(inertia.at(controller.time()));
-                Evaluate { inertia, ..Evaluate::new(&skeleton, layers) }.run(&mut scratch);
+                Evaluate {
+                    inertia,
+                    ..Evaluate::new(&skeleton, layers)
+                }
+                .run(&mut scratch);
             }
         })
     };

@@ -29,9 +29,18 @@ struct Run {
 /// Returns an example's executable, in `examples` next to `deps`, where tests are.
 fn program(example: &str) -> PathBuf {
     let own = env::current_exe().expect("the executable has a path");
-    let folder = own.parent().and_then(Path::parent).expect("tests are built in the profile's folder");
-    let program = folder.join("examples").join(format!("{example}{}", env::consts::EXE_SUFFIX));
-    assert!(program.is_file(), "{} does not exist; run `cargo build --examples`", program.display());
+    let folder = own
+        .parent()
+        .and_then(Path::parent)
+        .expect("tests are built in the profile's folder");
+    let program = folder
+        .join("examples")
+        .join(format!("{example}{}", env::consts::EXE_SUFFIX));
+    assert!(
+        program.is_file(),
+        "{} does not exist; run `cargo build --examples`",
+        program.display()
+    );
     program
 }
 
@@ -56,11 +65,18 @@ fn execute(example: &str, arguments: &[&str]) -> (bool, String, String) {
         }
         if Instant::now() > deadline {
             child.kill().unwrap();
-            panic!("{example} {arguments:?} timed out:\n{}", fs::read_to_string(&err).unwrap());
+            panic!(
+                "{example} {arguments:?} timed out:\n{}",
+                fs::read_to_string(&err).unwrap()
+            );
         }
         thread::sleep(Duration::from_millis(20));
     };
-    (status.success(), fs::read_to_string(&out).unwrap(), fs::read_to_string(&err).unwrap())
+    (
+        status.success(),
+        fs::read_to_string(&out).unwrap(),
+        fs::read_to_string(&err).unwrap(),
+    )
 }
 
 /// Runs an example and returns its pictures, rendered small.
@@ -71,33 +87,63 @@ fn run(example: &str, arguments: &[&str]) -> Run {
 fn run_to(example: &str, file: &str, arguments: &[&str]) -> Run {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join(file);
-    let all = [&["--headless", file.to_str().unwrap(), "--size", "320x200", "--bare"], arguments].concat();
+    let all = [
+        &[
+            "--headless",
+            file.to_str().unwrap(),
+            "--size",
+            "320x200",
+            "--bare",
+        ],
+        arguments,
+    ]
+    .concat();
     let (fine, out, err) = execute(example, &all);
     assert!(fine, "{example} {arguments:?} failed:\n{out}\n{err}");
     let after = |start: &'static str| out.lines().filter_map(move |line| line.strip_prefix(start));
     Run {
         caption: after("| ").collect::<Vec<_>>().join("\n"),
-        poses: after("pose ").filter_map(|l| l.split_once("  ")).map(|(a, b)| (a.into(), b.into())).collect(),
+        poses: after("pose ")
+            .filter_map(|l| l.split_once("  "))
+            .map(|(a, b)| (a.into(), b.into()))
+            .collect(),
         pictures: load(&folder),
     }
 }
 
 /// Loads all pictures of a folder, sorted by name.
 fn load(folder: &TempDir) -> Vec<RgbImage> {
-    let files: BTreeSet<_> = fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().path()).collect();
-    files.iter().map(|file| image::open(file).unwrap_or_else(|e| panic!("{}: {e}", file.display())).to_rgb8()).collect()
+    let files: BTreeSet<_> = fs::read_dir(folder.path())
+        .unwrap()
+        .map(|file| file.unwrap().path())
+        .collect();
+    files
+        .iter()
+        .map(|file| {
+            image::open(file)
+                .unwrap_or_else(|e| panic!("{}: {e}", file.display()))
+                .to_rgb8()
+        })
+        .collect()
 }
 
 /// Returns the fraction of pixels that differ clearly between two pictures.
 fn difference(a: &RgbImage, b: &RgbImage) -> f64 {
     assert_eq!(a.dimensions(), b.dimensions());
-    let differ = |(a, b): &(&image::Rgb<u8>, &image::Rgb<u8>)| (0..3).any(|i| a.0[i].abs_diff(b.0[i]) > 24);
+    let differ =
+        |(a, b): &(&image::Rgb<u8>, &image::Rgb<u8>)| (0..3).any(|i| a.0[i].abs_diff(b.0[i]) > 24);
     share(a.pixels().zip(b.pixels()).filter(differ).count(), a)
 }
 
 /// Returns the fraction of pixels in warm colors, which skin, hair, leather and fur have but the stage doesn't.
 fn warmth(picture: &RgbImage) -> f64 {
-    share(picture.pixels().filter(|p| p.0[0] > p.0[2].saturating_add(35)).count(), picture)
+    share(
+        picture
+            .pixels()
+            .filter(|p| p.0[0] > p.0[2].saturating_add(35))
+            .count(),
+        picture,
+    )
 }
 
 fn share(count: usize, of: &RgbImage) -> f64 {
@@ -107,53 +153,89 @@ fn share(count: usize, of: &RgbImage) -> f64 {
 /// Asserts that a character is visible.
 fn assert_character_visible(picture: &RgbImage) {
     let warmth = warmth(picture);
-    assert!((0.002..0.5).contains(&warmth), "{warmth} of the picture has a character's colors");
+    assert!(
+        (0.002..0.5).contains(&warmth),
+        "{warmth} of the picture has a character's colors"
+    );
 }
 
 #[track_caller]
 fn assert_caption(run: &Run, parts: &[&str]) {
     for part in parts {
-        assert!(run.caption.contains(part), "`{part}` is missing in:\n{}", run.caption);
+        assert!(
+            run.caption.contains(part),
+            "`{part}` is missing in:\n{}",
+            run.caption
+        );
     }
 }
 
 #[test]
 fn every_example_is_run_here() {
-    let source = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/examples.rs")).unwrap();
+    let source =
+        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/examples.rs"))
+            .unwrap();
     for file in fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("examples")).unwrap() {
         let path = file.unwrap().path();
         let name = path.file_stem().unwrap().to_string_lossy().into_owned();
         // author_assets has a test of its own.
-        let is_example = path.extension().is_some_and(|e| e == "rs") || path.join("main.rs").is_file();
+        let is_example =
+            path.extension().is_some_and(|e| e == "rs") || path.join("main.rs").is_file();
         if is_example && name != "author_assets" {
-            assert!(source.contains(&format!("(\"{name}\"")), "no test runs {name}");
+            assert!(
+                source.contains(&format!("(\"{name}\"")),
+                "no test runs {name}"
+            );
         }
     }
 }
 
 #[test]
 fn skinned_mesh_moves_and_is_reproducible() {
-    let film = run("skinned_mesh", &["--time", "0.2", "--frames", "3", "--fps", "4"]);
-    let [first, second, third] = &film.pictures[..] else { panic!("{} pictures", film.pictures.len()) };
+    let film = run(
+        "skinned_mesh",
+        &["--time", "0.2", "--frames", "3", "--fps", "4"],
+    );
+    let [first, second, third] = &film.pictures[..] else {
+        panic!("{} pictures", film.pictures.len())
+    };
     film.pictures.iter().for_each(assert_character_visible);
     for (a, b) in [(first, second), (second, third), (first, third)] {
         let difference = difference(a, b);
-        assert!((0.002..0.3).contains(&difference), "{difference} of the picture moved");
+        assert!(
+            (0.002..0.3).contains(&difference),
+            "{difference} of the picture moved"
+        );
     }
     let [one, two] = [0, 1].map(|_| run("skinned_mesh", &["--time", "0.2"]));
     assert_caption(&one, &["walk   0.20 s"]);
-    assert!(one.poses.len() == 1 && one.poses == two.poses, "{:?} {:?}", one.poses, two.poses);
+    assert!(
+        one.poses.len() == 1 && one.poses == two.poses,
+        "{:?} {:?}",
+        one.poses,
+        two.poses
+    );
     assert!(difference(&one.pictures[0], &two.pictures[0]) < 1e-3);
-    assert!(difference(first, &one.pictures[0]) < 1e-3, "the first frame of a film is the picture at its time");
+    assert!(
+        difference(first, &one.pictures[0]) < 1e-3,
+        "the first frame of a film is the picture at its time"
+    );
 }
 
 #[test]
 fn multi_animation_cross_fades_on_a_key() {
     let fading = run("multi_animation", &["--press", "N@0.3", "--time", "0.42"]);
     // Halfway through the fade, both clips have weight.
-    let weights: Vec<f32> = fading.caption.lines().filter_map(|line| line.rsplit(' ').next()?.parse().ok()).collect();
+    let weights: Vec<f32> = fading
+        .caption
+        .lines()
+        .filter_map(|line| line.rsplit(' ').next()?.parse().ok())
+        .collect();
     assert_eq!(weights.len(), 2, "{}", fading.caption);
-    assert!((weights.iter().sum::<f32>() - 1.0).abs() < 0.02 && weights.iter().all(|&w| w > 0.2), "{weights:?}");
+    assert!(
+        (weights.iter().sum::<f32>() - 1.0).abs() < 0.02 && weights.iter().all(|&w| w > 0.2),
+        "{weights:?}"
+    );
     assert_caption(&fading, &["walk [", "wave ["]);
     let over = run("multi_animation", &["--press", "N@0.3", "--time", "0.8"]);
     assert_caption(&over, &["wave [####################] 1.00"]);
@@ -162,8 +244,19 @@ fn multi_animation_cross_fades_on_a_key() {
 
 #[test]
 fn blend_animations_changes_pairs_and_priorities_on_keys() {
-    let run = run("blend_animations", &["--press", "2@0.1", "--press", "N@0.15", "--press", "F@0.2", "--time", "0.5"]);
-    assert_caption(&run, &["jog [########------------] 0.40  Low", "wave [############--------] 0.60  High"]);
+    let run = run(
+        "blend_animations",
+        &[
+            "--press", "2@0.1", "--press", "N@0.15", "--press", "F@0.2", "--time", "0.5",
+        ],
+    );
+    assert_caption(
+        &run,
+        &[
+            "jog [########------------] 0.40  Low",
+            "wave [############--------] 0.60  High",
+        ],
+    );
     // Each clip alone, and a blend that equals neither.
     let distinct: BTreeSet<_> = run.poses.iter().map(|(hash, _)| hash).collect();
     assert_eq!((run.poses.len(), distinct.len()), (3, 3), "{:?}", run.poses);
@@ -179,10 +272,24 @@ fn animation_callbacks_counts_steps_and_turns_and_leaves_marks() {
     assert_caption(&late, &["steps: 5 left, 5 right", "camera turns: 9"]);
     // Only the marks of the right foot are blue.
     let blue = |run: &Run| {
-        share(run.pictures[0].pixels().filter(|p| p.0[2] > p.0[0].saturating_add(60)).count(), &run.pictures[0])
+        share(
+            run.pictures[0]
+                .pixels()
+                .filter(|p| p.0[2] > p.0[0].saturating_add(60))
+                .count(),
+            &run.pictures[0],
+        )
     };
-    assert!(blue(&early) < 1e-3 && blue(&late) > 1.5e-3, "{} {}", blue(&early), blue(&late));
-    let off = run("animation_callbacks", &["--press", "T@0.1", "--time", "10.2"]);
+    assert!(
+        blue(&early) < 1e-3 && blue(&late) > 1.5e-3,
+        "{} {}",
+        blue(&early),
+        blue(&late)
+    );
+    let off = run(
+        "animation_callbacks",
+        &["--press", "T@0.1", "--time", "10.2"],
+    );
     assert_caption(&off, &["steps: 5 left, 5 right", "camera turns: 0  (off)"]);
 }
 
@@ -190,7 +297,10 @@ fn animation_callbacks_counts_steps_and_turns_and_leaves_marks() {
 fn clip_queue_plays_in_order_and_returns_to_idle() {
     // Two jog cycles of 0.73 s each, then a jump.
     let jumping = run("clip_queue", &["--time", "1.9"]);
-    assert_caption(&jumping, &["played  jog, jog", "now  jump", "next  wave, point"]);
+    assert_caption(
+        &jumping,
+        &["played  jog, jog", "now  jump", "next  wave, point"],
+    );
     assert_character_visible(&jumping.pictures[0]);
     let cleared = run("clip_queue", &["--press", "C@0.1", "--time", "1.2"]);
     assert_caption(&cleared, &["played  jog", "now  idle", "next  -"]);
@@ -204,7 +314,10 @@ fn partial_body_leaves_the_legs_alone() {
     assert_caption(&off, &["overlay  wave  (off)"]);
     assert_ne!(on.poses, off.poses);
     let difference = difference(&on.pictures[0], &off.pictures[0]);
-    assert!((0.002..0.2).contains(&difference), "{difference} of the picture waves");
+    assert!(
+        (0.002..0.2).contains(&difference),
+        "{difference} of the picture waves"
+    );
     // Compare the legs, in an area below the hands and without shadows.
     let legs = |run: &Run| image::imageops::crop_imm(&run.pictures[0], 130, 125, 60, 35).to_image();
     let difference = self::difference(&legs(&on), &legs(&off));
@@ -216,7 +329,12 @@ fn many_instances_share_one_asset_and_have_their_own_times() {
     let run = run("many_instances", &["--count", "12", "--time", "0.5"]);
     assert_caption(&run, &["12 characters, 1 asset"]);
     let distinct: BTreeSet<_> = run.poses.iter().map(|(hash, _)| hash).collect();
-    assert_eq!((run.poses.len(), distinct.len()), (12, 12), "{:?}", run.poses);
+    assert_eq!(
+        (run.poses.len(), distinct.len()),
+        (12, 12),
+        "{:?}",
+        run.poses
+    );
     assert_character_visible(&run.pictures[0]);
 }
 
@@ -225,29 +343,57 @@ fn hot_reload_follows_good_edits_and_survives_bad_ones() {
     let edited = run("hot_reload", &["--press", "E@0.3", "--time", "0.6"]);
     assert_caption(&edited, &["RELOADED 1x", "walk at 0.60 s"]);
     let broken = run("hot_reload", &["--press", "B@0.3", "--time", "0.6"]);
-    assert_caption(&broken, &["RELOAD FAILED, keeping the last good version", "scael", "walk at 0.60 s"]);
+    assert_caption(
+        &broken,
+        &[
+            "RELOAD FAILED, keeping the last good version",
+            "scael",
+            "walk at 0.60 s",
+        ],
+    );
     // The second character is never edited.
-    assert_ne!(edited.poses[0], edited.poses[1], "the edited walk is the jog");
+    assert_ne!(
+        edited.poses[0], edited.poses[1],
+        "the edited walk is the jog"
+    );
     assert_eq!(broken.poses[0], broken.poses[1]);
-    assert!(difference(&edited.pictures[0], &broken.pictures[0]) > 0.01, "the edited one is smaller");
+    assert!(
+        difference(&edited.pictures[0], &broken.pictures[0]) > 0.01,
+        "the edited one is smaller"
+    );
 }
 
 #[test]
 fn attachments_move_between_sockets() {
-    let [drawn, sheathed] =
-        ["0.1", "9"].map(|at| run("attachments", &["--press", &format!("X@{at}"), "--time", "0.4"]));
+    let [drawn, sheathed] = ["0.1", "9"].map(|at| {
+        run(
+            "attachments",
+            &["--press", &format!("X@{at}"), "--time", "0.4"],
+        )
+    });
     assert_caption(&drawn, &["sockets in use"]);
     assert_eq!(drawn.poses, sheathed.poses);
-    assert!(difference(&drawn.pictures[0], &sheathed.pictures[0]) > 1e-3, "the sword has moved");
+    assert!(
+        difference(&drawn.pictures[0], &sheathed.pictures[0]) > 1e-3,
+        "the sword has moved"
+    );
 }
 
 #[test]
 fn rig_reaches_for_its_goals_lets_go_and_changes_sides() {
-    let [on, off, other] = ["Space@9", "Space@0.1", "M@0.1"].map(|key| run("rig", &["--press", key, "--time", "1"]));
-    assert_caption(&on, &["left hand  [####################]", "facing their poles"]);
+    let [on, off, other] =
+        ["Space@9", "Space@0.1", "M@0.1"].map(|key| run("rig", &["--press", key, "--time", "1"]));
+    assert_caption(
+        &on,
+        &["left hand  [####################]", "facing their poles"],
+    );
     assert_caption(&off, &["left hand  [--------------------]"]);
     assert_caption(&other, &["right hand  [####################]"]);
-    let distinct: BTreeSet<_> = [&on, &off, &other].iter().flat_map(|run| &run.poses).map(|(hash, _)| hash).collect();
+    let distinct: BTreeSet<_> = [&on, &off, &other]
+        .iter()
+        .flat_map(|run| &run.poses)
+        .map(|(hash, _)| hash)
+        .collect();
     assert_eq!(distinct.len(), 3, "three different poses");
     assert_character_visible(&on.pictures[0]);
 }
@@ -255,7 +401,10 @@ fn rig_reaches_for_its_goals_lets_go_and_changes_sides() {
 #[test]
 fn terrain_carries_its_walkers_up_the_stairs() {
     let [early, late] = ["0.2", "3.4"].map(|time| run("terrain", &["--time", time]));
-    assert_caption(&early, &["Scout  walk  0.32 m up", "Hound  walk  0.00 m up"]);
+    assert_caption(
+        &early,
+        &["Scout  walk  0.32 m up", "Hound  walk  0.00 m up"],
+    );
     assert_caption(&late, &["Scout  walk  1.28 m up"]);
     assert_character_visible(&late.pictures[0]);
 }
@@ -275,45 +424,96 @@ fn locomotion_follows_its_parameters_jumps_and_borrows_a_clip() {
 
 #[test]
 fn md5_character_draws_its_skeleton() {
-    let [with, without] =
-        ["9", "0.1"].map(|at| run("md5_character", &["--press", &format!("K@{at}"), "--time", "0.3"]));
+    let [with, without] = ["9", "0.1"].map(|at| {
+        run(
+            "md5_character",
+            &["--press", &format!("K@{at}"), "--time", "0.3"],
+        )
+    });
     assert_caption(&with, &["joints", "meshes", "clips"]);
     assert_eq!(with.poses, without.poses);
-    assert!(difference(&with.pictures[0], &without.pictures[0]) > 2e-3, "lines are drawn");
+    assert!(
+        difference(&with.pictures[0], &without.pictures[0]) > 2e-3,
+        "lines are drawn"
+    );
     assert_character_visible(&without.pictures[0]);
 }
 
 #[test]
 fn gltf_character_plays_a_glb_alone_and_with_clips_of_another() {
     let first = run("gltf_character", &["--time", "0.3"]);
-    assert_caption(&first, &["pup.glb: walk of idle, walk", "pup.character.ron: gallop of gallop, idle, sit, walk"]);
+    assert_caption(
+        &first,
+        &[
+            "pup.glb: walk of idle, walk",
+            "pup.character.ron: gallop of gallop, idle, sit, walk",
+        ],
+    );
     let next = run("gltf_character", &["--press", "N@0.1", "--time", "0.8"]);
     assert_caption(&next, &["pup.glb: idle of", "pup.character.ron: idle of"]);
-    let distinct: BTreeSet<_> = first.poses.iter().chain(&next.poses).map(|(hash, _)| hash).collect();
-    assert!(first.poses.len() == 2 && distinct.len() >= 3, "{:?} {:?}", first.poses, next.poses);
+    let distinct: BTreeSet<_> = first
+        .poses
+        .iter()
+        .chain(&next.poses)
+        .map(|(hash, _)| hash)
+        .collect();
+    assert!(
+        first.poses.len() == 2 && distinct.len() >= 3,
+        "{:?} {:?}",
+        first.poses,
+        next.poses
+    );
     assert!(difference(&first.pictures[0], &next.pictures[0]) > 0.005);
     assert_character_visible(&first.pictures[0]);
 }
 
 #[test]
 fn dressing_puts_armor_on_and_off() {
-    let [off, on] = ["0.1", "9"].map(|at| run("dressing", &["--press", &format!("A@{at}"), "--time", "0.4"]));
+    let [off, on] = ["0.1", "9"].map(|at| {
+        run(
+            "dressing",
+            &["--press", &format!("A@{at}"), "--time", "0.4"],
+        )
+    });
     assert_caption(&on, &["suits of armor: 1"]);
     assert_caption(&off, &["suits of armor: 0"]);
     let difference = difference(&on.pictures[0], &off.pictures[0]);
-    assert!((0.005..0.3).contains(&difference), "{difference} of the picture is armor");
+    assert!(
+        (0.005..0.3).contains(&difference),
+        "{difference} of the picture is armor"
+    );
     assert_character_visible(&off.pictures[0]);
 }
 
 #[test]
 fn crowd_looks_the_same_on_both_sides() {
     // Tab switches to bevy_animation.
-    let [bevys, ours] =
-        ["0.1", "9"].map(|at| run("crowd", &["--count", "20", "--press", &format!("Tab@{at}"), "--time", "0.3"]));
-    [&bevys, &ours].into_iter().for_each(|run| assert_character_visible(&run.pictures[0]));
-    assert_eq!((ours.poses.len(), bevys.poses.len()), (20, 0), "only our side uses this crate's characters");
+    let [bevys, ours] = ["0.1", "9"].map(|at| {
+        run(
+            "crowd",
+            &[
+                "--count",
+                "20",
+                "--press",
+                &format!("Tab@{at}"),
+                "--time",
+                "0.3",
+            ],
+        )
+    });
+    [&bevys, &ours]
+        .into_iter()
+        .for_each(|run| assert_character_visible(&run.pictures[0]));
+    assert_eq!(
+        (ours.poses.len(), bevys.poses.len()),
+        (20, 0),
+        "only our side uses this crate's characters"
+    );
     let [ours, bevys] = [&ours, &bevys].map(|run| warmth(&run.pictures[0]));
-    assert!((ours / bevys - 1.0).abs() < 0.2, "{ours} of the picture is ours, {bevys} Bevy's");
+    assert!(
+        (ours / bevys - 1.0).abs() < 0.2,
+        "{ours} of the picture is ours, {bevys} Bevy's"
+    );
 }
 
 #[test]
@@ -330,20 +530,51 @@ fn viewer_steps_through_clips_and_gallery() {
     assert_caption(&hound, &["Hound\nwalk"]);
     assert_character_visible(&hound.pictures[0]);
     // A file without a skin is shown as a skeleton.
-    let bones = run("viewer", &["assets/mannequin/mannequin.glb", "--clip", "cheer", "--time", "0.5"]);
+    let bones = run(
+        "viewer",
+        &[
+            "assets/mannequin/mannequin.glb",
+            "--clip",
+            "cheer",
+            "--time",
+            "0.5",
+        ],
+    );
     assert_caption(&bones, &["mannequin.glb\ncheer"]);
-    let bind = run("viewer", &["assets/mannequin/mannequin.glb", "--clip", "bind", "--time", "0.5"]);
-    assert!(difference(&bones.pictures[0], &bind.pictures[0]) > 1e-3, "the bones are drawn, and move");
+    let bind = run(
+        "viewer",
+        &[
+            "assets/mannequin/mannequin.glb",
+            "--clip",
+            "bind",
+            "--time",
+            "0.5",
+        ],
+    );
+    assert!(
+        difference(&bones.pictures[0], &bind.pictures[0]) > 1e-3,
+        "the bones are drawn, and move"
+    );
     let (fine, _, err) = execute("viewer", &["--headless", "unused.png", "--clip", "flying"]);
-    assert!(!fine && err.contains("no clip named `flying` (available: cheer, idle, jog"), "{err}");
+    assert!(
+        !fine && err.contains("no clip named `flying` (available: cheer, idle, jog"),
+        "{err}"
+    );
 }
 
 #[test]
 fn viewer_opens_what_is_dropped_on_it() {
     let assets = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets");
     let after = |drops: &[&str]| {
-        let drops: Vec<String> = drops.iter().map(|drop| format!("{}/{drop}", assets.display())).collect();
-        let arguments: Vec<&str> = drops.iter().flat_map(|drop| ["--drop", drop]).chain(["--time", "0.4"]).collect();
+        let drops: Vec<String> = drops
+            .iter()
+            .map(|drop| format!("{}/{drop}", assets.display()))
+            .collect();
+        let arguments: Vec<&str> = drops
+            .iter()
+            .flat_map(|drop| ["--drop", drop])
+            .chain(["--time", "0.4"])
+            .collect();
         run("viewer", &arguments)
     };
     // Initially, Scout walks.
@@ -361,13 +592,23 @@ fn viewer_opens_what_is_dropped_on_it() {
     let with_clip = after(&["hound/hound.md5mesh@0.1", "hound/gallop.md5anim@0.2"]);
     assert_caption(&with_clip, &["hound.md5mesh\ngallop  (1 of 1)"]);
     // A model comes with its clips and textures, in any order.
-    let at_once = after(&["hound/hound.md5mesh@0.1", "hound/gallop.md5anim@0.1", "hound/tack.png@0.1"]);
+    let at_once = after(&[
+        "hound/hound.md5mesh@0.1",
+        "hound/gallop.md5anim@0.1",
+        "hound/tack.png@0.1",
+    ]);
     assert_caption(&at_once, &["hound.md5mesh\ngallop  (1 of 1)"]);
     let runs = [&before, &manifest, &mesh, &with_clip];
-    runs.iter().for_each(|run| assert_character_visible(&run.pictures[0]));
+    runs.iter()
+        .for_each(|run| assert_character_visible(&run.pictures[0]));
     for (i, a) in runs.iter().enumerate() {
         for b in &runs[..i] {
-            assert!(difference(&a.pictures[0], &b.pictures[0]) > 0.01, "{}\n{}", a.caption, b.caption);
+            assert!(
+                difference(&a.pictures[0], &b.pictures[0]) > 0.01,
+                "{}\n{}",
+                a.caption,
+                b.caption
+            );
         }
     }
     let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
@@ -382,55 +623,111 @@ fn viewer_shows_recordings_dropped_on_it() {
     let file = folder.path().join("bug.rec");
     // Hound stands still for a second. What its clips are called doesn't matter to the viewer.
     let (mut frames, mut tape) = (Frames::default(), Tape::default());
-    let moment = TapeMoment { frame: 0, step: 0, is_change: true, is_carried: false };
+    let moment = TapeMoment {
+        frame: 0,
+        step: 0,
+        is_change: true,
+        is_carried: false,
+    };
     tape.note_state(moment, &AnimationController::playing("idle"), None);
     for frame in 0..60 {
         frames.add_step(1.0 / 60.0);
         frames.end_frame(f64::from(frame) / 60.0);
     }
     let (name, asset) = ("Hound".into(), Some("hound/hound.character.ron".into()));
-    let hound = RecordedCharacter { name, asset, clips: 0, tape, events: vec![] };
-    let recording =
-        RecordingFile { frames, clips: vec![ClipTable::new(&[], &[], &[], [], 0)], characters: vec![hound] };
+    let hound = RecordedCharacter {
+        name,
+        asset,
+        clips: 0,
+        tape,
+        events: vec![],
+    };
+    let recording = RecordingFile {
+        frames,
+        clips: vec![ClipTable::new(&[], &[], &[], [], 0)],
+        characters: vec![hound],
+    };
     recording.write(fs::File::create(&file).unwrap()).unwrap();
-    let [rec, model] =
-        [file.to_str().unwrap(), concat!(env!("CARGO_MANIFEST_DIR"), "/assets/scout/scout.m3d")].map(str::to_owned);
+    let [rec, model] = [
+        file.to_str().unwrap(),
+        concat!(env!("CARGO_MANIFEST_DIR"), "/assets/scout/scout.m3d"),
+    ]
+    .map(str::to_owned);
     let given = run("viewer", &[&rec, "--time", "0.4"]);
-    let dropped = run("viewer", &["--drop", &format!("{rec}@0.1"), "--time", "0.4"]);
+    let dropped = run(
+        "viewer",
+        &["--drop", &format!("{rec}@0.1"), "--time", "0.4"],
+    );
     for run in [&given, &dropped] {
         assert_caption(run, &["bug.rec\n0.98 of 0.98 s"]);
         assert_character_visible(&run.pictures[0]);
         assert_eq!(run.poses.len(), 1, "{:?}", run.poses);
     }
     // And back to a model.
-    let model = run("viewer", &[&rec, "--drop", &format!("{model}@0.1"), "--time", "0.4"]);
+    let model = run(
+        "viewer",
+        &[&rec, "--drop", &format!("{model}@0.1"), "--time", "0.4"],
+    );
     assert_caption(&model, &["scout.m3d\nwalk"]);
     assert_character_visible(&model.pictures[0]);
     let readme = format!("{}/README.md", env!("CARGO_MANIFEST_DIR"));
     let broken = folder.path().join("broken.rec");
     fs::copy(readme, &broken).unwrap();
-    let (fine, _, err) =
-        execute("viewer", &["--headless", "unused.png", "--drop", &format!("{}@0.1", broken.display())]);
-    assert!(!fine && err.contains("broken.rec: it is not a recording"), "{err}");
+    let (fine, _, err) = execute(
+        "viewer",
+        &[
+            "--headless",
+            "unused.png",
+            "--drop",
+            &format!("{}@0.1", broken.display()),
+        ],
+    );
+    assert!(
+        !fine && err.contains("broken.rec: it is not a recording"),
+        "{err}"
+    );
 }
 
 #[test]
 fn viewer_films_a_gif() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("turn.gif");
-    let arguments = ["--headless", file.to_str().unwrap(), "--size", "160x120", "--bare"];
-    let (fine, _, err) =
-        execute("viewer", &[&arguments[..], &["--frames", "4", "--fps", "10", "--turn", "360"]].concat());
+    let arguments = [
+        "--headless",
+        file.to_str().unwrap(),
+        "--size",
+        "160x120",
+        "--bare",
+    ];
+    let (fine, _, err) = execute(
+        "viewer",
+        &[
+            &arguments[..],
+            &["--frames", "4", "--fps", "10", "--turn", "360"],
+        ]
+        .concat(),
+    );
     assert!(fine, "{err}");
-    let decoder = image::codecs::gif::GifDecoder::new(std::io::BufReader::new(fs::File::open(&file).unwrap())).unwrap();
-    let frames = image::AnimationDecoder::into_frames(decoder).collect_frames().unwrap();
+    let decoder = image::codecs::gif::GifDecoder::new(std::io::BufReader::new(
+        fs::File::open(&file).unwrap(),
+    ))
+    .unwrap();
+    let frames = image::AnimationDecoder::into_frames(decoder)
+        .collect_frames()
+        .unwrap();
     assert_eq!(frames.len(), 4);
     for frame in &frames {
         assert_eq!(Duration::from(frame.delay()), Duration::from_millis(100));
     }
-    let pictures: Vec<_> = frames.into_iter().map(|f| image::DynamicImage::from(f.into_buffer()).to_rgb8()).collect();
+    let pictures: Vec<_> = frames
+        .into_iter()
+        .map(|f| image::DynamicImage::from(f.into_buffer()).to_rgb8())
+        .collect();
     pictures.iter().for_each(assert_character_visible);
-    assert!(difference(&pictures[0], &pictures[2]) > 0.01, "front and back look different");
+    assert!(
+        difference(&pictures[0], &pictures[2]) > 0.01,
+        "front and back look different"
+    );
 }
 
 #[test]
@@ -438,16 +735,25 @@ fn contact_sheet_has_a_row_per_clip_and_side() {
     let folder = tempfile::tempdir().unwrap();
     let scout = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/scout/scout.character.ron");
     let to = folder.path().to_str().unwrap();
-    let arguments = ["--times", "3", "--width", "480", "--clip", "idle", "--clip", "jog", "--to", to];
-    let (fine, out, err) = execute("contact_sheet", &[&arguments[..], &[scout.to_str().unwrap()]].concat());
+    let arguments = [
+        "--times", "3", "--width", "480", "--clip", "idle", "--clip", "jog", "--to", to,
+    ];
+    let (fine, out, err) = execute(
+        "contact_sheet",
+        &[&arguments[..], &[scout.to_str().unwrap()]].concat(),
+    );
     assert!(fine, "{out}\n{err}");
     let sheet = &load(&folder)[0];
     let height = 115;
     assert_eq!(sheet.dimensions(), (480, 4 * height));
-    let rows: Vec<_> =
-        (0..4).map(|row| image::imageops::crop_imm(sheet, 0, row * height, 480, height).to_image()).collect();
+    let rows: Vec<_> = (0..4)
+        .map(|row| image::imageops::crop_imm(sheet, 0, row * height, 480, height).to_image())
+        .collect();
     rows.iter().for_each(assert_character_visible);
     for (a, b) in [(0, 1), (0, 2), (1, 3), (2, 3)] {
-        assert!(difference(&rows[a], &rows[b]) > 0.01, "rows {a} and {b} look the same");
+        assert!(
+            difference(&rows[a], &rows[b]) > 0.01,
+            "rows {a} and {b} look the same"
+        );
     }
 }

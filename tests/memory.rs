@@ -62,13 +62,19 @@ fn load_m3d(source: &[u8]) -> bool {
 
 fn load_mesh(source: &[u8]) -> bool {
     let parsed = md5::parse_mesh("f.md5mesh", source);
-    parsed.is_ok_and(|parsed| from_md5("f.md5mesh", &parsed.value, &ImportSettings::default()).is_ok())
+    parsed.is_ok_and(|parsed| {
+        from_md5("f.md5mesh", &parsed.value, &ImportSettings::default()).is_ok()
+    })
 }
 
 fn load_anim(source: &[u8]) -> bool {
     let settings = ImportSettings::default();
-    let Ok(parsed) = md5::parse_anim("f.md5anim", source) else { return false };
-    let Ok(skeleton) = skeleton_of_anim("f.md5anim", &parsed.value, &settings) else { return false };
+    let Ok(parsed) = md5::parse_anim("f.md5anim", source) else {
+        return false;
+    };
+    let Ok(skeleton) = skeleton_of_anim("f.md5anim", &parsed.value, &settings) else {
+        return false;
+    };
     clip_from_md5("f.md5anim", "f", &parsed.value, &skeleton, &settings).is_ok()
 }
 
@@ -80,7 +86,10 @@ fn load_manifest(source: &[u8]) -> bool {
 fn sheet(bytes: usize) -> String {
     let vertices = (bytes / 330).max(4) as u32;
     let keys = vertices / 8;
-    let mut m3d = M3d { materials: vec![M3dMaterial::default()], ..M3d::default() };
+    let mut m3d = M3d {
+        materials: vec![M3dMaterial::default()],
+        ..M3d::default()
+    };
     m3d.vertices = (0..vertices)
         .map(|i| M3dVertex {
             position: [(i % 64) as f32 * 0.173, (i / 64) as f32 * 0.291, 0.125],
@@ -91,40 +100,80 @@ fn sheet(bytes: usize) -> String {
             bones: [0, 1, 2, 3].map(|b| (i + b) % 32),
         })
         .collect();
-    m3d.triangles =
-        (0..vertices - 65.min(vertices - 1)).map(|i| [i, (i + 1) % vertices, (i + 64) % vertices]).collect();
+    m3d.triangles = (0..vertices - 65.min(vertices - 1))
+        .map(|i| [i, (i + 1) % vertices, (i + 64) % vertices])
+        .collect();
     let (vertex_count, face_count) = (vertices, m3d.triangles.len() as u32);
-    m3d.subsets = vec![M3dSubset { vertex_count, face_count, ..M3dSubset::default() }];
-    let offset = [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0], [0.0, -1.0, 0.0, 1.0]];
-    m3d.bones = (0..32).map(|i: u32| M3dBone { offset, parent: i.checked_sub(1) }).collect();
+    m3d.subsets = vec![M3dSubset {
+        vertex_count,
+        face_count,
+        ..M3dSubset::default()
+    }];
+    let offset = [
+        [1.0, 0.0, 0.0, 0.0],
+        [0.0, 1.0, 0.0, 0.0],
+        [0.0, 0.0, 1.0, 0.0],
+        [0.0, -1.0, 0.0, 1.0],
+    ];
+    m3d.bones = (0..32)
+        .map(|i: u32| M3dBone {
+            offset,
+            parent: i.checked_sub(1),
+        })
+        .collect();
     let key = |i: u32| M3dKey {
         time: i as f32 / 30.0,
         translation: [0.1, 0.2, 0.001 * i as f32],
         scale: [1.0; 3],
         rotation: [0.0, (0.01 * i as f32).sin(), 0.0, (0.01 * i as f32).cos()],
     };
-    m3d.clips = vec![M3dClip { name: "move".into(), bones: vec![(0..keys / 32).map(key).collect(); 32] }];
+    m3d.clips = vec![M3dClip {
+        name: "move".into(),
+        bones: vec![(0..keys / 32).map(key).collect(); 32],
+    }];
     m3d::write(&m3d)
 }
 
 /// Keys of which no two are at the same time.
 fn scattered_keys(bytes: usize) -> String {
     let bones = 64;
-    let offset = [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0]];
+    let offset = [
+        [1.0, 0.0, 0.0, 0.0],
+        [0.0, 1.0, 0.0, 0.0],
+        [0.0, 0.0, 1.0, 0.0],
+        [0.0, 0.0, 0.0, 1.0],
+    ];
     let key = |i: usize| M3dKey {
         time: i as f32,
         translation: [0.001 * i as f32, 0.0, 0.0],
         scale: [1.0; 3],
         rotation: [0.0, 0.0, 0.0, 1.0],
     };
-    let keys = |bone: usize| (0..bytes / 60 / bones).map(|i| key(i * bones + bone)).collect();
+    let keys = |bone: usize| {
+        (0..bytes / 60 / bones)
+            .map(|i| key(i * bones + bone))
+            .collect()
+    };
     m3d::write(&M3d {
         materials: vec![M3dMaterial::default()],
         vertices: vec![M3dVertex::default(); 3],
         triangles: vec![[0, 1, 2]],
-        subsets: vec![M3dSubset { vertex_count: 3, face_count: 1, ..M3dSubset::default() }],
-        bones: vec![M3dBone { offset, parent: None }; bones],
-        clips: vec![M3dClip { name: "move".into(), bones: (0..bones).map(keys).collect() }],
+        subsets: vec![M3dSubset {
+            vertex_count: 3,
+            face_count: 1,
+            ..M3dSubset::default()
+        }],
+        bones: vec![
+            M3dBone {
+                offset,
+                parent: None
+            };
+            bones
+        ],
+        clips: vec![M3dClip {
+            name: "move".into(),
+            bones: (0..bones).map(keys).collect(),
+        }],
         ..M3d::default()
     })
 }
@@ -140,7 +189,9 @@ fn mesh(bytes: usize) -> String {
     let _ = writeln!(text, "numtris {}", vertices - 2);
     (0..vertices - 2).for_each(|i| writeln!(text, "tri {i} {i} {} {}", i + 1, i + 2).unwrap());
     let _ = writeln!(text, "numweights {vertices}");
-    (0..vertices).for_each(|i| writeln!(text, "weight {i} 0 1 ( {} {} {} )", i % 64, i / 64, i % 7).unwrap());
+    (0..vertices).for_each(|i| {
+        writeln!(text, "weight {i} 0 1 ( {} {} {} )", i % 64, i / 64, i % 7).unwrap()
+    });
     text + "}\n"
 }
 
@@ -158,7 +209,9 @@ fn shared_weights(bytes: usize) -> String {
 /// Joints that don't move, and frames without numbers.
 fn empty_frames(bytes: usize) -> String {
     let (joints, frames) = (bytes / 60, bytes / 30);
-    let mut text = "MD5Version 10\ncommandline \"\"\nframeRate 24\nnumAnimatedComponents 0\nhierarchy {\n".to_owned();
+    let mut text =
+        "MD5Version 10\ncommandline \"\"\nframeRate 24\nnumAnimatedComponents 0\nhierarchy {\n"
+            .to_owned();
     (0..joints).for_each(|i| writeln!(text, "\"{i}\" {} 0 0", i as i64 - 1).unwrap());
     text += "}\nbaseframe {\n";
     (0..joints).for_each(|_| text += "( 0 0 1 ) ( 0 0 0 )\n");
@@ -191,14 +244,21 @@ fn repeated(head: &str, line: &str, bytes: usize) -> String {
 
 #[test]
 fn memory_stays_within_a_multiple_of_the_files_size_whatever_it_contains() {
-    let header =
-        "***m3d-File-Header***\n#Materials 1\n#Vertices 4294967295\n#Triangles 4294967295\n#Bones 4294967295\n";
+    let header = "***m3d-File-Header***\n#Materials 1\n#Vertices 4294967295\n#Triangles 4294967295\n#Bones 4294967295\n";
     let cases: [(&str, Load, Box<dyn Fn(usize) -> String>); 15] = [
         ("a valid .m3d", load_m3d, Box::new(sheet)),
         ("a valid .md5mesh", load_mesh, Box::new(mesh)),
         ("a valid .md5anim", load_anim, Box::new(anim)),
-        (".m3d: counts of four billion", load_m3d, Box::new(move |_| header.to_owned())),
-        (".m3d: materials repeated", load_m3d, Box::new(|n| repeated("***Materials***\n", "Name:\n", n))),
+        (
+            ".m3d: counts of four billion",
+            load_m3d,
+            Box::new(move |_| header.to_owned()),
+        ),
+        (
+            ".m3d: materials repeated",
+            load_m3d,
+            Box::new(|n| repeated("***Materials***\n", "Name:\n", n)),
+        ),
         (
             ".m3d: clips repeated",
             load_m3d,
@@ -208,18 +268,44 @@ fn memory_stays_within_a_multiple_of_the_files_size_whatever_it_contains() {
             ".m3d: a count of four billion keys, again and again",
             load_m3d,
             Box::new(|n| {
-                repeated("***AnimationClips***\nAnimationClip a\n{\n", "Bone0 #Keyframes: 4294967295\n{\n}\n", n)
+                repeated(
+                    "***AnimationClips***\nAnimationClip a\n{\n",
+                    "Bone0 #Keyframes: 4294967295\n{\n}\n",
+                    n,
+                )
             }),
         ),
-        (".m3d: keys at scattered times", load_m3d, Box::new(scattered_keys)),
-        (".m3d: unknown labels", load_m3d, Box::new(|n| repeated("***Vertices***\n", "Color: 1 2 3\n", n))),
+        (
+            ".m3d: keys at scattered times",
+            load_m3d,
+            Box::new(scattered_keys),
+        ),
+        (
+            ".m3d: unknown labels",
+            load_m3d,
+            Box::new(|n| repeated("***Vertices***\n", "Color: 1 2 3\n", n)),
+        ),
         (".m3d: one line", load_m3d, Box::new(|n| "*".repeat(n))),
-        (".md5mesh: shared weights", load_mesh, Box::new(shared_weights)),
-        (".md5mesh: submeshes repeated", load_mesh, Box::new(|n| repeated(MESH, "}\nmesh {\n", n) + "}\n")),
+        (
+            ".md5mesh: shared weights",
+            load_mesh,
+            Box::new(shared_weights),
+        ),
+        (
+            ".md5mesh: submeshes repeated",
+            load_mesh,
+            Box::new(|n| repeated(MESH, "}\nmesh {\n", n) + "}\n"),
+        ),
         (
             ".md5mesh: counts of four billion, again and again",
             load_mesh,
-            Box::new(|n| repeated(MESH, "}\nmesh {\nnumverts 4294967295\nvert 0 ( 0 0 ) 0 1\n", n) + "}\n"),
+            Box::new(|n| {
+                repeated(
+                    MESH,
+                    "}\nmesh {\nnumverts 4294967295\nvert 0 ( 0 0 ) 0 1\n",
+                    n,
+                ) + "}\n"
+            }),
         ),
         (".md5anim: empty frames", load_anim, Box::new(empty_frames)),
         (
@@ -232,7 +318,10 @@ fn memory_stays_within_a_multiple_of_the_files_size_whatever_it_contains() {
             }),
         ),
     ];
-    println!("{:34} {:>10} {:>12} {:>7}", "file", "bytes", "peak", "times");
+    println!(
+        "{:34} {:>10} {:>12} {:>7}",
+        "file", "bytes", "peak", "times"
+    );
     let mut worst: Vec<String> = Vec::new();
     for (name, load, make) in &cases {
         for size in [1 << 14, 1 << 17, 1 << 20] {
@@ -243,7 +332,11 @@ fn memory_stays_within_a_multiple_of_the_files_size_whatever_it_contains() {
             let times = peak as f64 / text.len() as f64;
             println!("{name:34} {:>10} {peak:>12} {times:>7.1}", text.len());
             // Valid files take little more than what they contain.
-            let most = if name.contains("valid") { 8 * text.len() } else { (8 << 20).max(96 * text.len()) };
+            let most = if name.contains("valid") {
+                8 * text.len()
+            } else {
+                (8 << 20).max(96 * text.len())
+            };
             if peak > most {
                 worst.push(format!("{name}: {peak} bytes for {}", text.len()));
             }

@@ -6,8 +6,8 @@ use bevy_marionette::{
     model::{BoundBlendSpace, ClipTiming, Model, RootPath},
     pose::{ClipLayer, Evaluate, Scratch},
     rig::{
-        Feet, FootPlan, GroundHit, LookAction, LookChain, Plants, RigAction, RigJoints, RigScratch, RigState,
-        SpringAction, Springs, TurnSpeeds,
+        Feet, FootPlan, GroundHit, LookAction, LookChain, Plants, RigAction, RigJoints, RigScratch,
+        RigState, SpringAction, Springs, TurnSpeeds,
     },
 };
 use glam::{Affine3A, Vec3, Vec3A};
@@ -43,7 +43,10 @@ pub struct Cast {
 
 impl Clips for Cast {
     fn index_of(&self, name: &str) -> Option<usize> {
-        self.model.clips.iter().position(|clip| &*clip.timing.name == name)
+        self.model
+            .clips
+            .iter()
+            .position(|clip| &*clip.timing.name == name)
     }
 
     fn timing(&self, index: usize) -> Option<&ClipTiming> {
@@ -85,17 +88,35 @@ pub struct Walker {
 impl Walker {
     /// Plays some clips or blend spaces, and steers if they are to be steered.
     pub fn new(mut model: Model, manifest: &Manifest, plays: &[&str], steers: bool) -> Self {
-        let feet = manifest.feet.as_ref().and_then(|feet| feet.resolve(&model.skeleton, &model.parts)).expect("feet");
-        model.clips = model.clips.iter().map(|clip| clip.bind(&model.skeleton)).collect();
-        let plants: Vec<Plants> =
-            model.clips.iter().map(|clip| manifest.plants(&feet, &model.skeleton, clip)).collect();
+        let feet = manifest
+            .feet
+            .as_ref()
+            .and_then(|feet| feet.resolve(&model.skeleton, &model.parts))
+            .expect("feet");
+        model.clips = model
+            .clips
+            .iter()
+            .map(|clip| clip.bind(&model.skeleton))
+            .collect();
+        let plants: Vec<Plants> = model
+            .clips
+            .iter()
+            .map(|clip| manifest.plants(&feet, &model.skeleton, clip))
+            .collect();
         let speeds = TurnSpeeds::new(&model.skeleton, &model.clips);
         let spaces = manifest.resolve_blend_spaces().map(|space| {
             let landings = |clip: usize| plants[clip].landings().collect();
-            space.bind(model.clips.iter().map(|clip| &clip.timing), landings).expect("all clips are there")
+            space
+                .bind(model.clips.iter().map(|clip| &clip.timing), landings)
+                .expect("all clips are there")
         });
         let spaces = spaces.collect();
-        let look = manifest.look_at.as_ref().expect("a chain").resolve(&model.skeleton).expect("a chain");
+        let look = manifest
+            .look_at
+            .as_ref()
+            .expect("a chain")
+            .resolve(&model.skeleton)
+            .expect("a chain");
         let springs = manifest.resolve_springs(&model.skeleton);
         let mut controller = AnimationController::default();
         for name in plays {
@@ -109,12 +130,19 @@ impl Walker {
             look,
             springs,
             controller,
-            steered: steers.then(|| angles().map(|angle| (40.0 * angle.cos(), 1.6 + 0.7 * angle.sin())).collect()),
+            steered: steers.then(|| {
+                angles()
+                    .map(|angle| (40.0 * angle.cos(), 1.6 + 0.7 * angle.sin()))
+                    .collect()
+            }),
             targets: angles().map(|angle| target(angle as f32)).collect(),
             frame: 0,
             events: Vec::new(),
             layers: Vec::new(),
-            action: RigAction { dt: FRAME, ..RigAction::default() },
+            action: RigAction {
+                dt: FRAME,
+                ..RigAction::default()
+            },
             state: RigState::default(),
             memory: RigScratch::default(),
         }
@@ -126,14 +154,20 @@ impl Walker {
         if let Some(points) = &self.steered {
             // Smoothing gets there in less than a frame or two.
             let point = points[self.frame];
-            self.controller.tracks_mut().for_each(|track| track.set_parameters(point));
+            self.controller
+                .tracks_mut()
+                .for_each(|track| track.set_parameters(point));
         }
         self.events.clear();
         let dt = FRAME.as_secs_f64();
         if part == Part::Controller {
-            self.controller.advance(dt, &self.cast, &mut self.events).expect("time goes forward");
+            self.controller
+                .advance(dt, &self.cast, &mut self.events)
+                .expect("time goes forward");
         } else {
-            let went = self.controller.advance_with_root_motion(dt, &self.cast, &mut self.events);
+            let went = self
+                .controller
+                .advance_with_root_motion(dt, &self.cast, &mut self.events);
             let went = went.expect("time goes forward");
             let place = &mut self.action.world;
             *place *= Affine3A::from_rotation_translation(went.rotation(), went.translation());
@@ -144,7 +178,11 @@ impl Walker {
             place.translation.y = -0.3 * place.translation.z;
         }
         self.layers.clear();
-        self.layers.extend(self.controller.layers(&self.cast).map(|layer| (layer.clip, layer.time, layer.weight)));
+        self.layers.extend(
+            self.controller
+                .layers(&self.cast)
+                .map(|layer| (layer.clip, layer.time, layer.weight)),
+        );
         black_box(&self.layers);
         if part >= Part::Pose {
             self.pose(scratch, part);
@@ -155,9 +193,14 @@ impl Walker {
     fn pose(&mut self, scratch: &mut Scratch, part: Part) {
         let mut layers = [const { None }; 4];
         for (place, &(clip, time, weight)) in layers.iter_mut().zip(&self.layers) {
-            *place = Some(ClipLayer { weight, ..ClipLayer::new(&self.cast.model.clips[clip], time) });
+            *place = Some(ClipLayer {
+                weight,
+                ..ClipLayer::new(&self.cast.model.clips[clip], time)
+            });
         }
-        let few = layers.each_ref().map(|layer| layer.unwrap_or(ClipLayer::new(&self.cast.model.clips[0], 0.0)));
+        let few = layers
+            .each_ref()
+            .map(|layer| layer.unwrap_or(ClipLayer::new(&self.cast.model.clips[0], 0.0)));
         let evaluate = Evaluate::new(&self.cast.model.skeleton, &few[..self.layers.len().min(4)]);
         if part < Part::Rig {
             return evaluate.run(scratch);
@@ -176,16 +219,36 @@ impl Walker {
         stand.plans.extend([0, 1].map(|leg| self.plan(leg)));
         stand.ground.clear();
         stand.ground.extend([0, 1].map(|leg| {
-            let rays = self.feet.rays(leg, &stand.plans[leg], &self.action.world, &self.state.feet, pose.model);
+            let rays = self.feet.rays(
+                leg,
+                &stand.plans[leg],
+                &self.action.world,
+                &self.state.feet,
+                pose.model,
+            );
             let height = |origin: Vec3| origin.with_y(-0.3 * origin.z);
             let normal = Vec3::new(0.0, 1.0, 0.3);
-            rays.map(|ray| ray.map(|ray| GroundHit { point: height(ray.origin), normal }))
+            rays.map(|ray| {
+                ray.map(|ray| GroundHit {
+                    point: height(ray.origin),
+                    normal,
+                })
+            })
         }));
         self.action.feet = Some(stand);
         let target = Some(self.targets[self.frame]);
-        self.action.look = Some(LookAction { target, weight: 1.0, chain: None });
-        self.action.springs = Some(SpringAction { weight: 1.0, wind: Vec3::X, gravity: Vec3::NEG_Y * 9.81 });
-        self.action.run(&joints, &mut self.state, &mut self.memory, &mut pose);
+        self.action.look = Some(LookAction {
+            target,
+            weight: 1.0,
+            chain: None,
+        });
+        self.action.springs = Some(SpringAction {
+            weight: 1.0,
+            wind: Vec3::X,
+            gravity: Vec3::NEG_Y * 9.81,
+        });
+        self.action
+            .run(&joints, &mut self.state, &mut self.memory, &mut pose);
     }
 
     /// As the plugin does it: the plans of the clips that weigh, by their weights, and the heaviest one's landing.
@@ -199,6 +262,9 @@ impl Walker {
                 (plan.landing, most) = (of_clip.landing, weight);
             }
         }
-        FootPlan { weight: plan.weight / sum, ..plan }
+        FootPlan {
+            weight: plan.weight / sum,
+            ..plan
+        }
     }
 }

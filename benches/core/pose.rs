@@ -4,9 +4,12 @@
 //! they do in a crowd, so the frames read are not always the ones read last.
 
 use bevy_marionette::controller::{AnimationController, AnimationTrack, Clips, SwitchLayer};
-use bevy_marionette::model::{BlendSpace, BoundBlendSpace, ClipTiming, CombinedJoints, SkeletalClip};
+use bevy_marionette::model::{
+    BlendSpace, BoundBlendSpace, ClipTiming, CombinedJoints, SkeletalClip,
+};
 use bevy_marionette::pose::{
-    ClipLayer, Evaluate, Inertia, InertiaScratch, LocalToModel, Mask, Mix, MixScratch, Palette, Scratch, stream,
+    ClipLayer, Evaluate, Inertia, InertiaScratch, LocalToModel, Mask, Mix, MixScratch, Palette,
+    Scratch, stream,
 };
 use bevy_marionette_benches::{clip, clip_of, part, skeleton};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
@@ -29,7 +32,11 @@ fn world() -> Affine3A {
 }
 
 fn layers<'a>(clips: &'a [SkeletalClip], mask: Option<&'a Mask>) -> Vec<ClipLayer<'a>> {
-    let layer = |(i, clip)| ClipLayer { mask, weight: 0.5 + i as f32 * 0.1, ..ClipLayer::new(clip, 0.0) };
+    let layer = |(i, clip)| ClipLayer {
+        mask,
+        weight: 0.5 + i as f32 * 0.1,
+        ..ClipLayer::new(clip, 0.0)
+    };
     clips.iter().enumerate().map(layer).collect()
 }
 
@@ -41,24 +48,48 @@ fn jobs(criterion: &mut Criterion) {
         let rest = skeleton.rest();
         let (clip, moving) = (clip(&skeleton, 1), clip_of(&skeleton, 1, |_| true));
         let (mut local, mut scratch) = (rest.to_vec(), MixScratch::default());
-        for (name, clip) in [("mix, joints turn", &clip), ("mix, joints turn and move", &moving)] {
+        for (name, clip) in [
+            ("mix, joints turn", &clip),
+            ("mix, joints turn and move", &moving),
+        ] {
             let mut time = times();
             group.bench_function(name, |b| {
                 b.iter(|| {
                     let layers = [ClipLayer::new(clip, time())];
-                    Mix { layers: &layers, priority_blend: 0.5, rest, unit_scale: true }
-                        .run(&mut scratch, black_box(&mut local));
+                    Mix {
+                        layers: &layers,
+                        priority_blend: 0.5,
+                        rest,
+                        unit_scale: true,
+                    }
+                    .run(&mut scratch, black_box(&mut local));
                 });
             });
         }
         let mut model = vec![Affine3A::IDENTITY; joints];
-        let job = LocalToModel { parents: skeleton.parents(), local: &local, root: None, unit_scale: true };
-        group.bench_function("local to model", |b| b.iter(|| black_box(&job).run(black_box(&mut model))));
+        let job = LocalToModel {
+            parents: skeleton.parents(),
+            local: &local,
+            root: None,
+            unit_scale: true,
+        };
+        group.bench_function("local to model", |b| {
+            b.iter(|| black_box(&job).run(black_box(&mut model)))
+        });
         let mut palette = vec![Mat4::IDENTITY; joints];
         let remap = part(&skeleton).palette;
-        let (world, inverse_bind, combined) = (world(), skeleton.inverse_bind(), &CombinedJoints::new());
-        let job = Palette { world, model: &model, inverse_bind, remap: &remap, combined };
-        group.bench_function("palette", |b| b.iter(|| black_box(&job).run(black_box(&mut palette))));
+        let (world, inverse_bind, combined) =
+            (world(), skeleton.inverse_bind(), &CombinedJoints::new());
+        let job = Palette {
+            world,
+            model: &model,
+            inverse_bind,
+            remap: &remap,
+            combined,
+        };
+        group.bench_function("palette", |b| {
+            b.iter(|| black_box(&job).run(black_box(&mut palette)))
+        });
     }
 }
 
@@ -68,7 +99,12 @@ fn mirrored(criterion: &mut Criterion) {
     // Limbs of four joints, left and right in turns.
     let name = |joint: usize| match joint {
         0..4 => format!("spine {joint}"),
-        _ => format!("limb {} {}.{}", joint / 8, joint % 4, if joint / 4 % 2 == 0 { "L" } else { "R" }),
+        _ => format!(
+            "limb {} {}.{}",
+            joint / 8,
+            joint % 4,
+            if joint / 4 % 2 == 0 { "L" } else { "R" }
+        ),
     };
     let skeleton = plain.with_names((0..plain.len()).map(|joint| name(joint).into()));
     let clip = clip(&skeleton, 1);
@@ -80,8 +116,13 @@ fn mirrored(criterion: &mut Criterion) {
         group.bench_function(kind, |b| {
             b.iter(|| {
                 let layers = [ClipLayer::new(clip, time())];
-                Mix { layers: &layers, priority_blend: 0.5, rest: skeleton.rest(), unit_scale: true }
-                    .run(&mut scratch, black_box(&mut local));
+                Mix {
+                    layers: &layers,
+                    priority_blend: 0.5,
+                    rest: skeleton.rest(),
+                    unit_scale: true,
+                }
+                .run(&mut scratch, black_box(&mut local));
             });
         });
     }
@@ -103,8 +144,13 @@ fn mix(criterion: &mut Criterion) {
                 group.bench_function(BenchmarkId::new(format!("tracks {tracks}"), name), |b| {
                     b.iter(|| {
                         layers.iter_mut().for_each(|layer| layer.time = time());
-                        Mix { layers: &layers, priority_blend: 0.5, rest: skeleton.rest(), unit_scale: true }
-                            .run(&mut scratch, black_box(&mut local));
+                        Mix {
+                            layers: &layers,
+                            priority_blend: 0.5,
+                            rest: skeleton.rest(),
+                            unit_scale: true,
+                        }
+                        .run(&mut scratch, black_box(&mut local));
                     });
                 });
             }
@@ -126,29 +172,57 @@ fn character(criterion: &mut Criterion) {
         for tracks in [1, 2, 4] {
             let clips: Vec<_> = (0..tracks).map(|seed| clip(&skeleton, seed)).collect();
             for (name, mask) in [("no mask", None), ("mask", Some(&upper))] {
-                let (mut layers, mut scratch, mut time) = (layers(&clips, mask), Scratch::default(), times());
+                let (mut layers, mut scratch, mut time) =
+                    (layers(&clips, mask), Scratch::default(), times());
                 group.bench_function(BenchmarkId::new(format!("tracks {tracks}"), name), |b| {
                     b.iter(|| {
                         layers.iter_mut().for_each(|layer| layer.time = time());
                         Evaluate::new(&skeleton, &layers).run(&mut scratch);
-                        Palette { world, model: scratch.model(), inverse_bind, remap: &remap, combined }
-                            .run(black_box(&mut palette));
+                        Palette {
+                            world,
+                            model: scratch.model(),
+                            inverse_bind,
+                            remap: &remap,
+                            combined,
+                        }
+                        .run(black_box(&mut palette));
                     });
                 });
             }
             // With the world matrix as the roots' parent, so that the joints are in world space.
-            let (mut layers, mut scratch, mut time) = (layers(&clips, None), MixScratch::default(), times());
+            let (mut layers, mut scratch, mut time) =
+                (layers(&clips, None), MixScratch::default(), times());
             let (mut local, mut model) = (rest.to_vec(), vec![Affine3A::IDENTITY; joints]);
-            group.bench_function(BenchmarkId::new(format!("tracks {tracks}"), "no mask, in world space"), |b| {
-                b.iter(|| {
-                    layers.iter_mut().for_each(|layer| layer.time = time());
-                    Mix { layers: &layers, priority_blend: 0.5, rest, unit_scale: true }.run(&mut scratch, &mut local);
-                    LocalToModel { parents: skeleton.parents(), local: &local, root: Some(&world), unit_scale: true }
+            group.bench_function(
+                BenchmarkId::new(format!("tracks {tracks}"), "no mask, in world space"),
+                |b| {
+                    b.iter(|| {
+                        layers.iter_mut().for_each(|layer| layer.time = time());
+                        Mix {
+                            layers: &layers,
+                            priority_blend: 0.5,
+                            rest,
+                            unit_scale: true,
+                        }
+                        .run(&mut scratch, &mut local);
+                        LocalToModel {
+                            parents: skeleton.parents(),
+                            local: &local,
+                            root: Some(&world),
+                            unit_scale: true,
+                        }
                         .run(&mut model);
-                    Palette { world: Affine3A::IDENTITY, model: &model, inverse_bind, remap: &remap, combined }
+                        Palette {
+                            world: Affine3A::IDENTITY,
+                            model: &model,
+                            inverse_bind,
+                            remap: &remap,
+                            combined,
+                        }
                         .run(black_box(&mut palette));
-                });
-            });
+                    });
+                },
+            );
         }
     }
 }
@@ -164,18 +238,29 @@ fn crowd(criterion: &mut Criterion) {
     for characters in [1, 1000, 10_000] {
         group.throughput(Throughput::Elements(characters));
         let mut palettes = vec![Mat4::IDENTITY; 58 * characters as usize];
-        let (mut layers, mut scratch, mut time) = (layers(&clips, None), Scratch::default(), times());
+        let (mut layers, mut scratch, mut time) =
+            (layers(&clips, None), Scratch::default(), times());
         let mut pose = |scratch: &mut Scratch| {
             layers.iter_mut().for_each(|layer| layer.time = time());
             Evaluate::new(&skeleton, &layers).run_clips(Some(&Affine3A::IDENTITY), scratch);
         };
         let inverse_bind = skeleton.inverse_bind();
-        let palette = Palette { world, model: &[], inverse_bind, remap: &remap, combined: &combined };
+        let palette = Palette {
+            world,
+            model: &[],
+            inverse_bind,
+            remap: &remap,
+            combined: &combined,
+        };
         group.bench_function(BenchmarkId::new("stored", characters), |b| {
             b.iter(|| {
                 for out in black_box(&mut palettes).chunks_mut(58) {
                     pose(&mut scratch);
-                    Palette { model: scratch.model(), ..palette }.run(out);
+                    Palette {
+                        model: scratch.model(),
+                        ..palette
+                    }
+                    .run(out);
                 }
             });
         });
@@ -184,7 +269,11 @@ fn crowd(criterion: &mut Criterion) {
                 stream(|stream| {
                     for out in black_box(&mut palettes).chunks_mut(58) {
                         pose(&mut scratch);
-                        Palette { model: scratch.model(), ..palette }.stream(out, stream);
+                        Palette {
+                            model: scratch.model(),
+                            ..palette
+                        }
+                        .stream(out, stream);
                     }
                 });
             });
@@ -199,18 +288,33 @@ fn switches(criterion: &mut Criterion) {
         group.throughput(Throughput::Elements(joints as u64));
         let skeleton = skeleton(joints);
         let clips: Vec<_> = (0..2).map(|seed| clip(&skeleton, seed)).collect();
-        let timings: Vec<_> =
-            (0..2).map(|i| ClipTiming { name: format!("{i}").into(), ..clips[i].timing.clone() }).collect();
-        let layer = |i: usize, time: f64| ClipLayer { base: true, ..ClipLayer::new(&clips[i], time) };
+        let timings: Vec<_> = (0..2)
+            .map(|i| ClipTiming {
+                name: format!("{i}").into(),
+                ..clips[i].timing.clone()
+            })
+            .collect();
+        let layer = |i: usize, time: f64| ClipLayer {
+            base: true,
+            ..ClipLayer::new(&clips[i], time)
+        };
         let find = |found: &SwitchLayer| Some(layer(usize::from(&*found.clip == "1"), found.time));
         let mut controller = AnimationController::playing("0");
         let mut inertias = Vec::new();
         for round in 0..3 {
             controller.advance(0.1, &timings, &mut Vec::new()).unwrap();
-            controller.switch(if round % 2 == 0 { "1" } else { "0" }, Duration::from_secs(4));
+            controller.switch(
+                if round % 2 == 0 { "1" } else { "0" },
+                Duration::from_secs(4),
+            );
             controller.advance(0.0, &timings, &mut Vec::new()).unwrap();
             let mut inertia = Inertia::new();
-            inertia.follow(controller.switches(), &skeleton, find, &mut InertiaScratch::default());
+            inertia.follow(
+                controller.switches(),
+                &skeleton,
+                find,
+                &mut InertiaScratch::default(),
+            );
             inertias.push(inertia);
         }
         let mut pose = |name: &str, tracks: usize, inertia: Option<&Inertia>| {
@@ -219,7 +323,11 @@ fn switches(criterion: &mut Criterion) {
                 b.iter(|| {
                     let layers = [layer(0, time()), layer(1, time())];
                     let inertia = inertia.map(|inertia| inertia.at(0.5 + time()));
-                    Evaluate { inertia, ..Evaluate::new(&skeleton, &layers[..tracks]) }.run(black_box(&mut scratch));
+                    Evaluate {
+                        inertia,
+                        ..Evaluate::new(&skeleton, &layers[..tracks])
+                    }
+                    .run(black_box(&mut scratch));
                 });
             });
         };
@@ -249,17 +357,28 @@ impl Locomotion {
     fn new(clips: Vec<SkeletalClip>, smoothing: f64) -> Self {
         let around = |i: usize| (i as f64 * std::f64::consts::TAU / 7.0).sin_cos();
         let place = |i: usize| if i == 7 { (0.0, 0.0) } else { around(i) };
-        let points = clips.iter().enumerate().map(|(i, clip)| (clip.timing.name.clone(), place(i)));
-        let space = BlendSpace::plane("locomotion", points).and_then(|space| space.smoothed(smoothing));
+        let points = clips
+            .iter()
+            .enumerate()
+            .map(|(i, clip)| (clip.timing.name.clone(), place(i)));
+        let space =
+            BlendSpace::plane("locomotion", points).and_then(|space| space.smoothed(smoothing));
         let space = Arc::new(space.expect("a heptagon"));
-        let space = space.bind(clips.iter().map(|clip| &clip.timing), |_| Vec::new()).expect("all clips are there");
-        Self { clips, spaces: vec![space] }
+        let space = space
+            .bind(clips.iter().map(|clip| &clip.timing), |_| Vec::new())
+            .expect("all clips are there");
+        Self {
+            clips,
+            spaces: vec![space],
+        }
     }
 }
 
 impl Clips for Locomotion {
     fn index_of(&self, name: &str) -> Option<usize> {
-        self.clips.iter().position(|clip| &*clip.timing.name == name)
+        self.clips
+            .iter()
+            .position(|clip| &*clip.timing.name == name)
     }
 
     fn timing(&self, index: usize) -> Option<&ClipTiming> {
@@ -275,9 +394,17 @@ impl Clips for Locomotion {
 fn blend_space(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("blend space of eight clips, 58 joints");
     let skeleton = skeleton(58);
-    let [cast, smoothed] =
-        [0.0, 0.4].map(|smoothing| Locomotion::new((0..8).map(|seed| clip(&skeleton, seed)).collect(), smoothing));
-    let (remap, inverse_bind, combined) = (part(&skeleton).palette, skeleton.inverse_bind(), &CombinedJoints::new());
+    let [cast, smoothed] = [0.0, 0.4].map(|smoothing| {
+        Locomotion::new(
+            (0..8).map(|seed| clip(&skeleton, seed)).collect(),
+            smoothing,
+        )
+    });
+    let (remap, inverse_bind, combined) = (
+        part(&skeleton).palette,
+        skeleton.inverse_bind(),
+        &CombinedJoints::new(),
+    );
     let tracks = |names: &[&str]| {
         let mut controller = AnimationController::default();
         for name in names {
@@ -289,20 +416,36 @@ fn blend_space(criterion: &mut Criterion) {
         ("one clip", &cast, &["clip 0"][..], false),
         ("three clips", &cast, &["clip 0", "clip 1", "clip 2"], false),
         ("blend space", &cast, &["locomotion"], false),
-        ("blend space, steered each frame", &cast, &["locomotion"], true),
-        ("blend space, steered and smoothed", &smoothed, &["locomotion"], true),
+        (
+            "blend space, steered each frame",
+            &cast,
+            &["locomotion"],
+            true,
+        ),
+        (
+            "blend space, steered and smoothed",
+            &smoothed,
+            &["locomotion"],
+            true,
+        ),
     ] {
         let (mut controller, mut events, mut turn) = (tracks(names), Vec::new(), 0.0_f64);
         let mut advance = |controller: &mut AnimationController| {
             if steered {
                 turn += 0.01;
                 let point = (0.6 * turn.cos(), 0.6 * turn.sin());
-                controller.tracks_mut().for_each(|track| track.set_parameters(point));
+                controller
+                    .tracks_mut()
+                    .for_each(|track| track.set_parameters(point));
             }
-            controller.advance(1.0 / 60.0, cast, &mut events).expect("time goes forward");
+            controller
+                .advance(1.0 / 60.0, cast, &mut events)
+                .expect("time goes forward");
             events.clear();
         };
-        group.bench_function(BenchmarkId::new("advance", name), |b| b.iter(|| advance(black_box(&mut controller))));
+        group.bench_function(BenchmarkId::new("advance", name), |b| {
+            b.iter(|| advance(black_box(&mut controller)))
+        });
         let (mut scratch, mut palette) = (Scratch::default(), vec![Mat4::IDENTITY; 58]);
         let mut layers: Vec<ClipLayer> = Vec::new();
         group.bench_function(BenchmarkId::new("character", name), |b| {
@@ -314,8 +457,14 @@ fn blend_space(criterion: &mut Criterion) {
                     ..ClipLayer::new(&cast.clips[layer.clip], layer.time)
                 }));
                 Evaluate::new(&skeleton, &layers).run(&mut scratch);
-                Palette { world: world(), model: scratch.model(), inverse_bind, remap: &remap, combined }
-                    .run(black_box(&mut palette));
+                Palette {
+                    world: world(),
+                    model: scratch.model(),
+                    inverse_bind,
+                    remap: &remap,
+                    combined,
+                }
+                .run(black_box(&mut palette));
             });
         });
     }

@@ -11,8 +11,9 @@ use bevy_marionette::{
     model::{Model, Skeleton},
     pose::{ClipLayer, Evaluate, Scratch},
     rig::{
-        ChainIk, Collider, GoalAction, GroundHit, Ik, Limb, LimbJoints, LookAction, RigAction, RigJoints, RigScratch,
-        RigState, SpringAction, SpringChain, SpringSettings, Springs, TurnSpeeds, TwoBoneIk,
+        ChainIk, Collider, GoalAction, GroundHit, Ik, Limb, LimbJoints, LookAction, RigAction,
+        RigJoints, RigScratch, RigState, SpringAction, SpringChain, SpringSettings, Springs,
+        TurnSpeeds, TwoBoneIk,
     },
 };
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
@@ -25,14 +26,25 @@ fn scout() -> (Model, Manifest) {
     let read = |file: &str| std::fs::read(folder.join(file)).map_err(|error| error.to_string());
     let source = read("scout.character.ron").expect("the sample character");
     let manifest = Manifest::parse("scout.character.ron", &source).expect("a manifest");
-    let opened = open_manifest("scout.character.ron", &manifest, &Limits::default(), |file| read(file).map(Cow::Owned));
+    let opened = open_manifest(
+        "scout.character.ron",
+        &manifest,
+        &Limits::default(),
+        |file| read(file).map(Cow::Owned),
+    );
     (opened.expect("a character").model, manifest)
 }
 
 fn rig(criterion: &mut Criterion) {
     let (model, manifest) = scout();
     let skeleton = &model.skeleton;
-    let clip = |name: &str| model.clips.iter().find(|clip| &*clip.timing.name == name).expect("a clip of Scout's");
+    let clip = |name: &str| {
+        model
+            .clips
+            .iter()
+            .find(|clip| &*clip.timing.name == name)
+            .expect("a clip of Scout's")
+    };
     let clips = [clip("walk"), clip("jog")];
     let limb = |side: &str| {
         let limb = Limb::two_bone(format!("upper_arm.{side}"), format!("hand.{side}"));
@@ -49,15 +61,27 @@ fn rig(criterion: &mut Criterion) {
         .resolve(skeleton)
         .expect("a chain");
 
-    let springs = [springs(skeleton, 0), springs(skeleton, 4), manifest.resolve_springs(skeleton)];
-    let feet = manifest.feet.as_ref().and_then(|feet| feet.resolve(skeleton, &model.parts)).expect("Scout's feet");
+    let springs = [
+        springs(skeleton, 0),
+        springs(skeleton, 4),
+        manifest.resolve_springs(skeleton),
+    ];
+    let feet = manifest
+        .feet
+        .as_ref()
+        .and_then(|feet| feet.resolve(skeleton, &model.parts))
+        .expect("Scout's feet");
     let plants = clips.map(|clip| manifest.plants(&feet, skeleton, clip));
     let speeds = TurnSpeeds::new(skeleton, &model.clips);
 
     let mut group = criterion.benchmark_group("rig, Scout");
     let mut run = |name: &str, abilities: &[Ability]| {
-        let mut joints =
-            RigJoints { look: Some(&look), feet: Some(&feet), turn_speeds: Some(&speeds), ..RigJoints::default() };
+        let mut joints = RigJoints {
+            look: Some(&look),
+            feet: Some(&feet),
+            turn_speeds: Some(&speeds),
+            ..RigJoints::default()
+        };
         let (mut action, mut state) = (RigAction::default(), RigState::default());
         let (mut scratch, mut memory) = (Scratch::default(), RigScratch::default());
         let mut frame = 0_u32;
@@ -69,46 +93,79 @@ fn rig(criterion: &mut Criterion) {
                 let time = f64::from(frame) / 60.0;
                 let layers = clips.map(|clip| ClipLayer::new(clip, time));
                 let mut pose = Evaluate::new(skeleton, &layers).run_local(&mut scratch);
-                let before = if abilities.is_empty() { RigJoints::default() } else { joints };
+                let before = if abilities.is_empty() {
+                    RigJoints::default()
+                } else {
+                    joints
+                };
                 before.update(&mut pose);
                 // A hill that she walks up.
-                action.world = Affine3A::from_translation(Vec3::new(0.0, 0.3 * time as f32, -(time as f32)));
+                action.world =
+                    Affine3A::from_translation(Vec3::new(0.0, 0.3 * time as f32, -(time as f32)));
                 let sway = Vec3::new(0.2, 0.1, 0.3) * (time as f32).sin();
                 action.goals.clear();
                 for ability in abilities {
                     match *ability {
                         Ability::Look => {
                             let target = Some(Vec3::new(1.0, 1.5, -2.0) + sway);
-                            action.look = Some(LookAction { target, weight: 1.0, chain: None });
+                            action.look = Some(LookAction {
+                                target,
+                                weight: 1.0,
+                                chain: None,
+                            });
                         }
                         Ability::Arms => {
-                            action.goals.extend(arms.into_iter().zip([-0.3, 0.3]).map(|(arm, side)| {
-                                let target = Vec3::new(side, 1.2, -0.4) + sway;
-                                let pole = Some(Vec3::new(3.0 * side, 0.5, 0.5));
-                                GoalAction::new(Ik::TwoBone(TwoBoneIk { pole, ..TwoBoneIk::new(arm, target) }))
-                            }));
+                            action.goals.extend(arms.into_iter().zip([-0.3, 0.3]).map(
+                                |(arm, side)| {
+                                    let target = Vec3::new(side, 1.2, -0.4) + sway;
+                                    let pole = Some(Vec3::new(3.0 * side, 0.5, 0.5));
+                                    GoalAction::new(Ik::TwoBone(TwoBoneIk {
+                                        pole,
+                                        ..TwoBoneIk::new(arm, target)
+                                    }))
+                                },
+                            ));
                         }
                         Ability::Tail => {
                             let target = Vec3::new(0.4, 1.3, 0.0) + sway;
-                            action.goals.push(GoalAction::new(Ik::Chain(ChainIk::new(arms[0][2], 4, target))));
+                            action.goals.push(GoalAction::new(Ik::Chain(ChainIk::new(
+                                arms[0][2], 4, target,
+                            ))));
                         }
                         Ability::Springs(which) => {
                             joints.springs = Some(&springs[which]);
                             let gravity = Vec3::NEG_Y * 9.81;
-                            action.springs = Some(SpringAction { weight: 1.0, wind: Vec3::X, gravity });
+                            action.springs = Some(SpringAction {
+                                weight: 1.0,
+                                wind: Vec3::X,
+                                gravity,
+                            });
                         }
                         Ability::Feet => {
                             let stand = action.feet.get_or_insert_default();
                             stand.weight = 1.0;
                             stand.plans.clear();
-                            stand.plans.extend([0, 1].map(|leg| plants[0].plan(leg, time % 1.066)));
+                            stand
+                                .plans
+                                .extend([0, 1].map(|leg| plants[0].plan(leg, time % 1.066)));
                             stand.ground.clear();
                             // Asking for the ground costs nothing here.
                             stand.ground.extend((0..2).map(|leg| {
-                                let rays = feet.rays(leg, &stand.plans[leg], &action.world, &state.feet, pose.model);
+                                let rays = feet.rays(
+                                    leg,
+                                    &stand.plans[leg],
+                                    &action.world,
+                                    &state.feet,
+                                    pose.model,
+                                );
                                 let height = |origin: Vec3| origin.with_y(-0.3 * origin.z);
                                 let normal = Vec3::new(0.0, 1.0, 0.3);
-                                rays.map(|ray| ray.map(|ray| GroundHit { point: height(ray.origin), normal }))
+                                rays.map(|ray| {
+                                    ray.map(|ray| GroundHit {
+                                        point: height(ray.origin),
+                                        normal,
+                                    })
+                                })
                             }));
                         }
                     }
@@ -127,11 +184,30 @@ fn rig(criterion: &mut Criterion) {
     run("a chain of four bones", &[Ability::Tail]);
     run("springs: 10 joints", &[Ability::Springs(0)]);
     run("springs: 10 joints, 4 colliders", &[Ability::Springs(1)]);
-    run("springs: her own, 4 joints, 1 collider", &[Ability::Springs(2)]);
+    run(
+        "springs: her own, 4 joints, 1 collider",
+        &[Ability::Springs(2)],
+    );
     run("two feet on a hill", &[Ability::Feet]);
     run("look-at and two arms", &[Ability::Look, Ability::Arms]);
-    run("all of it", &[Ability::Look, Ability::Arms, Ability::Feet, Ability::Springs(2)]);
-    run("all of it, with 10 joints, 4 colliders", &[Ability::Look, Ability::Arms, Ability::Feet, Ability::Springs(1)]);
+    run(
+        "all of it",
+        &[
+            Ability::Look,
+            Ability::Arms,
+            Ability::Feet,
+            Ability::Springs(2),
+        ],
+    );
+    run(
+        "all of it, with 10 joints, 4 colliders",
+        &[
+            Ability::Look,
+            Ability::Arms,
+            Ability::Feet,
+            Ability::Springs(1),
+        ],
+    );
 }
 
 #[derive(Clone, Copy)]
@@ -148,12 +224,25 @@ fn springs(skeleton: &Skeleton, colliders: usize) -> Springs {
     let joint = |name: &str| skeleton.joint(name).expect("one of Scout's joints");
     let around = ["head", "neck", "upper_chest", "chest"].map(|name| {
         let end = Some(Vec3::new(0.0, 0.1, 0.0));
-        Collider { joint: joint(name), center: Vec3::ZERO, end, radius: 0.1 }
+        Collider {
+            joint: joint(name),
+            center: Vec3::ZERO,
+            end,
+            radius: 0.1,
+        }
     });
-    let settings = SpringSettings { radius: 0.02, gravity: 0.2, ..SpringSettings::default() };
+    let settings = SpringSettings {
+        radius: 0.02,
+        gravity: 0.2,
+        ..SpringSettings::default()
+    };
     let chains = ["hair.1", "scarf.1", "index.1.L", "index.1.R"].map(|root| {
         let colliders = (0..colliders as u16).collect();
-        SpringChain { root: joint(root), settings, colliders }
+        SpringChain {
+            root: joint(root),
+            settings,
+            colliders,
+        }
     });
     Springs::new(skeleton, &chains, &around[..colliders])
 }
@@ -173,8 +262,13 @@ fn on_the_way(criterion: &mut Criterion) {
             ("and pose", Part::Pose),
             ("and look-at, feet, springs", Part::Rig),
         ] {
-            let (mut walker, mut scratch) = (Walker::new(model.clone(), &manifest, plays, steers), Scratch::default());
-            group.bench_function(BenchmarkId::new(name, parts), |b| b.iter(|| walker.frame(&mut scratch, part)));
+            let (mut walker, mut scratch) = (
+                Walker::new(model.clone(), &manifest, plays, steers),
+                Scratch::default(),
+            );
+            group.bench_function(BenchmarkId::new(name, parts), |b| {
+                b.iter(|| walker.frame(&mut scratch, part))
+            });
         }
     }
 }

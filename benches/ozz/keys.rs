@@ -24,11 +24,16 @@ pub(crate) enum Keys {
 pub(crate) fn skeleton(ours: &Skeleton) -> OzzSkeleton {
     let mut file = File::new("ozz-skeleton", 2);
     file.number(ours.len() as u32);
-    let names: Vec<u8> = ours.names().iter().flat_map(|name| [name.as_bytes(), b"\0"].concat()).collect();
+    let names: Vec<u8> = ours
+        .names()
+        .iter()
+        .flat_map(|name| [name.as_bytes(), b"\0"].concat())
+        .collect();
     file.number(names.len() as u32);
     file.0.extend(names);
     for parent in ours.parents() {
-        file.0.extend(parent.map_or(-1, |parent| parent as i16).to_le_bytes());
+        file.0
+            .extend(parent.map_or(-1, |parent| parent as i16).to_le_bytes());
     }
     for row in ours.rest() {
         let (t, r, s) = (&row.translation, &row.rotation, &row.scale);
@@ -40,30 +45,52 @@ pub(crate) fn skeleton(ours: &Skeleton) -> OzzSkeleton {
 }
 
 /// The same motion, bound to [`skeleton`], and the number of its keys.
-pub(crate) fn animation(skeleton: &Skeleton, clip: &SkeletalClip, keys: Keys) -> (Animation, usize) {
+pub(crate) fn animation(
+    skeleton: &Skeleton,
+    clip: &SkeletalClip,
+    keys: Keys,
+) -> (Animation, usize) {
     let (frames, reaches) = (clip.to_frames().transforms, reaches(skeleton));
     let last = clip.frame_count() - 1;
     let (mut translations, mut rotations, mut scales) = (vec![], vec![], vec![]);
     for (joint, &reach) in reaches.iter().enumerate() {
-        let frames: Vec<JointTransform> = frames.iter().copied().skip(joint).step_by(skeleton.len()).collect();
+        let frames: Vec<JointTransform> = frames
+            .iter()
+            .copied()
+            .skip(joint)
+            .step_by(skeleton.len())
+            .collect();
         let vectors = |of: fn(&JointTransform) -> Vec3| {
             let values: Vec<Vec3> = frames.iter().map(of).collect();
-            let kept = kept(&values, keys, |a, b, t, value| a.lerp(b, t).distance(value) <= TOLERANCE);
-            kept.into_iter().map(|frame| (frame, values[frame].to_array().map(half))).collect::<Vec<_>>()
+            let kept = kept(&values, keys, |a, b, t, value| {
+                a.lerp(b, t).distance(value) <= TOLERANCE
+            });
+            kept.into_iter()
+                .map(|frame| (frame, values[frame].to_array().map(half)))
+                .collect::<Vec<_>>()
         };
         translations.push(vectors(|frame| frame.translation));
         scales.push(vectors(|frame| frame.scale));
         // Neighbors in one hemisphere: ozz looks at no sign when it interpolates.
         let mut turns: Vec<Quat> = frames.iter().map(|frame| frame.rotation).collect();
         for i in 1..turns.len() {
-            turns[i] = if turns[i - 1].dot(turns[i]) < 0.0 { -turns[i] } else { turns[i] };
+            turns[i] = if turns[i - 1].dot(turns[i]) < 0.0 {
+                -turns[i]
+            } else {
+                turns[i]
+            };
         }
         let near = |a: Quat, b: Quat, t: f32, value: Quat| {
             // Twice the chord is the angle, as near as it matters.
             let line: Quat = a * (1.0 - t) + b * t;
             2.0 * (line.normalize() - value).length() * reach <= TOLERANCE
         };
-        rotations.push(kept(&turns, keys, near).into_iter().map(|frame| (frame, packed(turns[frame]))).collect());
+        rotations.push(
+            kept(&turns, keys, near)
+                .into_iter()
+                .map(|frame| (frame, packed(turns[frame])))
+                .collect(),
+        );
     }
     let padding = |value: [u16; 3]| vec![(0, value), (last, value)];
     let tracks = skeleton.len().next_multiple_of(4);
@@ -77,18 +104,27 @@ pub(crate) fn animation(skeleton: &Skeleton, clip: &SkeletalClip, keys: Keys) ->
     file.number(skeleton.len() as u32);
     file.number(0);
     file.number(clip.frame_count() as u32);
-    channels.iter().for_each(|channel| file.number(channel.len() as u32));
+    channels
+        .iter()
+        .for_each(|channel| file.number(channel.len() as u32));
     // No keys of the whole pose in between: they only serve jumps, and a jump back to the start needs none.
     (0..6).for_each(|_| file.number(0));
-    file.floats(&(0..=last).map(|frame| frame as f32 / last as f32).collect::<Vec<_>>());
+    file.floats(
+        &(0..=last)
+            .map(|frame| frame as f32 / last as f32)
+            .collect::<Vec<_>>(),
+    );
     assert!(clip.frame_count() <= 255, "times are numbered in a byte");
     for channel in &channels {
         file.0.extend(channel.iter().map(|key| key.frame as u8));
-        channel.iter().for_each(|key| file.words(&[key.since as u16]));
+        channel
+            .iter()
+            .for_each(|key| file.words(&[key.since as u16]));
         file.floats(&[0.0]);
         channel.iter().for_each(|key| file.words(&key.value));
     }
-    let animation = Animation::from_archive(&mut file.open()).expect("an animation as ozz writes it");
+    let animation =
+        Animation::from_archive(&mut file.open()).expect("an animation as ozz writes it");
     (animation, channels.iter().map(Vec::len).sum())
 }
 
@@ -119,7 +155,10 @@ fn kept<T: Copy>(values: &[T], keys: Keys, near: impl Fn(T, T, f32, T) -> bool) 
         };
         kept.push(match keys {
             Keys::Dense => from + 1,
-            Keys::Optimized => (from + 2..=last).take_while(|&to| skips(to)).last().unwrap_or(from + 1),
+            Keys::Optimized => (from + 2..=last)
+                .take_while(|&to| skips(to))
+                .last()
+                .unwrap_or(from + 1),
             Keys::Ends => last,
         });
     }
@@ -141,14 +180,22 @@ fn in_order(tracks: Vec<Vec<(usize, [u16; 3])>>) -> Vec<Key> {
     for (track, of_track) in tracks.iter().enumerate() {
         let mut previous = -1;
         for &(frame, value) in of_track {
-            keys.push(Key { previous, track, frame, value, since: 0 });
+            keys.push(Key {
+                previous,
+                track,
+                frame,
+                value,
+                since: 0,
+            });
             previous = frame as i32;
         }
     }
     keys.sort_by_key(|key| (key.previous, key.track));
     let mut places = vec![None; tracks.len()];
     for (place, key) in keys.iter_mut().enumerate() {
-        key.since = places[key.track].replace(place).map_or(0, |before| place - before);
+        key.since = places[key.track]
+            .replace(place)
+            .map_or(0, |before| place - before);
     }
     keys
 }
@@ -162,7 +209,13 @@ fn half(value: f32) -> u16 {
 /// In 48 bits: which element is the largest, its sign, and 15 bits for each of the others.
 fn packed(turn: Quat) -> [u16; 3] {
     let elements = turn.to_array();
-    let largest = (0..4).fold(0, |largest, i| if elements[i].abs() > elements[largest].abs() { i } else { largest });
+    let largest = (0..4).fold(0, |largest, i| {
+        if elements[i].abs() > elements[largest].abs() {
+            i
+        } else {
+            largest
+        }
+    });
     let mut bits = largest as u64 | u64::from(elements[largest] < 0.0) << 2;
     for (place, i) in (0..4).filter(|&i| i != largest).enumerate() {
         let number = (elements[i] + FRAC_1_SQRT_2) * (32767.0 / SQRT_2);
@@ -186,11 +239,15 @@ impl File {
     }
 
     fn words(&mut self, words: &[u16]) {
-        words.iter().for_each(|word| self.0.extend(word.to_le_bytes()));
+        words
+            .iter()
+            .for_each(|word| self.0.extend(word.to_le_bytes()));
     }
 
     fn floats(&mut self, floats: &[f32]) {
-        floats.iter().for_each(|float| self.0.extend(float.to_le_bytes()));
+        floats
+            .iter()
+            .for_each(|float| self.0.extend(float.to_le_bytes()));
     }
 
     fn open(&self) -> Archive<std::io::Cursor<&[u8]>> {

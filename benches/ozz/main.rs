@@ -55,8 +55,14 @@ const STORED: f32 = 3e-4;
 const THINNED: f32 = 1e-2;
 
 fn main() {
-    let wide = if cfg!(target_feature = "avx2") { "with AVX2 and FMA throughout" } else { "as it comes, with SSE2" };
-    println!("One thread, compiled {wide}; nanoseconds a character, two clips of 2 s at 30 frames a second.");
+    let wide = if cfg!(target_feature = "avx2") {
+        "with AVX2 and FMA throughout"
+    } else {
+        "as it comes, with SSE2"
+    };
+    println!(
+        "One thread, compiled {wide}; nanoseconds a character, two clips of 2 s at 30 frames a second."
+    );
     for joints in [58, 22] {
         agree(&scene_of(joints, 8));
         for characters in [1000, 16] {
@@ -72,11 +78,17 @@ fn scene_of(joints: usize, characters: usize) -> Scene {
     let mut random = fastrand::Rng::with_seed(7);
     let mut character = || {
         let place = Vec3::new(random.f32(), 0.0, random.f32()) * 50.0;
-        let world = Affine3A::from_translation(place) * Affine3A::from_rotation_y(random.f32() * 6.0);
+        let world =
+            Affine3A::from_translation(place) * Affine3A::from_rotation_y(random.f32() * 6.0);
         (world, [0; 2].map(|_| random.f64() * LENGTH))
     };
     let characters = (0..characters).map(|_| character()).collect();
-    Scene { skeleton, clips, part, characters }
+    Scene {
+        skeleton,
+        clips,
+        part,
+        characters,
+    }
 }
 
 /// Plays the same on both sides and prints how far they are apart.
@@ -88,7 +100,8 @@ fn agree(scene: &Scene) {
     let mut lengths = vec![1.0_f32; scene.skeleton.len()];
     for joint in 0..lengths.len() {
         if let Some(parent) = scene.skeleton.parents()[joint] {
-            lengths[joint] = lengths[usize::from(parent)] + scene.skeleton.rest_of(joint as u16).translation.length();
+            lengths[joint] = lengths[usize::from(parent)]
+                + scene.skeleton.rest_of(joint as u16).translation.length();
         }
     }
     let length = lengths.iter().copied().fold(0.0, f32::max);
@@ -113,16 +126,26 @@ fn agree(scene: &Scene) {
             "{joints} joints, ozz with {} keys ({keys:?}): apart by {:.5} (model) and {:.5} (palette) of a limb's length",
             ozz.keys, apart[0], apart[1]
         );
-        assert!(apart.iter().all(|&apart| apart <= most), "the two sides do not play the same");
+        assert!(
+            apart.iter().all(|&apart| apart <= most),
+            "the two sides do not play the same"
+        );
     }
 }
 
 /// The largest difference of two elements.
 fn farthest(a: &[[f32; 16]], b: &[[f32; 16]]) -> f32 {
     assert_eq!(a.len(), b.len());
-    let differences = a.as_flattened().iter().zip(b.as_flattened()).map(|(a, b)| (a - b).abs());
+    let differences = a
+        .as_flattened()
+        .iter()
+        .zip(b.as_flattened())
+        .map(|(a, b)| (a - b).abs());
     // Not `max`, to which what is not a number is no difference.
-    differences.fold(0.0, |most, difference| if difference <= most { most } else { difference })
+    differences.fold(
+        0.0,
+        |most, difference| if difference <= most { most } else { difference },
+    )
 }
 
 fn table(scene: &Scene) {
@@ -144,10 +167,14 @@ fn table(scene: &Scene) {
     println!(
         "{joints} joints, {characters} characters | ozz, dense | ozz, optimized | ozz, ends only | ours | ozz to ours"
     );
-    println!("------------------------ | ---------: | -------------: | -------------: | ---: | ----------:");
+    println!(
+        "------------------------ | ---------: | -------------: | -------------: | ---: | ----------:"
+    );
     for ((name, _), best) in ours_jobs.into_iter().zip(best) {
         let [dense, optimized, ends, ours] = best.map(|time| time.as_nanos() as f64 / TURN as f64);
-        let ratios = [dense, optimized, ends].map(|ozz| format!("{:.1}", ozz / ours)).join(" / ");
+        let ratios = [dense, optimized, ends]
+            .map(|ozz| format!("{:.1}", ozz / ours))
+            .join(" / ");
         println!("{name} | {dense:.0} | {optimized:.0} | {ends:.0} | {ours:.0} | {ratios}");
     }
 }

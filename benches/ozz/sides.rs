@@ -7,7 +7,8 @@ use bevy_marionette::{
 };
 use glam::{Affine3A, Mat4, Vec3A};
 use ozz_animation_rs::{
-    BlendingJobRc, BlendingLayer, LocalToModelJobRc, SamplingContext, SamplingJobRc, SoaTransform as OzzTransform,
+    BlendingJobRc, BlendingLayer, LocalToModelJobRc, SamplingContext, SamplingJobRc,
+    SoaTransform as OzzTransform,
 };
 use std::{cell::RefCell, hint::black_box, rc::Rc};
 
@@ -67,7 +68,11 @@ impl<'a> Ours<'a> {
         let (rest, joints) = (scene.skeleton.rest().to_vec(), scene.skeleton.len());
         Self {
             scene,
-            times: scene.characters.iter().map(|character| character.1).collect(),
+            times: scene
+                .characters
+                .iter()
+                .map(|character| character.1)
+                .collect(),
             scratch: Scratch::default(),
             mix: MixScratch::default(),
             local: rest,
@@ -79,7 +84,10 @@ impl<'a> Ours<'a> {
     fn layers(&mut self, character: usize) -> [ClipLayer<'a>; 2] {
         let (times, clips) = (&mut self.times[character], &self.scene.clips);
         advance(times);
-        [0, 1].map(|i| ClipLayer { weight: 0.5, ..ClipLayer::new(&clips[i], times[i]) })
+        [0, 1].map(|i| ClipLayer {
+            weight: 0.5,
+            ..ClipLayer::new(&clips[i], times[i])
+        })
     }
 }
 
@@ -88,13 +96,24 @@ impl Side for Ours<'_> {
         let time = &mut self.times[character];
         advance(&mut time[..1]);
         let (clip, rest) = (&self.scene.clips[0], self.scene.skeleton.rest());
-        Mix { layers: &[ClipLayer::new(clip, time[0])], priority_blend: 0.5, rest, unit_scale: true }
-            .run(&mut self.mix, black_box(&mut self.local));
+        Mix {
+            layers: &[ClipLayer::new(clip, time[0])],
+            priority_blend: 0.5,
+            rest,
+            unit_scale: true,
+        }
+        .run(&mut self.mix, black_box(&mut self.local));
     }
 
     fn to_model(&mut self, _: usize) {
         let (parents, local) = (self.scene.skeleton.parents(), &self.local);
-        LocalToModel { parents, local, root: None, unit_scale: true }.run(black_box(&mut self.model));
+        LocalToModel {
+            parents,
+            local,
+            root: None,
+            unit_scale: true,
+        }
+        .run(black_box(&mut self.model));
     }
 
     fn two_clips(&mut self, character: usize) {
@@ -106,21 +125,45 @@ impl Side for Ours<'_> {
         let (layers, scene) = (self.layers(character), self.scene);
         let (skeleton, world) = (&scene.skeleton, scene.characters[character].0);
         // As the plugin does: what turns is in the root already, and matrices then are only moved.
-        let (root, moved) = (Affine3A { translation: Vec3A::ZERO, ..world }, world.translation);
+        let (root, moved) = (
+            Affine3A {
+                translation: Vec3A::ZERO,
+                ..world
+            },
+            world.translation,
+        );
         Evaluate::new(skeleton, &layers).run_clips(Some(&root), &mut self.scratch);
-        let (model, inverse_bind, remap) = (self.scratch.model(), skeleton.inverse_bind(), &scene.part.palette[..]);
+        let (model, inverse_bind, remap) = (
+            self.scratch.model(),
+            skeleton.inverse_bind(),
+            &scene.part.palette[..],
+        );
         let palette = &mut self.palettes[character * skeleton.len()..][..skeleton.len()];
         let world = Affine3A::from_translation(moved.into());
-        Palette { world, model, inverse_bind, remap, combined: &CombinedJoints::new() }.run(black_box(palette));
+        Palette {
+            world,
+            model,
+            inverse_bind,
+            remap,
+            combined: &CombinedJoints::new(),
+        }
+        .run(black_box(palette));
     }
 
     fn model(&self) -> Vec<[f32; 16]> {
-        self.scratch.model().iter().map(|matrix| Mat4::from(*matrix).to_cols_array()).collect()
+        self.scratch
+            .model()
+            .iter()
+            .map(|matrix| Mat4::from(*matrix).to_cols_array())
+            .collect()
     }
 
     fn palette_of(&self, character: usize) -> Vec<[f32; 16]> {
         let joints = self.scene.skeleton.len();
-        self.palettes[character * joints..][..joints].iter().map(Mat4::to_cols_array).collect()
+        self.palettes[character * joints..][..joints]
+            .iter()
+            .map(Mat4::to_cols_array)
+            .collect()
     }
 }
 
@@ -145,9 +188,13 @@ struct OzzCharacter {
 
 impl Ozz {
     pub(crate) fn new(scene: &Scene, keys: Keys) -> Self {
-        let matrix = |m: &Affine3A| glam_of_ozz::Mat4::from_cols_array(&Mat4::from(*m).to_cols_array());
+        let matrix =
+            |m: &Affine3A| glam_of_ozz::Mat4::from_cols_array(&Mat4::from(*m).to_cols_array());
         let skeleton = Rc::new(keys::skeleton(&scene.skeleton));
-        let made = scene.clips.each_ref().map(|clip| keys::animation(&scene.skeleton, clip, keys));
+        let made = scene
+            .clips
+            .each_ref()
+            .map(|clip| keys::animation(&scene.skeleton, clip, keys));
         let keys = made.iter().map(|made| made.1).sum();
         let animations = made.map(|made| Rc::new(made.0));
         let pose = || Poses::new(RefCell::new(skeleton.joint_rest_poses().to_vec()));
@@ -167,18 +214,28 @@ impl Ozz {
         };
         let mut blend = BlendingJobRc::default();
         blend.set_skeleton(skeleton.clone());
-        blend.layers_mut().extend(poses.iter().map(|pose| BlendingLayer::with_weight(pose.clone(), 0.5)));
+        blend.layers_mut().extend(
+            poses
+                .iter()
+                .map(|pose| BlendingLayer::with_weight(pose.clone(), 0.5)),
+        );
         blend.set_output(blended.clone());
         let mut to_model = LocalToModelJobRc::default();
         to_model.set_skeleton(skeleton.clone());
         to_model.set_input(blended);
-        to_model.set_output(Rc::new(RefCell::new(vec![glam_of_ozz::Mat4::IDENTITY; skeleton.num_joints()])));
+        to_model.set_output(Rc::new(RefCell::new(vec![
+            glam_of_ozz::Mat4::IDENTITY;
+            skeleton.num_joints()
+        ])));
         Self {
             characters: scene.characters.iter().map(character).collect(),
             blend,
             to_model,
             inverse_bind: scene.skeleton.inverse_bind().iter().map(matrix).collect(),
-            palettes: vec![glam_of_ozz::Mat4::IDENTITY; skeleton.num_joints() * scene.characters.len()],
+            palettes: vec![
+                glam_of_ozz::Mat4::IDENTITY;
+                skeleton.num_joints() * scene.characters.len()
+            ],
             keys,
         }
     }
@@ -200,7 +257,11 @@ fn sample(job: &mut SamplingJobRc, time: f64) {
     // The C++ takes back its marks of outdated keys when it has decompressed them; the port forgets to, and goes on
     // decompressing all of them every time. So they are taken back here.
     const { assert!(size_of::<SamplingContext>() == size_of::<*mut u8>()) };
-    for marks in [context.translation_outdated(), context.rotation_outdated(), context.scale_outdated()] {
+    for marks in [
+        context.translation_outdated(),
+        context.rotation_outdated(),
+        context.scale_outdated(),
+    ] {
         // SAFETY: a context is nothing but a pointer to the memory that it owns, in which the marks lie, and it lets
         // its owner write there. No reference to them is alive when they are written.
         unsafe {
@@ -213,7 +274,11 @@ fn sample(job: &mut SamplingJobRc, time: f64) {
 
 impl Side for Ozz {
     fn sample(&mut self, character: usize) {
-        let OzzCharacter { times, samples: [job, _], .. } = &mut self.characters[character];
+        let OzzCharacter {
+            times,
+            samples: [job, _],
+            ..
+        } = &mut self.characters[character];
         advance(&mut times[..1]);
         sample(black_box(job), times[0]);
     }
@@ -233,19 +298,35 @@ impl Side for Ozz {
         self.to_model.run().expect("a sound job");
         self.to_model.set_root(&glam_of_ozz::Mat4::IDENTITY);
         // As in ozz's own samples: skinning is the caller's.
-        let (joints, model) = (self.inverse_bind.len(), self.to_model.output().expect("set above").borrow());
+        let (joints, model) = (
+            self.inverse_bind.len(),
+            self.to_model.output().expect("set above").borrow(),
+        );
         let palette = &mut self.palettes[character * joints..][..joints];
-        for ((out, model), inverse_bind) in black_box(palette).iter_mut().zip(&model[..]).zip(&self.inverse_bind) {
+        for ((out, model), inverse_bind) in black_box(palette)
+            .iter_mut()
+            .zip(&model[..])
+            .zip(&self.inverse_bind)
+        {
             *out = *model * *inverse_bind;
         }
     }
 
     fn model(&self) -> Vec<[f32; 16]> {
-        self.to_model.output().expect("set").borrow().iter().map(|matrix| matrix.to_cols_array()).collect()
+        self.to_model
+            .output()
+            .expect("set")
+            .borrow()
+            .iter()
+            .map(|matrix| matrix.to_cols_array())
+            .collect()
     }
 
     fn palette_of(&self, character: usize) -> Vec<[f32; 16]> {
         let joints = self.inverse_bind.len();
-        self.palettes[character * joints..][..joints].iter().map(|matrix| matrix.to_cols_array()).collect()
+        self.palettes[character * joints..][..joints]
+            .iter()
+            .map(|matrix| matrix.to_cols_array())
+            .collect()
     }
 }

@@ -39,9 +39,19 @@ pub struct Surface<'a> {
 const RELIEF_STEP: f64 = 0.0015;
 
 /// Bakes the textures of one material.
-pub fn bake(surface: &Surface, charts: &[Chart], material: usize, size: usize, paint: &dyn Paint) -> Maps {
+pub fn bake(
+    surface: &Surface,
+    charts: &[Chart],
+    material: usize,
+    size: usize,
+    paint: &dyn Paint,
+) -> Maps {
     let flat = [128, 128, 255];
-    let mut maps = Maps { size, diffuse: vec![[0; 3]; size * size], normal: vec![flat; size * size] };
+    let mut maps = Maps {
+        size,
+        diffuse: vec![[0; 3]; size * size],
+        normal: vec![flat; size * size],
+    };
     // 0: empty, 1: just outside a triangle, 2: inside one. Inside wins.
     let mut filled = vec![0u8; size * size];
     let mesh = &surface.regions.mesh;
@@ -54,19 +64,26 @@ pub fn bake(surface: &Surface, charts: &[Chart], material: usize, size: usize, p
             let clamp = |x: f64| x.clamp(0.0, size as f64 - 1.0) as usize;
             for y in clamp(low.y)..=clamp(high.y) {
                 for x in clamp(low.x)..=clamp(high.x) {
-                    let Some(weights) = barycentric(&corners, DVec2::new(x as f64, y as f64)) else { continue };
+                    let Some(weights) = barycentric(&corners, DVec2::new(x as f64, y as f64))
+                    else {
+                        continue;
+                    };
                     let inside = weights.min_element() >= -1e-9;
                     let rank = if inside { 2 } else { 1 };
                     // A texel just outside uses the nearest point of the triangle.
                     let weights = weights.max(DVec3::ZERO) / weights.max(DVec3::ZERO).element_sum();
-                    let near = corners[0] * weights.x + corners[1] * weights.y + corners[2] * weights.z;
-                    if filled[y * size + x] >= rank || (!inside && near.distance(DVec2::new(x as f64, y as f64)) > 1.5)
+                    let near =
+                        corners[0] * weights.x + corners[1] * weights.y + corners[2] * weights.z;
+                    if filled[y * size + x] >= rank
+                        || (!inside && near.distance(DVec2::new(x as f64, y as f64)) > 1.5)
                     {
                         continue;
                     }
                     filled[y * size + x] = rank;
                     let blend = |f: &dyn Fn(usize) -> DVec3| {
-                        f(vertices[0]) * weights.x + f(vertices[1]) * weights.y + f(vertices[2]) * weights.z
+                        f(vertices[0]) * weights.x
+                            + f(vertices[1]) * weights.y
+                            + f(vertices[2]) * weights.z
                     };
                     let p = blend(&|v| mesh.positions[v]);
                     let normal = blend(&|v| surface.normals[v]).normalize_or(chart.normal);
@@ -79,7 +96,8 @@ pub fn bake(surface: &Surface, charts: &[Chart], material: usize, size: usize, p
 
                     let tangent = chart.tangent(normal);
                     let bitangent = up_in_texture(chart, normal, tangent);
-                    let slope = |d: DVec3| (look(p + d * RELIEF_STEP).height - here.height) / RELIEF_STEP;
+                    let slope =
+                        |d: DVec3| (look(p + d * RELIEF_STEP).height - here.height) / RELIEF_STEP;
                     let bump = DVec3::new(-slope(tangent), -slope(bitangent), 1.0).normalize();
                     maps.normal[y * size + x] = bytes(bump * 0.5 + 0.5);
                 }
@@ -113,7 +131,8 @@ fn spread(maps: &mut Maps, filled: &mut [u8]) {
                 .map(|(x, y)| (y * size + x) as usize)
                 .find(|&n| before[n] != 0);
             if let Some(n) = found {
-                (maps.diffuse[at], maps.normal[at], filled[at]) = (maps.diffuse[n], maps.normal[n], 1);
+                (maps.diffuse[at], maps.normal[at], filled[at]) =
+                    (maps.diffuse[n], maps.normal[n], 1);
             }
         }
         if before == filled {
@@ -130,7 +149,10 @@ fn barycentric(t: &[DVec2; 3], p: DVec2) -> Option<DVec3> {
 }
 
 fn bytes(c: DVec3) -> [u8; 3] {
-    (c.clamp(DVec3::ZERO, DVec3::ONE) * 255.0).round().to_array().map(|x| x as u8)
+    (c.clamp(DVec3::ZERO, DVec3::ONE) * 255.0)
+        .round()
+        .to_array()
+        .map(|x| x as u8)
 }
 
 /// Halves the size of a square image: every texel is the mean of four.
@@ -138,8 +160,11 @@ pub fn halve(pixels: &[[u8; 3]], size: usize) -> Vec<[u8; 3]> {
     let half = size / 2;
     let mean = |at: usize| {
         let corner = at / half * 2 * size + at % half * 2;
-        let four = [corner, corner + 1, corner + size, corner + size + 1].map(|texel| pixels[texel]);
-        std::array::from_fn(|c| ((four.iter().map(|texel| u32::from(texel[c])).sum::<u32>() + 2) / 4) as u8)
+        let four =
+            [corner, corner + 1, corner + size, corner + size + 1].map(|texel| pixels[texel]);
+        std::array::from_fn(|c| {
+            ((four.iter().map(|texel| u32::from(texel[c])).sum::<u32>() + 2) / 4) as u8
+        })
     };
     (0..half * half).map(mean).collect()
 }
@@ -147,22 +172,43 @@ pub fn halve(pixels: &[[u8; 3]], size: usize) -> Vec<[u8; 3]> {
 /// Encodes an image as PNG.
 pub fn png(pixels: &[[u8; 3]], size: usize) -> Vec<u8> {
     let mut out = Vec::new();
-    let encoder = png::PngEncoder::new_with_quality(&mut out, png::CompressionType::Best, png::FilterType::Adaptive);
+    let encoder = png::PngEncoder::new_with_quality(
+        &mut out,
+        png::CompressionType::Best,
+        png::FilterType::Adaptive,
+    );
     encoder
-        .write_image(pixels.as_flattened(), size as u32, size as u32, ExtendedColorType::Rgb8)
+        .write_image(
+            pixels.as_flattened(),
+            size as u32,
+            size as u32,
+            ExtendedColorType::Rgb8,
+        )
         .expect("writing to a Vec cannot fail, and the buffer has the given size");
     out
 }
 
 /// Estimates ambient occlusion per vertex from the field at a few steps along the normal
 /// (Evans, "Fast approximations for global illumination on dynamic scenes", 2006).
-pub fn sky(field: &super::field::Field, mesh: &super::contour::Mesh, normals: &[DVec3]) -> Vec<f64> {
+pub fn sky(
+    field: &super::field::Field,
+    mesh: &super::contour::Mesh,
+    normals: &[DVec3],
+) -> Vec<f64> {
     let steps = [0.008, 0.02, 0.04, 0.07];
     let seen = |p: DVec3, n: DVec3| {
-        let open = steps.iter().map(|&s| (field.distance(p + n * s) / s).clamp(0.0, 1.0)).sum::<f64>();
+        let open = steps
+            .iter()
+            .map(|&s| (field.distance(p + n * s) / s).clamp(0.0, 1.0))
+            .sum::<f64>();
         open / steps.len() as f64
     };
-    let mut sky: Vec<f64> = mesh.positions.iter().zip(normals).map(|(&p, &n)| seen(p, n)).collect();
+    let mut sky: Vec<f64> = mesh
+        .positions
+        .iter()
+        .zip(normals)
+        .map(|(&p, &n)| seen(p, n))
+        .collect();
     // Smooth once over the surface, because the mesh is coarser than its creases.
     let before = sky.clone();
     for (v, list) in mesh.neighbors().iter().enumerate() {

@@ -13,9 +13,9 @@ use super::{
 use bevy_marionette::{
     format::{m3d, md5},
     import::{
-        BlendSpaceEntry, CallbackEntry, ClipEntry, ClipRootMotion, ColliderEntry, FeetEntry, GlbTexture, GoalEntry,
-        LookAtEntry, Manifest, MaskEntry, RetargetEntry, SocketEntry, SpringEntry, TextureMap, to_glb, to_m3d,
-        to_md5_anim, to_md5_mesh,
+        BlendSpaceEntry, CallbackEntry, ClipEntry, ClipRootMotion, ColliderEntry, FeetEntry,
+        GlbTexture, GoalEntry, LookAtEntry, Manifest, MaskEntry, RetargetEntry, SocketEntry,
+        SpringEntry, TextureMap, to_glb, to_m3d, to_md5_anim, to_md5_mesh,
     },
     model::{Influences, Material, Model, SkeletalClip, Skeleton, SkinPart},
     rig::Limb,
@@ -98,16 +98,40 @@ pub struct Character {
 impl Character {
     /// Builds a character from its description.
     pub fn build(plan: Plan) -> Self {
-        let Plan { rig, field, materials, .. } = plan;
+        let Plan {
+            rig,
+            field,
+            materials,
+            ..
+        } = plan;
         let mut mesh = Mesh::contour(field, plan.lattice, plan.size_at);
         mesh.relax(field, 6);
         let regions = Regions::cut(field, mesh);
-        let normals: Vec<DVec3> = regions.mesh.positions.iter().map(|&p| field.normal(p, 0.0025)).collect();
+        let normals: Vec<DVec3> = regions
+            .mesh
+            .positions
+            .iter()
+            .map(|&p| field.normal(p, 0.0025))
+            .collect();
         let sky = sky(field, &regions.mesh, &normals);
-        let shares = weights(field, &regions.mesh, rig, plan.bend, plan.spread, plan.influences);
+        let shares = weights(
+            field,
+            &regions.mesh,
+            rig,
+            plan.bend,
+            plan.spread,
+            plan.influences,
+        );
         let charts = unwrap(&regions, plan.material, plan.detail, plan.fronts);
-        let surface = Surface { regions: &regions, normals: &normals, sky: &sky };
-        let maps = materials.iter().enumerate().map(|(m, own)| bake(&surface, &charts, m, own.size, plan.paint));
+        let surface = Surface {
+            regions: &regions,
+            normals: &normals,
+            sky: &sky,
+        };
+        let maps = materials
+            .iter()
+            .enumerate()
+            .map(|(m, own)| bake(&surface, &charts, m, own.size, plan.paint));
         let (parts, part_shares) = materials
             .iter()
             .enumerate()
@@ -117,28 +141,58 @@ impl Character {
             })
             .unzip();
         let model = Model {
-            skeleton: rig.skeleton().expect("joints are finite, and parents come first"),
+            skeleton: rig
+                .skeleton()
+                .expect("joints are finite, and parents come first"),
             parts,
             materials: materials.iter().map(describe).collect(),
-            clips: plan.motions.iter().map(|m| m.clip(rig).expect("poses are complete and finite")).collect(),
+            clips: plan
+                .motions
+                .iter()
+                .map(|m| m.clip(rig).expect("poses are complete and finite"))
+                .collect(),
         };
         Self {
             name: plan.name,
             model,
             maps: maps.collect(),
-            in_place: plan.motions.iter().map(|m| m.clip_in_place(rig).expect("poses are finite")).collect(),
+            in_place: plan
+                .motions
+                .iter()
+                .map(|m| m.clip_in_place(rig).expect("poses are finite"))
+                .collect(),
             motions: plan.motions,
             shares: part_shares,
-            masks: plan.masks.into_iter().map(|(n, e)| (n.to_string(), e)).collect(),
-            sockets: plan.sockets.into_iter().map(|(n, e)| (n.to_string(), e)).collect(),
-            goals: plan.goals.into_iter().map(|(n, e)| (n.to_string(), e)).collect(),
+            masks: plan
+                .masks
+                .into_iter()
+                .map(|(n, e)| (n.to_string(), e))
+                .collect(),
+            sockets: plan
+                .sockets
+                .into_iter()
+                .map(|(n, e)| (n.to_string(), e))
+                .collect(),
+            goals: plan
+                .goals
+                .into_iter()
+                .map(|(n, e)| (n.to_string(), e))
+                .collect(),
             look_at: plan.look_at,
             feet: plan.feet,
             mirrored: plan.mirrored,
             borrowed: plan.borrowed,
-            blend_spaces: plan.blend_spaces.into_iter().map(|(n, e)| (n.to_string(), e)).collect(),
+            blend_spaces: plan
+                .blend_spaces
+                .into_iter()
+                .map(|(n, e)| (n.to_string(), e))
+                .collect(),
             springs: plan.springs,
-            colliders: plan.colliders.into_iter().map(|(n, e)| (n.to_string(), e)).collect(),
+            colliders: plan
+                .colliders
+                .into_iter()
+                .map(|(n, e)| (n.to_string(), e))
+                .collect(),
             m3d: plan.m3d,
         }
     }
@@ -148,8 +202,14 @@ impl Character {
         let name = self.name;
         let mut out: Vec<(String, Vec<u8>)> = Vec::new();
         for (material, maps) in self.model.materials.iter().zip(&self.maps) {
-            out.push((format!("{}.png", material.name), png(&maps.diffuse, maps.size)));
-            out.push((format!("{}_nmap.png", material.name), png(&maps.normal, maps.size)));
+            out.push((
+                format!("{}.png", material.name),
+                png(&maps.diffuse, maps.size),
+            ));
+            out.push((
+                format!("{}_nmap.png", material.name),
+                png(&maps.normal, maps.size),
+            ));
         }
         if self.m3d {
             let mut whole = to_m3d(&self.model);
@@ -157,30 +217,60 @@ impl Character {
             out.push((format!("{name}.m3d"), m3d::write(&whole).into_bytes()));
         }
         let mut mesh = to_md5_mesh(&self.model);
-        for (mesh, (part, shares)) in mesh.meshes.iter_mut().zip(self.model.parts.iter().zip(&self.shares)) {
+        for (mesh, (part, shares)) in mesh
+            .meshes
+            .iter_mut()
+            .zip(self.model.parts.iter().zip(&self.shares))
+        {
             all_weights(mesh, &self.model.skeleton, &part.positions, shares);
         }
         tidy_md5_mesh(&mut mesh);
-        out.push((format!("{name}.md5mesh"), md5::write_mesh(&mesh).into_bytes()));
+        out.push((
+            format!("{name}.md5mesh"),
+            md5::write_mesh(&mesh).into_bytes(),
+        ));
         for clip in &self.model.clips {
             let mut anim = to_md5_anim(clip, &self.model.skeleton);
             tidy_md5_anim(&mut anim);
-            out.push((format!("{}.md5anim", clip.timing.name), md5::write_anim(&anim).into_bytes()));
+            out.push((
+                format!("{}.md5anim", clip.timing.name),
+                md5::write_anim(&anim).into_bytes(),
+            ));
         }
-        let names = self.model.skeleton.names().iter().map(|n| n.to_string()).collect();
+        let names = self
+            .model
+            .skeleton
+            .names()
+            .iter()
+            .map(|n| n.to_string())
+            .collect();
         let manifests = [
-            (format!("{name}.character.ron"), format!("{name}.md5mesh"), vec![], false),
-            (format!("{name}_m3d.character.ron"), format!("{name}.m3d"), names, true),
+            (
+                format!("{name}.character.ron"),
+                format!("{name}.md5mesh"),
+                vec![],
+                false,
+            ),
+            (
+                format!("{name}_m3d.character.ron"),
+                format!("{name}.m3d"),
+                names,
+                true,
+            ),
         ];
         for (file, model, names, own) in manifests.into_iter().take(if self.m3d { 2 } else { 1 }) {
             let manifest = Manifest {
                 joint_names: names,
-                ..self.manifest(model, None, |clip| (!own).then(|| format!("{clip}.md5anim")))
+                ..self.manifest(model, None, |clip| {
+                    (!own).then(|| format!("{clip}.md5anim"))
+                })
             };
             let text = manifest.to_ron().expect("a manifest serializes to RON");
             out.push((file, (text + "\n").into_bytes()));
         }
-        out.into_iter().map(|(file, bytes)| (PathBuf::from(name).join(file), bytes)).collect()
+        out.into_iter()
+            .map(|(file, bytes)| (PathBuf::from(name).join(file), bytes))
+            .collect()
     }
 
     /// Returns the files of a small copy in glTF, with paths below `assets/`: the model with textures of half the size and the
@@ -188,19 +278,42 @@ impl Character {
     /// the manifest says how fast they are.
     ///
     /// The model has no tangents, as most have none: the importer makes them.
-    pub fn gltf_files(&self, name: &str, scale: f32, is_within: impl Fn(&str) -> bool) -> Vec<(PathBuf, Vec<u8>)> {
+    pub fn gltf_files(
+        &self,
+        name: &str,
+        scale: f32,
+        is_within: impl Fn(&str) -> bool,
+    ) -> Vec<(PathBuf, Vec<u8>)> {
         let mut model = self.model.clone();
-        model.parts.iter_mut().for_each(|part| part.tangents.clear());
+        model
+            .parts
+            .iter_mut()
+            .for_each(|part| part.tangents.clear());
         model.clips = self.in_place.clone();
         for (clip, motion) in model.clips.iter_mut().zip(&self.motions) {
             clip.timing.playback = motion.playback;
         }
-        let (own, others) = model.clips.drain(..).partition(|clip| is_within(&clip.timing.name));
-        let tricks = Model { skeleton: model.skeleton.clone(), clips: others, ..Model::default() };
+        let (own, others) = model
+            .clips
+            .drain(..)
+            .partition(|clip| is_within(&clip.timing.name));
+        let tricks = Model {
+            skeleton: model.skeleton.clone(),
+            clips: others,
+            ..Model::default()
+        };
         model.clips = own;
         let textures = |material: &Material, map: TextureMap| {
-            let at = self.model.materials.iter().position(|other| other.name == material.name)?;
-            let Maps { size, diffuse, normal } = self.maps.get(at)?;
+            let at = self
+                .model
+                .materials
+                .iter()
+                .position(|other| other.name == material.name)?;
+            let Maps {
+                size,
+                diffuse,
+                normal,
+            } = self.maps.get(at)?;
             let pixels = match map {
                 TextureMap::BaseColor => diffuse,
                 TextureMap::Normal => normal,
@@ -209,18 +322,35 @@ impl Character {
             Some(GlbTexture::Png(png(&halve(pixels, *size), size / 2)))
         };
         let (file, tricks_file) = (format!("{name}.glb"), format!("{name}_tricks.glb"));
-        let glb = to_glb(&file, &model, None, textures).expect("the model is finite and small").value;
-        let tricks = to_glb(&tricks_file, &tricks, None, |_, _| None).expect("the clips are finite").value;
-        let manifest = self.manifest(file.clone(), Some(scale), |clip| (!is_within(clip)).then(|| tricks_file.clone()));
-        let text = Manifest { scale, ..manifest }.to_ron().expect("a manifest serializes to RON");
-        [(file, glb), (tricks_file, tricks), (format!("{name}.character.ron"), (text + "\n").into_bytes())]
-            .map(|(file, bytes)| (PathBuf::from(name).join(file), bytes))
-            .into()
+        let glb = to_glb(&file, &model, None, textures)
+            .expect("the model is finite and small")
+            .value;
+        let tricks = to_glb(&tricks_file, &tricks, None, |_, _| None)
+            .expect("the clips are finite")
+            .value;
+        let manifest = self.manifest(file.clone(), Some(scale), |clip| {
+            (!is_within(clip)).then(|| tricks_file.clone())
+        });
+        let text = Manifest { scale, ..manifest }
+            .to_ron()
+            .expect("a manifest serializes to RON");
+        [
+            (file, glb),
+            (tricks_file, tricks),
+            (format!("{name}.character.ron"), (text + "\n").into_bytes()),
+        ]
+        .map(|(file, bytes)| (PathBuf::from(name).join(file), bytes))
+        .into()
     }
 
     /// Returns the manifest. `file_of` returns the file of a clip, or `None` for one in the model's own file. `in_place` is
     /// the scale of clips that don't travel themselves.
-    fn manifest(&self, model: String, in_place: Option<f32>, file_of: impl Fn(&str) -> Option<String>) -> Manifest {
+    fn manifest(
+        &self,
+        model: String,
+        in_place: Option<f32>,
+        file_of: impl Fn(&str) -> Option<String>,
+    ) -> Manifest {
         let clip = |m: &Motion| {
             let callbacks = m.callbacks.iter().map(|(time, name, datum)| CallbackEntry {
                 data: datum.map_or(ron::Value::Unit, |d| ron::Value::String(d.into())),
@@ -228,28 +358,62 @@ impl Character {
             });
             let (file, playback) = (file_of(m.name), Some(m.playback));
             // The hips sway, which is to stay in the pose.
-            let steady = ClipRootMotion { steady: Some(true), ..ClipRootMotion::default() };
+            let steady = ClipRootMotion {
+                steady: Some(true),
+                ..ClipRootMotion::default()
+            };
             let travels = m.speed != 0.0;
             let root_motion = (travels && in_place.is_none()).then_some(steady);
-            let ground_speed = in_place.filter(|_| travels).map(|scale| m.speed as f32 * scale);
+            let ground_speed = in_place
+                .filter(|_| travels)
+                .map(|scale| m.speed as f32 * scale);
             let callbacks = callbacks.collect();
-            let entry = ClipEntry { file, playback, root_motion, ground_speed, callbacks, ..ClipEntry::default() };
+            let entry = ClipEntry {
+                file,
+                playback,
+                root_motion,
+                ground_speed,
+                callbacks,
+                ..ClipEntry::default()
+            };
             (m.name.to_string(), entry)
         };
-        let mirrored = self
-            .mirrored
-            .iter()
-            .map(|(name, of)| (name.to_string(), ClipEntry { mirror: Some(of.to_string()), ..ClipEntry::default() }));
+        let mirrored = self.mirrored.iter().map(|(name, of)| {
+            (
+                name.to_string(),
+                ClipEntry {
+                    mirror: Some(of.to_string()),
+                    ..ClipEntry::default()
+                },
+            )
+        });
         let borrowed = self.borrowed.iter().map(|(name, file)| {
             let retarget = Some(RetargetEntry::default());
-            (name.to_string(), ClipEntry { file: Some(file.to_string()), retarget, ..ClipEntry::default() })
+            (
+                name.to_string(),
+                ClipEntry {
+                    file: Some(file.to_string()),
+                    retarget,
+                    ..ClipEntry::default()
+                },
+            )
         });
         let textures = |m: &Material| [format!("{}.png", m.name), format!("{}_nmap.png", m.name)];
         // A `.glb` contains its textures.
-        let materials = if model.ends_with(".glb") { &[][..] } else { &self.model.materials };
+        let materials = if model.ends_with(".glb") {
+            &[][..]
+        } else {
+            &self.model.materials
+        };
         Manifest {
             textures: materials.iter().flat_map(textures).collect(),
-            clips: self.motions.iter().map(clip).chain(mirrored).chain(borrowed).collect(),
+            clips: self
+                .motions
+                .iter()
+                .map(clip)
+                .chain(mirrored)
+                .chain(borrowed)
+                .collect(),
             blend_spaces: self.blend_spaces.clone(),
             masks: self.masks.clone(),
             sockets: self.sockets.clone(),
@@ -284,7 +448,11 @@ fn part(
     charts: &[&Chart],
 ) -> (SkinPart, Vec<Shares>) {
     let mut all: Vec<Shares> = Vec::new();
-    let mut out = SkinPart { name: name.into(), material, ..SkinPart::default() };
+    let mut out = SkinPart {
+        name: name.into(),
+        material,
+        ..SkinPart::default()
+    };
     let mut palette: Vec<u16> = Vec::new();
     for chart in charts {
         let mut index: BTreeMap<u32, u32> = BTreeMap::new();
@@ -298,10 +466,13 @@ fn part(
                     let mut influences = Influences::default();
                     let kept: f64 = shares[v as usize].iter().take(4).map(|s| s.1).sum();
                     for (i, &(joint, share)) in shares[v as usize].iter().take(4).enumerate() {
-                        let slot = palette.iter().position(|&j| usize::from(j) == joint).unwrap_or_else(|| {
-                            palette.push(joint as u16);
-                            palette.len() - 1
-                        });
+                        let slot = palette
+                            .iter()
+                            .position(|&j| usize::from(j) == joint)
+                            .unwrap_or_else(|| {
+                                palette.push(joint as u16);
+                                palette.len() - 1
+                            });
                         influences.palette[i] = slot as u16;
                         influences.weights[i] = (share / kept) as f32;
                     }
@@ -309,7 +480,10 @@ fn part(
                     out.positions.push(round(p, 1e-4));
                     out.normals.push(n.as_vec3());
                     out.tangents.push(Vec4::from((t.as_vec3(), sign as f32)));
-                    out.tex_coords.push(Vec2::new(round(uv.extend(0.0), 1e-5).x, round(uv.extend(0.0), 1e-5).y));
+                    out.tex_coords.push(Vec2::new(
+                        round(uv.extend(0.0), 1e-5).x,
+                        round(uv.extend(0.0), 1e-5).y,
+                    ));
                     out.influences.push(influences);
                     out.source_vertices.push(0);
                     all.push(shares[v as usize].clone());
@@ -335,18 +509,28 @@ fn part(
 }
 
 /// Restores all weights of vertices with more than four, which MD5 supports.
-fn all_weights(mesh: &mut md5::Md5Submesh, skeleton: &Skeleton, positions: &[Vec3], shares: &[Shares]) {
+fn all_weights(
+    mesh: &mut md5::Md5Submesh,
+    skeleton: &Skeleton,
+    positions: &[Vec3],
+    shares: &[Shares],
+) {
     let four = std::mem::take(&mut mesh.weights);
     for (vertex, (position, shares)) in mesh.vertices.iter_mut().zip(positions.iter().zip(shares)) {
         let first = mesh.weights.len() as u32;
         if shares.len() <= 4 {
             let start = vertex.first_weight as usize;
-            mesh.weights.extend_from_slice(&four[start..start + vertex.weight_count as usize]);
+            mesh.weights
+                .extend_from_slice(&four[start..start + vertex.weight_count as usize]);
         } else {
             mesh.weights.extend(shares.iter().map(|&(joint, share)| {
                 // In the bind pose, only the axes differ: MD5 has X forward and Z up.
                 let p = skeleton.inverse_bind()[joint].transform_point3(*position);
-                md5::Md5Weight { joint: joint as u32, bias: share as f32, position: [-p.z, -p.x, p.y] }
+                md5::Md5Weight {
+                    joint: joint as u32,
+                    bias: share as f32,
+                    position: [-p.z, -p.x, p.y],
+                }
             }));
         }
         (vertex.first_weight, vertex.weight_count) = (first, mesh.weights.len() as u32 - first);
@@ -355,12 +539,20 @@ fn all_weights(mesh: &mut md5::Md5Submesh, skeleton: &Skeleton, positions: &[Vec
 
 /// A mask of some joints and their descendants.
 pub fn mask(roots: &[&str], falloff: u32) -> MaskEntry {
-    MaskEntry { roots: roots.iter().map(|r| r.to_string()).collect(), falloff }
+    MaskEntry {
+        roots: roots.iter().map(|r| r.to_string()).collect(),
+        falloff,
+    }
 }
 
 /// A socket with its joint's orientation.
 pub fn socket(joint: &str, translation: Vec3) -> SocketEntry {
-    SocketEntry { joint: joint.into(), translation, euler_degrees: Vec3::ZERO, scale: 1.0 }
+    SocketEntry {
+        joint: joint.into(),
+        translation,
+        euler_degrees: Vec3::ZERO,
+        scale: 1.0,
+    }
 }
 
 /// A limb that reaches for a goal.
@@ -399,9 +591,10 @@ fn tidy_m3d(file: &mut m3d::M3d) {
             tidy(&mut key.scale, 1e5);
             key.time = ((f64::from(key.time) * 1e6).round() / 1e6) as f32;
         }
-        let still = keys
-            .windows(2)
-            .all(|w| (w[0].translation, w[0].rotation, w[0].scale) == (w[1].translation, w[1].rotation, w[1].scale));
+        let still = keys.windows(2).all(|w| {
+            (w[0].translation, w[0].rotation, w[0].scale)
+                == (w[1].translation, w[1].rotation, w[1].scale)
+        });
         if still && keys.len() > 2 {
             let last = keys[keys.len() - 1];
             keys.truncate(1);
@@ -417,7 +610,9 @@ fn tidy_md5_mesh(file: &mut md5::Md5Mesh) {
         tidy(&mut joint.orientation, 1e6);
     }
     for mesh in &mut file.meshes {
-        mesh.vertices.iter_mut().for_each(|v| tidy(&mut v.tex_coord, 1e4));
+        mesh.vertices
+            .iter_mut()
+            .for_each(|v| tidy(&mut v.tex_coord, 1e4));
         for weight in &mut mesh.weights {
             tidy(std::slice::from_mut(&mut weight.bias), 1e3);
             tidy(&mut weight.position, 1e4);
@@ -427,8 +622,12 @@ fn tidy_md5_mesh(file: &mut md5::Md5Mesh) {
 
 fn tidy_md5_anim(file: &mut md5::Md5Anim) {
     file.command_line.clear();
-    file.bounds.iter_mut().for_each(|b| tidy(b.as_flattened_mut(), 1e4));
-    file.base_frame.iter_mut().for_each(|b| tidy(b.as_flattened_mut(), 1e5));
+    file.bounds
+        .iter_mut()
+        .for_each(|b| tidy(b.as_flattened_mut(), 1e4));
+    file.base_frame
+        .iter_mut()
+        .for_each(|b| tidy(b.as_flattened_mut(), 1e5));
     tidy(&mut file.frames, 1e5);
 }
 
@@ -449,9 +648,22 @@ mod tests {
         assert!((8_000..20_000).contains(&vertices), "{vertices} vertices");
         assert_eq!((model.parts.len(), model.clips.len()), (5, 9));
         assert!((50..60).contains(&model.skeleton.len()));
-        let lowest = model.parts.iter().flat_map(|p| &p.positions).map(|p| p.y).fold(f32::MAX, f32::min);
-        let highest = model.parts.iter().flat_map(|p| &p.positions).map(|p| p.y).fold(f32::MIN, f32::max);
-        assert!(lowest.abs() < 0.004 && (1.75..1.88).contains(&highest), "{lowest} to {highest}");
+        let lowest = model
+            .parts
+            .iter()
+            .flat_map(|p| &p.positions)
+            .map(|p| p.y)
+            .fold(f32::MAX, f32::min);
+        let highest = model
+            .parts
+            .iter()
+            .flat_map(|p| &p.positions)
+            .map(|p| p.y)
+            .fold(f32::MIN, f32::max);
+        assert!(
+            lowest.abs() < 0.004 && (1.75..1.88).contains(&highest),
+            "{lowest} to {highest}"
+        );
         for influences in model.parts.iter().flat_map(|p| &p.influences) {
             assert!((influences.weights.iter().sum::<f32>() - 1.0).abs() < 1e-5);
         }
@@ -463,22 +675,44 @@ mod tests {
         let model = &character.model;
         let vertices: usize = model.parts.iter().map(|p| p.positions.len()).sum();
         assert!((8_000..14_000).contains(&vertices), "{vertices} vertices");
-        assert_eq!((model.parts.len(), model.clips.len(), model.skeleton.len()), (5, 4, 37));
+        assert_eq!(
+            (model.parts.len(), model.clips.len(), model.skeleton.len()),
+            (5, 4, 37)
+        );
         let heights = || model.parts.iter().flat_map(|p| &p.positions).map(|p| p.y);
-        let (lowest, highest) = (heights().fold(f32::MAX, f32::min), heights().fold(f32::MIN, f32::max));
-        assert!(lowest.abs() < 0.004 && (0.95..1.10).contains(&highest), "{lowest} to {highest}");
+        let (lowest, highest) = (
+            heights().fold(f32::MAX, f32::min),
+            heights().fold(f32::MIN, f32::max),
+        );
+        assert!(
+            lowest.abs() < 0.004 && (0.95..1.10).contains(&highest),
+            "{lowest} to {highest}"
+        );
 
         let files = character.files();
         let size: usize = files.iter().map(|f| f.1.len()).sum();
         assert!(size <= 3_000_000, "{size} bytes");
-        let text = files.iter().find(|f| f.0.ends_with("hound.md5mesh")).expect("an MD5 character has its mesh");
+        let text = files
+            .iter()
+            .find(|f| f.0.ends_with("hound.md5mesh"))
+            .expect("an MD5 character has its mesh");
         let file = md5::parse_mesh("hound.md5mesh", &text.1).unwrap();
-        let many = file.value.meshes.iter().flat_map(|m| &m.vertices).filter(|v| v.weight_count > 4).count();
+        let many = file
+            .value
+            .meshes
+            .iter()
+            .flat_map(|m| &m.vertices)
+            .filter(|v| v.weight_count > 4)
+            .count();
         assert!(many > 40, "{many} vertices with more than four weights");
         let read = from_md5("hound.md5mesh", &file.value, &ImportSettings::default()).unwrap();
         assert!(read.warnings.is_empty(), "{:?}", read.warnings);
         assert_eq!(read.report.influences[5], many);
-        assert!(read.report.bind_residual < 2e-4, "{}", read.report.bind_residual);
+        assert!(
+            read.report.bind_residual < 2e-4,
+            "{}",
+            read.report.bind_residual
+        );
     }
 
     /// In no frame does a triangle grow more than bending explains, or do many collapse.
@@ -503,7 +737,8 @@ mod tests {
                         .map(|(p, i)| {
                             let moved = |k: usize| {
                                 let joint = usize::from(part.palette[usize::from(i.palette[k])]);
-                                (joints[joint] * model.skeleton.inverse_bind()[joint]).transform_point3(*p)
+                                (joints[joint] * model.skeleton.inverse_bind()[joint])
+                                    .transform_point3(*p)
                                     * i.weights[k]
                             };
                             moved(0) + moved(1) + moved(2) + moved(3)

@@ -74,10 +74,17 @@ pub fn unwrap(
     let mut sheets: Vec<Sheet> = Vec::new();
     for &(part, direction) in fronts {
         let open = |t: usize| regions.parts[t] == part && normals[t].dot(direction) > FACING;
-        let Some(patch) = patches(&neighbors, &open).into_iter().max_by_key(Vec::len) else { continue };
+        let Some(patch) = patches(&neighbors, &open).into_iter().max_by_key(Vec::len) else {
+            continue;
+        };
         let mut sheet = Sheet::new(direction);
-        let patch: Vec<u32> = patch.into_iter().filter(|&t| sheet.lay(corners(t as usize))).collect();
-        patch.iter().for_each(|&t| chart_of[t as usize] = Some(charts.len()));
+        let patch: Vec<u32> = patch
+            .into_iter()
+            .filter(|&t| sheet.lay(corners(t as usize)))
+            .collect();
+        patch
+            .iter()
+            .for_each(|&t| chart_of[t as usize] = Some(charts.len()));
         charts.push((direction, patch));
         sheets.push(sheet);
     }
@@ -85,11 +92,22 @@ pub fn unwrap(
     // Patches only shrink as triangles are used up, so a direction's largest patch stays valid until it is touched.
     let mut best: Vec<Option<(f64, Vec<u32>)>> = vec![None; directions.len()];
     loop {
-        for (direction, best) in directions.iter().zip(&mut best).filter(|(_, best)| best.is_none()) {
+        for (direction, best) in directions
+            .iter()
+            .zip(&mut best)
+            .filter(|(_, best)| best.is_none())
+        {
             let open = |t: usize| chart_of[t].is_none() && normals[t].dot(*direction) > FACING;
             let patches = patches(&neighbors, &open).into_iter();
-            let area = |patch: &[u32]| patch.iter().map(|&t| doubled[t as usize].dot(*direction)).sum::<f64>();
-            let largest = patches.map(|p| (area(&p), p)).max_by(|a, b| a.0.total_cmp(&b.0));
+            let area = |patch: &[u32]| {
+                patch
+                    .iter()
+                    .map(|&t| doubled[t as usize].dot(*direction))
+                    .sum::<f64>()
+            };
+            let largest = patches
+                .map(|p| (area(&p), p))
+                .max_by(|a, b| a.0.total_cmp(&b.0));
             *best = Some(largest.unwrap_or_default());
         }
         // Among equals take the first, so that a cube's faces come before its edges.
@@ -104,8 +122,13 @@ pub fn unwrap(
             break;
         }
         let mut sheet = Sheet::new(directions[choice]);
-        let patch: Vec<u32> = patch.into_iter().filter(|&t| sheet.lay(corners(t as usize))).collect();
-        patch.iter().for_each(|&t| chart_of[t as usize] = Some(charts.len()));
+        let patch: Vec<u32> = patch
+            .into_iter()
+            .filter(|&t| sheet.lay(corners(t as usize)))
+            .collect();
+        patch
+            .iter()
+            .for_each(|&t| chart_of[t as usize] = Some(charts.len()));
         for found in &mut best {
             found.take_if(|f| f.1.iter().any(|&t| chart_of[t as usize].is_some()));
         }
@@ -128,15 +151,27 @@ pub fn unwrap(
                 }
             }
         }
-        let home = shared.into_iter().filter(|s| s.1 > 0).max_by_key(|s| s.1).map(|s| s.0);
+        let home = shared
+            .into_iter()
+            .filter(|s| s.1 > 0)
+            .max_by_key(|s| s.1)
+            .map(|s| s.0);
         let home = home.unwrap_or_else(|| {
-            let mean = patch.iter().map(|&t| doubled[t as usize]).sum::<DVec3>().normalize_or(DVec3::Y);
+            let mean = patch
+                .iter()
+                .map(|&t| doubled[t as usize])
+                .sum::<DVec3>()
+                .normalize_or(DVec3::Y);
             charts.push((mean, vec![]));
             sheets.push(Sheet::new(mean));
             charts.len() - 1
         });
-        patch.iter().for_each(|&t| _ = sheets[home].lay(corners(t as usize)));
-        patch.iter().for_each(|&t| chart_of[t as usize] = Some(home));
+        patch
+            .iter()
+            .for_each(|&t| _ = sheets[home].lay(corners(t as usize)));
+        patch
+            .iter()
+            .for_each(|&t| chart_of[t as usize] = Some(home));
         charts[home].1.extend(patch);
     }
 
@@ -144,10 +179,21 @@ pub fn unwrap(
         .into_iter()
         .map(|(normal, triangles)| {
             let first = triangles[0] as usize;
-            let points: Vec<DVec3> = triangles.iter().flat_map(|&t| corners(t as usize)).collect();
+            let points: Vec<DVec3> = triangles
+                .iter()
+                .flat_map(|&t| corners(t as usize))
+                .collect();
             let (u, v) = upright(normal, &points);
             let scale = detail(regions.parts[first]);
-            Chart { material: materials[first], normal, u, v, triangles, offset: DVec2::ZERO, scale }
+            Chart {
+                material: materials[first],
+                normal,
+                u,
+                v,
+                triangles,
+                offset: DVec2::ZERO,
+                scale,
+            }
         })
         .collect();
     let count = out.iter().map(|c| c.material + 1).max().unwrap_or(0);
@@ -168,12 +214,18 @@ impl Sheet {
 
     fn new(normal: DVec3) -> Self {
         let (u, v) = normal.any_orthonormal_pair();
-        Self { u, v, covered: HashSet::new() }
+        Self {
+            u,
+            v,
+            covered: HashSet::new(),
+        }
     }
 
     /// Returns `true` if the triangle wouldn't overlap another.
     fn is_free(&self, corners: [DVec3; 3]) -> bool {
-        self.spots(corners).iter().all(|spot| !self.covered.contains(spot))
+        self.spots(corners)
+            .iter()
+            .all(|spot| !self.covered.contains(spot))
     }
 
     /// Adds a triangle; returns `false`, and changes nothing, if it would overlap another.
@@ -194,7 +246,8 @@ impl Sheet {
         for y in low.y.ceil() as i32..=high.y.floor() as i32 {
             for x in low.x.ceil() as i32..=high.x.floor() as i32 {
                 let p = DVec2::new(f64::from(x), f64::from(y));
-                if (0..3).all(|i| (t[(i + 1) % 3] - t[i]).perp_dot(p - t[i]) * area.signum() > 0.0) {
+                if (0..3).all(|i| (t[(i + 1) % 3] - t[i]).perp_dot(p - t[i]) * area.signum() > 0.0)
+                {
                     out.push((x, y));
                 }
             }
@@ -228,32 +281,56 @@ fn patches(neighbors: &[Vec<u32>], open: &dyn Fn(usize) -> bool) -> Vec<Vec<u32>
 }
 
 /// Returns each triangle's neighbors that may share its chart: those of the same material and detail.
-fn across_edges(regions: &Regions, materials: &[usize], detail: &dyn Fn(u8) -> f64) -> Vec<Vec<u32>> {
+fn across_edges(
+    regions: &Regions,
+    materials: &[usize],
+    detail: &dyn Fn(u8) -> f64,
+) -> Vec<Vec<u32>> {
     let mut by_edge: HashMap<(u32, u32), Vec<u32>> = HashMap::new();
     for (i, t) in regions.mesh.triangles.iter().enumerate() {
         for k in 0..3 {
             let (a, b) = (t[k], t[(k + 1) % 3]);
-            by_edge.entry((a.min(b), a.max(b))).or_default().push(i as u32);
+            by_edge
+                .entry((a.min(b), a.max(b)))
+                .or_default()
+                .push(i as u32);
         }
     }
-    let alike =
-        |a: usize, b: usize| materials[a] == materials[b] && detail(regions.parts[a]) == detail(regions.parts[b]);
+    let alike = |a: usize, b: usize| {
+        materials[a] == materials[b] && detail(regions.parts[a]) == detail(regions.parts[b])
+    };
     let others = |i: usize, t: &[u32; 3]| {
         let mut list: Vec<u32> = (0..3)
-            .flat_map(|k| by_edge[&(t[k].min(t[(k + 1) % 3]), t[k].max(t[(k + 1) % 3]))].iter().copied())
+            .flat_map(|k| {
+                by_edge[&(t[k].min(t[(k + 1) % 3]), t[k].max(t[(k + 1) % 3]))]
+                    .iter()
+                    .copied()
+            })
             .filter(|&n| n as usize != i && alike(n as usize, i))
             .collect();
         list.sort_unstable();
         list.dedup();
         list
     };
-    regions.mesh.triangles.iter().enumerate().map(|(i, t)| others(i, t)).collect()
+    regions
+        .mesh
+        .triangles
+        .iter()
+        .enumerate()
+        .map(|(i, t)| others(i, t))
+        .collect()
 }
 
 /// Directions to the faces, edges and corners of a cube, faces first.
 fn directions() -> Vec<DVec3> {
     let mut out: Vec<DVec3> = (0..27)
-        .map(|i| DVec3::new(f64::from(i % 3 - 1), f64::from(i / 3 % 3 - 1), f64::from(i / 9 - 1)))
+        .map(|i| {
+            DVec3::new(
+                f64::from(i % 3 - 1),
+                f64::from(i / 3 % 3 - 1),
+                f64::from(i / 9 - 1),
+            )
+        })
         .filter(|d| *d != DVec3::ZERO)
         .collect();
     out.sort_by(|a, b| a.length_squared().total_cmp(&b.length_squared()));
@@ -262,7 +339,11 @@ fn directions() -> Vec<DVec3> {
 
 /// Chooses a chart's axes: the model's up is up in the texture, unless rotating makes the box clearly smaller.
 fn upright(normal: DVec3, points: &[DVec3]) -> (DVec3, DVec3) {
-    let up = if normal.y.abs() > 0.9 { DVec3::NEG_Z } else { DVec3::Y };
+    let up = if normal.y.abs() > 0.9 {
+        DVec3::NEG_Z
+    } else {
+        DVec3::Y
+    };
     let right = up.cross(normal).normalize();
     let down = right.cross(normal).normalize();
     let mut best = (f64::MAX, right, down);
@@ -279,18 +360,28 @@ fn upright(normal: DVec3, points: &[DVec3]) -> (DVec3, DVec3) {
 }
 
 fn bounds(points: impl Iterator<Item = DVec2>) -> (DVec2, DVec2) {
-    points.fold((DVec2::MAX, DVec2::MIN), |(low, high), p| (low.min(p), high.max(p)))
+    points.fold((DVec2::MAX, DVec2::MIN), |(low, high), p| {
+        (low.min(p), high.max(p))
+    })
 }
 
 /// Packs a material's charts into the unit square, as large as they fit.
 fn pack(charts: &mut [Chart], material: usize, corners: &dyn Fn(usize) -> [DVec3; 3]) {
-    let mut order: Vec<usize> = (0..charts.len()).filter(|&i| charts[i].material == material).collect();
+    let mut order: Vec<usize> = (0..charts.len())
+        .filter(|&i| charts[i].material == material)
+        .collect();
     let flat: HashMap<usize, Vec<[DVec2; 3]>> = order
         .iter()
         .map(|&i| {
             let c = &charts[i];
             let project = |p: DVec3| DVec2::new(c.u.dot(p), c.v.dot(p)) * c.scale;
-            (i, c.triangles.iter().map(|&t| corners(t as usize).map(project)).collect())
+            (
+                i,
+                c.triangles
+                    .iter()
+                    .map(|&t| corners(t as usize).map(project))
+                    .collect(),
+            )
         })
         .collect();
     let extent = |i: &usize| bounds(flat[i].iter().flatten().copied());
@@ -316,13 +407,20 @@ fn pack(charts: &mut [Chart], material: usize, corners: &dyn Fn(usize) -> [DVec3
 }
 
 /// Returns offsets for charts at `scale`, or `None` if they don't fit.
-fn try_pack(order: &[usize], flat: &HashMap<usize, Vec<[DVec2; 3]>>, scale: f64) -> Option<Vec<(usize, DVec2)>> {
+fn try_pack(
+    order: &[usize],
+    flat: &HashMap<usize, Vec<[DVec2; 3]>>,
+    scale: f64,
+) -> Option<Vec<(usize, DVec2)>> {
     let block = 1.0 / BLOCKS as f64;
     let mut taken = vec![false; BLOCKS * BLOCKS];
     let mut out = Vec::new();
     for &i in order {
         let (low, high) = bounds(flat[&i].iter().flatten().map(|p| *p * scale));
-        let (wide, tall) = (((high.x - low.x) / block) as usize + 3, ((high.y - low.y) / block) as usize + 3);
+        let (wide, tall) = (
+            ((high.x - low.x) / block) as usize + 3,
+            ((high.y - low.y) / block) as usize + 3,
+        );
         if wide > BLOCKS || tall > BLOCKS {
             return None;
         }
@@ -339,13 +437,19 @@ fn try_pack(order: &[usize], flat: &HashMap<usize, Vec<[DVec2; 3]>>, scale: f64)
                 }
             }
         }
-        let mut cells: Vec<(usize, usize)> =
-            (0..wide * tall).filter(|&c| mask[c]).map(|c| (c % wide, c / wide)).collect();
+        let mut cells: Vec<(usize, usize)> = (0..wide * tall)
+            .filter(|&c| mask[c])
+            .map(|c| (c % wide, c / wide))
+            .collect();
         // In scattered order, to find a collision early.
         cells.sort_by_key(|&(x, y)| ((x * 31 + y * 57) % 64, y, x));
         let place = (0..=BLOCKS - tall)
             .flat_map(|y| (0..=BLOCKS - wide).map(move |x| (x, y)))
-            .find(|&(x, y)| cells.iter().all(|&(cx, cy)| !taken[(y + cy) * BLOCKS + x + cx]));
+            .find(|&(x, y)| {
+                cells
+                    .iter()
+                    .all(|&(cx, cy)| !taken[(y + cy) * BLOCKS + x + cx])
+            });
         let (x, y) = place?;
         for &(cx, cy) in &cells {
             let near = |at: usize| at.saturating_sub(GAP)..=(at + GAP).min(BLOCKS - 1);
@@ -376,10 +480,14 @@ mod tests {
     fn packed_charts_keep_their_distance_and_lie_within_the_square() {
         let block = 1.0 / BLOCKS as f64;
         let triangle = |i: usize| {
-            let (w, h) = (0.03 + 0.013 * (i * 7 % 11) as f64, 0.02 + 0.017 * (i * 5 % 13) as f64);
+            let (w, h) = (
+                0.03 + 0.013 * (i * 7 % 11) as f64,
+                0.02 + 0.017 * (i * 5 % 13) as f64,
+            );
             [DVec2::ZERO, DVec2::new(w, 0.3 * h), DVec2::new(0.2 * w, h)]
         };
-        let flat: HashMap<usize, Vec<[DVec2; 3]>> = (0..24).map(|i| (i, vec![triangle(i)])).collect();
+        let flat: HashMap<usize, Vec<[DVec2; 3]>> =
+            (0..24).map(|i| (i, vec![triangle(i)])).collect();
         let order: Vec<usize> = (0..24).collect();
         let places = try_pack(&order, &flat, 1.0).expect("there is room");
         let along = |a: DVec2, b: DVec2| (0..=64).map(move |k| a.lerp(b, f64::from(k) / 64.0));
@@ -389,10 +497,21 @@ mod tests {
             .map(|t| (0..3).flat_map(|k| along(t[k], t[(k + 1) % 3])).collect())
             .collect();
         for (i, one) in edges.iter().enumerate() {
-            assert!(one.iter().all(|p| p.min_element() >= 0.0 && p.max_element() <= 1.0), "{i}");
+            assert!(
+                one.iter()
+                    .all(|p| p.min_element() >= 0.0 && p.max_element() <= 1.0),
+                "{i}"
+            );
             let others = || edges[..i].iter().flatten();
-            let nearest = one.iter().flat_map(|p| others().map(|o| o.distance(*p))).fold(f64::MAX, f64::min);
-            assert!(nearest >= GAP as f64 * block, "{i}: {} blocks", nearest / block);
+            let nearest = one
+                .iter()
+                .flat_map(|p| others().map(|o| o.distance(*p)))
+                .fold(f64::MAX, f64::min);
+            assert!(
+                nearest >= GAP as f64 * block,
+                "{i}: {} blocks",
+                nearest / block
+            );
         }
         assert!(try_pack(&order, &flat, 3.0).is_none());
     }

@@ -33,7 +33,11 @@ impl Mesh {
     pub fn contour(field: &Field, lattice: &Lattice, size_at: &dyn Fn(DVec3) -> f64) -> Self {
         let at = |p: IVec3| lattice.low + p.as_dvec3() * lattice.finest;
         let leaves = leaves(field, lattice, size_at);
-        let index: HashMap<Leaf, u32> = leaves.iter().enumerate().map(|(i, leaf)| (*leaf, i as u32)).collect();
+        let index: HashMap<Leaf, u32> = leaves
+            .iter()
+            .enumerate()
+            .map(|(i, leaf)| (*leaf, i as u32))
+            .collect();
         let locate = |p: DVec3| {
             let p = p.floor().as_ivec3();
             (0..=lattice.levels).find_map(|level| {
@@ -49,19 +53,28 @@ impl Mesh {
         for &(level, corner) in &leaves {
             let side = 1 << level;
             for axis in 0..3 {
-                let (along, u, v) = (IVec3::AXES[axis], IVec3::AXES[(axis + 1) % 3], IVec3::AXES[(axis + 2) % 3]);
+                let (along, u, v) = (
+                    IVec3::AXES[axis],
+                    IVec3::AXES[(axis + 1) % 3],
+                    IVec3::AXES[(axis + 2) % 3],
+                );
                 for place in 0..4 {
                     let start = corner + (u * (place & 1) + v * (place >> 1)) * side;
                     let end = start + along * side;
-                    let mut value = |p: IVec3| *values.entry(p).or_insert_with(|| field.distance(at(p)));
+                    let mut value =
+                        |p: IVec3| *values.entry(p).or_insert_with(|| field.distance(at(p)));
                     let (a, b) = (value(start), value(end));
                     if (a < 0.0) == (b < 0.0) || !done.insert((axis, start, level)) {
                         continue;
                     }
-                    let middle = start.as_dvec3() + along.as_dvec3() * (f64::from(side) * 0.5 - 0.25);
-                    let around = [(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)]
-                        .map(|(du, dv)| locate(middle + u.as_dvec3() * du * 0.5 + v.as_dvec3() * dv * 0.5));
-                    let around = around.map(|leaf| leaf.expect("leaves cover the surface's surroundings"));
+                    let middle =
+                        start.as_dvec3() + along.as_dvec3() * (f64::from(side) * 0.5 - 0.25);
+                    let around =
+                        [(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)].map(|(du, dv)| {
+                            locate(middle + u.as_dvec3() * du * 0.5 + v.as_dvec3() * dv * 0.5)
+                        });
+                    let around =
+                        around.map(|leaf| leaf.expect("leaves cover the surface's surroundings"));
                     if around.iter().any(|leaf| leaf.1 < level) {
                         continue; // A smaller leaf has a smaller edge here.
                     }
@@ -97,8 +110,14 @@ impl Mesh {
 
     /// Adds a quad, split along its shorter diagonal. Corners may coincide.
     fn push_quad(&mut self, q: [u32; 4]) {
-        let far = |a: usize, b: usize| self.positions[q[a] as usize].distance_squared(self.positions[q[b] as usize]);
-        let cut = if far(0, 2) <= far(1, 3) { [[0, 1, 2], [0, 2, 3]] } else { [[1, 2, 3], [1, 3, 0]] };
+        let far = |a: usize, b: usize| {
+            self.positions[q[a] as usize].distance_squared(self.positions[q[b] as usize])
+        };
+        let cut = if far(0, 2) <= far(1, 3) {
+            [[0, 1, 2], [0, 2, 3]]
+        } else {
+            [[1, 2, 3], [1, 3, 0]]
+        };
         for triangle in cut.map(|t| t.map(|i| q[i])) {
             let [a, b, c] = triangle;
             if a != b && b != c && c != a {
@@ -128,9 +147,13 @@ impl Mesh {
         for _ in 0..rounds {
             let before = self.positions.clone();
             for (i, list) in neighbors.iter().enumerate() {
-                let mean = list.iter().map(|&n| before[n as usize]).sum::<DVec3>() / list.len() as f64;
-                let reach =
-                    list.iter().map(|&n| before[n as usize].distance(before[i])).sum::<f64>() / list.len() as f64;
+                let mean =
+                    list.iter().map(|&n| before[n as usize]).sum::<DVec3>() / list.len() as f64;
+                let reach = list
+                    .iter()
+                    .map(|&n| before[n as usize].distance(before[i]))
+                    .sum::<f64>()
+                    / list.len() as f64;
                 let normal = field.normal(before[i], 0.001);
                 let slide = (mean - before[i]).reject_from_normalized(normal);
                 self.positions[i] = field.project(before[i] + slide * 0.5, reach * 0.5);
@@ -165,7 +188,10 @@ fn leaves(field: &Field, lattice: &Lattice, size_at: &dyn Fn(DVec3) -> f64) -> V
         }
         if level > 0 && length > size_at(center) * 1.01 {
             for i in (0..8).rev() {
-                stack.push((level - 1, corner + IVec3::new(i & 1, i >> 1 & 1, i >> 2) * (side / 2)));
+                stack.push((
+                    level - 1,
+                    corner + IVec3::new(i & 1, i >> 1 & 1, i >> 2) * (side / 2),
+                ));
             }
         } else {
             out.push((level, corner));
@@ -183,7 +209,11 @@ mod tests {
     fn the_skin_is_closed_across_cell_sizes_and_after_cutting() {
         let rig = scout::skeleton::rig();
         let field = scout::shape::field(&rig);
-        let lattice = Lattice { low: DVec3::new(-1.4, -0.25, -1.4), finest: 0.011, levels: 9 };
+        let lattice = Lattice {
+            low: DVec3::new(-1.4, -0.25, -1.4),
+            finest: 0.011,
+            levels: 9,
+        };
         let size_at = |p: DVec3| if p.y > 1.2 { 0.011 } else { 0.044 };
         let mut mesh = Mesh::contour(&field, &lattice, &size_at);
         assert!(mesh.triangles.len() > 5_000);

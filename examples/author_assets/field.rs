@@ -11,11 +11,26 @@ use glam::{DMat3, DVec3, IVec3};
 #[derive(Clone, Copy)]
 pub enum Shape {
     /// The hull of two balls, in a space scaled by `squash` about `a`.
-    Cone { a: DVec3, ra: f64, b: DVec3, rb: f64, squash: DVec3 },
+    Cone {
+        a: DVec3,
+        ra: f64,
+        b: DVec3,
+        rb: f64,
+        squash: DVec3,
+    },
     /// An ellipsoid; the matrix's columns are its axes.
-    Ellipsoid { center: DVec3, radii: DVec3, axes: DMat3 },
+    Ellipsoid {
+        center: DVec3,
+        radii: DVec3,
+        axes: DMat3,
+    },
     /// A box with edges rounded by `round`.
-    Block { center: DVec3, half: DVec3, round: f64, axes: DMat3 },
+    Block {
+        center: DVec3,
+        half: DVec3,
+        round: f64,
+        axes: DMat3,
+    },
 }
 
 /// A shape that follows a bone.
@@ -85,7 +100,10 @@ const EDGE: f64 = 0.004;
 impl Field {
     /// Creates a field for points in the box from `low` to `high`.
     pub fn new(layers: Vec<Layer>, low: DVec3, high: DVec3) -> Self {
-        assert!(layers.len() <= MAX_LAYERS && layers.iter().all(|l| l.blend.max(l.seam) <= WIDEST_BLEND));
+        assert!(
+            layers.len() <= MAX_LAYERS
+                && layers.iter().all(|l| l.blend.max(l.seam) <= WIDEST_BLEND)
+        );
         let mut solids = Vec::new();
         for (index, layer) in layers.iter().enumerate() {
             if let Source::Solids(list) = &layer.source {
@@ -101,23 +119,40 @@ impl Field {
             for y in 0..size.y {
                 for x in 0..size.x {
                     let center = low + (IVec3::new(x, y, z).as_dvec3() + 0.5) * CELL;
-                    let distances: Vec<f64> = solids.iter().map(|(_, s)| s.shape.distance(center)).collect();
+                    let distances: Vec<f64> = solids
+                        .iter()
+                        .map(|(_, s)| s.shape.distance(center))
+                        .collect();
                     let added = solids.iter().zip(&distances).filter(|(s, _)| !s.1.carve);
                     let nearest = added.map(|(_, d)| *d).fold(f64::MAX, f64::min);
                     let limit = nearest.max(0.0) + 2.5 * reach + WIDEST_BLEND;
-                    cells.push((0..solids.len() as u16).filter(|&i| distances[usize::from(i)] <= limit).collect());
+                    cells.push(
+                        (0..solids.len() as u16)
+                            .filter(|&i| distances[usize::from(i)] <= limit)
+                            .collect(),
+                    );
                 }
             }
         }
-        Self { layers, solids, low, size, cells }
+        Self {
+            layers,
+            solids,
+            low,
+            size,
+            cells,
+        }
     }
 
     /// Returns distance, part and bone at a point.
     pub fn sample(&self, p: DVec3) -> Sample {
         let mut distance = [f64::MAX; MAX_LAYERS];
         let mut nearest = [(f64::MAX, 0usize); MAX_LAYERS];
-        let cell = ((p - self.low) / CELL).floor().as_ivec3().clamp(IVec3::ZERO, self.size - IVec3::ONE);
-        for &index in &self.cells[((cell.z * self.size.y + cell.y) * self.size.x + cell.x) as usize] {
+        let cell = ((p - self.low) / CELL)
+            .floor()
+            .as_ivec3()
+            .clamp(IVec3::ZERO, self.size - IVec3::ONE);
+        for &index in &self.cells[((cell.z * self.size.y + cell.y) * self.size.x + cell.x) as usize]
+        {
             let (layer, solid) = &self.solids[usize::from(index)];
             let d = solid.shape.distance(p);
             let blend = self.layers[*layer].blend;
@@ -130,7 +165,11 @@ impl Field {
                 }
             }
         }
-        let mut sample = Sample { distance: f64::MAX, part: 0, bone: 0 };
+        let mut sample = Sample {
+            distance: f64::MAX,
+            part: 0,
+            bone: 0,
+        };
         let mut closest = f64::MAX;
         for (index, layer) in self.layers.iter().enumerate() {
             if let Source::Shell { of, thickness } = layer.source {
@@ -141,7 +180,8 @@ impl Field {
                 continue;
             }
             for clip in &layer.clips {
-                distance[index] = smooth_max(distance[index], clip.normal.dot(p) - clip.offset, EDGE);
+                distance[index] =
+                    smooth_max(distance[index], clip.normal.dot(p) - clip.offset, EDGE);
             }
             if distance[index] < closest {
                 closest = distance[index];
@@ -160,8 +200,18 @@ impl Field {
 
     /// Returns the gradient, from differences over `step` (four samples at the corners of a tetrahedron).
     pub fn gradient(&self, p: DVec3, step: f64) -> DVec3 {
-        let corners = [(1.0, -1.0, -1.0), (-1.0, -1.0, 1.0), (-1.0, 1.0, -1.0), (1.0, 1.0, 1.0)].map(DVec3::from);
-        corners.into_iter().map(|c| c * self.distance(p + c * step)).sum::<DVec3>() / (4.0 * step)
+        let corners = [
+            (1.0, -1.0, -1.0),
+            (-1.0, -1.0, 1.0),
+            (-1.0, 1.0, -1.0),
+            (1.0, 1.0, 1.0),
+        ]
+        .map(DVec3::from);
+        corners
+            .into_iter()
+            .map(|c| c * self.distance(p + c * step))
+            .sum::<DVec3>()
+            / (4.0 * step)
     }
 
     /// Returns the outward unit normal near the surface.
@@ -189,27 +239,74 @@ impl Shape {
     pub fn grown(self, pivot: DVec3, k: f64) -> Self {
         let at = |p: DVec3| pivot + (p - pivot) * k;
         match self {
-            Self::Cone { a, ra, b, rb, squash } => Self::Cone { a: at(a), ra: ra * k, b: at(b), rb: rb * k, squash },
-            Self::Ellipsoid { center, radii, axes } => Self::Ellipsoid { center: at(center), radii: radii * k, axes },
-            Self::Block { center, half, round, axes } => {
-                Self::Block { center: at(center), half: half * k, round: round * k, axes }
-            }
+            Self::Cone {
+                a,
+                ra,
+                b,
+                rb,
+                squash,
+            } => Self::Cone {
+                a: at(a),
+                ra: ra * k,
+                b: at(b),
+                rb: rb * k,
+                squash,
+            },
+            Self::Ellipsoid {
+                center,
+                radii,
+                axes,
+            } => Self::Ellipsoid {
+                center: at(center),
+                radii: radii * k,
+                axes,
+            },
+            Self::Block {
+                center,
+                half,
+                round,
+                axes,
+            } => Self::Block {
+                center: at(center),
+                half: half * k,
+                round: round * k,
+                axes,
+            },
         }
     }
 
     /// Returns a lower bound of the signed distance, which is exact for unsquashed cones and blocks.
     pub fn distance(&self, p: DVec3) -> f64 {
         match *self {
-            Self::Cone { a, ra, b, rb, squash } => {
+            Self::Cone {
+                a,
+                ra,
+                b,
+                rb,
+                squash,
+            } => {
                 let p = a + (p - a) / squash;
                 cone(p, a, ra, a + (b - a) / squash, rb) * squash.min_element()
             }
-            Self::Ellipsoid { center, radii, axes } => {
+            Self::Ellipsoid {
+                center,
+                radii,
+                axes,
+            } => {
                 let q = axes.transpose() * (p - center);
                 let (scaled, slope) = ((q / radii).length(), (q / (radii * radii)).length());
-                if slope < 1e-9 { -radii.min_element() } else { scaled * (scaled - 1.0) / slope }
+                if slope < 1e-9 {
+                    -radii.min_element()
+                } else {
+                    scaled * (scaled - 1.0) / slope
+                }
             }
-            Self::Block { center, half, round, axes } => {
+            Self::Block {
+                center,
+                half,
+                round,
+                axes,
+            } => {
                 let q = (axes.transpose() * (p - center)).abs() - half + round;
                 q.max(DVec3::ZERO).length() + q.max_element().min(0.0) - round
             }
@@ -247,7 +344,13 @@ mod tests {
 
     fn ball(center: DVec3, radius: f64, bone: usize) -> Solid {
         Solid {
-            shape: Shape::Cone { a: center, ra: radius, b: center, rb: radius, squash: DVec3::ONE },
+            shape: Shape::Cone {
+                a: center,
+                ra: radius,
+                b: center,
+                rb: radius,
+                squash: DVec3::ONE,
+            },
             bone,
             carve: false,
         }
@@ -256,13 +359,28 @@ mod tests {
     #[test]
     fn culling_solids_by_cell_changes_nothing() {
         let balls: Vec<Solid> = (0..40)
-            .map(|i| ball(DVec3::new(0.05 * f64::from(i), 0.1 * f64::from(i % 7), 0.0), 0.06, i as usize))
+            .map(|i| {
+                ball(
+                    DVec3::new(0.05 * f64::from(i), 0.1 * f64::from(i % 7), 0.0),
+                    0.06,
+                    i as usize,
+                )
+            })
             .collect();
-        let layers =
-            || vec![Layer { part: 3, source: Source::Solids(balls.clone()), blend: 0.05, seam: 0.01, clips: vec![] }];
+        let layers = || {
+            vec![Layer {
+                part: 3,
+                source: Source::Solids(balls.clone()),
+                blend: 0.05,
+                seam: 0.01,
+                clips: vec![],
+            }]
+        };
         let field = Field::new(layers(), DVec3::splat(-0.2), DVec3::new(2.2, 0.9, 0.2));
         let mut all = Field::new(layers(), DVec3::splat(-0.2), DVec3::new(2.2, 0.9, 0.2));
-        all.cells.iter_mut().for_each(|cell| *cell = (0..40).collect());
+        all.cells
+            .iter_mut()
+            .for_each(|cell| *cell = (0..40).collect());
         for i in 0..2000 {
             let f = f64::from(i);
             let p = DVec3::new(f * 0.001, (f * 0.37) % 0.7, (f * 0.11) % 0.3 - 0.15);

@@ -38,14 +38,22 @@ impl FootShape {
         let pivot = heel.unwrap_or(self.ball);
         let ankle = yawed * (pivot + roll * (self.ankle - pivot)) + shift;
         let toes = if heel.is_some() { yawed * roll } else { yawed };
-        FootPlace { ankle, turn: (yawed * roll).normalize(), toes }
+        FootPlace {
+            ankle,
+            turn: (yawed * roll).normalize(),
+            toes,
+        }
     }
 }
 
 impl FootPlace {
     fn moved(self, (rotation, shift): (DQuat, DVec3)) -> Self {
         let Self { ankle, turn, toes } = self;
-        Self { ankle: rotation * ankle + shift, turn: rotation * turn, toes: rotation * toes }
+        Self {
+            ankle: rotation * ankle + shift,
+            turn: rotation * turn,
+            toes: rotation * toes,
+        }
     }
 }
 
@@ -106,17 +114,31 @@ impl Gait {
         let mut ankle = hermite(lifted.ankle, leaving, falling.ankle, meeting, t);
         ankle.y += eased(self.lift, t);
         let pitch = eased(self.swing_pitch, t);
-        let heading = mix_turn(self.heading(1.0), self.heading(0.0), smoothstep(0.0, 1.0, t));
+        let heading = mix_turn(
+            self.heading(1.0),
+            self.heading(0.0),
+            smoothstep(0.0, 1.0, t),
+        );
         let turned = heading * turn(DVec3::X, pitch);
         // The toes straighten as the foot leaves the floor.
-        let toes = heading * turn(DVec3::X, pitch - eased(&[(0.0, pitch.min(0.0)), (0.35, 0.0)], t));
-        FootPlace { ankle, turn: turned, toes }
+        let toes = heading
+            * turn(
+                DVec3::X,
+                pitch - eased(&[(0.0, pitch.min(0.0)), (0.35, 0.0)], t),
+            );
+        FootPlace {
+            ankle,
+            turn: turned,
+            toes,
+        }
     }
 
     /// Returns the foot at a fraction of its stance.
     fn standing(&self, shape: &FootShape, share: f64) -> FootPlace {
         let inside = DVec3::NEG_X * (shape.ankle.x.signum() * self.inward);
-        shape.rolled(inside, 0.0, eased(self.stance_pitch, share)).moved(ahead(self.curve, -self.back(share)))
+        shape
+            .rolled(inside, 0.0, eased(self.stance_pitch, share))
+            .moved(ahead(self.curve, -self.back(share)))
     }
 
     /// Returns the heading of the foot at a fraction of its stance.
@@ -146,7 +168,11 @@ pub fn under_limits(wanted: &[f64], limits: &[f64], blur: usize) -> Vec<f64> {
             out[i] = 0.25 * before[(i + n - 1) % n] + 0.5 * before[i] + 0.25 * before[(i + 1) % n];
         }
     }
-    let excess = out.iter().zip(limits).map(|(o, l)| o - l).fold(0.0, f64::max);
+    let excess = out
+        .iter()
+        .zip(limits)
+        .map(|(o, l)| o - l)
+        .fold(0.0, f64::max);
     out.iter().map(|o| o - excess).collect()
 }
 
@@ -166,7 +192,12 @@ impl Footing {
     /// Returns how far the carrying point slides over the moving floor during one stance, in meters, sampled at the
     /// frames and at `between` interpolated times between each two.
     fn slide(&self, rig: &super::rig::Rig, motion: &super::motion::Motion, between: usize) -> f64 {
-        let Self { gait, shape, joints: [foot, toes], falls } = self;
+        let Self {
+            gait,
+            shape,
+            joints: [foot, toes],
+            falls,
+        } = self;
         let cuts = between + 1;
         let steps = (motion.frames.len() - 1) * cuts;
         let at = |i: usize| {
@@ -177,7 +208,10 @@ impl Footing {
         let mut slid = 0.0;
         for i in 0..steps {
             let phase = |i: usize| i as f64 / steps as f64 - falls;
-            if !gait.stands(phase(i)) || !gait.stands(phase(i + 1)) || phase(i + 1).floor() != phase(i).floor() {
+            if !gait.stands(phase(i))
+                || !gait.stands(phase(i + 1))
+                || phase(i + 1).floor() != phase(i).floor()
+            {
                 continue;
             }
             let model = [i, i + 1].map(at);
@@ -187,7 +221,9 @@ impl Footing {
             };
             // Whichever of heel and ball carries the foot.
             let ball = slip(&|m| m[*toes].0);
-            let heel = shape.heel.map(|heel| slip(&|m| m[*foot].0 + m[*foot].1 * (heel - shape.ankle)));
+            let heel = shape
+                .heel
+                .map(|heel| slip(&|m| m[*foot].0 + m[*foot].1 * (heel - shape.ankle)));
             slid += heel.map_or(ball, |heel| heel.min(ball));
         }
         slid
@@ -196,17 +232,37 @@ impl Footing {
 
 /// Asserts that standing feet slide by less than 2% of the stride, and that they would on a floor faster by `unlike`.
 #[cfg(test)]
-pub fn assert_feet_stand(feet: &[Footing], rig: &super::rig::Rig, motion: &super::motion::Motion, unlike: f64) {
+pub fn assert_feet_stand(
+    feet: &[Footing],
+    rig: &super::rig::Rig,
+    motion: &super::motion::Motion,
+    unlike: f64,
+) {
     let worst = |feet: &[Footing], between: usize| {
-        feet.iter().map(|foot| foot.slide(rig, motion, between) / foot.gait.stride()).fold(0.0, f64::max)
+        feet.iter()
+            .map(|foot| foot.slide(rig, motion, between) / foot.gait.stride())
+            .fold(0.0, f64::max)
     };
     for between in [0, 3] {
         let share = worst(feet, between);
-        println!("{}, {between} between: slides {:.3}% of the stride", motion.name, share * 100.0);
+        println!(
+            "{}, {between} between: slides {:.3}% of the stride",
+            motion.name,
+            share * 100.0
+        );
         assert!(share < 0.02, "{}: {share}", motion.name);
     }
-    let faster =
-        |foot: &Footing| Footing { gait: Gait { speed: foot.gait.speed * (1.0 + unlike), ..foot.gait }, ..*foot };
+    let faster = |foot: &Footing| Footing {
+        gait: Gait {
+            speed: foot.gait.speed * (1.0 + unlike),
+            ..foot.gait
+        },
+        ..*foot
+    };
     let feet: Vec<Footing> = feet.iter().map(faster).collect();
-    assert!(worst(&feet, 0) > 0.02, "{}: a faster floor goes unnoticed", motion.name);
+    assert!(
+        worst(&feet, 0) > 0.02,
+        "{}: a faster floor goes unnoticed",
+        motion.name
+    );
 }

@@ -11,7 +11,9 @@ mod author_assets;
 use std::{env, fs, io, path::PathBuf};
 
 fn main() -> io::Result<()> {
-    let root = env::args_os().nth(1).map_or_else(|| PathBuf::from("assets"), PathBuf::from);
+    let root = env::args_os()
+        .nth(1)
+        .map_or_else(|| PathBuf::from("assets"), PathBuf::from);
     for (path, bytes) in author_assets::all() {
         let path = root.join(path);
         if let Some(folder) = path.parent() {

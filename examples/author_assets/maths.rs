@@ -71,7 +71,11 @@ pub fn smoothstep(low: f64, high: f64, x: f64) -> f64 {
 /// Smooth minimum that differs from `min` only where |a − b| < `k` (Quilez's quadratic polynomial).
 pub fn smooth_min(a: f64, b: f64, k: f64) -> f64 {
     let h = (k - (a - b).abs()).max(0.0);
-    if h > 0.0 { a.min(b) - h * h / (4.0 * k) } else { a.min(b) }
+    if h > 0.0 {
+        a.min(b) - h * h / (4.0 * k)
+    } else {
+        a.min(b)
+    }
 }
 
 /// Smooth maximum, the counterpart of [`smooth_min`].
@@ -82,7 +86,10 @@ pub fn smooth_max(a: f64, b: f64, k: f64) -> f64 {
 /// Cubic Hermite curve from `a` (slope `da`) to `b` (slope `db`) at `t` in 0..=1.
 pub fn hermite(a: DVec3, da: DVec3, b: DVec3, db: DVec3, t: f64) -> DVec3 {
     let (t2, t3) = (t * t, t * t * t);
-    a * (2.0 * t3 - 3.0 * t2 + 1.0) + da * (t3 - 2.0 * t2 + t) + b * (3.0 * t2 - 2.0 * t3) + db * (t3 - t2)
+    a * (2.0 * t3 - 3.0 * t2 + 1.0)
+        + da * (t3 - 2.0 * t2 + t)
+        + b * (3.0 * t2 - 2.0 * t3)
+        + db * (t3 - t2)
 }
 
 /// A curve through `keys` of (time, value), easing in and out of each; constant outside.
@@ -111,7 +118,13 @@ pub fn noise(p: DVec3) -> f64 {
     let f = p - base;
     let w = f * f * (DVec3::splat(3.0) - f * 2.0);
     let (x, y, z) = (base.x as i64, base.y as i64, base.z as i64);
-    let row = |dy: i64, dz: i64| mix(lattice(x, y + dy, z + dz), lattice(x + 1, y + dy, z + dz), w.x);
+    let row = |dy: i64, dz: i64| {
+        mix(
+            lattice(x, y + dy, z + dz),
+            lattice(x + 1, y + dy, z + dz),
+            w.x,
+        )
+    };
     let plane = |dz: i64| mix(row(0, dz), row(1, dz), w.y);
     mix(plane(0), plane(1), w.z) * 2.0 - 1.0
 }
@@ -125,7 +138,10 @@ mod tests {
         for i in -1000..1000 {
             let x = f64::from(i) * 0.0137;
             let (s, c) = sin_cos(x);
-            assert!((s - x.sin()).abs() < 1e-12 && (c - x.cos()).abs() < 1e-12, "{x}");
+            assert!(
+                (s - x.sin()).abs() < 1e-12 && (c - x.cos()).abs() < 1e-12,
+                "{x}"
+            );
         }
     }
 

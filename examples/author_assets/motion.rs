@@ -28,7 +28,12 @@ impl Motion {
     /// Creates a clip with `steps` frames after the first. `pose` takes seconds from the start.
     ///
     /// The last frame of a loop is a copy of the first.
-    pub fn new(name: &'static str, steps: usize, playback: PlaybackMode, pose: impl FnMut(f64) -> Pose) -> Self {
+    pub fn new(
+        name: &'static str,
+        steps: usize,
+        playback: PlaybackMode,
+        pose: impl FnMut(f64) -> Pose,
+    ) -> Self {
         Self::at_rate(name, RATE, steps, playback, pose)
     }
 
@@ -44,18 +49,31 @@ impl Motion {
         if playback == PlaybackMode::Loop {
             frames[steps] = frames[0].clone();
         }
-        Self { name, playback, frames, rate, speed: 0.0, curve: 0.0, callbacks: vec![] }
+        Self {
+            name,
+            playback,
+            frames,
+            rate,
+            speed: 0.0,
+            curve: 0.0,
+            callbacks: vec![],
+        }
     }
 
     /// Makes the clip travel, at a speed in meters per second, along a way that [curves](Self::curve). Its frames stay in
     /// place.
     pub fn traveling(self, speed: f64, curve: f64) -> Self {
-        Self { speed, curve, ..self }
+        Self {
+            speed,
+            curve,
+            ..self
+        }
     }
 
     /// Adds a callback key.
     pub fn calling(mut self, time: f64, name: &'static str, datum: Option<&'static str>) -> Self {
-        self.callbacks.push(((time * 1e4).round() / 1e4, name, datum));
+        self.callbacks
+            .push(((time * 1e4).round() / 1e4, name, datum));
         self
     }
 
@@ -63,7 +81,9 @@ impl Motion {
     pub fn stepping(self, steps: impl IntoIterator<Item = (f64, &'static str)>) -> Self {
         let mut steps: Vec<_> = steps.into_iter().collect();
         steps.sort_by(|a, b| a.0.total_cmp(&b.0));
-        steps.into_iter().fold(self, |motion, (time, foot)| motion.calling(time, "footstep", Some(foot)))
+        steps.into_iter().fold(self, |motion, (time, foot)| {
+            motion.calling(time, "footstep", Some(foot))
+        })
     }
 
     /// Returns the duration in seconds.
@@ -93,12 +113,20 @@ impl Motion {
             let (rotation, shift) = ahead(self.curve, speed * frame as f64 / self.rate);
             let mut turns = pose.turns.clone();
             turns[0] = rotation * turns[0];
-            Pose { shift: rotation * (root + pose.shift) + shift - root, turns }
+            Pose {
+                shift: rotation * (root + pose.shift) + shift - root,
+                turns,
+            }
         };
         let frames = ClipFrames {
             joints: rig.joints.iter().map(|j| j.name.as_str().into()).collect(),
             animated: vec![],
-            transforms: self.frames.iter().enumerate().flat_map(|(i, pose)| rig.local(&ahead(pose, i))).collect(),
+            transforms: self
+                .frames
+                .iter()
+                .enumerate()
+                .flat_map(|(i, pose)| rig.local(&ahead(pose, i)))
+                .collect(),
         };
         SkeletalClip::new(timing, &frames)
     }
@@ -114,12 +142,26 @@ impl Motion {
             let [before, after] = [&pair[0], &pair[1]].map(|pose| rig.model(pose));
             for (joint, (a, b)) in rig.joints.iter().zip(before.iter().zip(&after)) {
                 let speed = a.0.distance(b.0) * self.rate;
-                assert!(speed < limit, "{} frame {frame}, {}: {speed} m/s", self.name, joint.name);
+                assert!(
+                    speed < limit,
+                    "{} frame {frame}, {}: {speed} m/s",
+                    self.name,
+                    joint.name
+                );
             }
             // Positions don't reveal a limb that flips about its own axis.
-            for (joint, (a, b)) in rig.joints.iter().zip(pair[0].turns.iter().zip(&pair[1].turns)) {
+            for (joint, (a, b)) in rig
+                .joints
+                .iter()
+                .zip(pair[0].turns.iter().zip(&pair[1].turns))
+            {
                 let turned = a.angle_between(*b).to_degrees();
-                assert!(turned < 60.0, "{} frame {frame}, {}: turns by {turned}°", self.name, joint.name);
+                assert!(
+                    turned < 60.0,
+                    "{} frame {frame}, {}: turns by {turned}°",
+                    self.name,
+                    joint.name
+                );
             }
         }
     }

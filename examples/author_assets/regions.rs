@@ -27,7 +27,13 @@ impl Regions {
         }
 
         let mut cuts: HashMap<(u32, u32), u32> = HashMap::new();
-        let mut out = Self { mesh: Mesh { positions: mesh.positions.clone(), triangles: vec![] }, parts: vec![] };
+        let mut out = Self {
+            mesh: Mesh {
+                positions: mesh.positions.clone(),
+                triangles: vec![],
+            },
+            parts: vec![],
+        };
         for t in &mesh.triangles {
             let mut middle = [None; 3];
             for i in 0..3 {
@@ -37,15 +43,24 @@ impl Regions {
                 if free && labels[a as usize] != labels[b as usize] {
                     middle[i] = Some(*cuts.entry((a, b)).or_insert_with(|| {
                         let t = crossing(field, a_at, b_at, labels[a as usize]);
-                        out.mesh.positions.push(field.project(a_at.lerp(b_at, t), 0.01));
+                        out.mesh
+                            .positions
+                            .push(field.project(a_at.lerp(b_at, t), 0.01));
                         out.mesh.positions.len() as u32 - 1
                     }));
                 }
             }
             for piece in divide(*t, middle) {
-                let free = piece.iter().find(|&&v| (v as usize) < labels.len() && !on_border[v as usize]);
-                let center = piece.iter().map(|&v| out.mesh.positions[v as usize]).sum::<DVec3>() / 3.0;
-                out.parts.push(free.map_or_else(|| part_at(center), |&v| labels[v as usize]));
+                let free = piece
+                    .iter()
+                    .find(|&&v| (v as usize) < labels.len() && !on_border[v as usize]);
+                let center = piece
+                    .iter()
+                    .map(|&v| out.mesh.positions[v as usize])
+                    .sum::<DVec3>()
+                    / 3.0;
+                out.parts
+                    .push(free.map_or_else(|| part_at(center), |&v| labels[v as usize]));
                 out.mesh.triangles.push(piece);
             }
         }
@@ -73,7 +88,8 @@ impl Regions {
                 let t = self.mesh.triangles[patch[next]];
                 for k in 0..3 {
                     let (a, b) = (t[k], t[(k + 1) % 3]);
-                    let length = self.mesh.positions[a as usize].distance(self.mesh.positions[b as usize]);
+                    let length =
+                        self.mesh.positions[a as usize].distance(self.mesh.positions[b as usize]);
                     for &other in &by_edge[&(a.min(b), a.max(b))] {
                         if self.parts[other] != self.parts[start] {
                             *border.entry(self.parts[other]).or_default() += length;
@@ -120,7 +136,11 @@ fn crossing(field: &Field, a: DVec3, b: DVec3, label: u8) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);
     for _ in 0..12 {
         let middle = 0.5 * (low + high);
-        if field.sample(a.lerp(b, middle)).part == label { low = middle } else { high = middle }
+        if field.sample(a.lerp(b, middle)).part == label {
+            low = middle
+        } else {
+            high = middle
+        }
     }
     0.5 * (low + high)
 }
@@ -134,7 +154,9 @@ fn divide(t: [u32; 3], middle: [Option<u32>; 3]) -> Vec<[u32; 3]> {
         _ => {
             // Rotate so that the uncut edge (of two cuts) or the cut edge (of one) comes first.
             let cut = middle.iter().flatten().count();
-            let k = (0..3).find(|&k| middle[k].is_some() == (cut == 1)).unwrap_or(0);
+            let k = (0..3)
+                .find(|&k| middle[k].is_some() == (cut == 1))
+                .unwrap_or(0);
             let [a, b, c] = turned(k);
             match (middle[k], middle[(k + 1) % 3], middle[(k + 2) % 3]) {
                 (Some(m), _, _) => vec![[a, m, c], [m, b, c]],
@@ -151,7 +173,14 @@ mod tests {
 
     #[test]
     fn pieces_cover_the_triangle_once_and_keep_its_winding() {
-        let p = [DVec3::ZERO, DVec3::X, DVec3::Y, DVec3::X * 0.5, (DVec3::X + DVec3::Y) * 0.5, DVec3::Y * 0.5];
+        let p = [
+            DVec3::ZERO,
+            DVec3::X,
+            DVec3::Y,
+            DVec3::X * 0.5,
+            (DVec3::X + DVec3::Y) * 0.5,
+            DVec3::Y * 0.5,
+        ];
         for mask in 0..8 {
             let middle = [0, 1, 2].map(|i| (mask >> i & 1 == 1).then_some(3 + i as u32));
             let areas = divide([0, 1, 2], middle).into_iter().map(|t| {

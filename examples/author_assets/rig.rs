@@ -38,7 +38,12 @@ impl Rig {
         let side = if y.x.abs() > 0.9 { DVec3::Z } else { DVec3::X };
         let z = side.cross(y).normalize();
         let rotation = DQuat::from_mat3(&DMat3::from_cols(y.cross(z), y, z)).normalize();
-        self.joints.push(RigJoint { name: name.into(), parent, position, rotation });
+        self.joints.push(RigJoint {
+            name: name.into(),
+            parent,
+            position,
+            rotation,
+        });
         self.joints.len() - 1
     }
 
@@ -47,13 +52,18 @@ impl Rig {
     /// # Panics
     /// Panics if there is no such joint.
     pub fn find(&self, name: &str) -> usize {
-        self.joints.iter().position(|j| j.name == name).unwrap_or_else(|| panic!("no joint `{name}`"))
+        self.joints
+            .iter()
+            .position(|j| j.name == name)
+            .unwrap_or_else(|| panic!("no joint `{name}`"))
     }
 
     /// Returns a joint's name without its side: `upper_arm` for `upper_arm.L`.
     pub fn stem(&self, joint: usize) -> &str {
         let name = self.joints[joint].name.as_str();
-        name.strip_suffix(".L").or_else(|| name.strip_suffix(".R")).unwrap_or(name)
+        name.strip_suffix(".L")
+            .or_else(|| name.strip_suffix(".R"))
+            .unwrap_or(name)
     }
 
     /// Returns a joint's rest position.
@@ -63,7 +73,10 @@ impl Rig {
 
     /// Returns the rest pose.
     pub fn rest(&self) -> Pose {
-        Pose { shift: DVec3::ZERO, turns: vec![DQuat::IDENTITY; self.joints.len()] }
+        Pose {
+            shift: DVec3::ZERO,
+            turns: vec![DQuat::IDENTITY; self.joints.len()],
+        }
     }
 
     /// Returns every joint's position, and its rotation from the rest pose, in model space.
@@ -74,7 +87,10 @@ impl Rig {
                 None => (joint.position + pose.shift, *turn),
                 Some(p) => {
                     let (at, turned) = out[p];
-                    (at + turned * (joint.position - self.joints[p].position), (turned * *turn).normalize())
+                    (
+                        at + turned * (joint.position - self.joints[p].position),
+                        (turned * *turn).normalize(),
+                    )
                 }
             });
         }
@@ -103,7 +119,9 @@ impl Rig {
             name: j.name.as_str().into(),
             parent: j.parent.map(|p| p as u16),
             rest,
-            inverse_bind: DAffine3::from_rotation_translation(j.rotation, j.position).inverse().as_affine3a(),
+            inverse_bind: DAffine3::from_rotation_translation(j.rotation, j.position)
+                .inverse()
+                .as_affine3a(),
         });
         Skeleton::new(joints.collect())
     }
@@ -112,25 +130,40 @@ impl Rig {
     /// rotation `end`, and the limb bends toward `pole`.
     ///
     /// Returns how far the limb falls short of the target, in meters.
-    pub fn reach(&self, pose: &mut Pose, limb: [usize; 3], target: DVec3, pole: DVec3, end: DQuat) -> f64 {
+    pub fn reach(
+        &self,
+        pose: &mut Pose,
+        limb: [usize; 3],
+        target: DVec3,
+        pole: DVec3,
+        end: DQuat,
+    ) -> f64 {
         let model = self.model(pose);
         let [a, b, c] = limb.map(|j| self.joints[j].position);
         let (upper, lower) = (a.distance(b), b.distance(c));
         let root = model[limb[0]].0;
         let offset = target - root;
-        let distance = offset.length().clamp((upper - lower).abs() + 1e-6, (upper + lower) * 0.99999);
+        let distance = offset
+            .length()
+            .clamp((upper - lower).abs() + 1e-6, (upper + lower) * 0.99999);
         let direction = offset.normalize_or(DVec3::NEG_Y);
         let along = (upper * upper - lower * lower + distance * distance) / (2.0 * distance);
         let aside = (upper * upper - along * along).max(0.0).sqrt();
-        let middle =
-            root + direction * along + pole.reject_from_normalized(direction).normalize_or(DVec3::NEG_Z) * aside;
+        let middle = root
+            + direction * along
+            + pole
+                .reject_from_normalized(direction)
+                .normalize_or(DVec3::NEG_Z)
+                * aside;
         let reached = root + direction * distance;
 
         // Both bones rotate with the bending plane, so that a knee stays a hinge.
         let rest_plane = plane(b - a, c - b, pole);
         let upper_turn = frame(middle - root, pole) * frame(b - a, rest_plane).conjugate();
         let lower_turn = frame(reached - middle, pole) * frame(c - b, rest_plane).conjugate();
-        let parent = self.joints[limb[0]].parent.map_or(DQuat::IDENTITY, |p| model[p].1);
+        let parent = self.joints[limb[0]]
+            .parent
+            .map_or(DQuat::IDENTITY, |p| model[p].1);
         pose.turns[limb[0]] = (parent.conjugate() * upper_turn).normalize();
         pose.turns[limb[1]] = (upper_turn.conjugate() * lower_turn).normalize();
         pose.turns[limb[2]] = (lower_turn.conjugate() * end).normalize();
@@ -146,8 +179,16 @@ impl Pose {
 
     /// Interpolates toward `other`.
     pub fn mixed(&self, other: &Self, t: f64) -> Self {
-        let turns = self.turns.iter().zip(&other.turns).map(|(a, b)| mix_turn(*a, *b, t)).collect();
-        Self { shift: self.shift.lerp(other.shift, t), turns }
+        let turns = self
+            .turns
+            .iter()
+            .zip(&other.turns)
+            .map(|(a, b)| mix_turn(*a, *b, t))
+            .collect();
+        Self {
+            shift: self.shift.lerp(other.shift, t),
+            turns,
+        }
     }
 }
 
@@ -160,7 +201,9 @@ fn plane(upper: DVec3, lower: DVec3, pole: DVec3) -> DVec3 {
 /// Returns the rotation that takes −Y to `along`, and −Z into the half-plane of `forward`.
 fn frame(along: DVec3, forward: DVec3) -> DQuat {
     let y = -along.normalize();
-    let z = -forward.reject_from_normalized(y).normalize_or(arc(DVec3::Y, y) * DVec3::NEG_Z);
+    let z = -forward
+        .reject_from_normalized(y)
+        .normalize_or(arc(DVec3::Y, y) * DVec3::NEG_Z);
     DQuat::from_mat3(&DMat3::from_cols(y.cross(z), y, z)).normalize()
 }
 
@@ -177,9 +220,24 @@ mod tests {
     fn leg() -> Rig {
         let mut rig = Rig::default();
         let hips = rig.add("hips", None, DVec3::Y * 0.9, DVec3::Y);
-        let thigh = rig.add("thigh", Some(hips), DVec3::new(0.1, 0.88, 0.0), DVec3::new(0.1, 0.5, -0.01));
-        let shin = rig.add("shin", Some(thigh), DVec3::new(0.1, 0.5, -0.01), DVec3::new(0.1, 0.1, 0.0));
-        rig.add("foot", Some(shin), DVec3::new(0.1, 0.1, 0.0), DVec3::new(0.1, 0.03, -0.1));
+        let thigh = rig.add(
+            "thigh",
+            Some(hips),
+            DVec3::new(0.1, 0.88, 0.0),
+            DVec3::new(0.1, 0.5, -0.01),
+        );
+        let shin = rig.add(
+            "shin",
+            Some(thigh),
+            DVec3::new(0.1, 0.5, -0.01),
+            DVec3::new(0.1, 0.1, 0.0),
+        );
+        rig.add(
+            "foot",
+            Some(shin),
+            DVec3::new(0.1, 0.1, 0.0),
+            DVec3::new(0.1, 0.03, -0.1),
+        );
         rig
     }
 
@@ -200,13 +258,20 @@ mod tests {
     fn local_transforms_compose_to_the_model_pose() {
         let rig = leg();
         let mut pose = rig.rest();
-        rig.reach(&mut pose, [1, 2, 3], DVec3::new(0.1, 0.3, -0.1), DVec3::NEG_Z, DQuat::IDENTITY);
+        rig.reach(
+            &mut pose,
+            [1, 2, 3],
+            DVec3::new(0.1, 0.3, -0.1),
+            DVec3::NEG_Z,
+            DQuat::IDENTITY,
+        );
         let skeleton = rig.skeleton().unwrap();
         let model = rig.model(&pose);
         let mut matrices: Vec<Affine3A> = Vec::new();
         for (j, local) in rig.local(&pose).into_iter().enumerate() {
             let local = local.to_affine();
-            matrices.push(skeleton.parents()[j].map_or(local, |p| matrices[usize::from(p)] * local));
+            matrices
+                .push(skeleton.parents()[j].map_or(local, |p| matrices[usize::from(p)] * local));
             let at: glam::Vec3 = matrices[j].translation.into();
             assert!(at.distance(model[j].0.as_vec3()) < 1e-5);
         }

@@ -25,5 +25,8 @@ pub fn dash(x: f64) -> f64 {
 pub fn leather(p: DVec3, base: DVec3) -> Texel {
     let grain = noise(p * 190.0);
     let wear = noise(p * 18.0) + 0.5 * noise(p * 50.0);
-    Texel { color: base * (1.0 + 0.10 * wear + 0.06 * grain), height: 0.0003 * grain + 0.0006 * wear }
+    Texel {
+        color: base * (1.0 + 0.10 * wear + 0.06 * grain),
+        height: 0.0003 * grain + 0.0006 * wear,
+    }
 }

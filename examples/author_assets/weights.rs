@@ -24,12 +24,20 @@ pub struct Bend {
 impl Bend {
     /// A blend on both sides of the joint.
     pub fn shared(width: f64, across: DVec3) -> Option<Self> {
-        Some(Self { width, across, one_way: false })
+        Some(Self {
+            width,
+            across,
+            one_way: false,
+        })
     }
 
     /// A blend on the joint's own side only.
     pub fn of_a_limb(width: f64, across: DVec3) -> Option<Self> {
-        Some(Self { width, across, one_way: true })
+        Some(Self {
+            width,
+            across,
+            one_way: true,
+        })
     }
 }
 
@@ -46,13 +54,27 @@ pub fn weights(
     most: usize,
 ) -> Vec<Shares> {
     let joints = rig.joints.len();
-    let children: Vec<Vec<usize>> =
-        (0..joints).map(|j| (0..joints).filter(|&c| rig.joints[c].parent == Some(j)).collect()).collect();
+    let children: Vec<Vec<usize>> = (0..joints)
+        .map(|j| {
+            (0..joints)
+                .filter(|&c| rig.joints[c].parent == Some(j))
+                .collect()
+        })
+        .collect();
     let bends: Vec<Option<Bend>> = (0..joints).map(bend).collect();
     let mut dense: Vec<Vec<f64>> = Vec::with_capacity(mesh.positions.len());
     for &p in &mesh.positions {
         let mut row = vec![0.0; joints];
-        share(rig, &children, &bends, field.sample(p).bone, None, p, 1.0, &mut row);
+        share(
+            rig,
+            &children,
+            &bends,
+            field.sample(p).bone,
+            None,
+            p,
+            1.0,
+            &mut row,
+        );
         dense.push(row);
     }
     let neighbors = mesh.neighbors();
@@ -60,7 +82,8 @@ pub fn weights(
         let before = dense.clone();
         for (v, list) in neighbors.iter().enumerate() {
             for j in 0..joints {
-                let mean = list.iter().map(|&n| before[n as usize][j]).sum::<f64>() / list.len() as f64;
+                let mean =
+                    list.iter().map(|&n| before[n as usize][j]).sum::<f64>() / list.len() as f64;
                 dense[v][j] = 0.5 * before[v][j] + 0.5 * mean;
             }
         }
@@ -87,11 +110,17 @@ fn share(
         let own = j.rotation * DVec3::Y;
         let along = if bend.across == DVec3::ZERO {
             let parent = j.parent.filter(|_| !bend.one_way);
-            parent.map_or(own, |p| (own + rig.joints[p].rotation * DVec3::Y).normalize_or(own))
+            parent.map_or(own, |p| {
+                (own + rig.joints[p].rotation * DVec3::Y).normalize_or(own)
+            })
         } else {
             bend.across
         };
-        Some(smoothstep(-bend.width, bend.width, (p - j.position).dot(along)))
+        Some(smoothstep(
+            -bend.width,
+            bend.width,
+            (p - j.position).dot(along),
+        ))
     };
     let mut left = amount;
     if let Some(parent) = rig.joints[bone].parent.filter(|p| Some(*p) != from)
@@ -121,12 +150,21 @@ const BEYOND_FOUR: f64 = 0.04;
 
 /// Returns the largest weights, rounded to thousandths that sum to one.
 fn largest(row: &[f64], most: usize) -> Shares {
-    let mut shares: Shares = row.iter().copied().enumerate().filter(|s| s.1 > 0.012).collect();
+    let mut shares: Shares = row
+        .iter()
+        .copied()
+        .enumerate()
+        .filter(|s| s.1 > 0.012)
+        .collect();
     shares.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     shares.truncate(most);
     let sum: f64 = shares.iter().map(|s| s.1).sum();
     let beyond: f64 = shares.iter().skip(4).map(|s| s.1 / sum).sum();
-    let scale = if beyond > BEYOND_FOUR { BEYOND_FOUR / beyond } else { 1.0 };
+    let scale = if beyond > BEYOND_FOUR {
+        BEYOND_FOUR / beyond
+    } else {
+        1.0
+    };
     let mut left = 1000.0;
     for (i, s) in shares.iter_mut().enumerate().skip(1) {
         let scale = if i < 4 { 1.0 } else { scale };

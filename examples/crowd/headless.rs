@@ -22,7 +22,11 @@ pub fn app(task_pools: TaskPoolPlugin, stages: bool, plain: bool) -> App {
     app.add_plugins(
         DefaultPlugins
             .set(task_pools)
-            .set(WindowPlugin { primary_window: None, exit_condition: ExitCondition::DontExit, ..default() })
+            .set(WindowPlugin {
+                primary_window: None,
+                exit_condition: ExitCondition::DontExit,
+                ..default()
+            })
             .disable::<WinitPlugin>()
             .disable::<LogPlugin>()
             .disable::<PipelinedRenderingPlugin>(),
@@ -31,8 +35,13 @@ pub fn app(task_pools: TaskPoolPlugin, stages: bool, plain: bool) -> App {
         app.add_plugins(MarionettePlugins);
     }
     app.add_plugins(StageClockPlugin { stages });
-    app.insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_secs_f64(1.0 / 60.0)));
-    app.add_systems(PostUpdate, see_everything.in_set(VisibilitySystems::CheckVisibility));
+    app.insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_secs_f64(
+        1.0 / 60.0,
+    )));
+    app.add_systems(
+        PostUpdate,
+        see_everything.in_set(VisibilitySystems::CheckVisibility),
+    );
     while app.plugins_state() == PluginsState::Adding {
         std::thread::yield_now();
     }

@@ -36,48 +36,97 @@ impl JointCharacter {
         let joints = (0..skeleton.len()).map(|joint| {
             // Targets are identified by name, and two joints may have the same name.
             let name = Name::new(format!("{joint} {}", skeleton.names()[joint]));
-            (name, transform(skeleton.rest_of(joint as u16)), skeleton.parents()[joint].map(usize::from))
+            (
+                name,
+                transform(skeleton.rest_of(joint as u16)),
+                skeleton.parents()[joint].map(usize::from),
+            )
         });
         let joints: Vec<_> = joints.collect();
-        let handles = character.clips.iter().map(|clip| clips.add(curves(clip, &joints)));
+        let handles = character
+            .clips
+            .iter()
+            .map(|clip| clips.add(curves(clip, &joints)));
         let (graph, nodes) = AnimationGraph::from_clips(handles.collect::<Vec<_>>());
         let names = character.clip_names().map(|name| name.to_string());
         let parts = character.parts.iter().map(|part| {
-            let inverse_bind = |&joint: &u16| Mat4::from(skeleton.inverse_bind()[usize::from(joint)]);
-            assert!(part.combined_joints.is_empty(), "joint entities move at most four joints per vertex");
+            let inverse_bind =
+                |&joint: &u16| Mat4::from(skeleton.inverse_bind()[usize::from(joint)]);
+            assert!(
+                part.combined_joints.is_empty(),
+                "joint entities move at most four joints per vertex"
+            );
             let matrices: Vec<Mat4> = part.palette.iter().map(inverse_bind).collect();
-            (part.clone(), inverse_bindposes.add(SkinnedMeshInverseBindposes::from(matrices)))
+            (
+                part.clone(),
+                inverse_bindposes.add(SkinnedMeshInverseBindposes::from(matrices)),
+            )
         });
         let parts = parts.collect();
-        Self { joints, parts, graph: graphs.add(graph), clips: names.zip(nodes).collect() }
+        Self {
+            joints,
+            parts,
+            graph: graphs.add(graph),
+            clips: names.zip(nodes).collect(),
+        }
     }
 
     /// Spawns a character that plays clips: name, weight, start time and speed of each.
-    pub fn spawn(&self, commands: &mut Commands, place: Transform, plays: &[(&str, f32, f64, f64)]) -> Entity {
+    pub fn spawn(
+        &self,
+        commands: &mut Commands,
+        place: Transform,
+        plays: &[(&str, f32, f64, f64)],
+    ) -> Entity {
         let mut player = AnimationPlayer::default();
         for &(clip, weight, start, speed) in plays {
             if let Some((_, node)) = self.clips.iter().find(|(name, _)| name == clip) {
-                player.play(*node).repeat().set_weight(weight).seek_to(start as f32).set_speed(speed as f32);
+                player
+                    .play(*node)
+                    .repeat()
+                    .set_weight(weight)
+                    .seek_to(start as f32)
+                    .set_speed(speed as f32);
             }
         }
-        let root =
-            commands.spawn((place, Visibility::default(), player, AnimationGraphHandle(self.graph.clone()))).id();
+        let root = commands
+            .spawn((
+                place,
+                Visibility::default(),
+                player,
+                AnimationGraphHandle(self.graph.clone()),
+            ))
+            .id();
         let mut joints: Vec<Entity> = Vec::with_capacity(self.joints.len());
         for (name, rest, parent) in &self.joints {
             let parent = parent.map_or(root, |parent| joints[parent]);
             joints.push(
-                commands.spawn((*rest, AnimationTargetId::from_name(name), AnimatedBy(root), ChildOf(parent))).id(),
+                commands
+                    .spawn((
+                        *rest,
+                        AnimationTargetId::from_name(name),
+                        AnimatedBy(root),
+                        ChildOf(parent),
+                    ))
+                    .id(),
             );
         }
         for (part, inverse_bindposes) in &self.parts {
-            let joints = part.palette.iter().map(|&joint| joints[usize::from(joint)]).collect();
+            let joints = part
+                .palette
+                .iter()
+                .map(|&joint| joints[usize::from(joint)])
+                .collect();
             commands.spawn((
                 Mesh3d(part.mesh.clone()),
                 MeshMaterial3d(part.material.clone()),
                 // Culled by a precomputed box, like our parts.
                 part.blend_bounds,
                 bevy::camera::visibility::NoAutoAabb,
-                SkinnedMesh { inverse_bindposes: inverse_bindposes.clone(), joints },
+                SkinnedMesh {
+                    inverse_bindposes: inverse_bindposes.clone(),
+                    joints,
+                },
                 ChildOf(root),
             ));
         }
@@ -85,8 +134,18 @@ impl JointCharacter {
     }
 }
 
-fn transform(JointTransform { translation, rotation, scale }: JointTransform) -> Transform {
-    Transform { translation, rotation, scale }
+fn transform(
+    JointTransform {
+        translation,
+        rotation,
+        scale,
+    }: JointTransform,
+) -> Transform {
+    Transform {
+        translation,
+        rotation,
+        scale,
+    }
 }
 
 /// Converts a clip to curves. Constant channels get none, as in this crate.
@@ -104,14 +163,21 @@ fn curves(clip: &SkeletalClip, joints: &[(Name, Transform, Option<usize>)]) -> A
             Some(*before)
         })
     };
-    for (joint, (name, ..)) in joints.iter().enumerate().filter(|(joint, _)| clip.animates(*joint)) {
+    for (joint, (name, ..)) in joints
+        .iter()
+        .enumerate()
+        .filter(|(joint, _)| clip.animates(*joint))
+    {
         let target = AnimationTargetId::from_name(name);
         let at = |frame| clip.transform_at(joint, frame);
-        let changes = |differs: &dyn Fn(JointTransform) -> bool| (1..=last).any(|frame| differs(at(frame)));
+        let changes =
+            |differs: &dyn Fn(JointTransform) -> bool| (1..=last).any(|frame| differs(at(frame)));
         macro_rules! channel {
             ($field:ident) => {
                 let first = at(0).$field;
-                if changes(&|transform| transform.$field != first) || first != joints[joint].1.$field {
+                if changes(&|transform| transform.$field != first)
+                    || first != joints[joint].1.$field
+                {
                     let keys = times().zip((0..=last).map(|frame| at(frame).$field));
                     if let Ok(curve) = AnimatableKeyframeCurve::new(keys) {
                         let curve = AnimatableCurve::new(animated_field!(Transform::$field), curve);

@@ -21,8 +21,8 @@ mod stages;
 mod table;
 
 use bevy::{
-    camera::visibility::VisibilitySystems, ecs::system::SystemParam, mesh::skinning::SkinnedMeshInverseBindposes,
-    prelude::*,
+    camera::visibility::VisibilitySystems, ecs::system::SystemParam,
+    mesh::skinning::SkinnedMeshInverseBindposes, prelude::*,
 };
 use bevy_marionette::prelude::*;
 use clap::Parser;
@@ -55,7 +55,10 @@ pub fn main() {
     if let Some(frames) = args.table {
         return table::print(args.count.unwrap_or(1000), frames);
     }
-    let mut stage = args.stage.clone().with_headless_defaults(1.9, "Tab@0.4 Tab@0.9");
+    let mut stage = args
+        .stage
+        .clone()
+        .with_headless_defaults(1.9, "Tab@0.4 Tab@0.9");
     if args.costs {
         stage.headless.get_or_insert_default();
     }
@@ -64,14 +67,26 @@ pub fn main() {
     let count = args.count.unwrap_or(if pictured { 400 } else { 2000 });
     if pictured {
         // Nothing is drawn until the picture is taken, but poses must be evaluated.
-        app.add_systems(PostUpdate, see_everything.in_set(VisibilitySystems::CheckVisibility));
+        app.add_systems(
+            PostUpdate,
+            see_everything.in_set(VisibilitySystems::CheckVisibility),
+        );
     }
     if args.costs || !stage.bare {
         app.add_plugins(graph::GraphPlugin { costs: args.costs });
     }
     app.add_plugins(StageClockPlugin { stages: true })
-        .insert_resource(Crowd { count, side: Side::Ours, all: Vec::new() })
-        .insert_resource(View(Orbit { target: Vec3::new(0.0, 0.9, 1.5), distance: 13.0, yaw: -0.32, pitch: 0.3 }))
+        .insert_resource(Crowd {
+            count,
+            side: Side::Ours,
+            all: Vec::new(),
+        })
+        .insert_resource(View(Orbit {
+            target: Vec3::new(0.0, 0.9, 1.5),
+            distance: 13.0,
+            yaw: -0.32,
+            pitch: 0.3,
+        }))
         .add_systems(Update, (load, keys, follow).chain())
         .run();
 }
@@ -109,8 +124,12 @@ struct Workshop<'w> {
 }
 
 /// Jacket tints. The first leaves the texture unchanged.
-const JACKETS: [Color; 4] =
-    [Color::WHITE, Color::srgb(0.95, 0.62, 0.30), Color::srgb(0.42, 0.62, 1.0), Color::srgb(0.95, 0.42, 0.42)];
+const JACKETS: [Color; 4] = [
+    Color::WHITE,
+    Color::srgb(0.95, 0.62, 0.30),
+    Color::srgb(0.42, 0.62, 1.0),
+    Color::srgb(0.95, 0.42, 0.42),
+];
 
 impl Workshop<'_> {
     /// Creates the variants once the model is loaded.
@@ -121,11 +140,23 @@ impl Workshop<'_> {
             let mut character = model.clone();
             // Bevy's side has none.
             character.springs = None;
-            for part in character.parts.iter_mut().filter(|part| part.name.contains("jacket")) {
+            for part in character
+                .parts
+                .iter_mut()
+                .filter(|part| part.name.contains("jacket"))
+            {
                 let material = self.materials.get(&part.material)?.clone();
-                part.material = self.materials.add(StandardMaterial { base_color: tint, ..material });
+                part.material = self.materials.add(StandardMaterial {
+                    base_color: tint,
+                    ..material
+                });
             }
-            let bevys = JointCharacter::new(&character, &mut self.clips, &mut self.graphs, &mut self.inverse_bindposes);
+            let bevys = JointCharacter::new(
+                &character,
+                &mut self.clips,
+                &mut self.graphs,
+                &mut self.inverse_bindposes,
+            );
             scouts.bevys.push(bevys);
             scouts.ours.push(self.characters.add(character));
         }
@@ -163,7 +194,11 @@ fn keys(
     mut reduced: Local<bool>,
 ) {
     if keys.just_pressed(KeyCode::Tab) {
-        crowd.side = if crowd.side == Side::Ours { Side::Bevys } else { Side::Ours };
+        crowd.side = if crowd.side == Side::Ours {
+            Side::Bevys
+        } else {
+            Side::Ours
+        };
         for entity in crowd.all.drain(..) {
             commands.entity(entity).despawn();
         }
@@ -175,16 +210,27 @@ fn keys(
         crowd.count = crowd.count * 4 / 5;
     }
     if keys.just_pressed(KeyCode::Space) {
-        if time.is_paused() { time.unpause() } else { time.pause() }
+        if time.is_paused() {
+            time.unpause()
+        } else {
+            time.pause()
+        }
     }
     if keys.just_pressed(KeyCode::KeyS) {
-        *sharing = if *sharing == PoseSharing::Off { PoseSharing::Steps(30.0) } else { PoseSharing::Off };
+        *sharing = if *sharing == PoseSharing::Off {
+            PoseSharing::Steps(30.0)
+        } else {
+            PoseSharing::Off
+        };
     }
     if keys.just_pressed(KeyCode::KeyR) {
         *reduced = !*reduced;
         for &entity in &crowd.all {
             if *reduced {
-                commands.entity(entity).insert(UpdateRate::ByScreenSize { full: 0.15, most: 4 });
+                commands.entity(entity).insert(UpdateRate::ByScreenSize {
+                    full: 0.15,
+                    most: 4,
+                });
             } else {
                 commands.entity(entity).remove::<UpdateRate>();
             }
@@ -211,7 +257,10 @@ impl Scouts {
     fn spawn(&self, commands: &mut Commands, n: usize, side: Side) -> Entity {
         let mut rng = fastrand::Rng::with_seed(n as u64);
         let (pace, speed) = (rng.f32(), 0.85 + 0.3 * rng.f64());
-        let plays = [("walk", 1.0 - pace, 3.0 * rng.f64(), speed), ("jog", pace, 3.0 * rng.f64(), speed)];
+        let plays = [
+            ("walk", 1.0 - pace, 3.0 * rng.f64(), speed),
+            ("jog", pace, 3.0 * rng.f64(), speed),
+        ];
         let jitter = Vec3::new(rng.f32() - 0.5, 0.0, rng.f32() - 0.5) * 0.35;
         let turn = Quat::from_rotation_y((rng.f32() - 0.5) * 0.4);
         let place = Transform::from_translation(place(n) + jitter).with_rotation(turn);
@@ -220,9 +269,20 @@ impl Scouts {
             Side::Ours => {
                 let mut controller = AnimationController::default();
                 for (clip, weight, start, speed) in plays {
-                    controller.add_track(AnimationTrack::new(clip).weight(weight).starting_at(start).speed(speed));
+                    controller.add_track(
+                        AnimationTrack::new(clip)
+                            .weight(weight)
+                            .starting_at(start)
+                            .speed(speed),
+                    );
                 }
-                commands.spawn((SkinnedCharacter(self.ours[jacket].clone()), controller, place)).id()
+                commands
+                    .spawn((
+                        SkinnedCharacter(self.ours[jacket].clone()),
+                        controller,
+                        place,
+                    ))
+                    .id()
             }
             Side::Bevys => self.bevys[jacket].spawn(commands, place, &plays),
         }

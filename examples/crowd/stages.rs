@@ -10,7 +10,10 @@ use bevy::{
     asset::AssetEventSystems,
     camera::visibility::{SetViewVisibility, ViewVisibility, VisibilitySystems},
     ecs::schedule::{InternedSystemSet, ScheduleLabel, SingleThreadedExecutor},
-    pbr::{MaterialExtractionSystems, MeshExtractionSystems, check_entities_needing_specialization, extract_skins},
+    pbr::{
+        MaterialExtractionSystems, MeshExtractionSystems, check_entities_needing_specialization,
+        extract_skins,
+    },
     platform::time::Instant,
     prelude::*,
     render::{ExtractSchedule, RenderApp},
@@ -40,11 +43,24 @@ pub enum Stage {
 
 impl Stage {
     /// All stages, in frame order.
-    pub const ALL: [Self; 7] =
-        [Self::Advance, Self::Animate, Self::Pose, Self::Propagate, Self::Skins, Self::Palettes, Self::Other];
+    pub const ALL: [Self; 7] = [
+        Self::Advance,
+        Self::Animate,
+        Self::Pose,
+        Self::Propagate,
+        Self::Skins,
+        Self::Palettes,
+        Self::Other,
+    ];
     /// The animation stages.
-    pub const WORK: [Self; 6] =
-        [Self::Advance, Self::Animate, Self::Pose, Self::Propagate, Self::Skins, Self::Palettes];
+    pub const WORK: [Self; 6] = [
+        Self::Advance,
+        Self::Animate,
+        Self::Pose,
+        Self::Propagate,
+        Self::Skins,
+        Self::Palettes,
+    ];
 
     /// Returns the name shown in tables and legends.
     pub fn name(self) -> &'static str {
@@ -102,7 +118,9 @@ impl Frame {
 
     /// Returns this frame minus another one, stage by stage.
     pub fn beyond(&self, other: &Self) -> Self {
-        Self(std::array::from_fn(|stage| (self.0[stage] - other.0[stage]).max(0.0)))
+        Self(std::array::from_fn(|stage| {
+            (self.0[stage] - other.0[stage]).max(0.0)
+        }))
     }
 }
 
@@ -124,7 +142,9 @@ impl StageClock {
     }
 
     fn times(&self) -> MutexGuard<'_, Times> {
-        self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+        self.0
+            .lock()
+            .unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
     fn start(&self) {
@@ -174,8 +194,14 @@ fn run_on_compute_thread(world: &mut World) {
 
 /// Finds systems that are private to Bevy.
 fn systems_named(name: &str, schedule: &Schedule) -> Vec<InternedSystemSet> {
-    let systems = schedule.graph().systems.iter().filter(|(_, system, _)| system.name().contains(name));
-    systems.flat_map(|(_, system, _)| system.default_system_sets()).collect()
+    let systems = schedule
+        .graph()
+        .systems
+        .iter()
+        .filter(|(_, system, _)| system.name().contains(name));
+    systems
+        .flat_map(|(_, system, _)| system.default_system_sets())
+        .collect()
 }
 
 /// Returns a marker that ends a stage.
@@ -194,10 +220,15 @@ impl Plugin for StageClockPlugin {
         let mut order = app.world_mut().resource_mut::<MainScheduleOrder>();
         order.insert_before(PostUpdate, BeforePostUpdate);
         order.insert_after(PostUpdate, AfterPostUpdate);
-        app.add_systems(BeforePostUpdate, begin).add_systems(AfterPostUpdate, end(Stage::Other));
+        app.add_systems(BeforePostUpdate, begin)
+            .add_systems(AfterPostUpdate, end(Stage::Other));
         if self.stages {
             let mut order = app.world_mut().resource_mut::<MainScheduleOrder>();
-            for label in order.labels.iter_mut().filter(|label| **label == PostUpdate.intern()) {
+            for label in order
+                .labels
+                .iter_mut()
+                .filter(|label| **label == PostUpdate.intern())
+            {
                 *label = PostUpdateOnComputeThread.intern();
             }
             app.add_systems(PostUpdateOnComputeThread, run_on_compute_thread);
@@ -207,7 +238,9 @@ impl Plugin for StageClockPlugin {
                 schedule.set_executor(SingleThreadedExecutor::new());
                 marks_meshes = systems_named("mark_meshes_as_changed", schedule);
             });
-            use CharacterSystems::{Attach, Bounds, EvaluateEarly, PosePalettes, SharePoses, Spawn, UpdateRates};
+            use CharacterSystems::{
+                Attach, Bounds, EvaluateEarly, PosePalettes, SharePoses, Spawn, UpdateRates,
+            };
             let culled = VisibilitySystems::MarkNewlyHiddenEntitiesInvisible;
             // What looks for changed meshes would otherwise run somewhere among our systems.
             let begins = end(Stage::Other)
@@ -218,10 +251,16 @@ impl Plugin for StageClockPlugin {
                 PostUpdate,
                 (
                     end(Stage::Other).before(AnimationSystems),
-                    end(Stage::Animate).after(AnimationSystems).before(AssetEventSystems),
-                    marks_meshes.into_iter().fold(begins, IntoScheduleConfigs::after),
+                    end(Stage::Animate)
+                        .after(AnimationSystems)
+                        .before(AssetEventSystems),
+                    marks_meshes
+                        .into_iter()
+                        .fold(begins, IntoScheduleConfigs::after),
                     end(Stage::Advance).after(Bounds).before(EvaluateEarly),
-                    end(Stage::Pose).after(Attach).before(TransformSystems::Propagate),
+                    end(Stage::Pose)
+                        .after(Attach)
+                        .before(TransformSystems::Propagate),
                     // Culling boxes and visibility are not animation.
                     end(Stage::Propagate)
                         .after(TransformSystems::Propagate)
@@ -234,7 +273,9 @@ impl Plugin for StageClockPlugin {
             );
         }
         let stages = self.stages;
-        let Some(render_app) = app.get_sub_app_mut(RenderApp) else { return };
+        let Some(render_app) = app.get_sub_app_mut(RenderApp) else {
+            return;
+        };
         render_app.insert_resource(clock).add_systems(
             ExtractSchedule,
             (
@@ -255,7 +296,9 @@ impl Plugin for StageClockPlugin {
             render_app.add_systems(
                 ExtractSchedule,
                 (
-                    end(Stage::Skins).after(extract_skins).before(MeshExtractionSystems),
+                    end(Stage::Skins)
+                        .after(extract_skins)
+                        .before(MeshExtractionSystems),
                     // Extracting meshes and materials is not animation either.
                     end(Stage::Other)
                         .after(MeshExtractionSystems)
@@ -269,5 +312,7 @@ impl Plugin for StageClockPlugin {
 
 /// Makes all meshes visible, for apps without an active camera.
 pub fn see_everything(mut meshes: Query<&mut ViewVisibility, With<Mesh3d>>) {
-    meshes.iter_mut().for_each(|mut visibility| visibility.set_visible());
+    meshes
+        .iter_mut()
+        .for_each(|mut visibility| visibility.set_visible());
 }

@@ -12,13 +12,29 @@ pub fn print(count: usize, frames: usize) {
     println!(
         "Scout, 2 clips blended, {count} characters; milliseconds, medians of {frames} frames, minus the cost of the"
     );
-    println!("same stages in an app without characters ({:.2} ms in total)\n", empty.work());
-    println!("side | work | {} | us per character", Stage::WORK.map(Stage::name).join(" | "));
+    println!(
+        "same stages in an app without characters ({:.2} ms in total)\n",
+        empty.work()
+    );
+    println!(
+        "side | work | {} | us per character",
+        Stage::WORK.map(Stage::name).join(" | ")
+    );
     println!("--- | ---: {}| ---:", "| ---: ".repeat(Stage::WORK.len()));
-    let works = [(Side::Bevys, "bevy_animation"), (Side::Ours, "bevy_marionette")].map(|(side, name)| {
+    let works = [
+        (Side::Bevys, "bevy_animation"),
+        (Side::Ours, "bevy_marionette"),
+    ]
+    .map(|(side, name)| {
         let work = measure(Some(side), count, frames).beyond(&empty);
-        let stages = Stage::WORK.map(|stage| format!("{:.3}", work.of(stage))).join(" | ");
-        println!("{name} | {:.3} | {stages} | {:.2}", work.work(), work.work() * 1e3 / count.max(1) as f64);
+        let stages = Stage::WORK
+            .map(|stage| format!("{:.3}", work.of(stage)))
+            .join(" | ");
+        println!(
+            "{name} | {:.3} | {stages} | {:.2}",
+            work.work(),
+            work.work() * 1e3 / count.max(1) as f64
+        );
         work.work()
     });
     println!("\nbevy_marionette is {:.1}x faster", works[0] / works[1]);
@@ -26,15 +42,28 @@ pub fn print(count: usize, frames: usize) {
 
 fn measure(side: Option<Side>, count: usize, frames: usize) -> Frame {
     let mut app = headless::app(TaskPoolPlugin::default(), true, false);
-    let model = app.world().resource::<AssetServer>().load("scout/scout.character.ron");
-    while !app.world().resource::<AssetServer>().is_loaded_with_dependencies(&model) {
-        if let bevy::asset::LoadState::Failed(error) = app.world().resource::<AssetServer>().load_state(&model) {
+    let model = app
+        .world()
+        .resource::<AssetServer>()
+        .load("scout/scout.character.ron");
+    while !app
+        .world()
+        .resource::<AssetServer>()
+        .is_loaded_with_dependencies(&model)
+    {
+        if let bevy::asset::LoadState::Failed(error) =
+            app.world().resource::<AssetServer>().load_state(&model)
+        {
             super::stage::fail(error);
         }
         app.update();
     }
-    let scouts = app.world_mut().run_system_once(move |mut workshop: Workshop| workshop.scouts(&model));
-    let Ok(Some(scouts)) = scouts else { super::stage::fail("Scout has no material for a jacket") };
+    let scouts = app
+        .world_mut()
+        .run_system_once(move |mut workshop: Workshop| workshop.scouts(&model));
+    let Ok(Some(scouts)) = scouts else {
+        super::stage::fail("Scout has no material for a jacket")
+    };
     if let Some(side) = side {
         let spawn = move |mut commands: Commands| {
             for n in 0..count {

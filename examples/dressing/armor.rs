@@ -29,8 +29,20 @@ const JACKET: &[&str] = &["jacket", "leather"];
 const TROUSERS: &[&str] = &["trousers", "leather"];
 const BOOTS: &[&str] = &["leather", "trousers"];
 
-const fn limb(name: &'static str, over: &'static [&'static str], joints: &'static [&'static str], off: f32) -> Plate {
-    Plate { name, over, joints, off, along: None, keel: 0.0 }
+const fn limb(
+    name: &'static str,
+    over: &'static [&'static str],
+    joints: &'static [&'static str],
+    off: f32,
+) -> Plate {
+    Plate {
+        name,
+        over,
+        joints,
+        off,
+        along: None,
+        keel: 0.0,
+    }
 }
 
 const PLATES: [Plate; 11] = [
@@ -50,12 +62,34 @@ const PLATES: [Plate; 11] = [
         along: Some(("forearm.R", -0.4, 0.6)),
         ..limb("pauldron.R", JACKET, &["upper_arm.R", "clavicle.R"], 0.036)
     },
-    limb("vambrace.L", JACKET, &["forearm.L", "forearm_twist.L"], 0.016),
-    limb("vambrace.R", JACKET, &["forearm.R", "forearm_twist.R"], 0.016),
-    Plate { along: Some(("shin.L", 0.3, 0.86)), ..limb("cuisse.L", TROUSERS, &["thigh.L"], 0.02) },
-    Plate { along: Some(("shin.R", 0.3, 0.86)), ..limb("cuisse.R", TROUSERS, &["thigh.R"], 0.02) },
-    Plate { along: Some(("foot.L", 0.12, 0.9)), ..limb("greave.L", BOOTS, &["shin.L"], 0.018) },
-    Plate { along: Some(("foot.R", 0.12, 0.9)), ..limb("greave.R", BOOTS, &["shin.R"], 0.018) },
+    limb(
+        "vambrace.L",
+        JACKET,
+        &["forearm.L", "forearm_twist.L"],
+        0.016,
+    ),
+    limb(
+        "vambrace.R",
+        JACKET,
+        &["forearm.R", "forearm_twist.R"],
+        0.016,
+    ),
+    Plate {
+        along: Some(("shin.L", 0.3, 0.86)),
+        ..limb("cuisse.L", TROUSERS, &["thigh.L"], 0.02)
+    },
+    Plate {
+        along: Some(("shin.R", 0.3, 0.86)),
+        ..limb("cuisse.R", TROUSERS, &["thigh.R"], 0.02)
+    },
+    Plate {
+        along: Some(("foot.L", 0.12, 0.9)),
+        ..limb("greave.L", BOOTS, &["shin.L"], 0.018)
+    },
+    Plate {
+        along: Some(("foot.R", 0.12, 0.9)),
+        ..limb("greave.R", BOOTS, &["shin.R"], 0.018)
+    },
     limb("sabaton.L", BOOTS, &["foot.L", "toes.L"], 0.012),
     limb("sabaton.R", BOOTS, &["foot.R", "toes.R"], 0.012),
 ];
@@ -66,10 +100,19 @@ pub fn suit(body: &Character, meshes: &Assets<Mesh>) -> Model {
     let mut joints: Vec<Joint> = Vec::new();
     let mut parts = Vec::new();
     for plate in &PLATES {
-        let found: Option<Vec<u16>> = plate.joints.iter().map(|name| body.skeleton.joint(name)).collect();
+        let found: Option<Vec<u16>> = plate
+            .joints
+            .iter()
+            .map(|name| body.skeleton.joint(name))
+            .collect();
         let Some(found) = found else { continue };
-        let is_under = |part: &&CharacterPart| plate.over.iter().any(|word| part.name.contains(word));
-        let skins = body.parts.iter().filter(is_under).filter_map(|part| Some((part, meshes.get(&part.mesh)?)));
+        let is_under =
+            |part: &&CharacterPart| plate.over.iter().any(|word| part.name.contains(word));
+        let skins = body
+            .parts
+            .iter()
+            .filter(is_under)
+            .filter_map(|part| Some((part, meshes.get(&part.mesh)?)));
         let mut sheet = Sheet::default();
         let mut places = HashMap::default();
         skins.for_each(|(part, mesh)| sheet.add_part(mesh, part, &found, &mut places));
@@ -77,7 +120,8 @@ pub fn suit(body: &Character, meshes: &Assets<Mesh>) -> Model {
         if let Some((end, from, to)) = plate.along
             && let Some(end) = body.skeleton.joint(end)
         {
-            let [a, b] = [found[0], end].map(|joint| Vec3::from(rest[usize::from(joint)].translation));
+            let [a, b] =
+                [found[0], end].map(|joint| Vec3::from(rest[usize::from(joint)].translation));
             let bone = b - a;
             let place = |vertex: &Vertex| (vertex.position - a).dot(bone) / bone.length_squared();
             sheet.keep(|vertex| place(vertex) - from);
@@ -101,7 +145,12 @@ pub fn suit(body: &Character, meshes: &Assets<Mesh>) -> Model {
         parts.push(sheet.into_part(plate.name, palette));
     }
     let skeleton = Skeleton::new(joints).expect("joints without parents are in order");
-    Model { skeleton, parts, materials: vec![Material::default()], clips: vec![] }
+    Model {
+        skeleton,
+        parts,
+        materials: vec![Material::default()],
+        clips: vec![],
+    }
 }
 
 #[derive(Clone, Copy, Default)]
@@ -121,7 +170,9 @@ impl Vertex {
         Self {
             position: self.position.lerp(other.position, at),
             normal: self.normal.lerp(other.normal, at),
-            weights: std::array::from_fn(|i| self.weights[i] + (other.weights[i] - self.weights[i]) * at),
+            weights: std::array::from_fn(|i| {
+                self.weights[i] + (other.weights[i] - self.weights[i]) * at
+            }),
         }
     }
 }
@@ -135,7 +186,13 @@ struct Sheet {
 
 impl Sheet {
     /// Adds a part with the weights of `joints`, merging vertices at the same position, which `places` keeps track of.
-    fn add_part(&mut self, mesh: &Mesh, part: &CharacterPart, joints: &[u16], places: &mut HashMap<[i32; 3], usize>) {
+    fn add_part(
+        &mut self,
+        mesh: &Mesh,
+        part: &CharacterPart,
+        joints: &[u16],
+        places: &mut HashMap<[i32; 3], usize>,
+    ) {
         let (
             Some(VertexAttributeValues::Float32x3(positions)),
             Some(VertexAttributeValues::Float32x3(normals)),
@@ -158,12 +215,18 @@ impl Sheet {
                 let at = *places.entry(place).or_insert_with(|| {
                     let mut shares = [0.0; 4];
                     for (slot, weight) in part.joint_weights(slots[i], weights[i]) {
-                        if let Some(at) = joints.iter().position(|joint| *joint == part.palette[slot]) {
+                        if let Some(at) =
+                            joints.iter().position(|joint| *joint == part.palette[slot])
+                        {
                             shares[at] += weight;
                         }
                     }
                     let position = Vec3::from(positions[i]);
-                    self.vertices.push(Vertex { position, weights: shares, ..default() });
+                    self.vertices.push(Vertex {
+                        position,
+                        weights: shares,
+                        ..default()
+                    });
                     self.vertices.len() - 1
                 });
                 self.vertices[at].normal += Vec3::from(normals[i]);
@@ -171,7 +234,11 @@ impl Sheet {
             })
             .collect();
         let indices: Vec<usize> = indices.iter().collect();
-        self.triangles.extend(indices.chunks_exact(3).map(|t| [t[0], t[1], t[2]].map(|i| welded[i])));
+        self.triangles.extend(
+            indices
+                .chunks_exact(3)
+                .map(|t| [t[0], t[1], t[2]].map(|i| welded[i])),
+        );
     }
 
     /// Cuts off everything for which `side` is negative, splitting triangles.
@@ -185,7 +252,11 @@ impl Sheet {
             for (i, &a) in corners.iter().enumerate() {
                 let b = corners[(i + 1) % 3];
                 if sides[a] >= 0.0 {
-                    outline.push(*known.entry((a, a)).or_insert_with(|| kept.add(self.vertices[a])));
+                    outline.push(
+                        *known
+                            .entry((a, a))
+                            .or_insert_with(|| kept.add(self.vertices[a])),
+                    );
                 }
                 if (sides[a] >= 0.0) != (sides[b] >= 0.0) {
                     let (a, b) = (a.min(b), a.max(b));
@@ -194,7 +265,8 @@ impl Sheet {
                     outline.push(*known.entry((a, b)).or_insert_with(cut));
                 }
             }
-            kept.triangles.extend((2..outline.len()).map(|i| [outline[0], outline[i - 1], outline[i]]));
+            kept.triangles
+                .extend((2..outline.len()).map(|i| [outline[0], outline[i - 1], outline[i]]));
         }
         *self = kept;
     }
@@ -217,8 +289,11 @@ impl Sheet {
             }
         }
         // An edge used in one direction only is on the rim.
-        let mut rim: Vec<(usize, usize)> =
-            edges.iter().filter(|(_, walks)| **walks > 0).map(|(edge, _)| *edge).collect();
+        let mut rim: Vec<(usize, usize)> = edges
+            .iter()
+            .filter(|(_, walks)| **walks > 0)
+            .map(|(edge, _)| *edge)
+            .collect();
         rim.sort_unstable();
         let mut along_rim = vec![Vec::new(); self.vertices.len()];
         for &(a, b) in &rim {
@@ -229,14 +304,23 @@ impl Sheet {
             let before = values.clone();
             for (i, value) in values.iter_mut().enumerate() {
                 // Smooth the rim only along itself.
-                let others = if along_rim[i].is_empty() { &beside[i] } else { &along_rim[i] };
+                let others = if along_rim[i].is_empty() {
+                    &beside[i]
+                } else {
+                    &along_rim[i]
+                };
                 if !others.is_empty() {
-                    let mean = others.iter().map(|&other| before[other]).sum::<Vec3>() / others.len() as f32;
+                    let mean = others.iter().map(|&other| before[other]).sum::<Vec3>()
+                        / others.len() as f32;
                     *value = value.lerp(mean, 0.5);
                 }
             }
         };
-        let mut normals: Vec<Vec3> = self.vertices.iter().map(|vertex| vertex.normal.normalize_or_zero()).collect();
+        let mut normals: Vec<Vec3> = self
+            .vertices
+            .iter()
+            .map(|vertex| vertex.normal.normalize_or_zero())
+            .collect();
         (0..12).for_each(|_| smooth(&mut normals));
         let mut places: Vec<Vec3> = self.vertices.iter().map(|vertex| vertex.position).collect();
         (0..14).for_each(|_| smooth(&mut places));
@@ -253,17 +337,25 @@ impl Sheet {
         (0..2).for_each(|_| smooth(&mut places));
         for ((vertex, place), normal) in self.vertices.iter_mut().zip(places).zip(normals) {
             let share = vertex.share().max(1e-6);
-            *vertex = Vertex { position: place, normal, weights: vertex.weights.map(|weight| weight / share) };
+            *vertex = Vertex {
+                position: place,
+                normal,
+                weights: vertex.weights.map(|weight| weight / share),
+            };
         }
         let mut turned: HashMap<usize, usize> = HashMap::default();
         for (a, b) in rim {
             let [inner_a, inner_b] = [a, b].map(|i| {
                 *turned.entry(i).or_insert_with(|| {
                     let outer = self.vertices[i];
-                    self.add(Vertex { position: outer.position - outer.normal * (0.45 * off), ..outer })
+                    self.add(Vertex {
+                        position: outer.position - outer.normal * (0.45 * off),
+                        ..outer
+                    })
                 })
             });
-            self.triangles.extend([[b, a, inner_a], [b, inner_a, inner_b]]);
+            self.triangles
+                .extend([[b, a, inner_a], [b, inner_a, inner_b]]);
         }
     }
 
@@ -274,17 +366,26 @@ impl Sheet {
             let [a, b, c] = t.map(|i| self.vertices[i].position);
             t.iter().for_each(|&i| normals[i] += (b - a).cross(c - a));
         }
-        let normals: Vec<Vec3> = normals.into_iter().map(|normal| normal.normalize_or(Vec3::Y)).collect();
+        let normals: Vec<Vec3> = normals
+            .into_iter()
+            .map(|normal| normal.normalize_or(Vec3::Y))
+            .collect();
         let influences = |vertex: &Vertex| {
             let mut pulls: [(f32, u16); 4] = std::array::from_fn(|i| (vertex.weights[i], i as u16));
             pulls.sort_by(|a, b| b.0.total_cmp(&a.0));
             let palette = pulls.map(|(weight, slot)| if weight > 0.0 { slot } else { 0 });
-            Influences { palette, weights: pulls.map(|(weight, _)| weight) }
+            Influences {
+                palette,
+                weights: pulls.map(|(weight, _)| weight),
+            }
         };
         SkinPart {
             name: name.into(),
             positions: self.vertices.iter().map(|vertex| vertex.position).collect(),
-            tangents: normals.iter().map(|normal| normal.any_orthonormal_vector().extend(1.0)).collect(),
+            tangents: normals
+                .iter()
+                .map(|normal| normal.any_orthonormal_vector().extend(1.0))
+                .collect(),
             normals,
             tex_coords: vec![Vec2::ZERO; count],
             influences: self.vertices.iter().map(influences).collect(),

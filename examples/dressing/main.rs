@@ -20,16 +20,23 @@ use bevy_marionette::{
 };
 use stage::{Caption, Orbit, StageArgs, View};
 
-const HELP: &str =
-    "A: armor   H: hair   P: paint the jacket   W: weights   B: bones   drag, arrows: orbit   wheel: zoom";
+const HELP: &str = "A: armor   H: hair   P: paint the jacket   W: weights   B: bones   drag, arrows: orbit   wheel: zoom";
 
 pub fn main() {
     let args = stage::arguments::<StageArgs>().with_headless_defaults(0.55, "");
     stage::app("dressing", &args, HELP)
         .add_plugins(DrawSkeletonPlugin)
-        .insert_resource(View(Orbit { target: Vec3::new(0.0, 0.90, 0.0), distance: 3.8, yaw: 0.35, pitch: 0.1 }))
+        .insert_resource(View(Orbit {
+            target: Vec3::new(0.0, 0.90, 0.0),
+            distance: 3.8,
+            yaw: 0.35,
+            pitch: 0.1,
+        }))
         .add_systems(Startup, spawn)
-        .add_systems(Update, (forge, change_clothes, hide_and_paint, look_inside, caption))
+        .add_systems(
+            Update,
+            (forge, change_clothes, hide_and_paint, look_inside, caption),
+        )
         .run();
 }
 
@@ -65,9 +72,16 @@ fn forge(
     if armor.is_some() {
         return;
     }
-    let Some(body) = characters.get(&scout.0) else { return };
+    let Some(body) = characters.get(&scout.0) else {
+        return;
+    };
     let model = armor::suit(body, &meshes);
-    let mut made = build_character(model, &Manifest::of_model("armor"), &mut meshes, &mut materials);
+    let mut made = build_character(
+        model,
+        &Manifest::of_model("armor"),
+        &mut meshes,
+        &mut materials,
+    );
     let steel = materials.add(StandardMaterial {
         base_color: Color::srgb(0.62, 0.66, 0.72),
         metallic: 0.9,
@@ -94,7 +108,9 @@ fn change_clothes(
     worn: Query<Entity, With<WornBy>>,
     bodies: Query<Entity, (With<SkinnedCharacter>, Without<WornBy>)>,
 ) {
-    let Some(armor) = armor.filter(|_| keys.just_pressed(KeyCode::KeyA)) else { return };
+    let Some(armor) = armor.filter(|_| keys.just_pressed(KeyCode::KeyA)) else {
+        return;
+    };
     if worn.is_empty() {
         for body in &bodies {
             commands.spawn((SkinnedCharacter(armor.0.clone()), WornBy(body)));
@@ -113,14 +129,24 @@ fn hide_and_paint(
     mut materials: ResMut<Assets<StandardMaterial>>,
     bodies: Query<(Entity, Option<&PartOverrides>), (With<SkinnedCharacter>, Without<WornBy>)>,
 ) {
-    let Some(character) = characters.get(&scout.0) else { return };
-    let part = |word: &str| character.parts.iter().position(|part| part.name.contains(word));
+    let Some(character) = characters.get(&scout.0) else {
+        return;
+    };
+    let part = |word: &str| {
+        character
+            .parts
+            .iter()
+            .position(|part| part.name.contains(word))
+    };
     for (body, overrides) in &bodies {
         let mut overrides = overrides.cloned().unwrap_or_default();
         if let (true, Some(hair)) = (keys.just_pressed(KeyCode::KeyH), part("hair")) {
             overrides.set_hidden(hair, !overrides.is_hidden(hair));
         } else if let (true, Some(jacket)) = (keys.just_pressed(KeyCode::KeyP), part("jacket")) {
-            let paint = StandardMaterial { base_color: Color::srgb(0.55, 0.08, 0.10), ..default() };
+            let paint = StandardMaterial {
+                base_color: Color::srgb(0.55, 0.08, 0.10),
+                ..default()
+            };
             overrides.set_material(jacket, Some(materials.add(paint)));
         } else {
             continue;
@@ -134,7 +160,10 @@ fn look_inside(
     mut commands: Commands,
     scout: Res<Scout>,
     characters: Res<Assets<Character>>,
-    bodies: Query<(Entity, Option<&WeightView>, Option<&DrawSkeleton>), (With<SkinnedCharacter>, Without<WornBy>)>,
+    bodies: Query<
+        (Entity, Option<&WeightView>, Option<&DrawSkeleton>),
+        (With<SkinnedCharacter>, Without<WornBy>),
+    >,
 ) {
     let thigh = || characters.get(&scout.0)?.skeleton.joint("thigh.L");
     for (body, view, drawn) in &bodies {
@@ -148,11 +177,26 @@ fn look_inside(
         }
         if keys.just_pressed(KeyCode::KeyB) {
             let next = match drawn {
-                None => Some(DrawSkeleton { sockets: true, ..default() }),
-                Some(DrawSkeleton { names: false, .. }) => Some(DrawSkeleton { names: true, ..default() }),
+                None => Some(DrawSkeleton {
+                    sockets: true,
+                    ..default()
+                }),
+                Some(DrawSkeleton { names: false, .. }) => Some(DrawSkeleton {
+                    names: true,
+                    ..default()
+                }),
                 Some(DrawSkeleton { links: false, .. }) => {
-                    let lines = DrawSkeleton { bones: BoneShape::None, names: true, links: true, ..default() };
-                    Some(DrawSkeleton { bounds: true, axes: true, ..lines })
+                    let lines = DrawSkeleton {
+                        bones: BoneShape::None,
+                        names: true,
+                        links: true,
+                        ..default()
+                    };
+                    Some(DrawSkeleton {
+                        bounds: true,
+                        axes: true,
+                        ..lines
+                    })
                 }
                 Some(_) => None,
             };
@@ -170,5 +214,8 @@ fn caption(worn: Query<(), With<WornBy>>, views: Query<&WeightView>, mut caption
         Some(WeightView::Joint(_)) => "weights of the left thigh",
         Some(WeightView::InfluenceCount) => "influences per vertex",
     };
-    caption.set(format!("suits of armor: {}   shown: {view}   one of the two is mirrored", worn.iter().count()));
+    caption.set(format!(
+        "suits of armor: {}   shown: {view}   one of the two is mirrored",
+        worn.iter().count()
+    ));
 }

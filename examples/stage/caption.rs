@@ -31,12 +31,18 @@ pub fn bar(value: f32) -> String {
 }
 
 pub(super) fn paint(mut overlay: Overlay, caption: Res<Caption>, mut covered: ResMut<Covered>) {
-    let Some(painter) = overlay.painter() else { return };
+    let Some(painter) = overlay.painter() else {
+        return;
+    };
     let free = painter.clip_rect().width() - covered.right;
     let (corner, width) = (painter.clip_rect().min + MARGIN, free - 2.0 * MARGIN.x);
     let area = overlay::text(&painter, corner, Align2::LEFT_TOP, &caption.0, 17.0, width);
     // Captions are short enough to fit beside the character, except in narrow pictures.
-    let top = if area.right() > 0.36 * free { area.height() + 20.0 } else { 0.0 };
+    let top = if area.right() > 0.36 * free {
+        area.height() + 20.0
+    } else {
+        0.0
+    };
     if covered.top != top {
         covered.top = top;
     }

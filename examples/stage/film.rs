@@ -19,7 +19,9 @@ pub fn names(file: &Path, count: usize) -> Vec<PathBuf> {
         return vec![file.to_path_buf(); count];
     }
     let extension = file.extension().unwrap_or_default().to_string_lossy();
-    (0..count).map(|i| file.with_extension(format!("{i:03}.{extension}"))).collect()
+    (0..count)
+        .map(|i| file.with_extension(format!("{i:03}.{extension}")))
+        .collect()
 }
 
 /// Writes pictures to their files, and returns the files.
@@ -34,21 +36,29 @@ pub fn write(pictures: Vec<(PathBuf, RgbImage)>, every: f32) -> Result<Vec<PathB
         }
     }
     for (file, pictures) in &files {
-        if is_gif(file) { gif(pictures, every) } else { stack(pictures) }
-            .map_err(|error| error.to_string())
-            .and_then(|bytes| platform::save(file, &bytes))
-            .map_err(|reason| format!("cannot write {}: {reason}", file.display()))?;
+        if is_gif(file) {
+            gif(pictures, every)
+        } else {
+            stack(pictures)
+        }
+        .map_err(|error| error.to_string())
+        .and_then(|bytes| platform::save(file, &bytes))
+        .map_err(|reason| format!("cannot write {}: {reason}", file.display()))?;
     }
     Ok(files.into_iter().map(|(file, _)| file).collect())
 }
 
 /// Returns `true` if the file is a GIF.
 pub fn is_gif(file: &Path) -> bool {
-    file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gif"))
+    file.extension()
+        .is_some_and(|extension| extension.eq_ignore_ascii_case("gif"))
 }
 
 fn stack(pictures: &[RgbImage]) -> ImageResult<Vec<u8>> {
-    let (width, height) = (pictures[0].width(), pictures.iter().map(RgbImage::height).sum());
+    let (width, height) = (
+        pictures[0].width(),
+        pictures.iter().map(RgbImage::height).sum(),
+    );
     let mut sheet = RgbImage::new(width, height);
     let mut y = 0;
     for picture in pictures {
@@ -56,7 +66,8 @@ fn stack(pictures: &[RgbImage]) -> ImageResult<Vec<u8>> {
         y += i64::from(picture.height());
     }
     let mut bytes = Vec::new();
-    let encoder = PngEncoder::new_with_quality(&mut bytes, CompressionType::Best, FilterType::Adaptive);
+    let encoder =
+        PngEncoder::new_with_quality(&mut bytes, CompressionType::Best, FilterType::Adaptive);
     sheet.write_with_encoder(encoder)?;
     Ok(bytes)
 }

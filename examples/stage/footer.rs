@@ -57,12 +57,19 @@ pub(super) fn paint(
         *wanted = Some(!shown);
     }
     let folded = if stage.headless { "" } else { "F2: keys" };
-    let line = if wanted.unwrap_or(!small) { help.0 } else { folded };
+    let line = if wanted.unwrap_or(!small) {
+        help.0
+    } else {
+        folded
+    };
     footer.0 = 0.0;
-    let Some(painter) = overlay.painter().filter(|_| !line.is_empty()) else { return };
+    let Some(painter) = overlay.painter().filter(|_| !line.is_empty()) else {
+        return;
+    };
     let corner = painter.clip_rect().left_bottom() + MARGIN * bevy_egui::egui::vec2(1.0, -1.0);
     let width = painter.clip_rect().width() - covered.right - 2.0 * MARGIN.x;
-    footer.0 = MARGIN.y + overlay::text(&painter, corner, Align2::LEFT_BOTTOM, line, 13.0, width).height();
+    footer.0 =
+        MARGIN.y + overlay::text(&painter, corner, Align2::LEFT_BOTTOM, line, 13.0, width).height();
 }
 
 /// Measures how much text covers.
@@ -73,7 +80,17 @@ pub(super) fn measure(
     stage: Res<Stage>,
     windows: Query<&Window, With<PrimaryWindow>>,
 ) {
-    let picture = windows.single().map_or(stage.size.as_vec2(), |window| window.size());
-    let bottom = if bare.0 || footer.0 == 0.0 { 0.0 } else { footer.0 + 8.0 };
-    covered.set_if_neq(Covered { bottom, picture, ..*covered });
+    let picture = windows
+        .single()
+        .map_or(stage.size.as_vec2(), |window| window.size());
+    let bottom = if bare.0 || footer.0 == 0.0 {
+        0.0
+    } else {
+        footer.0 + 8.0
+    };
+    covered.set_if_neq(Covered {
+        bottom,
+        picture,
+        ..*covered
+    });
 }

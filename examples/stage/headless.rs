@@ -43,14 +43,18 @@ impl FromStr for Press {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("`{text}`: expected a key and a time, such as N@0.5, 1@2 or ArrowLeft@0.25");
+        let wrong =
+            || format!("`{text}`: expected a key and a time, such as N@0.5, 1@2 or ArrowLeft@0.25");
         let (key, at) = text.split_once('@').ok_or_else(wrong)?;
         let key = match key.as_bytes() {
             [letter] if letter.is_ascii_alphabetic() => format!("Key{}", key.to_ascii_uppercase()),
             [digit] if digit.is_ascii_digit() => format!("Digit{key}"),
             _ => key.to_owned(),
         };
-        Ok(Self { key: ron::from_str(&key).map_err(|_| wrong())?, at: at.parse().map_err(|_| wrong())? })
+        Ok(Self {
+            key: ron::from_str(&key).map_err(|_| wrong())?,
+            at: at.parse().map_err(|_| wrong())?,
+        })
     }
 }
 
@@ -63,14 +67,24 @@ fn press_keys(
 ) {
     keys.release_all();
     if capture.clock > 0.0 {
-        let due = |press: &&Press| press.at <= capture.clock && last.is_none_or(|last| press.at > last);
-        stage.press.iter().filter(due).for_each(|press| keys.press(press.key));
+        let due =
+            |press: &&Press| press.at <= capture.clock && last.is_none_or(|last| press.at > last);
+        stage
+            .press
+            .iter()
+            .filter(due)
+            .for_each(|press| keys.press(press.key));
         *last = Some(capture.clock);
     }
 }
 
 /// Turns the camera evenly over the frames of a film.
-fn turn(capture: Res<Capture>, stage: Res<Stage>, mut orbits: Query<&mut Orbit>, mut turned: Local<f32>) {
+fn turn(
+    capture: Res<Capture>,
+    stage: Res<Stage>,
+    mut orbits: Query<&mut Orbit>,
+    mut turned: Local<f32>,
+) {
     let goal = stage.turn * capture.index as f32 / stage.pictures.len().max(1) as f32;
     if goal != *turned {
         for mut orbit in &mut orbits {
@@ -95,7 +109,10 @@ impl Plugin for HeadlessPlugin {
         if self.joints
             && let Some(render) = app.get_sub_app_mut(RenderApp)
         {
-            render.add_systems(ExtractSchedule, print_joints.after(CharacterSystems::ExtractPalettes));
+            render.add_systems(
+                ExtractSchedule,
+                print_joints.after(CharacterSystems::ExtractPalettes),
+            );
         }
     }
 }
@@ -124,12 +141,18 @@ fn take_pictures(
 ) {
     // The scene is complete once every character has its parts, if any, and textures.
     let is_ready = |(handle, parts): (&SkinnedCharacter, &CharacterParts)| {
-        if let (LoadState::Failed(error), true) = (server.load_state(handle.id()), parts.entities.is_empty()) {
+        if let (LoadState::Failed(error), true) =
+            (server.load_state(handle.id()), parts.entities.is_empty())
+        {
             fail(error);
         }
-        let has_parts =
-            assets.get(handle.id()).is_some_and(|asset| asset.parts.is_empty() == parts.entities.is_empty());
-        has_parts && !server.recursive_dependency_load_state(handle.id()).is_loading()
+        let has_parts = assets
+            .get(handle.id())
+            .is_some_and(|asset| asset.parts.is_empty() == parts.entities.is_empty());
+        has_parts
+            && !server
+                .recursive_dependency_load_state(handle.id())
+                .is_loading()
     };
     let complete = !capture.waiting && characters.iter().all(is_ready);
     let left = stage.time + stage.every * capture.index as f32 - capture.clock;
@@ -145,19 +168,33 @@ fn take_pictures(
     for mut camera in cameras.iter_mut().filter(|camera| camera.is_active != draw) {
         camera.is_active = draw;
     }
-    let (true, Some(target)) = (draw, stage.target.clone()) else { return };
+    let (true, Some(target)) = (draw, stage.target.clone()) else {
+        return;
+    };
     capture.settled += 1;
-    if capture.settled < if capture.index == 0 { SETTLE } else { SETTLE_NEXT } {
+    if capture.settled
+        < if capture.index == 0 {
+            SETTLE
+        } else {
+            SETTLE_NEXT
+        }
+    {
         return;
     }
     (capture.asked, capture.settled) = (true, 0);
     if capture.index == 0 {
         // Also print the caption, which tests check.
-        caption.lines().for_each(|line| print(format_args!("| {line}")));
+        caption
+            .lines()
+            .for_each(|line| print(format_args!("| {line}")));
     }
     for (character, controller) in playing.iter().filter(|_| stage.pictures.len() == 1) {
         let pose = joints.pose(character).unwrap_or_default();
-        print(format_args!("pose {:016x}  {}", hash(&pose), controller.current().unwrap_or("-")));
+        print(format_args!(
+            "pose {:016x}  {}",
+            hash(&pose),
+            controller.current().unwrap_or("-")
+        ));
     }
     commands.spawn(Screenshot::image(target)).observe(store);
 }
@@ -176,11 +213,20 @@ fn print_joints(
     *printed = true;
     for (parts, controller) in &characters {
         for (index, &part) in parts.entities.iter().enumerate() {
-            let (Some(first), Ok(skin)) = (uniforms.skin_index(part.into()), skins.get(part)) else { continue };
+            let (Some(first), Ok(skin)) = (uniforms.skin_index(part.into()), skins.get(part))
+            else {
+                continue;
+            };
             let range = first as usize..first as usize + skin.joints.len();
-            let numbers = uniforms.current_staging_buffer[range].iter().flat_map(Mat4::to_cols_array);
+            let numbers = uniforms.current_staging_buffer[range]
+                .iter()
+                .flat_map(Mat4::to_cols_array);
             let numbers: Vec<String> = numbers.map(|number| format!("{number:.5}")).collect();
-            print(format_args!("joints {} {index} {}", controller.current().unwrap_or("-"), numbers.join(" ")));
+            print(format_args!(
+                "joints {} {index} {}",
+                controller.current().unwrap_or("-"),
+                numbers.join(" ")
+            ));
         }
     }
 }
@@ -189,7 +235,9 @@ fn print_joints(
 fn hash(pose: &[Affine3A]) -> u64 {
     // FNV-1a.
     let numbers = pose.iter().flat_map(|joint| joint.to_cols_array());
-    numbers.fold(0xcbf2_9ce4_8422_2325, |hash, x| (hash ^ u64::from(x.to_bits())).wrapping_mul(0x100_0000_01b3))
+    numbers.fold(0xcbf2_9ce4_8422_2325, |hash, x| {
+        (hash ^ u64::from(x.to_bits())).wrapping_mul(0x100_0000_01b3)
+    })
 }
 
 /// Stores a picture; after the last one, writes the files and exits.
@@ -201,7 +249,9 @@ fn store(
 ) {
     let picture = captured.image.clone().try_into_dynamic();
     // Drop the alpha channel, which may not be opaque.
-    let picture = picture.unwrap_or_else(|error| fail(format!("no picture: {error}"))).to_rgb8();
+    let picture = picture
+        .unwrap_or_else(|error| fail(format!("no picture: {error}")))
+        .to_rgb8();
     let file = stage.pictures[capture.index].clone();
     capture.taken.push((file, picture));
     (capture.index, capture.asked) = (capture.index + 1, false);
@@ -212,7 +262,9 @@ fn store(
     capture.asked = true;
     match film::write(std::mem::take(&mut capture.taken), stage.every) {
         Ok(files) => {
-            files.iter().for_each(|file| print(format_args!("picture: {}", file.display())));
+            files
+                .iter()
+                .for_each(|file| print(format_args!("picture: {}", file.display())));
             exit.write(AppExit::Success);
         }
         Err(reason) => fail(reason),

@@ -4,7 +4,10 @@ use bevy::{light::NotShadowCaster, prelude::*};
 use std::f32::consts::FRAC_PI_2;
 
 /// Creates a lantern that hangs below its origin, 0.32 m tall including its ring.
-pub fn lantern(meshes: &mut Assets<Mesh>, materials: &mut Assets<StandardMaterial>) -> impl Bundle + use<> {
+pub fn lantern(
+    meshes: &mut Assets<Mesh>,
+    materials: &mut Assets<StandardMaterial>,
+) -> impl Bundle + use<> {
     let brass = MeshMaterial3d(materials.add(StandardMaterial {
         base_color: Color::srgb(0.80, 0.58, 0.25),
         metallic: 0.85,
@@ -29,10 +32,27 @@ pub fn lantern(meshes: &mut Assets<Mesh>, materials: &mut Assets<StandardMateria
         Transform::default(),
         Visibility::default(),
         children![
-            (Mesh3d(meshes.add(Torus::new(0.050, 0.058))), brass.clone(), ring),
-            (Mesh3d(meshes.add(Cone::new(0.075, 0.07))), brass.clone(), below(0.135)),
-            (Mesh3d(meshes.add(Cylinder::new(0.070, 0.02))), brass, below(0.31)),
-            (Mesh3d(meshes.add(Capsule3d::new(0.045, 0.06))), flame, NotShadowCaster, below(0.235)),
+            (
+                Mesh3d(meshes.add(Torus::new(0.050, 0.058))),
+                brass.clone(),
+                ring
+            ),
+            (
+                Mesh3d(meshes.add(Cone::new(0.075, 0.07))),
+                brass.clone(),
+                below(0.135)
+            ),
+            (
+                Mesh3d(meshes.add(Cylinder::new(0.070, 0.02))),
+                brass,
+                below(0.31)
+            ),
+            (
+                Mesh3d(meshes.add(Capsule3d::new(0.045, 0.06))),
+                flame,
+                NotShadowCaster,
+                below(0.235)
+            ),
             // The light is inside the flame, which therefore casts no shadow.
             (light, below(0.235)),
         ],

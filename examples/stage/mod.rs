@@ -69,7 +69,12 @@ pub struct StageArgs {
     #[arg(long, default_value_t = 20.0, value_parser = parse_fps)]
     pub fps: f32,
     /// Degrees the camera turns during a headless film
-    #[arg(long, value_name = "DEGREES", default_value_t = 0.0, allow_negative_numbers = true)]
+    #[arg(
+        long,
+        value_name = "DEGREES",
+        default_value_t = 0.0,
+        allow_negative_numbers = true
+    )]
     pub turn: f32,
     /// Press a key during a headless run, such as N@0.5 or Space@1; can be repeated
     #[arg(long, value_name = "KEY@SECONDS")]
@@ -108,14 +113,27 @@ impl StageArgs {
 
     /// Sets the default time of a headless picture, and the default keys pressed before it, as in `"N@0.5 Space@0.8"`.
     pub fn with_headless_defaults(self, time: f32, keys: &str) -> Self {
-        let ours = || keys.split_whitespace().map(|key| key.parse().unwrap_or_else(|reason| fail(reason)));
-        let press = if self.press.is_empty() { ours().collect() } else { self.press };
-        Self { time: self.time.or(Some(time)), press, ..self }
+        let ours = || {
+            keys.split_whitespace()
+                .map(|key| key.parse().unwrap_or_else(|reason| fail(reason)))
+        };
+        let press = if self.press.is_empty() {
+            ours().collect()
+        } else {
+            self.press
+        };
+        Self {
+            time: self.time.or(Some(time)),
+            press,
+            ..self
+        }
     }
 }
 
 fn parse_size(text: &str) -> Result<UVec2, String> {
-    let parts = text.split_once(['x', 'X']).and_then(|(w, h)| Some((w.parse().ok()?, h.parse().ok()?)));
+    let parts = text
+        .split_once(['x', 'X'])
+        .and_then(|(w, h)| Some((w.parse().ok()?, h.parse().ok()?)));
     match parts {
         Some((w @ 16..=8192, h @ 16..=8192)) => Ok(UVec2::new(w, h)),
         _ => Err("expected a size such as 1280x800, each side 16 to 8192".into()),
@@ -123,7 +141,10 @@ fn parse_size(text: &str) -> Result<UVec2, String> {
 }
 
 fn parse_fps(text: &str) -> Result<f32, String> {
-    text.parse().ok().filter(|fps| (0.1..=240.0).contains(fps)).ok_or_else(|| "expected 0.1 to 240".into())
+    text.parse()
+        .ok()
+        .filter(|fps| (0.1..=240.0).contains(fps))
+        .ok_or_else(|| "expected 0.1 to 240".into())
 }
 
 /// Time step of a headless run in seconds.
@@ -163,7 +184,12 @@ pub fn app(name: &'static str, args: &StageArgs, help: &'static str) -> App {
 }
 
 /// Like [`app`], but calls `first` before adding plugins, as registering an asset source requires.
-pub fn app_with(name: &'static str, args: &StageArgs, help: &'static str, first: impl FnOnce(&mut App)) -> App {
+pub fn app_with(
+    name: &'static str,
+    args: &StageArgs,
+    help: &'static str,
+    first: impl FnOnce(&mut App),
+) -> App {
     let picture = match (&args.headless, has_display()) {
         (Some(Some(file)), _) => Some(file.clone()),
         (Some(None), _) => Some(PathBuf::from(format!("target/{name}.png"))),
@@ -184,33 +210,63 @@ pub fn app_with(name: &'static str, args: &StageArgs, help: &'static str, first:
         #[cfg(not(target_arch = "wasm32"))]
         app.add_plugins(ScheduleRunnerPlugin::run_loop(Duration::ZERO));
         app.insert_resource(TimeUpdateStrategy::ManualDuration(Duration::ZERO));
-        app.add_plugins(headless::HeadlessPlugin { joints: args.joints });
+        app.add_plugins(headless::HeadlessPlugin {
+            joints: args.joints,
+        });
     }
     let headless = picture.is_some();
-    let pictures = picture.iter().flat_map(|file| film::names(file, args.frames.into())).collect();
-    let (time, every, turn) = (args.time.unwrap_or(1.0), args.fps.recip(), args.turn.to_radians());
+    let pictures = picture
+        .iter()
+        .flat_map(|file| film::names(file, args.frames.into()))
+        .collect();
+    let (time, every, turn) = (
+        args.time.unwrap_or(1.0),
+        args.fps.recip(),
+        args.turn.to_radians(),
+    );
     let press = args.press.clone();
     let (size, plain, one_light) = (args.size, args.plain, args.one_light);
-    app.insert_resource(Stage { pictures, headless, time, every, turn, press, size, plain, one_light, target: None })
-        .init_resource::<View>()
-        .init_resource::<Caption>()
-        .init_resource::<Covered>()
-        .insert_resource(Help(help))
-        .insert_resource(Bare(args.bare))
-        .insert_resource(ClearColor(HORIZON))
-        // The environment map lights the scene instead.
-        .insert_resource(GlobalAmbientLight::NONE)
-        .init_resource::<Footer>()
-        .add_plugins((MarionettePlugins, overlay::OverlayPlugin))
-        .add_systems(Startup, set_stage)
-        .add_systems(Update, (orbit::steer.run_if(has_pointer), orbit::keep_framed, orbit::place).chain())
-        .add_systems(
-            EguiPrimaryContextPass,
-            (
-                (caption::tell_page, caption::paint, footer::paint).chain().in_set(OverlaySystems::Text),
-                footer::measure.in_set(OverlaySystems::Measure),
-            ),
-        );
+    app.insert_resource(Stage {
+        pictures,
+        headless,
+        time,
+        every,
+        turn,
+        press,
+        size,
+        plain,
+        one_light,
+        target: None,
+    })
+    .init_resource::<View>()
+    .init_resource::<Caption>()
+    .init_resource::<Covered>()
+    .insert_resource(Help(help))
+    .insert_resource(Bare(args.bare))
+    .insert_resource(ClearColor(HORIZON))
+    // The environment map lights the scene instead.
+    .insert_resource(GlobalAmbientLight::NONE)
+    .init_resource::<Footer>()
+    .add_plugins((MarionettePlugins, overlay::OverlayPlugin))
+    .add_systems(Startup, set_stage)
+    .add_systems(
+        Update,
+        (
+            orbit::steer.run_if(has_pointer),
+            orbit::keep_framed,
+            orbit::place,
+        )
+            .chain(),
+    )
+    .add_systems(
+        EguiPrimaryContextPass,
+        (
+            (caption::tell_page, caption::paint, footer::paint)
+                .chain()
+                .in_set(OverlaySystems::Text),
+            footer::measure.in_set(OverlaySystems::Measure),
+        ),
+    );
     app
 }
 
@@ -253,30 +309,46 @@ fn plugins(name: &str, args: &StageArgs, headless: bool) -> PluginGroupBuilder {
         fit_canvas_to_parent: true,
         ..default()
     };
-    let mut filter = "warn,bevy_marionette=info,wgpu_hal=error,bevy_render=error,naga=error".to_owned();
+    let mut filter =
+        "warn,bevy_marionette=info,wgpu_hal=error,bevy_render=error,naga=error".to_owned();
     if cfg!(target_arch = "wasm32") {
         // WebGL2 lacks what several of Bevy's plugins need, and each of them says so.
         filter += ",bevy_core_pipeline=error,bevy_pbr=error";
     }
     let plugins = DefaultPlugins
-        .set(LogPlugin { filter, ..default() })
+        .set(LogPlugin {
+            filter,
+            ..default()
+        })
         .set(AssetPlugin {
             unapproved_path_mode: UnapprovedPathMode::Allow,
             // There are no `.meta` files, and a web server would be asked for each.
             meta_check: AssetMetaCheck::Never,
             ..default()
         })
-        .set(RenderPlugin { synchronous_pipeline_compilation: at_once, ..render_plugin() });
+        .set(RenderPlugin {
+            synchronous_pipeline_compilation: at_once,
+            ..render_plugin()
+        });
     // WebGL needs a canvas, shown or not.
     if headless && !cfg!(target_arch = "wasm32") {
         plugins
-            .set(WindowPlugin { primary_window: None, exit_condition: ExitCondition::DontExit, ..default() })
+            .set(WindowPlugin {
+                primary_window: None,
+                exit_condition: ExitCondition::DontExit,
+                ..default()
+            })
             .disable::<WinitPlugin>()
     } else {
         // Window tests don't run on the main thread.
         plugins
-            .set(WindowPlugin { primary_window: Some(window), ..default() })
-            .set(WinitPlugin { run_on_any_thread: true })
+            .set(WindowPlugin {
+                primary_window: Some(window),
+                ..default()
+            })
+            .set(WinitPlugin {
+                run_on_any_thread: true,
+            })
     }
 }
 
@@ -311,14 +383,31 @@ fn set_stage(
         // Without a window, Bevy can't determine this camera by itself.
         bevy::camera::ShadowLodOrigin,
         view.0,
-        Projection::from(PerspectiveProjection { fov: orbit::FIELD_OF_VIEW, ..default() }),
+        Projection::from(PerspectiveProjection {
+            fov: orbit::FIELD_OF_VIEW,
+            ..default()
+        }),
         Tonemapping::TonyMcMapface,
         Msaa::Sample4,
-        DistanceFog { color: HORIZON, falloff: FogFalloff::Linear { start: 10.0, end: 24.0 }, ..default() },
-        EnvironmentMapLight { intensity: if stage.one_light { 640.0 } else { 420.0 }, ..sky::light(&mut images) },
+        DistanceFog {
+            color: HORIZON,
+            falloff: FogFalloff::Linear {
+                start: 10.0,
+                end: 24.0,
+            },
+            ..default()
+        },
+        EnvironmentMapLight {
+            intensity: if stage.one_light { 640.0 } else { 420.0 },
+            ..sky::light(&mut images)
+        },
     ));
     if stage.plain {
-        camera.insert((Msaa::Off, NoIndirectDrawing, Tonemapping::SomewhatBoringDisplayTransform));
+        camera.insert((
+            Msaa::Off,
+            NoIndirectDrawing,
+            Tonemapping::SomewhatBoringDisplayTransform,
+        ));
         // GPU light clustering uses indirect drawing too.
         clusters.gpu_clustering = None;
         // Bevy uploads this RGB9E5 table even if its tonemapper is unused.
@@ -326,7 +415,8 @@ fn set_stage(
     }
     if stage.headless {
         let Stage { size, .. } = *stage;
-        let mut image = Image::new_target_texture(size.x, size.y, TextureFormat::Rgba8UnormSrgb, None);
+        let mut image =
+            Image::new_target_texture(size.x, size.y, TextureFormat::Rgba8UnormSrgb, None);
         image.texture_descriptor.usage |= TextureUsages::COPY_SRC;
         let target = images.add(image);
         camera.insert(RenderTarget::Image(target.clone().into()));
@@ -350,14 +440,41 @@ fn set_stage(
     commands.spawn(sky::dome(&mut meshes, &mut materials));
     // Key light, fill light and rim light.
     let lights = [
-        (Color::srgb(1.0, 0.94, 0.84), 7400.0, true, Vec3::new(-2.6, 4.2, -3.4)),
-        (Color::srgb(0.70, 0.82, 1.0), 900.0, false, Vec3::new(4.0, 1.5, -1.5)),
-        (Color::srgb(0.78, 0.88, 1.0), 5200.0, false, Vec3::new(2.4, 2.6, 3.6)),
+        (
+            Color::srgb(1.0, 0.94, 0.84),
+            7400.0,
+            true,
+            Vec3::new(-2.6, 4.2, -3.4),
+        ),
+        (
+            Color::srgb(0.70, 0.82, 1.0),
+            900.0,
+            false,
+            Vec3::new(4.0, 1.5, -1.5),
+        ),
+        (
+            Color::srgb(0.78, 0.88, 1.0),
+            5200.0,
+            false,
+            Vec3::new(2.4, 2.6, 3.6),
+        ),
     ];
-    for (color, illuminance, shadow, from) in lights.into_iter().take(if stage.one_light { 1 } else { 3 }) {
+    for (color, illuminance, shadow, from) in
+        lights.into_iter().take(if stage.one_light { 1 } else { 3 })
+    {
         commands.spawn((
-            DirectionalLight { color, illuminance, shadow_maps_enabled: shadow, ..default() },
-            CascadeShadowConfigBuilder { num_cascades: stage.cascades(), maximum_distance: 20.0, ..default() }.build(),
+            DirectionalLight {
+                color,
+                illuminance,
+                shadow_maps_enabled: shadow,
+                ..default()
+            },
+            CascadeShadowConfigBuilder {
+                num_cascades: stage.cascades(),
+                maximum_distance: 20.0,
+                ..default()
+            }
+            .build(),
             Transform::from_translation(from).looking_at(Vec3::ZERO, Vec3::Y),
         ));
     }
@@ -365,10 +482,26 @@ fn set_stage(
 
 /// A soft checkerboard, with a few texels per square so that distant ones blur.
 fn checker() -> Image {
-    let texel = |i: u32| if (i % 8 < 4) == (i / 8 < 4) { [235, 235, 235, 255] } else { [198, 200, 205, 255] };
+    let texel = |i: u32| {
+        if (i % 8 < 4) == (i / 8 < 4) {
+            [235, 235, 235, 255]
+        } else {
+            [198, 200, 205, 255]
+        }
+    };
     let data = (0..64).flat_map(texel).collect();
-    let size = Extent3d { width: 8, height: 8, depth_or_array_layers: 1 };
-    let mut image = Image::new(size, TextureDimension::D2, data, TextureFormat::Rgba8UnormSrgb, default());
+    let size = Extent3d {
+        width: 8,
+        height: 8,
+        depth_or_array_layers: 1,
+    };
+    let mut image = Image::new(
+        size,
+        TextureDimension::D2,
+        data,
+        TextureFormat::Rgba8UnormSrgb,
+        default(),
+    );
     image.sampler = ImageSampler::Descriptor(ImageSamplerDescriptor {
         address_mode_u: ImageAddressMode::Repeat,
         address_mode_v: ImageAddressMode::Repeat,

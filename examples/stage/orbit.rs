@@ -37,7 +37,12 @@ pub struct View(pub Orbit);
 
 impl Default for Orbit {
     fn default() -> Self {
-        Self { target: Vec3::Y, distance: 4.0, yaw: -0.45, pitch: 0.16 }
+        Self {
+            target: Vec3::Y,
+            distance: 4.0,
+            yaw: -0.45,
+            pitch: 0.16,
+        }
     }
 }
 
@@ -51,8 +56,14 @@ impl Orbit {
         let half = (FIELD_OF_VIEW / 2.0).tan() * Vec2::new(aspect, 1.0);
         let (room, aside) = (FILLED * half * covered.room(), half * covered.middle());
         let sides = if turn == 0.0 { 1 } else { SIDES };
-        let eyes: Vec<Quat> =
-            (0..sides).map(|side| rotation(self.yaw + turn * f32::from(side) / f32::from(SIDES), self.pitch)).collect();
+        let eyes: Vec<Quat> = (0..sides)
+            .map(|side| {
+                rotation(
+                    self.yaw + turn * f32::from(side) / f32::from(SIDES),
+                    self.pitch,
+                )
+            })
+            .collect();
         // Perspective shifts the center of the points on screen depending on the distance, so iterate.
         for _ in 0..4 {
             let target = self.target;
@@ -61,13 +72,17 @@ impl Orbit {
                     let inverse = eye.inverse();
                     let seen = move |point: &Vec3| inverse * (*point - target);
                     // Account for the camera offset that [`place`] adds.
-                    points.iter().map(seen).map(|at| at + (aside * at.z).extend(0.0))
+                    points
+                        .iter()
+                        .map(seen)
+                        .map(|at| at + (aside * at.z).extend(0.0))
                 })
             };
             let away = |at: Vec3| at.z + (at.xy().abs() / room).max_element();
             self.distance = seen().map(away).fold(1e-3, f32::max);
             let flat = || seen().map(|at| at.xy() / (self.distance - at.z));
-            let middle = (flat().reduce(Vec2::min).unwrap_or_default() + flat().reduce(Vec2::max).unwrap_or_default())
+            let middle = (flat().reduce(Vec2::min).unwrap_or_default()
+                + flat().reduce(Vec2::max).unwrap_or_default())
                 / 2.0
                 * self.distance;
             self.target.y += middle.y;
@@ -90,7 +105,11 @@ pub struct Framing {
 
 impl Framing {
     pub fn of(points: Vec<Vec3>) -> Self {
-        Self { points, fit: None, middle: Vec2::ZERO }
+        Self {
+            points,
+            fit: None,
+            middle: Vec2::ZERO,
+        }
     }
 }
 
@@ -100,12 +119,19 @@ pub(super) fn keep_framed(
     stage: Res<Stage>,
 ) {
     for (mut orbit, mut framing, projection) in &mut cameras {
-        let Projection::Perspective(perspective) = projection else { continue };
+        let Projection::Perspective(perspective) = projection else {
+            continue;
+        };
         if framing.fit.is_some() && !covered.is_changed() {
             continue;
         }
         let zoom = framing.fit.map_or(1.0, |fit| orbit.distance / fit);
-        orbit.frame(&framing.points, perspective.aspect_ratio, stage.turn, &covered);
+        orbit.frame(
+            &framing.points,
+            perspective.aspect_ratio,
+            stage.turn,
+            &covered,
+        );
         (framing.fit, framing.middle) = (Some(orbit.distance), covered.middle());
         orbit.distance *= zoom;
     }
@@ -125,7 +151,10 @@ pub(super) fn steer(
     touches: Option<Res<Touches>>,
     time: Res<Time<Real>>,
 ) {
-    let (Some(buttons), Some(keys), Some(motion), Some(scroll)) = (buttons, keys, motion, scroll) else { return };
+    let (Some(buttons), Some(keys), Some(motion), Some(scroll)) = (buttons, keys, motion, scroll)
+    else {
+        return;
+    };
     let axis = |minus, plus| f32::from(keys.pressed(plus)) - f32::from(keys.pressed(minus));
     let turn = 1.8 * time.delta_secs();
     let mut yaw = axis(KeyCode::ArrowLeft, KeyCode::ArrowRight) * turn;
@@ -134,7 +163,12 @@ pub(super) fn steer(
         yaw -= motion.delta.x * 0.008;
         pitch += motion.delta.y * 0.006;
     }
-    let mut notches = scroll.delta.y * if scroll.unit == MouseScrollUnit::Pixel { 0.01 } else { 1.0 };
+    let mut notches = scroll.delta.y
+        * if scroll.unit == MouseScrollUnit::Pixel {
+            0.01
+        } else {
+            1.0
+        };
     let fingers: Vec<&Touch> = touches.iter().flat_map(|touches| touches.iter()).collect();
     match fingers[..] {
         [one] => {
@@ -159,8 +193,20 @@ pub(super) fn steer(
 
 /// Moves the camera, and scales fog, shadows and ground with the distance.
 pub(super) fn place(
-    mut cameras: Query<(&Orbit, Option<&Framing>, &mut Transform, &mut Projection, &mut DistanceFog), Changed<Orbit>>,
-    mut ground: Query<(&mut Transform, &MeshMaterial3d<StandardMaterial>), (With<Ground>, Without<Orbit>)>,
+    mut cameras: Query<
+        (
+            &Orbit,
+            Option<&Framing>,
+            &mut Transform,
+            &mut Projection,
+            &mut DistanceFog,
+        ),
+        Changed<Orbit>,
+    >,
+    mut ground: Query<
+        (&mut Transform, &MeshMaterial3d<StandardMaterial>),
+        (With<Ground>, Without<Orbit>),
+    >,
     mut materials: ResMut<Assets<StandardMaterial>>,
     stage: Res<Stage>,
     mut sky: Query<&mut Transform, (With<Sky>, Without<Orbit>, Without<Ground>)>,
@@ -176,7 +222,8 @@ pub(super) fn place(
             let half = (perspective.fov / 2.0).tan() * Vec2::new(perspective.aspect_ratio, 1.0);
             eye -= (framing.middle * half).extend(0.0);
         }
-        *transform = Transform::from_translation(orbit.target + rotation * eye * distance).with_rotation(rotation);
+        *transform = Transform::from_translation(orbit.target + rotation * eye * distance)
+            .with_rotation(rotation);
         if let Projection::Perspective(perspective) = &mut *projection {
             (perspective.near, perspective.far) = (distance * 0.02, distance * 40.0);
             // About six squares per picture height, with a power of two as their size in meters.
@@ -185,14 +232,19 @@ pub(super) fn place(
             for (mut ground, material) in &mut ground {
                 ground.scale = Vec3::splat(distance * 6.0);
                 if let Some(mut material) = materials.get_mut(material) {
-                    material.uv_transform = Affine2::from_scale(Vec2::splat(ground.scale.x / square));
+                    material.uv_transform =
+                        Affine2::from_scale(Vec2::splat(ground.scale.x / square));
                 }
             }
         }
         for mut sky in &mut sky {
-            *sky = Transform::from_translation(transform.translation).with_scale(Vec3::splat(distance * 20.0));
+            *sky = Transform::from_translation(transform.translation)
+                .with_scale(Vec3::splat(distance * 20.0));
         }
-        fog.falloff = FogFalloff::Linear { start: distance * 1.6, end: distance * 5.0 };
+        fog.falloff = FogFalloff::Linear {
+            start: distance * 1.6,
+            end: distance * 5.0,
+        };
         let shadows = CascadeShadowConfigBuilder {
             num_cascades: stage.cascades(),
             minimum_distance: distance * 0.05,

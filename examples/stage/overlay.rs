@@ -33,12 +33,17 @@ pub struct Overlay<'w, 's> {
 impl Overlay<'_, '_> {
     /// Returns the egui context, or `None` if all text is hidden.
     pub fn context(&mut self) -> Option<egui::Context> {
-        if self.bare.0 { None } else { self.contexts.ctx_mut().ok().cloned() }
+        if self.bare.0 {
+            None
+        } else {
+            self.contexts.ctx_mut().ok().cloned()
+        }
     }
 
     /// Returns a painter below all of egui's windows, or `None` if all text is hidden.
     pub fn painter(&mut self) -> Option<Painter> {
-        self.context().map(|context| context.layer_painter(egui::LayerId::background()))
+        self.context()
+            .map(|context| context.layer_painter(egui::LayerId::background()))
     }
 }
 
@@ -47,11 +52,27 @@ pub const MARGIN: egui::Vec2 = egui::vec2(14.0, 12.0);
 
 /// Paints text with a shadow, wrapped to `width`, and returns its area. `anchor` is the corner of the text that is `at` a
 /// point.
-pub fn text(painter: &Painter, at: egui::Pos2, anchor: Align2, text: &str, size: f32, width: f32) -> Rect {
-    let galley = painter.layout(text.to_owned(), FontId::monospace(size), Color32::WHITE, width);
+pub fn text(
+    painter: &Painter,
+    at: egui::Pos2,
+    anchor: Align2,
+    text: &str,
+    size: f32,
+    width: f32,
+) -> Rect {
+    let galley = painter.layout(
+        text.to_owned(),
+        FontId::monospace(size),
+        Color32::WHITE,
+        width,
+    );
     let area = anchor.anchor_size(at, galley.size());
     let shadow = Color32::from_black_alpha(180);
-    painter.galley_with_override_text_color(area.min + egui::vec2(1.0, 1.0), galley.clone(), shadow);
+    painter.galley_with_override_text_color(
+        area.min + egui::vec2(1.0, 1.0),
+        galley.clone(),
+        shadow,
+    );
     painter.galley(area.min, galley, Color32::WHITE);
     area
 }
@@ -61,9 +82,13 @@ pub(super) struct OverlayPlugin;
 impl Plugin for OverlayPlugin {
     fn build(&self, app: &mut App) {
         // Wine's Direct3D and WebGL2 lack texture arrays, which only pay off with many textures.
-        app.add_plugins(EguiPlugin { bindless_mode_array_size: None });
+        app.add_plugins(EguiPlugin {
+            bindless_mode_array_size: None,
+        });
         // The stage's camera has the context, also if an example adds a camera of its own.
-        app.world_mut().resource_mut::<EguiGlobalSettings>().auto_create_primary_context = false;
+        app.world_mut()
+            .resource_mut::<EguiGlobalSettings>()
+            .auto_create_primary_context = false;
         use OverlaySystems::{Examples, Measure, Text};
         app.configure_sets(EguiPrimaryContextPass, (Text, Examples, Measure).chain());
         // These systems are small, and must not wait for the thread that they run on: the crowd runs `PostUpdate` on a compute

@@ -44,8 +44,12 @@ pub fn fail(reason: impl Display) -> ! {
 pub fn save(file: &Path, bytes: &[u8]) -> Result<(), String> {
     #[cfg(not(target_arch = "wasm32"))]
     {
-        let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let written = folder.map_or(Ok(()), std::fs::create_dir_all).and_then(|()| std::fs::write(file, bytes));
+        let folder = file
+            .parent()
+            .filter(|folder| !folder.as_os_str().is_empty());
+        let written = folder
+            .map_or(Ok(()), std::fs::create_dir_all)
+            .and_then(|()| std::fs::write(file, bytes));
         written.map_err(|error| error.to_string())
     }
     #[cfg(target_arch = "wasm32")]
@@ -67,12 +71,26 @@ pub(super) fn caption(text: &str) {
 pub fn manifests() -> Vec<String> {
     #[cfg(not(target_arch = "wasm32"))]
     {
-        let entries =
-            |folder: &Path| std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+        let entries = |folder: &Path| {
+            std::fs::read_dir(folder)
+                .into_iter()
+                .flatten()
+                .flatten()
+                .map(|entry| entry.path())
+        };
         let root = bevy::asset::io::file::FileAssetReader::get_base_path().join("assets");
         let files = entries(&root).flat_map(|folder| entries(&folder).collect::<Vec<_>>());
-        let inside = files.filter_map(|file| Some(file.strip_prefix(&root).ok()?.to_string_lossy().replace('\\', "/")));
-        inside.filter(|file| file.ends_with(".character.ron")).collect()
+        let inside = files.filter_map(|file| {
+            Some(
+                file.strip_prefix(&root)
+                    .ok()?
+                    .to_string_lossy()
+                    .replace('\\', "/"),
+            )
+        });
+        inside
+            .filter(|file| file.ends_with(".character.ron"))
+            .collect()
     }
     #[cfg(target_arch = "wasm32")]
     page::manifests()

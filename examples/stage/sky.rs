@@ -14,20 +14,42 @@ const ZENITH: Color = Color::srgb(0.10, 0.155, 0.235);
 #[derive(Component)]
 pub struct Sky;
 
-pub(super) fn dome(meshes: &mut Assets<Mesh>, materials: &mut Assets<StandardMaterial>) -> impl Bundle {
+pub(super) fn dome(
+    meshes: &mut Assets<Mesh>,
+    materials: &mut Assets<StandardMaterial>,
+) -> impl Bundle {
     // Rotate the poles from Z to Y, so that the rings are level.
-    let mut mesh = Sphere::new(1.0).mesh().uv(24, 48).rotated_by(Quat::from_rotation_x(-FRAC_PI_2));
-    if let Some(VertexAttributeValues::Float32x3(positions)) = mesh.attribute(Mesh::ATTRIBUTE_POSITION) {
+    let mut mesh = Sphere::new(1.0)
+        .mesh()
+        .uv(24, 48)
+        .rotated_by(Quat::from_rotation_x(-FRAC_PI_2));
+    if let Some(VertexAttributeValues::Float32x3(positions)) =
+        mesh.attribute(Mesh::ATTRIBUTE_POSITION)
+    {
         let color = |&[_, y, _]: &[f32; 3]| {
             // Most of the gradient is near the horizon, where cameras look.
             let share = (y * 2.4).clamp(0.0, 1.0).powf(0.7);
-            HORIZON.to_linear().mix(&ZENITH.to_linear(), share).to_f32_array()
+            HORIZON
+                .to_linear()
+                .mix(&ZENITH.to_linear(), share)
+                .to_f32_array()
         };
         let colors: Vec<_> = positions.iter().map(color).collect();
         mesh.insert_attribute(Mesh::ATTRIBUTE_COLOR, colors);
     }
-    let material = StandardMaterial { unlit: true, fog_enabled: false, cull_mode: None, ..default() };
-    (Sky, Mesh3d(meshes.add(mesh)), MeshMaterial3d(materials.add(material)), NotShadowCaster, NotShadowReceiver)
+    let material = StandardMaterial {
+        unlit: true,
+        fog_enabled: false,
+        cull_mode: None,
+        ..default()
+    };
+    (
+        Sky,
+        Mesh3d(meshes.add(mesh)),
+        MeshMaterial3d(materials.add(material)),
+        NotShadowCaster,
+        NotShadowReceiver,
+    )
 }
 
 /// Ambient light: cool from above, pale from the horizon, warm from the ground.

@@ -16,5 +16,8 @@ fn main() -> io::Result<()> {
             }
         }
     }
-    fs::write(Path::new(&env::var("OUT_DIR").expect("cargo sets it")).join("manifests.txt"), list)
+    fs::write(
+        Path::new(&env::var("OUT_DIR").expect("cargo sets it")).join("manifests.txt"),
+        list,
+    )
 }

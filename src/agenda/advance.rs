@@ -7,7 +7,8 @@
 //! ```
 
 use super::{
-    AdvanceError, AnimationController, Clips, PlaybackEvent, TrackId, clock::Nanos, pass::Passed, root_motion::RootSum,
+    AdvanceError, AnimationController, Clips, PlaybackEvent, TrackId, clock::Nanos, pass::Passed,
+    root_motion::RootSum,
 };
 use crate::model::RootDelta;
 
@@ -149,7 +150,11 @@ impl AnimationController {
         if !clips.is_ready() {
             return Ok(());
         }
-        let clock = if self.paused { self.clock } else { self.clock.after(dt) };
+        let clock = if self.paused {
+            self.clock
+        } else {
+            self.clock.after(dt)
+        };
         if self.plays_nothing() {
             self.clock = clock;
             return Ok(());
@@ -191,9 +196,19 @@ impl AnimationController {
         root: Option<&mut RootSum>,
     ) {
         let still = end == self.clock.now;
-        let mut step = Step { end, out, fired: 0, still, switches: 0, arrived: None, root };
+        let mut step = Step {
+            end,
+            out,
+            fired: 0,
+            still,
+            switches: 0,
+            arrived: None,
+            root,
+        };
         self.agenda.0.stalled = false;
-        self.tracks.iter_mut().for_each(|track| track.run.0.looped = 0);
+        self.tracks
+            .iter_mut()
+            .for_each(|track| track.run.0.looped = 0);
         if is_changed {
             self.begin(clips, &mut step);
         }
@@ -210,7 +225,10 @@ impl AnimationController {
         self.end_flood(clips, &mut step);
         // What is left for the next advance is due as soon as time goes on.
         step.end = Nanos::MAX;
-        self.agenda.0.next = Some(self.next_happening(&step).map_or(Nanos::MAX, |(time, _)| time));
+        self.agenda.0.next = Some(
+            self.next_happening(&step)
+                .map_or(Nanos::MAX, |(time, _)| time),
+        );
     }
 
     /// Finds what happens next, and when. Of what happens at one moment, what is considered first comes first.
@@ -224,7 +242,10 @@ impl AnimationController {
             }
         };
         // What has come to the end of its round goes on when it is known what follows.
-        let waits = |id: TrackId| step.arrived.is_some_and(|(track, follows)| track == id && follows == Follows::Clip);
+        let waits = |id: TrackId| {
+            step.arrived
+                .is_some_and(|(track, follows)| track == id && follows == Follows::Clip)
+        };
         for (at, track) in self.tracks.iter().enumerate() {
             if let Some(next) = track.run.0.next.as_ref().filter(|_| !waits(track.id)) {
                 consider(next.when.moment.max(now), Happening::Pass(at));
@@ -233,8 +254,12 @@ impl AnimationController {
         if let Some(time) = self.next_fade() {
             consider(time.max(now), Happening::Fade);
         }
-        let follows = step.arrived.or_else(|| if goes_on { self.arrived() } else { None });
-        follows.into_iter().for_each(|(track, follows)| consider(now, Happening::Follow(track, follows)));
+        let follows = step
+            .arrived
+            .or_else(|| if goes_on { self.arrived() } else { None });
+        follows
+            .into_iter()
+            .for_each(|(track, follows)| consider(now, Happening::Follow(track, follows)));
         if let Some(time) = self.next_event() {
             consider(time.max(now), Happening::TimedEvent);
         }
@@ -246,7 +271,9 @@ impl AnimationController {
             consider(time, Happening::Lead);
         }
         let reach = self.agenda.0.ranges;
-        if (reach == Reach::Unknown && step.still || reach != Reach::Known && goes_on) && self.has_ranges() {
+        if (reach == Reach::Unknown && step.still || reach != Reach::Known && goes_on)
+            && self.has_ranges()
+        {
             consider(now, Happening::Ranges);
         }
         if goes_on && let Some(at) = self.next_start() {
@@ -278,7 +305,11 @@ impl AnimationController {
             Happening::Lead => {}
             Happening::Ranges => {
                 self.settle_ranges(clips, step);
-                self.agenda.0.ranges = if step.still { Reach::Inside } else { Reach::Known };
+                self.agenda.0.ranges = if step.still {
+                    Reach::Inside
+                } else {
+                    Reach::Known
+                };
                 return;
             }
             Happening::Start(at) => return self.start_track(at, clips, step),
@@ -294,7 +325,9 @@ impl AnimationController {
         if let Some(root) = root {
             while self.clock.now < time {
                 let stop = self.next_kink(time, clips);
-                self.tracks.iter_mut().for_each(|track| track.run.0.before = track.held());
+                self.tracks
+                    .iter_mut()
+                    .for_each(|track| track.run.0.before = track.held());
                 self.move_to(stop);
                 self.add_root_motion([self.clock.now, stop], clips, root);
                 self.clock.now = stop;
@@ -302,7 +335,9 @@ impl AnimationController {
         } else {
             self.move_to(time);
         }
-        self.tracks.iter_mut().for_each(|track| track.steering.move_to(time));
+        self.tracks
+            .iter_mut()
+            .for_each(|track| track.steering.move_to(time));
         self.clock.now = time;
     }
 }

@@ -89,11 +89,20 @@ impl Law {
 
 impl Anchor {
     pub(super) fn new(since: Nanos, from: f64, law: Law) -> Self {
-        Self { since, rest: 0.0, from, law, moved: false }
+        Self {
+            since,
+            rest: 0.0,
+            from,
+            law,
+            moved: false,
+        }
     }
 
     pub(super) fn instant(&self) -> Instant {
-        Instant { moment: self.since, rest: self.rest }
+        Instant {
+            moment: self.since,
+            rest: self.rest,
+        }
     }
 
     /// Notes that it passed a place.
@@ -103,14 +112,26 @@ impl Anchor {
 
     pub(super) fn shift(&mut self, by: Nanos) {
         self.since = self.since.minus(by);
-        let times = [self.law.ramp.as_mut(), self.law.pace.as_mut().map(|pace| &mut pace.0)];
-        times.into_iter().flatten().for_each(|time| *time = time.minus(by));
+        let times = [
+            self.law.ramp.as_mut(),
+            self.law.pace.as_mut().map(|pace| &mut pace.0),
+        ];
+        times
+            .into_iter()
+            .flatten()
+            .for_each(|time| *time = time.minus(by));
     }
 
     pub(super) fn is_sound(&self) -> bool {
         let numbers = [self.rest, self.from, self.law.speed];
-        let leader = self.law.leader.is_none_or(|(_, ratio, offset)| ratio.is_finite() && offset.is_finite());
-        let pace = self.law.pace.is_none_or(|(_, pace, change)| pace.is_finite() && change.is_finite());
+        let leader = self
+            .law
+            .leader
+            .is_none_or(|(_, ratio, offset)| ratio.is_finite() && offset.is_finite());
+        let pace = self
+            .law
+            .pace
+            .is_none_or(|(_, pace, change)| pace.is_finite() && change.is_finite());
         numbers.iter().all(|number| number.is_finite()) && leader && pace
     }
 }
@@ -122,11 +143,36 @@ impl AnimationController {
         let moves = track.begun() && self.is_moving(at);
         let lead = track.run.0.lead.filter(|_| moves);
         let ramp = self.running_ramp(track.id, EventKind::Speed);
-        let speed = if moves && lead.is_none() && ramp.is_none() { track.own_speed() } else { 0.0 };
-        let ramp = ramp.filter(|_| moves && lead.is_none()).map(|ramp| Nanos::from_secs(ramp.begin));
-        let leader = lead.map(|Lead { leader, ratio, offset }| (self.tracks[leader].id, ratio, offset));
+        let speed = if moves && lead.is_none() && ramp.is_none() {
+            track.own_speed()
+        } else {
+            0.0
+        };
+        let ramp = ramp
+            .filter(|_| moves && lead.is_none())
+            .map(|ramp| Nanos::from_secs(ramp.begin));
+        let leader = lead.map(
+            |Lead {
+                 leader,
+                 ratio,
+                 offset,
+             }| (self.tracks[leader].id, ratio, offset),
+        );
         let pace = self.pace_of(at).filter(|_| moves && lead.is_none());
-        Law { moves, speed, ramp, leader, pace: pace.map(|Pace { since, pace, change, .. }| (since, pace, change)) }
+        Law {
+            moves,
+            speed,
+            ramp,
+            leader,
+            pace: pace.map(
+                |Pace {
+                     since,
+                     pace,
+                     change,
+                     ..
+                 }| (since, pace, change),
+            ),
+        }
     }
 
     /// Returns `true` if a track plays now.
@@ -138,7 +184,10 @@ impl AnimationController {
     /// The pace of a track's blend space, if it plays one.
     pub(super) fn pace_of(&self, at: usize) -> Option<Pace> {
         let run = &self.tracks[at].run.0;
-        run.course.as_deref().filter(|_| run.space.is_some()).map(Course::pace)
+        run.course
+            .as_deref()
+            .filter(|_| run.space.is_some())
+            .map(Course::pace)
     }
 
     /// The ramp of a track's speed, if a timed event changes it.
@@ -149,7 +198,12 @@ impl AnimationController {
     /// A track's own motion from an instant on, whatever leads it.
     pub(super) fn motion_from(&self, at: usize, begin: Instant) -> Motion {
         let pace = self.pace_of(at).unwrap_or(Pace::EVEN);
-        Motion::new(begin, self.tracks[at].own_speed(), self.speed_ramp(at), pace)
+        Motion::new(
+            begin,
+            self.tracks[at].own_speed(),
+            self.speed_ramp(at),
+            pace,
+        )
     }
 
     /// Anchors a track where it is.
@@ -166,7 +220,11 @@ impl AnimationController {
             if !self.tracks[at].run.0.planned {
                 let anchor = self.tracks[at].anchor;
                 let drives = anchor.law.moves && anchor.law.leader.is_none();
-                let motion = if drives { self.motion_from(at, anchor.instant()) } else { Motion::STILL };
+                let motion = if drives {
+                    self.motion_from(at, anchor.instant())
+                } else {
+                    Motion::STILL
+                };
                 self.tracks[at].run.0.motion = motion;
             }
         }
@@ -175,7 +233,11 @@ impl AnimationController {
                 if self.tracks[at].run.0.ranged.is_none() {
                     self.tracks[at].note_ranges(&self.extras.callbacks, clips);
                 }
-                let next = if self.tracks[at].anchor.law.moves { self.next_mark(at, clips) } else { None };
+                let next = if self.tracks[at].anchor.law.moves {
+                    self.next_mark(at, clips)
+                } else {
+                    None
+                };
                 let run = &mut self.tracks[at].run.0;
                 (run.next, run.planned) = (next, true);
             }
@@ -194,7 +256,9 @@ impl AnimationController {
     /// The motion that drives a track: its own, or that of its leader.
     pub(super) fn driver(&self, at: usize) -> usize {
         let run = &self.tracks[at].run.0;
-        run.lead.filter(|_| self.tracks[at].anchor.law.leader.is_some()).map_or(at, |lead| lead.leader)
+        run.lead
+            .filter(|_| self.tracks[at].anchor.law.leader.is_some())
+            .map_or(at, |lead| lead.leader)
     }
 
     /// The direction in which a track goes.
@@ -216,7 +280,11 @@ impl AnimationController {
             {
                 let anchor = &self.tracks[at].anchor;
                 let here = anchor.instant().moment == moment;
-                let position = if here { anchor.from } else { lead.follow(self.tracks[lead.leader].held()) };
+                let position = if here {
+                    anchor.from
+                } else {
+                    lead.follow(self.tracks[lead.leader].held())
+                };
                 self.tracks[at].position = self.bounded(at, position);
             }
         }
@@ -231,7 +299,11 @@ impl AnimationController {
         if !track.anchor.law.moves {
             return track.position;
         }
-        let place = if place.is_finite() { place } else { f64::MAX.copysign(place) };
+        let place = if place.is_finite() {
+            place
+        } else {
+            f64::MAX.copysign(place)
+        };
         let place = match (self.forward(at), next) {
             (true, None) => place.max(from),
             (true, Some(next)) => place.min(next.next_down()).max(from),
@@ -247,6 +319,14 @@ impl super::AnimationTrack {
     #[inline]
     fn driven_to(&self, moment: Nanos) -> f64 {
         let Anchor { since, from, .. } = self.anchor;
-        if moment == since { from } else { from + self.run.0.motion.distance(self.anchor.instant().seconds_to(moment)) }
+        if moment == since {
+            from
+        } else {
+            from + self
+                .run
+                .0
+                .motion
+                .distance(self.anchor.instant().seconds_to(moment))
+        }
     }
 }

@@ -54,7 +54,11 @@ impl Nanos {
         let (mut low, mut high) = (low.0, high.0);
         while high.saturating_sub(low) > 1 {
             let middle = low + (high - low) / 2;
-            if holds(Self(middle)) { high = middle } else { low = middle }
+            if holds(Self(middle)) {
+                high = middle
+            } else {
+                low = middle
+            }
         }
         Self(high)
     }
@@ -80,7 +84,11 @@ pub(super) struct Clock {
 
 impl Default for Clock {
     fn default() -> Self {
-        Self { now: Nanos::ZERO, carry: 0, scale: 1.0 }
+        Self {
+            now: Nanos::ZERO,
+            carry: 0,
+            scale: 1.0,
+        }
     }
 }
 
@@ -100,20 +108,33 @@ impl Clock {
             return self.at_end();
         }
         let (whole, rest) = (nanos.trunc(), nanos.fract());
-        let Some(passed) = scaled(whole as u64, self.scale) else { return self.at_end() };
+        let Some(passed) = scaled(whole as u64, self.scale) else {
+            return self.at_end();
+        };
         let rest = (rest * self.scale * PARTS) as i128;
-        let Some(sum) = passed.checked_add(rest).and_then(|sum| sum.checked_add(self.carry.into())) else {
+        let Some(sum) = passed
+            .checked_add(rest)
+            .and_then(|sum| sum.checked_add(self.carry.into()))
+        else {
             return self.at_end();
         };
         // To the nearest.
         let passed = sum.saturating_add(1 << 63) >> 64;
         let now = i64::try_from(i128::from(self.now.0) + passed).unwrap_or(i64::MAX);
-        Self { now: Nanos(now), carry: (sum - (passed << 64)) as i64, ..self }
+        Self {
+            now: Nanos(now),
+            carry: (sum - (passed << 64)) as i64,
+            ..self
+        }
     }
 
     fn at_end(self) -> Self {
         match self.scale > 0.0 {
-            true => Self { now: Nanos::MAX, carry: 0, ..self },
+            true => Self {
+                now: Nanos::MAX,
+                carry: 0,
+                ..self
+            },
             false => self,
         }
     }
@@ -134,7 +155,9 @@ fn scaled(nanos: u64, scale: f64) -> Option<i128> {
     if scale == 1.0 {
         return Some(i128::from(nanos) << 64);
     }
-    let whole = u128::from(nanos).checked_mul(scale as u128)?.checked_mul(1 << 64)?;
+    let whole = u128::from(nanos)
+        .checked_mul(scale as u128)?
+        .checked_mul(1 << 64)?;
     let parts = u128::from(nanos) * u128::from((scale.fract() * PARTS) as u64);
     i128::try_from(whole.checked_add(parts)?).ok()
 }
@@ -148,7 +171,10 @@ mod tests {
         let mut random = fastrand::Rng::with_seed(1);
         for round in 0..2000 {
             let scale = [1.0, 0.9, 0.5, 1.0 / 3.0, 2.5, 1e-9, 123.456, random.f64()][round % 8];
-            let mut many = Clock { scale, ..Clock::default() };
+            let mut many = Clock {
+                scale,
+                ..Clock::default()
+            };
             let (whole, mut sum) = (many, 0_u64);
             for _ in 0..random.usize(1..60) {
                 let nanos = random.u64(..1 << random.u32(1..40));
@@ -171,7 +197,10 @@ mod tests {
     #[test]
     fn the_clock_stops_at_its_end_and_never_runs_back() {
         for scale in [1.0, 0.5, 1e30, f64::MAX] {
-            let mut clock = Clock { scale, ..Clock::default() };
+            let mut clock = Clock {
+                scale,
+                ..Clock::default()
+            };
             for seconds in [1.0, 1e10, 1e308, f64::MAX, 1.0] {
                 let next = clock.after(seconds);
                 assert!(next.now >= clock.now);
@@ -179,17 +208,26 @@ mod tests {
             }
             assert_eq!(clock.now, Nanos::MAX);
         }
-        let stopped = Clock { scale: 0.0, ..Clock::default() };
+        let stopped = Clock {
+            scale: 0.0,
+            ..Clock::default()
+        };
         assert_eq!(stopped.after(1e308), stopped);
     }
 
     #[test]
     fn moments_are_rounded_once_and_found() {
         let (moment, rest) = Nanos::from_secs(0.3).after(2.6);
-        assert_eq!((moment, Nanos::from_secs(f64::NAN)), (Nanos(300_000_003), Nanos::ZERO));
+        assert_eq!(
+            (moment, Nanos::from_secs(f64::NAN)),
+            (Nanos(300_000_003), Nanos::ZERO)
+        );
         assert!((rest + 0.4).abs() < 1e-12);
         assert_eq!(Nanos::from_secs(0.3).secs(), 0.3);
-        assert_eq!(Nanos::first(Nanos(-5), Nanos(1000), |at| at >= Nanos(17)), Nanos(17));
+        assert_eq!(
+            Nanos::first(Nanos(-5), Nanos(1000), |at| at >= Nanos(17)),
+            Nanos(17)
+        );
         assert_eq!(Nanos::first(Nanos(3), Nanos(9), |_| false), Nanos(9));
         assert_eq!(Nanos::from(Duration::MAX), Nanos::MAX);
     }

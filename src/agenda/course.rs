@@ -51,17 +51,28 @@ impl Course {
     /// What weighs at a point: known already, if it began there.
     #[inline]
     pub(super) fn cycle(&self, point: BlendPoint, space: &BoundBlendSpace) -> Cycle {
-        if point == self.first.0 && self.is_of(space) { self.first.1 } else { space.cycle(point) }
+        if point == self.first.0 && self.is_of(space) {
+            self.first.1
+        } else {
+            space.cycle(point)
+        }
     }
 
     /// Returns `false` if clips were loaded anew.
     #[inline]
     pub(super) fn is_of(&self, space: &BoundBlendSpace) -> bool {
-        self.of.as_ref().is_some_and(|members| Arc::ptr_eq(members, space.members()))
+        self.of
+            .as_ref()
+            .is_some_and(|members| Arc::ptr_eq(members, space.members()))
     }
 
     /// Brings the course up to date at a time. Returns `true` if it changed.
-    pub(super) fn settle(&mut self, steering: &Steering, time: Nanos, space: &BoundBlendSpace) -> bool {
+    pub(super) fn settle(
+        &mut self,
+        steering: &Steering,
+        time: Nanos,
+        space: &BoundBlendSpace,
+    ) -> bool {
         let (ends, begin, end) = match &steering.way {
             Some(way) => {
                 let [begin, end] = way.stretch(time, space);
@@ -70,7 +81,10 @@ impl Course {
             None => ([steering.now; 2], self.begin, None),
         };
         let is_of = self.is_of(space);
-        let same = is_of && ends[0] == self.first.0 && end == self.end && (end.is_none() || begin == self.begin);
+        let same = is_of
+            && ends[0] == self.first.0
+            && end == self.end
+            && (end.is_none() || begin == self.begin);
         if same {
             return false;
         }
@@ -82,16 +96,24 @@ impl Course {
         }
         (self.begin, self.end) = (if end.is_some() { begin } else { Nanos::ZERO }, end);
         let first = self.first.1;
-        let last = if end.is_some() { space.cycle(ends[1]) } else { first };
+        let last = if end.is_some() {
+            space.cycle(ends[1])
+        } else {
+            first
+        };
         self.pace = [first.pace, last.pace];
         self.weigh(&first.weights, &last.weights);
         if end.is_some() {
             // Bends are at whole nanoseconds: a clip that weighs just before one, or just after it, doesn't count here.
-            let middle = BlendPoint::new(0.5 * (ends[0].x + ends[1].x), 0.5 * (ends[0].y + ends[1].y));
+            let middle =
+                BlendPoint::new(0.5 * (ends[0].x + ends[1].x), 0.5 * (ends[0].y + ends[1].y));
             let middle = space.cycle(middle).weights;
             let mut kept = 0;
             for at in 0..self.count {
-                if middle.iter().any(|(member, _)| *member == self.weighing[at].member) {
+                if middle
+                    .iter()
+                    .any(|(member, _)| *member == self.weighing[at].member)
+                {
                     self.weighing[kept] = self.weighing[at];
                     kept += 1;
                 }
@@ -103,14 +125,19 @@ impl Course {
 
     /// Merges the weights at both ends. Both lists are in the order of members.
     fn weigh(&mut self, first: &[(usize, f64)], last: &[(usize, f64)]) {
-        let next = |weights: &[(usize, f64)], at: usize| weights.get(at).copied().unwrap_or((usize::MAX, 0.0));
+        let next = |weights: &[(usize, f64)], at: usize| {
+            weights.get(at).copied().unwrap_or((usize::MAX, 0.0))
+        };
         let (mut at_begin, mut at_end) = (0, 0);
         self.count = 0;
         while at_begin < first.len() || at_end < last.len() {
             let (begin, end) = (next(first, at_begin), next(last, at_end));
             let member = begin.0.min(end.0);
             let weight = |(of, weight): (usize, f64)| if of == member { weight } else { 0.0 };
-            self.weighing[self.count] = Weighing { member, weights: [weight(begin), weight(end)] };
+            self.weighing[self.count] = Weighing {
+                member,
+                weights: [weight(begin), weight(end)],
+            };
             self.count += 1;
             at_begin += usize::from(begin.0 == member);
             at_end += usize::from(end.0 == member);
@@ -125,13 +152,17 @@ impl Course {
 
     /// How long it is in seconds, if it ends.
     fn seconds(&self) -> Option<f64> {
-        self.end.map(|end| end.since(self.begin)).filter(|seconds| *seconds > 0.0)
+        self.end
+            .map(|end| end.since(self.begin))
+            .filter(|seconds| *seconds > 0.0)
     }
 
     /// The change of a weight per second.
     #[inline]
     pub(super) fn slope(&self, [from, to]: [f64; 2]) -> f64 {
-        self.seconds().filter(|_| from != to).map_or(0.0, |seconds| (to - from) / seconds)
+        self.seconds()
+            .filter(|_| from != to)
+            .map_or(0.0, |seconds| (to - from) / seconds)
     }
 
     /// A weight at a moment.
@@ -141,7 +172,8 @@ impl Course {
         if slope == 0.0 {
             return ends[0];
         }
-        (ends[0] + slope * moment.since(self.begin)).clamp(ends[0].min(ends[1]), ends[0].max(ends[1]))
+        (ends[0] + slope * moment.since(self.begin))
+            .clamp(ends[0].min(ends[1]), ends[0].max(ends[1]))
     }
 
     /// The heaviest member at a moment; of those that differ by no more than rounding, the first.
@@ -158,7 +190,12 @@ impl Course {
 
     /// The pace of the cycle.
     pub(super) fn pace(&self) -> Pace {
-        Pace { since: self.begin, pace: self.pace[0], change: self.slope(self.pace), until: self.end }
+        Pace {
+            since: self.begin,
+            pace: self.pace[0],
+            change: self.slope(self.pace),
+            until: self.end,
+        }
     }
 
     /// The pace where it begins.
@@ -196,7 +233,12 @@ impl AnimationController {
         let point = point.into();
         if point.is_finite() {
             self.extras.playback.parameters = point;
-            if let Some(track) = self.extras.playback.current.and_then(|current| self.track_mut(current)) {
+            if let Some(track) = self
+                .extras
+                .playback
+                .current
+                .and_then(|current| self.track_mut(current))
+            {
                 track.set_parameters(point);
             }
         }

@@ -1,7 +1,8 @@
 //! Fades between clips: what leaves fades out and is removed, what comes fades in.
 
 use super::{
-    AnimationController, AnimationTrack, Clips, PlaybackEvent, TrackId, TransitionCurve, advance::Step, clock::Nanos,
+    AnimationController, AnimationTrack, Clips, PlaybackEvent, TrackId, TransitionCurve,
+    advance::Step, clock::Nanos,
 };
 use crate::controller::{
     playback_state::{Fade, Pending, Playback},
@@ -20,10 +21,25 @@ impl AnimationController {
     /// Fades the old clips' weights to 0, after which they leave, and the new one's to 1.
     ///
     /// A switch removes the old clips at once, and records them.
-    pub(super) fn begin_fade<C: Clips + ?Sized>(&mut self, Pending { track: id, from, new, fade }: Pending, clips: &C) {
+    pub(super) fn begin_fade<C: Clips + ?Sized>(
+        &mut self,
+        Pending {
+            track: id,
+            from,
+            new,
+            fade,
+        }: Pending,
+        clips: &C,
+    ) {
         // The weights to start from are those of this moment.
         self.write_running_values();
-        let Fade { duration, transition, in_phase, announced, .. } = fade;
+        let Fade {
+            duration,
+            transition,
+            in_phase,
+            announced,
+            ..
+        } = fade;
         let switches = fade.switches && !duration.is_zero() && self.may_switch_over();
         let cut = switches || duration.is_zero();
         // A clip that is still fading out continues where it is.
@@ -33,12 +49,16 @@ impl AnimationController {
         {
             self.bring_in_phase(id, from);
         }
-        let waits = |id: TrackId, playback: &Playback| playback.pending.iter().any(|pending| pending.track == id);
+        let waits = |id: TrackId, playback: &Playback| {
+            playback.pending.iter().any(|pending| pending.track == id)
+        };
         let outgoing = |track: &AnimationTrack, playback: &Playback| {
             track.role != Role::User && track.id != id && !waits(track.id, playback)
         };
         // From nothing at all, a fade would show the rest pose.
-        let shows = |track: &AnimationTrack| track.role == Role::User && track.enabled && track.share() > FAINT;
+        let shows = |track: &AnimationTrack| {
+            track.role == Role::User && track.enabled && track.share() > FAINT
+        };
         let mut alone = duration.is_zero() || !self.tracks.iter().any(shows);
         let weight = switches.then(|| self.record_switch(id, duration, alone, outgoing, clips));
         if cut {
@@ -54,8 +74,11 @@ impl AnimationController {
             }
         }
         self.thin_out();
-        self.events_mut().unkey_target(EventTarget::Track(id, EventKind::Weight));
-        let Some(track) = self.track_mut(id) else { return };
+        self.events_mut()
+            .unkey_target(EventTarget::Track(id, EventKind::Weight));
+        let Some(track) = self.track_mut(id) else {
+            return;
+        };
         track.leaves_at = None;
         // Together, the clips before may have had less than full weight.
         track.weight = weight.unwrap_or(track.weight).min(1.0);
@@ -88,10 +111,17 @@ impl AnimationController {
 
     /// Removes the faintest if too many clips are fading out.
     fn thin_out(&mut self) {
-        let leaving = |track: &&AnimationTrack| track.role == Role::Playback && track.leaves_at.is_some();
+        let leaving =
+            |track: &&AnimationTrack| track.role == Role::Playback && track.leaves_at.is_some();
         while self.tracks.iter().filter(leaving).count() > MAX_LEAVING {
-            let faintest = self.tracks.iter().filter(leaving).min_by(|a, b| a.share().total_cmp(&b.share()));
-            let Some(id) = faintest.map(AnimationTrack::id) else { return };
+            let faintest = self
+                .tracks
+                .iter()
+                .filter(leaving)
+                .min_by(|a, b| a.share().total_cmp(&b.share()));
+            let Some(id) = faintest.map(AnimationTrack::id) else {
+                return;
+            };
             self.remove_track(id);
         }
     }
@@ -105,10 +135,18 @@ impl AnimationController {
         }
         if self.fade_end().is_some_and(|end| end <= now) {
             self.extras.playback.fade_end = None;
-            if let Some(at) = self.current_index().filter(|at| self.tracks[*at].run.0.index.is_some()) {
+            if let Some(at) = self
+                .current_index()
+                .filter(|at| self.tracks[*at].run.0.index.is_some())
+            {
                 self.note_heaviest(at, clips);
                 let (track, clip, space, time) = self.played(at);
-                step.out.push(PlaybackEvent::CrossFadeFinished { track, clip, space, time });
+                step.out.push(PlaybackEvent::CrossFadeFinished {
+                    track,
+                    clip,
+                    space,
+                    time,
+                });
             }
         }
     }
@@ -116,13 +154,19 @@ impl AnimationController {
     /// When the cross-fade is complete. One of no length is complete once its clip has begun.
     fn fade_end(&self) -> Option<Nanos> {
         let end = self.extras.playback.fade_end?;
-        let begun = self.current_ref().is_none_or(|track| track.begun() || !track.enabled);
+        let begun = self
+            .current_ref()
+            .is_none_or(|track| track.begun() || !track.enabled);
         begun.then(|| Nanos::from_secs(end))
     }
 
     /// Returns the next moment at which a track leaves or a cross-fade is complete.
     pub(super) fn next_fade(&self) -> Option<Nanos> {
-        self.tracks.iter().filter_map(|track| track.leaves_at).chain(self.fade_end()).min()
+        self.tracks
+            .iter()
+            .filter_map(|track| track.leaves_at)
+            .chain(self.fade_end())
+            .min()
     }
 
     /// Completes all fades at once: removes what fades out, and gives what fades in its weight.
@@ -132,13 +176,22 @@ impl AnimationController {
         extras.playback.fade_end = None;
         extras.playback.switches.clear();
         for track in tracks {
-            let pending = extras.playback.pending.iter().any(|pending| pending.track == track.id);
+            let pending = extras
+                .playback
+                .pending
+                .iter()
+                .any(|pending| pending.track == track.id);
             if track.role == Role::Playback && !pending {
                 track.weight = 1.0;
             } else if track.overlay.is_some() {
                 let target = EventTarget::Track(track.id, EventKind::Weight);
-                let ours = extras.events.iter().filter(|event| event.target() == target);
-                track.weight = ours.last().map_or(track.weight, |event| event.value() as f32);
+                let ours = extras
+                    .events
+                    .iter()
+                    .filter(|event| event.target() == target);
+                track.weight = ours
+                    .last()
+                    .map_or(track.weight, |event| event.value() as f32);
             }
         }
     }

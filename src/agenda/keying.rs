@@ -1,8 +1,8 @@
 //! How timed events are scheduled, start, run and end.
 
 use super::{
-    AnimationController, EventHandle, EventKind, EventTarget, TimedEvent, TimedEvents, TrackId, TransitionCurve,
-    advance::Reach, clock::Nanos,
+    AnimationController, EventHandle, EventKind, EventTarget, TimedEvent, TimedEvents, TrackId,
+    TransitionCurve, advance::Reach, clock::Nanos,
 };
 use crate::{
     controller::{compensated::CompensatedF64, motion::Ramp, timed_event::Schedule},
@@ -30,7 +30,13 @@ impl TimedEventsMut<'_> {
         duration: Duration,
         transition: TransitionCurve,
     ) -> Option<EventHandle> {
-        self.key(EventTarget::Track(track, EventKind::Speed), speed, start, duration, transition)
+        self.key(
+            EventTarget::Track(track, EventKind::Speed),
+            speed,
+            start,
+            duration,
+            transition,
+        )
     }
 
     /// Changes a track's weight. A negative weight counts as 0.
@@ -42,17 +48,41 @@ impl TimedEventsMut<'_> {
         duration: Duration,
         transition: TransitionCurve,
     ) -> Option<EventHandle> {
-        self.key(EventTarget::Track(track, EventKind::Weight), weight.into(), start, duration, transition)
+        self.key(
+            EventTarget::Track(track, EventKind::Weight),
+            weight.into(),
+            start,
+            duration,
+            transition,
+        )
     }
 
     /// Moves a track to a position without firing the callbacks on the way.
-    pub fn key_position(&mut self, track: TrackId, position: f64, start: f64) -> Option<EventHandle> {
-        self.step(EventTarget::Track(track, EventKind::Position), position, start)
+    pub fn key_position(
+        &mut self,
+        track: TrackId,
+        position: f64,
+        start: f64,
+    ) -> Option<EventHandle> {
+        self.step(
+            EventTarget::Track(track, EventKind::Position),
+            position,
+            start,
+        )
     }
 
     /// Enables or disables a track.
-    pub fn key_enabled(&mut self, track: TrackId, enabled: bool, start: f64) -> Option<EventHandle> {
-        self.step(EventTarget::Track(track, EventKind::Enabled), f64::from(u8::from(enabled)), start)
+    pub fn key_enabled(
+        &mut self,
+        track: TrackId,
+        enabled: bool,
+        start: f64,
+    ) -> Option<EventHandle> {
+        self.step(
+            EventTarget::Track(track, EventKind::Enabled),
+            f64::from(u8::from(enabled)),
+            start,
+        )
     }
 
     /// Sets the [parameters](super::AnimationTrack::set_parameters) of a track's blend space, by one event for each. They
@@ -65,7 +95,10 @@ impl TimedEventsMut<'_> {
     ) -> Option<[EventHandle; 2]> {
         let BlendPoint { x, y } = Some(point.into()).filter(|point| point.is_finite())?;
         let first = self.step(EventTarget::Track(track, EventKind::ParameterX), x, start)?;
-        Some([first, self.step(EventTarget::Track(track, EventKind::ParameterY), y, start)?])
+        Some([
+            first,
+            self.step(EventTarget::Track(track, EventKind::ParameterY), y, start)?,
+        ])
     }
 
     /// Changes the [priority blend](AnimationController::priority_blend), clamped to `0..=1`.
@@ -76,11 +109,23 @@ impl TimedEventsMut<'_> {
         duration: Duration,
         transition: TransitionCurve,
     ) -> Option<EventHandle> {
-        self.key(EventTarget::PriorityBlend, blend.into(), start, duration, transition)
+        self.key(
+            EventTarget::PriorityBlend,
+            blend.into(),
+            start,
+            duration,
+            transition,
+        )
     }
 
     fn step(&mut self, target: EventTarget, value: f64, start: f64) -> Option<EventHandle> {
-        self.key(target, value, start, Duration::ZERO, TransitionCurve::Linear)
+        self.key(
+            target,
+            value,
+            start,
+            Duration::ZERO,
+            TransitionCurve::Linear,
+        )
     }
 
     fn key(
@@ -97,12 +142,24 @@ impl TimedEventsMut<'_> {
         let value = match target {
             EventTarget::Track(track, kind) => {
                 self.0.track(track)?;
-                if kind == EventKind::Weight { value.max(0.0) } else { value }
+                if kind == EventKind::Weight {
+                    value.max(0.0)
+                } else {
+                    value
+                }
             }
             EventTarget::PriorityBlend => value.clamp(0.0, 1.0),
         };
         let handle = EventHandle(self.0.next_id());
-        self.0.extras.events.insert(TimedEvent { handle, target, value, start, duration, transition, running: None });
+        self.0.extras.events.insert(TimedEvent {
+            handle,
+            target,
+            value,
+            start,
+            duration,
+            transition,
+            running: None,
+        });
         Some(handle)
     }
 
@@ -154,10 +211,18 @@ impl AnimationController {
     }
 
     /// Fades a track's weight from now, in place of what was scheduled for it.
-    pub(super) fn fade_weight(&mut self, id: TrackId, weight: f32, duration: Duration, transition: TransitionCurve) {
+    pub(super) fn fade_weight(
+        &mut self,
+        id: TrackId,
+        weight: f32,
+        duration: Duration,
+        transition: TransitionCurve,
+    ) {
         let now = self.time();
-        self.events_mut().unkey_target(EventTarget::Track(id, EventKind::Weight));
-        self.events_mut().key_weight(id, weight, now, duration, transition);
+        self.events_mut()
+            .unkey_target(EventTarget::Track(id, EventKind::Weight));
+        self.events_mut()
+            .key_weight(id, weight, now, duration, transition);
     }
 
     /// Ends the events that are over at the present time, and starts those that are due.
@@ -173,14 +238,30 @@ impl AnimationController {
         });
         self.extras.events.running = running;
         // In order of start, so that of two that are due the later one takes over.
-        while let Some(first) = self.extras.events.waiting.first_entry().filter(|first| start_of(first.get()) <= now) {
+        while let Some(first) = self
+            .extras
+            .events
+            .waiting
+            .first_entry()
+            .filter(|first| start_of(first.get()) <= now)
+        {
             let mut event = first.remove();
-            let TimedEvent { target, value, transition, .. } = event;
+            let TimedEvent {
+                target,
+                value,
+                transition,
+                ..
+            } = event;
             let begin = start_of(&event).max(now);
             let from = self.value_of(target);
             self.extras.events.end(target);
-            let ramp =
-                Ramp { from, to: value, begin: begin.secs(), duration: event.duration.as_secs_f64(), transition };
+            let ramp = Ramp {
+                from,
+                to: value,
+                begin: begin.secs(),
+                duration: event.duration.as_secs_f64(),
+                transition,
+            };
             if end_of(&ramp) > now {
                 event.running = Some(ramp);
                 self.extras.events.insert(event);
@@ -189,14 +270,20 @@ impl AnimationController {
             }
         }
         // Two changes of one speed may begin at the same moment.
-        self.tracks.iter_mut().for_each(|track| track.run.0.planned = false);
+        self.tracks
+            .iter_mut()
+            .for_each(|track| track.run.0.planned = false);
     }
 
     /// Returns the next moment at which an event starts or ends.
     pub(super) fn next_event(&self) -> Option<Nanos> {
         let events = &self.extras.events;
-        let ends = events.running.iter().filter_map(|event| event.running.as_ref().map(end_of));
-        ends.chain(events.waiting.values().next().map(start_of)).min()
+        let ends = events
+            .running
+            .iter()
+            .filter_map(|event| event.running.as_ref().map(end_of));
+        ends.chain(events.waiting.values().next().map(start_of))
+            .min()
     }
 
     /// Returns the ramp of a track's value that is changing now.
@@ -205,7 +292,9 @@ impl AnimationController {
         if self.extras.events.running.is_empty() {
             return None;
         }
-        self.events().current(EventTarget::Track(track, kind))?.running
+        self.events()
+            .current(EventTarget::Track(track, kind))?
+            .running
     }
 
     /// Returns the ramp of the priority blend, if it is changing now.
@@ -217,7 +306,9 @@ impl AnimationController {
     pub(super) fn write_running_values(&mut self) {
         let now = CompensatedF64::new(self.time());
         for at in 0..self.extras.events.running.len() {
-            let TimedEvent { target, running, .. } = self.extras.events.running[at];
+            let TimedEvent {
+                target, running, ..
+            } = self.extras.events.running[at];
             if let Some(ramp) = running {
                 self.apply(target, ramp.at(now));
             }
@@ -226,7 +317,11 @@ impl AnimationController {
 
     /// Returns the value that an event would start from.
     fn value_of(&self, target: EventTarget) -> f64 {
-        if let Some(ramp) = self.events().current(target).and_then(|event| event.running) {
+        if let Some(ramp) = self
+            .events()
+            .current(target)
+            .and_then(|event| event.running)
+        {
             return ramp.at(CompensatedF64::new(self.time()));
         }
         let value = match target {
@@ -245,7 +340,9 @@ impl AnimationController {
             self.priority_blend = value as f32;
             return;
         };
-        let Some(track) = self.tracks.iter_mut().find(|track| track.id == id) else { return };
+        let Some(track) = self.tracks.iter_mut().find(|track| track.id == id) else {
+            return;
+        };
         match kind {
             EventKind::Speed => track.speed = value,
             EventKind::Weight => track.weight = value as f32,

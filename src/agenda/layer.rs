@@ -11,7 +11,10 @@ impl AnimationController {
     /// Returns the layers to blend now, in the order of the tracks: one for every enabled track with a weight
     /// above 0 and a known clip, and for a blend space one for each clip that weighs, at most three. Without any layer,
     /// the pose is the rest pose.
-    pub fn layers<'a, C: Clips + ?Sized>(&'a self, clips: &'a C) -> impl Iterator<Item = LayerInfo<'a>> + 'a {
+    pub fn layers<'a, C: Clips + ?Sized>(
+        &'a self,
+        clips: &'a C,
+    ) -> impl Iterator<Item = LayerInfo<'a>> + 'a {
         self.shown(clips).map(|(_, layer)| layer)
     }
 
@@ -20,7 +23,12 @@ impl AnimationController {
         &'a self,
         clips: &'a C,
     ) -> impl Iterator<Item = (&'a AnimationTrack, LayerInfo<'a>)> + 'a {
-        Shown { tracks: self.tracks.iter(), clips, rest: None, spaces: 0 }
+        Shown {
+            tracks: self.tracks.iter(),
+            clips,
+            rest: None,
+            spaces: 0,
+        }
     }
 }
 
@@ -52,11 +60,21 @@ impl<'a, C: Clips + ?Sized> Iterator for Shown<'a, C> {
         loop {
             if let Some(rest) = &mut self.rest {
                 match rest.layer(self.clips) {
-                    Some(layer) => return Some((rest.track, LayerInfo { set: self.spaces, ..layer })),
+                    Some(layer) => {
+                        return Some((
+                            rest.track,
+                            LayerInfo {
+                                set: self.spaces,
+                                ..layer
+                            },
+                        ));
+                    }
                     None => self.rest = None,
                 }
             }
-            let track = self.tracks.find(|track| track.enabled && track.share() > 0.0)?;
+            let track = self
+                .tracks
+                .find(|track| track.enabled && track.share() > 0.0)?;
             match layer(track, self.clips) {
                 Some(layer) => return Some((track, layer)),
                 None => {
@@ -71,28 +89,54 @@ impl<'a, C: Clips + ?Sized> Iterator for Shown<'a, C> {
 impl<'a> InSpace<'a> {
     #[inline]
     fn new<C: Clips + ?Sized>(track: &'a AnimationTrack, clips: &'a C) -> Option<Self> {
-        let (_, space) = (!track.clip.is_empty()).then_some(clips).and_then(|clips| track.find_space(clips))?;
+        let (_, space) = (!track.clip.is_empty())
+            .then_some(clips)
+            .and_then(|clips| track.find_space(clips))?;
         let point = track.steering.shown(space, track.begun());
         let course = track.run.0.course.as_ref();
         let cycle = course.map_or_else(|| space.cycle(point), |course| course.cycle(point, space));
         let playback = track.playback.unwrap_or(space.playback());
-        let phase = phase_in(playback, track.placed_in(if space.has_length() { 1.0 } else { 0.0 }));
-        Some(Self { track, space, cycle, playback, phase, next: 0 })
+        let phase = phase_in(
+            playback,
+            track.placed_in(if space.has_length() { 1.0 } else { 0.0 }),
+        );
+        Some(Self {
+            track,
+            space,
+            cycle,
+            playback,
+            phase,
+            next: 0,
+        })
     }
 
     #[inline]
     fn layer<C: Clips + ?Sized>(&mut self, clips: &C) -> Option<LayerInfo<'a>> {
-        let Self { track, space, playback, phase, .. } = *self;
+        let Self {
+            track,
+            space,
+            playback,
+            phase,
+            ..
+        } = *self;
         while let Some(&(index, share)) = self.cycle.weights.get(self.next) {
             self.next += 1;
             let member = &space.members()[index];
             let whole = f64::from(track.share());
-            let whole = if track.blend == Some(BlendMode::Override) { whole.min(1.0) } else { whole };
+            let whole = if track.blend == Some(BlendMode::Override) {
+                whole.min(1.0)
+            } else {
+                whole
+            };
             let weight = (whole * share) as f32;
             if weight > 0.0 && weight.is_finite() {
                 let (time, slope) = place_in(member, space, playback, phase);
                 let speed = track.speed * self.cycle.pace * slope;
-                return Some(LayerInfo { weight, speed, ..info(track, member.clip, time, clips) });
+                return Some(LayerInfo {
+                    weight,
+                    speed,
+                    ..info(track, member.clip, time, clips)
+                });
             }
         }
         None
@@ -104,25 +148,46 @@ pub(super) fn shares_in_space<'a, C: Clips + ?Sized>(
     track: &'a AnimationTrack,
     clips: &'a C,
 ) -> impl Iterator<Item = LayerInfo<'a>> {
-    InSpace::new(track, clips).into_iter().flat_map(move |InSpace { space, cycle, playback, phase, .. }| {
-        cycle.weights.into_iter().map(move |(index, share)| {
-            let member = &space.members()[index];
-            let (time, slope) = place_in(member, space, playback, phase);
-            let speed = track.speed * cycle.pace * slope;
-            LayerInfo { weight: share as f32, speed, ..info(track, member.clip, time, clips) }
-        })
-    })
+    InSpace::new(track, clips).into_iter().flat_map(
+        move |InSpace {
+                  space,
+                  cycle,
+                  playback,
+                  phase,
+                  ..
+              }| {
+            cycle.weights.into_iter().map(move |(index, share)| {
+                let member = &space.members()[index];
+                let (time, slope) = place_in(member, space, playback, phase);
+                let speed = track.speed * cycle.pace * slope;
+                LayerInfo {
+                    weight: share as f32,
+                    speed,
+                    ..info(track, member.clip, time, clips)
+                }
+            })
+        },
+    )
 }
 
 /// A phase of a blend space whose cycle plays in some way.
 #[inline]
 fn phase_in(cycle: PlaybackMode, phase: f64) -> Phase {
-    Phase::new(if cycle == PlaybackMode::Once { playhead::held(1.0, phase) } else { phase })
+    Phase::new(if cycle == PlaybackMode::Once {
+        playhead::held(1.0, phase)
+    } else {
+        phase
+    })
 }
 
 /// The place in a clip of a blend space at a phase of its cycle, and the seconds of clip per phase there.
 #[inline]
-fn place_in(member: &Member, space: &BoundBlendSpace, cycle: PlaybackMode, phase: Phase) -> (f64, f64) {
+fn place_in(
+    member: &Member,
+    space: &BoundBlendSpace,
+    cycle: PlaybackMode,
+    phase: Phase,
+) -> (f64, f64) {
     let playback = member.playback(space, cycle);
     if playback == PlaybackMode::Loop {
         return member.place_in_loop(phase);
@@ -135,15 +200,36 @@ impl AnimationTrack {
     /// Place in a layer's clip some seconds ago, if the track has played at its current speed since.
     // Characters will ask for it.
     #[allow(dead_code)]
-    pub(crate) fn time_before<C: Clips + ?Sized>(&self, seconds: f64, layer: &LayerInfo, clips: &C) -> f64 {
-        if let Some(timing) = clips.timing(layer.clip).filter(|timing| self.clip.is(&timing.name)) {
+    pub(crate) fn time_before<C: Clips + ?Sized>(
+        &self,
+        seconds: f64,
+        layer: &LayerInfo,
+        clips: &C,
+    ) -> f64 {
+        if let Some(timing) = clips
+            .timing(layer.clip)
+            .filter(|timing| self.clip.is(&timing.name))
+        {
             let position = self.placed_in(timing.duration) - seconds * self.speed;
-            return playhead::periodic(self.playback.unwrap_or(timing.playback), timing.duration, position);
+            return playhead::periodic(
+                self.playback.unwrap_or(timing.playback),
+                timing.duration,
+                position,
+            );
         }
-        let Some((_, space)) = self.find_space(clips) else { return layer.time };
-        let Some(member) = space.members().iter().find(|member| member.clip == layer.clip) else { return layer.time };
+        let Some((_, space)) = self.find_space(clips) else {
+            return layer.time;
+        };
+        let Some(member) = space
+            .members()
+            .iter()
+            .find(|member| member.clip == layer.clip)
+        else {
+            return layer.time;
+        };
         let pace = space.cycle(self.steering.shown(space, self.begun())).pace;
-        let phase = self.placed_in(if space.has_length() { 1.0 } else { 0.0 }) - seconds * self.speed * pace;
+        let phase = self.placed_in(if space.has_length() { 1.0 } else { 0.0 })
+            - seconds * self.speed * pace;
         let cycle = self.playback.unwrap_or(space.playback());
         place_in(member, space, cycle, phase_in(cycle, phase)).0
     }
@@ -161,7 +247,12 @@ fn layer<'a, C: Clips + ?Sized>(track: &'a AnimationTrack, clips: &C) -> Option<
 }
 
 #[inline]
-fn info<'a, C: Clips + ?Sized>(track: &'a AnimationTrack, clip: usize, time: f64, clips: &C) -> LayerInfo<'a> {
+fn info<'a, C: Clips + ?Sized>(
+    track: &'a AnimationTrack,
+    clip: usize,
+    time: f64,
+    clips: &C,
+) -> LayerInfo<'a> {
     let additive = clips.is_additive(clip);
     LayerInfo {
         track: track.id(),
@@ -172,7 +263,11 @@ fn info<'a, C: Clips + ?Sized>(track: &'a AnimationTrack, clip: usize, time: f64
         set: 0,
         priority: track.priority,
         mask: track.mask.as_deref(),
-        blend: track.blend.unwrap_or(if additive { BlendMode::Additive } else { BlendMode::Blend }),
+        blend: track.blend.unwrap_or(if additive {
+            BlendMode::Additive
+        } else {
+            BlendMode::Blend
+        }),
         base: track.is_base() && !additive,
     }
 }

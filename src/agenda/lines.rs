@@ -20,33 +20,82 @@ impl AnimationTrack {
         mut each: impl FnMut(Line<'a>),
     ) {
         let run = &self.run.0;
-        let (Some(known), Some(clip)) = (self.known, run.index) else { return };
-        let added = if callbacks.is_empty() { &[][..] } else { &run.added[..] };
+        let (Some(known), Some(clip)) = (self.known, run.index) else {
+            return;
+        };
+        let added = if callbacks.is_empty() {
+            &[][..]
+        } else {
+            &run.added[..]
+        };
         let Some(space) = run.space.and_then(|space| clips.blend_spaces().get(space)) else {
             if let Some(timing) = clips.timing(clip) {
-                each(Line { known, clip, own: &timing.callbacks, added, callbacks, member: None });
+                each(Line {
+                    known,
+                    clip,
+                    own: &timing.callbacks,
+                    added,
+                    callbacks,
+                    member: None,
+                });
             }
             return;
         };
-        each(Line { known, clip, own: &[], added, callbacks, member: None });
-        let Some(course) = run.course.as_deref() else { return };
-        for &Weighing { member: at, weights } in course.weighing() {
-            let Some(member) = space.members().get(at) else { continue };
-            let Some(timing) = clips.timing(member.clip) else { continue };
-            let added = if callbacks.is_empty() { &[][..] } else { course.added.get(at).map_or(&[][..], |keys| keys) };
+        each(Line {
+            known,
+            clip,
+            own: &[],
+            added,
+            callbacks,
+            member: None,
+        });
+        let Some(course) = run.course.as_deref() else {
+            return;
+        };
+        for &Weighing {
+            member: at,
+            weights,
+        } in course.weighing()
+        {
+            let Some(member) = space.members().get(at) else {
+                continue;
+            };
+            let Some(timing) = clips.timing(member.clip) else {
+                continue;
+            };
+            let added = if callbacks.is_empty() {
+                &[][..]
+            } else {
+                course.added.get(at).map_or(&[][..], |keys| keys)
+            };
             if timing.callbacks.is_empty() && added.is_empty() {
                 continue;
             }
-            let known = Known { length: member.length, playback: member.playback(space, known.playback) };
+            let known = Known {
+                length: member.length,
+                playback: member.playback(space, known.playback),
+            };
             let (clip, own, member) = (member.clip, &timing.callbacks[..], Some((member, weights)));
-            each(Line { known, clip, own, added, callbacks, member });
+            each(Line {
+                known,
+                clip,
+                own,
+                added,
+                callbacks,
+                member,
+            });
         }
     }
 }
 
 impl AnimationController {
     /// Where a track comes to something to pass, beyond its anchor.
-    pub(super) fn next_place<C: Clips + ?Sized>(&self, at: usize, forward: bool, clips: &C) -> Option<f64> {
+    pub(super) fn next_place<C: Clips + ?Sized>(
+        &self,
+        at: usize,
+        forward: bool,
+        clips: &C,
+    ) -> Option<f64> {
         let track = &self.tracks[at];
         let from = track.anchor.from;
         let mut place: Option<f64> = None;
@@ -59,12 +108,24 @@ impl AnimationController {
         if track.run.0.muted {
             // Only its end has consequences, or the end of a round that something follows.
             let ends = |known: &Known| known.playback == PlaybackMode::Once || self.is_followed(at);
-            let keyless = |known| Line { known, clip: 0, own: &[], added: &[], callbacks: &[], member: None };
-            let end = track.known.filter(ends).and_then(|known| keyless(known).next(from, forward));
+            let keyless = |known| Line {
+                known,
+                clip: 0,
+                own: &[],
+                added: &[],
+                callbacks: &[],
+                member: None,
+            };
+            let end = track
+                .known
+                .filter(ends)
+                .and_then(|known| keyless(known).next(from, forward));
             end.into_iter().for_each(&mut consider);
         } else {
             let callbacks = &self.extras.callbacks;
-            track.each_line(callbacks, clips, |line| line.next(from, forward).into_iter().for_each(&mut consider));
+            track.each_line(callbacks, clips, |line| {
+                line.next(from, forward).into_iter().for_each(&mut consider)
+            });
         }
         // An overlay that is beyond its place has arrived there already.
         let is_ahead = |place: &f64| nearer(from, *place) && nearer(track.held(), *place);
@@ -83,13 +144,23 @@ impl AnimationController {
         let forward = motion.forward;
         let place = self.next_place(at, forward, clips)?;
         // The time at which its driver is where this is passed.
-        let (anchor, driven) = (&self.tracks[driver].anchor, lead.map_or(Some(place), |lead| lead.lead_to(place))?);
+        let (anchor, driven) = (
+            &self.tracks[driver].anchor,
+            lead.map_or(Some(place), |lead| lead.lead_to(place))?,
+        );
         // A leader that plays once doesn't go beyond its ends.
-        if self.tracks[driver].hold(driven) != driven && lead.is_some() && !self.is_close(driver, driven) {
+        if self.tracks[driver].hold(driven) != driven
+            && lead.is_some()
+            && !self.is_close(driver, driven)
+        {
             return None;
         }
         let way = driven - anchor.from;
-        let way = if (way < 0.0) == forward && way != 0.0 { 0.0 } else { way };
+        let way = if (way < 0.0) == forward && way != 0.0 {
+            0.0
+        } else {
+            way
+        };
         let seconds = motion.seconds_of(anchor.instant(), way)?;
         let mut when = anchor.instant().after(seconds);
         if when.moment < self.clock.now {

@@ -93,12 +93,16 @@ impl<'a> Line<'a> {
 
     /// The track's position for a place on the line.
     fn coordinate(&self, place: f64) -> f64 {
-        self.member.map_or(place, |(member, _)| member.phase(self.known.playback, place))
+        self.member.map_or(place, |(member, _)| {
+            member.phase(self.known.playback, place)
+        })
     }
 
     /// The place on the line for a position of the track.
     pub(super) fn place(&self, coordinate: f64) -> f64 {
-        self.member.map_or(coordinate, |(member, _)| member.place(self.known.playback, coordinate))
+        self.member.map_or(coordinate, |(member, _)| {
+            member.place(self.known.playback, coordinate)
+        })
     }
 
     /// The round that a place is in: the last that starts at or before it. `None` beyond what numbers can tell apart.
@@ -122,12 +126,26 @@ impl<'a> Line<'a> {
         let (base, next) = (n * period, (n + 1.0) * period);
         match self.known.playback {
             PlaybackMode::Once => [Some(time), None],
-            PlaybackMode::Loop => [Some(if time >= length { next } else { (base + time).min(next) }), None],
+            PlaybackMode::Loop => [
+                Some(if time >= length {
+                    next
+                } else {
+                    (base + time).min(next)
+                }),
+                None,
+            ],
             PlaybackMode::PingPong => {
                 let middle = (2.0 * n + 1.0) * length;
-                let there = if time >= length { middle } else { (base + time).min(middle) };
+                let there = if time >= length {
+                    middle
+                } else {
+                    (base + time).min(middle)
+                };
                 let inner = time > 0.0 && time < length;
-                [Some(there), inner.then(|| (next - time).clamp(middle, next))]
+                [
+                    Some(there),
+                    inner.then(|| (next - time).clamp(middle, next)),
+                ]
             }
         }
     }
@@ -140,15 +158,27 @@ impl<'a> Line<'a> {
             PlaybackMode::PingPong => {
                 let middle = (2.0 * n + 1.0) * length;
                 let there = |n: f64, time: f64| self.places(n, time)[0].unwrap_or(middle);
-                let back = |time: f64| self.places(n, time)[1].unwrap_or(if time >= length { middle } else { next });
+                let back = |time: f64| {
+                    self.places(n, time)[1].unwrap_or(if time >= length { middle } else { next })
+                };
                 match (begin <= 0.0, end >= length) {
-                    (true, true) if length > 0.0 => [Some([f64::NEG_INFINITY, f64::INFINITY]), None],
+                    (true, true) if length > 0.0 => {
+                        [Some([f64::NEG_INFINITY, f64::INFINITY]), None]
+                    }
                     (_, true) => [Some([there(n, begin), back(begin)]), None],
                     (true, _) => [Some([back(end), there(n + 1.0, end)]), None],
-                    _ => [Some([there(n, begin), there(n, end)]), Some([back(end), back(begin)])],
+                    _ => [
+                        Some([there(n, begin), there(n, end)]),
+                        Some([back(end), back(begin)]),
+                    ],
                 }
             }
-            _ => [self.places(n, begin)[0].zip(self.places(n, end)[0]).map(|(begin, end)| [begin, end]), None],
+            _ => [
+                self.places(n, begin)[0]
+                    .zip(self.places(n, end)[0])
+                    .map(|(begin, end)| [begin, end]),
+                None,
+            ],
         }
     }
 
@@ -185,7 +215,9 @@ impl<'a> Line<'a> {
             match self.known.playback {
                 PlaybackMode::Once => consider(if forward { length } else { 0.0 }),
                 _ if forward => consider((n + 1.0) * self.period()),
-                _ => [n - 1.0, n].into_iter().for_each(|n| consider(n * self.period())),
+                _ => [n - 1.0, n]
+                    .into_iter()
+                    .for_each(|n| consider(n * self.period())),
             }
         }
         if self.own.is_empty() && self.added.is_empty() {
@@ -197,14 +229,26 @@ impl<'a> Line<'a> {
             (None, PlaybackMode::PingPong) => (-1, 1),
             _ => (0, 1),
         };
-        let rounds = if self.period() > 0.0 { first..=last } else { 0..=0 };
+        let rounds = if self.period() > 0.0 {
+            first..=last
+        } else {
+            0..=0
+        };
         for step in rounds {
             let n = n + f64::from(if forward { step } else { -step });
             for (_, key) in self.keys() {
                 match key.until {
-                    None => self.places(n, key.time).into_iter().flatten().for_each(&mut consider),
+                    None => self
+                        .places(n, key.time)
+                        .into_iter()
+                        .flatten()
+                        .for_each(&mut consider),
                     Some(until) => {
-                        self.intervals(n, key.time, until).into_iter().flatten().flatten().for_each(&mut consider);
+                        self.intervals(n, key.time, until)
+                            .into_iter()
+                            .flatten()
+                            .flatten()
+                            .for_each(&mut consider);
                     }
                 }
             }
@@ -216,14 +260,21 @@ impl<'a> Line<'a> {
     ///
     /// A round begins before its keys, and backwards after them.
     pub(super) fn at(&self, position: f64, forward: bool, mut sink: impl FnMut(Mark<'a>)) {
-        let Some(round) = self.round(self.place(position)) else { return };
+        let Some(round) = self.round(self.place(position)) else {
+            return;
+        };
         let mut rounds = self.near(round);
-        while let Some(n) = if forward { rounds.next() } else { rounds.next_back() } {
+        while let Some(n) = if forward {
+            rounds.next()
+        } else {
+            rounds.next_back()
+        } {
             // Only at the end of a round is a place in two of them.
             if self.member.is_none() && n != round && round * self.period() != position {
                 continue;
             }
-            let begins = self.member.is_none() && self.period() > 0.0 && n * self.period() == position;
+            let begins =
+                self.member.is_none() && self.period() > 0.0 && n * self.period() == position;
             if forward && begins {
                 sink(Mark::Round);
             }
@@ -239,42 +290,65 @@ impl<'a> Line<'a> {
         if self.known.length <= 0.0 {
             return self.plain().for_each(|key| sink(Mark::Key(key)));
         }
-        let Some(round) = self.round(self.place(position)) else { return };
+        let Some(round) = self.round(self.place(position)) else {
+            return;
+        };
         let at_boundary = self.period() > 0.0 && self.coordinate(round * self.period()) == position;
         if forward || !at_boundary {
             return self.keys_at(round, position, forward, &mut sink);
         }
         // A clip that begins at its start fires the keys there, in whichever direction it leaves.
         if round == 0.0 || self.known.playback == PlaybackMode::PingPong {
-            self.plain().filter(|key| key.time <= 0.0).for_each(|key| sink(Mark::Key(key)));
+            self.plain()
+                .filter(|key| key.time <= 0.0)
+                .for_each(|key| sink(Mark::Key(key)));
         }
         self.keys_at(round - 1.0, position, forward, &mut sink);
     }
 
     fn plain(&self) -> impl DoubleEndedIterator<Item = Key<'a>> + use<'a> {
-        self.keys().map(|(_, key)| key).filter(|key| key.until.is_none())
+        self.keys()
+            .map(|(_, key)| key)
+            .filter(|key| key.until.is_none())
     }
 
     /// Calls `sink` for every plain key of a round at a position.
     fn keys_at(&self, n: f64, position: f64, forward: bool, sink: &mut impl FnMut(Mark<'a>)) {
-        let is_here = |place: Option<f64>| place.is_some_and(|place| self.coordinate(place) == position);
+        let is_here =
+            |place: Option<f64>| place.is_some_and(|place| self.coordinate(place) == position);
         let there = |key: &Key| is_here(self.places(n, key.time)[0]);
         let back = |key: &Key| is_here(self.places(n, key.time)[1]);
         if forward {
-            self.plain().filter(there).for_each(|key| sink(Mark::Key(key)));
-            self.plain().rev().filter(back).for_each(|key| sink(Mark::Key(key)));
+            self.plain()
+                .filter(there)
+                .for_each(|key| sink(Mark::Key(key)));
+            self.plain()
+                .rev()
+                .filter(back)
+                .for_each(|key| sink(Mark::Key(key)));
         } else {
-            self.plain().filter(back).for_each(|key| sink(Mark::Key(key)));
-            self.plain().rev().filter(there).for_each(|key| sink(Mark::Key(key)));
+            self.plain()
+                .filter(back)
+                .for_each(|key| sink(Mark::Key(key)));
+            self.plain()
+                .rev()
+                .filter(there)
+                .for_each(|key| sink(Mark::Key(key)));
         }
     }
 
     /// What happens to a range where a track passes a position.
     pub(super) fn crossing(&self, begin: f64, end: f64, position: f64, forward: bool) -> Crossing {
-        let Some(round) = self.round(self.place(position)) else { return Crossing::None };
+        let Some(round) = self.round(self.place(position)) else {
+            return Crossing::None;
+        };
         let is_here = |place: f64| self.coordinate(place) == position;
         let (mut enters, mut leaves) = (false, false);
-        for [low, high] in self.near(round).flat_map(|n| self.intervals(n, begin, end)).flatten() {
+        for [low, high] in self
+            .near(round)
+            .flat_map(|n| self.intervals(n, begin, end))
+            .flatten()
+        {
             let (first, last) = if forward { (low, high) } else { (high, low) };
             if is_here(first) && is_here(last) {
                 return Crossing::Flashes;
@@ -292,13 +366,25 @@ impl<'a> Line<'a> {
 
     /// Whether a track at a position is in a range; `None` if it is right at one of its ends. A track that goes somewhere is
     /// inside at the end that it comes to first.
-    pub(super) fn contains(&self, begin: f64, end: f64, position: f64, direction: Option<bool>) -> Option<bool> {
+    pub(super) fn contains(
+        &self,
+        begin: f64,
+        end: f64,
+        position: f64,
+        direction: Option<bool>,
+    ) -> Option<bool> {
         let place = self.place(position);
-        let Some(round) = self.round(place) else { return Some(false) };
+        let Some(round) = self.round(place) else {
+            return Some(false);
+        };
         // A place that was computed by way of a phase, or of what leads the track, is only known up to rounding.
         let near = 64.0 * f64::EPSILON * place.abs().max(self.known.length);
         let mut at_end = false;
-        for [low, high] in self.near(round).flat_map(|n| self.intervals(n, begin, end)).flatten() {
+        for [low, high] in self
+            .near(round)
+            .flat_map(|n| self.intervals(n, begin, end))
+            .flatten()
+        {
             let (is_low, is_high) = ((place - low).abs() <= near, (place - high).abs() <= near);
             match direction {
                 _ if is_low && is_high => {}
@@ -316,9 +402,16 @@ impl<'a> Line<'a> {
     pub(super) fn range_place(&self, begin: f64, end: f64, position: f64, first: bool) -> f64 {
         match self.known.playback {
             PlaybackMode::PingPong => {
-                let place =
-                    crate::controller::playhead::periodic(self.known.playback, self.known.length, self.place(position));
-                if (place - begin).abs() <= (place - end).abs() { begin } else { end }
+                let place = crate::controller::playhead::periodic(
+                    self.known.playback,
+                    self.known.length,
+                    self.place(position),
+                );
+                if (place - begin).abs() <= (place - end).abs() {
+                    begin
+                } else {
+                    end
+                }
             }
             _ if first => begin,
             _ => end,

@@ -64,9 +64,10 @@ mod track;
 mod validate;
 
 pub use crate::controller::{
-    ActiveRange, AdvanceError, AnimationName, BlendMode, CallbackId, CallbackKind, CallbackTime, ClipQueue,
-    ClipQueueMut, Clips, EventHandle, EventKind, EventTarget, FiredCallback, KeyRef, LayerInfo, PlaybackEvent,
-    QueueFallback, Switch, SwitchLayer, TimedEvent, TimedEvents, TrackId, TrackPriority, TransitionCurve,
+    ActiveRange, AdvanceError, AnimationName, BlendMode, CallbackId, CallbackKind, CallbackTime,
+    ClipQueue, ClipQueueMut, Clips, EventHandle, EventKind, EventTarget, FiredCallback, KeyRef,
+    LayerInfo, PlaybackEvent, QueueFallback, Switch, SwitchLayer, TimedEvent, TimedEvents, TrackId,
+    TrackPriority, TransitionCurve,
 };
 pub use keying::TimedEventsMut;
 pub use track::AnimationTrack;
@@ -107,9 +108,15 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 // Read by way of `validate`.
 #[serde(default, remote = "Self")]
-#[cfg_attr(feature = "bevy", derive(bevy::prelude::Component, bevy::reflect::Reflect))]
+#[cfg_attr(
+    feature = "bevy",
+    derive(bevy::prelude::Component, bevy::reflect::Reflect)
+)]
 // Opaque: a copy made field by field would lose the private parts of the clock.
-#[cfg_attr(feature = "bevy", reflect(opaque, Component, Default, Clone, PartialEq, Serialize, Deserialize))]
+#[cfg_attr(
+    feature = "bevy",
+    reflect(opaque, Component, Default, Clone, PartialEq, Serialize, Deserialize)
+)]
 pub struct AnimationController {
     tracks: Vec<AnimationTrack>,
     /// The number last given to a track, an event or a callback.
@@ -170,7 +177,14 @@ impl AnimationController {
             self.tracks.reserve_exact(1);
         }
         // A copy of another track is a track of its own.
-        self.tracks.push(AnimationTrack { id, role: Role::User, leaves_at: None, overlay: None, leads: None, ..track });
+        self.tracks.push(AnimationTrack {
+            id,
+            role: Role::User,
+            leaves_at: None,
+            overlay: None,
+            leads: None,
+            ..track
+        });
         let at = self.tracks.len() - 1;
         let position = self.tracks[at].position;
         self.tracks[at].put(position);
@@ -212,14 +226,24 @@ impl AnimationController {
         self.change();
         self.tracks.retain(|track| !gone(track));
         let Self { tracks, extras, .. } = self;
-        extras.events.retain(|event| event.track().is_none_or(|id| tracks.iter().any(|track| track.id == id)));
+        extras.events.retain(|event| {
+            event
+                .track()
+                .is_none_or(|id| tracks.iter().any(|track| track.id == id))
+        });
     }
 
     /// About how many bytes it has allocated.
     // Characters will ask for it.
     #[allow(dead_code)]
     pub(crate) fn heap_bytes(&self) -> usize {
-        let Extras { events, callbacks, ranges, playback, .. } = &*self.extras;
+        let Extras {
+            events,
+            callbacks,
+            ranges,
+            playback,
+            ..
+        } = &*self.extras;
         size_of_val(&self.tracks[..])
             + size_of::<Extras>()
             + size_of_val(&callbacks[..])
@@ -265,7 +289,11 @@ impl AnimationController {
         }
         self.shift_events(by);
         let playback = &mut self.extras.playback;
-        let times = playback.switches.iter_mut().map(|switch| &mut switch.begin).chain(playback.fade_end.as_mut());
+        let times = playback
+            .switches
+            .iter_mut()
+            .map(|switch| &mut switch.begin)
+            .chain(playback.fade_end.as_mut());
         times.for_each(|time| *time = Nanos::from_secs(*time).minus(by).secs());
         self.change();
     }
@@ -380,7 +408,10 @@ impl AnimationController {
     /// another track.
     pub fn restore(&mut self, snapshot: &ControllerSnapshot) {
         let last_id = self.last_id.max(snapshot.0.last_id);
-        *self = Self { last_id, ..snapshot.0.clone() };
+        *self = Self {
+            last_id,
+            ..snapshot.0.clone()
+        };
     }
 }
 
@@ -388,5 +419,8 @@ impl AnimationController {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
-#[cfg_attr(feature = "bevy", reflect(opaque, Clone, PartialEq, Serialize, Deserialize))]
+#[cfg_attr(
+    feature = "bevy",
+    reflect(opaque, Clone, PartialEq, Serialize, Deserialize)
+)]
 pub struct ControllerSnapshot(AnimationController);

@@ -62,12 +62,22 @@ pub(super) struct Pace {
 
 impl Pace {
     /// That of a clip.
-    pub(super) const EVEN: Self = Self { since: Nanos::ZERO, pace: 1.0, change: 0.0, until: None };
+    pub(super) const EVEN: Self = Self {
+        since: Nanos::ZERO,
+        pace: 1.0,
+        change: 0.0,
+        until: None,
+    };
 }
 
 impl Motion {
     /// No motion.
-    pub(super) const STILL: Self = Self { speed: [0.0; 5], degree: 0, forward: true, until: None };
+    pub(super) const STILL: Self = Self {
+        speed: [0.0; 5],
+        degree: 0,
+        forward: true,
+        until: None,
+    };
 
     /// A steady speed, or one on a ramp, times a pace.
     pub(super) fn new(begin: Instant, steady: f64, ramp: Option<Ramp>, pace: Pace) -> Self {
@@ -80,17 +90,33 @@ impl Motion {
             let time = begin.compensated();
             let [a, b, c] = ramp.slope(time);
             speed = [ramp.at(time), a, b / 2.0, c / 3.0, 0.0];
-            degree = if ramp.transition == TransitionCurve::Linear { 1 } else { 3 };
+            degree = if ramp.transition == TransitionCurve::Linear {
+                1
+            } else {
+                3
+            };
             let end = Nanos::from_secs(ramp.end());
             until = Some(until.map_or(end, |until| until.min(end)));
         }
-        let (now, change) = (pace.pace - pace.change * begin.seconds_to(pace.since), pace.change);
+        let (now, change) = (
+            pace.pace - pace.change * begin.seconds_to(pace.since),
+            pace.change,
+        );
         for power in (0..5).rev() {
-            let before = if power > 0 { speed[power - 1] * change } else { 0.0 };
+            let before = if power > 0 {
+                speed[power - 1] * change
+            } else {
+                0.0
+            };
             speed[power] = speed[power] * now + before;
         }
         degree += u8::from(change != 0.0);
-        let mut motion = Self { speed, degree, forward: true, until };
+        let mut motion = Self {
+            speed,
+            degree,
+            forward: true,
+            until,
+        };
         if let (Some(ramp), Some(end)) = (ramp, until) {
             if let Some(turn) = turn_of(&ramp, begin.moment, end) {
                 motion.until = Some(turn);
@@ -111,7 +137,10 @@ impl Motion {
 
     /// The speed some seconds after the anchor.
     pub(super) fn speed_after(&self, seconds: f64) -> f64 {
-        self.speed[..=usize::from(self.degree)].iter().rev().fold(0.0, |sum, speed| sum * seconds + speed)
+        self.speed[..=usize::from(self.degree)]
+            .iter()
+            .rev()
+            .fold(0.0, |sum, speed| sum * seconds + speed)
     }
 
     /// The distance covered in some seconds; never against the direction.
@@ -120,9 +149,18 @@ impl Motion {
         if self.degree == 0 {
             return self.speed[0] * seconds;
         }
-        let parts = self.speed[..=usize::from(self.degree)].iter().enumerate().rev();
-        let way = parts.fold(0.0, |sum, (power, speed)| sum * seconds + speed / (power + 1) as f64) * seconds;
-        if (way < 0.0) == self.forward && way != 0.0 { 0.0 } else { way }
+        let parts = self.speed[..=usize::from(self.degree)]
+            .iter()
+            .enumerate()
+            .rev();
+        let way = parts.fold(0.0, |sum, (power, speed)| {
+            sum * seconds + speed / (power + 1) as f64
+        }) * seconds;
+        if (way < 0.0) == self.forward && way != 0.0 {
+            0.0
+        } else {
+            way
+        }
     }
 
     /// The seconds in which a distance is covered, if that is before the motion ends.
@@ -137,14 +175,18 @@ impl Motion {
             return None;
         }
         if self.degree == 1 {
-            let root =
-                (rate * rate + 2.0 * slope * distance).max(0.0).sqrt().copysign(if self.forward { 1.0 } else { -1.0 });
+            let root = (rate * rate + 2.0 * slope * distance)
+                .max(0.0)
+                .sqrt()
+                .copysign(if self.forward { 1.0 } else { -1.0 });
             let seconds = 2.0 * distance / (rate + root);
             if seconds.is_finite() {
                 return Some(seconds.clamp(0.0, end));
             }
         }
-        Some(bisect(0.0, end, |seconds| self.distance(seconds).abs() >= distance.abs()))
+        Some(bisect(0.0, end, |seconds| {
+            self.distance(seconds).abs() >= distance.abs()
+        }))
     }
 }
 
@@ -169,7 +211,8 @@ mod tests {
 
     fn any(random: &mut Rng) -> (Instant, f64, Option<Ramp>, Pace) {
         let moment = Nanos::from_secs(random.f64() * 3.0);
-        let transition = [TransitionCurve::Linear, TransitionCurve::EaseInEaseOut][random.usize(..2)];
+        let transition =
+            [TransitionCurve::Linear, TransitionCurve::EaseInEaseOut][random.usize(..2)];
         let ramp = random.bool().then(|| Ramp {
             from: random.f64() * 4.0 - 2.0,
             to: random.f64() * 4.0 - 2.0,
@@ -178,9 +221,22 @@ mod tests {
             transition,
         });
         let until = Some(moment.plus(Nanos::from_secs(random.f64() * 2.0)));
-        let paced = Pace { since: moment, pace: 0.5 + random.f64(), change: random.f64() * 0.4 - 0.2, until };
+        let paced = Pace {
+            since: moment,
+            pace: 0.5 + random.f64(),
+            change: random.f64() * 0.4 - 0.2,
+            until,
+        };
         let pace = [Pace::EVEN, paced][random.usize(..2)];
-        (Instant { moment, rest: random.f64() - 0.5 }, random.f64() * 4.0 - 2.0, ramp, pace)
+        (
+            Instant {
+                moment,
+                rest: random.f64() - 0.5,
+            },
+            random.f64() * 4.0 - 2.0,
+            ramp,
+            pace,
+        )
     }
 
     #[test]
@@ -189,15 +245,22 @@ mod tests {
         for _ in 0..2000 {
             let (begin, steady, ramp, pace) = any(&mut random);
             let motion = Motion::new(begin, steady, ramp, pace);
-            let end = motion.until.map_or(2.0, |until| begin.seconds_to(until).max(0.0));
+            let end = motion
+                .until
+                .map_or(2.0, |until| begin.seconds_to(until).max(0.0));
             let (steps, mut sum) = (400, 0.0);
             for step in 0..steps {
                 let after = end * (f64::from(step) + 0.5) / f64::from(steps);
                 let time = begin.compensated() + CompensatedF64::new(after);
                 let speed = ramp.map_or(steady, |ramp| ramp.at(time));
-                sum += speed * (pace.pace + pace.change * (time.value() - pace.since.secs())) * end / f64::from(steps);
+                sum += speed * (pace.pace + pace.change * (time.value() - pace.since.secs())) * end
+                    / f64::from(steps);
             }
-            assert!((motion.distance(end) - sum).abs() < 1e-4, "{motion:?}: {} {sum}", motion.distance(end));
+            assert!(
+                (motion.distance(end) - sum).abs() < 1e-4,
+                "{motion:?}: {} {sum}",
+                motion.distance(end)
+            );
             let way = motion.distance(end * random.f64());
             let seconds = motion.seconds_of(begin, way).unwrap_or(end);
             assert!((motion.distance(seconds) - way).abs() < 1e-12, "{motion:?}");
@@ -207,13 +270,33 @@ mod tests {
     #[test]
     fn a_motion_ends_where_it_turns_around() {
         for transition in [TransitionCurve::Linear, TransitionCurve::EaseInEaseOut] {
-            let ramp = Ramp { from: 1.0, to: -3.0, begin: 1.0, duration: 2.0, transition };
-            let begin = Instant { moment: Nanos::from_secs(1.0), rest: 0.0 };
+            let ramp = Ramp {
+                from: 1.0,
+                to: -3.0,
+                begin: 1.0,
+                duration: 2.0,
+                transition,
+            };
+            let begin = Instant {
+                moment: Nanos::from_secs(1.0),
+                rest: 0.0,
+            };
             let there = Motion::new(begin, 9.0, Some(ramp), Pace::EVEN);
             let turn = there.until.unwrap();
             assert!(there.forward && ramp.at(CompensatedF64::new(turn.secs())).abs() < 1e-8);
-            let back = Motion::new(Instant { moment: turn, rest: 0.0 }, 9.0, Some(ramp), Pace::EVEN);
-            assert_eq!((back.forward, back.until), (false, Some(Nanos::from_secs(3.0))));
+            let back = Motion::new(
+                Instant {
+                    moment: turn,
+                    rest: 0.0,
+                },
+                9.0,
+                Some(ramp),
+                Pace::EVEN,
+            );
+            assert_eq!(
+                (back.forward, back.until),
+                (false, Some(Nanos::from_secs(3.0)))
+            );
         }
     }
 }

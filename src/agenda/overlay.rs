@@ -22,11 +22,22 @@ impl AnimationController {
     /// controller.play_over(wave, Duration::from_millis(200), Duration::from_millis(300));
     /// assert!(controller.is_playing("walk") && controller.is_playing("wave"));
     /// ```
-    pub fn play_over(&mut self, track: AnimationTrack, fade_in: Duration, fade_out: Duration) -> TrackId {
+    pub fn play_over(
+        &mut self,
+        track: AnimationTrack,
+        fade_in: Duration,
+        fade_out: Duration,
+    ) -> TrackId {
         let (weight, speed) = (track.share(), track.speed);
         let id = self.add_track(track);
-        let Some(track) = self.track_mut(id) else { return id };
-        track.overlay = Some(Box::new(Overlay { fade_in, fade_out, speed }));
+        let Some(track) = self.track_mut(id) else {
+            return id;
+        };
+        track.overlay = Some(Box::new(Overlay {
+            fade_in,
+            fade_out,
+            speed,
+        }));
         if !fade_in.is_zero() {
             track.weight = 0.0;
             self.fade_weight(id, weight, fade_in, TransitionCurve::Linear);
@@ -51,7 +62,10 @@ impl AnimationController {
             self.leave_queue();
             self.extras.playback.current = None;
         }
-        self.extras.playback.pending.retain(|pending| pending.track != id);
+        self.extras
+            .playback
+            .pending
+            .retain(|pending| pending.track != id);
         if duration.is_zero() {
             self.remove_track(id);
         } else {
@@ -59,7 +73,12 @@ impl AnimationController {
         }
     }
 
-    pub(super) fn fade_out_from_now(&mut self, id: TrackId, duration: Duration, transition: TransitionCurve) {
+    pub(super) fn fade_out_from_now(
+        &mut self,
+        id: TrackId,
+        duration: Duration,
+        transition: TransitionCurve,
+    ) {
         let until = self.clock.now.plus(duration.into());
         if let Some(track) = self.track_mut(id) {
             track.leaves_at = Some(until);
@@ -72,7 +91,10 @@ impl AnimationController {
     pub(super) fn fade_out_overlay(&mut self, id: TrackId) {
         // The weight to start from is that of this moment.
         self.write_running_values();
-        if let Some(fade_out) = self.track(id).and_then(|track| Some(track.overlay.as_ref()?.fade_out)) {
+        if let Some(fade_out) = self
+            .track(id)
+            .and_then(|track| Some(track.overlay.as_ref()?.fade_out))
+        {
             self.fade_out_track(id, fade_out);
         }
     }
@@ -81,26 +103,51 @@ impl AnimationController {
     pub(super) fn arrived_overlay(&self) -> Option<TrackId> {
         let arrived = |at: &usize| {
             let (track, forward) = (&self.tracks[*at], self.forward(*at));
-            let is_there = |place: f64| if forward { track.held() >= place } else { track.held() <= place };
+            let is_there = |place: f64| {
+                if forward {
+                    track.held() >= place
+                } else {
+                    track.held() <= place
+                }
+            };
             track.overlay.is_some()
                 && track.begun()
                 && self.is_moving(*at)
                 && fade_place(track, forward).is_some_and(is_there)
         };
-        (0..self.tracks.len()).find(arrived).map(|at| self.tracks[at].id)
+        (0..self.tracks.len())
+            .find(arrived)
+            .map(|at| self.tracks[at].id)
     }
 }
 
 /// Where a track, if it is an overlay that leaves by itself, begins to fade out.
 pub(super) fn fade_place(track: &AnimationTrack, forward: bool) -> Option<f64> {
-    let Overlay { fade_in, fade_out, speed } = *track.overlay.as_deref().filter(|_| track.leaves_at.is_none())?;
+    let Overlay {
+        fade_in,
+        fade_out,
+        speed,
+    } = *track
+        .overlay
+        .as_deref()
+        .filter(|_| track.leaves_at.is_none())?;
     let Known { length, playback } = track.known?;
     if playback != PlaybackMode::Once {
         return None;
     }
-    let course = track.run.0.course.as_deref().filter(|_| track.run.0.space.is_some());
+    let course = track
+        .run
+        .0
+        .course
+        .as_deref()
+        .filter(|_| track.run.0.space.is_some());
     let pace = course.map_or(1.0, Course::first_pace);
-    let [fade_in, fade_out] = [fade_in, fade_out].map(|fade| fade.as_secs_f64() * speed.abs() * pace);
-    let lead = if fade_in + fade_out <= length { fade_out } else { 0.0 };
+    let [fade_in, fade_out] =
+        [fade_in, fade_out].map(|fade| fade.as_secs_f64() * speed.abs() * pace);
+    let lead = if fade_in + fade_out <= length {
+        fade_out
+    } else {
+        0.0
+    };
     Some(if forward { length - lead } else { lead })
 }

@@ -56,7 +56,9 @@ pub(super) struct Range {
 impl AnimationController {
     /// Lets a track pass what is next.
     pub(super) fn pass<C: Clips + ?Sized>(&mut self, at: usize, clips: &C, step: &mut Step) {
-        let Some(Next { when, place }) = self.tracks[at].run.0.next.take() else { return };
+        let Some(Next { when, place }) = self.tracks[at].run.0.next.take() else {
+            return;
+        };
         self.pass_place(at, when, place, self.forward(at), clips, step);
         let track = &self.tracks[at];
         if overlay::fade_place(track, self.forward(at)) == Some(track.anchor.from) {
@@ -83,7 +85,8 @@ impl AnimationController {
         track.run.0.planned = false;
         self.report(at, clips, step, |track, callbacks, passed| {
             let position = track.anchor.from;
-            let mut collect = |line: Line| line.collect(position, forward, track.share_at(&line, now), passed);
+            let mut collect =
+                |line: Line| line.collect(position, forward, track.share_at(&line, now), passed);
             // A round begins before its keys, and backwards after them.
             if forward {
                 track.each_line(callbacks, clips, collect);
@@ -99,23 +102,51 @@ impl AnimationController {
                     }
                 });
             }
-            let end = track.known.filter(|known| known.playback == PlaybackMode::Once);
+            let end = track
+                .known
+                .filter(|known| known.playback == PlaybackMode::Once);
             if end.is_some_and(|known| position == if forward { known.length } else { 0.0 }) {
-                passed.push(Passed { what: What::End, clip: 0, is_member: false, share: 1.0 });
+                passed.push(Passed {
+                    what: What::End,
+                    clip: 0,
+                    is_member: false,
+                    share: 1.0,
+                });
             }
         });
     }
 
     /// Lets a track that begins fire the keys where it does.
-    pub(super) fn pass_first<C: Clips + ?Sized>(&mut self, at: usize, forward: bool, clips: &C, step: &mut Step) {
+    pub(super) fn pass_first<C: Clips + ?Sized>(
+        &mut self,
+        at: usize,
+        forward: bool,
+        clips: &C,
+        step: &mut Step,
+    ) {
         let now = self.clock.now;
         self.report(at, clips, step, |track, callbacks, passed| {
             let position = track.anchor.from;
-            let collect = |line: Line| line.collect_first(position, forward, track.share_at(&line, now), passed);
+            let collect = |line: Line| {
+                line.collect_first(position, forward, track.share_at(&line, now), passed)
+            };
             track.each_line(callbacks, clips, collect);
-            let once = track.known.filter(|known| known.playback == PlaybackMode::Once);
-            if once.is_some_and(|known| if forward { position >= known.length } else { position <= 0.0 }) {
-                passed.push(Passed { what: What::End, clip: 0, is_member: false, share: 1.0 });
+            let once = track
+                .known
+                .filter(|known| known.playback == PlaybackMode::Once);
+            if once.is_some_and(|known| {
+                if forward {
+                    position >= known.length
+                } else {
+                    position <= 0.0
+                }
+            }) {
+                passed.push(Passed {
+                    what: What::End,
+                    clip: 0,
+                    is_member: false,
+                    share: 1.0,
+                });
             }
         });
     }
@@ -138,7 +169,12 @@ impl AnimationController {
                 What::Range(range) => self.cross(at, &passed, range, clips, step),
                 What::End => {
                     let (track, clip, space, time) = self.played(at);
-                    step.out.push(PlaybackEvent::Finished { track, clip, space, time });
+                    step.out.push(PlaybackEvent::Finished {
+                        track,
+                        clip,
+                        space,
+                        time,
+                    });
                     self.arrive(at, step);
                 }
             }
@@ -163,7 +199,12 @@ impl AnimationController {
             return self.flood(at, clip, step);
         }
         self.tracks[at].run.0.looped += 1;
-        step.out.push(PlaybackEvent::Looped { track, clip, space, time });
+        step.out.push(PlaybackEvent::Looped {
+            track,
+            clip,
+            space,
+            time,
+        });
     }
 
     /// Fires a callback.
@@ -187,10 +228,26 @@ impl AnimationController {
             return;
         }
         step.fired += 1;
-        let Some((name, data)) = self.key_data(passed.clip, key, clips) else { return };
+        let Some((name, data)) = self.key_data(passed.clip, key, clips) else {
+            return;
+        };
         let (track, kind) = (self.tracks[at].id, CallbackKind::Key);
-        let (time, current) = (self.clock.now.secs(), self.extras.playback.current == Some(track));
-        let fired = FiredCallback { track, clip: passed.clip, key, kind, name, data, clip_time, time, weight, current };
+        let (time, current) = (
+            self.clock.now.secs(),
+            self.extras.playback.current == Some(track),
+        );
+        let fired = FiredCallback {
+            track,
+            clip: passed.clip,
+            key,
+            kind,
+            name,
+            data,
+            clip_time,
+            time,
+            weight,
+            current,
+        };
         step.out.push(PlaybackEvent::Callback(fired));
     }
 
@@ -198,7 +255,9 @@ impl AnimationController {
     pub(super) fn counts(&mut self, key: KeyRef) -> bool {
         match key {
             KeyRef::Clip(_) => true,
-            KeyRef::Added(id) => self.callback_mut(id).is_some_and(AddedCallback::count_passing),
+            KeyRef::Added(id) => self
+                .callback_mut(id)
+                .is_some_and(AddedCallback::count_passing),
         }
     }
 
@@ -228,7 +287,12 @@ impl AnimationController {
         let track = &mut self.tracks[at];
         track.run.0.muted = true;
         if !mem::replace(&mut track.reported_flood, true) {
-            step.out.push(PlaybackEvent::TooManyCallbacks { track: track.id, clip, limit, time });
+            step.out.push(PlaybackEvent::TooManyCallbacks {
+                track: track.id,
+                clip,
+                limit,
+                time,
+            });
         }
     }
 
@@ -250,11 +314,15 @@ impl AnimationController {
     /// Notes the clip that stands for a blend space at the present time: the heaviest one.
     pub(super) fn note_heaviest<C: Clips + ?Sized>(&mut self, at: usize, clips: &C) {
         let run = &mut self.tracks[at].run.0;
-        let (Some(space), Some(course)) = (run.space.and_then(|space| clips.blend_spaces().get(space)), &run.course)
-        else {
+        let (Some(space), Some(course)) = (
+            run.space.and_then(|space| clips.blend_spaces().get(space)),
+            &run.course,
+        ) else {
             return;
         };
-        let heaviest = course.heaviest(self.clock.now).and_then(|member| space.members().get(member));
+        let heaviest = course
+            .heaviest(self.clock.now)
+            .and_then(|member| space.members().get(member));
         run.index = heaviest.map(|member| member.clip).or(run.index);
     }
 }
@@ -263,7 +331,12 @@ impl super::AnimationTrack {
     /// The weight of a clip on the track's way, in its blend space.
     pub(super) fn share_at(&self, line: &Line, moment: super::clock::Nanos) -> f64 {
         let ends = line.member.map(|(_, weights)| weights);
-        self.run.0.course.as_deref().zip(ends).map_or(1.0, |(course, ends)| course.share(ends, moment))
+        self.run
+            .0
+            .course
+            .as_deref()
+            .zip(ends)
+            .map_or(1.0, |(course, ends)| course.share(ends, moment))
     }
 }
 
@@ -276,7 +349,12 @@ impl Line<'_> {
                 Mark::Key(Key { key, time, .. }) => What::Key(key, time),
                 Mark::Round => What::Round,
             };
-            passed.push(Passed { what, clip, is_member, share });
+            passed.push(Passed {
+                what,
+                clip,
+                is_member,
+                share,
+            });
         });
         if self.has_ranges() {
             let mut cross = |(key, until): (Key, f64)| {
@@ -290,7 +368,11 @@ impl Line<'_> {
                     });
                 }
             };
-            if forward { self.ranges().for_each(&mut cross) } else { self.ranges().rev().for_each(&mut cross) }
+            if forward {
+                self.ranges().for_each(&mut cross)
+            } else {
+                self.ranges().rev().for_each(&mut cross)
+            }
         }
     }
 
@@ -299,25 +381,50 @@ impl Line<'_> {
         let (clip, is_member) = (self.clip, self.member.is_some());
         self.at_start(position, forward, |mark| {
             if let Mark::Key(Key { key, time, .. }) = mark {
-                passed.push(Passed { what: What::Key(key, time), clip, is_member, share });
+                passed.push(Passed {
+                    what: What::Key(key, time),
+                    clip,
+                    is_member,
+                    share,
+                });
             }
         });
         let place = periodic(self.known.playback, self.known.length, self.place(position));
         for (key, until) in self.ranges() {
             let flashes = Crossing::Flashes;
             let mut range = self.range(&key, until, flashes, position, forward);
-            if self.known.length > 0.0 && self.crossing(key.time, until, position, forward) != flashes {
+            if self.known.length > 0.0
+                && self.crossing(key.time, until, position, forward) != flashes
+            {
                 if self.contains(key.time, until, position, Some(forward)) != Some(true) {
                     continue;
                 }
                 (range.crossing, range.enters_at) = (Crossing::Enters, place);
             }
-            passed.push(Passed { what: What::Range(range), clip, is_member, share });
+            passed.push(Passed {
+                what: What::Range(range),
+                clip,
+                is_member,
+                share,
+            });
         }
     }
 
-    fn range(&self, key: &Key, until: f64, crossing: Crossing, position: f64, forward: bool) -> Range {
+    fn range(
+        &self,
+        key: &Key,
+        until: f64,
+        crossing: Crossing,
+        position: f64,
+        forward: bool,
+    ) -> Range {
         let at = |enters: bool| self.range_place(key.time, until, position, enters == forward);
-        Range { key: key.key, span: [key.time, until], crossing, enters_at: at(true), leaves_at: at(false) }
+        Range {
+            key: key.key,
+            span: [key.time, until],
+            crossing,
+            enters_at: at(true),
+            leaves_at: at(false),
+        }
     }
 }

@@ -12,7 +12,10 @@
 //! A clip becomes current when it is found among the clips, not before. Until then it is *pending*, so that a
 //! misspelled name does not stop the clip that plays.
 
-use super::{AnimationController, AnimationName, AnimationTrack, Clips, TrackId, TransitionCurve, advance::Step};
+use super::{
+    AnimationController, AnimationName, AnimationTrack, Clips, TrackId, TransitionCurve,
+    advance::Step,
+};
 use crate::{
     controller::{
         playback_state::{CUT, Fade, Pending},
@@ -67,16 +70,36 @@ impl AnimationController {
         transition: TransitionCurve,
     ) -> TrackId {
         self.leave_queue();
-        self.start(AnimationName::new(clip), Fade { duration, transition, announced: true, ..CUT })
+        self.start(
+            AnimationName::new(clip),
+            Fade {
+                duration,
+                transition,
+                announced: true,
+                ..CUT
+            },
+        )
     }
 
     /// Fades to a clip that starts at the same fraction of its length as the current one: from a walk to a run
     /// without a change of foot. Returns the clip's track.
     ///
     /// During the fade, the heavier clip sets the pace for both: the outgoing one up to the middle.
-    pub fn cross_fade_in_phase(&mut self, clip: impl Into<Arc<str>>, duration: Duration) -> TrackId {
+    pub fn cross_fade_in_phase(
+        &mut self,
+        clip: impl Into<Arc<str>>,
+        duration: Duration,
+    ) -> TrackId {
         self.leave_queue();
-        self.start(AnimationName::new(clip), Fade { duration, in_phase: true, announced: true, ..CUT })
+        self.start(
+            AnimationName::new(clip),
+            Fade {
+                duration,
+                in_phase: true,
+                announced: true,
+                ..CUT
+            },
+        )
     }
 
     /// Stops the current clip and those fading out, and empties the queue. The tracks you added play on.
@@ -113,18 +136,24 @@ impl AnimationController {
 
     /// Returns `true` if an enabled track plays this clip, unless the clip has finished or is fading out.
     pub fn is_playing(&self, clip: &str) -> bool {
-        let plays = |track: &AnimationTrack| track.enabled && track.leaves_at.is_none() && !track.is_finished();
-        self.tracks.iter().any(|track| track.clip == *clip && plays(track))
+        let plays = |track: &AnimationTrack| {
+            track.enabled && track.leaves_at.is_none() && !track.is_finished()
+        };
+        self.tracks
+            .iter()
+            .any(|track| track.clip == *clip && plays(track))
     }
 
     /// Returns `true` if the queue is empty and there is no current clip, or it played once and is at its end.
     pub fn is_finished(&self) -> bool {
-        self.extras.playback.queue.is_empty() && self.current_ref().is_none_or(AnimationTrack::is_finished)
+        self.extras.playback.queue.is_empty()
+            && self.current_ref().is_none_or(AnimationTrack::is_finished)
     }
 
     /// Returns the speed of the current clip, or of the next one if there is none.
     pub fn speed(&self) -> f64 {
-        self.current_ref().map_or(self.extras.playback.speed, |track| track.speed)
+        self.current_ref()
+            .map_or(self.extras.playback.speed, |track| track.speed)
     }
 
     /// Sets the speed of the current clip and of those that `play`, `cross_fade` and the queue start from now on.
@@ -171,14 +200,22 @@ impl AnimationController {
     pub(super) fn leave_queue(&mut self) {
         self.change();
         self.extras.playback.queue.clear();
-        (self.extras.playback.queued, self.extras.playback.settled, self.extras.playback.reported_stall) =
-            (false, false, false);
+        (
+            self.extras.playback.queued,
+            self.extras.playback.settled,
+            self.extras.playback.reported_stall,
+        ) = (false, false, false);
     }
 
     /// Makes a clip the current one, as soon as it is found.
     pub(super) fn start(&mut self, clip: AnimationName, fade: Fade) -> TrackId {
         let cut = fade.is_cut();
-        let alone = self.tracks.iter().filter(|track| track.role != Role::User).count() == 1;
+        let alone = self
+            .tracks
+            .iter()
+            .filter(|track| track.role != Role::User)
+            .count()
+            == 1;
         if let Some(current) = self.current_mut()
             && current.clip == clip
             && !current.is_finished()
@@ -186,21 +223,38 @@ impl AnimationController {
             current.enabled = true;
             let id = current.id;
             if cut && !alone {
-                self.await_clip(Pending { track: id, from: None, new: false, fade });
+                self.await_clip(Pending {
+                    track: id,
+                    from: None,
+                    new: false,
+                    fade,
+                });
             }
             return id;
         }
-        let before = self.extras.playback.pending.first().and_then(|pending| pending.from);
+        let before = self
+            .extras
+            .playback
+            .pending
+            .first()
+            .and_then(|pending| pending.from);
         self.drop_pending(cut);
         let from = self.current_track().or(before);
         // A clip that is still there is taken up again where it is: one that never began to leave, or a loop.
         let continues = |track: &&mut AnimationTrack| {
-            let looping = track.known.is_some_and(|known| known.playback != PlaybackMode::Once);
+            let looping = track
+                .known
+                .is_some_and(|known| known.playback != PlaybackMode::Once);
             let is_there = match track.leaves_at {
                 None => !track.is_finished(),
                 Some(_) => looping && !cut,
             };
-            let waits = self.extras.playback.pending.iter().any(|pending| pending.track == track.id);
+            let waits = self
+                .extras
+                .playback
+                .pending
+                .iter()
+                .any(|pending| pending.track == track.id);
             track.role == Role::Playback && is_there && track.clip == clip && !waits
         };
         let (track, new) = match self.tracks.iter_mut().find(continues) {
@@ -211,15 +265,22 @@ impl AnimationController {
             None => (self.add_playback_track(clip), true),
         };
         self.extras.playback.current = Some(track);
-        self.await_clip(Pending { track, from, new, fade });
+        self.await_clip(Pending {
+            track,
+            from,
+            new,
+            fade,
+        });
         track
     }
 
     /// Adds a track for a clip, without weight as yet.
     pub(super) fn add_playback_track(&mut self, clip: AnimationName) -> TrackId {
         let speed = self.extras.playback.speed;
-        let track =
-            AnimationTrack::new(clip.as_arc().clone()).weight(0.0).speed(speed).at(self.extras.playback.parameters);
+        let track = AnimationTrack::new(clip.as_arc().clone())
+            .weight(0.0)
+            .speed(speed)
+            .at(self.extras.playback.parameters);
         let id = self.add_track(track);
         if let Some(track) = self.track_mut(id) {
             track.role = Role::Playback;
@@ -230,7 +291,10 @@ impl AnimationController {
     }
 
     fn await_clip(&mut self, pending: Pending) {
-        self.extras.playback.pending.retain(|waiting| waiting.track != pending.track);
+        self.extras
+            .playback
+            .pending
+            .retain(|waiting| waiting.track != pending.track);
         self.extras.playback.pending.push(pending);
     }
 
@@ -238,7 +302,9 @@ impl AnimationController {
     fn drop_pending(&mut self, all: bool) {
         let mut at = 0;
         while at < self.extras.playback.pending.len() {
-            let Pending { track, new, fade, .. } = self.extras.playback.pending[at];
+            let Pending {
+                track, new, fade, ..
+            } = self.extras.playback.pending[at];
             if all || !fade.is_cut() {
                 self.extras.playback.pending.remove(at);
                 if new {

@@ -1,7 +1,8 @@
 //! The clip queue: what follows the current clip, at the very moment its round ends.
 
 use super::{
-    AnimationController, AnimationName, ClipQueue, ClipQueueMut, Clips, PlaybackEvent, QueueFallback, TrackId,
+    AnimationController, AnimationName, ClipQueue, ClipQueueMut, Clips, PlaybackEvent,
+    QueueFallback, TrackId,
     advance::{Follows, Step},
     clock::Nanos,
 };
@@ -46,13 +47,25 @@ impl AnimationController {
     /// Returns `true` if something follows a track's clip when its round ends.
     pub(super) fn is_followed(&self, at: usize) -> bool {
         let track = &self.tracks[at];
-        let Playback { queue, fallback, settled, queued, current, pending, .. } = &self.extras.playback;
-        let Some(known) = track.known.filter(|_| *current == Some(track.id) && pending.is_empty()) else {
+        let Playback {
+            queue,
+            fallback,
+            settled,
+            queued,
+            current,
+            pending,
+            ..
+        } = &self.extras.playback;
+        let Some(known) = track
+            .known
+            .filter(|_| *current == Some(track.id) && pending.is_empty())
+        else {
             return false;
         };
         let falls_back = *fallback != QueueFallback::Stay && !settled;
         !self.agenda.0.stalled
-            && (!queue.is_empty() || (falls_back && (*queued || known.playback == PlaybackMode::Once)))
+            && (!queue.is_empty()
+                || (falls_back && (*queued || known.playback == PlaybackMode::Once)))
     }
 
     /// Returns `true` if the first clip of the queue follows nothing at all.
@@ -66,16 +79,24 @@ impl AnimationController {
     pub(super) fn arrived(&self) -> Option<(TrackId, Follows)> {
         let ended = |at: &usize| {
             let track = &self.tracks[*at];
-            let Some(Known { length, playback }) = track.known.filter(|_| track.begun() && self.is_moving(*at)) else {
+            let Some(Known { length, playback }) =
+                track.known.filter(|_| track.begun() && self.is_moving(*at))
+            else {
                 return false;
             };
             let place = track.held();
-            let at_end = if self.forward(*at) { place >= length } else { place <= 0.0 };
+            let at_end = if self.forward(*at) {
+                place >= length
+            } else {
+                place <= 0.0
+            };
             self.is_followed(*at) && (length <= 0.0 || (playback == PlaybackMode::Once && at_end))
         };
         let clip = match self.current_index() {
             Some(at) => ended(&at).then(|| (self.tracks[at].id, Follows::Clip)),
-            None => self.starts_queue().then_some((TrackId::default(), Follows::Clip)),
+            None => self
+                .starts_queue()
+                .then_some((TrackId::default(), Follows::Clip)),
         };
         clip.or_else(|| self.arrived_overlay().map(|id| (id, Follows::FadeOut)))
     }
@@ -108,13 +129,27 @@ impl AnimationController {
     }
 
     /// Starts a clip at the present moment. Returns `false` if there is no such clip.
-    fn follow_with<C: Clips + ?Sized>(&mut self, clip: AnimationName, clips: &C, step: &mut Step) -> bool {
-        let is_space = || clips.blend_spaces().iter().any(|space| **space.name() == *clip);
+    fn follow_with<C: Clips + ?Sized>(
+        &mut self,
+        clip: AnimationName,
+        clips: &C,
+        step: &mut Step,
+    ) -> bool {
+        let is_space = || {
+            clips
+                .blend_spaces()
+                .iter()
+                .any(|space| **space.name() == *clip)
+        };
         if clips.index_of(&clip).is_none() && !is_space() {
             if !self.extras.unknown.contains(&clip) {
                 self.extras.unknown.push(clip.clone());
                 let time = self.clock.now.secs();
-                step.out.push(PlaybackEvent::UnknownClip { track: None, name: clip, time });
+                step.out.push(PlaybackEvent::UnknownClip {
+                    track: None,
+                    name: clip,
+                    time,
+                });
             }
             return false;
         }
@@ -122,22 +157,42 @@ impl AnimationController {
         let track = self.add_playback_track(clip);
         self.extras.playback.current = Some(track);
         self.prepare(self.tracks.len() - 1, clips, step);
-        self.begin_fade(Pending { track, from, new: true, fade: Fade { duration, ..CUT } }, clips);
+        self.begin_fade(
+            Pending {
+                track,
+                from,
+                new: true,
+                fade: Fade { duration, ..CUT },
+            },
+            clips,
+        );
         true
     }
 
     /// How long the next clip of the queue fades in: the queue's fade, or as long as the current clip still needs to
     /// fade in itself. A cut in the middle of that would be seen.
     fn follow_fade(&self) -> Duration {
-        let current = self.extras.playback.current.and_then(|id| self.running_ramp(id, EventKind::Weight));
-        let rest = current.map_or(0.0, |ramp| Nanos::from_secs(ramp.end()).since(self.clock.now));
-        self.extras.playback.queue_fade.max(Duration::try_from_secs_f64(rest).unwrap_or_default())
+        let current = self
+            .extras
+            .playback
+            .current
+            .and_then(|id| self.running_ramp(id, EventKind::Weight));
+        let rest = current.map_or(0.0, |ramp| {
+            Nanos::from_secs(ramp.end()).since(self.clock.now)
+        });
+        self.extras
+            .playback
+            .queue_fade
+            .max(Duration::try_from_secs_f64(rest).unwrap_or_default())
     }
 
     /// Reports, once, that the queue would start too many clips in one advance.
     pub(super) fn report_stall(&mut self, limit: usize, step: &mut Step) {
         if !mem::replace(&mut self.extras.playback.reported_stall, true) {
-            step.out.push(PlaybackEvent::TooManyClips { limit, time: self.clock.now.secs() });
+            step.out.push(PlaybackEvent::TooManyClips {
+                limit,
+                time: self.clock.now.secs(),
+            });
         }
     }
 }

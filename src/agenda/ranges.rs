@@ -16,7 +16,8 @@
 //! In a blend space, each clip that weighs is at a place of its own, and has its own ranges there.
 
 use super::{
-    ActiveRange, AnimationController, AnimationTrack, CallbackKind, Clips, FiredCallback, PlaybackEvent,
+    ActiveRange, AnimationController, AnimationTrack, CallbackKind, Clips, FiredCallback,
+    PlaybackEvent,
     advance::Step,
     marks::{Crossing, Line},
     pass::{Passed, Range},
@@ -45,20 +46,45 @@ impl AnimationController {
     /// look at them agree; only a range that its track has left since the last advance, by a seek for example, is missing
     /// already. (In a blend space, it is missing after the next advance.)
     pub fn ranges(&self) -> impl Iterator<Item = ActiveRange<'_>> {
-        self.extras.ranges.iter().filter(|range| !range.silent).filter_map(|range| {
-            let track = self.track(range.track)?;
-            let known = track.known.filter(|_| track.enabled && track.clip == range.clip)?;
-            let of_member = |member: &InSpace| (member.known, member.position);
-            let (known, position) = range.member.as_ref().map_or((known, track.placed()), of_member);
-            Span::new(known, range.time, range.until).holds(position, track.speed >= 0.0).then_some(())?;
-            let place = periodic(known.playback, known.length, position);
-            let length = range.until - range.time;
-            let progress = if length > 0.0 { ((place - range.time) / length).clamp(0.0, 1.0) } else { 1.0 };
-            let OpenRange { key, name, data, .. } = range;
-            let clip = range.clip();
-            let (track, weight) = (range.track, track.share());
-            Some(ActiveRange { track, clip, key: *key, name, data, progress, weight })
-        })
+        self.extras
+            .ranges
+            .iter()
+            .filter(|range| !range.silent)
+            .filter_map(|range| {
+                let track = self.track(range.track)?;
+                let known = track
+                    .known
+                    .filter(|_| track.enabled && track.clip == range.clip)?;
+                let of_member = |member: &InSpace| (member.known, member.position);
+                let (known, position) = range
+                    .member
+                    .as_ref()
+                    .map_or((known, track.placed()), of_member);
+                Span::new(known, range.time, range.until)
+                    .holds(position, track.speed >= 0.0)
+                    .then_some(())?;
+                let place = periodic(known.playback, known.length, position);
+                let length = range.until - range.time;
+                let progress = if length > 0.0 {
+                    ((place - range.time) / length).clamp(0.0, 1.0)
+                } else {
+                    1.0
+                };
+                let OpenRange {
+                    key, name, data, ..
+                } = range;
+                let clip = range.clip();
+                let (track, weight) = (range.track, track.share());
+                Some(ActiveRange {
+                    track,
+                    clip,
+                    key: *key,
+                    name,
+                    data,
+                    progress,
+                    weight,
+                })
+            })
     }
 
     /// Returns the first range with this name that a track is in. See [`ranges`](Self::ranges).
@@ -82,7 +108,11 @@ struct Entered {
 impl AnimationController {
     /// Returns `true` if it has begun a range, or there are any on the tracks' ways.
     pub(super) fn has_ranges(&self) -> bool {
-        !self.extras.ranges.is_empty() || self.tracks.iter().any(|track| track.run.0.ranged == Some(true))
+        !self.extras.ranges.is_empty()
+            || self
+                .tracks
+                .iter()
+                .any(|track| track.run.0.ranged == Some(true))
     }
 
     /// Enters or leaves a range that a track passes an end of.
@@ -97,33 +127,77 @@ impl AnimationController {
         use Crossing::{Enters, Flashes, Leaves, LeavesAndEnters};
         let is_open = self.open_range(at, passed, range.key, clips);
         if let (Some(open), Leaves | LeavesAndEnters) = (is_open, range.crossing) {
-            self.end_range(open, range.leaves_at, self.weight_now(at) * passed.share as f32, step);
+            self.end_range(
+                open,
+                range.leaves_at,
+                self.weight_now(at) * passed.share as f32,
+                step,
+            );
         }
         if matches!(range.crossing, Enters | LeavesAndEnters | Flashes)
             && self.open_range(at, passed, range.key, clips).is_none()
         {
             self.begin_range(at, passed, range, clips, step);
         }
-        if let (Flashes, Some(open)) = (range.crossing, self.open_range(at, passed, range.key, clips)) {
-            self.end_range(open, range.leaves_at, self.weight_now(at) * passed.share as f32, step);
+        if let (Flashes, Some(open)) = (
+            range.crossing,
+            self.open_range(at, passed, range.key, clips),
+        ) {
+            self.end_range(
+                open,
+                range.leaves_at,
+                self.weight_now(at) * passed.share as f32,
+                step,
+            );
         }
     }
 
     /// The clip of a blend space among those of a track.
-    fn member<'c, C: Clips + ?Sized>(&self, at: usize, passed: &Passed, clips: &'c C) -> Option<&'c Member> {
-        let space = clips.blend_spaces().get(self.tracks[at].run.0.space.filter(|_| passed.is_member)?)?;
-        space.members().iter().find(|member| member.clip == passed.clip)
+    fn member<'c, C: Clips + ?Sized>(
+        &self,
+        at: usize,
+        passed: &Passed,
+        clips: &'c C,
+    ) -> Option<&'c Member> {
+        let space = clips
+            .blend_spaces()
+            .get(self.tracks[at].run.0.space.filter(|_| passed.is_member)?)?;
+        space
+            .members()
+            .iter()
+            .find(|member| member.clip == passed.clip)
     }
 
     /// The index of a range that has begun.
-    fn open_range<C: Clips + ?Sized>(&self, at: usize, passed: &Passed, key: KeyRef, clips: &C) -> Option<usize> {
-        let (id, member) = (self.tracks[at].id, self.member(at, passed, clips).map(|member| &member.name));
-        self.extras.ranges.iter().position(|open| open.is(id, member, key))
+    fn open_range<C: Clips + ?Sized>(
+        &self,
+        at: usize,
+        passed: &Passed,
+        key: KeyRef,
+        clips: &C,
+    ) -> Option<usize> {
+        let (id, member) = (
+            self.tracks[at].id,
+            self.member(at, passed, clips).map(|member| &member.name),
+        );
+        self.extras
+            .ranges
+            .iter()
+            .position(|open| open.is(id, member, key))
     }
 
-    fn begin_range<C: Clips + ?Sized>(&mut self, at: usize, passed: &Passed, range: Range, clips: &C, step: &mut Step) {
+    fn begin_range<C: Clips + ?Sized>(
+        &mut self,
+        at: usize,
+        passed: &Passed,
+        range: Range,
+        clips: &C,
+        step: &mut Step,
+    ) {
         let weight = self.weight_now(at) * passed.share as f32;
-        let Some((name, data)) = self.key_data(passed.clip, range.key, clips) else { return };
+        let Some((name, data)) = self.key_data(passed.clip, range.key, clips) else {
+            return;
+        };
         // Below the threshold, beyond the limit, or at a passing that doesn't count, it is not heard of.
         let mut silent = weight < self.callback_threshold || self.tracks[at].run.0.muted;
         if !silent && step.fired >= self.callback_limit {
@@ -133,11 +207,22 @@ impl AnimationController {
         silent = silent || !self.counts(range.key);
         let track = &self.tracks[at];
         let member = self.member(at, passed, clips).map(|member| {
-            let space = track.run.0.space.and_then(|space| clips.blend_spaces().get(space));
+            let space = track
+                .run
+                .0
+                .space
+                .and_then(|space| clips.blend_spaces().get(space));
             let cycle = track.known.map(|known| known.playback).unwrap_or_default();
             let playback = space.map_or(cycle, |space| member.playback(space, cycle));
             let position = member.place(playback, track.held());
-            InSpace { clip: member.name.clone().into(), known: Known { length: member.length, playback }, position }
+            InSpace {
+                clip: member.name.clone().into(),
+                known: Known {
+                    length: member.length,
+                    playback,
+                },
+                position,
+            }
         });
         let open = OpenRange {
             track: track.id,
@@ -165,11 +250,39 @@ impl AnimationController {
         }
     }
 
-    fn report_range(&self, open: &OpenRange, kind: CallbackKind, clip_time: f64, weight: f32, step: &mut Step) {
-        let OpenRange { track, key, index: clip, name, data, .. } = open;
+    fn report_range(
+        &self,
+        open: &OpenRange,
+        kind: CallbackKind,
+        clip_time: f64,
+        weight: f32,
+        step: &mut Step,
+    ) {
+        let OpenRange {
+            track,
+            key,
+            index: clip,
+            name,
+            data,
+            ..
+        } = open;
         let (track, key, clip, name, data) = (*track, *key, *clip, name.clone(), data.clone());
-        let (time, current) = (self.clock.now.secs(), self.extras.playback.current == Some(track));
-        let fired = FiredCallback { track, clip, key, kind, name, data, clip_time, time, weight, current };
+        let (time, current) = (
+            self.clock.now.secs(),
+            self.extras.playback.current == Some(track),
+        );
+        let fired = FiredCallback {
+            track,
+            clip,
+            key,
+            kind,
+            name,
+            data,
+            clip_time,
+            time,
+            weight,
+            current,
+        };
         step.out.push(PlaybackEvent::Callback(fired));
     }
 
@@ -185,8 +298,15 @@ impl AnimationController {
                 continue;
             }
             let (place, weight) = self.place_left(&open, clips);
-            let is_space = || clips.blend_spaces().iter().any(|space| open.clip().is(space.name()));
-            let is_there = clips.timing(open.index).is_some_and(|timing| open.clip().is(&timing.name));
+            let is_space = || {
+                clips
+                    .blend_spaces()
+                    .iter()
+                    .any(|space| open.clip().is(space.name()))
+            };
+            let is_there = clips
+                .timing(open.index)
+                .is_some_and(|timing| open.clip().is(&timing.name));
             if !is_there && !is_space() {
                 self.extras.ranges[index].index = clips.index_of(open.clip()).unwrap_or(usize::MAX);
             }
@@ -196,7 +316,9 @@ impl AnimationController {
         for (at, track) in self.tracks.iter().enumerate() {
             if track.enabled && track.begun() && track.run.0.ranged == Some(true) {
                 let direction = self.direction(at, step.still);
-                track.each_line(&self.extras.callbacks, clips, |line| self.enter(at, &line, direction, &mut entered));
+                track.each_line(&self.extras.callbacks, clips, |line| {
+                    self.enter(at, &line, direction, &mut entered)
+                });
             }
         }
         for Entered { at, passed, range } in entered {
@@ -207,7 +329,8 @@ impl AnimationController {
     /// The direction in which a track goes; `None` if it doesn't.
     fn direction(&self, at: usize, still: bool) -> Option<bool> {
         let driver = self.driver(at);
-        let moves = self.tracks[at].anchor.law.moves() && self.tracks[driver].run.0.motion.goes() && !still;
+        let moves =
+            self.tracks[at].anchor.law.moves() && self.tracks[driver].run.0.motion.goes() && !still;
         moves.then(|| self.forward(at))
     }
 
@@ -215,11 +338,20 @@ impl AnimationController {
     /// its ranges.
     fn end_of_once(&self, at: usize) -> Option<bool> {
         let track = &self.tracks[at];
-        let known = track.known.filter(|known| known.playback == PlaybackMode::Once)?;
+        let known = track
+            .known
+            .filter(|known| known.playback == PlaybackMode::Once)?;
         let ramp = self.running_ramp(track.id, EventKind::Speed);
-        let speed = ramp.map_or(track.speed, |ramp| ramp.at(CompensatedF64::new(self.time())));
+        let speed = ramp.map_or(track.speed, |ramp| {
+            ramp.at(CompensatedF64::new(self.time()))
+        });
         let (forward, place) = (speed >= 0.0 || speed.is_nan(), track.held());
-        (if forward { place >= known.length } else { place <= 0.0 }).then_some(forward)
+        (if forward {
+            place >= known.length
+        } else {
+            place <= 0.0
+        })
+        .then_some(forward)
     }
 
     /// Finds the ranges on a line that a track is in.
@@ -228,11 +360,22 @@ impl AnimationController {
         let position = track.held();
         for (key, until) in line.ranges() {
             let inside = line.contains(key.time, until, position, direction) == Some(true);
-            let is_open = || self.extras.ranges.iter().any(|open| open.is(track.id, line.member_name(), key.key));
+            let is_open = || {
+                self.extras
+                    .ranges
+                    .iter()
+                    .any(|open| open.is(track.id, line.member_name(), key.key))
+            };
             if inside && !is_open() {
                 let place = periodic(line.known.playback, line.known.length, line.place(position));
                 let (span, crossing) = ([key.time, until], Crossing::Enters);
-                let range = Range { key: key.key, span, crossing, enters_at: place, leaves_at: place };
+                let range = Range {
+                    key: key.key,
+                    span,
+                    crossing,
+                    enters_at: place,
+                    leaves_at: place,
+                };
                 let share = track.share_at(line, self.clock.now);
                 let passed = Passed {
                     what: super::pass::What::Range(range),
@@ -247,7 +390,9 @@ impl AnimationController {
 
     /// Returns `true` if a track is still in a range that began, which is brought up to date.
     fn is_still_in<C: Clips + ?Sized>(&self, open: &mut OpenRange, clips: &C, still: bool) -> bool {
-        let Some(at) = self.tracks.iter().position(|track| track.id == open.track) else { return false };
+        let Some(at) = self.tracks.iter().position(|track| track.id == open.track) else {
+            return false;
+        };
         let track = &self.tracks[at];
         if !track.enabled || track.clip != open.clip {
             return false;
@@ -258,8 +403,13 @@ impl AnimationController {
             if !open.is(track.id, line.member_name(), open.key) {
                 return;
             }
-            let found = line.keys().find(|(_, key)| key.key == open.key && **key.name == *open.name);
-            let Some((time, until)) = found.and_then(|(_, key)| Some((key.time, key.until?))) else { return };
+            let found = line
+                .keys()
+                .find(|(_, key)| key.key == open.key && **key.name == *open.name);
+            let Some((time, until)) = found.and_then(|(_, key)| Some((key.time, key.until?)))
+            else {
+                return;
+            };
             // What stands for a blend space may be another clip by now, but a range ends as it began.
             if track.run.0.space.is_none() || line.member.is_some() {
                 open.index = line.clip;
@@ -269,21 +419,27 @@ impl AnimationController {
             if let Some(member) = &mut open.member {
                 (member.known, member.position) = (line.known, line.place(position));
             }
-            is_in = line.contains(time, until, position, direction).unwrap_or(true);
+            is_in = line
+                .contains(time, until, position, direction)
+                .unwrap_or(true);
         });
         is_in
     }
 
     /// Where a track has left a range, and with which weight.
     fn place_left<C: Clips + ?Sized>(&self, open: &OpenRange, clips: &C) -> (f64, f32) {
-        let Some(at) = self.tracks.iter().position(|track| track.id == open.track) else { return (open.until, 0.0) };
+        let Some(at) = self.tracks.iter().position(|track| track.id == open.track) else {
+            return (open.until, 0.0);
+        };
         let track = &self.tracks[at];
         let (mut place, mut weight) = (track.position(), self.weight_now(at));
         if track.clip != open.clip || track.known.is_none() {
             return (open.until, weight);
         }
         if let Some(member) = &open.member {
-            let (known, position) = track.member_place(member, clips).unwrap_or((member.known, member.position));
+            let (known, position) = track
+                .member_place(member, clips)
+                .unwrap_or((member.known, member.position));
             (place, weight) = (periodic(known.playback, known.length, position), 0.0);
             track.each_line(&self.extras.callbacks, clips, |line| {
                 if line.member_name().is_some_and(|name| member.clip.is(name)) {
@@ -301,8 +457,12 @@ impl AnimationController {
         }
         let mut ranges = mem::take(&mut self.extras.ranges);
         for open in &mut ranges {
-            let Some(member) = &mut open.member else { continue };
-            let place = self.track(open.track).and_then(|track| track.member_place(member, clips));
+            let Some(member) = &mut open.member else {
+                continue;
+            };
+            let place = self
+                .track(open.track)
+                .and_then(|track| track.member_place(member, clips));
             // One that is gone ends with the next advance.
             (member.known, member.position) = place.unwrap_or((member.known, open.time));
         }
@@ -314,9 +474,18 @@ impl AnimationTrack {
     /// Where a clip of its blend space is, whether it weighs or not.
     fn member_place<C: Clips + ?Sized>(&self, member: &InSpace, clips: &C) -> Option<(Known, f64)> {
         let space = clips.blend_spaces().get(self.run.0.space?)?;
-        let found = space.members().iter().find(|other| member.clip.is(&other.name))?;
+        let found = space
+            .members()
+            .iter()
+            .find(|other| member.clip.is(&other.name))?;
         let playback = found.playback(space, self.known?.playback);
-        Some((Known { length: found.length, playback }, found.place(playback, self.held())))
+        Some((
+            Known {
+                length: found.length,
+                playback,
+            },
+            found.place(playback, self.held()),
+        ))
     }
 
     /// Notes whether there are ranges on its way.

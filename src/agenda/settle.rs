@@ -26,16 +26,23 @@ impl Stamp {
 
     #[inline]
     fn with(self, bits: u64) -> Self {
-        Self((self.0 ^ bits).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29))
+        Self(
+            (self.0 ^ bits)
+                .wrapping_mul(0x9e37_79b9_7f4a_7c15)
+                .rotate_left(29),
+        )
     }
 
     /// Adds the times of keys, and what `name` makes of the names of ranges.
     #[inline]
     fn with_keys(self, keys: &[CallbackKey], name: impl Fn(&Arc<str>) -> u64) -> Self {
-        keys.iter().fold(self.with(keys.len() as u64), |stamp, key| {
-            let stamp = stamp.with(key.time.to_bits());
-            key.until.map_or(stamp, |until| stamp.with(until.to_bits()).with(name(&key.name)))
-        })
+        keys.iter()
+            .fold(self.with(keys.len() as u64), |stamp, key| {
+                let stamp = stamp.with(key.time.to_bits());
+                key.until.map_or(stamp, |until| {
+                    stamp.with(until.to_bits()).with(name(&key.name))
+                })
+            })
     }
 }
 
@@ -45,7 +52,9 @@ fn address(name: &Arc<str>) -> u64 {
 }
 
 fn text(name: &Arc<str>) -> u64 {
-    name.bytes().fold(Stamp::NEW, |stamp, byte| stamp.with(byte.into())).0
+    name.bytes()
+        .fold(Stamp::NEW, |stamp, byte| stamp.with(byte.into()))
+        .0
 }
 
 impl AnimationController {
@@ -61,7 +70,13 @@ impl AnimationController {
 
     /// Looks a track's clip up, and reports an unknown name once.
     pub(super) fn prepare<C: Clips + ?Sized>(&mut self, at: usize, clips: &C, step: &mut Step) {
-        let Self { tracks, extras, clock, agenda, .. } = self;
+        let Self {
+            tracks,
+            extras,
+            clock,
+            agenda,
+            ..
+        } = self;
         let track = &mut tracks[at];
         let found = track.look_up(clips, clock.now, &extras.callbacks);
         if !track.run.0.planned {
@@ -81,7 +96,12 @@ impl AnimationController {
 
     /// Reports, once per name, that an enabled track's clip doesn't exist.
     fn report_unknown(&mut self, at: usize, step: &mut Step) {
-        let Self { tracks, extras, clock, .. } = self;
+        let Self {
+            tracks,
+            extras,
+            clock,
+            ..
+        } = self;
         let track = &tracks[at];
         if track.enabled
             && track.run.0.index.is_none()
@@ -90,7 +110,11 @@ impl AnimationController {
         {
             extras.unknown.push(track.clip.clone());
             let (name, time) = (track.clip.clone(), clock.now.secs());
-            step.out.push(PlaybackEvent::UnknownClip { track: Some(track.id), name, time });
+            step.out.push(PlaybackEvent::UnknownClip {
+                track: Some(track.id),
+                name,
+                time,
+            });
         }
     }
 
@@ -102,7 +126,11 @@ impl AnimationController {
         for at in 0..self.tracks.len() {
             self.report_unknown(at, step);
             let track = &mut self.tracks[at];
-            let space = track.run.0.space.and_then(|space| clips.blend_spaces().get(space));
+            let space = track
+                .run
+                .0
+                .space
+                .and_then(|space| clips.blend_spaces().get(space));
             if space.is_some_and(|space| track.steer(space, now)) {
                 self.agenda.0.ranges = Reach::Unknown;
             }
@@ -118,7 +146,8 @@ impl AnimationController {
                 if law.moves() && follows {
                     self.align(at);
                 }
-                let led_anew = law.moves() && lead.is_some_and(|lead| self.tracks[lead.leader].run.0.redone);
+                let led_anew =
+                    law.moves() && lead.is_some_and(|lead| self.tracks[lead.leader].run.0.redone);
                 let track = &self.tracks[at];
                 let is_over = track.run.0.motion.until.is_some_and(|until| until <= now);
                 let redone = track.anchor.moved || law != track.anchor.law || is_over;
@@ -141,7 +170,9 @@ impl AnimationController {
     pub(super) fn next_start(&self) -> Option<usize> {
         let begins = |at: &usize| !self.tracks[*at].begun() && self.is_moving(*at);
         let all = || (0..self.tracks.len()).filter(begins);
-        all().find(|at| self.tracks[*at].run.0.lead.is_none()).or_else(|| all().next())
+        all()
+            .find(|at| self.tracks[*at].run.0.lead.is_none())
+            .or_else(|| all().next())
     }
 
     /// Lets a track begin.
@@ -161,7 +192,12 @@ impl AnimationController {
     fn report_start(&mut self, at: usize, step: &mut Step) -> bool {
         let first = mem::replace(&mut self.tracks[at].start, Start::Begun) == Start::AtPosition;
         let (track, clip, space, time) = self.played(at);
-        step.out.push(PlaybackEvent::Started { track, clip, space, time });
+        step.out.push(PlaybackEvent::Started {
+            track,
+            clip,
+            space,
+            time,
+        });
         self.agenda.0.ranges = Reach::Unknown;
         first
     }
@@ -170,7 +206,9 @@ impl AnimationController {
     fn scrub<C: Clips + ?Sized>(&mut self, clips: &C, step: &mut Step) {
         for at in 0..self.tracks.len() {
             let track = &mut self.tracks[at];
-            let Some(target) = track.scrub.filter(|_| track.run.0.index.is_some()) else { continue };
+            let Some(target) = track.scrub.filter(|_| track.run.0.index.is_some()) else {
+                continue;
+            };
             track.scrub = None;
             if !track.enabled {
                 track.seek(target);
@@ -187,7 +225,12 @@ impl AnimationController {
             let forward = target >= self.tracks[leader].held();
             self.scrub_track(leader, target, forward, clips, step);
             for follower in 0..self.tracks.len() {
-                if let Some(lead) = self.tracks[follower].run.0.lead.filter(|lead| lead.leader == leader) {
+                if let Some(lead) = self.tracks[follower]
+                    .run
+                    .0
+                    .lead
+                    .filter(|lead| lead.leader == leader)
+                {
                     let target = lead.follow(self.tracks[leader].held());
                     self.scrub_track(follower, target, forward, clips, step);
                 }
@@ -198,7 +241,14 @@ impl AnimationController {
         }
     }
 
-    fn scrub_track<C: Clips + ?Sized>(&mut self, at: usize, target: f64, forward: bool, clips: &C, step: &mut Step) {
+    fn scrub_track<C: Clips + ?Sized>(
+        &mut self,
+        at: usize,
+        target: f64,
+        forward: bool,
+        clips: &C,
+        step: &mut Step,
+    ) {
         let begun = self.tracks[at].begun();
         let first = !begun && self.report_start(at, step);
         self.anchor(at, self.law(at));
@@ -206,8 +256,17 @@ impl AnimationController {
             self.pass_first(at, forward, clips, step);
         }
         let target = self.tracks[at].hold(target);
-        let when = Instant { moment: self.clock.now, rest: 0.0 };
-        let is_on_way = |place: &f64| if forward { *place <= target } else { *place >= target };
+        let when = Instant {
+            moment: self.clock.now,
+            rest: 0.0,
+        };
+        let is_on_way = |place: &f64| {
+            if forward {
+                *place <= target
+            } else {
+                *place >= target
+            }
+        };
         while let Some(place) = self.next_place(at, forward, clips).filter(is_on_way) {
             self.pass_place(at, when, place, forward, clips, step);
         }
@@ -219,7 +278,12 @@ impl AnimationController {
     pub(super) fn played(&self, at: usize) -> (super::TrackId, usize, Option<usize>, f64) {
         let track = &self.tracks[at];
         let run = &track.run.0;
-        (track.id, run.index.unwrap_or(usize::MAX), run.space, self.clock.now.secs())
+        (
+            track.id,
+            run.index.unwrap_or(usize::MAX),
+            run.space,
+            self.clock.now.secs(),
+        )
     }
 }
 
@@ -274,7 +338,9 @@ impl AnimationTrack {
         let was_known = self.run.0.course.is_some();
         let course = self.run.0.course.get_or_insert_with(Box::<Course>::default);
         let changed = course.settle(&self.steering, now, space);
-        let heaviest = course.heaviest(now).and_then(|member| space.members().get(member));
+        let heaviest = course
+            .heaviest(now)
+            .and_then(|member| space.members().get(member));
         self.run.0.index = heaviest.map(|member| member.clip);
         if changed || is_new {
             (self.run.0.planned, self.run.0.ranged) = (false, None);
@@ -285,7 +351,12 @@ impl AnimationTrack {
     }
 
     /// Brings the lists of the controller's own keys up to date.
-    fn collect_added<C: Clips + ?Sized>(&mut self, callbacks: &[key::AddedCallback], known: Known, clips: &C) {
+    fn collect_added<C: Clips + ?Sized>(
+        &mut self,
+        callbacks: &[key::AddedCallback],
+        known: Known,
+        clips: &C,
+    ) {
         let run = &mut self.run.0;
         key::collect_added(callbacks, &self.clip, known.length, &mut run.added);
         let space = run.space.and_then(|space| clips.blend_spaces().get(space));
@@ -298,34 +369,63 @@ impl AnimationTrack {
     #[inline]
     fn quick_stamp<C: Clips + ?Sized>(&self, clips: &C) -> Option<u64> {
         let keys = |stamp: Stamp, clip: usize| {
-            clips.timing(clip).map_or(stamp, |timing| stamp.with_keys(&timing.callbacks, address))
+            clips
+                .timing(clip)
+                .map_or(stamp, |timing| stamp.with_keys(&timing.callbacks, address))
         };
         let run = &self.run.0;
-        let Some(space) = run.space else { return run.index.map(|index| keys(Stamp::NEW, index).0) };
+        let Some(space) = run.space else {
+            return run.index.map(|index| keys(Stamp::NEW, index).0);
+        };
         let members = clips.blend_spaces().get(space)?.members();
         let stamp = Stamp(Arc::as_ptr(members).cast::<u8>() as u64);
-        Some(members.iter().fold(stamp, |stamp, member| keys(stamp, member.clip)).0)
+        Some(
+            members
+                .iter()
+                .fold(stamp, |stamp, member| keys(stamp, member.clip))
+                .0,
+        )
     }
 
     /// A number that changes with what lies in the clips, and is the same for the same in another place of memory.
     fn stamp_of_all<C: Clips + ?Sized>(&self, clips: &C) -> u64 {
         let keys = |stamp: Stamp, clip: usize| {
-            clips.timing(clip).map_or(stamp, |timing| stamp.with_keys(&timing.callbacks, text))
+            clips
+                .timing(clip)
+                .map_or(stamp, |timing| stamp.with_keys(&timing.callbacks, text))
         };
         let run = &self.run.0;
-        let added =
-            |stamp: Stamp, added: &[key::AddedKey]| added.iter().fold(stamp, |stamp, key| stamp.with(key.bits()));
+        let added = |stamp: Stamp, added: &[key::AddedKey]| {
+            added
+                .iter()
+                .fold(stamp, |stamp, key| stamp.with(key.bits()))
+        };
         let space = run.space.and_then(|space| clips.blend_spaces().get(space));
         let Some(space) = space else {
-            return added(run.index.map_or(Stamp::NEW, |index| keys(Stamp::NEW, index)), &run.added).0;
+            return added(
+                run.index
+                    .map_or(Stamp::NEW, |index| keys(Stamp::NEW, index)),
+                &run.added,
+            )
+            .0;
         };
         let member = |stamp: Stamp, member: &Member| {
             let playback = member.playback(space, space.playback());
             let places = [0.25, 0.5, 0.75].map(|phase| member.place(playback, phase).to_bits());
-            places.into_iter().fold(keys(stamp.with(member.length.to_bits()), member.clip), Stamp::with)
+            places.into_iter().fold(
+                keys(stamp.with(member.length.to_bits()), member.clip),
+                Stamp::with,
+            )
         };
-        let stamp = added(space.members().iter().fold(Stamp::NEW.with(2), member), &run.added);
-        run.course.iter().flat_map(|course| &course.added).fold(stamp, |stamp, keys| added(stamp, keys)).0
+        let stamp = added(
+            space.members().iter().fold(Stamp::NEW.with(2), member),
+            &run.added,
+        );
+        run.course
+            .iter()
+            .flat_map(|course| &course.added)
+            .fold(stamp, |stamp, keys| added(stamp, keys))
+            .0
     }
 
     /// Returns `true` if its clip is the one that all is planned for.
@@ -346,30 +446,50 @@ impl AnimationTrack {
                     && self.quick_stamp(clips) == run.stamp
             });
         }
-        run.index.and_then(|index| clips.timing(index)).is_some_and(|timing| {
-            Arc::ptr_eq(self.clip.as_arc(), &timing.name)
-                && self.known == Some(Known::new(timing, self.playback))
-                && run.stamp.is_some()
-                && self.quick_stamp(clips) == run.stamp
-        })
+        run.index
+            .and_then(|index| clips.timing(index))
+            .is_some_and(|timing| {
+                Arc::ptr_eq(self.clip.as_arc(), &timing.name)
+                    && self.known == Some(Known::new(timing, self.playback))
+                    && run.stamp.is_some()
+                    && self.quick_stamp(clips) == run.stamp
+            })
     }
 
     /// The next moment at which its motion or its course is over.
     pub(super) fn next_bend(&self) -> Option<Nanos> {
         let run = &self.run.0;
-        let course = run.course.as_ref().filter(|_| run.space.is_some()).and_then(|course| course.pace().until);
-        let motion = if self.anchor.law == Law::default() { None } else { run.motion.until };
+        let course = run
+            .course
+            .as_ref()
+            .filter(|_| run.space.is_some())
+            .and_then(|course| course.pace().until);
+        let motion = if self.anchor.law == Law::default() {
+            None
+        } else {
+            run.motion.until
+        };
         motion.into_iter().chain(course).min()
     }
 }
 
 /// Reports, once per track and clip, a blend mode that makes no sense for the clip.
-fn report_blend_mismatch<C: Clips + ?Sized>(track: &mut AnimationTrack, clips: &C, now: Nanos, step: &mut Step) {
+fn report_blend_mismatch<C: Clips + ?Sized>(
+    track: &mut AnimationTrack,
+    clips: &C,
+    now: Nanos,
+    step: &mut Step,
+) {
     track.run.0.blend = track.blend;
     if let (Some(blend), Some(clip)) = (track.blend, track.run.0.index)
         && (blend == BlendMode::Additive) != clips.is_additive(clip)
         && !mem::replace(&mut track.reported_blend, true)
     {
-        step.out.push(PlaybackEvent::BlendMismatch { track: track.id, clip, blend, time: now.secs() });
+        step.out.push(PlaybackEvent::BlendMismatch {
+            track: track.id,
+            clip,
+            blend,
+            time: now.secs(),
+        });
     }
 }

@@ -34,7 +34,11 @@ impl Steering {
     #[inline]
     pub(super) fn shown(&self, space: &BoundBlendSpace, begun: bool) -> BlendPoint {
         let jumps = space.smoothing() == 0.0 || !begun;
-        if jumps && self.target != self.aim { space.nearest(self.target) } else { self.now }
+        if jumps && self.target != self.aim {
+            space.nearest(self.target)
+        } else {
+            self.now
+        }
     }
 
     /// Sets off to a new target; jumps there if the track has yet to begin. Returns `true` if the target is new.
@@ -45,10 +49,19 @@ impl Steering {
         }
         let is_new = self.target != self.aim;
         let (from, to) = (self.now, space.nearest(self.target));
-        let seconds = if begun { space.seconds_between(from, to) } else { 0.0 };
+        let seconds = if begun {
+            space.seconds_between(from, to)
+        } else {
+            0.0
+        };
         let span = Nanos::from_secs(seconds);
         let takes_time = seconds.is_finite() && span > Nanos::ZERO;
-        self.way = takes_time.then_some(Way { from, to, since: time, span });
+        self.way = takes_time.then_some(Way {
+            from,
+            to,
+            since: time,
+            span,
+        });
         self.now = if takes_time { from } else { to };
         self.aim = self.target;
         is_new
@@ -66,9 +79,12 @@ impl Steering {
     }
 
     pub(super) fn is_sound(&self) -> bool {
-        let way =
-            self.way.is_none_or(|Way { from, to, span, .. }| from.is_finite() && to.is_finite() && span > Nanos::ZERO);
-        way && [self.target, self.aim, self.now].iter().all(|point| point.is_finite())
+        let way = self.way.is_none_or(|Way { from, to, span, .. }| {
+            from.is_finite() && to.is_finite() && span > Nanos::ZERO
+        });
+        way && [self.target, self.aim, self.now]
+            .iter()
+            .all(|point| point.is_finite())
     }
 }
 
@@ -85,7 +101,10 @@ impl Way {
         if part >= 1.0 {
             return *to;
         }
-        BlendPoint::new(from.x + (to.x - from.x) * part, from.y + (to.y - from.y) * part)
+        BlendPoint::new(
+            from.x + (to.x - from.x) * part,
+            from.y + (to.y - from.y) * part,
+        )
     }
 
     /// The moments around a time between which no weight changes its slope.

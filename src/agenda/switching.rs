@@ -1,8 +1,8 @@
 //! How switches come about: by `switch`, and when a clip takes the place of others.
 
 use super::{
-    AnimationController, AnimationName, AnimationTrack, Clips, Switch, SwitchLayer, TrackId, clock::Nanos,
-    layer::shares_in_space, motion::Instant, sync::Lead,
+    AnimationController, AnimationName, AnimationTrack, Clips, Switch, SwitchLayer, TrackId,
+    clock::Nanos, layer::shares_in_space, motion::Instant, sync::Lead,
 };
 use crate::{
     controller::{
@@ -61,7 +61,11 @@ impl AnimationController {
     /// Returns the switches whose difference has not yet died out, the oldest first.
     pub fn switches(&self) -> impl Iterator<Item = &Switch> + Clone {
         let now = self.clock.now;
-        self.extras.playback.switches.iter().filter(move |switch| end_of(switch) > now)
+        self.extras
+            .playback
+            .switches
+            .iter()
+            .filter(move |switch| end_of(switch) > now)
     }
 }
 
@@ -83,14 +87,19 @@ impl AnimationController {
     ) -> f32 {
         let (mut from, mut to) = (Vec::new(), Vec::new());
         for (at, track) in self.tracks.iter().enumerate() {
-            if (leaves(track, &self.extras.playback) || track.id == id) && track.is_base() && track.share() > 0.0 {
+            if (leaves(track, &self.extras.playback) || track.id == id)
+                && track.is_base()
+                && track.share() > 0.0
+            {
                 self.add_switch_layers(at, self.lead(at), clips, &mut from);
             }
         }
         let total: f32 = from.iter().map(|layer| layer.weight).sum();
         if let Some(at) = self.tracks.iter().position(|track| track.id == id) {
             // What leads it may leave.
-            let lead = self.lead(at).filter(|lead| !leaves(&self.tracks[lead.leader], &self.extras.playback));
+            let lead = self
+                .lead(at)
+                .filter(|lead| !leaves(&self.tracks[lead.leader], &self.extras.playback));
             self.add_switch_layers(at, lead, clips, &mut to);
         }
         // It takes the place of all that ends, and fades in to a whole weight from the one that these had.
@@ -104,7 +113,12 @@ impl AnimationController {
         if !from.is_empty() && !to.is_empty() {
             self.drop_ended_switches();
             let (begin, duration) = (self.clock.now.secs(), duration.as_secs_f64());
-            self.extras.playback.switches.push(Switch { begin, duration, from, to });
+            self.extras.playback.switches.push(Switch {
+                begin,
+                duration,
+                from,
+                to,
+            });
         }
         total
     }
@@ -117,26 +131,54 @@ impl AnimationController {
         clips: &C,
         out: &mut Vec<SwitchLayer>,
     ) {
-        let Some(layer) = self.switch_layer(at, lead) else { return };
-        let layer = SwitchLayer { weight: if layer.weight > 0.0 { layer.weight } else { 1.0 }, ..layer };
+        let Some(layer) = self.switch_layer(at, lead) else {
+            return;
+        };
+        let layer = SwitchLayer {
+            weight: if layer.weight > 0.0 {
+                layer.weight
+            } else {
+                1.0
+            },
+            ..layer
+        };
         let track = &self.tracks[at];
         if track.run.0.space.is_none() {
             return out.push(layer);
         }
         for member in shares_in_space(track, clips) {
-            let Some(timing) = clips.timing(member.clip) else { continue };
-            let rate = if self.is_moving(at) { member.speed } else { 0.0 };
+            let Some(timing) = clips.timing(member.clip) else {
+                continue;
+            };
+            let rate = if self.is_moving(at) {
+                member.speed
+            } else {
+                0.0
+            };
             let clip = AnimationName::new(timing.name.clone());
             let share = member.weight;
             let (weight, weight_rate) = (layer.weight * share, layer.weight_rate * share);
-            out.push(SwitchLayer { clip, time: member.time, rate, weight, weight_rate, mask: layer.mask.clone() });
+            out.push(SwitchLayer {
+                clip,
+                time: member.time,
+                rate,
+                weight,
+                weight_rate,
+                mask: layer.mask.clone(),
+            });
         }
     }
 
     fn switch_layer(&self, at: usize, lead: Option<Lead>) -> Option<SwitchLayer> {
         let track = &self.tracks[at];
-        let known = track.known.filter(|_| track.enabled && track.run.0.index.is_some())?;
-        let speed = if self.is_moving(at) { self.speed_now(at, lead) } else { 0.0 };
+        let known = track
+            .known
+            .filter(|_| track.enabled && track.run.0.index.is_some())?;
+        let speed = if self.is_moving(at) {
+            self.speed_now(at, lead)
+        } else {
+            0.0
+        };
         let (time, rate) = place_and_rate(known, track.placed_in(known.length), speed);
         let ramp = self.running_ramp(track.id, EventKind::Weight);
         Some(SwitchLayer {
@@ -144,7 +186,9 @@ impl AnimationController {
             time,
             rate,
             weight: track.share(),
-            weight_rate: ramp.map_or(0.0, |ramp| ramp.slope(CompensatedF64::new(self.clock.now.secs()))[0] as f32),
+            weight_rate: ramp.map_or(0.0, |ramp| {
+                ramp.slope(CompensatedF64::new(self.clock.now.secs()))[0] as f32
+            }),
             mask: track.mask.clone(),
         })
     }
@@ -157,7 +201,10 @@ impl AnimationController {
     /// Forgets the switches whose difference has died out.
     pub(super) fn drop_ended_switches(&mut self) {
         let now = self.clock.now;
-        self.extras.playback.switches.retain(|switch| end_of(switch) > now);
+        self.extras
+            .playback
+            .switches
+            .retain(|switch| end_of(switch) > now);
     }
 }
 
@@ -172,7 +219,11 @@ fn place_and_rate(Known { length, playback }: Known, position: f64, speed: f64) 
     let rate = match playback {
         PlaybackMode::Loop => speed,
         PlaybackMode::Once => {
-            let held = if speed < 0.0 { position <= 0.0 } else { position >= length };
+            let held = if speed < 0.0 {
+                position <= 0.0
+            } else {
+                position >= length
+            };
             if held { 0.0 } else { speed }
         }
         PlaybackMode::PingPong => {
@@ -186,11 +237,16 @@ fn place_and_rate(Known { length, playback }: Known, position: f64, speed: f64) 
 impl AnimationController {
     /// A track's present speed, with or without a lead.
     fn speed_now(&self, at: usize, lead: Option<Lead>) -> f64 {
-        let begin = Instant { moment: self.clock.now, rest: 0.0 };
+        let begin = Instant {
+            moment: self.clock.now,
+            rest: 0.0,
+        };
         match lead {
             None => self.motion_from(at, begin).speed_after(0.0),
             Some(Lead { leader, .. }) if self.tracks[leader].paused => 0.0,
-            Some(Lead { leader, ratio, .. }) => self.motion_from(leader, begin).speed_after(0.0) * ratio,
+            Some(Lead { leader, ratio, .. }) => {
+                self.motion_from(leader, begin).speed_after(0.0) * ratio
+            }
         }
     }
 }

@@ -53,7 +53,9 @@ impl Lead {
 /// # Who leads
 impl AnimationController {
     pub(super) fn has_groups(&self) -> bool {
-        self.tracks.iter().any(|track| track.sync.is_some() || track.run.0.lead.is_some())
+        self.tracks
+            .iter()
+            .any(|track| track.sync.is_some() || track.run.0.lead.is_some())
     }
 
     /// Gives the lead of every group to its heaviest track, and notes who follows whom.
@@ -66,7 +68,9 @@ impl AnimationController {
         }
         self.leave_phase();
         for first in 0..self.tracks.len() {
-            let Some(group) = self.tracks[first].sync else { continue };
+            let Some(group) = self.tracks[first].sync else {
+                continue;
+            };
             if !self.may_lead(first, group) || (0..first).any(|other| self.may_lead(other, group)) {
                 continue;
             }
@@ -74,14 +78,19 @@ impl AnimationController {
             let mut leader = before;
             for at in first..self.tracks.len() {
                 let takes_part = self.may_lead(at, group) && !self.tracks[at].paused;
-                if takes_part && self.weight_at(at, self.clock.now) > self.weight_at(leader, self.clock.now) {
+                if takes_part
+                    && self.weight_at(at, self.clock.now) > self.weight_at(leader, self.clock.now)
+                {
                     leader = at;
                 }
             }
             if leader != before {
                 self.take_lead(leader, before);
             }
-            self.tracks.iter_mut().filter(|track| track.sync == Some(group)).for_each(|track| track.leads = None);
+            self.tracks
+                .iter_mut()
+                .filter(|track| track.sync == Some(group))
+                .for_each(|track| track.leads = None);
             self.tracks[leader].leads = Some(group);
         }
         for at in 0..self.tracks.len() {
@@ -108,7 +117,10 @@ impl AnimationController {
         }
         let mut first: Option<Nanos> = None;
         for leader in 0..self.tracks.len() {
-            let Some(group) = self.tracks[leader].sync.filter(|group| self.leader(*group) == Some(leader)) else {
+            let Some(group) = self.tracks[leader]
+                .sync
+                .filter(|group| self.leader(*group) == Some(leader))
+            else {
                 continue;
             };
             for at in 0..self.tracks.len() {
@@ -128,12 +140,21 @@ impl AnimationController {
         let begin = all().map(|ramp| Nanos::from_secs(ramp.begin)).max()?;
         let end = all().map(|ramp| Nanos::from_secs(ramp.end())).min()?;
         let now = self.clock.now;
-        let is_heavier = |moment: Nanos| self.weight_at(at, moment) > self.weight_at(leader, moment);
+        let is_heavier =
+            |moment: Nanos| self.weight_at(at, moment) > self.weight_at(leader, moment);
         // Between the places where the difference of the weights is flat, it only rises or only falls.
-        let slope = |ramp: Option<Ramp>| ramp.map_or([0.0; 3], |ramp| ramp.slope(CompensatedF64::new(begin.secs())));
+        let slope = |ramp: Option<Ramp>| {
+            ramp.map_or([0.0; 3], |ramp| {
+                ramp.slope(CompensatedF64::new(begin.secs()))
+            })
+        };
         let [ours, theirs] = ramps.map(slope);
-        let flat = roots([0, 1, 2].map(|i| ours[i] - theirs[i])).into_iter().filter(|seconds| *seconds > 0.0);
-        let flat = flat.map(|seconds| begin.after(seconds * 1e9).0).filter(|moment| *moment < end);
+        let flat = roots([0, 1, 2].map(|i| ours[i] - theirs[i]))
+            .into_iter()
+            .filter(|seconds| *seconds > 0.0);
+        let flat = flat
+            .map(|seconds| begin.after(seconds * 1e9).0)
+            .filter(|moment| *moment < end);
         let mut from = begin;
         for to in flat.chain([end]) {
             if is_heavier(to) {
@@ -154,7 +175,9 @@ impl AnimationController {
     pub(super) fn weight_at(&self, at: usize, moment: Nanos) -> f64 {
         let track = &self.tracks[at];
         let ramp = self.running_ramp(track.id, EventKind::Weight);
-        ramp.map_or(track.share().into(), |ramp| ramp.at(CompensatedF64::new(moment.secs())))
+        ramp.map_or(track.share().into(), |ramp| {
+            ramp.at(CompensatedF64::new(moment.secs()))
+        })
     }
 
     /// A track's present weight.
@@ -174,25 +197,35 @@ impl AnimationController {
     }
 
     fn leader(&self, group: u32) -> Option<usize> {
-        (0..self.tracks.len()).find(|at| self.tracks[*at].leads == Some(group) && self.may_lead(*at, group))
+        (0..self.tracks.len())
+            .find(|at| self.tracks[*at].leads == Some(group) && self.may_lead(*at, group))
     }
 
     /// What leads a track in its sync group, unless it is the leader.
     pub(super) fn lead(&self, at: usize) -> Option<Lead> {
-        let leader = self.leader(self.tracks[at].sync?).filter(|leader| *leader != at)?;
+        let leader = self
+            .leader(self.tracks[at].sync?)
+            .filter(|leader| *leader != at)?;
         Some(self.lead_of(at, leader))
     }
 
     fn lead_of(&self, at: usize, leader: usize) -> Lead {
-        let [ours, theirs] = [at, leader].map(|at| self.tracks[at].known.map_or(0.0, |known| known.length));
+        let [ours, theirs] =
+            [at, leader].map(|at| self.tracks[at].known.map_or(0.0, |known| known.length));
         let ratio = ours / theirs;
         let offset = self.tracks[leader].phase * ratio - self.tracks[at].phase;
-        Lead { leader, ratio, offset }
+        Lead {
+            leader,
+            ratio,
+            offset,
+        }
     }
 
     /// Puts a track that follows where its leader has it, if it is elsewhere: it has just joined, or its leader was moved.
     pub(super) fn align(&mut self, at: usize) {
-        let Some(lead) = self.tracks[at].run.0.lead else { return };
+        let Some(lead) = self.tracks[at].run.0.lead else {
+            return;
+        };
         let position = lead.follow(self.tracks[lead.leader].held());
         let track = &mut self.tracks[at];
         if is_apart(track.held(), track.hold(position)) {
@@ -202,22 +235,42 @@ impl AnimationController {
 
     /// Puts a track at the fraction of its length at which another is, in its first round, and keeps it in phase.
     pub(super) fn bring_in_phase(&mut self, id: TrackId, from: TrackId) {
-        if self.track(from).is_some_and(|from| from.sync != Some(IN_PHASE)) {
+        if self
+            .track(from)
+            .is_some_and(|from| from.sync != Some(IN_PHASE))
+        {
             // What fades out from an earlier fade has a phase of its own.
-            self.tracks.iter_mut().filter(|track| track.sync == Some(IN_PHASE)).for_each(|track| track.sync = None);
+            self.tracks
+                .iter_mut()
+                .filter(|track| track.sync == Some(IN_PHASE))
+                .for_each(|track| track.sync = None);
         }
-        let Some(from) = self.track_mut(from) else { return };
+        let Some(from) = self.track_mut(from) else {
+            return;
+        };
         let (unwrapped, phase) = (from.hold(from.placed()), from.phase);
-        let Some(Known { length: lead, playback }) = from.known.filter(|known| known.length > 0.0) else { return };
+        let Some(Known {
+            length: lead,
+            playback,
+        }) = from.known.filter(|known| known.length > 0.0)
+        else {
+            return;
+        };
         from.sync = Some(IN_PHASE);
-        let Some(track) = self.track_mut(id) else { return };
+        let Some(track) = self.track_mut(id) else {
+            return;
+        };
         let Some(known) = track.known else { return };
         let ratio = known.length / lead;
         // The end of a round is the start of the next one, whichever way it was rounded.
         let within = (unwrapped - playhead::round_start(playback, lead, unwrapped)).max(0.0);
         // There is no way back in a clip that plays once.
         let once = known.playback == PlaybackMode::Once;
-        let place = if once { playhead::periodic(playback, lead, within) } else { within };
+        let place = if once {
+            playhead::periodic(playback, lead, within)
+        } else {
+            within
+        };
         track.sync = Some(IN_PHASE);
         let position = track.hold(place * ratio);
         track.put(position);
@@ -227,7 +280,10 @@ impl AnimationController {
 
     /// Takes the last clip of a fade in phase out of the group.
     fn leave_phase(&mut self) {
-        let mut phased = self.tracks.iter_mut().filter(|track| track.sync == Some(IN_PHASE));
+        let mut phased = self
+            .tracks
+            .iter_mut()
+            .filter(|track| track.sync == Some(IN_PHASE));
         if let (Some(last), None) = (phased.next(), phased.next()) {
             last.sync = None;
         }

@@ -134,7 +134,11 @@ impl Default for AnimationTrack {
 impl AnimationTrack {
     /// Creates an enabled track that plays a clip from its start, with weight and speed 1 and low priority.
     pub fn new(clip: impl Into<Arc<str>>) -> Self {
-        Self { enabled: true, clip: AnimationName::new(clip), ..Self::default() }
+        Self {
+            enabled: true,
+            clip: AnimationName::new(clip),
+            ..Self::default()
+        }
     }
 
     /// Creates an enabled track that plays a [blend space](crate::model::BlendSpace) from the start of its cycle, with
@@ -168,32 +172,52 @@ impl AnimationTrack {
 
     /// Sets [`blend`](#structfield.blend).
     pub fn blend(self, blend: BlendMode) -> Self {
-        Self { blend: Some(blend), ..self }
+        Self {
+            blend: Some(blend),
+            ..self
+        }
     }
 
     /// Sets [`mask`](#structfield.mask).
     pub fn mask(self, mask: impl Into<Arc<str>>) -> Self {
-        Self { mask: Some(AnimationName::new(mask)), ..self }
+        Self {
+            mask: Some(AnimationName::new(mask)),
+            ..self
+        }
     }
 
     /// Sets [`playback`](#structfield.playback).
     pub fn playback(self, playback: PlaybackMode) -> Self {
-        Self { playback: Some(playback), ..self }
+        Self {
+            playback: Some(playback),
+            ..self
+        }
     }
 
     /// Sets [`sync`](#structfield.sync).
     pub fn sync(self, group: u32) -> Self {
-        Self { sync: Some(group), ..self }
+        Self {
+            sync: Some(group),
+            ..self
+        }
     }
 
     /// Sets the position to begin at, in seconds of clip. The keys right there fire as it begins.
     pub fn starting_at(self, position: f64) -> Self {
-        Self { position: sound(position), start: Start::AtPosition, ..self }
+        Self {
+            position: sound(position),
+            start: Start::AtPosition,
+            ..self
+        }
     }
 
     /// Negates the speed and begins at the end, to play backwards from there.
     pub fn reversed(self) -> Self {
-        Self { speed: -self.speed, start: Start::AtEnd, ..self }
+        Self {
+            speed: -self.speed,
+            start: Start::AtEnd,
+            ..self
+        }
     }
 
     /// Sets the parameters of the blend space to begin with: a number, or a pair of numbers.
@@ -228,7 +252,9 @@ impl AnimationTrack {
     ///
     /// For a blend space, all positions are phases: a cycle goes from 0 to 1, however long it takes.
     pub fn position(&self) -> f64 {
-        self.known.map_or(0.0, |known| playhead::periodic(known.playback, known.length, self.placed()))
+        self.known.map_or(0.0, |known| {
+            playhead::periodic(known.playback, known.length, self.placed())
+        })
     }
 
     /// Returns the position in seconds of clip without wrapping it: a clip of 1 s is at 2 to 3 in its third round.
@@ -244,7 +270,11 @@ impl AnimationTrack {
     /// `Finished` event. The position may be [unwrapped](Self::unwrapped_position); a non-finite one counts as 0.
     pub fn seek(&mut self, position: f64) {
         self.put(sound(position));
-        self.start = if self.start == Start::Begun { Start::Begun } else { Start::Placed };
+        self.start = if self.start == Start::Begun {
+            Start::Begun
+        } else {
+            Start::Placed
+        };
         self.scrub = None;
     }
 
@@ -261,16 +291,20 @@ impl AnimationTrack {
     ///
     /// Tracks of the same [sync](Self::sync) group move along and fire their keys.
     pub fn scrub_to(&mut self, place: f64) {
-        let within = self
-            .known
-            .map(|Known { length, playback }| playhead::in_same_round(playback, length, self.placed(), place));
+        let within = self.known.map(|Known { length, playback }| {
+            playhead::in_same_round(playback, length, self.placed(), place)
+        });
         self.scrub(within.unwrap_or(place));
     }
 
     /// Starts the clip over, from its end if the speed is negative.
     pub fn restart(&mut self) {
         self.put(0.0);
-        self.start = if self.speed < 0.0 { Start::AtEnd } else { Start::AtPosition };
+        self.start = if self.speed < 0.0 {
+            Start::AtEnd
+        } else {
+            Start::AtPosition
+        };
         self.scrub = None;
     }
 
@@ -284,7 +318,11 @@ impl AnimationTrack {
     pub fn is_finished(&self) -> bool {
         self.known.is_some_and(|Known { length, playback }| {
             let position = self.placed();
-            let at_end = if self.speed < 0.0 { position <= 0.0 } else { position >= length };
+            let at_end = if self.speed < 0.0 {
+                position <= 0.0
+            } else {
+                position >= length
+            };
             playback == PlaybackMode::Once && at_end
         })
     }
@@ -330,7 +368,11 @@ impl AnimationTrack {
     /// The position in a clip of a given length.
     #[inline]
     pub(super) fn placed_in(&self, length: f64) -> f64 {
-        if self.start == Start::AtEnd { length } else { self.position }
+        if self.start == Start::AtEnd {
+            length
+        } else {
+            self.position
+        }
     }
 
     /// The position, within the clip if it plays once.
@@ -343,7 +385,10 @@ impl AnimationTrack {
     #[inline]
     pub(super) fn hold(&self, position: f64) -> f64 {
         match self.known {
-            Some(Known { length, playback: PlaybackMode::Once }) => position.max(0.0).min(length),
+            Some(Known {
+                length,
+                playback: PlaybackMode::Once,
+            }) => position.max(0.0).min(length),
             _ => position,
         }
     }
@@ -351,13 +396,21 @@ impl AnimationTrack {
     /// The weight; 0 if it is negative or not finite.
     #[inline]
     pub(super) fn share(&self) -> f32 {
-        if self.weight.is_finite() { self.weight.max(0.0) } else { 0.0 }
+        if self.weight.is_finite() {
+            self.weight.max(0.0)
+        } else {
+            0.0
+        }
     }
 
     /// The steady speed.
     #[inline]
     pub(super) fn own_speed(&self) -> f64 {
-        if self.speed.is_finite() { self.speed } else { 0.0 }
+        if self.speed.is_finite() {
+            self.speed
+        } else {
+            0.0
+        }
     }
 
     /// Returns `true` if the track belongs to the pose that switches change: one of `play`, blended with low priority.
@@ -368,32 +421,52 @@ impl AnimationTrack {
 
     /// Finds the clip: at the cached index while the name fits, else by name.
     #[inline]
-    pub(super) fn find<'c, C: Clips + ?Sized>(&self, clips: &'c C) -> Option<(usize, &'c ClipTiming)> {
+    pub(super) fn find<'c, C: Clips + ?Sized>(
+        &self,
+        clips: &'c C,
+    ) -> Option<(usize, &'c ClipTiming)> {
         if self.clip.is_empty() {
             return None;
         }
         let found = |index: usize| clips.timing(index).map(|timing| (index, timing));
-        let cached = self.run.0.index.and_then(found).filter(|(_, timing)| self.clip.is(&timing.name));
+        let cached = self
+            .run
+            .0
+            .index
+            .and_then(found)
+            .filter(|(_, timing)| self.clip.is(&timing.name));
         cached.or_else(|| clips.index_of(&self.clip).and_then(found))
     }
 
     /// Finds the blend space: at the cached index while the name fits, else by name.
     #[inline]
-    pub(super) fn find_space<'c, C: Clips + ?Sized>(&self, clips: &'c C) -> Option<(usize, &'c BoundBlendSpace)> {
+    pub(super) fn find_space<'c, C: Clips + ?Sized>(
+        &self,
+        clips: &'c C,
+    ) -> Option<(usize, &'c BoundBlendSpace)> {
         if self.clip.is_empty() {
             return None;
         }
         let spaces = clips.blend_spaces();
         let is_ours = |space: &BoundBlendSpace| self.clip.is(space.name());
-        let cached = self.run.0.space.and_then(|index| Some((index, spaces.get(index)?)));
+        let cached = self
+            .run
+            .0
+            .space
+            .and_then(|index| Some((index, spaces.get(index)?)));
         cached
             .filter(|(_, space)| is_ours(space))
             .or_else(|| spaces.iter().enumerate().find(|(_, space)| is_ours(space)))
     }
 
     pub(super) fn check(&self) -> Result<(), &'static str> {
-        let known = self.known.is_none_or(|known| known.length.is_finite() && known.length >= 0.0);
-        let places = [self.scrub, Some(self.phase), Some(self.position)].into_iter().flatten().all(f64::is_finite);
+        let known = self
+            .known
+            .is_none_or(|known| known.length.is_finite() && known.length >= 0.0);
+        let places = [self.scrub, Some(self.phase), Some(self.position)]
+            .into_iter()
+            .flatten()
+            .all(f64::is_finite);
         if known && places && self.steering.is_sound() && self.anchor.is_sound() {
             Ok(())
         } else {

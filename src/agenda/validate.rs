@@ -17,7 +17,9 @@ impl<'de> Deserialize<'de> for AnimationController {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut controller = Self::deserialize(deserializer)?;
         controller.number_tracks();
-        controller.check().map_err(|what| D::Error::custom(format!("invalid animation controller: {what}")))?;
+        controller
+            .check()
+            .map_err(|what| D::Error::custom(format!("invalid animation controller: {what}")))?;
         Ok(controller)
     }
 }
@@ -28,7 +30,12 @@ const MAX_ID: u64 = u64::MAX >> 1;
 impl AnimationController {
     /// Gives an id to tracks without one, as in a state written by hand.
     fn number_tracks(&mut self) {
-        let used = self.tracks.iter().map(|track| track.id.0).max().unwrap_or(0);
+        let used = self
+            .tracks
+            .iter()
+            .map(|track| track.id.0)
+            .max()
+            .unwrap_or(0);
         self.last_id = self.last_id.max(used);
         for at in 0..self.tracks.len() {
             if !self.tracks[at].position.is_finite() {
@@ -43,23 +50,48 @@ impl AnimationController {
     fn check(&self) -> Result<(), String> {
         let expect = |holds: bool, what: &str| if holds { Ok(()) } else { Err(what.to_owned()) };
         expect(self.last_id <= MAX_ID, "`last_id` is out of range")?;
-        expect(self.clock.is_sound(), "`time_scale` is not a finite number ≥ 0")?;
-        expect((0.0..=1.0).contains(&self.priority_blend), "`priority_blend` is not in 0..=1")?;
-        expect(self.callback_threshold >= 0.0, "`callback_threshold` is not a number ≥ 0")?;
+        expect(
+            self.clock.is_sound(),
+            "`time_scale` is not a finite number ≥ 0",
+        )?;
+        expect(
+            (0.0..=1.0).contains(&self.priority_blend),
+            "`priority_blend` is not in 0..=1",
+        )?;
+        expect(
+            self.callback_threshold >= 0.0,
+            "`callback_threshold` is not a number ≥ 0",
+        )?;
         self.extras.playback.check()?;
         let (mut tracks, mut handles) = (HashSet::new(), HashSet::new());
         for track in &self.tracks {
-            track.check().map_err(|what| format!("track {}: {what}", track.id.0))?;
-            expect(tracks.insert(track.id), &format!("two tracks have the id {}", track.id.0))?;
+            track
+                .check()
+                .map_err(|what| format!("track {}: {what}", track.id.0))?;
+            expect(
+                tracks.insert(track.id),
+                &format!("two tracks have the id {}", track.id.0),
+            )?;
         }
         for event in self.extras.events.iter() {
             let id = event.handle().id();
-            event.check().map_err(|what| format!("timed event {id}: {what}"))?;
-            expect(id <= self.last_id, &format!("timed event {id} is newer than `last_id`"))?;
-            expect(handles.insert(id), &format!("two timed events have the handle {id}"))?;
+            event
+                .check()
+                .map_err(|what| format!("timed event {id}: {what}"))?;
+            expect(
+                id <= self.last_id,
+                &format!("timed event {id} is newer than `last_id`"),
+            )?;
+            expect(
+                handles.insert(id),
+                &format!("two timed events have the handle {id}"),
+            )?;
         }
         for callback in self.extras.callbacks.iter() {
-            expect(callback.is_valid(self.last_id), "a callback's counters are out of range")?;
+            expect(
+                callback.is_valid(self.last_id),
+                "a callback's counters are out of range",
+            )?;
         }
         Ok(())
     }

@@ -27,9 +27,18 @@ pub fn build_character(
     meshes: &mut Assets<Mesh>,
     materials: &mut Assets<StandardMaterial>,
 ) -> Character {
-    let imported = Imported { model, ..Imported::default() };
+    let imported = Imported {
+        model,
+        ..Imported::default()
+    };
     let mut sink = AssetsSink { meshes, materials };
-    assemble_character(imported, manifest, &Textures::default(), RenderAssetUsages::default(), &mut sink)
+    assemble_character(
+        imported,
+        manifest,
+        &Textures::default(),
+        RenderAssetUsages::default(),
+        &mut sink,
+    )
 }
 
 /// Receives sub-assets.
@@ -37,7 +46,11 @@ pub(super) trait Sink {
     /// Adds a part's mesh.
     fn mesh(&mut self, label: CharacterAssetLabel, mesh: Mesh) -> Handle<Mesh>;
     /// Adds a material.
-    fn material(&mut self, label: CharacterAssetLabel, material: StandardMaterial) -> Handle<StandardMaterial>;
+    fn material(
+        &mut self,
+        label: CharacterAssetLabel,
+        material: StandardMaterial,
+    ) -> Handle<StandardMaterial>;
     /// Adds an asset that is only used by label. Returns a handle that keeps it alive.
     fn other<A: Asset>(&mut self, _label: CharacterAssetLabel, _asset: A) -> Option<UntypedHandle> {
         None
@@ -58,7 +71,11 @@ impl Sink for AssetsSink<'_> {
         self.meshes.add(mesh)
     }
 
-    fn material(&mut self, _label: CharacterAssetLabel, material: StandardMaterial) -> Handle<StandardMaterial> {
+    fn material(
+        &mut self,
+        _label: CharacterAssetLabel,
+        material: StandardMaterial,
+    ) -> Handle<StandardMaterial> {
         self.materials.add(material)
     }
 }
@@ -70,22 +87,37 @@ pub(super) fn assemble_character(
     usages: RenderAssetUsages,
     sink: &mut impl Sink,
 ) -> Character {
-    let Model { skeleton, parts: skin, materials, clips } = imported.model;
+    let Model {
+        skeleton,
+        parts: skin,
+        materials,
+        clips,
+    } = imported.model;
     let mut sub_assets = Vec::new();
-    let types: Vec<Option<String>> = materials.iter().map(|material| material.type_name.clone()).collect();
+    let types: Vec<Option<String>> = materials
+        .iter()
+        .map(|material| material.type_name.clone())
+        .collect();
     let materials: Vec<Handle<StandardMaterial>> = materials
         .iter()
         .enumerate()
         .map(|(index, material)| {
-            let material = standard_material(material, |map| sink.texture(textures.get(index, map)?));
+            let material =
+                standard_material(material, |map| sink.texture(textures.get(index, map)?));
             sink.material(CharacterAssetLabel::Material(index), material)
         })
         .collect();
     let skeleton = Arc::new(skeleton);
     let clips: Vec<Arc<SkeletalClip>> = clips.into_iter().map(Arc::new).collect();
-    let bounds: Vec<PartBounds> = skin.iter().map(|part| PartBounds::new(&skeleton, part)).collect();
+    let bounds: Vec<PartBounds> = skin
+        .iter()
+        .map(|part| PartBounds::new(&skeleton, part))
+        .collect();
     let reach = BlendReach::new(&skeleton, clips.iter().map(|clip| &**clip));
-    let over_clips: Vec<_> = clips.iter().map(|clip| PartBounds::each_over_clip(&bounds, &skeleton, clip)).collect();
+    let over_clips: Vec<_> = clips
+        .iter()
+        .map(|clip| PartBounds::each_over_clip(&bounds, &skeleton, clip))
+        .collect();
     let parts: Vec<CharacterPart> = skin
         .iter()
         .zip(bounds)
@@ -99,12 +131,22 @@ pub(super) fn assemble_character(
                 material_type: types.get(part.material).cloned().flatten(),
                 palette: part.palette.as_slice().into(),
                 combined_joints: Arc::new(part.combined_joints.clone()),
-                rest_bounds: aabb(bounds.posed(skeleton.rest_model()).unwrap_or_else(|| enclose(&part.positions))),
+                rest_bounds: aabb(
+                    bounds
+                        .posed(skeleton.rest_model())
+                        .unwrap_or_else(|| enclose(&part.positions)),
+                ),
                 clip_bounds: over_clips
                     .iter()
-                    .map(|over_clip| aabb(over_clip[index].unwrap_or_else(|| enclose(&part.positions))))
+                    .map(|over_clip| {
+                        aabb(over_clip[index].unwrap_or_else(|| enclose(&part.positions)))
+                    })
                     .collect(),
-                blend_bounds: aabb(bounds.within(&reach).unwrap_or_else(|| enclose(&part.positions))),
+                blend_bounds: aabb(
+                    bounds
+                        .within(&reach)
+                        .unwrap_or_else(|| enclose(&part.positions)),
+                ),
                 bounds: Arc::new(bounds),
             }
         })
@@ -116,19 +158,42 @@ pub(super) fn assemble_character(
         let label = CharacterAssetLabel::Clip(clip.timing.name.to_string());
         sub_assets.extend(sink.other(label, ClipAsset(clip.clone())));
     }
-    sub_assets.extend(sink.other(CharacterAssetLabel::Skeleton, SkeletonAsset(skeleton.clone())));
+    sub_assets.extend(sink.other(
+        CharacterAssetLabel::Skeleton,
+        SkeletonAsset(skeleton.clone()),
+    ));
     let masks = manifest.masks.iter().map(|(name, mask)| {
-        let roots: Vec<_> = mask.roots.iter().filter_map(|root| skeleton.joint(root)).collect();
-        (name.clone(), Arc::new(Mask::from_roots(&skeleton, &roots, mask.falloff)))
+        let roots: Vec<_> = mask
+            .roots
+            .iter()
+            .filter_map(|root| skeleton.joint(root))
+            .collect();
+        (
+            name.clone(),
+            Arc::new(Mask::from_roots(&skeleton, &roots, mask.falloff)),
+        )
     });
     let sockets = manifest.sockets.iter().filter_map(|(name, socket)| {
         let scale = Vec3::splat(socket.scale);
-        let offset = Affine3A::from_scale_rotation_translation(scale, socket.rotation(), socket.translation);
-        Some((name.clone(), Socket { joint: skeleton.joint(&socket.joint)?, offset }))
+        let offset =
+            Affine3A::from_scale_rotation_translation(scale, socket.rotation(), socket.translation);
+        Some((
+            name.clone(),
+            Socket {
+                joint: skeleton.joint(&socket.joint)?,
+                offset,
+            },
+        ))
     });
-    let feet = manifest.feet.as_ref().and_then(|feet| feet.resolve(&skeleton, &skin));
+    let feet = manifest
+        .feet
+        .as_ref()
+        .and_then(|feet| feet.resolve(&skeleton, &skin));
     let (feet, plants) = feet.map_or((None, Vec::new()), |feet| {
-        let plants = clips.iter().map(|clip| Arc::new(manifest.plants(&feet, &skeleton, clip))).collect();
+        let plants = clips
+            .iter()
+            .map(|clip| Arc::new(manifest.plants(&feet, &skeleton, clip)))
+            .collect();
         (Some(Arc::new(feet)), plants)
     });
     let version = next_version();
@@ -139,8 +204,14 @@ pub(super) fn assemble_character(
         plants,
         masks: masks.collect::<HashMap<_, _>>(),
         sockets: sockets.collect(),
-        springs: Some(manifest.resolve_springs(&skeleton)).filter(|springs| !springs.is_empty()).map(Arc::new),
-        look_at: manifest.look_at.as_ref().and_then(|look| look.resolve(&skeleton)).map(Arc::new),
+        springs: Some(manifest.resolve_springs(&skeleton))
+            .filter(|springs| !springs.is_empty())
+            .map(Arc::new),
+        look_at: manifest
+            .look_at
+            .as_ref()
+            .and_then(|look| look.resolve(&skeleton))
+            .map(Arc::new),
         rig: manifest.rig(),
         shape: Shape::new(version, &skeleton, &parts),
         root: root_joint(manifest, &skeleton),

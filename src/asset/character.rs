@@ -4,8 +4,8 @@ use crate::{
     controller::Clips,
     import::{RigEntries, bind_blend_space},
     model::{
-        BlendSpace, BlendSpaceError, BoundBlendSpace, ClipTiming, CombinedJoints, Influences, JointIndex, RootPath,
-        SkeletalClip, Skeleton,
+        BlendSpace, BlendSpaceError, BoundBlendSpace, ClipTiming, CombinedJoints, Influences,
+        JointIndex, RootPath, SkeletalClip, Skeleton,
     },
     pose::{BlendReach, Mask, PartBounds},
     rig::{Feet, LookChain, Plants, RigJoints, Springs, TurnSpeeds},
@@ -134,7 +134,11 @@ pub(crate) struct Shape {
 
 impl Shape {
     pub(super) fn new(version: u64, skeleton: &Arc<Skeleton>, parts: &[CharacterPart]) -> Self {
-        Self { version, skeleton: skeleton.clone(), parts: parts.to_vec() }
+        Self {
+            version,
+            skeleton: skeleton.clone(),
+            parts: parts.to_vec(),
+        }
     }
 
     fn is_of(&self, character: &Character) -> bool {
@@ -148,7 +152,11 @@ impl Shape {
         };
         Arc::ptr_eq(&self.skeleton, &character.skeleton)
             && self.parts.len() == character.parts.len()
-            && self.parts.iter().zip(&character.parts).all(|(a, b)| same(a, b))
+            && self
+                .parts
+                .iter()
+                .zip(&character.parts)
+                .all(|(a, b)| same(a, b))
     }
 }
 
@@ -164,7 +172,13 @@ impl Character {
 
     /// The joints that a rig acts on.
     pub(crate) fn rig_joints(&self) -> RigJoints<'_> {
-        let Self { look_at, feet, springs, turn_speeds, .. } = self;
+        let Self {
+            look_at,
+            feet,
+            springs,
+            turn_speeds,
+            ..
+        } = self;
         RigJoints {
             look: look_at.as_deref(),
             feet: feet.as_deref(),
@@ -176,8 +190,10 @@ impl Character {
     /// Binds the blend spaces to the present clips.
     pub(super) fn bind_blend_spaces(&mut self) {
         let timings = || self.clips.iter().map(|clip| &clip.timing);
-        let spaces =
-            self.unbound_spaces.iter().filter_map(|space| bind_blend_space(space, timings(), &self.plants).ok());
+        let spaces = self
+            .unbound_spaces
+            .iter()
+            .filter_map(|space| bind_blend_space(space, timings(), &self.plants).ok());
         self.blend_spaces = spaces.collect();
     }
 
@@ -192,8 +208,13 @@ impl Character {
     /// If there is no clip of a point's name. Then nothing is changed.
     pub fn add_blend_space(&mut self, space: BlendSpace) -> Result<(), BlendSpaceError> {
         let space = Arc::new(space);
-        bind_blend_space(&space, self.clips.iter().map(|clip| &clip.timing), &self.plants)?;
-        self.unbound_spaces.retain(|other| other.name() != space.name());
+        bind_blend_space(
+            &space,
+            self.clips.iter().map(|clip| &clip.timing),
+            &self.plants,
+        )?;
+        self.unbound_spaces
+            .retain(|other| other.name() != space.name());
         self.unbound_spaces.push(space);
         self.bind_blend_spaces();
         Ok(())
@@ -201,7 +222,9 @@ impl Character {
 
     /// Returns the blend space called `name`, if all its clips are there.
     pub fn blend_space(&self, name: &str) -> Option<&BoundBlendSpace> {
-        self.blend_spaces.iter().find(|space| **space.name() == *name)
+        self.blend_spaces
+            .iter()
+            .find(|space| **space.name() == *name)
     }
 
     /// Returns the joint called `name`.
@@ -243,13 +266,21 @@ impl Character {
 
     /// Returns the socket called `name`, or else the joint of that name, without an offset.
     pub fn socket(&self, name: &str) -> Option<Socket> {
-        let joint = || Some(Socket { joint: self.joint(name)?, offset: Affine3A::IDENTITY });
+        let joint = || {
+            Some(Socket {
+                joint: self.joint(name)?,
+                offset: Affine3A::IDENTITY,
+            })
+        };
         self.sockets.get(name).copied().or_else(joint)
     }
 
     /// Returns the bounding box of all parts at rest, in model space. `None` if there are no parts.
     pub fn rest_bounds(&self) -> Option<Aabb> {
-        let corners = self.parts.iter().flat_map(|part| [part.rest_bounds.min(), part.rest_bounds.max()]);
+        let corners = self
+            .parts
+            .iter()
+            .flat_map(|part| [part.rest_bounds.min(), part.rest_bounds.max()]);
         Aabb::enclosing(corners.map(Vec3::from))
     }
 }
@@ -262,14 +293,26 @@ impl CharacterPart {
 
     /// Returns each joint that moves a vertex of the mesh once, as an index into [`Self::palette`], with its weight
     /// above 0. `indices` and `weights` are the vertex's attributes in the mesh.
-    pub fn joint_weights(&self, indices: [u16; 4], weights: [f32; 4]) -> impl Iterator<Item = (usize, f32)> + Clone {
-        self.combined_joints.joint_weights(self.palette.len(), Influences { palette: indices, weights })
+    pub fn joint_weights(
+        &self,
+        indices: [u16; 4],
+        weights: [f32; 4],
+    ) -> impl Iterator<Item = (usize, f32)> + Clone {
+        self.combined_joints.joint_weights(
+            self.palette.len(),
+            Influences {
+                palette: indices,
+                weights,
+            },
+        )
     }
 }
 
 impl Clips for Character {
     fn index_of(&self, name: &str) -> Option<usize> {
-        self.clips.iter().position(|clip| &*clip.timing.name == name)
+        self.clips
+            .iter()
+            .position(|clip| &*clip.timing.name == name)
     }
 
     fn timing(&self, index: usize) -> Option<&ClipTiming> {
@@ -285,11 +328,15 @@ impl Clips for Character {
     }
 
     fn reaches_root(&self, index: usize) -> bool {
-        self.clips.get(index).is_some_and(|clip| clip.animates(self.root.into()) || clip.root_path().is_some())
+        self.clips
+            .get(index)
+            .is_some_and(|clip| clip.animates(self.root.into()) || clip.root_path().is_some())
     }
 
     fn root_mask(&self, mask: &str) -> f32 {
-        self.masks.get(mask).map_or(0.0, |mask| mask.get(self.root.into()))
+        self.masks
+            .get(mask)
+            .map_or(0.0, |mask| mask.get(self.root.into()))
     }
 
     fn blend_spaces(&self) -> &[BoundBlendSpace] {

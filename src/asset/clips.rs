@@ -14,10 +14,14 @@ use std::sync::Arc;
 #[non_exhaustive]
 pub enum AddClipError {
     /// The character has a clip of this name.
-    #[error("cannot add clip `{0}`: the character has one of this name; remove it first, or rename the new one")]
+    #[error(
+        "cannot add clip `{0}`: the character has one of this name; remove it first, or rename the new one"
+    )]
     NameTaken(Arc<str>),
     /// The character has none of the clip's joints.
-    #[error("cannot add clip `{0}`: none of its joints is one of the character's; check that the names are the same")]
+    #[error(
+        "cannot add clip `{0}`: none of its joints is one of the character's; check that the names are the same"
+    )]
     OtherJoints(Arc<str>),
 }
 
@@ -52,18 +56,27 @@ impl Character {
         if self.clip(name).is_some() {
             return Err(AddClipError::NameTaken(name.clone()));
         }
-        if clip.joints().iter().all(|joint| self.joint(joint).is_none()) {
+        if clip
+            .joints()
+            .iter()
+            .all(|joint| self.joint(joint).is_none())
+        {
             return Err(AddClipError::OtherJoints(name.clone()));
         }
         let clip = clip.bind(&self.skeleton);
-        let bounds: Vec<PartBounds> = self.parts.iter().map(|part| (*part.bounds).clone()).collect();
+        let bounds: Vec<PartBounds> = self
+            .parts
+            .iter()
+            .map(|part| (*part.bounds).clone())
+            .collect();
         let boxes = PartBounds::each_over_clip(&bounds, &self.skeleton, &clip);
         for (part, bounds) in self.parts.iter_mut().zip(boxes) {
             let bounds = bounds.map_or(part.rest_bounds, aabb);
             part.clip_bounds = part.clip_bounds.iter().copied().chain([bounds]).collect();
         }
         if let Some(feet) = &self.feet {
-            self.plants.push(Arc::new(Plants::detect(feet, &self.skeleton, &clip)));
+            self.plants
+                .push(Arc::new(Plants::detect(feet, &self.skeleton, &clip)));
         }
         self.clips.push(Arc::new(clip));
         self.bind_blend_spaces();
@@ -82,7 +95,11 @@ impl Character {
             self.plants.remove(index);
         }
         for part in &mut self.parts {
-            let others = part.clip_bounds.iter().enumerate().filter(|(at, _)| *at != index);
+            let others = part
+                .clip_bounds
+                .iter()
+                .enumerate()
+                .filter(|(at, _)| *at != index);
             part.clip_bounds = others.map(|(_, bounds)| *bounds).collect();
         }
         self.bind_blend_spaces();
@@ -101,6 +118,9 @@ impl Character {
             }
         }
         self.reach = Arc::new(reach);
-        self.turn_speeds = Arc::new(TurnSpeeds::new(&self.skeleton, self.clips.iter().map(|clip| &**clip)));
+        self.turn_speeds = Arc::new(TurnSpeeds::new(
+            &self.skeleton,
+            self.clips.iter().map(|clip| &**clip),
+        ));
     }
 }

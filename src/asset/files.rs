@@ -4,7 +4,8 @@ use super::LoadProgress;
 use crate::import::Limits;
 use bevy::{
     asset::{
-        Asset, AssetLoader, AssetPath, AssetPlugin, AssetServer, AssetServerMode, LoadContext, UnapprovedPathMode,
+        Asset, AssetLoader, AssetPath, AssetPlugin, AssetServer, AssetServerMode, LoadContext,
+        UnapprovedPathMode,
         io::{AssetSource, AssetSourceId, Reader, VecReader},
     },
     prelude::*,
@@ -32,14 +33,20 @@ impl Files {
     pub(super) fn new(app: &App) -> Self {
         let plugin = app.get_added_plugins::<AssetPlugin>().into_iter().next();
         #[cfg(not(any(target_arch = "wasm32", target_os = "android")))]
-        let root =
-            plugin.map(|plugin| bevy::asset::io::file::FileAssetReader::new(&plugin.file_path).root_path().clone());
+        let root = plugin.map(|plugin| {
+            bevy::asset::io::file::FileAssetReader::new(&plugin.file_path)
+                .root_path()
+                .clone()
+        });
         #[cfg(any(target_arch = "wasm32", target_os = "android"))]
         let root = None;
         Self {
             server: app.world().resource::<AssetServer>().clone(),
             progress: app.world().resource::<LoadProgress>().clone(),
-            unapproved: plugin.map(|plugin| &plugin.unapproved_path_mode).cloned().unwrap_or_default(),
+            unapproved: plugin
+                .map(|plugin| &plugin.unapproved_path_mode)
+                .cloned()
+                .unwrap_or_default(),
             root,
         }
     }
@@ -76,43 +83,71 @@ impl Files {
                 // There is nothing left to load, but only loads count as dependencies.
                 let nothing = &mut VecReader::new(Vec::new());
                 let builder = context.load_builder();
-                _ = builder.load_value_from_reader::<Dependency>(beside(asset, file), nothing).await;
+                _ = builder
+                    .load_value_from_reader::<Dependency>(beside(asset, file), nothing)
+                    .await;
             }
         }
         read
     }
 
-    async fn bytes(&self, asset: &AssetPath<'_>, file: &str, room: &Room) -> Result<Vec<u8>, String> {
+    async fn bytes(
+        &self,
+        asset: &AssetPath<'_>,
+        file: &str,
+        room: &Room,
+    ) -> Result<Vec<u8>, String> {
         let path = beside(asset, file);
         if !self.permits(asset, &path) {
             return Err(OUTSIDE.to_owned());
         }
         self.check_regular(&path)?;
-        let source = self.server.get_source(path.source()).map_err(|error| error.to_string())?;
+        let source = self
+            .server
+            .get_source(path.source())
+            .map_err(|error| error.to_string())?;
         let reader = match self.server.mode() {
             AssetServerMode::Unprocessed => source.reader(),
-            AssetServerMode::Processed => source.processed_reader().map_err(|error| error.to_string())?,
+            AssetServerMode::Processed => source
+                .processed_reader()
+                .map_err(|error| error.to_string())?,
         };
-        let mut reader = reader.read(path.path()).await.map_err(|error| error.to_string())?;
-        room.read(&mut *reader).await.map_err(|error| error.to_string())
+        let mut reader = reader
+            .read(path.path())
+            .await
+            .map_err(|error| error.to_string())?;
+        room.read(&mut *reader)
+            .await
+            .map_err(|error| error.to_string())
     }
 
     /// Returns `true` if an asset may name a path: one in the asset folder or, if the asset itself was
     /// loaded from outside by [`override_unapproved`](bevy::asset::LoadBuilder::override_unapproved), in its own.
     pub(super) fn permits(&self, asset: &AssetPath<'_>, path: &AssetPath<'_>) -> bool {
         let folder = asset.path().parent().unwrap_or(Path::new(""));
-        let inside = |rest: &Path| rest.components().all(|component| component != Component::ParentDir);
+        let inside = |rest: &Path| {
+            rest.components()
+                .all(|component| component != Component::ParentDir)
+        };
         match self.unapproved {
             _ if !path.is_unapproved() => true,
             UnapprovedPathMode::Allow => true,
-            UnapprovedPathMode::Deny => asset.is_unapproved() && path.path().strip_prefix(folder).is_ok_and(inside),
+            UnapprovedPathMode::Deny => {
+                asset.is_unapproved() && path.path().strip_prefix(folder).is_ok_and(inside)
+            }
             UnapprovedPathMode::Forbid => false,
         }
     }
 
     /// Refuses devices, which have no end, and pipes, which block the thread that opens them.
     fn check_regular(&self, path: &AssetPath<'_>) -> Result<(), String> {
-        let Some(root) = self.root.as_ref().filter(|_| *path.source() == AssetSourceId::Default) else { return Ok(()) };
+        let Some(root) = self
+            .root
+            .as_ref()
+            .filter(|_| *path.source() == AssetSourceId::Default)
+        else {
+            return Ok(());
+        };
         match std::fs::metadata(root.join(path.path())) {
             Ok(metadata) if !metadata.is_file() => Err("it is not a regular file".to_owned()),
             // A custom source may find what is not on disk.
@@ -137,7 +172,11 @@ impl Files {
         let places: HashSet<Vec<String>> = places.into_iter().collect();
         let finds = places.into_iter().map(async |candidates| {
             for file in candidates {
-                if self.bytes(model, &file, &Room::new(limits.file_bytes)).await.is_ok() {
+                if self
+                    .bytes(model, &file, &Room::new(limits.file_bytes))
+                    .await
+                    .is_ok()
+                {
                     return Some(file);
                 }
             }
@@ -154,15 +193,22 @@ impl Files {
         if cfg!(target_arch = "wasm32") && source == AssetSourceId::Default {
             return Vec::new();
         }
-        let Ok(source) = self.server.get_source(source) else { return Vec::new() };
-        let folder = asset.path().parent().map(Path::to_path_buf).unwrap_or_default();
+        let Ok(source) = self.server.get_source(source) else {
+            return Vec::new();
+        };
+        let folder = asset
+            .path()
+            .parent()
+            .map(Path::to_path_buf)
+            .unwrap_or_default();
         let (mut found, mut folders) = (Vec::new(), vec![folder.clone()]);
         for name in named {
             let path = beside(asset, &name);
             let is_inside = path.path().is_absolute() || !path.path().starts_with("..");
             if is_inside && self.permits(asset, &path) {
                 let inside = list(source, path.path()).await.into_iter();
-                let names = inside.filter_map(|path| Some(path.file_name()?.to_string_lossy().into_owned()));
+                let names = inside
+                    .filter_map(|path| Some(path.file_name()?.to_string_lossy().into_owned()));
                 found.extend(names.map(|file| format!("{name}/{file}")));
             }
         }
@@ -189,7 +235,8 @@ impl Files {
 }
 
 /// Why a file that an asset names is not read.
-pub(super) const OUTSIDE: &str = "it is outside the asset folder (see `AssetPlugin::unapproved_path_mode`)";
+pub(super) const OUTSIDE: &str =
+    "it is outside the asset folder (see `AssetPlugin::unapproved_path_mode`)";
 
 /// Most files listed: a model in a home folder must not list the whole disk.
 const MOST: usize = 4096;
@@ -219,7 +266,9 @@ fn without_detours(path: &Path) -> PathBuf {
     for component in path.components() {
         match component {
             Component::CurDir => {}
-            Component::ParentDir if matches!(out.components().next_back(), Some(Component::Normal(_))) => {
+            Component::ParentDir
+                if matches!(out.components().next_back(), Some(Component::Normal(_))) =>
+            {
                 out.pop();
             }
             component => out.push(component),
@@ -238,7 +287,9 @@ pub(super) enum Most {
 }
 
 fn too_much(most: u64) -> String {
-    format!("with it, more than {most} bytes would be read; if that is intended, raise the limit `file_bytes`")
+    format!(
+        "with it, more than {most} bytes would be read; if that is intended, raise the limit `file_bytes`"
+    )
 }
 
 /// How many bytes may still be read.
@@ -260,9 +311,13 @@ impl Room {
         let mut source = Vec::new();
         loop {
             let most = self.0.load(Ordering::Relaxed).min(CHUNK);
-            let read = AsyncReadExt::take(&mut *reader, most).read_to_end(&mut source).await? as u64;
+            let read = AsyncReadExt::take(&mut *reader, most)
+                .read_to_end(&mut source)
+                .await? as u64;
             let left = |left: u64| Some(left.saturating_sub(read));
-            _ = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, left);
+            _ = self
+                .0
+                .fetch_update(Ordering::Relaxed, Ordering::Relaxed, left);
             if read < most || most == 0 {
                 return Ok(source);
             }
@@ -271,7 +326,10 @@ impl Room {
 }
 
 /// Reads to the end, but no more than one byte beyond the limit.
-pub(super) async fn read_within(reader: &mut dyn Reader, limits: &Limits) -> Result<Vec<u8>, std::io::Error> {
+pub(super) async fn read_within(
+    reader: &mut dyn Reader,
+    limits: &Limits,
+) -> Result<Vec<u8>, std::io::Error> {
     Room::new(limits.file_bytes).read(reader).await
 }
 
@@ -287,7 +345,12 @@ impl AssetLoader for DependencyLoader {
     type Settings = ();
     type Error = Infallible;
 
-    async fn load(&self, _: &mut dyn Reader, _: &(), _: &mut LoadContext<'_>) -> Result<Dependency, Infallible> {
+    async fn load(
+        &self,
+        _: &mut dyn Reader,
+        _: &(),
+        _: &mut LoadContext<'_>,
+    ) -> Result<Dependency, Infallible> {
         Ok(Dependency)
     }
 }

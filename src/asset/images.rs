@@ -28,14 +28,21 @@ impl Claims {
     ///
     /// Formats for video memory hold what they claim, and are not counted.
     pub(super) fn add(&mut self, name: &str, bytes: &[u8]) -> Result<(), String> {
-        let Some((width, height)) = claimed_size(name, bytes) else { return Ok(()) };
+        let Some((width, height)) = claimed_size(name, bytes) else {
+            return Ok(());
+        };
         if width.max(height) > MOST_TEXELS {
-            return Err(format!("it has {width} × {height} texels; the limit is {MOST_TEXELS} per side"));
+            return Err(format!(
+                "it has {width} × {height} texels; the limit is {MOST_TEXELS} per side"
+            ));
         }
         // Four bytes a texel, and a third of that for mip levels.
         let with_it = self.bytes + u64::from(width) * u64::from(height) * 16 / 3;
         if with_it > MOST_BYTES {
-            return Err(format!("with it, the character's textures would take more than {} GiB", MOST_BYTES >> 30));
+            return Err(format!(
+                "with it, the character's textures would take more than {} GiB",
+                MOST_BYTES >> 30
+            ));
         }
         self.bytes = with_it;
         Ok(())
@@ -51,14 +58,23 @@ pub(super) fn decode(
     sampler: ImageSampler,
 ) -> Result<Image, String> {
     let kind = ImageType::Extension(extension(name));
-    Image::from_buffer(bytes, kind, formats, is_srgb, sampler, RenderAssetUsages::default())
-        .map_err(|error| error.to_string())
+    Image::from_buffer(
+        bytes,
+        kind,
+        formats,
+        is_srgb,
+        sampler,
+        RenderAssetUsages::default(),
+    )
+    .map_err(|error| error.to_string())
 }
 
 /// Returns the width and height in an image's header.
 fn claimed_size(name: &str, bytes: &[u8]) -> Option<(u32, u32)> {
     let format = ImageFormat::from_extension(extension(name))?;
-    ImageReader::with_format(Cursor::new(bytes), format).into_dimensions().ok()
+    ImageReader::with_format(Cursor::new(bytes), format)
+        .into_dimensions()
+        .ok()
 }
 
 fn extension(name: &str) -> &str {
@@ -71,7 +87,10 @@ pub(super) struct SupportedFormats(Arc<OnceLock<CompressedImageFormats>>);
 
 impl SupportedFormats {
     pub(super) fn get(&self) -> CompressedImageFormats {
-        self.0.get().copied().unwrap_or(CompressedImageFormats::NONE)
+        self.0
+            .get()
+            .copied()
+            .unwrap_or(CompressedImageFormats::NONE)
     }
 
     pub(super) fn set(&self, formats: CompressedImageFormats) {
@@ -87,26 +106,46 @@ mod tests {
     #[test]
     fn an_image_that_claims_too_much_is_refused_before_it_is_decoded() {
         let mut png = Cursor::new(Vec::new());
-        GrayImage::new(MOST_TEXELS + 1, 1).write_to(&mut png, ImageFormat::Png).unwrap();
-        let error = Claims::default().add("wide.png", png.get_ref()).unwrap_err();
-        assert_eq!(error, "it has 16385 × 1 texels; the limit is 16384 per side");
+        GrayImage::new(MOST_TEXELS + 1, 1)
+            .write_to(&mut png, ImageFormat::Png)
+            .unwrap();
+        let error = Claims::default()
+            .add("wide.png", png.get_ref())
+            .unwrap_err();
+        assert_eq!(
+            error,
+            "it has 16385 × 1 texels; the limit is 16384 per side"
+        );
 
         // Headers of TGA files. 16,000² texels with their mip levels take 1.27 GiB.
         let tga = |size: u16| {
             let [low, high] = size.to_le_bytes();
-            [0, 0, 10, 0, 0, 0, 0, 0, 0, 0, 0, 0, low, high, low, high, 32, 0]
+            [
+                0, 0, 10, 0, 0, 0, 0, 0, 0, 0, 0, 0, low, high, low, high, 32, 0,
+            ]
         };
         let mut claims = Claims::default();
         for _ in 0..3 {
             assert_eq!(claims.add("large.tga", &tga(16_000)), Ok(()));
         }
         let error = claims.add("large.TGA", &tga(16_000)).unwrap_err();
-        assert_eq!(error, "with it, the character's textures would take more than 4 GiB");
-        assert_eq!(claims.add("small.tga", &tga(256)), Ok(()), "there is still room for a small one");
+        assert_eq!(
+            error,
+            "with it, the character's textures would take more than 4 GiB"
+        );
+        assert_eq!(
+            claims.add("small.tga", &tga(256)),
+            Ok(()),
+            "there is still room for a small one"
+        );
         assert!(claims.add("huge.tga", &tga(u16::MAX)).is_err());
 
         // Decoding says what is wrong with these.
-        for (name, bytes) in [("cut.png", &png.get_ref()[..20]), ("empty.tga", &[]), ("none", &tga(256))] {
+        for (name, bytes) in [
+            ("cut.png", &png.get_ref()[..20]),
+            ("empty.tga", &[]),
+            ("none", &tga(256)),
+        ] {
             assert_eq!(claims.add(name, bytes), Ok(()));
         }
     }

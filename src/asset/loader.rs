@@ -10,8 +10,8 @@ use super::{
 use crate::{
     format::{Diagnostic, FormatError, md5},
     import::{
-        ClipEntry, FileKind, ImportSettings, Manifest, clip_from_md5, files_beside, open_manifest, skeleton_of_anim,
-        texture_folders, texture_places,
+        ClipEntry, FileKind, ImportSettings, Manifest, clip_from_md5, files_beside, open_manifest,
+        skeleton_of_anim, texture_folders, texture_places,
     },
 };
 use bevy::{
@@ -113,16 +113,35 @@ impl AssetLoader for CharacterLoader {
             files.insert(own, Ok(source));
             manifest
         };
-        let mut named: Vec<String> =
-            std::iter::once(manifest.model.as_str()).chain(manifest.clip_files()).map(str::to_owned).collect();
+        let mut named: Vec<String> = std::iter::once(manifest.model.as_str())
+            .chain(manifest.clip_files())
+            .map(str::to_owned)
+            .collect();
         named.sort_unstable();
         named.dedup();
-        let unread = named.iter().filter(|file| !files.contains_key(*file)).cloned().collect();
-        files.extend(self.files.read_all(&path, unread, Most::Each(limits.file_bytes), context).await);
+        let unread = named
+            .iter()
+            .filter(|file| !files.contains_key(*file))
+            .cloned()
+            .collect();
+        files.extend(
+            self.files
+                .read_all(&path, unread, Most::Each(limits.file_bytes), context)
+                .await,
+        );
         for file in named {
-            let Some(Ok(source)) = files.get(&file) else { continue };
-            let beside = files_beside(&file, source).into_iter().filter(|file| !files.contains_key(file)).collect();
-            files.extend(self.files.read_all(&path, beside, Most::Together(limits.file_bytes), context).await);
+            let Some(Ok(source)) = files.get(&file) else {
+                continue;
+            };
+            let beside = files_beside(&file, source)
+                .into_iter()
+                .filter(|file| !files.contains_key(file))
+                .collect();
+            files.extend(
+                self.files
+                    .read_all(&path, beside, Most::Together(limits.file_bytes), context)
+                    .await,
+            );
         }
         let read = |file: &str| match files.get(file) {
             Some(Ok(bytes)) => Ok(Cow::Borrowed(&bytes[..])),
@@ -134,21 +153,35 @@ impl AssetLoader for CharacterLoader {
 
         let model_path = beside(&path, &manifest.model);
         // Without an image loader, as on a server, every texture would be an error.
-        let images = self.files.server.get_asset_loader_with_asset_type::<Image>().await;
-        let mode = if images.is_ok() { settings.textures } else { TextureMode::Ignore };
+        let images = self
+            .files
+            .server
+            .get_asset_loader_with_asset_type::<Image>()
+            .await;
+        let mode = if images.is_ok() {
+            settings.textures
+        } else {
+            TextureMode::Ignore
+        };
         let mut textures = Textures::default();
         if mode != TextureMode::Ignore {
             let (files, is_complete) = if manifest.textures.is_empty() {
                 // Names in glTF are exact, unless they only make sense on the artist's machine.
                 let are_exact = FileKind::of_name(&manifest.model) == Some(FileKind::Gltf);
                 let materials = &imported.model.materials;
-                let (folders, places) = (texture_folders(materials), texture_places(materials, are_exact));
-                self.files.textures(&model_path, folders, places, limits).await
+                let (folders, places) = (
+                    texture_folders(materials),
+                    texture_places(materials, are_exact),
+                );
+                self.files
+                    .textures(&model_path, folders, places, limits)
+                    .await
             } else {
                 (manifest.textures.clone(), true)
             };
             // A manifest may have been written before such folders were searched.
-            let is_deep = |name: &str| !manifest.textures.is_empty() && name.matches('/').count() > 1;
+            let is_deep =
+                |name: &str| !manifest.textures.is_empty() && name.matches('/').count() > 1;
             let may_exist = |name: &str| !is_complete || is_deep(name);
             textures = Textures::resolve(&mut imported, &manifest.model, files, may_exist);
         }
@@ -157,16 +190,33 @@ impl AssetLoader for CharacterLoader {
         let (materials, formats) = (&imported.model.materials, self.formats.get());
         let own = textures.own(materials, wants_mips);
         let images = textures.files_of(&own);
-        let images = self.files.read_all(&model_path, images, Most::Together(limits.file_bytes), context).await;
+        let images = self
+            .files
+            .read_all(
+                &model_path,
+                images,
+                Most::Together(limits.file_bytes),
+                context,
+            )
+            .await;
         let own = textures.load(own, images, formats, &name).await;
         let mut sink = ContextSink {
             context,
             loader: self,
             model_path,
-            textures: own.into_iter().map(|(key, image)| (key, OwnTexture::Waiting(image.map(Box::new)))).collect(),
+            textures: own
+                .into_iter()
+                .map(|(key, image)| (key, OwnTexture::Waiting(image.map(Box::new))))
+                .collect(),
             used: HashSet::new(),
         };
-        Ok(assemble_character(imported, &manifest, &textures, settings.meshes, &mut sink))
+        Ok(assemble_character(
+            imported,
+            &manifest,
+            &textures,
+            settings.meshes,
+            &mut sink,
+        ))
     }
 
     fn extensions(&self) -> &[&str] {
@@ -182,14 +232,38 @@ fn name_of(context: &LoadContext<'_>) -> String {
 }
 
 fn bare_manifest(model: &str, settings: &CharacterLoaderSettings) -> Manifest {
-    let ImportSettings { scale, hand, up, flip_v, skin_error, max_palette, as_is, limits: _ } = settings.import;
+    let ImportSettings {
+        scale,
+        hand,
+        up,
+        flip_v,
+        skin_error,
+        max_palette,
+        as_is,
+        limits: _,
+    } = settings.import;
     let clip_error = settings.clip_error;
-    let mut manifest =
-        Manifest { scale, hand, up, flip_v, skin_error, max_palette, clip_error, ..Manifest::of_model(model) };
+    let mut manifest = Manifest {
+        scale,
+        hand,
+        up,
+        flip_v,
+        skin_error,
+        max_palette,
+        clip_error,
+        ..Manifest::of_model(model)
+    };
     for file in &settings.clips {
         let stem = file.rsplit(['/', '\\']).next().unwrap_or(file);
         let stem = stem.rsplit_once('.').map_or(stem, |(stem, _)| stem);
-        manifest.clips.insert(stem.to_owned(), ClipEntry { file: Some(file.clone()), as_is, ..ClipEntry::default() });
+        manifest.clips.insert(
+            stem.to_owned(),
+            ClipEntry {
+                file: Some(file.clone()),
+                as_is,
+                ..ClipEntry::default()
+            },
+        );
     }
     manifest
 }
@@ -201,7 +275,11 @@ fn report(warnings: &[Diagnostic]) {
         warn!("{warning}");
     }
     if let Some(next) = warnings.get(SHOWN) {
-        warn!("{}: {} more warnings; run `marionette validate` to see them all", next.file, warnings.len() - SHOWN);
+        warn!(
+            "{}: {} more warnings; run `marionette validate` to see them all",
+            next.file,
+            warnings.len() - SHOWN
+        );
     }
 }
 
@@ -229,7 +307,11 @@ impl Sink for ContextSink<'_, '_> {
         self.add(label, mesh)
     }
 
-    fn material(&mut self, label: CharacterAssetLabel, material: StandardMaterial) -> Handle<StandardMaterial> {
+    fn material(
+        &mut self,
+        label: CharacterAssetLabel,
+        material: StandardMaterial,
+    ) -> Handle<StandardMaterial> {
         self.add(label, material)
     }
 
@@ -246,23 +328,34 @@ impl Sink for ContextSink<'_, '_> {
             missing => match self.last_good(&key.file) {
                 // After a bad save, the last good image stays.
                 Some(last) => {
-                    warn!("{}: cannot be read; keeping the texture loaded before", key.file);
+                    warn!(
+                        "{}: cannot be read; keeping the texture loaded before",
+                        key.file
+                    );
                     Some(last)
                 }
                 None if missing.is_none() => {
                     let path = beside(&self.model_path, &key.file);
                     if self.loader.files.permits(&self.model_path, &path) {
-                        let load = self.context.load_builder().with_settings(image_settings(key));
+                        let load = self
+                            .context
+                            .load_builder()
+                            .with_settings(image_settings(key));
                         Some(load.override_unapproved().load(path))
                     } else {
-                        warn!("{}: `{}` is not drawn: {OUTSIDE}", self.context.path(), key.file);
+                        warn!(
+                            "{}: `{}` is not drawn: {OUTSIDE}",
+                            self.context.path(),
+                            key.file
+                        );
                         None
                     }
                 }
                 None => None,
             },
         };
-        self.textures.insert(key.clone(), OwnTexture::Added(handle.clone()));
+        self.textures
+            .insert(key.clone(), OwnTexture::Added(handle.clone()));
         handle
     }
 }
@@ -272,8 +365,11 @@ impl ContextSink<'_, '_> {
     fn last_good(&mut self, file: &str) -> Option<Handle<Image>> {
         let label = CharacterAssetLabel::Texture(file.to_owned());
         let server = &self.loader.files.server;
-        let last: Handle<Image> = server.get_handle(label.from_asset(self.context.path().clone()))?;
-        server.is_loaded(&last).then(|| self.context.get_label_handle(label.to_string()))
+        let last: Handle<Image> =
+            server.get_handle(label.from_asset(self.context.path().clone()))?;
+        server
+            .is_loaded(&last)
+            .then(|| self.context.get_label_handle(label.to_string()))
     }
 
     fn add<A: Asset>(&mut self, label: CharacterAssetLabel, asset: A) -> Handle<A> {
@@ -285,7 +381,10 @@ impl ContextSink<'_, '_> {
             count += 1;
             unique = format!("{label}.{count}");
         }
-        match self.context.labeled_asset_scope(unique, |_| Ok::<_, std::convert::Infallible>(asset)) {
+        match self
+            .context
+            .labeled_asset_scope(unique, |_| Ok::<_, std::convert::Infallible>(asset))
+        {
             Ok(handle) => handle,
             Err(never) => match never {},
         }
@@ -321,7 +420,12 @@ impl AssetLoader for ClipLoader {
         limits.check_size(&file, source.len() as u64)?;
         let anim = md5::parse_anim(&file, &source)?;
         let skeleton = skeleton_of_anim(&file, &anim.value, &settings.import)?;
-        let stem = context.path().path().file_stem().map(|stem| stem.to_string_lossy()).unwrap_or_default();
+        let stem = context
+            .path()
+            .path()
+            .file_stem()
+            .map(|stem| stem.to_string_lossy())
+            .unwrap_or_default();
         let clip = clip_from_md5(&file, &stem, &anim.value, &skeleton, &settings.import)?;
         limits.check_clip(&file, &clip.value)?;
         report(&[anim.warnings, clip.warnings].concat());

@@ -29,9 +29,17 @@ pub fn standard_material(
             None => AlphaMode::Opaque,
         },
         double_sided: material.double_sided,
-        cull_mode: if material.double_sided { None } else { Some(Face::Back) },
+        cull_mode: if material.double_sided {
+            None
+        } else {
+            Some(Face::Back)
+        },
         unlit: material.unlit,
-        uv_transform: Affine2::from_scale_angle_translation(uv.scale.into(), -uv.rotation, uv.offset.into()),
+        uv_transform: Affine2::from_scale_angle_translation(
+            uv.scale.into(),
+            -uv.rotation,
+            uv.offset.into(),
+        ),
         ..default()
     }
 }

@@ -10,24 +10,41 @@ use bevy::{
 /// any, and, if it is skinned, joint indices and weights.
 pub fn mesh_of(part: &SkinPart, usages: RenderAssetUsages) -> Mesh {
     let mut mesh = Mesh::new(PrimitiveTopology::TriangleList, usages);
-    let vec3s = |list: &[glam::Vec3]| VertexAttributeValues::Float32x3(list.iter().map(|v| v.to_array()).collect());
+    let vec3s = |list: &[glam::Vec3]| {
+        VertexAttributeValues::Float32x3(list.iter().map(|v| v.to_array()).collect())
+    };
     mesh.insert_attribute(Mesh::ATTRIBUTE_POSITION, vec3s(&part.positions));
     mesh.insert_attribute(Mesh::ATTRIBUTE_NORMAL, vec3s(&part.normals));
     if part.tangents.len() == part.positions.len() {
         let tangents = part.tangents.iter().map(|t| t.to_array()).collect();
-        mesh.insert_attribute(Mesh::ATTRIBUTE_TANGENT, VertexAttributeValues::Float32x4(tangents));
+        mesh.insert_attribute(
+            Mesh::ATTRIBUTE_TANGENT,
+            VertexAttributeValues::Float32x4(tangents),
+        );
     }
     let tex_coords = part.tex_coords.iter().map(|t| t.to_array()).collect();
-    mesh.insert_attribute(Mesh::ATTRIBUTE_UV_0, VertexAttributeValues::Float32x2(tex_coords));
+    mesh.insert_attribute(
+        Mesh::ATTRIBUTE_UV_0,
+        VertexAttributeValues::Float32x2(tex_coords),
+    );
     if !part.colors.is_empty() {
         let colors = part.colors.iter().map(|c| c.to_array()).collect();
-        mesh.insert_attribute(Mesh::ATTRIBUTE_COLOR, VertexAttributeValues::Float32x4(colors));
+        mesh.insert_attribute(
+            Mesh::ATTRIBUTE_COLOR,
+            VertexAttributeValues::Float32x4(colors),
+        );
     }
     if !part.influences.is_empty() {
         let palette = part.influences.iter().map(|i| i.palette).collect();
         let weights = part.influences.iter().map(|i| i.weights).collect();
-        mesh.insert_attribute(Mesh::ATTRIBUTE_JOINT_INDEX, VertexAttributeValues::Uint16x4(palette));
-        mesh.insert_attribute(Mesh::ATTRIBUTE_JOINT_WEIGHT, VertexAttributeValues::Float32x4(weights));
+        mesh.insert_attribute(
+            Mesh::ATTRIBUTE_JOINT_INDEX,
+            VertexAttributeValues::Uint16x4(palette),
+        );
+        mesh.insert_attribute(
+            Mesh::ATTRIBUTE_JOINT_WEIGHT,
+            VertexAttributeValues::Float32x4(weights),
+        );
     }
     let indices = part.triangles.as_flattened();
     mesh.insert_indices(if part.positions.len() <= usize::from(u16::MAX) {

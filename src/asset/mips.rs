@@ -40,9 +40,17 @@ pub(super) fn with_mips(mut image: Image, content: Content) -> Image {
     };
     let mut size = [size.width as usize, size.height as usize];
     let bytes = size[0] * size[1] * channels;
-    let Some(data) = image.data.as_mut().filter(|data| plain && bytes > 0 && data.len() == bytes) else { return image };
+    let Some(data) = image
+        .data
+        .as_mut()
+        .filter(|data| plain && bytes > 0 && data.len() == bytes)
+    else {
+        return image;
+    };
     let cutoff = match content {
-        Content::Color { cutoff: Some(cutoff) } if channels == 4 => Some((cutoff, coverage(data, cutoff))),
+        Content::Color {
+            cutoff: Some(cutoff),
+        } if channels == 4 => Some((cutoff, coverage(data, cutoff))),
         _ => None,
     };
     let decode = filter.decode_table();
@@ -50,10 +58,15 @@ pub(super) fn with_mips(mut image: Image, content: Content) -> Image {
     while size != [1, 1] {
         let next = match &level {
             Some(level) => halve(&mut size, |texel| level[texel]),
-            None => halve(&mut size, |texel| filter.decode(&data[texel * channels..][..channels], &decode)),
+            None => halve(&mut size, |texel| {
+                filter.decode(&data[texel * channels..][..channels], &decode)
+            }),
         };
         let start = data.len();
-        data.extend(next.iter().flat_map(|&texel| filter.encode(texel).into_iter().take(channels)));
+        data.extend(
+            next.iter()
+                .flat_map(|&texel| filter.encode(texel).into_iter().take(channels)),
+        );
         if let Some((cutoff, visible)) = cutoff {
             keep_coverage(&mut data[start..], cutoff, visible);
         }
@@ -89,9 +102,15 @@ impl Filter {
 
     fn decode(self, texel: &[u8], table: &[f32; 256]) -> Vec4 {
         let value = |byte: u8| table[usize::from(byte)];
-        let &[r, g, b, a] = texel else { return Vec4::new(value(texel[0]) * (1.0 + HIDDEN), 0.0, 0.0, 1.0) };
+        let &[r, g, b, a] = texel else {
+            return Vec4::new(value(texel[0]) * (1.0 + HIDDEN), 0.0, 0.0, 1.0);
+        };
         let alpha = f32::from(a) / 255.0;
-        let weight = if self == Self::Normals { 1.0 } else { alpha + HIDDEN };
+        let weight = if self == Self::Normals {
+            1.0
+        } else {
+            alpha + HIDDEN
+        };
         (Vec3::new(value(r), value(g), value(b)) * weight).extend(alpha)
     }
 
@@ -101,9 +120,13 @@ impl Filter {
         let [r, g, b] = match self {
             Self::Srgb => {
                 let table = srgb_table();
-                color.to_array().map(|value| table[(value.clamp(0.0, 1.0) * 65535.0).round() as usize])
+                color
+                    .to_array()
+                    .map(|value| table[(value.clamp(0.0, 1.0) * 65535.0).round() as usize])
             }
-            Self::Normals => (texel.truncate().normalize_or(Vec3::Z) * 0.5 + 0.5).to_array().map(byte),
+            Self::Normals => (texel.truncate().normalize_or(Vec3::Z) * 0.5 + 0.5)
+                .to_array()
+                .map(byte),
             Self::Linear => color.to_array().map(byte),
         };
         [r, g, b, byte(texel.w)]
@@ -113,7 +136,8 @@ impl Filter {
 /// Linear light, in steps of 1/65535, as sRGB.
 fn srgb_table() -> &'static [u8] {
     static TABLE: OnceLock<Vec<u8>> = OnceLock::new();
-    let encode = |step: u32| (Srgba::gamma_function_inverse(step as f32 / 65535.0) * 255.0).round() as u8;
+    let encode =
+        |step: u32| (Srgba::gamma_function_inverse(step as f32 / 65535.0) * 255.0).round() as u8;
     TABLE.get_or_init(|| (0..=65535).map(encode).collect())
 }
 
@@ -142,14 +166,19 @@ fn shares(from: usize, to: usize) -> Vec<Vec<(usize, f32)>> {
     let covered = |i: usize| {
         let (low, high) = (i * from, (i + 1) * from);
         let overlap = move |j: usize| ((j + 1) * to).min(high) - (j * to).max(low);
-        (low / to..high.div_ceil(to)).map(move |j| (j, overlap(j) as f32 / from as f32)).collect()
+        (low / to..high.div_ceil(to))
+            .map(move |j| (j, overlap(j) as f32 / from as f32))
+            .collect()
     };
     (0..to).map(covered).collect()
 }
 
 /// Returns the share of RGBA texels whose alpha reaches the cutoff.
 fn coverage(texels: &[u8], cutoff: f32) -> f32 {
-    let visible = texels.chunks_exact(4).filter(|texel| f32::from(texel[3]) >= cutoff * 255.0).count();
+    let visible = texels
+        .chunks_exact(4)
+        .filter(|texel| f32::from(texel[3]) >= cutoff * 255.0)
+        .count();
     visible as f32 / (texels.len() / 4).max(1) as f32
 }
 
@@ -180,14 +209,28 @@ mod tests {
     const COLOR: Content = Content::Color { cutoff: None };
 
     fn image(width: u32, height: u32, data: Vec<u8>, format: TextureFormat) -> Image {
-        let size = Extent3d { width, height, depth_or_array_layers: 1 };
-        Image::new(size, TextureDimension::D2, data, format, RenderAssetUsages::default())
+        let size = Extent3d {
+            width,
+            height,
+            depth_or_array_layers: 1,
+        };
+        Image::new(
+            size,
+            TextureDimension::D2,
+            data,
+            format,
+            RenderAssetUsages::default(),
+        )
     }
 
     /// Each level's texels.
     fn levels(image: &Image) -> Vec<&[u8]> {
         let size = image.texture_descriptor.size;
-        let channels = if image.texture_descriptor.format == R8Unorm { 1 } else { 4 };
+        let channels = if image.texture_descriptor.format == R8Unorm {
+            1
+        } else {
+            4
+        };
         let mut rest = image.data.as_deref().unwrap();
         let mut out = Vec::new();
         for level in 0..image.texture_descriptor.mip_level_count {
@@ -202,10 +245,20 @@ mod tests {
 
     #[test]
     fn levels_go_down_to_one_texel_whatever_the_sides() {
-        for (width, height, count) in [(1, 1, 1), (2, 1, 2), (8, 8, 4), (7, 5, 3), (64, 3, 7), (1, 9, 4)] {
+        for (width, height, count) in [
+            (1, 1, 1),
+            (2, 1, 2),
+            (8, 8, 4),
+            (7, 5, 3),
+            (64, 3, 7),
+            (1, 9, 4),
+        ] {
             let data = (0..width * height * 4).map(|i| i as u8).collect();
             let mipped = with_mips(image(width, height, data, Rgba8UnormSrgb), COLOR);
-            assert_eq!(mipped.texture_descriptor.mip_level_count, count, "{width}x{height}");
+            assert_eq!(
+                mipped.texture_descriptor.mip_level_count, count,
+                "{width}x{height}"
+            );
             assert_eq!(levels(&mipped).len() as u32, count);
         }
     }
@@ -214,9 +267,20 @@ mod tests {
     fn one_color_stays_that_color_on_every_level() {
         let texel = [13, 130, 250, 77];
         for (width, height) in [(16, 16), (11, 6)] {
-            let mipped =
-                with_mips(image(width, height, texel.repeat((width * height) as usize), Rgba8UnormSrgb), COLOR);
-            assert!(levels(&mipped).iter().all(|level| level.chunks(4).all(|found| found == texel)));
+            let mipped = with_mips(
+                image(
+                    width,
+                    height,
+                    texel.repeat((width * height) as usize),
+                    Rgba8UnormSrgb,
+                ),
+                COLOR,
+            );
+            assert!(
+                levels(&mipped)
+                    .iter()
+                    .all(|level| level.chunks(4).all(|found| found == texel))
+            );
         }
     }
 
@@ -224,33 +288,59 @@ mod tests {
     fn colors_are_averaged_in_linear_light() {
         let data = [[0, 0, 0, 255], [255, 255, 255, 255]].concat().repeat(2);
         // Half of white is 188 in sRGB, and 128 in plain numbers.
-        assert_eq!(levels(&with_mips(image(2, 2, data.clone(), Rgba8UnormSrgb), COLOR))[1], [188, 188, 188, 255]);
-        assert_eq!(levels(&with_mips(image(2, 2, data, Rgba8Unorm), COLOR))[1], [128, 128, 128, 255]);
+        assert_eq!(
+            levels(&with_mips(image(2, 2, data.clone(), Rgba8UnormSrgb), COLOR))[1],
+            [188, 188, 188, 255]
+        );
+        assert_eq!(
+            levels(&with_mips(image(2, 2, data, Rgba8Unorm), COLOR))[1],
+            [128, 128, 128, 255]
+        );
     }
 
     #[test]
     fn every_texel_counts_by_its_area_where_sides_are_odd() {
         // Three texels shared by one; five by two: 1 + 1 + ½, ½ + 1 + 1.
-        assert_eq!(levels(&with_mips(image(3, 1, vec![0, 90, 180], R8Unorm), COLOR))[1], [90]);
-        assert_eq!(levels(&with_mips(image(5, 1, vec![50, 100, 200, 0, 25], R8Unorm), COLOR))[1], [100, 50]);
+        assert_eq!(
+            levels(&with_mips(image(3, 1, vec![0, 90, 180], R8Unorm), COLOR))[1],
+            [90]
+        );
+        assert_eq!(
+            levels(&with_mips(
+                image(5, 1, vec![50, 100, 200, 0, 25], R8Unorm),
+                COLOR
+            ))[1],
+            [100, 50]
+        );
     }
 
     #[test]
     fn what_is_not_seen_does_not_tint_what_is() {
         let data = [[200, 40, 20, 255], [0, 255, 0, 0]].concat().repeat(2);
-        assert_eq!(levels(&with_mips(image(2, 2, data, Rgba8UnormSrgb), COLOR))[1], [200, 40, 20, 128]);
+        assert_eq!(
+            levels(&with_mips(image(2, 2, data, Rgba8UnormSrgb), COLOR))[1],
+            [200, 40, 20, 128]
+        );
         let hidden = [[10, 20, 30, 0]; 4].concat();
-        assert_eq!(levels(&with_mips(image(2, 2, hidden, Rgba8UnormSrgb), COLOR))[1], [10, 20, 30, 0]);
+        assert_eq!(
+            levels(&with_mips(image(2, 2, hidden, Rgba8UnormSrgb), COLOR))[1],
+            [10, 20, 30, 0]
+        );
     }
 
     #[test]
     fn normals_stay_of_unit_length() {
         // Two slopes that lean apart: their mean looks straight up, and is as long as they are.
         let (left, right) = ([37, 128, 218, 255], [219, 128, 218, 255]);
-        let mipped = with_mips(image(2, 2, [left, right].concat().repeat(2), Rgba8Unorm), Content::Normals);
+        let mipped = with_mips(
+            image(2, 2, [left, right].concat().repeat(2), Rgba8Unorm),
+            Content::Normals,
+        );
         assert_eq!(levels(&mipped)[1], [128, 128, 255, 255]);
         // Opposite ones cancel; there is still a direction.
-        let data = [[0, 128, 128, 255], [255, 127, 127, 255]].concat().repeat(2);
+        let data = [[0, 128, 128, 255], [255, 127, 127, 255]]
+            .concat()
+            .repeat(2);
         let texel = levels(&with_mips(image(2, 2, data, Rgba8Unorm), Content::Normals))[1].to_vec();
         let vector = Vec3::from_array([0, 1, 2].map(|i| f32::from(texel[i]) / 127.5 - 1.0));
         assert!((vector.length() - 1.0).abs() < 0.02, "{texel:?}");
@@ -264,11 +354,19 @@ mod tests {
         let content = Content::Color { cutoff: Some(0.5) };
         let plain = with_mips(image(32, 32, data.clone(), Rgba8UnormSrgb), COLOR);
         let kept = with_mips(image(32, 32, data, Rgba8UnormSrgb), content);
-        assert_eq!(coverage(levels(&plain)[2], 0.5), 0.0, "without care the leaf is gone");
+        assert_eq!(
+            coverage(levels(&plain)[2], 0.5),
+            0.0,
+            "without care the leaf is gone"
+        );
         for level in &levels(&kept)[..3] {
             assert!(coverage(level, 0.5) >= 0.25, "{}", coverage(level, 0.5));
         }
-        assert_eq!(coverage(levels(&kept)[1], 0.5), 0.5, "half the columns hold a line: no share lies between");
+        assert_eq!(
+            coverage(levels(&kept)[1], 0.5),
+            0.5,
+            "half the columns hold a line: no share lies between"
+        );
     }
 
     #[test]
@@ -277,10 +375,21 @@ mod tests {
         own.texture_descriptor.mip_level_count = 2;
         assert_eq!(with_mips(own.clone(), COLOR).data, own.data);
         let float = image(2, 2, vec![1; 2 * 2 * 16], Rgba32Float);
-        assert_eq!(with_mips(float.clone(), COLOR).texture_descriptor.mip_level_count, 1);
-        let torn = Image { data: Some(vec![0; 5]), ..image(2, 2, vec![0; 16], Rgba8Unorm) };
+        assert_eq!(
+            with_mips(float.clone(), COLOR)
+                .texture_descriptor
+                .mip_level_count,
+            1
+        );
+        let torn = Image {
+            data: Some(vec![0; 5]),
+            ..image(2, 2, vec![0; 16], Rgba8Unorm)
+        };
         assert_eq!(with_mips(torn, COLOR).data, Some(vec![0; 5]));
-        let uploaded = Image { data: None, ..image(2, 2, vec![0; 16], Rgba8Unorm) };
+        let uploaded = Image {
+            data: None,
+            ..image(2, 2, vec![0; 16], Rgba8Unorm)
+        };
         assert_eq!(with_mips(uploaded, COLOR).data, None);
     }
 }

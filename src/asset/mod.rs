@@ -20,7 +20,8 @@ pub use character::{Character, CharacterPart, ClipAsset, SkeletonAsset, Socket};
 pub use clips::AddClipError;
 pub use label::CharacterAssetLabel;
 pub use loader::{
-    CharacterLoader, CharacterLoaderError, CharacterLoaderSettings, ClipLoader, ClipLoaderSettings, TextureMode,
+    CharacterLoader, CharacterLoaderError, CharacterLoaderSettings, ClipLoader, ClipLoaderSettings,
+    TextureMode,
 };
 pub(crate) use material::textures_of;
 pub use progress::{CharactersLoaded, LoadProgress};

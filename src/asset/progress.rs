@@ -65,8 +65,17 @@ impl LoadProgress {
 
     /// The share of the files that has been read, 0..=1; 1 if no character is being loaded.
     pub fn fraction(&self) -> f32 {
-        let Counts { characters, files, read, .. } = *self.counts();
-        if characters == 0 || files == 0 { 1.0 } else { read as f32 / files as f32 }
+        let Counts {
+            characters,
+            files,
+            read,
+            ..
+        } = *self.counts();
+        if characters == 0 || files == 0 {
+            1.0
+        } else {
+            read as f32 / files as f32
+        }
     }
 
     /// Counts a character, of which one file is here already, until the guard is dropped.
@@ -90,7 +99,9 @@ impl LoadProgress {
     }
 
     fn counts(&self) -> MutexGuard<'_, Counts> {
-        self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+        self.0
+            .lock()
+            .unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }
 
@@ -115,8 +126,14 @@ pub(super) struct Announced {
 }
 
 /// Triggers [`CharactersLoaded`] a frame after the last loader was done, when Bevy has put its asset in place.
-pub(super) fn announce(progress: Res<LoadProgress>, mut before: Local<Announced>, mut commands: Commands) {
-    let Counts { characters, done, .. } = *progress.counts();
+pub(super) fn announce(
+    progress: Res<LoadProgress>,
+    mut before: Local<Announced>,
+    mut commands: Commands,
+) {
+    let Counts {
+        characters, done, ..
+    } = *progress.counts();
     if characters > 0 {
         return;
     }
@@ -138,13 +155,19 @@ mod tests {
         let first = progress.begin();
         progress.add_files(3);
         progress.add_read();
-        assert_eq!((progress.characters(), progress.read(), progress.files()), (1, 2, 4));
+        assert_eq!(
+            (progress.characters(), progress.read(), progress.files()),
+            (1, 2, 4)
+        );
         let second = progress.begin();
         assert_eq!((progress.characters(), progress.fraction()), (2, 0.6));
         drop(first);
         assert_eq!((progress.characters(), progress.fraction()), (1, 0.6));
         drop(second);
-        assert_eq!((progress.characters(), progress.fraction(), progress.files()), (0, 1.0, 5));
+        assert_eq!(
+            (progress.characters(), progress.fraction(), progress.files()),
+            (0, 1.0, 5)
+        );
         let _third = progress.begin();
         assert_eq!((progress.read(), progress.files()), (1, 1));
     }

@@ -33,13 +33,22 @@ impl Character {
         if let (Some(limits), Some(feet)) = (limits, &mut self.feet) {
             Arc::make_mut(feet).limits = limits;
         }
-        let feet = self.rig.feet.take().map(|of| FeetEntry { limits: limits.unwrap_or(of.limits), ..of });
+        let feet = self.rig.feet.take().map(|of| FeetEntry {
+            limits: limits.unwrap_or(of.limits),
+            ..of
+        });
         if (&rig.springs, &rig.colliders) != (&self.rig.springs, &self.rig.colliders) {
             let springs = resolve_springs(&rig.springs, &rig.colliders, &self.skeleton);
-            self.springs = Some(springs).filter(|springs| !springs.is_empty()).map(Arc::new);
+            self.springs = Some(springs)
+                .filter(|springs| !springs.is_empty())
+                .map(Arc::new);
         }
         if rig.look_at != self.rig.look_at {
-            self.look_at = rig.look_at.as_ref().and_then(|look| look.resolve(&self.skeleton)).map(Arc::new);
+            self.look_at = rig
+                .look_at
+                .as_ref()
+                .and_then(|look| look.resolve(&self.skeleton))
+                .map(Arc::new);
         }
         self.rig = RigEntries { feet, ..rig };
     }

@@ -6,15 +6,15 @@ use super::{
 };
 use crate::{
     import::{
-        EmbeddedImage, FileKind, Imported, MaterialTextures, TextureFiles, TextureMap, is_relative_path,
-        missing_textures,
+        EmbeddedImage, FileKind, Imported, MaterialTextures, TextureFiles, TextureMap,
+        is_relative_path, missing_textures,
     },
     model::{Material, MipFilter, Sampler, TextureFilter, TextureWrap},
 };
 use bevy::{
     image::{
-        CompressedImageFormats, ImageAddressMode, ImageFilterMode, ImageLoaderSettings, ImageSampler,
-        ImageSamplerDescriptor,
+        CompressedImageFormats, ImageAddressMode, ImageFilterMode, ImageLoaderSettings,
+        ImageSampler, ImageSamplerDescriptor,
     },
     prelude::*,
     tasks::{AsyncComputeTaskPool, Task},
@@ -55,28 +55,56 @@ impl Textures {
         let materials = &imported.model.materials;
         // In glTF, relative paths are exact, even to files that are not listed.
         let are_exact = FileKind::of_name(model) == Some(FileKind::Gltf);
-        let names = materials.iter().flat_map(|material| TextureMap::ALL.map(|map| map.of(material))).flatten();
-        let unlisted = names.filter(|name| are_exact && is_relative_path(name) && may_exist(name)).map(str::to_owned);
+        let names = materials
+            .iter()
+            .flat_map(|material| TextureMap::ALL.map(|map| map.of(material)))
+            .flatten();
+        let unlisted = names
+            .filter(|name| are_exact && is_relative_path(name) && may_exist(name))
+            .map(str::to_owned);
         let embedded = images.iter().map(|image| image.name.clone());
         let known = TextureFiles::new(embedded.chain(unlisted).chain(files.iter().cloned()));
-        let found: Vec<_> = materials.iter().map(|material| known.resolve_material(material)).collect();
+        let found: Vec<_> = materials
+            .iter()
+            .map(|material| known.resolve_material(material))
+            .collect();
 
-        let maps = || TextureMap::ALL.into_iter().filter(|map| *map != TextureMap::Specular);
+        let maps = || {
+            TextureMap::ALL
+                .into_iter()
+                .filter(|map| *map != TextureMap::Specular)
+        };
         let missing = materials.iter().zip(&found).flat_map(|(material, found)| {
-            maps().filter(move |map| found.get(*map).is_none()).map(move |map| map.of(material))
+            maps()
+                .filter(move |map| found.get(*map).is_none())
+                .map(move |map| map.of(material))
         });
-        imported.warnings.extend(missing_textures(model, missing.flatten()));
+        imported
+            .warnings
+            .extend(missing_textures(model, missing.flatten()));
         let key_of = |found: &MaterialTextures, sampler: Sampler, map: TextureMap| {
-            let file = found.get(map).filter(|_| map != TextureMap::Specular)?.to_owned();
-            Some(TextureKey { file, is_srgb: map.is_color(), sampler })
+            let file = found
+                .get(map)
+                .filter(|_| map != TextureMap::Specular)?
+                .to_owned();
+            Some(TextureKey {
+                file,
+                is_srgb: map.is_color(),
+                sampler,
+            })
         };
         Self {
             materials: materials
                 .iter()
                 .zip(&found)
-                .map(|(material, found)| TextureMap::ALL.map(|map| key_of(found, material.sampler, map)))
+                .map(|(material, found)| {
+                    TextureMap::ALL.map(|map| key_of(found, material.sampler, map))
+                })
                 .collect(),
-            embedded: images.into_iter().map(|EmbeddedImage { name, bytes }| (name, Arc::new(bytes))).collect(),
+            embedded: images
+                .into_iter()
+                .map(|EmbeddedImage { name, bytes }| (name, Arc::new(bytes)))
+                .collect(),
         }
     }
 
@@ -87,8 +115,15 @@ impl Textures {
 
     /// Returns the files of textures that aren't embedded, each once.
     pub(super) fn files_of(&self, textures: &[OwnImage]) -> Vec<String> {
-        let files = textures.iter().map(|own| &own.key.file).filter(|file| !self.embedded.contains_key(*file));
-        files.cloned().collect::<BTreeSet<String>>().into_iter().collect()
+        let files = textures
+            .iter()
+            .map(|own| &own.key.file)
+            .filter(|file| !self.embedded.contains_key(*file));
+        files
+            .cloned()
+            .collect::<BTreeSet<String>>()
+            .into_iter()
+            .collect()
     }
 
     /// Makes textures. `None` for an embedded image that cannot be decoded, with a warning.
@@ -102,19 +137,39 @@ impl Textures {
         character: &str,
     ) -> HashMap<TextureKey, Option<Image>> {
         let embedded = std::mem::take(&mut self.embedded);
-        let files = files.into_iter().filter_map(|(file, bytes)| Some((file, Arc::new(bytes.ok()?))));
+        let files = files
+            .into_iter()
+            .filter_map(|(file, bytes)| Some((file, Arc::new(bytes.ok()?))));
         let files: HashMap<String, Arc<Vec<u8>>> = files.collect();
-        let (mut pending, mut claims): (Vec<(TextureKey, Pending)>, _) = (Vec::new(), Claims::default());
-        for OwnImage { key, content, has_mips } in textures {
-            let Some(bytes) = embedded.get(&key.file).or(files.get(&key.file)).cloned() else { continue };
+        let (mut pending, mut claims): (Vec<(TextureKey, Pending)>, _) =
+            (Vec::new(), Claims::default());
+        for OwnImage {
+            key,
+            content,
+            has_mips,
+        } in textures
+        {
+            let Some(bytes) = embedded.get(&key.file).or(files.get(&key.file)).cloned() else {
+                continue;
+            };
             if let Err(error) = claims.add(&key.file, &bytes) {
                 pending.push((key, Pending::Done(Box::new(Err(error)))));
                 continue;
             }
             let used = key.clone();
             let make = move || {
-                let image = decode(&used.file, &bytes, formats, used.is_srgb, sampler_of(&used.sampler))?;
-                Ok(if has_mips { with_mips(image, content) } else { image })
+                let image = decode(
+                    &used.file,
+                    &bytes,
+                    formats,
+                    used.is_srgb,
+                    sampler_of(&used.sampler),
+                )?;
+                Ok(if has_mips {
+                    with_mips(image, content)
+                } else {
+                    image
+                })
             };
             pending.push((key, spawn(make)));
         }
@@ -129,7 +184,10 @@ impl Textures {
                     ready.insert(key, Some(image));
                 }
                 Err(error) if embedded.contains_key(&key.file) => {
-                    warn!("{character}: cannot read the embedded texture `{}`: {error}", key.file);
+                    warn!(
+                        "{character}: cannot read the embedded texture `{}`: {error}",
+                        key.file
+                    );
                     ready.insert(key, None);
                 }
                 Err(_) => {}
@@ -145,18 +203,26 @@ impl Textures {
         for (material, keys) in materials.iter().zip(&self.materials) {
             for (map, key) in TextureMap::ALL.into_iter().zip(keys) {
                 let Some(key) = key else { continue };
-                let has_mips = wants_mips && key.sampler.mip_levels != MipFilter::Off && has_no_mips(&key.file);
+                let has_mips = wants_mips
+                    && key.sampler.mip_levels != MipFilter::Off
+                    && has_no_mips(&key.file);
                 let is_own = has_mips || self.embedded.contains_key(&key.file);
                 if !is_own || own.iter().any(|known| known.key == *key) {
                     continue;
                 }
                 let content = match map {
-                    TextureMap::BaseColor => Content::Color { cutoff: material.alpha_cutoff },
+                    TextureMap::BaseColor => Content::Color {
+                        cutoff: material.alpha_cutoff,
+                    },
                     TextureMap::Normal => Content::Normals,
                     _ if key.is_srgb => Content::Color { cutoff: None },
                     _ => Content::Data,
                 };
-                own.push(OwnImage { key: key.clone(), content, has_mips });
+                own.push(OwnImage {
+                    key: key.clone(),
+                    content,
+                    has_mips,
+                });
             }
         }
         own
@@ -188,11 +254,15 @@ fn spawn(make: impl FnOnce() -> Result<Image, String> + Send + 'static) -> Pendi
 /// Returns `true` for formats that cannot store mip levels.
 fn has_no_mips(file: &str) -> bool {
     let extension = file.rsplit_once('.').map_or("", |(_, extension)| extension);
-    ["tga", "png", "jpg", "jpeg", "bmp", "webp"].iter().any(|known| extension.eq_ignore_ascii_case(known))
+    ["tga", "png", "jpg", "jpeg", "bmp", "webp"]
+        .iter()
+        .any(|known| extension.eq_ignore_ascii_case(known))
 }
 
 /// Returns the settings for loading a texture.
-pub(super) fn image_settings(key: &TextureKey) -> impl Fn(&mut ImageLoaderSettings) + Send + Sync + 'static {
+pub(super) fn image_settings(
+    key: &TextureKey,
+) -> impl Fn(&mut ImageLoaderSettings) + Send + Sync + 'static {
     let (is_srgb, sampler) = (key.is_srgb, sampler_of(&key.sampler));
     move |settings| {
         settings.is_srgb = is_srgb;

@@ -4,8 +4,8 @@ use super::{
     bounds::OutgrownBoxes,
     components::SkinnedCharacter,
     events::{
-        AnimationCallback, AnimationFinished, AnimationLooped, AnimationStarted, CallbackMoment, CallbacksObserved,
-        CrossFadeFinished, Moment, is_heard, send_now,
+        AnimationCallback, AnimationFinished, AnimationLooped, AnimationStarted, CallbackMoment,
+        CallbacksObserved, CrossFadeFinished, Moment, is_heard, send_now,
     },
     hierarchy::upward,
     layers::ActiveLayers,
@@ -55,7 +55,10 @@ pub(super) fn advance(
     time: Res<Time>,
     assets: Res<Assets<Character>>,
     names: Query<NameOrEntity>,
-    (observed, messages): (Res<CallbacksObserved>, Option<Res<Messages<AnimationCallback>>>),
+    (observed, messages): (
+        Res<CallbacksObserved>,
+        Option<Res<Messages<AnimationCallback>>>,
+    ),
     mut events: ResMut<PendingEvents>,
     mut outgrown: ResMut<OutgrownBoxes>,
     mut characters: Query<(
@@ -69,61 +72,87 @@ pub(super) fn advance(
     let dt = time.delta_secs_f64();
     let callbacks_are_heard = observed.0 || messages.is_some();
     let (events, outgrown) = (&mut events.0, &mut outgrown.0);
-    characters.par_iter_mut().batching_strategy(batches()).for_each_init(
-        || (events.borrow_local_mut(), outgrown.borrow_local_mut()),
-        |(events, outgrown), (entity, handle, mut controller, mut layers, root_motion)| {
-            let Some(character) = assets.get(handle.id()) else { return };
-            // Time passing is not a change that others need to hear of.
-            let controller = controller.bypass_change_detection();
-            let ThreadEvents { playback, pending } = &mut **events;
-            // Bevy's time never runs backwards, and an advance that is refused changes nothing.
-            let mut carried = None;
-            let advanced = match root_motion {
-                None => controller.advance(dt, character, playback),
-                Some(mut motion) => controller.advance_with_root_motion(dt, character, playback).map(|delta| {
-                    // A change that others hear of, unless there is none.
-                    if motion.delta != delta {
-                        motion.delta = delta;
-                    }
-                    carried = motion.applies().then_some(delta);
-                }),
-            };
-            if advanced.is_err() {
-                return;
-            }
-            // Now, while the tracks are in the cache.
-            let layers = layers.bypass_change_detection();
-            layers.look_up(character, controller);
-            if layers.has_outgrown_boxes() {
-                outgrown.push(entity);
-            }
-            if playback.is_empty() {
-                return;
-            }
-            // In real time, which characters in slow motion share with the others.
-            let (end, scale) = (controller.time(), controller.time_scale().max(f64::MIN_POSITIVE));
-            let mut before_end = u64::MAX;
-            for (index, event) in playback.drain(..).enumerate() {
-                // The events of one character are in order already.
-                let since = end - event.time();
-                before_end = before_end.min((since / scale * 1e9).round() as u64);
-                let moment = |of, clip, clip_time| {
-                    if !callbacks_are_heard {
-                        return CallbackMoment::default();
-                    }
-                    let mut then = layers.clone();
-                    then.rewind(since, controller, character, (of, clip, clip_time));
-                    let elapsed = dt * controller.time_scale();
-                    let carried = carried.filter(|_| elapsed > 0.0).unwrap_or_default();
-                    let carried = carried.share((since / elapsed.max(f64::MIN_POSITIVE)).clamp(0.0, 1.0));
-                    CallbackMoment(Some(Arc::new(Moment { layers: then, carried })))
+    characters
+        .par_iter_mut()
+        .batching_strategy(batches())
+        .for_each_init(
+            || (events.borrow_local_mut(), outgrown.borrow_local_mut()),
+            |(events, outgrown), (entity, handle, mut controller, mut layers, root_motion)| {
+                let Some(character) = assets.get(handle.id()) else {
+                    return;
                 };
-                if let Some(event) = translate(event, entity, character, (since / scale).max(0.0), moment, &names) {
-                    pending.push(PendingEvent { before_end, entity, index, event });
+                // Time passing is not a change that others need to hear of.
+                let controller = controller.bypass_change_detection();
+                let ThreadEvents { playback, pending } = &mut **events;
+                // Bevy's time never runs backwards, and an advance that is refused changes nothing.
+                let mut carried = None;
+                let advanced = match root_motion {
+                    None => controller.advance(dt, character, playback),
+                    Some(mut motion) => controller
+                        .advance_with_root_motion(dt, character, playback)
+                        .map(|delta| {
+                            // A change that others hear of, unless there is none.
+                            if motion.delta != delta {
+                                motion.delta = delta;
+                            }
+                            carried = motion.applies().then_some(delta);
+                        }),
+                };
+                if advanced.is_err() {
+                    return;
                 }
-            }
-        },
-    );
+                // Now, while the tracks are in the cache.
+                let layers = layers.bypass_change_detection();
+                layers.look_up(character, controller);
+                if layers.has_outgrown_boxes() {
+                    outgrown.push(entity);
+                }
+                if playback.is_empty() {
+                    return;
+                }
+                // In real time, which characters in slow motion share with the others.
+                let (end, scale) = (
+                    controller.time(),
+                    controller.time_scale().max(f64::MIN_POSITIVE),
+                );
+                let mut before_end = u64::MAX;
+                for (index, event) in playback.drain(..).enumerate() {
+                    // The events of one character are in order already.
+                    let since = end - event.time();
+                    before_end = before_end.min((since / scale * 1e9).round() as u64);
+                    let moment = |of, clip, clip_time| {
+                        if !callbacks_are_heard {
+                            return CallbackMoment::default();
+                        }
+                        let mut then = layers.clone();
+                        then.rewind(since, controller, character, (of, clip, clip_time));
+                        let elapsed = dt * controller.time_scale();
+                        let carried = carried.filter(|_| elapsed > 0.0).unwrap_or_default();
+                        let carried =
+                            carried.share((since / elapsed.max(f64::MIN_POSITIVE)).clamp(0.0, 1.0));
+                        CallbackMoment(Some(Arc::new(Moment {
+                            layers: then,
+                            carried,
+                        })))
+                    };
+                    if let Some(event) = translate(
+                        event,
+                        entity,
+                        character,
+                        (since / scale).max(0.0),
+                        moment,
+                        &names,
+                    ) {
+                        pending.push(PendingEvent {
+                            before_end,
+                            entity,
+                            index,
+                            event,
+                        });
+                    }
+                }
+            },
+        );
 }
 
 /// The event as characters report it; what only concerns the log is logged here.
@@ -135,12 +164,19 @@ fn translate(
     moment: impl FnOnce(TrackId, usize, f64) -> CallbackMoment,
     names: &Query<NameOrEntity>,
 ) -> Option<CharacterEvent> {
-    let clip_name =
-        |clip: usize| character.timing(clip).map(|timing| AnimationName::new(timing.name.clone())).unwrap_or_default();
+    let clip_name = |clip: usize| {
+        character
+            .timing(clip)
+            .map(|timing| AnimationName::new(timing.name.clone()))
+            .unwrap_or_default()
+    };
     // What a track was told to play: the name that a game waits for.
     let played = |clip: usize, space: Option<usize>| {
         let space = space.and_then(|space| character.blend_spaces().get(space));
-        space.map_or_else(|| clip_name(clip), |space| AnimationName::new(space.name().clone()))
+        space.map_or_else(
+            || clip_name(clip),
+            |space| AnimationName::new(space.name().clone()),
+        )
     };
     let who = || name_of(names, entity);
     Some(match event {
@@ -158,26 +194,73 @@ fn translate(
             current: callback.current,
             data: callback.data,
         }),
-        PlaybackEvent::Started { track, clip, space, time } => {
+        PlaybackEvent::Started {
+            track,
+            clip,
+            space,
+            time,
+        } => {
             let clip = played(clip, space);
-            CharacterEvent::Started(AnimationStarted { entity, track, clip, time, seconds_ago })
+            CharacterEvent::Started(AnimationStarted {
+                entity,
+                track,
+                clip,
+                time,
+                seconds_ago,
+            })
         }
-        PlaybackEvent::Looped { track, clip, space, time } => {
+        PlaybackEvent::Looped {
+            track,
+            clip,
+            space,
+            time,
+        } => {
             let clip = played(clip, space);
-            CharacterEvent::Looped(AnimationLooped { entity, track, clip, time, seconds_ago })
+            CharacterEvent::Looped(AnimationLooped {
+                entity,
+                track,
+                clip,
+                time,
+                seconds_ago,
+            })
         }
-        PlaybackEvent::Finished { track, clip, space, time } => {
+        PlaybackEvent::Finished {
+            track,
+            clip,
+            space,
+            time,
+        } => {
             let clip = played(clip, space);
-            CharacterEvent::Finished(AnimationFinished { entity, track, clip, time, seconds_ago })
+            CharacterEvent::Finished(AnimationFinished {
+                entity,
+                track,
+                clip,
+                time,
+                seconds_ago,
+            })
         }
-        PlaybackEvent::CrossFadeFinished { track, clip, space, time } => {
+        PlaybackEvent::CrossFadeFinished {
+            track,
+            clip,
+            space,
+            time,
+        } => {
             let clip = played(clip, space);
-            CharacterEvent::CrossFadeFinished(CrossFadeFinished { entity, track, clip, time, seconds_ago })
+            CharacterEvent::CrossFadeFinished(CrossFadeFinished {
+                entity,
+                track,
+                clip,
+                time,
+                seconds_ago,
+            })
         }
         PlaybackEvent::UnknownClip { name, .. } => {
             let spaces = character.blend_spaces().iter().map(|space| space.name());
             let known = available(character.clip_names().chain(spaces));
-            warn!("cannot play `{name}` on {}: no such clip or blend space {known}", who());
+            warn!(
+                "cannot play `{name}` on {}: no such clip or blend space {known}",
+                who()
+            );
             return None;
         }
         PlaybackEvent::BlendMismatch { clip, blend, .. } => {
@@ -188,7 +271,9 @@ fn translate(
                      manifest, or don't set the track's blend mode"
                 ),
                 _ => {
-                    warn!("{who} blends `{clip}` as a pose, but the clip is additive: don't set the track's blend mode")
+                    warn!(
+                        "{who} blends `{clip}` as a pose, but the clip is additive: don't set the track's blend mode"
+                    )
                 }
             }
             return None;
@@ -202,7 +287,10 @@ fn translate(
         }
         PlaybackEvent::TooManyCallbacks { clip, limit, .. } => {
             let clip = clip_name(clip);
-            warn!("{}: one frame passed more than {limit} callbacks of `{clip}`; the rest were dropped", who());
+            warn!(
+                "{}: one frame passed more than {limit} callbacks of `{clip}`; the rest were dropped",
+                who()
+            );
             return None;
         }
     })
@@ -231,12 +319,17 @@ pub(super) fn dispatch_events(
     let count = in_order.len();
     // Which thread saw an event is chance; its time, its character and its index are not.
     in_order.sort_unstable_by(|a, b| {
-        b.before_end.cmp(&a.before_end).then(a.entity.cmp(&b.entity)).then(a.index.cmp(&b.index))
+        b.before_end
+            .cmp(&a.before_end)
+            .then(a.entity.cmp(&b.entity))
+            .then(a.index.cmp(&b.index))
     });
     let mut places = mem::take(&mut world.resource_mut::<PoseClock>().places);
     let transforms = transforms.query(world);
     for PendingEvent { entity, .. } in &*in_order {
-        places.entry(*entity).or_insert_with(|| world_of(*entity, &transforms));
+        places
+            .entry(*entity)
+            .or_insert_with(|| world_of(*entity, &transforms));
     }
     world.resource_mut::<PoseClock>().places = places;
     for PendingEvent { event, .. } in in_order.drain(..) {
@@ -255,6 +348,8 @@ pub(super) fn dispatch_events(
 fn world_of(entity: Entity, transforms: &Query<(&Transform, Option<&ChildOf>)>) -> Affine3A {
     let parent_of = |entity| transforms.get(entity).ok()?.1.map(ChildOf::parent);
     upward(entity, parent_of).fold(Affine3A::IDENTITY, |world, entity| {
-        transforms.get(entity).map_or(world, |(transform, _)| transform.compute_affine() * world)
+        transforms
+            .get(entity)
+            .map_or(world, |(transform, _)| transform.compute_affine() * world)
     })
 }

@@ -99,7 +99,9 @@ impl ResolvedSocket {
         let offset = at.offset.compute_affine();
         match self.place? {
             SocketPlace::Character => Some(offset),
-            SocketPlace::Socket(socket) => Some(*joints.get(usize::from(socket.joint))? * socket.offset * offset),
+            SocketPlace::Socket(socket) => {
+                Some(*joints.get(usize::from(socket.joint))? * socket.offset * offset)
+            }
         }
     }
 }
@@ -107,7 +109,10 @@ impl ResolvedSocket {
 impl AtSocket {
     /// Holds the entity at a socket or joint of its character.
     pub fn new(socket: impl Into<String>) -> Self {
-        Self { socket: socket.into(), offset: Transform::IDENTITY }
+        Self {
+            socket: socket.into(),
+            offset: Transform::IDENTITY,
+        }
     }
 
     /// Sets the transform in the socket's space.
@@ -127,7 +132,8 @@ pub trait DetachExt {
 impl DetachExt for EntityWorldMut<'_> {
     fn detach_in_place(&mut self) -> &mut Self {
         if self.contains::<AttachedTo>() {
-            self.remove::<(AttachedTo, AtSocket, ResolvedSocket)>().remove_parent_in_place();
+            self.remove::<(AttachedTo, AtSocket, ResolvedSocket)>()
+                .remove_parent_in_place();
         }
         self
     }
@@ -160,9 +166,19 @@ fn adopt(
     entities: &Entities,
     mut commands: Commands,
 ) {
-    let Ok((&AttachedTo(character), parent)) = attached.get(entity) else { return };
+    let Ok((&AttachedTo(character), parent)) = attached.get(entity) else {
+        return;
+    };
     if entities.contains_spawned(character) {
-        become_child(&mut commands, entity, character, parent, &parents, &links, &names);
+        become_child(
+            &mut commands,
+            entity,
+            character,
+            parent,
+            &parents,
+            &links,
+            &names,
+        );
     }
 }
 
@@ -197,22 +213,49 @@ fn become_child(
 pub(super) fn attach(
     mut commands: Commands,
     assets: Res<Assets<Character>>,
-    characters: Query<(&SkinnedCharacter, &CharacterParts, &ModelPose, Option<&RigPose>, Has<RigState>)>,
-    mut attached: Query<(Entity, Ref<AttachedTo>, &AtSocket, &mut ResolvedSocket, &mut Transform, Option<&ChildOf>)>,
+    characters: Query<(
+        &SkinnedCharacter,
+        &CharacterParts,
+        &ModelPose,
+        Option<&RigPose>,
+        Has<RigState>,
+    )>,
+    mut attached: Query<(
+        Entity,
+        Ref<AttachedTo>,
+        &AtSocket,
+        &mut ResolvedSocket,
+        &mut Transform,
+        Option<&ChildOf>,
+    )>,
     parents: Query<&ChildOf>,
     links: Query<&AttachedTo>,
     names: Query<NameOrEntity>,
 ) {
     for (entity, attached, at, mut resolved, mut transform, parent) in &mut attached {
         let character = attached.0;
-        become_child(&mut commands, entity, character, parent, &parents, &links, &names);
+        become_child(
+            &mut commands,
+            entity,
+            character,
+            parent,
+            &parents,
+            &links,
+            &names,
+        );
         if attached.is_changed() || resolved.name != at.socket {
             *resolved = ResolvedSocket::default();
         }
-        let Ok((handle, parts, pose, rig, is_rigged)) = characters.get(character) else { continue };
-        let Some(version) = parts.version else { continue };
+        let Ok((handle, parts, pose, rig, is_rigged)) = characters.get(character) else {
+            continue;
+        };
+        let Some(version) = parts.version else {
+            continue;
+        };
         if resolved.version != version {
-            let Some(asset) = assets.get(handle.id()) else { continue };
+            let Some(asset) = assets.get(handle.id()) else {
+                continue;
+            };
             let place = if at.socket.is_empty() {
                 Some(SocketPlace::Character)
             } else {
@@ -221,9 +264,15 @@ pub(super) fn attach(
             if place.is_none() {
                 warn_missing(asset, character, &at.socket, &names);
             }
-            *resolved = ResolvedSocket { version, name: at.socket.clone(), place };
+            *resolved = ResolvedSocket {
+                version,
+                name: at.socket.clone(),
+                place,
+            };
         }
-        let joints = rig.filter(|_| is_rigged).map_or(&pose.joints[..], RigPose::joints);
+        let joints = rig
+            .filter(|_| is_rigged)
+            .map_or(&pose.joints[..], RigPose::joints);
         if let Some(place) = resolved.place(at, joints) {
             transform.set_if_neq(transform_of(place));
         }
@@ -232,7 +281,11 @@ pub(super) fn attach(
 
 pub(super) fn transform_of(affine: Affine3A) -> Transform {
     let (scale, rotation, translation) = affine.to_scale_rotation_translation();
-    Transform { translation, rotation, scale }
+    Transform {
+        translation,
+        rotation,
+        scale,
+    }
 }
 
 fn warn_missing(asset: &Character, character: Entity, socket: &str, names: &Query<NameOrEntity>) {

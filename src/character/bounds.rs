@@ -42,10 +42,14 @@ pub(super) fn follow_clips(
     // An observer may have changed a controller since it was advanced, and new parts may get here before it is.
     outgrown.0.borrow_local_mut().extend(&changed);
     for entity in outgrown.drain() {
-        let Ok((handle, controller, mut layers, parts, (overridden, rigged, worn))) = characters.get_mut(entity) else {
+        let Ok((handle, controller, mut layers, parts, (overridden, rigged, worn))) =
+            characters.get_mut(entity)
+        else {
             continue;
         };
-        let Some(character) = assets.get(handle.id()) else { continue };
+        let Some(character) = assets.get(handle.id()) else {
+            continue;
+        };
         let layers = layers.bypass_change_detection();
         layers.catch_up(character, &controller);
         let is_current = parts.version == Some(character.version);
@@ -54,17 +58,26 @@ pub(super) fn follow_clips(
         }
         layers.enclose();
         let (count, single) = layers.count();
-        let additive = layers.has_additive().then(|| character.reach.with_additive(layers.additive_weights()));
+        let additive = layers
+            .has_additive()
+            .then(|| character.reach.with_additive(layers.additive_weights()));
         for (part, &entity) in character.parts.iter().zip(&parts.entities) {
-            let Ok(mut aabb) = boxes.get_mut(entity) else { continue };
+            let Ok(mut aabb) = boxes.get_mut(entity) else {
+                continue;
+            };
             // A mix of two poses can stick out of both, like an arm on its way up.
             *aabb = match (count, single, &additive) {
                 (0, ..) => part.rest_bounds,
                 // What is added comes on top of what is blended.
-                (.., Some(reach)) => {
-                    part.bounds.within(reach).map_or(part.blend_bounds, |b| Aabb::from_min_max(b.min, b.max))
-                }
-                (1, Some(clip), _) => part.clip_bounds.get(clip).copied().unwrap_or(part.blend_bounds),
+                (.., Some(reach)) => part
+                    .bounds
+                    .within(reach)
+                    .map_or(part.blend_bounds, |b| Aabb::from_min_max(b.min, b.max)),
+                (1, Some(clip), _) => part
+                    .clip_bounds
+                    .get(clip)
+                    .copied()
+                    .unwrap_or(part.blend_bounds),
                 _ => part.blend_bounds,
             };
         }
@@ -75,14 +88,26 @@ pub(super) fn follow_clips(
 pub(super) fn follow_pose(
     assets: Res<Assets<Character>>,
     mut characters: Query<
-        (&SkinnedCharacter, &ModelPose, &CharacterParts, &mut ActiveLayers),
-        (Or<(With<PoseOverrides>, With<RigState>)>, Without<WornBy>, Or<(Changed<ModelPose>, Changed<PoseOverrides>)>),
+        (
+            &SkinnedCharacter,
+            &ModelPose,
+            &CharacterParts,
+            &mut ActiveLayers,
+        ),
+        (
+            Or<(With<PoseOverrides>, With<RigState>)>,
+            Without<WornBy>,
+            Or<(Changed<ModelPose>, Changed<PoseOverrides>)>,
+        ),
     >,
     mut boxes: Query<&mut Aabb, With<PartOf>>,
 ) {
     for (handle, pose, parts, mut layers) in &mut characters {
-        let Some(character) = assets.get(handle.id()) else { continue };
-        if parts.version != Some(character.version) || pose.joints.len() != character.skeleton.len() {
+        let Some(character) = assets.get(handle.id()) else {
+            continue;
+        };
+        if parts.version != Some(character.version) || pose.joints.len() != character.skeleton.len()
+        {
             continue;
         }
         // When the overrides or the rig are removed, the clips' boxes are set again.

@@ -38,10 +38,20 @@ use smallvec::SmallVec;
 /// ));
 /// # }
 /// ```
-#[derive(Component, Clone, Debug, Default, PartialEq, Eq, Deref, DerefMut, Reflect, FromTemplate)]
+#[derive(
+    Component, Clone, Debug, Default, PartialEq, Eq, Deref, DerefMut, Reflect, FromTemplate,
+)]
 #[reflect(Component, Clone, Default, PartialEq)]
 // Empty `Children`, because a component that is added later moves all others to another table, and Bevy keeps both.
-#[require(AnimationController, CharacterParts, ActiveLayers, PoseState, Children, Transform, Visibility)]
+#[require(
+    AnimationController,
+    CharacterParts,
+    ActiveLayers,
+    PoseState,
+    Children,
+    Transform,
+    Visibility
+)]
 pub struct SkinnedCharacter(pub Handle<Character>);
 
 impl From<Handle<Character>> for SkinnedCharacter {
@@ -105,11 +115,19 @@ pub struct PartOf {
 
 /// Warns about a part that was despawned while its character still has it.
 fn warn_of_lost_part(world: DeferredWorld, removed: HookContext) {
-    let Some(of) = world.get::<PartOf>(removed.entity) else { return };
+    let Some(of) = world.get::<PartOf>(removed.entity) else {
+        return;
+    };
     // What systems despawn is on no list any more.
-    if world.get::<CharacterParts>(of.character).is_some_and(|list| list.entities.contains(&removed.entity)) {
-        let [part, who] = [removed.entity, of.character]
-            .map(|entity| world.get::<Name>(entity).map_or_else(|| entity.to_string(), Name::to_string));
+    if world
+        .get::<CharacterParts>(of.character)
+        .is_some_and(|list| list.entities.contains(&removed.entity))
+    {
+        let [part, who] = [removed.entity, of.character].map(|entity| {
+            world
+                .get::<Name>(entity)
+                .map_or_else(|| entity.to_string(), Name::to_string)
+        });
         say_lost(part, who);
     }
 }
@@ -168,7 +186,11 @@ impl ModelPose {
 
     /// The box around a part in this pose.
     pub(super) fn bounds_of(&self, part: &CharacterPart) -> Aabb {
-        part.bounds.posed(&self.joints).map_or(part.rest_bounds, |bounds| Aabb::from_min_max(bounds.min, bounds.max))
+        part.bounds
+            .posed(&self.joints)
+            .map_or(part.rest_bounds, |bounds| {
+                Aabb::from_min_max(bounds.min, bounds.max)
+            })
     }
 }
 

@@ -21,7 +21,10 @@ impl PaletteRange {
     const NONE: u32 = u32::MAX;
 
     pub(super) fn new(length: usize) -> Self {
-        Self { first: AtomicU32::new(Self::NONE), length: length as u32 }
+        Self {
+            first: AtomicU32::new(Self::NONE),
+            length: length as u32,
+        }
     }
 
     /// The range; `None` while the part is out of view.
@@ -82,11 +85,18 @@ impl PaletteJobs {
     ) -> bool {
         let mut any = false;
         for (part, &entity) in parts.iter().enumerate() {
-            let Ok((visibility, range)) = visible.get(entity) else { continue };
+            let Ok((visibility, range)) = visible.get(entity) else {
+                continue;
+            };
             if visibility.get() {
                 any = true;
                 if let Some(range) = range.and_then(PaletteRange::get) {
-                    self.0.push(PaletteJob { character, part: part as u32, range, jumped: false });
+                    self.0.push(PaletteJob {
+                        character,
+                        part: part as u32,
+                        range,
+                        jumped: false,
+                    });
                 }
             }
         }
@@ -96,7 +106,9 @@ impl PaletteJobs {
     /// Keeps the parts added from `first` on if their character changed; else drops them.
     pub(super) fn settle(&mut self, first: usize, changed: bool, jumped: bool) {
         if changed {
-            self.0[first..].iter_mut().for_each(|job| job.jumped = jumped);
+            self.0[first..]
+                .iter_mut()
+                .for_each(|job| job.jumped = jumped);
         } else {
             self.0.truncate(first);
         }

@@ -12,7 +12,9 @@ use super::{
     update_rate::{PoseInterpolation, PoseStep, UpdateRate},
     worn::{Wears, WornBy},
 };
-use crate::{asset::Character, controller::AnimationController, pose::JointOverride, rig::RigState};
+use crate::{
+    asset::Character, controller::AnimationController, pose::JointOverride, rig::RigState,
+};
 use bevy::{camera::visibility::ViewVisibility, prelude::*, utils::Parallel};
 
 /// How a character gets its pose in a frame.
@@ -36,7 +38,10 @@ impl<'a> PoseRoute<'a> {
         interpolation: Option<Mut<'a, PoseInterpolation>>,
         sharing: PoseSharing,
     ) -> Self {
-        match (kept, interpolation.filter(|interpolation| interpolation.every > 1)) {
+        match (
+            kept,
+            interpolation.filter(|interpolation| interpolation.every > 1),
+        ) {
             (Some(pose), _) if is_early => Self::Early(pose),
             (kept, Some(interpolation)) => Self::Interpolated(interpolation, kept),
             (kept, None) if sharing != PoseSharing::Off => Self::Shared(kept),
@@ -48,10 +53,20 @@ impl<'a> PoseRoute<'a> {
 
 /// Characters whose pose is needed before transforms are propagated, in view or not. Those with a rig have it from
 /// [`solve`](super::rig::solve).
-type NeedsPoseEarly = (Or<(With<Attachments>, With<PoseOverrides>, With<Wears>)>, Without<WornBy>, Without<RigState>);
+type NeedsPoseEarly = (
+    Or<(With<Attachments>, With<PoseOverrides>, With<Wears>)>,
+    Without<WornBy>,
+    Without<RigState>,
+);
 
 /// As [`NeedsPoseEarly`], or worn, or with a rig.
-type IsPosedEarly = (Has<Attachments>, Has<PoseOverrides>, Has<Wears>, Has<WornBy>, Has<RigState>);
+type IsPosedEarly = (
+    Has<Attachments>,
+    Has<PoseOverrides>,
+    Has<Wears>,
+    Has<WornBy>,
+    Has<RigState>,
+);
 
 /// Poses characters that carry or wear something or have [`PoseOverrides`].
 pub(super) fn early(
@@ -59,22 +74,37 @@ pub(super) fn early(
     mut threads: Local<Parallel<ThreadScratch>>,
     mut counts: ResMut<PoseCounts>,
     mut characters: Query<
-        (&SkinnedCharacter, Ref<AnimationController>, &mut ActiveLayers, &mut ModelPose, Option<Ref<PoseOverrides>>),
+        (
+            &SkinnedCharacter,
+            Ref<AnimationController>,
+            &mut ActiveLayers,
+            &mut ModelPose,
+            Option<Ref<PoseOverrides>>,
+        ),
         NeedsPoseEarly,
     >,
 ) {
     *counts = PoseCounts::default();
     let all_threads = &mut *threads;
-    characters.par_iter_mut().batching_strategy(batches()).for_each_init(
-        || all_threads.borrow_local_mut(),
-        |thread, (handle, controller, mut layers, mut pose, overrides)| {
-            let Some(character) = assets.get(handle.id()) else { return };
-            layers.bypass_change_detection().catch_up(character, &controller);
-            let is_changed = overrides.as_ref().is_some_and(|overrides| overrides.is_changed());
-            let overrides = overrides.as_ref().map_or(&[][..], |overrides| &overrides.0);
-            evaluate(&mut pose, &layers, character, overrides, is_changed, thread);
-        },
-    );
+    characters
+        .par_iter_mut()
+        .batching_strategy(batches())
+        .for_each_init(
+            || all_threads.borrow_local_mut(),
+            |thread, (handle, controller, mut layers, mut pose, overrides)| {
+                let Some(character) = assets.get(handle.id()) else {
+                    return;
+                };
+                layers
+                    .bypass_change_detection()
+                    .catch_up(character, &controller);
+                let is_changed = overrides
+                    .as_ref()
+                    .is_some_and(|overrides| overrides.is_changed());
+                let overrides = overrides.as_ref().map_or(&[][..], |overrides| &overrides.0);
+                evaluate(&mut pose, &layers, character, overrides, is_changed, thread);
+            },
+        );
     ThreadScratch::collect_counts(&mut threads, &mut counts);
 }
 
@@ -110,18 +140,34 @@ pub(super) fn late(
     shared.steps = sharing.steps();
     let (frame, sharing, all_threads) = (clock.frame, *sharing, &mut *threads);
     let (requests, palettes) = (&mut shared.requests, &mut palettes.0);
-    characters.par_iter_mut().batching_strategy(batches()).for_each_init(
-        || (all_threads.borrow_local_mut(), requests.borrow_local_mut(), palettes.borrow_local_mut()),
-        |(thread, requests, palettes), (entity, handle, controller, own, kept, rated, transform, teleported, early)| {
+    characters
+        .par_iter_mut()
+        .batching_strategy(batches())
+        .for_each_init(
+        || {
+            (
+                all_threads.borrow_local_mut(),
+                requests.borrow_local_mut(),
+                palettes.borrow_local_mut(),
+            )
+        },
+        |(thread, requests, palettes),
+         (entity, handle, controller, own, kept, rated, transform, teleported, early)| {
             let (mut layers, mut state, mut parts) = own;
-            let (layers, state, parts) =
-                (layers.bypass_change_detection(), state.bypass_change_detection(), parts.bypass_change_detection());
+            let (layers, state, parts) = (
+                layers.bypass_change_detection(),
+                state.bypass_change_detection(),
+                parts.bypass_change_detection(),
+            );
             state.source = PoseSource::Clips;
             let first = palettes.0.len();
             if palettes.collect_visible(entity, &parts.entities, &visible) {
                 thread.counts.in_view += 1;
                 detect_jump(parts, &transform, teleported);
-            } else if kept.as_ref().is_none_or(|pose| !pose.joints.is_empty() && !parts.entities.is_empty()) {
+            } else if kept
+                .as_ref()
+                .is_none_or(|pose| !pose.joints.is_empty() && !parts.entities.is_empty())
+            {
                 // Nothing shows it. One without parts can still be drawn as a skeleton, wherever it is.
                 return;
             }
@@ -133,7 +179,11 @@ pub(super) fn late(
                     layers.catch_up(character, &controller);
                 }
                 // What is left of a switch is a character's own.
-                let sharing = if layers.is_switching() { PoseSharing::Off } else { sharing };
+                let sharing = if layers.is_switching() {
+                    PoseSharing::Off
+                } else {
+                    sharing
+                };
                 let route = PoseRoute::choose(is_early, kept, interpolation, sharing);
                 state.revision = layers.revision();
                 let stamp = PoseStamp::Clips(layers.revision());
@@ -169,7 +219,9 @@ pub(super) fn late(
                         requests.extend(changed.then_some((key, entity)));
                         changed
                     }
-                    PoseRoute::Kept(mut pose) => evaluate(&mut pose, layers, character, &[], false, thread),
+                    PoseRoute::Kept(mut pose) => {
+                        evaluate(&mut pose, layers, character, &[], false, thread)
+                    }
                     PoseRoute::Streamed => {
                         let changed = state.draw(stamp) || moved;
                         thread.counts.evaluated += usize::from(changed);
@@ -200,7 +252,13 @@ fn evaluate(
         return false;
     }
     let pose = &mut **pose;
-    layers.evaluate_to(character, None, overrides, &mut thread.pose, &mut pose.joints);
+    layers.evaluate_to(
+        character,
+        None,
+        overrides,
+        &mut thread.pose,
+        &mut pose.joints,
+    );
     pose.stamp = stamp;
     pose.overrides.clear();
     pose.overrides.extend_from_slice(overrides);

@@ -7,7 +7,10 @@ use std::iter;
 ///
 /// Nothing stops an app from making two entities each other's parent. In a ring the walk ends after a few
 /// rounds (Brent's algorithm).
-pub(super) fn upward(start: Entity, parent_of: impl Fn(Entity) -> Option<Entity>) -> impl Iterator<Item = Entity> {
+pub(super) fn upward(
+    start: Entity,
+    parent_of: impl Fn(Entity) -> Option<Entity>,
+) -> impl Iterator<Item = Entity> {
     let (mut mark, mut steps, mut limit) = (start, 0_u32, 1_u32);
     iter::successors(Some(start), move |&entity| {
         let above = parent_of(entity).filter(|&above| above != mark)?;
@@ -25,8 +28,16 @@ mod tests {
 
     fn walk(start: u32, parents: &[(u32, u32)]) -> Vec<u32> {
         let entity = |index| Entity::from_raw_u32(index).unwrap();
-        let parent_of = |child: Entity| parents.iter().find(|(c, _)| entity(*c) == child).map(|(_, p)| entity(*p));
-        upward(entity(start), parent_of).take(100).map(Entity::index_u32).collect()
+        let parent_of = |child: Entity| {
+            parents
+                .iter()
+                .find(|(c, _)| entity(*c) == child)
+                .map(|(_, p)| entity(*p))
+        };
+        upward(entity(start), parent_of)
+            .take(100)
+            .map(Entity::index_u32)
+            .collect()
     }
 
     #[test]
@@ -40,7 +51,10 @@ mod tests {
         assert_eq!(walk(1, &[(1, 1)]), [1]);
         for start in 1..=4 {
             let seen = walk(start, &[(1, 2), (2, 3), (3, 4), (4, 3)]);
-            assert!(seen.len() < 20 && seen.contains(&3) && seen.contains(&4), "{seen:?}");
+            assert!(
+                seen.len() < 20 && seen.contains(&3) && seen.contains(&4),
+                "{seen:?}"
+            );
         }
     }
 }

@@ -3,10 +3,13 @@
 use crate::{
     asset::Character,
     controller::{
-        AnimationController, AnimationName, AnimationTrack, BlendMode, Clips, LayerInfo, SwitchLayer, TrackId,
-        TrackPriority,
+        AnimationController, AnimationName, AnimationTrack, BlendMode, Clips, LayerInfo,
+        SwitchLayer, TrackId, TrackPriority,
     },
-    pose::{ClipLayer, Evaluate, Inertia, InertiaAt, InertiaScratch, JointOverride, Mask, PoseBatch, PoseMut, Scratch},
+    pose::{
+        ClipLayer, Evaluate, Inertia, InertiaAt, InertiaScratch, JointOverride, Mask, PoseBatch,
+        PoseMut, Scratch,
+    },
 };
 use bevy::{platform::hash::FixedHasher, prelude::*};
 use glam::Affine3A;
@@ -64,7 +67,11 @@ const FEW: usize = 8;
 
 impl ActiveLayers {
     /// Follows the controller once more if it was changed, as an observer may do after the first look-up.
-    pub(super) fn catch_up(&mut self, character: &Character, controller: &Ref<AnimationController>) {
+    pub(super) fn catch_up(
+        &mut self,
+        character: &Character,
+        controller: &Ref<AnimationController>,
+    ) {
         if controller.is_changed() {
             self.look_up(character, controller);
         }
@@ -93,14 +100,20 @@ impl ActiveLayers {
             }
             let kind = u64::from(layer.mask.is_some()) << 2 | layer.blend as u64;
             let additive = u64::from(self.layers[count].additive.to_bits()) << 32;
-            clips = clips.wrapping_mul(31).wrapping_add(((layer.clip as u64) << 3 | kind) ^ additive).wrapping_add(1);
+            clips = clips
+                .wrapping_mul(31)
+                .wrapping_add(((layer.clip as u64) << 3 | kind) ^ additive)
+                .wrapping_add(1);
             count += 1;
         }
         same &= count == self.layers.len();
         self.layers.truncate(count);
         same &= !self.follow_switches(character, controller);
         // Culling boxes depend on it.
-        self.clip_set = (clips ^ u64::from(self.is_switching()) << 63 ^ u64::from(self.shows_rest_pose()) << 62).max(1);
+        self.clip_set = (clips
+            ^ u64::from(self.is_switching()) << 63
+            ^ u64::from(self.shows_rest_pose()) << 62)
+            .max(1);
         if !same {
             self.revision = self.revision.wrapping_add(1).max(1);
         }
@@ -122,11 +135,16 @@ impl ActiveLayers {
 
     /// Returns `true` if something is left of clips that were switched from.
     pub(super) fn is_switching(&self) -> bool {
-        self.inertia.as_ref().is_some_and(|inertia| !inertia.is_empty())
+        self.inertia
+            .as_ref()
+            .is_some_and(|inertia| !inertia.is_empty())
     }
 
     fn inertia(&self, character: &Character) -> Option<InertiaAt<'_>> {
-        let inertia = self.inertia.as_ref().filter(|_| self.version == character.version && self.is_switching())?;
+        let inertia = self
+            .inertia
+            .as_ref()
+            .filter(|_| self.version == character.version && self.is_switching())?;
         Some(inertia.at(self.time))
     }
 
@@ -183,8 +201,13 @@ impl ActiveLayers {
 
     /// The number of layers, and the clip of the last one if it is blended without a mask and nothing else shows.
     pub(super) fn count(&self) -> (usize, Option<usize>) {
-        let whole = |active: &&ActiveLayer| active.mask.is_none() && active.mode == BlendMode::Blend;
-        let alone = self.layers.last().filter(whole).filter(|_| !self.is_switching() && !self.shows_rest_pose());
+        let whole =
+            |active: &&ActiveLayer| active.mask.is_none() && active.mode == BlendMode::Blend;
+        let alone = self
+            .layers
+            .last()
+            .filter(whole)
+            .filter(|_| !self.is_switching() && !self.shows_rest_pose());
         let alone = alone.map(|active| active.clip as usize);
         (self.layers.len(), alone)
     }
@@ -195,7 +218,10 @@ impl ActiveLayers {
 
     /// The clips of additive layers, each with a weight that is at least the layer's.
     pub(super) fn additive_weights(&self) -> impl Iterator<Item = (usize, f32)> + '_ {
-        self.layers.iter().filter(|active| active.additive > 0.0).map(|active| (active.clip as usize, active.additive))
+        self.layers
+            .iter()
+            .filter(|active| active.additive > 0.0)
+            .map(|active| (active.clip as usize, active.additive))
     }
 
     /// A hash of the pose: equal for all characters that play the same clips of the same asset at the same
@@ -208,8 +234,11 @@ impl ActiveLayers {
         for active in &self.layers {
             hasher.write_u64(rounded(active.time, steps).to_bits());
             hasher.write_u64(active.clip as u64 | u64::from(active.weight.to_bits()) << 32);
-            let mask = active.mask.as_deref().map_or(0, |(_, mask)| mask.as_ref().map_or(1, |m| Arc::as_ptr(m).addr()));
-            hasher.write_u64((mask as u64) << 3 | (active.priority as u64) << 2 | active.mode as u64);
+            let mask = active.mask.as_deref().map_or(0, |(_, mask)| {
+                mask.as_ref().map_or(1, |m| Arc::as_ptr(m).addr())
+            });
+            hasher
+                .write_u64((mask as u64) << 3 | (active.priority as u64) << 2 | active.mode as u64);
             hasher.write_u32(active.set << 1 | u32::from(active.base));
         }
         hasher.finish()
@@ -239,7 +268,12 @@ impl ActiveLayers {
     }
 
     /// Evaluates the clips into `scratch` and applies `overrides`.
-    pub(super) fn evaluate(&self, character: &Character, overrides: &[JointOverride], scratch: &mut Scratch) {
+    pub(super) fn evaluate(
+        &self,
+        character: &Character,
+        overrides: &[JointOverride],
+        scratch: &mut Scratch,
+    ) {
         self.evaluate_local(character, overrides, scratch, |mut pose| pose.update());
     }
 
@@ -252,7 +286,9 @@ impl ActiveLayers {
         scratch: &mut Scratch,
         work: impl FnOnce(PoseMut),
     ) {
-        self.with_job(character, None, |job| work(Evaluate { overrides, ..job }.run_local(scratch)));
+        self.with_job(character, None, |job| {
+            work(Evaluate { overrides, ..job }.run_local(scratch))
+        });
     }
 
     /// Evaluates the clips, applies `overrides`, and writes the joints to `joints`.
@@ -264,28 +300,57 @@ impl ActiveLayers {
         scratch: &mut Scratch,
         joints: &mut Vec<Affine3A>,
     ) {
-        self.with_job(character, steps, |job| Evaluate { overrides, ..job }.run_to(scratch, joints));
+        self.with_job(character, steps, |job| {
+            Evaluate { overrides, ..job }.run_to(scratch, joints)
+        });
     }
 
     /// Calls `work` with the clips to evaluate, without overrides.
-    fn with_job<'a>(&'a self, character: &'a Character, steps: Option<f64>, work: impl FnOnce(Evaluate<'_, 'a>)) {
+    fn with_job<'a>(
+        &'a self,
+        character: &'a Character,
+        steps: Option<f64>,
+        work: impl FnOnce(Evaluate<'_, 'a>),
+    ) {
         let (priority_blend, inertia) = (self.priority_blend, self.inertia(character));
         self.with_layers(character, steps, |layers| {
-            work(Evaluate { priority_blend, inertia, ..Evaluate::new(&character.skeleton, layers) });
+            work(Evaluate {
+                priority_blend,
+                inertia,
+                ..Evaluate::new(&character.skeleton, layers)
+            });
         });
     }
 
     /// Calls `work` with the layers to mix.
-    fn with_layers<'a>(&'a self, character: &'a Character, steps: Option<f64>, work: impl FnOnce(&[ClipLayer<'a>])) {
+    fn with_layers<'a>(
+        &'a self,
+        character: &'a Character,
+        steps: Option<f64>,
+        work: impl FnOnce(&[ClipLayer<'a>]),
+    ) {
         // Indices looked up in another version mean nothing in this one.
-        let layers = if self.version == character.version { &self.layers[..] } else { &[] };
+        let layers = if self.version == character.version {
+            &self.layers[..]
+        } else {
+            &[]
+        };
         let mut layers = layers.iter().filter_map(|active| {
             let layer = active.layer(character)?;
-            Some(ClipLayer { time: rounded(layer.time, steps), ..layer })
+            Some(ClipLayer {
+                time: rounded(layer.time, steps),
+                ..layer
+            })
         });
-        let Some(first) = layers.next() else { return work(&[]) };
-        let Some(second) = layers.next() else { return work(&[first]) };
-        let Some(third) = layers.next() else { return work(&[first, second]) };
+        let Some(first) = layers.next() else {
+            return work(&[]);
+        };
+        let Some(second) = layers.next() else {
+            return work(&[first]);
+        };
+        let Some(third) = layers.next() else {
+            return work(&[first, second]);
+        };
         let mut few = [first; FEW];
         (few[1], few[2]) = (second, third);
         let mut count = 3;
@@ -295,7 +360,12 @@ impl ActiveLayers {
         }
         match layers.next() {
             None => work(&few[..count]),
-            Some(more) => work(&few.into_iter().chain([more]).chain(layers).collect::<Vec<_>>()),
+            Some(more) => work(
+                &few.into_iter()
+                    .chain([more])
+                    .chain(layers)
+                    .collect::<Vec<_>>(),
+            ),
         }
     }
 }
@@ -307,14 +377,42 @@ fn rounded(time: f64, steps: Option<f64>) -> f64 {
 
 impl ActiveLayer {
     fn new(track: &AnimationTrack, layer: &LayerInfo, character: &Character) -> Self {
-        let LayerInfo { clip, time, weight, set, priority, blend, base, .. } = *layer;
-        let found = |name: &AnimationName| Arc::new((name.clone(), character.masks.get(&**name).cloned()));
-        let is_additive = blend == BlendMode::Additive || character.clips.get(clip).is_some_and(|clip| clip.additive);
+        let LayerInfo {
+            clip,
+            time,
+            weight,
+            set,
+            priority,
+            blend,
+            base,
+            ..
+        } = *layer;
+        let found =
+            |name: &AnimationName| Arc::new((name.clone(), character.masks.get(&**name).cloned()));
+        let is_additive = blend == BlendMode::Additive
+            || character.clips.get(clip).is_some_and(|clip| clip.additive);
         // In powers of two, so that a fade changes it a few times at most.
-        let additive =
-            if is_additive { weight.clamp(1.0, ClipLayer::MAX_ADDITIVE_WEIGHT).log2().ceil().exp2() } else { 0.0 };
+        let additive = if is_additive {
+            weight
+                .clamp(1.0, ClipLayer::MAX_ADDITIVE_WEIGHT)
+                .log2()
+                .ceil()
+                .exp2()
+        } else {
+            0.0
+        };
         let (clip, mask) = (clip as u32, track.mask.as_ref().map(found));
-        Self { time, clip, weight, set, additive, priority, mode: blend, base, mask }
+        Self {
+            time,
+            clip,
+            weight,
+            set,
+            additive,
+            priority,
+            mode: blend,
+            base,
+            mask,
+        }
     }
 
     /// Follows a track. Returns `true` if nothing changed.
@@ -325,9 +423,23 @@ impl ActiveLayer {
             (Some((old, _)), Some(new)) => old.is(new.as_arc()),
             _ => false,
         };
-        let before = (self.clip, self.weight.to_bits(), self.set, self.priority, self.mode, self.base);
+        let before = (
+            self.clip,
+            self.weight.to_bits(),
+            self.set,
+            self.priority,
+            self.mode,
+            self.base,
+        );
         let time = std::mem::replace(&mut self.time, layer.time);
-        let now = (layer.clip as u32, layer.weight.to_bits(), layer.set, layer.priority, layer.blend, layer.base);
+        let now = (
+            layer.clip as u32,
+            layer.weight.to_bits(),
+            layer.set,
+            layer.priority,
+            layer.blend,
+            layer.base,
+        );
         if same_mask && before == now {
             // In most frames only the time has changed.
             return time.to_bits() == layer.time.to_bits();
@@ -342,8 +454,26 @@ impl ActiveLayer {
             Some((_, found)) => Some(&**found.as_ref()?),
             None => None,
         };
-        let Self { clip, time, weight, set, priority, mode, base, .. } = *self;
-        Some(ClipLayer { clip: character.clips.get(clip as usize)?, time, weight, set, mask, priority, mode, base })
+        let Self {
+            clip,
+            time,
+            weight,
+            set,
+            priority,
+            mode,
+            base,
+            ..
+        } = *self;
+        Some(ClipLayer {
+            clip: character.clips.get(clip as usize)?,
+            time,
+            weight,
+            set,
+            mask,
+            priority,
+            mode,
+            base,
+        })
     }
 }
 
@@ -354,5 +484,9 @@ fn switched<'a>(layer: &SwitchLayer, character: &'a Character) -> Option<ClipLay
         Some(name) => Some(&**character.masks.get(&**name)?),
         None => None,
     };
-    Some(ClipLayer { weight: layer.weight, mask, ..ClipLayer::new(clip, layer.time) })
+    Some(ClipLayer {
+        weight: layer.weight,
+        mask,
+        ..ClipLayer::new(clip, layer.time)
+    })
 }

@@ -19,9 +19,16 @@ pub(super) fn warn_of_unknown(
     mut warned: Local<HashSet<(u64, String)>>,
 ) {
     for (who, handle, controller) in &characters {
-        let Some(character) = assets.get(handle.id()) else { continue };
-        for mask in controller.tracks().filter_map(|track| track.mask.as_deref()) {
-            if character.masks.contains_key(mask) || !warned.insert((character.version, mask.to_owned())) {
+        let Some(character) = assets.get(handle.id()) else {
+            continue;
+        };
+        for mask in controller
+            .tracks()
+            .filter_map(|track| track.mask.as_deref())
+        {
+            if character.masks.contains_key(mask)
+                || !warned.insert((character.version, mask.to_owned()))
+            {
                 continue;
             }
             // Versions come and go: rather repeat a warning than remember them forever.
@@ -30,7 +37,8 @@ pub(super) fn warn_of_unknown(
             }
             let mut names: Vec<&str> = character.masks.keys().map(String::as_str).collect();
             names.sort_unstable();
-            let hint = did_you_mean(mask, names.iter().copied()).unwrap_or_else(|| available(names));
+            let hint =
+                did_you_mean(mask, names.iter().copied()).unwrap_or_else(|| available(names));
             warn!("unknown mask `{mask}` on {who}; the track has no effect: {hint}");
         }
     }

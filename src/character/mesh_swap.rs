@@ -9,9 +9,19 @@ use super::{
 use crate::asset::Character;
 use bevy::prelude::*;
 
-type Viewed<'w> = (Entity, &'w SkinnedCharacter, &'w GlobalTransform, Option<&'w WeightView>, &'w mut CharacterParts);
-type MaybeChanged =
-    Or<(Changed<GlobalTransform>, Changed<CharacterParts>, Changed<SkinnedCharacter>, Changed<WeightView>)>;
+type Viewed<'w> = (
+    Entity,
+    &'w SkinnedCharacter,
+    &'w GlobalTransform,
+    Option<&'w WeightView>,
+    &'w mut CharacterParts,
+);
+type MaybeChanged = Or<(
+    Changed<GlobalTransform>,
+    Changed<CharacterParts>,
+    Changed<SkinnedCharacter>,
+    Changed<WeightView>,
+)>;
 
 /// Makes the meshes of characters that are mirrored from this frame on, in time for the GPU. A frame later they
 /// would have been inside out once.
@@ -22,17 +32,36 @@ pub(super) fn prepare_mirrored_meshes(
     mut meshes: ResMut<Assets<Mesh>>,
     mut variants: ResMut<MeshVariants>,
     mut loading: Local<Vec<Entity>>,
-    changed: Query<Entity, (With<CharacterParts>, Or<(Changed<Transform>, Changed<SkinnedCharacter>)>)>,
+    changed: Query<
+        Entity,
+        (
+            With<CharacterParts>,
+            Or<(Changed<Transform>, Changed<SkinnedCharacter>)>,
+        ),
+    >,
     characters: Query<(&SkinnedCharacter, &CharacterParts, Option<&WeightView>)>,
     places: Query<(&Transform, Option<&ChildOf>)>,
 ) {
     let still_loading = std::mem::take(&mut *loading);
     for entity in changed.iter().chain(still_loading) {
-        let Ok((handle, parts, view)) = characters.get(entity) else { continue };
+        let Ok((handle, parts, view)) = characters.get(entity) else {
+            continue;
+        };
         let parent_of = |entity| places.get(entity).ok()?.1.map(ChildOf::parent);
-        let mirrors = |entity| places.get(entity).is_ok_and(|(place, _)| place.scale.element_product() < 0.0);
-        let mirrored = upward(entity, parent_of).filter(|&entity| mirrors(entity)).count() % 2 == 1;
-        let variant = MeshVariant { mirrored, view: view.copied() };
+        let mirrors = |entity| {
+            places
+                .get(entity)
+                .is_ok_and(|(place, _)| place.scale.element_product() < 0.0)
+        };
+        let mirrored = upward(entity, parent_of)
+            .filter(|&entity| mirrors(entity))
+            .count()
+            % 2
+            == 1;
+        let variant = MeshVariant {
+            mirrored,
+            view: view.copied(),
+        };
         if !mirrored || parts.variant == variant {
             continue;
         }
@@ -51,7 +80,10 @@ pub(super) fn swap_meshes(
     mut meshes: ResMut<Assets<Mesh>>,
     mut variants: ResMut<MeshVariants>,
     mut mesh_events: MessageReader<AssetEvent<Mesh>>,
-    mut gone: (RemovedComponents<WeightView>, RemovedComponents<CharacterParts>),
+    mut gone: (
+        RemovedComponents<WeightView>,
+        RemovedComponents<CharacterParts>,
+    ),
     mut waiting: Local<Vec<Entity>>,
     mut characters: ParamSet<(Query<Viewed, MaybeChanged>, Query<Viewed>)>,
     mut parts: Query<&mut Mesh3d>,
@@ -69,21 +101,24 @@ pub(super) fn swap_meshes(
     // A mesh made now reaches the GPU in the next frame, and until then Bevy would draw nothing. So the part
     // keeps the one it has.
     let were_waiting = std::mem::take(&mut *waiting);
-    let mut swap = |entity: Entity, list: &mut CharacterParts, variant: MeshVariant, character: &Character| {
-        if !variants.prepare(character, variant, &mut meshes) {
-            waiting.push(entity);
-            return;
-        }
-        list.variant = variant;
-        swapped = true;
-        for (part, &entity) in character.parts.iter().zip(&list.entities) {
-            if let Ok(mut mesh) = parts.get_mut(entity) {
-                mesh.set_if_neq(Mesh3d(variants.get(part, variant)));
+    let mut swap =
+        |entity: Entity, list: &mut CharacterParts, variant: MeshVariant, character: &Character| {
+            if !variants.prepare(character, variant, &mut meshes) {
+                waiting.push(entity);
+                return;
             }
-        }
-    };
+            list.variant = variant;
+            swapped = true;
+            for (part, &entity) in character.parts.iter().zip(&list.entities) {
+                if let Ok(mut mesh) = parts.get_mut(entity) {
+                    mesh.set_if_neq(Mesh3d(variants.get(part, variant)));
+                }
+            }
+        };
     let ready = |handle: &SkinnedCharacter, list: &CharacterParts| {
-        assets.get(handle.id()).filter(|character| list.version == Some(character.version))
+        assets
+            .get(handle.id())
+            .filter(|character| list.version == Some(character.version))
     };
     for (entity, handle, world, view, mut list) in &mut characters.p0() {
         let variant = MeshVariant::of(world, view);
@@ -99,7 +134,12 @@ pub(super) fn swap_meshes(
             && list.variant != MeshVariant::of(world, view)
             && let Some(character) = ready(handle, &list)
         {
-            swap(entity, list.bypass_change_detection(), MeshVariant::of(world, view), character);
+            swap(
+                entity,
+                list.bypass_change_detection(),
+                MeshVariant::of(world, view),
+                character,
+            );
         }
     }
     if stale {
@@ -109,7 +149,12 @@ pub(super) fn swap_meshes(
             {
                 // So that a swap that has to wait is not mistaken for one that is done.
                 list.bypass_change_detection().variant = MeshVariant::default();
-                swap(entity, list.bypass_change_detection(), MeshVariant::of(world, view), character);
+                swap(
+                    entity,
+                    list.bypass_change_detection(),
+                    MeshVariant::of(world, view),
+                    character,
+                );
             }
         }
     }

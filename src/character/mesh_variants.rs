@@ -17,7 +17,10 @@ pub(super) struct MeshVariant {
 impl MeshVariant {
     /// The variant a character needs.
     pub(super) fn of(world: &GlobalTransform, view: Option<&WeightView>) -> Self {
-        Self { mirrored: world.affine().matrix3.determinant() < 0.0, view: view.copied() }
+        Self {
+            mirrored: world.affine().matrix3.determinant() < 0.0,
+            view: view.copied(),
+        }
     }
 }
 
@@ -38,12 +41,20 @@ impl MeshVariants {
 
     /// Forgets the variants of a mesh that changed. Returns `true` if there were any.
     pub(super) fn forget(&mut self, original: AssetId<Mesh>) -> bool {
-        self.made.extract_if(|(source, _), _| *source == original).count() > 0
+        self.made
+            .extract_if(|(source, _), _| *source == original)
+            .count()
+            > 0
     }
 
     /// Makes the meshes of a character's parts that do not exist yet. Returns `true` if all of them can be shown
     /// this frame.
-    pub(super) fn prepare(&mut self, character: &Character, variant: MeshVariant, meshes: &mut Assets<Mesh>) -> bool {
+    pub(super) fn prepare(
+        &mut self,
+        character: &Character,
+        variant: MeshVariant,
+        meshes: &mut Assets<Mesh>,
+    ) -> bool {
         if variant == MeshVariant::default() {
             return true;
         }
@@ -54,13 +65,18 @@ impl MeshVariants {
                 all &= !self.fresh.contains(&key);
                 continue;
             }
-            let mesh = meshes.get(&part.mesh).and_then(|mesh| make(part, variant, mesh)).map(|mesh| meshes.add(mesh));
+            let mesh = meshes
+                .get(&part.mesh)
+                .and_then(|mesh| make(part, variant, mesh))
+                .map(|mesh| meshes.add(mesh));
             if mesh.is_some() {
                 self.fresh.push(key);
                 all = false;
             } else {
                 let name = &part.name;
-                warn!("part `{name}` cannot show weights and is inside out when mirrored: its mesh is only on the GPU");
+                warn!(
+                    "part `{name}` cannot show weights and is inside out when mirrored: its mesh is only on the GPU"
+                );
             }
             self.made.insert(key, mesh);
         }
@@ -69,7 +85,11 @@ impl MeshVariants {
 
     /// The mesh of a part; the asset's own if that cannot be read.
     pub(super) fn get(&self, part: &CharacterPart, variant: MeshVariant) -> Handle<Mesh> {
-        self.made.get(&(part.mesh.id(), variant)).cloned().flatten().unwrap_or_else(|| part.mesh.clone())
+        self.made
+            .get(&(part.mesh.id(), variant))
+            .cloned()
+            .flatten()
+            .unwrap_or_else(|| part.mesh.clone())
     }
 
     /// Drops the meshes that no part shows.
@@ -78,7 +98,8 @@ impl MeshVariants {
             Handle::Strong(counted) => std::sync::Arc::strong_count(counted) == 1,
             Handle::Uuid(..) => false,
         };
-        self.made.retain(|_, handle| !handle.as_ref().is_some_and(is_unused));
+        self.made
+            .retain(|_, handle| !handle.as_ref().is_some_and(is_unused));
     }
 }
 
@@ -88,7 +109,10 @@ fn make(part: &CharacterPart, variant: MeshVariant, original: &Mesh) -> Option<M
     let mut mesh = original.clone();
     if let Some(view) = variant.view {
         let colors = vertex_colors(part, view, original);
-        mesh.insert_attribute(Mesh::ATTRIBUTE_COLOR, VertexAttributeValues::Float32x4(colors));
+        mesh.insert_attribute(
+            Mesh::ATTRIBUTE_COLOR,
+            VertexAttributeValues::Float32x4(colors),
+        );
     }
     if variant.mirrored {
         mesh.invert_winding().ok()?;

@@ -37,11 +37,13 @@ mod weight_view;
 mod worn;
 
 pub use attachments::{AtSocket, AttachedTo, Attachments, DetachExt};
-pub use components::{CharacterParts, ModelPose, PartOf, PoseOverrides, SkinnedCharacter, Teleported};
+pub use components::{
+    CharacterParts, ModelPose, PartOf, PoseOverrides, SkinnedCharacter, Teleported,
+};
 pub use counts::PoseCounts;
 pub use events::{
-    AnimationCallback, AnimationFinished, AnimationLooped, AnimationStarted, CallbackMoment, CharacterFailed,
-    CharacterReady, CrossFadeFinished,
+    AnimationCallback, AnimationFinished, AnimationLooped, AnimationStarted, CallbackMoment,
+    CharacterFailed, CharacterReady, CrossFadeFinished,
 };
 pub use part_overrides::{PartId, PartOverrides};
 #[cfg(feature = "picking")]
@@ -49,8 +51,8 @@ pub use picking::CharacterPickingPlugin;
 pub use poses::CharacterPoses;
 pub use ray_cast::{CharacterRayCast, CharacterRayHit};
 pub use rig::{
-    FootPlacement, GoalLimb, Ground, GroundProbe, IkGoal, IkGoals, IkLimb, IkWeight, LookAt, LookTarget, SpringBones,
-    SpringGravity,
+    FootPlacement, GoalLimb, Ground, GroundProbe, IkGoal, IkGoals, IkLimb, IkWeight, LookAt,
+    LookTarget, SpringBones, SpringGravity,
 };
 pub use root_motion::{RootMotion, RootMotionMode};
 pub use sharing::PoseSharing;
@@ -157,7 +159,9 @@ impl CharacterPlugin {
     ///     .add_plugins(MarionettePlugins.set(CharacterPlugin::new(FixedUpdate)));
     /// ```
     pub fn new(schedule: impl ScheduleLabel) -> Self {
-        Self { schedule: schedule.intern() }
+        Self {
+            schedule: schedule.intern(),
+        }
     }
 
     /// The schedule in which controllers advance.
@@ -178,7 +182,8 @@ impl Plugin for CharacterPlugin {
             app.add_plugins(CharacterAssetPlugin);
         }
         register_types(app);
-        let observed = events::CallbacksObserved(events::is_heard::<AnimationCallback>(app.world()));
+        let observed =
+            events::CallbacksObserved(events::is_heard::<AnimationCallback>(app.world()));
         app.init_resource::<PoseSharing>()
             .init_resource::<PoseCounts>()
             .init_resource::<advance::PendingEvents>()
@@ -202,7 +207,11 @@ impl Plugin for CharacterPlugin {
 impl CharacterPlugin {
     fn configure_sets(&self, app: &mut App) {
         use CharacterSystems::*;
-        app.configure_sets(self.schedule, (Advance, CharacterSystems::RootMotion, Callbacks).chain()).configure_sets(
+        app.configure_sets(
+            self.schedule,
+            (Advance, CharacterSystems::RootMotion, Callbacks).chain(),
+        )
+        .configure_sets(
             PostUpdate,
             (
                 (
@@ -236,8 +245,13 @@ impl CharacterPlugin {
         app.add_systems(
             self.schedule,
             (
-                masks::warn_of_unknown.after(Spawn).before(Advance).run_if(any_with_component::<SkinnedCharacter>),
-                advance::advance.in_set(Advance).run_if(any_with_component::<SkinnedCharacter>),
+                masks::warn_of_unknown
+                    .after(Spawn)
+                    .before(Advance)
+                    .run_if(any_with_component::<SkinnedCharacter>),
+                advance::advance
+                    .in_set(Advance)
+                    .run_if(any_with_component::<SkinnedCharacter>),
                 root_motion::apply
                     .in_set(CharacterSystems::RootMotion)
                     .run_if(any_with_component::<root_motion::RootMotion>),
@@ -255,10 +269,16 @@ impl CharacterPlugin {
                 (
                     (
                         spawn::warn_of_stripped_parts.run_if(any_with_component::<PartOf>),
-                        spawn::follow_lists
-                            .run_if(any_component_removed::<CharacterParts>.or_else(any_match_filter::<Added<PartOf>>)),
+                        spawn::follow_lists.run_if(
+                            any_component_removed::<CharacterParts>
+                                .or_else(any_match_filter::<Added<PartOf>>),
+                        ),
                         spawn::renew_versions.run_if(on_message::<AssetEvent<Character>>),
-                        (spawn::follow_handles, spawn::follow_assets, spawn::report_failures)
+                        (
+                            spawn::follow_handles,
+                            spawn::follow_assets,
+                            spawn::report_failures,
+                        )
                             .chain_ignore_deferred()
                             .run_if(
                                 any_match_filter::<Changed<SkinnedCharacter>>
@@ -271,12 +291,15 @@ impl CharacterPlugin {
                         .chain_ignore_deferred(),
                     (
                         part_overrides::apply.run_if(
-                            any_match_filter::<Or<(Changed<PartOverrides>, Changed<WeightView>, Added<PartOf>)>>
+                            any_match_filter::<
+                                Or<(Changed<PartOverrides>, Changed<WeightView>, Added<PartOf>)>,
+                            >
                                 .or_else(any_component_removed::<PartOverrides>)
                                 .or_else(any_component_removed::<WeightView>),
                         ),
                         spawn::drop_failed_textures.run_if(
-                            on_message::<AssetLoadFailedEvent<Image>>.or_else(on_message::<AssetEvent<Character>>),
+                            on_message::<AssetLoadFailedEvent<Image>>
+                                .or_else(on_message::<AssetEvent<Character>>),
                         ),
                         rig::add_springs.run_if(
                             any_match_filter::<Or<(Changed<CharacterParts>, Changed<SpringBones>)>>
@@ -287,7 +310,9 @@ impl CharacterPlugin {
                 )
                     .chain()
                     .in_set(Spawn),
-                bounds::follow_clips.in_set(Bounds).run_if(any_with_component::<SkinnedCharacter>),
+                bounds::follow_clips
+                    .in_set(Bounds)
+                    .run_if(any_with_component::<SkinnedCharacter>),
                 (
                     evaluate::early,
                     rig::pose_clips.run_if(any_with_component::<RigState>),
@@ -295,8 +320,13 @@ impl CharacterPlugin {
                 )
                     .chain()
                     .in_set(EvaluateEarly),
-                attachments::attach.in_set(Attach).run_if(any_with_component::<AttachedTo>),
-                rig::place_rays.after(Attach).before(ProbeGround).run_if(any_with_component::<FootPlacement>),
+                attachments::attach
+                    .in_set(Attach)
+                    .run_if(any_with_component::<AttachedTo>),
+                rig::place_rays
+                    .after(Attach)
+                    .before(ProbeGround)
+                    .run_if(any_with_component::<FootPlacement>),
                 rig::probe_meshes
                     .in_set(ProbeGround)
                     .run_if(any_with_component::<Ground>.or_else(on_message::<AssetEvent<Mesh>>)),
@@ -313,11 +343,17 @@ impl CharacterPlugin {
                 )
                     .chain()
                     .in_set(SolveRigs),
-                update_rate::choose.in_set(UpdateRates).run_if(any_with_component::<UpdateRate>),
+                update_rate::choose
+                    .in_set(UpdateRates)
+                    .run_if(any_with_component::<UpdateRate>),
                 evaluate::late.in_set(EvaluateLate),
-                sharing::share.in_set(SharePoses).run_if(not(resource_equals(PoseSharing::Off))),
+                sharing::share
+                    .in_set(SharePoses)
+                    .run_if(not(resource_equals(PoseSharing::Off))),
                 mesh_swap::swap_meshes.in_set(SwapMeshes),
-                spawn::clear_teleported.in_set(ClearTeleported).run_if(any_with_component::<Teleported>),
+                spawn::clear_teleported
+                    .in_set(ClearTeleported)
+                    .run_if(any_with_component::<Teleported>),
             ),
         );
     }

@@ -94,7 +94,11 @@ impl PartOverrides {
     }
 
     /// Sets the material of a part; `None` restores its own.
-    pub fn set_material(&mut self, part: impl Into<PartId>, material: Option<Handle<StandardMaterial>>) {
+    pub fn set_material(
+        &mut self,
+        part: impl Into<PartId>,
+        material: Option<Handle<StandardMaterial>>,
+    ) {
         self.entry(part.into()).material = material;
         self.drop_defaults();
     }
@@ -102,7 +106,9 @@ impl PartOverrides {
     /// Returns `true` if a part was hidden by this name or index.
     pub fn is_hidden(&self, part: impl Into<PartId>) -> bool {
         let part = part.into();
-        self.changes.iter().any(|(id, change)| *id == part && change.hidden)
+        self.changes
+            .iter()
+            .any(|(id, change)| *id == part && change.hidden)
     }
 
     /// Returns `true` if a part of a character is hidden, by its name or its index.
@@ -116,26 +122,39 @@ impl PartOverrides {
     }
 
     /// What differs, for recordings: the part, whether it is hidden, and its material.
-    pub(crate) fn changes(&self) -> impl Iterator<Item = (&PartId, bool, Option<&Handle<StandardMaterial>>)> {
-        self.changes.iter().map(|(id, change)| (id, change.hidden, change.material.as_ref()))
+    pub(crate) fn changes(
+        &self,
+    ) -> impl Iterator<Item = (&PartId, bool, Option<&Handle<StandardMaterial>>)> {
+        self.changes
+            .iter()
+            .map(|(id, change)| (id, change.hidden, change.material.as_ref()))
     }
 
     fn entry(&mut self, part: PartId) -> &mut PartOverride {
-        let at = self.changes.iter().position(|(id, _)| *id == part).unwrap_or_else(|| {
-            self.changes.push((part, PartOverride::default()));
-            self.changes.len() - 1
-        });
+        let at = self
+            .changes
+            .iter()
+            .position(|(id, _)| *id == part)
+            .unwrap_or_else(|| {
+                self.changes.push((part, PartOverride::default()));
+                self.changes.len() - 1
+            });
         &mut self.changes[at].1
     }
 
     fn drop_defaults(&mut self) {
-        self.changes.retain(|(_, change)| *change != PartOverride::default());
+        self.changes
+            .retain(|(_, change)| *change != PartOverride::default());
     }
 
     /// What applies to a part of a character, by its index, its name or both.
     fn of(&self, character: &Character, part: usize) -> PartOverride {
         let mut all = PartOverride::default();
-        for (_, change) in self.changes.iter().filter(|(id, _)| id.index_in(character) == Some(part)) {
+        for (_, change) in self
+            .changes
+            .iter()
+            .filter(|(id, _)| id.index_in(character) == Some(part))
+        {
             all.hidden |= change.hidden;
             all.material = change.material.clone().or(all.material);
         }
@@ -147,7 +166,12 @@ impl PartOverrides {
 #[derive(Component)]
 pub(super) struct OriginalMaterial(Handle<StandardMaterial>);
 
-type Overridable<'w> = (&'w SkinnedCharacter, &'w CharacterParts, Option<&'w PartOverrides>, Option<&'w WeightView>);
+type Overridable<'w> = (
+    &'w SkinnedCharacter,
+    &'w CharacterParts,
+    Option<&'w PartOverrides>,
+    Option<&'w WeightView>,
+);
 
 /// Sets the visibility and material of parts where they may have changed.
 pub(super) fn apply(
@@ -155,7 +179,10 @@ pub(super) fn apply(
     assets: Res<Assets<Character>>,
     weights: Res<WeightMaterial>,
     mut warned: Local<HashSet<(u64, PartId)>>,
-    mut removed: (RemovedComponents<PartOverrides>, RemovedComponents<WeightView>),
+    mut removed: (
+        RemovedComponents<PartOverrides>,
+        RemovedComponents<WeightView>,
+    ),
     changed: (
         Query<Entity, Changed<PartOverrides>>,
         Query<Entity, (Changed<WeightView>, Without<PartOverrides>)>,
@@ -163,13 +190,19 @@ pub(super) fn apply(
     ),
     characters: Query<Overridable>,
     mut parts: Query<
-        (&mut Visibility, &mut MeshMaterial3d<StandardMaterial>, Option<&mut OriginalMaterial>),
+        (
+            &mut Visibility,
+            &mut MeshMaterial3d<StandardMaterial>,
+            Option<&mut OriginalMaterial>,
+        ),
         With<PartOf>,
     >,
 ) {
     let (overridden, viewed, spawned) = (&changed.0, &changed.1, &changed.2);
     let is_special = |part: &&PartOf| {
-        characters.get(part.character).is_ok_and(|(.., overrides, view)| overrides.is_some() || view.is_some())
+        characters
+            .get(part.character)
+            .is_ok_and(|(.., overrides, view)| overrides.is_some() || view.is_some())
     };
     let restored: Vec<Entity> = removed.0.read().collect();
     let mut dirty: Vec<Entity> = overridden.iter().chain(viewed).collect();
@@ -178,8 +211,12 @@ pub(super) fn apply(
     dirty.sort_unstable();
     dirty.dedup();
     for entity in dirty {
-        let Ok((handle, list, overrides, view)) = characters.get(entity) else { continue };
-        let Some(character) = assets.get(handle.id()) else { continue };
+        let Ok((handle, list, overrides, view)) = characters.get(entity) else {
+            continue;
+        };
+        let Some(character) = assets.get(handle.id()) else {
+            continue;
+        };
         if list.version != Some(character.version) {
             continue;
         }
@@ -190,13 +227,22 @@ pub(super) fn apply(
         }
         let decides = overrides.is_some() || restored.contains(&entity);
         for (index, &part) in list.entities.iter().enumerate() {
-            let Ok((mut visibility, mut material, mut original)) = parts.get_mut(part) else { continue };
+            let Ok((mut visibility, mut material, mut original)) = parts.get_mut(part) else {
+                continue;
+            };
             // Its material when its weights are not shown.
-            let mut own = original.as_ref().map_or_else(|| material.0.clone(), |original| original.0.clone());
+            let mut own = original
+                .as_ref()
+                .map_or_else(|| material.0.clone(), |original| original.0.clone());
             if decides {
-                let PartOverride { hidden, material } =
-                    overrides.map(|overrides| overrides.of(character, index)).unwrap_or_default();
-                visibility.set_if_neq(if hidden { Visibility::Hidden } else { Visibility::Inherited });
+                let PartOverride { hidden, material } = overrides
+                    .map(|overrides| overrides.of(character, index))
+                    .unwrap_or_default();
+                visibility.set_if_neq(if hidden {
+                    Visibility::Hidden
+                } else {
+                    Visibility::Inherited
+                });
                 own = material.unwrap_or_else(|| character.parts[index].material.clone());
             }
             if view.is_some() {
@@ -222,5 +268,8 @@ fn warn_missing(character: &Character, part: &PartId) {
         PartId::Name(name) => format!("`{name}`"),
         PartId::Index(index) => format!("{index}"),
     };
-    warn!("cannot override part {part}: no such part {}", available(character.parts.iter().map(|part| &part.name)));
+    warn!(
+        "cannot override part {part}: no such part {}",
+        available(character.parts.iter().map(|part| &part.name))
+    );
 }

@@ -32,7 +32,12 @@ pub struct CharacterPickingPlugin;
 
 impl Plugin for CharacterPickingPlugin {
     fn build(&self, app: &mut App) {
-        app.add_systems(PreUpdate, hit_characters.in_set(PickingSystems::Backend).run_if(resource_exists::<RayMap>));
+        app.add_systems(
+            PreUpdate,
+            hit_characters
+                .in_set(PickingSystems::Backend)
+                .run_if(resource_exists::<RayMap>),
+        );
     }
 }
 
@@ -44,12 +49,23 @@ fn hit_characters(
     mut hits: MessageWriter<PointerHits>,
 ) {
     for (id, ray) in rays.iter() {
-        let Ok(camera) = cameras.get(id.camera) else { continue };
-        let hoverable = |entity| pickables.get(entity).ok().is_none_or(|pickable| pickable.is_hoverable);
+        let Ok(camera) = cameras.get(id.camera) else {
+            continue;
+        };
+        let hoverable = |entity| {
+            pickables
+                .get(entity)
+                .ok()
+                .is_none_or(|pickable| pickable.is_hoverable)
+        };
         if let Some(hit) = ray_cast.pick_where(*ray, hoverable) {
             let entity = hit.entity;
             let data = HitData::new_with_extra(id.camera, hit.distance, Some(hit.point), None, hit);
-            hits.write(PointerHits::new(id.pointer, vec![(entity, data)], camera.order as f32));
+            hits.write(PointerHits::new(
+                id.pointer,
+                vec![(entity, data)],
+                camera.order as f32,
+            ));
         }
     }
 }

@@ -52,8 +52,14 @@ pub struct CharacterPoses<'w, 's> {
 impl CharacterPoses<'_, '_> {
     /// World transform of a socket or joint. `None` until the asset has loaded, or if it has no such socket or
     /// joint.
-    pub fn joint_transform(&self, character: Entity, socket_or_joint: &str) -> Option<GlobalTransform> {
-        self.with(character, |asset, world, joints| socket_transform(socket_or_joint, asset, world, joints))
+    pub fn joint_transform(
+        &self,
+        character: Entity,
+        socket_or_joint: &str,
+    ) -> Option<GlobalTransform> {
+        self.with(character, |asset, world, joints| {
+            socket_transform(socket_or_joint, asset, world, joints)
+        })
     }
 
     /// World transform of a socket or joint at the moment a callback key was passed,
@@ -74,17 +80,28 @@ impl CharacterPoses<'_, '_> {
     ///     }
     /// }
     /// ```
-    pub fn joint_transform_at(&self, callback: &AnimationCallback, socket_or_joint: &str) -> Option<GlobalTransform> {
-        let Some(moment) = &callback.moment.0 else { return self.joint_transform(callback.entity, socket_or_joint) };
+    pub fn joint_transform_at(
+        &self,
+        callback: &AnimationCallback,
+        socket_or_joint: &str,
+    ) -> Option<GlobalTransform> {
+        let Some(moment) = &callback.moment.0 else {
+            return self.joint_transform(callback.entity, socket_or_joint);
+        };
         if self.poses.worn.contains(callback.entity) {
             // Its own clips have no effect.
             return self.joint_transform(callback.entity, socket_or_joint);
         }
         self.with_scratch(|scratch| {
-            self.poses.with_layers(callback.entity, &moment.layers, scratch, |asset, world, joints| {
-                let back = Transform::from(moment.carried.inverse()).compute_affine();
-                socket_transform(socket_or_joint, asset, &(*world * back), joints)
-            })
+            self.poses.with_layers(
+                callback.entity,
+                &moment.layers,
+                scratch,
+                |asset, world, joints| {
+                    let back = Transform::from(moment.carried.inverse()).compute_affine();
+                    socket_transform(socket_or_joint, asset, &(*world * back), joints)
+                },
+            )
         })
     }
 
@@ -98,14 +115,25 @@ impl CharacterPoses<'_, '_> {
     /// loaded, or if it has no such part.
     pub fn palette(&self, character: Entity, part: usize) -> Option<Vec<Mat4>> {
         self.with_scratch(|scratch| {
-            self.poses.with_drawn(character, scratch, |character, &world, model| {
-                let part = character.parts.get(part)?;
-                let (remap, combined, inverse_bind) =
-                    (&part.palette, &part.combined_joints, character.skeleton.inverse_bind());
-                let mut out = vec![Mat4::IDENTITY; part.palette_len()];
-                Palette { world, model, inverse_bind, remap, combined }.run(&mut out);
-                Some(out)
-            })
+            self.poses
+                .with_drawn(character, scratch, |character, &world, model| {
+                    let part = character.parts.get(part)?;
+                    let (remap, combined, inverse_bind) = (
+                        &part.palette,
+                        &part.combined_joints,
+                        character.skeleton.inverse_bind(),
+                    );
+                    let mut out = vec![Mat4::IDENTITY; part.palette_len()];
+                    Palette {
+                        world,
+                        model,
+                        inverse_bind,
+                        remap,
+                        combined,
+                    }
+                    .run(&mut out);
+                    Some(out)
+                })
         })
     }
 
@@ -125,7 +153,12 @@ impl CharacterPoses<'_, '_> {
     }
 }
 
-fn socket_transform(name: &str, asset: &Character, world: &Affine3A, joints: &[Affine3A]) -> Option<GlobalTransform> {
+fn socket_transform(
+    name: &str,
+    asset: &Character,
+    world: &Affine3A,
+    joints: &[Affine3A],
+) -> Option<GlobalTransform> {
     let socket = asset.socket(name)?;
     Some((*world * *joints.get(usize::from(socket.joint))? * socket.offset).into())
 }
@@ -194,8 +227,11 @@ impl<'a> FoundPose<'a> {
 
     /// Adds the pose to a batch of the same asset. Only for poses that are streamed.
     pub(crate) fn add_to(&self, batch: &mut PoseBatch<'a>) {
-        let Source::Clips { steps } = self.source else { return };
-        self.layers.add_to(self.character, steps, &self.world, batch);
+        let Source::Clips { steps } = self.source else {
+            return;
+        };
+        self.layers
+            .add_to(self.character, steps, &self.world, batch);
     }
 }
 
@@ -208,7 +244,8 @@ impl Poses<'_, '_> {
         scratch: &mut Scratch,
         work: impl FnOnce(&Character, &Affine3A, &[Affine3A]) -> R,
     ) -> Option<R> {
-        let work = |asset: &_, world: &_, joints: &_| work(asset, &self.place(entity, world), joints);
+        let work =
+            |asset: &_, world: &_, joints: &_| work(asset, &self.place(entity, world), joints);
         self.with_found(self.look_up(entity)?, scratch, false, work)
     }
 
@@ -231,10 +268,19 @@ impl Poses<'_, '_> {
         scratch: &mut Scratch,
         work: impl FnOnce(&Character, &Affine3A, &[Affine3A]) -> R,
     ) -> Option<R> {
-        let PoseOfItem { handle, kept, world, .. } = self.characters.get(entity).ok()?;
+        let PoseOfItem {
+            handle,
+            kept,
+            world,
+            ..
+        } = self.characters.get(entity).ok()?;
         let character = self.assets.get(handle.id())?;
         layers.evaluate(character, kept.map_or(&[], |pose| &pose.overrides), scratch);
-        Some(work(character, &self.place(entity, &world.affine()), scratch.model()))
+        Some(work(
+            character,
+            &self.place(entity, &world.affine()),
+            scratch.model(),
+        ))
     }
 
     /// The world transform of a character that was looked up.
@@ -244,13 +290,24 @@ impl Poses<'_, '_> {
 
     /// The world transform of a character, given that of its last propagation.
     fn place(&self, entity: Entity, world: &Affine3A) -> Affine3A {
-        if self.clock.places.is_empty() { *world } else { self.clock.places.get(&entity).copied().unwrap_or(*world) }
+        if self.clock.places.is_empty() {
+            *world
+        } else {
+            self.clock.places.get(&entity).copied().unwrap_or(*world)
+        }
     }
 
     /// Finds out where a character's pose is. `None` until the asset has loaded.
     #[inline]
     pub(crate) fn look_up(&self, entity: Entity) -> Option<FoundPose<'_>> {
-        let PoseOfItem { handle, layers, state, kept, interpolation, world } = self.characters.get(entity).ok()?;
+        let PoseOfItem {
+            handle,
+            layers,
+            state,
+            kept,
+            interpolation,
+            world,
+        } = self.characters.get(entity).ok()?;
         let asset = handle.id();
         let character = self.assets.get(asset)?;
         let revision = layers.revision();
@@ -258,7 +315,8 @@ impl Poses<'_, '_> {
         let is_posed = state.revision == revision;
         let kept = kept.filter(|pose| pose.joints.len() == character.skeleton.len());
         // A copy of a body's pose counts only while the body wears the character.
-        let is_worn = kept.is_some_and(|pose| pose.stamp == PoseStamp::Worn) && self.worn.contains(entity);
+        let is_worn =
+            kept.is_some_and(|pose| pose.stamp == PoseStamp::Worn) && self.worn.contains(entity);
         let is_valid = |pose: &ModelPose| match pose.stamp {
             PoseStamp::Worn => is_worn,
             PoseStamp::Never => false,
@@ -267,15 +325,29 @@ impl Poses<'_, '_> {
         let source = match (kept, state.source) {
             (Some(pose), _) if is_valid(pose) => Source::Stored(&pose.joints),
             (Some(pose), _) => Source::Adjusted(pose),
-            (None, PoseSource::Shared(index)) if is_posed && let Some(joints) = self.shared.get(index) => {
+            (None, PoseSource::Shared(index))
+                if is_posed && let Some(joints) = self.shared.get(index) =>
+            {
                 Source::Stored(joints)
             }
-            (None, PoseSource::Interpolated) if is_posed && let Some(interpolation) = interpolation => {
+            (None, PoseSource::Interpolated)
+                if is_posed && let Some(interpolation) = interpolation =>
+            {
                 Source::Interpolated(interpolation)
             }
-            (None, _) => Source::Clips { steps: self.shared.steps.filter(|_| is_posed) },
+            (None, _) => Source::Clips {
+                steps: self.shared.steps.filter(|_| is_posed),
+            },
         };
-        Some(FoundPose { entity, asset, character, world: world.affine(), layers, source, is_worn })
+        Some(FoundPose {
+            entity,
+            asset,
+            character,
+            world: world.affine(),
+            layers,
+            source,
+            is_worn,
+        })
     }
 
     /// Calls `work` with a character, its world transform and its pose: like [`Self::with_drawn`] if `drawn`, else like
@@ -288,9 +360,21 @@ impl Poses<'_, '_> {
         drawn: bool,
         work: impl FnOnce(&Character, &Affine3A, &[Affine3A]) -> R,
     ) -> Option<R> {
-        let FoundPose { entity, character, mut world, layers, source, is_worn, .. } = found;
+        let FoundPose {
+            entity,
+            character,
+            mut world,
+            layers,
+            source,
+            is_worn,
+            ..
+        } = found;
         if is_worn && let Some((joints, place)) = self.of_body(entity, character, scratch) {
-            return Some(work(character, if drawn { &world } else { &place }, &joints));
+            return Some(work(
+                character,
+                if drawn { &world } else { &place },
+                &joints,
+            ));
         }
         let joints = match source {
             Source::Stored(joints) => joints,
@@ -327,11 +411,22 @@ impl Poses<'_, '_> {
         let (_, joints) = self.worn.get(entity).ok()?;
         let outermost = upward(entity, |entity| Some(self.worn.get(entity).ok()?.0.0)).last()?;
         let body = self.characters.get(outermost).ok()?;
-        if body.kept.is_some_and(|pose| pose.stamp.is_current(body.layers.revision())) {
+        if body
+            .kept
+            .is_some_and(|pose| pose.stamp.is_current(body.layers.revision()))
+        {
             return None;
         }
-        self.with_found(self.look_up(outermost)?, scratch, false, |body, world, pose| {
-            Some((joints.follow(character, body, pose)?, self.place(outermost, world)))
-        })?
+        self.with_found(
+            self.look_up(outermost)?,
+            scratch,
+            false,
+            |body, world, pose| {
+                Some((
+                    joints.follow(character, body, pose)?,
+                    self.place(outermost, world),
+                ))
+            },
+        )?
     }
 }

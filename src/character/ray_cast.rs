@@ -90,42 +90,84 @@ impl CharacterRayCast<'_, '_> {
     }
 
     /// Like [`Self::pick`], but only considers characters for which `filter` returns `true`.
-    pub fn pick_where(&self, ray: Ray3d, mut filter: impl FnMut(Entity) -> bool) -> Option<CharacterRayHit> {
+    pub fn pick_where(
+        &self,
+        ray: Ray3d,
+        mut filter: impl FnMut(Entity) -> bool,
+    ) -> Option<CharacterRayHit> {
         // Taken out, so that `filter` may cast rays too.
         let mut scratch = mem::take(&mut *self.scratch.borrow_local_mut());
-        let RayScratch { candidates, pose, vertices, palette } = &mut scratch;
+        let RayScratch {
+            candidates,
+            pose,
+            vertices,
+            palette,
+        } = &mut scratch;
         candidates.clear();
         for (entity, parts) in self.characters.iter().filter(|(entity, _)| filter(*entity)) {
-            candidates.extend(self.enters(ray, entity, parts).map(|distance| (distance, entity)));
+            candidates.extend(
+                self.enters(ray, entity, parts)
+                    .map(|distance| (distance, entity)),
+            );
         }
         // The nearest first, so that those behind it need not be posed.
         candidates.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         let mut nearest: Option<CharacterRayHit> = None;
         for &(enters, character) in &*candidates {
-            let is_behind = |enters: f32| nearest.as_ref().is_some_and(|nearest| nearest.distance < enters);
+            let is_behind = |enters: f32| {
+                nearest
+                    .as_ref()
+                    .is_some_and(|nearest| nearest.distance < enters)
+            };
             if is_behind(enters) {
                 break;
             }
-            let Ok((_, parts)) = self.characters.get(character) else { continue };
+            let Ok((_, parts)) = self.characters.get(character) else {
+                continue;
+            };
             let hit = self.poses.with(character, pose, |asset, &world, joints| {
                 let local = LocalRay::new(ray, &world)?;
                 let mut nearest: Option<CharacterRayHit> = None;
-                for (index, (part, &entity)) in asset.parts.iter().zip(&parts.entities).enumerate() {
-                    let Some(enters) = local.enters(box_of(part, joints)) else { continue };
+                for (index, (part, &entity)) in asset.parts.iter().zip(&parts.entities).enumerate()
+                {
+                    let Some(enters) = local.enters(box_of(part, joints)) else {
+                        continue;
+                    };
                     if is_behind(enters) || !self.is_shown(entity) {
                         continue;
                     }
-                    let Some(mesh) = self.meshes.get(&part.mesh) else { continue };
+                    let Some(mesh) = self.meshes.get(&part.mesh) else {
+                        continue;
+                    };
                     palette.clear();
                     palette.resize(part.palette_len(), Mat4::IDENTITY);
                     let inverse_bind = asset.skeleton.inverse_bind();
                     let (remap, combined) = (&part.palette, &part.combined_joints);
-                    Palette { world, model: joints, inverse_bind, remap, combined }.run(palette);
+                    Palette {
+                        world,
+                        model: joints,
+                        inverse_bind,
+                        remap,
+                        combined,
+                    }
+                    .run(palette);
                     let hit = cast(ray, part, mesh, palette, world.into(), vertices);
-                    let Some(SkinHit { distance, triangle, barycentrics, joint }) = hit else { continue };
-                    if nearest.as_ref().is_none_or(|nearest| distance < nearest.distance) {
-                        let joint_name =
-                            joint.and_then(|joint| asset.skeleton.names().get(usize::from(joint)).cloned());
+                    let Some(SkinHit {
+                        distance,
+                        triangle,
+                        barycentrics,
+                        joint,
+                    }) = hit
+                    else {
+                        continue;
+                    };
+                    if nearest
+                        .as_ref()
+                        .is_none_or(|nearest| distance < nearest.distance)
+                    {
+                        let joint_name = joint.and_then(|joint| {
+                            asset.skeleton.names().get(usize::from(joint)).cloned()
+                        });
                         let (part, point) = (index, ray.get_point(distance));
                         nearest = Some(CharacterRayHit {
                             character,
@@ -157,10 +199,17 @@ impl CharacterRayCast<'_, '_> {
         }
         let local = LocalRay::new(ray, &self.poses.place_of(&found))?;
         let of_part = |part: &Entity| match self.boxes.get(*part) {
-            Ok(aabb) => local.enters(BoundingBox { min: aabb.min().into(), max: aabb.max().into() }),
+            Ok(aabb) => local.enters(BoundingBox {
+                min: aabb.min().into(),
+                max: aabb.max().into(),
+            }),
             Err(_) => Some(0.0),
         };
-        parts.entities.iter().filter_map(of_part).min_by(f32::total_cmp)
+        parts
+            .entities
+            .iter()
+            .filter_map(of_part)
+            .min_by(f32::total_cmp)
     }
 
     /// Decides by the `Visibility` of the part and everything above it, which is known even where nothing is
@@ -201,7 +250,10 @@ impl LocalRay {
 }
 
 fn box_of(part: &CharacterPart, joints: &[Affine3A]) -> BoundingBox {
-    let rest = || BoundingBox { min: part.rest_bounds.min().into(), max: part.rest_bounds.max().into() };
+    let rest = || BoundingBox {
+        min: part.rest_bounds.min().into(),
+        max: part.rest_bounds.max().into(),
+    };
     part.bounds.posed(joints).unwrap_or_else(rest)
 }
 
@@ -213,7 +265,9 @@ fn cast(
     place: Mat4,
     posed: &mut Vec<Vec3>,
 ) -> Option<SkinHit> {
-    let Ok(VertexAttributeValues::Float32x3(positions)) = mesh.try_attribute(Mesh::ATTRIBUTE_POSITION) else {
+    let Ok(VertexAttributeValues::Float32x3(positions)) =
+        mesh.try_attribute(Mesh::ATTRIBUTE_POSITION)
+    else {
         return None;
     };
     let joints = match mesh.try_attribute(Mesh::ATTRIBUTE_JOINT_INDEX) {
@@ -230,5 +284,17 @@ fn cast(
     };
     let (origin, direction) = (ray.origin, *ray.direction);
     let (remap, combined) = (&part.palette, &part.combined_joints);
-    PickSkin { origin, direction, positions, joints, weights, indices, palette, remap, combined, place }.run(posed)
+    PickSkin {
+        origin,
+        direction,
+        positions,
+        joints,
+        weights,
+        indices,
+        palette,
+        remap,
+        combined,
+        place,
+    }
+    .run(posed)
 }

@@ -69,7 +69,10 @@ pub enum RootMotionMode {
 impl RootMotion {
     /// Reports movements without applying them.
     pub fn report() -> Self {
-        Self { mode: RootMotionMode::Report, ..Self::default() }
+        Self {
+            mode: RootMotionMode::Report,
+            ..Self::default()
+        }
     }
 
     /// Returns `true` if movements are applied to the character's `Transform`.
@@ -79,7 +82,11 @@ impl RootMotion {
 
     /// Moves a transform by [`delta`](Self::delta).
     fn apply(&mut self, transform: &mut Transform) {
-        let Transform { translation, rotation, scale } = *transform;
+        let Transform {
+            translation,
+            rotation,
+            scale,
+        } = *transform;
         let ahead = rotation.as_dquat() * (scale.as_dvec3() * self.delta.translation);
         let place = translation.as_dvec3() + self.rest + ahead;
         let rounded = place.as_vec3();
@@ -91,14 +98,20 @@ impl RootMotion {
         if self.delta.turn != 0.0 {
             // What is mirrored turns the other way.
             let mirrored = scale.x * scale.z < 0.0;
-            let turn = if mirrored { self.delta.inverse().rotation() } else { self.delta.rotation() };
+            let turn = if mirrored {
+                self.delta.inverse().rotation()
+            } else {
+                self.delta.rotation()
+            };
             transform.rotation = (rotation * turn).normalize();
         }
     }
 }
 
 /// Moves the characters that are carried by their clips.
-pub(super) fn apply(mut characters: Query<(&mut Transform, &mut RootMotion), With<SkinnedCharacter>>) {
+pub(super) fn apply(
+    mut characters: Query<(&mut Transform, &mut RootMotion), With<SkinnedCharacter>>,
+) {
     for (mut transform, mut motion) in &mut characters {
         if motion.applies() && !motion.delta.is_identity() {
             motion.bypass_change_detection().apply(&mut transform);
@@ -113,21 +126,43 @@ mod tests {
     #[test]
     fn a_movement_follows_rotation_scale_and_mirror() {
         let ahead = RootDelta::new(DVec3::new(0.0, 0.0, -1.0), 0.5);
-        for scale in [Vec3::ONE, Vec3::splat(2.5), Vec3::new(-1.0, 1.0, 1.0), Vec3::new(-1.0, 1.0, -1.0)] {
-            let before =
-                Transform { translation: Vec3::new(3.0, 1.0, 2.0), rotation: Quat::from_rotation_y(1.0), scale };
+        for scale in [
+            Vec3::ONE,
+            Vec3::splat(2.5),
+            Vec3::new(-1.0, 1.0, 1.0),
+            Vec3::new(-1.0, 1.0, -1.0),
+        ] {
+            let before = Transform {
+                translation: Vec3::new(3.0, 1.0, 2.0),
+                rotation: Quat::from_rotation_y(1.0),
+                scale,
+            };
             let mut after = before;
-            RootMotion { delta: ahead, ..RootMotion::default() }.apply(&mut after);
+            RootMotion {
+                delta: ahead,
+                ..RootMotion::default()
+            }
+            .apply(&mut after);
             let expected = before.compute_affine() * Transform::from(ahead).compute_affine();
-            assert!(after.compute_affine().abs_diff_eq(expected, 1e-5), "{scale}");
+            assert!(
+                after.compute_affine().abs_diff_eq(expected, 1e-5),
+                "{scale}"
+            );
         }
     }
 
     #[test]
     fn what_rounding_loses_comes_later() {
         let mut transform = Transform::from_xyz(0.0, 0.0, 4000.0);
-        let mut motion = RootMotion { delta: RootDelta::new(DVec3::Z * 1e-4, 0.0), ..RootMotion::default() };
+        let mut motion = RootMotion {
+            delta: RootDelta::new(DVec3::Z * 1e-4, 0.0),
+            ..RootMotion::default()
+        };
         (0..100_000).for_each(|_| motion.apply(&mut transform));
-        assert!((transform.translation.z - 4010.0).abs() < 1e-3, "{}", transform.translation.z);
+        assert!(
+            (transform.translation.z - 4010.0).abs() < 1e-3,
+            "{}",
+            transform.translation.z
+        );
     }
 }

@@ -78,11 +78,25 @@ pub(super) fn share(
     assets: Res<Assets<Character>>,
     shared: ResMut<SharedPoses>,
     mut counts: ResMut<PoseCounts>,
-    mut characters: Query<(&SkinnedCharacter, &ActiveLayers, &mut PoseState, Option<&mut ModelPose>)>,
+    mut characters: Query<(
+        &SkinnedCharacter,
+        &ActiveLayers,
+        &mut PoseState,
+        Option<&mut ModelPose>,
+    )>,
 ) {
-    let SharedPoses { requests, all_requests, index_of_key, poses, scratch, steps } = shared.into_inner();
+    let SharedPoses {
+        requests,
+        all_requests,
+        index_of_key,
+        poses,
+        scratch,
+        steps,
+    } = shared.into_inner();
     all_requests.clear();
-    requests.iter_mut().for_each(|list| all_requests.append(list));
+    requests
+        .iter_mut()
+        .for_each(|list| all_requests.append(list));
     if all_requests.is_empty() {
         return;
     }
@@ -109,8 +123,14 @@ pub(super) fn share(
     let evaluate = |poses: &mut [SharedPose]| {
         let mut scratch = scratch.borrow_local_mut();
         for pose in poses {
-            let Some((handle, layers, ..)) = pose.character.and_then(|entity| read.get(entity).ok()) else { continue };
-            let Some(character) = assets.get(handle.id()) else { continue };
+            let Some((handle, layers, ..)) =
+                pose.character.and_then(|entity| read.get(entity).ok())
+            else {
+                continue;
+            };
+            let Some(character) = assets.get(handle.id()) else {
+                continue;
+            };
             layers.evaluate_to(character, steps, &[], &mut scratch, &mut pose.joints);
         }
     };
@@ -129,12 +149,17 @@ pub(super) fn share(
     }
 
     let poses = &*poses;
-    characters.par_iter_mut().batching_strategy(batches()).for_each(|(_, _, state, pose)| {
-        // The others are drawn straight from the shared pose.
-        let (Some(mut pose), PoseSource::Shared(index)) = (pose, state.source) else { return };
-        if let Some(SharedPose { key, joints, .. }) = poses.get(index) {
-            pose.joints.clone_from(joints);
-            pose.stamp = PoseStamp::Shared(*key);
-        }
-    });
+    characters
+        .par_iter_mut()
+        .batching_strategy(batches())
+        .for_each(|(_, _, state, pose)| {
+            // The others are drawn straight from the shared pose.
+            let (Some(mut pose), PoseSource::Shared(index)) = (pose, state.source) else {
+                return;
+            };
+            if let Some(SharedPose { key, joints, .. }) = poses.get(index) {
+                pose.joints.clone_from(joints);
+                pose.stamp = PoseStamp::Shared(*key);
+            }
+        });
 }

@@ -48,7 +48,10 @@ pub(super) fn follow_lists(
     spawned: Query<(Entity, &PartOf)>,
 ) {
     for (part, PartOf { character, .. }) in &spawned {
-        if !lists.get(*character).is_ok_and(|list| list.entities.contains(&part)) {
+        if !lists
+            .get(*character)
+            .is_ok_and(|list| list.entities.contains(&part))
+        {
             commands.entity(part).try_despawn();
         }
     }
@@ -71,14 +74,19 @@ pub(super) fn warn_of_stripped_parts(
     names: Query<NameOrEntity>,
 ) {
     for stripped in removed.read() {
-        let Ok((of, part)) = parts.get(stripped) else { continue };
+        let Ok((of, part)) = parts.get(stripped) else {
+            continue;
+        };
         say_lost(part.to_string(), name_of(&names, of.character));
     }
 }
 
 /// Gives characters that were changed in place, through `Assets::get_mut`, a new version, so that everything
 /// derived from them is updated. Parts are spawned anew only if they or the skeleton were changed.
-pub(super) fn renew_versions(mut events: MessageReader<AssetEvent<Character>>, mut assets: ResMut<Assets<Character>>) {
+pub(super) fn renew_versions(
+    mut events: MessageReader<AssetEvent<Character>>,
+    mut assets: ResMut<Assets<Character>>,
+) {
     for event in events.read() {
         // One that was loaded has a new version already; another one does no harm.
         if let AssetEvent::Modified { id } = event
@@ -105,7 +113,9 @@ pub(super) fn follow_assets(
         Option<(&AnimationController, &mut ActiveLayers)>,
     )>,
 ) {
-    let any = events.read().any(|event| !matches!(event, AssetEvent::Unused { .. }));
+    let any = events
+        .read()
+        .any(|event| !matches!(event, AssetEvent::Unused { .. }));
     for (entity, handle, mut parts, pose, playing) in &mut characters {
         if !any && !handle.is_changed() {
             continue;
@@ -133,7 +143,10 @@ pub(super) fn follow_assets(
         }
         clear(&mut commands, &mut parts);
         if let Some(mut pose) = pose {
-            *pose = ModelPose { joints: character.skeleton.rest_model().to_vec(), ..default() };
+            *pose = ModelPose {
+                joints: character.skeleton.rest_model().to_vec(),
+                ..default()
+            };
         }
         let rest = character.rest_bounds();
         *parts = CharacterParts {
@@ -143,8 +156,9 @@ pub(super) fn follow_assets(
             radius: rest.map_or(0.0, |rest| rest.half_extents.length()),
             ..default()
         };
-        parts.entities =
-            (0..character.parts.len()).map(|part| spawn_part(&mut commands, entity, character, part)).collect();
+        parts.entities = (0..character.parts.len())
+            .map(|part| spawn_part(&mut commands, entity, character, part))
+            .collect();
         send(&mut commands, &mut ready, CharacterReady { entity });
     }
 }
@@ -159,8 +173,10 @@ pub(super) fn report_failures(
     mut messages: Option<ResMut<Messages<CharacterFailed>>>,
     characters: Query<(Entity, Ref<SkinnedCharacter>)>,
 ) {
-    let errors: HashMap<AssetId<Character>, &AssetLoadError> =
-        failures.read().map(|failure| (failure.id, &failure.error)).collect();
+    let errors: HashMap<AssetId<Character>, &AssetLoadError> = failures
+        .read()
+        .map(|failure| (failure.id, &failure.error))
+        .collect();
     for (entity, handle) in &characters {
         let error = match errors.get(&handle.id()) {
             Some(&error) => error.clone(),
@@ -171,15 +187,27 @@ pub(super) fn report_failures(
             }
             None => continue,
         };
-        send(&mut commands, &mut messages, CharacterFailed { entity, error });
+        send(
+            &mut commands,
+            &mut messages,
+            CharacterFailed { entity, error },
+        );
     }
 }
 
-fn spawn_part(commands: &mut Commands, entity: Entity, character: &Character, index: usize) -> Entity {
+fn spawn_part(
+    commands: &mut Commands,
+    entity: Entity,
+    character: &Character,
+    index: usize,
+) -> Entity {
     let part = &character.parts[index];
     let bundle = (
         Name::new(part.name.clone()),
-        PartOf { character: entity, part: index },
+        PartOf {
+            character: entity,
+            part: index,
+        },
         Mesh3d(part.mesh.clone()),
         MeshMaterial3d(part.material.clone()),
         Transform::IDENTITY,
@@ -192,7 +220,13 @@ fn spawn_part(commands: &mut Commands, entity: Entity, character: &Character, in
         // These joints are not entities. Bevy allocates a range of its buffer for them and leaves it to us.
         let joints = vec![Entity::PLACEHOLDER; part.palette_len()];
         let range = PaletteRange::new(joints.len());
-        (SkinnedMesh { inverse_bindposes: Handle::default(), joints }, range)
+        (
+            SkinnedMesh {
+                inverse_bindposes: Handle::default(),
+                joints,
+            },
+            range,
+        )
     });
     // In a box, because Bevy never gives back the memory that a list of commands once needed.
     let all = Box::new((bundle, skin));
@@ -207,7 +241,10 @@ fn spawn_part(commands: &mut Commands, entity: Entity, character: &Character, in
 }
 
 /// Removes [`Teleported`], which counts for one frame.
-pub(super) fn clear_teleported(mut commands: Commands, teleported: Query<Entity, With<Teleported>>) {
+pub(super) fn clear_teleported(
+    mut commands: Commands,
+    teleported: Query<Entity, With<Teleported>>,
+) {
     for entity in &teleported {
         commands.entity(entity).try_remove::<Teleported>();
     }
@@ -226,28 +263,48 @@ pub(super) fn drop_failed_textures(
     mut materials: ResMut<Assets<StandardMaterial>>,
 ) {
     let any_failed = failed.read().count() > 0;
-    let is_arrival =
-        |event: &AssetEvent<Character>| matches!(event, AssetEvent::Added { .. } | AssetEvent::Modified { .. });
+    let is_arrival = |event: &AssetEvent<Character>| {
+        matches!(
+            event,
+            AssetEvent::Added { .. } | AssetEvent::Modified { .. }
+        )
+    };
     let any_arrived = arrived.read().filter(|event| is_arrival(event)).count() > 0;
     if !any_failed && !any_arrived {
         return;
     }
     // A texture that failed to reload is still there as it was.
     let is_lost = |map: &Option<Handle<Image>>| {
-        map.as_ref().is_some_and(|map| !images.contains(map) && server.load_state(map).is_failed())
+        map.as_ref()
+            .is_some_and(|map| !images.contains(map) && server.load_state(map).is_failed())
     };
-    for part in characters.iter().flat_map(|(_, character)| &character.parts) {
-        let Some(mut material) = materials.get_mut(&part.material) else { continue };
+    for part in characters
+        .iter()
+        .flat_map(|(_, character)| &character.parts)
+    {
+        let Some(mut material) = materials.get_mut(&part.material) else {
+            continue;
+        };
         let maps = textures_of(material.bypass_change_detection()).into_iter();
-        let lost: Vec<_> = maps.filter(|map| is_lost(map)).filter_map(Option::take).collect();
+        let lost: Vec<_> = maps
+            .filter(|map| is_lost(map))
+            .filter_map(Option::take)
+            .collect();
         if lost.is_empty() {
             continue;
         }
         // Marks the material as changed.
         material.into_inner();
         // One image often holds several maps.
-        let mut names: Vec<String> = lost.iter().filter_map(|map| map.path().map(|path| path.to_string())).collect();
+        let mut names: Vec<String> = lost
+            .iter()
+            .filter_map(|map| map.path().map(|path| path.to_string()))
+            .collect();
         names.dedup();
-        warn!("part `{}` is drawn without a texture: {} failed to load", part.name, names.join(" and "));
+        warn!(
+            "part `{}` is drawn without a texture: {} failed to load",
+            part.name,
+            names.join(" and ")
+        );
     }
 }

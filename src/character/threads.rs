@@ -8,7 +8,9 @@ use std::mem;
 /// Batch sizes for systems that visit every character: small, because those out of view cost next to
 /// nothing, but not so small that scheduling shows.
 pub(super) fn batches() -> BatchingStrategy {
-    BatchingStrategy::new().min_batch_size(16).batches_per_thread(4)
+    BatchingStrategy::new()
+        .min_batch_size(16)
+        .batches_per_thread(4)
 }
 
 /// Gives memory back of a list that held `used` items in this frame, if it has grown for a frame in which far more
@@ -30,6 +32,8 @@ pub(super) struct ThreadScratch {
 impl ThreadScratch {
     /// Moves every thread's counts into `total`.
     pub(super) fn collect_counts(threads: &mut Parallel<Self>, total: &mut PoseCounts) {
-        threads.iter_mut().for_each(|thread| total.add(mem::take(&mut thread.counts)));
+        threads
+            .iter_mut()
+            .for_each(|thread| total.add(mem::take(&mut thread.counts)));
     }
 }

@@ -58,16 +58,26 @@ pub trait AppCallbackExt {
     ///     .add_observer(|step: On<Callback<Footstep>>| info!("{} on the {}", step.entity, step.side))
     ///     .run();
     /// ```
-    fn add_callback<T: DeserializeOwned + Send + Sync + 'static>(&mut self, name: impl Into<Arc<str>>) -> &mut Self;
+    fn add_callback<T: DeserializeOwned + Send + Sync + 'static>(
+        &mut self,
+        name: impl Into<Arc<str>>,
+    ) -> &mut Self;
 }
 
 impl AppCallbackExt for App {
-    fn add_callback<T: DeserializeOwned + Send + Sync + 'static>(&mut self, name: impl Into<Arc<str>>) -> &mut Self {
+    fn add_callback<T: DeserializeOwned + Send + Sync + 'static>(
+        &mut self,
+        name: impl Into<Arc<str>>,
+    ) -> &mut Self {
         if !self.world().contains_resource::<CallbackTypes>() {
-            self.init_resource::<CallbackTypes>().add_observer(trigger_typed);
+            self.init_resource::<CallbackTypes>()
+                .add_observer(trigger_typed);
         }
         let of_name = &mut self.world_mut().resource_mut::<CallbackTypes>().of_name;
-        of_name.entry(name.into()).or_default().push(CallbackType { name: type_name::<T>(), trigger: trigger::<T> });
+        of_name.entry(name.into()).or_default().push(CallbackType {
+            name: type_name::<T>(),
+            trigger: trigger::<T>,
+        });
         self
     }
 }
@@ -91,7 +101,11 @@ fn trigger<T: DeserializeOwned + Send + Sync + 'static>(
     commands: &mut Commands,
 ) -> Result<(), ron::Error> {
     let data: T = callback.data_as()?;
-    commands.trigger(Callback { entity: callback.entity, data, callback: callback.clone() });
+    commands.trigger(Callback {
+        entity: callback.entity,
+        data,
+        callback: callback.clone(),
+    });
     Ok(())
 }
 
@@ -102,7 +116,9 @@ fn trigger_typed(
     mut commands: Commands,
 ) {
     let CallbackTypes { of_name, said } = &mut *types;
-    let AnimationCallback { name, clip, data, .. } = callback.event();
+    let AnimationCallback {
+        name, clip, data, ..
+    } = callback.event();
     let Some(found) = of_name.get(&**name) else {
         if !said.contains(&**name) {
             said.insert(name.to_string());
@@ -119,7 +135,10 @@ fn trigger_typed(
     for of in found {
         if let Err(error) = (of.trigger)(&callback, &mut commands) {
             let data = ron::to_string(&**data).unwrap_or_default();
-            let message = format!("callback `{name}` of clip `{clip}`: {data} is not a `{}`: {error}", of.name);
+            let message = format!(
+                "callback `{name}` of clip `{clip}`: {data} is not a `{}`: {error}",
+                of.name
+            );
             if !said.contains(&message) {
                 warn!("{message}");
                 said.insert(message);
@@ -133,7 +152,11 @@ fn is_received_untyped(world: &World) -> bool {
     if world.contains_resource::<Messages<AnimationCallback>>() {
         return true;
     }
-    let observers = world.event_key::<AnimationCallback>().and_then(|key| world.observers().try_get_observers(key));
-    let others = |all: &CachedObservers| all.global_observers().len() > 1 || !all.entity_observers().is_empty();
+    let observers = world
+        .event_key::<AnimationCallback>()
+        .and_then(|key| world.observers().try_get_observers(key));
+    let others = |all: &CachedObservers| {
+        all.global_observers().len() > 1 || !all.entity_observers().is_empty()
+    };
     observers.is_some_and(others)
 }

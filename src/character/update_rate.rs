@@ -77,7 +77,15 @@ pub(super) struct PoseInterpolation {
 impl Default for PoseInterpolation {
     fn default() -> Self {
         let (from, to, target) = default();
-        Self { every: 1, from, to, target, elapsed: 0, span: 1, last_frame: 0 }
+        Self {
+            every: 1,
+            from,
+            to,
+            target,
+            elapsed: 0,
+            span: 1,
+            last_frame: 0,
+        }
     }
 }
 
@@ -113,7 +121,11 @@ impl PoseInterpolation {
         let arrived = self.has_arrived();
         self.elapsed = (self.elapsed + 1).min(self.span);
         if self.elapsed < self.span {
-            return if arrived { PoseStep::Unchanged } else { PoseStep::Interpolated };
+            return if arrived {
+                PoseStep::Unchanged
+            } else {
+                PoseStep::Interpolated
+            };
         }
         if stamp == self.target {
             return PoseStep::Unchanged;
@@ -127,7 +139,11 @@ impl PoseInterpolation {
 
     /// What the current pose is made from.
     pub(super) fn stamp(&self) -> PoseStamp {
-        if self.has_arrived() { self.target } else { PoseStamp::Between }
+        if self.has_arrived() {
+            self.target
+        } else {
+            PoseStamp::Between
+        }
     }
 
     /// Writes the current pose.
@@ -139,7 +155,10 @@ impl PoseInterpolation {
         let progress = (self.elapsed + 1) as f32 / self.span as f32;
         joints.resize(self.to.len(), Affine3A::IDENTITY);
         let pairs = self.from.iter().zip(&self.to);
-        joints.iter_mut().zip(pairs).for_each(|(joint, (from, to))| *joint = lerp(from, to, progress));
+        joints
+            .iter_mut()
+            .zip(pairs)
+            .for_each(|(joint, (from, to))| *joint = lerp(from, to, progress));
     }
 
     fn has_arrived(&self) -> bool {
@@ -157,7 +176,12 @@ fn lerp(from: &Affine3A, to: &Affine3A, t: f32) -> Affine3A {
 /// Chooses how often each character is posed, from where the cameras are.
 pub(super) fn choose(
     cameras: Query<(&Camera, &GlobalTransform, &Projection)>,
-    mut characters: Query<(&UpdateRate, &CharacterParts, &GlobalTransform, &mut PoseInterpolation)>,
+    mut characters: Query<(
+        &UpdateRate,
+        &CharacterParts,
+        &GlobalTransform,
+        &mut PoseInterpolation,
+    )>,
 ) {
     let cameras = || cameras.iter().filter(|(camera, ..)| camera.is_active);
     for (rate, parts, transform, mut interpolation) in &mut characters {
@@ -167,18 +191,28 @@ pub(super) fn choose(
         let (frames, most) = match *rate {
             UpdateRate::Every(n) => (n as f32, n),
             UpdateRate::ByDistance { full, most } => {
-                let nearest = cameras().map(|(_, camera, _)| distance(camera)).min_by(f32::total_cmp);
+                let nearest = cameras()
+                    .map(|(_, camera, _)| distance(camera))
+                    .min_by(f32::total_cmp);
                 (nearest.map_or(1.0, |nearest| (nearest / full).ceil()), most)
             }
             UpdateRate::ByScreenSize { full, most } => {
                 let height = 2.0 * parts.radius * affine.matrix3.x_axis.length();
-                let fraction = |camera: &GlobalTransform, projection: &Projection| match projection {
-                    Projection::Perspective(lens) => height / (2.0 * distance(camera) * (0.5 * lens.fov).tan()),
+                let fraction = |camera: &GlobalTransform, projection: &Projection| match projection
+                {
+                    Projection::Perspective(lens) => {
+                        height / (2.0 * distance(camera) * (0.5 * lens.fov).tan())
+                    }
                     Projection::Orthographic(lens) => height / lens.area.height(),
                     Projection::Custom(_) => f32::INFINITY,
                 };
-                let largest = cameras().map(|(_, camera, lens)| fraction(camera, lens)).max_by(f32::total_cmp);
-                (largest.map_or(1.0, |largest| (full / largest).floor()), most)
+                let largest = cameras()
+                    .map(|(_, camera, lens)| fraction(camera, lens))
+                    .max_by(f32::total_cmp);
+                (
+                    largest.map_or(1.0, |largest| (full / largest).floor()),
+                    most,
+                )
             }
         };
         // `max` turns NaN into 1.

@@ -18,7 +18,11 @@ pub enum WeightView {
 
 /// Returns the color of a weight in 0..=1: blue, cyan, green, yellow, red, as in Blender's weight paint mode.
 pub fn weight_color(weight: f32) -> Color {
-    let weight = if weight.is_finite() { weight.clamp(0.0, 1.0) } else { 0.0 };
+    let weight = if weight.is_finite() {
+        weight.clamp(0.0, 1.0)
+    } else {
+        0.0
+    };
     // Pure blue would be too dark to see the shape.
     const STOPS: [Vec3; 5] = [
         Vec3::new(0.16, 0.28, 0.85),
@@ -29,7 +33,9 @@ pub fn weight_color(weight: f32) -> Color {
     ];
     let quarter = weight * 4.0;
     let from = (quarter as usize).min(3);
-    let [red, green, blue] = STOPS[from].lerp(STOPS[from + 1], quarter - from as f32).to_array();
+    let [red, green, blue] = STOPS[from]
+        .lerp(STOPS[from + 1], quarter - from as f32)
+        .to_array();
     Color::srgb(red, green, blue)
 }
 
@@ -52,8 +58,15 @@ pub(super) struct WeightMaterial(pub(super) Handle<StandardMaterial>);
 
 impl FromWorld for WeightMaterial {
     fn from_world(world: &mut World) -> Self {
-        let material = StandardMaterial { unlit: true, ..default() };
-        Self(world.resource_mut::<Assets<StandardMaterial>>().add(material))
+        let material = StandardMaterial {
+            unlit: true,
+            ..default()
+        };
+        Self(
+            world
+                .resource_mut::<Assets<StandardMaterial>>()
+                .add(material),
+        )
     }
 }
 
@@ -81,12 +94,22 @@ pub(super) fn vertex_colors(part: &CharacterPart, view: WeightView, mesh: &Mesh)
             let weights = weights.get(vertex).copied().unwrap_or_default();
             let mut all = part.joint_weights(joints, weights);
             let color = match view {
-                WeightView::Joint(_) => weight_color(all.find(|(at, _)| Some(*at) == slot).map_or(0.0, |(_, w)| w)),
+                WeightView::Joint(_) => weight_color(
+                    all.find(|(at, _)| Some(*at) == slot)
+                        .map_or(0.0, |(_, w)| w),
+                ),
                 WeightView::InfluenceCount => influence_count_color(all.count()),
             };
-            let shade = normals.get(vertex).map_or(1.0, |normal| shade(Vec3::from(*normal)));
+            let shade = normals
+                .get(vertex)
+                .map_or(1.0, |normal| shade(Vec3::from(*normal)));
             let color = color.to_linear();
-            [color.red * shade, color.green * shade, color.blue * shade, 1.0]
+            [
+                color.red * shade,
+                color.green * shade,
+                color.blue * shade,
+                1.0,
+            ]
         })
         .collect()
 }
@@ -116,7 +139,10 @@ mod tests {
         ];
         for (weight, color) in steps {
             let found = weight_color(weight).to_srgba().to_f32_array_no_alpha();
-            assert!(Vec3::from(found).abs_diff_eq(Vec3::from(color), 1e-6), "{weight}: {found:?}");
+            assert!(
+                Vec3::from(found).abs_diff_eq(Vec3::from(color), 1e-6),
+                "{weight}: {found:?}"
+            );
         }
         // No steps: similar weights have similar colors.
         for i in 0..1000 {
@@ -127,7 +153,8 @@ mod tests {
 
     #[test]
     fn each_number_of_influences_has_a_color_of_its_own() {
-        let colors = [0, 1, 2, 3, 4, 5].map(|count| influence_count_color(count).to_srgba().to_vec3());
+        let colors =
+            [0, 1, 2, 3, 4, 5].map(|count| influence_count_color(count).to_srgba().to_vec3());
         for (i, a) in colors.iter().enumerate() {
             assert!(colors[..i].iter().all(|b| a.distance(*b) > 0.3));
         }

@@ -61,10 +61,17 @@ pub(super) struct WornJoints {
 
 impl WornJoints {
     /// The pose of what is worn, given that of the body. `None` if they have not met yet.
-    pub(super) fn follow(&self, character: &Character, body: &Character, pose: &[Affine3A]) -> Option<Vec<Affine3A>> {
+    pub(super) fn follow(
+        &self,
+        character: &Character,
+        body: &Character,
+        pose: &[Affine3A],
+    ) -> Option<Vec<Affine3A>> {
         let mut joints = Vec::new();
         let is_met = (self.of.1, self.of.2) == (character.shape.version, body.shape.version);
-        is_met.then(|| copy_pose(&mut joints, &self.joints, character, pose)).map(|()| joints)
+        is_met
+            .then(|| copy_pose(&mut joints, &self.joints, character, pose))
+            .map(|()| joints)
     }
 }
 
@@ -80,12 +87,18 @@ pub(super) fn put_on(
     for (entity, &WornBy(body), mut transform, parent) in &mut worn {
         if parent.is_none_or(|parent| parent.parent() != body) {
             let parent_of = |entity| {
-                let body = links.get(entity).ok().filter(|_| !refused.contains(&entity)).map(|worn| worn.0);
+                let body = links
+                    .get(entity)
+                    .ok()
+                    .filter(|_| !refused.contains(&entity))
+                    .map(|worn| worn.0);
                 body.or_else(|| parents.get(entity).ok().map(ChildOf::parent))
             };
             if upward(body, parent_of).any(|above| above == entity) {
                 let [worn, wearer] = [entity, body].map(|entity| name_of(&names, entity));
-                warn!("{worn} cannot be worn by {wearer}, which hangs from it; `WornBy` is removed");
+                warn!(
+                    "{worn} cannot be worn by {wearer}, which hangs from it; `WornBy` is removed"
+                );
                 commands.entity(entity).try_remove::<WornBy>();
                 refused.push(entity);
                 continue;
@@ -107,18 +120,29 @@ pub(super) fn follow_bodies<Those: QueryFilter>(
     links: Query<&WornBy>,
     mut worn: Query<(
         (&WornBy, &SkinnedCharacter),
-        (&mut WornJoints, &mut ModelPose, &mut CharacterParts, &mut ActiveLayers),
+        (
+            &mut WornJoints,
+            &mut ModelPose,
+            &mut CharacterParts,
+            &mut ActiveLayers,
+        ),
     )>,
     mut boxes: Query<&mut Aabb, With<PartOf>>,
 ) {
     for ((&WornBy(body), handle), (mut joints, mut pose, mut parts, mut layers)) in &mut worn {
-        let Some(character) = assets.get(handle.id()) else { continue };
-        let posed_body = upward(body, |body| links.get(body).ok().map(|worn| worn.0)).last().and_then(|outermost| {
-            // In a ring, there is none, and there may be one that is posed at another time.
-            let (handle, pose, parts) = bodies.get(outermost).ok()?;
-            let body = assets.get(handle.id()).filter(|body| pose.joints.len() == body.skeleton.len())?;
-            Some((outermost, body, pose, parts))
-        });
+        let Some(character) = assets.get(handle.id()) else {
+            continue;
+        };
+        let posed_body = upward(body, |body| links.get(body).ok().map(|worn| worn.0))
+            .last()
+            .and_then(|outermost| {
+                // In a ring, there is none, and there may be one that is posed at another time.
+                let (handle, pose, parts) = bodies.get(outermost).ok()?;
+                let body = assets
+                    .get(handle.id())
+                    .filter(|body| pose.joints.len() == body.skeleton.len())?;
+                Some((outermost, body, pose, parts))
+            });
         let Some((outermost, body, body_pose, body_parts)) = posed_body else {
             hold(&mut pose, character);
             continue;
@@ -130,7 +154,10 @@ pub(super) fn follow_bodies<Those: QueryFilter>(
         let is_new = joints.of != of;
         if is_new {
             let matched = |name: &std::sync::Arc<str>| body.skeleton.joint(name);
-            *joints = WornJoints { of, joints: character.skeleton.names().iter().map(matched).collect() };
+            *joints = WornJoints {
+                of,
+                joints: character.skeleton.names().iter().map(matched).collect(),
+            };
             if warned.insert((of.1, of.2)) {
                 warn_missing(character, body, &joints.joints);
             }
@@ -142,7 +169,12 @@ pub(super) fn follow_bodies<Those: QueryFilter>(
         if is_kept && !is_new && !body_pose.is_changed() {
             continue;
         }
-        copy_pose(&mut pose.joints, &joints.joints, character, &body_pose.joints);
+        copy_pose(
+            &mut pose.joints,
+            &joints.joints,
+            character,
+            &body_pose.joints,
+        );
         pose.stamp = PoseStamp::Worn;
         // When it is taken off, the clips' boxes are set again.
         layers.bypass_change_detection().forget_boxes();
@@ -160,14 +192,20 @@ fn hold(pose: &mut Mut<ModelPose>, character: &Character) {
     if !pose.is(PoseStamp::Worn, character.skeleton.len()) {
         if pose.joints.len() != character.skeleton.len() {
             pose.joints.clear();
-            pose.joints.extend_from_slice(character.skeleton.rest_model());
+            pose.joints
+                .extend_from_slice(character.skeleton.rest_model());
         }
         pose.stamp = PoseStamp::Worn;
     }
 }
 
 /// Writes the pose: the body's matrix where there is such a joint, else the rest pose relative to the parent.
-fn copy_pose(pose: &mut Vec<Affine3A>, from: &[Option<JointIndex>], character: &Character, body: &[Affine3A]) {
+fn copy_pose(
+    pose: &mut Vec<Affine3A>,
+    from: &[Option<JointIndex>],
+    character: &Character,
+    body: &[Affine3A],
+) {
     pose.clear();
     for (joint, (parent, from)) in character.skeleton.parents().iter().zip(from).enumerate() {
         let matrix = match from.and_then(|from| body.get(usize::from(from))) {
@@ -184,10 +222,18 @@ fn copy_pose(pose: &mut Vec<Affine3A>, from: &[Option<JointIndex>], character: &
 /// Warns about joints that move skin but that the body lacks.
 fn warn_missing(character: &Character, body: &Character, matched: &[Option<JointIndex>]) {
     const SHOWN: usize = 6;
-    let mut missing: Vec<JointIndex> = character.parts.iter().flat_map(|part| part.palette.iter().copied()).collect();
+    let mut missing: Vec<JointIndex> = character
+        .parts
+        .iter()
+        .flat_map(|part| part.palette.iter().copied())
+        .collect();
     missing.sort_unstable();
     missing.dedup();
-    missing.retain(|joint| matched.get(usize::from(*joint)).is_some_and(Option::is_none));
+    missing.retain(|joint| {
+        matched
+            .get(usize::from(*joint))
+            .is_some_and(Option::is_none)
+    });
     if missing.is_empty() {
         return;
     }
@@ -197,10 +243,19 @@ fn warn_missing(character: &Character, body: &Character, matched: &[Option<Joint
         .map(|&joint| {
             let name = character.skeleton.name(joint);
             let near = body.skeleton.nearest_name(name);
-            near.map_or(format!("`{name}`"), |near| format!("`{name}` (did you mean `{near}`?)"))
+            near.map_or(format!("`{name}`"), |near| {
+                format!("`{name}` (did you mean `{near}`?)")
+            })
         })
         .collect();
     let more = missing.len().saturating_sub(SHOWN);
-    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    warn!("the body has no joint {}{more}; the skin worn there stays in its rest pose", names.join(", "));
+    let more = if more > 0 {
+        format!(" and {more} more")
+    } else {
+        String::new()
+    };
+    warn!(
+        "the body has no joint {}{more}; the skin worn there stays in its rest pose",
+        names.join(", ")
+    );
 }

@@ -16,7 +16,8 @@
 //! things happen however time is divided into steps.
 
 use super::{
-    AnimationController, AnimationTrack, BlendMode, CallbackKind, Clips, FiredCallback, KeyRef, PlaybackEvent, TrackId,
+    AnimationController, AnimationTrack, BlendMode, CallbackKind, Clips, FiredCallback, KeyRef,
+    PlaybackEvent, TrackId,
     arrival::Next,
     compensated::{CompensatedF64, tick},
     course::Blended,
@@ -125,7 +126,11 @@ impl AnimationController {
         if !clips.is_ready() {
             return Ok(());
         }
-        let elapsed = if self.paused { CompensatedF64::ZERO } else { CompensatedF64::new(dt).scale(self.time_scale) };
+        let elapsed = if self.paused {
+            CompensatedF64::ZERO
+        } else {
+            CompensatedF64::new(dt).scale(self.time_scale)
+        };
         let end = self.time + elapsed;
         if self.plays_nothing() {
             self.time = end;
@@ -142,7 +147,10 @@ impl AnimationController {
     /// Returns `true` if there is nothing that time could change.
     pub(super) fn plays_nothing(&self) -> bool {
         let idle = |track: &AnimationTrack| !track.enabled && track.leaves_at.is_none();
-        self.tracks.iter().all(idle) && self.events.is_empty() && !self.has_plans() && self.ranges.is_empty()
+        self.tracks.iter().all(idle)
+            && self.events.is_empty()
+            && !self.has_plans()
+            && self.ranges.is_empty()
     }
 
     /// Advances with all that may happen on the way.
@@ -194,7 +202,10 @@ impl AnimationController {
     /// Carries out the moves asked for by [`AnimationTrack::scrub`], at the present moment. A sync group moves as one.
     fn scrub<C: Clips + ?Sized>(&mut self, clips: &C, log: &mut Log) {
         for at in 0..self.tracks.len() {
-            let Some(target) = self.tracks[at].scrub.filter(|_| self.tracks[at].run.0.index.is_some()) else {
+            let Some(target) = self.tracks[at]
+                .scrub
+                .filter(|_| self.tracks[at].run.0.index.is_some())
+            else {
                 continue;
             };
             self.tracks[at].scrub = None;
@@ -220,14 +231,34 @@ impl AnimationController {
         }
     }
 
-    fn scrub_track<C: Clips + ?Sized>(&mut self, at: usize, target: f64, forward: bool, clips: &C, log: &mut Log) {
+    fn scrub_track<C: Clips + ?Sized>(
+        &mut self,
+        at: usize,
+        target: f64,
+        forward: bool,
+        clips: &C,
+        log: &mut Log,
+    ) {
         let weight = self.running_ramp(self.tracks[at].id, EventKind::Weight);
-        let Self { tracks, callbacks, callback_limit: limit, callback_threshold: threshold, .. } = self;
+        let Self {
+            tracks,
+            callbacks,
+            callback_limit: limit,
+            callback_threshold: threshold,
+            ..
+        } = self;
         let track = &mut tracks[at];
         let (begin, current) = (self.time, self.playback.current == Some(track.id));
-        let rules = Rules { callbacks, limit: *limit, threshold: *threshold, current };
+        let rules = Rules {
+            callbacks,
+            limit: *limit,
+            threshold: *threshold,
+            current,
+        };
         let way = [track.held(), CompensatedF64::new(target)];
-        play(track, [begin; 2], weight, rules, clips, |segment, track| segment.sweep(track, way, forward, None, log));
+        play(track, [begin; 2], weight, rules, clips, |segment, track| {
+            segment.sweep(track, way, forward, None, log)
+        });
     }
 
     /// Goes from cut to cut until `end`.
@@ -259,15 +290,26 @@ impl AnimationController {
                 return;
             }
             // A cut at the end's own rounded value must not lead beyond the end.
-            let cut = [self.next_event_time(), self.next_fade_time()].into_iter().flatten().min_by(f64::total_cmp);
+            let cut = [self.next_event_time(), self.next_fade_time()]
+                .into_iter()
+                .flatten()
+                .min_by(f64::total_cmp);
             let mut next = cut.map_or(end, |time| CompensatedF64::new(time).min(end));
             next = self.next_lead_change(next).unwrap_or(next);
             next = self.next_bend(next, clips).unwrap_or(next);
             self.settle_courses([self.time, next], clips);
             self.note_heaviest(clips);
             self.settle_ranges(clips, log);
-            let mut arrival = if moving { self.next_arrival(next) } else { None };
-            if switches >= MAX_SWITCHES && arrival.as_ref().is_some_and(|arrival| arrival.next == Next::Clip) {
+            let mut arrival = if moving {
+                self.next_arrival(next)
+            } else {
+                None
+            };
+            if switches >= MAX_SWITCHES
+                && arrival
+                    .as_ref()
+                    .is_some_and(|arrival| arrival.next == Next::Clip)
+            {
                 self.report_stall(log);
                 arrival = None;
             }
@@ -280,7 +322,14 @@ impl AnimationController {
                 }
                 next = arrival.time;
             }
-            self.move_tracks(next, arrival.as_ref().map(|arrival| (arrival.track, arrival.position)), clips, log);
+            self.move_tracks(
+                next,
+                arrival
+                    .as_ref()
+                    .map(|arrival| (arrival.track, arrival.position)),
+                clips,
+                log,
+            );
             if let Some(root) = &mut root {
                 self.move_members(clips);
                 self.add_root_motion([self.time, next], clips, root);
@@ -313,7 +362,10 @@ impl AnimationController {
         let begin = self.time;
         // Leaders first: the others follow where they went.
         let count = self.tracks.len();
-        for (follows, at) in (0..count).map(|at| (false, at)).chain((0..count).map(|at| (true, at))) {
+        for (follows, at) in (0..count)
+            .map(|at| (false, at))
+            .chain((0..count).map(|at| (true, at)))
+        {
             let lead = self.lead(at);
             if lead.is_some() != follows {
                 continue;
@@ -325,10 +377,13 @@ impl AnimationController {
                 log.push_unknown(&mut self.unknown, Some(id), &track.clip, begin.value());
             }
             track.run.0.from = track.held().value();
-            let arrival = arrives.filter(|(track, _)| *track == id).map(|(_, position)| position);
+            let arrival = arrives
+                .filter(|(track, _)| *track == id)
+                .map(|(_, position)| position);
             // Between two cuts at one moment only the track that arrives gets its moment, and a track that has
             // yet to begin does not begin in what rounding has left of a step.
-            let no_time = !begin.is_before(end) || (start != Start::Begun && tick(begin.value()) == tick(end.value()));
+            let no_time = !begin.is_before(end)
+                || (start != Start::Begun && tick(begin.value()) == tick(end.value()));
             if !self.is_moving(at) || (no_time && arrival.is_none()) {
                 continue;
             }
@@ -350,8 +405,20 @@ impl AnimationController {
             };
             let (callbacks, current) = (&self.callbacks[..], self.playback.current == Some(id));
             let (limit, threshold) = (self.callback_limit, self.callback_threshold);
-            let rules = Rules { callbacks, limit, threshold, current };
-            play(track, [begin, end], weight, rules, clips, |segment, track| segment.travel(track, speed, target, log));
+            let rules = Rules {
+                callbacks,
+                limit,
+                threshold,
+                current,
+            };
+            play(
+                track,
+                [begin, end],
+                weight,
+                rules,
+                clips,
+                |segment, track| segment.travel(track, speed, target, log),
+            );
         }
     }
 
@@ -381,10 +448,20 @@ impl AnimationController {
                 fired += 1;
                 if fired > self.callback_limit {
                     unheard.extend(begins.then_some(range));
-                    let &FiredCallback { track, clip, time, .. } = callback;
+                    let &FiredCallback {
+                        track, clip, time, ..
+                    } = callback;
                     let limit = self.callback_limit;
-                    if self.track_mut(track).is_some_and(|track| !mem::replace(&mut track.reported_flood, true)) {
-                        out.push(PlaybackEvent::TooManyCallbacks { track, clip, limit, time });
+                    if self
+                        .track_mut(track)
+                        .is_some_and(|track| !mem::replace(&mut track.reported_flood, true))
+                    {
+                        out.push(PlaybackEvent::TooManyCallbacks {
+                            track,
+                            clip,
+                            limit,
+                            time,
+                        });
                     }
                     continue;
                 }
@@ -399,7 +476,10 @@ impl AnimationController {
     /// Reports, once, that the queue would start too many clips in one advance.
     fn report_stall(&mut self, log: &mut Log) {
         if !mem::replace(&mut self.playback.reported_stall, true) {
-            log.push(PlaybackEvent::TooManyClips { limit: MAX_SWITCHES, time: self.time.value() });
+            log.push(PlaybackEvent::TooManyClips {
+                limit: MAX_SWITCHES,
+                time: self.time.value(),
+            });
         }
     }
 }
@@ -413,24 +493,63 @@ fn play<C: Clips + ?Sized>(
     clips: &C,
     work: impl FnOnce(Segment, &mut AnimationTrack),
 ) {
-    let Some(timing) = track.run.0.index.and_then(|index| clips.timing(index)) else { return };
-    let Some(space) = track.run.0.space.and_then(|space| clips.blend_spaces().get(space)) else {
-        return work(Segment { begin, end, weight, keys: &timing.callbacks, blended: None, rules }, track);
+    let Some(timing) = track.run.0.index.and_then(|index| clips.timing(index)) else {
+        return;
+    };
+    let Some(space) = track
+        .run
+        .0
+        .space
+        .and_then(|space| clips.blend_spaces().get(space))
+    else {
+        return work(
+            Segment {
+                begin,
+                end,
+                weight,
+                keys: &timing.callbacks,
+                blended: None,
+                rules,
+            },
+            track,
+        );
     };
     // Out of the track, which changes meanwhile.
     let course = track.run.0.course.take();
-    let blended = course.as_deref().map(|course| Blended::new(space, course, clips));
-    work(Segment { begin, end, weight, keys: &[], blended, rules }, track);
+    let blended = course
+        .as_deref()
+        .map(|course| Blended::new(space, course, clips));
+    work(
+        Segment {
+            begin,
+            end,
+            weight,
+            keys: &[],
+            blended,
+            rules,
+        },
+        track,
+    );
     track.run.0.course = course;
 }
 
 /// Reports, once per track and clip, a blend mode that makes no sense for the clip.
-fn report_blend_mismatch<C: Clips + ?Sized>(track: &mut AnimationTrack, clips: &C, time: f64, log: &mut Log) {
+fn report_blend_mismatch<C: Clips + ?Sized>(
+    track: &mut AnimationTrack,
+    clips: &C,
+    time: f64,
+    log: &mut Log,
+) {
     track.run.0.blend = track.blend;
     if let (Some(blend), Some(clip)) = (track.blend, track.run.0.index)
         && (blend == BlendMode::Additive) != clips.is_additive(clip)
         && !mem::replace(&mut track.reported_blend, true)
     {
-        log.push(PlaybackEvent::BlendMismatch { track: track.id, clip, blend, time });
+        log.push(PlaybackEvent::BlendMismatch {
+            track: track.id,
+            clip,
+            blend,
+            time,
+        });
     }
 }

@@ -38,9 +38,14 @@ impl AnimationController {
         let lead = self.lead(at);
         let speed = self.course(at, lead);
         // A follower goes only as far as its leader, which may be held at its end.
-        let led = |lead: Lead, position: CompensatedF64| CompensatedF64::new(lead.follow(position.value()));
+        let led = |lead: Lead, position: CompensatedF64| {
+            CompensatedF64::new(lead.follow(position.value()))
+        };
         let mut lead = lead.map(|lead| (lead, self.tracks[lead.leader].held()));
-        let (mut begin, mut position) = (self.time, lead.map_or(track.held(), |(lead, position)| led(lead, position)));
+        let (mut begin, mut position) = (
+            self.time,
+            lead.map_or(track.held(), |(lead, position)| led(lead, position)),
+        );
         for part in speed.turning_point(begin, end).into_iter().chain([end]) {
             let forward = speed.is_forward(begin, part);
             let target = target(position.value(), forward);
@@ -49,21 +54,37 @@ impl AnimationController {
                 Some((lead, reached)) => {
                     let leader = &self.tracks[lead.leader];
                     if !leader.paused {
-                        *reached = leader.hold(*reached + self.own_speed(lead.leader).distance(begin, part));
+                        *reached = leader
+                            .hold(*reached + self.own_speed(lead.leader).distance(begin, part));
                     }
                     led(*lead, *reached)
                 }
             };
             let is_at = |position: f64| {
-                let [at, target] = [position, target].map(|position| playhead::place(length, position));
+                let [at, target] =
+                    [position, target].map(|position| playhead::place(length, position));
                 if forward { at >= target } else { at <= target }
             };
             if is_at(position.value()) {
-                return Some(Arrival { time: begin, track: track.id, position: target, next });
+                return Some(Arrival {
+                    time: begin,
+                    track: track.id,
+                    position: target,
+                    next,
+                });
             }
             if is_at(there.value()) {
-                let time = speed.moment(begin, part, (CompensatedF64::new(target) - position).value());
-                return Some(Arrival { time, track: track.id, position: target, next });
+                let time = speed.moment(
+                    begin,
+                    part,
+                    (CompensatedF64::new(target) - position).value(),
+                );
+                return Some(Arrival {
+                    time,
+                    track: track.id,
+                    position: target,
+                    next,
+                });
             }
             (begin, position) = (part, there);
         }

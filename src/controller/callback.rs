@@ -1,8 +1,8 @@
 //! Callbacks of one controller, in addition to those of the clips.
 
 use super::{
-    AnimationController, AnimationName, CallbackId, CallbackTime, Clips, FiredCallback, PlaybackEvent,
-    key::AddedCallback,
+    AnimationController, AnimationName, CallbackId, CallbackTime, Clips, FiredCallback,
+    PlaybackEvent, key::AddedCallback,
 };
 use crate::model::CallbackData;
 use std::{sync::Arc, time::Duration};
@@ -78,7 +78,9 @@ impl AnimationController {
 
     /// Removes a callback. Returns `false` if it did not exist.
     pub fn remove_callback(&mut self, callback: CallbackId) -> bool {
-        let Some(at) = self.callbacks.iter().position(|added| added.id == callback) else { return false };
+        let Some(at) = self.callbacks.iter().position(|added| added.id == callback) else {
+            return false;
+        };
         self.callbacks.remove(at);
         self.forget_added_keys();
         true
@@ -87,22 +89,39 @@ impl AnimationController {
     /// Returns the callbacks that will fire within the next `span`, on any track, if nothing is changed until then.
     ///
     /// Plays a copy of the controller ahead, timed events and queue included: for planning, not for every frame.
-    pub fn upcoming_callbacks<C: Clips + ?Sized>(&self, span: Duration, clips: &C) -> Vec<FiredCallback> {
+    pub fn upcoming_callbacks<C: Clips + ?Sized>(
+        &self,
+        span: Duration,
+        clips: &C,
+    ) -> Vec<FiredCallback> {
         let (mut ahead, mut events) = (self.clone(), Vec::new());
-        if ahead.advance(span.as_secs_f64(), clips, &mut events).is_err() {
+        if ahead
+            .advance(span.as_secs_f64(), clips, &mut events)
+            .is_err()
+        {
             return Vec::new();
         }
-        let callback = |event| if let PlaybackEvent::Callback(callback) = event { Some(callback) } else { None };
+        let callback = |event| {
+            if let PlaybackEvent::Callback(callback) = event {
+                Some(callback)
+            } else {
+                None
+            }
+        };
         events.into_iter().filter_map(callback).collect()
     }
 
     /// Counts a passing of an added callback. Returns `true` if it fires this time.
     pub(super) fn count_passing(&mut self, callback: CallbackId) -> bool {
-        self.callback_mut(callback).is_some_and(AddedCallback::count_passing)
+        self.callback_mut(callback)
+            .is_some_and(AddedCallback::count_passing)
     }
 
     fn callback_mut(&mut self, callback: CallbackId) -> Option<&mut AddedCallback> {
-        self.callbacks.get_mut()?.iter_mut().find(|added| added.id == callback)
+        self.callbacks
+            .get_mut()?
+            .iter_mut()
+            .find(|added| added.id == callback)
     }
 
     fn forget_added_keys(&mut self) {

@@ -55,7 +55,10 @@ pub trait Clips {
 
     /// Returns the names of all clips.
     fn names(&self) -> Vec<&str> {
-        (0..).map_while(|index| self.timing(index)).map(|timing| &*timing.name).collect()
+        (0..)
+            .map_while(|index| self.timing(index))
+            .map(|timing| &*timing.name)
+            .collect()
     }
 }
 
@@ -168,6 +171,9 @@ mod tests {
         assert_eq!((missing.index_of("walk"), missing.names().len()), (None, 0));
         let loaded = Some([ClipTiming::new("walk", 1.0), ClipTiming::new("run", 1.0)]);
         assert!(loaded.is_ready());
-        assert_eq!((loaded.index_of("run"), loaded.names()), (Some(1), vec!["walk", "run"]));
+        assert_eq!(
+            (loaded.index_of("run"), loaded.names()),
+            (Some(1), vec!["walk", "run"])
+        );
     }
 }

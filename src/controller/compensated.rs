@@ -18,7 +18,11 @@ pub(crate) fn tick(seconds: f64) -> f64 {
     // Adding 1.5·2⁵² leaves no bits for a fraction, so this rounds to a whole number without a call.
     const SHIFT: f64 = 1.5 * (1_u64 << 52) as f64;
     let steps = seconds * (1_u64 << 30) as f64;
-    if steps.abs() < (1_u64 << 51) as f64 { (steps + SHIFT) - SHIFT } else { steps }
+    if steps.abs() < (1_u64 << 51) as f64 {
+        (steps + SHIFT) - SHIFT
+    } else {
+        steps
+    }
 }
 
 /// A number with about 106 bits of mantissa: the unevaluated sum of two `f64`.
@@ -35,7 +39,10 @@ impl CompensatedF64 {
     /// Returns the number without an error term; 0 if it is not finite.
     #[inline]
     pub(crate) fn new(value: f64) -> Self {
-        Self { hi: if value.is_finite() { value } else { 0.0 }, lo: 0.0 }
+        Self {
+            hi: if value.is_finite() { value } else { 0.0 },
+            lo: 0.0,
+        }
     }
 
     /// Returns the nearest `f64`.
@@ -73,11 +80,17 @@ impl CompensatedF64 {
         let sum = hi + lo;
         if sum.is_finite() {
             let rest = lo - (sum - hi);
-            Self { hi: sum, lo: if rest.is_finite() { rest } else { 0.0 } }
+            Self {
+                hi: sum,
+                lo: if rest.is_finite() { rest } else { 0.0 },
+            }
         } else if hi.is_nan() {
             Self::ZERO
         } else {
-            Self { hi: f64::MAX.copysign(hi), lo: 0.0 }
+            Self {
+                hi: f64::MAX.copysign(hi),
+                lo: 0.0,
+            }
         }
     }
 }
@@ -110,7 +123,14 @@ impl Add for CompensatedF64 {
             return Self { hi: sum, lo: error };
         }
         // Near the greatest number, or beyond it.
-        Self { hi: if sum.is_finite() { sum } else { f64::MAX.copysign(hi) }, lo: 0.0 }
+        Self {
+            hi: if sum.is_finite() {
+                sum
+            } else {
+                f64::MAX.copysign(hi)
+            },
+            lo: 0.0,
+        }
     }
 }
 
@@ -119,13 +139,20 @@ impl Sub for CompensatedF64 {
 
     #[inline]
     fn sub(self, other: Self) -> Self {
-        self + Self { hi: -other.hi, lo: -other.lo }
+        self + Self {
+            hi: -other.hi,
+            lo: -other.lo,
+        }
     }
 }
 
 impl From<(f64, f64)> for CompensatedF64 {
     fn from((hi, lo): (f64, f64)) -> Self {
-        if hi.is_finite() && lo.is_finite() { Self::renormalized(hi, lo) } else { Self::ZERO }
+        if hi.is_finite() && lo.is_finite() {
+            Self::renormalized(hi, lo)
+        } else {
+            Self::ZERO
+        }
     }
 }
 
@@ -145,7 +172,11 @@ mod tests {
             let step = CompensatedF64::new(10.0 / f64::from(parts));
             let sum = (0..parts).fold(CompensatedF64::ZERO, |sum, _| sum + step);
             let plain = (0..parts).fold(0.0, |sum, _| sum + step.value());
-            assert!((sum.value() - 10.0).abs() <= 2e-15, "{parts}: {}", sum.value());
+            assert!(
+                (sum.value() - 10.0).abs() <= 2e-15,
+                "{parts}: {}",
+                sum.value()
+            );
             assert!((sum.value() - 10.0).abs() <= f64::abs(plain - 10.0));
         }
     }
@@ -164,8 +195,23 @@ mod tests {
     #[test]
     fn ticks_are_whole_numbers_in_order() {
         let step = 1.0 / f64::from(1 << 30);
-        assert_eq!([0.4, -0.4, 0.6, 1.0, -7.3].map(|steps| tick(steps * step)), [0.0, 0.0, 1.0, 1.0, -7.0]);
-        let rising = [-f64::MAX, -1e18, -2e6, -1.0, 0.0, 0.1 + 0.2, 0.301, 2e6, 2.2e6, 1e300, f64::MAX];
+        assert_eq!(
+            [0.4, -0.4, 0.6, 1.0, -7.3].map(|steps| tick(steps * step)),
+            [0.0, 0.0, 1.0, 1.0, -7.0]
+        );
+        let rising = [
+            -f64::MAX,
+            -1e18,
+            -2e6,
+            -1.0,
+            0.0,
+            0.1 + 0.2,
+            0.301,
+            2e6,
+            2.2e6,
+            1e300,
+            f64::MAX,
+        ];
         assert!(rising.is_sorted_by(|a, b| tick(*a) <= tick(*b)));
         assert_eq!(tick(0.1 + 0.2), tick(0.3));
     }
@@ -177,7 +223,10 @@ mod tests {
         assert_eq!(huge.scale(-3.0).value(), -f64::MAX);
         assert_eq!(huge.scale(0.0).value(), 0.0);
         assert_eq!(CompensatedF64::new(f64::NAN), CompensatedF64::ZERO);
-        assert_eq!(CompensatedF64::from((f64::INFINITY, f64::NAN)), CompensatedF64::ZERO);
+        assert_eq!(
+            CompensatedF64::from((f64::INFINITY, f64::NAN)),
+            CompensatedF64::ZERO
+        );
         let (hi, lo) = (huge - huge + huge).into();
         assert!(hi.is_finite() && lo.is_finite());
     }

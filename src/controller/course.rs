@@ -30,7 +30,12 @@ impl Weighing {
     /// Moves along while the phase goes from one place to another.
     // Always inlined: otherwise, reading both positions at once waits for what was just written.
     #[inline(always)]
-    pub(super) fn move_along(&mut self, member: &Member, playback: PlaybackMode, phases: [Phase; 2]) {
+    pub(super) fn move_along(
+        &mut self,
+        member: &Member,
+        playback: PlaybackMode,
+        phases: [Phase; 2],
+    ) {
         (self.way, self.is_even) = member.places(playback, phases);
     }
 }
@@ -57,17 +62,28 @@ impl Course {
     /// What weighs at a point: known already, if it ended there.
     #[inline]
     pub(super) fn cycle(&self, point: BlendPoint, space: &BoundBlendSpace) -> Cycle {
-        if point == self.end.0 && self.is_of(space) { self.end.1 } else { space.cycle(point) }
+        if point == self.end.0 && self.is_of(space) {
+            self.end.1
+        } else {
+            space.cycle(point)
+        }
     }
 
     /// Returns `false` if clips were loaded anew.
     #[inline]
     fn is_of(&self, space: &BoundBlendSpace) -> bool {
-        self.of.as_ref().is_some_and(|members| Arc::ptr_eq(members, space.members()))
+        self.of
+            .as_ref()
+            .is_some_and(|members| Arc::ptr_eq(members, space.members()))
     }
 
     /// Goes from one point to another.
-    pub(super) fn settle(&mut self, span: [CompensatedF64; 2], ends: [BlendPoint; 2], space: &BoundBlendSpace) {
+    pub(super) fn settle(
+        &mut self,
+        span: [CompensatedF64; 2],
+        ends: [BlendPoint; 2],
+        space: &BoundBlendSpace,
+    ) {
         let is_of = self.is_of(space);
         if !is_of || ends[0] != self.end.0 {
             space.cycle_to(ends[0], &mut self.end.1);
@@ -85,15 +101,22 @@ impl Course {
         self.pace = [first.pace, last.pace];
         let (first, last) = (&first.weights, &last.weights);
         self.count = 0;
-        if first.iter().map(|weight| weight.0).eq(last.iter().map(|weight| weight.0)) {
-            for (weighing, (begin, end)) in self.weighing.iter_mut().zip(first.iter().zip(&**last)) {
+        if first
+            .iter()
+            .map(|weight| weight.0)
+            .eq(last.iter().map(|weight| weight.0))
+        {
+            for (weighing, (begin, end)) in self.weighing.iter_mut().zip(first.iter().zip(&**last))
+            {
                 (weighing.member, weighing.weights) = (begin.0, [begin.1, end.1]);
             }
             self.count = first.len();
             return;
         }
         // Both lists are in the order of members, which doesn't depend on where time is cut.
-        let next = |weights: &[(usize, f64)], at: usize| weights.get(at).copied().unwrap_or((usize::MAX, 0.0));
+        let next = |weights: &[(usize, f64)], at: usize| {
+            weights.get(at).copied().unwrap_or((usize::MAX, 0.0))
+        };
         let (mut at_begin, mut at_end) = (0, 0);
         while at_begin < first.len() || at_end < last.len() {
             let (begin, end) = (next(first, at_begin), next(last, at_end));
@@ -127,7 +150,11 @@ impl Course {
     /// The change of a weight per second.
     #[inline]
     pub(super) fn slope(&self, [from, to]: [f64; 2]) -> f64 {
-        if from == to || self.seconds <= 0.0 { 0.0 } else { (to - from) / self.seconds }
+        if from == to || self.seconds <= 0.0 {
+            0.0
+        } else {
+            (to - from) / self.seconds
+        }
     }
 
     /// A weight at a moment.
@@ -140,7 +167,10 @@ impl Course {
     /// The heaviest member at a moment; of those that differ by no more than rounding, the first.
     pub(super) fn heaviest(&self, moment: CompensatedF64) -> Option<usize> {
         let mut heaviest = None;
-        for &Weighing { member, weights, .. } in self.weighing() {
+        for &Weighing {
+            member, weights, ..
+        } in self.weighing()
+        {
             let share = self.share(weights, moment);
             if heaviest.is_none_or(|(_, most)| share > most + 1e-9) {
                 heaviest = Some((member, share));
@@ -158,7 +188,11 @@ impl Course {
     #[inline]
     pub(super) fn pace_change(&self) -> f64 {
         let [first, last] = self.pace;
-        if first == last { 0.0 } else { (last - first) / (0.5 * (first + last)) }
+        if first == last {
+            0.0
+        } else {
+            (last - first) / (0.5 * (first + last))
+        }
     }
 
     /// The speed of the phase, for a speed of the track.
@@ -173,10 +207,21 @@ impl Course {
             Speed::Paced(paced) => paced.ramp,
             Speed::Steady(speed) => {
                 let (begin, transition) = (self.begin.value(), TransitionCurve::Linear);
-                Ramp { from: speed, to: speed, begin, duration: 1.0, transition }
+                Ramp {
+                    from: speed,
+                    to: speed,
+                    begin,
+                    duration: 1.0,
+                    transition,
+                }
             }
         };
-        Speed::Paced(Paced { ramp, since: self.begin, pace: self.pace[0], change })
+        Speed::Paced(Paced {
+            ramp,
+            since: self.begin,
+            pace: self.pace[0],
+            change,
+        })
     }
 }
 
@@ -190,16 +235,32 @@ pub(super) struct Blended<'a> {
 }
 
 impl<'a> Blended<'a> {
-    pub(super) fn new<C: Clips + ?Sized>(space: &'a BoundBlendSpace, course: &'a Course, clips: &'a C) -> Self {
+    pub(super) fn new<C: Clips + ?Sized>(
+        space: &'a BoundBlendSpace,
+        course: &'a Course,
+        clips: &'a C,
+    ) -> Self {
         let mut timings = [None; MOST];
         for (timing, Weighing { member, .. }) in timings.iter_mut().zip(course.weighing()) {
-            *timing = space.members().get(*member).and_then(|member| clips.timing(member.clip));
+            *timing = space
+                .members()
+                .get(*member)
+                .and_then(|member| clips.timing(member.clip));
         }
-        Self { space, course, timings }
+        Self {
+            space,
+            course,
+            timings,
+        }
     }
 
     /// The heaviest clip at a moment.
     pub(super) fn clip(&self, moment: CompensatedF64) -> Option<usize> {
-        Some(self.space.members().get(self.course.heaviest(moment)?)?.clip)
+        Some(
+            self.space
+                .members()
+                .get(self.course.heaviest(moment)?)?
+                .clip,
+        )
     }
 }

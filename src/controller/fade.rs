@@ -20,10 +20,25 @@ impl AnimationController {
     /// Fades the old clips' weights to 0, after which they leave, and the new one's to 1.
     ///
     /// A switch removes the old clips at once, and records them.
-    pub(super) fn begin_fade<C: Clips + ?Sized>(&mut self, Pending { track: id, from, new, fade }: Pending, clips: &C) {
+    pub(super) fn begin_fade<C: Clips + ?Sized>(
+        &mut self,
+        Pending {
+            track: id,
+            from,
+            new,
+            fade,
+        }: Pending,
+        clips: &C,
+    ) {
         // The weights to start from are those of this moment.
         self.write_running_values();
-        let Fade { duration, transition, in_phase, announced, .. } = fade;
+        let Fade {
+            duration,
+            transition,
+            in_phase,
+            announced,
+            ..
+        } = fade;
         let switches = fade.switches && !duration.is_zero() && self.may_switch_over();
         let cut = switches || duration.is_zero();
         // A clip that is still fading out continues where it is.
@@ -33,12 +48,16 @@ impl AnimationController {
         {
             self.bring_in_phase(id, from);
         }
-        let waits = |id: TrackId, playback: &Playback| playback.pending.iter().any(|pending| pending.track == id);
+        let waits = |id: TrackId, playback: &Playback| {
+            playback.pending.iter().any(|pending| pending.track == id)
+        };
         let outgoing = |track: &AnimationTrack, playback: &Playback| {
             track.role != Role::User && track.id != id && !waits(track.id, playback)
         };
         // From nothing at all, a fade would show the rest pose.
-        let shows = |track: &AnimationTrack| track.role == Role::User && track.enabled && track.share() > FAINT;
+        let shows = |track: &AnimationTrack| {
+            track.role == Role::User && track.enabled && track.share() > FAINT
+        };
         let mut alone = duration.is_zero() || !self.tracks.iter().any(shows);
         let weight = switches.then(|| self.record_switch(id, duration, alone, outgoing, clips));
         if cut {
@@ -54,8 +73,11 @@ impl AnimationController {
             }
         }
         self.thin_out();
-        self.events_mut().unkey_target(EventTarget::Track(id, EventKind::Weight));
-        let Some(track) = self.track_mut(id) else { return };
+        self.events_mut()
+            .unkey_target(EventTarget::Track(id, EventKind::Weight));
+        let Some(track) = self.track_mut(id) else {
+            return;
+        };
         track.leaves_at = None;
         // Together, the clips before may have had less than full weight.
         track.weight = weight.unwrap_or(track.weight).min(1.0);
@@ -87,10 +109,17 @@ impl AnimationController {
 
     /// Removes the faintest if too many clips are fading out.
     fn thin_out(&mut self) {
-        let leaving = |track: &&AnimationTrack| track.role == Role::Playback && track.leaves_at.is_some();
+        let leaving =
+            |track: &&AnimationTrack| track.role == Role::Playback && track.leaves_at.is_some();
         while self.tracks.iter().filter(leaving).count() > MAX_LEAVING {
-            let faintest = self.tracks.iter().filter(leaving).min_by(|a, b| a.share().total_cmp(&b.share()));
-            let Some(id) = faintest.map(AnimationTrack::id) else { return };
+            let faintest = self
+                .tracks
+                .iter()
+                .filter(leaving)
+                .min_by(|a, b| a.share().total_cmp(&b.share()));
+            let Some(id) = faintest.map(AnimationTrack::id) else {
+                return;
+            };
             self.remove_track(id);
         }
     }
@@ -98,24 +127,46 @@ impl AnimationController {
     /// Removes what has faded out by now, and reports a cross-fade that is complete.
     pub(super) fn settle_fades<C: Clips + ?Sized>(&mut self, clips: &C, log: &mut Log) {
         let now = self.time.value();
-        let leaves = |track: &AnimationTrack| track.leaves_at.is_some_and(|until| tick(until) <= tick(now));
+        let leaves = |track: &AnimationTrack| {
+            track
+                .leaves_at
+                .is_some_and(|until| tick(until) <= tick(now))
+        };
         if self.tracks.iter().any(leaves) {
             self.remove_tracks(leaves);
         }
         // A fade of no length is complete once its clip has begun.
-        let begun = self.current_ref().is_none_or(|track| track.start == Start::Begun || !track.enabled);
-        if let Some(time) = self.playback.fade_end.filter(|end| begun && tick(*end) <= tick(now)) {
+        let begun = self
+            .current_ref()
+            .is_none_or(|track| track.start == Start::Begun || !track.enabled);
+        if let Some(time) = self
+            .playback
+            .fade_end
+            .filter(|end| begun && tick(*end) <= tick(now))
+        {
             self.playback.fade_end = None;
             let faded = self.current_ref().and_then(|track| {
                 let run = &track.run.0;
                 // In a blend space, the heaviest clip of this moment.
                 let space = run.space.and_then(|space| clips.blend_spaces().get(space));
-                let heaviest = run.course.as_ref().and_then(|course| course.heaviest(self.time));
+                let heaviest = run
+                    .course
+                    .as_ref()
+                    .and_then(|course| course.heaviest(self.time));
                 let member = space.and_then(|space| space.members().get(heaviest?));
-                Some((track.id, member.map(|member| member.clip).or(run.index)?, run.space))
+                Some((
+                    track.id,
+                    member.map(|member| member.clip).or(run.index)?,
+                    run.space,
+                ))
             });
             if let Some((track, clip, space)) = faded {
-                log.push(PlaybackEvent::CrossFadeFinished { track, clip, space, time });
+                log.push(PlaybackEvent::CrossFadeFinished {
+                    track,
+                    clip,
+                    space,
+                    time,
+                });
             }
         }
     }
@@ -124,13 +175,23 @@ impl AnimationController {
     pub(super) fn next_fade_time(&self) -> Option<f64> {
         let now = self.time.value();
         let leaving = self.tracks.iter().filter_map(|track| track.leaves_at);
-        leaving.chain(self.playback.fade_end).filter(|time| tick(*time) > tick(now)).min_by(f64::total_cmp)
+        leaving
+            .chain(self.playback.fade_end)
+            .filter(|time| tick(*time) > tick(now))
+            .min_by(f64::total_cmp)
     }
 
     /// Moves fades in time.
     pub(super) fn shift_fades(&mut self, by: CompensatedF64) {
-        let leaving = self.tracks.iter_mut().filter_map(|track| track.leaves_at.as_mut());
-        for time in leaving.chain(self.playback.get_mut().and_then(|playback| playback.fade_end.as_mut())) {
+        let leaving = self
+            .tracks
+            .iter_mut()
+            .filter_map(|track| track.leaves_at.as_mut());
+        for time in leaving.chain(
+            self.playback
+                .get_mut()
+                .and_then(|playback| playback.fade_end.as_mut()),
+        ) {
             *time = (CompensatedF64::new(*time) + by).value();
         }
     }
@@ -142,14 +203,26 @@ impl AnimationController {
             playback.fade_end = None;
             playback.switches.clear();
         }
-        let Self { tracks, events, playback, .. } = self;
+        let Self {
+            tracks,
+            events,
+            playback,
+            ..
+        } = self;
         for track in tracks {
-            let pending = playback.pending.iter().any(|pending| pending.track == track.id);
+            let pending = playback
+                .pending
+                .iter()
+                .any(|pending| pending.track == track.id);
             if track.role == Role::Playback && !pending {
                 track.weight = 1.0;
             } else if track.overlay.is_some() {
                 let target = EventTarget::Track(track.id, EventKind::Weight);
-                let weight = events.iter().filter(|event| event.target() == target).last().map(|event| event.value());
+                let weight = events
+                    .iter()
+                    .filter(|event| event.target() == target)
+                    .last()
+                    .map(|event| event.value());
                 track.weight = weight.map_or(track.weight, |weight| weight as f32);
             }
         }

@@ -63,7 +63,11 @@ impl CallbackTime {
 
 #[inline]
 fn clamped(time: f64, length: f64) -> f64 {
-    if time.is_finite() { time.clamp(0.0, length) } else { 0.0 }
+    if time.is_finite() {
+        time.clamp(0.0, length)
+    } else {
+        0.0
+    }
 }
 
 /// A callback key, of a clip or of a controller.
@@ -120,12 +124,24 @@ pub(crate) struct AddedKey {
 }
 
 /// Fills `keys` with the added callbacks of a clip, in order of time.
-pub(crate) fn collect_added(all: &[AddedCallback], clip: &AnimationName, length: f64, keys: &mut Vec<AddedKey>) {
+pub(crate) fn collect_added(
+    all: &[AddedCallback],
+    clip: &AnimationName,
+    length: f64,
+    keys: &mut Vec<AddedKey>,
+) {
     keys.clear();
-    let ours = all.iter().enumerate().filter(|(_, added)| added.clip == *clip);
+    let ours = all
+        .iter()
+        .enumerate()
+        .filter(|(_, added)| added.clip == *clip);
     keys.extend(ours.map(|(index, added)| {
         let time = added.time.seconds(length);
-        AddedKey { time, until: added.until.map(|until| until.seconds(length).max(time)), index }
+        AddedKey {
+            time,
+            until: added.until.map(|until| until.seconds(length).max(time)),
+            index,
+        }
     }));
     keys.sort_by(|a, b| a.time.total_cmp(&b.time));
 }
@@ -173,25 +189,50 @@ impl<'a> Keys<'a> {
         callbacks: &'a [AddedCallback],
         length: f64,
     ) -> Self {
-        Self { clip: clip.iter().enumerate(), added: added.iter(), callbacks, length }
+        Self {
+            clip: clip.iter().enumerate(),
+            added: added.iter(),
+            callbacks,
+            length,
+        }
     }
 
     fn own(&self, (index, key): (usize, &'a CallbackKey)) -> (f64, Key<'a>) {
         let time = clamped(key.time, self.length);
         let until = key.until.map(|until| clamped(until, self.length).max(time));
-        (time, Key { time, until, key: KeyRef::Clip(index), name: &key.name, data: &key.data })
+        (
+            time,
+            Key {
+                time,
+                until,
+                key: KeyRef::Clip(index),
+                name: &key.name,
+                data: &key.data,
+            },
+        )
     }
 
     fn added(&self, &AddedKey { time, until, index }: &AddedKey) -> (f64, Key<'a>) {
         let AddedCallback { id, name, data, .. } = &self.callbacks[index];
-        (time, Key { time, until, key: KeyRef::Added(*id), name: name.as_arc(), data })
+        (
+            time,
+            Key {
+                time,
+                until,
+                key: KeyRef::Added(*id),
+                name: name.as_arc(),
+                data,
+            },
+        )
     }
 }
 
 /// The times of both lists, in no order; those of the clip as they are, even beyond its ends.
 #[inline]
 pub(crate) fn times(clip: &[CallbackKey], added: &[AddedKey]) -> impl Iterator<Item = f64> {
-    clip.iter().map(|key| key.time).chain(added.iter().map(|key| key.time))
+    clip.iter()
+        .map(|key| key.time)
+        .chain(added.iter().map(|key| key.time))
 }
 
 impl<'a> Iterator for Keys<'a> {
@@ -257,7 +298,12 @@ mod tests {
 
     #[test]
     fn keys_of_both_lists_come_in_order_from_either_end() {
-        let own = [0.0, 0.5, 0.5, 1.0].map(|time| CallbackKey { time, until: None, name: "".into(), data: ().into() });
+        let own = [0.0, 0.5, 0.5, 1.0].map(|time| CallbackKey {
+            time,
+            until: None,
+            name: "".into(),
+            data: ().into(),
+        });
         let callbacks = [0.25, 0.5, 1.0].map(|time| AddedCallback {
             id: CallbackId((time * 100.0) as u64),
             clip: "c".into(),
@@ -274,7 +320,18 @@ mod tests {
         use KeyRef::Clip;
         let added_at = |id| KeyRef::Added(CallbackId(id));
         let order: Vec<_> = keys(&own, &added).map(|(_, key)| key.key).collect();
-        assert_eq!(order, [Clip(0), added_at(25), Clip(1), Clip(2), added_at(50), Clip(3), added_at(100)]);
+        assert_eq!(
+            order,
+            [
+                Clip(0),
+                added_at(25),
+                Clip(1),
+                Clip(2),
+                added_at(50),
+                Clip(3),
+                added_at(100)
+            ]
+        );
         let back: Vec<_> = keys(&own, &added).rev().map(|(_, key)| key.key).collect();
         assert!(back.iter().eq(order.iter().rev()));
         assert_eq!(keys(&own, &[]).rev().count(), 4);

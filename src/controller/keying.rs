@@ -1,7 +1,8 @@
 //! How timed events are scheduled, start, run and end.
 
 use super::{
-    AnimationController, EventHandle, EventKind, EventTarget, TimedEvent, TimedEvents, TrackId, TransitionCurve,
+    AnimationController, EventHandle, EventKind, EventTarget, TimedEvent, TimedEvents, TrackId,
+    TransitionCurve,
     compensated::{CompensatedF64, tick},
     motion::Ramp,
     timed_event::Schedule,
@@ -29,7 +30,13 @@ impl TimedEventsMut<'_> {
         duration: Duration,
         transition: TransitionCurve,
     ) -> Option<EventHandle> {
-        self.key(EventTarget::Track(track, EventKind::Speed), speed, start, duration, transition)
+        self.key(
+            EventTarget::Track(track, EventKind::Speed),
+            speed,
+            start,
+            duration,
+            transition,
+        )
     }
 
     /// Changes a track's weight. A negative weight counts as 0.
@@ -41,17 +48,41 @@ impl TimedEventsMut<'_> {
         duration: Duration,
         transition: TransitionCurve,
     ) -> Option<EventHandle> {
-        self.key(EventTarget::Track(track, EventKind::Weight), weight.into(), start, duration, transition)
+        self.key(
+            EventTarget::Track(track, EventKind::Weight),
+            weight.into(),
+            start,
+            duration,
+            transition,
+        )
     }
 
     /// Moves a track to a position without firing the callbacks on the way.
-    pub fn key_position(&mut self, track: TrackId, position: f64, start: f64) -> Option<EventHandle> {
-        self.step(EventTarget::Track(track, EventKind::Position), position, start)
+    pub fn key_position(
+        &mut self,
+        track: TrackId,
+        position: f64,
+        start: f64,
+    ) -> Option<EventHandle> {
+        self.step(
+            EventTarget::Track(track, EventKind::Position),
+            position,
+            start,
+        )
     }
 
     /// Enables or disables a track.
-    pub fn key_enabled(&mut self, track: TrackId, enabled: bool, start: f64) -> Option<EventHandle> {
-        self.step(EventTarget::Track(track, EventKind::Enabled), f64::from(u8::from(enabled)), start)
+    pub fn key_enabled(
+        &mut self,
+        track: TrackId,
+        enabled: bool,
+        start: f64,
+    ) -> Option<EventHandle> {
+        self.step(
+            EventTarget::Track(track, EventKind::Enabled),
+            f64::from(u8::from(enabled)),
+            start,
+        )
     }
 
     /// Sets the [parameters](super::AnimationTrack::set_parameters) of a track's blend space, by one event for each. They
@@ -64,7 +95,10 @@ impl TimedEventsMut<'_> {
     ) -> Option<[EventHandle; 2]> {
         let BlendPoint { x, y } = Some(point.into()).filter(|point| point.is_finite())?;
         let first = self.step(EventTarget::Track(track, EventKind::ParameterX), x, start)?;
-        Some([first, self.step(EventTarget::Track(track, EventKind::ParameterY), y, start)?])
+        Some([
+            first,
+            self.step(EventTarget::Track(track, EventKind::ParameterY), y, start)?,
+        ])
     }
 
     /// Changes the [priority blend](AnimationController::priority_blend), clamped to `0..=1`.
@@ -75,11 +109,23 @@ impl TimedEventsMut<'_> {
         duration: Duration,
         transition: TransitionCurve,
     ) -> Option<EventHandle> {
-        self.key(EventTarget::PriorityBlend, blend.into(), start, duration, transition)
+        self.key(
+            EventTarget::PriorityBlend,
+            blend.into(),
+            start,
+            duration,
+            transition,
+        )
     }
 
     fn step(&mut self, target: EventTarget, value: f64, start: f64) -> Option<EventHandle> {
-        self.key(target, value, start, Duration::ZERO, TransitionCurve::Linear)
+        self.key(
+            target,
+            value,
+            start,
+            Duration::ZERO,
+            TransitionCurve::Linear,
+        )
     }
 
     fn key(
@@ -96,12 +142,24 @@ impl TimedEventsMut<'_> {
         let value = match target {
             EventTarget::Track(track, kind) => {
                 self.0.track(track)?;
-                if kind == EventKind::Weight { value.max(0.0) } else { value }
+                if kind == EventKind::Weight {
+                    value.max(0.0)
+                } else {
+                    value
+                }
             }
             EventTarget::PriorityBlend => value.clamp(0.0, 1.0),
         };
         let handle = EventHandle(self.0.next_id());
-        self.0.events.insert(TimedEvent { handle, target, value, start, duration, transition, running: None });
+        self.0.events.insert(TimedEvent {
+            handle,
+            target,
+            value,
+            start,
+            duration,
+            transition,
+            running: None,
+        });
         Some(handle)
     }
 
@@ -154,10 +212,18 @@ impl AnimationController {
     }
 
     /// Fades a track's weight from now, in place of what was scheduled for it.
-    pub(super) fn fade_weight(&mut self, id: TrackId, weight: f32, duration: Duration, transition: TransitionCurve) {
+    pub(super) fn fade_weight(
+        &mut self,
+        id: TrackId,
+        weight: f32,
+        duration: Duration,
+        transition: TransitionCurve,
+    ) {
         let now = self.time.value();
-        self.events_mut().unkey_target(EventTarget::Track(id, EventKind::Weight));
-        self.events_mut().key_weight(id, weight, now, duration, transition);
+        self.events_mut()
+            .unkey_target(EventTarget::Track(id, EventKind::Weight));
+        self.events_mut()
+            .key_weight(id, weight, now, duration, transition);
     }
 
     /// Ends the events that are over at the present time, and starts those that are due.
@@ -168,7 +234,9 @@ impl AnimationController {
         let now = self.time.value();
         let mut running = mem::take(&mut self.events.running);
         running.retain(|event| {
-            let is_over = event.running.is_some_and(|ramp| tick(ramp.end()) <= tick(now));
+            let is_over = event
+                .running
+                .is_some_and(|ramp| tick(ramp.end()) <= tick(now));
             if is_over {
                 self.apply(event.target, event.value);
             }
@@ -177,12 +245,24 @@ impl AnimationController {
         self.events.running = running;
         // In order of start, so that of two that are due the later one takes over.
         while let Some(mut event) = self.events.take_due(now) {
-            let TimedEvent { target, value, start, transition, .. } = event;
+            let TimedEvent {
+                target,
+                value,
+                start,
+                transition,
+                ..
+            } = event;
             let (begin, duration) = (start.max(now), event.duration.as_secs_f64());
             let from = self.value_of(target);
             self.events.end(target);
             if tick(begin + duration) > tick(now) {
-                event.running = Some(Ramp { from, to: value, begin, duration, transition });
+                event.running = Some(Ramp {
+                    from,
+                    to: value,
+                    begin,
+                    duration,
+                    transition,
+                });
                 self.events.insert(event);
             } else {
                 self.apply(target, value);
@@ -193,15 +273,23 @@ impl AnimationController {
     /// Returns the next moment after the present at which an event starts or ends.
     pub(super) fn next_event_time(&self) -> Option<f64> {
         let now = self.time.value();
-        let ends = self.events.running.iter().filter_map(|event| Some(event.running?.end()));
+        let ends = self
+            .events
+            .running
+            .iter()
+            .filter_map(|event| Some(event.running?.end()));
         let start = self.events.waiting.values().next().map(|event| event.start);
-        ends.chain(start).filter(|due| tick(*due) > tick(now)).min_by(f64::total_cmp)
+        ends.chain(start)
+            .filter(|due| tick(*due) > tick(now))
+            .min_by(f64::total_cmp)
     }
 
     /// Returns the ramp of a track's value that is changing now.
     #[inline]
     pub(super) fn running_ramp(&self, track: TrackId, kind: EventKind) -> Option<Ramp> {
-        self.events().current(EventTarget::Track(track, kind))?.running
+        self.events()
+            .current(EventTarget::Track(track, kind))?
+            .running
     }
 
     /// Returns the ramp of the priority blend, if it is changing now.
@@ -213,7 +301,9 @@ impl AnimationController {
     /// Writes the present values of running events.
     pub(super) fn write_running_values(&mut self) {
         for at in 0..self.events.running.len() {
-            let TimedEvent { target, running, .. } = self.events.running[at];
+            let TimedEvent {
+                target, running, ..
+            } = self.events.running[at];
             if let Some(ramp) = running {
                 self.apply(target, ramp.at(self.time));
             }
@@ -222,7 +312,11 @@ impl AnimationController {
 
     /// Returns the value that an event would start from.
     fn value_of(&self, target: EventTarget) -> f64 {
-        if let Some(ramp) = self.events().current(target).and_then(|event| event.running) {
+        if let Some(ramp) = self
+            .events()
+            .current(target)
+            .and_then(|event| event.running)
+        {
             return ramp.at(self.time);
         }
         let value = match target {
@@ -241,7 +335,9 @@ impl AnimationController {
             self.priority_blend = value as f32;
             return;
         };
-        let Some(track) = self.track_mut(id) else { return };
+        let Some(track) = self.track_mut(id) else {
+            return;
+        };
         match kind {
             EventKind::Speed => track.speed = value,
             EventKind::Weight => track.weight = value as f32,

@@ -40,11 +40,23 @@ impl Log {
 
     /// Keeps the memory of a log, which is empty, for the next advance.
     pub(super) fn keep(self) {
-        let Self { entries, ranges, passed, work } = self;
+        let Self {
+            entries,
+            ranges,
+            passed,
+            work,
+        } = self;
         let work = work + passed as u64;
         let _ = WORK.try_with(|all| all.set(all.get().wrapping_add(work)));
         // If not, it is freed.
-        let _ = MEMORY.try_with(|memory| memory.set(Self { entries, ranges, passed: 0, work: 0 }));
+        let _ = MEMORY.try_with(|memory| {
+            memory.set(Self {
+                entries,
+                ranges,
+                passed: 0,
+                work: 0,
+            })
+        });
     }
 
     /// Notes some work.
@@ -62,7 +74,8 @@ impl Log {
 
     pub(super) fn push(&mut self, event: PlaybackEvent) {
         // Moments less than about a nanosecond apart differ by rounding only: there, tracks keep their order.
-        self.entries.push((tick(event.time()), self.entries.len() as u32, event));
+        self.entries
+            .push((tick(event.time()), self.entries.len() as u32, event));
     }
 
     /// Reports that there is no such clip, unless the name is among those reported before.
@@ -75,13 +88,18 @@ impl Log {
     ) {
         if !reported.contains(clip) {
             reported.push(clip.clone());
-            self.push(PlaybackEvent::UnknownClip { track, name: clip.clone(), time });
+            self.push(PlaybackEvent::UnknownClip {
+                track,
+                name: clip.clone(),
+                time,
+            });
         }
     }
 
     /// Takes all events out, in order of time.
     pub(super) fn drain(&mut self) -> impl Iterator<Item = PlaybackEvent> {
-        self.entries.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        self.entries
+            .sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         self.entries.drain(..).map(|(_, _, event)| event)
     }
 }

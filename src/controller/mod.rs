@@ -86,9 +86,15 @@ use track::Role;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 // Read by way of `validate`.
 #[serde(default, remote = "Self")]
-#[cfg_attr(feature = "bevy", derive(bevy::prelude::Component, bevy::reflect::Reflect))]
+#[cfg_attr(
+    feature = "bevy",
+    derive(bevy::prelude::Component, bevy::reflect::Reflect)
+)]
 // Opaque: a copy made field by field would lose the private parts of the clock.
-#[cfg_attr(feature = "bevy", reflect(opaque, Component, Default, Clone, PartialEq, Serialize, Deserialize))]
+#[cfg_attr(
+    feature = "bevy",
+    reflect(opaque, Component, Default, Clone, PartialEq, Serialize, Deserialize)
+)]
 pub struct AnimationController {
     tracks: Vec<AnimationTrack>,
     /// The number last given to a track, an event or a callback.
@@ -145,7 +151,14 @@ impl AnimationController {
             self.tracks.reserve_exact(1);
         }
         // A copy of another track is a track of its own.
-        self.tracks.push(AnimationTrack { id, role: Role::User, leaves_at: None, overlay: None, leads: None, ..track });
+        self.tracks.push(AnimationTrack {
+            id,
+            role: Role::User,
+            leaves_at: None,
+            overlay: None,
+            leads: None,
+            ..track
+        });
         id
     }
 
@@ -180,12 +193,21 @@ impl AnimationController {
         self.tracks.retain(|track| !gone(track));
         let Self { tracks, events, .. } = self;
         if let Some(events) = events.get_mut() {
-            events.retain(|event| event.track().is_none_or(|id| tracks.iter().any(|track| track.id == id)));
+            events.retain(|event| {
+                event
+                    .track()
+                    .is_none_or(|id| tracks.iter().any(|track| track.id == id))
+            });
         }
     }
 
     fn prepare_track<C: Clips + ?Sized>(&mut self, id: TrackId, clips: &C) {
-        let Self { tracks, callbacks, time, .. } = self;
+        let Self {
+            tracks,
+            callbacks,
+            time,
+            ..
+        } = self;
         if let Some(track) = tracks.iter_mut().find(|track| track.id == id)
             && track.prepare(*time, clips)
             && !callbacks.is_empty()
@@ -196,23 +218,40 @@ impl AnimationController {
 
     /// How many tracks, timed events, callbacks and ranges there are, and clips to play or to fade from.
     pub(crate) fn parts(&self) -> usize {
-        let Playback { pending, switches, queue, .. } = &*self.playback;
+        let Playback {
+            pending,
+            switches,
+            queue,
+            ..
+        } = &*self.playback;
         let switches: usize = switches.iter().map(Switch::parts).sum();
-        let parts = self.tracks.len() + self.events.len() + self.callbacks.len() + self.ranges.len();
+        let parts =
+            self.tracks.len() + self.events.len() + self.callbacks.len() + self.ranges.len();
         parts + self.unknown.len() + pending.len() + switches + queue.len()
     }
 
     /// What an advance in which nothing happens takes: one for a controller, and for each of its tracks; more where clips have
     /// many keys, of which each is asked whether it is near.
     pub(crate) fn load<C: Clips + ?Sized>(&self, clips: &C) -> u64 {
-        let keys = |clip: usize| clips.timing(clip).map_or(0, |timing| timing.callbacks.len());
+        let keys = |clip: usize| {
+            clips
+                .timing(clip)
+                .map_or(0, |timing| timing.callbacks.len())
+        };
         let of_track = |track: &AnimationTrack| match (track.run.0.space, track.run.0.index) {
-            (Some(space), _) => clips.blend_spaces().get(space).map_or(0, |space| space.clips().map(keys).sum()),
+            (Some(space), _) => clips
+                .blend_spaces()
+                .get(space)
+                .map_or(0, |space| space.clips().map(keys).sum()),
             (None, Some(index)) => keys(index),
             // It looks for its name among all spaces.
             (None, None) => clips.blend_spaces().len(),
         };
-        1 + self.tracks.iter().map(|track| 1 + of_track(track) as u64 / 32).sum::<u64>()
+        1 + self
+            .tracks
+            .iter()
+            .map(|track| 1 + of_track(track) as u64 / 32)
+            .sum::<u64>()
     }
 
     /// About how many bytes it has allocated.
@@ -372,7 +411,10 @@ impl AnimationController {
     /// another track.
     pub fn restore(&mut self, snapshot: &ControllerSnapshot) {
         let last_id = self.last_id.max(snapshot.0.last_id);
-        *self = Self { last_id, ..snapshot.0.clone() };
+        *self = Self {
+            last_id,
+            ..snapshot.0.clone()
+        };
     }
 }
 
@@ -380,5 +422,8 @@ impl AnimationController {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
-#[cfg_attr(feature = "bevy", reflect(opaque, Clone, PartialEq, Serialize, Deserialize))]
+#[cfg_attr(
+    feature = "bevy",
+    reflect(opaque, Clone, PartialEq, Serialize, Deserialize)
+)]
 pub struct ControllerSnapshot(AnimationController);

@@ -55,7 +55,11 @@ impl Ramp {
 
     /// The ramp, with all values times a factor.
     fn scaled(self, factor: f64) -> Self {
-        Self { from: self.from * factor, to: self.to * factor, ..self }
+        Self {
+            from: self.from * factor,
+            to: self.to * factor,
+            ..self
+        }
     }
 
     /// The fraction of the time that has passed, in 0..=1.
@@ -76,7 +80,11 @@ impl Ramp {
         }
         let share = self.transition.at(self.progress(time));
         // Both ends are exact, whatever the rounding between them.
-        if share >= 1.0 { self.to } else { self.from + (self.to - self.from) * share }
+        if share >= 1.0 {
+            self.to
+        } else {
+            self.from + (self.to - self.from) * share
+        }
     }
 
     /// The rate of change, as the polynomial `c[0] + c[1]·s + c[2]·s²` of the seconds s after a time within the ramp.
@@ -124,15 +132,24 @@ impl Paced {
 
     #[inline]
     fn pace_at(&self, time: CompensatedF64) -> f64 {
-        let before = if time == self.since { 0.0 } else { (time - self.since).value() };
+        let before = if time == self.since {
+            0.0
+        } else {
+            (time - self.since).value()
+        };
         self.pace + self.change * before
     }
 
     /// The seconds from a time on in which a distance is covered, if the speed is steady.
     fn seconds_of(&self, begin: CompensatedF64, distance: f64) -> Option<f64> {
         let speed = self.ramp.is_level().then_some(self.ramp.from.abs())?;
-        let (rate, change, distance) = (speed * self.pace_at(begin), speed * self.change, distance.abs());
-        let seconds = 2.0 * distance / (rate + (rate * rate + 2.0 * change * distance).max(0.0).sqrt());
+        let (rate, change, distance) = (
+            speed * self.pace_at(begin),
+            speed * self.change,
+            distance.abs(),
+        );
+        let seconds =
+            2.0 * distance / (rate + (rate * rate + 2.0 * change * distance).max(0.0).sqrt());
         seconds.is_finite().then_some(seconds)
     }
 
@@ -153,9 +170,15 @@ impl Paced {
         // The coefficients of the product, each integrated, from the highest to the lowest.
         let product = |power: usize| {
             let own = speed.get(power).map_or(0.0, |speed| speed * pace);
-            own + if power > 0 { speed[power - 1] * change } else { 0.0 }
+            own + if power > 0 {
+                speed[power - 1] * change
+            } else {
+                0.0
+            }
         };
-        (0..=4).rev().fold(0.0, |sum, power| (sum + product(power) / (power + 1) as f64) * seconds)
+        (0..=4).rev().fold(0.0, |sum, power| {
+            (sum + product(power) / (power + 1) as f64) * seconds
+        })
     }
 }
 
@@ -171,7 +194,10 @@ impl Speed {
         match self {
             Self::Steady(speed) => Self::Steady(speed * factor),
             Self::Ramp(ramp) => Self::Ramp(ramp.scaled(factor)),
-            Self::Paced(paced) => Self::Paced(Paced { ramp: paced.ramp.scaled(factor), ..paced }),
+            Self::Paced(paced) => Self::Paced(Paced {
+                ramp: paced.ramp.scaled(factor),
+                ..paced
+            }),
         }
     }
 
@@ -185,15 +211,22 @@ impl Speed {
     }
 
     /// The moment within a segment at which the direction reverses.
-    pub(crate) fn turning_point(&self, begin: CompensatedF64, end: CompensatedF64) -> Option<CompensatedF64> {
-        let (Self::Ramp(ramp) | Self::Paced(Paced { ramp, .. })) = self else { return None };
+    pub(crate) fn turning_point(
+        &self,
+        begin: CompensatedF64,
+        end: CompensatedF64,
+    ) -> Option<CompensatedF64> {
+        let (Self::Ramp(ramp) | Self::Paced(Paced { ramp, .. })) = self else {
+            return None;
+        };
         if ramp.from == 0.0 || ramp.to == 0.0 || (ramp.from < 0.0) == (ramp.to < 0.0) {
             return None;
         }
         // The fraction of the change at which the value is 0, and by bisection the time of it.
         let share = ramp.from / (ramp.from - ramp.to);
         let progress = bisect(0.0, 1.0, |t| ramp.transition.at(t) >= share);
-        let turn = CompensatedF64::new(ramp.begin) + CompensatedF64::new(ramp.duration).scale(progress);
+        let turn =
+            CompensatedF64::new(ramp.begin) + CompensatedF64::new(ramp.duration).scale(progress);
         (begin.is_before(turn) && turn.is_before(end)).then_some(turn)
     }
 
@@ -202,15 +235,23 @@ impl Speed {
     pub(crate) fn is_forward(&self, begin: CompensatedF64, end: CompensatedF64) -> bool {
         match self {
             Self::Steady(speed) => *speed >= 0.0,
-            Self::Ramp(ramp) | Self::Paced(Paced { ramp, .. }) if ramp.is_level() => ramp.from >= 0.0,
-            Self::Ramp(ramp) | Self::Paced(Paced { ramp, .. }) => ramp.at(begin + (end - begin).scale(0.5)) >= 0.0,
+            Self::Ramp(ramp) | Self::Paced(Paced { ramp, .. }) if ramp.is_level() => {
+                ramp.from >= 0.0
+            }
+            Self::Ramp(ramp) | Self::Paced(Paced { ramp, .. }) => {
+                ramp.at(begin + (end - begin).scale(0.5)) >= 0.0
+            }
         }
     }
 
     /// The distance covered at a steady speed.
     #[inline]
     pub(crate) fn steady_distance(speed: f64, time: CompensatedF64) -> CompensatedF64 {
-        if time.value() <= 0.0 { CompensatedF64::ZERO } else { time.scale(speed) }
+        if time.value() <= 0.0 {
+            CompensatedF64::ZERO
+        } else {
+            time.scale(speed)
+        }
     }
 
     /// The distance covered in a segment without turning point; never against its direction.
@@ -232,7 +273,11 @@ impl Speed {
         }
         match self {
             Self::Steady(speed) => Self::steady_distance(*speed, time),
-            Self::Ramp(ramp) => self.not_against(ramp.integral(ramp.progress(begin), ramp.progress(end)), begin, end),
+            Self::Ramp(ramp) => self.not_against(
+                ramp.integral(ramp.progress(begin), ramp.progress(end)),
+                begin,
+                end,
+            ),
             Self::Paced(paced) => self.not_against(paced.integral(begin, time.value()), begin, end),
         }
     }
@@ -240,12 +285,25 @@ impl Speed {
     /// A way in a segment without turning point, unless rounding leads against its direction.
     #[inline]
     fn not_against(&self, way: f64, begin: CompensatedF64, end: CompensatedF64) -> CompensatedF64 {
-        let against = if self.is_forward(begin, end) { way < 0.0 } else { way > 0.0 };
-        if against { CompensatedF64::ZERO } else { CompensatedF64::new(way) }
+        let against = if self.is_forward(begin, end) {
+            way < 0.0
+        } else {
+            way > 0.0
+        };
+        if against {
+            CompensatedF64::ZERO
+        } else {
+            CompensatedF64::new(way)
+        }
     }
 
     /// The moment in a segment without turning point at which a distance has been covered.
-    pub(crate) fn moment(&self, begin: CompensatedF64, end: CompensatedF64, distance: f64) -> CompensatedF64 {
+    pub(crate) fn moment(
+        &self,
+        begin: CompensatedF64,
+        end: CompensatedF64,
+        distance: f64,
+    ) -> CompensatedF64 {
         let moment = match self {
             Self::Steady(speed) => begin + CompensatedF64::new(distance / speed),
             Self::Ramp(ramp) => {
@@ -263,12 +321,18 @@ impl Speed {
                     return end;
                 }
                 let seconds = paced.seconds_of(begin, distance).unwrap_or_else(|| {
-                    bisect(0.0, whole, |seconds| paced.integral(begin, seconds).abs() >= distance.abs())
+                    bisect(0.0, whole, |seconds| {
+                        paced.integral(begin, seconds).abs() >= distance.abs()
+                    })
                 });
                 begin + CompensatedF64::new(seconds)
             }
         };
-        if moment.is_before(begin) { begin } else { moment.min(end) }
+        if moment.is_before(begin) {
+            begin
+        } else {
+            moment.min(end)
+        }
     }
 }
 
@@ -276,7 +340,11 @@ impl Speed {
 pub(crate) fn roots([c, b, a]: [f64; 3]) -> [f64; 2] {
     let q = -0.5 * (b + (b * b - 4.0 * a * c).sqrt().copysign(b));
     let (first, second) = (q / a, c / q);
-    if second < first { [second, first] } else { [first, second] }
+    if second < first {
+        [second, first]
+    } else {
+        [first, second]
+    }
 }
 
 /// Finds the least number in `low..=high` at which a condition holds that stays true from there on; `high` if none.
@@ -287,7 +355,11 @@ pub(crate) fn bisect(mut low: f64, mut high: f64, reached: impl Fn(f64) -> bool)
         if middle <= low || middle >= high {
             break;
         }
-        if reached(middle) { high = middle } else { low = middle }
+        if reached(middle) {
+            high = middle
+        } else {
+            low = middle
+        }
     }
     high
 }
@@ -297,7 +369,13 @@ mod tests {
     use super::*;
 
     fn ramp(from: f64, to: f64, transition: TransitionCurve) -> Ramp {
-        Ramp { from, to, begin: 1.0, duration: 2.0, transition }
+        Ramp {
+            from,
+            to,
+            begin: 1.0,
+            duration: 2.0,
+            transition,
+        }
     }
 
     fn at(time: f64) -> CompensatedF64 {
@@ -319,8 +397,12 @@ mod tests {
             let speed = Speed::Ramp(ramp(0.5, 3.0, transition));
             let (whole, steps) = (speed.distance(at(1.25), at(2.75)).value(), 100_000);
             let step = 1.5 / f64::from(steps);
-            let Speed::Ramp(ramp) = speed else { unreachable!() };
-            let sum: f64 = (0..steps).map(|i| ramp.at(at(1.25 + (f64::from(i) + 0.5) * step)) * step).sum();
+            let Speed::Ramp(ramp) = speed else {
+                unreachable!()
+            };
+            let sum: f64 = (0..steps)
+                .map(|i| ramp.at(at(1.25 + (f64::from(i) + 0.5) * step)) * step)
+                .sum();
             assert!((whole - sum).abs() < 1e-9, "{transition:?}: {whole} {sum}");
         }
     }
@@ -336,8 +418,16 @@ mod tests {
         // It begins and ends flat.
         let [begin, end] = roots(ease.slope(at(1.25)));
         assert!((begin + 0.25).abs() < 1e-12 && (end - 1.75).abs() < 1e-12);
-        assert_eq!(roots([2.0, -1.0, 0.0]).map(|root| (root == 2.0, root.is_finite())), [(true, true), (false, false)]);
-        assert!(roots([1.0, 0.0, 1.0]).iter().chain(&roots([1.0, 0.0, 0.0])).all(|root| !root.is_finite()));
+        assert_eq!(
+            roots([2.0, -1.0, 0.0]).map(|root| (root == 2.0, root.is_finite())),
+            [(true, true), (false, false)]
+        );
+        assert!(
+            roots([1.0, 0.0, 1.0])
+                .iter()
+                .chain(&roots([1.0, 0.0, 0.0]))
+                .all(|root| !root.is_finite())
+        );
         assert_eq!(roots([-1.0, 0.0, 1.0]), [-1.0, 1.0]);
     }
 
@@ -346,13 +436,21 @@ mod tests {
         for transition in [TransitionCurve::Linear, TransitionCurve::EaseInEaseOut] {
             let speed = Speed::Ramp(ramp(1.0, -3.0, transition));
             let turn = speed.turning_point(at(1.0), at(3.0)).unwrap();
-            let Speed::Ramp(r) = speed else { unreachable!() };
+            let Speed::Ramp(r) = speed else {
+                unreachable!()
+            };
             assert!(r.at(turn).abs() < 1e-12);
             assert!(speed.is_forward(at(1.0), turn) && !speed.is_forward(turn, at(3.0)));
             let part = speed.distance(turn, at(2.5)).value();
             assert!((speed.moment(turn, at(3.0), part).value() - 2.5).abs() < 1e-9);
         }
-        assert_eq!(Speed::Steady(2.0).moment(at(1.0), at(3.0), 1.0).value(), 1.5);
-        assert_eq!(Speed::Steady(0.0).moment(at(1.0), at(3.0), 0.0).value(), 1.0);
+        assert_eq!(
+            Speed::Steady(2.0).moment(at(1.0), at(3.0), 1.0).value(),
+            1.5
+        );
+        assert_eq!(
+            Speed::Steady(0.0).moment(at(1.0), at(3.0), 0.0).value(),
+            1.0
+        );
     }
 }

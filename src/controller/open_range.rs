@@ -37,13 +37,23 @@ pub(crate) struct InSpace {
 impl OpenRange {
     /// Where its clip is, if the track is able to be in it.
     pub(crate) fn at(&self, track: &AnimationTrack) -> Option<(Known, f64)> {
-        let known = track.known.filter(|_| track.enabled && track.clip == self.clip)?;
-        Some(self.member.as_ref().map_or((known, track.placed()), |member| (member.known, member.position)))
+        let known = track
+            .known
+            .filter(|_| track.enabled && track.clip == self.clip)?;
+        Some(
+            self.member
+                .as_ref()
+                .map_or((known, track.placed()), |member| {
+                    (member.known, member.position)
+                }),
+        )
     }
 
     /// The name of the clip that has it; of a blend space, if it was added to that.
     pub(crate) fn clip(&self) -> &AnimationName {
-        self.member.as_ref().map_or(&self.clip, |member| &member.clip)
+        self.member
+            .as_ref()
+            .map_or(&self.clip, |member| &member.clip)
     }
 
     pub(crate) fn is(&self, track: TrackId, member: Option<&Arc<str>>, key: KeyRef) -> bool {

@@ -25,11 +25,22 @@ impl AnimationController {
     /// controller.play_over(wave, Duration::from_millis(200), Duration::from_millis(300));
     /// assert!(controller.is_playing("walk") && controller.is_playing("wave"));
     /// ```
-    pub fn play_over(&mut self, track: AnimationTrack, fade_in: Duration, fade_out: Duration) -> TrackId {
+    pub fn play_over(
+        &mut self,
+        track: AnimationTrack,
+        fade_in: Duration,
+        fade_out: Duration,
+    ) -> TrackId {
         let (weight, speed) = (track.share(), track.speed);
         let id = self.add_track(track);
-        let Some(track) = self.track_mut(id) else { return id };
-        track.overlay = Some(Box::new(Overlay { fade_in, fade_out, speed }));
+        let Some(track) = self.track_mut(id) else {
+            return id;
+        };
+        track.overlay = Some(Box::new(Overlay {
+            fade_in,
+            fade_out,
+            speed,
+        }));
         if !fade_in.is_zero() {
             track.weight = 0.0;
             self.fade_weight(id, weight, fade_in, TransitionCurve::Linear);
@@ -61,7 +72,12 @@ impl AnimationController {
         }
     }
 
-    pub(super) fn fade_out_from_now(&mut self, id: TrackId, duration: Duration, transition: TransitionCurve) {
+    pub(super) fn fade_out_from_now(
+        &mut self,
+        id: TrackId,
+        duration: Duration,
+        transition: TransitionCurve,
+    ) {
         let until = self.time.value() + duration.as_secs_f64();
         if let Some(track) = self.track_mut(id) {
             track.leaves_at = Some(until);
@@ -73,7 +89,10 @@ impl AnimationController {
     pub(super) fn fade_out_overlay(&mut self, id: TrackId) {
         // The weight to start from is that of this moment.
         self.write_running_values();
-        if let Some(fade_out) = self.track(id).and_then(|track| Some(track.overlay.as_ref()?.fade_out)) {
+        if let Some(fade_out) = self
+            .track(id)
+            .and_then(|track| Some(track.overlay.as_ref()?.fade_out))
+        {
             self.fade_out_track(id, fade_out);
         }
     }
@@ -81,15 +100,31 @@ impl AnimationController {
     /// The moment until `end` at which the overlay at an index begins to fade out.
     pub(super) fn overlay_end(&self, at: usize, end: CompensatedF64) -> Option<Arrival> {
         let track = &self.tracks[at];
-        let Overlay { fade_in, fade_out, speed } = *track.overlay.as_deref()?;
+        let Overlay {
+            fade_in,
+            fade_out,
+            speed,
+        } = *track.overlay.as_deref()?;
         let Known { length, playback } = track.known?;
         if playback != PlaybackMode::Once {
             return None;
         }
-        let course = track.run.0.course.as_deref().filter(|_| track.run.0.space.is_some());
+        let course = track
+            .run
+            .0
+            .course
+            .as_deref()
+            .filter(|_| track.run.0.space.is_some());
         let pace = course.map_or(1.0, Course::pace);
-        let [fade_in, fade_out] = [fade_in, fade_out].map(|fade| fade.as_secs_f64() * speed.abs() * pace);
-        let lead = if fade_in + fade_out <= length { fade_out } else { 0.0 };
-        self.arrival(at, end, Next::FadeOut, |_, forward| if forward { length - lead } else { lead })
+        let [fade_in, fade_out] =
+            [fade_in, fade_out].map(|fade| fade.as_secs_f64() * speed.abs() * pace);
+        let lead = if fade_in + fade_out <= length {
+            fade_out
+        } else {
+            0.0
+        };
+        self.arrival(at, end, Next::FadeOut, |_, forward| {
+            if forward { length - lead } else { lead }
+        })
     }
 }

@@ -66,16 +66,36 @@ impl AnimationController {
         transition: TransitionCurve,
     ) -> TrackId {
         self.leave_queue();
-        self.start(AnimationName::new(clip), Fade { duration, transition, announced: true, ..CUT })
+        self.start(
+            AnimationName::new(clip),
+            Fade {
+                duration,
+                transition,
+                announced: true,
+                ..CUT
+            },
+        )
     }
 
     /// Fades to a clip that starts at the same fraction of its length as the current one: from a walk to a run
     /// without a change of foot. Returns the clip's track.
     ///
     /// During the fade, the heavier clip sets the pace for both: the outgoing one up to the middle.
-    pub fn cross_fade_in_phase(&mut self, clip: impl Into<Arc<str>>, duration: Duration) -> TrackId {
+    pub fn cross_fade_in_phase(
+        &mut self,
+        clip: impl Into<Arc<str>>,
+        duration: Duration,
+    ) -> TrackId {
         self.leave_queue();
-        self.start(AnimationName::new(clip), Fade { duration, in_phase: true, announced: true, ..CUT })
+        self.start(
+            AnimationName::new(clip),
+            Fade {
+                duration,
+                in_phase: true,
+                announced: true,
+                ..CUT
+            },
+        )
     }
 
     /// Stops the current clip and those fading out, and empties the queue. The tracks you added play on.
@@ -112,8 +132,12 @@ impl AnimationController {
 
     /// Returns `true` if an enabled track plays this clip, unless the clip has finished or is fading out.
     pub fn is_playing(&self, clip: &str) -> bool {
-        let plays = |track: &AnimationTrack| track.enabled && track.leaves_at.is_none() && !track.is_finished();
-        self.tracks.iter().any(|track| track.clip == *clip && plays(track))
+        let plays = |track: &AnimationTrack| {
+            track.enabled && track.leaves_at.is_none() && !track.is_finished()
+        };
+        self.tracks
+            .iter()
+            .any(|track| track.clip == *clip && plays(track))
     }
 
     /// Returns `true` if the queue is empty and there is no current clip, or it played once and is at its end.
@@ -123,7 +147,8 @@ impl AnimationController {
 
     /// Returns the speed of the current clip, or of the next one if there is none.
     pub fn speed(&self) -> f64 {
-        self.current_ref().map_or(self.playback.speed, |track| track.speed)
+        self.current_ref()
+            .map_or(self.playback.speed, |track| track.speed)
     }
 
     /// Sets the speed of the current clip and of those that `play`, `cross_fade` and the queue start from now on.
@@ -169,13 +194,22 @@ impl AnimationController {
 impl AnimationController {
     pub(super) fn leave_queue(&mut self) {
         self.playback.queue.clear();
-        (self.playback.queued, self.playback.settled, self.playback.reported_stall) = (false, false, false);
+        (
+            self.playback.queued,
+            self.playback.settled,
+            self.playback.reported_stall,
+        ) = (false, false, false);
     }
 
     /// Makes a clip the current one, as soon as it is found.
     pub(super) fn start(&mut self, clip: AnimationName, fade: Fade) -> TrackId {
         let cut = fade.is_cut();
-        let alone = self.tracks.iter().filter(|track| track.role != Role::User).count() == 1;
+        let alone = self
+            .tracks
+            .iter()
+            .filter(|track| track.role != Role::User)
+            .count()
+            == 1;
         if let Some(current) = self.current_mut()
             && current.clip == clip
             && !current.is_finished()
@@ -183,21 +217,36 @@ impl AnimationController {
             current.enabled = true;
             let id = current.id;
             if cut && !alone {
-                self.await_clip(Pending { track: id, from: None, new: false, fade });
+                self.await_clip(Pending {
+                    track: id,
+                    from: None,
+                    new: false,
+                    fade,
+                });
             }
             return id;
         }
-        let before = self.playback.pending.first().and_then(|pending| pending.from);
+        let before = self
+            .playback
+            .pending
+            .first()
+            .and_then(|pending| pending.from);
         self.drop_pending(cut);
         let from = self.current_track().or(before);
         // A clip that is still there is taken up again where it is: one that never began to leave, or a loop.
         let continues = |track: &&mut AnimationTrack| {
-            let looping = track.known.is_some_and(|known| known.playback != PlaybackMode::Once);
+            let looping = track
+                .known
+                .is_some_and(|known| known.playback != PlaybackMode::Once);
             let is_there = match track.leaves_at {
                 None => !track.is_finished(),
                 Some(_) => looping && !cut,
             };
-            let waits = self.playback.pending.iter().any(|pending| pending.track == track.id);
+            let waits = self
+                .playback
+                .pending
+                .iter()
+                .any(|pending| pending.track == track.id);
             track.role == Role::Playback && is_there && track.clip == clip && !waits
         };
         let (track, new) = match self.tracks.iter_mut().find(continues) {
@@ -208,14 +257,22 @@ impl AnimationController {
             None => (self.add_playback_track(clip), true),
         };
         self.playback.current = Some(track);
-        self.await_clip(Pending { track, from, new, fade });
+        self.await_clip(Pending {
+            track,
+            from,
+            new,
+            fade,
+        });
         track
     }
 
     /// Adds a track for a clip, without weight as yet.
     pub(super) fn add_playback_track(&mut self, clip: AnimationName) -> TrackId {
         let speed = self.playback.speed;
-        let track = AnimationTrack::new(clip.as_arc().clone()).weight(0.0).speed(speed).at(self.playback.parameters);
+        let track = AnimationTrack::new(clip.as_arc().clone())
+            .weight(0.0)
+            .speed(speed)
+            .at(self.playback.parameters);
         let id = self.add_track(track);
         if let Some(track) = self.track_mut(id) {
             track.role = Role::Playback;
@@ -226,7 +283,9 @@ impl AnimationController {
     }
 
     fn await_clip(&mut self, pending: Pending) {
-        self.playback.pending.retain(|waiting| waiting.track != pending.track);
+        self.playback
+            .pending
+            .retain(|waiting| waiting.track != pending.track);
         self.playback.pending.push(pending);
     }
 
@@ -234,7 +293,9 @@ impl AnimationController {
     fn drop_pending(&mut self, all: bool) {
         let mut at = 0;
         while at < self.playback.pending.len() {
-            let Pending { track, new, fade, .. } = self.playback.pending[at];
+            let Pending {
+                track, new, fade, ..
+            } = self.playback.pending[at];
             if all || !fade.is_cut() {
                 self.playback.pending.remove(at);
                 if new {
@@ -248,7 +309,9 @@ impl AnimationController {
 
     /// Returns `true` if an advance may start a clip or complete a fade.
     pub(super) fn has_plans(&self) -> bool {
-        !self.playback.pending.is_empty() || !self.playback.queue.is_empty() || self.playback.fade_end.is_some()
+        !self.playback.pending.is_empty()
+            || !self.playback.queue.is_empty()
+            || self.playback.fade_end.is_some()
     }
 
     /// Makes current what has been found, and starts the queue if nothing plays.

@@ -137,24 +137,46 @@ impl PlaybackEvent {
     pub fn describe<C: Clips + ?Sized>(&self, clips: &C) -> String {
         let clip = |index: usize| clips.timing(index).map_or("?", |timing| &*timing.name);
         let played = |index: usize, space: Option<usize>| {
-            space.and_then(|space| clips.blend_spaces().get(space)).map_or(clip(index), |space| space.name())
+            space
+                .and_then(|space| clips.blend_spaces().get(space))
+                .map_or(clip(index), |space| space.name())
         };
         match self {
-            Self::Callback(FiredCallback { name, kind, clip: of, .. }) => {
+            Self::Callback(FiredCallback {
+                name,
+                kind,
+                clip: of,
+                ..
+            }) => {
                 format!("{} ({})", kind.describe(name), clip(*of))
             }
             Self::Started { clip, space, .. } => format!("{} starts", played(*clip, *space)),
             Self::Looped { clip, space, .. } => format!("{} loops", played(*clip, *space)),
             Self::Finished { clip, space, .. } => format!("{} finishes", played(*clip, *space)),
-            Self::CrossFadeFinished { clip, space, .. } => format!("{} is faded in", played(*clip, *space)),
+            Self::CrossFadeFinished { clip, space, .. } => {
+                format!("{} is faded in", played(*clip, *space))
+            }
             Self::UnknownClip { name, .. } => format!("no clip `{name}`"),
-            Self::BlendMismatch { clip: of, blend: BlendMode::Additive, .. } => {
+            Self::BlendMismatch {
+                clip: of,
+                blend: BlendMode::Additive,
+                ..
+            } => {
                 format!("{} is added, but is not additive", clip(*of))
             }
-            Self::BlendMismatch { clip: of, .. } => format!("{} is additive, but is not added", clip(*of)),
-            Self::TooManyClips { limit, .. } => format!("more than {limit} clips of the queue in one advance"),
-            Self::TooManyCallbacks { clip: of, limit, .. } => {
-                format!("more than {limit} callbacks of {} in one advance", clip(*of))
+            Self::BlendMismatch { clip: of, .. } => {
+                format!("{} is additive, but is not added", clip(*of))
+            }
+            Self::TooManyClips { limit, .. } => {
+                format!("more than {limit} clips of the queue in one advance")
+            }
+            Self::TooManyCallbacks {
+                clip: of, limit, ..
+            } => {
+                format!(
+                    "more than {limit} callbacks of {} in one advance",
+                    clip(*of)
+                )
             }
         }
     }

@@ -81,7 +81,11 @@ impl Playback {
             return Err("the parameters of blend spaces are not finite".to_owned());
         }
         let finite = self.fade_end.is_none_or(f64::is_finite);
-        if finite { Ok(()) } else { Err("the end of a cross-fade is not finite".to_owned()) }
+        if finite {
+            Ok(())
+        } else {
+            Err("the end of a cross-fade is not finite".to_owned())
+        }
     }
 
     /// Returns `true` if the end of a cross-fade is yet to be reported.
@@ -122,7 +126,12 @@ pub(crate) struct Fade {
 impl Fade {
     /// A switch.
     pub(crate) fn switch(duration: Duration, in_phase: bool) -> Self {
-        Self { duration, in_phase, switches: true, ..CUT }
+        Self {
+            duration,
+            in_phase,
+            switches: true,
+            ..CUT
+        }
     }
 
     /// Returns `true` if the clips before go at once.

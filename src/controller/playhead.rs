@@ -25,7 +25,11 @@ use crate::model::PlaybackMode;
 /// Returns a position for comparison: on the grid, unless the clip is too short for it.
 #[inline]
 pub(super) fn place(length: f64, position: f64) -> f64 {
-    if length < 1e-3 && length > 0.0 { position } else { tick(position) }
+    if length < 1e-3 && length > 0.0 {
+        position
+    } else {
+        tick(position)
+    }
 }
 
 /// Clamps a position to a clip that plays once.
@@ -53,7 +57,11 @@ pub(crate) fn periodic(playback: PlaybackMode, length: f64, position: f64) -> f6
         PlaybackMode::Once => position.clamp(0.0, length),
         PlaybackMode::PingPong => {
             let turn = remainder(position, 2.0 * length);
-            if turn <= length { turn } else { 2.0 * length - turn }
+            if turn <= length {
+                turn
+            } else {
+                2.0 * length - turn
+            }
         }
     }
 }
@@ -120,7 +128,11 @@ pub(crate) fn round_start(playback: PlaybackMode, length: f64, position: f64) ->
         PlaybackMode::PingPong => 2.0 * length,
         PlaybackMode::Once => 0.0,
     };
-    if period > 0.0 { round_of(length, period, position) * period } else { 0.0 }
+    if period > 0.0 {
+        round_of(length, period, position) * period
+    } else {
+        0.0
+    }
 }
 
 /// Returns the unwrapped position of a place in the clip in the same round as another position, and on the same way
@@ -132,7 +144,11 @@ pub(crate) fn in_same_round(playback: PlaybackMode, length: f64, position: f64, 
     }
     let start = round_start(playback, length, position);
     let returns = playback == PlaybackMode::PingPong && position - start > length;
-    if returns { start + 2.0 * length - place } else { start + place }
+    if returns {
+        start + 2.0 * length - place
+    } else {
+        start + place
+    }
 }
 
 /// Something passed.
@@ -178,7 +194,9 @@ impl PlayheadSweep {
         } else if self.length <= 0.0 {
             // A single pose has no rounds; its keys fire as it begins.
             if self.first {
-                let _ = keys.into_iter().all(|(_, key)| sink(Passed::Key(key), self.from));
+                let _ = keys
+                    .into_iter()
+                    .all(|(_, key)| sink(Passed::Key(key), self.from));
             }
         } else if self.playback == PlaybackMode::Loop {
             self.rounds(keys, &mut sink, self.length, Self::loop_round);
@@ -191,7 +209,8 @@ impl PlayheadSweep {
     /// nor any of the keys, whose times are `times`, are near.
     #[inline]
     pub(super) fn is_plain(&self, mut times: impl Iterator<Item = f64>) -> bool {
-        self.stretch().is_some_and(|[low, high]| times.all(|time| time < low || time > high))
+        self.stretch()
+            .is_some_and(|[low, high]| times.all(|time| time < low || time > high))
     }
 
     /// The part of the clip that the sweep goes through, and a bit more at both ends, if it lies within one round of a
@@ -200,7 +219,9 @@ impl PlayheadSweep {
     pub(super) fn stretch(&self) -> Option<[f64; 2]> {
         // More than rounding to the grid, and at so few seconds in the arithmetic, can make up for.
         const NEAR: f64 = 1e-6;
-        let Self { length, from, to, .. } = *self;
+        let Self {
+            length, from, to, ..
+        } = *self;
         if self.playback != PlaybackMode::Loop || self.first || !(0.0..1e6).contains(&from) {
             return None;
         }
@@ -244,14 +265,26 @@ impl PlayheadSweep {
     /// Returns `true` if a position lies on the sweep.
     fn has(&self, position: f64) -> bool {
         let [from, at, to] = [self.from, position, self.to].map(|position| self.place(position));
-        let (after, upto) = if self.forward { (at > from, at <= to) } else { (at < from, at >= to) };
+        let (after, upto) = if self.forward {
+            (at > from, at <= to)
+        } else {
+            (at < from, at >= to)
+        };
         upto && (after || (self.first && at == from))
     }
 
-    fn once<K>(self, keys: impl DoubleEndedIterator<Item = (f64, K)>, sink: &mut impl FnMut(Passed<K>, f64) -> bool) {
+    fn once<K>(
+        self,
+        keys: impl DoubleEndedIterator<Item = (f64, K)>,
+        sink: &mut impl FnMut(Passed<K>, f64) -> bool,
+    ) {
         let mut pass = |(time, key): (f64, K)| !self.has(time) || sink(Passed::Key(key), time);
         let mut keys = keys;
-        let goes_on = if self.forward { keys.all(&mut pass) } else { keys.rev().all(&mut pass) };
+        let goes_on = if self.forward {
+            keys.all(&mut pass)
+        } else {
+            keys.rev().all(&mut pass)
+        };
         let end = if self.forward { self.length } else { 0.0 };
         let is_there = |position: f64| {
             let (at, end) = (self.place(position), self.place(end));
@@ -264,8 +297,13 @@ impl PlayheadSweep {
     }
 
     /// Goes through the rounds of a periodic clip.
-    fn rounds<K, I, S>(self, keys: I, sink: &mut S, period: f64, round: impl Fn(&Self, I, &mut S, [f64; 3]) -> bool)
-    where
+    fn rounds<K, I, S>(
+        self,
+        keys: I,
+        sink: &mut S,
+        period: f64,
+        round: impl Fn(&Self, I, &mut S, [f64; 3]) -> bool,
+    ) where
         I: Iterator<Item = (f64, K)> + DoubleEndedIterator + Clone,
         S: FnMut(Passed<K>, f64) -> bool,
     {
@@ -274,20 +312,29 @@ impl PlayheadSweep {
         if !self.forward && self.place(n * period) == from {
             // A clip that begins at its start fires the keys there, in whichever direction it leaves.
             let at_start = self.first && n == 0.0 && self.playback == PlaybackMode::Loop;
-            if at_start && !keys.clone().all(|(time, key)| time > 0.0 || sink(Passed::Key(key), 0.0)) {
+            if at_start
+                && !keys
+                    .clone()
+                    .all(|(time, key)| time > 0.0 || sink(Passed::Key(key), 0.0))
+            {
                 return;
             }
             n -= 1.0;
         }
         loop {
             let [base, end] = [n * period, (n + 1.0) * period];
-            let beyond = if self.forward { self.place(base) > to } else { self.place(end) < to };
+            let beyond = if self.forward {
+                self.place(base) > to
+            } else {
+                self.place(end) < to
+            };
             // Past 2⁵³ rounds the next one is the same number, and nothing can be told apart.
             let stuck = n + 1.0 == n || n - 1.0 == n || !base.is_finite() || !end.is_finite();
             if beyond || stuck {
                 return;
             }
-            let starts = |s: &mut S| self.place(base) == from || !self.has(base) || s(Passed::Round, base);
+            let starts =
+                |s: &mut S| self.place(base) == from || !self.has(base) || s(Passed::Round, base);
             let middle = (2.0 * n + 1.0) * (0.5 * period);
             // A round begins before its keys, and backwards after them.
             if self.forward && !starts(sink) {
@@ -316,7 +363,11 @@ impl PlayheadSweep {
             !self.has(at) || sink(Passed::Key(key), at)
         };
         let mut keys = keys;
-        if self.forward { keys.all(&mut pass) } else { keys.rev().all(&mut pass) }
+        if self.forward {
+            keys.all(&mut pass)
+        } else {
+            keys.rev().all(&mut pass)
+        }
     }
 
     /// Passes the keys of one turn of a ping-pong clip: `base + k` on the way there, `end − k` on the way back,
@@ -331,18 +382,29 @@ impl PlayheadSweep {
         I: Iterator<Item = (f64, K)> + DoubleEndedIterator + Clone,
     {
         let length = self.length;
-        let there = |time: f64| if time >= length { middle } else { (base + time).min(middle) };
+        let there = |time: f64| {
+            if time >= length {
+                middle
+            } else {
+                (base + time).min(middle)
+            }
+        };
         let back = |time: f64| (end - time).clamp(middle, end);
         let inner = |time: f64| time > 0.0 && time < length;
         let mut pass = |at: f64, key: K| !self.has(at) || sink(Passed::Key(key), at);
         if self.forward {
             keys.clone().all(|(time, key)| pass(there(time), key))
-                && keys.rev().all(|(time, key)| !inner(time) || pass(back(time), key))
+                && keys
+                    .rev()
+                    .all(|(time, key)| !inner(time) || pass(back(time), key))
         } else {
             // Keys at the clip's start belong to the turn that begins there, which a first sweep back never enters.
             let begins = self.first && self.place(self.from) == self.place(end);
-            keys.clone().all(|(time, key)| !(begins && time <= 0.0) || pass(end, key))
-                && keys.clone().all(|(time, key)| !inner(time) || pass(back(time), key))
+            keys.clone()
+                .all(|(time, key)| !(begins && time <= 0.0) || pass(end, key))
+                && keys
+                    .clone()
+                    .all(|(time, key)| !inner(time) || pass(back(time), key))
                 && keys.rev().all(|(time, key)| pass(there(time), key))
         }
     }
@@ -357,12 +419,21 @@ mod tests {
         let mut random = fastrand::Rng::with_seed(5);
         for i in 0..200_000 {
             let period = (random.f64() + 0.01) * 10.0_f64.powi(random.i32(-4..4));
-            let rounds = [random.f64() * 3.0, random.f64() * 2e6, f64::from(random.u32(..2000)), -random.f64() * 9.0];
+            let rounds = [
+                random.f64() * 3.0,
+                random.f64() * 2e6,
+                f64::from(random.u32(..2000)),
+                -random.f64() * 9.0,
+            ];
             let near = [0, 1, -1][random.usize(..3)];
             let position = rounds[random.usize(..4)] * period;
             let position = f64::from_bits((position.to_bits() as i64 + near) as u64);
             let expected = position.rem_euclid(period);
-            assert_eq!(remainder(position, period).to_bits(), expected.to_bits(), "{i}: {position} in {period}");
+            assert_eq!(
+                remainder(position, period).to_bits(),
+                expected.to_bits(),
+                "{i}: {position} in {period}"
+            );
         }
     }
 }

@@ -87,7 +87,9 @@ impl ClipQueueMut<'_> {
 
     /// Appends clips.
     pub fn extend<N: Into<Arc<str>>>(&mut self, clips: impl IntoIterator<Item = N>) -> &mut Self {
-        self.0.queue.extend(clips.into_iter().map(AnimationName::new));
+        self.0
+            .queue
+            .extend(clips.into_iter().map(AnimationName::new));
         self
     }
 
@@ -137,7 +139,9 @@ impl AnimationController {
             if self.tracks[at].overlay.is_some() && self.tracks[at].leaves_at.is_none() {
                 let until = first.as_ref().map_or(end, |first| first.time);
                 let found = self.overlay_end(at, until);
-                first = found.filter(|found| first.is_none() || found.time.is_before(until)).or(first);
+                first = found
+                    .filter(|found| first.is_none() || found.time.is_before(until))
+                    .or(first);
             }
         }
         first
@@ -148,15 +152,27 @@ impl AnimationController {
         if !self.playback.may_switch() {
             return None;
         }
-        let at = self.tracks.iter().position(|track| Some(track.id) == self.playback.current)?;
-        let Known { length, playback } =
-            self.tracks[at].known.filter(|known| self.playback.pending.is_empty() && self.ends(*known))?;
-        self.arrival(at, end, Next::Clip, |position, forward| playhead::round_end(playback, length, position, forward))
+        let at = self
+            .tracks
+            .iter()
+            .position(|track| Some(track.id) == self.playback.current)?;
+        let Known { length, playback } = self.tracks[at]
+            .known
+            .filter(|known| self.playback.pending.is_empty() && self.ends(*known))?;
+        self.arrival(at, end, Next::Clip, |position, forward| {
+            playhead::round_end(playback, length, position, forward)
+        })
     }
 
     /// Returns `true` if something follows the current clip when its round ends.
     fn ends(&self, known: Known) -> bool {
-        let Playback { queue, fallback, settled, queued, .. } = &*self.playback;
+        let Playback {
+            queue,
+            fallback,
+            settled,
+            queued,
+            ..
+        } = &*self.playback;
         let falls_back = *fallback != QueueFallback::Stay && !settled;
         !queue.is_empty() || (falls_back && (*queued || known.playback == PlaybackMode::Once))
     }
@@ -189,8 +205,18 @@ impl AnimationController {
     }
 
     /// Starts a clip at the present moment. Returns `false` if there is no such clip.
-    fn follow_with<C: Clips + ?Sized>(&mut self, clip: AnimationName, clips: &C, log: &mut Log) -> bool {
-        let is_space = || clips.blend_spaces().iter().any(|space| **space.name() == *clip);
+    fn follow_with<C: Clips + ?Sized>(
+        &mut self,
+        clip: AnimationName,
+        clips: &C,
+        log: &mut Log,
+    ) -> bool {
+        let is_space = || {
+            clips
+                .blend_spaces()
+                .iter()
+                .any(|space| **space.name() == *clip)
+        };
         if clips.index_of(&clip).is_none() && !is_space() {
             log.push_unknown(&mut self.unknown, None, &clip, self.time.value());
             return false;
@@ -199,15 +225,28 @@ impl AnimationController {
         let track = self.add_playback_track(clip);
         self.playback.current = Some(track);
         self.prepare_track(track, clips);
-        self.begin_fade(Pending { track, from, new: true, fade: Fade { duration, ..CUT } }, clips);
+        self.begin_fade(
+            Pending {
+                track,
+                from,
+                new: true,
+                fade: Fade { duration, ..CUT },
+            },
+            clips,
+        );
         true
     }
 
     /// How long the next clip of the queue fades in: the queue's fade, or as long as the current clip still needs to
     /// fade in itself. A cut in the middle of that would be seen.
     fn follow_fade(&self) -> Duration {
-        let current = self.playback.current.and_then(|id| self.running_ramp(id, EventKind::Weight));
+        let current = self
+            .playback
+            .current
+            .and_then(|id| self.running_ramp(id, EventKind::Weight));
         let rest = current.map_or(0.0, |ramp| ramp.end() - self.time.value());
-        self.playback.queue_fade.max(Duration::try_from_secs_f64(rest).unwrap_or_default())
+        self.playback
+            .queue_fade
+            .max(Duration::try_from_secs_f64(rest).unwrap_or_default())
     }
 }

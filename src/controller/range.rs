@@ -18,8 +18,8 @@
 pub(crate) mod span;
 
 use super::{
-    AnimationController, AnimationName, AnimationTrack, CallbackKind, Clips, FiredCallback, KeyRef, PlaybackEvent,
-    TrackId,
+    AnimationController, AnimationName, AnimationTrack, CallbackKind, Clips, FiredCallback, KeyRef,
+    PlaybackEvent, TrackId,
     compensated::CompensatedF64,
     course::Weighing,
     key::{AddedKey, Key, Keys, Rules},
@@ -73,19 +73,38 @@ impl AnimationController {
     /// # Ok::<(), bevy_marionette::controller::AdvanceError>(())
     /// ```
     pub fn ranges(&self) -> impl Iterator<Item = ActiveRange<'_>> {
-        self.ranges.iter().filter(|range| !range.silent).filter_map(|range| {
-            let track = self.track(range.track)?;
-            let (known, position) = range.at(track)?;
-            let backward = track.speed < 0.0;
-            Span::new(known, range.time, range.until).holds(position, !backward).then_some(())?;
-            let place = periodic(known.playback, known.length, position);
-            let length = range.until - range.time;
-            let progress = if length > 0.0 { ((place - range.time) / length).clamp(0.0, 1.0) } else { 1.0 };
-            let OpenRange { key, name, data, .. } = range;
-            let clip = range.clip();
-            let (track, weight) = (range.track, track.share());
-            Some(ActiveRange { track, clip, key: *key, name, data, progress, weight })
-        })
+        self.ranges
+            .iter()
+            .filter(|range| !range.silent)
+            .filter_map(|range| {
+                let track = self.track(range.track)?;
+                let (known, position) = range.at(track)?;
+                let backward = track.speed < 0.0;
+                Span::new(known, range.time, range.until)
+                    .holds(position, !backward)
+                    .then_some(())?;
+                let place = periodic(known.playback, known.length, position);
+                let length = range.until - range.time;
+                let progress = if length > 0.0 {
+                    ((place - range.time) / length).clamp(0.0, 1.0)
+                } else {
+                    1.0
+                };
+                let OpenRange {
+                    key, name, data, ..
+                } = range;
+                let clip = range.clip();
+                let (track, weight) = (range.track, track.share());
+                Some(ActiveRange {
+                    track,
+                    clip,
+                    key: *key,
+                    name,
+                    data,
+                    progress,
+                    weight,
+                })
+            })
     }
 
     /// Returns the first range with this name that a track is in. See [`ranges`](Self::ranges).
@@ -115,7 +134,11 @@ pub(super) struct Line<'a> {
 
 impl Line<'_> {
     fn open(&self, key: &Key, until: f64, position: f64, silent: bool) -> OpenRange {
-        let in_space = |clip: &Arc<str>| InSpace { clip: clip.clone().into(), known: self.known, position };
+        let in_space = |clip: &Arc<str>| InSpace {
+            clip: clip.clone().into(),
+            known: self.known,
+            position,
+        };
         OpenRange {
             track: self.track,
             key: key.key,
@@ -154,9 +177,27 @@ impl RangeSweep<'_> {
         weight: impl Fn(CompensatedF64) -> f32,
         log: &mut Log,
     ) {
-        let Self { ref line, from, to, forward, first, .. } = *self;
-        let Line { track, known, clip, member, .. } = *line;
-        let Rules { limit, threshold, current, .. } = self.rules;
+        let Self {
+            ref line,
+            from,
+            to,
+            forward,
+            first,
+            ..
+        } = *self;
+        let Line {
+            track,
+            known,
+            clip,
+            member,
+            ..
+        } = *line;
+        let Rules {
+            limit,
+            threshold,
+            current,
+            ..
+        } = self.rules;
         let still = place(known.length, from) == place(known.length, to);
         let mut flooded = None;
         let at = |position: f64| periodic(known.playback, known.length, position);
@@ -165,8 +206,17 @@ impl RangeSweep<'_> {
             let span = Span::new(known, key.time, until);
             let mut begun = 0;
             let mut change = |position: f64, place: f64, begins: bool, log: &mut Log| {
-                let moment = if position == from { self.begin } else { moment(position) };
-                let way = Way { clip, time: moment.value(), weight: weight(moment), current };
+                let moment = if position == from {
+                    self.begin
+                } else {
+                    moment(position)
+                };
+                let way = Way {
+                    clip,
+                    time: moment.value(),
+                    weight: weight(moment),
+                    current,
+                };
                 if !begins {
                     log.end_range(track, member, key.key, place, way);
                     return true;
@@ -197,7 +247,12 @@ impl RangeSweep<'_> {
             }
             let mut whole = true;
             span.cross(from, to, forward, |position, begins| {
-                whole = change(position, span.place_of(position, begins, forward), begins, log);
+                whole = change(
+                    position,
+                    span.place_of(position, begins, forward),
+                    begins,
+                    log,
+                );
                 whole
             });
             if !whole {
@@ -216,7 +271,12 @@ impl RangeSweep<'_> {
         if let Some(time) = flooded
             && !std::mem::replace(reported_flood, true)
         {
-            log.push(PlaybackEvent::TooManyCallbacks { track, clip, limit, time });
+            log.push(PlaybackEvent::TooManyCallbacks {
+                track,
+                clip,
+                limit,
+                time,
+            });
         }
     }
 }
@@ -243,8 +303,19 @@ impl Log {
         self.ranges.push(open);
     }
 
-    fn end_range(&mut self, track: TrackId, member: Option<&Arc<str>>, key: KeyRef, clip_time: f64, way: Way) {
-        if let Some(at) = self.ranges.iter().position(|open| open.is(track, member, key)) {
+    fn end_range(
+        &mut self,
+        track: TrackId,
+        member: Option<&Arc<str>>,
+        key: KeyRef,
+        clip_time: f64,
+        way: Way,
+    ) {
+        if let Some(at) = self
+            .ranges
+            .iter()
+            .position(|open| open.is(track, member, key))
+        {
             let clip = self.ranges[at].index;
             self.end_range_at(at, clip_time, Way { clip, ..way });
         }
@@ -262,11 +333,32 @@ impl Log {
     }
 
     fn report(&mut self, open: &OpenRange, kind: CallbackKind, clip_time: f64, way: Way) {
-        let OpenRange { track, key, name, data, .. } = open;
-        let Way { clip, time, weight, current } = way;
+        let OpenRange {
+            track,
+            key,
+            name,
+            data,
+            ..
+        } = open;
+        let Way {
+            clip,
+            time,
+            weight,
+            current,
+        } = way;
         let (name, data) = (name.clone(), data.clone());
-        let callback =
-            FiredCallback { track: *track, clip, key: *key, kind, name, data, clip_time, time, weight, current };
+        let callback = FiredCallback {
+            track: *track,
+            clip,
+            key: *key,
+            kind,
+            name,
+            data,
+            clip_time,
+            time,
+            weight,
+            current,
+        };
         self.push(PlaybackEvent::Callback(callback));
     }
 }
@@ -299,46 +391,111 @@ impl AnimationController {
                     let found = track.line_in_space(member.clip.as_arc(), clips);
                     let course = track.run.0.course.as_ref();
                     let ends = found.and_then(|(.., ends)| ends);
-                    weight *= course.zip(ends).map_or(0.0, |(course, ends)| course.share(ends, self.time)) as f32;
-                    let (known, position) = found.map_or((member.known, member.position), |found| (found.0, found.1));
+                    weight *= course
+                        .zip(ends)
+                        .map_or(0.0, |(course, ends)| course.share(ends, self.time))
+                        as f32;
+                    let (known, position) =
+                        found.map_or((member.known, member.position), |found| (found.0, found.1));
                     periodic(known.playback, known.length, position)
                 }
             };
-            let is_space = || clips.blend_spaces().iter().any(|space| open.clip().is(space.name()));
+            let is_space = || {
+                clips
+                    .blend_spaces()
+                    .iter()
+                    .any(|space| open.clip().is(space.name()))
+            };
             let clip = match clips.timing(open.index) {
                 Some(timing) if open.clip().is(&timing.name) || is_space() => open.index,
                 _ => clips.index_of(open.clip()).unwrap_or(usize::MAX),
             };
             let current = self.playback.current == Some(open.track);
-            log.end_range_at(at, place, Way { clip, time: self.time.value(), weight, current });
+            log.end_range_at(
+                at,
+                place,
+                Way {
+                    clip,
+                    time: self.time.value(),
+                    weight,
+                    current,
+                },
+            );
         }
-        for track in self.tracks.iter().filter(|track| track.enabled && track.start == Start::Begun) {
-            let (Some(index), Some(known)) = (track.run.0.index, track.known) else { continue };
+        for track in self
+            .tracks
+            .iter()
+            .filter(|track| track.enabled && track.start == Start::Begun)
+        {
+            let (Some(index), Some(known)) = (track.run.0.index, track.known) else {
+                continue;
+            };
             let weight = || self.weight_now(track);
             let (id, name) = (track.id, &track.clip);
-            let added = if self.callbacks.is_empty() { &[][..] } else { &track.run.0.added[..] };
-            let space = track.run.0.space.and_then(|space| clips.blend_spaces().get(space));
+            let added = if self.callbacks.is_empty() {
+                &[][..]
+            } else {
+                &track.run.0.added[..]
+            };
+            let space = track
+                .run
+                .0
+                .space
+                .and_then(|space| clips.blend_spaces().get(space));
             let own = match track.run.0.space {
-                None => clips.timing(index).map_or(&[][..], |timing| &timing.callbacks),
+                None => clips
+                    .timing(index)
+                    .map_or(&[][..], |timing| &timing.callbacks),
                 Some(_) => &[],
             };
             if Self::has_ranges(own, added) {
                 let keys = Keys::new(own, added, &self.callbacks, known.length);
-                let line = Line { track: id, name, known, clip: index, member: None, keys };
+                let line = Line {
+                    track: id,
+                    name,
+                    known,
+                    clip: index,
+                    member: None,
+                    keys,
+                };
                 self.begin_enclosing(&line, track.held().value(), weight, log);
             }
-            let (Some(space), Some(course)) = (space, &track.run.0.course) else { continue };
-            for &Weighing { member: at, weights, .. } in course.weighing() {
-                let Some(member) = space.members().get(at) else { continue };
-                let own = clips.timing(member.clip).map_or(&[][..], |timing| &timing.callbacks);
-                let added =
-                    if self.callbacks.is_empty() { &[][..] } else { course.added.get(at).map_or(&[][..], |a| a) };
+            let (Some(space), Some(course)) = (space, &track.run.0.course) else {
+                continue;
+            };
+            for &Weighing {
+                member: at,
+                weights,
+                ..
+            } in course.weighing()
+            {
+                let Some(member) = space.members().get(at) else {
+                    continue;
+                };
+                let own = clips
+                    .timing(member.clip)
+                    .map_or(&[][..], |timing| &timing.callbacks);
+                let added = if self.callbacks.is_empty() {
+                    &[][..]
+                } else {
+                    course.added.get(at).map_or(&[][..], |a| a)
+                };
                 if !Self::has_ranges(own, added) {
                     continue;
                 }
-                let known = Known { length: member.length, playback: member.playback(space, known.playback) };
+                let known = Known {
+                    length: member.length,
+                    playback: member.playback(space, known.playback),
+                };
                 let keys = Keys::new(own, added, &self.callbacks, known.length);
-                let line = Line { track: id, name, known, clip: member.clip, member: Some(&member.name), keys };
+                let line = Line {
+                    track: id,
+                    name,
+                    known,
+                    clip: member.clip,
+                    member: Some(&member.name),
+                    keys,
+                };
                 let position = member.place(known.playback, track.held().value());
                 let share = course.share(weights, self.time) as f32;
                 self.begin_enclosing(&line, position, || weight() * share, log);
@@ -362,49 +519,97 @@ impl AnimationController {
             }
             let (weight, current) = (weight(), self.playback.current == Some(line.track));
             let open = line.open(&key, until, position, weight < self.callback_threshold);
-            let way = Way { clip: line.clip, time: self.time.value(), weight, current };
-            log.begin_range(open, periodic(line.known.playback, line.known.length, position), way);
+            let way = Way {
+                clip: line.clip,
+                time: self.time.value(),
+                weight,
+                current,
+            };
+            log.begin_range(
+                open,
+                periodic(line.known.playback, line.known.length, position),
+                way,
+            );
         }
     }
 
     /// Returns `true` if a track is still in a range that began, which is brought up to date.
     fn is_still_in<C: Clips + ?Sized>(&self, open: &mut OpenRange, clips: &C) -> bool {
-        let Some(track) = self.track(open.track).filter(|track| track.enabled && track.clip == open.clip) else {
+        let Some(track) = self
+            .track(open.track)
+            .filter(|track| track.enabled && track.clip == open.clip)
+        else {
             return false;
         };
-        let (Some(index), Some(known)) = (track.run.0.index, track.known) else { return false };
+        let (Some(index), Some(known)) = (track.run.0.index, track.known) else {
+            return false;
+        };
         let all = &self.callbacks;
         let (index, known, position, own, added) = match &mut open.member {
             None => {
                 let own = match track.run.0.space {
-                    None => clips.timing(index).map_or(&[][..], |timing| &timing.callbacks),
+                    None => clips
+                        .timing(index)
+                        .map_or(&[][..], |timing| &timing.callbacks),
                     Some(_) => &[],
                 };
                 // What stands for a blend space may be another clip by now, but a range ends as it began.
-                let index = if track.run.0.space.is_some() { open.index } else { index };
-                (index, known, track.held().value(), own, &track.run.0.added[..])
+                let index = if track.run.0.space.is_some() {
+                    open.index
+                } else {
+                    index
+                };
+                (
+                    index,
+                    known,
+                    track.held().value(),
+                    own,
+                    &track.run.0.added[..],
+                )
             }
             Some(member) => {
-                let Some((known, position, ends)) = track.line_in_space(member.clip.as_arc(), clips) else {
+                let Some((known, position, ends)) =
+                    track.line_in_space(member.clip.as_arc(), clips)
+                else {
                     return false;
                 };
                 // Parameters that have just come to an edge are on their way to one side of it.
                 let course = track.run.0.course.as_ref();
-                let is_at_edge = || track.steering.way.is_some() && course.is_some_and(|course| course.is_momentary());
+                let is_at_edge = || {
+                    track.steering.way.is_some()
+                        && course.is_some_and(|course| course.is_momentary())
+                };
                 if ends.is_none() && !is_at_edge() {
                     return false;
                 }
-                let Some((at, index)) = track.member_called(member.clip.as_arc(), clips) else { return false };
+                let Some((at, index)) = track.member_called(member.clip.as_arc(), clips) else {
+                    return false;
+                };
                 (member.known, member.position) = (known, position);
-                let added = track.run.0.course.as_ref().and_then(|course| course.added.get(at));
-                let own = clips.timing(index).map_or(&[][..], |timing| &timing.callbacks);
-                (index, known, position, own, added.map_or(&[][..], |added| added))
+                let added = track
+                    .run
+                    .0
+                    .course
+                    .as_ref()
+                    .and_then(|course| course.added.get(at));
+                let own = clips
+                    .timing(index)
+                    .map_or(&[][..], |timing| &timing.callbacks);
+                (
+                    index,
+                    known,
+                    position,
+                    own,
+                    added.map_or(&[][..], |added| added),
+                )
             }
         };
         let added = if all.is_empty() { &[][..] } else { added };
         let mut keys = Keys::new(own, added, all, known.length);
         let found = keys.find(|(_, key)| key.key == open.key && **key.name == *open.name);
-        let Some((time, until)) = found.and_then(|(_, key)| Some((key.time, key.until?))) else { return false };
+        let Some((time, until)) = found.and_then(|(_, key)| Some((key.time, key.until?))) else {
+            return false;
+        };
         (open.index, open.time, open.until) = (index, time, until);
         let ramp = self.running_ramp(track.id, EventKind::Speed);
         let speed = ramp.map_or(track.speed, |ramp| ramp.at(self.time));
@@ -415,20 +620,45 @@ impl AnimationController {
 
 impl AnimationTrack {
     /// The index of a clip in the track's blend space, and of the clip itself.
-    fn member_called<C: Clips + ?Sized>(&self, name: &Arc<str>, clips: &C) -> Option<(usize, usize)> {
+    fn member_called<C: Clips + ?Sized>(
+        &self,
+        name: &Arc<str>,
+        clips: &C,
+    ) -> Option<(usize, usize)> {
         let space = clips.blend_spaces().get(self.run.0.space?)?;
-        let at = space.members().iter().position(|member| member.name == *name)?;
+        let at = space
+            .members()
+            .iter()
+            .position(|member| member.name == *name)?;
         Some((at, space.members()[at].clip))
     }
 
     /// Where a clip of the track's blend space is, and its weights at both ends of the course if it weighs.
-    fn line_in_space<C: Clips + ?Sized>(&self, name: &Arc<str>, clips: &C) -> Option<(Known, f64, Option<[f64; 2]>)> {
+    fn line_in_space<C: Clips + ?Sized>(
+        &self,
+        name: &Arc<str>,
+        clips: &C,
+    ) -> Option<(Known, f64, Option<[f64; 2]>)> {
         let (at, _) = self.member_called(name, clips)?;
         let space = clips.blend_spaces().get(self.run.0.space?)?;
         let member = &space.members()[at];
         let playback = member.playback(space, self.known?.playback);
-        let weighs = self.run.0.course.as_ref()?.weighing().iter().find(|other| other.member == at);
+        let weighs = self
+            .run
+            .0
+            .course
+            .as_ref()?
+            .weighing()
+            .iter()
+            .find(|other| other.member == at);
         let position = member.place(playback, self.held().value());
-        Some((Known { length: member.length, playback }, position, weighs.map(|weighing| weighing.weights)))
+        Some((
+            Known {
+                length: member.length,
+                playback,
+            },
+            position,
+            weighs.map(|weighing| weighing.weights),
+        ))
     }
 }

@@ -1,6 +1,9 @@
 //! State that few controllers have.
 
-use super::{AnimationName, key::AddedCallback, key::AddedKey, open_range::OpenRange, playback_state::Playback};
+use super::{
+    AnimationName, key::AddedCallback, key::AddedKey, open_range::OpenRange,
+    playback_state::Playback,
+};
 use super::{steering::Steering, timed_event::Schedule};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::{

@@ -69,7 +69,12 @@ impl RootSum {
 impl AnimationController {
     /// Adds how far the character goes between two cuts: after the tracks and the clips of their blend spaces have moved,
     /// while the clock is at the first.
-    pub(crate) fn add_root_motion<C: Clips + ?Sized>(&self, span: [CompensatedF64; 2], clips: &C, root: &mut RootSum) {
+    pub(crate) fn add_root_motion<C: Clips + ?Sized>(
+        &self,
+        span: [CompensatedF64; 2],
+        clips: &C,
+        root: &mut RootSum,
+    ) {
         match self.along_arcs(clips) {
             Some(movement) => {
                 // An ordinary frame.
@@ -81,7 +86,12 @@ impl AnimationController {
     }
 
     /// Like [`Self::add_root_motion`], for every case.
-    fn add_pieces<C: Clips + ?Sized>(&self, [begin, end]: [CompensatedF64; 2], clips: &C, root: &mut RootSum) {
+    fn add_pieces<C: Clips + ?Sized>(
+        &self,
+        [begin, end]: [CompensatedF64; 2],
+        clips: &C,
+        root: &mut RootSum,
+    ) {
         let mut all = Movers::new();
         for at in 0..self.tracks.len() {
             match self.course_of(at) {
@@ -90,21 +100,33 @@ impl AnimationController {
             }
         }
         let movers = all.as_mut();
-        let blend = Blend { value: self.priority_blend.into(), ramp: self.blend_ramp() };
+        let blend = Blend {
+            value: self.priority_blend.into(),
+            ramp: self.blend_ramp(),
+        };
         let is_ramp = |mover: &Mover| mover.ramp.is_some() || mover.part[1] != 0.0;
         let ramped = begin.is_before(end) && (blend.ramp.is_some() || movers.iter().any(is_ramp));
         if !ramped {
             blend.share(movers, begin, 0.0);
-            let mut going = movers.iter().filter(|mover| mover.goes() && mover.share > 0.0);
+            let mut going = movers
+                .iter()
+                .filter(|mover| mover.goes() && mover.share > 0.0);
             let (first, second) = (going.next(), going.next());
             match (first, second) {
                 (None, _) => return,
-                (Some(alone), None) if alone.share == 1.0 => return root.add(alone.between(alone.from, alone.goal)),
+                (Some(alone), None) if alone.share == 1.0 => {
+                    return root.add(alone.between(alone.from, alone.goal));
+                }
                 _ => {}
             }
-            let going = || movers.iter().filter(|mover| mover.goes() && mover.share > 0.0);
+            let going = || {
+                movers
+                    .iter()
+                    .filter(|mover| mover.goes() && mover.share > 0.0)
+            };
             if !going().any(|mover| mover.path.is_some_and(RootPath::turns)) {
-                let ways = going().map(|mover| mover.between(mover.from, mover.goal).translation * mover.share);
+                let ways = going()
+                    .map(|mover| mover.between(mover.from, mover.goal).translation * mover.share);
                 return root.add(RootDelta::new(ways.sum(), 0.0));
             }
         }
@@ -121,11 +143,21 @@ impl AnimationController {
     fn mover<'c, C: Clips + ?Sized>(&self, at: usize, clips: &'c C) -> Option<Mover<'c>> {
         let (track, index) = (&self.tracks[at], self.tracks[at].run.0.index?);
         let mover = self.mover_of(at, &self.part(at, clips)?);
-        let set = if is_base(track, index, clips) { Set::Base } else { Set::Alone };
+        let set = if is_base(track, index, clips) {
+            Set::Base
+        } else {
+            Set::Alone
+        };
         let mover = Mover { set, ..mover };
         match takes_part(track, index, clips) {
-            true => Some(Mover { path: clips.root_path(index), ..mover }),
-            false if set == Set::Base => Some(Mover { reaches: false, ..mover }),
+            true => Some(Mover {
+                path: clips.root_path(index),
+                ..mover
+            }),
+            false if set == Set::Base => Some(Mover {
+                reaches: false,
+                ..mover
+            }),
             false => None,
         }
     }
@@ -138,7 +170,10 @@ impl AnimationController {
         let weight = f64::from(track.share());
         let is_ramped = self.running_ramp(track.id, EventKind::Weight).is_some();
         let shows = weight > 0.0 || is_ramped;
-        let mask = track.mask.as_deref().map_or(1.0, |mask| f64::from(clips.root_mask(mask)));
+        let mask = track
+            .mask
+            .as_deref()
+            .map_or(1.0, |mask| f64::from(clips.root_mask(mask)));
         if !shows || mask <= 0.0 {
             return None;
         }
@@ -147,42 +182,132 @@ impl AnimationController {
             (_, TrackPriority::Low) => Group::Low,
             (_, TrackPriority::High) => Group::High,
         };
-        Some(Part { known, weight, is_ramped, mask, group, from: track.run.0.from, goal: track.held().value() })
+        Some(Part {
+            known,
+            weight,
+            is_ramped,
+            mask,
+            group,
+            from: track.run.0.from,
+            goal: track.held().value(),
+        })
     }
 
     /// A track that is to go the way of a clip.
-    fn mover_of<'c>(&self, at: usize, &Part { known, weight, mask, group, from, goal, .. }: &Part) -> Mover<'c> {
+    fn mover_of<'c>(
+        &self,
+        at: usize,
+        &Part {
+            known,
+            weight,
+            mask,
+            group,
+            from,
+            goal,
+            ..
+        }: &Part,
+    ) -> Mover<'c> {
         let track = &self.tracks[at];
         let lead = self.lead(at);
         let driver = lead.map_or(track, |lead| &self.tracks[lead.leader]);
         let moves = self.is_moving(at) && !driver.paused;
-        let speed = if moves { self.own_speed(lead.map_or(at, |lead| lead.leader)) } else { Speed::Steady(0.0) };
+        let speed = if moves {
+            self.own_speed(lead.map_or(at, |lead| lead.leader))
+        } else {
+            Speed::Steady(0.0)
+        };
         let hold = |known: Known| (known.playback == PlaybackMode::Once).then_some(known.length);
-        let (held, driver_held, driver) = (hold(known), driver.known.and_then(hold), driver.run.0.from);
+        let (held, driver_held, driver) =
+            (hold(known), driver.known.and_then(hold), driver.run.0.from);
         let (playback, to) = (known.playback, goal);
-        let way = Mover { playback, from, now: from, to, held, driver, driver_held, speed, lead, goal, ..Mover::NONE };
+        let way = Mover {
+            playback,
+            from,
+            now: from,
+            to,
+            held,
+            driver,
+            driver_held,
+            speed,
+            lead,
+            goal,
+            ..Mover::NONE
+        };
         let ramp = self.running_ramp(track.id, EventKind::Weight);
-        Mover { weight, ramp, mask, group, track: at, ..way }
+        Mover {
+            weight,
+            ramp,
+            mask,
+            group,
+            track: at,
+            ..way
+        }
     }
 
     /// Adds the clips of a track's blend space.
-    fn add_members<'c, C: Clips + ?Sized>(&self, at: usize, course: &Course, clips: &'c C, all: &mut Movers<'c>) {
+    fn add_members<'c, C: Clips + ?Sized>(
+        &self,
+        at: usize,
+        course: &Course,
+        clips: &'c C,
+        all: &mut Movers<'c>,
+    ) {
         let track = &self.tracks[at];
-        let space = track.run.0.space.and_then(|space| clips.blend_spaces().get(space));
-        let (Some(space), Some(part)) = (space, self.part(at, clips)) else { return };
+        let space = track
+            .run
+            .0
+            .space
+            .and_then(|space| clips.blend_spaces().get(space));
+        let (Some(space), Some(part)) = (space, self.part(at, clips)) else {
+            return;
+        };
         let cycle = self.mover_of(at, &part);
-        for &Weighing { member, weights, way: [from, goal], is_even } in course.weighing() {
-            let Some(member) = space.members().get(member) else { continue };
+        for &Weighing {
+            member,
+            weights,
+            way: [from, goal],
+            is_even,
+        } in course.weighing()
+        {
+            let Some(member) = space.members().get(member) else {
+                continue;
+            };
             let reaches = takes_part(track, member.clip, clips);
             if !reaches && adds(track, member.clip, clips) {
                 continue;
             }
-            let set = if is_base(track, member.clip, clips) { Set::Base } else { Set::Space(at) };
-            let path = if reaches { clips.root_path(member.clip) } else { None };
-            let (playback, part) = (member.playback(space, cycle.playback), [weights[0], course.slope(weights)]);
+            let set = if is_base(track, member.clip, clips) {
+                Set::Base
+            } else {
+                Set::Space(at)
+            };
+            let path = if reaches {
+                clips.root_path(member.clip)
+            } else {
+                None
+            };
+            let (playback, part) = (
+                member.playback(space, cycle.playback),
+                [weights[0], course.slope(weights)],
+            );
             let member = Some((member, playback));
-            let mover = Mover { path, member, playback, from, now: from, to: goal, goal, part, is_even, ..cycle };
-            all.extend(Some(Mover { set, reaches, ..mover }));
+            let mover = Mover {
+                path,
+                member,
+                playback,
+                from,
+                now: from,
+                to: goal,
+                goal,
+                part,
+                is_even,
+                ..cycle
+            };
+            all.extend(Some(Mover {
+                set,
+                reaches,
+                ..mover
+            }));
         }
     }
 }
@@ -247,15 +372,24 @@ impl Pieces {
             _ => None,
         };
         let uneven = ramped || movers.iter().any(|mover| speed_ramp(mover).is_some());
-        let ramps = movers.iter().flat_map(|mover| [mover.ramp, speed_ramp(mover)]).flatten().chain(blend.ramp);
+        let ramps = movers
+            .iter()
+            .flat_map(|mover| [mover.ramp, speed_ramp(mover)])
+            .flatten()
+            .chain(blend.ramp);
         // A steady speed in a blend space is a ramp from itself to itself.
         let ramps = ramps.filter(|ramp| ramp.from != ramp.to);
-        let longest = ramps.map(|ramp| ramp.duration / PIECES_OF_A_RAMP).min_by(f64::total_cmp);
+        let longest = ramps
+            .map(|ramp| ramp.duration / PIECES_OF_A_RAMP)
+            .min_by(f64::total_cmp);
         let span = (end - begin).value();
         let knots = |mover: &Mover| {
-            mover.path.map_or(0.0, |path| (mover.goal - mover.from).abs() * path.knots_per_second() + 2.0)
+            mover.path.map_or(0.0, |path| {
+                (mover.goal - mover.from).abs() * path.knots_per_second() + 2.0
+            })
         };
-        let wanted = movers.iter().map(knots).sum::<f64>() + longest.map_or(0.0, |longest| span / longest);
+        let wanted =
+            movers.iter().map(knots).sum::<f64>() + longest.map_or(0.0, |longest| span / longest);
         let most = MOST_PIECES.saturating_sub(root.pieces).max(FEWEST_PIECES);
         // What is nearer than rounding is at one place.
         let mut shortest = 1e-10_f64.max(end.value() * 1e-15);
@@ -277,18 +411,30 @@ impl Pieces {
 
     pub(crate) fn add(&self, movers: &mut [Mover], root: &mut RootSum) {
         let whole = [self.begin, self.end];
-        let is_short = self.longest.is_none_or(|longest| (self.end - self.begin).value() <= longest);
-        let mut go_along_arcs = || movers.iter_mut().all(|mover| mover.arc(whole).map(|arc| mover.way = arc).is_some());
+        let is_short = self
+            .longest
+            .is_none_or(|longest| (self.end - self.begin).value() <= longest);
+        let mut go_along_arcs = || {
+            movers
+                .iter_mut()
+                .all(|mover| mover.arc(whole).map(|arc| mover.way = arc).is_some())
+        };
         if is_short && go_along_arcs() {
             root.pieces = root.pieces.saturating_add(1);
             return root.add(self.sum(movers, whole, whole, 0));
         }
         let (mut start, mut taken) = (self.begin, 0);
         while start.is_before(self.end) {
-            let turns = movers.iter().filter_map(|mover| mover.speed.turning_point(start, self.end));
+            let turns = movers
+                .iter()
+                .filter_map(|mover| mover.speed.turning_point(start, self.end));
             let stop = turns.fold(self.end, CompensatedF64::min);
             for mover in &mut *movers {
-                mover.to = if stop == self.end { mover.goal } else { mover.place(mover.driver_at(start, stop)) };
+                mover.to = if stop == self.end {
+                    mover.goal
+                } else {
+                    mover.place(mover.driver_at(start, stop))
+                };
                 mover.now = mover.from;
             }
             let (span, mut now) = ([start, stop], start);
@@ -296,7 +442,9 @@ impl Pieces {
                 let knots = movers.iter().filter_map(|mover| mover.next_knot(span, now));
                 let mut next = knots.fold(stop, CompensatedF64::min);
                 let after = |seconds: f64| now + CompensatedF64::new(seconds);
-                next = self.longest.map_or(next, |longest| next.min(after(longest)));
+                next = self
+                    .longest
+                    .map_or(next, |longest| next.min(after(longest)));
                 if next.is_before(after(self.shortest)) {
                     next = after(self.shortest).min(stop);
                 }
@@ -367,7 +515,9 @@ impl Pieces {
                 }
                 change = change.max((mover.share - mover.first).abs());
             }
-            let sum = |sum: Twist, mover: &Mover| sum.plus(mover.way.scaled(mover.share * mover.pace[node]));
+            let sum = |sum: Twist, mover: &Mover| {
+                sum.plus(mover.way.scaled(mover.share * mover.pace[node]))
+            };
             movers.iter().fold(Twist::default(), sum)
         });
         let turn: f64 = movers.iter().map(|mover| mover.way.turn.abs()).sum();

@@ -1,7 +1,8 @@
 //! One track between two cuts: it moves with one speed or ramp, and what it passes is logged.
 
 use super::{
-    AnimationController, AnimationName, AnimationTrack, CallbackKind, FiredCallback, PlaybackEvent, TrackId,
+    AnimationController, AnimationName, AnimationTrack, CallbackKind, FiredCallback, PlaybackEvent,
+    TrackId,
     compensated::CompensatedF64,
     course::{Blended, Weighing},
     key::{self, Key, Keys, Rules},
@@ -41,20 +42,41 @@ pub(super) enum Target {
 
 impl Segment<'_> {
     /// Moves a track at a speed.
-    pub(super) fn travel(&self, track: &mut AnimationTrack, speed: Speed, target: Target, log: &mut Log) {
+    pub(super) fn travel(
+        &self,
+        track: &mut AnimationTrack,
+        speed: Speed,
+        target: Target,
+        log: &mut Log,
+    ) {
         // A track that follows goes its leader's way even beyond its own ends, where it only waits.
         let origin = |track: &AnimationTrack, way: CompensatedF64| {
-            if matches!(target, Target::Follow { .. }) { way } else { track.hold(way) }
+            if matches!(target, Target::Follow { .. }) {
+                way
+            } else {
+                track.hold(way)
+            }
         };
         let (mut begin, mut from) = (self.begin, origin(track, track.position));
-        for end in speed.turning_point(self.begin, self.end).into_iter().chain([self.end]) {
+        for end in speed
+            .turning_point(self.begin, self.end)
+            .into_iter()
+            .chain([self.end])
+        {
             let forward = speed.is_forward(begin, end);
             let to = match target {
-                Target::Arrive(to) | Target::Follow { to, .. } if end == self.end => CompensatedF64::new(to),
+                Target::Arrive(to) | Target::Follow { to, .. } if end == self.end => {
+                    CompensatedF64::new(to)
+                }
                 Target::Follow { turn, .. } => CompensatedF64::new(turn),
                 _ => from + speed.distance(begin, end),
             };
-            Segment { begin, end, ..*self }.sweep(track, [from, to], forward, Some(speed), log);
+            Segment {
+                begin,
+                end,
+                ..*self
+            }
+            .sweep(track, [from, to], forward, Some(speed), log);
             if end != self.end {
                 track.run.0.turn = track.held().value();
             }
@@ -72,76 +94,154 @@ impl Segment<'_> {
         speed: Option<Speed>,
         log: &mut Log,
     ) {
-        let (Some(Known { length, playback }), Some(clip)) = (track.known, track.run.0.index) else { return };
+        let (Some(Known { length, playback }), Some(clip)) = (track.known, track.run.0.index)
+        else {
+            return;
+        };
         // Rounding must not lead against the direction.
         if (forward && to.is_before(origin)) || (!forward && origin.is_before(to)) {
             to = origin;
         }
         let from = track.hold(origin);
         track.position = track.hold(to);
-        let (id, space, start) = (track.id, track.run.0.space, mem::replace(&mut track.start, Start::Begun));
+        let (id, space, start) = (
+            track.id,
+            track.run.0.space,
+            mem::replace(&mut track.start, Start::Begun),
+        );
         let (first, placed) = (start == Start::AtPosition, start == Start::Placed);
         // In a blend space, the heaviest clip stands for all.
-        let clip_at = |moment| self.blended.and_then(|blended| blended.clip(moment)).unwrap_or(clip);
+        let clip_at = |moment| {
+            self.blended
+                .and_then(|blended| blended.clip(moment))
+                .unwrap_or(clip)
+        };
         if start != Start::Begun {
-            log.push(PlaybackEvent::Started { track: id, clip: clip_at(self.begin), space, time: self.begin.value() });
+            log.push(PlaybackEvent::Started {
+                track: id,
+                clip: clip_at(self.begin),
+                space,
+                time: self.begin.value(),
+            });
         }
         let (from, to) = (from.value(), track.position.value());
-        let sweep = PlayheadSweep { length, playback, from, to, forward, first };
+        let sweep = PlayheadSweep {
+            length,
+            playback,
+            from,
+            to,
+            forward,
+            first,
+        };
         // A round begins before its keys, and backwards after them.
         if !forward {
             self.sweep_members(track, (sweep, placed), origin, speed, log);
         }
         let (share, mut end) = (track.share(), None);
-        let Rules { callbacks, limit, threshold, .. } = self.rules;
+        let Rules {
+            callbacks,
+            limit,
+            threshold,
+            ..
+        } = self.rules;
         let run = &mut track.run.0;
-        let added = if callbacks.is_empty() { &[][..] } else { &run.added[..] };
+        let added = if callbacks.is_empty() {
+            &[][..]
+        } else {
+            &run.added[..]
+        };
         // Of keys that fire in passing; ranges have a sweep of their own.
-        let keyless = self.keys.iter().all(|key| key.until.is_some()) && added.iter().all(|key| key.is_range());
+        let keyless = self.keys.iter().all(|key| key.until.is_some())
+            && added.iter().all(|key| key.is_range());
         log.count_work((self.keys.len() + added.len()) / 16);
-        sweep.pass(Keys::new(self.keys, added, callbacks, length), |passed, place| {
-            let moment = self.moment(speed, origin, from, place);
-            let (time, clip) = (moment.value(), clip_at(moment));
-            if !log.count_passed() {
-                if !mem::replace(&mut track.reported_flood, true) {
-                    log.push(PlaybackEvent::TooManyCallbacks { track: id, clip, limit: MOST_PASSED, time });
-                }
-                return false;
-            }
-            match passed {
-                Passed::Key(Key { until: Some(_), .. }) => {}
-                Passed::Key(key) if run.fired < limit => {
-                    let weight = self.weight.map_or(share, |ramp| (ramp.at(moment) as f32).max(0.0));
-                    if weight < threshold {
-                        return true;
-                    }
-                    run.fired += 1;
-                    log.push(self.fired(id, clip, key, time, weight));
-                }
-                Passed::Round if run.looped < limit => {
-                    run.looped += 1;
-                    log.push(PlaybackEvent::Looped { track: id, clip, space, time });
-                }
-                Passed::Key(_) | Passed::Round => {
+        sweep.pass(
+            Keys::new(self.keys, added, callbacks, length),
+            |passed, place| {
+                let moment = self.moment(speed, origin, from, place);
+                let (time, clip) = (moment.value(), clip_at(moment));
+                if !log.count_passed() {
                     if !mem::replace(&mut track.reported_flood, true) {
-                        log.push(PlaybackEvent::TooManyCallbacks { track: id, clip, limit, time });
+                        log.push(PlaybackEvent::TooManyCallbacks {
+                            track: id,
+                            clip,
+                            limit: MOST_PASSED,
+                            time,
+                        });
                     }
-                    // The rounds to come would report nothing more.
-                    return matches!(passed, Passed::Key(_)) || (!keyless && run.fired < limit);
+                    return false;
                 }
-                Passed::End => end = Some(PlaybackEvent::Finished { track: id, clip, space, time }),
-            }
-            true
-        });
+                match passed {
+                    Passed::Key(Key { until: Some(_), .. }) => {}
+                    Passed::Key(key) if run.fired < limit => {
+                        let weight = self
+                            .weight
+                            .map_or(share, |ramp| (ramp.at(moment) as f32).max(0.0));
+                        if weight < threshold {
+                            return true;
+                        }
+                        run.fired += 1;
+                        log.push(self.fired(id, clip, key, time, weight));
+                    }
+                    Passed::Round if run.looped < limit => {
+                        run.looped += 1;
+                        log.push(PlaybackEvent::Looped {
+                            track: id,
+                            clip,
+                            space,
+                            time,
+                        });
+                    }
+                    Passed::Key(_) | Passed::Round => {
+                        if !mem::replace(&mut track.reported_flood, true) {
+                            log.push(PlaybackEvent::TooManyCallbacks {
+                                track: id,
+                                clip,
+                                limit,
+                                time,
+                            });
+                        }
+                        // The rounds to come would report nothing more.
+                        return matches!(passed, Passed::Key(_)) || (!keyless && run.fired < limit);
+                    }
+                    Passed::End => {
+                        end = Some(PlaybackEvent::Finished {
+                            track: id,
+                            clip,
+                            space,
+                            time,
+                        })
+                    }
+                }
+                true
+            },
+        );
         if AnimationController::has_ranges(self.keys, added) {
             let keys = Keys::new(self.keys, added, callbacks, length);
-            let line =
-                Line { track: id, name: &track.clip, known: Known { length, playback }, clip, member: None, keys };
+            let line = Line {
+                track: id,
+                name: &track.clip,
+                known: Known { length, playback },
+                clip,
+                member: None,
+                keys,
+            };
             let count = (&mut run.fired, &mut track.reported_flood);
-            let weight = |moment| self.weight.map_or(share, |ramp| (ramp.at(moment) as f32).max(0.0));
+            let weight = |moment| {
+                self.weight
+                    .map_or(share, |ramp| (ramp.at(moment) as f32).max(0.0))
+            };
             let moment = |place| self.moment(speed, origin, from, place);
-            RangeSweep { line, from, to, forward, first, placed, begin: self.begin, rules: self.rules }
-                .run(count, moment, weight, log);
+            RangeSweep {
+                line,
+                from,
+                to,
+                forward,
+                first,
+                placed,
+                begin: self.begin,
+                rules: self.rules,
+            }
+            .run(count, moment, weight, log);
         }
         if forward {
             self.sweep_members(track, (sweep, placed), origin, speed, log);
@@ -160,30 +260,80 @@ impl Segment<'_> {
         speed: Option<Speed>,
         log: &mut Log,
     ) {
-        let Some(Blended { space, course, timings }) = self.blended else { return };
+        let Some(Blended {
+            space,
+            course,
+            timings,
+        }) = self.blended
+        else {
+            return;
+        };
         let (id, share, run) = (track.id, track.share(), &mut track.run.0);
-        let Rules { callbacks, limit, threshold, .. } = self.rules;
-        let whole = |moment| self.weight.map_or(share, |ramp| (ramp.at(moment) as f32).max(0.0));
+        let Rules {
+            callbacks,
+            limit,
+            threshold,
+            ..
+        } = self.rules;
+        let whole = |moment| {
+            self.weight
+                .map_or(share, |ramp| (ramp.at(moment) as f32).max(0.0))
+        };
         let phases = [Phase::new(cycle.from), Phase::new(cycle.to)];
-        for (&Weighing { member: index, weights: ends, .. }, timing) in course.weighing().iter().zip(timings) {
-            let (Some(member), Some(timing)) = (space.members().get(index), timing) else { continue };
-            let added =
-                if callbacks.is_empty() { &[][..] } else { course.added.get(index).map_or(&[][..], |keys| keys) };
+        for (
+            &Weighing {
+                member: index,
+                weights: ends,
+                ..
+            },
+            timing,
+        ) in course.weighing().iter().zip(timings)
+        {
+            let (Some(member), Some(timing)) = (space.members().get(index), timing) else {
+                continue;
+            };
+            let added = if callbacks.is_empty() {
+                &[][..]
+            } else {
+                course.added.get(index).map_or(&[][..], |keys| keys)
+            };
             if timing.callbacks.is_empty() && added.is_empty() {
                 continue;
             }
             let (length, playback) = (member.length, member.playback(space, cycle.playback));
             let ([from, to], _) = member.places(playback, phases);
-            let sweep = PlayheadSweep { length, playback, from, to, ..cycle };
+            let sweep = PlayheadSweep {
+                length,
+                playback,
+                from,
+                to,
+                ..cycle
+            };
             let moment = |place: f64| {
-                let at = if place == from { cycle.from } else { member.phase(playback, place) };
-                if length > 0.0 { self.moment(speed, origin, cycle.from, at) } else { self.begin }
+                let at = if place == from {
+                    cycle.from
+                } else {
+                    member.phase(playback, place)
+                };
+                if length > 0.0 {
+                    self.moment(speed, origin, cycle.from, at)
+                } else {
+                    self.begin
+                }
             };
             if AnimationController::has_ranges(&timing.callbacks, added) {
-                let (known, keys) =
-                    (Known { length, playback }, Keys::new(&timing.callbacks, added, callbacks, length));
-                let line =
-                    Line { track: id, name: &track.clip, known, clip: member.clip, member: Some(&member.name), keys };
+                let (known, keys) = (
+                    Known { length, playback },
+                    Keys::new(&timing.callbacks, added, callbacks, length),
+                );
+                let line = Line {
+                    track: id,
+                    name: &track.clip,
+                    known,
+                    clip: member.clip,
+                    member: Some(&member.name),
+                    keys,
+                };
                 let count = (&mut run.fired, &mut track.reported_flood);
                 let weight = |moment| whole(moment) * course.share(ends, moment) as f32;
                 RangeSweep {
@@ -202,50 +352,78 @@ impl Segment<'_> {
                 continue;
             }
             log.count_work((timing.callbacks.len() + added.len()) / 16);
-            sweep.pass(Keys::new(&timing.callbacks, added, callbacks, length), |passed, place| {
-                if !log.count_passed() {
-                    if !mem::replace(&mut track.reported_flood, true) {
-                        let (clip, time) = (member.clip, moment(place).value());
-                        log.push(PlaybackEvent::TooManyCallbacks { track: id, clip, limit: MOST_PASSED, time });
+            sweep.pass(
+                Keys::new(&timing.callbacks, added, callbacks, length),
+                |passed, place| {
+                    if !log.count_passed() {
+                        if !mem::replace(&mut track.reported_flood, true) {
+                            let (clip, time) = (member.clip, moment(place).value());
+                            log.push(PlaybackEvent::TooManyCallbacks {
+                                track: id,
+                                clip,
+                                limit: MOST_PASSED,
+                                time,
+                            });
+                        }
+                        return false;
                     }
-                    return false;
-                }
-                let Passed::Key(key) = passed else {
-                    // Where nothing fires any more, rounds are not worth going through.
-                    return run.fired < limit;
-                };
-                if key.until.is_some() {
-                    return true;
-                }
-                let moment = moment(place);
-                let own = course.share(ends, moment);
-                let weight = whole(moment) * own as f32;
-                if own <= 0.0 || weight < threshold {
-                    return true;
-                }
-                if run.fired < limit {
-                    run.fired += 1;
-                    log.push(self.fired(id, member.clip, key, moment.value(), weight));
-                } else if !mem::replace(&mut track.reported_flood, true) {
-                    let (clip, time) = (member.clip, moment.value());
-                    log.push(PlaybackEvent::TooManyCallbacks { track: id, clip, limit, time });
-                }
-                true
-            });
+                    let Passed::Key(key) = passed else {
+                        // Where nothing fires any more, rounds are not worth going through.
+                        return run.fired < limit;
+                    };
+                    if key.until.is_some() {
+                        return true;
+                    }
+                    let moment = moment(place);
+                    let own = course.share(ends, moment);
+                    let weight = whole(moment) * own as f32;
+                    if own <= 0.0 || weight < threshold {
+                        return true;
+                    }
+                    if run.fired < limit {
+                        run.fired += 1;
+                        log.push(self.fired(id, member.clip, key, moment.value(), weight));
+                    } else if !mem::replace(&mut track.reported_flood, true) {
+                        let (clip, time) = (member.clip, moment.value());
+                        log.push(PlaybackEvent::TooManyCallbacks {
+                            track: id,
+                            clip,
+                            limit,
+                            time,
+                        });
+                    }
+                    true
+                },
+            );
         }
     }
 
     /// When a place is passed, at the moments that `speed` gives.
-    fn moment(&self, speed: Option<Speed>, origin: CompensatedF64, from: f64, place: f64) -> CompensatedF64 {
+    fn moment(
+        &self,
+        speed: Option<Speed>,
+        origin: CompensatedF64,
+        from: f64,
+        place: f64,
+    ) -> CompensatedF64 {
         match speed {
-            Some(speed) if place != from => {
-                speed.moment(self.begin, self.end, (CompensatedF64::new(place) - origin).value())
-            }
+            Some(speed) if place != from => speed.moment(
+                self.begin,
+                self.end,
+                (CompensatedF64::new(place) - origin).value(),
+            ),
             _ => self.begin,
         }
     }
 
-    fn fired(&self, track: TrackId, clip: usize, key: Key, time: f64, weight: f32) -> PlaybackEvent {
+    fn fired(
+        &self,
+        track: TrackId,
+        clip: usize,
+        key: Key,
+        time: f64,
+        weight: f32,
+    ) -> PlaybackEvent {
         PlaybackEvent::Callback(FiredCallback {
             track,
             clip,

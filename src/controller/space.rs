@@ -40,7 +40,11 @@ impl AnimationController {
         let point = point.into();
         if point.is_finite() {
             self.playback.parameters = point;
-            if let Some(track) = self.playback.current.and_then(|current| self.track_mut(current)) {
+            if let Some(track) = self
+                .playback
+                .current
+                .and_then(|current| self.track_mut(current))
+            {
                 track.set_parameters(point);
             }
         }
@@ -50,18 +54,39 @@ impl AnimationController {
     pub(super) fn steer<C: Clips + ?Sized>(&mut self, clips: &C) {
         let time = self.time;
         for track in &mut self.tracks {
-            if let Some(space) = track.run.0.space.and_then(|space| clips.blend_spaces().get(space)) {
-                track.steering.settle(time, space, track.start == Start::Begun);
+            if let Some(space) = track
+                .run
+                .0
+                .space
+                .and_then(|space| clips.blend_spaces().get(space))
+            {
+                track
+                    .steering
+                    .settle(time, space, track.start == Start::Begun);
             }
         }
     }
 
     /// Works out what the tracks of blend spaces do between two moments, between which no weight changes its slope.
-    pub(super) fn settle_courses<C: Clips + ?Sized>(&mut self, span: [CompensatedF64; 2], clips: &C) {
+    pub(super) fn settle_courses<C: Clips + ?Sized>(
+        &mut self,
+        span: [CompensatedF64; 2],
+        clips: &C,
+    ) {
         for track in &mut self.tracks {
-            if let Some(space) = track.run.0.space.and_then(|space| clips.blend_spaces().get(space)) {
+            if let Some(space) = track
+                .run
+                .0
+                .space
+                .and_then(|space| clips.blend_spaces().get(space))
+            {
                 let ends = span.map(|time| track.steering.at(time));
-                track.run.0.course.get_or_insert_default().settle(span, ends, space);
+                track
+                    .run
+                    .0
+                    .course
+                    .get_or_insert_default()
+                    .settle(span, ends, space);
             }
         }
     }
@@ -72,10 +97,15 @@ impl AnimationController {
             let goal = track.held().value();
             let run = &mut track.run.0;
             let space = run.space.and_then(|space| clips.blend_spaces().get(space));
-            let (Some(space), Some(course), Some(known)) = (space, &mut run.course, track.known) else { continue };
+            let (Some(space), Some(course), Some(known)) = (space, &mut run.course, track.known)
+            else {
+                continue;
+            };
             let phases = [Phase::new(run.from), Phase::new(goal)];
             for weighing in course.weighing_mut() {
-                let Some(member) = space.members().get(weighing.member) else { continue };
+                let Some(member) = space.members().get(weighing.member) else {
+                    continue;
+                };
                 weighing.move_along(member, member.playback(space, known.playback), phases);
             }
         }
@@ -84,19 +114,39 @@ impl AnimationController {
     /// Notes the clips that stand for blend spaces at the present time: the heaviest ones.
     pub(super) fn note_heaviest<C: Clips + ?Sized>(&mut self, clips: &C) {
         for track in &mut self.tracks {
-            if let Some(space) = track.run.0.space.and_then(|space| clips.blend_spaces().get(space)) {
-                let heaviest = track.run.0.course.as_ref().and_then(|course| course.heaviest(self.time));
-                track.run.0.index = heaviest.map(|member| space.members()[member].clip).or(track.run.0.index);
+            if let Some(space) = track
+                .run
+                .0
+                .space
+                .and_then(|space| clips.blend_spaces().get(space))
+            {
+                let heaviest = track
+                    .run
+                    .0
+                    .course
+                    .as_ref()
+                    .and_then(|course| course.heaviest(self.time));
+                track.run.0.index = heaviest
+                    .map(|member| space.members()[member].clip)
+                    .or(track.run.0.index);
             }
         }
     }
 
     /// Returns the first moment until `until` at which the weights of a blend space change their slope.
-    pub(super) fn next_bend<C: Clips + ?Sized>(&self, until: CompensatedF64, clips: &C) -> Option<CompensatedF64> {
+    pub(super) fn next_bend<C: Clips + ?Sized>(
+        &self,
+        until: CompensatedF64,
+        clips: &C,
+    ) -> Option<CompensatedF64> {
         let mut first: Option<CompensatedF64> = None;
         for track in &self.tracks {
-            let (Some(space), Some(way)) = (track.run.0.space, &track.steering.way) else { continue };
-            let Some(space) = clips.blend_spaces().get(space) else { continue };
+            let (Some(space), Some(way)) = (track.run.0.space, &track.steering.way) else {
+                continue;
+            };
+            let Some(space) = clips.blend_spaces().get(space) else {
+                continue;
+            };
             if let Some(bend) = way.next_bend(self.time, space)
                 && bend.is_before(first.unwrap_or(until))
             {
@@ -116,7 +166,10 @@ impl AnimationController {
 
     /// Moves the ways of parameters in time.
     pub(super) fn shift_ways(&mut self, by: CompensatedF64) {
-        let steering = self.tracks.iter_mut().filter_map(|track| track.steering.get_mut());
+        let steering = self
+            .tracks
+            .iter_mut()
+            .filter_map(|track| track.steering.get_mut());
         for way in steering.filter_map(|steering| steering.way.as_mut()) {
             way.since = (CompensatedF64::new(way.since) + by).value();
         }
@@ -170,29 +223,47 @@ impl AnimationTrack {
 
     /// Finds the blend space: at the cached index while the name fits, else by name.
     #[inline]
-    pub(super) fn find_space<'c, C: Clips + ?Sized>(&self, clips: &'c C) -> Option<(usize, &'c BoundBlendSpace)> {
+    pub(super) fn find_space<'c, C: Clips + ?Sized>(
+        &self,
+        clips: &'c C,
+    ) -> Option<(usize, &'c BoundBlendSpace)> {
         let spaces = clips.blend_spaces();
         let is_ours = |space: &BoundBlendSpace| self.clip.is(space.name());
-        let cached = self.run.0.space.and_then(|index| Some((index, spaces.get(index)?)));
+        let cached = self
+            .run
+            .0
+            .space
+            .and_then(|index| Some((index, spaces.get(index)?)));
         cached
             .filter(|(_, space)| is_ours(space))
             .or_else(|| spaces.iter().enumerate().find(|(_, space)| is_ours(space)))
     }
 
     /// Looks the blend space up at a time. Returns `false` if it does not exist.
-    pub(super) fn prepare_space<C: Clips + ?Sized>(&mut self, time: CompensatedF64, clips: &C) -> bool {
-        let found = if self.clip.is_empty() { None } else { self.find_space(clips) };
+    pub(super) fn prepare_space<C: Clips + ?Sized>(
+        &mut self,
+        time: CompensatedF64,
+        clips: &C,
+    ) -> bool {
+        let found = if self.clip.is_empty() {
+            None
+        } else {
+            self.find_space(clips)
+        };
         let Some((index, space)) = found else {
             (self.run.0.index, self.run.0.space) = (None, None);
             return false;
         };
         self.run.0.space = Some(index);
         self.clip.share(space.name());
-        self.steering.settle(time, space, self.start == Start::Begun);
+        self.steering
+            .settle(time, space, self.start == Start::Begun);
         let course = self.run.0.course.get_or_insert_default();
         let point = self.steering.at(time);
         course.settle([time; 2], [point; 2], space);
-        let heaviest = course.heaviest(time).and_then(|member| space.members().get(member));
+        let heaviest = course
+            .heaviest(time)
+            .and_then(|member| space.members().get(member));
         self.run.0.index = heaviest.map(|member| member.clip);
         self.begin_at(Known::of_space(space, self.playback));
         true
@@ -201,22 +272,37 @@ impl AnimationTrack {
     /// Begins an advance in which nothing may happen, at a time. Returns `false` if the blend space, if it plays one, has
     /// changed or is yet to be placed at its end.
     #[inline]
-    pub(super) fn go_on_in_space<C: Clips + ?Sized>(&mut self, time: CompensatedF64, clips: &C) -> bool {
-        let Some(index) = self.run.0.space else { return true };
-        let Some(space) = clips.blend_spaces().get(index) else { return false };
+    pub(super) fn go_on_in_space<C: Clips + ?Sized>(
+        &mut self,
+        time: CompensatedF64,
+        clips: &C,
+    ) -> bool {
+        let Some(index) = self.run.0.space else {
+            return true;
+        };
+        let Some(space) = clips.blend_spaces().get(index) else {
+            return false;
+        };
         let is_same = Arc::ptr_eq(self.clip.as_arc(), space.name())
             && self.known == Some(Known::of_space(space, self.playback))
             && self.run.0.blend == self.blend;
         if !is_same || self.start == Start::AtEnd {
             return false;
         }
-        self.steering.settle(time, space, self.start == Start::Begun);
+        self.steering
+            .settle(time, space, self.start == Start::Begun);
         true
     }
 
     /// Brings the lists of added keys for the clips of a blend space up to date.
-    pub(super) fn collect_members_added(&mut self, callbacks: &[AddedCallback], space: &BoundBlendSpace) {
-        let Some(course) = &mut self.run.0.course else { return };
+    pub(super) fn collect_members_added(
+        &mut self,
+        callbacks: &[AddedCallback],
+        space: &BoundBlendSpace,
+    ) {
+        let Some(course) = &mut self.run.0.course else {
+            return;
+        };
         course.added.resize_with(space.members().len(), Vec::new);
         for (keys, member) in course.added.iter_mut().zip(&**space.members()) {
             key::collect_added(callbacks, &member.name.clone().into(), member.length, keys);
@@ -229,6 +315,9 @@ impl Known {
     #[inline]
     pub(crate) fn of_space(space: &BoundBlendSpace, playback: Option<PlaybackMode>) -> Self {
         let length = if space.has_length() { 1.0 } else { 0.0 };
-        Self { length, playback: playback.unwrap_or(space.playback()) }
+        Self {
+            length,
+            playback: playback.unwrap_or(space.playback()),
+        }
     }
 }

@@ -48,7 +48,11 @@ impl Steering {
     #[inline]
     pub(super) fn shown(&self, space: &BoundBlendSpace, begun: bool) -> BlendPoint {
         let jumps = space.smoothing() == 0.0 || !begun;
-        if jumps && self.target != self.aim { space.nearest(self.target) } else { self.now }
+        if jumps && self.target != self.aim {
+            space.nearest(self.target)
+        } else {
+            self.now
+        }
     }
 
     /// Sets off to a new target; jumps there if the track has yet to begin.
@@ -58,9 +62,21 @@ impl Steering {
             return;
         }
         let (from, to) = (self.at(time), space.nearest(self.target));
-        let (since, seconds) = (time.value(), if begun { space.seconds_between(from, to) } else { 0.0 });
+        let (since, seconds) = (
+            time.value(),
+            if begun {
+                space.seconds_between(from, to)
+            } else {
+                0.0
+            },
+        );
         let takes_time = seconds.is_finite() && tick(since + seconds) > tick(since);
-        self.way = takes_time.then_some(Way { from, to, since, seconds });
+        self.way = takes_time.then_some(Way {
+            from,
+            to,
+            since,
+            seconds,
+        });
         self.now = if takes_time { from } else { to };
         self.aim = self.target;
     }
@@ -78,10 +94,23 @@ impl Steering {
     }
 
     pub(super) fn is_sound(&self) -> bool {
-        let way = self.way.is_none_or(|Way { from, to, since, seconds }| {
-            from.is_finite() && to.is_finite() && since.is_finite() && seconds.is_finite() && seconds > 0.0
-        });
-        way && [self.target, self.aim, self.now].iter().all(|point| point.is_finite())
+        let way = self.way.is_none_or(
+            |Way {
+                 from,
+                 to,
+                 since,
+                 seconds,
+             }| {
+                from.is_finite()
+                    && to.is_finite()
+                    && since.is_finite()
+                    && seconds.is_finite()
+                    && seconds > 0.0
+            },
+        );
+        way && [self.target, self.aim, self.now]
+            .iter()
+            .all(|point| point.is_finite())
     }
 }
 
@@ -109,13 +138,22 @@ impl Way {
         if part >= 1.0 {
             return *to;
         }
-        BlendPoint::new(from.x + (to.x - from.x) * part, from.y + (to.y - from.y) * part)
+        BlendPoint::new(
+            from.x + (to.x - from.x) * part,
+            from.y + (to.y - from.y) * part,
+        )
     }
 
     /// The next moment after the present at which a weight may change its slope, the arrival included.
-    pub(super) fn next_bend(&self, now: CompensatedF64, space: &BoundBlendSpace) -> Option<CompensatedF64> {
+    pub(super) fn next_bend(
+        &self,
+        now: CompensatedF64,
+        space: &BoundBlendSpace,
+    ) -> Option<CompensatedF64> {
         let mut after = self.part(now);
-        let moment = |part: f64| CompensatedF64::new(self.since) + CompensatedF64::new(self.seconds).scale(part);
+        let moment = |part: f64| {
+            CompensatedF64::new(self.since) + CompensatedF64::new(self.seconds).scale(part)
+        };
         // Less than that is rounding: a cut there would make a stretch of no length.
         let is_later = |moment: CompensatedF64| (moment - now).value() > MOMENT;
         while let Some(part) = space.next_bend(self.from, self.to, after) {

@@ -45,7 +45,11 @@ pub struct SwitchLayer {
 
 impl Clone for Switch {
     fn clone(&self) -> Self {
-        Self { from: self.from.clone(), to: self.to.clone(), ..*self }
+        Self {
+            from: self.from.clone(),
+            to: self.to.clone(),
+            ..*self
+        }
     }
 
     /// Keeps the memory of the list.
@@ -94,9 +98,15 @@ impl Switch {
     }
 
     pub(crate) fn check(&self) -> Result<(), String> {
-        let Self { begin, duration, from, to } = self;
+        let Self {
+            begin,
+            duration,
+            from,
+            to,
+        } = self;
         let is_sound = |layer: &SwitchLayer| {
-            let numbers = layer.time.is_finite() && layer.rate.is_finite() && layer.weight_rate.is_finite();
+            let numbers =
+                layer.time.is_finite() && layer.rate.is_finite() && layer.weight_rate.is_finite();
             numbers && layer.weight.is_finite() && layer.weight >= 0.0
         };
         let sound = begin.is_finite() && duration.is_finite() && *duration > 0.0;

@@ -1,7 +1,8 @@
 //! How switches come about: by `switch`, and when a clip takes the place of others.
 
 use super::{
-    AnimationController, AnimationName, AnimationTrack, BlendMode, Clips, Switch, SwitchLayer, TrackId, TrackPriority,
+    AnimationController, AnimationName, AnimationTrack, BlendMode, Clips, Switch, SwitchLayer,
+    TrackId, TrackPriority,
     compensated::{CompensatedF64, tick},
     layer::shares_in_space,
     playback_state::{Fade, Playback},
@@ -58,7 +59,10 @@ impl AnimationController {
     /// Returns the switches whose difference has not yet died out, the oldest first.
     pub fn switches(&self) -> impl Iterator<Item = &Switch> + Clone {
         let now = self.time.value();
-        self.playback.switches.iter().filter(move |switch| tick(switch.end()) > tick(now))
+        self.playback
+            .switches
+            .iter()
+            .filter(move |switch| tick(switch.end()) > tick(now))
     }
 }
 
@@ -80,14 +84,19 @@ impl AnimationController {
     ) -> f32 {
         let (mut from, mut to) = (Vec::new(), Vec::new());
         for (at, track) in self.tracks.iter().enumerate() {
-            if (leaves(track, &self.playback) || track.id == id) && track.is_base() && track.share() > 0.0 {
+            if (leaves(track, &self.playback) || track.id == id)
+                && track.is_base()
+                && track.share() > 0.0
+            {
                 self.add_switch_layers(at, self.lead(at), clips, &mut from);
             }
         }
         let total: f32 = from.iter().map(|layer| layer.weight).sum();
         if let Some(at) = self.tracks.iter().position(|track| track.id == id) {
             // What leads it may leave.
-            let lead = self.lead(at).filter(|lead| !leaves(&self.tracks[lead.leader], &self.playback));
+            let lead = self
+                .lead(at)
+                .filter(|lead| !leaves(&self.tracks[lead.leader], &self.playback));
             self.add_switch_layers(at, lead, clips, &mut to);
         }
         // It takes the place of all that ends, and fades in to a whole weight from the one that these had.
@@ -101,7 +110,12 @@ impl AnimationController {
         if !from.is_empty() && !to.is_empty() {
             self.drop_ended_switches();
             let (begin, duration) = (self.time.value(), duration.as_secs_f64());
-            self.playback.switches.push(Switch { begin, duration, from, to });
+            self.playback.switches.push(Switch {
+                begin,
+                duration,
+                from,
+                to,
+            });
         }
         total
     }
@@ -114,26 +128,54 @@ impl AnimationController {
         clips: &C,
         out: &mut Vec<SwitchLayer>,
     ) {
-        let Some(layer) = self.switch_layer(at, lead) else { return };
-        let layer = SwitchLayer { weight: if layer.weight > 0.0 { layer.weight } else { 1.0 }, ..layer };
+        let Some(layer) = self.switch_layer(at, lead) else {
+            return;
+        };
+        let layer = SwitchLayer {
+            weight: if layer.weight > 0.0 {
+                layer.weight
+            } else {
+                1.0
+            },
+            ..layer
+        };
         let track = &self.tracks[at];
         if track.run.0.space.is_none() {
             return out.push(layer);
         }
         for member in shares_in_space(track, clips) {
-            let Some(timing) = clips.timing(member.clip) else { continue };
-            let rate = if self.is_moving(at) { member.speed } else { 0.0 };
+            let Some(timing) = clips.timing(member.clip) else {
+                continue;
+            };
+            let rate = if self.is_moving(at) {
+                member.speed
+            } else {
+                0.0
+            };
             let clip = AnimationName::new(timing.name.clone());
             let share = member.weight;
             let (weight, weight_rate) = (layer.weight * share, layer.weight_rate * share);
-            out.push(SwitchLayer { clip, time: member.time, rate, weight, weight_rate, mask: layer.mask.clone() });
+            out.push(SwitchLayer {
+                clip,
+                time: member.time,
+                rate,
+                weight,
+                weight_rate,
+                mask: layer.mask.clone(),
+            });
         }
     }
 
     fn switch_layer(&self, at: usize, lead: Option<Lead>) -> Option<SwitchLayer> {
         let track = &self.tracks[at];
-        let known = track.known.filter(|_| track.enabled && track.run.0.index.is_some())?;
-        let speed = if self.is_moving(at) { self.course(at, lead).at(self.time) } else { 0.0 };
+        let known = track
+            .known
+            .filter(|_| track.enabled && track.run.0.index.is_some())?;
+        let speed = if self.is_moving(at) {
+            self.course(at, lead).at(self.time)
+        } else {
+            0.0
+        };
         let (time, rate) = known.place(track.placed_in(known.length), speed);
         let ramp = self.running_ramp(track.id, EventKind::Weight);
         Some(SwitchLayer {
@@ -151,13 +193,20 @@ impl AnimationController {
     pub(super) fn drop_ended_switches(&mut self) {
         if !self.playback.switches.is_empty() {
             let now = tick(self.time.value());
-            self.playback.switches.retain(|switch| tick(switch.end()) > now);
+            self.playback
+                .switches
+                .retain(|switch| tick(switch.end()) > now);
         }
     }
 
     /// Moves switches in time.
     pub(super) fn shift_switches(&mut self, by: CompensatedF64) {
-        for switch in self.playback.get_mut().into_iter().flat_map(|playback| &mut playback.switches) {
+        for switch in self
+            .playback
+            .get_mut()
+            .into_iter()
+            .flat_map(|playback| &mut playback.switches)
+        {
             switch.begin = (CompensatedF64::new(switch.begin) + by).value();
         }
     }
@@ -179,7 +228,11 @@ impl Known {
         let rate = match playback {
             PlaybackMode::Loop => speed,
             PlaybackMode::Once => {
-                let held = if speed < 0.0 { position <= 0.0 } else { position >= length };
+                let held = if speed < 0.0 {
+                    position <= 0.0
+                } else {
+                    position >= length
+                };
                 if held { 0.0 } else { speed }
             }
             PlaybackMode::PingPong => {

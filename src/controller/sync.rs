@@ -56,7 +56,9 @@ impl AnimationController {
     pub(super) fn settle_leads(&mut self) {
         self.leave_phase();
         for first in 0..self.tracks.len() {
-            let Some(group) = self.tracks[first].sync else { continue };
+            let Some(group) = self.tracks[first].sync else {
+                continue;
+            };
             if !self.may_lead(first, group) || (0..first).any(|other| self.may_lead(other, group)) {
                 continue;
             }
@@ -71,14 +73,19 @@ impl AnimationController {
             if leader != before {
                 self.take_lead(leader, before);
             }
-            self.tracks.iter_mut().filter(|track| track.sync == Some(group)).for_each(|track| track.leads = None);
+            self.tracks
+                .iter_mut()
+                .filter(|track| track.sync == Some(group))
+                .for_each(|track| track.leads = None);
             self.tracks[leader].leads = Some(group);
         }
     }
 
     /// Puts a track at the phase of the leader before it.
     fn take_lead(&mut self, at: usize, before: usize) {
-        let position = self.lead_of(at, before).follow(self.tracks[before].held().value());
+        let position = self
+            .lead_of(at, before)
+            .follow(self.tracks[before].held().value());
         let track = &mut self.tracks[at];
         track.align(position);
         // A clip that plays once has waited at its end, and the phase has gone on.
@@ -90,7 +97,10 @@ impl AnimationController {
     pub(super) fn next_lead_change(&self, until: CompensatedF64) -> Option<CompensatedF64> {
         let mut first = None;
         for leader in 0..self.tracks.len() {
-            let Some(group) = self.tracks[leader].sync.filter(|group| self.leader(*group) == Some(leader)) else {
+            let Some(group) = self.tracks[leader]
+                .sync
+                .filter(|group| self.leader(*group) == Some(leader))
+            else {
                 continue;
             };
             for at in 0..self.tracks.len() {
@@ -105,7 +115,8 @@ impl AnimationController {
 
     /// The moment until `until` at which a track becomes heavier than another.
     fn overtakes(&self, at: usize, leader: usize, until: CompensatedF64) -> Option<CompensatedF64> {
-        let [ours, theirs] = [at, leader].map(|at| self.running_ramp(self.tracks[at].id, EventKind::Weight));
+        let [ours, theirs] =
+            [at, leader].map(|at| self.running_ramp(self.tracks[at].id, EventKind::Weight));
         if ours.is_none() && theirs.is_none() {
             return None;
         }
@@ -115,9 +126,12 @@ impl AnimationController {
             self.weight_at(at, moment) > self.weight_at(leader, moment)
         };
         // Between the places where the difference of the weights is flat, it only rises or only falls.
-        let [ours, theirs] = [ours, theirs].map(|ramp| ramp.map_or([0.0; 3], |ramp| ramp.slope(self.time)));
+        let [ours, theirs] =
+            [ours, theirs].map(|ramp| ramp.map_or([0.0; 3], |ramp| ramp.slope(self.time)));
         let span = (until - self.time).value();
-        let flat = roots([0, 1, 2].map(|i| ours[i] - theirs[i])).into_iter().filter(|at| *at > 0.0 && *at < span);
+        let flat = roots([0, 1, 2].map(|i| ours[i] - theirs[i]))
+            .into_iter()
+            .filter(|at| *at > 0.0 && *at < span);
         let mut from = 0.0;
         for to in flat.chain([span]) {
             if is_heavier(to) {
@@ -131,7 +145,8 @@ impl AnimationController {
     /// A track's weight at a moment up to the next cut.
     fn weight_at(&self, at: usize, moment: CompensatedF64) -> f64 {
         let track = &self.tracks[at];
-        self.running_ramp(track.id, EventKind::Weight).map_or(track.share().into(), |ramp| ramp.at(moment))
+        self.running_ramp(track.id, EventKind::Weight)
+            .map_or(track.share().into(), |ramp| ramp.at(moment))
     }
 
     /// Returns `true` if a track plays in a group. A single pose has no pace.
@@ -142,7 +157,8 @@ impl AnimationController {
     }
 
     fn leader(&self, group: u32) -> Option<usize> {
-        (0..self.tracks.len()).find(|at| self.tracks[*at].leads == Some(group) && self.may_lead(*at, group))
+        (0..self.tracks.len())
+            .find(|at| self.tracks[*at].leads == Some(group) && self.may_lead(*at, group))
     }
 }
 
@@ -168,7 +184,11 @@ impl AnimationController {
         let track = &self.tracks[at];
         let speed = match self.running_ramp(track.id, EventKind::Speed) {
             Some(ramp) => Speed::Ramp(ramp),
-            None => Speed::Steady(if track.speed.is_finite() { track.speed } else { 0.0 }),
+            None => Speed::Steady(if track.speed.is_finite() {
+                track.speed
+            } else {
+                0.0
+            }),
         };
         match &track.run.0.course {
             Some(course) if track.run.0.space.is_some() => course.paced(speed),
@@ -178,15 +198,22 @@ impl AnimationController {
 
     /// What leads a track in its sync group, unless it is the leader.
     pub(super) fn lead(&self, at: usize) -> Option<Lead> {
-        let leader = self.leader(self.tracks[at].sync?).filter(|leader| *leader != at)?;
+        let leader = self
+            .leader(self.tracks[at].sync?)
+            .filter(|leader| *leader != at)?;
         Some(self.lead_of(at, leader))
     }
 
     fn lead_of(&self, at: usize, leader: usize) -> Lead {
-        let [ours, theirs] = [at, leader].map(|at| self.tracks[at].known.map_or(0.0, |known| known.length));
+        let [ours, theirs] =
+            [at, leader].map(|at| self.tracks[at].known.map_or(0.0, |known| known.length));
         let ratio = ours / theirs;
         let offset = self.tracks[leader].phase * ratio - self.tracks[at].phase;
-        Lead { leader, ratio, offset }
+        Lead {
+            leader,
+            ratio,
+            offset,
+        }
     }
 
     /// Puts tracks that follow where their leaders were put.
@@ -204,22 +231,45 @@ impl AnimationController {
 
     /// Puts a track at the fraction of its length at which another is, in its first round, and keeps it in phase.
     pub(super) fn bring_in_phase(&mut self, id: TrackId, from: TrackId) {
-        if self.track(from).is_some_and(|from| from.sync != Some(IN_PHASE)) {
+        if self
+            .track(from)
+            .is_some_and(|from| from.sync != Some(IN_PHASE))
+        {
             // What fades out from an earlier fade has a phase of its own.
-            self.tracks.iter_mut().filter(|track| track.sync == Some(IN_PHASE)).for_each(|track| track.sync = None);
+            self.tracks
+                .iter_mut()
+                .filter(|track| track.sync == Some(IN_PHASE))
+                .for_each(|track| track.sync = None);
         }
-        let Some(from) = self.track_mut(from) else { return };
-        let (unwrapped, phase) = (from.hold(CompensatedF64::new(from.placed())).value(), from.phase);
-        let Some(Known { length: lead, playback }) = from.known.filter(|known| known.length > 0.0) else { return };
+        let Some(from) = self.track_mut(from) else {
+            return;
+        };
+        let (unwrapped, phase) = (
+            from.hold(CompensatedF64::new(from.placed())).value(),
+            from.phase,
+        );
+        let Some(Known {
+            length: lead,
+            playback,
+        }) = from.known.filter(|known| known.length > 0.0)
+        else {
+            return;
+        };
         from.sync = Some(IN_PHASE);
-        let Some(track) = self.track_mut(id) else { return };
+        let Some(track) = self.track_mut(id) else {
+            return;
+        };
         let Some(known) = track.known else { return };
         let ratio = known.length / lead;
         // The end of a round is the start of the next one, whichever way it was rounded.
         let within = (unwrapped - playhead::round_start(playback, lead, unwrapped)).max(0.0);
         // There is no way back in a clip that plays once.
         let once = known.playback == PlaybackMode::Once;
-        let place = if once { playhead::periodic(playback, lead, within) } else { within };
+        let place = if once {
+            playhead::periodic(playback, lead, within)
+        } else {
+            within
+        };
         track.sync = Some(IN_PHASE);
         track.position = track.hold(CompensatedF64::new(place * ratio));
         track.phase = (unwrapped + phase) * ratio - track.position.value();
@@ -228,7 +278,10 @@ impl AnimationController {
 
     /// Takes the last clip of a fade in phase out of the group.
     fn leave_phase(&mut self) {
-        let mut phased = self.tracks.iter_mut().filter(|track| track.sync == Some(IN_PHASE));
+        let mut phased = self
+            .tracks
+            .iter_mut()
+            .filter(|track| track.sync == Some(IN_PHASE));
         if let (Some(last), None) = (phased.next(), phased.next()) {
             last.sync = None;
         }

@@ -117,9 +117,20 @@ impl TimedEvent {
 
     /// Returns `true` if its ramp, if it runs, begins, ends and has values.
     pub(crate) fn is_sound(&self) -> bool {
-        self.running.is_none_or(|Ramp { from, to, begin, duration, .. }| {
-            [from, to, begin, duration].iter().all(|number| number.is_finite()) && duration > 0.0
-        })
+        self.running.is_none_or(
+            |Ramp {
+                 from,
+                 to,
+                 begin,
+                 duration,
+                 ..
+             }| {
+                [from, to, begin, duration]
+                    .iter()
+                    .all(|number| number.is_finite())
+                    && duration > 0.0
+            },
+        )
     }
 
     /// Events start in the order of this key.
@@ -148,7 +159,10 @@ impl Schedule {
     /// The event that is changing a target now.
     #[inline]
     pub(crate) fn current(&self, target: EventTarget) -> Option<&TimedEvent> {
-        let at = self.running.binary_search_by_key(&target, |event| event.target).ok()?;
+        let at = self
+            .running
+            .binary_search_by_key(&target, |event| event.target)
+            .ok()?;
         Some(&self.running[at])
     }
 
@@ -167,7 +181,10 @@ impl Schedule {
             self.waiting.insert(event.start_order(), event);
             return;
         }
-        match self.running.binary_search_by_key(&event.target, |event| event.target) {
+        match self
+            .running
+            .binary_search_by_key(&event.target, |event| event.target)
+        {
             Ok(at) => self.running[at] = event,
             Err(at) => self.running.insert(at, event),
         }
@@ -175,7 +192,10 @@ impl Schedule {
 
     /// Removes the running event with a target.
     pub(crate) fn end(&mut self, target: EventTarget) {
-        if let Ok(at) = self.running.binary_search_by_key(&target, |event| event.target) {
+        if let Ok(at) = self
+            .running
+            .binary_search_by_key(&target, |event| event.target)
+        {
             self.running.remove(at);
         }
     }
@@ -186,7 +206,10 @@ impl Schedule {
 
     /// Removes the first event that is due to start at a time.
     pub(crate) fn take_due(&mut self, now: f64) -> Option<TimedEvent> {
-        let first = self.waiting.first_entry().filter(|first| tick(first.get().start) <= tick(now))?;
+        let first = self
+            .waiting
+            .first_entry()
+            .filter(|first| tick(first.get().start) <= tick(now))?;
         Some(first.remove())
     }
 }

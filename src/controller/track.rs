@@ -15,7 +15,9 @@ use serde::{Deserialize, Serialize};
 use std::{sync::Arc, time::Duration};
 
 /// Identifies a track of one controller. Not reused after the track is removed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
+)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
 pub struct TrackId(pub(crate) u64);
 
@@ -162,8 +164,15 @@ pub(crate) struct Known {
 impl Known {
     /// The clip's, with the track's own playback if it has one.
     pub(crate) fn new(timing: &ClipTiming, playback: Option<PlaybackMode>) -> Self {
-        let length = if timing.duration.is_finite() { timing.duration.max(0.0) } else { 0.0 };
-        Self { length, playback: playback.unwrap_or(timing.playback) }
+        let length = if timing.duration.is_finite() {
+            timing.duration.max(0.0)
+        } else {
+            0.0
+        };
+        Self {
+            length,
+            playback: playback.unwrap_or(timing.playback),
+        }
     }
 }
 
@@ -235,7 +244,11 @@ impl Default for AnimationTrack {
 impl AnimationTrack {
     /// Creates an enabled track that plays a clip from its start, with weight and speed 1 and low priority.
     pub fn new(clip: impl Into<Arc<str>>) -> Self {
-        Self { enabled: true, clip: AnimationName::new(clip), ..Self::default() }
+        Self {
+            enabled: true,
+            clip: AnimationName::new(clip),
+            ..Self::default()
+        }
     }
 
     /// Sets [`enabled`](#structfield.enabled).
@@ -260,32 +273,52 @@ impl AnimationTrack {
 
     /// Sets [`blend`](#structfield.blend).
     pub fn blend(self, blend: BlendMode) -> Self {
-        Self { blend: Some(blend), ..self }
+        Self {
+            blend: Some(blend),
+            ..self
+        }
     }
 
     /// Sets [`mask`](#structfield.mask).
     pub fn mask(self, mask: impl Into<Arc<str>>) -> Self {
-        Self { mask: Some(AnimationName::new(mask)), ..self }
+        Self {
+            mask: Some(AnimationName::new(mask)),
+            ..self
+        }
     }
 
     /// Sets [`playback`](#structfield.playback).
     pub fn playback(self, playback: PlaybackMode) -> Self {
-        Self { playback: Some(playback), ..self }
+        Self {
+            playback: Some(playback),
+            ..self
+        }
     }
 
     /// Sets [`sync`](#structfield.sync).
     pub fn sync(self, group: u32) -> Self {
-        Self { sync: Some(group), ..self }
+        Self {
+            sync: Some(group),
+            ..self
+        }
     }
 
     /// Sets the position to begin at, in seconds of clip. The keys right there fire as it begins.
     pub fn starting_at(self, position: f64) -> Self {
-        Self { position: CompensatedF64::new(position), start: Start::AtPosition, ..self }
+        Self {
+            position: CompensatedF64::new(position),
+            start: Start::AtPosition,
+            ..self
+        }
     }
 
     /// Negates the speed and begins at the end, to play backwards from there.
     pub fn reversed(self) -> Self {
-        Self { speed: -self.speed, start: Start::AtEnd, ..self }
+        Self {
+            speed: -self.speed,
+            start: Start::AtEnd,
+            ..self
+        }
     }
 }
 
@@ -314,7 +347,9 @@ impl AnimationTrack {
     ///
     /// For a blend space, all positions are phases: a cycle goes from 0 to 1, however long it takes.
     pub fn position(&self) -> f64 {
-        self.known.map_or(0.0, |known| playhead::periodic(known.playback, known.length, self.placed()))
+        self.known.map_or(0.0, |known| {
+            playhead::periodic(known.playback, known.length, self.placed())
+        })
     }
 
     /// Returns the position in seconds of clip without wrapping it: a clip of 1 s is at 2 to 3 in its third round.
@@ -330,7 +365,11 @@ impl AnimationTrack {
     /// `Finished` event. The position may be [unwrapped](Self::unwrapped_position); a non-finite one counts as 0.
     pub fn seek(&mut self, position: f64) {
         self.position = CompensatedF64::new(position);
-        self.start = if self.start == Start::Begun { Start::Begun } else { Start::Placed };
+        self.start = if self.start == Start::Begun {
+            Start::Begun
+        } else {
+            Start::Placed
+        };
         self.scrub = None;
     }
 
@@ -347,7 +386,10 @@ impl AnimationTrack {
     ///
     /// Tracks of the same [sync](Self::sync) group move along and fire their keys.
     pub fn scrub_to(&mut self, place: f64) {
-        let known = self.known.unwrap_or(Known { length: 0.0, playback: PlaybackMode::Once });
+        let known = self.known.unwrap_or(Known {
+            length: 0.0,
+            playback: PlaybackMode::Once,
+        });
         let Known { length, playback } = known;
         let within = playhead::in_same_round(playback, length, self.placed(), place);
         self.scrub(if self.known.is_some() { within } else { place });
@@ -356,7 +398,11 @@ impl AnimationTrack {
     /// Starts the clip over, from its end if the speed is negative.
     pub fn restart(&mut self) {
         self.position = CompensatedF64::ZERO;
-        self.start = if self.speed < 0.0 { Start::AtEnd } else { Start::AtPosition };
+        self.start = if self.speed < 0.0 {
+            Start::AtEnd
+        } else {
+            Start::AtPosition
+        };
         self.scrub = None;
     }
 
@@ -370,20 +416,29 @@ impl AnimationTrack {
     pub fn is_finished(&self) -> bool {
         self.known.is_some_and(|Known { length, playback }| {
             let position = self.placed();
-            let at_end = if self.speed < 0.0 { position <= 0.0 } else { position >= length };
+            let at_end = if self.speed < 0.0 {
+                position <= 0.0
+            } else {
+                position >= length
+            };
             playback == PlaybackMode::Once && at_end
         })
     }
 
     /// The position, even before a start at the clip's end has been carried out.
     pub(super) fn placed(&self) -> f64 {
-        self.known.map_or(self.position.value(), |known| self.placed_in(known.length))
+        self.known
+            .map_or(self.position.value(), |known| self.placed_in(known.length))
     }
 
     /// The position in a clip of a given length.
     #[inline]
     pub(super) fn placed_in(&self, length: f64) -> f64 {
-        if self.start == Start::AtEnd { length } else { self.position.value() }
+        if self.start == Start::AtEnd {
+            length
+        } else {
+            self.position.value()
+        }
     }
 
     /// The position, within the clip if it plays once.
@@ -397,7 +452,10 @@ impl AnimationTrack {
     pub(super) fn hold(&self, position: CompensatedF64) -> CompensatedF64 {
         let value = position.value();
         match self.known {
-            Some(Known { length, playback: PlaybackMode::Once }) if playhead::held(length, value) != value => {
+            Some(Known {
+                length,
+                playback: PlaybackMode::Once,
+            }) if playhead::held(length, value) != value => {
                 CompensatedF64::new(playhead::held(length, value))
             }
             _ => position,
@@ -415,30 +473,53 @@ impl AnimationTrack {
     /// The weight; 0 if it is negative or not finite.
     #[inline]
     pub(super) fn share(&self) -> f32 {
-        if self.weight.is_finite() { self.weight.max(0.0) } else { 0.0 }
+        if self.weight.is_finite() {
+            self.weight.max(0.0)
+        } else {
+            0.0
+        }
     }
 
     /// Finds the clip: at the cached index while the name fits, else by name.
     #[inline]
-    pub(super) fn find<'c, C: Clips + ?Sized>(&self, clips: &'c C) -> Option<(usize, &'c ClipTiming)> {
+    pub(super) fn find<'c, C: Clips + ?Sized>(
+        &self,
+        clips: &'c C,
+    ) -> Option<(usize, &'c ClipTiming)> {
         if self.clip.is_empty() {
             return None;
         }
         let found = |index: usize| clips.timing(index).map(|timing| (index, timing));
-        let cached = self.run.0.index.and_then(found).filter(|(_, timing)| self.clip.is(&timing.name));
+        let cached = self
+            .run
+            .0
+            .index
+            .and_then(found)
+            .filter(|(_, timing)| self.clip.is(&timing.name));
         cached.or_else(|| clips.index_of(&self.clip).and_then(found))
     }
 
     /// Returns `true` if the list of added keys is for this clip at its length.
     pub(super) fn added_fit(&self) -> bool {
         let length = self.known.map_or(0.0, |known| known.length);
-        let fits = |(clip, bits): &(AnimationName, u64)| clip.is(self.clip.as_arc()) && *bits == length.to_bits();
+        let fits = |(clip, bits): &(AnimationName, u64)| {
+            clip.is(self.clip.as_arc()) && *bits == length.to_bits()
+        };
         self.run.0.added_for.as_deref().is_some_and(fits)
     }
 
     /// Brings the list of added keys up to date.
-    pub(super) fn collect_added<C: Clips + ?Sized>(&mut self, callbacks: &[AddedCallback], clips: &C) {
-        if let Some(space) = self.run.0.space.and_then(|space| clips.blend_spaces().get(space)) {
+    pub(super) fn collect_added<C: Clips + ?Sized>(
+        &mut self,
+        callbacks: &[AddedCallback],
+        clips: &C,
+    ) {
+        if let Some(space) = self
+            .run
+            .0
+            .space
+            .and_then(|space| clips.blend_spaces().get(space))
+        {
             self.collect_members_added(callbacks, space);
         }
         if !self.added_fit() {
@@ -449,8 +530,13 @@ impl AnimationTrack {
     }
 
     pub(super) fn check(&self) -> Result<(), &'static str> {
-        let known = self.known.is_none_or(|known| known.length.is_finite() && known.length >= 0.0);
-        let places = [self.leaves_at, self.scrub, Some(self.phase)].into_iter().flatten().all(f64::is_finite);
+        let known = self
+            .known
+            .is_none_or(|known| known.length.is_finite() && known.length >= 0.0);
+        let places = [self.leaves_at, self.scrub, Some(self.phase)]
+            .into_iter()
+            .flatten()
+            .all(f64::is_finite);
         if known && places && self.steering.is_sound() {
             Ok(())
         } else {
@@ -460,7 +546,9 @@ impl AnimationTrack {
 
     /// Looks the clip or blend space up and carries out a start at its end. Returns `false` if it does not exist.
     pub(super) fn prepare<C: Clips + ?Sized>(&mut self, time: CompensatedF64, clips: &C) -> bool {
-        let Some((index, timing)) = self.find(clips) else { return self.prepare_space(time, clips) };
+        let Some((index, timing)) = self.find(clips) else {
+            return self.prepare_space(time, clips);
+        };
         (self.run.0.index, self.run.0.space) = (Some(index), None);
         self.clip.share(&timing.name);
         self.begin_at(Known::new(timing, self.playback));

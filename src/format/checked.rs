@@ -71,18 +71,30 @@ impl<T: Document> Parsed<T> {
     /// The same with a document that the parser itself has checked, place by place.
     pub(super) fn checked(self) -> Parsed<Checked<T>> {
         debug_assert_eq!(self.value.check(), Ok(()));
-        Parsed { value: Checked(self.value), warnings: self.warnings }
+        Parsed {
+            value: Checked(self.value),
+            warnings: self.warnings,
+        }
     }
 }
 
 /// An error with this message unless `holds`.
 pub(super) fn ensure(holds: bool, message: impl FnOnce() -> String) -> Result<(), DocumentError> {
-    if holds { Ok(()) } else { Err(DocumentError(message())) }
+    if holds {
+        Ok(())
+    } else {
+        Err(DocumentError(message()))
+    }
 }
 
 /// Checks that every number of an item is finite.
-pub(super) fn ensure_finite(numbers: &[f32], item: impl FnOnce() -> String) -> Result<(), DocumentError> {
-    ensure(numbers.iter().all(|number| number.is_finite()), || format!("{}: a number is not finite", item()))
+pub(super) fn ensure_finite(
+    numbers: &[f32],
+    item: impl FnOnce() -> String,
+) -> Result<(), DocumentError> {
+    ensure(numbers.iter().all(|number| number.is_finite()), || {
+        format!("{}: a number is not finite", item())
+    })
 }
 
 /// Checks that every parent is in range and none is its own ancestor. `noun` is what the parents are.
@@ -95,7 +107,9 @@ pub(super) fn ensure_hierarchy(parents: &[Option<u32>], noun: &str) -> Result<()
         })?;
     }
     match cycles(parents).first() {
-        Some(index) => Err(DocumentError(format!("{noun} {index} is among its own ancestors"))),
+        Some(index) => Err(DocumentError(format!(
+            "{noun} {index} is among its own ancestors"
+        ))),
         None => Ok(()),
     }
 }
@@ -113,14 +127,23 @@ mod tests {
     fn each_cycle_is_found_once() {
         assert_eq!(cycles(&[None, Some(0), Some(1), Some(9)]), [0; 0]);
         assert_eq!(cycles(&[Some(0)]), [0]);
-        assert_eq!(cycles(&[Some(1), Some(2), Some(1), Some(0), Some(5), Some(4)]), [2, 5]);
+        assert_eq!(
+            cycles(&[Some(1), Some(2), Some(1), Some(0), Some(5), Some(4)]),
+            [2, 5]
+        );
     }
 
     #[test]
     fn parents_are_checked_for_range_and_cycles() {
         assert_eq!(ensure_hierarchy(&[Some(1), None], "bone"), Ok(()));
         let error = |parents| ensure_hierarchy(parents, "bone").unwrap_err().to_string();
-        assert_eq!(error(&[None, Some(2)]), "bone 1: parent 2 is out of range: there are 2");
-        assert_eq!(error(&[Some(1), Some(0)]), "bone 1 is among its own ancestors");
+        assert_eq!(
+            error(&[None, Some(2)]),
+            "bone 1: parent 2 is out of range: there are 2"
+        );
+        assert_eq!(
+            error(&[Some(1), Some(0)]),
+            "bone 1 is among its own ancestors"
+        );
     }
 }

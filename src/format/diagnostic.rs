@@ -91,11 +91,19 @@ impl Diagnostic {
 const QUOTE: usize = 100;
 
 fn quote_line(source: &[u8], line: u32, column: u32) -> (String, u32) {
-    let Some(bytes) = source.split(|&b| b == b'\n').nth(line.saturating_sub(1) as usize) else {
+    let Some(bytes) = source
+        .split(|&b| b == b'\n')
+        .nth(line.saturating_sub(1) as usize)
+    else {
         return (String::new(), 0);
     };
-    let mut characters = bytes.iter().enumerate().filter(|(_, byte)| starts_character(**byte));
-    let at = characters.nth(column.saturating_sub(1) as usize).map_or(bytes.len(), |(at, _)| at);
+    let mut characters = bytes
+        .iter()
+        .enumerate()
+        .filter(|(_, byte)| starts_character(**byte));
+    let at = characters
+        .nth(column.saturating_sub(1) as usize)
+        .map_or(bytes.len(), |(at, _)| at);
     quote_around(bytes, at)
 }
 
@@ -106,7 +114,10 @@ fn quote_around(line: &[u8], at: usize) -> (String, u32) {
     let from = at.saturating_sub(QUOTE / 2);
     let to = line.len().min(from + QUOTE);
     let clean = |b: &[u8]| -> String {
-        String::from_utf8_lossy(b).chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+        String::from_utf8_lossy(b)
+            .chars()
+            .map(|c| if c.is_control() { ' ' } else { c })
+            .collect()
     };
     let caret = clean(&line[from..at]).chars().count() as u32;
     (clean(&line[from..to]).trim_end().to_owned(), caret)
@@ -150,14 +161,23 @@ impl fmt::Display for Printable<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const MOST: usize = 800;
         let write = |text: &str, f: &mut fmt::Formatter<'_>| {
-            text.chars().try_for_each(|c| f.write_char(if c.is_control() { char::REPLACEMENT_CHARACTER } else { c }))
+            text.chars().try_for_each(|c| {
+                f.write_char(if c.is_control() {
+                    char::REPLACEMENT_CHARACTER
+                } else {
+                    c
+                })
+            })
         };
         if self.0.len() <= MOST {
             return write(self.0, f);
         }
         write(&self.0[..self.0.floor_char_boundary(MOST / 2)], f)?;
         f.write_str(" … ")?;
-        write(&self.0[self.0.ceil_char_boundary(self.0.len() - MOST / 2)..], f)
+        write(
+            &self.0[self.0.ceil_char_boundary(self.0.len() - MOST / 2)..],
+            f,
+        )
     }
 }
 
@@ -176,12 +196,16 @@ impl FormatError {
 
     /// Makes an error of one diagnostic.
     pub fn one(diagnostic: Diagnostic) -> Self {
-        Self { diagnostics: vec![diagnostic] }
+        Self {
+            diagnostics: vec![diagnostic],
+        }
     }
 
     /// Returns the errors among the diagnostics.
     pub fn errors(&self) -> impl Iterator<Item = &Diagnostic> {
-        self.diagnostics.iter().filter(|d| d.severity == Severity::Error)
+        self.diagnostics
+            .iter()
+            .filter(|d| d.severity == Severity::Error)
     }
 }
 
@@ -223,7 +247,14 @@ impl<'a> Reporter<'a> {
     /// Makes a reporter for `source`, called `file` in the reports.
     pub(crate) fn new(file: &str, source: &'a [u8]) -> Self {
         let overflow = Diagnostic::warning(file, "");
-        Self { file: overflow.file.clone(), source, diagnostics: Vec::new(), errors: 0, warnings: 0, overflow }
+        Self {
+            file: overflow.file.clone(),
+            source,
+            diagnostics: Vec::new(),
+            errors: 0,
+            warnings: 0,
+            overflow,
+        }
     }
 
     /// Reports an error at `offset` bytes into the source. Returns it for context and hint.
@@ -266,39 +297,61 @@ impl<'a> Reporter<'a> {
 
     /// Returns `value` with the warnings, or every report if one is an error.
     pub(crate) fn finish<T>(self, value: T) -> Result<Parsed<T>, FormatError> {
-        if self.errors > 0 { Err(self.fail()) } else { Ok(Parsed { value, warnings: self.in_file_order() }) }
+        if self.errors > 0 {
+            Err(self.fail())
+        } else {
+            Ok(Parsed {
+                value,
+                warnings: self.in_file_order(),
+            })
+        }
     }
 
     /// Returns every report as an error. Call it after reporting one.
     pub(crate) fn fail(self) -> FormatError {
         debug_assert!(self.errors > 0);
-        FormatError { diagnostics: self.in_file_order() }
+        FormatError {
+            diagnostics: self.in_file_order(),
+        }
     }
 
     fn in_file_order(mut self) -> Vec<Diagnostic> {
         if self.warnings > FormatError::MAX_WARNINGS
-            && let Some(last) = self.diagnostics.iter().rposition(|d| d.severity == Severity::Warning)
+            && let Some(last) = self
+                .diagnostics
+                .iter()
+                .rposition(|d| d.severity == Severity::Warning)
         {
             self.diagnostics.remove(last);
             let left_out = self.warnings - FormatError::MAX_WARNINGS + 1;
-            let mut summary = Diagnostic::warning("", format!("{left_out} more warnings are not listed"));
+            let mut summary =
+                Diagnostic::warning("", format!("{left_out} more warnings are not listed"));
             summary.file = self.file.clone();
             self.diagnostics.push(summary);
         }
         // Reports about the whole file come last.
-        self.diagnostics.sort_by_key(|d| (d.line == 0, d.line, d.column));
+        self.diagnostics
+            .sort_by_key(|d| (d.line == 0, d.line, d.column));
         self.diagnostics
     }
 
     fn push(&mut self, severity: Severity, offset: usize, message: String) -> &mut Diagnostic {
-        let mut diagnostic = Diagnostic { file: self.file.clone(), ..Diagnostic::of_file(severity, "", message) };
+        let mut diagnostic = Diagnostic {
+            file: self.file.clone(),
+            ..Diagnostic::of_file(severity, "", message)
+        };
         (diagnostic.line, diagnostic.column) = line_and_column(self.source, offset);
         let offset = offset.min(self.source.len());
         let start = line_start(self.source, offset);
-        let line = self.source[start..].split(|&b| b == b'\n').next().unwrap_or_default();
+        let line = self.source[start..]
+            .split(|&b| b == b'\n')
+            .next()
+            .unwrap_or_default();
         (diagnostic.source_line, diagnostic.caret) = quote_around(line, offset - start);
         self.diagnostics.push(diagnostic);
-        self.diagnostics.last_mut().expect("pushed on the line above")
+        self.diagnostics
+            .last_mut()
+            .expect("pushed on the line above")
     }
 }
 
@@ -307,13 +360,19 @@ impl<'a> Reporter<'a> {
 pub(crate) fn line_and_column(source: &[u8], offset: usize) -> (u32, u32) {
     let before = &source[..offset.min(source.len())];
     let line = 1 + before.iter().filter(|&&b| b == b'\n').count();
-    let column = 1 + before[line_start(source, before.len())..].iter().filter(|&&b| starts_character(b)).count();
+    let column = 1 + before[line_start(source, before.len())..]
+        .iter()
+        .filter(|&&b| starts_character(b))
+        .count();
     (line as u32, column as u32)
 }
 
 /// Returns the offset of the line that a byte offset lies in.
 fn line_start(source: &[u8], offset: usize) -> usize {
-    source[..offset].iter().rposition(|&b| b == b'\n').map_or(0, |end| end + 1)
+    source[..offset]
+        .iter()
+        .rposition(|&b| b == b'\n')
+        .map_or(0, |end| end + 1)
 }
 
 /// Returns `true` unless a byte continues a character of UTF-8.
@@ -331,7 +390,10 @@ mod tests {
         let mut reporter = Reporter::new("a.m3d", source);
         reporter.error(6, "expected a number, found `two`").hint = "write 2".into();
         let text = reporter.fail().to_string();
-        assert_eq!(text, "a.m3d:2:3: error: expected a number, found `two`\n2 |   two three\n  |   ^\n  hint: write 2");
+        assert_eq!(
+            text,
+            "a.m3d:2:3: error: expected a number, found `two`\n2 |   two three\n  |   ^\n  hint: write 2"
+        );
     }
 
     #[test]
@@ -340,8 +402,14 @@ mod tests {
         let mut reporter = Reporter::new("f", source);
         reporter.error(source.len() - 1, "expected a number");
         let error = reporter.fail();
-        assert_eq!(error.to_string(), "f:2:12: error: expected a number\n2 | älter: ° 7 x\n  |            ^");
-        assert_eq!(Diagnostic::error("f", "expected a number").at(source, 2, 12), error.diagnostics[0]);
+        assert_eq!(
+            error.to_string(),
+            "f:2:12: error: expected a number\n2 | älter: ° 7 x\n  |            ^"
+        );
+        assert_eq!(
+            Diagnostic::error("f", "expected a number").at(source, 2, 12),
+            error.diagnostics[0]
+        );
     }
 
     #[test]
@@ -364,7 +432,10 @@ mod tests {
         let warnings = reporter.finish(()).unwrap().warnings;
         assert_eq!(warnings.len(), FormatError::MAX_WARNINGS);
         assert_eq!(warnings[48].message, "48");
-        assert_eq!(warnings[49].to_string(), "f: warning: 999951 more warnings are not listed");
+        assert_eq!(
+            warnings[49].to_string(),
+            "f: warning: 999951 more warnings are not listed"
+        );
     }
 
     #[test]
@@ -378,9 +449,14 @@ mod tests {
     #[test]
     fn what_a_file_calls_things_cannot_drive_the_terminal_or_flood_it() {
         let name = format!("\u{1b}[31m{}\u{7}é", "x".repeat(5000));
-        let text = Diagnostic::error("a\nb", format!("no joint `{name}`")).with_context(name).to_string();
+        let text = Diagnostic::error("a\nb", format!("no joint `{name}`"))
+            .with_context(name)
+            .to_string();
         assert!(!text.contains(char::is_control), "{text}");
-        assert!(text.starts_with("a\u{fffd}b: error: no joint `\u{fffd}[31mxxx") && text.ends_with("x\u{fffd}é)"));
+        assert!(
+            text.starts_with("a\u{fffd}b: error: no joint `\u{fffd}[31mxxx")
+                && text.ends_with("x\u{fffd}é)")
+        );
         assert!(text.len() < 2000, "{}", text.len());
     }
 
@@ -390,10 +466,17 @@ mod tests {
         reporter.warning(8, "c");
         reporter.error(0, "a");
         reporter.warning(5, "b");
-        let text: Vec<_> =
-            reporter.fail().diagnostics.into_iter().map(|d| (d.message, d.line, d.source_line)).collect();
+        let text: Vec<_> = reporter
+            .fail()
+            .diagnostics
+            .into_iter()
+            .map(|d| (d.message, d.line, d.source_line))
+            .collect();
         let expected = [("a", 1, "one"), ("b", 2, "two"), ("c", 3, "three")];
-        assert_eq!(text, expected.map(|(m, l, s)| (m.to_owned(), l, s.to_owned())));
+        assert_eq!(
+            text,
+            expected.map(|(m, l, s)| (m.to_owned(), l, s.to_owned()))
+        );
     }
 
     #[test]

@@ -62,8 +62,15 @@ impl fmt::Display for TokenKind<'_> {
         const LONGEST: usize = 40;
         let quote = |bytes: &[u8]| {
             let text = String::from_utf8_lossy(&bytes[..bytes.len().min(LONGEST)]);
-            let text: String = text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
-            if bytes.len() > LONGEST { text + "…" } else { text }
+            let text: String = text
+                .chars()
+                .map(|c| if c.is_control() { '\u{fffd}' } else { c })
+                .collect();
+            if bytes.len() > LONGEST {
+                text + "…"
+            } else {
+                text
+            }
         };
         match self {
             Self::Word(word) => write!(f, "`{}`", quote(word)),
@@ -85,12 +92,19 @@ const fn ends_word(byte: u8) -> bool {
 impl<'a> Lexer<'a> {
     /// Makes a lexer at the start of `source`, behind a byte order mark. `//` and `/*` mean nothing to it.
     pub(crate) fn new(source: &'a [u8]) -> Self {
-        Self { source, at: source.len() - without_bom(source).len(), comments: false }
+        Self {
+            source,
+            at: source.len() - without_bom(source).len(),
+            comments: false,
+        }
     }
 
     /// Makes a lexer that skips comments.
     pub(crate) fn with_comments(source: &'a [u8]) -> Self {
-        Self { comments: true, ..Self::new(source) }
+        Self {
+            comments: true,
+            ..Self::new(source)
+        }
     }
 
     /// Returns the whole source.
@@ -154,7 +168,10 @@ impl<'a> Lexer<'a> {
     /// Returns the offset of a comment that is never closed, if there is one.
     #[cold]
     pub(crate) fn unclosed_comment(&self) -> Option<usize> {
-        let mut lexer = Self { at: 0, ..self.clone() };
+        let mut lexer = Self {
+            at: 0,
+            ..self.clone()
+        };
         while lexer.remaining() > 0 {
             let at = lexer.at;
             if lexer.starts_comment(at) {
@@ -213,13 +230,23 @@ impl<'a> Lexer<'a> {
             Some(b'"') => {
                 // A quote that never closes ends with its line: the lines after it may still be sound.
                 let inside = &rest[1..];
-                let length = inside.iter().position(|&b| b == b'"' || b == b'\n').unwrap_or(inside.len());
+                let length = inside
+                    .iter()
+                    .position(|&b| b == b'"' || b == b'\n')
+                    .unwrap_or(inside.len());
                 let closed = inside.get(length) == Some(&b'"');
                 self.at += 1 + length + usize::from(closed);
-                TokenKind::Quoted(if closed { &inside[..length] } else { inside[..length].trim_ascii_end() })
+                TokenKind::Quoted(if closed {
+                    &inside[..length]
+                } else {
+                    inside[..length].trim_ascii_end()
+                })
             }
             Some(_) => {
-                let length = rest.iter().position(|&b| ends_word(b)).unwrap_or(rest.len());
+                let length = rest
+                    .iter()
+                    .position(|&b| ends_word(b))
+                    .unwrap_or(rest.len());
                 self.at += length;
                 TokenKind::Word(&rest[..length])
             }
@@ -260,7 +287,10 @@ impl<'a> Lexer<'a> {
     pub(crate) fn label(&mut self) -> &'a [u8] {
         self.skip_space();
         let rest = &self.source[self.at..];
-        let end = rest.iter().position(|&b| ends_word(b) || b == b':').unwrap_or(rest.len());
+        let end = rest
+            .iter()
+            .position(|&b| ends_word(b) || b == b':')
+            .unwrap_or(rest.len());
         let end = end + usize::from(rest.get(end) == Some(&b':'));
         self.at += end;
         &rest[..end]
@@ -293,7 +323,11 @@ impl<'a> Lexer<'a> {
     /// Takes `byte`, or returns what comes instead.
     #[inline]
     pub(crate) fn expect(&mut self, byte: u8) -> Result<(), Unexpected> {
-        if self.eat(byte) { Ok(()) } else { Err(self.clone().not_byte(byte)) }
+        if self.eat(byte) {
+            Ok(())
+        } else {
+            Err(self.clone().not_byte(byte))
+        }
     }
 
     #[cold]
@@ -310,7 +344,11 @@ impl<'a> Lexer<'a> {
     #[cold]
     fn not(mut self, expected: Cow<'static, str>) -> Unexpected {
         let token = self.next_token();
-        Unexpected { offset: token.offset, expected, found: token.kind.to_string() }
+        Unexpected {
+            offset: token.offset,
+            expected,
+            found: token.kind.to_string(),
+        }
     }
 
     /// Takes a string as Doom 3 does: in double or single quotes, which end on their line, or a word that is not a number.
@@ -327,7 +365,9 @@ impl<'a> Lexer<'a> {
                     return Ok(&inside[..end]);
                 }
             }
-            TokenKind::Word(word) if word[0].is_ascii_alphabetic() || word[0] == b'_' => return Ok(word),
+            TokenKind::Word(word) if word[0].is_ascii_alphabetic() || word[0] == b'_' => {
+                return Ok(word);
+            }
             _ => {}
         }
         self.at = before;
@@ -359,8 +399,13 @@ mod tests {
             let label = lexer.label();
             (!label.is_empty() || lexer.eat(b'{')).then_some(label)
         });
-        let text: Vec<_> = labels.map(|l| String::from_utf8_lossy(l).into_owned()).collect();
-        assert_eq!(text, ["Pos:", "1", "#Keyframes:", "2", "Bone0", "", ":", ":"]);
+        let text: Vec<_> = labels
+            .map(|l| String::from_utf8_lossy(l).into_owned())
+            .collect();
+        assert_eq!(
+            text,
+            ["Pos:", "1", "#Keyframes:", "2", "Bone0", "", ":", ":"]
+        );
     }
 
     #[test]
@@ -392,7 +437,13 @@ mod tests {
         assert_eq!(words(b"a /"), ["a", "/"]);
         let mut lexer = Lexer::with_comments(b"10// ten\n-3/* three */ 0.5/**/ 7 /* */ 8");
         assert_eq!(
-            (lexer.u32(), lexer.i32(), lexer.f32(), lexer.u32(), lexer.u32()),
+            (
+                lexer.u32(),
+                lexer.i32(),
+                lexer.f32(),
+                lexer.u32(),
+                lexer.u32()
+            ),
             (Ok(10), Ok(-3), Ok(0.5), Ok(7), Ok(8))
         );
         assert!(Lexer::new(b"10// ten").u32().is_err());
@@ -402,7 +453,9 @@ mod tests {
     fn strings_have_any_quotes_or_none() {
         let strings = |source: &'static str| {
             let mut lexer = Lexer::with_comments(source.as_bytes());
-            let string = |lexer: &mut Lexer| Some(String::from_utf8_lossy(lexer.string().ok()?).into_owned());
+            let string = |lexer: &mut Lexer| {
+                Some(String::from_utf8_lossy(lexer.string().ok()?).into_owned())
+            };
             std::iter::from_fn(|| string(&mut lexer)).collect::<Vec<_>>()
         };
         assert_eq!(

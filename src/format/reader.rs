@@ -18,7 +18,11 @@ pub(super) struct Reader<'a, S> {
 impl<'a, S> Reader<'a, S> {
     /// Makes a reader at the start of what `lexer` reads; `file` is its name in reports.
     pub fn new(file: &str, lexer: Lexer<'a>, state: S) -> Self {
-        Self { report: Reporter::new(file, lexer.source()), lexer, state }
+        Self {
+            report: Reporter::new(file, lexer.source()),
+            lexer,
+            state,
+        }
     }
 
     /// Returns the source from here on.
@@ -32,7 +36,10 @@ impl<'a, S> Reader<'a, S> {
     pub fn recover(&mut self, since: usize, unexpected: &Unexpected, context: impl Into<String>) {
         let (source, at) = (self.lexer.source(), unexpected.offset);
         let item = source.get(since..at).unwrap_or_default();
-        let line = item.iter().rposition(|&b| b == b'\n').map(|end| &item[end..]);
+        let line = item
+            .iter()
+            .rposition(|&b| b == b'\n')
+            .map(|end| &item[end..]);
         let ended_early = line.is_some_and(|line| line.trim_ascii().is_empty());
         self.lexer.seek(at);
         if !ended_early {
@@ -53,7 +60,11 @@ impl<'a, S> Reader<'a, S> {
     }
 
     /// Reports that something other than `expected` comes next, and skips its line.
-    pub fn unexpected_here(&mut self, expected: impl Into<Cow<'static, str>>, context: impl Into<String>) {
+    pub fn unexpected_here(
+        &mut self,
+        expected: impl Into<Cow<'static, str>>,
+        context: impl Into<String>,
+    ) {
         let unexpected = self.lexer.unexpected(expected);
         self.recover(unexpected.offset, &unexpected, context);
     }

@@ -16,11 +16,23 @@ pub(crate) enum TextKind {
 
 /// The first bytes of other formats, what each is, and what to do about it.
 const MAGICS: &[(&[u8], &str, &str)] = &[
-    (b"3DMO", "this is a binary Model 3D file (magic `3DMO`), another format with the same extension", OTHER_M3D),
-    (b"3dmodel ", "this is a text Model 3D file (magic `3dmodel `), another format with the same extension", OTHER_M3D),
+    (
+        b"3DMO",
+        "this is a binary Model 3D file (magic `3DMO`), another format with the same extension",
+        OTHER_M3D,
+    ),
+    (
+        b"3dmodel ",
+        "this is a text Model 3D file (magic `3dmodel `), another format with the same extension",
+        OTHER_M3D,
+    ),
     (b"IDP2", "this is an MD2 file", NOT_READ),
     (b"IDP3", "this is an MD3 file", NOT_READ),
-    (b"glTF", "this is a binary glTF file", "name it .glb to have it read as one"),
+    (
+        b"glTF",
+        "this is a binary glTF file",
+        "name it .glb to have it read as one",
+    ),
     (b"Kaydara FBX Binary", "this is a binary FBX file", NOT_READ),
     (b"; FBX", "this is a text FBX file", NOT_READ),
     (b"xof ", "this is a DirectX .x file", NOT_READ),
@@ -30,16 +42,33 @@ const MAGICS: &[(&[u8], &str, &str)] = &[
     (b"\xff\xd8\xff", "this is a JPEG image", TEXTURE),
     (b"PK\x03\x04", "this is a ZIP archive", "unpack it first"),
     (b"\x1f\x8b", "this is a gzip archive", "unpack it first"),
-    (b"\x28\xb5\x2f\xfd", "this is a zstd archive", "unpack it first"),
-    (b"version https://git-lfs", "this is a Git LFS pointer, not the file it stands for", "run `git lfs pull`"),
+    (
+        b"\x28\xb5\x2f\xfd",
+        "this is a zstd archive",
+        "unpack it first",
+    ),
+    (
+        b"version https://git-lfs",
+        "this is a Git LFS pointer, not the file it stands for",
+        "run `git lfs pull`",
+    ),
     (b"<?xml", "this is an XML file, perhaps COLLADA", NOT_READ),
-    (b"<!DOCTYPE html", "this is a web page", "the download probably failed"),
-    (b"<html", "this is a web page", "the download probably failed"),
+    (
+        b"<!DOCTYPE html",
+        "this is a web page",
+        "the download probably failed",
+    ),
+    (
+        b"<html",
+        "this is a web page",
+        "the download probably failed",
+    ),
     (b"\xff\xfe", UTF_16, SAVE_AS_UTF_8),
     (b"\xfe\xff", UTF_16, SAVE_AS_UTF_8),
 ];
 
-const OTHER_M3D: &str = "only Frank Luna's text format is read: it begins with `***m3d-File-Header***`";
+const OTHER_M3D: &str =
+    "only Frank Luna's text format is read: it begins with `***m3d-File-Header***`";
 const NOT_READ: &str = "export it as .glb first";
 const TEXTURE: &str = "a model, clip or manifest is expected here, not a texture";
 const UTF_16: &str = "this text is UTF-16";
@@ -50,9 +79,15 @@ const SAVE_AS_UTF_8: &str = "save it as UTF-8";
 ///
 /// # Errors
 /// One that says what the file is.
-pub(crate) fn refuse_foreign(file: &str, source: &[u8], wanted: TextKind) -> Result<(), FormatError> {
+pub(crate) fn refuse_foreign(
+    file: &str,
+    source: &[u8],
+    wanted: TextKind,
+) -> Result<(), FormatError> {
     match foreign(source, wanted) {
-        Some((message, hint)) => Err(FormatError::one(Diagnostic::error(file, message).with_hint(hint))),
+        Some((message, hint)) => Err(FormatError::one(
+            Diagnostic::error(file, message).with_hint(hint),
+        )),
         None => Ok(()),
     }
 }
@@ -74,20 +109,31 @@ fn foreign(source: &[u8], wanted: TextKind) -> Option<(&'static str, &'static st
         return Some((message, hint));
     }
     if wanted != TextKind::Md5 && start.starts_with(b"MD5Version") {
-        return Some(("this is an MD5 file", "name it .md5mesh or .md5anim to have it read as one"));
+        return Some((
+            "this is an MD5 file",
+            "name it .md5mesh or .md5anim to have it read as one",
+        ));
     }
     if wanted != TextKind::M3d && (start.starts_with(b"***") || start.starts_with(b"---")) {
-        return Some(("this looks like a text `.m3d`", "name it .m3d to have it read as one"));
+        return Some((
+            "this looks like a text `.m3d`",
+            "name it .m3d to have it read as one",
+        ));
     }
     let head = &source[..source.len().min(512)];
     if matches!(wanted, TextKind::M3d | TextKind::Md5)
         && start.starts_with(b"{")
         && head.windows(7).any(|w| w == b"\"asset\"")
     {
-        return Some(("this is a glTF file", "name it .gltf to have it read as one"));
+        return Some((
+            "this is a glTF file",
+            "name it .gltf to have it read as one",
+        ));
     }
     // Letters of one byte each, and a zero before or behind every one of them.
-    let zeros_at = |first: usize| head.len() > 3 && head.iter().skip(first).step_by(2).take(8).all(|&b| b == 0);
+    let zeros_at = |first: usize| {
+        head.len() > 3 && head.iter().skip(first).step_by(2).take(8).all(|&b| b == 0)
+    };
     if zeros_at(0) || zeros_at(1) {
         return Some((UTF_16, SAVE_AS_UTF_8));
     }
@@ -118,10 +164,16 @@ mod tests {
         let of = |source: &[u8]| foreign(source, TextKind::M3d).map(|(message, _)| message);
         assert!(of(b"3DMO\0\0").unwrap().contains("binary Model 3D"));
         assert!(of(b"3dmodel 1\n").unwrap().contains("text Model 3D"));
-        assert_eq!(of(b"\xef\xbb\xbfMD5Version 10\n").unwrap(), "this is an MD5 file");
+        assert_eq!(
+            of(b"\xef\xbb\xbfMD5Version 10\n").unwrap(),
+            "this is an MD5 file"
+        );
         assert_eq!(of(b"{\n \"asset\": {}}").unwrap(), "this is a glTF file");
         assert_eq!(of(b"").unwrap(), "the file is empty");
-        assert_eq!(of(b" \r\n").unwrap(), "the file holds nothing but white space");
+        assert_eq!(
+            of(b" \r\n").unwrap(),
+            "the file holds nothing but white space"
+        );
         assert!(of(b"abc\0def").unwrap().contains("binary"));
         assert_eq!(of(b"***m3d-File-Header***"), None);
     }

@@ -32,13 +32,22 @@ pub fn open_manifest<'s>(
     limits: &Limits,
     mut read: impl FnMut(&str) -> Result<Cow<'s, [u8]>, String>,
 ) -> Result<Imported, FormatError> {
-    let settings = ImportSettings { limits: *limits, ..manifest.settings() };
+    let settings = ImportSettings {
+        limits: *limits,
+        ..manifest.settings()
+    };
     let kind = FileKind::of_name(&manifest.model);
-    if !matches!(kind, Some(FileKind::M3d | FileKind::Md5Mesh | FileKind::Gltf)) {
-        let error = Diagnostic::error(file, format!("unsupported model format: `{}`", manifest.model));
-        return Err(FormatError::one(
-            error.with_hint("models end in .glb, .gltf, .m3d or .md5mesh; export the model as one of them"),
-        ));
+    if !matches!(
+        kind,
+        Some(FileKind::M3d | FileKind::Md5Mesh | FileKind::Gltf)
+    ) {
+        let error = Diagnostic::error(
+            file,
+            format!("unsupported model format: `{}`", manifest.model),
+        );
+        return Err(FormatError::one(error.with_hint(
+            "models end in .glb, .gltf, .m3d or .md5mesh; export the model as one of them",
+        )));
     }
     let source = read(&manifest.model).map_err(|reason| {
         let message = format!("cannot read the model `{}`: {reason}", manifest.model);
@@ -53,26 +62,63 @@ pub fn open_manifest<'s>(
     let mut opened = Opened::new();
     let mut donors = Donors::default();
     let mut totals = ClipTotals::default();
-    imported.model.clips.iter().for_each(|clip| totals.add(clip));
-    for (name, entry) in manifest.clips.iter().filter(|(_, entry)| entry.mirror.is_none()) {
+    imported
+        .model
+        .clips
+        .iter()
+        .for_each(|clip| totals.add(clip));
+    for (name, entry) in manifest
+        .clips
+        .iter()
+        .filter(|(_, entry)| entry.mirror.is_none())
+    {
         let found = match &entry.retarget {
-            Some(retarget) => donors.clip(file, name, entry, retarget, &mut imported, &settings, &mut read),
-            None => find_clip(file, name, entry, &mut imported, &settings, &mut opened, &mut read),
+            Some(retarget) => donors.clip(
+                file,
+                name,
+                entry,
+                retarget,
+                &mut imported,
+                &settings,
+                &mut read,
+            ),
+            None => find_clip(
+                file,
+                name,
+                entry,
+                &mut imported,
+                &settings,
+                &mut opened,
+                &mut read,
+            ),
         };
-        let Imported { model, warnings, reach, .. } = &mut imported;
+        let Imported {
+            model,
+            warnings,
+            reach,
+            ..
+        } = &mut imported;
         // A clip of the model that an entry refers to is replaced by the entry.
-        let own = found.as_ref().ok().filter(|_| entry.file.is_none()).map(|clip| clip.timing.name.clone());
+        let own = found
+            .as_ref()
+            .ok()
+            .filter(|_| entry.file.is_none())
+            .map(|clip| clip.timing.name.clone());
         let admitted = found.and_then(|clip| {
             let clip = refine(file, name, entry, clip, &model.skeleton, warnings)?;
             let clip = root_motion
                 .take_out(manifest, entry, clip, &model.skeleton)
                 .map_err(|error| FormatError::one(Diagnostic::error(file, error.to_string())))?;
-            reach.admit(&model.skeleton, &clip).map_err(|error| FormatError::one(Diagnostic::error(file, error)))?;
+            reach
+                .admit(&model.skeleton, &clip)
+                .map_err(|error| FormatError::one(Diagnostic::error(file, error)))?;
             Ok(clip)
         });
         match admitted {
             Ok(clip) => {
-                model.clips.retain(|c| &*c.timing.name != name && Some(&c.timing.name) != own.as_ref());
+                model
+                    .clips
+                    .retain(|c| &*c.timing.name != name && Some(&c.timing.name) != own.as_ref());
                 totals.add(&clip);
                 model.clips.push(clip);
                 limits.check_totals(file, &totals)?;
@@ -95,8 +141,11 @@ fn left_out(name: &str, error: FormatError) -> impl Iterator<Item = Diagnostic> 
     error.diagnostics.into_iter().map(move |mut diagnostic| {
         diagnostic.severity = crate::format::Severity::Warning;
         let context = format!("clip `{name}` is left out");
-        diagnostic.context =
-            if diagnostic.context.is_empty() { context } else { format!("{}; {context}", diagnostic.context) };
+        diagnostic.context = if diagnostic.context.is_empty() {
+            context
+        } else {
+            format!("{}; {context}", diagnostic.context)
+        };
         diagnostic
     })
 }
@@ -109,16 +158,29 @@ fn add_mirrored(
     totals: &mut ClipTotals,
     imported: &mut Imported,
 ) -> Result<(), FormatError> {
-    let images = manifest.clips.iter().filter_map(|(name, entry)| Some((name, entry, entry.mirror.as_deref()?)));
+    let images = manifest
+        .clips
+        .iter()
+        .filter_map(|(name, entry)| Some((name, entry, entry.mirror.as_deref()?)));
     let mut made = Vec::new();
     let mut moves = vec![false; imported.model.skeleton.len()];
     for (name, entry, original) in images {
-        let Imported { model, warnings, reach, .. } = &mut *imported;
+        let Imported {
+            model,
+            warnings,
+            reach,
+            ..
+        } = &mut *imported;
         let found = original_of(file, name, original, manifest, &model.clips);
         let mirrored = found.and_then(|clip| {
-            moves.iter_mut().enumerate().for_each(|(joint, moves)| *moves |= clip.animates(joint));
+            moves
+                .iter_mut()
+                .enumerate()
+                .for_each(|(joint, moves)| *moves |= clip.animates(joint));
             let failed = |error: String| FormatError::one(Diagnostic::error(file, error));
-            let clip = clip.mirrored(&model.skeleton).map_err(|error| failed(error.to_string()))?;
+            let clip = clip
+                .mirrored(&model.skeleton)
+                .map_err(|error| failed(error.to_string()))?;
             let mut clip = refine(file, name, entry, clip, &model.skeleton, warnings)?;
             if let Some(speed) = entry.ground_speed {
                 clip.set_root_path(steady_path(&clip, speed));
@@ -135,9 +197,16 @@ fn add_mirrored(
             Err(error) => warnings.extend(left_out(name, error)),
         }
     }
-    imported.warnings.extend(check_sides(file, &imported.model.skeleton, |joint| moves[joint]));
+    imported
+        .warnings
+        .extend(check_sides(file, &imported.model.skeleton, |joint| {
+            moves[joint]
+        }));
     let clips = &mut imported.model.clips;
-    clips.retain(|clip| made.iter().all(|image| image.timing.name != clip.timing.name));
+    clips.retain(|clip| {
+        made.iter()
+            .all(|image| image.timing.name != clip.timing.name)
+    });
     clips.extend(made);
     Ok(())
 }
@@ -151,7 +220,8 @@ fn pair_sides(file: &str, manifest: &Manifest, imported: &mut Imported) {
             (Some(left), Some(right)) => pairs.push((left, right)),
             (found, _) => {
                 let missing = if found.is_none() { left } else { right };
-                let mut warning = Diagnostic::warning(file, format!("sides: the model has no joint `{missing}`"));
+                let mut warning =
+                    Diagnostic::warning(file, format!("sides: the model has no joint `{missing}`"));
                 if let Some(near) = skeleton.nearest_name(missing) {
                     warning = warning.with_hint(format!("did you mean `{near}`?"));
                 }
@@ -169,7 +239,10 @@ fn compress(model: &mut Model, error: f32) {
     let compress = Compress::new(&model.skeleton, &model.parts, error);
     let mut done: HashMap<usize, SkeletalClip> = HashMap::new();
     for clip in &mut model.clips {
-        let mut small = done.entry(clip.frames_key()).or_insert_with(|| compress.run(clip)).clone();
+        let mut small = done
+            .entry(clip.frames_key())
+            .or_insert_with(|| compress.run(clip))
+            .clone();
         small.timing = clip.timing.clone();
         small.set_root_path(clip.root_path().cloned());
         *clip = small;
@@ -189,11 +262,21 @@ fn rename_joints(file: &str, manifest: &Manifest, imported: &mut Imported) {
         );
         imported.warnings.push(Diagnostic::warning(file, message));
     }
-    let renamed = skeleton.with_names(manifest.joint_names.iter().map(|name| Arc::from(name.as_str())));
+    let renamed = skeleton.with_names(
+        manifest
+            .joint_names
+            .iter()
+            .map(|name| Arc::from(name.as_str())),
+    );
     let twice = duplicates(renamed.names());
     if !twice.is_empty() {
-        let message = format!("joint_names gives several joints the same name: {}", listed(twice));
-        imported.warnings.push(Diagnostic::warning(file, message).with_hint(FIRST_ANSWERS));
+        let message = format!(
+            "joint_names gives several joints the same name: {}",
+            listed(twice)
+        );
+        imported
+            .warnings
+            .push(Diagnostic::warning(file, message).with_hint(FIRST_ANSWERS));
     }
     for clip in &mut imported.model.clips {
         clip.rename_joints(renamed.names().clone());
@@ -216,22 +299,38 @@ fn refine(
     }
     match entry.additive {
         Some(true) if !clip.additive => {
-            let too_far = |error: ClipError| FormatError::one(Diagnostic::error(file, error.to_string()));
+            let too_far =
+                |error: ClipError| FormatError::one(Diagnostic::error(file, error.to_string()));
             clip = clip.to_additive(skeleton).map_err(too_far)?;
         }
         Some(additive) => clip.additive = additive,
         None => {}
     }
-    let own_rate = Some(clip.frame_rate()).filter(|rate| clip.frame_times().is_none() && *rate > 0.0);
+    let own_rate =
+        Some(clip.frame_rate()).filter(|rate| clip.frame_times().is_none() && *rate > 0.0);
     let rate = entry.frame_rate.or(own_rate);
-    let keys: Vec<_> = entry.callbacks.iter().map(|key| (key, key.place(rate))).collect();
+    let keys: Vec<_> = entry
+        .callbacks
+        .iter()
+        .map(|key| (key, key.place(rate)))
+        .collect();
     if let Some((key, _)) = keys.iter().find(|(_, place)| place.is_none()) {
-        let message = format!("callback `{}` of clip `{name}` is at a frame, and the clip has no frame rate", key.name);
+        let message = format!(
+            "callback `{}` of clip `{name}` is at a frame, and the clip has no frame rate",
+            key.name
+        );
         let hint = "add `frame_rate: 30` to the clip, or give the time in seconds";
-        return Err(FormatError::one(Diagnostic::error(file, message).with_hint(hint)));
+        return Err(FormatError::one(
+            Diagnostic::error(file, message).with_hint(hint),
+        ));
     }
-    let keys = || keys.iter().filter_map(|(key, place)| Some((key, (*place)?)));
-    let late = keys().filter(|(_, (time, until))| until.unwrap_or(*time) > clip.timing.duration * (1.0 + 1e-9)).count();
+    let keys = || {
+        keys.iter()
+            .filter_map(|(key, place)| Some((key, (*place)?)))
+    };
+    let late = keys()
+        .filter(|(_, (time, until))| until.unwrap_or(*time) > clip.timing.duration * (1.0 + 1e-9))
+        .count();
     if late > 0 {
         let message = format!(
             "{late} callback key{} of clip `{name}` lie{} past its end ({:.3} s) and moved there",
@@ -241,12 +340,13 @@ fn refine(
         );
         warnings.push(Diagnostic::warning(file, message));
     }
-    clip.timing.extend_callbacks(keys().map(|(key, (time, until))| CallbackKey {
-        time,
-        until,
-        name: key.name.as_str().into(),
-        data: key.data.clone().into(),
-    }));
+    clip.timing
+        .extend_callbacks(keys().map(|(key, (time, until))| CallbackKey {
+            time,
+            until,
+            name: key.name.as_str().into(),
+            data: key.data.clone().into(),
+        }));
     Ok(clip)
 }
 
@@ -268,69 +368,160 @@ mod tests {
         baseframe {\n( 0 0 0 ) ( 0 0 0 )\n( 0 0 1 ) ( 0 0 0 )\n}\n\
         frame 0 {\n0\n}\nframe 1 {\n1\n}\nframe 2 {\n3\n}\n";
 
-    fn open(manifest: &Manifest, limits: &Limits, anim: &str, reads: &mut usize) -> Result<Imported, FormatError> {
+    fn open(
+        manifest: &Manifest,
+        limits: &Limits,
+        anim: &str,
+        reads: &mut usize,
+    ) -> Result<Imported, FormatError> {
         open_manifest("a.character.ron", manifest, limits, |file| {
             *reads += 1;
-            Ok(Cow::Owned(if file == "a.md5mesh" { MESH.into() } else { anim.as_bytes().to_vec() }))
+            Ok(Cow::Owned(if file == "a.md5mesh" {
+                MESH.into()
+            } else {
+                anim.as_bytes().to_vec()
+            }))
         })
     }
 
     fn many_clips(count: usize, entry: &ClipEntry) -> Manifest {
         let clips = (0..count).map(|i| (format!("clip{i}"), entry.clone()));
-        Manifest { clips: clips.collect(), ..Manifest::of_model("a.md5mesh") }
+        Manifest {
+            clips: clips.collect(),
+            ..Manifest::of_model("a.md5mesh")
+        }
     }
 
     #[test]
     fn a_file_that_four_thousand_entries_name_is_parsed_once_and_its_clips_share_their_frames() {
-        let entry = ClipEntry { file: Some("a.md5anim".into()), ..ClipEntry::default() };
-        let (mut reads, limits) = (0, Limits { total_bytes: 4096, ..Limits::default() });
+        let entry = ClipEntry {
+            file: Some("a.md5anim".into()),
+            ..ClipEntry::default()
+        };
+        let (mut reads, limits) = (
+            0,
+            Limits {
+                total_bytes: 4096,
+                ..Limits::default()
+            },
+        );
         let manifest = many_clips(4000, &entry);
-        let clips = open(&manifest, &limits, ANIM, &mut reads).unwrap().model.clips;
+        let clips = open(&manifest, &limits, ANIM, &mut reads)
+            .unwrap()
+            .model
+            .clips;
         assert_eq!((clips.len(), reads), (4000, 2));
-        assert!(clips.iter().all(|clip| clip.frames_key() == clips[0].frames_key()));
-        let compressed = Manifest { clip_error: Some(0.01), ..manifest };
-        let clips = open(&compressed, &limits, ANIM, &mut reads).unwrap().model.clips;
-        assert!(clips.iter().all(|clip| clip.frames_key() == clips[0].frames_key()));
+        assert!(
+            clips
+                .iter()
+                .all(|clip| clip.frames_key() == clips[0].frames_key())
+        );
+        let compressed = Manifest {
+            clip_error: Some(0.01),
+            ..manifest
+        };
+        let clips = open(&compressed, &limits, ANIM, &mut reads)
+            .unwrap()
+            .model
+            .clips;
+        assert!(
+            clips
+                .iter()
+                .all(|clip| clip.frames_key() == clips[0].frames_key())
+        );
 
         // Differences are frames of their own, and these are too many.
-        let additive = many_clips(4000, &ClipEntry { additive: Some(true), ..entry });
-        let error = open(&additive, &limits, ANIM, &mut reads).unwrap_err().to_string();
-        assert!(error.contains("bytes of clips in memory") && error.contains("`total_bytes`"), "{error}");
+        let additive = many_clips(
+            4000,
+            &ClipEntry {
+                additive: Some(true),
+                ..entry
+            },
+        );
+        let error = open(&additive, &limits, ANIM, &mut reads)
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.contains("bytes of clips in memory") && error.contains("`total_bytes`"),
+            "{error}"
+        );
     }
 
     #[test]
     fn keys_at_frames_are_placed_by_the_clips_frame_rate_or_by_the_one_that_is_given() {
         let keys = |frame_rate| {
-            let frames = CallbackEntry { time: None, frames: Some((0.5, 1.0)), ..CallbackEntry::new(0.0, "range") };
-            let frame = CallbackEntry { time: None, frame: Some(1.0), ..CallbackEntry::new(0.0, "key") };
+            let frames = CallbackEntry {
+                time: None,
+                frames: Some((0.5, 1.0)),
+                ..CallbackEntry::new(0.0, "range")
+            };
+            let frame = CallbackEntry {
+                time: None,
+                frame: Some(1.0),
+                ..CallbackEntry::new(0.0, "key")
+            };
             let callbacks = vec![frames, frame];
-            ClipEntry { file: Some("a.md5anim".into()), callbacks, frame_rate, ..ClipEntry::default() }
+            ClipEntry {
+                file: Some("a.md5anim".into()),
+                callbacks,
+                frame_rate,
+                ..ClipEntry::default()
+            }
         };
         let placed = |frame_rate: Option<f64>| {
             let manifest = many_clips(1, &keys(frame_rate));
-            let clip = open(&manifest, &Limits::default(), ANIM, &mut 0).unwrap().model.clips.remove(0);
+            let clip = open(&manifest, &Limits::default(), ANIM, &mut 0)
+                .unwrap()
+                .model
+                .clips
+                .remove(0);
             let rate = frame_rate.unwrap_or(clip.frame_rate());
             let frame = |time: f64| (time * rate * 1e6).round() * 1e-6;
-            let places = clip.timing.callbacks.iter().map(|key| (frame(key.time), key.until.map(frame)));
+            let places = clip
+                .timing
+                .callbacks
+                .iter()
+                .map(|key| (frame(key.time), key.until.map(frame)));
             places.collect::<Vec<_>>()
         };
         assert_eq!(placed(None), [(0.5, Some(1.0)), (1.0, None)]);
         assert_eq!(placed(Some(2400.0)), [(0.5, Some(1.0)), (1.0, None)]);
 
         let skeleton = Skeleton::default();
-        let still = SkeletalClip::new(ClipTiming::new("still", 1.0), &ClipFrames::default()).unwrap();
-        let error =
-            refine("a.character.ron", "still", &keys(None), still.clone(), &skeleton, &mut Vec::new()).unwrap_err();
+        let still =
+            SkeletalClip::new(ClipTiming::new("still", 1.0), &ClipFrames::default()).unwrap();
+        let error = refine(
+            "a.character.ron",
+            "still",
+            &keys(None),
+            still.clone(),
+            &skeleton,
+            &mut Vec::new(),
+        )
+        .unwrap_err();
         let error = error.to_string();
         assert!(
-            error.contains("`range` of clip `still` is at a frame") && error.contains("`frame_rate: 30`"),
+            error.contains("`range` of clip `still` is at a frame")
+                && error.contains("`frame_rate: 30`"),
             "{error}"
         );
         // A range that reaches past the end is cut there.
         let (entry, mut warnings) = (keys(Some(0.5)), Vec::new());
-        let clip = refine("a.character.ron", "still", &entry, still, &skeleton, &mut warnings).unwrap();
+        let clip = refine(
+            "a.character.ron",
+            "still",
+            &entry,
+            still,
+            &skeleton,
+            &mut warnings,
+        )
+        .unwrap();
         assert_eq!(
-            (clip.timing.callbacks[0].time, clip.timing.callbacks[0].until, warnings.len()),
+            (
+                clip.timing.callbacks[0].time,
+                clip.timing.callbacks[0].until,
+                warnings.len()
+            ),
             (1.0, Some(1.0), 1)
         );
     }
@@ -339,25 +530,57 @@ mod tests {
     fn root_motion_is_taken_out_once_for_clips_that_share_their_frames() {
         // The root goes 3 m ahead in 1/12 s.
         let anim = ANIM.replace("-1 4 0", "-1 1 0");
-        let entry = ClipEntry { file: Some("a.md5anim".into()), ..ClipEntry::default() };
-        let on = Manifest { root_motion: Some(RootMotionEntry::default()), ..many_clips(3, &entry) };
+        let entry = ClipEntry {
+            file: Some("a.md5anim".into()),
+            ..ClipEntry::default()
+        };
+        let on = Manifest {
+            root_motion: Some(RootMotionEntry::default()),
+            ..many_clips(3, &entry)
+        };
         let mut own = on.clone();
-        let off = ClipRootMotion { ground: Some(false), turn: Some(false), ..ClipRootMotion::default() };
+        let off = ClipRootMotion {
+            ground: Some(false),
+            turn: Some(false),
+            ..ClipRootMotion::default()
+        };
         own.clips.get_mut("clip1").unwrap().root_motion = Some(off);
         own.clips.get_mut("clip2").unwrap().ground_speed = Some(-2.0);
         for clip_error in [None, Some(0.01)] {
-            let own = Manifest { clip_error, ..own.clone() };
-            let clips = open(&own, &Limits::default(), &anim, &mut 0).unwrap().model.clips;
-            let ends = |clip: usize| clips[clip].transform_at(0, clips[clip].frame_count() - 1).translation;
-            assert!(ends(0).distance(Vec3::ZERO) < 1e-6 && ends(1).distance(Vec3::NEG_Z * 3.0) < 1e-3, "{}", ends(1));
+            let own = Manifest {
+                clip_error,
+                ..own.clone()
+            };
+            let clips = open(&own, &Limits::default(), &anim, &mut 0)
+                .unwrap()
+                .model
+                .clips;
+            let ends = |clip: usize| {
+                clips[clip]
+                    .transform_at(0, clips[clip].frame_count() - 1)
+                    .translation
+            };
+            assert!(
+                ends(0).distance(Vec3::ZERO) < 1e-6 && ends(1).distance(Vec3::NEG_Z * 3.0) < 1e-3,
+                "{}",
+                ends(1)
+            );
             assert_eq!(clips[0].frames_key(), clips[2].frames_key());
-            let totals: Vec<_> =
-                clips.iter().map(|clip| clip.root_path().map(|path| path.total().translation())).collect();
+            let totals: Vec<_> = clips
+                .iter()
+                .map(|clip| clip.root_path().map(|path| path.total().translation()))
+                .collect();
             let near = |a: Option<Vec3>, b: Vec3| a.is_some_and(|a| a.distance(b) < 1e-6);
-            assert!(near(totals[0], Vec3::NEG_Z * 3.0) && near(totals[2], Vec3::Z / 6.0), "{totals:?}");
+            assert!(
+                near(totals[0], Vec3::NEG_Z * 3.0) && near(totals[2], Vec3::Z / 6.0),
+                "{totals:?}"
+            );
             assert_eq!(totals[1], None);
         }
-        let off = open(&many_clips(1, &entry), &Limits::default(), &anim, &mut 0).unwrap().model.clips;
+        let off = open(&many_clips(1, &entry), &Limits::default(), &anim, &mut 0)
+            .unwrap()
+            .model
+            .clips;
         assert_eq!(off[0].root_path(), None);
     }
 
@@ -373,57 +596,131 @@ mod tests {
         })";
         let manifest = Manifest::parse("a", text.as_bytes()).unwrap();
         let imported = open(&manifest, &Limits::default(), &anim, &mut 0).unwrap();
-        let clip = |name: &str| imported.model.clips.iter().find(|clip| &*clip.timing.name == name).unwrap();
+        let clip = |name: &str| {
+            imported
+                .model
+                .clips
+                .iter()
+                .find(|clip| &*clip.timing.name == name)
+                .unwrap()
+        };
         let (a, left) = (clip("a"), clip("left"));
-        assert_eq!((a.timing.playback, a.timing.duration), (PlaybackMode::PingPong, left.timing.duration));
-        let keys: Vec<String> =
-            a.timing.callbacks.iter().map(|k| format!("{} {}", k.name, ron::to_string(&k.data).unwrap())).collect();
+        assert_eq!(
+            (a.timing.playback, a.timing.duration),
+            (PlaybackMode::PingPong, left.timing.duration)
+        );
+        let keys: Vec<String> = a
+            .timing
+            .callbacks
+            .iter()
+            .map(|k| format!("{} {}", k.name, ron::to_string(&k.data).unwrap()))
+            .collect();
         assert_eq!(keys, ["own \"left\"", "step \"right\""]);
         // The joints are above each other, so the plane is level and the way ahead stays.
-        assert!(a.root_path().unwrap().total().translation().distance(Vec3::NEG_Z * 3.0) < 1e-6);
+        assert!(
+            a.root_path()
+                .unwrap()
+                .total()
+                .translation()
+                .distance(Vec3::NEG_Z * 3.0)
+                < 1e-6
+        );
         assert!((clip("fast").root_path().unwrap().ground_speed() - 5.0).abs() < 1e-6);
         assert_eq!(imported.model.clips.len(), 3);
         let warned: Vec<String> = imported.warnings.iter().map(ToString::to_string).collect();
-        for part in
-            ["no joint `toe`", "did you mean `left`?", "`a` is a mirror image itself", "clip `of a` is left out"]
-        {
-            assert!(warned.iter().any(|warning| warning.contains(part)), "{part}: {warned:?}");
+        for part in [
+            "no joint `toe`",
+            "did you mean `left`?",
+            "`a` is a mirror image itself",
+            "clip `of a` is left out",
+        ] {
+            assert!(
+                warned.iter().any(|warning| warning.contains(part)),
+                "{part}: {warned:?}"
+            );
         }
     }
 
     #[test]
     fn an_unknown_root_is_an_error_that_lists_the_joints() {
         let joint = |name: &str| {
-            let entry = RootMotionEntry { joint: Some(name.into()), ..RootMotionEntry::default() };
-            Manifest { root_motion: Some(entry), ..Manifest::of_model("a.md5mesh") }
+            let entry = RootMotionEntry {
+                joint: Some(name.into()),
+                ..RootMotionEntry::default()
+            };
+            Manifest {
+                root_motion: Some(entry),
+                ..Manifest::of_model("a.md5mesh")
+            }
         };
         assert!(open(&joint("tip"), &Limits::default(), ANIM, &mut 0).is_ok());
-        let error = open(&joint("hips"), &Limits::default(), ANIM, &mut 0).unwrap_err().to_string();
-        assert!(error.contains("no joint `hips`; it has `root`, `tip`"), "{error}");
-        let error = open(&joint("rot"), &Limits::default(), ANIM, &mut 0).unwrap_err().to_string();
+        let error = open(&joint("hips"), &Limits::default(), ANIM, &mut 0)
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.contains("no joint `hips`; it has `root`, `tip`"),
+            "{error}"
+        );
+        let error = open(&joint("rot"), &Limits::default(), ANIM, &mut 0)
+            .unwrap_err()
+            .to_string();
         assert!(error.contains("did you mean `root`?"), "{error}");
     }
 
     #[test]
     fn a_negative_frame_rate_plays_the_frames_backward_at_that_speed() {
-        let manifest = many_clips(1, &ClipEntry { file: Some("a.md5anim".into()), ..ClipEntry::default() });
-        let play = |anim: &str| open(&manifest, &Limits::default(), anim, &mut 0).unwrap().model.clips.remove(0);
-        let (forward, backward) = (play(ANIM), play(&ANIM.replace("frameRate 24", "frameRate -12")));
-        assert_eq!((forward.timing.duration, backward.timing.duration), (2.0 / 24.0, 2.0 / 12.0));
+        let manifest = many_clips(
+            1,
+            &ClipEntry {
+                file: Some("a.md5anim".into()),
+                ..ClipEntry::default()
+            },
+        );
+        let play = |anim: &str| {
+            open(&manifest, &Limits::default(), anim, &mut 0)
+                .unwrap()
+                .model
+                .clips
+                .remove(0)
+        };
+        let (forward, backward) = (
+            play(ANIM),
+            play(&ANIM.replace("frameRate 24", "frameRate -12")),
+        );
+        assert_eq!(
+            (forward.timing.duration, backward.timing.duration),
+            (2.0 / 24.0, 2.0 / 12.0)
+        );
         for frame in 0..3 {
-            assert_eq!(backward.transform_at(0, frame), forward.transform_at(0, 2 - frame));
+            assert_eq!(
+                backward.transform_at(0, frame),
+                forward.transform_at(0, 2 - frame)
+            );
         }
         assert_eq!(forward.transform_at(0, 2).translation, Vec3::Y * 3.0);
     }
 
     #[test]
     fn joints_that_share_a_name_are_warned_about() {
-        let manifest = Manifest { joint_names: vec!["a".into(), "a".into()], ..Manifest::of_model("a.md5mesh") };
+        let manifest = Manifest {
+            joint_names: vec!["a".into(), "a".into()],
+            ..Manifest::of_model("a.md5mesh")
+        };
         let imported = open(&manifest, &Limits::default(), ANIM, &mut 0).unwrap();
-        let said = imported.warnings.iter().any(|w| w.message == "joint_names gives several joints the same name: `a`");
+        let said = imported
+            .warnings
+            .iter()
+            .any(|w| w.message == "joint_names gives several joints the same name: `a`");
         assert!(said, "{:?}", imported.warnings);
         let twice = MESH.replace("\"tip\"", "\"root\"");
-        let warnings = open_model("a.md5mesh", twice.as_bytes(), &ImportSettings::default()).unwrap().warnings;
-        assert!(warnings.iter().any(|w| w.message == "several joints share a name: `root`"), "{warnings:?}");
+        let warnings = open_model("a.md5mesh", twice.as_bytes(), &ImportSettings::default())
+            .unwrap()
+            .warnings;
+        assert!(
+            warnings
+                .iter()
+                .any(|w| w.message == "several joints share a name: `root`"),
+            "{warnings:?}"
+        );
     }
 }

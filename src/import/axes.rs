@@ -45,9 +45,15 @@ impl Basis {
         let scale = settings.scale;
         if !(scale.is_finite() && scale > 0.0) {
             let error = Diagnostic::error(file, format!("the load setting `scale` is {scale}"));
-            return Err(FormatError::one(error.with_hint("use a finite number above 0, such as 1 or 0.0254")));
+            return Err(FormatError::one(
+                error.with_hint("use a finite number above 0, such as 1 or 0.0254"),
+            ));
         }
-        let up = if settings.up == UpAxis::Auto { default_up } else { settings.up };
+        let up = if settings.up == UpAxis::Auto {
+            default_up
+        } else {
+            settings.up
+        };
         let mirror = if right_handed { 1.0 } else { -1.0 };
         let axis = |from, sign| Axis { from, sign };
         let axes = match up {
@@ -65,7 +71,11 @@ impl Basis {
     /// # Errors
     /// The scale is not finite or not above 0.
     #[cfg(feature = "gltf")]
-    pub(super) fn facing_z(file: &str, settings: &ImportSettings, right_handed: bool) -> Result<Self, FormatError> {
+    pub(super) fn facing_z(
+        file: &str,
+        settings: &ImportSettings,
+        right_handed: bool,
+    ) -> Result<Self, FormatError> {
         let mut basis = Self::new(file, settings, right_handed, UpAxis::Y)?;
         if settings.up == UpAxis::Auto && right_handed {
             basis.axes = [(0, -1.0), (1, 1.0), (2, -1.0)].map(|(from, sign)| Axis { from, sign });
@@ -77,9 +87,15 @@ impl Basis {
     pub(super) fn inverse(&self) -> Self {
         let mut axes = self.axes;
         for (to, axis) in self.axes.iter().enumerate() {
-            axes[axis.from] = Axis { from: to, sign: axis.sign };
+            axes[axis.from] = Axis {
+                from: to,
+                sign: axis.sign,
+            };
         }
-        Self { axes, scale: 1.0 / self.scale }
+        Self {
+            axes,
+            scale: 1.0 / self.scale,
+        }
     }
 
     /// Returns `true` if the change mirrors: triangles flip and cross products change sign.
@@ -127,7 +143,10 @@ impl Basis {
             self.direction(column.into()).into()
         };
         let [x, y, z] = self.axes.map(column);
-        Affine3A { matrix3: Mat3A::from_cols(x, y, z), translation: self.point(m.translation.into()).into() }
+        Affine3A {
+            matrix3: Mat3A::from_cols(x, y, z),
+            translation: self.point(m.translation.into()).into(),
+        }
     }
 
     fn determinant(&self) -> f32 {
@@ -148,7 +167,11 @@ mod tests {
         let mut out = Vec::new();
         for up in [UpAxis::Y, UpAxis::Z] {
             for right_handed in [false, true] {
-                let settings = ImportSettings { scale: 0.5, up, ..ImportSettings::default() };
+                let settings = ImportSettings {
+                    scale: 0.5,
+                    up,
+                    ..ImportSettings::default()
+                };
                 out.push(Basis::new("f", &settings, right_handed, UpAxis::Y).unwrap());
             }
         }
@@ -166,16 +189,30 @@ mod tests {
     #[test]
     fn forward_up_and_right_land_on_bevys() {
         let settings = ImportSettings::default();
-        let basis = |right, up| Basis::new("f", &ImportSettings { up, ..settings }, right, UpAxis::Y).unwrap();
+        let basis = |right, up| {
+            Basis::new("f", &ImportSettings { up, ..settings }, right, UpAxis::Y).unwrap()
+        };
         let (forward, up, right) = (Vec3::NEG_Z, Vec3::Y, Vec3::X);
         let md5 = basis(true, UpAxis::Z);
-        assert_eq!([Vec3::X, Vec3::Z, Vec3::NEG_Y].map(|v| md5.point(v)), [forward, up, right]);
+        assert_eq!(
+            [Vec3::X, Vec3::Z, Vec3::NEG_Y].map(|v| md5.point(v)),
+            [forward, up, right]
+        );
         let d3d = basis(false, UpAxis::Auto);
-        assert_eq!([Vec3::Z, Vec3::Y, Vec3::X].map(|v| d3d.point(v)), [forward, up, right]);
+        assert_eq!(
+            [Vec3::Z, Vec3::Y, Vec3::X].map(|v| d3d.point(v)),
+            [forward, up, right]
+        );
         let left_z = basis(false, UpAxis::Z);
-        assert_eq!([Vec3::X, Vec3::Z, Vec3::Y].map(|v| left_z.point(v)), [forward, up, right]);
+        assert_eq!(
+            [Vec3::X, Vec3::Z, Vec3::Y].map(|v| left_z.point(v)),
+            [forward, up, right]
+        );
         assert_eq!([md5, d3d, left_z].map(|b| b.mirrors()), [false, true, true]);
-        assert_eq!(md5.point(Vec3::new(1.0, 2.0, 3.0)), Vec3::new(-2.0, 3.0, -1.0));
+        assert_eq!(
+            md5.point(Vec3::new(1.0, 2.0, 3.0)),
+            Vec3::new(-2.0, 3.0, -1.0)
+        );
     }
 
     #[test]
@@ -184,10 +221,21 @@ mod tests {
         let moved = transform.to_affine().transform_point3(point);
         for basis in bases() {
             let expected = basis.point(moved);
-            let got = basis.transform(transform).to_affine().transform_point3(basis.point(point));
-            assert!((got - expected).length() < 1e-5, "{basis:?}: {got} {expected}");
-            let got = basis.affine(transform.to_affine()).transform_point3(basis.point(point));
-            assert!((got - expected).length() < 1e-5, "{basis:?}: {got} {expected}");
+            let got = basis
+                .transform(transform)
+                .to_affine()
+                .transform_point3(basis.point(point));
+            assert!(
+                (got - expected).length() < 1e-5,
+                "{basis:?}: {got} {expected}"
+            );
+            let got = basis
+                .affine(transform.to_affine())
+                .transform_point3(basis.point(point));
+            assert!(
+                (got - expected).length() < 1e-5,
+                "{basis:?}: {got} {expected}"
+            );
         }
     }
 
@@ -197,7 +245,10 @@ mod tests {
             let back = basis.inverse();
             let there = basis.transform(transform());
             assert_eq!(back.transform(there), transform());
-            assert_eq!(back.affine(basis.affine(transform().to_affine())), transform().to_affine());
+            assert_eq!(
+                back.affine(basis.affine(transform().to_affine())),
+                transform().to_affine()
+            );
             assert_eq!(basis.mirrors(), back.mirrors());
         }
     }
@@ -207,14 +258,23 @@ mod tests {
         let d3d = bases()[0];
         let turned = d3d.rotation(Quat::from_rotation_y(FRAC_PI_2));
         assert_eq!(turned, Quat::from_rotation_y(-FRAC_PI_2));
-        assert_eq!(d3d.rotation(Quat::from_rotation_z(1.0)), Quat::from_rotation_z(1.0));
+        assert_eq!(
+            d3d.rotation(Quat::from_rotation_z(1.0)),
+            Quat::from_rotation_z(1.0)
+        );
     }
 
     #[test]
     fn a_scale_that_is_not_positive_and_finite_is_an_error() {
         for scale in [0.0, -1.0, f32::NAN, f32::INFINITY] {
-            let settings = ImportSettings { scale, ..ImportSettings::default() };
-            assert!(Basis::new("f", &settings, true, UpAxis::Y).is_err(), "{scale}");
+            let settings = ImportSettings {
+                scale,
+                ..ImportSettings::default()
+            };
+            assert!(
+                Basis::new("f", &settings, true, UpAxis::Y).is_err(),
+                "{scale}"
+            );
         }
     }
 }

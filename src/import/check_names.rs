@@ -5,14 +5,19 @@ use crate::{format::Diagnostic, model::BlendSpaceError, spelling::did_you_mean};
 
 /// Warns about blend spaces whose clips are missing, and those whose name is a clip's.
 pub(super) fn check_blend_spaces(file: &str, manifest: &Manifest, imported: &mut Imported) {
-    let Imported { model, warnings, .. } = imported;
+    let Imported {
+        model, warnings, ..
+    } = imported;
     let timings = || model.clips.iter().map(|clip| &clip.timing);
     for space in manifest.resolve_blend_spaces() {
         let name = space.name();
         if let Err(error) = bind_blend_space(&space, timings(), &[]) {
-            let warning = Diagnostic::warning(file, format!("blend space `{name}` is left out: {error}"));
+            let warning =
+                Diagnostic::warning(file, format!("blend space `{name}` is left out: {error}"));
             let near = match &error {
-                BlendSpaceError::NoClip(clip) => did_you_mean(clip, timings().map(|timing| &*timing.name)),
+                BlendSpaceError::NoClip(clip) => {
+                    did_you_mean(clip, timings().map(|timing| &*timing.name))
+                }
                 _ => None,
             };
             warnings.push(match near {
@@ -21,7 +26,8 @@ pub(super) fn check_blend_spaces(file: &str, manifest: &Manifest, imported: &mut
             });
         }
         if timings().any(|timing| timing.name == *name) {
-            let message = format!("blend space `{name}` has the name of a clip, which plays in its place");
+            let message =
+                format!("blend space `{name}` has the name of a clip, which plays in its place");
             warnings.push(Diagnostic::warning(file, message).with_hint("rename one of them"));
         }
     }
@@ -30,25 +36,54 @@ pub(super) fn check_blend_spaces(file: &str, manifest: &Manifest, imported: &mut
 /// Warns about joints that the manifest names and the skeleton lacks.
 pub(super) fn check_joints(file: &str, manifest: &Manifest, imported: &mut Imported) {
     let skeleton = &imported.model.skeleton;
-    let masks = manifest
-        .masks
+    let masks = manifest.masks.iter().flat_map(|(mask, entry)| {
+        entry
+            .roots
+            .iter()
+            .map(move |joint| (format!("mask `{mask}`"), joint.as_str()))
+    });
+    let sockets = manifest
+        .sockets
         .iter()
-        .flat_map(|(mask, entry)| entry.roots.iter().map(move |joint| (format!("mask `{mask}`"), joint.as_str())));
-    let sockets = manifest.sockets.iter().map(|(socket, entry)| (format!("socket `{socket}`"), entry.joint.as_str()));
-    let goals = manifest
-        .goals
+        .map(|(socket, entry)| (format!("socket `{socket}`"), entry.joint.as_str()));
+    let goals = manifest.goals.iter().flat_map(|(goal, entry)| {
+        entry
+            .limb
+            .joints()
+            .map(move |joint| (format!("goal `{goal}`"), joint))
+    });
+    let looks = manifest
+        .look_at
         .iter()
-        .flat_map(|(goal, entry)| entry.limb.joints().map(move |joint| (format!("goal `{goal}`"), joint)));
-    let looks = manifest.look_at.iter().flat_map(|entry| entry.names().map(|joint| ("look_at".to_owned(), joint)));
-    let springs =
-        manifest.springs.iter().flat_map(|entry| entry.joints.iter().map(|joint| ("springs".into(), &**joint)));
-    let colliders = manifest.colliders.iter().map(|(name, entry)| (format!("collider `{name}`"), &*entry.joint));
-    let feet = manifest.feet.iter().flat_map(|entry| entry.names().map(|joint| ("feet".to_owned(), joint)));
-    let named = masks.chain(sockets).chain(goals).chain(looks).chain(feet).chain(springs).chain(colliders);
-    let missing: Vec<_> = named.filter(|(_, joint)| skeleton.joint(joint).is_none()).collect();
+        .flat_map(|entry| entry.names().map(|joint| ("look_at".to_owned(), joint)));
+    let springs = manifest.springs.iter().flat_map(|entry| {
+        entry
+            .joints
+            .iter()
+            .map(|joint| ("springs".into(), &**joint))
+    });
+    let colliders = manifest
+        .colliders
+        .iter()
+        .map(|(name, entry)| (format!("collider `{name}`"), &*entry.joint));
+    let feet = manifest
+        .feet
+        .iter()
+        .flat_map(|entry| entry.names().map(|joint| ("feet".to_owned(), joint)));
+    let named = masks
+        .chain(sockets)
+        .chain(goals)
+        .chain(looks)
+        .chain(feet)
+        .chain(springs)
+        .chain(colliders);
+    let missing: Vec<_> = named
+        .filter(|(_, joint)| skeleton.joint(joint).is_none())
+        .collect();
     let are_known = missing.is_empty();
     for (user, joint) in missing {
-        let mut diagnostic = Diagnostic::warning(file, format!("{user}: the model has no joint `{joint}`"));
+        let mut diagnostic =
+            Diagnostic::warning(file, format!("{user}: the model has no joint `{joint}`"));
         if let Some(near) = skeleton.nearest_name(joint) {
             diagnostic = diagnostic.with_hint(format!("did you mean `{near}`?"));
         }
@@ -64,36 +99,70 @@ fn check_rig(file: &str, manifest: &Manifest, imported: &mut Imported) {
     let skeleton = &imported.model.skeleton;
     for (name, goal) in &manifest.goals {
         if let Err(error) = goal.limb.resolve(skeleton) {
-            imported.warnings.push(Diagnostic::warning(file, format!("goal `{name}`: {error}")));
+            imported
+                .warnings
+                .push(Diagnostic::warning(file, format!("goal `{name}`: {error}")));
         }
     }
-    if manifest.feet.as_ref().is_some_and(|entry| entry.resolve(skeleton, &[]).is_none()) {
+    if manifest
+        .feet
+        .as_ref()
+        .is_some_and(|entry| entry.resolve(skeleton, &[]).is_none())
+    {
         let warning = Diagnostic::warning(file, "feet: the joints do not form legs below the hips");
-        imported
-            .warnings
-            .push(warning.with_hint("name each leg's first joint and its foot, and the joint above all legs"));
+        imported.warnings.push(
+            warning.with_hint(
+                "name each leg's first joint and its foot, and the joint above all legs",
+            ),
+        );
     }
-    let legs = manifest.feet.iter().flat_map(|feet| &feet.legs).map(|leg| leg.tip.as_str());
-    let keyed = manifest.clips.iter().flat_map(|(clip, entry)| entry.plants.keys().map(move |foot| (clip, foot)));
+    let legs = manifest
+        .feet
+        .iter()
+        .flat_map(|feet| &feet.legs)
+        .map(|leg| leg.tip.as_str());
+    let keyed = manifest
+        .clips
+        .iter()
+        .flat_map(|(clip, entry)| entry.plants.keys().map(move |foot| (clip, foot)));
     for (clip, foot) in keyed.filter(|(_, foot)| !legs.clone().any(|tip| tip == *foot)) {
-        let warning =
-            Diagnostic::warning(file, format!("plants of clip `{clip}`: no leg of `feet` has the foot `{foot}`"));
-        let hint = did_you_mean(foot, legs.clone()).unwrap_or_else(|| "add the leg to `feet`".to_owned());
+        let warning = Diagnostic::warning(
+            file,
+            format!("plants of clip `{clip}`: no leg of `feet` has the foot `{foot}`"),
+        );
+        let hint =
+            did_you_mean(foot, legs.clone()).unwrap_or_else(|| "add the leg to `feet`".to_owned());
         imported.warnings.push(warning.with_hint(hint));
     }
-    if manifest.look_at.as_ref().is_some_and(|entry| entry.resolve(skeleton).is_none()) {
+    if manifest
+        .look_at
+        .as_ref()
+        .is_some_and(|entry| entry.resolve(skeleton).is_none())
+    {
         let warning = Diagnostic::warning(file, "look_at: the joints do not form a chain");
-        imported.warnings.push(warning.with_hint("list them parents first, and eyes below the last of them"));
+        imported
+            .warnings
+            .push(warning.with_hint("list them parents first, and eyes below the last of them"));
     }
     let springs = manifest.resolve_springs(skeleton);
     let known = || manifest.colliders.keys().map(String::as_str);
     for entry in &manifest.springs {
-        for joint in entry.joints.iter().filter(|joint| !skeleton.joint(joint).is_some_and(|j| springs.contains(j))) {
+        for joint in entry
+            .joints
+            .iter()
+            .filter(|joint| !skeleton.joint(joint).is_some_and(|j| springs.contains(j)))
+        {
             let message = format!("springs: joint `{joint}` has no bone that could swing");
             let hint = "a bone goes from a joint to the one below, or continues the one above";
-            imported.warnings.push(Diagnostic::warning(file, message).with_hint(hint));
+            imported
+                .warnings
+                .push(Diagnostic::warning(file, message).with_hint(hint));
         }
-        for name in entry.colliders.iter().filter(|name| !manifest.colliders.contains_key(*name)) {
+        for name in entry
+            .colliders
+            .iter()
+            .filter(|name| !manifest.colliders.contains_key(*name))
+        {
             let warning = Diagnostic::warning(file, format!("springs: no collider `{name}`"));
             imported.warnings.push(match did_you_mean(name, known()) {
                 Some(hint) => warning.with_hint(hint),

@@ -16,22 +16,36 @@ const MOST: usize = 2000;
 
 /// Warns if clips to mirror move joints that are on one side, but whose counterpart isn't known. `moves` tells which joints they
 /// move.
-pub(super) fn check_sides(file: &str, skeleton: &Skeleton, moves: impl Fn(usize) -> bool) -> Option<Diagnostic> {
+pub(super) fn check_sides(
+    file: &str,
+    skeleton: &Skeleton,
+    moves: impl Fn(usize) -> bool,
+) -> Option<Diagnostic> {
     let sides = Sides::new(skeleton);
     let axis = sides.plane().axis();
-    let place = |joint: JointIndex| Vec3::from(skeleton.rest_model()[usize::from(joint)].translation);
+    let place =
+        |joint: JointIndex| Vec3::from(skeleton.rest_model()[usize::from(joint)].translation);
     let is_alone = |joint: &JointIndex| sides.other(*joint) == *joint;
-    let paired: Vec<f32> = skeleton.joints().filter(|joint| !is_alone(joint)).map(|joint| place(joint)[axis]).collect();
-    let root = || skeleton.joints().next().map(|root| place(root)[axis]);
-    let middle = if paired.is_empty() { root()? } else { paired.iter().sum::<f32>() / paired.len() as f32 };
-    let (low, high) = skeleton
+    let paired: Vec<f32> = skeleton
         .joints()
-        .map(place)
-        .fold((Vec3::INFINITY, Vec3::NEG_INFINITY), |(low, high), place| (low.min(place), high.max(place)));
+        .filter(|joint| !is_alone(joint))
+        .map(|joint| place(joint)[axis])
+        .collect();
+    let root = || skeleton.joints().next().map(|root| place(root)[axis]);
+    let middle = if paired.is_empty() {
+        root()?
+    } else {
+        paired.iter().sum::<f32>() / paired.len() as f32
+    };
+    let (low, high) = skeleton.joints().map(place).fold(
+        (Vec3::INFINITY, Vec3::NEG_INFINITY),
+        |(low, high), place| (low.min(place), high.max(place)),
+    );
     let size = low.distance(high);
     let beside = |joint: &JointIndex| (place(*joint)[axis] - middle).abs() > BESIDE * size;
     // What the manifest says to be in the middle is known.
-    let is_unknown = |joint: &JointIndex| is_alone(joint) && !skeleton.has_side(*joint) && beside(joint);
+    let is_unknown =
+        |joint: &JointIndex| is_alone(joint) && !skeleton.has_side(*joint) && beside(joint);
     let unknown: Vec<JointIndex> = skeleton.joints().filter(is_unknown).take(MOST).collect();
 
     let mut depths = vec![0_usize; skeleton.len()];
@@ -50,7 +64,9 @@ pub(super) fn check_sides(file: &str, skeleton: &Skeleton, moves: impl Fn(usize)
     for &left in unknown.iter().filter(|joint| place(**joint)[axis] < middle) {
         let off = |joint: &JointIndex| place(*joint).distance(image(left));
         let candidates = unknown.iter().copied().filter(|right| {
-            place(*right)[axis] > middle && is_free[usize::from(*right)] && off(right) <= MIRRORED * size
+            place(*right)[axis] > middle
+                && is_free[usize::from(*right)]
+                && off(right) <= MIRRORED * size
         });
         let candidates = candidates.filter(|right| steps(*right) == steps(left));
         if let Some(right) = candidates.min_by(|a, b| off(a).total_cmp(&off(b))) {
@@ -68,8 +84,11 @@ pub(super) fn check_sides(file: &str, skeleton: &Skeleton, moves: impl Fn(usize)
         return None;
     }
     let names = listed(doubted.iter().map(|joint| &**skeleton.name(*joint)));
-    let message = format!("the sides of joints can't be told, so clips mirror them in place: {names}");
-    let entry = |[left, right]: &[JointIndex; 2]| format!("({:?}, {:?})", skeleton.name(*left), skeleton.name(*right));
+    let message =
+        format!("the sides of joints can't be told, so clips mirror them in place: {names}");
+    let entry = |[left, right]: &[JointIndex; 2]| {
+        format!("({:?}, {:?})", skeleton.name(*left), skeleton.name(*right))
+    };
     let table: Vec<String> = pairs.iter().map(entry).collect();
     let hint = match table.is_empty() {
         true => "say which joints are each other's mirror image: `sides: [(\"left_arm\", \"right_arm\")]`".to_owned(),

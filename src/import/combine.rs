@@ -62,7 +62,10 @@ impl Combiner {
     }
 
     /// Returns those joints of a vertex that count: so many that three vertices always fit into a palette.
-    pub(super) fn considered<'a>(&self, joints: &'a [(JointIndex, f32)]) -> &'a [(JointIndex, f32)] {
+    pub(super) fn considered<'a>(
+        &self,
+        joints: &'a [(JointIndex, f32)],
+    ) -> &'a [(JointIndex, f32)] {
         &joints[..joints.len().min(self.most / 3)]
     }
 
@@ -79,12 +82,21 @@ impl Combiner {
         for (vertex, joints) in vertices.enumerate() {
             if joints.len() > 4 {
                 let considered = self.considered(joints);
-                let [weight, lost, error] = [&joints[3..], &joints[considered.len()..], &considered[4..]].map(sum);
-                wide.push(Wide { vertex, rest: &considered[3..], weight, lost, error, entry: None });
+                let [weight, lost, error] =
+                    [&joints[3..], &joints[considered.len()..], &considered[4..]].map(sum);
+                wide.push(Wide {
+                    vertex,
+                    rest: &considered[3..],
+                    weight,
+                    lost,
+                    error,
+                    entry: None,
+                });
             }
             let mut influences = Influences::default();
             for (lane, &(joint, weight)) in joints.iter().take(4).enumerate() {
-                (influences.palette[lane], influences.weights[lane]) = (slots[usize::from(joint)], weight);
+                (influences.palette[lane], influences.weights[lane]) =
+                    (slots[usize::from(joint)], weight);
             }
             part.influences.push(influences);
         }
@@ -99,14 +111,20 @@ impl Combiner {
         // Farthest first: what is off most gets an entry of its own, and then others may be close enough to share it.
         let mut shares = vec![0.0; joints];
         while part.combined_joints.len() < room
-            && let Some(at) = (0..wide.len()).max_by(|&a, &b| wide[a].error.total_cmp(&wide[b].error).then(b.cmp(&a)))
+            && let Some(at) = (0..wide.len())
+                .max_by(|&a, &b| wide[a].error.total_cmp(&wide[b].error).then(b.cmp(&a)))
             && wide[at].error > self.error
         {
             let seed = &mut wide[at];
             let number = part.combined_joints.len() as u16;
             let total = sum(seed.rest);
-            let entry = seed.rest.iter().map(|&(joint, weight)| (slots[usize::from(joint)], weight / total));
-            entry.clone().for_each(|(slot, share)| shares[usize::from(slot)] = share);
+            let entry = seed
+                .rest
+                .iter()
+                .map(|&(joint, weight)| (slots[usize::from(joint)], weight / total));
+            entry
+                .clone()
+                .for_each(|(slot, share)| shares[usize::from(slot)] = share);
             part.combined_joints.push(entry.clone());
             (seed.error, seed.entry) = (0.0, Some(number));
             for other in wide.iter_mut() {
@@ -122,7 +140,10 @@ impl Combiner {
             self.largest_error = self.largest_error.max(wide.error + wide.lost);
         }
         self.entries += part.combined_joints.len();
-        let inexact = wide.iter().filter(|wide| wide.error + wide.lost > self.error).count();
+        let inexact = wide
+            .iter()
+            .filter(|wide| wide.error + wide.lost > self.error)
+            .count();
         if inexact > 0 {
             self.inexact += inexact;
             self.parts.push(format!("`{}`", part.name));
@@ -197,7 +218,11 @@ mod tests {
 
     fn combine(vertices: &[Joints], settings: &ImportSettings) -> (SkinPart, Combiner) {
         let mut combiner = Combiner::new(settings);
-        let part = SkinPart { name: "skin".into(), positions: vec![Vec3::ZERO; vertices.len()], ..SkinPart::default() };
+        let part = SkinPart {
+            name: "skin".into(),
+            positions: vec![Vec3::ZERO; vertices.len()],
+            ..SkinPart::default()
+        };
         let mut parts = with_palettes(part, &mesh(vertices), &mut combiner);
         assert_eq!(parts.len(), 1);
         (parts.remove(0), combiner)
@@ -205,13 +230,19 @@ mod tests {
 
     /// The joints of a vertex as they come out, by joint.
     fn joints(part: &SkinPart, vertex: usize) -> Vec<(JointIndex, f32)> {
-        let mut out: Vec<_> = part.joint_weights(vertex).map(|(slot, weight)| (part.palette[slot], weight)).collect();
+        let mut out: Vec<_> = part
+            .joint_weights(vertex)
+            .map(|(slot, weight)| (part.palette[slot], weight))
+            .collect();
         out.sort_by_key(|(joint, _)| *joint);
         out
     }
 
     fn are_close(a: Joints, b: Joints) -> bool {
-        a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.0 == b.0 && (a.1 - b.1).abs() < 1e-6)
+        a.len() == b.len()
+            && a.iter()
+                .zip(b)
+                .all(|(a, b)| a.0 == b.0 && (a.1 - b.1).abs() < 1e-6)
     }
 
     #[test]
@@ -224,7 +255,14 @@ mod tests {
         assert_eq!(part.influences[0].palette, [0, 1, 5, 2]);
         assert!(part.influences[0].weights.is_sorted_by(|a, b| a >= b));
         assert!(are_close(&joints(&part, 0), &five) && are_close(&joints(&part, 1), &[(2, 1.0)]));
-        assert_eq!((combiner.entries, combiner.largest_error, combiner.warning("f")), (1, 0.0, None));
+        assert_eq!(
+            (
+                combiner.entries,
+                combiner.largest_error,
+                combiner.warning("f")
+            ),
+            (1, 0.0, None)
+        );
     }
 
     #[test]
@@ -240,7 +278,10 @@ mod tests {
         assert!(combiner.largest_error < 1e-7);
         let off = [(0, 0.3), (1, 0.2), (2, 0.2), (3, 0.17), (4, 0.13)];
         for (skin_error, entries) in [(0.02, 2), (0.04, 1), (0.2, 0)] {
-            let settings = ImportSettings { skin_error, ..ImportSettings::default() };
+            let settings = ImportSettings {
+                skin_error,
+                ..ImportSettings::default()
+            };
             let (part, combiner) = combine(&[&a, &off], &settings);
             assert_eq!(part.combined_joints.len(), entries);
             assert!(combiner.largest_error <= skin_error && combiner.warning("f").is_none());
@@ -252,28 +293,68 @@ mod tests {
         // Each vertex loses its fifth joint, a larger one every time.
         let vertex = |v: u16| {
             let fifth = 0.01 * f32::from(v + 1);
-            [(0, 0.3), (1, 0.25), (2, 0.25), (2 * v + 3, 0.2 - fifth), (2 * v + 4, fifth)]
+            [
+                (0, 0.3),
+                (1, 0.25),
+                (2, 0.25),
+                (2 * v + 3, 0.2 - fifth),
+                (2 * v + 4, fifth),
+            ]
         };
         let vertices: Vec<_> = [3, 0, 7, 5, 1, 6, 2, 4].map(vertex).to_vec();
         let vertices: Vec<Joints> = vertices.iter().map(|vertex| &vertex[..]).collect();
-        let settings = ImportSettings { max_palette: 19 + 3, ..ImportSettings::default() };
+        let settings = ImportSettings {
+            max_palette: 19 + 3,
+            ..ImportSettings::default()
+        };
         let (part, combiner) = combine(&vertices, &settings);
-        let has_entry = |vertex: usize| part.influences[vertex].palette.iter().any(|&slot| slot >= 19);
-        assert_eq!((0..8).filter(|&vertex| has_entry(vertex)).collect::<Vec<_>>(), [2, 3, 5]);
+        let has_entry = |vertex: usize| {
+            part.influences[vertex]
+                .palette
+                .iter()
+                .any(|&slot| slot >= 19)
+        };
+        assert_eq!(
+            (0..8)
+                .filter(|&vertex| has_entry(vertex))
+                .collect::<Vec<_>>(),
+            [2, 3, 5]
+        );
         assert_eq!((part.palette_len(), combiner.inexact), (22, 5));
-        assert!((combiner.largest_error - 0.05).abs() < 1e-6, "{}", combiner.largest_error);
+        assert!(
+            (combiner.largest_error - 0.05).abs() < 1e-6,
+            "{}",
+            combiner.largest_error
+        );
         let warning = combiner.warning("f").unwrap().to_string();
-        assert!(warning.contains("5 vertices of `skin`") && warning.contains("5.00 %"), "{warning}");
+        assert!(
+            warning.contains("5 vertices of `skin`") && warning.contains("5.00 %"),
+            "{warning}"
+        );
     }
 
     #[test]
     fn settings_beyond_reason_are_harmless() {
         let five = [(2, 0.3), (4, 0.25), (5, 0.2), (7, 0.15), (9, 0.1)];
-        for (skin_error, max_palette) in [(f32::NAN, 0), (-1.0, 1), (f32::INFINITY, u16::MAX), (0.0, 13)] {
-            let settings = ImportSettings { skin_error, max_palette, ..ImportSettings::default() };
+        for (skin_error, max_palette) in [
+            (f32::NAN, 0),
+            (-1.0, 1),
+            (f32::INFINITY, u16::MAX),
+            (0.0, 13),
+        ] {
+            let settings = ImportSettings {
+                skin_error,
+                max_palette,
+                ..ImportSettings::default()
+            };
             let (part, _) = combine(&[&five], &settings);
             assert!((part.influences[0].weights.iter().sum::<f32>() - 1.0).abs() < 1e-6);
-            assert!(part.influences[0].palette.iter().all(|&slot| usize::from(slot) < part.palette_len()));
+            assert!(
+                part.influences[0]
+                    .palette
+                    .iter()
+                    .all(|&slot| usize::from(slot) < part.palette_len())
+            );
         }
     }
 }

@@ -17,18 +17,35 @@ use crate::{
 use std::{collections::BTreeSet, mem};
 
 /// Flags the `control_joints` of a manifest, and takes them off the skin. `file` is the manifest's name.
-pub(super) fn flag(file: &str, entries: &[String], settings: &ImportSettings, imported: &mut Imported) {
+pub(super) fn flag(
+    file: &str,
+    entries: &[String],
+    settings: &ImportSettings,
+    imported: &mut Imported,
+) {
     if entries.is_empty() {
         return;
     }
-    let Imported { model, warnings, report, .. } = imported;
+    let Imported {
+        model,
+        warnings,
+        report,
+        ..
+    } = imported;
     let skeleton = &model.skeleton;
     let mut control: Vec<JointIndex> = Vec::new();
     for entry in entries {
         let before = control.len();
-        control.extend(skeleton.joints().filter(|&joint| is_meant(entry, skeleton.name(joint))));
+        control.extend(
+            skeleton
+                .joints()
+                .filter(|&joint| is_meant(entry, skeleton.name(joint))),
+        );
         if control.len() == before {
-            let mut warning = Diagnostic::warning(file, format!("control_joints: the model has no joint `{entry}`"));
+            let mut warning = Diagnostic::warning(
+                file,
+                format!("control_joints: the model has no joint `{entry}`"),
+            );
             if let Some(near) = skeleton.nearest_name(entry) {
                 warning = warning.with_hint(format!("did you mean `{near}`?"));
             }
@@ -41,7 +58,10 @@ pub(super) fn flag(file: &str, entries: &[String], settings: &ImportSettings, im
 
 /// Returns `true` if an entry is a joint's name, or becomes it with something in place of its `*`.
 fn is_meant(entry: &str, name: &str) -> bool {
-    let fits = |(start, end)| name.strip_prefix(start).is_some_and(|rest| rest.ends_with(end));
+    let fits = |(start, end)| {
+        name.strip_prefix(start)
+            .is_some_and(|rest| rest.ends_with(end))
+    };
     entry == name || entry.split_once('*').is_some_and(fits)
 }
 
@@ -56,31 +76,47 @@ pub(super) fn take_off_skin(
 ) -> Vec<Diagnostic> {
     let skeleton = &model.skeleton;
     let is_concerned = |part: &SkinPart| {
-        let control = part.palette.iter().filter(|&&joint| skeleton.is_control(joint)).count();
+        let control = part
+            .palette
+            .iter()
+            .filter(|&&joint| skeleton.is_control(joint))
+            .count();
         control > 0 && part.palette.len() > 1
     };
     if skeleton.control_joints().len() == 0 || !model.parts.iter().any(is_concerned) {
         return Vec::new();
     }
     let above = deform_joints_above(skeleton);
-    let (mut combiner, mut counts, mut parts) = (Combiner::new(settings), Counts::default(), Vec::new());
+    let (mut combiner, mut counts, mut parts) =
+        (Combiner::new(settings), Counts::default(), Vec::new());
     for mut part in mem::take(&mut model.parts) {
         if !is_concerned(&part) {
             parts.push(part);
             continue;
         }
-        let (before, mut weights, mut reader) = (counts.vertices(), VertexWeights::default(), WeightReader::default());
+        let (before, mut weights, mut reader) = (
+            counts.vertices(),
+            VertexWeights::default(),
+            WeightReader::default(),
+        );
         for &influences in &part.influences {
             let all = part.combined_joints.resolve(part.palette.len(), influences);
             let all = all.map(|(slot, weight)| (part.palette[slot], weight));
-            let deform = all.clone().filter(|(joint, _)| !skeleton.is_control(*joint));
-            let control = all.clone().map(|(joint, _)| joint).filter(|joint| skeleton.is_control(*joint));
+            let deform = all
+                .clone()
+                .filter(|(joint, _)| !skeleton.is_control(*joint));
+            let control = all
+                .clone()
+                .map(|(joint, _)| joint)
+                .filter(|joint| skeleton.is_control(*joint));
             if control.clone().next().is_none() {
                 reader.push(&mut weights, all);
                 continue;
             }
             counts.joints.extend(control);
-            let stand_ins = all.clone().filter_map(|(joint, weight)| Some((above[usize::from(joint)]?, weight)));
+            let stand_ins = all
+                .clone()
+                .filter_map(|(joint, weight)| Some((above[usize::from(joint)]?, weight)));
             if deform.clone().next().is_some() {
                 counts.shared += 1;
                 reader.push(&mut weights, deform);
@@ -101,7 +137,11 @@ pub(super) fn take_off_skin(
         parts.append(&mut with_palettes(part, &weights, &mut combiner));
     }
     model.parts = parts;
-    report.combined_joints = model.parts.iter().map(|part| part.combined_joints.len()).sum();
+    report.combined_joints = model
+        .parts
+        .iter()
+        .map(|part| part.combined_joints.len())
+        .sum();
     counts.warnings(file, &model.skeleton)
 }
 
@@ -137,20 +177,34 @@ impl Counts {
     }
 
     fn warnings(&self, file: &str, skeleton: &Skeleton) -> Vec<Diagnostic> {
-        let Self { shared, moved, kept, parts, joints } = self;
+        let Self {
+            shared,
+            moved,
+            kept,
+            parts,
+            joints,
+        } = self;
         let parts = listed(parts.iter().map(|part| &**part));
         let joints = listed(joints.iter().map(|&joint| &**skeleton.name(joint)));
         let mut out = Vec::new();
         if shared + moved > 0 {
             let mut now = Vec::new();
             now.extend((*shared > 0).then(|| format!("{shared} now follow their other joints")));
-            now.extend((*moved > 0).then(|| format!("{moved} now follow the nearest deform joint above")));
-            let message = format!("vertices of {parts} have weights of control joints ({joints}): {}", now.join(", "));
-            let hint = "remove the vertex groups of these joints, or don't mark them as control joints";
+            now.extend(
+                (*moved > 0).then(|| format!("{moved} now follow the nearest deform joint above")),
+            );
+            let message = format!(
+                "vertices of {parts} have weights of control joints ({joints}): {}",
+                now.join(", ")
+            );
+            let hint =
+                "remove the vertex groups of these joints, or don't mark them as control joints";
             out.push(Diagnostic::warning(file, message).with_hint(hint));
         }
         if *kept > 0 {
-            let message = format!("{kept} vertices of {parts} only have weights of control joints, and keep them");
+            let message = format!(
+                "{kept} vertices of {parts} only have weights of control joints, and keep them"
+            );
             let hint = "no joint above deforms the skin: weight them to a deform joint, or don't mark these joints";
             out.push(Diagnostic::warning(file, message).with_hint(hint));
         }
@@ -171,14 +225,22 @@ mod tests {
 
     /// `root`, `ik` and `pole` are control joints; `hips` and `spine` between them deform.
     fn skeleton() -> Skeleton {
-        let joints = [("root", None), ("hips", Some(0)), ("spine", Some(1)), ("ik", Some(2)), ("pole", Some(3))];
+        let joints = [
+            ("root", None),
+            ("hips", Some(0)),
+            ("spine", Some(1)),
+            ("ik", Some(2)),
+            ("pole", Some(3)),
+        ];
         let joint = |(name, parent): (&str, Option<JointIndex>)| Joint {
             name: name.into(),
             parent,
             rest: JointTransform::IDENTITY,
             inverse_bind: Affine3A::IDENTITY,
         };
-        Skeleton::new(joints.map(joint).to_vec()).unwrap().with_control_joints([0, 3, 4])
+        Skeleton::new(joints.map(joint).to_vec())
+            .unwrap()
+            .with_control_joints([0, 3, 4])
     }
 
     fn model(vertices: &[&[(JointIndex, f32)]]) -> Model {
@@ -186,19 +248,32 @@ mod tests {
         let part = SkinPart {
             name: "body".into(),
             positions: (0..vertices.len()).map(|at| Vec3::X * at as f32).collect(),
-            triangles: (2..vertices.len() as u32).map(|at| [at - 2, at - 1, at]).collect(),
+            triangles: (2..vertices.len() as u32)
+                .map(|at| [at - 2, at - 1, at])
+                .collect(),
             ..SkinPart::default()
         };
         let parts = with_palettes(part, &mesh(vertices), &mut Combiner::new(&settings));
-        Model { skeleton: skeleton(), parts, ..Model::default() }
+        Model {
+            skeleton: skeleton(),
+            parts,
+            ..Model::default()
+        }
     }
 
     fn taken_off(model: &mut Model) -> Vec<Diagnostic> {
-        take_off_skin("f", model, &ImportSettings::default(), &mut ImportReport::default())
+        take_off_skin(
+            "f",
+            model,
+            &ImportSettings::default(),
+            &mut ImportReport::default(),
+        )
     }
 
     fn joints(part: &SkinPart, vertex: usize) -> Vec<(JointIndex, f32)> {
-        part.joint_weights(vertex).map(|(slot, weight)| (part.palette[slot], weight)).collect()
+        part.joint_weights(vertex)
+            .map(|(slot, weight)| (part.palette[slot], weight))
+            .collect()
     }
 
     #[test]
@@ -217,9 +292,19 @@ mod tests {
         assert_eq!(joints(part, 0), [(1, 0.5), (2, 0.5)]);
         assert_eq!(joints(part, 1), [(1, 1.0)]);
         assert_eq!([joints(part, 2), joints(part, 3)], [[(SPINE, 1.0)]; 2]);
-        assert_eq!((&part.positions, &part.triangles), (&before.positions, &before.triangles));
-        let [warning] = &warnings[..] else { panic!("{warnings:?}") };
-        for words in ["`body`", "`root`, `ik`, `pole`", "1 now follow their other", "2 now follow the nearest"] {
+        assert_eq!(
+            (&part.positions, &part.triangles),
+            (&before.positions, &before.triangles)
+        );
+        let [warning] = &warnings[..] else {
+            panic!("{warnings:?}")
+        };
+        for words in [
+            "`body`",
+            "`root`, `ik`, `pole`",
+            "1 now follow their other",
+            "2 now follow the nearest",
+        ] {
             assert!(warning.message.contains(words), "{warning}");
         }
         // There is nothing left to do.
@@ -231,9 +316,22 @@ mod tests {
     fn vertices_without_a_deform_joint_above_keep_their_joints_with_a_warning() {
         let mut model = model(&[&[(0, 1.0)], &[(1, 1.0)], &[(1, 1.0)]]);
         let warnings = taken_off(&mut model);
-        assert_eq!((model.parts[0].palette.as_slice(), joints(&model.parts[0], 0)), (&[0, 1][..], vec![(0, 1.0)]));
-        let [warning] = &warnings[..] else { panic!("{warnings:?}") };
-        assert!(warning.message.starts_with("1 vertices of `body` only have weights of control joints"), "{warning}");
+        assert_eq!(
+            (
+                model.parts[0].palette.as_slice(),
+                joints(&model.parts[0], 0)
+            ),
+            (&[0, 1][..], vec![(0, 1.0)])
+        );
+        let [warning] = &warnings[..] else {
+            panic!("{warnings:?}")
+        };
+        assert!(
+            warning
+                .message
+                .starts_with("1 vertices of `body` only have weights of control joints"),
+            "{warning}"
+        );
     }
 
     #[test]
@@ -254,14 +352,30 @@ mod tests {
                 inverse_bind: Affine3A::IDENTITY,
             })
             .collect();
-        let mut model =
-            model(&[&[(0, 0.3), (1, 0.2), (2, 0.15), (3, 0.1), (4, 0.1), (5, 0.1), (6, 0.05)], &[(0, 1.0)]]);
+        let mut model = model(&[
+            &[
+                (0, 0.3),
+                (1, 0.2),
+                (2, 0.15),
+                (3, 0.1),
+                (4, 0.1),
+                (5, 0.1),
+                (6, 0.05),
+            ],
+            &[(0, 1.0)],
+        ]);
         assert_eq!(model.parts[0].combined_joints.len(), 1);
         model.skeleton = Skeleton::new(seven).unwrap().with_control_joints([3, 4]);
-        let mut report = ImportReport { combined_joints: 1, ..ImportReport::default() };
+        let mut report = ImportReport {
+            combined_joints: 1,
+            ..ImportReport::default()
+        };
         take_off_skin("f", &mut model, &ImportSettings::default(), &mut report);
         let part = &model.parts[0];
-        assert_eq!((part.palette.as_slice(), report.combined_joints), (&[0, 1, 2, 5, 6][..], 1));
+        assert_eq!(
+            (part.palette.as_slice(), report.combined_joints),
+            (&[0, 1, 2, 5, 6][..], 1)
+        );
         let mut found = joints(part, 0);
         found.sort_by_key(|(joint, _)| *joint);
         for ((joint, weight), expected) in found.into_iter().zip([0.3, 0.2, 0.15, 0.1, 0.05]) {

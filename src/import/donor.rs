@@ -32,38 +32,65 @@ pub(super) fn fit(
     let theirs = &donor.model.skeleton;
     let (source, renamed) = matched(theirs, skeleton);
     let mut warnings = Vec::new();
-    let mut warn = |message: String, hint: &str| warnings.push(Diagnostic::warning(file, message).with_hint(hint));
+    let mut warn = |message: String, hint: &str| {
+        warnings.push(Diagnostic::warning(file, message).with_hint(hint))
+    };
     if source.iter().all(Option::is_none) {
         return Err(strangers(file, theirs, skeleton));
     }
     if let Some((model, donor)) = renamed {
-        warn(format!("joints match without their prefixes, such as `{donor}` and the model's `{model}`"), "");
+        warn(
+            format!(
+                "joints match without their prefixes, such as `{donor}` and the model's `{model}`"
+            ),
+            "",
+        );
     }
     let owners = whole::owners(&source, theirs.len());
     let moves = |joint: usize| donor.model.clips.iter().any(|clip| clip.animates(joint));
     let unused = (0..theirs.len()).filter(|&joint| owners[joint].is_none() && moves(joint));
     let unused: Vec<&str> = unused.map(|joint| &*theirs.names()[joint]).collect();
     if !unused.is_empty() {
-        warn(format!("joints of the clips that the model lacks are left out: {}", listed(unused)), "");
+        warn(
+            format!(
+                "joints of the clips that the model lacks are left out: {}",
+                listed(unused)
+            ),
+            "",
+        );
     }
 
     let whole = Whole::new(donor, skeleton, &source, &owners, as_is);
     let keyed = |joint: usize, property: usize| {
-        source[joint]
-            .is_some_and(|found| (0..donor.model.clips.len()).any(|clip| keys_of(donor, clip, found)[property]))
+        source[joint].is_some_and(|found| {
+            (0..donor.model.clips.len()).any(|clip| keys_of(donor, clip, found)[property])
+        })
     };
-    if !whole.alike && (0..skeleton.len()).any(|joint| whole.is_longer[joint] && keyed(joint, TRANSLATION)) {
+    if !whole.alike
+        && (0..skeleton.len()).any(|joint| whole.is_longer[joint] && keyed(joint, TRANSLATION))
+    {
         let hint = "the clips move the joints as they move their own; to keep the model's bones, say `retarget: true`";
-        warn("the model's joints are not as far apart as those of the clips".to_owned(), hint);
+        warn(
+            "the model's joints are not as far apart as those of the clips".to_owned(),
+            hint,
+        );
     }
     let off = "the keys are taken as they are with `as_is: true`";
-    if (whole.size - 1.0).abs() > 1e-3 && (0..skeleton.len()).any(|joint| keyed(joint, TRANSLATION)) {
+    if (whole.size - 1.0).abs() > 1e-3 && (0..skeleton.len()).any(|joint| keyed(joint, TRANSLATION))
+    {
         let size = whole.size;
-        warn(format!("the clips are for a skeleton of another size: their lengths were multiplied by {size:.4}"), off);
+        warn(
+            format!(
+                "the clips are for a skeleton of another size: their lengths were multiplied by {size:.4}"
+            ),
+            off,
+        );
     }
     let tops = || (0..skeleton.len()).filter(|joint| whole.tops[*joint].is_some());
     let (axis, angle) = whole.turn.to_axis_angle();
-    if angle.to_degrees() > 0.5 && tops().any(|joint| keyed(joint, TRANSLATION) || keyed(joint, ROTATION)) {
+    if angle.to_degrees() > 0.5
+        && tops().any(|joint| keyed(joint, TRANSLATION) || keyed(joint, ROTATION))
+    {
         let [x, y, z] = axis.to_array();
         let degrees = angle.to_degrees();
         warn(
@@ -76,14 +103,22 @@ pub(super) fn fit(
     let fit = Fit::new(donor, skeleton, source, &owners, whole);
     let clips = (0..donor.model.clips.len()).map(|clip| fit.clip(clip));
     let clips: Result<_, _> = clips.collect();
-    let value =
-        clips.map_err(|error: crate::model::ClipError| FormatError::one(Diagnostic::error(file, error.to_string())))?;
+    let value = clips.map_err(|error: crate::model::ClipError| {
+        FormatError::one(Diagnostic::error(file, error.to_string()))
+    })?;
     Ok(Parsed { value, warnings })
 }
 
 /// The error for a file with clips for another skeleton.
 pub(super) fn strangers(file: &str, theirs: &Skeleton, ours: &Skeleton) -> FormatError {
-    let first = |s: &Skeleton| s.names().iter().take(4).map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ");
+    let first = |s: &Skeleton| {
+        s.names()
+            .iter()
+            .take(4)
+            .map(|n| format!("`{n}`"))
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
     let message = format!(
         "this file has no joint in common with the model: it has {}, the model has {}",
         first(theirs),
@@ -94,16 +129,25 @@ pub(super) fn strangers(file: &str, theirs: &Skeleton, ours: &Skeleton) -> Forma
 }
 
 /// Per joint of `ours`, its source among `theirs`; and two names that only match without their prefixes.
-fn matched<'a>(theirs: &'a Skeleton, ours: &'a Skeleton) -> (Vec<Option<usize>>, Option<(&'a str, &'a str)>) {
+fn matched<'a>(
+    theirs: &'a Skeleton,
+    ours: &'a Skeleton,
+) -> (Vec<Option<usize>>, Option<(&'a str, &'a str)>) {
     let mut source = vec![None; ours.len()];
-    find_sources(&NamedJoints::of(theirs, |name| name), &NamedJoints::of(ours, |name| name), &mut source);
+    find_sources(
+        &NamedJoints::of(theirs, |name| name),
+        &NamedJoints::of(ours, |name| name),
+        &mut source,
+    );
     let mut renamed = None;
     if source.contains(&None) {
         let known = source.clone();
-        let [theirs_bare, ours_bare] = [theirs, ours].map(|skeleton| NamedJoints::of(skeleton, without_prefix));
+        let [theirs_bare, ours_bare] =
+            [theirs, ours].map(|skeleton| NamedJoints::of(skeleton, without_prefix));
         find_sources(&theirs_bare, &ours_bare, &mut source);
         let first = (0..ours.len()).find(|joint| known[*joint] != source[*joint]);
-        renamed = first.and_then(|joint| Some((&*ours.names()[joint], &*theirs.names()[source[joint]?])));
+        renamed =
+            first.and_then(|joint| Some((&*ours.names()[joint], &*theirs.names()[source[joint]?])));
     }
     (source, renamed)
 }
@@ -112,14 +156,18 @@ fn matched<'a>(theirs: &'a Skeleton, ours: &'a Skeleton) -> (Vec<Option<usize>>,
 /// the colon.
 pub(super) fn without_prefix(name: &str) -> &str {
     let name = name.rsplit([':', '|']).next().unwrap_or(name);
-    let bare =
-        name.strip_prefix("mixamorig").map(|rest| rest.trim_start_matches(|c: char| c.is_ascii_digit() || c == '_'));
+    let bare = name
+        .strip_prefix("mixamorig")
+        .map(|rest| rest.trim_start_matches(|c: char| c.is_ascii_digit() || c == '_'));
     bare.filter(|bare| !bare.is_empty()).unwrap_or(name)
 }
 
 /// Of which properties a joint has keys in a clip of a file.
 fn keys_of(donor: &Imported, clip: usize, joint: usize) -> [bool; 3] {
-    let given = donor.keyed.get(clip).map(|keyed| keyed.get(joint).copied().unwrap_or_default());
+    let given = donor
+        .keyed
+        .get(clip)
+        .map(|keyed| keyed.get(joint).copied().unwrap_or_default());
     given.unwrap_or_else(|| [donor.model.clips[clip].animates(joint); 3])
 }
 
@@ -166,10 +214,17 @@ impl<'a> Fit<'a> {
     ) -> Self {
         let theirs = &donor.model.skeleton;
         let place = |joint: usize| {
-            let Some(found) = source[joint] else { return Place::Rest };
-            let [own, other] = [skeleton.node(joint as JointIndex), theirs.node(found as JointIndex)];
-            let (parent, above) =
-                (skeleton.parents()[joint].map(usize::from), theirs.parents()[found].map(usize::from));
+            let Some(found) = source[joint] else {
+                return Place::Rest;
+            };
+            let [own, other] = [
+                skeleton.node(joint as JointIndex),
+                theirs.node(found as JointIndex),
+            ];
+            let (parent, above) = (
+                skeleton.parents()[joint].map(usize::from),
+                theirs.parents()[found].map(usize::from),
+            );
             let scale = whole.scale(&own, &other);
             match (parent, above) {
                 (None, None) => {
@@ -178,7 +233,12 @@ impl<'a> Fit<'a> {
                         return Place::Mirrored(top, scale);
                     }
                     let (size, turn, offset) = top.to_scale_rotation_translation();
-                    Place::Top(offset.as_vec3(), turn.as_quat(), size.x as f32, (scale * size.x).as_vec3())
+                    Place::Top(
+                        offset.as_vec3(),
+                        turn.as_quat(),
+                        size.x as f32,
+                        (scale * size.x).as_vec3(),
+                    )
                 }
                 (Some(parent), Some(above)) if source[parent] == Some(above) => {
                     let larger = own.above / other.above * whole.length;
@@ -191,7 +251,13 @@ impl<'a> Fit<'a> {
             }
         };
         let places = (0..skeleton.len()).map(place).collect();
-        Self { donor, skeleton, source, places, whole }
+        Self {
+            donor,
+            skeleton,
+            source,
+            places,
+            whole,
+        }
     }
 
     fn clip(&self, at: usize) -> Result<SkeletalClip, crate::model::ClipError> {
@@ -204,7 +270,10 @@ impl<'a> Fit<'a> {
             animated: keyed.iter().map(|keyed| keyed.contains(&true)).collect(),
             transforms: Vec::with_capacity(clip.frame_count() * joints),
         };
-        for frame in frames.transforms.chunks(self.donor.model.skeleton.len().max(1)) {
+        for frame in frames
+            .transforms
+            .chunks(self.donor.model.skeleton.len().max(1))
+        {
             self.frame(clip, frame, &keyed, &mut out.transforms);
         }
         let mut fitted = match clip.frame_times() {
@@ -217,11 +286,15 @@ impl<'a> Fit<'a> {
 
     /// Which properties of a joint a clip moves.
     fn keys(&self, clip: usize, joint: usize) -> [bool; 3] {
-        let Some(found) = self.source[joint] else { return [false; 3] };
+        let Some(found) = self.source[joint] else {
+            return [false; 3];
+        };
         let own = keys_of(self.donor, clip, found);
         match &self.places[joint] {
             Place::Moved(_, between)
-                if between.iter().any(|&joint| keys_of(self.donor, clip, joint).contains(&true)) =>
+                if between
+                    .iter()
+                    .any(|&joint| keys_of(self.donor, clip, joint).contains(&true)) =>
             {
                 [true; 3]
             }
@@ -229,34 +302,63 @@ impl<'a> Fit<'a> {
         }
     }
 
-    fn frame(&self, clip: &SkeletalClip, frame: &[JointTransform], keyed: &[[bool; 3]], out: &mut Vec<JointTransform>) {
+    fn frame(
+        &self,
+        clip: &SkeletalClip,
+        frame: &[JointTransform],
+        keyed: &[[bool; 3]],
+        out: &mut Vec<JointTransform>,
+    ) {
         let skeleton = &self.donor.model.skeleton;
         let local = |found: usize| {
-            if clip.animates(found) { frame[found] } else { skeleton.rest_of(found as JointIndex) }
+            if clip.animates(found) {
+                frame[found]
+            } else {
+                skeleton.rest_of(found as JointIndex)
+            }
         };
-        let any_moved = !clip.additive && self.places.iter().any(|place| matches!(place, Place::Moved(..)));
+        let any_moved = !clip.additive
+            && self
+                .places
+                .iter()
+                .any(|place| matches!(place, Place::Moved(..)));
         let (mut theirs, mut ours): (Vec<DAffine3>, Vec<DAffine3>) = Default::default();
         if any_moved {
             for joint in 0..frame.len() {
-                let above = skeleton.parents()[joint].map_or(DAffine3::IDENTITY, |parent| theirs[usize::from(parent)]);
+                let above = skeleton.parents()[joint]
+                    .map_or(DAffine3::IDENTITY, |parent| theirs[usize::from(parent)]);
                 theirs.push(above * wide(&local(joint)));
             }
         }
         for (joint, place) in self.places.iter().enumerate() {
             let rest = self.skeleton.rest_of(joint as JointIndex);
             let parent = self.skeleton.parents()[joint].map(usize::from);
-            let from = |found: usize| if clip.additive { frame[found] } else { local(found) };
+            let from = |found: usize| {
+                if clip.additive {
+                    frame[found]
+                } else {
+                    local(found)
+                }
+            };
             let given = match (place, self.source[joint]) {
                 (Place::Rest, _) | (_, None) => rest,
                 (Place::Same(larger, size, mirrors), Some(found)) => {
-                    let JointTransform { translation, rotation, scale } = from(found);
+                    let JointTransform {
+                        translation,
+                        rotation,
+                        scale,
+                    } = from(found);
                     let scale = if clip.additive { scale } else { scale * *size };
                     // Usually it is the same, to the bit.
                     let rotation = match *mirrors == DVec3::ONE {
                         true => rotation,
                         false => seen_in(*mirrors, rotation.as_dquat()).as_quat(),
                     };
-                    JointTransform { translation: translation * *larger, rotation, scale }
+                    JointTransform {
+                        translation: translation * *larger,
+                        rotation,
+                        scale,
+                    }
                 }
                 (Place::Mirrored(..), Some(found)) if clip.additive => frame[found],
                 (Place::Mirrored(top, size), Some(found)) => {
@@ -265,19 +367,38 @@ impl<'a> Fit<'a> {
                     if local.is_finite() { local } else { rest }
                 }
                 (Place::Top(offset, turn, length, size), Some(found)) => {
-                    let JointTransform { translation, rotation, scale } = from(found);
+                    let JointTransform {
+                        translation,
+                        rotation,
+                        scale,
+                    } = from(found);
                     let translation = *turn * (translation * *length);
                     if clip.additive {
                         // A difference of rotations is the same in any space.
-                        JointTransform { translation, rotation, scale }
+                        JointTransform {
+                            translation,
+                            rotation,
+                            scale,
+                        }
                     } else {
                         let rotation = (*turn * rotation).normalize();
-                        JointTransform { translation: *offset + translation, rotation, scale: scale * *size }
+                        JointTransform {
+                            translation: *offset + translation,
+                            rotation,
+                            scale: scale * *size,
+                        }
                     }
                 }
                 (Place::Moved(..), Some(found)) if clip.additive => frame[found],
                 (Place::Moved(above, _), Some(found)) => {
-                    let place = self.whole.place(self.skeleton, skeleton, [joint, found], *above, &theirs, &ours);
+                    let place = self.whole.place(
+                        self.skeleton,
+                        skeleton,
+                        [joint, found],
+                        *above,
+                        &theirs,
+                        &ours,
+                    );
                     let over = parent.map_or(DAffine3::IDENTITY, |parent| ours[parent]);
                     let local = JointTransform::from_affine((over.inverse() * place).as_affine3a());
                     // Nothing is anywhere below a scale of 0.
@@ -288,9 +409,21 @@ impl<'a> Fit<'a> {
                 given
             } else {
                 JointTransform {
-                    translation: if keyed[joint][TRANSLATION] { given.translation } else { rest.translation },
-                    rotation: if keyed[joint][ROTATION] { given.rotation } else { rest.rotation },
-                    scale: if keyed[joint][SCALE] { given.scale } else { rest.scale },
+                    translation: if keyed[joint][TRANSLATION] {
+                        given.translation
+                    } else {
+                        rest.translation
+                    },
+                    rotation: if keyed[joint][ROTATION] {
+                        given.rotation
+                    } else {
+                        rest.rotation
+                    },
+                    scale: if keyed[joint][SCALE] {
+                        given.scale
+                    } else {
+                        rest.scale
+                    },
                 }
             };
             if any_moved {
@@ -303,8 +436,16 @@ impl<'a> Fit<'a> {
 }
 
 fn wide(transform: &JointTransform) -> DAffine3 {
-    let JointTransform { translation, rotation, scale } = transform;
-    DAffine3::from_scale_rotation_translation(scale.as_dvec3(), rotation.as_dquat().normalize(), translation.as_dvec3())
+    let JointTransform {
+        translation,
+        rotation,
+        scale,
+    } = transform;
+    DAffine3::from_scale_rotation_translation(
+        scale.as_dvec3(),
+        rotation.as_dquat().normalize(),
+        translation.as_dvec3(),
+    )
 }
 
 #[cfg(test)]
@@ -313,7 +454,14 @@ mod tests {
 
     #[test]
     fn the_usual_prefixes_are_left_out() {
-        for name in ["Hips", "mixamorig:Hips", "mixamorigHips", "mixamorig1:Hips", "mixamorig_Hips", "Armature|Hips"] {
+        for name in [
+            "Hips",
+            "mixamorig:Hips",
+            "mixamorigHips",
+            "mixamorig1:Hips",
+            "mixamorig_Hips",
+            "Armature|Hips",
+        ] {
             assert_eq!(without_prefix(name), "Hips");
         }
         assert_eq!(without_prefix("mixamorig"), "mixamorig");

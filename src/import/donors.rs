@@ -37,29 +37,40 @@ impl Donors {
         settings: &ImportSettings,
         read: Read,
     ) -> Result<SkeletalClip, FormatError> {
-        let fail = |message: String, hint: &str| FormatError::one(Diagnostic::error(file, message).with_hint(hint));
+        let fail = |message: String, hint: &str| {
+            FormatError::one(Diagnostic::error(file, message).with_hint(hint))
+        };
         let Some(path) = &entry.file else {
-            return Err(fail("retarget is for clips of another file".to_owned(), "name it in `file`"));
+            return Err(fail(
+                "retarget is for clips of another file".to_owned(),
+                "name it in `file`",
+            ));
         };
         let is_bare = FileKind::of_name(path) == Some(FileKind::Md5Anim);
         let whose = match &retarget.skeleton {
             Some(skeleton) => skeleton,
             None if is_bare => {
                 let hint = "name the .md5mesh it was made for: `retarget: (skeleton: \"soldier.md5mesh\")`";
-                return Err(fail(format!("`{path}` has no rest pose to retarget from"), hint));
+                return Err(fail(
+                    format!("`{path}` has no rest pose to retarget from"),
+                    hint,
+                ));
             }
             None => path,
         };
         if !self.models.contains_key(whose) {
-            let source = read(whose).map_err(|reason| fail(format!("cannot read `{whose}`: {reason}"), BESIDE))?;
+            let source = read(whose)
+                .map_err(|reason| fail(format!("cannot read `{whose}`: {reason}"), BESIDE))?;
             let opened = open_any(whose, &source, settings, read)?;
             imported.warnings.extend(opened.warnings);
-            self.models.insert(whose.clone(), (opened.model.skeleton, opened.model.clips));
+            self.models
+                .insert(whose.clone(), (opened.model.skeleton, opened.model.clips));
         }
         let (skeleton, own) = &self.models[whose];
         let key = [path.clone(), whose.clone()];
         if path != whose && !self.clips.contains_key(&key) {
-            let source = read(path).map_err(|reason| fail(format!("cannot read `{path}`: {reason}"), BESIDE))?;
+            let source = read(path)
+                .map_err(|reason| fail(format!("cannot read `{path}`: {reason}"), BESIDE))?;
             let clips = clips_of_any(path, name, &source, skeleton, settings, read)?;
             imported.warnings.extend(clips.warnings);
             self.clips.insert(key.clone(), clips.value);
@@ -68,21 +79,30 @@ impl Donors {
 
         let model = &imported.model;
         let roles = |skeleton: &Skeleton, table: &BTreeMap<String, String>, field: &str| {
-            let table = table.iter().map(|(role, joint)| (role.as_str(), joint.as_str()));
-            Roles::with_table(skeleton, table).map_err(|error| fail(format!("{field} of retarget: {error}"), ""))
+            let table = table
+                .iter()
+                .map(|(role, joint)| (role.as_str(), joint.as_str()));
+            Roles::with_table(skeleton, table)
+                .map_err(|error| fail(format!("{field} of retarget: {error}"), ""))
         };
         let source_roles = roles(skeleton, &retarget.source_roles, "source_roles")?;
         let target_roles = roles(&model.skeleton, &retarget.roles, "roles")?;
         let error = |error: super::RetargetError| fail(error.to_string(), "");
         let rested = with_rest(skeleton, &source_roles, own, &model.skeleton, &target_roles);
         let skeleton = rested.as_ref().unwrap_or(skeleton);
-        let map = Retarget::new(skeleton, &source_roles, &model.skeleton, &target_roles).map_err(error)?;
+        let map = Retarget::new(skeleton, &source_roles, &model.skeleton, &target_roles)
+            .map_err(error)?;
         let made = map.run(clip, &settings.limits).map_err(error)?;
         let warnings = map.warnings(path);
         // Once for all clips of a file.
-        let new = warnings.into_iter().filter(|warning| self.told.insert(warning.to_string()));
+        let new = warnings
+            .into_iter()
+            .filter(|warning| self.told.insert(warning.to_string()));
         let new: Vec<Diagnostic> = new.collect();
-        imported.report.retargets.insert(name.to_owned(), map.report().clone());
+        imported
+            .report
+            .retargets
+            .insert(name.to_owned(), map.report().clone());
         imported.warnings.extend(new);
         settings.limits.check_clip(path, &made)?;
         Ok(made)

@@ -30,16 +30,31 @@ pub(super) fn find_clip<'s>(
 ) -> Result<SkeletalClip, FormatError> {
     let (clips, whose) = match &entry.file {
         Some(path) => {
-            let key = (path.clone(), name.to_ascii_lowercase().ends_with("_delta"), entry.as_is);
+            let key = (
+                path.clone(),
+                name.to_ascii_lowercase().ends_with("_delta"),
+                entry.as_is,
+            );
             let clips = match opened.entry(key) {
                 Entry::Occupied(known) => known.into_mut(),
                 Entry::Vacant(new) => {
                     let source = read(path).map_err(|reason| {
-                        let error = Diagnostic::error(file, format!("cannot read `{path}`: {reason}"));
+                        let error =
+                            Diagnostic::error(file, format!("cannot read `{path}`: {reason}"));
                         FormatError::one(error.with_hint(BESIDE))
                     })?;
-                    let settings = ImportSettings { as_is: entry.as_is || settings.as_is, ..*settings };
-                    let clips = clips_of_any(path, name, &source, &imported.model.skeleton, &settings, read)?;
+                    let settings = ImportSettings {
+                        as_is: entry.as_is || settings.as_is,
+                        ..*settings
+                    };
+                    let clips = clips_of_any(
+                        path,
+                        name,
+                        &source,
+                        &imported.model.skeleton,
+                        &settings,
+                        read,
+                    )?;
                     imported.warnings.extend(clips.warnings);
                     new.insert(clips.value)
                 }
@@ -63,16 +78,34 @@ pub(super) fn pick_clip<'c>(
     // A file of one clip needs no name: exporters call them all `Take1`.
     let alone = clips.len() == 1 && entry.file.is_some() && entry.clip.is_none();
     // FBX puts the armature in front: `Armature|walk`.
-    let short = |clip: &&SkeletalClip| clip.timing.name.rsplit_once('|').is_some_and(|(_, name)| name == wanted);
+    let short = |clip: &&SkeletalClip| {
+        clip.timing
+            .name
+            .rsplit_once('|')
+            .is_some_and(|(_, name)| name == wanted)
+    };
     let named = || clips.iter().find(|clip| &*clip.timing.name == wanted);
-    let found = if alone { clips.first() } else { named().or_else(|| clips.iter().find(short)) };
+    let found = if alone {
+        clips.first()
+    } else {
+        named().or_else(|| clips.iter().find(short))
+    };
     found.ok_or_else(|| {
         let known = clips.iter().map(|clip| &*clip.timing.name);
-        let has = if clips.is_empty() { "no clips".to_owned() } else { listed(known.clone()) };
-        let error = Diagnostic::error(file, format!("no clip `{wanted}` in {whose}, which has {has}"));
+        let has = if clips.is_empty() {
+            "no clips".to_owned()
+        } else {
+            listed(known.clone())
+        };
+        let error = Diagnostic::error(
+            file,
+            format!("no clip `{wanted}` in {whose}, which has {has}"),
+        );
         FormatError::one(match did_you_mean(wanted, known) {
             Some(hint) => error.with_hint(hint),
-            None if entry.file.is_none() => error.with_hint("for a clip of another file, add `file: \"walk.md5anim\"`"),
+            None if entry.file.is_none() => {
+                error.with_hint("for a clip of another file, add `file: \"walk.md5anim\"`")
+            }
             None => error,
         })
     })
@@ -86,7 +119,11 @@ pub(super) fn original_of<'c>(
     manifest: &Manifest,
     clips: &'c [SkeletalClip],
 ) -> Result<&'c SkeletalClip, FormatError> {
-    let fail = |message: String, hint: String| Err(FormatError::one(Diagnostic::error(file, message).with_hint(hint)));
+    let fail = |message: String, hint: String| {
+        Err(FormatError::one(
+            Diagnostic::error(file, message).with_hint(hint),
+        ))
+    };
     // One that names itself is the image of the model's own.
     let entry = manifest.clips.get(original).filter(|_| original != name);
     if let Some(beyond) = entry.and_then(|entry| entry.mirror.as_deref()) {

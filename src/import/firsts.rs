@@ -15,13 +15,20 @@ impl Firsts {
 
     /// Creates a table for `count` indices.
     pub(super) fn new(count: usize) -> Self {
-        Self { slots: vec![Self::EMPTY; (2 * count).next_power_of_two()] }
+        Self {
+            slots: vec![Self::EMPTY; (2 * count).next_power_of_two()],
+        }
     }
 
     /// Returns the first of the indices given so far that `is_equal`, or else adds `index` and returns it. Equal things
     /// have equal `words`.
     #[inline]
-    pub(super) fn first<const N: usize>(&mut self, words: [u64; N], index: u32, is_equal: impl Fn(u32) -> bool) -> u32 {
+    pub(super) fn first<const N: usize>(
+        &mut self,
+        words: [u64; N],
+        index: u32,
+        is_equal: impl Fn(u32) -> bool,
+    ) -> u32 {
         let mask = self.slots.len() - 1;
         let mut at = hash(words) as usize & mask;
         for step in 1..=Self::MOST {
@@ -59,8 +66,13 @@ mod tests {
         let things: Vec<u64> = (0..10_000).map(|i| i * i % 4099).collect();
         let mut firsts = Firsts::new(things.len());
         for (index, &thing) in things.iter().enumerate() {
-            let first = firsts.first([thing], index as u32, |other| things[other as usize] == thing);
-            assert_eq!(Some(first as usize), things.iter().position(|&other| other == thing));
+            let first = firsts.first([thing], index as u32, |other| {
+                things[other as usize] == thing
+            });
+            assert_eq!(
+                Some(first as usize),
+                things.iter().position(|&other| other == thing)
+            );
         }
     }
 

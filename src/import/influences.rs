@@ -47,7 +47,11 @@ impl WeightReader {
     ///
     /// Weights of the same joint are added up, weights that are not finite or not above 0 are dropped, and the rest is
     /// normalized to a sum of one. A vertex without weights follows the first joint named, or joint 0.
-    pub(super) fn push(&mut self, mesh: &mut VertexWeights, weights: impl IntoIterator<Item = (JointIndex, f32)>) {
+    pub(super) fn push(
+        &mut self,
+        mesh: &mut VertexWeights,
+        weights: impl IntoIterator<Item = (JointIndex, f32)>,
+    ) {
         self.vertices += 1;
         let start = mesh.list.len();
         let (mut sum, mut odd, mut first) = (0.0, false, None);
@@ -102,20 +106,34 @@ impl WeightReader {
 
     /// Returns one warning about everything unusual in the weights of `mesh`.
     pub(super) fn warning(&self, file: &str, mesh: &str) -> Option<Diagnostic> {
-        let Self { vertices, histogram, not_positive, sum_off, largest_sum_error } = *self;
+        let Self {
+            vertices,
+            histogram,
+            not_positive,
+            sum_off,
+            largest_sum_error,
+        } = *self;
         let mut said = Vec::new();
         if histogram[0] > 0 {
-            said.push(format!("{} have no weight and follow one joint", histogram[0]));
+            said.push(format!(
+                "{} have no weight and follow one joint",
+                histogram[0]
+            ));
         }
         if not_positive > 0 {
-            said.push(format!("{not_positive} have weights that are negative or not a number, now set to 0"));
+            said.push(format!(
+                "{not_positive} have weights that are negative or not a number, now set to 0"
+            ));
         }
         if sum_off > 0 {
-            said.push(format!("{sum_off} have weights that do not sum to one (such as {largest_sum_error:.2})"));
+            said.push(format!(
+                "{sum_off} have weights that do not sum to one (such as {largest_sum_error:.2})"
+            ));
         }
         (!said.is_empty()).then(|| {
             let message = format!("`{mesh}`: of {vertices} vertices, {}", said.join("; "));
-            Diagnostic::warning(file, message).with_hint("the weights were normalized to a sum of one")
+            Diagnostic::warning(file, message)
+                .with_hint("the weights were normalized to a sum of one")
         })
     }
 }
@@ -128,7 +146,9 @@ pub(super) mod tests {
     pub(in super::super) fn mesh(vertices: &[&[(JointIndex, f32)]]) -> VertexWeights {
         let mut mesh = VertexWeights::default();
         let mut reader = WeightReader::default();
-        vertices.iter().for_each(|weights| reader.push(&mut mesh, weights.iter().copied()));
+        vertices
+            .iter()
+            .for_each(|weights| reader.push(&mut mesh, weights.iter().copied()));
         mesh
     }
 
@@ -143,7 +163,10 @@ pub(super) mod tests {
     #[test]
     fn all_joints_are_kept_largest_first_with_a_sum_of_one() {
         let (out, reader) = read(&[(1, 0.1), (2, 0.4), (3, 0.08), (4, 0.22), (5, 0.2), (6, 0.5)]);
-        assert_eq!(out.iter().map(|(joint, _)| *joint).collect::<Vec<_>>(), [6, 2, 4, 5, 1, 3]);
+        assert_eq!(
+            out.iter().map(|(joint, _)| *joint).collect::<Vec<_>>(),
+            [6, 2, 4, 5, 1, 3]
+        );
         assert!((out.iter().map(|(_, weight)| weight).sum::<f32>() - 1.0).abs() < 1e-6);
         assert!((out[0].1 - 0.5 / 1.5).abs() < 1e-6);
         assert_eq!(reader.histogram, [0, 1, 0, 0, 0, 1]);
@@ -166,7 +189,11 @@ pub(super) mod tests {
 
     #[test]
     fn a_vertex_without_weight_follows_the_first_joint_named() {
-        for weights in [&[(9, 0.0), (2, -1.0)][..], &[(9, 1e-42)][..], &[(9, 1e-42), (2, 1e-43)][..]] {
+        for weights in [
+            &[(9, 0.0), (2, -1.0)][..],
+            &[(9, 1e-42)][..],
+            &[(9, 1e-42), (2, 1e-43)][..],
+        ] {
             assert_eq!(read(weights).0, [(9, 1.0)]);
         }
         assert_eq!(read(&[]).0, [(0, 1.0)]);

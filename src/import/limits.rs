@@ -105,7 +105,14 @@ impl Limits {
 
     /// Rejects a file of more than [`Self::file_bytes`]. Call this before reading it.
     pub fn check_size(&self, file: &str, bytes: u64) -> Result<(), FormatError> {
-        within(file, "the file", bytes as f64, "bytes", "file_bytes", self.file_bytes)
+        within(
+            file,
+            "the file",
+            bytes as f64,
+            "bytes",
+            "file_bytes",
+            self.file_bytes,
+        )
     }
 
     /// Rejects a model with more of anything than the limits allow.
@@ -124,31 +131,97 @@ impl Limits {
 
     /// Rejects more joints than the limits allow.
     pub(super) fn check_joints(&self, file: &str, joints: usize) -> Result<(), FormatError> {
-        within(file, "the model", joints as f64, "joints", "joints", self.joints.into())
+        within(
+            file,
+            "the model",
+            joints as f64,
+            "joints",
+            "joints",
+            self.joints.into(),
+        )
     }
 
     /// Rejects more vertices or triangles than the limits allow.
-    pub(super) fn check_mesh(&self, file: &str, vertices: usize, triangles: usize) -> Result<(), FormatError> {
-        within(file, "the model", vertices as f64, "vertices", "vertices", self.vertices.into())?;
-        within(file, "the model", triangles as f64, "triangles", "triangles", self.triangles.into())
+    pub(super) fn check_mesh(
+        &self,
+        file: &str,
+        vertices: usize,
+        triangles: usize,
+    ) -> Result<(), FormatError> {
+        within(
+            file,
+            "the model",
+            vertices as f64,
+            "vertices",
+            "vertices",
+            self.vertices.into(),
+        )?;
+        within(
+            file,
+            "the model",
+            triangles as f64,
+            "triangles",
+            "triangles",
+            self.triangles.into(),
+        )
     }
 
     /// Rejects more clips than the limits allow, in number or in bytes together.
     pub(super) fn check_totals(&self, file: &str, totals: &ClipTotals) -> Result<(), FormatError> {
-        within(file, "the model", totals.count as f64, "clips", "clips", self.clips.into())?;
-        within(file, "the model", totals.bytes as f64, "bytes of clips in memory", "total_bytes", self.total_bytes)
+        within(
+            file,
+            "the model",
+            totals.count as f64,
+            "clips",
+            "clips",
+            self.clips.into(),
+        )?;
+        within(
+            file,
+            "the model",
+            totals.bytes as f64,
+            "bytes of clips in memory",
+            "total_bytes",
+            self.total_bytes,
+        )
     }
 
     /// Rejects a clip that is longer or larger than the limits allow.
     pub fn check_clip(&self, file: &str, clip: &SkeletalClip) -> Result<(), FormatError> {
         let what = format!("clip `{}`", clip.timing.name);
-        within(file, &what, clip.timing.duration.ceil(), "seconds", "clip_seconds", self.clip_seconds.into())?;
-        within(file, &what, clip.bytes() as f64, "bytes in memory", "clip_bytes", self.clip_bytes)
+        within(
+            file,
+            &what,
+            clip.timing.duration.ceil(),
+            "seconds",
+            "clip_seconds",
+            self.clip_seconds.into(),
+        )?;
+        within(
+            file,
+            &what,
+            clip.bytes() as f64,
+            "bytes in memory",
+            "clip_bytes",
+            self.clip_bytes,
+        )
     }
 
     /// Rejects a vertex with more weights than [`Self::influences`].
-    pub(super) fn check_influences(&self, file: &str, most: u32, vertex: &str) -> Result<(), FormatError> {
-        within(file, vertex, most.into(), "weights", "influences", self.influences.into())
+    pub(super) fn check_influences(
+        &self,
+        file: &str,
+        most: u32,
+        vertex: &str,
+    ) -> Result<(), FormatError> {
+        within(
+            file,
+            vertex,
+            most.into(),
+            "weights",
+            "influences",
+            self.influences.into(),
+        )
     }
 }
 
@@ -169,13 +242,29 @@ impl ClipTotals {
     }
 }
 
-fn within(file: &str, what: &str, count: f64, noun: &str, name: &str, most: u64) -> Result<(), FormatError> {
+fn within(
+    file: &str,
+    what: &str,
+    count: f64,
+    noun: &str,
+    name: &str,
+    most: u64,
+) -> Result<(), FormatError> {
     if count <= most as f64 {
         return Ok(());
     }
-    let count = if count < 1e12 { count.to_string() } else { format!("{count:.2e}") };
-    let error = Diagnostic::error(file, format!("{what} has {count} {noun}; the limit is {most}"));
-    Err(FormatError::one(error.with_hint(format!("if that is intended, raise the limit `{name}`"))))
+    let count = if count < 1e12 {
+        count.to_string()
+    } else {
+        format!("{count:.2e}")
+    };
+    let error = Diagnostic::error(
+        file,
+        format!("{what} has {count} {noun}; the limit is {most}"),
+    );
+    Err(FormatError::one(error.with_hint(format!(
+        "if that is intended, raise the limit `{name}`"
+    ))))
 }
 
 #[cfg(test)]
@@ -189,7 +278,11 @@ mod tests {
             assert!(limits.set(name, 7));
             let text = ron::to_string(&limits).unwrap();
             assert!(text.contains(&format!("{name}:7")), "{text}");
-            assert_eq!(text.matches(":7,").count() + text.matches(":7)").count(), 1, "{text}");
+            assert_eq!(
+                text.matches(":7,").count() + text.matches(":7)").count(),
+                1,
+                "{text}"
+            );
         }
         assert!(!Limits::NONE.clone().set("bones", 7));
         assert!(!Limits::NONE.clone().set("joints", 1 << 40));
@@ -197,10 +290,16 @@ mod tests {
 
     #[test]
     fn an_error_names_the_limit_and_both_numbers() {
-        let limits = Limits { file_bytes: 10, ..Limits::default() };
+        let limits = Limits {
+            file_bytes: 10,
+            ..Limits::default()
+        };
         assert!(limits.check_size("a.m3d", 10).is_ok());
         let text = limits.check_size("a.m3d", 11).unwrap_err().to_string();
         let hint = "if that is intended, raise the limit `file_bytes`";
-        assert_eq!(text, format!("a.m3d: error: the file has 11 bytes; the limit is 10\n  hint: {hint}"));
+        assert_eq!(
+            text,
+            format!("a.m3d: error: the file has 11 bytes; the limit is 10\n  hint: {hint}")
+        );
     }
 }

@@ -3,7 +3,9 @@
 use super::{Manifest, names::numbered};
 use crate::{
     format::Diagnostic,
-    model::{JointIndex, Material, Model, PlaybackMode, Sampler, SkeletalClip, SkinPart, UvTransform},
+    model::{
+        JointIndex, Material, Model, PlaybackMode, Sampler, SkeletalClip, SkinPart, UvTransform,
+    },
 };
 use glam::Affine3A;
 
@@ -21,12 +23,24 @@ pub enum WriteFormat {
 
 /// Lists what `format` cannot hold of a model and its manifest, with a warning for each kind. `file` is the name of the file
 /// to write.
-pub fn losses(file: &str, model: &Model, manifest: Option<&Manifest>, format: WriteFormat) -> Vec<Diagnostic> {
+pub fn losses(
+    file: &str,
+    model: &Model,
+    manifest: Option<&Manifest>,
+    format: WriteFormat,
+) -> Vec<Diagnostic> {
     let m3d = format == WriteFormat::M3d;
     let md5 = format == WriteFormat::Md5;
-    let mut list = List { file, warnings: Vec::new() };
+    let mut list = List {
+        file,
+        warnings: Vec::new(),
+    };
     let skeleton = &model.skeleton;
-    let carried = model.clips.iter().filter(|clip| clip.root_path().is_some()).count();
+    let carried = model
+        .clips
+        .iter()
+        .filter(|clip| clip.root_path().is_some())
+        .count();
     list.add(
         "the root motion of",
         carried,
@@ -36,14 +50,37 @@ pub fn losses(file: &str, model: &Model, manifest: Option<&Manifest>, format: Wr
     if m3d {
         let named = |&joint: &usize| *skeleton.names()[joint] != *format!("Bone{joint}");
         let names = (0..skeleton.len()).filter(named).count();
-        list.add("the names of", names, "joint", "they become Bone0, Bone1 and so on; list them under `joint_names`");
-        let material_of = |part: &SkinPart| model.materials.get(part.material).map(|material| &*material.name);
-        let names = model.parts.iter().filter(|part| material_of(part) != Some(&part.name)).count();
-        list.add("the names of", names, "part", "parts are called after their materials");
+        list.add(
+            "the names of",
+            names,
+            "joint",
+            "they become Bone0, Bone1 and so on; list them under `joint_names`",
+        );
+        let material_of = |part: &SkinPart| {
+            model
+                .materials
+                .get(part.material)
+                .map(|material| &*material.name)
+        };
+        let names = model
+            .parts
+            .iter()
+            .filter(|part| material_of(part) != Some(&part.name))
+            .count();
+        list.add(
+            "the names of",
+            names,
+            "part",
+            "parts are called after their materials",
+        );
     }
     if md5 {
         let numbered = numbered(skeleton.names());
-        let names = numbered.iter().zip(&**skeleton.names()).filter(|(new, name)| **new != ***name).count();
+        let names = numbered
+            .iter()
+            .zip(&**skeleton.names())
+            .filter(|(new, name)| **new != ***name)
+            .count();
         list.add(
             "the names of",
             names,
@@ -59,56 +96,149 @@ pub fn losses(file: &str, model: &Model, manifest: Option<&Manifest>, format: Wr
             !rest.abs_diff_eq(Affine3A::IDENTITY, 1e-3 * (1.0 + size))
         };
         let moved = skeleton.joints().filter(moved).count();
-        list.add("the rest pose of", moved, "joint", "joints rest where the skin was bound; clips are not affected");
+        list.add(
+            "the rest pose of",
+            moved,
+            "joint",
+            "joints rest where the skin was bound; clips are not affected",
+        );
     }
     if m3d || md5 {
         let control = skeleton.control_joints().len();
-        list.add("the flag of", control, "control joint", "list them under `control_joints` in a manifest");
+        list.add(
+            "the flag of",
+            control,
+            "control joint",
+            "list them under `control_joints` in a manifest",
+        );
     }
     if m3d {
-        let combined = model.parts.iter().filter(|part| !part.combined_joints.is_empty()).count();
-        list.add("more than four joints per vertex in", combined, "part", "the four largest weights are kept");
+        let combined = model
+            .parts
+            .iter()
+            .filter(|part| !part.combined_joints.is_empty())
+            .count();
+        list.add(
+            "more than four joints per vertex in",
+            combined,
+            "part",
+            "the four largest weights are kept",
+        );
     }
     if md5 {
         let scaled = model.clips.iter().filter(|clip| !clip.unit_scale()).count();
-        list.add("the scale in", scaled, "clip", "joints keep the places that scale gives them");
-        let uneven = model.clips.iter().filter(|clip| clip.frame_times().is_some()).count();
-        list.add("the frame times of", uneven, "clip", "they are sampled at 60 frames per second");
-        let shaded = model.parts.iter().filter(|part| !part.normals.is_empty()).count();
-        list.add("the normals and tangents of", shaded, "part", "readers compute them from the triangles");
+        list.add(
+            "the scale in",
+            scaled,
+            "clip",
+            "joints keep the places that scale gives them",
+        );
+        let uneven = model
+            .clips
+            .iter()
+            .filter(|clip| clip.frame_times().is_some())
+            .count();
+        list.add(
+            "the frame times of",
+            uneven,
+            "clip",
+            "they are sampled at 60 frames per second",
+        );
+        let shaded = model
+            .parts
+            .iter()
+            .filter(|part| !part.normals.is_empty())
+            .count();
+        list.add(
+            "the normals and tangents of",
+            shaded,
+            "part",
+            "readers compute them from the triangles",
+        );
     }
 
     if m3d || md5 {
-        let colored = model.parts.iter().filter(|part| !part.colors.is_empty()).count();
-        list.add("the vertex colors of", colored, "part", "multiply them into the textures");
+        let colored = model
+            .parts
+            .iter()
+            .filter(|part| !part.colors.is_empty())
+            .count();
+        list.add(
+            "the vertex colors of",
+            colored,
+            "part",
+            "multiply them into the textures",
+        );
     }
 
     add_materials(&mut list, model, m3d, md5);
 
-    let clips = |lost: fn(&SkeletalClip) -> bool| model.clips.iter().filter(|clip| lost(clip)).count();
+    let clips =
+        |lost: fn(&SkeletalClip) -> bool| model.clips.iter().filter(|clip| lost(clip)).count();
     if m3d || md5 {
         let keep = "a manifest keeps them: see `marionette import --help`";
-        let keys = model.clips.iter().map(|clip| clip.timing.callbacks.len()).sum();
+        let keys = model
+            .clips
+            .iter()
+            .map(|clip| clip.timing.callbacks.len())
+            .sum();
         list.add("", keys, "callback key", keep);
-        list.add("the playback mode of", clips(|c| c.timing.playback != PlaybackMode::Loop), "clip", keep);
+        list.add(
+            "the playback mode of",
+            clips(|c| c.timing.playback != PlaybackMode::Loop),
+            "clip",
+            keep,
+        );
         let (masks, sockets) = manifest.map_or((0, 0), |m| (m.masks.len(), m.sockets.len()));
         list.add("", masks, "mask", keep);
         list.add("", sockets, "socket", keep);
     }
-    if let Some(Manifest { goals, look_at, feet, springs, .. }) = manifest {
+    if let Some(Manifest {
+        goals,
+        look_at,
+        feet,
+        springs,
+        ..
+    }) = manifest
+    {
         let keep = "copy them to the new character's manifest";
         list.add("", goals.len(), "goal", keep);
-        list.add("", look_at.as_ref().map_or(0, |look| look.joints.len()), "look_at joint", keep);
-        list.add("the placement of", feet.as_ref().map_or(0, |feet| feet.legs.len()), "leg", keep);
-        list.add("", springs.iter().map(|entry| entry.joints.len()).sum(), "spring", keep);
+        list.add(
+            "",
+            look_at.as_ref().map_or(0, |look| look.joints.len()),
+            "look_at joint",
+            keep,
+        );
+        list.add(
+            "the placement of",
+            feet.as_ref().map_or(0, |feet| feet.legs.len()),
+            "leg",
+            keep,
+        );
+        list.add(
+            "",
+            springs.iter().map(|entry| entry.joints.len()).sum(),
+            "spring",
+            keep,
+        );
     }
     let additive = clips(|clip| clip.additive);
     match format {
-        WriteFormat::M3d => list.add("the kind of", additive, "additive clip", "readers take differences for poses"),
+        WriteFormat::M3d => list.add(
+            "the kind of",
+            additive,
+            "additive clip",
+            "readers take differences for poses",
+        ),
         WriteFormat::Md5 => {}
         #[cfg(feature = "gltf")]
         WriteFormat::Glb => {
-            list.add("the kind of", additive, "additive clip", "other programs see it on top of the rest pose");
+            list.add(
+                "the kind of",
+                additive,
+                "additive clip",
+                "other programs see it on top of the rest pose",
+            );
         }
     }
     list.warnings
@@ -116,10 +246,21 @@ pub fn losses(file: &str, model: &Model, manifest: Option<&Manifest>, format: Wr
 
 /// Adds what materials lose.
 fn add_materials(list: &mut List, model: &Model, m3d: bool, md5: bool) {
-    let materials = |lost: fn(&Material) -> bool| model.materials.iter().filter(|material| lost(material)).count();
+    let materials = |lost: fn(&Material) -> bool| {
+        model
+            .materials
+            .iter()
+            .filter(|material| lost(material))
+            .count()
+    };
     if md5 {
         let rich = materials(has_more_than_a_map);
-        list.add("the properties of", rich, "material", "only the base color map is kept");
+        list.add(
+            "the properties of",
+            rich,
+            "material",
+            "only the base color map is kept",
+        );
     } else {
         let specular = materials(|m| m.specular_map.is_some());
         list.add("", specular, "specular map", "it would not be drawn");
@@ -130,16 +271,38 @@ fn add_materials(list: &mut List, model: &Model, m3d: bool, md5: bool) {
         let off = materials(|m| m.alpha_cutoff.is_some_and(|cutoff| cutoff != 0.1));
         list.add("", off, "alpha cutoff", "it becomes 0.1");
         let off = materials(|m| m.double_sided != m.alpha_cutoff.is_some());
-        list.add("the sides of", off, "material", "those with an alpha cutoff are double-sided, others are not");
+        list.add(
+            "the sides of",
+            off,
+            "material",
+            "those with an alpha cutoff are double-sided, others are not",
+        );
         let off = materials(|m| m.normal_map.is_some() && !m.normal_map_green_down);
-        list.add("the direction of", off, "normal map", "green is read as down: invert it in the image");
+        list.add(
+            "the direction of",
+            off,
+            "normal map",
+            "green is read as down: invert it in the image",
+        );
         let metallic = materials(|m| m.metallic != 0.0 || m.metallic_roughness_map.is_some());
-        list.add("the metallic of", metallic, "material", "it becomes 0, and the roughness is the same everywhere");
+        list.add(
+            "the metallic of",
+            metallic,
+            "material",
+            "it becomes 0, and the roughness is the same everywhere",
+        );
         let lit = materials(|m| m.emissive != [0.0; 3] || m.unlit || m.occlusion_map.is_some());
-        list.add("the own light of", lit, "material", "the format has neither emissive, occlusion nor unlit materials");
+        list.add(
+            "the own light of",
+            lit,
+            "material",
+            "the format has neither emissive, occlusion nor unlit materials",
+        );
         let blended = materials(|m| m.alpha_blend);
         list.add("the blending of", blended, "material", "it becomes opaque");
-        let placed = materials(|m| m.uv_transform != UvTransform::default() || m.sampler != Sampler::default());
+        let placed = materials(|m| {
+            m.uv_transform != UvTransform::default() || m.sampler != Sampler::default()
+        });
         list.add(
             "the texture transform or sampler of",
             placed,
@@ -155,8 +318,17 @@ fn add_materials(list: &mut List, model: &Model, m3d: bool, md5: bool) {
 
 /// Returns `true` if a material is more than the map that an MD5 names.
 fn has_more_than_a_map(material: &Material) -> bool {
-    let Material { name, base_color_map, .. } = material;
-    *material != Material { name: name.clone(), base_color_map: base_color_map.clone(), ..Material::default() }
+    let Material {
+        name,
+        base_color_map,
+        ..
+    } = material;
+    *material
+        != Material {
+            name: name.clone(),
+            base_color_map: base_color_map.clone(),
+            ..Material::default()
+        }
 }
 
 struct List<'a> {
@@ -168,9 +340,13 @@ impl List<'_> {
     /// Adds a warning that `of` a number of things is lost, if the number is not 0.
     fn add(&mut self, of: &str, count: usize, noun: &str, hint: &str) {
         if count > 0 {
-            let (space, plural) = (if of.is_empty() { "" } else { " " }, if count == 1 { "" } else { "s" });
+            let (space, plural) = (
+                if of.is_empty() { "" } else { " " },
+                if count == 1 { "" } else { "s" },
+            );
             let message = format!("not kept: {of}{space}{count} {noun}{plural}");
-            self.warnings.push(Diagnostic::warning(self.file, message).with_hint(hint));
+            self.warnings
+                .push(Diagnostic::warning(self.file, message).with_hint(hint));
         }
     }
 }
@@ -183,15 +359,26 @@ mod tests {
 
     /// A model that has everything that some format lacks.
     fn model() -> Model {
-        let rest = JointTransform { translation: glam::Vec3::Y, ..JointTransform::IDENTITY };
-        let joint = Joint { name: "hips".into(), parent: None, rest, inverse_bind: Affine3A::IDENTITY };
+        let rest = JointTransform {
+            translation: glam::Vec3::Y,
+            ..JointTransform::IDENTITY
+        };
+        let joint = Joint {
+            name: "hips".into(),
+            parent: None,
+            rest,
+            inverse_bind: Affine3A::IDENTITY,
+        };
         let mut timing = ClipTiming::new("jump", 1.0);
         timing.playback = PlaybackMode::Once;
         timing.add_callback(0.5, "land", ());
         let frames = ClipFrames {
             joints: ["hips".into()].into(),
             animated: vec![],
-            transforms: vec![JointTransform { scale: glam::Vec3::splat(2.0), ..rest }],
+            transforms: vec![JointTransform {
+                scale: glam::Vec3::splat(2.0),
+                ..rest
+            }],
         };
         let mut clip = SkeletalClip::new(timing, &frames).unwrap();
         clip.additive = true;
@@ -216,7 +403,10 @@ mod tests {
     }
 
     fn said(model: &Model, format: WriteFormat) -> String {
-        losses("out", model, None, format).iter().map(|d| format!("{}\n", d.message)).collect()
+        losses("out", model, None, format)
+            .iter()
+            .map(|d| format!("{}\n", d.message))
+            .collect()
     }
 
     #[test]
@@ -245,7 +435,10 @@ mod tests {
         manifest.springs = vec![SpringEntry::new(["ear.L", "ear.R"])];
         for format in [WriteFormat::M3d, WriteFormat::Md5] {
             let lost = losses("out", &Model::default(), Some(&manifest), format);
-            let lost = lost.iter().map(|warning| &*warning.message).collect::<Vec<_>>();
+            let lost = lost
+                .iter()
+                .map(|warning| &*warning.message)
+                .collect::<Vec<_>>();
             assert_eq!(lost, ["not kept: 1 look_at joint", "not kept: 2 springs"]);
             assert_eq!(said(&Model::default(), format), "");
         }

@@ -117,7 +117,11 @@ pub struct Manifest {
     #[serde(default, deserialize_with = "distinct")]
     pub clips: BTreeMap<String, ClipEntry>,
     /// Clips that are blended by parameters such as speed and turn, by name.
-    #[serde(default, deserialize_with = "distinct", skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(
+        default,
+        deserialize_with = "distinct",
+        skip_serializing_if = "BTreeMap::is_empty"
+    )]
     pub blend_spaces: BTreeMap<String, BlendSpaceEntry>,
     /// Per-joint masks by name.
     #[serde(default, deserialize_with = "distinct")]
@@ -126,7 +130,11 @@ pub struct Manifest {
     #[serde(default, deserialize_with = "distinct")]
     pub sockets: BTreeMap<String, SocketEntry>,
     /// Limbs that can reach for goals, by name.
-    #[serde(default, deserialize_with = "distinct", skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(
+        default,
+        deserialize_with = "distinct",
+        skip_serializing_if = "BTreeMap::is_empty"
+    )]
     pub goals: BTreeMap<String, GoalEntry>,
     /// The joints that turn toward what the character looks at.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -135,7 +143,11 @@ pub struct Manifest {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub springs: Vec<SpringEntry>,
     /// What springs stay outside of, by name.
-    #[serde(default, deserialize_with = "distinct", skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(
+        default,
+        deserialize_with = "distinct",
+        skip_serializing_if = "BTreeMap::is_empty"
+    )]
     pub colliders: BTreeMap<String, ColliderEntry>,
     /// The legs that adapt to uneven ground.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -163,7 +175,9 @@ fn is_max_palette(most: &u16) -> bool {
 }
 
 /// Reads a map and rejects keys that occur twice, of which serde would silently keep the last.
-fn distinct<'de, D: Deserializer<'de>, V: Deserialize<'de>>(deserializer: D) -> Result<BTreeMap<String, V>, D::Error> {
+fn distinct<'de, D: Deserializer<'de>, V: Deserialize<'de>>(
+    deserializer: D,
+) -> Result<BTreeMap<String, V>, D::Error> {
     struct Distinct<V>(PhantomData<V>);
 
     impl<'de, V: Deserialize<'de>> Visitor<'de> for Distinct<V> {
@@ -227,14 +241,21 @@ impl Manifest {
         }
         if source.trim_ascii().is_empty() {
             let hint = "a manifest contains at least (model: \"character.md5mesh\")";
-            return Err(FormatError::one(Diagnostic::error(file, "the file is empty").with_hint(hint)));
+            return Err(FormatError::one(
+                Diagnostic::error(file, "the file is empty").with_hint(hint),
+            ));
         }
         refuse_foreign(file, source, TextKind::Manifest)?;
         let source = without_bom(source);
-        let manifest: Self =
-            options().from_bytes(source).map_err(|error| FormatError::one(misread(file, source, &error)))?;
+        let manifest: Self = options()
+            .from_bytes(source)
+            .map_err(|error| FormatError::one(misread(file, source, &error)))?;
         let diagnostics = manifest.misstatements(file, source);
-        if diagnostics.is_empty() { Ok(manifest) } else { Err(FormatError { diagnostics }) }
+        if diagnostics.is_empty() {
+            Ok(manifest)
+        } else {
+            Err(FormatError { diagnostics })
+        }
     }
 
     /// Returns the manifest as text that [`Self::parse`] accepts.
@@ -244,23 +265,55 @@ impl Manifest {
 
     /// Returns the settings for importing the model and its clips, with the default limits.
     pub fn settings(&self) -> ImportSettings {
-        let Self { scale, hand, up, flip_v, skin_error, max_palette, .. } = *self;
-        ImportSettings { scale, hand, up, flip_v, skin_error, max_palette, ..ImportSettings::default() }
+        let Self {
+            scale,
+            hand,
+            up,
+            flip_v,
+            skin_error,
+            max_palette,
+            ..
+        } = *self;
+        ImportSettings {
+            scale,
+            hand,
+            up,
+            flip_v,
+            skin_error,
+            max_palette,
+            ..ImportSettings::default()
+        }
     }
 
     /// When a clip plants the feet: as its entry says, or as it looks. The clip must be bound to the skeleton.
     pub fn plants(&self, feet: &Feet, skeleton: &Skeleton, clip: &SkeletalClip) -> Plants {
-        let Some(entry) = &self.feet else { return Plants::default() };
+        let Some(entry) = &self.feet else {
+            return Plants::default();
+        };
         let mut keys = vec![None; feet.len()];
         let given = self.clips.get(&*clip.timing.name);
         // A mirror image has the plants of its original, on the other side, unless it has its own.
-        let original = given.filter(|entry| entry.plants.is_empty()).and_then(|entry| entry.mirror.as_ref());
-        let plants = original.and_then(|name| self.clips.get(name)).or(given).map(|entry| &entry.plants);
+        let original = given
+            .filter(|entry| entry.plants.is_empty())
+            .and_then(|entry| entry.mirror.as_ref());
+        let plants = original
+            .and_then(|name| self.clips.get(name))
+            .or(given)
+            .map(|entry| &entry.plants);
         for (foot, ranges) in plants.into_iter().flatten() {
-            let other = || skeleton.other_side(skeleton.joint(foot)?).map(|other| &**skeleton.name(other));
+            let other = || {
+                skeleton
+                    .other_side(skeleton.joint(foot)?)
+                    .map(|other| &**skeleton.name(other))
+            };
             let foot = original.and_then(|_| other()).unwrap_or(foot);
             if let Some(keys) = entry.leg(foot).and_then(|leg| keys.get_mut(leg)) {
-                *keys = Some(ranges.iter().map(|&(start, end)| PlantRange { start, end }).collect());
+                *keys = Some(
+                    ranges
+                        .iter()
+                        .map(|&(start, end)| PlantRange { start, end })
+                        .collect(),
+                );
             }
         }
         Plants::keyed(feet, skeleton, clip, &keys)
@@ -269,7 +322,10 @@ impl Manifest {
     /// Returns all files that the manifest names besides the model, without duplicates, sorted by name.
     pub fn clip_files(&self) -> Vec<&str> {
         let files = self.clips.values().flat_map(|clip| {
-            let skeleton = clip.retarget.as_ref().and_then(|retarget| retarget.skeleton.as_deref());
+            let skeleton = clip
+                .retarget
+                .as_ref()
+                .and_then(|retarget| retarget.skeleton.as_deref());
             [clip.file.as_deref(), skeleton]
         });
         let mut files: Vec<&str> = files.flatten().collect();
@@ -280,7 +336,9 @@ impl Manifest {
 }
 
 fn options() -> ron::Options {
-    ron::Options::default().with_default_extension(Extensions::IMPLICIT_SOME).with_recursion_limit(NESTING)
+    ron::Options::default()
+        .with_default_extension(Extensions::IMPLICIT_SOME)
+        .with_recursion_limit(NESTING)
 }
 
 #[cfg(test)]
@@ -298,9 +356,18 @@ mod tests {
             sockets: { "right_hand": (joint: "hand.R", translation: (0, 0.02, 0)) },
         )"#;
         let manifest = Manifest::parse("scout.character.ron", text.as_bytes()).unwrap();
-        assert_eq!(manifest.clips["walk"].callbacks[0].data, ron::Value::String("left".into()));
-        assert_eq!(manifest.sockets["right_hand"].translation, Vec3::new(0.0, 0.02, 0.0));
-        assert_eq!(Manifest::parse("again", manifest.to_ron().unwrap().as_bytes()), Ok(manifest));
+        assert_eq!(
+            manifest.clips["walk"].callbacks[0].data,
+            ron::Value::String("left".into())
+        );
+        assert_eq!(
+            manifest.sockets["right_hand"].translation,
+            Vec3::new(0.0, 0.02, 0.0)
+        );
+        assert_eq!(
+            Manifest::parse("again", manifest.to_ron().unwrap().as_bytes()),
+            Ok(manifest)
+        );
     }
 
     #[test]
@@ -310,12 +377,27 @@ mod tests {
         let text = "(model: \"a\", root_motion: (joint: \"hips\", steady: true), \
             clips: {\"a\": (root_motion: (turn: false), ground_speed: -1.5)})";
         let manifest = parse(text).unwrap();
-        let entry = RootMotionEntry { joint: Some("hips".into()), steady: true, ..RootMotionEntry::default() };
+        let entry = RootMotionEntry {
+            joint: Some("hips".into()),
+            steady: true,
+            ..RootMotionEntry::default()
+        };
         assert_eq!(manifest.root_motion, Some(entry));
-        let clip = ClipRootMotion { turn: Some(false), ..ClipRootMotion::default() };
-        assert_eq!((manifest.clips["a"].root_motion, manifest.clips["a"].ground_speed), (Some(clip), Some(-1.5)));
+        let clip = ClipRootMotion {
+            turn: Some(false),
+            ..ClipRootMotion::default()
+        };
+        assert_eq!(
+            (
+                manifest.clips["a"].root_motion,
+                manifest.clips["a"].ground_speed
+            ),
+            (Some(clip), Some(-1.5))
+        );
         assert_eq!(parse(&manifest.to_ron().unwrap()), Ok(manifest));
-        let error = parse("(model: \"a\", root_motion: (yaw: true))").unwrap_err().to_string();
+        let error = parse("(model: \"a\", root_motion: (yaw: true))")
+            .unwrap_err()
+            .to_string();
         assert!(error.contains("unknown field `yaw`"), "{error}");
     }
 
@@ -324,71 +406,143 @@ mod tests {
         let parse = |text: &str| Manifest::parse("a", text.as_bytes());
         let text = "(model: \"a\", sides: [(\"a\", \"b\")], clips: {\"right\": (mirror: \"left\", playback: Once)})";
         let manifest = parse(text).unwrap();
-        assert_eq!((manifest.clips["right"].mirror.as_deref(), manifest.sides.len()), (Some("left"), 1));
+        assert_eq!(
+            (
+                manifest.clips["right"].mirror.as_deref(),
+                manifest.sides.len()
+            ),
+            (Some("left"), 1)
+        );
         assert_eq!(parse(&manifest.to_ron().unwrap()), Ok(manifest));
-        for field in ["file: \"a.md5anim\"", "clip: \"a\"", "additive: true", "root_motion: ()"] {
-            let text = format!("(model: \"a\",\nclips: {{\n\"right\": (mirror: \"left\", {field})}})");
+        for field in [
+            "file: \"a.md5anim\"",
+            "clip: \"a\"",
+            "additive: true",
+            "root_motion: ()",
+        ] {
+            let text =
+                format!("(model: \"a\",\nclips: {{\n\"right\": (mirror: \"left\", {field})}})");
             let error = parse(&text).unwrap_err().to_string();
-            assert!(error.starts_with("a:3:") && error.contains("leave out file"), "{error}");
+            assert!(
+                error.starts_with("a:3:") && error.contains("leave out file"),
+                "{error}"
+            );
         }
     }
 
     #[test]
     fn retargeting_is_a_switch_or_has_fields() {
         let parse = |retarget: &str| {
-            let text = format!("(model: \"a\", clips: {{\n\"w\": (file: \"b.md5anim\", retarget: {retarget})}})");
+            let text = format!(
+                "(model: \"a\", clips: {{\n\"w\": (file: \"b.md5anim\", retarget: {retarget})}})"
+            );
             Manifest::parse("a", text.as_bytes())
         };
         let plain = Some(RetargetEntry::default());
-        for (text, expected) in [("true", plain.clone()), ("()", plain.clone()), ("Some(true)", plain), ("false", None)]
-        {
+        for (text, expected) in [
+            ("true", plain.clone()),
+            ("()", plain.clone()),
+            ("Some(true)", plain),
+            ("false", None),
+        ] {
             assert_eq!(parse(text).unwrap().clips["w"].retarget, expected, "{text}");
         }
         let full = "(skeleton: \"b.md5mesh\", roles: {\"hips\": \"pelvis\"}, source_roles: {\"toes.L\": \"\"})";
         let manifest = parse(full).unwrap();
         let entry = manifest.clips["w"].retarget.as_ref().unwrap();
-        assert_eq!((&*entry.roles["hips"], &*entry.source_roles["toes.L"]), ("pelvis", ""));
+        assert_eq!(
+            (&*entry.roles["hips"], &*entry.source_roles["toes.L"]),
+            ("pelvis", "")
+        );
         assert_eq!(manifest.clip_files(), ["b.md5anim", "b.md5mesh"]);
         for manifest in [manifest, parse("true").unwrap()] {
-            assert_eq!(Manifest::parse("again", manifest.to_ron().unwrap().as_bytes()), Ok(manifest));
+            assert_eq!(
+                Manifest::parse("again", manifest.to_ron().unwrap().as_bytes()),
+                Ok(manifest)
+            );
         }
         let error = parse("(rolls: {})").unwrap_err().to_string();
-        assert!(error.starts_with("a:2:") && error.contains("did you mean `roles`?"), "{error}");
+        assert!(
+            error.starts_with("a:2:") && error.contains("did you mean `roles`?"),
+            "{error}"
+        );
         let error = parse("7").unwrap_err().to_string();
         assert!(error.contains("`true` or fields"), "{error}");
-        let alone = Manifest::parse("a", b"(model: \"a\", clips: {\"w\": (retarget: true)})").unwrap_err().to_string();
+        let alone = Manifest::parse("a", b"(model: \"a\", clips: {\"w\": (retarget: true)})")
+            .unwrap_err()
+            .to_string();
         assert!(alone.contains("add `file`"), "{alone}");
     }
 
     #[test]
     fn a_byte_order_mark_is_skipped_and_other_encodings_are_named() {
         assert!(Manifest::parse("a", b"\xef\xbb\xbf(model: \"a.m3d\")").is_ok());
-        let error = Manifest::parse("a", b"\xff\xfe(\0m\0").unwrap_err().to_string();
-        assert!(error.contains("this text is UTF-16") && error.contains("save it as UTF-8"), "{error}");
-        let error = Manifest::parse("a", b"(\r model: \"a.m3d\"\r)").unwrap_err().to_string();
+        let error = Manifest::parse("a", b"\xff\xfe(\0m\0")
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.contains("this text is UTF-16") && error.contains("save it as UTF-8"),
+            "{error}"
+        );
+        let error = Manifest::parse("a", b"(\r model: \"a.m3d\"\r)")
+            .unwrap_err()
+            .to_string();
         assert!(error.contains("old Macs"), "{error}");
     }
 
     #[test]
     fn an_unknown_field_is_an_error_with_its_place() {
-        let error = Manifest::parse("a.character.ron", b"(\n  model: \"a.m3d\",\n  scael: 2.0,\n)").unwrap_err();
+        let error = Manifest::parse(
+            "a.character.ron",
+            b"(\n  model: \"a.m3d\",\n  scael: 2.0,\n)",
+        )
+        .unwrap_err();
         let text = error.to_string();
         assert!(text.starts_with("a.character.ron:3:"), "{text}");
-        assert!(text.contains("unknown field `scael`") && text.contains("did you mean `scale`?"), "{text}");
+        assert!(
+            text.contains("unknown field `scael`") && text.contains("did you mean `scale`?"),
+            "{text}"
+        );
     }
 
     #[test]
     fn errors_are_written_for_artists() {
         let cases = [
-            ("{ \"model\": \"a.m3d\" }", "expected `(`, found `{`", "RON, not JSON"),
-            ("(model: \"a.m3d\", clips: {\"w\": (playback: Lop)})", "unknown value `Lop`", "did you mean `Loop`?"),
-            ("(model: \"a.m3d\"\n scale: 2)", "expected `,`", "a comma may be missing"),
-            ("(scale: 2)", "missing field `model`", "every manifest names a model"),
-            ("(model: \"a.m3d\", clips: {\"w\": (fi", "unknown field `fi`", "truncated"),
-            ("(model: \"a.m3d\",\n scale: 0)", "a:2:2: error: scale is 0", ""),
+            (
+                "{ \"model\": \"a.m3d\" }",
+                "expected `(`, found `{`",
+                "RON, not JSON",
+            ),
+            (
+                "(model: \"a.m3d\", clips: {\"w\": (playback: Lop)})",
+                "unknown value `Lop`",
+                "did you mean `Loop`?",
+            ),
+            (
+                "(model: \"a.m3d\"\n scale: 2)",
+                "expected `,`",
+                "a comma may be missing",
+            ),
+            (
+                "(scale: 2)",
+                "missing field `model`",
+                "every manifest names a model",
+            ),
+            (
+                "(model: \"a.m3d\", clips: {\"w\": (fi",
+                "unknown field `fi`",
+                "truncated",
+            ),
+            (
+                "(model: \"a.m3d\",\n scale: 0)",
+                "a:2:2: error: scale is 0",
+                "",
+            ),
         ];
         for (text, message, hint) in cases {
-            let error = Manifest::parse("a", text.as_bytes()).unwrap_err().to_string();
+            let error = Manifest::parse("a", text.as_bytes())
+                .unwrap_err()
+                .to_string();
             assert!(error.contains(message) && error.contains(hint), "{error}");
         }
         let deep = format!(
@@ -396,20 +550,36 @@ mod tests {
             "[".repeat(99),
             "]".repeat(99)
         );
-        assert!(Manifest::parse("a", deep.as_bytes()).unwrap_err().to_string().contains("more than 64 deep"));
+        assert!(
+            Manifest::parse("a", deep.as_bytes())
+                .unwrap_err()
+                .to_string()
+                .contains("more than 64 deep")
+        );
     }
 
     #[test]
     fn a_key_given_twice_is_an_error_at_its_place() {
         let text = "(model: \"a\", clips: {\n  \"walk\": (),\n  \"walk\": (playback: Once),\n})";
-        let error = Manifest::parse("a", text.as_bytes()).unwrap_err().to_string();
-        assert!(error.starts_with("a:3:") && error.contains("the key `walk` is given twice"), "{error}");
+        let error = Manifest::parse("a", text.as_bytes())
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.starts_with("a:3:") && error.contains("the key `walk` is given twice"),
+            "{error}"
+        );
     }
 
     #[test]
     fn many_errors_are_reported_up_to_a_limit() {
-        let clips: String = (0..5000).map(|i| format!("\"{i}\": (callbacks: [(time: -1, name: \"n\")]), ")).collect();
-        let error = Manifest::parse("a", format!("(model: \"a\", clips: {{{clips}}})").as_bytes()).unwrap_err();
+        let clips: String = (0..5000)
+            .map(|i| format!("\"{i}\": (callbacks: [(time: -1, name: \"n\")]), "))
+            .collect();
+        let error = Manifest::parse(
+            "a",
+            format!("(model: \"a\", clips: {{{clips}}})").as_bytes(),
+        )
+        .unwrap_err();
         assert_eq!(error.diagnostics.len(), MOST_ERRORS);
     }
 

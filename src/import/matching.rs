@@ -26,13 +26,26 @@ impl<'a> NamedJoints<'a> {
         for (joint, name) in names.iter().enumerate() {
             by_name.entry(name).or_default().push(joint);
         }
-        Self { names, parents, depths, by_name }
+        Self {
+            names,
+            parents,
+            depths,
+            by_name,
+        }
     }
 
     /// The joints of a skeleton, called as `name` says.
     pub(super) fn of(skeleton: &'a Skeleton, name: impl Fn(&'a str) -> &'a str) -> Self {
-        let hierarchy = Hierarchy::new(skeleton.parents().iter().map(|parent| parent.map(u32::from)));
-        Self::new(skeleton.names().iter().map(|own| name(own)).collect(), hierarchy)
+        let hierarchy = Hierarchy::new(
+            skeleton
+                .parents()
+                .iter()
+                .map(|parent| parent.map(u32::from)),
+        );
+        Self::new(
+            skeleton.names().iter().map(|own| name(own)).collect(),
+            hierarchy,
+        )
     }
 
     fn called(&self, name: &str) -> &[usize] {
@@ -43,7 +56,9 @@ impl<'a> NamedJoints<'a> {
     fn steps_below(&self, joint: usize, above: Option<usize>, is_taken: &[bool]) -> Option<usize> {
         let mut at = joint;
         for steps in 0..MOST_BETWEEN {
-            let Some(parent) = self.parents[at] else { return above.is_none().then_some(steps) };
+            let Some(parent) = self.parents[at] else {
+                return above.is_none().then_some(steps);
+            };
             if Some(parent) == above {
                 return Some(steps + 1);
             }
@@ -65,7 +80,10 @@ const MOST_PAIRS: usize = 1 << 22;
 /// Finds the source among `theirs` of those joints of `ours`, parents first, that have none yet.
 pub(super) fn find_sources(theirs: &NamedJoints, ours: &NamedJoints, source: &mut [Option<usize>]) {
     let mut is_taken = vec![false; theirs.names.len()];
-    source.iter().flatten().for_each(|found| is_taken[*found] = true);
+    source
+        .iter()
+        .flatten()
+        .for_each(|found| is_taken[*found] = true);
     for (joint, name) in ours.names.iter().enumerate() {
         if let ([_], &[found]) = (ours.called(name), theirs.called(name))
             && source[joint].is_none()
@@ -93,15 +111,22 @@ pub(super) fn find_sources(theirs: &NamedJoints, ours: &NamedJoints, source: &mu
                 let mut free = them.iter().copied().filter(|found| !is_taken[*found]);
                 let found = if us.len().saturating_mul(them.len()) > MOST_PAIRS {
                     let next = next.entry(name).or_default();
-                    *next += them[*next..].iter().take_while(|found| is_taken[**found]).count();
+                    *next += them[*next..]
+                        .iter()
+                        .take_while(|found| is_taken[**found])
+                        .count();
                     them.get(*next).copied()
                 } else if is_first {
                     let hangs_alike = above == ours.parents[joint];
                     free.find(|found| hangs_alike && theirs.parents[*found] == there)
                 } else {
                     let steps = ours.depths[joint] - above.map_or(0, |above| ours.depths[above]);
-                    let off =
-                        |found: usize| Some((theirs.steps_below(found, there, &is_taken)?.abs_diff(steps), found));
+                    let off = |found: usize| {
+                        Some((
+                            theirs.steps_below(found, there, &is_taken)?.abs_diff(steps),
+                            found,
+                        ))
+                    };
                     free.filter_map(off).min().map(|(_, found)| found)
                 };
                 if let Some(found) = found {
@@ -109,7 +134,11 @@ pub(super) fn find_sources(theirs: &NamedJoints, ours: &NamedJoints, source: &mu
                     is_taken[found] = true;
                 }
             }
-            matched[joint] = if source[joint].is_some() { Some(joint) } else { above };
+            matched[joint] = if source[joint].is_some() {
+                Some(joint)
+            } else {
+                above
+            };
         }
     }
     // A name that one of both has once, elsewhere in the hierarchy: the first joint of that name.
@@ -122,7 +151,9 @@ pub(super) fn find_sources(theirs: &NamedJoints, ours: &NamedJoints, source: &mu
             && them.iter().all(|found| !is_taken[*found])
         {
             source[joint] = them.first().copied();
-            them.iter().take(1).for_each(|found| is_taken[*found] = true);
+            them.iter()
+                .take(1)
+                .for_each(|found| is_taken[*found] = true);
         }
     }
 }
@@ -133,8 +164,14 @@ mod tests {
 
     /// Joints as `name` and parent; a joint that is its own parent is a root.
     fn joints(joints: &[(&'static str, usize)]) -> NamedJoints<'static> {
-        let parents = joints.iter().enumerate().map(|(at, (_, parent))| (at != *parent).then_some(*parent as u32));
-        NamedJoints::new(joints.iter().map(|(name, _)| *name).collect(), Hierarchy::new(parents))
+        let parents = joints
+            .iter()
+            .enumerate()
+            .map(|(at, (_, parent))| (at != *parent).then_some(*parent as u32));
+        NamedJoints::new(
+            joints.iter().map(|(name, _)| *name).collect(),
+            Hierarchy::new(parents),
+        )
     }
 
     fn matched(theirs: &NamedJoints, ours: &NamedJoints) -> Vec<Option<usize>> {
@@ -145,13 +182,31 @@ mod tests {
 
     #[test]
     fn joints_of_one_name_are_told_apart_by_what_they_hang_from() {
-        let ours = joints(&[("root", 0), ("hand.L", 0), ("tip", 1), ("tip", 2), ("hand.R", 0), ("tip", 4), ("tip", 5)]);
-        let theirs =
-            joints(&[("root", 0), ("hand.R", 0), ("hand.L", 0), ("tip", 1), ("tip", 2), ("tip", 3), ("tip", 4)]);
+        let ours = joints(&[
+            ("root", 0),
+            ("hand.L", 0),
+            ("tip", 1),
+            ("tip", 2),
+            ("hand.R", 0),
+            ("tip", 4),
+            ("tip", 5),
+        ]);
+        let theirs = joints(&[
+            ("root", 0),
+            ("hand.R", 0),
+            ("hand.L", 0),
+            ("tip", 1),
+            ("tip", 2),
+            ("tip", 3),
+            ("tip", 4),
+        ]);
         assert_eq!(matched(&theirs, &ours), [0, 2, 4, 6, 1, 3, 5].map(Some));
         // With fewer joints on either side.
         let right = joints(&[("root", 0), ("hand.R", 0), ("tip", 1)]);
-        assert_eq!(matched(&right, &ours), [Some(0), None, None, None, Some(1), Some(2), None]);
+        assert_eq!(
+            matched(&right, &ours),
+            [Some(0), None, None, None, Some(1), Some(2), None]
+        );
         assert_eq!(matched(&ours, &right), [Some(0), Some(4), Some(5)]);
         let bare = joints(&[("hand.L", 0), ("tip", 0)]);
         assert_eq!(matched(&theirs, &bare), [Some(2), Some(4)]);
@@ -168,8 +223,15 @@ mod tests {
 
     #[test]
     fn sixty_thousand_joints_of_one_name_take_no_minute() {
-        let chain: Vec<(&str, usize)> = (0..60_000_usize).map(|at| ("bone", at.saturating_sub(1))).collect();
+        let chain: Vec<(&str, usize)> = (0..60_000_usize)
+            .map(|at| ("bone", at.saturating_sub(1)))
+            .collect();
         let chain = joints(&chain);
-        assert!(matched(&chain, &chain).iter().enumerate().all(|(at, found)| *found == Some(at)));
+        assert!(
+            matched(&chain, &chain)
+                .iter()
+                .enumerate()
+                .all(|(at, found)| *found == Some(at))
+        );
     }
 }

@@ -42,17 +42,22 @@ pub use losses::{WriteFormat, losses};
 pub use m3d::{from_m3d, to_m3d};
 pub(crate) use manifest::bind_blend_space;
 pub use manifest::{
-    BlendPlace, BlendSpaceEntry, CallbackEntry, ClipEntry, ClipRootMotion, ColliderEntry, FeetEntry, GoalEntry,
-    LegEntry, LookAtEntry, Manifest, MaskEntry, RetargetEntry, RigEntries, RootMotionEntry, SocketEntry, SpringEntry,
+    BlendPlace, BlendSpaceEntry, CallbackEntry, ClipEntry, ClipRootMotion, ColliderEntry,
+    FeetEntry, GoalEntry, LegEntry, LookAtEntry, Manifest, MaskEntry, RetargetEntry, RigEntries,
+    RootMotionEntry, SocketEntry, SpringEntry,
 };
 pub use md5::{clip_from_md5, from_md5, to_md5_anim, to_md5_mesh};
-pub use open::{FileKind, files_beside, open_clips, open_clips_with, open_model, open_model_with, skeleton_of_anim};
+pub use open::{
+    FileKind, files_beside, open_clips, open_clips_with, open_model, open_model_with,
+    skeleton_of_anim,
+};
 pub use resample::CLIP_ERROR;
 pub use retarget::{Retarget, RetargetError, RetargetReport};
 #[cfg(feature = "bevy")]
 pub(crate) use textures::is_relative_path;
 pub use textures::{
-    MaterialTextures, TextureFiles, TextureMap, missing_textures, texture_candidates, texture_folders, texture_places,
+    MaterialTextures, TextureFiles, TextureMap, missing_textures, texture_candidates,
+    texture_folders, texture_places,
 };
 #[cfg(feature = "bevy")]
 pub(crate) use {manifest::resolve_springs, root_motion::root_joint};
@@ -140,8 +145,12 @@ impl Default for ImportSettings {
 /// Flips texture coordinates vertically. Bitangents keep pointing along V.
 fn flip_tex_coords(parts: &mut [SkinPart]) {
     for part in parts {
-        part.tex_coords.iter_mut().for_each(|tex_coord| tex_coord.y = 1.0 - tex_coord.y);
-        part.tangents.iter_mut().for_each(|tangent| tangent.w = -tangent.w);
+        part.tex_coords
+            .iter_mut()
+            .for_each(|tex_coord| tex_coord.y = 1.0 - tex_coord.y);
+        part.tangents
+            .iter_mut()
+            .for_each(|tangent| tangent.w = -tangent.w);
     }
 }
 

@@ -71,8 +71,7 @@ pub(super) fn numbered(names: &[Arc<str>]) -> Vec<String> {
 }
 
 /// Says what happens with [`duplicates`] among joints.
-pub(super) const FIRST_ANSWERS: &str =
-    "masks and sockets find the first joint of a name; clips of other files are matched by what joints hang from";
+pub(super) const FIRST_ANSWERS: &str = "masks and sockets find the first joint of a name; clips of other files are matched by what joints hang from";
 
 /// A list of names for a message: the first few, and how many more there are.
 pub(super) fn listed<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
@@ -83,7 +82,11 @@ pub(super) fn listed<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
         0 => {}
         more => out.push(format!("{more} more")),
     }
-    if out.is_empty() { "none".into() } else { out.join(", ") }
+    if out.is_empty() {
+        "none".into()
+    } else {
+        out.join(", ")
+    }
 }
 
 #[cfg(test)]
@@ -100,7 +103,10 @@ mod tests {
     #[test]
     fn names_that_are_unique_keep_them_when_others_get_numbers() {
         let names = ["bone", "bone", "bone.2", "root", "bone", "bone.2"].map(Arc::from);
-        assert_eq!(numbered(&names), ["bone", "bone.3", "bone.2", "root", "bone.4", "bone.2.2"]);
+        assert_eq!(
+            numbered(&names),
+            ["bone", "bone.3", "bone.2", "root", "bone.4", "bone.2.2"]
+        );
     }
 
     #[test]

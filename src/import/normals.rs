@@ -20,7 +20,9 @@ pub(super) fn smooth_normals(positions: &[Vec3], triangles: &[[u32; 3]]) -> Vec<
     for triangle in triangles {
         let [a, b, c] = triangle.map(|vertex| positions[vertex as usize].as_dvec3());
         let (ab, bc, ca) = (b - a, c - b, a - c);
-        let Some(normal) = unit(ca.cross(ab), 0.0) else { continue };
+        let Some(normal) = unit(ca.cross(ab), 0.0) else {
+            continue;
+        };
         let (at_a, at_b) = (angle(ab, -ca), angle(bc, -ab));
         for (vertex, angle) in triangle.iter().zip([at_a, at_b, PI - at_a - at_b]) {
             own[*vertex as usize] += normal * angle;
@@ -36,8 +38,8 @@ pub(super) fn smooth_normals(positions: &[Vec3], triangles: &[[u32; 3]]) -> Vec<
         let (shared, reach) = (shared[place as usize], reach[place as usize]);
         let own = unit(*own, 1e-6);
         // Normals that cancel out belong to the two sides of a sheet. What is left of them is noise.
-        let shared =
-            unit(shared, f64::max(0.1 * reach, 1e-9)).filter(|shared| own.is_none_or(|own| own.dot(*shared) > 0.1));
+        let shared = unit(shared, f64::max(0.1 * reach, 1e-9))
+            .filter(|shared| own.is_none_or(|own| own.dot(*shared) > 0.1));
         shared.or(own).map_or(Vec3::Y, |normal| normal.as_vec3())
     };
     own.iter().zip(&places.of_vertex).map(normal).collect()
@@ -48,7 +50,10 @@ pub(super) fn smooth_normals(positions: &[Vec3], triangles: &[[u32; 3]]) -> Vec<
 pub(super) fn shade_flat(part: &mut SkinPart) {
     fn spread<T: Copy>(list: &mut Vec<T>, corners: &[u32]) {
         if !list.is_empty() {
-            *list = corners.iter().map(|&vertex| list[vertex as usize]).collect();
+            *list = corners
+                .iter()
+                .map(|&vertex| list[vertex as usize])
+                .collect();
         }
     }
     let corners = part.triangles.as_flattened();
@@ -58,18 +63,30 @@ pub(super) fn shade_flat(part: &mut SkinPart) {
     spread(&mut part.influences, corners);
     spread(&mut part.source_vertices, corners);
     part.tangents.clear();
-    part.triangles = (0..part.triangles.len() as u32).map(|at| [3 * at, 3 * at + 1, 3 * at + 2]).collect();
+    part.triangles = (0..part.triangles.len() as u32)
+        .map(|at| [3 * at, 3 * at + 1, 3 * at + 2])
+        .collect();
     let normal = |[a, b, c]: &[Vec3; 3]| {
         let normal = unit((*b - *a).as_dvec3().cross((*c - *a).as_dvec3()), 0.0);
         [normal.map_or(Vec3::Y, |normal| normal.as_vec3()); 3]
     };
-    part.normals = part.positions.as_chunks().0.iter().flat_map(normal).collect();
+    part.normals = part
+        .positions
+        .as_chunks()
+        .0
+        .iter()
+        .flat_map(normal)
+        .collect();
 }
 
 /// Normalizes every normal and computes those that are missing (zero or not finite).
 ///
 /// Returns how many were missing, and how many had a length that was off by more than 1 %.
-pub(super) fn repair_normals(positions: &[Vec3], triangles: &[[u32; 3]], normals: &mut [Vec3]) -> (usize, usize) {
+pub(super) fn repair_normals(
+    positions: &[Vec3],
+    triangles: &[[u32; 3]],
+    normals: &mut [Vec3],
+) -> (usize, usize) {
     let (mut missing, mut off) = (0, 0);
     for normal in &mut *normals {
         let squared = normal.length_squared();
@@ -89,7 +106,11 @@ pub(super) fn repair_normals(positions: &[Vec3], triangles: &[[u32; 3]], normals
     }
     if missing > 0 {
         let computed = smooth_normals(positions, triangles);
-        for (normal, computed) in normals.iter_mut().zip(computed).filter(|(normal, _)| **normal == Vec3::ZERO) {
+        for (normal, computed) in normals
+            .iter_mut()
+            .zip(computed)
+            .filter(|(normal, _)| **normal == Vec3::ZERO)
+        {
             *normal = computed;
         }
     }
@@ -129,7 +150,13 @@ pub(super) fn arc_cosine(x: f64) -> f64 {
         -0.32506281072499676,
         0.16666666666666666,
     ];
-    const Q: [f64; 5] = [0.07648737359869638, -0.6850546943675666, 2.0153183407399062, -2.4003768643499854, 1.0];
+    const Q: [f64; 5] = [
+        0.07648737359869638,
+        -0.6850546943675666,
+        2.0153183407399062,
+        -2.4003768643499854,
+        1.0,
+    ];
     // What to add to how many times the arc sine, for −1/2 to 1/2, beyond, and the same for negative numbers.
     const PARTS: [(f64, f64); 4] = [(FRAC_PI_2, -1.0), (0.0, 2.0), (FRAC_PI_2, 1.0), (PI, -2.0)];
     let size = x.abs();
@@ -156,7 +183,10 @@ mod tests {
     fn the_arc_cosine_is_that_of_the_library_to_the_last_digits() {
         for i in -100_000..=100_000 {
             let x = f64::from(i) / 100_000.0;
-            assert!((arc_cosine(x) - x.acos()).abs() <= 2.0 * f64::EPSILON * x.acos(), "{x}");
+            assert!(
+                (arc_cosine(x) - x.acos()).abs() <= 2.0 * f64::EPSILON * x.acos(),
+                "{x}"
+            );
         }
         assert!(arc_cosine(f64::NAN).is_nan());
     }
@@ -165,12 +195,21 @@ mod tests {
     fn doubled_vertices_share_the_normal_of_their_place() {
         let (positions, triangles) = cube();
         // Every triangle with corners of its own, a hair off.
-        let loose: Vec<Vec3> = triangles.iter().flatten().map(|&v| positions[v as usize] * (1.0 + 1e-7)).collect();
-        let apart: Vec<[u32; 3]> = (0..triangles.len() as u32).map(|t| [3 * t, 3 * t + 1, 3 * t + 2]).collect();
+        let loose: Vec<Vec3> = triangles
+            .iter()
+            .flatten()
+            .map(|&v| positions[v as usize] * (1.0 + 1e-7))
+            .collect();
+        let apart: Vec<[u32; 3]> = (0..triangles.len() as u32)
+            .map(|t| [3 * t, 3 * t + 1, 3 * t + 2])
+            .collect();
         let normals = smooth_normals(&loose, &apart);
         for (normal, position) in normals.iter().zip(&loose) {
             // Angle weights make a cube's corners point straight out however its sides are cut.
-            assert!(normal.dot(position.normalize()) > 0.999_999, "{normal} at {position}");
+            assert!(
+                normal.dot(position.normalize()) > 0.999_999,
+                "{normal} at {position}"
+            );
         }
     }
 
@@ -186,8 +225,14 @@ mod tests {
     fn rounding_errors_of_normals_that_cancel_out_are_not_a_normal() {
         let mut random = fastrand::Rng::with_seed(3);
         for _ in 0..20 {
-            let mut corner = |x: f32, y: f32| Vec3::new(x + 0.2 * random.f32(), y + 0.2 * random.f32(), 0.0);
-            let square = [corner(0.0, 0.0), corner(1.0, 0.0), corner(1.0, 1.0), corner(0.0, 1.0)];
+            let mut corner =
+                |x: f32, y: f32| Vec3::new(x + 0.2 * random.f32(), y + 0.2 * random.f32(), 0.0);
+            let square = [
+                corner(0.0, 0.0),
+                corner(1.0, 0.0),
+                corner(1.0, 1.0),
+                corner(0.0, 1.0),
+            ];
             // The back is cut along the other diagonal.
             let normals = smooth_normals(&square, &[[0, 1, 2], [0, 2, 3], [0, 3, 1], [1, 3, 2]]);
             assert_eq!(normals, [Vec3::Y; 4]);
@@ -200,7 +245,13 @@ mod tests {
             let (positions, triangles) = cube();
             let positions: Vec<_> = positions.iter().map(|p| *p * size).collect();
             let normals = smooth_normals(&positions, &triangles);
-            assert!(normals.iter().zip(cube().0).all(|(n, p)| n.dot(p.normalize()) > 0.999), "{size}: {normals:?}");
+            assert!(
+                normals
+                    .iter()
+                    .zip(cube().0)
+                    .all(|(n, p)| n.dot(p.normalize()) > 0.999),
+                "{size}: {normals:?}"
+            );
         }
         let hopeless = [Vec3::ZERO, Vec3::X, Vec3::X * 2.0, Vec3::MAX, Vec3::MIN];
         for normal in smooth_normals(&hopeless, &[[0, 1, 2], [0, 0, 1], [3, 4, 0]]) {
@@ -217,6 +268,11 @@ mod tests {
         normals[1] = Vec3::NAN;
         normals[2] *= 40.0;
         assert_eq!(repair_normals(&positions, &triangles, &mut normals), (2, 1));
-        assert!(normals.iter().zip(&sound).all(|(a, b)| (*a - *b).length() < 1e-6));
+        assert!(
+            normals
+                .iter()
+                .zip(&sound)
+                .all(|(a, b)| (*a - *b).length() < 1e-6)
+        );
     }
 }

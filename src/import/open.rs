@@ -50,7 +50,11 @@ impl FileKind {
 /// # Errors
 /// The file cannot be parsed or imported, holds more than `settings.limits` allow, or is a `.gltf` that needs other files:
 /// use [`open_model_with`].
-pub fn open_model(file: &str, source: &[u8], settings: &ImportSettings) -> Result<Imported, FormatError> {
+pub fn open_model(
+    file: &str,
+    source: &[u8],
+    settings: &ImportSettings,
+) -> Result<Imported, FormatError> {
     open_model_with(file, source, settings, |_| Err(ALONE.to_owned()))
 }
 
@@ -75,7 +79,10 @@ pub fn open_model_with<'s>(
 pub fn files_beside(file: &str, source: &[u8]) -> Vec<String> {
     #[cfg(feature = "gltf")]
     if FileKind::of_name(file) == Some(FileKind::Gltf) {
-        return super::gltf::files(source).into_iter().map(|name| format!("{}{name}", folder_of(file))).collect();
+        return super::gltf::files(source)
+            .into_iter()
+            .map(|name| format!("{}{name}", folder_of(file)))
+            .collect();
     }
     let _ = (file, source);
     Vec::new()
@@ -119,25 +126,37 @@ fn open_file(
         #[cfg(feature = "gltf")]
         Some(FileKind::Gltf) => {
             let mut beside = |name: &str| read(&format!("{}{name}", folder_of(file)));
-            (Vec::new(), super::gltf::import(file, source, settings, &mut beside, is_joint)?)
+            (
+                Vec::new(),
+                super::gltf::import(file, source, settings, &mut beside, is_joint)?,
+            )
         }
         #[cfg(not(feature = "gltf"))]
         Some(FileKind::Gltf) => {
             let _ = (read, is_joint);
             let error = Diagnostic::error(file, "this program was built without support for glTF");
-            return Err(FormatError::one(error.with_hint("enable the feature `gltf` of bevy_marionette")));
+            return Err(FormatError::one(
+                error.with_hint("enable the feature `gltf` of bevy_marionette"),
+            ));
         }
         Some(FileKind::Md5Anim) => {
             let error = Diagnostic::error(file, "an .md5anim holds a clip, not a model");
-            return Err(FormatError::one(error.with_hint("open the .md5mesh and add this file as a clip")));
+            return Err(FormatError::one(
+                error.with_hint("open the .md5mesh and add this file as a clip"),
+            ));
         }
         Some(FileKind::Manifest) | None => {
             let error = Diagnostic::error(file, "unsupported model format");
-            return Err(FormatError::one(error.with_hint("models end in .glb, .gltf, .m3d or .md5mesh")));
+            return Err(FormatError::one(
+                error.with_hint("models end in .glb, .gltf, .m3d or .md5mesh"),
+            ));
         }
     };
     settings.limits.check(file, &imported)?;
-    Ok(Imported { warnings: [warnings, imported.warnings].concat(), ..imported })
+    Ok(Imported {
+        warnings: [warnings, imported.warnings].concat(),
+        ..imported
+    })
 }
 
 /// Parses and imports the clips of a file for a skeleton: the one clip of an `.md5anim`, which is called
@@ -159,7 +178,9 @@ pub fn open_clips(
     skeleton: &Skeleton,
     settings: &ImportSettings,
 ) -> Result<Parsed<Vec<SkeletalClip>>, FormatError> {
-    clips_of_any(file, name, source, skeleton, settings, &mut |_| Err(ALONE.to_owned()))
+    clips_of_any(file, name, source, skeleton, settings, &mut |_| {
+        Err(ALONE.to_owned())
+    })
 }
 
 /// Like [`open_clips`], for a file that may refer to others; see [`open_model_with`].
@@ -190,25 +211,54 @@ pub(super) fn clips_of_any(
         let anim = md5::parse_anim(file, source)?;
         let clip = clip_from_md5(file, name, &anim.value, skeleton, settings)?;
         settings.limits.check_clip(file, &clip.value)?;
-        return Ok(Parsed { value: vec![clip.value], warnings: [anim.warnings, clip.warnings].concat() });
+        return Ok(Parsed {
+            value: vec![clip.value],
+            warnings: [anim.warnings, clip.warnings].concat(),
+        });
     }
     // Above the joints that move are those that the model has, too, and what is no joint.
-    let ours: HashSet<&str> = skeleton.names().iter().map(|name| without_prefix(name)).collect();
-    let mut donor = open_file(file, source, settings, read, Some(&|name| ours.contains(without_prefix(name))))?;
+    let ours: HashSet<&str> = skeleton
+        .names()
+        .iter()
+        .map(|name| without_prefix(name))
+        .collect();
+    let mut donor = open_file(
+        file,
+        source,
+        settings,
+        read,
+        Some(&|name| ours.contains(without_prefix(name))),
+    )?;
     let mut warnings = std::mem::take(&mut donor.warnings);
     if FileKind::of_name(file) == Some(FileKind::Gltf) && !donor.model.clips.is_empty() {
         let fitted = super::donor::fit(file, &donor, skeleton, settings.as_is)?;
-        return Ok(Parsed { value: fitted.value, warnings: [warnings, fitted.warnings].concat() });
+        return Ok(Parsed {
+            value: fitted.value,
+            warnings: [warnings, fitted.warnings].concat(),
+        });
     }
     let ours: HashSet<&str> = skeleton.names().iter().map(|name| &**name).collect();
-    let shares = donor.model.skeleton.names().iter().any(|name| ours.contains(&**name));
+    let shares = donor
+        .model
+        .skeleton
+        .names()
+        .iter()
+        .any(|name| ours.contains(&**name));
     if !shares && !donor.model.clips.is_empty() {
         return Err(strangers(file, &donor.model.skeleton, skeleton));
     }
     if donor.model.clips.is_empty() {
         warnings.push(Diagnostic::warning(file, "the file holds no clips"));
     }
-    Ok(Parsed { value: donor.model.clips.iter().map(|clip| clip.bind(skeleton)).collect(), warnings })
+    Ok(Parsed {
+        value: donor
+            .model
+            .clips
+            .iter()
+            .map(|clip| clip.bind(skeleton))
+            .collect(),
+        warnings,
+    })
 }
 
 /// Builds a skeleton from a clip's own joints, at rest in the first frame, for a clip that is loaded without a model.
@@ -221,7 +271,10 @@ pub fn skeleton_of_anim(
         let [position, [x, y, z]] = anim.joint_at(joint, 0);
         // The files leave out w, which is never positive.
         let w = -(1.0 - (x * x + y * y + z * z)).max(0.0).sqrt();
-        JointTransform::new(Vec3::from(position), Quat::from_xyzw(x, y, z, w).normalize())
+        JointTransform::new(
+            Vec3::from(position),
+            Quat::from_xyzw(x, y, z, w).normalize(),
+        )
     };
     let hierarchy = Hierarchy::new(anim.joints.iter().map(|joint| joint.parent));
     let mut places = vec![Affine3A::IDENTITY; anim.joints.len()];
@@ -232,7 +285,11 @@ pub fn skeleton_of_anim(
     let mut joints = Vec::with_capacity(anim.joints.len());
     for (joint, placed) in anim.joints.iter().zip(places) {
         let placed = JointTransform::from_affine(placed);
-        let turn = if placed.rotation.w > 0.0 { -placed.rotation } else { placed.rotation };
+        let turn = if placed.rotation.w > 0.0 {
+            -placed.rotation
+        } else {
+            placed.rotation
+        };
         joints.push(md5::Md5Joint {
             name: joint.name.clone(),
             parent: joint.parent,
@@ -240,7 +297,10 @@ pub fn skeleton_of_anim(
             orientation: [turn.x, turn.y, turn.z],
         });
     }
-    let mesh = Checked::new(md5::Md5Mesh { joints, ..md5::Md5Mesh::default() })
-        .map_err(|error| FormatError::one(Diagnostic::error(file, error.to_string())))?;
+    let mesh = Checked::new(md5::Md5Mesh {
+        joints,
+        ..md5::Md5Mesh::default()
+    })
+    .map_err(|error| FormatError::one(Diagnostic::error(file, error.to_string())))?;
     Ok(from_md5(file, &mesh, settings)?.model.skeleton)
 }

@@ -68,7 +68,9 @@ impl Budget {
 
     /// Returns how many frames of so many joints there may be.
     pub(super) fn frames(&self, joints: usize) -> usize {
-        let few = MOST_TRANSFORMS.min(TRANSFORMS_PER_KEY.saturating_mul(self.keys)).max(FEW_TRANSFORMS);
+        let few = MOST_TRANSFORMS
+            .min(TRANSFORMS_PER_KEY.saturating_mul(self.keys))
+            .max(FEW_TRANSFORMS);
         (few.max(DENSE_TRANSFORMS_PER_KEY.saturating_mul(self.keys)) - self.spent) / joints
     }
 
@@ -105,7 +107,12 @@ pub(super) struct Thinned {
 
 impl Sampled {
     /// Returns a message and a hint if the clip is less exact than it should be, or takes far more memory than its keys.
-    pub(super) fn doubts(&self, name: &str, curves: &[Curve], skin: &Skin) -> Option<(String, &'static str)> {
+    pub(super) fn doubts(
+        &self,
+        name: &str,
+        curves: &[Curve],
+        skin: &Skin,
+    ) -> Option<(String, &'static str)> {
         let share = self.error / skin.size() * 100.0;
         if let Some(Thinned { moments, ramp }) = self.thinned
             && (self.error > skin.bound() || ramp > 0.0)
@@ -126,7 +133,10 @@ impl Sampled {
             );
             return Some((message, "add keys within the turns"));
         }
-        let (keys, transforms) = (curves.iter().map(Curve::len).sum::<usize>(), self.transforms.len());
+        let (keys, transforms) = (
+            curves.iter().map(Curve::len).sum::<usize>(),
+            self.transforms.len(),
+        );
         if transforms < FEW_TRANSFORMS || transforms < COSTLY_TRANSFORMS_PER_KEY * keys {
             return None;
         }
@@ -144,7 +154,10 @@ impl Sampled {
     #[cfg(feature = "gltf")]
     pub(super) fn finish(&mut self, duration: f64) {
         let end = self.duration.min(duration);
-        self.times.iter_mut().filter(|time| **time >= end).for_each(|time| *time = duration);
+        self.times
+            .iter_mut()
+            .filter(|time| **time >= end)
+            .for_each(|time| *time = duration);
         self.duration = duration;
         for at in 1..self.times.len() {
             let time = self.times[at];
@@ -177,7 +190,12 @@ impl Sampled {
 /// Makes frames of `curves`, which are in the order of the skeleton's joints, within [`CLIP_ERROR`] if the budget
 /// suffices for it. The clip lasts until the last key, or until `end` if that is later. `None` if the budget doesn't even
 /// suffice for two frames.
-pub(super) fn resample(curves: &[Curve], end: f64, skin: &Skin, budget: &mut Budget) -> Option<Sampled> {
+pub(super) fn resample(
+    curves: &[Curve],
+    end: f64,
+    skin: &Skin,
+    budget: &mut Budget,
+) -> Option<Sampled> {
     let moments = moments(curves, end);
     let joints = curves.len();
     let (bound, most) = (skin.bound(), budget.frames(joints));
@@ -186,7 +204,11 @@ pub(super) fn resample(curves: &[Curve], end: f64, skin: &Skin, budget: &mut Bud
     }
     let duration = moments[moments.len() - 1].time;
     let mut keyed = vec![JointTransform::IDENTITY; moments.len() * joints];
-    for (joint, curve) in curves.iter().enumerate().filter(|(_, curve)| !curve.is_empty()) {
+    for (joint, curve) in curves
+        .iter()
+        .enumerate()
+        .filter(|(_, curve)| !curve.is_empty())
+    {
         let mut at = 0;
         for (frame, &moment) in keyed.chunks_exact_mut(joints).zip(&moments) {
             frame[joint] = curve.sample(moment, &mut at);
@@ -195,28 +217,49 @@ pub(super) fn resample(curves: &[Curve], end: f64, skin: &Skin, budget: &mut Bud
     if duration == 0.0 {
         keyed.truncate(joints);
         budget.spent += keyed.len();
-        return Some(Sampled { transforms: keyed, times: Vec::new(), duration, error: 0.0, thinned: None });
+        return Some(Sampled {
+            transforms: keyed,
+            times: Vec::new(),
+            duration,
+            error: 0.0,
+            thinned: None,
+        });
     }
 
-    let pairs = keyed.windows(2 * joints).step_by(joints).zip(moments.windows(2));
+    let pairs = keyed
+        .windows(2 * joints)
+        .step_by(joints)
+        .zip(moments.windows(2));
     let splines = curves.iter().any(|curve| curve.spline.is_some());
     let motion = |(pair, ends): (&[JointTransform], &[Moment])| {
         if ends[0].time >= ends[1].time {
             return Motion::default();
         }
-        let bulge = if splines { bulge(curves, skin, pair, [ends[0].time, ends[1].time]) } else { 0.0 };
-        Motion { bulge, ..skin.motion(curves, pair) }
+        let bulge = if splines {
+            bulge(curves, skin, pair, [ends[0].time, ends[1].time])
+        } else {
+            0.0
+        };
+        Motion {
+            bulge,
+            ..skin.motion(curves, pair)
+        }
     };
     let motions: Vec<Motion> = pairs.map(motion).collect();
     let mut cuts = cuts(&motions, bound, most);
     let error = |cuts: &[usize], shift: f64| {
-        let of = |(motion, cuts): (&Motion, &usize)| motion.error(*cuts) + 2.0 * shift * motion.path;
+        let of =
+            |(motion, cuts): (&Motion, &usize)| motion.error(*cuts) + 2.0 * shift * motion.path;
         // Not `max`, which ignores NaN.
-        motions.iter().zip(cuts).map(of).fold(0.0, |worst, error| if error <= worst { worst } else { error })
+        motions.iter().zip(cuts).map(of).fold(
+            0.0,
+            |worst, error| if error <= worst { worst } else { error },
+        )
     };
     let even = vec![cuts.iter().copied().max().unwrap_or(1); cuts.len()];
     let frames = |cuts: &[usize]| cuts.iter().sum::<usize>() + 1;
-    let shift = shift(&moments).filter(|&shift| error(&even, shift) <= bound.max(error(&cuts, 0.0)));
+    let shift =
+        shift(&moments).filter(|&shift| error(&even, shift) <= bound.max(error(&cuts, 0.0)));
     let even_shift = shift.filter(|_| frames(&even) <= most.min(2 * frames(&cuts)));
     if even_shift.is_some() {
         cuts = even;
@@ -229,12 +272,19 @@ pub(super) fn resample(curves: &[Curve], end: f64, skin: &Skin, budget: &mut Bud
         times.extend((0..cuts).map(|cut| from + (to - from) * cut as f64 / cuts as f64));
     }
     times.push(duration);
-    let mut transforms = if times.len() == moments.len() { keyed } else { between(&keyed, joints, &cuts) };
+    let mut transforms = if times.len() == moments.len() {
+        keyed
+    } else {
+        between(&keyed, joints, &cuts)
+    };
     for (joint, curve) in curves.iter().enumerate() {
-        let Some(spline) = &curve.spline else { continue };
+        let Some(spline) = &curve.spline else {
+            continue;
+        };
         let mut frame = 0;
         for &cuts in &cuts {
-            (frame + 1..frame + cuts).for_each(|frame| transforms[frame * joints + joint] = spline(times[frame]));
+            (frame + 1..frame + cuts)
+                .for_each(|frame| transforms[frame * joints + joint] = spline(times[frame]));
             frame += cuts;
         }
     }
@@ -242,7 +292,13 @@ pub(super) fn resample(curves: &[Curve], end: f64, skin: &Skin, budget: &mut Bud
     if even_shift.is_some() {
         times.clear();
     }
-    Some(Sampled { transforms, times, duration, error, thinned: None })
+    Some(Sampled {
+        transforms,
+        times,
+        duration,
+        error,
+        thinned: None,
+    })
 }
 
 /// Returns into how many pieces to cut the motion from each frame to the next, so that none is off by more than
@@ -268,11 +324,13 @@ fn shift(moments: &[Moment]) -> Option<f64> {
     let duration = moments[last].time;
     let step = duration / last as f64;
     let rounding = f64::from(f32::EPSILON) * duration.max(1.0);
-    let off = |(at, moment): (usize, &Moment)| (moment.time - duration * at as f64 / last as f64).abs();
+    let off =
+        |(at, moment): (usize, &Moment)| (moment.time - duration * at as f64 / last as f64).abs();
     let farthest = moments.iter().enumerate().map(off).fold(0.0, f64::max);
     let shift = (farthest - rounding).max(0.0) / step;
     // Where steps are as small as the rounding, any times would fit.
-    (step > 50.0 * rounding && shift < 0.25 && !moments.iter().any(|moment| moment.after_step)).then_some(shift)
+    (step > 50.0 * rounding && shift < 0.25 && !moments.iter().any(|moment| moment.after_step))
+        .then_some(shift)
 }
 
 /// Returns the frames with those added that cut each motion into `cuts`.
@@ -283,7 +341,11 @@ fn between(frames: &[JointTransform], joints: usize, cuts: &[usize]) -> Vec<Join
         out.extend_from_slice(from);
         for cut in 1..cuts {
             let share = (cut as f64 / cuts as f64) as f32;
-            out.extend(from.iter().zip(to).map(|(from, to)| from.between(to, share)));
+            out.extend(
+                from.iter()
+                    .zip(to)
+                    .map(|(from, to)| from.between(to, share)),
+            );
         }
     }
     out.extend_from_slice(&frames[frames.len() - joints..]);
@@ -300,12 +362,22 @@ fn bulge(curves: &[Curve], skin: &Skin, pair: &[JointTransform], [begin, end]: [
         })
     };
     let chord = |piece: usize| {
-        let [from, middle, to] = [0.0, 0.5, 1.0].map(|half| at((piece as f64 + half) / PIECES as f64));
+        let [from, middle, to] =
+            [0.0, 0.5, 1.0].map(|half| at((piece as f64 + half) / PIECES as f64));
         let spline = |joint: usize| curves[joint].spline.is_some();
-        let halfway = |joint: usize| if spline(joint) { from[joint].between(&to[joint], 0.5) } else { middle[joint] };
+        let halfway = |joint: usize| {
+            if spline(joint) {
+                from[joint].between(&to[joint], 0.5)
+            } else {
+                middle[joint]
+            }
+        };
         skin.apart(&middle, &skin.pose(curves, halfway))
     };
-    let worst = (0..PIECES).map(chord).fold(0.0, |worst, apart| if apart <= worst { worst } else { apart });
+    let worst = (0..PIECES).map(chord).fold(
+        0.0,
+        |worst, apart| if apart <= worst { worst } else { apart },
+    );
     // A chord is off by its square times the bend of a spline, which changes evenly: at an end of the whole it is up to
     // 4/3 of what it is in the middle of the first or last quarter.
     worst * 4.0 / 3.0 * (PIECES * PIECES) as f64
@@ -318,16 +390,31 @@ mod tests {
     use glam::{Affine3A, Quat, Vec3};
 
     fn shift_of(times: impl IntoIterator<Item = f64>) -> Option<f64> {
-        shift(&times.into_iter().map(|time| Moment { time, after_step: false }).collect::<Vec<_>>())
+        shift(
+            &times
+                .into_iter()
+                .map(|time| Moment {
+                    time,
+                    after_step: false,
+                })
+                .collect::<Vec<_>>(),
+        )
     }
 
     #[test]
     fn evenly_spaced_times_are_recognized_up_to_rounding() {
-        let printed = |digits: f64| (0..76).map(move |k| (f64::from(k) / 60.0 * digits).trunc() / digits);
+        let printed =
+            |digits: f64| (0..76).map(move |k| (f64::from(k) / 60.0 * digits).trunc() / digits);
         assert_eq!(shift_of(printed(1e7)), Some(0.0));
         let rounded = shift_of(printed(1e4)).unwrap();
-        assert!(rounded > 0.003 && rounded < 0.005, "a ten-thousandth of a second: {rounded}");
-        assert_eq!(shift_of((0..4000).map(|k| f64::from((f64::from(k) / 60.0) as f32))), Some(0.0));
+        assert!(
+            rounded > 0.003 && rounded < 0.005,
+            "a ten-thousandth of a second: {rounded}"
+        );
+        assert_eq!(
+            shift_of((0..4000).map(|k| f64::from((f64::from(k) / 60.0) as f32))),
+            Some(0.0)
+        );
         assert_eq!(shift_of([0.0, 0.1234, 0.2718, 0.577, 1.0]), None);
         assert_eq!(shift_of([0.0, 1e-8, 2e-8]), None);
     }
@@ -341,17 +428,26 @@ mod tests {
             inverse_bind: Affine3A::IDENTITY,
         };
         let skeleton = Skeleton::new(vec![joint("a", None), joint("b", Some(0))]).unwrap();
-        let skin = Skin::new(&Model { skeleton, ..Model::default() });
+        let skin = Skin::new(&Model {
+            skeleton,
+            ..Model::default()
+        });
         let mut random = fastrand::Rng::with_seed(3);
         for round in 0..60 {
             // Slow at both ends, or any cubic.
-            let [a, b, c] = if round == 0 { [0.0, 3.0, -2.0] } else { [0; 3].map(|_| random.f32() * 2.0 - 1.0) };
+            let [a, b, c] = if round == 0 {
+                [0.0, 3.0, -2.0]
+            } else {
+                [0; 3].map(|_| random.f32() * 2.0 - 1.0)
+            };
             let spline = move |time: f64| {
                 let t = time as f32 / 2.0;
                 JointTransform::new(Vec3::X * (a + (b + c * t) * t) * t, Quat::IDENTITY)
             };
             let mut curves = [Curve::default(), Curve::default()];
-            [0.0, 2.0].into_iter().for_each(|time| curves[1].push(time, spline(time)));
+            [0.0, 2.0]
+                .into_iter()
+                .for_each(|time| curves[1].push(time, spline(time)));
             curves[1].spline = Some(Box::new(spline));
             let mut budget = Budget::default();
             budget.add_keys(2);
@@ -365,7 +461,10 @@ mod tests {
                 f64::from((x(frame) + (x((frame + 1).min(steps)) - x(frame)) * share - meant).abs())
             };
             let worst = (0..=steps * 8).map(off).fold(0.0, f64::max);
-            assert!(worst <= skin.bound() && (steps < 10 || worst > 0.4 * skin.bound()), "{round}: {worst} in {steps}");
+            assert!(
+                worst <= skin.bound() && (steps < 10 || worst > 0.4 * skin.bound()),
+                "{round}: {worst} in {steps}"
+            );
         }
     }
 
@@ -374,7 +473,13 @@ mod tests {
     fn steps_end_early_but_those_at_the_ends() {
         for duration in [2.0, 2.0 + 1e-9, 2.0 - 1e-9] {
             let times = vec![0.0, 0.0, 0.5, 0.5, 2.0, 2.0];
-            let mut sampled = Sampled { transforms: vec![], times, duration: 2.0, error: 0.0, thinned: None };
+            let mut sampled = Sampled {
+                transforms: vec![],
+                times,
+                duration: 2.0,
+                error: 0.0,
+                thinned: None,
+            };
             sampled.finish(duration);
             let early = 0.5_f64.next_down();
             assert_eq!(sampled.times, [0.0, 0.0, early, early, duration, duration]);

@@ -7,8 +7,8 @@ use super::{ClipEntry, Manifest, RootMotionEntry, names::listed};
 use crate::{
     format::{Diagnostic, FormatError},
     model::{
-        ClipError, ClipFrames, JointIndex, JointTransform, Model, Reach, RootDelta, RootPath, SkeletalClip, Skeleton,
-        turned,
+        ClipError, ClipFrames, JointIndex, JointTransform, Model, Reach, RootDelta, RootPath,
+        SkeletalClip, Skeleton, turned,
     },
     spelling::did_you_mean,
 };
@@ -29,7 +29,13 @@ impl Channels {
         if manifest.root_motion.is_none() && entry.root_motion.is_none() {
             return None;
         }
-        let RootMotionEntry { ground, height, turn, steady, .. } = manifest.root_motion.clone().unwrap_or_default();
+        let RootMotionEntry {
+            ground,
+            height,
+            turn,
+            steady,
+            ..
+        } = manifest.root_motion.clone().unwrap_or_default();
         let own = entry.root_motion.unwrap_or_default();
         let channels = Self {
             ground: own.ground.unwrap_or(ground),
@@ -51,17 +57,30 @@ pub(super) struct RootMotion {
 impl RootMotion {
     /// # Errors
     /// The skeleton lacks the joint that the manifest names.
-    pub(super) fn new(file: &str, manifest: &Manifest, skeleton: &Skeleton) -> Result<Self, FormatError> {
-        let named = manifest.root_motion.as_ref().and_then(|entry| entry.joint.as_deref());
+    pub(super) fn new(
+        file: &str,
+        manifest: &Manifest,
+        skeleton: &Skeleton,
+    ) -> Result<Self, FormatError> {
+        let named = manifest
+            .root_motion
+            .as_ref()
+            .and_then(|entry| entry.joint.as_deref());
         if let Some(name) = named.filter(|name| skeleton.joint(name).is_none()) {
             let names = || skeleton.names().iter().map(|name| &**name);
-            let message =
-                format!("root_motion: the model has no joint `{name}`; it has {}", listed(names().collect::<Vec<_>>()));
+            let message = format!(
+                "root_motion: the model has no joint `{name}`; it has {}",
+                listed(names().collect::<Vec<_>>())
+            );
             let error = Diagnostic::error(file, message);
-            let hint = did_you_mean(name, names()).unwrap_or_else(|| "name the joint that travels".to_owned());
+            let hint = did_you_mean(name, names())
+                .unwrap_or_else(|| "name the joint that travels".to_owned());
             return Err(FormatError::one(error.with_hint(hint)));
         }
-        Ok(Self { joint: root_joint(manifest, skeleton), done: HashMap::new() })
+        Ok(Self {
+            joint: root_joint(manifest, skeleton),
+            done: HashMap::new(),
+        })
     }
 
     /// Returns a clip in place, with what carries the character beside it.
@@ -101,11 +120,24 @@ impl RootMotion {
     }
 
     /// Takes the root motion out of the model's clips that no entry names. One that cannot be put in place stays as it is.
-    pub(super) fn take_out_of_others(&mut self, manifest: &Manifest, model: &mut Model, reach: &mut Reach) {
+    pub(super) fn take_out_of_others(
+        &mut self,
+        manifest: &Manifest,
+        model: &mut Model,
+        reach: &mut Reach,
+    ) {
         let others = |clip: &&mut SkeletalClip| !manifest.clips.contains_key(&*clip.timing.name);
         for clip in model.clips.iter_mut().filter(others) {
-            let in_place = self.take_out(manifest, &ClipEntry::default(), clip.clone(), &model.skeleton);
-            if let Some(in_place) = in_place.ok().filter(|in_place| reach.admit(&model.skeleton, in_place).is_ok()) {
+            let in_place = self.take_out(
+                manifest,
+                &ClipEntry::default(),
+                clip.clone(),
+                &model.skeleton,
+            );
+            if let Some(in_place) = in_place
+                .ok()
+                .filter(|in_place| reach.admit(&model.skeleton, in_place).is_ok())
+            {
                 *clip = in_place;
             }
         }
@@ -121,7 +153,10 @@ pub(super) fn steady_path(clip: &SkeletalClip, speed: f32) -> Option<Arc<RootPat
 
 /// Returns the joint that the manifest names for root motion, or the skeleton's first root.
 pub(crate) fn root_joint(manifest: &Manifest, skeleton: &Skeleton) -> JointIndex {
-    let named = manifest.root_motion.as_ref().and_then(|entry| skeleton.joint(entry.joint.as_deref()?));
+    let named = manifest
+        .root_motion
+        .as_ref()
+        .and_then(|entry| skeleton.joint(entry.joint.as_deref()?));
     named.unwrap_or(0)
 }
 
@@ -136,7 +171,9 @@ fn in_place(
         return Ok(clip.clone());
     }
     let mut frames = clip.to_frames();
-    let times: Vec<f64> = (0..clip.frame_count()).map(|frame| clip.frame_time(frame)).collect();
+    let times: Vec<f64> = (0..clip.frame_count())
+        .map(|frame| clip.frame_time(frame))
+        .collect();
     let mut places = placements(clip, &frames, joint, channels, skeleton);
     let total = places[places.len() - 1];
     let path = match channels.steady {
@@ -146,7 +183,13 @@ fn in_place(
     // What is within rounding of the files is no movement.
     let least = 1e-4 * size(skeleton);
     let still = |place: &RootDelta| place.translation.length() < least && place.turn.abs() < 1e-4;
-    let Some(path) = path.filter(|_| if channels.steady { !still(&total) } else { !places.iter().all(still) }) else {
+    let Some(path) = path.filter(|_| {
+        if channels.steady {
+            !still(&total)
+        } else {
+            !places.iter().all(still)
+        }
+    }) else {
         return Ok(clip.clone());
     };
     if channels.steady {
@@ -167,7 +210,8 @@ fn in_place(
     for (frame, place) in frames.transforms.chunks_mut(joints).zip(&places) {
         let back = place.inverse();
         for &top in &tops {
-            let parent = skeleton.parents()[top].map(|parent| skeleton.rest_model()[usize::from(parent)]);
+            let parent =
+                skeleton.parents()[top].map(|parent| skeleton.rest_model()[usize::from(parent)]);
             frame[top] = moved_by(frame[top], back, parent);
         }
     }
@@ -187,14 +231,27 @@ fn placements(
     channels: Channels,
     skeleton: &Skeleton,
 ) -> Vec<RootDelta> {
-    let chain: Vec<usize> =
-        std::iter::successors(Some(joint), |&joint| skeleton.parents()[joint].map(usize::from)).collect();
+    let chain: Vec<usize> = std::iter::successors(Some(joint), |&joint| {
+        skeleton.parents()[joint].map(usize::from)
+    })
+    .collect();
     let root = |frame: &[JointTransform]| {
-        chain.iter().rev().fold((DVec3::ZERO, DQuat::IDENTITY, DVec3::ONE), |(at, turn, scale), &joint| {
-            let local = if clip.animates(joint) { frame[joint] } else { skeleton.rest_of(joint as JointIndex) };
-            let at = at + turn * (scale * local.translation.as_dvec3());
-            (at, (turn * local.rotation.as_dquat()).normalize(), scale * local.scale.as_dvec3())
-        })
+        chain.iter().rev().fold(
+            (DVec3::ZERO, DQuat::IDENTITY, DVec3::ONE),
+            |(at, turn, scale), &joint| {
+                let local = if clip.animates(joint) {
+                    frame[joint]
+                } else {
+                    skeleton.rest_of(joint as JointIndex)
+                };
+                let at = at + turn * (scale * local.translation.as_dvec3());
+                (
+                    at,
+                    (turn * local.rotation.as_dquat()).normalize(),
+                    scale * local.scale.as_dvec3(),
+                )
+            },
+        )
     };
     let mut first = None;
     let mut yaw = 0.0;
@@ -217,7 +274,11 @@ fn placements(
         }
         RootDelta::new(translation, yaw)
     };
-    frames.transforms.chunks(skeleton.len()).map(place).collect()
+    frames
+        .transforms
+        .chunks(skeleton.len())
+        .map(place)
+        .collect()
 }
 
 /// The angle of a rotation about the up axis: that of the turn which, followed by a tilt, makes up the rotation.
@@ -230,29 +291,51 @@ fn yaw_of(rotation: DQuat) -> f64 {
 
 /// Moves a joint in model space, given its parent's matrix.
 fn moved_by(joint: JointTransform, by: RootDelta, parent: Option<Affine3A>) -> JointTransform {
-    let JointTransform { translation, rotation, scale } = joint;
+    let JointTransform {
+        translation,
+        rotation,
+        scale,
+    } = joint;
     let turn = by.rotation();
     match parent {
         None => {
             let at = turned(translation.as_dvec3(), by.turn) + by.translation;
-            JointTransform { translation: at.as_vec3(), rotation: (turn * rotation).normalize(), scale }
+            JointTransform {
+                translation: at.as_vec3(),
+                rotation: (turn * rotation).normalize(),
+                scale,
+            }
         }
         Some(parent) => {
-            let at = turned(parent.transform_point3(translation).as_dvec3(), by.turn) + by.translation;
+            let at =
+                turned(parent.transform_point3(translation).as_dvec3(), by.turn) + by.translation;
             let (_, above, _) = parent.to_scale_rotation_translation();
             let rotation: Quat = above.inverse() * turn * above * rotation;
             let at: Vec3 = parent.inverse().transform_point3(at.as_vec3());
-            JointTransform { translation: at, rotation: rotation.normalize(), scale }
+            JointTransform {
+                translation: at,
+                rotation: rotation.normalize(),
+                scale,
+            }
         }
     }
 }
 
 /// The largest extent of the joints at rest, 1 if there is none.
 fn size(skeleton: &Skeleton) -> f64 {
-    let places = || skeleton.rest_model().iter().map(|joint| joint.translation.as_dvec3());
+    let places = || {
+        skeleton
+            .rest_model()
+            .iter()
+            .map(|joint| joint.translation.as_dvec3())
+    };
     let low = places().fold(DVec3::MAX, DVec3::min);
     let size = (places().fold(DVec3::MIN, DVec3::max) - low).max_element();
-    if size > 0.0 && size.is_finite() { size } else { 1.0 }
+    if size > 0.0 && size.is_finite() {
+        size
+    } else {
+        1.0
+    }
 }
 
 #[cfg(test)]
@@ -261,7 +344,12 @@ mod tests {
     use crate::model::{ClipTiming, Joint};
     use fastrand::Rng;
 
-    const ALL: Channels = Channels { ground: true, height: true, turn: true, steady: false };
+    const ALL: Channels = Channels {
+        ground: true,
+        height: true,
+        turn: true,
+        steady: false,
+    };
 
     /// stand 0 → hips 1 → spine 2, and a target 3 beside them, all turned and shifted at rest.
     fn skeleton(random: &mut Rng) -> Skeleton {
@@ -271,17 +359,32 @@ mod tests {
             rest: transform(random, 3.0),
             inverse_bind: Affine3A::IDENTITY,
         };
-        Skeleton::new([None, Some(0), Some(1), None].into_iter().enumerate().map(joint).collect()).unwrap()
+        Skeleton::new(
+            [None, Some(0), Some(1), None]
+                .into_iter()
+                .enumerate()
+                .map(joint)
+                .collect(),
+        )
+        .unwrap()
     }
 
     fn transform(random: &mut Rng, angle: f32) -> JointTransform {
         let mut number = || random.f32() - 0.5;
         let axis = Vec3::new(number(), number(), number() + 0.1).normalize();
-        JointTransform::new(Vec3::new(number(), number(), number()), Quat::from_axis_angle(axis, angle * number()))
+        JointTransform::new(
+            Vec3::new(number(), number(), number()),
+            Quat::from_axis_angle(axis, angle * number()),
+        )
     }
 
     /// A walk of ten frames on a curve, in which `moves` is moved about; the others turn on the spot.
-    fn walk(random: &mut Rng, skeleton: &Skeleton, moves: usize, animated: [bool; 4]) -> SkeletalClip {
+    fn walk(
+        random: &mut Rng,
+        skeleton: &Skeleton,
+        moves: usize,
+        animated: [bool; 4],
+    ) -> SkeletalClip {
         let mut transforms = Vec::new();
         for frame in 0..10 {
             for joint in 0..4_u16 {
@@ -290,13 +393,18 @@ mod tests {
                 if usize::from(joint) == moves {
                     let way = frame as f32 * 0.3;
                     let turn = Quat::from_rotation_y(way * 0.4);
-                    local.translation = turn * local.translation + Vec3::new(0.2 * way, 0.1 * way, -way);
+                    local.translation =
+                        turn * local.translation + Vec3::new(0.2 * way, 0.1 * way, -way);
                     local.rotation = turn * local.rotation;
                 }
                 transforms.push(local);
             }
         }
-        let frames = ClipFrames { joints: skeleton.names().clone(), animated: animated.into(), transforms };
+        let frames = ClipFrames {
+            joints: skeleton.names().clone(),
+            animated: animated.into(),
+            transforms,
+        };
         SkeletalClip::new(ClipTiming::new("walk", 0.9), &frames).unwrap()
     }
 
@@ -305,8 +413,13 @@ mod tests {
         let mut out: Vec<Affine3A> = Vec::new();
         for joint in 0..skeleton.len() {
             let rest = skeleton.rest_of(joint as JointIndex);
-            let local = if clip.animates(joint) { clip.transform_at(joint, frame) } else { rest };
-            let parent = skeleton.parents()[joint].map_or(Affine3A::IDENTITY, |parent| out[usize::from(parent)]);
+            let local = if clip.animates(joint) {
+                clip.transform_at(joint, frame)
+            } else {
+                rest
+            };
+            let parent = skeleton.parents()[joint]
+                .map_or(Affine3A::IDENTITY, |parent| out[usize::from(parent)]);
             out.push(parent * local.to_affine());
         }
         out
@@ -324,7 +437,11 @@ mod tests {
             // The root moves, or the hips under a root that stays behind.
             let (joint, animated) = [(0, [true; 4]), (1, [false, true, true, true])][round % 2];
             let clip = walk(&mut random, &skeleton, joint, animated);
-            let channels = Channels { steady: round % 3 == 0, height: round % 5 > 0, ..ALL };
+            let channels = Channels {
+                steady: round % 3 == 0,
+                height: round % 5 > 0,
+                ..ALL
+            };
             let found = in_place(&clip, joint, channels, &skeleton).unwrap();
             let path = found.root_path().expect("it travels");
             for frame in 0..10 {
@@ -332,7 +449,10 @@ mod tests {
                 let [before, after] = [&clip, &found].map(|clip| model(clip, frame, &skeleton));
                 for moved in (0..4).filter(|&moved| clip.animates(moved)) {
                     let there = carried * after[moved];
-                    assert!(there.abs_diff_eq(before[moved], 1e-4), "{round} {frame} {moved}");
+                    assert!(
+                        there.abs_diff_eq(before[moved], 1e-4),
+                        "{round} {frame} {moved}"
+                    );
                 }
             }
         }
@@ -352,11 +472,27 @@ mod tests {
             assert!(yaw.abs() < 1e-5, "{yaw}");
         }
         // Without the turn, the way is in the axes of the first frame.
-        let straight = in_place(&clip, 0, Channels { turn: false, height: false, ..ALL }, &skeleton).unwrap();
+        let straight = in_place(
+            &clip,
+            0,
+            Channels {
+                turn: false,
+                height: false,
+                ..ALL
+            },
+            &skeleton,
+        )
+        .unwrap();
         let way = straight.root_path().unwrap().total();
         let moved = clip.transform_at(0, 9).translation - clip.transform_at(0, 0).translation;
-        assert!(way.turn == 0.0 && way.translation().distance(Vec3::new(moved.x, 0.0, moved.z)) < 1e-6);
-        assert!((straight.transform_at(0, 9).translation.y - clip.transform_at(0, 9).translation.y).abs() < 1e-6);
+        assert!(
+            way.turn == 0.0 && way.translation().distance(Vec3::new(moved.x, 0.0, moved.z)) < 1e-6
+        );
+        assert!(
+            (straight.transform_at(0, 9).translation.y - clip.transform_at(0, 9).translation.y)
+                .abs()
+                < 1e-6
+        );
     }
 
     #[test]
@@ -369,15 +505,24 @@ mod tests {
         // The stand does not move, whatever the target does.
         let clip = walk(&mut random, &skeleton, 3, [false, true, true, true]);
         let found = in_place(&clip, 0, ALL, &skeleton).unwrap();
-        assert_eq!((found.frames_key(), found.root_path()), (clip.frames_key(), None));
+        assert_eq!(
+            (found.frames_key(), found.root_path()),
+            (clip.frames_key(), None)
+        );
     }
 
     #[test]
     fn more_than_a_whole_turn_is_counted() {
         let skeleton = skeleton(&mut Rng::with_seed(4));
-        let turn = |frame: usize| JointTransform::new(Vec3::ZERO, Quat::from_rotation_y(frame as f32 * 0.5));
+        let turn = |frame: usize| {
+            JointTransform::new(Vec3::ZERO, Quat::from_rotation_y(frame as f32 * 0.5))
+        };
         let transforms = (0..41).flat_map(|frame| [turn(frame); 4]).collect();
-        let frames = ClipFrames { joints: skeleton.names().clone(), animated: vec![], transforms };
+        let frames = ClipFrames {
+            joints: skeleton.names().clone(),
+            animated: vec![],
+            transforms,
+        };
         let clip = SkeletalClip::new(ClipTiming::new("spin", 4.0), &frames).unwrap();
         for steady in [false, true] {
             let found = in_place(&clip, 0, Channels { steady, ..ALL }, &skeleton).unwrap();
@@ -390,16 +535,37 @@ mod tests {
         let skeleton = skeleton(&mut Rng::with_seed(5));
         let sway = |frame: usize| (frame as f32 * std::f32::consts::FRAC_PI_4).sin() * 0.1;
         let hips = |frame: usize| {
-            JointTransform::new(Vec3::new(sway(frame), 1.0, frame as f32 * -0.2), Quat::from_rotation_y(sway(frame)))
+            JointTransform::new(
+                Vec3::new(sway(frame), 1.0, frame as f32 * -0.2),
+                Quat::from_rotation_y(sway(frame)),
+            )
         };
         let rest = |joint: u16| skeleton.rest_of(joint);
-        let transforms = (0..9).flat_map(|frame| [hips(frame), rest(1), rest(2), rest(3)]).collect();
-        let frames = ClipFrames { joints: skeleton.names().clone(), animated: vec![], transforms };
+        let transforms = (0..9)
+            .flat_map(|frame| [hips(frame), rest(1), rest(2), rest(3)])
+            .collect();
+        let frames = ClipFrames {
+            joints: skeleton.names().clone(),
+            animated: vec![],
+            transforms,
+        };
         let clip = SkeletalClip::new(ClipTiming::new("walk", 1.0), &frames).unwrap();
-        let found = in_place(&clip, 0, Channels { steady: true, ..ALL }, &skeleton).unwrap();
+        let found = in_place(
+            &clip,
+            0,
+            Channels {
+                steady: true,
+                ..ALL
+            },
+            &skeleton,
+        )
+        .unwrap();
         assert!((found.root_path().unwrap().ground_speed() - 1.6).abs() < 1e-5);
         for frame in 0..9 {
-            let expected = JointTransform { translation: Vec3::new(sway(frame), 1.0, 0.0), ..hips(frame) };
+            let expected = JointTransform {
+                translation: Vec3::new(sway(frame), 1.0, 0.0),
+                ..hips(frame)
+            };
             let root = found.transform_at(0, frame);
             assert!(root.translation.distance(expected.translation) < 1e-5);
             assert!(root.rotation.angle_between(expected.rotation) < 1e-3);

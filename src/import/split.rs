@@ -8,11 +8,20 @@ use crate::model::{JointIndex, SkinPart};
 /// `weights` has one entry per vertex of `part`, whose own influences and palette are still
 /// empty. A part that fits keeps all its vertices, used by a triangle or not. Otherwise each piece
 /// keeps the vertices its triangles use, in their order; pieces are named `x`, `x.2`, `x.3` and so on.
-pub(super) fn with_palettes(part: SkinPart, weights: &VertexWeights, combiner: &mut Combiner) -> Vec<SkinPart> {
+pub(super) fn with_palettes(
+    part: SkinPart,
+    weights: &VertexWeights,
+    combiner: &mut Combiner,
+) -> Vec<SkinPart> {
     debug_assert_eq!(part.positions.len(), weights.len());
     let most = combiner.most();
     let mut all = JointSet::default();
-    weights.iter().for_each(|joints| combiner.considered(joints).iter().for_each(|&(joint, _)| all.insert(joint)));
+    weights.iter().for_each(|joints| {
+        combiner
+            .considered(joints)
+            .iter()
+            .for_each(|&(joint, _)| all.insert(joint))
+    });
     if all.len <= most {
         return vec![fill(part, weights.iter(), &all, combiner)];
     }
@@ -22,10 +31,16 @@ pub(super) fn with_palettes(part: SkinPart, weights: &VertexWeights, combiner: &
     const OPEN: usize = 16;
     let mut pieces: Vec<(JointSet, Vec<[u32; 3]>)> = Vec::new();
     for &triangle in &part.triangles {
-        let joints =
-            || triangle.iter().flat_map(|&v| combiner.considered(weights.of(v as usize))).map(|(joint, _)| *joint);
+        let joints = || {
+            triangle
+                .iter()
+                .flat_map(|&v| combiner.considered(weights.of(v as usize)))
+                .map(|(joint, _)| *joint)
+        };
         let closed = pieces.len().saturating_sub(OPEN);
-        let found = pieces[closed..].iter().position(|(set, _)| set.has_room_for(joints(), most));
+        let found = pieces[closed..]
+            .iter()
+            .position(|(set, _)| set.has_room_for(joints(), most));
         let at = found.map(|open| closed + open).unwrap_or_else(|| {
             pieces.push(Default::default());
             pieces.len() - 1
@@ -33,28 +48,46 @@ pub(super) fn with_palettes(part: SkinPart, weights: &VertexWeights, combiner: &
         joints().for_each(|joint| pieces[at].0.insert(joint));
         pieces[at].1.push(triangle);
     }
-    let cut = pieces.into_iter().enumerate().map(|(number, (set, triangles))| {
-        let (mut piece, kept) = subset(&part, triangles);
-        if number > 0 {
-            piece.name = format!("{}.{}", part.name, number + 1);
-        }
-        fill(piece, kept.iter().map(|&v| weights.of(v as usize)), &set, combiner)
-    });
+    let cut = pieces
+        .into_iter()
+        .enumerate()
+        .map(|(number, (set, triangles))| {
+            let (mut piece, kept) = subset(&part, triangles);
+            if number > 0 {
+                piece.name = format!("{}.{}", part.name, number + 1);
+            }
+            fill(
+                piece,
+                kept.iter().map(|&v| weights.of(v as usize)),
+                &set,
+                combiner,
+            )
+        });
     cut.collect()
 }
 
 /// Returns what `triangles` use of `part`, and the original index of each vertex.
 fn subset(part: &SkinPart, mut triangles: Vec<[u32; 3]>) -> (SkinPart, Vec<u32>) {
     let mut renumber = vec![u32::MAX; part.positions.len()];
-    triangles.as_flattened().iter().for_each(|&v| renumber[v as usize] = 0);
-    let kept: Vec<u32> = (0..part.positions.len() as u32).filter(|&v| renumber[v as usize] == 0).collect();
+    triangles
+        .as_flattened()
+        .iter()
+        .for_each(|&v| renumber[v as usize] = 0);
+    let kept: Vec<u32> = (0..part.positions.len() as u32)
+        .filter(|&v| renumber[v as usize] == 0)
+        .collect();
     for (new, &old) in kept.iter().enumerate() {
         renumber[old as usize] = new as u32;
     }
-    triangles.as_flattened_mut().iter_mut().for_each(|v| *v = renumber[*v as usize]);
+    triangles
+        .as_flattened_mut()
+        .iter_mut()
+        .for_each(|v| *v = renumber[*v as usize]);
     // Lists that are not filled yet, such as tangents, stay empty.
     fn pick<T: Copy>(from: &[T], kept: &[u32]) -> Vec<T> {
-        kept.iter().filter_map(|&v| from.get(v as usize).copied()).collect()
+        kept.iter()
+            .filter_map(|&v| from.get(v as usize).copied())
+            .collect()
     }
     let out = SkinPart {
         name: part.name.clone(),
@@ -136,15 +169,28 @@ mod tests {
     }
 
     fn split(part: SkinPart, weights: &VertexWeights) -> Vec<SkinPart> {
-        with_palettes(part, weights, &mut Combiner::new(&ImportSettings::default()))
+        with_palettes(
+            part,
+            weights,
+            &mut Combiner::new(&ImportSettings::default()),
+        )
     }
 
     #[test]
     fn a_palette_names_only_the_joints_used() {
-        let parts = split(strip(3), &mesh(&[&[(40, 0.75), (7, 0.25)], &[(7, 1.0)], &[(40, 1.0)]]));
+        let parts = split(
+            strip(3),
+            &mesh(&[&[(40, 0.75), (7, 0.25)], &[(7, 1.0)], &[(40, 1.0)]]),
+        );
         assert_eq!(parts.len(), 1);
         assert_eq!(parts[0].palette, [7, 40]);
-        assert_eq!(parts[0].influences[0], Influences { palette: [1, 0, 0, 0], weights: [0.75, 0.25, 0.0, 0.0] });
+        assert_eq!(
+            parts[0].influences[0],
+            Influences {
+                palette: [1, 0, 0, 0],
+                weights: [0.75, 0.25, 0.0, 0.0]
+            }
+        );
         assert_eq!(parts[0].influences[1].palette[0], 0);
     }
 
@@ -162,7 +208,10 @@ mod tests {
                 triangles.push(triangle.map(|v| piece.source_vertices[v as usize] - 100));
             }
             for (v, &source) in piece.source_vertices.iter().enumerate() {
-                assert_eq!(u32::from(piece.palette[usize::from(piece.influences[v].palette[0])]), source - 100);
+                assert_eq!(
+                    u32::from(piece.palette[usize::from(piece.influences[v].palette[0])]),
+                    source - 100
+                );
                 assert_eq!(piece.positions[v].x, (source - 100) as f32);
             }
             assert!(piece.source_vertices.is_sorted());
@@ -174,11 +223,23 @@ mod tests {
 
     #[test]
     fn vertices_of_hundreds_of_joints_still_fit_into_palettes() {
-        let joints = |v: u16| (0..250).map(move |j| (v * 200 + j, 1.0 / f32::from(j + 1))).collect::<Vec<_>>();
+        let joints = |v: u16| {
+            (0..250)
+                .map(move |j| (v * 200 + j, 1.0 / f32::from(j + 1)))
+                .collect::<Vec<_>>()
+        };
         let joints: Vec<_> = (0..6).map(joints).collect();
         let joints: Vec<&[_]> = joints.iter().map(|joints| &joints[..]).collect();
         let parts = split(strip(6), &mesh(&joints));
-        assert!(parts.len() > 1 && parts.iter().all(|part| part.palette_len() <= SkinPart::MAX_PALETTE));
-        assert_eq!(parts.iter().map(|part| part.triangles.len()).sum::<usize>(), 4);
+        assert!(
+            parts.len() > 1
+                && parts
+                    .iter()
+                    .all(|part| part.palette_len() <= SkinPart::MAX_PALETTE)
+        );
+        assert_eq!(
+            parts.iter().map(|part| part.triangles.len()).sum::<usize>(),
+            4
+        );
     }
 }

@@ -14,11 +14,26 @@ const MOST: usize = 4;
 /// Returns the number of steps to cut each frame into so that rotations between frames stay small.
 pub(super) fn steps(frames: &ClipFrames) -> usize {
     let joints = frames.joints.len().max(1);
-    let moving = |joint: usize| frames.animated.get(joint).copied().unwrap_or(frames.animated.is_empty());
+    let moving = |joint: usize| {
+        frames
+            .animated
+            .get(joint)
+            .copied()
+            .unwrap_or(frames.animated.is_empty())
+    };
     // The largest turn has the smallest cosine.
     let mut cosine: f32 = 1.0;
-    for (frame, next) in frames.transforms.chunks_exact(joints).zip(frames.transforms.chunks_exact(joints).skip(1)) {
-        for (_, (a, b)) in frame.iter().zip(next).enumerate().filter(|(joint, _)| moving(*joint)) {
+    for (frame, next) in frames
+        .transforms
+        .chunks_exact(joints)
+        .zip(frames.transforms.chunks_exact(joints).skip(1))
+    {
+        for (_, (a, b)) in frame
+            .iter()
+            .zip(next)
+            .enumerate()
+            .filter(|(joint, _)| moving(*joint))
+        {
             cosine = cosine.min(a.rotation.dot(b.rotation).abs());
         }
     }
@@ -34,9 +49,16 @@ mod tests {
 
     fn turning(degrees: f32) -> ClipFrames {
         let at = |f: usize| {
-            JointTransform::new(Vec3::X * f as f32, Quat::from_rotation_z((degrees * f as f32).to_radians()))
+            JointTransform::new(
+                Vec3::X * f as f32,
+                Quat::from_rotation_z((degrees * f as f32).to_radians()),
+            )
         };
-        ClipFrames { joints: ["a".into()].into(), animated: vec![], transforms: (0..5).map(at).collect() }
+        ClipFrames {
+            joints: ["a".into()].into(),
+            animated: vec![],
+            transforms: (0..5).map(at).collect(),
+        }
     }
 
     #[test]
@@ -48,11 +70,16 @@ mod tests {
         assert_eq!(clip.frame_count(), 13);
         let exact = |(frame, transform): (usize, &JointTransform)| {
             let got = clip.transform_at(0, frame * 3);
-            got.translation == transform.translation && got.rotation.dot(transform.rotation).abs() > 1.0 - 1e-6
+            got.translation == transform.translation
+                && got.rotation.dot(transform.rotation).abs() > 1.0 - 1e-6
         };
         assert!(fast.transforms.iter().enumerate().all(exact));
         let third = clip.transform_at(0, 4);
-        assert!(third.rotation.abs_diff_eq(Quat::from_rotation_z(40_f32.to_radians()), 1e-6));
+        assert!(
+            third
+                .rotation
+                .abs_diff_eq(Quat::from_rotation_z(40_f32.to_radians()), 1e-6)
+        );
         assert!((third.translation.x - 4.0 / 3.0).abs() < 1e-6);
     }
 

@@ -77,10 +77,14 @@ fn compute_tangents(part: &mut SkinPart, missing: &[usize]) {
     }
     for face in 0..part.triangles.len() {
         let triangle = part.triangles[face];
-        if triangle.iter().any(|&vertex| mirrored_copy.get(vertex as usize).is_some_and(Option::is_some))
-            && along_u(part, &triangle, DVec3::ZERO, DVec3::ZERO).1
+        if triangle.iter().any(|&vertex| {
+            mirrored_copy
+                .get(vertex as usize)
+                .is_some_and(Option::is_some)
+        }) && along_u(part, &triangle, DVec3::ZERO, DVec3::ZERO).1
         {
-            part.triangles[face] = triangle.map(|vertex| mirrored_copy[vertex as usize].unwrap_or(vertex));
+            part.triangles[face] =
+                triangle.map(|vertex| mirrored_copy[vertex as usize].unwrap_or(vertex));
         }
     }
 }
@@ -118,10 +122,14 @@ fn duplicate(part: &mut SkinPart, vertex: usize, tangent: Vec4) -> u32 {
 fn first_equal(part: &SkinPart) -> Vec<u32> {
     let key = |vertex: u32| {
         let vertex = vertex as usize;
-        let ([x, y, z], [l, m, n]) = (part.positions[vertex].to_array(), part.normals[vertex].to_array());
+        let ([x, y, z], [l, m, n]) = (
+            part.positions[vertex].to_array(),
+            part.normals[vertex].to_array(),
+        );
         let [u, v] = tex_coord(part, vertex).to_array();
         // Both zeros become one.
-        let pair = |a: f32, b: f32| u64::from((a + 0.0).to_bits()) << 32 | u64::from((b + 0.0).to_bits());
+        let pair =
+            |a: f32, b: f32| u64::from((a + 0.0).to_bits()) << 32 | u64::from((b + 0.0).to_bits());
         [pair(x, y), pair(z, l), pair(m, n), pair(u, v)]
     };
     let mut firsts = Firsts::new(part.positions.len());
@@ -166,17 +174,27 @@ mod tests {
     fn only_missing_tangents_are_computed() {
         let mut part = quad();
         let given = Vec4::new(0.0, 1.0, 0.0, -1.0);
-        part.tangents = vec![given * 3.0, Vec4::ZERO, Vec4::new(0.0, 0.0, 1.0, 1.0), Vec4::NAN];
+        part.tangents = vec![
+            given * 3.0,
+            Vec4::ZERO,
+            Vec4::new(0.0, 0.0, 1.0, 1.0),
+            Vec4::NAN,
+        ];
         assert_eq!(complete_tangents(&mut part), 3);
         assert_eq!(part.tangents[0], given);
-        assert!(part.tangents[1..].iter().all(|t| (*t - Vec4::new(1.0, 0.0, 0.0, 1.0)).length() < 1e-6));
+        assert!(
+            part.tangents[1..]
+                .iter()
+                .all(|t| (*t - Vec4::new(1.0, 0.0, 0.0, 1.0)).length() < 1e-6)
+        );
     }
 
     #[test]
     fn a_vertex_between_mirrored_halves_is_duplicated() {
         // The left half shows the right half's picture, mirrored at the line x = 0.
         let mut part = quad();
-        part.positions.extend([Vec3::NEG_X, Vec3::new(-1.0, 1.0, 0.0)]);
+        part.positions
+            .extend([Vec3::NEG_X, Vec3::new(-1.0, 1.0, 0.0)]);
         part.normals.extend([Vec3::Z; 2]);
         part.tex_coords.extend([Vec2::ONE, Vec2::X]);
         part.triangles.extend([[4, 0, 3], [4, 3, 5]]);
@@ -186,7 +204,10 @@ mod tests {
         for triangle in &part.triangles {
             let [a, b, c] = triangle.map(|v| part.tangents[v as usize]);
             assert!(a.w == b.w && b.w == c.w);
-            let side = triangle.iter().map(|&v| part.positions[v as usize].x).sum::<f32>();
+            let side = triangle
+                .iter()
+                .map(|&v| part.positions[v as usize].x)
+                .sum::<f32>();
             assert_eq!(a.x.signum(), side.signum());
         }
     }
@@ -197,7 +218,9 @@ mod tests {
         part.tex_coords = vec![Vec2::ZERO; 4];
         complete_tangents(&mut part);
         for (tangent, normal) in part.tangents.iter().zip(&part.normals) {
-            assert!(tangent.truncate().is_normalized() && tangent.truncate().dot(*normal).abs() < 1e-6);
+            assert!(
+                tangent.truncate().is_normalized() && tangent.truncate().dot(*normal).abs() < 1e-6
+            );
             assert_eq!(tangent.w.abs(), 1.0);
         }
     }
@@ -232,10 +255,20 @@ mod tests {
         }
 
         fn tex_coord(&self, face: usize, vert: usize) -> [f32; 2] {
-            self.part.tex_coords.get(self.vertex(face, vert)).copied().unwrap_or(Vec2::ZERO).into()
+            self.part
+                .tex_coords
+                .get(self.vertex(face, vert))
+                .copied()
+                .unwrap_or(Vec2::ZERO)
+                .into()
         }
 
-        fn set_tangent(&mut self, space: Option<bevy_mikktspace::TangentSpace>, face: usize, vert: usize) {
+        fn set_tangent(
+            &mut self,
+            space: Option<bevy_mikktspace::TangentSpace>,
+            face: usize,
+            vert: usize,
+        ) {
             let Some(space) = space else { return };
             let [x, y, z, w] = space.tangent_encoded();
             // MikkTSpace's bitangent points along V, Bevy's against it.
@@ -255,14 +288,17 @@ mod tests {
         for i in 0..SIDE * SIDE {
             let (x, z) = ((i % SIDE) as f32, (i / SIDE) as f32);
             part.positions.push(Vec3::new(x, random.f32() * 0.8, z));
-            part.normals.push(Vec3::new(random.f32() - 0.5, 2.0, random.f32() - 0.5).normalize());
+            part.normals
+                .push(Vec3::new(random.f32() - 0.5, 2.0, random.f32() - 0.5).normalize());
             let u = (x - (SIDE / 2) as f32).abs() * 0.1 + random.f32() * 0.02;
-            part.tex_coords.push(Vec2::new(u, z * 0.1 + random.f32() * 0.02));
+            part.tex_coords
+                .push(Vec2::new(u, z * 0.1 + random.f32() * 0.02));
         }
         for x in 0..SIDE - 1 {
             for z in 0..SIDE - 1 {
                 let at = z * SIDE + x;
-                part.triangles.extend([[at, at + SIDE, at + 1], [at + 1, at + SIDE, at + SIDE + 1]]);
+                part.triangles
+                    .extend([[at, at + SIDE, at + 1], [at + 1, at + SIDE, at + SIDE + 1]]);
             }
         }
         for doubled in 0..40 {
@@ -270,15 +306,29 @@ mod tests {
             part.positions.push(part.positions[from as usize]);
             part.normals.push(part.normals[from as usize]);
             part.tex_coords.push(part.tex_coords[from as usize]);
-            let mut uses = part.triangles.as_flattened_mut().iter_mut().filter(|v| **v == from);
+            let mut uses = part
+                .triangles
+                .as_flattened_mut()
+                .iter_mut()
+                .filter(|v| **v == from);
             uses.next().into_iter().for_each(|vertex| *vertex = to);
         }
         let original = part.clone();
-        let mut reference = MikkTSpace { part: &original, corners: vec![Vec4::ZERO; part.triangles.len() * 3] };
+        let mut reference = MikkTSpace {
+            part: &original,
+            corners: vec![Vec4::ZERO; part.triangles.len() * 3],
+        };
         bevy_mikktspace::generate_tangents(&mut reference).unwrap();
         complete_tangents(&mut part);
-        assert!(part.positions.len() > original.positions.len(), "the mirror line is duplicated");
-        let ours = part.triangles.as_flattened().iter().map(|&v| part.tangents[v as usize]);
+        assert!(
+            part.positions.len() > original.positions.len(),
+            "the mirror line is duplicated"
+        );
+        let ours = part
+            .triangles
+            .as_flattened()
+            .iter()
+            .map(|&v| part.tangents[v as usize]);
         let mut off = 0;
         let corners = reference.corners;
         for (ours, corner) in ours.zip(&corners) {
@@ -290,19 +340,29 @@ mod tests {
     }
 
     #[test]
-    fn a_hundred_thousand_triangles_around_one_vertex_and_as_many_equal_ones_take_no_stack_and_no_minute() {
+    fn a_hundred_thousand_triangles_around_one_vertex_and_as_many_equal_ones_take_no_stack_and_no_minute()
+     {
         let rim = |i: u32| Vec2::from_angle(i as f32 * 6e-5);
         const COUNT: u32 = 100_000;
         let mut part = SkinPart {
-            positions: (0..COUNT).map(|i| rim(i).extend(0.0)).chain([Vec3::ZERO]).collect(),
+            positions: (0..COUNT)
+                .map(|i| rim(i).extend(0.0))
+                .chain([Vec3::ZERO])
+                .collect(),
             normals: vec![Vec3::Z; COUNT as usize + 1],
             tex_coords: (0..COUNT).map(rim).chain([Vec2::ZERO]).collect(),
             triangles: (1..COUNT).map(|i| [COUNT, i - 1, i]).collect(),
             ..SkinPart::default()
         };
-        part.triangles.extend(std::iter::repeat_n([COUNT, 0, 1], 100_000));
-        part.triangles.extend(std::iter::repeat_n([0, 0, 1], 100_000));
+        part.triangles
+            .extend(std::iter::repeat_n([COUNT, 0, 1], 100_000));
+        part.triangles
+            .extend(std::iter::repeat_n([0, 0, 1], 100_000));
         assert_eq!(complete_tangents(&mut part), COUNT as usize + 1);
-        assert!(part.tangents.iter().all(|tangent| tangent.truncate().is_normalized()));
+        assert!(
+            part.tangents
+                .iter()
+                .all(|tangent| tangent.truncate().is_normalized())
+        );
     }
 }

@@ -29,8 +29,14 @@ pub enum TextureMap {
 
 impl TextureMap {
     /// All maps.
-    pub const ALL: [Self; 6] =
-        [Self::BaseColor, Self::Normal, Self::Specular, Self::MetallicRoughness, Self::Occlusion, Self::Emissive];
+    pub const ALL: [Self; 6] = [
+        Self::BaseColor,
+        Self::Normal,
+        Self::Specular,
+        Self::MetallicRoughness,
+        Self::Occlusion,
+        Self::Emissive,
+    ];
 
     /// Returns its name, such as `base_color`.
     pub fn name(self) -> &'static str {
@@ -82,7 +88,10 @@ impl MaterialTextures {
 }
 
 /// Returns a warning that lists the names of textures that no file was found for; `None` if there are none.
-pub fn missing_textures<'a>(model: &str, names: impl IntoIterator<Item = &'a str>) -> Option<Diagnostic> {
+pub fn missing_textures<'a>(
+    model: &str,
+    names: impl IntoIterator<Item = &'a str>,
+) -> Option<Diagnostic> {
     const SHOWN: usize = 6;
     let mut names: Vec<String> = names.into_iter().map(|name| format!("`{name}`")).collect();
     names.sort_unstable();
@@ -91,7 +100,9 @@ pub fn missing_textures<'a>(model: &str, names: impl IntoIterator<Item = &'a str
     names.truncate(SHOWN);
     names.extend((more > 0).then(|| format!("{more} more")));
     let message = || format!("texture not found: {}", names.join(", "));
-    (!names.is_empty()).then(|| Diagnostic::warning(model, message()).with_hint("textures belong beside the model"))
+    (!names.is_empty()).then(|| {
+        Diagnostic::warning(model, message()).with_hint("textures belong beside the model")
+    })
 }
 
 impl TextureFiles {
@@ -100,7 +111,10 @@ impl TextureFiles {
         let mut names: HashMap<String, Vec<String>> = HashMap::new();
         for file in files {
             let file = file.into();
-            names.entry(clean(&file).to_lowercase()).or_default().push(file);
+            names
+                .entry(clean(&file).to_lowercase())
+                .or_default()
+                .push(file);
         }
         Self { names }
     }
@@ -109,12 +123,18 @@ impl TextureFiles {
     pub fn find(&self, name: &str) -> Option<&str> {
         let name = clean(name);
         let found = self.names.get(&name.to_lowercase())?;
-        found.iter().find(|file| clean(file) == name).or(found.first()).map(String::as_str)
+        found
+            .iter()
+            .find(|file| clean(file) == name)
+            .or(found.first())
+            .map(String::as_str)
     }
 
     /// Returns the file of a map, given its name in the model. See [`texture_candidates`].
     pub fn resolve(&self, written: &str, map: TextureMap) -> Option<&str> {
-        texture_candidates(written, map).iter().find_map(|name| self.find(name))
+        texture_candidates(written, map)
+            .iter()
+            .find_map(|name| self.find(name))
     }
 
     /// Returns the files of a material's maps. If there is no file for the normal or specular map, the one that
@@ -122,8 +142,15 @@ impl TextureFiles {
     pub fn resolve_material(&self, material: &Material) -> MaterialTextures {
         let base = material.base_color_map.as_deref().unwrap_or_default();
         MaterialTextures(TextureMap::ALL.map(|map| {
-            let own = map.of(material).and_then(|written| self.resolve(written, map));
-            own.or_else(|| companions(base, map).iter().find_map(|name| self.find(name))).map(str::to_owned)
+            let own = map
+                .of(material)
+                .and_then(|written| self.resolve(written, map));
+            own.or_else(|| {
+                companions(base, map)
+                    .iter()
+                    .find_map(|name| self.find(name))
+            })
+            .map(str::to_owned)
         }))
     }
 }
@@ -151,11 +178,16 @@ pub fn texture_candidates(written: &str, map: TextureMap) -> Vec<String> {
 pub fn texture_folders(materials: &[Material]) -> Vec<String> {
     // A file may name any number of folders that don't exist.
     const MOST: usize = 64;
-    let names = materials.iter().flat_map(|material| TextureMap::ALL.map(|map| map.of(material))).flatten();
+    let names = materials
+        .iter()
+        .flat_map(|material| TextureMap::ALL.map(|map| map.of(material)))
+        .flatten();
     let mut folders: Vec<String> = Vec::new();
     for name in names {
         let name = clean(name);
-        let Some((folder, _)) = name.rsplit_once('/').filter(|_| !is_absolute(&name)) else { continue };
+        let Some((folder, _)) = name.rsplit_once('/').filter(|_| !is_absolute(&name)) else {
+            continue;
+        };
         // A folder with a dot in its name may be taken for a file.
         let is_far = folder.contains(['/', '.']);
         if is_far && folders.len() < MOST && !folders.iter().any(|known| known == folder) {
@@ -172,19 +204,32 @@ pub fn texture_folders(materials: &[Material]) -> Vec<String> {
 /// With `are_exact`, names that are relative paths are left out: they are not in doubt.
 pub fn texture_places(materials: &[Material], are_exact: bool) -> Vec<Vec<String>> {
     let has_extension = |name: &String| {
-        let known = |(_, extension): (&str, &str)| EXTENSIONS.iter().any(|known| extension.eq_ignore_ascii_case(known));
+        let known = |(_, extension): (&str, &str)| {
+            EXTENSIONS
+                .iter()
+                .any(|known| extension.eq_ignore_ascii_case(known))
+        };
         name.rsplit_once('.').is_some_and(known)
     };
     let mut out = Vec::new();
     for material in materials {
-        for map in TextureMap::ALL.into_iter().filter(|map| *map != TextureMap::Specular) {
+        for map in TextureMap::ALL
+            .into_iter()
+            .filter(|map| *map != TextureMap::Specular)
+        {
             let names = match (map.of(material), &material.base_color_map) {
                 (Some(written), _) if are_exact && is_relative_path(written) => continue,
                 (None, _) if are_exact => continue,
-                (Some(written), _) => texture_candidates(written, map).into_iter().filter(has_extension).collect(),
+                (Some(written), _) => texture_candidates(written, map)
+                    .into_iter()
+                    .filter(has_extension)
+                    .collect(),
                 (None, Some(base)) => {
                     let extension = base.rsplit_once('.').map_or("", |(_, extension)| extension);
-                    companions(base, map).into_iter().filter(|name| name.ends_with(extension)).collect()
+                    companions(base, map)
+                        .into_iter()
+                        .filter(|name| name.ends_with(extension))
+                        .collect()
                 }
                 (None, None) => Vec::new(),
             };
@@ -211,7 +256,10 @@ fn add_companions(out: &mut Vec<String>, written: &str, map: TextureMap) {
     for place in places(written) {
         let stem = stem(&place);
         // `foo_d` already has a suffix: the other maps are named after `foo`.
-        let bare = stem.strip_suffix("_d").or(stem.strip_suffix("_D")).filter(|bare| !file_name(bare).is_empty());
+        let bare = stem
+            .strip_suffix("_d")
+            .or(stem.strip_suffix("_D"))
+            .filter(|bare| !file_name(bare).is_empty());
         for name in [Some(stem), bare].into_iter().flatten() {
             for suffix in suffixes {
                 add_with_extensions(out, &format!("{name}{suffix}"));
@@ -227,7 +275,11 @@ fn places(written: &str) -> Vec<String> {
     if alone.is_empty() || alone == "." || alone == ".." || name.starts_with('<') {
         return Vec::new();
     }
-    if is_absolute(&name) || alone == name { vec![alone.to_owned()] } else { vec![name.clone(), alone.to_owned()] }
+    if is_absolute(&name) || alone == name {
+        vec![alone.to_owned()]
+    } else {
+        vec![name.clone(), alone.to_owned()]
+    }
 }
 
 /// Returns `true` for the cleaned path of a file on another machine: a path from the root, with a drive letter, or a URL.
@@ -274,7 +326,11 @@ fn clean(written: &str) -> String {
         }
     }
     let path = steps.join("/");
-    if written.starts_with('/') { format!("/{path}") } else { path }
+    if written.starts_with('/') {
+        format!("/{path}")
+    } else {
+        path
+    }
 }
 
 fn file_name(path: &str) -> &str {
@@ -295,18 +351,29 @@ mod tests {
     use TextureMap::{BaseColor, Normal, Specular};
 
     fn resolve(written: &str, map: TextureMap, files: &[&str]) -> Option<String> {
-        TextureFiles::new(files.iter().copied()).resolve(written, map).map(str::to_owned)
+        TextureFiles::new(files.iter().copied())
+            .resolve(written, map)
+            .map(str::to_owned)
     }
 
     #[test]
     fn the_name_as_written_wins_whatever_its_case_and_slashes() {
-        assert_eq!(resolve("upBody_norm.dds", Normal, &["upbody_norm.dds"]).as_deref(), Some("upbody_norm.dds"));
-        assert_eq!(resolve("a.png", BaseColor, &["A.png", "a.png"]).as_deref(), Some("a.png"));
+        assert_eq!(
+            resolve("upBody_norm.dds", Normal, &["upbody_norm.dds"]).as_deref(),
+            Some("upbody_norm.dds")
+        );
+        assert_eq!(
+            resolve("a.png", BaseColor, &["A.png", "a.png"]).as_deref(),
+            Some("a.png")
+        );
         assert_eq!(
             resolve(r"tex\\wall.dds", BaseColor, &["wall.dds", "tex/wall.dds"]).as_deref(),
             Some("tex/wall.dds")
         );
-        assert_eq!(resolve(r"..\tex\wall.dds", BaseColor, &["../tex/wall.dds"]).as_deref(), Some("../tex/wall.dds"));
+        assert_eq!(
+            resolve(r"..\tex\wall.dds", BaseColor, &["../tex/wall.dds"]).as_deref(),
+            Some("../tex/wall.dds")
+        );
     }
 
     #[test]
@@ -315,16 +382,34 @@ mod tests {
             resolve("models/bob/head", BaseColor, &["models/bob/head.tga"]).as_deref(),
             Some("models/bob/head.tga")
         );
-        assert_eq!(resolve("head.tga", BaseColor, &["head.png"]).as_deref(), Some("head.png"));
-        assert_eq!(resolve("head.v2", BaseColor, &["head.png", "head.v2.png"]).as_deref(), Some("head.v2.png"));
+        assert_eq!(
+            resolve("head.tga", BaseColor, &["head.png"]).as_deref(),
+            Some("head.png")
+        );
+        assert_eq!(
+            resolve("head.v2", BaseColor, &["head.png", "head.v2.png"]).as_deref(),
+            Some("head.v2.png")
+        );
     }
 
     #[test]
     fn the_file_name_alone_is_looked_for_beside_the_model() {
-        assert_eq!(resolve("models/mapobjects/crate", BaseColor, &["crate.jpg"]).as_deref(), Some("crate.jpg"));
-        assert_eq!(resolve(r"f:\art\crate.tga", BaseColor, &["crate.tga"]).as_deref(), Some("crate.tga"));
-        assert_eq!(texture_candidates(r"f:\art\crate.tga", BaseColor)[0], "crate.tga");
-        assert_eq!(texture_candidates("/home/me/crate.tga", BaseColor)[0], "crate.tga");
+        assert_eq!(
+            resolve("models/mapobjects/crate", BaseColor, &["crate.jpg"]).as_deref(),
+            Some("crate.jpg")
+        );
+        assert_eq!(
+            resolve(r"f:\art\crate.tga", BaseColor, &["crate.tga"]).as_deref(),
+            Some("crate.tga")
+        );
+        assert_eq!(
+            texture_candidates(r"f:\art\crate.tga", BaseColor)[0],
+            "crate.tga"
+        );
+        assert_eq!(
+            texture_candidates("/home/me/crate.tga", BaseColor)[0],
+            "crate.tga"
+        );
     }
 
     #[test]
@@ -342,8 +427,13 @@ mod tests {
             material("file:///C:/art/skin.png", "https://example.com/a/skin.png"),
             material("../..", "hero.v2/skin.png"),
         ];
-        assert_eq!(texture_folders(&materials), ["../textures", "a/b", "..", "hero.v2"]);
-        let many: Vec<_> = (0..10_000).map(|at| material(&format!("../{at}/skin.png"), "")).collect();
+        assert_eq!(
+            texture_folders(&materials),
+            ["../textures", "a/b", "..", "hero.v2"]
+        );
+        let many: Vec<_> = (0..10_000)
+            .map(|at| material(&format!("../{at}/skin.png"), ""))
+            .collect();
         assert!(texture_folders(&many).len() <= 64);
     }
 
@@ -357,24 +447,50 @@ mod tests {
             r"\\server\art\skin.png",
             "https://a.b/art/skin.png",
         ] {
-            assert_eq!(resolve(written, BaseColor, &files).as_deref(), Some("skin.png"), "{written}");
+            assert_eq!(
+                resolve(written, BaseColor, &files).as_deref(),
+                Some("skin.png"),
+                "{written}"
+            );
             assert!(!is_relative_path(written), "{written}");
         }
-        assert_eq!(resolve("file:///C:/art/my skin.png", BaseColor, &files).as_deref(), Some("my skin.png"));
-        assert_eq!(resolve("../art/skin.png", BaseColor, &files).as_deref(), Some("skin.png"));
+        assert_eq!(
+            resolve("file:///C:/art/my skin.png", BaseColor, &files).as_deref(),
+            Some("my skin.png")
+        );
+        assert_eq!(
+            resolve("../art/skin.png", BaseColor, &files).as_deref(),
+            Some("skin.png")
+        );
     }
 
     #[test]
     fn companions_come_last() {
         let files = ["fat.tga", "fat_d.tga", "fat_local.tga", "fat_s.png"];
-        assert_eq!(resolve("models/fat", BaseColor, &files).as_deref(), Some("fat.tga"));
-        assert_eq!(resolve("models/fat", BaseColor, &files[1..]).as_deref(), Some("fat_d.tga"));
+        assert_eq!(
+            resolve("models/fat", BaseColor, &files).as_deref(),
+            Some("fat.tga")
+        );
+        assert_eq!(
+            resolve("models/fat", BaseColor, &files[1..]).as_deref(),
+            Some("fat_d.tga")
+        );
         assert_eq!(resolve("missing", Specular, &files), None);
         let textures = |base: &str| {
-            let material = Material { base_color_map: Some(base.into()), ..Material::default() };
+            let material = Material {
+                base_color_map: Some(base.into()),
+                ..Material::default()
+            };
             TextureFiles::new(files[1..].iter().copied()).resolve_material(&material)
         };
-        let expected = [Some("fat_d.tga"), Some("fat_local.tga"), Some("fat_s.png"), None, None, None];
+        let expected = [
+            Some("fat_d.tga"),
+            Some("fat_local.tga"),
+            Some("fat_s.png"),
+            None,
+            None,
+            None,
+        ];
         let expected = MaterialTextures(expected.map(|file| file.map(str::to_owned)));
         assert_eq!(textures("models/fat"), expected);
         assert_eq!(textures("fat_d.tga"), expected);
@@ -388,25 +504,57 @@ mod tests {
             ..Material::default()
         };
         let files = TextureFiles::new(["bricks.jpg", "bricks_nmap.jpg"]);
-        assert_eq!(files.resolve_material(&material).get(Normal), Some("bricks_nmap.jpg"));
+        assert_eq!(
+            files.resolve_material(&material).get(Normal),
+            Some("bricks_nmap.jpg")
+        );
     }
 
     #[test]
     fn names_that_mean_no_file_have_no_candidates() {
-        for written in ["", "  ", "<default>", "..", "../..", "/", r"\\", ".", "a/.."] {
-            assert_eq!(texture_candidates(written, BaseColor), [""; 0], "{written:?}");
+        for written in [
+            "",
+            "  ",
+            "<default>",
+            "..",
+            "../..",
+            "/",
+            r"\\",
+            ".",
+            "a/..",
+        ] {
+            assert_eq!(
+                texture_candidates(written, BaseColor),
+                [""; 0],
+                "{written:?}"
+            );
         }
     }
 
     #[test]
     fn the_oddest_names_do_no_harm() {
-        for written in
-            ["../../../../../../etc/passwd", "é:ü", ".tga", "…", "a\0b", "_d", "://", "x:/", "a//../b/./c.tga"]
-        {
+        for written in [
+            "../../../../../../etc/passwd",
+            "é:ü",
+            ".tga",
+            "…",
+            "a\0b",
+            "_d",
+            "://",
+            "x:/",
+            "a//../b/./c.tga",
+        ] {
             for map in [BaseColor, Normal, Specular] {
-                assert!(texture_candidates(written, map).iter().all(|name| !name.starts_with('/') && !name.is_empty()));
+                assert!(
+                    texture_candidates(written, map)
+                        .iter()
+                        .all(|name| !name.starts_with('/') && !name.is_empty())
+                );
             }
         }
-        assert_eq!(texture_candidates("a//../b/./c.tga", BaseColor)[0], "b/c.tga");
+        assert_eq!(
+            texture_candidates("a//../b/./c.tga", BaseColor)[0],
+            "b/c.tga"
+        );
     }
 }

@@ -31,7 +31,9 @@ impl Places {
             let cell = |position: &Vec3| {
                 let cell = (position.as_dvec3() - low) * per_cell + shift;
                 // At most 2^17 + 1 cells a side: three of them fit 64 bits.
-                u64::from(cell.x as u32) << 42 | u64::from(cell.y as u32) << 21 | u64::from(cell.z as u32)
+                u64::from(cell.x as u32) << 42
+                    | u64::from(cell.y as u32) << 21
+                    | u64::from(cell.z as u32)
             };
             let cells: Vec<u64> = positions.iter().map(cell).collect();
             let mut firsts = Firsts::new(positions.len());
@@ -55,7 +57,10 @@ impl Places {
                 number[vertex as usize] = number[root as usize];
             }
         }
-        Self { of_vertex: number, count: count as usize }
+        Self {
+            of_vertex: number,
+            count: count as usize,
+        }
     }
 }
 
@@ -81,7 +86,11 @@ mod tests {
             positions.extend([p, p + 1e-7]);
         }
         let places = Places::new(&positions);
-        let parted = places.of_vertex.chunks(2).filter(|pair| pair[0] != pair[1]).count();
+        let parted = places
+            .of_vertex
+            .chunks(2)
+            .filter(|pair| pair[0] != pair[1])
+            .count();
         assert_eq!((places.count, parted), (1000, 0));
     }
 

@@ -24,7 +24,11 @@ pub(super) fn facing(positions: &[Vec3], normals: &[Vec3], triangles: &[[u32; 3]
 }
 
 /// Flips each triangle that faces against its vertex normals. Returns how many did.
-pub(super) fn agree_with_normals(positions: &[Vec3], normals: &[Vec3], triangles: &mut [[u32; 3]]) -> usize {
+pub(super) fn agree_with_normals(
+    positions: &[Vec3],
+    normals: &[Vec3],
+    triangles: &mut [[u32; 3]],
+) -> usize {
     let mut turned = 0;
     for triangle in triangles {
         if agreement(positions, normals, triangle) < 0.0 {
@@ -37,7 +41,9 @@ pub(super) fn agree_with_normals(positions: &[Vec3], normals: &[Vec3], triangles
 
 /// Flips every triangle.
 pub(super) fn turn_over(triangles: &mut [[u32; 3]]) {
-    triangles.iter_mut().for_each(|triangle| triangle.swap(1, 2));
+    triangles
+        .iter_mut()
+        .for_each(|triangle| triangle.swap(1, 2));
 }
 
 /// How consistently the triangles face away from the middle of the mesh, from −1 (all inward) to 1
@@ -81,9 +87,20 @@ pub(super) mod tests {
 
     /// A unit cube around the origin with two triangles a side, counter-clockwise from outside.
     pub(in crate::import) fn cube() -> (Vec<Vec3>, Vec<[u32; 3]>) {
-        let corner = |i: u32| Vec3::new((i & 1) as f32, (i >> 1 & 1) as f32, (i >> 2 & 1) as f32) - 0.5;
-        let quads = [[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]];
-        let triangles = quads.iter().flat_map(|&[a, b, c, d]| [[a, b, c], [a, c, d]]).collect();
+        let corner =
+            |i: u32| Vec3::new((i & 1) as f32, (i >> 1 & 1) as f32, (i >> 2 & 1) as f32) - 0.5;
+        let quads = [
+            [0, 2, 3, 1],
+            [4, 5, 7, 6],
+            [0, 1, 5, 4],
+            [2, 6, 7, 3],
+            [0, 4, 6, 2],
+            [1, 3, 7, 5],
+        ];
+        let triangles = quads
+            .iter()
+            .flat_map(|&[a, b, c, d]| [[a, b, c], [a, c, d]])
+            .collect();
         ((0..8).map(corner).collect(), triangles)
     }
 
@@ -102,7 +119,13 @@ pub(super) mod tests {
         let mut mixed = sound.clone();
         mixed[3].swap(1, 2);
         mixed[7].swap(1, 2);
-        assert_eq!(facing(&positions, &normals, &mixed), Facing { with_normals: 10, against_normals: 2 });
+        assert_eq!(
+            facing(&positions, &normals, &mixed),
+            Facing {
+                with_normals: 10,
+                against_normals: 2
+            }
+        );
         assert_eq!(agree_with_normals(&positions, &normals, &mut mixed), 2);
         assert_eq!(mixed, sound);
     }

@@ -34,20 +34,39 @@ pub(super) fn show(ui: &mut Ui, space: &BoundBlendSpace, track: &mut AnimationTr
     for (clip, weight) in space.weights(present) {
         for point in space.points().iter().filter(|point| *point.clip == *clip) {
             let width = 1.0 + 3.0 * weight as f32;
-            painter.line_segment([here, map.place(point.at)], Stroke::new(width, ACCENT.gamma_multiply(0.5)));
+            painter.line_segment(
+                [here, map.place(point.at)],
+                Stroke::new(width, ACCENT.gamma_multiply(0.5)),
+            );
         }
     }
     for point in space.points() {
         let at = map.place(point.at);
         painter.circle_filled(at, 3.0, visuals.text_color());
         let below = egui::vec2(0.0, 4.0);
-        painter.text(at + below, Align2::CENTER_TOP, &point.clip, FontId::proportional(10.0), visuals.text_color());
+        painter.text(
+            at + below,
+            Align2::CENTER_TOP,
+            &point.clip,
+            FontId::proportional(10.0),
+            visuals.text_color(),
+        );
     }
-    painter.circle_stroke(map.place(space.nearest(track.parameters())), 7.0, Stroke::new(1.5, ACCENT));
+    painter.circle_stroke(
+        map.place(space.nearest(track.parameters())),
+        7.0,
+        Stroke::new(1.5, ACCENT),
+    );
     painter.circle_filled(here, 4.5, ACCENT);
     let BlendPoint { x, y } = track.parameters();
-    let shown = if space.dimensions() == 2 { format!("({x:.2}, {y:.2})") } else { format!("{x:.2}") };
-    response.on_hover_text(format!("{shown}: drag, or use the arrow keys, to set the parameters"));
+    let shown = if space.dimensions() == 2 {
+        format!("({x:.2}, {y:.2})")
+    } else {
+        format!("{x:.2}")
+    };
+    response.on_hover_text(format!(
+        "{shown}: drag, or use the arrow keys, to set the parameters"
+    ));
 }
 
 /// Places of the space in a rectangle, with the second parameter upward.
@@ -65,10 +84,21 @@ impl Map {
             let low = values.clone().fold(f64::INFINITY, f64::min);
             let span = values.fold(f64::NEG_INFINITY, f64::max) - low;
             // All on one line: it is in the middle.
-            if span > 0.0 { (low, span / f64::from(pixels)) } else { (low - 0.5, 1.0 / f64::from(pixels)) }
+            if span > 0.0 {
+                (low, span / f64::from(pixels))
+            } else {
+                (low - 0.5, 1.0 / f64::from(pixels))
+            }
         };
-        let (x, y) = (range(|at| at.x, rect.width()), range(|at| at.y, rect.height()));
-        Self { rect, low: BlendPoint::new(x.0, y.0), step: BlendPoint::new(x.1, y.1) }
+        let (x, y) = (
+            range(|at| at.x, rect.width()),
+            range(|at| at.y, rect.height()),
+        );
+        Self {
+            rect,
+            low: BlendPoint::new(x.0, y.0),
+            step: BlendPoint::new(x.1, y.1),
+        }
     }
 
     fn place(&self, point: BlendPoint) -> Pos2 {

@@ -16,14 +16,26 @@ use std::sync::Arc;
 /// Formats a clip's callback keys for its entry in a manifest: `callbacks: [(time: …, name: …), …],`.
 pub fn callbacks_ron(timing: &ClipTiming) -> String {
     let mut text = String::from("callbacks: [\n");
-    for CallbackKey { time, until, name, data } in &timing.callbacks {
-        let Ok(name) = ron::to_string(&**name) else { continue };
+    for CallbackKey {
+        time,
+        until,
+        name,
+        data,
+    } in &timing.callbacks
+    {
+        let Ok(name) = ron::to_string(&**name) else {
+            continue;
+        };
         let data = match data_text(data) {
             text if text.is_empty() => text,
             text => format!(", data: {text}"),
         };
-        let until = until.map(|until| format!(", until: {until:?}")).unwrap_or_default();
-        text.push_str(&format!("    (time: {time:?}{until}, name: {name}{data}),\n"));
+        let until = until
+            .map(|until| format!(", until: {until:?}"))
+            .unwrap_or_default();
+        text.push_str(&format!(
+            "    (time: {time:?}{until}, name: {name}{data}),\n"
+        ));
     }
     text.push_str("],\n");
     text
@@ -31,7 +43,11 @@ pub fn callbacks_ron(timing: &ClipTiming) -> String {
 
 /// Formats callback data as RON; empty if there is none.
 fn data_text(data: &ron::Value) -> String {
-    if *data == ron::Value::Unit { String::new() } else { ron::to_string(data).unwrap_or_default() }
+    if *data == ron::Value::Unit {
+        String::new()
+    } else {
+        ron::to_string(data).unwrap_or_default()
+    }
 }
 
 /// An end of a callback key: those that are no ranges have only a begin.
@@ -63,13 +79,23 @@ impl KeyEdit {
     /// Starts editing a key; returns `None` if there is no such key.
     pub(super) fn new(track: TrackId, timing: &ClipTiming, index: usize) -> Option<Self> {
         let data = data_text(&timing.callbacks.get(index)?.data);
-        Some(Self { track, clip: timing.name.clone(), index, data, dragged: None, fresh: false })
+        Some(Self {
+            track,
+            clip: timing.name.clone(),
+            index,
+            data,
+            dragged: None,
+            fresh: false,
+        })
     }
 
     /// Adds a key and starts editing it.
     pub(super) fn add(track: TrackId, timing: &mut ClipTiming, time: f64) -> Option<Self> {
         let at = timing.add_callback(rounded(time), "key", ron::Value::Unit);
-        Some(Self { fresh: true, ..Self::new(track, timing, at)? })
+        Some(Self {
+            fresh: true,
+            ..Self::new(track, timing, at)?
+        })
     }
 
     /// Returns `true` if the key belongs to this clip on this track and still exists.
@@ -80,7 +106,11 @@ impl KeyEdit {
     /// Moves the key or its end to `time`, rounded to milliseconds.
     pub(super) fn move_to(&mut self, timing: &mut ClipTiming, edge: Edge, time: f64) {
         match edge {
-            Edge::Begin => self.index = timing.move_callback(self.index, rounded(time)).unwrap_or(self.index),
+            Edge::Begin => {
+                self.index = timing
+                    .move_callback(self.index, rounded(time))
+                    .unwrap_or(self.index)
+            }
             Edge::End => self.set_end(timing, Some(rounded(time))),
         }
     }
@@ -93,15 +123,26 @@ impl KeyEdit {
 
     /// Shows whether the key is a range, and its end.
     fn show_end(&self, ui: &mut Ui, timing: &mut ClipTiming) {
-        let Some((time, until)) = timing.callbacks.get(self.index).map(|key| (key.time, key.until)) else { return };
+        let Some((time, until)) = timing
+            .callbacks
+            .get(self.index)
+            .map(|key| (key.time, key.until))
+        else {
+            return;
+        };
         ui.horizontal(|ui| {
             let mut is_range = until.is_some();
             let tick = ui.checkbox(&mut is_range, "lasts until");
-            if tick.on_hover_text("A range: its begin and its end are reported in pairs").changed() {
+            if tick
+                .on_hover_text("A range: its begin and its end are reported in pairs")
+                .changed()
+            {
                 self.set_end(timing, is_range.then_some(rounded(time + NEW_RANGE)));
             }
             if let Some(mut until) = until.filter(|_| is_range) {
-                let drag = egui::DragValue::new(&mut until).range(time..=timing.duration).speed(0.002);
+                let drag = egui::DragValue::new(&mut until)
+                    .range(time..=timing.duration)
+                    .speed(0.002);
                 if ui.add(drag.fixed_decimals(3).suffix(" s")).changed() {
                     self.set_end(timing, Some(rounded(until)));
                 }
@@ -113,9 +154,15 @@ impl KeyEdit {
     pub(super) fn show(&mut self, ui: &mut Ui, timing: &mut ClipTiming) -> bool {
         let mut keep = true;
         ui.horizontal(|ui| {
-            let Some(key) = timing.callbacks.get_mut(self.index) else { return };
+            let Some(key) = timing.callbacks.get_mut(self.index) else {
+                return;
+            };
             let mut name = key.name.to_string();
-            let field = ui.add(egui::TextEdit::singleline(&mut name).hint_text("name").desired_width(92.0));
+            let field = ui.add(
+                egui::TextEdit::singleline(&mut name)
+                    .hint_text("name")
+                    .desired_width(92.0),
+            );
             if std::mem::take(&mut self.fresh) {
                 field.request_focus();
                 select_all(ui, field.id, key.name.chars().count());
@@ -125,7 +172,9 @@ impl KeyEdit {
             }
             ui.weak("data");
             let color = read_data(&self.data).is_err().then(|| accent(ui.visuals()));
-            let field = egui::TextEdit::singleline(&mut self.data).hint_text("RON").desired_width(80.0);
+            let field = egui::TextEdit::singleline(&mut self.data)
+                .hint_text("RON")
+                .desired_width(80.0);
             let field = ui.add(field.text_color_opt(color));
             match read_data(&self.data) {
                 Ok(data) if field.changed() => key.data = data.into(),
@@ -135,7 +184,9 @@ impl KeyEdit {
                 }
             }
             let mut time = key.time;
-            let drag = egui::DragValue::new(&mut time).range(0.0..=timing.duration).speed(0.002);
+            let drag = egui::DragValue::new(&mut time)
+                .range(0.0..=timing.duration)
+                .speed(0.002);
             let moved = ui.add(drag.fixed_decimals(3).suffix(" s")).changed();
             if ui.button("delete").clicked() {
                 timing.callbacks.remove(self.index);
@@ -154,14 +205,21 @@ impl KeyEdit {
 /// Selects all text of a field, so that typing replaces it.
 fn select_all(ui: &Ui, field: egui::Id, letters: usize) {
     let mut state = egui::TextEdit::load_state(ui.ctx(), field).unwrap_or_default();
-    let all = egui::text::CCursorRange::two(egui::text::CCursor::new(0), egui::text::CCursor::new(letters));
+    let all = egui::text::CCursorRange::two(
+        egui::text::CCursor::new(0),
+        egui::text::CCursor::new(letters),
+    );
     state.cursor.set_char_range(Some(all));
     state.store(ui.ctx(), field);
 }
 
 /// Parses callback data; empty text is the unit value.
 fn read_data(text: &str) -> Result<ron::Value, ron::error::SpannedError> {
-    if text.trim().is_empty() { Ok(ron::Value::Unit) } else { ron::from_str(text) }
+    if text.trim().is_empty() {
+        Ok(ron::Value::Unit)
+    } else {
+        ron::from_str(text)
+    }
 }
 
 /// Rounds to milliseconds: precise enough to hear, short enough to read in a file.
@@ -172,9 +230,17 @@ fn rounded(time: f64) -> f64 {
 /// Replaces the callback keys of the character's clip of that name.
 pub(super) fn apply(commands: &mut Commands, character: AssetId<Character>, timing: ClipTiming) {
     commands.queue(move |world: &mut World| {
-        let Some(mut assets) = world.get_resource_mut::<Assets<Character>>() else { return };
-        let Some(mut character) = assets.get_mut(character) else { return };
-        if let Some(clip) = character.clips.iter_mut().find(|clip| clip.timing.name == timing.name) {
+        let Some(mut assets) = world.get_resource_mut::<Assets<Character>>() else {
+            return;
+        };
+        let Some(mut character) = assets.get_mut(character) else {
+            return;
+        };
+        if let Some(clip) = character
+            .clips
+            .iter_mut()
+            .find(|clip| clip.timing.name == timing.name)
+        {
             // Copy on write: the clip's own labeled asset keeps the keys from the file.
             Arc::make_mut(clip).timing = timing;
         }
@@ -192,12 +258,19 @@ mod tests {
         let data = |text: &str| ron::from_str::<ron::Value>(text).unwrap();
         timing.add_callback(0.1, "step", data("\"left\""));
         timing.add_callback(0.2, "odd \"name\"\n", ron::Value::Unit);
-        timing.add_callback(1.0 / 3.0, "hit", data("{\"strength\": 2.5, \"by\": [1, -2]}"));
+        timing.add_callback(
+            1.0 / 3.0,
+            "hit",
+            data("{\"strength\": 2.5, \"by\": [1, -2]}"),
+        );
         timing.add_callback(1.0, "end", data("true"));
         timing.add_range(0.25, 0.75, "hit_window", ron::Value::Unit);
         let lines = callbacks_ron(&timing);
-        let text = format!("(model: \"a.md5mesh\", clips: {{ \"walk\": (file: \"walk.md5anim\", {lines}) }})");
-        let manifest = Manifest::parse("a.character.ron", text.as_bytes()).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        let text = format!(
+            "(model: \"a.md5mesh\", clips: {{ \"walk\": (file: \"walk.md5anim\", {lines}) }})"
+        );
+        let manifest = Manifest::parse("a.character.ron", text.as_bytes())
+            .unwrap_or_else(|e| panic!("{e}\n{text}"));
         let mut back = ClipTiming::new("walk", 1.0);
         for key in &manifest.clips["walk"].callbacks {
             let (time, until) = key.place(None).unwrap();
@@ -207,7 +280,10 @@ mod tests {
             };
         }
         assert_eq!(back, timing, "{lines}");
-        assert_eq!(callbacks_ron(&ClipTiming::new("idle", 1.0)), "callbacks: [\n],\n");
+        assert_eq!(
+            callbacks_ron(&ClipTiming::new("idle", 1.0)),
+            "callbacks: [\n],\n"
+        );
     }
 
     #[test]
@@ -224,9 +300,17 @@ mod tests {
         edit.move_to(&mut timing, Edge::End, 0.9);
         assert_eq!(timing.callbacks[1].until, Some(0.9));
         edit.move_to(&mut timing, Edge::Begin, 0.2);
-        assert_eq!((edit.index, timing.callbacks[0].until), (0, Some(0.5)), "a range keeps its length");
+        assert_eq!(
+            (edit.index, timing.callbacks[0].until),
+            (0, Some(0.5)),
+            "a range keeps its length"
+        );
         edit.move_to(&mut timing, Edge::End, 0.1);
-        assert_eq!(timing.callbacks[0].until, Some(0.2), "and ends after it begins");
+        assert_eq!(
+            timing.callbacks[0].until,
+            Some(0.2),
+            "and ends after it begins"
+        );
         timing.callbacks.clear();
         assert!(!edit.is_of(track, &timing));
         let end = KeyEdit::add(track, &mut ClipTiming::new("odd", 1.0 / 3.0), 1.0 / 3.0).unwrap();

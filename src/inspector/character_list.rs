@@ -31,14 +31,17 @@ pub(super) fn show<'w, 's>(
     assets: &Assets<Character>,
     characters: impl Iterator<Item = InspectedReadOnlyItem<'w, 's>>,
 ) {
-    let mut all: Vec<(Entity, Option<&Name>, bool)> =
-        characters.map(|item| (item.entity, item.name, assets.contains(item.handle.id()))).collect();
+    let mut all: Vec<(Entity, Option<&Name>, bool)> = characters
+        .map(|item| (item.entity, item.name, assets.contains(item.handle.id())))
+        .collect();
     // In spawn order, which is not the order of `Entity`.
     all.sort_unstable_by_key(|&(entity, ..)| entity.index_u32());
     let count = all.len();
     ui.horizontal(|ui| {
         ui.strong("Characters");
-        let search = egui::TextEdit::singleline(&mut state.search).hint_text("search").desired_width(150.0);
+        let search = egui::TextEdit::singleline(&mut state.search)
+            .hint_text("search")
+            .desired_width(150.0);
         ui.add(search);
         if !state.search.is_empty() && ui.button("clear").clicked() {
             state.search.clear();
@@ -52,10 +55,14 @@ pub(super) fn show<'w, 's>(
         } else {
             format!("{} of {}", grouped(all.len()), grouped(count))
         });
-        ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), egui::global_theme_preference_switch);
+        ui.with_layout(
+            egui::Layout::right_to_left(egui::Align::Center),
+            egui::global_theme_preference_switch,
+        );
     });
     // Only visible rows are laid out, so a thousand characters cost no more than ten.
-    let height = ui.text_style_height(&egui::TextStyle::Button) + 2.0 * ui.spacing().button_padding.y;
+    let height =
+        ui.text_style_height(&egui::TextStyle::Button) + 2.0 * ui.spacing().button_padding.y;
     let step = height + ui.spacing().item_spacing.y;
     let mut area = egui::ScrollArea::vertical()
         .id_salt("characters")
@@ -64,7 +71,10 @@ pub(super) fn show<'w, 's>(
     if state.revealed != inspected.0 {
         // Selected elsewhere, by a click in the view or by code.
         state.revealed = inspected.0;
-        if let Some(row) = all.iter().position(|&(entity, ..)| Some(entity) == inspected.0) {
+        if let Some(row) = all
+            .iter()
+            .position(|&(entity, ..)| Some(entity) == inspected.0)
+        {
             area = area.vertical_scroll_offset(row.saturating_sub(1) as f32 * step);
         }
     }
@@ -75,7 +85,11 @@ pub(super) fn show<'w, 's>(
                 Some(name) => format!("{name}  ({entity})"),
                 None => format!("{entity}"),
             };
-            let label = if loaded { RichText::new(label) } else { RichText::new(format!("{label} (loading)")).weak() };
+            let label = if loaded {
+                RichText::new(label)
+            } else {
+                RichText::new(format!("{label} (loading)")).weak()
+            };
             let row = ui.selectable_label(inspected.0 == Some(entity), label);
             if row.clicked() {
                 inspected.0 = Some(entity);

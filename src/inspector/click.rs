@@ -61,23 +61,37 @@ pub(super) fn select(
     mut inspected: ResMut<InspectedCharacter>,
     mut clicked: ResMut<ClickedVertex>,
 ) {
-    let Ok((window, Window { resolution, .. })) = window.single() else { return };
+    let Ok((window, Window { resolution, .. })) = window.single() else {
+        return;
+    };
     for moved in moves.read().filter(|moved| moved.window == window) {
         pointer.position = Some(moved.position);
-        if pointer.pressed.is_some_and(|pressed| pressed.distance(moved.position) > DRAG_DISTANCE) {
+        if pointer
+            .pressed
+            .is_some_and(|pressed| pressed.distance(moved.position) > DRAG_DISTANCE)
+        {
             pointer.pressed = None;
         }
     }
     let is_in_use = wants.is_some_and(|wants| wants.wants_any_pointer_input());
     let is_free = |at: &Vec2| !is_in_use && !panel.0.contains(*at * resolution.scale_factor());
-    for input in buttons.read().filter(|input| input.window == window && input.button == MouseButton::Left) {
+    for input in buttons
+        .read()
+        .filter(|input| input.window == window && input.button == MouseButton::Left)
+    {
         if input.state == ButtonState::Pressed {
             pointer.pressed = pointer.position.filter(is_free);
             continue;
         }
-        let Some(position) = pointer.pressed.take() else { continue };
-        let Ok((camera, from)) = cameras.single() else { continue };
-        let Ok(ray) = camera.viewport_to_world(from, position) else { continue };
+        let Some(position) = pointer.pressed.take() else {
+            continue;
+        };
+        let Ok((camera, from)) = cameras.single() else {
+            continue;
+        };
+        let Ok(ray) = camera.viewport_to_world(from, position) else {
+            continue;
+        };
         let hit = skin.ray_cast.pick(ray);
         // A click beside the characters clears it.
         clicked.set_if_neq(ClickedVertex(hit.as_ref().and_then(|hit| skin.vertex(hit))));

@@ -19,7 +19,10 @@ impl SystemClipboard {
             Some(open) => open,
             None => arboard::Clipboard::new().map_err(|error| error.to_string())?,
         };
-        self.open.insert(open).set_text(text).map_err(|error| error.to_string())
+        self.open
+            .insert(open)
+            .set_text(text)
+            .map_err(|error| error.to_string())
     }
 
     #[cfg(windows)]
@@ -49,9 +52,13 @@ pub(super) fn copy_to_clipboard(
     outputs: Query<&EguiOutput>,
     windows: Query<(), With<RawHandleWrapper>>,
 ) {
-    let commands = outputs.iter().flat_map(|output| &output.platform_output.commands);
+    let commands = outputs
+        .iter()
+        .flat_map(|output| &output.platform_output.commands);
     for command in commands {
-        let egui::OutputCommand::CopyText(text) = command else { continue };
+        let egui::OutputCommand::CopyText(text) = command else {
+            continue;
+        };
         if windows.is_empty() || text.is_empty() {
             continue;
         }
@@ -72,7 +79,8 @@ impl CopyNote {
     pub(super) fn show(&mut self, ctx: &egui::Context, panel: egui::Rect) {
         const SECONDS: f64 = 1.2;
         let now = ctx.input(|input| input.time);
-        let copies = |command: &egui::OutputCommand| matches!(command, egui::OutputCommand::CopyText(_));
+        let copies =
+            |command: &egui::OutputCommand| matches!(command, egui::OutputCommand::CopyText(_));
         if ctx.output(|output| output.commands.iter().any(copies)) {
             self.until = now + SECONDS;
         }
@@ -86,6 +94,8 @@ impl CopyNote {
             .pivot(egui::Align2::CENTER_BOTTOM)
             .interactable(false)
             .order(egui::Order::Tooltip)
-            .show(ctx, |ui| egui::Frame::popup(ui.style()).show(ui, |ui| ui.label("copied")));
+            .show(ctx, |ui| {
+                egui::Frame::popup(ui.style()).show(ui, |ui| ui.label("copied"))
+            });
     }
 }

@@ -22,9 +22,13 @@ pub(super) fn create(
         return;
     }
     let active = cameras.iter().filter(|(_, camera, _)| camera.is_active);
-    if let Some((camera, ..)) =
-        active.max_by_key(|(entity, camera, draws_3d)| (*draws_3d, Reverse(camera.order), Reverse(entity.index_u32())))
-    {
+    if let Some((camera, ..)) = active.max_by_key(|(entity, camera, draws_3d)| {
+        (
+            *draws_3d,
+            Reverse(camera.order),
+            Reverse(entity.index_u32()),
+        )
+    }) {
         commands.entity(camera).insert(PrimaryEguiContext);
     }
 }

@@ -35,13 +35,21 @@ pub(super) struct CostInputs<'a, 'w, 's> {
 
 /// Returns the size of a character's palettes in the skin buffer: a matrix per joint and combined joint of each part.
 fn palette_bytes(character: &Character) -> usize {
-    character.parts.iter().map(|part| part.palette_len() * size_of::<Mat4>()).sum()
+    character
+        .parts
+        .iter()
+        .map(|part| part.palette_len() * size_of::<Mat4>())
+        .sum()
 }
 
 /// Returns the number of joints of a part, such as `32`, or `32 + 8` with combined joints.
 pub(super) fn joint_count(part: &CharacterPart) -> String {
     let joints = grouped(part.palette.len());
-    if part.combined_joints.is_empty() { joints } else { format!("{joints} + {}", grouped(part.combined_joints.len())) }
+    if part.combined_joints.is_empty() {
+        joints
+    } else {
+        format!("{joints} + {}", grouped(part.combined_joints.len()))
+    }
 }
 
 pub(super) fn show_one(
@@ -54,15 +62,30 @@ pub(super) fn show_one(
     if state.measured != Some(item.entity) {
         (state.measured, state.micros) = (Some(item.entity), 0.0);
     }
-    let overrides = item.overrides.as_ref().map_or(&[][..], |overrides| &overrides.0);
+    let overrides = item
+        .overrides
+        .as_ref()
+        .map_or(&[][..], |overrides| &overrides.0);
     let micros = measure(&mut state.scratch, character, &item.controller, overrides);
-    state.micros = if state.micros == 0.0 { micros } else { state.micros + (micros - state.micros) / 30.0 };
+    state.micros = if state.micros == 0.0 {
+        micros
+    } else {
+        state.micros + (micros - state.micros) / 30.0
+    };
     ui.strong("This character");
     widgets::grid("cost", 2).show(ui, |ui| {
         fact(ui, "joints", grouped(character.skeleton.len()));
         fact(ui, "clips", grouped(character.clips.len()));
-        fact(ui, "active layers", grouped(item.controller.layers(character).count()));
-        fact(ui, "palettes", format!("{} bytes", grouped(palette_bytes(character))));
+        fact(
+            ui,
+            "active layers",
+            grouped(item.controller.layers(character).count()),
+        );
+        fact(
+            ui,
+            "palettes",
+            format!("{} bytes", grouped(palette_bytes(character))),
+        );
         fact(ui, "evaluation", format!("{:.1} µs", state.micros));
     });
     ui.add_space(4.0);
@@ -78,12 +101,22 @@ pub(super) fn show_one(
             // A mesh that lives only on the GPU can't be counted.
             let mesh = inputs.meshes.and_then(|meshes| meshes.get(&part.mesh));
             let mesh = mesh.filter(|mesh| mesh.try_attribute(Mesh::ATTRIBUTE_POSITION).is_ok());
-            right_cell(ui, RichText::new(mesh.map_or("?".into(), |mesh| grouped(mesh.count_vertices()))).monospace());
+            right_cell(
+                ui,
+                RichText::new(mesh.map_or("?".into(), |mesh| grouped(mesh.count_vertices())))
+                    .monospace(),
+            );
             let indices = mesh.and_then(|mesh| mesh.try_indices().ok());
-            right_cell(ui, RichText::new(indices.map_or("?".into(), |indices| grouped(indices.len() / 3))).monospace());
+            right_cell(
+                ui,
+                RichText::new(indices.map_or("?".into(), |indices| grouped(indices.len() / 3)))
+                    .monospace(),
+            );
             right_cell(ui, RichText::new(joint_count(part)).monospace());
             let entity = item.parts.entities.get(at);
-            let visible = entity.and_then(|&part| inputs.visible.get(part).ok()).is_some_and(|visible| visible.get());
+            let visible = entity
+                .and_then(|&part| inputs.visible.get(part).ok())
+                .is_some_and(|visible| visible.get());
             ui.label(if visible { "yes" } else { "no" });
             ui.end_row();
         }
@@ -99,14 +132,23 @@ pub(super) fn show_all<'w, 's>(
     let [mut characters, mut parts, mut bytes] = [Count::default(); 3];
     let mut used = HashSet::new();
     for item in others {
-        let in_view = |&&part: &&Entity| inputs.visible.get(part).is_ok_and(|visibility| visibility.get());
+        let in_view = |&&part: &&Entity| {
+            inputs
+                .visible
+                .get(part)
+                .is_ok_and(|visibility| visibility.get())
+        };
         let shown = item.parts.entities.iter().filter(in_view).count();
         if shown > 0 && characters.visible == state.turn {
             // One per frame: measuring all would double their cost.
             if let Some(character) = inputs.assets.get(item.handle.id()) {
                 let overrides = item.overrides.map_or(&[][..], |overrides| &overrides.0);
                 let micros = measure(&mut state.scratch, character, item.controller, overrides);
-                state.mean = if state.mean == 0.0 { micros } else { state.mean + (micros - state.mean) / 60.0 };
+                state.mean = if state.mean == 0.0 {
+                    micros
+                } else {
+                    state.mean + (micros - state.mean) / 60.0
+                };
             }
         }
         characters.add(1, usize::from(shown > 0));
@@ -125,7 +167,11 @@ pub(super) fn show_all<'w, 's>(
             right_cell(ui, RichText::new(title).weak());
         }
         ui.end_row();
-        for (title, count) in [("characters", characters), ("parts", parts), ("palette bytes", bytes)] {
+        for (title, count) in [
+            ("characters", characters),
+            ("parts", parts),
+            ("palette bytes", bytes),
+        ] {
             cell(ui, RichText::new(title).weak());
             for number in [count.visible, count.total - count.visible, count.total] {
                 right_cell(ui, RichText::new(grouped(number)).monospace());
@@ -137,9 +183,17 @@ pub(super) fn show_all<'w, 's>(
     widgets::grid("sums", 2)
         .show(ui, |ui| {
             let each = characters.total as f64 / used.len().max(1) as f64;
-            fact(ui, "assets", format!("{} ({each:.1} characters each)", grouped(used.len())));
+            fact(
+                ui,
+                "assets",
+                format!("{} ({each:.1} characters each)", grouped(used.len())),
+            );
             let sum = state.mean * inputs.poses.evaluated as f64;
-            fact(ui, "evaluation", format!("{} on one thread, {:.1} µs each", duration(sum), state.mean));
+            fact(
+                ui,
+                "evaluation",
+                format!("{} on one thread, {:.1} µs each", duration(sum), state.mean),
+            );
         })
         .response
         .on_hover_text("Measured by repeating one evaluation per frame");
@@ -147,14 +201,34 @@ pub(super) fn show_all<'w, 's>(
 }
 
 /// How this frame's poses were computed.
-fn poses(ui: &mut Ui, PoseCounts { evaluated, shared, interpolated, .. }: PoseCounts) {
+fn poses(
+    ui: &mut Ui,
+    PoseCounts {
+        evaluated,
+        shared,
+        interpolated,
+        ..
+    }: PoseCounts,
+) {
     ui.add_space(4.0);
     ui.strong("Poses this frame");
     widgets::grid("poses", 3).show(ui, |ui| {
         for (title, count, hint) in [
-            ("evaluated", evaluated, "Computed from the clips; unchanged poses are reused"),
-            ("shared", shared, "Copied from a character in the same state (PoseSharing)"),
-            ("interpolated", interpolated, "Interpolated between evaluated poses (UpdateRate)"),
+            (
+                "evaluated",
+                evaluated,
+                "Computed from the clips; unchanged poses are reused",
+            ),
+            (
+                "shared",
+                shared,
+                "Copied from a character in the same state (PoseSharing)",
+            ),
+            (
+                "interpolated",
+                interpolated,
+                "Interpolated between evaluated poses (UpdateRate)",
+            ),
         ] {
             let title = ui.add(egui::Label::new(RichText::new(title).weak()).extend());
             title.on_hover_text(hint);
@@ -180,7 +254,11 @@ impl Count {
 
 /// Formats microseconds.
 fn duration(micros: f64) -> String {
-    if micros < 1000.0 { format!("{micros:.1} µs") } else { format!("{:.2} ms", micros / 1000.0) }
+    if micros < 1000.0 {
+        format!("{micros:.1} µs")
+    } else {
+        format!("{:.2} ms", micros / 1000.0)
+    }
 }
 
 fn fact(ui: &mut Ui, title: &str, value: String) {
@@ -197,7 +275,9 @@ fn measure(
     overrides: &[JointOverride],
 ) -> f64 {
     let empty = Mask::empty(character.skeleton.len());
-    let layers: Vec<_> = explain::playing(character, controller, &empty).map(|(_, layer)| layer).collect();
+    let layers: Vec<_> = explain::playing(character, controller, &empty)
+        .map(|(_, layer)| layer)
+        .collect();
     let job = Evaluate {
         priority_blend: controller.priority_blend(),
         overrides,

@@ -84,7 +84,10 @@ pub enum BoneShape {
 impl Default for DrawSkeleton {
     /// Draws bones as octahedra, and nothing else.
     fn default() -> Self {
-        Self { bones: BoneShape::Octahedra, ..Self::NONE }
+        Self {
+            bones: BoneShape::Octahedra,
+            ..Self::NONE
+        }
     }
 }
 
@@ -120,24 +123,38 @@ impl Plugin for DrawSkeletonPlugin {
         if !app.is_plugin_added::<GizmoPlugin>() {
             return;
         }
-        let line = GizmoLineConfig { width: 1.5, ..default() };
-        app.insert_gizmo_config(SkeletonGizmos, GizmoConfig { line, depth_bias: -1.0, ..default() })
-            .init_resource::<HighlightedJoint>()
-            .init_resource::<rig::ShownRig>()
-            .init_resource::<ClickedVertex>()
-            .add_systems(
-                PostUpdate,
-                (
-                    draw.run_if(any_with_component::<DrawSkeleton>),
-                    draw_highlighted.run_if(|highlighted: Res<HighlightedJoint>| highlighted.0.is_some()),
-                    rig::draw.run_if(
-                        any_with_component::<DrawSkeleton>.or_else(|shown: Res<rig::ShownRig>| shown.0.is_some()),
-                    ),
-                    ghosts::draw.run_if(ghosts::are_shown),
-                    vertex::mark.run_if(|clicked: Res<ClickedVertex>| clicked.0.is_some()).after(click::select),
-                )
-                    .after(CharacterSystems::SharePoses),
-            );
+        let line = GizmoLineConfig {
+            width: 1.5,
+            ..default()
+        };
+        app.insert_gizmo_config(
+            SkeletonGizmos,
+            GizmoConfig {
+                line,
+                depth_bias: -1.0,
+                ..default()
+            },
+        )
+        .init_resource::<HighlightedJoint>()
+        .init_resource::<rig::ShownRig>()
+        .init_resource::<ClickedVertex>()
+        .add_systems(
+            PostUpdate,
+            (
+                draw.run_if(any_with_component::<DrawSkeleton>),
+                draw_highlighted
+                    .run_if(|highlighted: Res<HighlightedJoint>| highlighted.0.is_some()),
+                rig::draw.run_if(
+                    any_with_component::<DrawSkeleton>
+                        .or_else(|shown: Res<rig::ShownRig>| shown.0.is_some()),
+                ),
+                ghosts::draw.run_if(ghosts::are_shown),
+                vertex::mark
+                    .run_if(|clicked: Res<ClickedVertex>| clicked.0.is_some())
+                    .after(click::select),
+            )
+                .after(CharacterSystems::SharePoses),
+        );
     }
 }
 
@@ -158,7 +175,12 @@ const CONTROL_NAME: Color = Color::srgb(0.80, 0.70, 0.95);
 const BOUNDS: Color = Color::srgb(0.36, 0.85, 0.55);
 const SOCKET: Color = Color::srgb(0.95, 0.45, 0.85);
 
-type Drawn = (&'static SkinnedCharacter, &'static ModelPose, &'static CharacterParts, &'static GlobalTransform);
+type Drawn = (
+    &'static SkinnedCharacter,
+    &'static ModelPose,
+    &'static CharacterParts,
+    &'static GlobalTransform,
+);
 
 fn draw(
     mut gizmos: Gizmos<SkeletonGizmos>,
@@ -170,15 +192,23 @@ fn draw(
     egui: Query<(), With<PrimaryEguiContext>>,
 ) {
     // Names can only face one camera: the first active one.
-    let camera = cameras.iter().filter(|(camera, _)| camera.is_active).min_by_key(|(camera, _)| camera.order);
+    let camera = cameras
+        .iter()
+        .filter(|(camera, _)| camera.is_active)
+        .min_by_key(|(camera, _)| camera.order);
     for ((handle, pose, parts, world), what) in &characters {
-        let Some(character) = assets.get(handle.id()) else { continue };
-        let Some(joints) = in_world(character, pose, world) else { continue };
+        let Some(character) = assets.get(handle.id()) else {
+            continue;
+        };
+        let Some(joints) = in_world(character, pose, world) else {
+            continue;
+        };
         let size = bone_size(&character.skeleton, &joints);
         draw_bones(&mut gizmos, &character.skeleton, &joints, what);
         if what.links {
             for (parent, joint) in bones(&character.skeleton, what) {
-                let [from, to] = [parent, joint].map(|joint| Vec3::from(joints[usize::from(joint)].translation));
+                let [from, to] =
+                    [parent, joint].map(|joint| Vec3::from(joints[usize::from(joint)].translation));
                 gizmos.line_gradient(to, from, LINK, LINK.with_alpha(0.15));
             }
         }
@@ -189,24 +219,34 @@ fn draw(
             draw_names(&mut gizmos, &character.skeleton, &joints, what, camera);
         }
         if what.axes {
-            let shown = character.skeleton.joints().filter(|&joint| what.shows(&character.skeleton, joint));
+            let shown = character
+                .skeleton
+                .joints()
+                .filter(|&joint| what.shows(&character.skeleton, joint));
             for joint in shown {
                 axes(&mut gizmos, &joints[usize::from(joint)], 0.3 * size);
             }
         }
         if what.sockets {
             for socket in character.sockets.values() {
-                let Some(joint) = joints.get(usize::from(socket.joint)) else { continue };
+                let Some(joint) = joints.get(usize::from(socket.joint)) else {
+                    continue;
+                };
                 let place = *joint * socket.offset;
                 axes(&mut gizmos, &place, 0.5 * size);
                 let (_, rotation, at) = place.to_scale_rotation_translation();
-                let marker =
-                    Transform::from_translation(at).with_rotation(rotation).with_scale(Vec3::splat(0.2 * size));
+                let marker = Transform::from_translation(at)
+                    .with_rotation(rotation)
+                    .with_scale(Vec3::splat(0.2 * size));
                 gizmos.cube(marker, SOCKET);
             }
         }
         if what.bounds {
-            for (aabb, transform) in parts.entities.iter().filter_map(|&part| boxes.get(part).ok()) {
+            for (aabb, transform) in parts
+                .entities
+                .iter()
+                .filter_map(|&part| boxes.get(part).ok())
+            {
                 let unit_cube = Transform::from_translation(aabb.center.into());
                 let place = *transform * unit_cube.with_scale((2.0 * aabb.half_extents).into());
                 gizmos.cube(place, BOUNDS);
@@ -224,18 +264,33 @@ fn draw_highlighted(
     assets: Res<Assets<Character>>,
     characters: Query<Drawn>,
 ) {
-    let Some((entity, joint)) = highlighted.0 else { return };
-    let Ok((handle, pose, _, world)) = characters.get(entity) else { return };
-    let Some(character) = assets.get(handle.id()) else { return };
-    let Some(joints) = in_world(character, pose, world) else { return };
-    let bones = DrawSkeleton { highlight: Some(joint), ..DrawSkeleton::NONE };
+    let Some((entity, joint)) = highlighted.0 else {
+        return;
+    };
+    let Ok((handle, pose, _, world)) = characters.get(entity) else {
+        return;
+    };
+    let Some(character) = assets.get(handle.id()) else {
+        return;
+    };
+    let Some(joints) = in_world(character, pose, world) else {
+        return;
+    };
+    let bones = DrawSkeleton {
+        highlight: Some(joint),
+        ..DrawSkeleton::NONE
+    };
     draw_bones(&mut gizmos, &character.skeleton, &joints, &bones);
     let size = bone_size(&character.skeleton, &joints);
     draw_highlight(&mut gizmos, &joints, joint, size);
 }
 
 /// Returns the joints' world transforms, or `None` before the first pose.
-pub(super) fn in_world(character: &Character, pose: &ModelPose, world: &GlobalTransform) -> Option<Vec<Affine3A>> {
+pub(super) fn in_world(
+    character: &Character,
+    pose: &ModelPose,
+    world: &GlobalTransform,
+) -> Option<Vec<Affine3A>> {
     let world = world.affine();
     let complete = pose.joints.len() == character.skeleton.len();
     complete.then(|| pose.joints.iter().map(|joint| world * *joint).collect())
@@ -243,21 +298,41 @@ pub(super) fn in_world(character: &Character, pose: &ModelPose, world: &GlobalTr
 
 /// Returns the mean bone length, which scales the markers.
 pub(super) fn bone_size(skeleton: &Skeleton, joints: &[Affine3A]) -> f32 {
-    let bones = skeleton.parents().iter().enumerate().filter_map(|(joint, parent)| Some((joint, (*parent)?)));
-    let lengths =
-        bones.map(|(joint, parent)| (joints[joint].translation - joints[usize::from(parent)].translation).length());
+    let bones = skeleton
+        .parents()
+        .iter()
+        .enumerate()
+        .filter_map(|(joint, parent)| Some((joint, (*parent)?)));
+    let lengths = bones.map(|(joint, parent)| {
+        (joints[joint].translation - joints[usize::from(parent)].translation).length()
+    });
     let (sum, count) = lengths.fold((0.0, 0), |(sum, count), length| (sum + length, count + 1));
-    if count > 0 && sum > 0.0 { sum / count as f32 } else { 0.1 }
+    if count > 0 && sum > 0.0 {
+        sum / count as f32
+    } else {
+        0.1
+    }
 }
 
 /// Returns the pairs of a parent and a child that are both shown.
-fn bones<'a>(skeleton: &'a Skeleton, what: &'a DrawSkeleton) -> impl Iterator<Item = (JointIndex, JointIndex)> + 'a {
-    let pairs =
-        skeleton.parents().iter().zip(skeleton.joints()).filter_map(|(parent, joint)| Some(((*parent)?, joint)));
+fn bones<'a>(
+    skeleton: &'a Skeleton,
+    what: &'a DrawSkeleton,
+) -> impl Iterator<Item = (JointIndex, JointIndex)> + 'a {
+    let pairs = skeleton
+        .parents()
+        .iter()
+        .zip(skeleton.joints())
+        .filter_map(|(parent, joint)| Some(((*parent)?, joint)));
     pairs.filter(|&(parent, joint)| what.shows(skeleton, parent) && what.shows(skeleton, joint))
 }
 
-fn draw_bones(gizmos: &mut Gizmos<SkeletonGizmos>, skeleton: &Skeleton, joints: &[Affine3A], what: &DrawSkeleton) {
+fn draw_bones(
+    gizmos: &mut Gizmos<SkeletonGizmos>,
+    skeleton: &Skeleton,
+    joints: &[Affine3A],
+    what: &DrawSkeleton,
+) {
     for (parent, joint) in bones(skeleton, what) {
         let highlighted = what.highlight == Some(parent);
         let shape = match what.bones {
@@ -271,7 +346,8 @@ fn draw_bones(gizmos: &mut Gizmos<SkeletonGizmos>, skeleton: &Skeleton, joints: 
             false if is_control => CONTROL,
             false => BONE,
         };
-        let [from, to] = [parent, joint].map(|joint| Vec3::from(joints[usize::from(joint)].translation));
+        let [from, to] =
+            [parent, joint].map(|joint| Vec3::from(joints[usize::from(joint)].translation));
         match shape {
             BoneShape::None => {}
             BoneShape::Lines => gizmos.line(from, to, color),
@@ -288,7 +364,9 @@ fn draw_bones(gizmos: &mut Gizmos<SkeletonGizmos>, skeleton: &Skeleton, joints: 
 fn octahedron(from: Vec3, to: Vec3) -> [[Vec3; 2]; 12] {
     let along = to - from;
     let length = along.length();
-    let (right, up) = along.try_normalize().map_or((Vec3::ZERO, Vec3::ZERO), Vec3::any_orthonormal_pair);
+    let (right, up) = along
+        .try_normalize()
+        .map_or((Vec3::ZERO, Vec3::ZERO), Vec3::any_orthonormal_pair);
     let middle = from + along * 0.14;
     let thick = length * 0.09;
     let ring = [right, up, -right, -up].map(|side| middle + side * thick);
@@ -310,10 +388,15 @@ fn draw_names(
     what: &DrawSkeleton,
     (camera, from): (&Camera, &GlobalTransform),
 ) {
-    let Some(size) = camera.logical_viewport_size() else { return };
+    let Some(size) = camera.logical_viewport_size() else {
+        return;
+    };
     let (projection, view) = (camera.clip_from_view(), from.affine().inverse());
     let facing = from.rotation();
-    for index in skeleton.joints().filter(|&joint| what.shows(skeleton, joint)) {
+    for index in skeleton
+        .joints()
+        .filter(|&joint| what.shows(skeleton, joint))
+    {
         let at = Vec3::from(joints[usize::from(index)].translation);
         let depth = (projection * view.transform_point3(at).extend(1.0)).w;
         // World size of a pixel at that depth; not positive behind the camera.
@@ -323,7 +406,13 @@ fn draw_names(
         }
         let color = what.name_color(skeleton, index);
         let place = Isometry3d::new(at + facing * Vec3::X * (6.0 * pixel), facing);
-        gizmos.text(place, skeleton.name(index), NAME_PIXELS * pixel, Vec2::new(-0.5, 0.0), color);
+        gizmos.text(
+            place,
+            skeleton.name(index),
+            NAME_PIXELS * pixel,
+            Vec2::new(-0.5, 0.0),
+            color,
+        );
     }
 }
 
@@ -332,18 +421,34 @@ pub(super) const NAME_PIXELS: f32 = 11.0;
 
 pub(super) fn axes(gizmos: &mut Gizmos<SkeletonGizmos>, place: &Affine3A, length: f32) {
     let from = Vec3::from(place.translation);
-    let columns = [place.matrix3.x_axis, place.matrix3.y_axis, place.matrix3.z_axis];
-    let colors = [Color::srgb(0.95, 0.28, 0.30), Color::srgb(0.45, 0.82, 0.25), Color::srgb(0.30, 0.55, 1.0)];
+    let columns = [
+        place.matrix3.x_axis,
+        place.matrix3.y_axis,
+        place.matrix3.z_axis,
+    ];
+    let colors = [
+        Color::srgb(0.95, 0.28, 0.30),
+        Color::srgb(0.45, 0.82, 0.25),
+        Color::srgb(0.30, 0.55, 1.0),
+    ];
     for (column, color) in columns.into_iter().zip(colors) {
         gizmos.ray(from, Vec3::from(column.normalize_or_zero()) * length, color);
     }
 }
 
 /// Draws the highlighted joint's axes, and a small box around it.
-fn draw_highlight(gizmos: &mut Gizmos<SkeletonGizmos>, joints: &[Affine3A], joint: JointIndex, size: f32) {
-    let Some(place) = joints.get(usize::from(joint)) else { return };
+fn draw_highlight(
+    gizmos: &mut Gizmos<SkeletonGizmos>,
+    joints: &[Affine3A],
+    joint: JointIndex,
+    size: f32,
+) {
+    let Some(place) = joints.get(usize::from(joint)) else {
+        return;
+    };
     axes(gizmos, place, 0.6 * size);
-    let at = Transform::from_translation(place.translation.into()).with_scale(Vec3::splat(0.16 * size));
+    let at =
+        Transform::from_translation(place.translation.into()).with_scale(Vec3::splat(0.16 * size));
     gizmos.cube(at, HIGHLIGHT);
 }
 
@@ -365,12 +470,20 @@ mod tests {
         assert_eq!(corners.len(), 6);
         assert!(corners.contains(&from) && corners.contains(&to));
         let middle = corners.iter().filter(|c| **c != from && **c != to);
-        assert!(middle.clone().all(|c| (c.y - 0.28).abs() < 1e-6), "thick at the parent's end");
+        assert!(
+            middle.clone().all(|c| (c.y - 0.28).abs() < 1e-6),
+            "thick at the parent's end"
+        );
     }
 
     #[test]
     fn a_bone_of_no_length_is_a_point() {
-        assert!(octahedron(Vec3::ONE, Vec3::ONE).into_iter().flatten().all(|corner| corner == Vec3::ONE));
+        assert!(
+            octahedron(Vec3::ONE, Vec3::ONE)
+                .into_iter()
+                .flatten()
+                .all(|corner| corner == Vec3::ONE)
+        );
     }
 
     #[test]
@@ -381,13 +494,26 @@ mod tests {
             rest: JointTransform::IDENTITY,
             inverse_bind: Affine3A::IDENTITY,
         };
-        let skeleton = Skeleton::new([None, Some(0), Some(1), Some(0)].map(joint).to_vec()).unwrap();
+        let skeleton =
+            Skeleton::new([None, Some(0), Some(1), Some(0)].map(joint).to_vec()).unwrap();
         let skeleton = skeleton.with_control_joints([1]);
         let drawn = |what: DrawSkeleton| bones(&skeleton, &what).collect::<Vec<_>>();
         assert_eq!(drawn(DrawSkeleton::default()), [(0, 1), (1, 2), (0, 3)]);
-        let hidden = DrawSkeleton { hide_control_joints: true, ..DrawSkeleton::default() };
+        let hidden = DrawSkeleton {
+            hide_control_joints: true,
+            ..DrawSkeleton::default()
+        };
         assert_eq!(drawn(hidden), [(0, 3)]);
-        assert_eq!(drawn(DrawSkeleton { highlight: Some(1), ..hidden }), [(0, 1), (1, 2), (0, 3)]);
-        assert_eq!([1, 2].map(|joint| hidden.name_color(&skeleton, joint)), [CONTROL_NAME, NAME]);
+        assert_eq!(
+            drawn(DrawSkeleton {
+                highlight: Some(1),
+                ..hidden
+            }),
+            [(0, 1), (1, 2), (0, 3)]
+        );
+        assert_eq!(
+            [1, 2].map(|joint| hidden.name_color(&skeleton, joint)),
+            [CONTROL_NAME, NAME]
+        );
     }
 }

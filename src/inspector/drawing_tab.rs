@@ -5,14 +5,21 @@ use crate::asset::Character;
 use bevy::prelude::*;
 use bevy_egui::egui::{self, Ui};
 
-pub(super) fn show(ui: &mut Ui, character: &Character, item: &mut InspectedItem, commands: &mut Commands) {
+pub(super) fn show(
+    ui: &mut Ui,
+    character: &Character,
+    item: &mut InspectedItem,
+    commands: &mut Commands,
+) {
     let before = item.draw.as_deref().copied().unwrap_or(DrawSkeleton::NONE);
     let mut draw = before;
     ui.horizontal(|ui| {
         ui.weak("bones");
-        for (shape, title) in
-            [(BoneShape::None, "none"), (BoneShape::Lines, "lines"), (BoneShape::Octahedra, "octahedra")]
-        {
+        for (shape, title) in [
+            (BoneShape::None, "none"),
+            (BoneShape::Lines, "lines"),
+            (BoneShape::Octahedra, "octahedra"),
+        ] {
             ui.selectable_value(&mut draw.bones, shape, title);
         }
     });
@@ -26,7 +33,10 @@ pub(super) fn show(ui: &mut Ui, character: &Character, item: &mut InspectedItem,
         draw.hide_control_joints = !shown;
     }
     let count = character.sockets.len();
-    ui.add_enabled(count > 0, egui::Checkbox::new(&mut draw.sockets, format!("sockets ({count})")));
+    ui.add_enabled(
+        count > 0,
+        egui::Checkbox::new(&mut draw.sockets, format!("sockets ({count})")),
+    );
     let count = character.parts.len();
     ui.checkbox(&mut draw.bounds, format!("culling boxes ({count})"));
     ui.checkbox(&mut draw.rig, "goals, look-at, colliders");

@@ -2,7 +2,9 @@
 
 use super::InspectedCharacter;
 use crate::{
-    character::{AnimationCallback, AnimationFinished, AnimationLooped, AnimationStarted, CrossFadeFinished},
+    character::{
+        AnimationCallback, AnimationFinished, AnimationLooped, AnimationStarted, CrossFadeFinished,
+    },
     controller::{AnimationName, CallbackKind, TrackId},
 };
 use bevy::{
@@ -49,7 +51,13 @@ pub(super) enum Kind {
 
 impl EventLog {
     /// Returns the real time, in seconds, at which a callback last fired on a track.
-    pub(super) fn last_fired(&self, track: TrackId, clip: &str, name: &str, at: f64) -> Option<f64> {
+    pub(super) fn last_fired(
+        &self,
+        track: TrackId,
+        clip: &str,
+        name: &str,
+        at: f64,
+    ) -> Option<f64> {
         let is = |entry: &&Entry| {
             let fired = matches!(&entry.kind, Kind::Callback { name: n, at: a, .. } if **n == *name && *a == at);
             fired && entry.track == track && *entry.clip == *clip
@@ -102,33 +110,58 @@ pub(super) fn collect(
     let shown = log.character;
     let seen = real_time.elapsed_secs_f64();
     let mut frame = Vec::new();
-    let mut add = |entity: Entity, track: TrackId, clip: &AnimationName, time: f64, kind: &dyn Fn() -> Kind| {
+    let mut add = |entity: Entity,
+                   track: TrackId,
+                   clip: &AnimationName,
+                   time: f64,
+                   kind: &dyn Fn() -> Kind| {
         if Some(entity) == shown {
-            frame.push(Entry { seen, time, track, clip: clip.clone(), kind: kind() });
+            frame.push(Entry {
+                seen,
+                time,
+                track,
+                clip: clip.clone(),
+                kind: kind(),
+            });
         }
     };
     for event in events.started.read() {
-        add(event.entity, event.track, &event.clip, event.time, &|| Kind::Started);
+        add(event.entity, event.track, &event.clip, event.time, &|| {
+            Kind::Started
+        });
     }
     for event in events.callbacks.read() {
         let data = || match &*event.data {
             ron::Value::Unit => String::new(),
             data => ron::to_string(data).unwrap_or_default(),
         };
-        let kind = || Kind::Callback { name: event.name.clone(), kind: event.kind, at: event.clip_time, data: data() };
+        let kind = || Kind::Callback {
+            name: event.name.clone(),
+            kind: event.kind,
+            at: event.clip_time,
+            data: data(),
+        };
         add(event.entity, event.track, &event.clip, event.time, &kind);
     }
     for event in events.looped.read() {
-        add(event.entity, event.track, &event.clip, event.time, &|| Kind::Looped);
+        add(event.entity, event.track, &event.clip, event.time, &|| {
+            Kind::Looped
+        });
     }
     for event in events.finished.read() {
-        add(event.entity, event.track, &event.clip, event.time, &|| Kind::Finished);
+        add(event.entity, event.track, &event.clip, event.time, &|| {
+            Kind::Finished
+        });
     }
     for event in events.faded.read() {
-        add(event.entity, event.track, &event.clip, event.time, &|| Kind::Faded);
+        add(event.entity, event.track, &event.clip, event.time, &|| {
+            Kind::Faded
+        });
     }
     // Each kind comes by itself, in order; what happened at one moment stays in the order above.
     frame.sort_by(|a, b| a.time.total_cmp(&b.time));
-    frame.into_iter().for_each(|entry| log.entries.push_front(entry));
+    frame
+        .into_iter()
+        .for_each(|entry| log.entries.push_front(entry));
     log.entries.truncate(CAPACITY);
 }

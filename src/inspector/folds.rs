@@ -10,7 +10,13 @@ pub(super) struct Folds(BTreeMap<String, bool>);
 
 impl Folds {
     /// Shows a section, which is open or folded at first.
-    pub(super) fn section(&mut self, ui: &mut Ui, title: &str, open: bool, contents: impl FnOnce(&mut Ui)) {
+    pub(super) fn section(
+        &mut self,
+        ui: &mut Ui,
+        title: &str,
+        open: bool,
+        contents: impl FnOnce(&mut Ui),
+    ) {
         self.named_section(ui, title, title, open, contents);
     }
 
@@ -24,8 +30,14 @@ impl Folds {
         contents: impl FnOnce(&mut Ui),
     ) {
         let is_open = self.0.get(name).copied().unwrap_or(open);
-        let header = CollapsingHeader::new(title).id_salt(name).default_open(is_open);
-        if !header.show_unindented(ui, contents).header_response.clicked() {
+        let header = CollapsingHeader::new(title)
+            .id_salt(name)
+            .default_open(is_open);
+        if !header
+            .show_unindented(ui, contents)
+            .header_response
+            .clicked()
+        {
             return;
         }
         match is_open == open {

@@ -19,8 +19,14 @@ pub(super) struct Influences {
 impl Influences {
     pub(super) fn count(character: &Character, meshes: Option<&Assets<Mesh>>) -> Self {
         let joints = character.skeleton.len();
-        let parts = character.parts.iter().map(|part| count_part(part, meshes?.get(&part.mesh)?, joints));
-        Self { version: character.version, parts: parts.collect() }
+        let parts = character
+            .parts
+            .iter()
+            .map(|part| count_part(part, meshes?.get(&part.mesh)?, joints));
+        Self {
+            version: character.version,
+            parts: parts.collect(),
+        }
     }
 
     /// Returns `true` if these are the counts of this version of the character.
@@ -36,14 +42,23 @@ impl Influences {
         let count = |counts: &Option<Vec<u32>>| counts.as_ref()?.get(usize::from(joint)).copied();
         let counts = self.parts.iter().map(|counts| count(counts).unwrap_or(0));
         let (mut total, mut parts) = (0, Vec::new());
-        for (part, count) in character.parts.iter().zip(counts).filter(|&(_, count)| count > 0) {
+        for (part, count) in character
+            .parts
+            .iter()
+            .zip(counts)
+            .filter(|&(_, count)| count > 0)
+        {
             total += count as usize;
             parts.push(format!("{} {count}", part.name));
         }
         if total == 0 {
             return "deforms no vertices".to_owned();
         }
-        format!("deforms {} vertices: {}", super::widgets::grouped(total), parts.join(", "))
+        format!(
+            "deforms {} vertices: {}",
+            super::widgets::grouped(total),
+            parts.join(", ")
+        )
     }
 }
 
@@ -52,10 +67,14 @@ fn count_part(part: &CharacterPart, mesh: &Mesh, joints: usize) -> Option<Vec<u3
     if part.palette.is_empty() {
         return Some(counts);
     }
-    let Ok(VertexAttributeValues::Uint16x4(slots)) = mesh.try_attribute(Mesh::ATTRIBUTE_JOINT_INDEX) else {
+    let Ok(VertexAttributeValues::Uint16x4(slots)) =
+        mesh.try_attribute(Mesh::ATTRIBUTE_JOINT_INDEX)
+    else {
         return None;
     };
-    let Ok(VertexAttributeValues::Float32x4(weights)) = mesh.try_attribute(Mesh::ATTRIBUTE_JOINT_WEIGHT) else {
+    let Ok(VertexAttributeValues::Float32x4(weights)) =
+        mesh.try_attribute(Mesh::ATTRIBUTE_JOINT_WEIGHT)
+    else {
         return None;
     };
     for (slots, weights) in slots.iter().zip(weights) {

@@ -49,13 +49,24 @@ pub(super) fn show(
 ) -> Option<JointIndex> {
     let skeleton = &character.skeleton;
     state.selected = selected.filter(|&joint| usize::from(joint) < skeleton.len());
-    let mut overrides = item.overrides.as_ref().map_or_else(Vec::new, |overrides| overrides.0.clone());
+    let mut overrides = item
+        .overrides
+        .as_ref()
+        .map_or_else(Vec::new, |overrides| overrides.0.clone());
     ui.horizontal(|ui| {
-        ui.add(egui::TextEdit::singleline(&mut state.search).hint_text("search joints").desired_width(150.0));
+        ui.add(
+            egui::TextEdit::singleline(&mut state.search)
+                .hint_text("search joints")
+                .desired_width(150.0),
+        );
         if !state.search.is_empty() && ui.button("clear").clicked() {
             state.search.clear();
         }
-        if ui.button("fold").on_hover_text("Fold all branches").clicked() {
+        if ui
+            .button("fold")
+            .on_hover_text("Fold all branches")
+            .clicked()
+        {
             state.folded = skeleton.parents().iter().flatten().copied().collect();
         }
         if ui.button("unfold").clicked() {
@@ -80,7 +91,10 @@ pub(super) fn show(
     let mut hovered = None;
     ui.scope(|ui| {
         ui.spacing_mut().item_spacing.y = 0.0;
-        let mut area = egui::ScrollArea::vertical().id_salt("joints").max_height(room).auto_shrink([false, false]);
+        let mut area = egui::ScrollArea::vertical()
+            .id_salt("joints")
+            .max_height(room)
+            .auto_shrink([false, false]);
         if let Some(row) = rows.iter().position(|row| Some(row.joint) == reveal) {
             area = area.vertical_scroll_offset((row as f32 * height - 0.4 * room).max(0.0));
         }
@@ -102,54 +116,72 @@ pub(super) fn show(
         }
     });
     ui.separator();
-    egui::ScrollArea::vertical().id_salt("joint").auto_shrink([false, false]).follow(ui, |ui| {
-        if let (Some(clicked), Some(meshes)) = (state.clicked, meshes) {
-            vertex::show(ui, clicked, &mut state.selected, character, meshes);
-        }
-        let Some(joint) = state.selected else {
-            ui.weak("Select a joint.");
-            return;
-        };
-        if !state.influences.as_ref().is_some_and(|influences| influences.is_current(character)) {
-            state.influences = Some(Influences::count(character, meshes));
-        }
-        heading(ui, state, character, joint);
-        let at = usize::from(joint);
-        let local = local_of(character, item.joints(), joint);
-        ui.add_space(4.0);
-        folds.section(ui, "Pose override", true, |ui| {
-            override_edit::show(ui, &mut state.euler, skeleton, joint, local, &mut overrides);
-        });
-        folds.section(ui, "Local", true, |ui| widgets::transform(ui, "local", &local));
-        if let Some(model) = item.joints().get(at) {
-            folds.section(ui, "Model", false, |ui| {
-                widgets::transform(ui, "model", &JointTransform::from_affine(*model))
-            });
-        }
-        folds.section(ui, "Rest", false, |ui| widgets::transform(ui, "rest", &skeleton.rest_of(joint)));
-        let inverse = skeleton.inverse_bind()[at];
-        folds.section(ui, "Bind (model space)", false, |ui| {
-            let bind = JointTransform::from_affine(inverse.inverse());
-            if bind.is_finite() {
-                widgets::transform(ui, "bind", &bind);
-            } else {
-                ui.weak("The inverse bind matrix is singular.");
+    egui::ScrollArea::vertical()
+        .id_salt("joint")
+        .auto_shrink([false, false])
+        .follow(ui, |ui| {
+            if let (Some(clicked), Some(meshes)) = (state.clicked, meshes) {
+                vertex::show(ui, clicked, &mut state.selected, character, meshes);
             }
-        });
-        folds.section(ui, "Inverse bind", false, |ui| {
-            widgets::grid("inverse", 2).show(ui, |ui| {
-                for (row, name) in ["row 1", "row 2", "row 3"].into_iter().enumerate() {
-                    let columns = [inverse.x_axis, inverse.y_axis, inverse.z_axis, inverse.w_axis];
-                    widgets::row(ui, name, columns.map(|column| column[row]), 4);
+            let Some(joint) = state.selected else {
+                ui.weak("Select a joint.");
+                return;
+            };
+            if !state
+                .influences
+                .as_ref()
+                .is_some_and(|influences| influences.is_current(character))
+            {
+                state.influences = Some(Influences::count(character, meshes));
+            }
+            heading(ui, state, character, joint);
+            let at = usize::from(joint);
+            let local = local_of(character, item.joints(), joint);
+            ui.add_space(4.0);
+            folds.section(ui, "Pose override", true, |ui| {
+                override_edit::show(ui, &mut state.euler, skeleton, joint, local, &mut overrides);
+            });
+            folds.section(ui, "Local", true, |ui| {
+                widgets::transform(ui, "local", &local)
+            });
+            if let Some(model) = item.joints().get(at) {
+                folds.section(ui, "Model", false, |ui| {
+                    widgets::transform(ui, "model", &JointTransform::from_affine(*model))
+                });
+            }
+            folds.section(ui, "Rest", false, |ui| {
+                widgets::transform(ui, "rest", &skeleton.rest_of(joint))
+            });
+            let inverse = skeleton.inverse_bind()[at];
+            folds.section(ui, "Bind (model space)", false, |ui| {
+                let bind = JointTransform::from_affine(inverse.inverse());
+                if bind.is_finite() {
+                    widgets::transform(ui, "bind", &bind);
+                } else {
+                    ui.weak("The inverse bind matrix is singular.");
                 }
             });
+            folds.section(ui, "Inverse bind", false, |ui| {
+                widgets::grid("inverse", 2).show(ui, |ui| {
+                    for (row, name) in ["row 1", "row 2", "row 3"].into_iter().enumerate() {
+                        let columns = [
+                            inverse.x_axis,
+                            inverse.y_axis,
+                            inverse.z_axis,
+                            inverse.w_axis,
+                        ];
+                        widgets::row(ui, name, columns.map(|column| column[row]), 4);
+                    }
+                });
+            });
         });
-    });
     *selected = state.selected;
     match &mut item.overrides {
         Some(present) if present.0 != overrides => present.0 = overrides,
         None if !overrides.is_empty() => {
-            commands.entity(item.entity).insert(PoseOverrides(overrides));
+            commands
+                .entity(item.entity)
+                .insert(PoseOverrides(overrides));
         }
         _ => {}
     }
@@ -164,15 +196,25 @@ fn reveal_joint(state: &mut JointsState, skeleton: &Skeleton, joint: JointIndex)
         above = skeleton.parents()[usize::from(joint)];
     }
     state.hide_control &= !skeleton.is_control(joint);
-    if !tree::rows(skeleton, &state.folded, &state.search, state.hide_control).iter().any(|row| row.joint == joint) {
+    if !tree::rows(skeleton, &state.folded, &state.search, state.hide_control)
+        .iter()
+        .any(|row| row.joint == joint)
+    {
         state.search.clear();
     }
 }
 
 /// Returns a joint's current transform relative to its parent.
-pub(super) fn local_of(character: &Character, posed: &[glam::Affine3A], joint: JointIndex) -> JointTransform {
+pub(super) fn local_of(
+    character: &Character,
+    posed: &[glam::Affine3A],
+    joint: JointIndex,
+) -> JointTransform {
     let skeleton = &character.skeleton;
-    let Some(model) = posed.get(usize::from(joint)).filter(|_| posed.len() == skeleton.len()) else {
+    let Some(model) = posed
+        .get(usize::from(joint))
+        .filter(|_| posed.len() == skeleton.len())
+    else {
         return skeleton.rest_of(joint);
     };
     let local = match skeleton.parents()[usize::from(joint)] {
@@ -180,7 +222,11 @@ pub(super) fn local_of(character: &Character, posed: &[glam::Affine3A], joint: J
         None => JointTransform::from_affine(*model),
     };
     // The parent's scale may be zero.
-    if local.is_finite() { local } else { skeleton.rest_of(joint) }
+    if local.is_finite() {
+        local
+    } else {
+        skeleton.rest_of(joint)
+    }
 }
 
 /// Walks through the tree: up and down to other rows, to the right and left to unfold and fold, or to children and parents.
@@ -198,7 +244,10 @@ fn walk(state: &mut JointsState, rows: &[Row], at: usize, [right, down]: [i32; 2
             state.folded.insert(row.joint);
             at
         }
-        (_, false) => rows[..at].iter().rposition(|above| above.depth < row.depth).unwrap_or(at),
+        (_, false) => rows[..at]
+            .iter()
+            .rposition(|above| above.depth < row.depth)
+            .unwrap_or(at),
     };
     let to = rows.get(to).unwrap_or(&row).joint;
     (state.selected, state.focused) = (Some(to), Some(to));
@@ -219,14 +268,23 @@ fn tree_row(
     let selected = state.selected == Some(row.joint);
     let visuals = ui.visuals();
     if selected {
-        ui.painter().rect_filled(rect, 3.0, visuals.selection.bg_fill);
+        ui.painter()
+            .rect_filled(rect, 3.0, visuals.selection.bg_fill);
     } else if response.hovered() {
-        ui.painter().rect_filled(rect, 3.0, visuals.widgets.hovered.weak_bg_fill);
+        ui.painter()
+            .rect_filled(rect, 3.0, visuals.widgets.hovered.weak_bg_fill);
     }
     let left = rect.left() + 4.0 + 12.0 * f32::from(row.depth.min(24));
-    let icon = egui::Rect::from_center_size(egui::pos2(left + 6.0, rect.center().y), egui::vec2(10.0, 10.0));
+    let icon = egui::Rect::from_center_size(
+        egui::pos2(left + 6.0, rect.center().y),
+        egui::vec2(10.0, 10.0),
+    );
     if row.has_children {
-        let fold = ui.interact(icon.expand(3.0), ui.id().with(("fold", row.joint)), egui::Sense::click());
+        let fold = ui.interact(
+            icon.expand(3.0),
+            ui.id().with(("fold", row.joint)),
+            egui::Sense::click(),
+        );
         let open = !state.folded.contains(&row.joint) || !state.search.is_empty();
         let mut within = fold.clone();
         within.rect = icon;
@@ -244,9 +302,15 @@ fn tree_row(
     };
     let font = egui::TextStyle::Body.resolve(ui.style());
     let from = egui::pos2(left + 16.0, rect.center().y);
-    ui.painter().with_clip_rect(rect).text(from, egui::Align2::LEFT_CENTER, name, font, color);
+    ui.painter()
+        .with_clip_rect(rect)
+        .text(from, egui::Align2::LEFT_CENTER, name, font, color);
     if posed {
-        ui.painter().circle_filled(egui::pos2(rect.right() - 14.0, rect.center().y), 3.5, accent(ui.visuals()));
+        ui.painter().circle_filled(
+            egui::pos2(rect.right() - 14.0, rect.center().y),
+            3.5,
+            accent(ui.visuals()),
+        );
     }
     if response.clicked() {
         state.selected = if selected { None } else { Some(row.joint) };
@@ -286,7 +350,9 @@ fn heading(ui: &mut Ui, state: &mut JointsState, character: &Character, joint: J
             }
         }
     });
-    let Some(influences) = &state.influences else { return };
+    let Some(influences) = &state.influences else {
+        return;
+    };
     let text = influences.describe(character, joint);
     ui.add(egui::Label::new(RichText::new(text).weak()).wrap());
 }

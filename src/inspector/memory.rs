@@ -38,7 +38,8 @@ impl Plugin for InspectorMemoryPlugin {
         if cfg!(target_arch = "wasm32") {
             return;
         }
-        app.init_resource::<Inspector>().init_resource::<PanelState>();
+        app.init_resource::<Inspector>()
+            .init_resource::<PanelState>();
         let kept = read(&self.file);
         if let Some(kept) = kept.clone() {
             let world = app.world_mut();
@@ -48,7 +49,11 @@ impl Plugin for InspectorMemoryPlugin {
         }
         let world = app.world();
         let now = || Kept::new(world.resource(), world.resource());
-        let memory = Memory { file: self.file.clone(), kept: kept.unwrap_or_else(now), next: 0.0 };
+        let memory = Memory {
+            file: self.file.clone(),
+            kept: kept.unwrap_or_else(now),
+            next: 0.0,
+        };
         app.insert_resource(memory);
         app.add_systems(Last, save);
     }
@@ -99,8 +104,17 @@ impl Kept {
     }
 
     fn restore(self, inspector: &mut Inspector, state: &mut PanelState) {
-        let tab = InspectorTab::ALL.into_iter().find(|tab| tab.title() == self.tab).unwrap_or_default();
-        *inspector = Inspector { open: self.open, tab, joint: self.joint, ghosts: self.ghosts, ..inspector.clone() };
+        let tab = InspectorTab::ALL
+            .into_iter()
+            .find(|tab| tab.title() == self.tab)
+            .unwrap_or_default();
+        *inspector = Inspector {
+            open: self.open,
+            tab,
+            joint: self.joint,
+            ghosts: self.ghosts,
+            ..inspector.clone()
+        };
         state.folds = self.folds;
         state.joints.folded = self.folded_joints;
         state.joints.hide_control = self.hide_control_joints;
@@ -114,7 +128,8 @@ impl Kept {
 fn read(file: &PathBuf) -> Option<Kept> {
     let text = std::fs::read_to_string(file).ok()?;
     let kept = ron::from_str(&text);
-    kept.inspect_err(|error| warn!("{}: {error}; the inspector starts anew", file.display())).ok()
+    kept.inspect_err(|error| warn!("{}: {error}; the inspector starts anew", file.display()))
+        .ok()
 }
 
 /// Writes the file if something changed.
@@ -138,6 +153,9 @@ fn save(
     let pretty = ron::ser::PrettyConfig::default();
     let written = ron::ser::to_string_pretty(&memory.kept, pretty).map_err(std::io::Error::other);
     if let Err(error) = written.and_then(|text| std::fs::write(&memory.file, text)) {
-        warn!("{}: {error}; the inspector's state is not kept", memory.file.display());
+        warn!(
+            "{}: {error}; the inspector's state is not kept",
+            memory.file.display()
+        );
     }
 }

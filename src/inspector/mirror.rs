@@ -26,9 +26,13 @@ pub fn mirror_override(skeleton: &Skeleton, given: &JointOverride) -> Option<Joi
 /// mirrored, because a joint's scale is zero, are left out.
 pub fn mirror_pose(skeleton: &Skeleton, pose: &[JointOverride]) -> Vec<JointOverride> {
     let mirror = Mirror::new(skeleton);
-    let within = pose.iter().filter(|given| usize::from(given.joint) < skeleton.len());
+    let within = pose
+        .iter()
+        .filter(|given| usize::from(given.joint) < skeleton.len());
     let other = |joint| mirror_joint(skeleton, joint).unwrap_or(joint);
-    within.filter_map(|given| mirror.mirrored(given, other(given.joint))).collect()
+    within
+        .filter_map(|given| mirror.mirrored(given, other(given.joint)))
+        .collect()
 }
 
 struct Mirror<'a> {
@@ -39,16 +43,28 @@ struct Mirror<'a> {
 
 impl<'a> Mirror<'a> {
     fn new(skeleton: &'a Skeleton) -> Self {
-        Self { skeleton, plane: Sides::new(skeleton).plane(), frames: RestFrame::all(skeleton) }
+        Self {
+            skeleton,
+            plane: Sides::new(skeleton).plane(),
+            frames: RestFrame::all(skeleton),
+        }
     }
 
     /// Mirrors an override of one joint to another, or in place. Both joints are within the skeleton.
     fn mirrored(&self, given: &JointOverride, to: JointIndex) -> Option<JointOverride> {
-        let Self { skeleton, plane, frames } = self;
+        let Self {
+            skeleton,
+            plane,
+            frames,
+        } = self;
         let own = |joint: JointIndex| &frames[usize::from(joint)];
-        let above = |joint: JointIndex| skeleton.parents()[usize::from(joint)].map_or(&RestFrame::IDENTITY, own);
-        let carry_turn = |turn: Quat, from, to| plane.carry_turn(turn.as_dquat(), from, to).as_quat();
-        let carry_shift = |shift: Vec3, from, to| plane.carry_shift(shift.as_dvec3(), from, to).as_vec3();
+        let above = |joint: JointIndex| {
+            skeleton.parents()[usize::from(joint)].map_or(&RestFrame::IDENTITY, own)
+        };
+        let carry_turn =
+            |turn: Quat, from, to| plane.carry_turn(turn.as_dquat(), from, to).as_quat();
+        let carry_shift =
+            |shift: Vec3, from, to| plane.carry_shift(shift.as_dvec3(), from, to).as_vec3();
         let transform = match given.space {
             JointSpace::Parent => {
                 let (from_rest, to_rest) = (skeleton.rest_of(given.joint), skeleton.rest_of(to));
@@ -71,9 +87,11 @@ impl<'a> Mirror<'a> {
                 }
             }
             JointSpace::Model => {
-                let place =
-                    |joint: JointIndex| Vec3::from(skeleton.rest_model()[usize::from(joint)].translation).as_dvec3();
-                let turn = given.transform.rotation.as_dquat() * own(given.joint).rotation.conjugate();
+                let place = |joint: JointIndex| {
+                    Vec3::from(skeleton.rest_model()[usize::from(joint)].translation).as_dvec3()
+                };
+                let turn =
+                    given.transform.rotation.as_dquat() * own(given.joint).rotation.conjugate();
                 let shift = given.transform.translation.as_dvec3() - place(given.joint);
                 JointTransform {
                     translation: (place(to) + plane.reflect(shift)).as_vec3(),
@@ -82,8 +100,15 @@ impl<'a> Mirror<'a> {
                 }
             }
         };
-        let transform = JointTransform { rotation: transform.rotation.normalize(), ..transform };
-        transform.is_finite().then_some(JointOverride { joint: to, transform, ..*given })
+        let transform = JointTransform {
+            rotation: transform.rotation.normalize(),
+            ..transform
+        };
+        transform.is_finite().then_some(JointOverride {
+            joint: to,
+            transform,
+            ..*given
+        })
     }
 }
 
@@ -103,8 +128,18 @@ mod tests {
         };
         Skeleton::new(vec![
             joint("root", None, Vec3::new(0.5, 0.0, 0.0), Quat::IDENTITY),
-            joint("arm.L", Some(0), Vec3::new(1.0, 2.0, 0.3), Quat::from_rotation_z(0.4)),
-            joint("arm.R", Some(0), Vec3::new(-1.0, 2.0, 0.3), Quat::from_euler(glam::EulerRot::XYZ, 1.0, 2.0, 3.0)),
+            joint(
+                "arm.L",
+                Some(0),
+                Vec3::new(1.0, 2.0, 0.3),
+                Quat::from_rotation_z(0.4),
+            ),
+            joint(
+                "arm.R",
+                Some(0),
+                Vec3::new(-1.0, 2.0, 0.3),
+                Quat::from_euler(glam::EulerRot::XYZ, 1.0, 2.0, 3.0),
+            ),
             joint("hand.L", Some(1), Vec3::new(1.0, 0.0, 0.0), Quat::IDENTITY),
             joint("hand.R", Some(2), Vec3::ZERO, Quat::from_rotation_x(0.7)),
         ])
@@ -130,18 +165,36 @@ mod tests {
         // The mirror plane is at x = 0.5, where the root is.
         let mirror = |p: Vec3| Vec3::new(1.0 - p.x, p.y, p.z);
         for space in [JointSpace::Parent, JointSpace::Joint, JointSpace::Model] {
-            let transform =
-                JointTransform::new(Vec3::new(1.2, 1.7, -0.4), Quat::from_euler(glam::EulerRot::XYZ, 0.5, -0.8, 0.3));
-            let left = JointOverride { joint: 1, transform, weight: 0.7, space };
+            let transform = JointTransform::new(
+                Vec3::new(1.2, 1.7, -0.4),
+                Quat::from_euler(glam::EulerRot::XYZ, 0.5, -0.8, 0.3),
+            );
+            let left = JointOverride {
+                joint: 1,
+                transform,
+                weight: 0.7,
+                space,
+            };
             let right = mirror_override(&skeleton, &left).unwrap();
             assert_eq!((right.joint, right.weight, right.space), (2, 0.7, space));
-            for point in [Vec3::new(1.5, 2.0, 0.3), Vec3::new(2.0, 2.0, 0.0), Vec3::new(2.5, 1.0, 1.0)] {
+            for point in [
+                Vec3::new(1.5, 2.0, 0.3),
+                Vec3::new(2.0, 2.0, 0.0),
+                Vec3::new(2.5, 1.0, 1.0),
+            ] {
                 let expected = mirror(moved(&skeleton, &left, point));
                 let found = moved(&skeleton, &right, mirror(point));
-                assert!(found.abs_diff_eq(expected, 1e-4), "{space:?}: {found} is not {expected}");
+                assert!(
+                    found.abs_diff_eq(expected, 1e-4),
+                    "{space:?}: {found} is not {expected}"
+                );
             }
             let back = mirror_override(&skeleton, &right).unwrap();
-            assert!(back.transform.translation.abs_diff_eq(transform.translation, 1e-4));
+            assert!(
+                back.transform
+                    .translation
+                    .abs_diff_eq(transform.translation, 1e-4)
+            );
             assert!(back.transform.rotation.dot(transform.rotation).abs() > 1.0 - 1e-5);
         }
     }
@@ -150,26 +203,57 @@ mod tests {
     fn a_mirrored_pose_moves_every_joint_as_in_a_mirror_and_mirrored_again_is_the_same() {
         let skeleton = arms();
         let mirror = |p: Vec3| Vec3::new(1.0 - p.x, p.y, p.z);
-        let transform = |at: Vec3, x, y, z| JointTransform::new(at, Quat::from_euler(glam::EulerRot::XYZ, x, y, z));
-        let turned = |joint, transform, space| JointOverride { space, ..JointOverride::local(joint, transform) };
+        let transform = |at: Vec3, x, y, z| {
+            JointTransform::new(at, Quat::from_euler(glam::EulerRot::XYZ, x, y, z))
+        };
+        let turned = |joint, transform, space| JointOverride {
+            space,
+            ..JointOverride::local(joint, transform)
+        };
         let pose = [
-            turned(0, transform(Vec3::new(0.6, 0.2, -0.1), 0.3, 0.4, -0.5), JointSpace::Parent),
-            turned(1, transform(Vec3::new(0.3, 0.1, 0.2), 0.5, -0.8, 0.3), JointSpace::Joint),
-            turned(2, transform(Vec3::new(-1.2, 1.7, -0.4), 0.9, 0.2, 0.1), JointSpace::Model),
-            turned(2, transform(Vec3::new(0.1, 0.2, 0.3), -0.4, 0.6, 0.2), JointSpace::Parent),
+            turned(
+                0,
+                transform(Vec3::new(0.6, 0.2, -0.1), 0.3, 0.4, -0.5),
+                JointSpace::Parent,
+            ),
+            turned(
+                1,
+                transform(Vec3::new(0.3, 0.1, 0.2), 0.5, -0.8, 0.3),
+                JointSpace::Joint,
+            ),
+            turned(
+                2,
+                transform(Vec3::new(-1.2, 1.7, -0.4), 0.9, 0.2, 0.1),
+                JointSpace::Model,
+            ),
+            turned(
+                2,
+                transform(Vec3::new(0.1, 0.2, 0.3), -0.4, 0.6, 0.2),
+                JointSpace::Parent,
+            ),
         ];
         let other = mirror_pose(&skeleton, &pose);
-        assert_eq!(other.iter().map(|change| change.joint).collect::<Vec<_>>(), [0, 2, 1, 1]);
+        assert_eq!(
+            other.iter().map(|change| change.joint).collect::<Vec<_>>(),
+            [0, 2, 1, 1]
+        );
         for (change, image) in pose.iter().zip(&other) {
             for point in [Vec3::new(1.5, 2.0, 0.3), Vec3::new(2.5, 1.0, 1.0)] {
                 let expected = mirror(moved(&skeleton, change, point));
                 let found = moved(&skeleton, image, mirror(point));
-                assert!(found.abs_diff_eq(expected, 1e-4), "{change:?}: {found} is not {expected}");
+                assert!(
+                    found.abs_diff_eq(expected, 1e-4),
+                    "{change:?}: {found} is not {expected}"
+                );
             }
         }
         for (change, back) in pose.iter().zip(mirror_pose(&skeleton, &other)) {
             assert_eq!((back.joint, back.space), (change.joint, change.space));
-            assert!(back.transform.translation.abs_diff_eq(change.transform.translation, 1e-4));
+            assert!(
+                back.transform
+                    .translation
+                    .abs_diff_eq(change.transform.translation, 1e-4)
+            );
             assert!(back.transform.rotation.dot(change.transform.rotation).abs() > 1.0 - 1e-5);
         }
         let missing = [JointOverride::local(77, JointTransform::IDENTITY)];
@@ -179,7 +263,13 @@ mod tests {
     #[test]
     fn a_joint_without_a_counterpart_has_no_mirror_image() {
         let skeleton = arms();
-        assert!(mirror_override(&skeleton, &JointOverride::local(0, JointTransform::IDENTITY)).is_none());
+        assert!(
+            mirror_override(
+                &skeleton,
+                &JointOverride::local(0, JointTransform::IDENTITY)
+            )
+            .is_none()
+        );
         assert_eq!(mirror_joint(&skeleton, 3), Some(4));
         assert_eq!(mirror_joint(&skeleton, 77), None);
     }

@@ -102,7 +102,8 @@ pub use rig::rig_ron;
 use crate::{character::CharacterSystems, model::JointIndex};
 use bevy::{ecs::system::SystemParam, prelude::*, window::PrimaryWindow};
 use bevy_egui::{
-    EguiGlobalSettings, EguiPlugin, EguiPostUpdateSet, EguiPreUpdateSet, EguiPrimaryContextPass, input::EguiWantsInput,
+    EguiGlobalSettings, EguiPlugin, EguiPostUpdateSet, EguiPreUpdateSet, EguiPrimaryContextPass,
+    input::EguiWantsInput,
 };
 use draw_skeleton::{EguiDrawsNames, HighlightedJoint};
 use panel::{InspectedItem, InspectedReadOnlyItem};
@@ -134,14 +135,23 @@ pub struct Inspector {
 
 impl Default for Inspector {
     fn default() -> Self {
-        Self { open: false, key: Some(KeyCode::F1), tab: InspectorTab::default(), joint: None, ghosts: false }
+        Self {
+            open: false,
+            key: Some(KeyCode::F1),
+            tab: InspectorTab::default(),
+            joint: None,
+            ghosts: false,
+        }
     }
 }
 
 impl Inspector {
     /// Creates the state of an open panel.
     pub fn opened() -> Self {
-        Self { open: true, ..Self::default() }
+        Self {
+            open: true,
+            ..Self::default()
+        }
     }
 }
 
@@ -210,9 +220,18 @@ pub struct InspectedCharacter(pub Option<Entity>);
 /// Run condition: returns `true` while the pointer is over the panel or over a handle of the rig in the view, or drags
 /// something there.
 pub fn inspector_wants_pointer(input: PointerInput) -> bool {
-    let PointerInput { inspector, egui, panel, window } = input;
-    let pointer = window.single().ok().and_then(Window::physical_cursor_position);
-    let is_over = |panel: Res<click::PanelArea>| pointer.is_some_and(|pointer| panel.0.contains(pointer));
+    let PointerInput {
+        inspector,
+        egui,
+        panel,
+        window,
+    } = input;
+    let pointer = window
+        .single()
+        .ok()
+        .and_then(Window::physical_cursor_position);
+    let is_over =
+        |panel: Res<click::PanelArea>| pointer.is_some_and(|pointer| panel.0.contains(pointer));
     let is_open = inspector.is_some_and(|inspector| inspector.open);
     is_open && panel.is_some_and(is_over) || egui.is_some_and(|egui| egui.wants_any_pointer_input())
 }
@@ -235,9 +254,14 @@ impl Plugin for MarionetteInspectorPlugin {
     fn build(&self, app: &mut App) {
         if !app.is_plugin_added::<EguiPlugin>() {
             app.add_plugins(EguiPlugin::default());
-            app.world_mut().resource_mut::<EguiGlobalSettings>().auto_create_primary_context = false;
+            app.world_mut()
+                .resource_mut::<EguiGlobalSettings>()
+                .auto_create_primary_context = false;
             app.insert_resource(context::OwnContext);
-            app.add_systems(PreUpdate, context::create.before(EguiPreUpdateSet::InitContexts));
+            app.add_systems(
+                PreUpdate,
+                context::create.before(EguiPreUpdateSet::InitContexts),
+            );
         }
         if !app.is_plugin_added::<DrawSkeletonPlugin>() {
             app.add_plugins(DrawSkeletonPlugin);
@@ -255,16 +279,24 @@ impl Plugin for MarionetteInspectorPlugin {
             .init_resource::<click::PanelArea>()
             .add_systems(
                 PreUpdate,
-                (toggle, event_log::listen.run_if(is_open.and_then(not(event_log::is_listening))))
+                (
+                    toggle,
+                    event_log::listen.run_if(is_open.and_then(not(event_log::is_listening))),
+                )
                     .chain()
                     .after(bevy::input::InputSystems),
             )
             // The panel shows this frame's poses; its changes take effect in the next frame.
-            .configure_sets(PostUpdate, EguiPostUpdateSet::EndPass.after(CharacterSystems::SharePoses))
+            .configure_sets(
+                PostUpdate,
+                EguiPostUpdateSet::EndPass.after(CharacterSystems::SharePoses),
+            )
             .add_systems(
                 PostUpdate,
                 (
-                    tracks::end_step.run_if(resource_exists::<tracks::Stepping>).after(CharacterSystems::Advance),
+                    tracks::end_step
+                        .run_if(resource_exists::<tracks::Stepping>)
+                        .after(CharacterSystems::Advance),
                     event_log::collect
                         .run_if(is_open.and_then(event_log::is_listening))
                         .after(CharacterSystems::Callbacks),
@@ -273,9 +305,16 @@ impl Plugin for MarionetteInspectorPlugin {
             )
             .add_systems(
                 PostUpdate,
-                clipboard::copy_to_clipboard.run_if(is_open).after(EguiPostUpdateSet::ProcessOutput),
+                clipboard::copy_to_clipboard
+                    .run_if(is_open)
+                    .after(EguiPostUpdateSet::ProcessOutput),
             )
-            .add_systems(PostUpdate, click::select.run_if(is_open).after(CharacterSystems::SharePoses))
+            .add_systems(
+                PostUpdate,
+                click::select
+                    .run_if(is_open)
+                    .after(CharacterSystems::SharePoses),
+            )
             .add_systems(
                 EguiPrimaryContextPass,
                 (
@@ -298,7 +337,10 @@ fn toggle(
     mut shown_rig: ResMut<rig::ShownRig>,
     mut clicked: ResMut<ClickedVertex>,
 ) {
-    if inspector.key.is_some_and(|key| keys.is_some_and(|keys| keys.just_pressed(key))) {
+    if inspector
+        .key
+        .is_some_and(|key| keys.is_some_and(|keys| keys.just_pressed(key)))
+    {
         inspector.open = !inspector.open;
     }
     if !inspector.open {

@@ -15,10 +15,18 @@ use bevy_egui::egui::{self, Ui};
 pub fn overrides_ron(skeleton: &Skeleton, overrides: &[JointOverride]) -> String {
     let mut text = String::from("[\n");
     for change in overrides {
-        let name = skeleton.names().get(usize::from(change.joint)).map_or("(no such joint)", |name| name);
+        let name = skeleton
+            .names()
+            .get(usize::from(change.joint))
+            .map_or("(no such joint)", |name| name);
         // A line break in the name would end the comment.
-        let name: String = name.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-        let Ok(line) = ron::to_string(change) else { continue };
+        let name: String = name
+            .chars()
+            .map(|c| if c.is_control() { ' ' } else { c })
+            .collect();
+        let Ok(line) = ron::to_string(change) else {
+            continue;
+        };
         text.push_str(&format!("    // {name}\n    {line},\n"));
     }
     text.push_str("]\n");
@@ -39,27 +47,32 @@ pub(super) fn show(
     let mut changed = false;
     // Drag speed follows the bone's length.
     let speed = f64::from(local.translation.length().max(0.05)) * 0.005;
-    egui::Grid::new("override").num_columns(2).spacing([8.0, 4.0]).show(ui, |ui| {
-        ui.weak("rotation");
-        let rotation = change.transform.rotation;
-        if widgets::drag3(ui, euler.angles(usize::from(joint), rotation), 0.5, "°", 1) {
-            change.transform.rotation = euler.rotation();
-            changed = true;
-        }
-        ui.end_row();
-        ui.weak("translation");
-        changed |= widgets::drag_vec(ui, &mut change.transform.translation, speed, 3);
-        ui.end_row();
-        ui.weak("scale");
-        changed |= widgets::drag_vec(ui, &mut change.transform.scale, 0.005, 3);
-        ui.end_row();
-        ui.weak("weight");
-        ui.horizontal(|ui| {
-            changed |= ui.add(egui::Slider::new(&mut change.weight, 0.0..=1.0).fixed_decimals(2)).changed();
-            changed |= space(ui, &mut change, local);
+    egui::Grid::new("override")
+        .num_columns(2)
+        .spacing([8.0, 4.0])
+        .show(ui, |ui| {
+            ui.weak("rotation");
+            let rotation = change.transform.rotation;
+            if widgets::drag3(ui, euler.angles(usize::from(joint), rotation), 0.5, "°", 1) {
+                change.transform.rotation = euler.rotation();
+                changed = true;
+            }
+            ui.end_row();
+            ui.weak("translation");
+            changed |= widgets::drag_vec(ui, &mut change.transform.translation, speed, 3);
+            ui.end_row();
+            ui.weak("scale");
+            changed |= widgets::drag_vec(ui, &mut change.transform.scale, 0.005, 3);
+            ui.end_row();
+            ui.weak("weight");
+            ui.horizontal(|ui| {
+                changed |= ui
+                    .add(egui::Slider::new(&mut change.weight, 0.0..=1.0).fixed_decimals(2))
+                    .changed();
+                changed |= space(ui, &mut change, local);
+            });
+            ui.end_row();
         });
-        ui.end_row();
-    });
     if changed {
         match at {
             Some(at) => overrides[at] = change,
@@ -67,30 +80,46 @@ pub(super) fn show(
         }
     }
     ui.horizontal(|ui| {
-        if ui.add_enabled(at.is_some(), egui::Button::new("Reset")).clicked() {
+        if ui
+            .add_enabled(at.is_some(), egui::Button::new("Reset"))
+            .clicked()
+        {
             overrides.retain(|change| change.joint != joint);
         }
-        if ui.add_enabled(!overrides.is_empty(), egui::Button::new("Reset all")).clicked() {
+        if ui
+            .add_enabled(!overrides.is_empty(), egui::Button::new("Reset all"))
+            .clicked()
+        {
             overrides.clear();
         }
         let other = mirror_joint(skeleton, joint);
         let mirror = ui.add_enabled(other.is_some() && at.is_some(), egui::Button::new("Mirror"));
         let mirror = match other.and_then(|other| skeleton.names().get(usize::from(other))) {
             Some(name) => mirror.on_hover_text(format!("Copy to {name}, mirrored")),
-            None => mirror.on_disabled_hover_text("No joint with a matching name on the other side"),
+            None => {
+                mirror.on_disabled_hover_text("No joint with a matching name on the other side")
+            }
         };
         if mirror.clicked()
-            && let Some(mirrored) =
-                overrides.iter().find(|c| c.joint == joint).and_then(|c| mirror_override(skeleton, c))
+            && let Some(mirrored) = overrides
+                .iter()
+                .find(|c| c.joint == joint)
+                .and_then(|c| mirror_override(skeleton, c))
         {
             overrides.retain(|change| change.joint != mirrored.joint);
             overrides.push(mirrored);
         }
         let all = ui.add_enabled(!overrides.is_empty(), egui::Button::new("Mirror all"));
-        if all.on_hover_text("Swap left and right of the whole pose").clicked() {
+        if all
+            .on_hover_text("Swap left and right of the whole pose")
+            .clicked()
+        {
             *overrides = mirror_pose(skeleton, overrides);
         }
-        if ui.add_enabled(!overrides.is_empty(), egui::Button::new("Copy RON")).clicked() {
+        if ui
+            .add_enabled(!overrides.is_empty(), egui::Button::new("Copy RON"))
+            .clicked()
+        {
             ui.copy_text(overrides_ron(skeleton, overrides));
         }
     });
@@ -104,16 +133,23 @@ fn space(ui: &mut Ui, change: &mut JointOverride, local: JointTransform) -> bool
         JointSpace::Joint => "offset",
     };
     let before = change.space;
-    egui::ComboBox::from_id_salt("space").width(84.0).selected_text(title(before)).choose(ui, |ui| {
-        // Not model space: the values edited here are relative to the parent, so the joint would jump.
-        for space in [JointSpace::Parent, JointSpace::Joint] {
-            ui.selectable_value(&mut change.space, space, title(space));
-        }
-    });
+    egui::ComboBox::from_id_salt("space")
+        .width(84.0)
+        .selected_text(title(before))
+        .choose(ui, |ui| {
+            // Not model space: the values edited here are relative to the parent, so the joint would jump.
+            for space in [JointSpace::Parent, JointSpace::Joint] {
+                ui.selectable_value(&mut change.space, space, title(space));
+            }
+        });
     if change.space == before {
         return false;
     }
-    change.transform = if change.space == JointSpace::Parent { local } else { JointTransform::IDENTITY };
+    change.transform = if change.space == JointSpace::Parent {
+        local
+    } else {
+        JointTransform::IDENTITY
+    };
     true
 }
 
@@ -135,11 +171,24 @@ mod tests {
         let transform = JointTransform::new(Vec3::new(0.1, -2.0, 3.5), Quat::from_rotation_y(0.3));
         let overrides = vec![
             JointOverride::local(0, transform),
-            JointOverride { weight: 0.25, space: JointSpace::Joint, ..JointOverride::local(1, transform) },
+            JointOverride {
+                weight: 0.25,
+                space: JointSpace::Joint,
+                ..JointOverride::local(1, transform)
+            },
         ];
         let text = overrides_ron(&skeleton, &overrides);
-        assert!(text.contains("// root\n") && text.contains("// odd name\n"), "{text}");
-        assert_eq!(ron::from_str::<Vec<JointOverride>>(&text).unwrap(), overrides);
-        assert_eq!(ron::from_str::<Vec<JointOverride>>(&overrides_ron(&skeleton, &[])).unwrap(), []);
+        assert!(
+            text.contains("// root\n") && text.contains("// odd name\n"),
+            "{text}"
+        );
+        assert_eq!(
+            ron::from_str::<Vec<JointOverride>>(&text).unwrap(),
+            overrides
+        );
+        assert_eq!(
+            ron::from_str::<Vec<JointOverride>>(&overrides_ron(&skeleton, &[])).unwrap(),
+            []
+        );
     }
 }

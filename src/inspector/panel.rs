@@ -1,15 +1,15 @@
 //! The panel itself: the character list, the tabs, and what they share.
 
 use super::{
-    DrawSkeleton, InspectedCharacter, Inspector, InspectorTab, character_list, click, clipboard, context, cost,
-    draw_skeleton::HighlightedJoint, drawing_tab, event_log, explain, folds, joints, keyboard, parts, rewind, rig,
-    style, timeline, tracks, vertex, weights,
+    DrawSkeleton, InspectedCharacter, Inspector, InspectorTab, character_list, click, clipboard,
+    context, cost, draw_skeleton::HighlightedJoint, drawing_tab, event_log, explain, folds, joints,
+    keyboard, parts, rewind, rig, style, timeline, tracks, vertex, weights,
 };
 use crate::{
     asset::Character,
     character::{
-        CharacterParts, FootPlacement, GroundProbe, IkGoals, LookAt, ModelPose, PartOverrides, PoseCounts,
-        PoseOverrides, SkinnedCharacter, SpringBones, WeightView,
+        CharacterParts, FootPlacement, GroundProbe, IkGoals, LookAt, ModelPose, PartOverrides,
+        PoseCounts, PoseOverrides, SkinnedCharacter, SpringBones, WeightView,
     },
     controller::AnimationController,
     model::JointIndex,
@@ -112,24 +112,42 @@ pub(super) fn show(
         style::thicken_light_text(&ctx);
     }
     let state = &mut *state;
-    if inspected.0.is_none_or(|entity| !characters.contains(entity)) {
-        let first = characters.iter().map(|item| item.entity).min_by_key(|entity| entity.index_u32());
+    if inspected
+        .0
+        .is_none_or(|entity| !characters.contains(entity))
+    {
+        let first = characters
+            .iter()
+            .map(|item| item.entity)
+            .min_by_key(|entity| entity.index_u32());
         inspected.set_if_neq(InspectedCharacter(first));
     }
     let (mut highlight, mut shows_rig) = (None, None);
     let mut viewport = egui::Ui::new(
         ctx.clone(),
         "marionette_inspector".into(),
-        egui::UiBuilder::new().layer_id(egui::LayerId::background()).max_rect(ctx.viewport_rect()),
+        egui::UiBuilder::new()
+            .layer_id(egui::LayerId::background())
+            .max_rect(ctx.viewport_rect()),
     );
-    let panel = egui::Panel::right("marionette_inspector_panel").default_size(420.0).size_range(330.0..=640.0).show(
-        &mut viewport,
-        |ui| {
+    let panel = egui::Panel::right("marionette_inspector_panel")
+        .default_size(420.0)
+        .size_range(330.0..=640.0)
+        .show(&mut viewport, |ui| {
             style::apply_style(ui);
             ui.add_space(4.0);
-            character_list::show(ui, &mut state.list, &mut inspected, &params.assets, characters.iter());
+            character_list::show(
+                ui,
+                &mut state.list,
+                &mut inspected,
+                &params.assets,
+                characters.iter(),
+            );
             ui.separator();
-            let Some(mut item) = inspected.0.and_then(|entity| characters.get_mut(entity).ok()) else {
+            let Some(mut item) = inspected
+                .0
+                .and_then(|entity| characters.get_mut(entity).ok())
+            else {
                 ui.weak("No characters in the scene.");
                 return;
             };
@@ -139,7 +157,10 @@ pub(super) fn show(
                 return;
             };
             if item.pose.is_none() {
-                params.commands.entity(item.entity).try_insert(ModelPose::default());
+                params
+                    .commands
+                    .entity(item.entity)
+                    .try_insert(ModelPose::default());
             }
             state.weights.follow(inspector.joint, &mut item);
             tabs(ui, &mut inspector);
@@ -148,21 +169,44 @@ pub(super) fn show(
                 InspectorTab::Joints => {
                     let meshes = params.meshes.as_deref();
                     let mut joint = inspector.joint;
-                    let (state, folds, commands) = (&mut state.joints, &mut state.folds, &mut params.commands);
-                    state.clicked = params.clicked.0.filter(|clicked| clicked.character == item.entity);
-                    let hovered = joints::show(ui, state, folds, &mut joint, character, meshes, &mut item, commands);
+                    let (state, folds, commands) =
+                        (&mut state.joints, &mut state.folds, &mut params.commands);
+                    state.clicked = params
+                        .clicked
+                        .0
+                        .filter(|clicked| clicked.character == item.entity);
+                    let hovered = joints::show(
+                        ui, state, folds, &mut joint, character, meshes, &mut item, commands,
+                    );
                     highlight = hovered.or(joint).map(|joint| (item.entity, joint));
                     select(&mut inspector, joint);
                 }
                 InspectorTab::Rig => {
-                    let (state, folds, commands) = (&mut state.rig, &mut state.folds, &mut params.commands);
-                    rig::show(ui, state, folds, inspector.joint, character, &mut item, &mut params.rig, commands);
+                    let (state, folds, commands) =
+                        (&mut state.rig, &mut state.folds, &mut params.commands);
+                    rig::show(
+                        ui,
+                        state,
+                        folds,
+                        inspector.joint,
+                        character,
+                        &mut item,
+                        &mut params.rig,
+                        commands,
+                    );
                     highlight = inspector.joint.map(|joint| (item.entity, joint));
                     shows_rig = Some(item.entity);
                 }
                 InspectorTab::Tracks => {
                     let time = params.virtual_time.as_deref_mut();
-                    tracks::show(ui, &mut state.tracks, character, &mut item, time, &mut params.commands);
+                    tracks::show(
+                        ui,
+                        &mut state.tracks,
+                        character,
+                        &mut item,
+                        time,
+                        &mut params.commands,
+                    );
                 }
                 InspectorTab::Timeline => {
                     let now = params.real_time.elapsed_secs_f64();
@@ -172,8 +216,19 @@ pub(super) fn show(
                 InspectorTab::Rewind => {
                     let (joint, recording) = (inspector.joint, params.recording.as_deref_mut());
                     let mut ghosts = inspector.ghosts;
-                    let (state, folds, recorded) = (&mut state.rewind, &mut state.folds, &params.recorded);
-                    rewind::show(ui, state, folds, joint, &mut ghosts, character, &item, recording, recorded);
+                    let (state, folds, recorded) =
+                        (&mut state.rewind, &mut state.folds, &params.recorded);
+                    rewind::show(
+                        ui,
+                        state,
+                        folds,
+                        joint,
+                        &mut ghosts,
+                        character,
+                        &item,
+                        recording,
+                        recorded,
+                    );
                     if inspector.ghosts != ghosts {
                         inspector.ghosts = ghosts;
                     }
@@ -187,23 +242,41 @@ pub(super) fn show(
                 InspectorTab::Drawing => {
                     drawing_tab::show(ui, character, &mut item, &mut params.commands);
                     ui.separator();
-                    weights::show(ui, inspector.joint, character, &mut item, &mut params.commands);
+                    weights::show(
+                        ui,
+                        inspector.joint,
+                        character,
+                        &mut item,
+                        &mut params.commands,
+                    );
                 }
                 InspectorTab::Parts => {
-                    parts::show(ui, character, params.meshes.as_deref(), &mut item, &mut params.commands);
+                    parts::show(
+                        ui,
+                        character,
+                        params.meshes.as_deref(),
+                        &mut item,
+                        &mut params.commands,
+                    );
                 }
                 InspectorTab::Cost => {
                     let (meshes, poses) = (params.meshes.as_deref(), *params.poses);
-                    let inputs = cost::CostInputs { assets, meshes, visible: &params.visible, poses };
+                    let inputs = cost::CostInputs {
+                        assets,
+                        meshes,
+                        visible: &params.visible,
+                        poses,
+                    };
                     cost::show_one(ui, &mut state.cost, character, &item, &inputs);
                     ui.separator();
                     cost::show_all(ui, &mut state.cost, &inputs, characters.iter());
                 }
             }
-        },
-    );
+        });
     let egui::Rect { min, max } = panel.response.rect * ctx.pixels_per_point();
-    params.area.set_if_neq(click::PanelArea(Rect::new(min.x, min.y, max.x, max.y)));
+    params
+        .area
+        .set_if_neq(click::PanelArea(Rect::new(min.x, min.y, max.x, max.y)));
     state.copied.show(&ctx, panel.response.rect);
     highlighted.set_if_neq(HighlightedJoint(highlight));
     shown_rig.set_if_neq(rig::ShownRig(shows_rig));

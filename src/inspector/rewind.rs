@@ -16,8 +16,8 @@ use crate::{
 use bevy::prelude::Query;
 use bevy_egui::egui::{self, Color32, Id, Rangef, RichText, Ui};
 use egui_plot::{
-    AxisHints, Corner, GridInput, HoverPosition, Legend, Line, MarkerShape, Plot, PlotMemory, PlotPoints, PlotResponse,
-    PlotUi, Points, VLine, uniform_grid_spacer,
+    AxisHints, Corner, GridInput, HoverPosition, Legend, Line, MarkerShape, Plot, PlotMemory,
+    PlotPoints, PlotResponse, PlotUi, Points, VLine, uniform_grid_spacer,
 };
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -67,49 +67,102 @@ pub(super) fn show(
         return;
     }
     transport(ui, recording, ghosts, &range);
-    let Ok(recorded) = recorded.get(item.entity) else { return };
-    if state.curves.follow((item.entity, recorded), recording.frames(), character, joint, FRAMES_AT_ONCE) {
+    let Ok(recorded) = recorded.get(item.entity) else {
+        return;
+    };
+    if state.curves.follow(
+        (item.entity, recorded),
+        recording.frames(),
+        character,
+        joint,
+        FRAMES_AT_ONCE,
+    ) {
         ui.ctx().request_repaint();
     }
     ui.horizontal(|ui| {
-        ui.weak("show").on_hover_text("How much of what was recorded the plots show");
+        ui.weak("show")
+            .on_hover_text("How much of what was recorded the plots show");
         for (title, seconds) in [("5 s", Some(5.0)), ("30 s", Some(30.0)), ("all", None)] {
             ui.selectable_value(&mut state.seconds, seconds, title);
         }
-        ui.add(egui::TextEdit::singleline(&mut state.filter).hint_text("filter events").desired_width(f32::INFINITY));
+        ui.add(
+            egui::TextEdit::singleline(&mut state.filter)
+                .hint_text("filter events")
+                .desired_width(f32::INFINITY),
+        );
     });
     let last = recording.frames().time(range.end - 1).unwrap_or_default();
     let first = recording.frames().time(range.start).unwrap_or_default();
-    let shown = recording.shown().and_then(|frame| recording.frames().time(frame));
+    let shown = recording
+        .shown()
+        .and_then(|frame| recording.frames().time(frame));
     let begin = match state.seconds {
         // The shown frame stays in view.
-        Some(seconds) => (last - seconds).max(first).min(shown.map_or(last, |shown| shown - seconds * 0.1)),
+        Some(seconds) => (last - seconds)
+            .max(first)
+            .min(shown.map_or(last, |shown| shown - seconds * 0.1)),
         None => first,
     };
-    let axis =
-        TimeAxis { begin, end: (begin + state.seconds.unwrap_or(last - begin)).min(last).max(begin + 0.1), shown };
+    let axis = TimeAxis {
+        begin,
+        end: (begin + state.seconds.unwrap_or(last - begin))
+            .min(last)
+            .max(begin + 0.1),
+        shown,
+    };
     let marks = marks(state, character, &axis);
     let RewindState { curves, hidden, .. } = state;
-    let rows = || curves.rows().filter(|row| (axis.begin..=axis.end).contains(&row.time));
-    egui::ScrollArea::vertical().id_salt("curves").auto_shrink([false, false]).follow(ui, |ui| {
-        let mut to = None;
-        let jump = |to: &mut Option<f64>, response: Option<f64>| *to = response.or(*to);
-        jump(&mut to, show_marks(ui, &axis, &marks));
-        jump(&mut to, show_curves(ui, folds, &axis, ["weights"; 2], weights(rows()), hidden));
-        jump(&mut to, show_curves(ui, folds, &axis, ["parameters"; 2], parameters(rows()), hidden));
-        jump(&mut to, show_curves(ui, folds, &axis, ["root speed"; 2], speed(rows()), hidden));
-        if let Some(joint) = joint.filter(|&joint| usize::from(joint) < character.skeleton.len()) {
-            let title = format!("{}, degrees", character.skeleton.names()[usize::from(joint)]);
-            jump(&mut to, show_curves(ui, folds, &axis, ["joint", &title], angles(rows()), hidden));
-        } else {
-            ui.weak("Select a joint in the Joints tab to see its angles.");
-        }
-        if let Some(frame) = to.and_then(|time| recording.frames().at(time)) {
-            recording.show(frame);
-        }
-        ui.add_space(4.0);
-        list(ui, &marks, recording);
-    });
+    let rows = || {
+        curves
+            .rows()
+            .filter(|row| (axis.begin..=axis.end).contains(&row.time))
+    };
+    egui::ScrollArea::vertical()
+        .id_salt("curves")
+        .auto_shrink([false, false])
+        .follow(ui, |ui| {
+            let mut to = None;
+            let jump = |to: &mut Option<f64>, response: Option<f64>| *to = response.or(*to);
+            jump(&mut to, show_marks(ui, &axis, &marks));
+            jump(
+                &mut to,
+                show_curves(ui, folds, &axis, ["weights"; 2], weights(rows()), hidden),
+            );
+            jump(
+                &mut to,
+                show_curves(
+                    ui,
+                    folds,
+                    &axis,
+                    ["parameters"; 2],
+                    parameters(rows()),
+                    hidden,
+                ),
+            );
+            jump(
+                &mut to,
+                show_curves(ui, folds, &axis, ["root speed"; 2], speed(rows()), hidden),
+            );
+            if let Some(joint) =
+                joint.filter(|&joint| usize::from(joint) < character.skeleton.len())
+            {
+                let title = format!(
+                    "{}, degrees",
+                    character.skeleton.names()[usize::from(joint)]
+                );
+                jump(
+                    &mut to,
+                    show_curves(ui, folds, &axis, ["joint", &title], angles(rows()), hidden),
+                );
+            } else {
+                ui.weak("Select a joint in the Joints tab to see its angles.");
+            }
+            if let Some(frame) = to.and_then(|time| recording.frames().at(time)) {
+                recording.show(frame);
+            }
+            ui.add_space(4.0);
+            list(ui, &marks, recording);
+        });
 }
 
 /// Shows the buttons and the slider.
@@ -121,7 +174,11 @@ fn transport(ui: &mut Ui, recording: &mut Recording, ghosts: &mut bool, range: &
     let mut to = None;
     ui.horizontal(|ui| {
         if shown.is_none() {
-            if ui.button("Stop here").on_hover_text("Stops time, to look at the past").clicked() {
+            if ui
+                .button("Stop here")
+                .on_hover_text("Stops time, to look at the past")
+                .clicked()
+            {
                 to = Some(last);
             }
         } else {
@@ -132,40 +189,62 @@ fn transport(ui: &mut Ui, recording: &mut Recording, ghosts: &mut bool, range: &
             {
                 recording.show_present();
             }
-            let hint = "Drops what came after, and plays on. The rest of the game is not turned back.";
+            let hint =
+                "Drops what came after, and plays on. The rest of the game is not turned back.";
             if ui.button("Continue here").on_hover_text(hint).clicked() {
                 recording.continue_here();
             }
         }
         ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
             let megabytes = recording.bytes_used() as f64 / f64::from(1 << 20);
-            ui.weak(format!("{length:.0} s, {megabytes:.1} MB")).on_hover_text("What is kept of all characters");
+            ui.weak(format!("{length:.0} s, {megabytes:.1} MB"))
+                .on_hover_text("What is kept of all characters");
         });
     });
     ui.horizontal(|ui| {
-        for (title, frames, hint) in
-            [("⏪", -10_i64, "10 frames back"), ("◀", -1, "One frame back (left arrow on the slider)")]
-        {
+        for (title, frames, hint) in [
+            ("⏪", -10_i64, "10 frames back"),
+            ("◀", -1, "One frame back (left arrow on the slider)"),
+        ] {
             if ui.button(title).on_hover_text(hint).clicked() {
                 to = Some(at.saturating_add_signed(frames));
             }
         }
-        for (title, frames, hint) in
-            [("▶", 1, "One frame ahead (right arrow on the slider)"), ("⏩", 10, "10 frames ahead")]
-        {
-            if ui.add_enabled(at < last, egui::Button::new(title)).on_hover_text(hint).clicked() {
+        for (title, frames, hint) in [
+            ("▶", 1, "One frame ahead (right arrow on the slider)"),
+            ("⏩", 10, "10 frames ahead"),
+        ] {
+            if ui
+                .add_enabled(at < last, egui::Button::new(title))
+                .on_hover_text(hint)
+                .clicked()
+            {
                 to = Some(at + frames);
             }
         }
-        let label = if shown.is_some() { format!("{ago:.3} s ago") } else { "present".into() };
+        let label = if shown.is_some() {
+            format!("{ago:.3} s ago")
+        } else {
+            "present".into()
+        };
         let label = RichText::new(label).monospace();
-        ui.add_sized([110.0, 18.0], egui::Label::new(if shown.is_some() { label.color(ACCENT) } else { label }));
+        ui.add_sized(
+            [110.0, 18.0],
+            egui::Label::new(if shown.is_some() {
+                label.color(ACCENT)
+            } else {
+                label
+            }),
+        );
         ui.weak(format!("frame {at}"));
-        ui.checkbox(ghosts, "ghosts").on_hover_text("Draws skeletons of the present while the past is shown");
+        ui.checkbox(ghosts, "ghosts")
+            .on_hover_text("Draws skeletons of the present while the past is shown");
     });
     let mut frame = at;
     ui.spacing_mut().slider_width = ui.available_width() - 4.0;
-    let slider = egui::Slider::new(&mut frame, range.start..=last).show_value(false).step_by(1.0);
+    let slider = egui::Slider::new(&mut frame, range.start..=last)
+        .show_value(false)
+        .step_by(1.0);
     if ui.add_enabled(last > range.start, slider).changed() {
         to = Some(frame);
     }
@@ -199,12 +278,21 @@ enum Kind {
 
 fn marks(state: &RewindState, character: &Character, axis: &TimeAxis) -> Vec<Mark> {
     let filter = state.filter.trim().to_lowercase();
-    let rows = state.curves.rows().rev().filter(|row| (axis.begin..=axis.end).contains(&row.time));
+    let rows = state
+        .curves
+        .rows()
+        .rev()
+        .filter(|row| (axis.begin..=axis.end).contains(&row.time));
     let events = rows.flat_map(|row| row.events.iter().rev().map(move |event| (row, event)));
     let mark = |(row, event): (&CurveRow, &PlaybackEvent)| {
         let (words, kind) = (event.describe(character), Kind::of(event));
         let is_shown = words.to_lowercase().contains(&filter);
-        is_shown.then_some(Mark { frame: row.frame, time: row.time, words, kind })
+        is_shown.then_some(Mark {
+            frame: row.frame,
+            time: row.time,
+            words,
+            kind,
+        })
     };
     let mut marks: Vec<Mark> = events.filter_map(mark).take(MOST_MARKS).collect();
     marks.reverse();
@@ -258,7 +346,12 @@ fn plot<'a>(axis: &TimeAxis, id: &str, height: f32) -> Plot<'a> {
 fn finish(ui: &mut PlotUi, axis: &TimeAxis, color: Color32) -> Option<f64> {
     ui.set_plot_bounds_x(axis.begin..=axis.end);
     if let Some(shown) = axis.shown {
-        ui.vline(VLine::new("", shown).color(color).width(1.5).allow_hover(false));
+        ui.vline(
+            VLine::new("", shown)
+                .color(color)
+                .width(1.5)
+                .allow_hover(false),
+        );
     }
     ui.pointer_coordinate().map(|point| point.x)
 }
@@ -272,7 +365,11 @@ fn pressed(response: &PlotResponse<Option<f64>>) -> Option<f64> {
 fn show_marks(ui: &mut Ui, axis: &TimeAxis, marks: &[Mark]) -> Option<f64> {
     let color = ui.visuals().strong_text_color();
     let colors = [Kind::Callback, Kind::Track, Kind::Trouble].map(|kind| (kind, kind.color(ui)));
-    let near = |time: f64| marks.iter().min_by(|a, b| (a.time - time).abs().total_cmp(&(b.time - time).abs()));
+    let near = |time: f64| {
+        marks
+            .iter()
+            .min_by(|a, b| (a.time - time).abs().total_cmp(&(b.time - time).abs()))
+    };
     let reach = (axis.end - axis.begin) * 0.01;
     let words = |time: f64| near(time).filter(|mark| (mark.time - time).abs() < reach);
     let response = plot(axis, "marks", MARKS)
@@ -282,21 +379,41 @@ fn show_marks(ui: &mut Ui, axis: &TimeAxis, marks: &[Mark]) -> Option<f64> {
         // Without numbers, and as wide as those of the curves.
         .y_axis_formatter(|_, _| String::new())
         .label_formatter(|at| {
-            let (HoverPosition::NearDataPoint { position, .. } | HoverPosition::Elsewhere { position }) = at;
+            let (HoverPosition::NearDataPoint { position, .. }
+            | HoverPosition::Elsewhere { position }) = at;
             let mark = words(position.x)?;
-            Some(format!("{}\n{:.3} s, frame {}", mark.words, mark.time, mark.frame))
+            Some(format!(
+                "{}\n{:.3} s, frame {}",
+                mark.words, mark.time, mark.frame
+            ))
         })
         .show(ui, |ui| {
             for (row, (kind, color)) in colors.into_iter().rev().enumerate() {
-                let points: Vec<_> =
-                    marks.iter().filter(|mark| mark.kind == kind).map(|mark| [mark.time, row as f64]).collect();
-                let shape = if kind == Kind::Callback { MarkerShape::Diamond } else { MarkerShape::Circle };
-                ui.points(Points::new(kind.title(), points).color(color).radius(3.0).shape(shape));
+                let points: Vec<_> = marks
+                    .iter()
+                    .filter(|mark| mark.kind == kind)
+                    .map(|mark| [mark.time, row as f64])
+                    .collect();
+                let shape = if kind == Kind::Callback {
+                    MarkerShape::Diamond
+                } else {
+                    MarkerShape::Circle
+                };
+                ui.points(
+                    Points::new(kind.title(), points)
+                        .color(color)
+                        .radius(3.0)
+                        .shape(shape),
+                );
             }
             finish(ui, axis, color)
         });
     // A click near a mark goes to the mark.
-    pressed(&response).map(|time| words(time).filter(|_| response.response.clicked()).map_or(time, |mark| mark.time))
+    pressed(&response).map(|time| {
+        words(time)
+            .filter(|_| response.response.clicked())
+            .map_or(time, |mark| mark.time)
+    })
 }
 
 /// Shows named curves, and returns the time to jump to.
@@ -312,13 +429,26 @@ fn show_curves(
         return None;
     }
     let color = ui.visuals().strong_text_color();
-    let names: Vec<_> = curves.keys().map(|curve| (name.to_owned(), curve.clone())).collect();
-    let hidden_items = names.iter().filter(|curve| hidden.contains(curve)).map(|(_, curve)| Id::new(curve));
-    let legend = Legend::default().position(Corner::LeftTop).background_alpha(0.6).hidden_items(hidden_items);
+    let names: Vec<_> = curves
+        .keys()
+        .map(|curve| (name.to_owned(), curve.clone()))
+        .collect();
+    let hidden_items = names
+        .iter()
+        .filter(|curve| hidden.contains(curve))
+        .map(|(_, curve)| Id::new(curve));
+    let legend = Legend::default()
+        .position(Corner::LeftTop)
+        .background_alpha(0.6)
+        .hidden_items(hidden_items);
     let mut to = None;
     folds.named_section(ui, name, title, true, |ui| {
         let id = ui.make_persistent_id(("curves", name));
-        let plot = plot(axis, title, CURVES).id(id).legend(legend).include_y(0.0).auto_bounds([false, true]);
+        let plot = plot(axis, title, CURVES)
+            .id(id)
+            .legend(legend)
+            .include_y(0.0)
+            .auto_bounds([false, true]);
         // egui's own steps are powers of ten: too few for low plots.
         let steps = |grid: GridInput| {
             let step = round_step((grid.bounds.1 - grid.bounds.0) / 5.0);
@@ -328,15 +458,23 @@ fn show_curves(
             .min_thickness(AXIS_WIDTH)
             .label_spacing(Rangef::new(12.0, 16.0))
             .formatter(|mark, _| ((mark.value * 1e6).round() / 1e6 + 0.0).to_string());
-        let plot = plot.y_grid_spacer(uniform_grid_spacer(steps)).custom_y_axes(vec![numbers]);
+        let plot = plot
+            .y_grid_spacer(uniform_grid_spacer(steps))
+            .custom_y_axes(vec![numbers]);
         let response = plot.show(ui, |ui| {
             for (index, (name, points)) in curves.into_iter().enumerate() {
-                ui.line(Line::new(name, PlotPoints::from(points)).color(line_color(index)).width(1.5));
+                ui.line(
+                    Line::new(name, PlotPoints::from(points))
+                        .color(line_color(index))
+                        .width(1.5),
+                );
             }
             finish(ui, axis, color)
         });
         to = pressed(&response);
-        let Some(memory) = PlotMemory::load(ui.ctx(), id) else { return };
+        let Some(memory) = PlotMemory::load(ui.ctx(), id) else {
+            return;
+        };
         for curve in names {
             match memory.hidden_items.contains(&Id::new(&curve.1)) {
                 true => hidden.insert(curve),
@@ -350,14 +488,21 @@ fn show_curves(
 /// Rounds up to 1, 2 or 5 times a power of ten.
 fn round_step(step: f64) -> f64 {
     let power = 10.0_f64.powf(step.max(1e-9).log10().floor());
-    let round = [1.0, 2.0, 5.0].into_iter().find(|times| times * power >= step);
+    let round = [1.0, 2.0, 5.0]
+        .into_iter()
+        .find(|times| times * power >= step);
     round.unwrap_or(10.0) * power
 }
 
 /// Colors that can be told apart on dark and on light ground.
 fn line_color(index: usize) -> Color32 {
     let [x, y, z] = AXES;
-    let more = [ACCENT, Color32::from_rgb(170, 110, 220), Color32::from_rgb(60, 170, 180), Color32::from_gray(140)];
+    let more = [
+        ACCENT,
+        Color32::from_rgb(170, 110, 220),
+        Color32::from_rgb(60, 170, 180),
+        Color32::from_gray(140),
+    ];
     [z, more[0], y, x, more[1], more[2], more[3]][index % 7]
 }
 
@@ -365,7 +510,9 @@ fn weights<'r>(rows: impl Iterator<Item = &'r CurveRow>) -> BTreeMap<String, Vec
     let mut curves = BTreeMap::<String, Vec<[f64; 2]>>::new();
     for row in rows {
         for track in &row.tracks {
-            let points = curves.entry(format!("{} {}", track.clip, track.id.0)).or_default();
+            let points = curves
+                .entry(format!("{} {}", track.clip, track.id.0))
+                .or_default();
             points.push([row.time, f64::from(track.weight)]);
         }
     }
@@ -375,9 +522,14 @@ fn weights<'r>(rows: impl Iterator<Item = &'r CurveRow>) -> BTreeMap<String, Vec
 fn parameters<'r>(rows: impl Iterator<Item = &'r CurveRow>) -> BTreeMap<String, Vec<[f64; 2]>> {
     let mut curves = BTreeMap::<String, Vec<[f64; 2]>>::new();
     for row in rows {
-        let Some(point) = row.parameters else { continue };
+        let Some(point) = row.parameters else {
+            continue;
+        };
         for (name, value) in [("x", point.x), ("y", point.y)] {
-            curves.entry(name.into()).or_default().push([row.time, value]);
+            curves
+                .entry(name.into())
+                .or_default()
+                .push([row.time, value]);
         }
     }
     // A space with one parameter leaves the other at 0.
@@ -388,15 +540,25 @@ fn parameters<'r>(rows: impl Iterator<Item = &'r CurveRow>) -> BTreeMap<String, 
 fn speed<'r>(rows: impl Iterator<Item = &'r CurveRow>) -> BTreeMap<String, Vec<[f64; 2]>> {
     let points: Vec<_> = rows.map(|row| [row.time, row.ground_speed]).collect();
     let moves = points.iter().any(|point| point[1] > 0.0);
-    if moves { BTreeMap::from([("m/s".into(), points)]) } else { BTreeMap::new() }
+    if moves {
+        BTreeMap::from([("m/s".into(), points)])
+    } else {
+        BTreeMap::new()
+    }
 }
 
 fn angles<'r>(rows: impl Iterator<Item = &'r CurveRow>) -> BTreeMap<String, Vec<[f64; 2]>> {
     let mut curves = BTreeMap::<String, Vec<[f64; 2]>>::new();
     for row in rows {
         let Some(joint) = row.joint else { continue };
-        for (name, angle) in ["x", "y", "z"].into_iter().zip(widgets::degrees(joint.rotation)) {
-            curves.entry(name.into()).or_default().push([row.time, f64::from(angle)]);
+        for (name, angle) in ["x", "y", "z"]
+            .into_iter()
+            .zip(widgets::degrees(joint.rotation))
+        {
+            curves
+                .entry(name.into())
+                .or_default()
+                .push([row.time, f64::from(angle)]);
         }
     }
     curves
@@ -407,13 +569,25 @@ fn list(ui: &mut Ui, marks: &[Mark], recording: &mut Recording) {
     const LINES: usize = 12;
     let now = recording.shown().unwrap_or(u64::MAX);
     let after = marks.partition_point(|mark| mark.frame <= now);
-    let first = after.saturating_sub(LINES - LINES / 3).min(marks.len().saturating_sub(LINES));
+    let first = after
+        .saturating_sub(LINES - LINES / 3)
+        .min(marks.len().saturating_sub(LINES));
     for mark in marks.iter().skip(first).take(LINES) {
         let text = RichText::new(format!("{:>9.3} s  {}", mark.time, mark.words)).monospace();
         let color = mark.kind.color(ui);
         let is_now = mark.frame == now;
-        let line = ui.selectable_label(is_now, if is_now { text.strong() } else { text.color(color) });
-        if line.on_hover_text(format!("Show frame {}", mark.frame)).clicked() {
+        let line = ui.selectable_label(
+            is_now,
+            if is_now {
+                text.strong()
+            } else {
+                text.color(color)
+            },
+        );
+        if line
+            .on_hover_text(format!("Show frame {}", mark.frame))
+            .clicked()
+        {
             recording.show(mark.frame);
         }
     }
@@ -428,8 +602,19 @@ mod tests {
 
     #[test]
     fn steps_are_round_and_not_smaller() {
-        for (step, round) in [(0.3, 0.5), (1.0, 1.0), (1.2, 2.0), (7.0, 10.0), (31.0, 50.0), (0.0, 1e-9)] {
-            assert!((round_step(step) / round - 1.0).abs() < 1e-9, "{step}: {}", round_step(step));
+        for (step, round) in [
+            (0.3, 0.5),
+            (1.0, 1.0),
+            (1.2, 2.0),
+            (7.0, 10.0),
+            (31.0, 50.0),
+            (0.0, 1e-9),
+        ] {
+            assert!(
+                (round_step(step) / round - 1.0).abs() < 1e-9,
+                "{step}: {}",
+                round_step(step)
+            );
         }
     }
 }

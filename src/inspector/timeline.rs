@@ -14,7 +14,9 @@ use crate::{
     model::{BoundBlendSpace, CallbackKey, ClipTiming},
 };
 use bevy::prelude::Commands;
-use bevy_egui::egui::{self, Align2, Color32, CursorIcon, FontId, Pos2, Rect, RichText, Shape, Stroke, Ui, pos2, vec2};
+use bevy_egui::egui::{
+    self, Align2, Color32, CursorIcon, FontId, Pos2, Rect, RichText, Shape, Stroke, Ui, pos2, vec2,
+};
 
 #[derive(Default)]
 pub(super) struct TimelineState {
@@ -52,19 +54,34 @@ pub(super) fn show(
         ui.weak("No tracks. Start a clip in the Tracks tab.");
     }
     let mut edited = None;
-    egui::ScrollArea::vertical().id_salt("bars").max_height(ui.available_height() * 0.55).follow(ui, |ui| {
-        for track in controller.tracks_mut() {
-            let timing = character.index_of(track.clip()).and_then(|clip| character.timing(clip));
-            ui.push_id(track.id(), |ui| match (timing, character.blend_space(track.clip())) {
-                (Some(timing), _) => edited = one_track(ui, state, track, timing, log, now).or(edited.take()),
-                (None, Some(space)) => one_space(ui, state.fire, track, space, character, log, now),
-                (None, None) => {
-                    ui.weak(format!("track {}: no clip or blend space `{}`", track.id().0, track.clip()));
-                }
-            });
-            ui.add_space(2.0);
-        }
-    });
+    egui::ScrollArea::vertical()
+        .id_salt("bars")
+        .max_height(ui.available_height() * 0.55)
+        .follow(ui, |ui| {
+            for track in controller.tracks_mut() {
+                let timing = character
+                    .index_of(track.clip())
+                    .and_then(|clip| character.timing(clip));
+                ui.push_id(track.id(), |ui| {
+                    match (timing, character.blend_space(track.clip())) {
+                        (Some(timing), _) => {
+                            edited = one_track(ui, state, track, timing, log, now).or(edited.take())
+                        }
+                        (None, Some(space)) => {
+                            one_space(ui, state.fire, track, space, character, log, now)
+                        }
+                        (None, None) => {
+                            ui.weak(format!(
+                                "track {}: no clip or blend space `{}`",
+                                track.id().0,
+                                track.clip()
+                            ));
+                        }
+                    }
+                });
+                ui.add_space(2.0);
+            }
+        });
     if let Some(timing) = edited {
         callback_edit::apply(commands, item.handle.id(), timing);
     }
@@ -87,19 +104,34 @@ fn one_track(
         let name = if track.enabled { name } else { name.weak() };
         let name = ui.add(egui::Label::new(name).extend());
         name.on_hover_text(format!("{}, track {}", timing.name, track.id().0));
-        ui.weak(format!("{:.3} of {:.3} s", track.position(), timing.duration));
+        ui.weak(format!(
+            "{:.3} of {:.3} s",
+            track.position(),
+            timing.duration
+        ));
         ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
             let copy = ui.add_enabled(!timing.callbacks.is_empty(), egui::Button::new("Copy keys"));
-            if copy.on_hover_text("Copy as lines for this clip in the manifest").clicked() {
+            if copy
+                .on_hover_text("Copy as lines for this clip in the manifest")
+                .clicked()
+            {
                 ui.copy_text(callbacks_ron(timing));
             }
-            if ui.button("Add key").on_hover_text("Add a callback key at the playhead").clicked() {
+            if ui
+                .button("Add key")
+                .on_hover_text("Add a callback key at the playhead")
+                .clicked()
+            {
                 state.edit = KeyEdit::add(track.id(), &mut changed, track.position());
             }
         });
     });
     let bar = Bar::place(ui, timing);
-    let selected = state.edit.as_ref().filter(|edit| edit.is_of(track.id(), timing)).map(|edit| edit.index);
+    let selected = state
+        .edit
+        .as_ref()
+        .filter(|edit| edit.is_of(track.id(), timing))
+        .map(|edit| edit.index);
     let fired = |key: usize| {
         let key = &timing.callbacks[key];
         log.last_fired(track.id(), &timing.name, &key.name, key.time)
@@ -108,7 +140,10 @@ fn one_track(
     if let Some(to) = bar.respond(ui, state, track, timing, &mut changed) {
         tracks::move_to(track, to, state.fire);
     }
-    if let Some(edit) = state.edit.as_mut().filter(|edit| edit.is_of(track.id(), &changed))
+    if let Some(edit) = state
+        .edit
+        .as_mut()
+        .filter(|edit| edit.is_of(track.id(), &changed))
         && !edit.show(ui, &mut changed)
     {
         state.edit = None;
@@ -129,16 +164,25 @@ fn one_space(
     let weights: Vec<(&str, f64)> = space.weights(track.smoothed_parameters()).collect();
     ui.horizontal(|ui| {
         let name = RichText::new(widgets::shortened(space.name(), 18)).strong();
-        let name = ui.add(egui::Label::new(if track.enabled { name } else { name.weak() }).extend());
+        let name =
+            ui.add(egui::Label::new(if track.enabled { name } else { name.weak() }).extend());
         name.on_hover_text(format!("{}, track {}", space.name(), track.id().0));
         ui.weak(format!("phase {:.3}", track.position()));
-        let clips: Vec<String> =
-            weights.iter().map(|(clip, weight)| format!("{clip} {:.0} %", weight * 100.0)).collect();
+        let clips: Vec<String> = weights
+            .iter()
+            .map(|(clip, weight)| format!("{clip} {:.0} %", weight * 100.0))
+            .collect();
         ui.weak(clips.join(", "));
     });
-    let clips = weights.iter().filter_map(|(clip, _)| Some(&character.clip(clip)?.timing));
+    let clips = weights
+        .iter()
+        .filter_map(|(clip, _)| Some(&character.clip(clip)?.timing));
     let mut keys: Vec<(&ClipTiming, &CallbackKey, CallbackKey)> = clips
-        .flat_map(|clip| clip.callbacks.iter().filter_map(move |key| Some((clip, key, by_phase(space, clip, key)?))))
+        .flat_map(|clip| {
+            clip.callbacks
+                .iter()
+                .filter_map(move |key| Some((clip, key, by_phase(space, clip, key)?)))
+        })
         .collect();
     keys.sort_by(|(.., a), (.., b)| a.time.total_cmp(&b.time));
     let mut timing = ClipTiming::new(space.name().clone(), 1.0);
@@ -153,7 +197,9 @@ fn one_space(
     let response = &bar.response;
     let to = match keyboard::arrows(ui, response) {
         Some([right, _]) => Some(track.position() + f64::from(right) * STEP),
-        None => response.interact_pointer_pos().map(|pointer| bar.time_at(pointer.x)),
+        None => response
+            .interact_pointer_pos()
+            .map(|pointer| bar.time_at(pointer.x)),
     };
     if let Some(to) = to {
         tracks::move_to(track, to.clamp(0.0, 1.0), fire);
@@ -164,9 +210,16 @@ fn one_space(
 fn by_phase(space: &BoundBlendSpace, clip: &ClipTiming, key: &CallbackKey) -> Option<CallbackKey> {
     let time = space.phase_of(&clip.name, key.time)?;
     // A range that goes on in the next cycle is drawn up to the end of this one.
-    let until = key.until.and_then(|until| space.phase_of(&clip.name, until));
+    let until = key
+        .until
+        .and_then(|until| space.phase_of(&clip.name, until));
     let until = until.map(|until| if until < time { 1.0 } else { until });
-    Some(CallbackKey { time, until, name: format!("{} ({})", key.name, clip.name).into(), data: key.data.clone() })
+    Some(CallbackKey {
+        time,
+        until,
+        name: format!("{} ({})", key.name, clip.name).into(),
+        data: key.data.clone(),
+    })
 }
 
 /// Layout of a track's bar, with the markers and names of its keys.
@@ -191,22 +244,38 @@ impl Bar {
     /// Allocates the bar, with as many rows below it as the key names need.
     fn place(ui: &mut Ui, timing: &ClipTiming) -> Self {
         let width = ui.available_width() - 8.0;
-        let fraction = |time: f64| if timing.duration > 0.0 { (time / timing.duration) as f32 } else { 0.0 };
+        let fraction = |time: f64| {
+            if timing.duration > 0.0 {
+                (time / timing.duration) as f32
+            } else {
+                0.0
+            }
+        };
         let mut rows = NameRows::default();
         let placed: Vec<_> = timing
             .callbacks
             .iter()
             .map(|key| {
-                let size = ui.painter().layout_no_wrap(key.name.to_string(), font(), Color32::WHITE).size();
+                let size = ui
+                    .painter()
+                    .layout_no_wrap(key.name.to_string(), font(), Color32::WHITE)
+                    .size();
                 let x = fraction(key.time) * width;
                 let left = x.min(width - size.x).max(0.0);
                 let row = rows.place(left, size.x);
-                let name = row.map(|row| Rect::from_min_size(pos2(left, BAR + 2.0 + LINE * row as f32), size));
-                Mark { x, end: key.until.map(|until| fraction(until) * width), name }
+                let name = row.map(|row| {
+                    Rect::from_min_size(pos2(left, BAR + 2.0 + LINE * row as f32), size)
+                });
+                Mark {
+                    x,
+                    end: key.until.map(|until| fraction(until) * width),
+                    name,
+                }
             })
             .collect();
         let height = BAR + LINE * rows.used() as f32 + 4.0;
-        let (area, response) = ui.allocate_exact_size(vec2(width + 8.0, height), egui::Sense::click_and_drag());
+        let (area, response) =
+            ui.allocate_exact_size(vec2(width + 8.0, height), egui::Sense::click_and_drag());
         let from = area.min.to_vec2() + vec2(4.0, 0.0);
         let moved = |Mark { x, end, name }| Mark {
             x: x + from.x,
@@ -215,11 +284,20 @@ impl Bar {
         };
         let marks = placed.into_iter().map(moved).collect();
         let rect = Rect::from_min_size(area.min + vec2(4.0, 0.0), vec2(width, BAR));
-        Self { response, rect, duration: timing.duration, marks }
+        Self {
+            response,
+            rect,
+            duration: timing.duration,
+            marks,
+        }
     }
 
     fn x_of(&self, time: f64) -> f32 {
-        let fraction = if self.duration > 0.0 { (time / self.duration) as f32 } else { 0.0 };
+        let fraction = if self.duration > 0.0 {
+            (time / self.duration) as f32
+        } else {
+            0.0
+        };
         self.rect.left() + fraction * self.rect.width()
     }
 
@@ -230,12 +308,28 @@ impl Bar {
     /// Returns the key whose marker or name is at a point, and which of its ends; the nearest of several.
     fn key_at(&self, at: Pos2) -> Option<(usize, Edge)> {
         let is_on = |mark: &Mark| mark.name.is_some_and(|name| name.contains(at));
-        let on_name = self.marks.iter().position(is_on).map(|key| (key, Edge::Begin));
-        let begins = self.marks.iter().enumerate().map(|(key, mark)| (key, Edge::Begin, mark.x));
-        let ends = self.marks.iter().enumerate().filter_map(|(key, mark)| Some((key, Edge::End, mark.end?)));
-        let near = begins.chain(ends).map(|(key, edge, x)| (key, edge, (x - at.x).abs()));
+        let on_name = self
+            .marks
+            .iter()
+            .position(is_on)
+            .map(|key| (key, Edge::Begin));
+        let begins = self
+            .marks
+            .iter()
+            .enumerate()
+            .map(|(key, mark)| (key, Edge::Begin, mark.x));
+        let ends = self
+            .marks
+            .iter()
+            .enumerate()
+            .filter_map(|(key, mark)| Some((key, Edge::End, mark.end?)));
+        let near = begins
+            .chain(ends)
+            .map(|(key, edge, x)| (key, edge, (x - at.x).abs()));
         let near = near.filter(|&(_, _, off)| off < 6.0 && at.y < self.rect.top() + HANDLES);
-        near.min_by(|a, b| a.2.total_cmp(&b.2)).map(|(key, edge, _)| (key, edge)).or(on_name)
+        near.min_by(|a, b| a.2.total_cmp(&b.2))
+            .map(|(key, edge, _)| (key, edge))
+            .or(on_name)
     }
 
     fn paint(
@@ -252,39 +346,77 @@ impl Bar {
         painter.rect_filled(self.rect, 3.0, bar_background(visuals));
         let at = self.x_of(position);
         let played = Rect::from_min_max(self.rect.min, pos2(at, self.rect.bottom()));
-        painter.rect_filled(played, 3.0, visuals.widgets.inactive.bg_fill.gamma_multiply(0.6));
-        for (index, (key, &Mark { x, end, name })) in timing.callbacks.iter().zip(&self.marks).enumerate() {
-            let glow = fired(index).map_or(0.0, |seen| 1.0 - ((now - seen) / FLASH).clamp(0.0, 1.0)) as f32;
+        painter.rect_filled(
+            played,
+            3.0,
+            visuals.widgets.inactive.bg_fill.gamma_multiply(0.6),
+        );
+        for (index, (key, &Mark { x, end, name })) in
+            timing.callbacks.iter().zip(&self.marks).enumerate()
+        {
+            let glow = fired(index).map_or(0.0, |seen| 1.0 - ((now - seen) / FLASH).clamp(0.0, 1.0))
+                as f32;
             if glow > 0.0 {
                 ui.ctx().request_repaint();
             }
-            let plain = if selected == Some(index) { visuals.selection.bg_fill } else { visuals.text_color() };
+            let plain = if selected == Some(index) {
+                visuals.selection.bg_fill
+            } else {
+                visuals.text_color()
+            };
             let color = plain.lerp_to_gamma(accent(visuals), glow);
             if let (Some(end), Some(until)) = (end, key.until) {
                 let is_inside = (key.time..=until).contains(&position);
-                let band = Rect::from_min_max(pos2(x, self.rect.top() + HANDLES), pos2(end, self.rect.bottom()));
-                painter.rect_filled(band, 0.0, accent(visuals).gamma_multiply(if is_inside { 0.6 } else { 0.25 }));
+                let band = Rect::from_min_max(
+                    pos2(x, self.rect.top() + HANDLES),
+                    pos2(end, self.rect.bottom()),
+                );
+                painter.rect_filled(
+                    band,
+                    0.0,
+                    accent(visuals).gamma_multiply(if is_inside { 0.6 } else { 0.25 }),
+                );
                 painter.vline(end, self.rect.y_range(), Stroke::new(1.5, color));
                 let (top, side) = (self.rect.top(), 4.5);
-                let handle = vec![pos2(end, top), pos2(end, top + HANDLES), pos2(end - side, top)];
+                let handle = vec![
+                    pos2(end, top),
+                    pos2(end, top + HANDLES),
+                    pos2(end - side, top),
+                ];
                 painter.add(Shape::convex_polygon(handle, color, Stroke::NONE));
             }
             painter.vline(x, self.rect.y_range(), Stroke::new(1.5 + 2.0 * glow, color));
             let (side, top) = (4.5 + 2.0 * glow, self.rect.top());
-            let handle = [pos2(x - side, top), pos2(x + side, top), pos2(x + side, top + 4.0), pos2(x, top + HANDLES)];
+            let handle = [
+                pos2(x - side, top),
+                pos2(x + side, top),
+                pos2(x + side, top + 4.0),
+                pos2(x, top + HANDLES),
+            ];
             let handle = [&handle[..], &[pos2(x - side, top + 4.0)]].concat();
             painter.add(Shape::convex_polygon(handle, color, Stroke::NONE));
             if let Some(name) = name {
                 if selected == Some(index) {
-                    painter.rect_filled(name.expand2(vec2(3.0, 0.0)), 3.0, visuals.selection.bg_fill);
+                    painter.rect_filled(
+                        name.expand2(vec2(3.0, 0.0)),
+                        3.0,
+                        visuals.selection.bg_fill,
+                    );
                 }
-                let plain =
-                    if selected == Some(index) { visuals.selection.stroke.color } else { visuals.weak_text_color() };
+                let plain = if selected == Some(index) {
+                    visuals.selection.stroke.color
+                } else {
+                    visuals.weak_text_color()
+                };
                 let color = plain.lerp_to_gamma(accent(visuals), glow);
                 painter.text(name.min, Align2::LEFT_TOP, &*key.name, font(), color);
             }
         }
-        painter.vline(at, self.rect.y_range(), Stroke::new(2.0, visuals.strong_text_color()));
+        painter.vline(
+            at,
+            self.rect.y_range(),
+            Stroke::new(2.0, visuals.strong_text_color()),
+        );
     }
 
     /// Lets the pointer select and drag keys; returns the time if it moves the playhead.
@@ -314,15 +446,21 @@ impl Bar {
             response.clone().on_hover_text(text);
         }
         let pressed = if response.drag_started() || response.clicked() {
-            ui.input(|input| input.pointer.press_origin()).or(response.interact_pointer_pos())
+            ui.input(|input| input.pointer.press_origin())
+                .or(response.interact_pointer_pos())
         } else {
             None
         };
         if let Some(at) = pressed {
-            let selected = state.edit.as_mut().filter(|edit| edit.is_of(track.id(), timing));
+            let selected = state
+                .edit
+                .as_mut()
+                .filter(|edit| edit.is_of(track.id(), timing));
             match (self.key_at(at), selected) {
                 // Clicking the selected key deselects it.
-                (Some((key, _)), Some(edit)) if edit.index == key && response.clicked() => state.edit = None,
+                (Some((key, _)), Some(edit)) if edit.index == key && response.clicked() => {
+                    state.edit = None
+                }
                 (Some((key, edge)), Some(edit)) if edit.index == key => edit.dragged = Some(edge),
                 (Some((key, edge)), _) => {
                     state.edit = KeyEdit::new(track.id(), timing, key);
@@ -337,9 +475,14 @@ impl Bar {
                 return None;
             }
         }
-        let pointer = response.interact_pointer_pos().filter(|_| response.dragged() || response.clicked())?;
+        let pointer = response
+            .interact_pointer_pos()
+            .filter(|_| response.dragged() || response.clicked())?;
         let to = self.time_at(pointer.x);
-        let edit = state.edit.as_mut().filter(|edit| edit.is_of(track.id(), timing));
+        let edit = state
+            .edit
+            .as_mut()
+            .filter(|edit| edit.is_of(track.id(), timing));
         let Some((edit, edge)) = edit.and_then(|edit| edit.dragged.map(|edge| (edit, edge))) else {
             return Some(to);
         };
@@ -358,7 +501,10 @@ impl Bar {
         changed: &mut ClipTiming,
         [right, down]: [i32; 2],
     ) -> Option<f64> {
-        let edit = state.edit.as_mut().filter(|edit| edit.is_of(track.id(), timing));
+        let edit = state
+            .edit
+            .as_mut()
+            .filter(|edit| edit.is_of(track.id(), timing));
         if down != 0 {
             let count = timing.callbacks.len();
             let next = match edit {
@@ -371,7 +517,11 @@ impl Bar {
         let by = f64::from(right) * STEP;
         match edit {
             Some(edit) => {
-                edit.move_to(changed, Edge::Begin, (timing.callbacks[edit.index].time + by).clamp(0.0, self.duration));
+                edit.move_to(
+                    changed,
+                    Edge::Begin,
+                    (timing.callbacks[edit.index].time + by).clamp(0.0, self.duration),
+                );
                 None
             }
             None => Some((timing.periodic(track.position()) + by).clamp(0.0, self.duration)),
@@ -408,19 +558,28 @@ impl NameRows {
 fn show_log(ui: &mut Ui, log: &EventLog, now: f64) {
     ui.horizontal(|ui| {
         ui.strong("Events");
-        ui.weak(if log.entries.is_empty() { "none yet".into() } else { format!("last {}", log.entries.len()) });
+        ui.weak(if log.entries.is_empty() {
+            "none yet".into()
+        } else {
+            format!("last {}", log.entries.len())
+        });
     });
     let height = ui.text_style_height(&egui::TextStyle::Monospace) + 2.0;
-    egui::ScrollArea::vertical().id_salt("log").auto_shrink([false, false]).show_rows(
-        ui,
-        height,
-        log.entries.len(),
-        |ui, range| {
+    egui::ScrollArea::vertical()
+        .id_salt("log")
+        .auto_shrink([false, false])
+        .show_rows(ui, height, log.entries.len(), |ui, range| {
             for entry in log.entries.range(range) {
                 let (what, data) = match &entry.kind {
-                    Kind::Callback { name, kind, at, data } => {
-                        (format!("{}  at {at:.3} s", kind.describe(name)), data.as_str())
-                    }
+                    Kind::Callback {
+                        name,
+                        kind,
+                        at,
+                        data,
+                    } => (
+                        format!("{}  at {at:.3} s", kind.describe(name)),
+                        data.as_str(),
+                    ),
                     Kind::Started => ("started".into(), ""),
                     Kind::Looped => ("looped".into(), ""),
                     Kind::Finished => ("finished".into(), ""),
@@ -428,16 +587,23 @@ fn show_log(ui: &mut Ui, log: &EventLog, now: f64) {
                 };
                 let fresh = now - entry.seen < FLASH;
                 ui.horizontal(|ui| {
-                    ui.label(RichText::new(format!("{:>9.3}", entry.time)).monospace().weak());
+                    ui.label(
+                        RichText::new(format!("{:>9.3}", entry.time))
+                            .monospace()
+                            .weak(),
+                    );
                     ui.label(RichText::new(format!("{}:", entry.clip)).weak());
                     let what = RichText::new(what);
                     let is_callback = matches!(entry.kind, Kind::Callback { .. });
-                    ui.label(if fresh && is_callback { what.color(accent(ui.visuals())) } else { what });
+                    ui.label(if fresh && is_callback {
+                        what.color(accent(ui.visuals()))
+                    } else {
+                        what
+                    });
                     ui.label(RichText::new(data).weak().monospace());
                 });
             }
-        },
-    );
+        });
 }
 
 #[cfg(test)]
@@ -447,8 +613,15 @@ mod tests {
     #[test]
     fn overlapping_names_use_the_next_row_and_are_left_out_when_all_rows_are_full() {
         let mut rows = NameRows::default();
-        let placed = [(0.0, 40.0), (20.0, 40.0), (30.0, 40.0), (40.0, 40.0), (50.0, 40.0), (70.0, 40.0)]
-            .map(|(left, width)| rows.place(left, width));
+        let placed = [
+            (0.0, 40.0),
+            (20.0, 40.0),
+            (30.0, 40.0),
+            (40.0, 40.0),
+            (50.0, 40.0),
+            (70.0, 40.0),
+        ]
+        .map(|(left, width)| rows.place(left, width));
         assert_eq!(placed, [Some(0), Some(1), Some(2), None, Some(0), Some(1)]);
         assert_eq!(rows.used(), 3);
     }

@@ -8,8 +8,8 @@ use super::{
 use crate::{
     asset::Character,
     controller::{
-        AnimationController, AnimationName, AnimationTrack, BlendMode, Clips, EventKind, EventTarget, TrackId,
-        TrackPriority,
+        AnimationController, AnimationName, AnimationTrack, BlendMode, Clips, EventKind,
+        EventTarget, TrackId, TrackPriority,
     },
     model::PlaybackMode,
 };
@@ -28,7 +28,11 @@ pub(super) struct TracksState {
 
 impl Default for TracksState {
     fn default() -> Self {
-        Self { clip: None, fade: 0.25, fire: false }
+        Self {
+            clip: None,
+            fade: 0.25,
+            fire: false,
+        }
     }
 }
 
@@ -68,27 +72,31 @@ pub(super) fn show(
     play(ui, state, character, controller);
     ui.separator();
     let mut action = None;
-    egui::ScrollArea::vertical().id_salt("tracks").auto_shrink([false, false]).follow(ui, |ui| {
-        ui.horizontal(|ui| {
-            ui.strong("Tracks");
-            ui.weak(controller.tracks().count().to_string());
-            ui.checkbox(&mut state.fire, "scrub fires callbacks");
-        });
-        let current = controller.current_track();
-        for track in controller.tracks_mut() {
-            let is_current = current == Some(track.id());
-            ui.push_id(track.id(), |ui| {
-                egui::Frame::group(ui.style()).show(ui, |ui| {
-                    action = one_track(ui, state, character, track, is_current).or(action.take());
-                });
+    egui::ScrollArea::vertical()
+        .id_salt("tracks")
+        .auto_shrink([false, false])
+        .follow(ui, |ui| {
+            ui.horizontal(|ui| {
+                ui.strong("Tracks");
+                ui.weak(controller.tracks().count().to_string());
+                ui.checkbox(&mut state.fire, "scrub fires callbacks");
             });
-        }
-        if controller.tracks().next().is_none() {
-            ui.weak("No tracks: showing the rest pose.");
-        }
-        queue(ui, controller);
-        action = events(ui, controller).or(action.take());
-    });
+            let current = controller.current_track();
+            for track in controller.tracks_mut() {
+                let is_current = current == Some(track.id());
+                ui.push_id(track.id(), |ui| {
+                    egui::Frame::group(ui.style()).show(ui, |ui| {
+                        action =
+                            one_track(ui, state, character, track, is_current).or(action.take());
+                    });
+                });
+            }
+            if controller.tracks().next().is_none() {
+                ui.weak("No tracks: showing the rest pose.");
+            }
+            queue(ui, controller);
+            action = events(ui, controller).or(action.take());
+        });
     match action {
         Some(Action::Remove(track)) => {
             controller.remove_track(track);
@@ -102,32 +110,61 @@ pub(super) fn show(
 
 /// Shows pause, step and the controller's time.
 pub(super) fn transport(ui: &mut Ui, item: &mut InspectedItem, commands: &mut Commands) {
-    let title = if item.controller.is_paused() { "Play" } else { "Pause" };
+    let title = if item.controller.is_paused() {
+        "Play"
+    } else {
+        "Pause"
+    };
     // A fixed width keeps the rest of the row in place.
-    if ui.add_sized([52.0, 20.0], egui::Button::new(title)).clicked() {
+    if ui
+        .add_sized([52.0, 20.0], egui::Button::new(title))
+        .clicked()
+    {
         item.controller.toggle_pause();
     }
-    if ui.button("Step").on_hover_text("Advance by one frame").clicked() {
+    if ui
+        .button("Step")
+        .on_hover_text("Advance by one frame")
+        .clicked()
+    {
         item.controller.resume();
         commands.insert_resource(Stepping(item.entity));
     }
     ui.monospace(format!("{:>9.3} s", item.controller.time()));
 }
 
-fn clock(ui: &mut Ui, item: &mut InspectedItem, time: Option<&mut Time<Virtual>>, commands: &mut Commands) {
+fn clock(
+    ui: &mut Ui,
+    item: &mut InspectedItem,
+    time: Option<&mut Time<Virtual>>,
+    commands: &mut Commands,
+) {
     ui.horizontal(|ui| {
         transport(ui, item, commands);
         let mut blend = item.controller.priority_blend();
-        ui.weak("priority blend").on_hover_text("Share of the high-priority tracks, from 0 to 1");
-        if ui.add(egui::DragValue::new(&mut blend).range(0.0..=1.0).speed(0.005).fixed_decimals(2)).changed() {
+        ui.weak("priority blend")
+            .on_hover_text("Share of the high-priority tracks, from 0 to 1");
+        if ui
+            .add(
+                egui::DragValue::new(&mut blend)
+                    .range(0.0..=1.0)
+                    .speed(0.005)
+                    .fixed_decimals(2),
+            )
+            .changed()
+        {
             item.controller.set_priority_blend(blend);
         }
     });
     let Some(time) = time else { return };
     ui.horizontal(|ui| {
-        ui.weak("world speed").on_hover_text("Speed of Time<Virtual>, which affects the whole app");
+        ui.weak("world speed")
+            .on_hover_text("Speed of Time<Virtual>, which affects the whole app");
         let mut speed = time.relative_speed();
-        let slider = egui::Slider::new(&mut speed, 0.01..=4.0).logarithmic(true).fixed_decimals(2).suffix("×");
+        let slider = egui::Slider::new(&mut speed, 0.01..=4.0)
+            .logarithmic(true)
+            .fixed_decimals(2)
+            .suffix("×");
         if ui.add(slider).changed() {
             time.set_relative_speed(speed);
         }
@@ -140,7 +177,12 @@ fn clock(ui: &mut Ui, item: &mut InspectedItem, time: Option<&mut Time<Virtual>>
 }
 
 /// Shows a clip to choose, and the buttons that play it.
-fn play(ui: &mut Ui, state: &mut TracksState, character: &Character, controller: &mut AnimationController) {
+fn play(
+    ui: &mut Ui,
+    state: &mut TracksState,
+    character: &Character,
+    controller: &mut AnimationController,
+) {
     let is_clip = |clip: &Arc<str>| character.clip_names().any(|name| name == clip);
     let known = |clip: &Arc<str>| is_clip(clip) || character.blend_space(clip).is_some();
     if !state.clip.as_ref().is_some_and(known) {
@@ -154,7 +196,11 @@ fn play(ui: &mut Ui, state: &mut TracksState, character: &Character, controller:
         ui.weak("clip");
         clips(ui, "clip", character, &mut clip, 200.0);
         ui.weak("fade");
-        let fade = egui::DragValue::new(&mut state.fade).range(0.0..=10.0).speed(0.01).suffix(" s").fixed_decimals(2);
+        let fade = egui::DragValue::new(&mut state.fade)
+            .range(0.0..=10.0)
+            .speed(0.01)
+            .suffix(" s")
+            .fixed_decimals(2);
         ui.add(fade);
     });
     ui.horizontal(|ui| {
@@ -164,13 +210,21 @@ fn play(ui: &mut Ui, state: &mut TracksState, character: &Character, controller:
         if ui.button("Cross-fade").clicked() {
             controller.cross_fade(clip.clone(), Duration::from_secs_f32(state.fade));
         }
-        if ui.button("Switch").on_hover_text("Start at once; what differs dies out").clicked() {
+        if ui
+            .button("Switch")
+            .on_hover_text("Start at once; what differs dies out")
+            .clicked()
+        {
             controller.switch(clip.clone(), Duration::from_secs_f32(state.fade));
         }
         if ui.button("Queue").clicked() {
             controller.queue_mut().push(clip.clone());
         }
-        if ui.button("Add track").on_hover_text("Add a track on top of the others").clicked() {
+        if ui
+            .button("Add track")
+            .on_hover_text("Add a track on top of the others")
+            .clicked()
+        {
             controller.add_track(AnimationTrack::new(clip.clone()));
         }
         if ui.button("Stop").clicked() {
@@ -184,11 +238,18 @@ fn play(ui: &mut Ui, state: &mut TracksState, character: &Character, controller:
 fn clips(ui: &mut Ui, id: &str, character: &Character, chosen: &mut Arc<str>, width: f32) -> bool {
     let before = chosen.clone();
     let shown = if chosen.is_empty() { "(none)" } else { &before };
-    egui::ComboBox::from_id_salt(id).width(width).selected_text(shown).truncate().choose(ui, |ui| {
-        for name in character.clip_names().chain(character.blend_spaces().iter().map(|space| space.name())) {
-            ui.selectable_value(chosen, name.clone(), &**name);
-        }
-    });
+    egui::ComboBox::from_id_salt(id)
+        .width(width)
+        .selected_text(shown)
+        .truncate()
+        .choose(ui, |ui| {
+            for name in character
+                .clip_names()
+                .chain(character.blend_spaces().iter().map(|space| space.name()))
+            {
+                ui.selectable_value(chosen, name.clone(), &**name);
+            }
+        });
     *chosen != before
 }
 
@@ -219,63 +280,90 @@ fn one_track(
     if let Some(space) = character.blend_space(track.clip()) {
         blend_map::show(ui, space, track);
     }
-    egui::Grid::new("track").num_columns(2).spacing([8.0, 4.0]).show(ui, |ui| {
-        ui.spacing_mut().slider_width = 190.0;
-        ui.weak("weight");
-        ui.add(egui::Slider::new(&mut track.weight, 0.0..=1.0).clamping(egui::SliderClamping::Never).fixed_decimals(2));
-        ui.end_row();
-        ui.weak("position");
-        let length = track.duration().unwrap_or(0.0);
-        let mut position = track.position();
-        let slider = egui::Slider::new(&mut position, 0.0..=length).fixed_decimals(3).suffix(" s");
-        if ui.add_enabled(length > 0.0, slider).changed() {
-            move_to(track, position, state.fire);
-        }
-        ui.end_row();
-        ui.weak("speed");
-        ui.horizontal(|ui| {
-            ui.add(egui::DragValue::new(&mut track.speed).speed(0.01).fixed_decimals(2).suffix("×"));
-            ui.checkbox(&mut track.paused, "paused");
-            if ui.button("reverse").clicked() {
-                track.speed = -track.speed;
+    egui::Grid::new("track")
+        .num_columns(2)
+        .spacing([8.0, 4.0])
+        .show(ui, |ui| {
+            ui.spacing_mut().slider_width = 190.0;
+            ui.weak("weight");
+            ui.add(
+                egui::Slider::new(&mut track.weight, 0.0..=1.0)
+                    .clamping(egui::SliderClamping::Never)
+                    .fixed_decimals(2),
+            );
+            ui.end_row();
+            ui.weak("position");
+            let length = track.duration().unwrap_or(0.0);
+            let mut position = track.position();
+            let slider = egui::Slider::new(&mut position, 0.0..=length)
+                .fixed_decimals(3)
+                .suffix(" s");
+            if ui.add_enabled(length > 0.0, slider).changed() {
+                move_to(track, position, state.fire);
             }
-        });
-        ui.end_row();
-        ui.weak("blend");
-        ui.horizontal(|ui| {
-            let title = match track.priority {
-                TrackPriority::Low => "low",
-                TrackPriority::High => "high",
-            };
-            egui::ComboBox::from_id_salt("priority").width(56.0).selected_text(title).choose(ui, |ui| {
-                ui.selectable_value(&mut track.priority, TrackPriority::Low, "low");
-                ui.selectable_value(&mut track.priority, TrackPriority::High, "high");
-            });
-            let modes = [
-                (None, "of the clip"),
-                (Some(BlendMode::Blend), "blend"),
-                (Some(BlendMode::Additive), "additive"),
-                (Some(BlendMode::Override), "override"),
-            ];
-            let title = modes.iter().find(|(mode, _)| *mode == track.blend).map_or("", |&(_, title)| title);
-            egui::ComboBox::from_id_salt("blend").width(76.0).selected_text(title).choose(ui, |ui| {
-                for (mode, title) in modes {
-                    ui.selectable_value(&mut track.blend, mode, title);
+            ui.end_row();
+            ui.weak("speed");
+            ui.horizontal(|ui| {
+                ui.add(
+                    egui::DragValue::new(&mut track.speed)
+                        .speed(0.01)
+                        .fixed_decimals(2)
+                        .suffix("×"),
+                );
+                ui.checkbox(&mut track.paused, "paused");
+                if ui.button("reverse").clicked() {
+                    track.speed = -track.speed;
                 }
             });
-            mask(ui, character, track);
+            ui.end_row();
+            ui.weak("blend");
+            ui.horizontal(|ui| {
+                let title = match track.priority {
+                    TrackPriority::Low => "low",
+                    TrackPriority::High => "high",
+                };
+                egui::ComboBox::from_id_salt("priority")
+                    .width(56.0)
+                    .selected_text(title)
+                    .choose(ui, |ui| {
+                        ui.selectable_value(&mut track.priority, TrackPriority::Low, "low");
+                        ui.selectable_value(&mut track.priority, TrackPriority::High, "high");
+                    });
+                let modes = [
+                    (None, "of the clip"),
+                    (Some(BlendMode::Blend), "blend"),
+                    (Some(BlendMode::Additive), "additive"),
+                    (Some(BlendMode::Override), "override"),
+                ];
+                let title = modes
+                    .iter()
+                    .find(|(mode, _)| *mode == track.blend)
+                    .map_or("", |&(_, title)| title);
+                egui::ComboBox::from_id_salt("blend")
+                    .width(76.0)
+                    .selected_text(title)
+                    .choose(ui, |ui| {
+                        for (mode, title) in modes {
+                            ui.selectable_value(&mut track.blend, mode, title);
+                        }
+                    });
+                mask(ui, character, track);
+            });
+            ui.end_row();
+            ui.weak("playback");
+            playback(ui, track);
+            ui.end_row();
         });
-        ui.end_row();
-        ui.weak("playback");
-        playback(ui, track);
-        ui.end_row();
-    });
     action
 }
 
 /// Moves to a time in the clip, within the current loop.
 pub(super) fn move_to(track: &mut AnimationTrack, time: f64, fire: bool) {
-    if fire { track.scrub_to(time) } else { track.seek(time) }
+    if fire {
+        track.scrub_to(time)
+    } else {
+        track.seek(time)
+    }
 }
 
 /// Shows the playback mode: the clip's own, or an override for this track.
@@ -286,24 +374,38 @@ fn playback(ui: &mut Ui, track: &mut AnimationTrack) {
         (Some(PlaybackMode::Once), "once"),
         (Some(PlaybackMode::PingPong), "ping-pong"),
     ];
-    let title = choices.iter().find(|(playback, _)| *playback == track.playback).map_or("", |&(_, title)| title);
-    egui::ComboBox::from_id_salt("playback").width(140.0).selected_text(title).choose(ui, |ui| {
-        for (playback, title) in choices {
-            ui.selectable_value(&mut track.playback, playback, title);
-        }
-    });
+    let title = choices
+        .iter()
+        .find(|(playback, _)| *playback == track.playback)
+        .map_or("", |&(_, title)| title);
+    egui::ComboBox::from_id_salt("playback")
+        .width(140.0)
+        .selected_text(title)
+        .choose(ui, |ui| {
+            for (playback, title) in choices {
+                ui.selectable_value(&mut track.playback, playback, title);
+            }
+        });
 }
 
 fn mask(ui: &mut Ui, character: &Character, track: &mut AnimationTrack) {
     let mut names: Vec<&String> = character.masks.keys().collect();
     names.sort_unstable();
     let title = track.mask.as_deref().unwrap_or("all joints").to_owned();
-    egui::ComboBox::from_id_salt("mask").width(96.0).selected_text(title).truncate().choose(ui, |ui| {
-        ui.selectable_value(&mut track.mask, None, "all joints");
-        for name in names {
-            ui.selectable_value(&mut track.mask, Some(AnimationName::new(name.as_str())), name);
-        }
-    });
+    egui::ComboBox::from_id_salt("mask")
+        .width(96.0)
+        .selected_text(title)
+        .truncate()
+        .choose(ui, |ui| {
+            ui.selectable_value(&mut track.mask, None, "all joints");
+            for name in names {
+                ui.selectable_value(
+                    &mut track.mask,
+                    Some(AnimationName::new(name.as_str())),
+                    name,
+                );
+            }
+        });
 }
 
 fn queue(ui: &mut Ui, controller: &mut AnimationController) {
@@ -341,13 +443,25 @@ fn events(ui: &mut Ui, controller: &AnimationController) -> Option<Action> {
                 EventTarget::PriorityBlend => "priority blend",
             };
             cell(ui, kind);
-            cell(ui, event.track().map_or("-".to_owned(), |track| format!("track {}", track.0)));
-            cell(ui, RichText::new(format!("to {:.2}", event.value())).monospace());
+            cell(
+                ui,
+                event
+                    .track()
+                    .map_or("-".to_owned(), |track| format!("track {}", track.0)),
+            );
+            cell(
+                ui,
+                RichText::new(format!("to {:.2}", event.value())).monospace(),
+            );
             let duration = event.duration().as_secs_f64();
             let when = if event.is_running() {
                 RichText::new(format!("{:.2} of {duration:.2} s", now - event.start()))
             } else {
-                RichText::new(format!("in {:.2} s for {duration:.2} s", event.start() - now)).weak()
+                RichText::new(format!(
+                    "in {:.2} s for {duration:.2} s",
+                    event.start() - now
+                ))
+                .weak()
             };
             cell(ui, when);
             if ui.small_button("cancel").clicked() {

@@ -16,11 +16,18 @@ pub(super) struct Row {
 
 /// Returns the visible rows, depth first. A search ignores folds and shows every match with its ancestors. Hidden control
 /// joints stay above joints that are shown.
-pub(super) fn rows(skeleton: &Skeleton, folded: &BTreeSet<JointIndex>, search: &str, hide_control: bool) -> Vec<Row> {
+pub(super) fn rows(
+    skeleton: &Skeleton,
+    folded: &BTreeSet<JointIndex>,
+    search: &str,
+    hide_control: bool,
+) -> Vec<Row> {
     let parents = skeleton.parents();
     let search = search.trim().to_lowercase();
-    let is_match =
-        |joint| skeleton.name(joint).to_lowercase().contains(&search) && !(hide_control && skeleton.is_control(joint));
+    let is_match = |joint| {
+        skeleton.name(joint).to_lowercase().contains(&search)
+            && !(hide_control && skeleton.is_control(joint))
+    };
     let matches: Vec<bool> = skeleton.joints().map(is_match).collect();
     let mut shown = matches.clone();
     let mut children: Vec<Vec<JointIndex>> = vec![Vec::new(); parents.len()];
@@ -42,10 +49,19 @@ pub(super) fn rows(skeleton: &Skeleton, folded: &BTreeSet<JointIndex>, search: &
             continue;
         }
         let has_children = children[at].iter().any(|&child| shown[usize::from(child)]);
-        rows.push(Row { joint, depth, has_children, is_path: !matches[at] });
+        rows.push(Row {
+            joint,
+            depth,
+            has_children,
+            is_path: !matches[at],
+        });
         if !search.is_empty() || !folded.contains(&joint) {
             // The child lists are in reverse order, as the stack needs them.
-            stack.extend(children[at].iter().map(|&child| (child, depth.saturating_add(1))));
+            stack.extend(
+                children[at]
+                    .iter()
+                    .map(|&child| (child, depth.saturating_add(1))),
+            );
         }
     }
     rows
@@ -77,12 +93,18 @@ mod tests {
 
     fn shown(folded: &[JointIndex], search: &str) -> Vec<(JointIndex, u16)> {
         let folded = folded.iter().copied().collect();
-        rows(&skeleton(), &folded, search, false).iter().map(|row| (row.joint, row.depth)).collect()
+        rows(&skeleton(), &folded, search, false)
+            .iter()
+            .map(|row| (row.joint, row.depth))
+            .collect()
     }
 
     #[test]
     fn the_tree_is_depth_first_in_the_order_of_the_joints() {
-        assert_eq!(shown(&[], ""), [(0, 0), (1, 1), (3, 2), (4, 3), (5, 2), (2, 1), (6, 0)]);
+        assert_eq!(
+            shown(&[], ""),
+            [(0, 0), (1, 1), (3, 2), (4, 3), (5, 2), (2, 1), (6, 0)]
+        );
     }
 
     #[test]
@@ -94,7 +116,10 @@ mod tests {
     fn a_search_ignores_case_and_folds_and_shows_the_ancestors() {
         assert_eq!(shown(&[0], " hand"), [(0, 0), (1, 1), (3, 2), (4, 3)]);
         let found = rows(&skeleton(), &BTreeSet::new(), "hand", false);
-        assert_eq!(found.iter().map(|row| row.is_path).collect::<Vec<_>>(), [true, true, true, false]);
+        assert_eq!(
+            found.iter().map(|row| row.is_path).collect::<Vec<_>>(),
+            [true, true, true, false]
+        );
         assert!(shown(&[], "tail").is_empty());
     }
 
@@ -103,13 +128,22 @@ mod tests {
         // `arm.L` is above a hand; `leg.L` and `prop` are above nothing.
         let skeleton = skeleton().with_control_joints([2, 3, 6]);
         let shown = rows(&skeleton, &BTreeSet::new(), "", true);
-        assert_eq!(shown.iter().map(|row| row.joint).collect::<Vec<_>>(), [0, 1, 3, 4, 5]);
-        assert_eq!(shown.iter().map(|row| row.is_path).collect::<Vec<_>>(), [false, false, true, false, false]);
+        assert_eq!(
+            shown.iter().map(|row| row.joint).collect::<Vec<_>>(),
+            [0, 1, 3, 4, 5]
+        );
+        assert_eq!(
+            shown.iter().map(|row| row.is_path).collect::<Vec<_>>(),
+            [false, false, true, false, false]
+        );
         assert_eq!(rows(&skeleton, &BTreeSet::new(), "", false).len(), 7);
         let skeleton = skeleton.with_control_joints([4]);
         let shown = rows(&skeleton, &BTreeSet::new(), "", true);
         assert_eq!(
-            shown.iter().map(|row| (row.joint, row.has_children)).collect::<Vec<_>>(),
+            shown
+                .iter()
+                .map(|row| (row.joint, row.has_children))
+                .collect::<Vec<_>>(),
             [(0, true), (1, true), (5, false)]
         );
     }

@@ -29,16 +29,28 @@ pub(super) struct PartVertex {
 
 impl PartVertex {
     /// Returns the corner of the triangle that a hit is closest to.
-    pub(super) fn of_hit(hit: &CharacterRayHit, character: &Character, meshes: &Assets<Mesh>) -> Option<Self> {
+    pub(super) fn of_hit(
+        hit: &CharacterRayHit,
+        character: &Character,
+        meshes: &Assets<Mesh>,
+    ) -> Option<Self> {
         let mesh = meshes.get(&character.parts.get(hit.part)?.mesh)?;
         let [a, b, c] = hit.barycentrics;
-        let corner = if a >= b && a >= c { 0 } else { 1 + usize::from(c > b) };
+        let corner = if a >= b && a >= c {
+            0
+        } else {
+            1 + usize::from(c > b)
+        };
         let at = 3 * hit.triangle + corner;
         let vertex = match mesh.try_indices().ok()? {
             Indices::U16(list) => usize::from(*list.get(at)?),
             Indices::U32(list) => *list.get(at)? as usize,
         };
-        Some(Self { character: hit.character, part: hit.part, vertex })
+        Some(Self {
+            character: hit.character,
+            part: hit.part,
+            vertex,
+        })
     }
 
     /// Returns the vertex's part, which a reloaded character may lack.
@@ -48,17 +60,24 @@ impl PartVertex {
 
     /// Returns the joints that move the vertex, largest weight first; empty for a part without joints.
     fn weights(&self, part: &CharacterPart, mesh: &Mesh) -> Vec<(JointIndex, f32)> {
-        let Ok(VertexAttributeValues::Uint16x4(slots)) = mesh.try_attribute(Mesh::ATTRIBUTE_JOINT_INDEX) else {
+        let Ok(VertexAttributeValues::Uint16x4(slots)) =
+            mesh.try_attribute(Mesh::ATTRIBUTE_JOINT_INDEX)
+        else {
             return Vec::new();
         };
-        let Ok(VertexAttributeValues::Float32x4(weights)) = mesh.try_attribute(Mesh::ATTRIBUTE_JOINT_WEIGHT) else {
+        let Ok(VertexAttributeValues::Float32x4(weights)) =
+            mesh.try_attribute(Mesh::ATTRIBUTE_JOINT_WEIGHT)
+        else {
             return Vec::new();
         };
-        let (Some(slots), Some(weights)) = (slots.get(self.vertex), weights.get(self.vertex)) else {
+        let (Some(slots), Some(weights)) = (slots.get(self.vertex), weights.get(self.vertex))
+        else {
             return Vec::new();
         };
         let weights = part.joint_weights(*slots, *weights);
-        let mut weights: Vec<_> = weights.map(|(slot, weight)| (part.palette[slot], weight)).collect();
+        let mut weights: Vec<_> = weights
+            .map(|(slot, weight)| (part.palette[slot], weight))
+            .collect();
         weights.sort_by(|a, b| b.1.total_cmp(&a.1));
         weights
     }
@@ -72,8 +91,12 @@ pub(super) fn show(
     character: &Character,
     meshes: &Assets<Mesh>,
 ) {
-    let Some(part) = clicked.part(character) else { return };
-    let Some(mesh) = meshes.get(&part.mesh) else { return };
+    let Some(part) = clicked.part(character) else {
+        return;
+    };
+    let Some(mesh) = meshes.get(&part.mesh) else {
+        return;
+    };
     ui.horizontal(|ui| {
         ui.strong("Clicked vertex");
         let which = RichText::new(format!("{} of {}", clicked.vertex, part.name)).weak();
@@ -84,12 +107,21 @@ pub(super) fn show(
         ui.weak("No joint moves it.");
     }
     for (joint, weight) in weights {
-        let name = character.skeleton.names().get(usize::from(joint)).map_or("", |name| name);
+        let name = character
+            .skeleton
+            .names()
+            .get(usize::from(joint))
+            .map_or("", |name| name);
         ui.horizontal(|ui| {
             let (rect, _) = ui.allocate_exact_size(egui::vec2(90.0, 6.0), egui::Sense::hover());
-            ui.painter().rect_filled(rect, 3.0, bar_background(ui.visuals()));
+            ui.painter()
+                .rect_filled(rect, 3.0, bar_background(ui.visuals()));
             let size = egui::vec2(rect.width() * weight.clamp(0.0, 1.0), rect.height());
-            ui.painter().rect_filled(egui::Rect::from_min_size(rect.min, size), 3.0, accent(ui.visuals()));
+            ui.painter().rect_filled(
+                egui::Rect::from_min_size(rect.min, size),
+                3.0,
+                accent(ui.visuals()),
+            );
             ui.monospace(format!("{weight:.3}"));
             if ui.add(egui::Link::new(RichText::new(name))).clicked() {
                 *selected = Some(joint);
@@ -108,11 +140,21 @@ pub(super) fn mark(
     characters: Query<(&SkinnedCharacter, &ModelPose, &GlobalTransform)>,
 ) {
     let Some(vertex) = clicked.0 else { return };
-    let Ok((handle, pose, world)) = characters.get(vertex.character) else { return };
-    let Some(character) = assets.get(handle.id()) else { return };
-    let Some(joints) = in_world(character, pose, world) else { return };
+    let Ok((handle, pose, world)) = characters.get(vertex.character) else {
+        return;
+    };
+    let Some(character) = assets.get(handle.id()) else {
+        return;
+    };
+    let Some(joints) = in_world(character, pose, world) else {
+        return;
+    };
     if let Some(at) = place(vertex, character, &meshes, &joints, world) {
-        gizmos.sphere(at, 0.04 * bone_size(&character.skeleton, &joints), HIGHLIGHT);
+        gizmos.sphere(
+            at,
+            0.04 * bone_size(&character.skeleton, &joints),
+            HIGHLIGHT,
+        );
     }
 }
 
@@ -126,7 +168,9 @@ fn place(
 ) -> Option<Vec3> {
     let part = vertex.part(character)?;
     let mesh = meshes.get(&part.mesh)?;
-    let Ok(VertexAttributeValues::Float32x3(positions)) = mesh.try_attribute(Mesh::ATTRIBUTE_POSITION) else {
+    let Ok(VertexAttributeValues::Float32x3(positions)) =
+        mesh.try_attribute(Mesh::ATTRIBUTE_POSITION)
+    else {
         return None;
     };
     let position = Vec3::from(*positions.get(vertex.vertex)?);
@@ -138,7 +182,10 @@ fn place(
     let mut sum = Vec3::ZERO;
     for (joint, weight) in weights {
         let joint = usize::from(joint);
-        sum += weight * joints.get(joint)?.transform_point3(inverse_bind.get(joint)?.transform_point3(position));
+        sum += weight
+            * joints
+                .get(joint)?
+                .transform_point3(inverse_bind.get(joint)?.transform_point3(position));
     }
     Some(sum)
 }
@@ -162,23 +209,39 @@ mod tests {
             rest: JointTransform::new(Vec3::X * x, Quat::IDENTITY),
             inverse_bind: Affine3A::from_translation(Vec3::NEG_X * x),
         };
-        let of_root = Influences { palette: [1, 0, 0, 0], weights: [1.0, 0.0, 0.0, 0.0] };
+        let of_root = Influences {
+            palette: [1, 0, 0, 0],
+            weights: [1.0, 0.0, 0.0, 0.0],
+        };
         let part = SkinPart {
             name: "skin".into(),
             positions: vec![Vec3::ZERO, Vec3::X, Vec3::Y],
             normals: vec![Vec3::Z; 3],
-            influences: vec![of_root, of_root, Influences { palette: [1, 0, 0, 0], weights: [0.75, 0.25, 0.0, 0.0] }],
+            influences: vec![
+                of_root,
+                of_root,
+                Influences {
+                    palette: [1, 0, 0, 0],
+                    weights: [0.75, 0.25, 0.0, 0.0],
+                },
+            ],
             triangles: vec![[1, 2, 0]],
             palette: vec![1, 0],
             ..SkinPart::default()
         };
         let model = Model {
-            skeleton: Skeleton::new(vec![joint("root", None, 0.0), joint("tip", Some(0), 1.0)]).unwrap(),
+            skeleton: Skeleton::new(vec![joint("root", None, 0.0), joint("tip", Some(0), 1.0)])
+                .unwrap(),
             parts: vec![part],
             materials: vec![Material::default()],
             ..Model::default()
         };
-        build_character(model, &Manifest::of_model("code"), meshes, &mut Assets::default())
+        build_character(
+            model,
+            &Manifest::of_model("code"),
+            meshes,
+            &mut Assets::default(),
+        )
     }
 
     #[test]
@@ -196,9 +259,19 @@ mod tests {
             triangle: 0,
             barycentrics,
         };
-        let vertex = |barycentrics| PartVertex::of_hit(&hit(barycentrics), &character, &meshes).unwrap().vertex;
-        assert_eq!([[0.6, 0.3, 0.1], [0.3, 0.4, 0.3], [0.1, 0.4, 0.5]].map(vertex), [1, 2, 0]);
-        let gone = CharacterRayHit { triangle: 1, ..hit([1.0, 0.0, 0.0]) };
+        let vertex = |barycentrics| {
+            PartVertex::of_hit(&hit(barycentrics), &character, &meshes)
+                .unwrap()
+                .vertex
+        };
+        assert_eq!(
+            [[0.6, 0.3, 0.1], [0.3, 0.4, 0.3], [0.1, 0.4, 0.5]].map(vertex),
+            [1, 2, 0]
+        );
+        let gone = CharacterRayHit {
+            triangle: 1,
+            ..hit([1.0, 0.0, 0.0])
+        };
         assert_eq!(PartVertex::of_hit(&gone, &character, &meshes), None);
     }
 
@@ -206,15 +279,25 @@ mod tests {
     fn a_vertex_is_marked_where_its_weights_put_it() {
         let mut meshes = Assets::default();
         let character = character(&mut meshes);
-        let vertex = PartVertex { character: Entity::PLACEHOLDER, part: 0, vertex: 2 };
+        let vertex = PartVertex {
+            character: Entity::PLACEHOLDER,
+            part: 0,
+            vertex: 2,
+        };
         let part = &character.parts[0];
-        assert_eq!(vertex.weights(part, meshes.get(&part.mesh).unwrap()), [(0, 0.75), (1, 0.25)]);
+        assert_eq!(
+            vertex.weights(part, meshes.get(&part.mesh).unwrap()),
+            [(0, 0.75), (1, 0.25)]
+        );
         let world = GlobalTransform::IDENTITY;
         // The root is 4 up, and the tip 2 to the right of where it was.
         let joints = [Vec3::Y * 4.0, Vec3::X * 3.0].map(Affine3A::from_translation);
         let at = place(vertex, &character, &meshes, &joints, &world).unwrap();
         assert!(at.distance(Vec3::new(0.5, 4.0, 0.0)) < 1e-6, "{at}");
-        let gone = PartVertex { vertex: 3, ..vertex };
+        let gone = PartVertex {
+            vertex: 3,
+            ..vertex
+        };
         assert_eq!(place(gone, &character, &meshes, &joints, &world), None);
     }
 }

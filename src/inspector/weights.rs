@@ -49,21 +49,37 @@ pub(super) fn show(
             let choice = ui.selectable_value(&mut view, Some(of_joint), "selected joint");
             choice.on_disabled_hover_text("Select a joint first");
         });
-        ui.selectable_value(&mut view, Some(WeightView::InfluenceCount), "influence count");
+        ui.selectable_value(
+            &mut view,
+            Some(WeightView::InfluenceCount),
+            "influence count",
+        );
     });
     match view {
         Some(WeightView::Joint(joint)) => {
-            let name = character.skeleton.names().get(usize::from(joint)).map_or("no such joint", |name| name);
+            let name = character
+                .skeleton
+                .names()
+                .get(usize::from(joint))
+                .map_or("no such joint", |name| name);
             ui.horizontal(|ui| {
                 ui.label(name);
                 ui.weak("0");
-                let (bar, _) = ui.allocate_exact_size(egui::vec2(160.0, 10.0), egui::Sense::hover());
+                let (bar, _) =
+                    ui.allocate_exact_size(egui::vec2(160.0, 10.0), egui::Sense::hover());
                 const STEPS: usize = 80;
                 let step = bar.width() / STEPS as f32;
                 for i in 0..STEPS {
                     let left = bar.left() + i as f32 * step;
-                    let slice = egui::Rect::from_min_size(egui::pos2(left, bar.top()), egui::vec2(step, bar.height()));
-                    ui.painter().rect_filled(slice, 0.0, color32(weight_color(i as f32 / (STEPS - 1) as f32)));
+                    let slice = egui::Rect::from_min_size(
+                        egui::pos2(left, bar.top()),
+                        egui::vec2(step, bar.height()),
+                    );
+                    ui.painter().rect_filled(
+                        slice,
+                        0.0,
+                        color32(weight_color(i as f32 / (STEPS - 1) as f32)),
+                    );
                 }
                 ui.weak("1");
             });
@@ -71,8 +87,10 @@ pub(super) fn show(
         Some(WeightView::InfluenceCount) => {
             ui.horizontal(|ui| {
                 for (count, label) in ["0", "1", "2", "3", "4", "more"].into_iter().enumerate() {
-                    let (square, _) = ui.allocate_exact_size(egui::vec2(10.0, 10.0), egui::Sense::hover());
-                    ui.painter().rect_filled(square, 2.0, color32(influence_count_color(count)));
+                    let (square, _) =
+                        ui.allocate_exact_size(egui::vec2(10.0, 10.0), egui::Sense::hover());
+                    ui.painter()
+                        .rect_filled(square, 2.0, color32(influence_count_color(count)));
                     ui.weak(label);
                 }
             });

@@ -8,7 +8,10 @@ use std::borrow::Cow;
 
 /// A table whose columns fit their contents.
 pub(super) fn grid(id: &str, columns: usize) -> egui::Grid {
-    egui::Grid::new(id).num_columns(columns).spacing([10.0, 3.0]).min_col_width(20.0)
+    egui::Grid::new(id)
+        .num_columns(columns)
+        .spacing([10.0, 3.0])
+        .min_col_width(20.0)
 }
 
 /// A cell that is never truncated.
@@ -18,7 +21,9 @@ pub(super) fn cell(ui: &mut Ui, text: impl Into<egui::WidgetText>) {
 
 /// A right-aligned cell. Doesn't work in a grid's last column, which has no right edge.
 pub(super) fn right_cell(ui: &mut Ui, text: impl Into<egui::WidgetText>) {
-    ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| cell(ui, text));
+    ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
+        cell(ui, text)
+    });
 }
 
 /// A cell with a name, truncated to `letters`; hovering shows all of it.
@@ -82,11 +87,19 @@ impl EulerEdit {
 }
 
 /// A row of a two-column grid: a label, and numbers of fixed width.
-pub(super) fn row(ui: &mut Ui, label: &str, values: impl IntoIterator<Item = f32>, decimals: usize) {
+pub(super) fn row(
+    ui: &mut Ui,
+    label: &str,
+    values: impl IntoIterator<Item = f32>,
+    decimals: usize,
+) {
     cell(ui, RichText::new(label).weak());
     ui.horizontal(|ui| {
         for value in values {
-            cell(ui, RichText::new(format!("{:>9}", plain(value.into(), decimals))).monospace());
+            cell(
+                ui,
+                RichText::new(format!("{:>9}", plain(value.into(), decimals))).monospace(),
+            );
         }
     });
     ui.end_row();
@@ -103,7 +116,13 @@ pub(super) fn transform(ui: &mut Ui, id: &str, transform: &JointTransform) {
 }
 
 /// Shows three draggable numbers; returns `true` if one changed.
-pub(super) fn drag3(ui: &mut Ui, values: &mut [f32; 3], speed: f64, suffix: &'static str, decimals: usize) -> bool {
+pub(super) fn drag3(
+    ui: &mut Ui,
+    values: &mut [f32; 3],
+    speed: f64,
+    suffix: &'static str,
+    decimals: usize,
+) -> bool {
     let mut changed = false;
     ui.horizontal(|ui| {
         for ((value, axis), color) in values.iter_mut().zip(["x ", "y ", "z "]).zip(AXES) {
@@ -114,8 +133,18 @@ pub(super) fn drag3(ui: &mut Ui, values: &mut [f32; 3], speed: f64, suffix: &'st
                 .custom_formatter(|value, _| plain(value, decimals));
             let field = ui.add_sized([84.0, 20.0], drag);
             changed |= field.changed();
-            let stripe = egui::Rect::from_min_size(field.rect.min, egui::vec2(3.0, field.rect.height()));
-            ui.painter().rect_filled(stripe, egui::CornerRadius { nw: 2, sw: 2, ne: 0, se: 0 }, color);
+            let stripe =
+                egui::Rect::from_min_size(field.rect.min, egui::vec2(3.0, field.rect.height()));
+            ui.painter().rect_filled(
+                stripe,
+                egui::CornerRadius {
+                    nw: 2,
+                    sw: 2,
+                    ne: 0,
+                    se: 0,
+                },
+                color,
+            );
         }
     });
     changed && values.iter().all(|value| value.is_finite())
@@ -164,28 +193,47 @@ mod tests {
         let turned = edit.rotation();
         // Converting would give (180, 45, 180).
         assert_eq!(*edit.angles(3, turned), [0.0, 135.0, 0.0]);
-        assert_eq!(*edit.angles(3, -turned), [0.0, 135.0, 0.0], "the other quaternion of the same rotation");
+        assert_eq!(
+            *edit.angles(3, -turned),
+            [0.0, 135.0, 0.0],
+            "the other quaternion of the same rotation"
+        );
         let other = edit.angles(4, turned);
-        assert!((rotation(*other).dot(turned)).abs() > 1.0 - 1e-6, "another joint starts from its rotation");
+        assert!(
+            (rotation(*other).dot(turned)).abs() > 1.0 - 1e-6,
+            "another joint starts from its rotation"
+        );
         let followed = edit.angles(4, Quat::from_rotation_x(0.5))[0];
-        assert!((followed - 0.5f32.to_degrees()).abs() < 1e-2, "the animation is followed");
+        assert!(
+            (followed - 0.5f32.to_degrees()).abs() < 1e-2,
+            "the animation is followed"
+        );
     }
 
     #[test]
     fn euler_angles_come_back() {
         for angles in [[10.0, 20.0, 30.0], [-170.0, 80.0, 5.0], [0.0, 0.0, -90.0]] {
             let back = degrees(rotation(angles));
-            assert!(angles.iter().zip(back).all(|(a, b)| (a - b).abs() < 1e-2), "{angles:?} {back:?}");
+            assert!(
+                angles.iter().zip(back).all(|(a, b)| (a - b).abs() < 1e-2),
+                "{angles:?} {back:?}"
+            );
         }
     }
 
     #[test]
     fn numbers_that_round_to_zero_have_no_sign() {
-        assert_eq!([-1e-9, -0.25, 3.0].map(|value| plain(value, 2)), ["0.00", "-0.25", "3.00"]);
+        assert_eq!(
+            [-1e-9, -0.25, 3.0].map(|value| plain(value, 2)),
+            ["0.00", "-0.25", "3.00"]
+        );
     }
 
     #[test]
     fn thousands_are_separated() {
-        assert_eq!([7, 999, 1000, 1234567].map(grouped), ["7", "999", "1,000", "1,234,567"]);
+        assert_eq!(
+            [7, 999, 1000, 1234567].map(grouped),
+            ["7", "999", "1,000", "1,234,567"]
+        );
     }
 }

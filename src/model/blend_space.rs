@@ -62,7 +62,10 @@ impl From<f64> for BlendPoint {
 
 impl From<f32> for BlendPoint {
     fn from(x: f32) -> Self {
-        Self { x: x.into(), y: 0.0 }
+        Self {
+            x: x.into(),
+            y: 0.0,
+        }
     }
 }
 
@@ -74,7 +77,10 @@ impl From<(f64, f64)> for BlendPoint {
 
 impl From<(f32, f32)> for BlendPoint {
     fn from((x, y): (f32, f32)) -> Self {
-        Self { x: x.into(), y: y.into() }
+        Self {
+            x: x.into(),
+            y: y.into(),
+        }
     }
 }
 
@@ -116,7 +122,9 @@ pub enum BlendSpaceError {
     #[error("it has {0} points, expected at most {most}; split it into several", most = BlendSpace::MOST_POINTS)]
     TooMany(usize),
     /// A point's place is not finite, or at a number of more than a hundred digits.
-    #[error("`{0}` is at a place that is not a finite number, or too large to compute with; give it another one")]
+    #[error(
+        "`{0}` is at a place that is not a finite number, or too large to compute with; give it another one"
+    )]
     NotFinite(Arc<str>),
     /// Two points are in one place, or almost.
     #[error(
@@ -125,7 +133,9 @@ pub enum BlendSpaceError {
     )]
     TooClose(Arc<str>, Arc<str>),
     /// Three points are almost on one line.
-    #[error("`{0}`, `{1}` and `{2}` are almost, but not quite, on a line; put them on one line, or farther off it")]
+    #[error(
+        "`{0}`, `{1}` and `{2}` are almost, but not quite, on a line; put them on one line, or farther off it"
+    )]
     Sliver(Arc<str>, Arc<str>, Arc<str>),
     /// The smoothing is negative or not finite.
     #[error("its smoothing is {0} s, expected 0 or more, and finite; leave it out for none")]
@@ -182,7 +192,10 @@ impl BlendSpace {
         name: impl Into<Arc<str>>,
         points: impl IntoIterator<Item = (C, f64)>,
     ) -> Result<Self, BlendSpaceError> {
-        let points = points.into_iter().map(|(clip, x)| BlendSpacePoint { clip: clip.into(), at: x.into() });
+        let points = points.into_iter().map(|(clip, x)| BlendSpacePoint {
+            clip: clip.into(),
+            at: x.into(),
+        });
         Self::new(name.into(), points.collect(), false)
     }
 
@@ -196,11 +209,18 @@ impl BlendSpace {
         name: impl Into<Arc<str>>,
         points: impl IntoIterator<Item = (C, P)>,
     ) -> Result<Self, BlendSpaceError> {
-        let points = points.into_iter().map(|(clip, at)| BlendSpacePoint { clip: clip.into(), at: at.into() });
+        let points = points.into_iter().map(|(clip, at)| BlendSpacePoint {
+            clip: clip.into(),
+            at: at.into(),
+        });
         Self::new(name.into(), points.collect(), true)
     }
 
-    fn new(name: Arc<str>, points: Box<[BlendSpacePoint]>, is_plane: bool) -> Result<Self, BlendSpaceError> {
+    fn new(
+        name: Arc<str>,
+        points: Box<[BlendSpacePoint]>,
+        is_plane: bool,
+    ) -> Result<Self, BlendSpaceError> {
         if points.is_empty() {
             return Err(BlendSpaceError::Empty);
         }
@@ -208,7 +228,8 @@ impl BlendSpace {
             return Err(BlendSpaceError::TooMany(points.len()));
         }
         // Numbers beyond this leave no room to compute with.
-        let is_sound = |point: BlendPoint| [point.x, point.y].iter().all(|number| number.abs() < 1e100);
+        let is_sound =
+            |point: BlendPoint| [point.x, point.y].iter().all(|number| number.abs() < 1e100);
         if let Some(odd) = points.iter().find(|point| !is_sound(point.at)) {
             return Err(BlendSpaceError::NotFinite(odd.clip.clone()));
         }
@@ -218,7 +239,14 @@ impl BlendSpace {
             LayoutError::TooClose(a, b) => BlendSpaceError::TooClose(clip(a), clip(b)),
             LayoutError::Sliver([a, b, c]) => BlendSpaceError::Sliver(clip(a), clip(b), clip(c)),
         })?;
-        Ok(Self { name, points, is_plane, smoothing: 0.0, sync: BlendSync::default(), layout })
+        Ok(Self {
+            name,
+            points,
+            is_plane,
+            smoothing: 0.0,
+            sync: BlendSync::default(),
+            layout,
+        })
     }
 
     /// Makes parameters follow what they are set to at a steady speed: across the whole size of the space in this many
@@ -228,7 +256,14 @@ impl BlendSpace {
     /// If the time is negative or not finite.
     pub fn smoothed(self, seconds: f64) -> Result<Self, BlendSpaceError> {
         let is_sound = seconds.is_finite() && seconds >= 0.0;
-        if is_sound { Ok(Self { smoothing: seconds, ..self }) } else { Err(BlendSpaceError::Smoothing(seconds)) }
+        if is_sound {
+            Ok(Self {
+                smoothing: seconds,
+                ..self
+            })
+        } else {
+            Err(BlendSpaceError::Smoothing(seconds))
+        }
     }
 
     /// Sets how the clips are kept in phase.
@@ -292,7 +327,14 @@ impl BlendSpace {
 /// Two spaces are equal if they were given the same.
 impl PartialEq for BlendSpace {
     fn eq(&self, other: &Self) -> bool {
-        let given = |space: &Self| (space.name.clone(), space.is_plane, space.smoothing, space.sync.clone());
+        let given = |space: &Self| {
+            (
+                space.name.clone(),
+                space.is_plane,
+                space.smoothing,
+                space.sync.clone(),
+            )
+        };
         self.points == other.points && given(self) == given(other)
     }
 }
@@ -303,13 +345,25 @@ mod tests {
 
     #[test]
     fn errors_name_the_clips_and_say_what_to_do() {
-        let line = |points: &[(&str, f64)]| BlendSpace::line("s", points.iter().copied()).unwrap_err().to_string();
+        let line = |points: &[(&str, f64)]| {
+            BlendSpace::line("s", points.iter().copied())
+                .unwrap_err()
+                .to_string()
+        };
         assert_eq!(line(&[]), "it has no points; place at least one clip");
         assert!(line(&[("a", 0.0), ("b", f64::NAN)]).contains("`b` is at a place"));
-        assert!(line(&[("a", 0.0), ("b", 1.0), ("c", 1.0)]).contains("`b` and `c` are in the same place"));
+        assert!(
+            line(&[("a", 0.0), ("b", 1.0), ("c", 1.0)])
+                .contains("`b` and `c` are in the same place")
+        );
         let many: Vec<_> = (0..65).map(|i| ("a", f64::from(i))).collect();
         assert!(line(&many).contains("65 points, expected at most 64"));
-        let sliver = [("a", (0.0, 0.0)), ("b", (1.0, 0.0)), ("c", (0.5, 1e-5)), ("d", (0.5, 1.0))];
+        let sliver = [
+            ("a", (0.0, 0.0)),
+            ("b", (1.0, 0.0)),
+            ("c", (0.5, 1e-5)),
+            ("d", (0.5, 1.0)),
+        ];
         let error = BlendSpace::plane("s", sliver).unwrap_err();
         assert!(matches!(error, BlendSpaceError::Sliver(..)), "{error}");
         let space = BlendSpace::line("s", [("a", 0.0)]).unwrap();
@@ -321,8 +375,14 @@ mod tests {
         let space = BlendSpace::line("s", [("a", 2.0)]).unwrap();
         assert_eq!(space.weights((9.0, -3.0)).collect::<Vec<_>>(), [("a", 1.0)]);
         let space = BlendSpace::line("s", [("b", 1.0), ("a", 0.0)]).unwrap();
-        assert_eq!(space.weights((0.25, 77.0)).collect::<Vec<_>>(), [("b", 0.25), ("a", 0.75)]);
+        assert_eq!(
+            space.weights((0.25, 77.0)).collect::<Vec<_>>(),
+            [("b", 0.25), ("a", 0.75)]
+        );
         assert_eq!(space.nearest((0.25, 77.0)), BlendPoint::new(0.25, 0.0));
-        assert_eq!((space.nearest(9.0).x, space.nearest(f64::NAN).x), (1.0, 0.0));
+        assert_eq!(
+            (space.nearest(9.0).x, space.nearest(f64::NAN).x),
+            (1.0, 0.0)
+        );
     }
 }

@@ -15,7 +15,10 @@ pub struct BoundingBox {
 impl BoundingBox {
     /// The box of a single point.
     pub const fn point(point: Vec3) -> Self {
-        Self { min: point, max: point }
+        Self {
+            min: point,
+            max: point,
+        }
     }
 
     /// The smallest box around `points`; `None` if there are none.
@@ -25,7 +28,10 @@ impl BoundingBox {
 
     /// The smallest box around both.
     pub fn union(self, other: Self) -> Self {
-        Self { min: self.min.min(other.min), max: self.max.max(other.max) }
+        Self {
+            min: self.min.min(other.min),
+            max: self.max.max(other.max),
+        }
     }
 
     /// Returns `true` if `point` lies in the box or on its surface.
@@ -46,7 +52,13 @@ impl BoundingBox {
     /// The eight corners.
     pub fn corners(&self) -> [Vec3; 8] {
         std::array::from_fn(|i| {
-            let pick = |bit: usize| if i >> bit & 1 == 0 { self.min[bit] } else { self.max[bit] };
+            let pick = |bit: usize| {
+                if i >> bit & 1 == 0 {
+                    self.min[bit]
+                } else {
+                    self.max[bit]
+                }
+            };
             Vec3::new(pick(0), pick(1), pick(2))
         })
     }

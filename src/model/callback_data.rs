@@ -28,7 +28,10 @@ use std::{fmt, ops::Deref, sync::Arc};
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
-#[cfg_attr(feature = "bevy", reflect(opaque, Clone, Debug, Default, PartialEq, Serialize, Deserialize))]
+#[cfg_attr(
+    feature = "bevy",
+    reflect(opaque, Clone, Debug, Default, PartialEq, Serialize, Deserialize)
+)]
 pub struct CallbackData(Arc<Value>);
 
 #[cfg(feature = "bevy")]
@@ -43,7 +46,9 @@ impl CallbackData {
     pub fn new<T: Serialize + ?Sized>(value: &T) -> Result<Self, ron::Error> {
         let text = ron::to_string(value)?;
         if let Some(variant) = find_variant(&text) {
-            let message = format!("callback data cannot hold the enum variant `{variant}`; use a string or a number");
+            let message = format!(
+                "callback data cannot hold the enum variant `{variant}`; use a string or a number"
+            );
             return Err(ron::Error::Message(message));
         }
         Ok(Self::of(ron::from_str(&text)?))
@@ -90,8 +95,13 @@ fn find_variant(text: &str) -> Option<&str> {
                 rest[1..].find(ends).map_or(rest.len(), |end| end + 2)
             }
             _ if first.is_alphabetic() || first == '_' => {
-                let end = rest.find(|c: char| !c.is_alphanumeric() && !"_#".contains(c)).unwrap_or(rest.len());
-                let is_literal = matches!(&rest[..end], "true" | "false" | "inf" | "NaN" | "None" | "Some");
+                let end = rest
+                    .find(|c: char| !c.is_alphanumeric() && !"_#".contains(c))
+                    .unwrap_or(rest.len());
+                let is_literal = matches!(
+                    &rest[..end],
+                    "true" | "false" | "inf" | "NaN" | "None" | "Some"
+                );
                 // Byte strings start with a letter too.
                 if !is_literal && !rest[end..].starts_with([':', '"']) {
                     return Some(&rest[..end]);
@@ -99,7 +109,9 @@ fn find_variant(text: &str) -> Option<&str> {
                 end
             }
             // Digits may be followed by an exponent or a suffix.
-            _ if first.is_ascii_digit() => rest.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(rest.len()),
+            _ if first.is_ascii_digit() => rest
+                .find(|c: char| !c.is_ascii_alphanumeric())
+                .unwrap_or(rest.len()),
             _ => first.len_utf8(),
         };
         rest = &rest[length..];
@@ -134,7 +146,11 @@ fn plain(value: Value) -> Value {
         Value::Number(number) => Value::Number(plain_number(number)),
         Value::Option(Some(value)) => Value::Option(Some(Box::new(plain(*value)))),
         Value::Seq(values) => Value::Seq(values.into_iter().map(plain).collect()),
-        Value::Map(map) => Value::Map(map.into_iter().map(|(key, value)| (plain(key), plain(value))).collect()),
+        Value::Map(map) => Value::Map(
+            map.into_iter()
+                .map(|(key, value)| (plain(key), plain(value)))
+                .collect(),
+        ),
         value => value,
     }
 }
@@ -246,13 +262,18 @@ impl Serialize for Tagged<'_> {
             Value::String(value) => to.serialize_newtype_variant(NAME, 6, "String", value),
             Value::Bytes(value) => to.serialize_newtype_variant(NAME, 7, "Bytes", &Raw(value)),
             Value::Option(None) => to.serialize_unit_variant(NAME, 8, "None"),
-            Value::Option(Some(value)) => to.serialize_newtype_variant(NAME, 9, "Some", &Tagged(value)),
+            Value::Option(Some(value)) => {
+                to.serialize_newtype_variant(NAME, 9, "Some", &Tagged(value))
+            }
             Value::Seq(values) => {
                 let values: Vec<_> = values.iter().map(Tagged).collect();
                 to.serialize_newtype_variant(NAME, 10, "Seq", &values)
             }
             Value::Map(map) => {
-                let pairs: Vec<_> = map.iter().map(|(key, value)| (Tagged(key), Tagged(value))).collect();
+                let pairs: Vec<_> = map
+                    .iter()
+                    .map(|(key, value)| (Tagged(key), Tagged(value)))
+                    .collect();
                 to.serialize_newtype_variant(NAME, 11, "Map", &pairs)
             }
         }
@@ -273,9 +294,12 @@ impl From<TaggedForm> for Value {
             TaggedForm::None => Self::Option(None),
             TaggedForm::Some(value) => Self::Option(Some(Box::new((*value).into()))),
             TaggedForm::Seq(values) => Self::Seq(values.into_iter().map(Self::from).collect()),
-            TaggedForm::Map(pairs) => {
-                Self::Map(pairs.into_iter().map(|(key, value)| (Self::from(key), Self::from(value))).collect())
-            }
+            TaggedForm::Map(pairs) => Self::Map(
+                pairs
+                    .into_iter()
+                    .map(|(key, value)| (Self::from(key), Self::from(value)))
+                    .collect(),
+            ),
         }
     }
 }
@@ -315,10 +339,33 @@ mod tests {
             Left,
             Right(f32),
         }
-        let value = (1.5e-9_f32, 'L', "a 'quoted\\\" Left", [Some(true), None], f64::INFINITY, -3);
-        let back: (f32, char, String, [Option<bool>; 2], f64, i32) = CallbackData::new(&value).unwrap().to().unwrap();
-        assert_eq!(back, (value.0, value.1, value.2.to_owned(), value.3, value.4, value.5));
-        assert!(CallbackData::new(&Foot::Left).unwrap_err().to_string().contains("`Left`"));
+        let value = (
+            1.5e-9_f32,
+            'L',
+            "a 'quoted\\\" Left",
+            [Some(true), None],
+            f64::INFINITY,
+            -3,
+        );
+        let back: (f32, char, String, [Option<bool>; 2], f64, i32) =
+            CallbackData::new(&value).unwrap().to().unwrap();
+        assert_eq!(
+            back,
+            (
+                value.0,
+                value.1,
+                value.2.to_owned(),
+                value.3,
+                value.4,
+                value.5
+            )
+        );
+        assert!(
+            CallbackData::new(&Foot::Left)
+                .unwrap_err()
+                .to_string()
+                .contains("`Left`")
+        );
         assert!(CallbackData::new(&[(0, Foot::Right(0.5))]).is_err());
         assert_eq!(CallbackData::from(2.5).to::<f32>().unwrap(), 2.5);
         assert!(CallbackData::default().to::<u8>().is_err());

@@ -108,13 +108,21 @@ impl SkeletalClip {
 
     /// Frames per second, on average if they are not evenly spaced; 0 for a clip of one frame or no length.
     pub fn frame_rate(&self) -> f64 {
-        if self.timing.duration > 0.0 { (self.frame_count - 1) as f64 / self.timing.duration } else { 0.0 }
+        if self.timing.duration > 0.0 {
+            (self.frame_count - 1) as f64 / self.timing.duration
+        } else {
+            0.0
+        }
     }
 
     /// Seconds from the start to each frame, or `None` if frames are evenly spaced. Two equal times are a step.
     #[inline]
     pub fn frame_times(&self) -> Option<&[f64]> {
-        if self.times.is_empty() { None } else { Some(&self.times) }
+        if self.times.is_empty() {
+            None
+        } else {
+            Some(&self.times)
+        }
     }
 
     /// Seconds from the start to a frame.
@@ -167,7 +175,11 @@ impl SkeletalClip {
     #[inline]
     pub(crate) fn frames_of_numbers(&self, first: usize, last: usize) -> &[[u16; 4]] {
         let stride = self.ranges.len();
-        if stride == 0 { &[] } else { &self.numbers[first * stride..(last + 1) * stride] }
+        if stride == 0 {
+            &[]
+        } else {
+            &self.numbers[first * stride..(last + 1) * stride]
+        }
     }
 
     /// Ranges of the vectors of [`Self::numbers`].
@@ -206,7 +218,9 @@ impl SkeletalClip {
 
     /// Returns `true` if the clip moves a joint.
     pub fn animates(&self, joint: usize) -> bool {
-        self.rows.get(joint / 4).is_some_and(|row| row.animated[joint % 4] > 0.0)
+        self.rows
+            .get(joint / 4)
+            .is_some_and(|row| row.animated[joint % 4] > 0.0)
     }
 
     /// A joint's transform at a frame; the identity for joints that the clip does not move.
@@ -222,7 +236,11 @@ impl SkeletalClip {
         let rotation = Quat::from_xyzw(read(r, 0), read(r, 1), read(r, 2), read(r, 3));
         JointTransform {
             translation: vec3(row.translation),
-            rotation: if matches!(r, ChannelSlot::Quantized(_)) { rotation.normalize() } else { rotation },
+            rotation: if matches!(r, ChannelSlot::Quantized(_)) {
+                rotation.normalize()
+            } else {
+                rotation
+            },
             scale: vec3(row.scale),
         }
     }
@@ -230,7 +248,12 @@ impl SkeletalClip {
     /// The rotations of a row's joints at a frame; quantized ones are only nearly of unit length.
     pub(crate) fn rotations_at(&self, row: usize, frame: usize) -> SoaQuat {
         let read = |i| self.vector(self.rows[row].rotation, i, frame);
-        SoaQuat { x: read(0), y: read(1), z: read(2), w: read(3) }
+        SoaQuat {
+            x: read(0),
+            y: read(1),
+            z: read(2),
+            w: read(3),
+        }
     }
 
     /// The `i`-th vector of a channel at a frame.
@@ -239,7 +262,8 @@ impl SkeletalClip {
             ChannelSlot::Constant(at) => self.constants[at as usize + i],
             ChannelSlot::Sampled(at) => self.frame(frame)[at as usize + i],
             ChannelSlot::Quantized(at) => {
-                let (at, NumberRange { low, step }) = (at as usize + i, self.ranges[at as usize + i]);
+                let (at, NumberRange { low, step }) =
+                    (at as usize + i, self.ranges[at as usize + i]);
                 Vec4::from_array(self.numbers(frame)[at].map(f32::from)) * step + low
             }
         }
@@ -256,7 +280,9 @@ impl SkeletalClip {
         ClipFrames {
             joints: self.joints.clone(),
             animated: (0..joints).map(|j| self.animates(j)).collect(),
-            transforms: (0..self.frame_count * joints).map(|i| self.transform_at(i % joints, i / joints)).collect(),
+            transforms: (0..self.frame_count * joints)
+                .map(|i| self.transform_at(i % joints, i / joints))
+                .collect(),
         }
     }
 
@@ -304,9 +330,17 @@ mod tests {
     fn a_single_scaled_joint_is_noticed_and_one_that_is_not_moved_is_not() {
         let mut frames = two_joints().to_frames();
         frames.transforms[3].scale.y = 1.001;
-        assert!(!SkeletalClip::new(ClipTiming::new("walk", 1.0), &frames).unwrap().unit_scale());
+        assert!(
+            !SkeletalClip::new(ClipTiming::new("walk", 1.0), &frames)
+                .unwrap()
+                .unit_scale()
+        );
         frames.animated = vec![true, false];
-        assert!(SkeletalClip::new(ClipTiming::new("walk", 1.0), &frames).unwrap().unit_scale());
+        assert!(
+            SkeletalClip::new(ClipTiming::new("walk", 1.0), &frames)
+                .unwrap()
+                .unit_scale()
+        );
     }
 
     #[test]
@@ -319,7 +353,10 @@ mod tests {
         };
         let skeleton = Skeleton::new(vec![joint("b"), joint("c"), joint("a"), joint("a")]).unwrap();
         let bound = two_joints().bind(&skeleton);
-        assert_eq!([0, 1, 2, 3].map(|j| bound.animates(j)), [true, false, true, false]);
+        assert_eq!(
+            [0, 1, 2, 3].map(|j| bound.animates(j)),
+            [true, false, true, false]
+        );
         assert_eq!(bound.transform_at(2, 1), two_joints().transform_at(0, 1));
         assert_eq!(bound.transform_at(0, 1), two_joints().transform_at(1, 1));
     }
@@ -329,7 +366,14 @@ mod tests {
         let mut frames = two_joints().to_frames();
         frames.transforms[3].scale.x = f32::NAN;
         let error = SkeletalClip::new(ClipTiming::new("walk", 1.0), &frames).unwrap_err();
-        assert_eq!(error, ClipError::NotFinite { clip: "walk".into(), frame: 1, joint: "b".into() });
+        assert_eq!(
+            error,
+            ClipError::NotFinite {
+                clip: "walk".into(),
+                frame: 1,
+                joint: "b".into()
+            }
+        );
         frames.transforms.pop();
         assert!(matches!(
             SkeletalClip::new(ClipTiming::new("walk", 1.0), &frames),

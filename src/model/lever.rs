@@ -14,19 +14,33 @@ pub(crate) fn axes_apart(one: &Affine3A, other: &Affine3A) -> f32 {
     let apart = |(one, other): (Vec3A, Vec3A)| {
         let lengths = (one.length() - other.length()).abs();
         let directions = one.normalize_or_zero() - other.normalize_or_zero();
-        lengths + if one == Vec3A::ZERO || other == Vec3A::ZERO { 0.0 } else { directions.length() }
+        lengths
+            + if one == Vec3A::ZERO || other == Vec3A::ZERO {
+                0.0
+            } else {
+                directions.length()
+            }
     };
     let columns = |m: &Affine3A| [m.matrix3.x_axis, m.matrix3.y_axis, m.matrix3.z_axis];
     let apart = columns(one).into_iter().zip(columns(other)).map(apart);
     // Not `max`, which ignores NaN.
-    apart.fold(0.0, |worst, apart| if apart <= worst { worst } else { apart })
+    apart.fold(
+        0.0,
+        |worst, apart| if apart <= worst { worst } else { apart },
+    )
 }
 
 /// Returns a model's size: the diagonal of the box around its vertices and joints at rest.
 pub(crate) fn size_at_rest(skeleton: &Skeleton, parts: &[SkinPart]) -> f64 {
-    let mut joints = skeleton.rest_model().iter().map(|joint| BoundingBox::point(joint.translation.into()));
+    let mut joints = skeleton
+        .rest_model()
+        .iter()
+        .map(|joint| BoundingBox::point(joint.translation.into()));
     let first = joints.next().unwrap_or(BoundingBox::point(Vec3::ZERO));
-    let positions = parts.iter().flat_map(|part| &part.positions).map(|&at| BoundingBox::point(at));
+    let positions = parts
+        .iter()
+        .flat_map(|part| &part.positions)
+        .map(|&at| BoundingBox::point(at));
     let all = joints.chain(positions).fold(first, BoundingBox::union);
     (all.max.as_dvec3() - all.min.as_dvec3()).length()
 }

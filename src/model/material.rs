@@ -89,7 +89,11 @@ pub struct UvTransform {
 
 impl Default for UvTransform {
     fn default() -> Self {
-        Self { offset: [0.0; 2], rotation: 0.0, scale: [1.0; 2] }
+        Self {
+            offset: [0.0; 2],
+            rotation: 0.0,
+            scale: [1.0; 2],
+        }
     }
 }
 

@@ -1,7 +1,8 @@
 //! Mirrored clips.
 
 use super::{
-    ClipError, ClipFrames, ClipTiming, JointIndex, JointTransform, RootPath, SkeletalClip, Skeleton,
+    ClipError, ClipFrames, ClipTiming, JointIndex, JointTransform, RootPath, SkeletalClip,
+    Skeleton,
     sides::{MirrorPlane, RestFrame, Sides, mirrored_callback},
 };
 use glam::Vec3;
@@ -32,20 +33,37 @@ impl SkeletalClip {
         for joint in skeleton.joints() {
             out.animated[mirror.to(joint)] = clip.animates(usize::from(joint));
         }
-        let frames = given.transforms.chunks_exact(joints.max(1)).zip(out.transforms.chunks_exact_mut(joints.max(1)));
+        let frames = given
+            .transforms
+            .chunks_exact(joints.max(1))
+            .zip(out.transforms.chunks_exact_mut(joints.max(1)));
         for (from, to) in frames {
-            for joint in skeleton.joints().filter(|&joint| clip.animates(usize::from(joint))) {
-                to[mirror.to(joint)] = mirror.transform(joint, &from[usize::from(joint)], clip.additive);
+            for joint in skeleton
+                .joints()
+                .filter(|&joint| clip.animates(usize::from(joint)))
+            {
+                to[mirror.to(joint)] =
+                    mirror.transform(joint, &from[usize::from(joint)], clip.additive);
             }
         }
-        let callbacks = clip.timing.callbacks.iter().map(|key| mirrored_callback(skeleton, key));
-        let timing = ClipTiming { callbacks: callbacks.collect(), ..clip.timing.clone() };
+        let callbacks = clip
+            .timing
+            .callbacks
+            .iter()
+            .map(|key| mirrored_callback(skeleton, key));
+        let timing = ClipTiming {
+            callbacks: callbacks.collect(),
+            ..clip.timing.clone()
+        };
         let mut mirrored = match clip.frame_times() {
             None => Self::new(timing, &out)?,
             Some(times) => Self::at_times(timing, &out, times)?,
         };
         mirrored.additive = clip.additive;
-        mirrored.set_root_path(clip.root_path().map(|path| Arc::new(path.mirrored(mirror.plane))));
+        mirrored.set_root_path(
+            clip.root_path()
+                .map(|path| Arc::new(path.mirrored(mirror.plane))),
+        );
         Ok(mirrored)
     }
 }
@@ -61,7 +79,12 @@ struct Mirror<'a> {
 impl<'a> Mirror<'a> {
     fn new(skeleton: &'a Skeleton) -> Self {
         let sides = Sides::new(skeleton);
-        Self { skeleton, plane: sides.plane(), sides, frames: RestFrame::all(skeleton) }
+        Self {
+            skeleton,
+            plane: sides.plane(),
+            sides,
+            frames: RestFrame::all(skeleton),
+        }
     }
 
     fn to(&self, joint: JointIndex) -> usize {
@@ -69,7 +92,12 @@ impl<'a> Mirror<'a> {
     }
 
     /// A joint's transform as its counterpart's. In double precision, so that there and back is the same.
-    fn transform(&self, joint: JointIndex, given: &JointTransform, additive: bool) -> JointTransform {
+    fn transform(
+        &self,
+        joint: JointIndex,
+        given: &JointTransform,
+        additive: bool,
+    ) -> JointTransform {
         let other = self.sides.other(joint);
         let (from_rest, to_rest) = match additive {
             // Differences are from no pose in particular.
@@ -78,7 +106,9 @@ impl<'a> Mirror<'a> {
         };
         let above = |joint: JointIndex| {
             let parent = self.skeleton.parents()[usize::from(joint)];
-            parent.map_or(RestFrame::IDENTITY, |parent| self.frames[usize::from(parent)])
+            parent.map_or(RestFrame::IDENTITY, |parent| {
+                self.frames[usize::from(parent)]
+            })
         };
         let [from_own, to_own] = [joint, other].map(|joint| self.frames[usize::from(joint)]);
         let [from_above, to_above] = [joint, other].map(above);
@@ -89,22 +119,32 @@ impl<'a> Mirror<'a> {
             self.plane.carry_turn(rotation, &from_own, &to_own)
         } else {
             let turn = rotation * from_rest.rotation.as_dquat().normalize().conjugate();
-            self.plane.carry_turn(turn, &from_above, &to_above) * to_rest.rotation.as_dquat().normalize()
+            self.plane.carry_turn(turn, &from_above, &to_above)
+                * to_rest.rotation.as_dquat().normalize()
         };
         let shift = (given.translation - from_rest.translation).as_dvec3();
-        let translation = to_rest.translation.as_dvec3() + self.plane.carry_shift(shift, &from_above, &to_above);
+        let translation =
+            to_rest.translation.as_dvec3() + self.plane.carry_shift(shift, &from_above, &to_above);
         let ratio = given.scale.as_dvec3() / from_rest.scale.as_dvec3();
         let axes = self.plane.axes(&from_own, &to_own);
         let scale = |at: usize| {
             let scaled = f64::from(to_rest.scale[at]) * ratio[axes[at]];
-            if scaled.is_finite() { scaled as f32 } else { to_rest.scale[at] }
+            if scaled.is_finite() {
+                scaled as f32
+            } else {
+                to_rest.scale[at]
+            }
         };
         let mirrored = JointTransform {
             translation: translation.as_vec3(),
             rotation: rotation.normalize().as_quat(),
             scale: Vec3::new(scale(0), scale(1), scale(2)),
         };
-        if mirrored.is_finite() { mirrored } else { to_rest }
+        if mirrored.is_finite() {
+            mirrored
+        } else {
+            to_rest
+        }
     }
 }
 
@@ -144,26 +184,35 @@ mod tests {
             ("arm.R", Some(1), Vec3::new(middle - 0.3, 1.3, 0.0)),
             ("hand.R", Some(4), Vec3::new(middle - 0.9, 1.2, -0.2)),
         ];
-        let frames: Vec<Affine3A> =
-            places.iter().map(|(_, _, at)| Affine3A::from_rotation_translation(turn(random, 3.0), *at)).collect();
-        let joints = places.iter().zip(&frames).map(|(&(name, parent, _), frame)| Joint {
-            name: name.into(),
-            parent,
-            rest: JointTransform {
-                scale: Vec3::ONE,
-                ..JointTransform::from_affine(
-                    parent.map_or(*frame, |parent: u16| frames[usize::from(parent)].inverse() * *frame),
-                )
-            },
-            inverse_bind: Affine3A::IDENTITY,
-        });
+        let frames: Vec<Affine3A> = places
+            .iter()
+            .map(|(_, _, at)| Affine3A::from_rotation_translation(turn(random, 3.0), *at))
+            .collect();
+        let joints = places
+            .iter()
+            .zip(&frames)
+            .map(|(&(name, parent, _), frame)| Joint {
+                name: name.into(),
+                parent,
+                rest: JointTransform {
+                    scale: Vec3::ONE,
+                    ..JointTransform::from_affine(parent.map_or(*frame, |parent: u16| {
+                        frames[usize::from(parent)].inverse() * *frame
+                    }))
+                },
+                inverse_bind: Affine3A::IDENTITY,
+            });
         Skeleton::new(joints.collect()).unwrap()
     }
 
     fn clip(random: &mut Rng, skeleton: &Skeleton, scaled: bool) -> SkeletalClip {
         let transforms = (0..7 * skeleton.len()).map(|i| {
             let rest = skeleton.rest_of((i % skeleton.len()) as JointIndex);
-            let scale = if scaled { Vec3::ONE + point(random, 0.2) } else { Vec3::ONE };
+            let scale = if scaled {
+                Vec3::ONE + point(random, 0.2)
+            } else {
+                Vec3::ONE
+            };
             JointTransform {
                 translation: rest.translation + point(random, 0.1),
                 rotation: turn(random, 1.0) * rest.rotation,
@@ -190,10 +239,15 @@ mod tests {
                 (true, false) => clip.transform_at(at, frame),
                 (false, _) => rest,
             };
-            let parent = skeleton.parents()[at].map_or(Affine3A::IDENTITY, |parent| model[usize::from(parent)]);
+            let parent = skeleton.parents()[at]
+                .map_or(Affine3A::IDENTITY, |parent| model[usize::from(parent)]);
             model.push(parent * local.to_affine());
         }
-        model.iter().zip(skeleton.rest_model()).map(|(now, rest)| *now * rest.inverse()).collect()
+        model
+            .iter()
+            .zip(skeleton.rest_model())
+            .map(|(now, rest)| *now * rest.inverse())
+            .collect()
     }
 
     #[test]
@@ -202,10 +256,19 @@ mod tests {
         for round in 0..40 {
             let skeleton = body(&mut random);
             let clip = clip(&mut random, &skeleton, false);
-            let clip = if round % 2 == 0 { clip } else { clip.to_additive(&skeleton).unwrap() };
+            let clip = if round % 2 == 0 {
+                clip
+            } else {
+                clip.to_additive(&skeleton).unwrap()
+            };
             let mirrored = clip.mirrored(&skeleton).unwrap();
-            assert_eq!((mirrored.frame_times(), mirrored.additive), (clip.frame_times(), clip.additive));
-            assert!(mirrored.animates(4) && !mirrored.animates(2) && mirrored.timing == clip.timing);
+            assert_eq!(
+                (mirrored.frame_times(), mirrored.additive),
+                (clip.frame_times(), clip.additive)
+            );
+            assert!(
+                mirrored.animates(4) && !mirrored.animates(2) && mirrored.timing == clip.timing
+            );
             let image = |p: Vec3A| Vec3A::new(0.6 - p.x, p.y, p.z);
             for frame in 0..clip.frame_count() {
                 let [there, here] = [&clip, &mirrored].map(|clip| moved(clip, frame, &skeleton));
@@ -213,7 +276,10 @@ mod tests {
                     let p = Vec3A::from(point(&mut random, 1.0));
                     let expected = image(there[joint].transform_point3a(p));
                     let found = here[other].transform_point3a(image(p));
-                    assert!(found.distance(expected) < 2e-5, "{round} {frame} {joint}: {found} is not {expected}");
+                    assert!(
+                        found.distance(expected) < 2e-5,
+                        "{round} {frame} {joint}: {found} is not {expected}"
+                    );
                 }
             }
         }
@@ -229,15 +295,28 @@ mod tests {
             if round % 2 == 1 {
                 clip = clip.to_additive(&skeleton).unwrap();
             }
-            let places = [0.0, 0.3, 0.6].map(|t| RootDelta::new(DVec3::new(t * t, 0.1 * t, -t), 0.4 * t));
+            let places =
+                [0.0, 0.3, 0.6].map(|t| RootDelta::new(DVec3::new(t * t, 0.1 * t, -t), 0.4 * t));
             clip.set_root_path(RootPath::new(&[0.0, 0.3, 0.6], &places).map(Arc::new));
-            let back = clip.mirrored(&skeleton).unwrap().mirrored(&skeleton).unwrap();
-            assert_eq!((back.root_path(), back.timing == clip.timing), (clip.root_path(), true));
+            let back = clip
+                .mirrored(&skeleton)
+                .unwrap()
+                .mirrored(&skeleton)
+                .unwrap();
+            assert_eq!(
+                (back.root_path(), back.timing == clip.timing),
+                (clip.root_path(), true)
+            );
             for frame in 0..clip.frame_count() {
                 for joint in (0..skeleton.len()).filter(|&joint| clip.animates(joint)) {
                     let [a, b] = [&clip, &back].map(|clip| clip.transform_at(joint, frame));
-                    let turned = (a.rotation - b.rotation * a.rotation.dot(b.rotation).signum()).length();
-                    let far = a.translation.distance(b.translation).max(a.scale.distance(b.scale)).max(turned);
+                    let turned =
+                        (a.rotation - b.rotation * a.rotation.dot(b.rotation).signum()).length();
+                    let far = a
+                        .translation
+                        .distance(b.translation)
+                        .max(a.scale.distance(b.scale))
+                        .max(turned);
                     worst = worst.max(far);
                 }
             }
@@ -255,10 +334,21 @@ mod tests {
             inverse_bind: Affine3A::IDENTITY,
         };
         let turned = Quat::from_rotation_x(std::f32::consts::FRAC_PI_2);
-        let skeleton = Skeleton::new(vec![arm("arm.L", 1.0, Quat::IDENTITY), arm("arm.R", -1.0, turned)]).unwrap();
+        let skeleton = Skeleton::new(vec![
+            arm("arm.L", 1.0, Quat::IDENTITY),
+            arm("arm.R", -1.0, turned),
+        ])
+        .unwrap();
         let still = skeleton.rest_of(1);
-        let scaled = JointTransform { scale: Vec3::new(1.0, 2.0, 3.0), ..skeleton.rest_of(0) };
-        let frames = ClipFrames { joints: skeleton.names().clone(), animated: vec![], transforms: vec![scaled, still] };
+        let scaled = JointTransform {
+            scale: Vec3::new(1.0, 2.0, 3.0),
+            ..skeleton.rest_of(0)
+        };
+        let frames = ClipFrames {
+            joints: skeleton.names().clone(),
+            animated: vec![],
+            transforms: vec![scaled, still],
+        };
         let clip = SkeletalClip::new(ClipTiming::new("grow", 0.0), &frames).unwrap();
         let mirrored = clip.mirrored(&skeleton).unwrap();
         assert_eq!(mirrored.transform_at(1, 0).scale, Vec3::new(1.0, 3.0, 2.0));
@@ -272,22 +362,33 @@ mod tests {
         let mut clip = clip(&mut random, &skeleton, false);
         let total = RootDelta::new(DVec3::new(0.5, 0.2, -1.0), 0.7);
         clip.set_root_path(RootPath::steady(0.6, total).map(Arc::new));
-        let map = ron::from_str::<ron::Value>("{\"foot\": \"left\", \"loud\": [Some('L'), 2]}").unwrap();
+        let map =
+            ron::from_str::<ron::Value>("{\"foot\": \"left\", \"loud\": [Some('L'), 2]}").unwrap();
         clip.timing.add_callback(0.1, "step", "left");
         clip.timing.add_callback(0.2, "grab_R", "hand.R");
         clip.timing.add_callback(0.3, "shout", "upright");
         clip.timing.add_callback(0.4, "step", map);
         let mirrored = clip.mirrored(&skeleton).unwrap();
         let way = mirrored.root_path().unwrap().total();
-        assert!(way.translation.distance(DVec3::new(-0.5, 0.2, -1.0)) < 1e-12 && (way.turn + 0.7).abs() < 1e-12);
+        assert!(
+            way.translation.distance(DVec3::new(-0.5, 0.2, -1.0)) < 1e-12
+                && (way.turn + 0.7).abs() < 1e-12
+        );
         let keys: Vec<String> = mirrored
             .timing
             .callbacks
             .iter()
             .map(|k| format!("{} {}", k.name, ron::to_string(&k.data).unwrap()))
             .collect();
-        assert_eq!(keys[..3], ["step \"right\"", "grab_L \"hand.L\"", "shout \"upright\""]);
-        assert!(keys[3].contains("\"right\"") && keys[3].contains("'R'"), "{}", keys[3]);
+        assert_eq!(
+            keys[..3],
+            ["step \"right\"", "grab_L \"hand.L\"", "shout \"upright\""]
+        );
+        assert!(
+            keys[3].contains("\"right\"") && keys[3].contains("'R'"),
+            "{}",
+            keys[3]
+        );
         assert_eq!(mirrored.mirrored(&skeleton).unwrap().timing, clip.timing);
     }
 

@@ -21,7 +21,9 @@ mod skin;
 mod timing;
 mod transform;
 
-pub use blend_space::{BlendPoint, BlendSpace, BlendSpaceError, BlendSpacePoint, BlendSync, BoundBlendSpace, SyncMark};
+pub use blend_space::{
+    BlendPoint, BlendSpace, BlendSpaceError, BlendSpacePoint, BlendSync, BoundBlendSpace, SyncMark,
+};
 pub use bounding_box::BoundingBox;
 pub use callback_data::CallbackData;
 pub use clip::{ClipError, ClipFrames, Quantization, SkeletalClip};

@@ -31,7 +31,12 @@ impl Reach {
             distance: length(transform.translation),
             scale: transform.scale.abs().max_element().into(),
         };
-        Self { joints: skeleton.joints().map(|joint| measure(skeleton.rest_of(joint))).collect() }
+        Self {
+            joints: skeleton
+                .joints()
+                .map(|joint| measure(skeleton.rest_of(joint)))
+                .collect(),
+        }
     }
 
     /// The reach of the rest pose, or an error message if it goes too far.
@@ -44,12 +49,17 @@ impl Reach {
     /// Includes a clip bound to the skeleton. An additive one comes on top of all others, at full weight.
     pub(crate) fn include(&mut self, clip: &SkeletalClip) {
         let of_clip = clip.largest().into_iter().enumerate();
-        for (JointReach { distance, scale }, (joint, of_clip)) in self.joints.iter_mut().zip(of_clip) {
+        for (JointReach { distance, scale }, (joint, of_clip)) in
+            self.joints.iter_mut().zip(of_clip)
+        {
             if !clip.animates(joint) {
                 continue;
             }
             if clip.additive {
-                (*distance, *scale) = (*distance + of_clip.distance, *scale * of_clip.scale.max(1.0));
+                (*distance, *scale) = (
+                    *distance + of_clip.distance,
+                    *scale * of_clip.scale.max(1.0),
+                );
             } else {
                 (*distance, *scale) = (distance.max(of_clip.distance), scale.max(of_clip.scale));
             }
@@ -73,17 +83,30 @@ impl SkeletalClip {
         for (row, lanes) in self.rows().iter().zip(largest.chunks_mut(4)) {
             // The different values of a channel of three vectors. In f64: squares of what f32 holds can be beyond it.
             let values = |slot: ChannelSlot| {
-                let frames = if matches!(slot, ChannelSlot::Constant(_)) { 1 } else { self.frame_count() };
-                (0..frames).map(move |frame| [0, 1, 2].map(|i| self.vector(slot, i, frame).as_dvec4()))
+                let frames = if matches!(slot, ChannelSlot::Constant(_)) {
+                    1
+                } else {
+                    self.frame_count()
+                };
+                (0..frames)
+                    .map(move |frame| [0, 1, 2].map(|i| self.vector(slot, i, frame).as_dvec4()))
             };
             for [x, y, z] in values(row.translation) {
                 let squares = (x * x + y * y + z * z).to_array();
-                lanes.iter_mut().zip(squares).for_each(|(lane, square)| lane.distance = lane.distance.max(square));
+                lanes
+                    .iter_mut()
+                    .zip(squares)
+                    .for_each(|(lane, square)| lane.distance = lane.distance.max(square));
             }
-            lanes.iter_mut().for_each(|lane| lane.distance = lane.distance.sqrt());
+            lanes
+                .iter_mut()
+                .for_each(|lane| lane.distance = lane.distance.sqrt());
             for [x, y, z] in values(row.scale) {
                 let scales = x.abs().max(y.abs()).max(z.abs()).to_array();
-                lanes.iter_mut().zip(scales).for_each(|(lane, scale)| lane.scale = lane.scale.max(scale));
+                lanes
+                    .iter_mut()
+                    .zip(scales)
+                    .for_each(|(lane, scale)| lane.scale = lane.scale.max(scale));
             }
         }
         largest
@@ -95,11 +118,16 @@ fn check(skeleton: &Skeleton, joints: &[JointReach]) -> Result<(), String> {
     // Per joint, how far from the origin it can be, and how much what hangs from it is scaled.
     let mut placed: Vec<(f64, f64)> = Vec::with_capacity(joints.len());
     for (joint, &JointReach { distance, scale }) in joints.iter().enumerate() {
-        let parent = skeleton.parents()[joint].map_or((0.0, 1.0), |parent| placed[usize::from(parent)]);
+        let parent =
+            skeleton.parents()[joint].map_or((0.0, 1.0), |parent| placed[usize::from(parent)]);
         let (far, large) = (parent.0 + parent.1 * distance, parent.1 * scale);
         placed.push((far, large));
-        let Affine3A { matrix3, translation } = skeleton.inverse_bind()[joint];
-        let columns = [matrix3.x_axis, matrix3.y_axis, matrix3.z_axis, translation].map(|v| length(v.into()));
+        let Affine3A {
+            matrix3,
+            translation,
+        } = skeleton.inverse_bind()[joint];
+        let columns =
+            [matrix3.x_axis, matrix3.y_axis, matrix3.z_axis, translation].map(|v| length(v.into()));
         let carried = far + large * (1.0 + columns.iter().sum::<f64>());
         if carried.is_nan() || carried > FARTHEST {
             let name = &skeleton.names()[joint];
@@ -131,16 +159,24 @@ mod tests {
         let joint = |i: u16| Joint {
             name: format!("{i}").into(),
             parent: i.checked_sub(1),
-            rest: JointTransform { scale: Vec3::splat(scale), ..JointTransform::new(Vec3::Y, Quat::IDENTITY) },
+            rest: JointTransform {
+                scale: Vec3::splat(scale),
+                ..JointTransform::new(Vec3::Y, Quat::IDENTITY)
+            },
             inverse_bind: Affine3A::IDENTITY,
         };
         Skeleton::new((0..joints).map(joint).collect()).unwrap()
     }
 
     fn stretch(skeleton: &Skeleton, only: usize, scale: f32) -> SkeletalClip {
-        let mut transforms: Vec<JointTransform> = skeleton.joints().map(|j| skeleton.rest_of(j)).collect();
+        let mut transforms: Vec<JointTransform> =
+            skeleton.joints().map(|j| skeleton.rest_of(j)).collect();
         transforms[only].scale.x = scale;
-        let frames = ClipFrames { joints: skeleton.names().clone(), animated: vec![], transforms };
+        let frames = ClipFrames {
+            joints: skeleton.names().clone(),
+            animated: vec![],
+            transforms,
+        };
         SkeletalClip::new(ClipTiming::new("stretch", 1.0), &frames).unwrap()
     }
 
@@ -148,15 +184,24 @@ mod tests {
     fn scales_that_multiply_beyond_all_measure_are_refused_by_the_joint_that_is_too_much() {
         assert!(Reach::new(&chain(400, 1.0)).is_ok());
         let message = Reach::new(&chain(30, 10.0)).err().unwrap();
-        assert!(message.starts_with("at rest joint `17` and its ancestors carry the skin"), "{message}");
+        assert!(
+            message.starts_with("at rest joint `17` and its ancestors carry the skin"),
+            "{message}"
+        );
     }
 
     #[test]
     fn clips_are_measured_together_for_they_may_be_blended() {
         let skeleton = chain(3, 1.0);
         let mut reach = Reach::new(&skeleton).unwrap();
-        reach.admit(&skeleton, &stretch(&skeleton, 0, -1e12)).unwrap();
-        assert!(reach.admit(&skeleton, &stretch(&skeleton, 2, 1e12)).is_err());
+        reach
+            .admit(&skeleton, &stretch(&skeleton, 0, -1e12))
+            .unwrap();
+        assert!(
+            reach
+                .admit(&skeleton, &stretch(&skeleton, 2, 1e12))
+                .is_err()
+        );
         // What was refused is not counted.
         reach.admit(&skeleton, &stretch(&skeleton, 2, 1e3)).unwrap();
         let mut additive = stretch(&skeleton, 1, 1e12);
@@ -168,18 +213,37 @@ mod tests {
     fn differences_that_no_skin_can_follow_are_refused() {
         let skeleton = chain(3, 1.0);
         let grow = |from: f32| {
-            let scaled = |scale: f32| JointTransform { scale: Vec3::splat(scale), ..JointTransform::IDENTITY };
-            let transforms = vec![scaled(from); 3].into_iter().chain(vec![scaled(1.0); 3]).collect();
-            let frames = ClipFrames { joints: skeleton.names().clone(), animated: vec![], transforms };
+            let scaled = |scale: f32| JointTransform {
+                scale: Vec3::splat(scale),
+                ..JointTransform::IDENTITY
+            };
+            let transforms = vec![scaled(from); 3]
+                .into_iter()
+                .chain(vec![scaled(1.0); 3])
+                .collect();
+            let frames = ClipFrames {
+                joints: skeleton.names().clone(),
+                animated: vec![],
+                transforms,
+            };
             SkeletalClip::new(ClipTiming::new("grow", 1.0), &frames).unwrap()
         };
         let additive = grow(0.01).to_additive(&skeleton).unwrap();
-        assert!(additive.additive && additive.transform_at(2, 1).scale.abs_diff_eq(Vec3::splat(100.0), 1e-3));
+        assert!(
+            additive.additive
+                && additive
+                    .transform_at(2, 1)
+                    .scale
+                    .abs_diff_eq(Vec3::splat(100.0), 1e-3)
+        );
         // Three joints in a chain grow by 10²⁴ together.
         let error = grow(1e-8).to_additive(&skeleton).unwrap_err();
         assert!(matches!(error, ClipError::TooFar { .. }), "{error}");
         let text = error.to_string();
-        assert!(text.starts_with("clip `grow`: joint `2` and its ancestors carry the skin"), "{text}");
+        assert!(
+            text.starts_with("clip `grow`: joint `2` and its ancestors carry the skin"),
+            "{text}"
+        );
     }
 
     #[test]

@@ -67,22 +67,41 @@ const FINGER_JOINTS: usize = 3;
 const CHAIN_JOINTS: usize = 24;
 
 const SIDES: [Side; 2] = [Side::Left, Side::Right];
-const FINGERS: [Finger; 5] = [Finger::Thumb, Finger::Index, Finger::Middle, Finger::Ring, Finger::Little];
+const FINGERS: [Finger; 5] = [
+    Finger::Thumb,
+    Finger::Index,
+    Finger::Middle,
+    Finger::Ring,
+    Finger::Little,
+];
 
 impl Role {
     /// All roles.
     fn all() -> impl Iterator<Item = Self> {
         let numbers = 0..CHAIN_JOINTS as u8;
         let sided = SIDES.into_iter().flat_map(|side| {
-            let fingers = FINGERS
-                .into_iter()
-                .flat_map(move |finger| (0..FINGER_JOINTS as u8).map(move |joint| Self::Finger(side, finger, joint)));
-            let arm = [Self::Clavicle(side), Self::UpperArm(side), Self::Forearm(side), Self::Hand(side)];
-            let leg = [Self::Thigh(side), Self::Shin(side), Self::Foot(side), Self::Toes(side)];
+            let fingers = FINGERS.into_iter().flat_map(move |finger| {
+                (0..FINGER_JOINTS as u8).map(move |joint| Self::Finger(side, finger, joint))
+            });
+            let arm = [
+                Self::Clavicle(side),
+                Self::UpperArm(side),
+                Self::Forearm(side),
+                Self::Hand(side),
+            ];
+            let leg = [
+                Self::Thigh(side),
+                Self::Shin(side),
+                Self::Foot(side),
+                Self::Toes(side),
+            ];
             arm.into_iter().chain(leg).chain(fingers)
         });
         let middle = [Self::Root, Self::Hips, Self::Head].into_iter();
-        middle.chain(numbers.clone().map(Self::Spine)).chain(numbers.map(Self::Neck)).chain(sided)
+        middle
+            .chain(numbers.clone().map(Self::Spine))
+            .chain(numbers.map(Self::Neck))
+            .chain(sided)
     }
 }
 
@@ -152,12 +171,19 @@ impl FromStr for Role {
             "neck" => Some(Self::Neck(0)),
             _ => None,
         };
-        short.or_else(|| known().find(|(_, name)| name == text).map(|(role, _)| role)).ok_or_else(|| {
-            let names: Vec<String> = known().map(|(_, name)| name).collect();
-            let hint = did_you_mean(text, names.iter().map(String::as_str));
-            let hint = hint.unwrap_or_else(|| "roles are called `hips`, `spine.1`, `upper_arm.L` and so on".to_owned());
-            RoleError::UnknownRole { role: text.to_owned(), hint }
-        })
+        short
+            .or_else(|| known().find(|(_, name)| name == text).map(|(role, _)| role))
+            .ok_or_else(|| {
+                let names: Vec<String> = known().map(|(_, name)| name).collect();
+                let hint = did_you_mean(text, names.iter().map(String::as_str));
+                let hint = hint.unwrap_or_else(|| {
+                    "roles are called `hips`, `spine.1`, `upper_arm.L` and so on".to_owned()
+                });
+                RoleError::UnknownRole {
+                    role: text.to_owned(),
+                    hint,
+                }
+            })
     }
 }
 
@@ -188,8 +214,13 @@ impl Roles {
             let found = skeleton.joint(joint);
             if found.is_none() && !joint.is_empty() {
                 let hint = did_you_mean(joint, skeleton.names().iter().map(|name| &**name));
-                let hint = hint.unwrap_or_else(|| "`marionette inspect` lists the joints".to_owned());
-                return Err(RoleError::UnknownJoint { role: role.to_owned(), joint: joint.to_owned(), hint });
+                let hint =
+                    hint.unwrap_or_else(|| "`marionette inspect` lists the joints".to_owned());
+                return Err(RoleError::UnknownJoint {
+                    role: role.to_owned(),
+                    joint: joint.to_owned(),
+                    hint,
+                });
             }
             given.insert(role.parse()?, found);
         }
@@ -200,7 +231,11 @@ impl Roles {
         let mut joints = Inference::new(skeleton, &given).run();
         let pinned: Vec<JointIndex> = given.values().filter_map(|joint| *joint).collect();
         joints.retain(|role, joint| !given.contains_key(role) && !pinned.contains(joint));
-        joints.extend(given.into_iter().filter_map(|(role, joint)| Some((role, joint?))));
+        joints.extend(
+            given
+                .into_iter()
+                .filter_map(|(role, joint)| Some((role, joint?))),
+        );
         Self { joints }
     }
 
@@ -211,7 +246,9 @@ impl Roles {
 
     /// The role of a joint.
     pub fn role(&self, joint: JointIndex) -> Option<Role> {
-        self.iter().find(|&(_, other)| other == joint).map(|(role, _)| role)
+        self.iter()
+            .find(|&(_, other)| other == joint)
+            .map(|(role, _)| role)
     }
 
     /// All roles that joints have.
@@ -249,15 +286,42 @@ pub(super) mod tests {
 
     #[test]
     fn a_table_comes_before_names() {
-        let skeleton = skeleton(&[("a", 0), ("hips", 0), ("thigh.L", 1), ("thigh.R", 1), ("b", 2), ("foot.L", 4)]);
-        let roles = Roles::with_table(&skeleton, [("hips", "a"), ("shin.L", "b"), ("thigh.R", "")]).unwrap();
-        let named = |role: &str| roles.joint(role.parse().unwrap()).map(|joint| &**skeleton.name(joint));
-        assert_eq!([named("hips"), named("shin.L"), named("foot.L")], [Some("a"), Some("b"), Some("foot.L")]);
+        let skeleton = skeleton(&[
+            ("a", 0),
+            ("hips", 0),
+            ("thigh.L", 1),
+            ("thigh.R", 1),
+            ("b", 2),
+            ("foot.L", 4),
+        ]);
+        let roles = Roles::with_table(&skeleton, [("hips", "a"), ("shin.L", "b"), ("thigh.R", "")])
+            .unwrap();
+        let named = |role: &str| {
+            roles
+                .joint(role.parse().unwrap())
+                .map(|joint| &**skeleton.name(joint))
+        };
+        assert_eq!(
+            [named("hips"), named("shin.L"), named("foot.L")],
+            [Some("a"), Some("b"), Some("foot.L")]
+        );
         assert_eq!([named("thigh.R"), named("root")], [None; 2]);
         assert_eq!(roles.role(4), Some(Role::Shin(Side::Left)));
-        let error = |table| Roles::with_table(&skeleton, [table]).unwrap_err().to_string();
-        assert!(error(("hip", "a")).contains("did you mean `hips`?"), "{}", error(("hip", "a")));
-        assert!(error(("hips", "hipps")).contains("did you mean `hips`?"), "{}", error(("hips", "hipps")));
+        let error = |table| {
+            Roles::with_table(&skeleton, [table])
+                .unwrap_err()
+                .to_string()
+        };
+        assert!(
+            error(("hip", "a")).contains("did you mean `hips`?"),
+            "{}",
+            error(("hip", "a"))
+        );
+        assert!(
+            error(("hips", "hipps")).contains("did you mean `hips`?"),
+            "{}",
+            error(("hips", "hipps"))
+        );
     }
 
     #[test]

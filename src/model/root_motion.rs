@@ -26,7 +26,10 @@ pub struct RootDelta {
 
 impl RootDelta {
     /// No movement.
-    pub const IDENTITY: Self = Self { translation: DVec3::ZERO, turn: 0.0 };
+    pub const IDENTITY: Self = Self {
+        translation: DVec3::ZERO,
+        turn: 0.0,
+    };
 
     /// Creates a movement.
     pub const fn new(translation: DVec3, turn: f64) -> Self {
@@ -37,24 +40,40 @@ impl RootDelta {
     #[must_use]
     #[inline]
     pub fn then(self, next: Self) -> Self {
-        Self { translation: self.translation + turned(next.translation, self.turn), turn: self.turn + next.turn }
+        Self {
+            translation: self.translation + turned(next.translation, self.turn),
+            turn: self.turn + next.turn,
+        }
     }
 
     /// Returns the movement back.
     #[must_use]
     pub fn inverse(self) -> Self {
-        Self { translation: -turned(self.translation, -self.turn), turn: -self.turn }
+        Self {
+            translation: -turned(self.translation, -self.turn),
+            turn: -self.turn,
+        }
     }
 
     /// Returns the movement repeated a number of times; negative for backwards. Takes the same time for any number.
     #[must_use]
     pub fn repeated(self, times: f64) -> Self {
-        let Self { translation: DVec3 { x, y, z }, turn } = self;
+        let Self {
+            translation: DVec3 { x, y, z },
+            turn,
+        } = self;
         // A sum of turned copies: turned halfway, and as much shorter as an arc's chord.
         let part = turn - (turn / std::f64::consts::TAU).round() * std::f64::consts::TAU;
-        let factor = if part == 0.0 { times } else { times * sinc(0.5 * times * part) / sinc(0.5 * part) };
+        let factor = if part == 0.0 {
+            times
+        } else {
+            times * sinc(0.5 * times * part) / sinc(0.5 * part)
+        };
         let over_ground = turned(DVec3::new(x, 0.0, z) * factor, 0.5 * (times - 1.0) * part);
-        Self { translation: over_ground + DVec3::Y * (y * times), turn: turn * times }
+        Self {
+            translation: over_ground + DVec3::Y * (y * times),
+            turn: turn * times,
+        }
     }
 
     /// Returns the translation in single precision.
@@ -89,7 +108,11 @@ impl RootDelta {
 #[cfg(feature = "bevy")]
 impl From<RootDelta> for bevy::prelude::Transform {
     fn from(delta: RootDelta) -> Self {
-        Self { translation: delta.translation(), rotation: delta.rotation(), ..Self::IDENTITY }
+        Self {
+            translation: delta.translation(),
+            rotation: delta.rotation(),
+            ..Self::IDENTITY
+        }
     }
 }
 
@@ -106,34 +129,62 @@ pub(crate) struct Twist {
 impl Twist {
     /// The arc that ends where a movement of less than a turn does.
     pub(crate) fn between(delta: RootDelta) -> Self {
-        let RootDelta { translation: DVec3 { x, y, z }, turn } = delta;
+        let RootDelta {
+            translation: DVec3 { x, y, z },
+            turn,
+        } = delta;
         if turn == 0.0 {
-            return Self { ahead: delta.translation, turn };
+            return Self {
+                ahead: delta.translation,
+                turn,
+            };
         }
         // No arc goes somewhere else in a whole turn: beyond half a turn, it is no longer exact.
-        let chord = if turn.abs() <= std::f64::consts::PI { sinc(0.5 * turn) } else { 1.0 };
-        Self { ahead: turned(DVec3::new(x, 0.0, z), -0.5 * turn) / chord + DVec3::Y * y, turn }
+        let chord = if turn.abs() <= std::f64::consts::PI {
+            sinc(0.5 * turn)
+        } else {
+            1.0
+        };
+        Self {
+            ahead: turned(DVec3::new(x, 0.0, z), -0.5 * turn) / chord + DVec3::Y * y,
+            turn,
+        }
     }
 
     /// Where the arc ends.
     #[inline]
     pub(crate) fn movement(self) -> RootDelta {
-        let Self { ahead: DVec3 { x, y, z }, turn } = self;
+        let Self {
+            ahead: DVec3 { x, y, z },
+            turn,
+        } = self;
         if turn == 0.0 {
-            return RootDelta { translation: self.ahead, turn };
+            return RootDelta {
+                translation: self.ahead,
+                turn,
+            };
         }
         let over_ground = turned(DVec3::new(x, 0.0, z), 0.5 * turn) * sinc(0.5 * turn);
-        RootDelta { translation: over_ground + DVec3::Y * y, turn }
+        RootDelta {
+            translation: over_ground + DVec3::Y * y,
+            turn,
+        }
     }
 
     #[inline]
     pub(crate) fn scaled(self, factor: f64) -> Self {
-        Self { ahead: self.ahead * factor, turn: self.turn * factor }
+        Self {
+            ahead: self.ahead * factor,
+            turn: self.turn * factor,
+        }
     }
 
     #[inline]
     pub(crate) fn plus(self, other: Self) -> Self {
-        Self { ahead: self.ahead + other.ahead, turn: self.turn + other.turn }
+        Self {
+            ahead: self.ahead + other.ahead,
+            turn: self.turn + other.turn,
+        }
     }
 
     fn is_finite(self) -> bool {
@@ -164,7 +215,10 @@ mod tests {
 
     #[track_caller]
     fn assert_near(a: RootDelta, b: RootDelta, tolerance: f64) {
-        let far = a.translation.distance(b.translation).max((a.turn - b.turn).abs());
+        let far = a
+            .translation
+            .distance(b.translation)
+            .max((a.turn - b.turn).abs());
         assert!(far <= tolerance, "{a:?} is not {b:?}");
     }
 
@@ -194,7 +248,10 @@ mod tests {
     fn repeated_is_one_after_the_other() {
         let mut random = fastrand::Rng::with_seed(2);
         for turn in [0.0, 1e-12, 1e-5, 0.5, 3.0, TAU, 20.0] {
-            let one = RootDelta { turn, ..random_delta(&mut random, 0.0) };
+            let one = RootDelta {
+                turn,
+                ..random_delta(&mut random, 0.0)
+            };
             let mut sum = RootDelta::IDENTITY;
             for times in 0..500 {
                 // The sum is the one that rounds: its heading is off by more each time.
@@ -215,7 +272,13 @@ mod tests {
             let arc = Twist::between(delta);
             assert_near(arc.movement(), delta, 1e-14);
             let at = random.f64();
-            assert_near(arc.scaled(at).movement().then(arc.scaled(1.0 - at).movement()), delta, 1e-14);
+            assert_near(
+                arc.scaled(at)
+                    .movement()
+                    .then(arc.scaled(1.0 - at).movement()),
+                delta,
+                1e-14,
+            );
         }
     }
 }

@@ -23,7 +23,8 @@ pub(super) fn mirrored_names(name: &str) -> Vec<String> {
     // A side is most often at the end of the name.
     for word in words(name).into_iter().rev() {
         let others = other_words(&name[word.clone()]);
-        names.extend(others.map(|other| [&name[..word.start], &*other, &name[word.end..]].concat()));
+        names
+            .extend(others.map(|other| [&name[..word.start], &*other, &name[word.end..]].concat()));
     }
     // `larm`, also behind a prefix.
     for Range { start, .. } in words(name) {
@@ -35,7 +36,13 @@ pub(super) fn mirrored_names(name: &str) -> Vec<String> {
 }
 
 /// Words for sides, besides `left` and `right`.
-const SIDE_WORDS: [[&str; 2]; 5] = [["l", "r"], ["lf", "rt"], ["lt", "rt"], ["lft", "rgt"], ["lh", "rh"]];
+const SIDE_WORDS: [[&str; 2]; 5] = [
+    ["l", "r"],
+    ["lf", "rt"],
+    ["lt", "rt"],
+    ["lft", "rgt"],
+    ["lh", "rh"],
+];
 
 /// The sides as Japanese names begin, or end.
 const SIDE_SIGNS: [[char; 2]; 1] = [['左', '右']];
@@ -43,13 +50,18 @@ const SIDE_SIGNS: [[char; 2]; 1] = [['左', '右']];
 /// The words for the other side, in capitals or not as the given one.
 fn other_words(word: &str) -> impl Iterator<Item = String> {
     let lower = word.to_lowercase();
-    let others = SIDE_WORDS.iter().filter_map(move |[left, right]| match &*lower {
-        word if word == *left => Some(*right),
-        word if word == *right => Some(*left),
-        _ => None,
-    });
+    let others = SIDE_WORDS
+        .iter()
+        .filter_map(move |[left, right]| match &*lower {
+            word if word == *left => Some(*right),
+            word if word == *right => Some(*left),
+            _ => None,
+        });
     let mut letters = word.chars().map(char::is_uppercase);
-    let (first, all) = (letters.next() == Some(true), letters.all(|is_upper| is_upper));
+    let (first, all) = (
+        letters.next() == Some(true),
+        letters.all(|is_upper| is_upper),
+    );
     others.map(move |other| match other.split_at(1) {
         _ if first && all => other.to_uppercase(),
         (start, rest) if first => start.to_uppercase() + rest,
@@ -64,17 +76,27 @@ pub(super) fn side_of(word: &str) -> Option<Side> {
         "right" => Some(Side::Right),
         word => {
             let is = |at: usize| SIDE_WORDS.iter().any(|pair| pair[at] == word);
-            if is(0) { Some(Side::Left) } else { is(1).then_some(Side::Right) }
+            if is(0) {
+                Some(Side::Left)
+            } else {
+                is(1).then_some(Side::Right)
+            }
         }
     }
 }
 
 /// Takes the sign of a side off a name's start or end: `左腕` is the left `腕`.
 pub(super) fn without_side(name: String) -> (String, Option<Side>) {
-    let found = SIDE_SIGNS.iter().flatten().zip([Side::Left, Side::Right].iter().cycle()).find_map(|(sign, side)| {
-        let rest = name.strip_prefix(*sign).or_else(|| name.strip_suffix(*sign))?;
-        Some((rest.to_owned(), Some(*side)))
-    });
+    let found = SIDE_SIGNS
+        .iter()
+        .flatten()
+        .zip([Side::Left, Side::Right].iter().cycle())
+        .find_map(|(sign, side)| {
+            let rest = name
+                .strip_prefix(*sign)
+                .or_else(|| name.strip_suffix(*sign))?;
+            Some((rest.to_owned(), Some(*side)))
+        });
     found.unwrap_or((name, None))
 }
 
@@ -99,9 +121,12 @@ pub(crate) fn words(text: &str) -> Vec<Range<usize>> {
         }
         let before = at.checked_sub(1).map(|before| letters[before].1);
         // `upperArm`, and the `A` of `IKArm`.
-        let is_next_lower = letters.get(at + 1).is_some_and(|(_, next)| next.is_lowercase());
+        let is_next_lower = letters
+            .get(at + 1)
+            .is_some_and(|(_, next)| next.is_lowercase());
         let starts = before.is_none_or(|before| {
-            kind(before) != kind(letter) || letter.is_uppercase() && (before.is_lowercase() || is_next_lower)
+            kind(before) != kind(letter)
+                || letter.is_uppercase() && (before.is_lowercase() || is_next_lower)
         });
         let end = start + letter.len_utf8();
         match out.last_mut().filter(|_| !starts) {
@@ -126,7 +151,10 @@ pub(super) fn swapped_words(text: &str) -> Cow<'_, str> {
             "LEFT" => "RIGHT",
             "RIGHT" => "LEFT",
             one if one.len() == 1 => {
-                let before = text[..word.start].chars().next_back().is_some_and(char::is_alphanumeric);
+                let before = text[..word.start]
+                    .chars()
+                    .next_back()
+                    .is_some_and(char::is_alphanumeric);
                 match one {
                     _ if before || letter_at(word.end) => continue,
                     "l" => "r",
@@ -142,7 +170,11 @@ pub(super) fn swapped_words(text: &str) -> Cow<'_, str> {
         out += swapped;
         done = word.end;
     }
-    if done == 0 { Cow::Borrowed(text) } else { Cow::Owned(out + &text[done..]) }
+    if done == 0 {
+        Cow::Borrowed(text)
+    } else {
+        Cow::Owned(out + &text[done..])
+    }
 }
 
 #[cfg(test)]
@@ -176,7 +208,11 @@ mod tests {
             ("右ひざ", "左ひざ"),
             ("足ＩＫ.L", "足ＩＫ.R"),
         ] {
-            assert_eq!(mirrored_names(name).first().map(String::as_str), Some(other), "{name}");
+            assert_eq!(
+                mirrored_names(name).first().map(String::as_str),
+                Some(other),
+                "{name}"
+            );
         }
         assert!(mirrored_names("spine").is_empty());
         assert!(mirrored_names("head").is_empty());
@@ -184,7 +220,12 @@ mod tests {
 
     #[test]
     fn texts_are_cut_into_words() {
-        let cut = |text: &'static str| words(text).into_iter().map(|word| &text[word]).collect::<Vec<_>>();
+        let cut = |text: &'static str| {
+            words(text)
+                .into_iter()
+                .map(|word| &text[word])
+                .collect::<Vec<_>>()
+        };
         assert_eq!(cut("LeftForeArm"), ["Left", "Fore", "Arm"]);
         assert_eq!(cut("upperarm_twist_01.l"), ["upperarm", "twist", "01", "l"]);
         assert_eq!(cut("IKArm2L"), ["IK", "Arm", "2", "L"]);

@@ -30,10 +30,18 @@ impl Sides {
         for (joint, name) in skeleton.joints().zip(skeleton.names().iter()) {
             by_name.entry(name).or_insert(joint);
         }
-        let other = |joint| skeleton.other_side_with(joint, |name| by_name.get(name).copied()).unwrap_or(joint);
+        let other = |joint| {
+            skeleton
+                .other_side_with(joint, |name| by_name.get(name).copied())
+                .unwrap_or(joint)
+        };
         let found: Vec<JointIndex> = skeleton.joints().map(other).collect();
         let mutual = |(joint, &other): (usize, &JointIndex)| {
-            if usize::from(found[usize::from(other)]) == joint { other } else { joint as JointIndex }
+            if usize::from(found[usize::from(other)]) == joint {
+                other
+            } else {
+                joint as JointIndex
+            }
         };
         let other: Vec<JointIndex> = found.iter().enumerate().map(mutual).collect();
         let plane = MirrorPlane::between_sides(skeleton, &other);
@@ -65,9 +73,18 @@ impl MirrorPlane {
     /// Picks the axis along which pairs of joints are farthest apart; x if there are no pairs.
     fn between_sides(skeleton: &Skeleton, other: &[JointIndex]) -> Self {
         let rest = skeleton.rest_model();
-        let pairs = rest.iter().zip(other).map(|(joint, &other)| (joint, &rest[usize::from(other)]));
-        let apart: DVec3 = pairs.map(|(a, b)| (a.translation - b.translation).abs().as_dvec3()).sum();
-        Self::across(if apart.x >= apart.y && apart.x >= apart.z { 0 } else { 1 + usize::from(apart.z > apart.y) })
+        let pairs = rest
+            .iter()
+            .zip(other)
+            .map(|(joint, &other)| (joint, &rest[usize::from(other)]));
+        let apart: DVec3 = pairs
+            .map(|(a, b)| (a.translation - b.translation).abs().as_dvec3())
+            .sum();
+        Self::across(if apart.x >= apart.y && apart.x >= apart.z {
+            0
+        } else {
+            1 + usize::from(apart.z > apart.y)
+        })
     }
 
     pub(crate) fn axis(self) -> usize {
@@ -104,7 +121,12 @@ impl MirrorPlane {
         for (at, axis) in DVec3::AXES.into_iter().enumerate() {
             let image = from.rotation.conjugate() * self.reflect(to.rotation * axis);
             // Beyond this, the same is true the other way around.
-            match image.abs().to_array().iter().position(|share| *share > 0.7072) {
+            match image
+                .abs()
+                .to_array()
+                .iter()
+                .position(|share| *share > 0.7072)
+            {
                 Some(found) => out[at] = found,
                 None => return [0, 1, 2],
             }
@@ -121,7 +143,10 @@ pub(crate) struct RestFrame {
 }
 
 impl RestFrame {
-    pub(crate) const IDENTITY: Self = Self { matrix: DMat3::IDENTITY, rotation: DQuat::IDENTITY };
+    pub(crate) const IDENTITY: Self = Self {
+        matrix: DMat3::IDENTITY,
+        rotation: DQuat::IDENTITY,
+    };
 
     /// The frames of all joints.
     pub(crate) fn all(skeleton: &Skeleton) -> Vec<Self> {
@@ -129,10 +154,17 @@ impl RestFrame {
         for joint in skeleton.joints() {
             let rest = skeleton.rest_of(joint);
             let own = rest.rotation.as_dquat();
-            let own = if own.length_squared() > 1e-12 { own.normalize() } else { DQuat::IDENTITY };
-            let parent = skeleton.parents()[usize::from(joint)].map_or(Self::IDENTITY, |p| out[usize::from(p)]);
+            let own = if own.length_squared() > 1e-12 {
+                own.normalize()
+            } else {
+                DQuat::IDENTITY
+            };
+            let parent = skeleton.parents()[usize::from(joint)]
+                .map_or(Self::IDENTITY, |p| out[usize::from(p)]);
             out.push(Self {
-                matrix: parent.matrix * DMat3::from_quat(own) * DMat3::from_diagonal(rest.scale.as_dvec3()),
+                matrix: parent.matrix
+                    * DMat3::from_quat(own)
+                    * DMat3::from_diagonal(rest.scale.as_dvec3()),
                 rotation: (parent.rotation * own).normalize(),
             });
         }
@@ -152,7 +184,10 @@ pub(super) fn mirrored_callback(skeleton: &Skeleton, key: &CallbackKey) -> Callb
 }
 
 fn mirrored_text<'a>(skeleton: &Skeleton, text: &'a str) -> Cow<'a, str> {
-    match skeleton.joint(text).and_then(|joint| skeleton.other_side(joint)) {
+    match skeleton
+        .joint(text)
+        .and_then(|joint| skeleton.other_side(joint))
+    {
         Some(other) => Cow::Owned(skeleton.name(other).to_string()),
         None => swapped_words(text),
     }
@@ -166,7 +201,11 @@ fn mirrored_value(skeleton: &Skeleton, value: &ron::Value) -> ron::Value {
         Value::Char(letter) => Value::Char(other_letter(*letter).unwrap_or(*letter)),
         Value::Seq(values) => Value::Seq(values.iter().map(mirrored).collect()),
         Value::Option(Some(value)) => Value::Option(Some(Box::new(mirrored(value)))),
-        Value::Map(map) => Value::Map(map.iter().map(|(key, value)| (mirrored(key), mirrored(value))).collect()),
+        Value::Map(map) => Value::Map(
+            map.iter()
+                .map(|(key, value)| (mirrored(key), mirrored(value)))
+                .collect(),
+        ),
         other => other.clone(),
     }
 }

@@ -104,8 +104,12 @@ pub(crate) struct NodeSpace {
 }
 
 impl NodeSpace {
-    pub(crate) const IDENTITY: Self =
-        Self { turn: DQuat::IDENTITY, offset: DVec3::ZERO, above: DVec3::ONE, size: DVec3::ONE };
+    pub(crate) const IDENTITY: Self = Self {
+        turn: DQuat::IDENTITY,
+        offset: DVec3::ZERO,
+        above: DVec3::ONE,
+        size: DVec3::ONE,
+    };
 
     /// The transform of what is above the node.
     pub(crate) fn above(&self) -> DAffine3 {
@@ -142,26 +146,53 @@ impl Skeleton {
         if joints.len() > Self::MAX_JOINTS {
             return Err(SkeletonError::TooManyJoints(joints.len()));
         }
-        for (joint, Joint { name, parent, rest, inverse_bind }) in joints.iter().enumerate() {
+        for (
+            joint,
+            Joint {
+                name,
+                parent,
+                rest,
+                inverse_bind,
+            },
+        ) in joints.iter().enumerate()
+        {
             if let Some(parent) = parent.map(usize::from).filter(|&p| p >= joint) {
-                return Err(SkeletonError::ParentNotFirst { joint, name: name.clone(), parent });
+                return Err(SkeletonError::ParentNotFirst {
+                    joint,
+                    name: name.clone(),
+                    parent,
+                });
             }
             if !rest.is_finite() || !inverse_bind.is_finite() {
-                return Err(SkeletonError::NotFinite { joint, name: name.clone() });
+                return Err(SkeletonError::NotFinite {
+                    joint,
+                    name: name.clone(),
+                });
             }
         }
         let rest: Vec<_> = joints.iter().map(|j| j.rest).collect();
         let mut rest_model: Vec<Affine3A> = Vec::with_capacity(joints.len());
         for joint in &joints {
             let local = joint.rest.to_affine();
-            rest_model.push(joint.parent.map_or(local, |parent| rest_model[usize::from(parent)] * local));
+            rest_model.push(
+                joint
+                    .parent
+                    .map_or(local, |parent| rest_model[usize::from(parent)] * local),
+            );
         }
         let mut last: Vec<JointIndex> = (0..joints.len() as JointIndex).collect();
-        for (joint, parent) in joints.iter().enumerate().rev().filter_map(|(i, joint)| Some((i, joint.parent?))) {
+        for (joint, parent) in joints
+            .iter()
+            .enumerate()
+            .rev()
+            .filter_map(|(i, joint)| Some((i, joint.parent?)))
+        {
             let parent = usize::from(parent);
             last[parent] = last[parent].max(last[joint]);
         }
-        let mut first: Vec<[u128; 2]> = (0..joints.len().min(Self::FIRST)).map(|joint| [1 << joint; 2]).collect();
+        let mut first: Vec<[u128; 2]> = (0..joints.len().min(Self::FIRST))
+            .map(|joint| [1 << joint; 2])
+            .collect();
         for joint in 0..first.len() {
             if let Some(parent) = joints[joint].parent {
                 first[joint][0] |= first[usize::from(parent)][0];
@@ -177,7 +208,9 @@ impl Skeleton {
             first,
             names: joints.iter().map(|j| j.name.clone()).collect(),
             parents: joints.iter().map(|j| j.parent).collect(),
-            scaled: rest.iter().any(|transform| transform.scale != glam::Vec3::ONE),
+            scaled: rest
+                .iter()
+                .any(|transform| transform.scale != glam::Vec3::ONE),
             rest: SoaTransform::rows(&rest),
             rest_model,
             inverse_bind: joints.iter().map(|j| j.inverse_bind).collect(),
@@ -209,7 +242,9 @@ impl Skeleton {
     /// Returns `true` if `joint` is a descendant of `above`.
     pub fn descends(&self, joint: JointIndex, above: JointIndex) -> bool {
         // Parents come first, so joints before `above` cannot be its descendants.
-        self.ancestors(joint).take_while(|&joint| joint >= above).any(|joint| joint == above)
+        self.ancestors(joint)
+            .take_while(|&joint| joint >= above)
+            .any(|joint| joint == above)
     }
 
     /// The last of a joint's descendants, or the joint itself. All its descendants lie between the two.
@@ -225,7 +260,9 @@ impl Skeleton {
 
     /// The first joints, a bit each.
     pub(crate) fn first_joints(&self) -> u128 {
-        u128::MAX.checked_shr((Self::FIRST - self.first.len()) as u32).unwrap_or(0)
+        u128::MAX
+            .checked_shr((Self::FIRST - self.first.len()) as u32)
+            .unwrap_or(0)
     }
 
     /// A joint and those above it, if it is one of the first.
@@ -235,7 +272,9 @@ impl Skeleton {
 
     /// The first joints among a joint and those below it.
     pub(crate) fn first_below(&self, joint: JointIndex) -> u128 {
-        self.first.get(usize::from(joint)).map_or(0, |first| first[1])
+        self.first
+            .get(usize::from(joint))
+            .map_or(0, |first| first[1])
     }
 
     /// Returns `true` if there are no joints.
@@ -292,7 +331,10 @@ impl Skeleton {
 
     /// The joint called `name`; the first one if several share the name.
     pub fn joint(&self, name: &str) -> Option<JointIndex> {
-        self.names.iter().position(|n| &**n == name).map(|i| i as JointIndex)
+        self.names
+            .iter()
+            .position(|n| &**n == name)
+            .map(|i| i as JointIndex)
     }
 
     /// The rest pose in model space.
@@ -304,30 +346,48 @@ impl Skeleton {
     #[cfg(feature = "gltf")]
     pub(crate) fn with_nodes(self, nodes: Vec<NodeSpace>) -> Self {
         let matter = nodes.iter().any(|node| *node != NodeSpace::IDENTITY);
-        Self { nodes: (matter && nodes.len() == self.len()).then(|| nodes.into()), ..self }
+        Self {
+            nodes: (matter && nodes.len() == self.len()).then(|| nodes.into()),
+            ..self
+        }
     }
 
     /// How a joint's node is placed in its file.
     pub(crate) fn node(&self, joint: JointIndex) -> NodeSpace {
-        self.nodes.as_ref().map_or(NodeSpace::IDENTITY, |nodes| nodes[usize::from(joint)])
+        self.nodes
+            .as_ref()
+            .map_or(NodeSpace::IDENTITY, |nodes| nodes[usize::from(joint)])
     }
 
     /// Returns the skeleton with the pose in which its skin was bound, one transform for each joint.
     pub(crate) fn with_bind_pose(self, pose: Vec<JointTransform>) -> Self {
         let is_sound = pose.len() == self.len() && pose.iter().all(JointTransform::is_finite);
-        if is_sound { Self { bind_pose: BindPose::Other(pose.into()), ..self } } else { self }
+        if is_sound {
+            Self {
+                bind_pose: BindPose::Other(pose.into()),
+                ..self
+            }
+        } else {
+            self
+        }
     }
 
     /// Returns the skeleton with a rest pose that need not be the one in which a skin was bound: it has none.
     #[cfg(feature = "gltf")]
     pub(crate) fn without_bind_pose(self) -> Self {
-        Self { bind_pose: BindPose::Unknown, ..self }
+        Self {
+            bind_pose: BindPose::Unknown,
+            ..self
+        }
     }
 
     /// Returns the skeleton with a bind pose of which only the joints below the topmost are sure.
     #[cfg(feature = "gltf")]
     pub(crate) fn with_bind_pose_adrift(self) -> Self {
-        Self { bind_pose_is_adrift: true, ..self }
+        Self {
+            bind_pose_is_adrift: true,
+            ..self
+        }
     }
 
     /// Whether it is also known where that pose was, and how it was turned.
@@ -343,12 +403,18 @@ impl Skeleton {
     /// The skeleton at rest in the pose in which its skin was bound. That is the rest pose of nearly every file, but glTF has no
     /// rest pose: nodes may stand anywhere, and only the inverse bind matrices tell.
     pub(crate) fn in_bind_pose(&self) -> Cow<'_, Self> {
-        let BindPose::Other(pose) = &self.bind_pose else { return Cow::Borrowed(self) };
-        let mut out = Self { scaled: pose.iter().any(|joint| joint.scale != glam::Vec3::ONE), ..self.clone() };
+        let BindPose::Other(pose) = &self.bind_pose else {
+            return Cow::Borrowed(self);
+        };
+        let mut out = Self {
+            scaled: pose.iter().any(|joint| joint.scale != glam::Vec3::ONE),
+            ..self.clone()
+        };
         out.rest = SoaTransform::rows(pose);
         for (joint, parent) in self.parents.iter().enumerate() {
             let local = pose[joint].to_affine();
-            out.rest_model[joint] = parent.map_or(local, |parent| out.rest_model[usize::from(parent)] * local);
+            out.rest_model[joint] =
+                parent.map_or(local, |parent| out.rest_model[usize::from(parent)] * local);
         }
         Cow::Owned(out)
     }
@@ -359,14 +425,21 @@ impl Skeleton {
         for (old, new) in all.iter_mut().zip(names) {
             *old = new;
         }
-        Self { names: all.into(), ..self.clone() }
+        Self {
+            names: all.into(),
+            ..self.clone()
+        }
     }
 
     /// Returns the skeleton with these joints as control joints, besides those it has. Indices that are out of range have
     /// no effect.
     pub fn with_control_joints(&self, joints: impl IntoIterator<Item = JointIndex>) -> Self {
         let mut out = self.clone();
-        out.control.extend(joints.into_iter().filter(|&joint| usize::from(joint) < self.len()));
+        out.control.extend(
+            joints
+                .into_iter()
+                .filter(|&joint| usize::from(joint) < self.len()),
+        );
         out
     }
 
@@ -439,7 +512,9 @@ mod tests {
         };
         let skeleton = Skeleton::new(["hips", "ik", "pole"].map(joint).to_vec()).unwrap();
         assert!(skeleton.joints().all(|joint| !skeleton.is_control(joint)));
-        let flagged = skeleton.with_control_joints([2, 3, u16::MAX]).with_control_joints([1]);
+        let flagged = skeleton
+            .with_control_joints([2, 3, u16::MAX])
+            .with_control_joints([1]);
         let renamed = flagged.with_names(["root".into()]);
         assert!(renamed.control_joints().eq([1, 2]) && renamed.control_joints().len() == 2);
         assert!(!renamed.is_control(0) && renamed.is_control(1) && !renamed.is_control(3));

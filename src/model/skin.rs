@@ -59,7 +59,10 @@ pub struct CombinedJoints {
 impl CombinedJoints {
     /// Creates a list without entries.
     pub const fn new() -> Self {
-        Self { shares: Vec::new(), ends: Vec::new() }
+        Self {
+            shares: Vec::new(),
+            ends: Vec::new(),
+        }
     }
 
     /// Adds an entry: joints, as indices into [`SkinPart::palette`], and their shares with a sum of one.
@@ -88,7 +91,9 @@ impl CombinedJoints {
     /// Returns the joints of each entry and their shares.
     pub fn iter(&self) -> impl Iterator<Item = &[(u16, f32)]> {
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
-        starts.zip(&self.ends).map(|(start, &end)| &self.shares[start as usize..end as usize])
+        starts
+            .zip(&self.ends)
+            .map(|(start, &end)| &self.shares[start as usize..end as usize])
     }
 
     /// Returns each joint of a vertex once, as an index into a palette of `joints` joints, with its weight above 0.
@@ -101,10 +106,19 @@ impl CombinedJoints {
     ) -> impl Iterator<Item = (usize, f32)> + Clone + use<'_> {
         let all = self.resolve(joints, influences);
         let each = all.clone();
-        let is_first =
-            move |&(at, (joint, _)): &(usize, (usize, f32))| !each.clone().take(at).any(|(other, _)| other == joint);
-        let weight = move |joint| all.clone().filter(|(other, _)| *other == joint).map(|(_, weight)| weight).sum();
-        let first = self.resolve(joints, influences).enumerate().filter(is_first);
+        let is_first = move |&(at, (joint, _)): &(usize, (usize, f32))| {
+            !each.clone().take(at).any(|(other, _)| other == joint)
+        };
+        let weight = move |joint| {
+            all.clone()
+                .filter(|(other, _)| *other == joint)
+                .map(|(_, weight)| weight)
+                .sum()
+        };
+        let first = self
+            .resolve(joints, influences)
+            .enumerate()
+            .filter(is_first);
         first.map(move |(_, (joint, _))| (joint, weight(joint)))
     }
 
@@ -116,12 +130,19 @@ impl CombinedJoints {
         influences: Influences,
     ) -> impl Iterator<Item = (usize, f32)> + Clone + use<'_> {
         let Influences { palette, weights } = influences;
-        let used = palette.into_iter().zip(weights).filter(|(_, weight)| *weight > 0.0);
+        let used = palette
+            .into_iter()
+            .zip(weights)
+            .filter(|(_, weight)| *weight > 0.0);
         let joints_of = move |(slot, weight): (u16, f32)| {
             let entry = usize::from(slot).checked_sub(joints);
             let shares = entry.and_then(|entry| self.get(entry)).unwrap_or_default();
             let alone = entry.is_none().then_some((slot, weight));
-            alone.into_iter().chain(shares.iter().map(move |&(slot, share)| (slot, weight * share)))
+            alone.into_iter().chain(
+                shares
+                    .iter()
+                    .map(move |&(slot, share)| (slot, weight * share)),
+            )
         };
         used.flat_map(joints_of)
             .map(|(slot, weight)| (usize::from(slot), weight))
@@ -142,7 +163,8 @@ impl SkinPart {
     /// Returns each joint that moves a vertex once, as an index into [`Self::palette`], with its weight above 0.
     pub fn joint_weights(&self, vertex: usize) -> impl Iterator<Item = (usize, f32)> + Clone {
         let influences = self.influences.get(vertex).copied().unwrap_or_default();
-        self.combined_joints.joint_weights(self.palette.len(), influences)
+        self.combined_joints
+            .joint_weights(self.palette.len(), influences)
     }
 
     /// Returns, for each joint of the palette, the box around the vertices that it moves, in its bind space;
@@ -153,8 +175,13 @@ impl SkinPart {
     pub fn joint_boxes(&self, inverse_bind: &[glam::Affine3A]) -> Vec<Option<BoundingBox>> {
         let mut boxes: Vec<Option<BoundingBox>> = vec![None; self.palette.len()];
         for (position, influences) in self.positions.iter().zip(&self.influences) {
-            for (slot, _) in self.combined_joints.resolve(self.palette.len(), *influences) {
-                let Some(matrix) = inverse_bind.get(usize::from(self.palette[slot])) else { continue };
+            for (slot, _) in self
+                .combined_joints
+                .resolve(self.palette.len(), *influences)
+            {
+                let Some(matrix) = inverse_bind.get(usize::from(self.palette[slot])) else {
+                    continue;
+                };
                 let point = BoundingBox::point(matrix.transform_point3(*position));
                 boxes[slot] = Some(boxes[slot].map_or(point, |bounds| bounds.union(point)));
             }
@@ -173,12 +200,29 @@ mod tests {
         assert!(combined.is_empty() && combined.get(0).is_none());
         combined.push([(0, 1.0)]);
         combined.push([(0, 0.25), (3, 0.75), (9, 0.0)]);
-        assert_eq!((combined.len(), combined.get(1)), (2, Some(&[(0, 0.25), (3, 0.75), (9, 0.0)][..])));
-        assert!(combined.iter().eq([combined.get(0).unwrap(), combined.get(1).unwrap()]));
-        let of = |palette, weights| combined.joint_weights(4, Influences { palette, weights }).collect::<Vec<_>>();
-        assert_eq!(of([2, 5, 0, 0], [0.5, 0.5, 0.0, 0.0]), [(2, 0.5), (0, 0.125), (3, 0.375)]);
+        assert_eq!(
+            (combined.len(), combined.get(1)),
+            (2, Some(&[(0, 0.25), (3, 0.75), (9, 0.0)][..]))
+        );
+        assert!(
+            combined
+                .iter()
+                .eq([combined.get(0).unwrap(), combined.get(1).unwrap()])
+        );
+        let of = |palette, weights| {
+            combined
+                .joint_weights(4, Influences { palette, weights })
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(
+            of([2, 5, 0, 0], [0.5, 0.5, 0.0, 0.0]),
+            [(2, 0.5), (0, 0.125), (3, 0.375)]
+        );
         // A joint that is there twice has both weights.
-        assert_eq!(of([3, 5, 3, 0], [0.25, 0.5, 0.25, 0.0]), [(3, 0.875), (0, 0.125)]);
+        assert_eq!(
+            of([3, 5, 3, 0], [0.25, 0.5, 0.25, 0.0]),
+            [(3, 0.875), (0, 0.125)]
+        );
         // What is past the end of the palette is left out.
         assert_eq!(of([6, 4, u16::MAX, 1], [0.25; 4]), [(0, 0.25), (1, 0.25)]);
     }

@@ -46,14 +46,29 @@ pub struct ClipTiming {
 impl ClipTiming {
     /// Creates the timing of a looping clip without callback keys.
     pub fn new(name: impl Into<Arc<str>>, duration: f64) -> Self {
-        Self { name: name.into(), duration, playback: PlaybackMode::Loop, callbacks: Vec::new() }
+        Self {
+            name: name.into(),
+            duration,
+            playback: PlaybackMode::Loop,
+            callbacks: Vec::new(),
+        }
     }
 
     /// Adds a callback key and returns its index. Keys are sorted by time, then by order of addition.
     ///
     /// A time outside the clip is clamped; a time that is not finite becomes 0.
-    pub fn add_callback(&mut self, time: f64, name: impl Into<Arc<str>>, data: impl Into<CallbackData>) -> usize {
-        self.insert(CallbackKey { time, until: None, name: name.into(), data: data.into() })
+    pub fn add_callback(
+        &mut self,
+        time: f64,
+        name: impl Into<Arc<str>>,
+        data: impl Into<CallbackData>,
+    ) -> usize {
+        self.insert(CallbackKey {
+            time,
+            until: None,
+            name: name.into(),
+            data: data.into(),
+        })
     }
 
     /// Adds a callback range from one time to another and returns its index, like [`Self::add_callback`].
@@ -66,13 +81,19 @@ impl ClipTiming {
         name: impl Into<Arc<str>>,
         data: impl Into<CallbackData>,
     ) -> usize {
-        self.insert(CallbackKey { time: begin, until: Some(end), name: name.into(), data: data.into() })
+        self.insert(CallbackKey {
+            time: begin,
+            until: Some(end),
+            name: name.into(),
+            data: data.into(),
+        })
     }
 
     /// Adds many callback keys, each as [`Self::add_callback`] would, in near-linear time.
     pub fn extend_callbacks(&mut self, keys: impl IntoIterator<Item = CallbackKey>) {
         let duration = self.duration;
-        self.callbacks.extend(keys.into_iter().map(|key| within(key, duration)));
+        self.callbacks
+            .extend(keys.into_iter().map(|key| within(key, duration)));
         // Stable: keys at equal times stay in the order of addition.
         self.callbacks.sort_by(|a, b| a.time.total_cmp(&b.time));
     }
@@ -84,13 +105,17 @@ impl ClipTiming {
             return None;
         }
         let key = self.callbacks.remove(index);
-        let until = key.until.map(|until| until + (clamp(time, self.duration) - key.time));
+        let until = key
+            .until
+            .map(|until| until + (clamp(time, self.duration) - key.time));
         Some(self.insert(CallbackKey { time, until, ..key }))
     }
 
     fn insert(&mut self, key: CallbackKey) -> usize {
         let key = within(key, self.duration);
-        let at = self.callbacks.partition_point(|other| other.time <= key.time);
+        let at = self
+            .callbacks
+            .partition_point(|other| other.time <= key.time);
         self.callbacks.insert(at, key);
         at
     }
@@ -109,7 +134,11 @@ impl ClipTiming {
             PlaybackMode::Once => position.clamp(0.0, length),
             PlaybackMode::PingPong => {
                 let turn = position.rem_euclid(2.0 * length);
-                if turn <= length { turn } else { 2.0 * length - turn }
+                if turn <= length {
+                    turn
+                } else {
+                    2.0 * length - turn
+                }
             }
         }
     }
@@ -118,13 +147,21 @@ impl ClipTiming {
 /// Clamps a key to a clip, and a range to what is after its begin.
 fn within(key: CallbackKey, duration: f64) -> CallbackKey {
     let time = clamp(key.time, duration);
-    CallbackKey { time, until: key.until.map(|until| clamp(until, duration).max(time)), ..key }
+    CallbackKey {
+        time,
+        until: key.until.map(|until| clamp(until, duration).max(time)),
+        ..key
+    }
 }
 
 fn clamp(time: f64, duration: f64) -> f64 {
     // Without the negative zero, which would sort before 0.
     // Not `clamp`, which panics if the duration is no number.
-    if time.is_finite() { time.min(duration).max(0.0) + 0.0 } else { 0.0 }
+    if time.is_finite() {
+        time.min(duration).max(0.0) + 0.0
+    } else {
+        0.0
+    }
 }
 
 #[cfg(test)]
@@ -139,7 +176,8 @@ mod tests {
             name: i.to_string().into(),
             data: ron::Value::Unit.into(),
         };
-        let (mut one_by_one, mut together) = (ClipTiming::new("walk", 9.0), ClipTiming::new("walk", 9.0));
+        let (mut one_by_one, mut together) =
+            (ClipTiming::new("walk", 9.0), ClipTiming::new("walk", 9.0));
         for key in (0..3000).map(key) {
             one_by_one.add_callback(key.time, key.name, key.data);
         }
@@ -155,19 +193,31 @@ mod tests {
         for (time, name) in [(0.1, "a"), (0.5, "b"), (0.9, "c")] {
             timing.add_callback(time, name, ron::Value::Unit);
         }
-        let names = |timing: &ClipTiming| timing.callbacks.iter().map(|key| key.name.to_string()).collect::<String>();
+        let names = |timing: &ClipTiming| {
+            timing
+                .callbacks
+                .iter()
+                .map(|key| key.name.to_string())
+                .collect::<String>()
+        };
         assert_eq!(timing.move_callback(0, 0.6), Some(1));
         assert_eq!(names(&timing), "bac");
         assert_eq!(timing.move_callback(2, f64::NAN), Some(0));
         assert_eq!(timing.move_callback(1, 7.0), Some(2));
-        assert_eq!((names(&timing).as_str(), timing.callbacks[2].time), ("cab", 1.0));
+        assert_eq!(
+            (names(&timing).as_str(), timing.callbacks[2].time),
+            ("cab", 1.0)
+        );
         assert_eq!(timing.move_callback(3, 0.0), None);
     }
 
     #[test]
     fn many_keys_added_at_once_are_placed_like_those_added_one_by_one() {
         let times = [0.5, f64::NAN, 9.0, 0.25, 0.5, -1.0, 0.75];
-        let keys = times.iter().zip("abcdefg".chars()).map(|(&time, name)| (time, name.to_string()));
+        let keys = times
+            .iter()
+            .zip("abcdefg".chars())
+            .map(|(&time, name)| (time, name.to_string()));
         let (mut single, mut bulk) = (ClipTiming::new("walk", 1.0), ClipTiming::new("walk", 1.0));
         for (time, name) in keys.clone() {
             single.add_callback(time, name, ());

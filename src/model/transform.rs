@@ -17,11 +17,19 @@ pub struct JointTransform {
 
 impl JointTransform {
     /// No translation, no rotation, a scale of one.
-    pub const IDENTITY: Self = Self { translation: Vec3::ZERO, rotation: Quat::IDENTITY, scale: Vec3::ONE };
+    pub const IDENTITY: Self = Self {
+        translation: Vec3::ZERO,
+        rotation: Quat::IDENTITY,
+        scale: Vec3::ONE,
+    };
 
     /// Creates a transform with a scale of one.
     pub const fn new(translation: Vec3, rotation: Quat) -> Self {
-        Self { translation, rotation, scale: Vec3::ONE }
+        Self {
+            translation,
+            rotation,
+            scale: Vec3::ONE,
+        }
     }
 
     /// Returns the matrix that maps joint space to the parent's space.
@@ -32,8 +40,16 @@ impl JointTransform {
     /// Decomposes a matrix. Shear is lost, and mirroring becomes a negative x scale.
     pub fn from_affine(affine: Affine3A) -> Self {
         let (scale, rotation, translation) = affine.to_scale_rotation_translation();
-        let rotation = if rotation.is_finite() { rotation.normalize() } else { Quat::IDENTITY };
-        Self { translation, rotation, scale }
+        let rotation = if rotation.is_finite() {
+            rotation.normalize()
+        } else {
+            Quat::IDENTITY
+        };
+        Self {
+            translation,
+            rotation,
+            scale,
+        }
     }
 
     /// Returns the difference from `reference`: `t − t₀`, `q₀⁻¹ · q`, `s / s₀` (1 where s₀ is 0).
@@ -75,15 +91,35 @@ impl JointTransform {
 
 #[cfg(feature = "bevy")]
 impl From<bevy::prelude::Transform> for JointTransform {
-    fn from(bevy::prelude::Transform { translation, rotation, scale }: bevy::prelude::Transform) -> Self {
-        Self { translation, rotation, scale }
+    fn from(
+        bevy::prelude::Transform {
+            translation,
+            rotation,
+            scale,
+        }: bevy::prelude::Transform,
+    ) -> Self {
+        Self {
+            translation,
+            rotation,
+            scale,
+        }
     }
 }
 
 #[cfg(feature = "bevy")]
 impl From<JointTransform> for bevy::prelude::Transform {
-    fn from(JointTransform { translation, rotation, scale }: JointTransform) -> Self {
-        Self { translation, rotation, scale }
+    fn from(
+        JointTransform {
+            translation,
+            rotation,
+            scale,
+        }: JointTransform,
+    ) -> Self {
+        Self {
+            translation,
+            rotation,
+            scale,
+        }
     }
 }
 
@@ -148,7 +184,11 @@ pub struct SoaTransform {
 impl SoaVec3 {
     /// Creates a row with the same vector in every lane.
     pub const fn splat(v: Vec3) -> Self {
-        Self { x: Vec4::splat(v.x), y: Vec4::splat(v.y), z: Vec4::splat(v.z) }
+        Self {
+            x: Vec4::splat(v.x),
+            y: Vec4::splat(v.y),
+            z: Vec4::splat(v.z),
+        }
     }
 
     /// Returns the vector in `lane`, 0 to 3.
@@ -168,7 +208,12 @@ impl SoaVec3 {
 impl SoaQuat {
     /// Creates a row with the same quaternion in every lane.
     pub fn splat(q: Quat) -> Self {
-        Self { x: Vec4::splat(q.x), y: Vec4::splat(q.y), z: Vec4::splat(q.z), w: Vec4::splat(q.w) }
+        Self {
+            x: Vec4::splat(q.x),
+            y: Vec4::splat(q.y),
+            z: Vec4::splat(q.z),
+            w: Vec4::splat(q.w),
+        }
     }
 
     /// Returns the quaternion in `lane`, 0 to 3.
@@ -179,7 +224,8 @@ impl SoaQuat {
 
     /// Sets the quaternion in `lane`, 0 to 3.
     pub fn set(&mut self, lane: usize, q: Quat) {
-        let [x, y, z, w] = [&mut self.x, &mut self.y, &mut self.z, &mut self.w].map(AsMut::<[f32; 4]>::as_mut);
+        let [x, y, z, w] =
+            [&mut self.x, &mut self.y, &mut self.z, &mut self.w].map(AsMut::<[f32; 4]>::as_mut);
         (x[lane], y[lane], z[lane], w[lane]) = (q.x, q.y, q.z, q.w);
     }
 }
@@ -188,7 +234,12 @@ impl SoaTransform {
     /// Identity in every lane.
     pub const IDENTITY: Self = Self {
         translation: SoaVec3::splat(Vec3::ZERO),
-        rotation: SoaQuat { x: Vec4::ZERO, y: Vec4::ZERO, z: Vec4::ZERO, w: Vec4::ONE },
+        rotation: SoaQuat {
+            x: Vec4::ZERO,
+            y: Vec4::ZERO,
+            z: Vec4::ZERO,
+            w: Vec4::ONE,
+        },
         scale: SoaVec3::splat(Vec3::ONE),
     };
 

@@ -80,7 +80,11 @@ impl<'a> PoseBatch<'a> {
     /// Forgets the poses and their clips, so that the memory can be kept for others.
     pub fn recycled(mut self) -> PoseBatch<'static> {
         self.clear();
-        PoseBatch { layers: recycle(self.layers), clips: recycle(self.clips), ..self }
+        PoseBatch {
+            layers: recycle(self.layers),
+            clips: recycle(self.clips),
+            ..self
+        }
     }
 
     /// Number of poses.
@@ -98,7 +102,17 @@ impl<'a> PoseBatch<'a> {
     /// # Panics
     /// If there are [`Self::MOST`] already, or like [`Evaluate::run_clips`].
     pub fn add(&mut self, pose: &Evaluate<'_, 'a>, world: &Affine3A) {
-        let Self { layers, ends, local, worlds, len, scaled, solved, scratch, .. } = self;
+        let Self {
+            layers,
+            ends,
+            local,
+            worlds,
+            len,
+            scaled,
+            solved,
+            scratch,
+            ..
+        } = self;
         *solved = 0;
         if is_mean(pose) {
             layers.extend_from_slice(pose.layers);
@@ -176,10 +190,24 @@ impl<'a> PoseBatch<'a> {
         if wide && combined.is_empty() {
             return;
         }
-        for (lane, out) in out.iter_mut().enumerate().filter(|(_, out)| !out.is_empty()) {
-            let model = if wide { &[] } else { &self.few[lane * skeleton.len()..][..skeleton.len()] };
+        for (lane, out) in out
+            .iter_mut()
+            .enumerate()
+            .filter(|(_, out)| !out.is_empty())
+        {
+            let model = if wide {
+                &[]
+            } else {
+                &self.few[lane * skeleton.len()..][..skeleton.len()]
+            };
             let (_, world) = split_world(&self.worlds[lane]);
-            let palette = Palette { world, model, inverse_bind, remap, combined };
+            let palette = Palette {
+                world,
+                model,
+                inverse_bind,
+                remap,
+                combined,
+            };
             if !wide {
                 palette.write::<STREAM>(out);
             }
@@ -189,7 +217,14 @@ impl<'a> PoseBatch<'a> {
 
     /// Finds the clips whose means the poses are. Returns `false` if not all are, or not of the same clips.
     fn find_clips(&mut self) -> bool {
-        let Self { layers, ends, len, solved, clips, .. } = self;
+        let Self {
+            layers,
+            ends,
+            len,
+            solved,
+            clips,
+            ..
+        } = self;
         if *solved > 0 {
             // Found for an earlier part.
             return !clips.is_empty();
@@ -199,7 +234,15 @@ impl<'a> PoseBatch<'a> {
 
     /// Makes the local poses of means, unless there are matrices already.
     fn mix_means(&mut self, skeleton: &Skeleton) {
-        let Self { layers, ends, local, len, solved, scratch, .. } = self;
+        let Self {
+            layers,
+            ends,
+            local,
+            len,
+            solved,
+            scratch,
+            ..
+        } = self;
         if *solved > 0 {
             return;
         }
@@ -220,11 +263,18 @@ impl<'a> PoseBatch<'a> {
         if mem::replace(&mut self.solved, skeleton.rows()) == skeleton.rows() {
             return;
         }
-        self.few.resize(self.len * parents.len(), Affine3A::IDENTITY);
+        self.few
+            .resize(self.len * parents.len(), Affine3A::IDENTITY);
         for (lane, world) in self.worlds[..self.len].iter().enumerate() {
             let (local, root) = (&self.local[lane], Some(&split_world(world).0));
             let out = &mut self.few[lane * parents.len()..][..parents.len()];
-            LocalToModel { parents, local, root, unit_scale }.run(out);
+            LocalToModel {
+                parents,
+                local,
+                root,
+                unit_scale,
+            }
+            .run(out);
         }
     }
 
@@ -294,7 +344,11 @@ impl<'a> PoseBatch<'a> {
 }
 
 /// The layers of a pose that is a mean; none of another.
-fn layers_of<'l, 'a>(layers: &'l [ClipLayer<'a>], ends: &[usize], lane: usize) -> &'l [ClipLayer<'a>] {
+fn layers_of<'l, 'a>(
+    layers: &'l [ClipLayer<'a>],
+    ends: &[usize],
+    lane: usize,
+) -> &'l [ClipLayer<'a>] {
     let start = lane.checked_sub(1).map_or(0, |before| ends[before]);
     &layers[start..ends[lane]]
 }
@@ -318,7 +372,8 @@ mod tests {
         let mut vector = |size: f32| Vec3::from_array([0; 3].map(|_| (random.f32() - 0.5) * size));
         JointTransform {
             translation: vector(2.0),
-            rotation: Quat::from_vec4((vector(2.0) + Vec3::X * 0.1).extend(vector(2.0).x)).normalize(),
+            rotation: Quat::from_vec4((vector(2.0) + Vec3::X * 0.1).extend(vector(2.0).x))
+                .normalize(),
             scale: Vec3::ONE + vector(if scaled { 1.0 } else { 0.0 }),
         }
     }
@@ -335,26 +390,50 @@ mod tests {
 
     /// A clip of one to four frames, in some of whose rows of joints nothing moves.
     fn clip(random: &mut Rng, skeleton: &Skeleton, scaled: bool) -> SkeletalClip {
-        let still = (0..JOINTS).map(|_| transform(random, scaled)).collect::<Vec<_>>();
+        let still = (0..JOINTS)
+            .map(|_| transform(random, scaled))
+            .collect::<Vec<_>>();
         let (moved, turned) = (random.u8(..), random.u8(..));
         let mut transforms = Vec::new();
         for _ in 0..random.usize(1..=4) {
             for (joint, still) in still.iter().enumerate() {
                 let now = transform(random, scaled);
                 transforms.push(JointTransform {
-                    translation: if moved >> (joint / 4) & 1 == 1 { now.translation } else { still.translation },
-                    rotation: if turned >> (joint / 4) & 1 == 1 { now.rotation } else { still.rotation },
+                    translation: if moved >> (joint / 4) & 1 == 1 {
+                        now.translation
+                    } else {
+                        still.translation
+                    },
+                    rotation: if turned >> (joint / 4) & 1 == 1 {
+                        now.rotation
+                    } else {
+                        still.rotation
+                    },
                     scale: now.scale,
                 });
             }
         }
-        let frames = ClipFrames { joints: skeleton.names().clone(), animated: vec![], transforms };
-        let clip = SkeletalClip::new(ClipTiming::new("clip", 1.0), &frames).unwrap().bind(skeleton);
-        if random.bool() { clip } else { clip.quantized(Quantization::default()) }
+        let frames = ClipFrames {
+            joints: skeleton.names().clone(),
+            animated: vec![],
+            transforms,
+        };
+        let clip = SkeletalClip::new(ClipTiming::new("clip", 1.0), &frames)
+            .unwrap()
+            .bind(skeleton);
+        if random.bool() {
+            clip
+        } else {
+            clip.quantized(Quantization::default())
+        }
     }
 
     fn bits(matrices: &[Vec4]) -> Vec<u32> {
-        matrices.iter().flat_map(|column| column.to_array()).map(f32::to_bits).collect()
+        matrices
+            .iter()
+            .flat_map(|column| column.to_array())
+            .map(f32::to_bits)
+            .collect()
     }
 
     /// A part, and its palettes: at an offset to a cache line, with room between them that must stay as it is.
@@ -368,25 +447,47 @@ mod tests {
 
     impl Part {
         fn new(random: &mut Rng) -> Self {
-            let remap: Vec<_> = (0..random.usize(..12)).map(|_| random.u16(..JOINTS as u16)).collect();
+            let remap: Vec<_> = (0..random.usize(..12))
+                .map(|_| random.u16(..JOINTS as u16))
+                .collect();
             let mut combined = CombinedJoints::new();
             if random.u8(..4) == 0 && !remap.is_empty() {
                 combined.push([(0, 0.5), (remap.len() as u16 - 1, 0.5)]);
             }
-            let blank = vec![Vec4::NAN; 4 + PoseBatch::MOST * 4 * (remap.len() + combined.len() + 1)];
-            Self { remap, combined, offset: random.usize(..4), expected: blank.clone(), written: blank }
+            let blank =
+                vec![Vec4::NAN; 4 + PoseBatch::MOST * 4 * (remap.len() + combined.len() + 1)];
+            Self {
+                remap,
+                combined,
+                offset: random.usize(..4),
+                expected: blank.clone(),
+                written: blank,
+            }
         }
 
         fn places(&self) -> impl Iterator<Item = Range<usize>> + use<> {
             let (offset, length) = (self.offset, 4 * (self.remap.len() + self.combined.len()));
-            (0..PoseBatch::MOST).map(move |lane| offset + lane * (length + 4)).map(move |at| at..at + length)
+            (0..PoseBatch::MOST)
+                .map(move |lane| offset + lane * (length + 4))
+                .map(move |at| at..at + length)
         }
 
         /// Writes the palettes of a batch, but for those that are `missing`.
-        fn write(&mut self, batch: &mut PoseBatch, skeleton: &Skeleton, missing: u8, streamed: bool) {
+        fn write(
+            &mut self,
+            batch: &mut PoseBatch,
+            skeleton: &Skeleton,
+            missing: u8,
+            streamed: bool,
+        ) {
             self.written.fill(Vec4::NAN);
             let places: Vec<_> = self.places().collect();
-            let Self { remap, combined, written, .. } = self;
+            let Self {
+                remap,
+                combined,
+                written,
+                ..
+            } = self;
             let mut out: [&mut [Mat4]; PoseBatch::MOST] = Default::default();
             let (mut rest, mut at) = (&mut written[..], 0);
             for (lane, place) in places.into_iter().enumerate() {
@@ -430,8 +531,10 @@ mod tests {
                 });
                 let count = same_clips.unwrap_or_else(|| random.usize(usize::from(plain)..=4));
                 let job = Evaluate::new(&skeleton, &layers[..count]);
-                let world =
-                    Affine3A { translation: Vec3A::splat(lane as f32), ..transform(&mut random, scaled).to_affine() };
+                let world = Affine3A {
+                    translation: Vec3A::splat(lane as f32),
+                    ..transform(&mut random, scaled).to_affine()
+                };
                 batch.add(&job, &world);
                 if missing >> lane & 1 == 1 {
                     continue;
@@ -442,26 +545,46 @@ mod tests {
                 let (model, inverse_bind) = (scratch.model(), skeleton.inverse_bind());
                 for part in &mut parts {
                     let place = part.places().nth(lane).unwrap();
-                    let Part { remap, combined, expected, .. } = part;
-                    Palette { world, model, inverse_bind, remap, combined }
-                        .run(bytemuck::cast_slice_mut(&mut expected[place]));
+                    let Part {
+                        remap,
+                        combined,
+                        expected,
+                        ..
+                    } = part;
+                    Palette {
+                        world,
+                        model,
+                        inverse_bind,
+                        remap,
+                        combined,
+                    }
+                    .run(bytemuck::cast_slice_mut(&mut expected[place]));
                 }
             }
             if batch.len() >= WORTH_A_BATCH {
                 batches[usize::from(batch.find_clips())] += 1;
             }
-            for (streamed, backend) in
-                [false, true].into_iter().flat_map(|streamed| Backend::ALL.map(|b| (streamed, b)))
+            for (streamed, backend) in [false, true]
+                .into_iter()
+                .flat_map(|streamed| Backend::ALL.map(|b| (streamed, b)))
             {
                 batch.solved = 0;
                 // What the second part needs of joints that the first has not.
                 for part in &mut parts {
-                    with_backend(backend, || part.write(&mut batch, &skeleton, missing, streamed));
-                    let what = format!("round {round}, {} characters, {streamed}, {backend:?}", batch.len());
+                    with_backend(backend, || {
+                        part.write(&mut batch, &skeleton, missing, streamed)
+                    });
+                    let what = format!(
+                        "round {round}, {} characters, {streamed}, {backend:?}",
+                        batch.len()
+                    );
                     assert_eq!(bits(&part.written), bits(&part.expected), "{what}");
                 }
             }
         }
-        assert!(batches.iter().all(|&count| count > 20) || cfg!(miri), "{batches:?} batches were tried");
+        assert!(
+            batches.iter().all(|&count| count > 20) || cfg!(miri),
+            "{batches:?} batches were tried"
+        );
     }
 }

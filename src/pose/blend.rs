@@ -36,18 +36,27 @@ impl Active<'_> {
     #[inline(always)]
     pub(super) fn weight(&self, row: usize) -> Vec4 {
         let weight = self.weight * self.point.rows[row].animated;
-        self.mask.map_or(weight, |mask| weight * mask.get(row).copied().unwrap_or(Vec4::ZERO))
+        self.mask.map_or(weight, |mask| {
+            weight * mask.get(row).copied().unwrap_or(Vec4::ZERO)
+        })
     }
 
     /// What its weight would be if its clip moved every joint.
     #[inline(always)]
     fn weight_of_all(&self, row: usize) -> Vec4 {
-        self.mask.map_or(self.weight, |mask| self.weight * mask.get(row).copied().unwrap_or(Vec4::ZERO))
+        self.mask.map_or(self.weight, |mask| {
+            self.weight * mask.get(row).copied().unwrap_or(Vec4::ZERO)
+        })
     }
 
     /// Applies an overlay to a pose.
     #[inline(always)]
-    pub(super) fn apply<S: Simd, const SCALE: bool>(&self, s: S, rest: &[SoaTransform], pose: &mut [SoaTransform]) {
+    pub(super) fn apply<S: Simd, const SCALE: bool>(
+        &self,
+        s: S,
+        rest: &[SoaTransform],
+        pose: &mut [SoaTransform],
+    ) {
         for (row, (pose, rest)) in pose.iter_mut().zip(rest).enumerate() {
             let (over, weight) = (self.point.row::<S, SCALE>(s, row), self.weight(row));
             *pose = match self.kind {
@@ -55,7 +64,12 @@ impl Active<'_> {
                 Kind::Difference => add(s, pose, over, weight),
                 Kind::DifferenceToRest => {
                     let difference = over.to_row(s).difference_to(rest);
-                    add(s, pose, PackedTransforms::<S, SCALE>::read(s, &difference), weight)
+                    add(
+                        s,
+                        pose,
+                        PackedTransforms::<S, SCALE>::read(s, &difference),
+                        weight,
+                    )
                 }
             };
         }
@@ -73,7 +87,9 @@ pub(super) fn sets<'l, 'a>(layers: &'l [Active<'a>]) -> impl Iterator<Item = &'l
 /// The sum of layers' weights for each joint of a row.
 #[inline(always)]
 pub(super) fn total_weight(layers: &[Active], row: usize) -> Vec4 {
-    layers.iter().fold(Vec4::ZERO, |total, layer| total + layer.weight(row))
+    layers
+        .iter()
+        .fold(Vec4::ZERO, |total, layer| total + layer.weight(row))
 }
 
 /// How the weight of a set is shared out among its clips that move a joint and the rest pose.
@@ -94,12 +110,23 @@ impl SetShare {
         let moved = total_weight(set, row);
         let unmoved = match set[0].set {
             0 => Vec4::ZERO,
-            BASE => set.iter().fold(Vec4::splat(missing), |sum, layer| sum + layer.weight) - moved,
-            _ => set.iter().fold(Vec4::ZERO, |sum, layer| sum + layer.weight_of_all(row)) - moved,
+            BASE => {
+                set.iter()
+                    .fold(Vec4::splat(missing), |sum, layer| sum + layer.weight)
+                    - moved
+            }
+            _ => {
+                set.iter()
+                    .fold(Vec4::ZERO, |sum, layer| sum + layer.weight_of_all(row))
+                    - moved
+            }
         };
         let rest = unmoved.max(Vec4::ZERO);
         let clips = moved / (moved + rest).max(Vec4::splat(f32::MIN_POSITIVE));
-        Self { clips, rest: rest * clips }
+        Self {
+            clips,
+            rest: rest * clips,
+        }
     }
 }
 
@@ -107,19 +134,33 @@ impl SetShare {
 ///
 /// The pose takes part in the sum like a layer, so the order of the layers doesn't matter.
 #[inline(always)]
-pub(super) fn replace_by_set<S: Simd, const SCALE: bool>(s: S, set: &[Active], pose: &mut [SoaTransform]) {
+pub(super) fn replace_by_set<S: Simd, const SCALE: bool>(
+    s: S,
+    set: &[Active],
+    pose: &mut [SoaTransform],
+) {
     let [first, others @ ..] = set else { return };
     for (row, pose) in pose.iter_mut().enumerate() {
         let total = total_weight(set, row);
         let scale = Vec4::ONE / total.max(Vec4::ONE);
         let below = PackedTransforms::<S, SCALE>::read(s, pose);
         let below_weight = (Vec4::ONE - total).max(Vec4::ZERO);
-        let (mut mean, square) = below.mix(s, below_weight, first.point.row(s, row), first.weight(row) * scale);
+        let (mut mean, square) = below.mix(
+            s,
+            below_weight,
+            first.point.row(s, row),
+            first.weight(row) * scale,
+        );
         for layer in others {
             let next = layer.point.row::<S, SCALE>(s, row);
             let weight = layer.weight(row) * scale;
             let turn = weight * sqrt(square / next.rotation.dot(s, next.rotation));
-            mean = mean.plus(s, next, weight, toward(turn, mean.rotation.dot(s, next.rotation)));
+            mean = mean.plus(
+                s,
+                next,
+                weight,
+                toward(turn, mean.rotation.dot(s, next.rotation)),
+            );
         }
         mean.rotation = mean.rotation.normalized(s);
         // A joint that is not reached keeps its bits.
@@ -142,8 +183,15 @@ impl<S: Simd, const SCALE: bool> Mean<S, SCALE> {
         let (a, b, others) = match group {
             [a, b, others @ ..] => (a, b, others),
             [layer] => {
-                let total = if PARTIAL { layer.weight(row) } else { Vec4::ONE };
-                return Self { pose: layer.point.row(s, row), total };
+                let total = if PARTIAL {
+                    layer.weight(row)
+                } else {
+                    Vec4::ONE
+                };
+                return Self {
+                    pose: layer.point.row(s, row),
+                    total,
+                };
             }
             [] => unreachable!("empty groups are left out"),
         };
@@ -159,19 +207,37 @@ impl<S: Simd, const SCALE: bool> Mean<S, SCALE> {
             (a_weight, b_weight) = (a_weight * scale, b_weight * scale);
         }
         // The first two share a square root. Each further layer needs its own, to match the length of the sum.
-        let (mut pose, square) = a.point.row::<S, SCALE>(s, row).mix(s, a_weight, b.point.row(s, row), b_weight);
+        let (mut pose, square) =
+            a.point
+                .row::<S, SCALE>(s, row)
+                .mix(s, a_weight, b.point.row(s, row), b_weight);
         for layer in others {
             let next = layer.point.row::<S, SCALE>(s, row);
-            let weight = if PARTIAL { layer.weight(row) * scale } else { layer.weight };
+            let weight = if PARTIAL {
+                layer.weight(row) * scale
+            } else {
+                layer.weight
+            };
             let turn = weight * sqrt(square / next.rotation.dot(s, next.rotation));
-            pose = pose.plus(s, next, weight, toward(turn, pose.rotation.dot(s, next.rotation)));
+            pose = pose.plus(
+                s,
+                next,
+                weight,
+                toward(turn, pose.rotation.dot(s, next.rotation)),
+            );
         }
         Self { pose, total }
     }
 
     /// Of a group in which the rest pose takes part: sets whose clips move different joints, or a base that lacks weight.
     #[inline(always)]
-    pub(super) fn of_sets(s: S, group: &[Active], missing: f32, row: usize, rest: &SoaTransform) -> Self {
+    pub(super) fn of_sets(
+        s: S,
+        group: &[Active],
+        missing: f32,
+        row: usize,
+        rest: &SoaTransform,
+    ) -> Self {
         let total = total_weight(group, row);
         let scale = inverse(total);
         let share = |set| SetShare::new(set, missing, row);
@@ -181,7 +247,11 @@ impl<S: Simd, const SCALE: bool> Mean<S, SCALE> {
         let mut pose = PackedTransforms::<S, SCALE> {
             translation: rest.translation.times(s, rest_weight),
             rotation: rest.rotation.times(s, rest_weight),
-            scale: if SCALE { rest.scale.times(s, rest_weight) } else { rest.scale },
+            scale: if SCALE {
+                rest.scale.times(s, rest_weight)
+            } else {
+                rest.scale
+            },
         };
         for set in sets(group) {
             let factor = share(set).clips * scale;
@@ -189,7 +259,12 @@ impl<S: Simd, const SCALE: bool> Mean<S, SCALE> {
                 let next = layer.point.row::<S, SCALE>(s, row);
                 let weight = layer.weight(row) * factor;
                 let turn = weight * sqrt(square / next.rotation.dot(s, next.rotation));
-                pose = pose.plus(s, next, weight, toward(turn, pose.rotation.dot(s, next.rotation)));
+                pose = pose.plus(
+                    s,
+                    next,
+                    weight,
+                    toward(turn, pose.rotation.dot(s, next.rotation)),
+                );
             }
         }
         Self { pose, total }
@@ -199,12 +274,20 @@ impl<S: Simd, const SCALE: bool> Mean<S, SCALE> {
     #[inline(always)]
     pub(super) fn mix<const PARTIAL: bool>(self, s: S, high: Self, high_share: Vec4) -> Self {
         let (low, both) = (self, reached(self.total.min(high.total)));
-        let (mean, _) = low.pose.mix(s, Vec4::ONE - high_share, high.pose, high_share);
+        let (mean, _) = low
+            .pose
+            .mix(s, Vec4::ONE - high_share, high.pose, high_share);
         if !PARTIAL || both.cmpgt(Vec4::ZERO).all() {
-            return Self { pose: mean, total: low.total };
+            return Self {
+                pose: mean,
+                total: low.total,
+            };
         }
         let pose = mean.or(s, both, low.pose.or(s, reached(low.total), high.pose));
-        Self { pose, total: low.total.max(high.total) }
+        Self {
+            pose,
+            total: low.total.max(high.total),
+        }
     }
 
     /// Another pose for the joints that are not reached.
@@ -212,7 +295,11 @@ impl<S: Simd, const SCALE: bool> Mean<S, SCALE> {
     pub(super) fn to_row<const PARTIAL: bool>(self, s: S, other: &SoaTransform) -> SoaTransform {
         let row = self.pose.to_row(s);
         let reached = reached(self.total);
-        if PARTIAL && !reached.cmpgt(Vec4::ZERO).all() { row.or(reached, other) } else { row }
+        if PARTIAL && !reached.cmpgt(Vec4::ZERO).all() {
+            row.or(reached, other)
+        } else {
+            row
+        }
     }
 }
 
@@ -267,13 +354,20 @@ fn add<S: Simd, const SCALE: bool>(
     let length = sqrt(delta.rotation.dot(s, delta.rotation));
     let SoaQuat { x, y, z, w } = delta.rotation.to_soa(s);
     let turn = toward(weight, w);
-    let turn = SoaQuat { x: x * turn, y: y * turn, z: z * turn, w: w * turn + (Vec4::ONE - weight) * length };
+    let turn = SoaQuat {
+        x: x * turn,
+        y: y * turn,
+        z: z * turn,
+        w: w * turn + (Vec4::ONE - weight) * length,
+    };
     let SoaQuat { x, y, z, w } = pose.rotation.to_soa(s).mul(turn);
     PackedTransforms::<S, SCALE> {
         translation: pose.translation.plus(s, delta.translation, weight),
         rotation: Quats4::read(s, &[x, y, z, w]).normalized(s),
         scale: match SCALE {
-            true => pose.scale.mul(s, Vectors4::one(s).lerp(s, delta.scale, weight)),
+            true => pose
+                .scale
+                .mul(s, Vectors4::one(s).lerp(s, delta.scale, weight)),
             false => pose.scale,
         },
     }

@@ -13,7 +13,9 @@
 //! `2 sin φ (1 − cos φ)(1 − 2t) / D²`, and `D ≥ (1 + cos φ) / 2`.
 
 use super::{ClipLayer, Evaluate, Scratch};
-use crate::model::{BoundingBox, JointIndex, JointReach, JointTransform, Reach, SkeletalClip, Skeleton, SkinPart};
+use crate::model::{
+    BoundingBox, JointIndex, JointReach, JointTransform, Reach, SkeletalClip, Skeleton, SkinPart,
+};
 use glam::{Affine3A, Vec3, Vec3A};
 
 /// The boxes of the vertices each joint of a part moves, in the joint's bind space.
@@ -27,16 +29,25 @@ impl PartBounds {
     /// The boxes of a part's joints.
     pub fn new(skeleton: &Skeleton, part: &SkinPart) -> Self {
         let boxes = part.joint_boxes(skeleton.inverse_bind());
-        let joints = part.palette.iter().map(|&joint| usize::from(joint)).zip(boxes);
-        let boxes = joints.filter_map(|(joint, bounds)| Some((joint, bounds?))).filter(|(j, _)| *j < skeleton.len());
-        Self { boxes: boxes.collect() }
+        let joints = part
+            .palette
+            .iter()
+            .map(|&joint| usize::from(joint))
+            .zip(boxes);
+        let boxes = joints
+            .filter_map(|(joint, bounds)| Some((joint, bounds?)))
+            .filter(|(j, _)| *j < skeleton.len());
+        Self {
+            boxes: boxes.collect(),
+        }
     }
 
     /// Returns the box of the part in a pose, given as the joints' matrices and in their space.
     ///
     /// `None` if no joint moves the part or the box is not finite. Joints without a matrix are ignored.
     pub fn posed(&self, model: &[Affine3A]) -> Option<BoundingBox> {
-        self.union_of(|joint, bounds| Some(transformed(bounds, model.get(joint)?))).filter(BoundingBox::is_finite)
+        self.union_of(|joint, bounds| Some(transformed(bounds, model.get(joint)?)))
+            .filter(BoundingBox::is_finite)
     }
 
     /// Returns a box in model space that contains the part at every time of a clip that plays alone, at
@@ -45,11 +56,17 @@ impl PartBounds {
     /// Poses every frame, so it belongs to load time. `None` as for [`Self::posed`], and if the clip is
     /// not bound to the skeleton.
     pub fn over_clip(&self, skeleton: &Skeleton, clip: &SkeletalClip) -> Option<BoundingBox> {
-        Self::each_over_clip(std::slice::from_ref(self), skeleton, clip).pop().flatten()
+        Self::each_over_clip(std::slice::from_ref(self), skeleton, clip)
+            .pop()
+            .flatten()
     }
 
     /// Returns [`Self::over_clip`] of each of `parts`, posing every frame once.
-    pub fn each_over_clip(parts: &[Self], skeleton: &Skeleton, clip: &SkeletalClip) -> Vec<Option<BoundingBox>> {
+    pub fn each_over_clip(
+        parts: &[Self],
+        skeleton: &Skeleton,
+        clip: &SkeletalClip,
+    ) -> Vec<Option<BoundingBox>> {
         if clip.rows().len() != skeleton.rows() {
             return vec![None; parts.len()];
         }
@@ -57,9 +74,11 @@ impl PartBounds {
         let mut motions = vec![Motion::default(); skeleton.len()];
         let mut local = vec![JointTransform::IDENTITY; skeleton.len()];
         // Per part: the box of the frame before, and the union so far.
-        let mut boxes: Vec<(Option<BoundingBox>, Option<BoundingBox>)> = vec![(None, None); parts.len()];
+        let mut boxes: Vec<(Option<BoundingBox>, Option<BoundingBox>)> =
+            vec![(None, None); parts.len()];
         for frame in 0..clip.frame_count() {
-            Evaluate::new(skeleton, &[ClipLayer::new(clip, clip.time_showing(frame))]).run_clips(None, &mut scratch);
+            Evaluate::new(skeleton, &[ClipLayer::new(clip, clip.time_showing(frame))])
+                .run_clips(None, &mut scratch);
             // Nothing moves from one side of a step to the other.
             let moves = frame > 0 && clip.frame_time(frame - 1) < clip.frame_time(frame);
             for (joint, (motion, before)) in motions.iter_mut().zip(&mut local).enumerate() {
@@ -69,18 +88,26 @@ impl PartBounds {
             }
             for (part, (before, all)) in parts.iter().zip(&mut boxes) {
                 let moved = |joint, bounds| Some(transformed(bounds, scratch.model().get(joint)?));
-                let Some(mut now) = part.union_of(moved) else { continue };
+                let Some(mut now) = part.union_of(moved) else {
+                    continue;
+                };
                 // A little larger, since matrices and products are rounded.
-                now = grown(now, Vec3::splat(now.max.abs().max(now.min.abs()).max_element() * 1e-5));
+                now = grown(
+                    now,
+                    Vec3::splat(now.max.abs().max(now.min.abs()).max_element() * 1e-5),
+                );
                 // The lines from the frame before lie in the union of both boxes.
                 let margin = Vec3::splat(part.margin(skeleton, &motions));
-                let since = before.filter(|_| moves).map_or(now, |before| grown(now.union(before), margin));
+                let since = before
+                    .filter(|_| moves)
+                    .map_or(now, |before| grown(now.union(before), margin));
                 *all = Some(all.map_or(since, |all| all.union(since)));
                 *before = Some(now);
             }
         }
         // Between frames far apart the margin can exceed what the joints can reach.
-        let reach = BlendReach::new(skeleton, [clip]).with_additive(clip.additive.then_some((0, 1.0)));
+        let reach =
+            BlendReach::new(skeleton, [clip]).with_additive(clip.additive.then_some((0, 1.0)));
         let within = |(part, (_, all)): (&Self, (_, Option<BoundingBox>))| {
             Some(intersection(all?, part.reach(&reach)?)).filter(BoundingBox::is_finite)
         };
@@ -98,30 +125,53 @@ impl PartBounds {
         self.boxes.iter().copied()
     }
 
-    fn union_of(&self, mut moved: impl FnMut(usize, BoundingBox) -> Option<BoundingBox>) -> Option<BoundingBox> {
-        self.boxes.iter().filter_map(|&(joint, bounds)| moved(joint, bounds)).reduce(BoundingBox::union)
+    fn union_of(
+        &self,
+        mut moved: impl FnMut(usize, BoundingBox) -> Option<BoundingBox>,
+    ) -> Option<BoundingBox> {
+        self.boxes
+            .iter()
+            .filter_map(|&(joint, bounds)| moved(joint, bounds))
+            .reduce(BoundingBox::union)
     }
 
     /// How far any point of the part may leave the line between its positions at two frames.
     fn margin(&self, skeleton: &Skeleton, motions: &[Motion]) -> f32 {
         let mut largest = 0.0_f64;
         for &(joint, bounds) in &self.boxes {
-            let mut path = Path { distance: farthest(bounds), speed: 0.0, acceleration: 0.0 };
-            let chain = std::iter::successors(Some(joint), |&joint| skeleton.parents()[joint].map(usize::from));
+            let mut path = Path {
+                distance: farthest(bounds),
+                speed: 0.0,
+                acceleration: 0.0,
+            };
+            let chain = std::iter::successors(Some(joint), |&joint| {
+                skeleton.parents()[joint].map(usize::from)
+            });
             chain.for_each(|joint| path = path.under(&motions[joint]));
             largest = largest.max(path.acceleration / 8.0);
         }
         largest as f32
     }
 
-    fn reach(&self, BlendReach { reach: Reach { joints }, parents, roots, .. }: &BlendReach) -> Option<BoundingBox> {
+    fn reach(
+        &self,
+        BlendReach {
+            reach: Reach { joints },
+            parents,
+            roots,
+            ..
+        }: &BlendReach,
+    ) -> Option<BoundingBox> {
         self.union_of(|mut joint, bounds| {
             let mut radius = farthest(bounds);
             while let Some(parent) = parents[joint] {
                 radius = radius * joints[joint].scale + joints[joint].distance;
                 joint = usize::from(parent);
             }
-            Some(grown(roots[joint]?, Vec3::splat((radius * joints[joint].scale * 1.00001) as f32)))
+            Some(grown(
+                roots[joint]?,
+                Vec3::splat((radius * joints[joint].scale * 1.00001) as f32),
+            ))
         })
     }
 }
@@ -153,7 +203,9 @@ impl BlendReach {
                 roots[joint] = Some(roots[joint].map_or(at, |bounds| bounds.union(at)));
             }
         };
-        skeleton.joints().for_each(|joint| place(joint.into(), skeleton.rest_of(joint)));
+        skeleton
+            .joints()
+            .for_each(|joint| place(joint.into(), skeleton.rest_of(joint)));
         let mut differences = Vec::new();
         for clip in clips {
             let mut of_clip = Vec::new();
@@ -164,11 +216,17 @@ impl BlendReach {
                 }
                 for joint in (0..parents.len()).filter(|&joint| clip.animates(joint)) {
                     let rest = skeleton.rest_of(joint as JointIndex);
-                    for transform in (0..clip.frame_count()).map(|frame| clip.transform_at(joint, frame)) {
+                    for transform in
+                        (0..clip.frame_count()).map(|frame| clip.transform_at(joint, frame))
+                    {
                         if !clip.additive {
                             place(joint, transform);
                         }
-                        let added = if clip.additive { transform } else { transform.difference_to(&rest) };
+                        let added = if clip.additive {
+                            transform
+                        } else {
+                            transform.difference_to(&rest)
+                        };
                         let JointReach { distance, scale } = &mut of_clip[joint];
                         *distance = distance.max(added.translation.as_dvec3().length());
                         *scale = scale.max((added.scale - 1.0).abs().max_element().into());
@@ -177,35 +235,65 @@ impl BlendReach {
             }
             differences.push(of_clip);
         }
-        Self { reach, parents: parents.to_vec(), roots, differences }
+        Self {
+            reach,
+            parents: parents.to_vec(),
+            roots,
+            differences,
+        }
     }
 
     /// The reach with additive layers on top: for each layer the index of its clip, in the order given to
     /// [`Self::new`], and its largest weight. Unknown indices are ignored.
     pub fn with_additive(&self, layers: impl IntoIterator<Item = (usize, f32)>) -> Self {
-        let Self { mut reach, parents, mut roots, differences } = self.clone();
+        let Self {
+            mut reach,
+            parents,
+            mut roots,
+            differences,
+        } = self.clone();
         for (clip, weight) in layers {
-            let weight = if weight > 0.0 { weight.min(ClipLayer::MAX_ADDITIVE_WEIGHT).into() } else { 0.0 };
+            let weight = if weight > 0.0 {
+                weight.min(ClipLayer::MAX_ADDITIVE_WEIGHT).into()
+            } else {
+                0.0
+            };
             for (joint, added) in differences.get(clip).into_iter().flatten().enumerate() {
                 let JointReach { distance, scale } = &mut reach.joints[joint];
                 let shift: f64 = weight * added.distance;
                 *distance += shift;
                 *scale *= 1.0 + weight * added.scale;
-                roots[joint] = roots[joint].map(|root| grown(root, Vec3::splat((shift * 1.00001) as f32)));
+                roots[joint] =
+                    roots[joint].map(|root| grown(root, Vec3::splat((shift * 1.00001) as f32)));
             }
         }
-        Self { reach, parents, roots, differences }
+        Self {
+            reach,
+            parents,
+            roots,
+            differences,
+        }
     }
 }
 
 /// What lies in both of two boxes that overlap; the first one if by rounding they do not.
 fn intersection(a: BoundingBox, b: BoundingBox) -> BoundingBox {
-    let both = BoundingBox { min: a.min.max(b.min), max: a.max.min(b.max) };
-    if both.min.cmple(both.max).all() { both } else { a }
+    let both = BoundingBox {
+        min: a.min.max(b.min),
+        max: a.max.min(b.max),
+    };
+    if both.min.cmple(both.max).all() {
+        both
+    } else {
+        a
+    }
 }
 
 fn grown(BoundingBox { min, max }: BoundingBox, margin: Vec3) -> BoundingBox {
-    BoundingBox { min: min - margin, max: max + margin }
+    BoundingBox {
+        min: min - margin,
+        max: max + margin,
+    }
 }
 
 /// The box around a transformed box.
@@ -215,7 +303,10 @@ fn transformed(BoundingBox { min, max }: BoundingBox, matrix: &Affine3A) -> Boun
     let half = (max - min) * 0.5;
     let m = &matrix.matrix3;
     let half = m.x_axis.abs() * half.x + m.y_axis.abs() * half.y + m.z_axis.abs() * half.z;
-    BoundingBox { min: (center - half).into(), max: (center + half).into() }
+    BoundingBox {
+        min: (center - half).into(),
+        max: (center + half).into(),
+    }
 }
 
 /// The distance from the origin to the farthest corner.
@@ -265,16 +356,25 @@ impl Motion {
 impl Path {
     /// The path in the space of the parent of a joint that moves like this: `T + R · S · p`, by the product rule.
     fn under(self, joint: &Motion) -> Self {
-        let Self { distance, speed, acceleration } = self;
+        let Self {
+            distance,
+            speed,
+            acceleration,
+        } = self;
         // S · p; scale is linear, so its second derivative is 0.
         let acceleration = joint.scale * acceleration + 2.0 * joint.scale_change * speed;
         let speed = joint.scale * speed + joint.scale_change * distance;
         let distance = joint.scale * distance;
         // R · p: about a fixed axis, |R'| = ω and |R''| ≤ ω' + ω².
-        let acceleration =
-            acceleration + 2.0 * joint.turn * speed + (joint.turn_change + joint.turn * joint.turn) * distance;
+        let acceleration = acceleration
+            + 2.0 * joint.turn * speed
+            + (joint.turn_change + joint.turn * joint.turn) * distance;
         let speed = speed + joint.turn * distance;
         // T + p; translation is linear too.
-        Self { distance: distance + joint.distance, speed: speed + joint.shift, acceleration }
+        Self {
+            distance: distance + joint.distance,
+            speed: speed + joint.shift,
+            acceleration,
+        }
     }
 }

@@ -8,7 +8,8 @@
 
 use super::{ClipLayer, Evaluate, FrameSpan, PartBounds, Scratch};
 use crate::model::{
-    BoundingBox, ClipFrames, LEVER, Quantization, SkeletalClip, Skeleton, SkinPart, axes_apart, size_at_rest,
+    BoundingBox, ClipFrames, LEVER, Quantization, SkeletalClip, Skeleton, SkinPart, axes_apart,
+    size_at_rest,
 };
 use glam::Vec3A;
 
@@ -39,11 +40,18 @@ impl<'a> Compress<'a> {
             }
         }
         let points = |bounds: Option<BoundingBox>| {
-            let corners = bounds.into_iter().flat_map(|bounds| bounds.corners().map(Vec3A::from));
+            let corners = bounds
+                .into_iter()
+                .flat_map(|bounds| bounds.corners().map(Vec3A::from));
             corners.chain([Vec3A::ZERO]).collect()
         };
         let lever = (LEVER * size_at_rest(skeleton, parts)) as f32;
-        Self { skeleton, points: boxes.into_iter().map(points).collect(), lever, error }
+        Self {
+            skeleton,
+            points: boxes.into_iter().map(points).collect(),
+            lever,
+            error,
+        }
     }
 
     /// Returns the smallest clip that keeps the skin within the allowed error when it plays alone at full
@@ -59,7 +67,11 @@ impl<'a> Compress<'a> {
         }
         let steps = clip.frame_count() - 1;
         // Frames at times of their own were put where they are needed.
-        let reductions = if clip.frame_times().is_some() { &[1.0][..] } else { &Self::STEPS };
+        let reductions = if clip.frame_times().is_some() {
+            &[1.0][..]
+        } else {
+            &Self::STEPS
+        };
         let mut tried = 0;
         for step in reductions {
             let fewer = (steps as f64 / step).ceil() as usize;
@@ -67,13 +79,18 @@ impl<'a> Compress<'a> {
                 continue;
             }
             tried = fewer;
-            let Some(thin) = self.with_steps(clip, fewer) else { continue };
+            let Some(thin) = self.with_steps(clip, fewer) else {
+                continue;
+            };
             let small = thin.quantized(Quantization::default());
             if small.bytes() >= clip.bytes() {
                 continue;
             }
             if let Some(error) = self.measure(clip, &small) {
-                return thin.quantized(Quantization { bytes_before: clip.bytes(), error });
+                return thin.quantized(Quantization {
+                    bytes_before: clip.bytes(),
+                    error,
+                });
             }
         }
         clip.clone()
@@ -91,7 +108,11 @@ impl<'a> Compress<'a> {
             transforms.extend((0..joints).map(|joint| span.transform(clip, joint)));
         }
         let animated = (0..joints).map(|joint| clip.animates(joint)).collect();
-        let frames = ClipFrames { joints: clip.joints().clone(), animated, transforms };
+        let frames = ClipFrames {
+            joints: clip.joints().clone(),
+            animated,
+            transforms,
+        };
         let mut thin = SkeletalClip::new(clip.timing.clone(), &frames).ok()?;
         thin.additive = clip.additive;
         thin.set_root_path(clip.root_path().cloned());
@@ -104,14 +125,26 @@ impl<'a> Compress<'a> {
         let mut worst = 0.0_f32;
         for moment in 0..=(clip.frame_count() - 1) * Self::MOMENTS {
             let (frame, part) = (moment / Self::MOMENTS, moment % Self::MOMENTS);
-            let (from, to) = (clip.time_showing(frame), clip.frame_time(frame + usize::from(part > 0)));
+            let (from, to) = (
+                clip.time_showing(frame),
+                clip.frame_time(frame + usize::from(part > 0)),
+            );
             let time = from + (to - from) * part as f64 / Self::MOMENTS as f64;
             for (clip, pose) in [clip, small].into_iter().zip(&mut poses) {
                 Evaluate::new(self.skeleton, &[ClipLayer::new(clip, time)]).run_clips(None, pose);
             }
-            for ((points, exact), got) in self.points.iter().zip(poses[0].model()).zip(poses[1].model()) {
+            for ((points, exact), got) in self
+                .points
+                .iter()
+                .zip(poses[0].model())
+                .zip(poses[1].model())
+            {
                 let attached = self.lever * axes_apart(exact, got);
-                let apart = |point: &Vec3A| exact.transform_point3a(*point).distance(got.transform_point3a(*point));
+                let apart = |point: &Vec3A| {
+                    exact
+                        .transform_point3a(*point)
+                        .distance(got.transform_point3a(*point))
+                };
                 for error in points.iter().map(apart).chain([attached]) {
                     // Not `max`, which would ignore NaN.
                     worst = if error <= worst { worst } else { error };

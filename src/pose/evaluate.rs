@@ -1,7 +1,8 @@
 //! All jobs in order: blend the clips, apply joint overrides, compute the matrices.
 
 use super::{
-    AdjustJoints, ClipLayer, InertiaAt, JointOverride, LocalToModel, Mix, MixScratch, PoseMut, inertia::BaseScratch,
+    AdjustJoints, ClipLayer, InertiaAt, JointOverride, LocalToModel, Mix, MixScratch, PoseMut,
+    inertia::BaseScratch,
 };
 use crate::model::{JointTransform, Skeleton, SoaTransform};
 use glam::Affine3A;
@@ -35,7 +36,13 @@ pub struct Scratch {
 impl<'a, 'c> Evaluate<'a, 'c> {
     /// `layers` on top of the rest pose of `skeleton`, with a priority blend of one half and without overrides.
     pub fn new(skeleton: &'a Skeleton, layers: &'a [ClipLayer<'c>]) -> Self {
-        Self { skeleton, layers, priority_blend: 0.5, overrides: &[], inertia: None }
+        Self {
+            skeleton,
+            layers,
+            priority_blend: 0.5,
+            overrides: &[],
+            inertia: None,
+        }
     }
 
     /// Computes the pose and leaves it in `scratch`.
@@ -58,7 +65,11 @@ impl<'a, 'c> Evaluate<'a, 'c> {
         let unit_scale = self.mix(scratch);
         let mut pose = PoseMut::from_local(self.skeleton, &mut scratch.local, &mut scratch.model);
         pose = pose.with_unit_scale(unit_scale);
-        AdjustJoints { skeleton: self.skeleton, overrides: self.overrides }.apply(&mut pose);
+        AdjustJoints {
+            skeleton: self.skeleton,
+            overrides: self.overrides,
+        }
+        .apply(&mut pose);
         pose
     }
 
@@ -70,18 +81,41 @@ impl<'a, 'c> Evaluate<'a, 'c> {
     pub fn run_clips(&self, root: Option<&Affine3A>, scratch: &mut Scratch) {
         let unit_scale = self.mix(scratch);
         let Scratch { local, model, .. } = scratch;
-        LocalToModel { parents: self.skeleton.parents(), local, root, unit_scale }.run(model);
+        LocalToModel {
+            parents: self.skeleton.parents(),
+            local,
+            root,
+            unit_scale,
+        }
+        .run(model);
     }
 
     /// Mixes the clips into the local pose. Returns `true` if all its scales are known to be one.
     #[inline]
     pub(super) fn mix(&self, scratch: &mut Scratch) -> bool {
-        let Scratch { local, model, mix, base } = scratch;
-        let Self { skeleton, layers, priority_blend, inertia, .. } = *self;
+        let Scratch {
+            local,
+            model,
+            mix,
+            base,
+        } = scratch;
+        let Self {
+            skeleton,
+            layers,
+            priority_blend,
+            inertia,
+            ..
+        } = *self;
         local.resize(skeleton.rows(), SoaTransform::IDENTITY);
         model.resize(skeleton.len(), Affine3A::IDENTITY);
-        let mut unit_scale = skeleton.unit_scale() && layers.iter().all(|layer| layer.clip.unit_scale());
-        let job = Mix { layers, priority_blend, rest: skeleton.rest(), unit_scale: skeleton.unit_scale() };
+        let mut unit_scale =
+            skeleton.unit_scale() && layers.iter().all(|layer| layer.clip.unit_scale());
+        let job = Mix {
+            layers,
+            priority_blend,
+            rest: skeleton.rest(),
+            unit_scale: skeleton.unit_scale(),
+        };
         match inertia {
             None => job.run(mix, local),
             Some(inertia) => {
@@ -163,9 +197,15 @@ mod tests {
     }
 
     fn bend(skeleton: &Skeleton) -> SkeletalClip {
-        let frame = |angle: f32| vec![JointTransform::new(Vec3::Y, Quat::from_rotation_z(angle)); skeleton.len()];
+        let frame = |angle: f32| {
+            vec![JointTransform::new(Vec3::Y, Quat::from_rotation_z(angle)); skeleton.len()]
+        };
         let transforms = [frame(0.0), frame(0.5)].concat();
-        let frames = ClipFrames { joints: skeleton.names().clone(), animated: vec![], transforms };
+        let frames = ClipFrames {
+            joints: skeleton.names().clone(),
+            animated: vec![],
+            transforms,
+        };
         SkeletalClip::new(ClipTiming::new("bend", 1.0), &frames).unwrap()
     }
 
@@ -183,12 +223,25 @@ mod tests {
     fn overrides_apply_on_top_of_clips() {
         let skeleton = skeleton(6);
         let clip = bend(&skeleton);
-        let overrides = [JointOverride::local(1, JointTransform::new(Vec3::new(0.0, 1.0, 1.0), Quat::IDENTITY))];
+        let overrides = [JointOverride::local(
+            1,
+            JointTransform::new(Vec3::new(0.0, 1.0, 1.0), Quat::IDENTITY),
+        )];
         let mut scratch = Scratch::default();
         let layers = [ClipLayer::new(&clip, 0.5)];
-        Evaluate { overrides: &overrides, ..Evaluate::new(&skeleton, &layers) }.run(&mut scratch);
+        Evaluate {
+            overrides: &overrides,
+            ..Evaluate::new(&skeleton, &layers)
+        }
+        .run(&mut scratch);
         assert_eq!(scratch.joint(1), Some(overrides[0].transform));
-        assert!(scratch.joint(0).unwrap().rotation.abs_diff_eq(Quat::from_rotation_z(0.25), 1e-5));
+        assert!(
+            scratch
+                .joint(0)
+                .unwrap()
+                .rotation
+                .abs_diff_eq(Quat::from_rotation_z(0.25), 1e-5)
+        );
     }
 
     #[test]
@@ -198,7 +251,10 @@ mod tests {
         let mut scratch = Scratch::default();
         let mut run = |skeleton: &Skeleton, clip: &SkeletalClip| {
             Evaluate::new(skeleton, &[ClipLayer::new(clip, 0.3)]).run(&mut scratch);
-            assert_eq!((scratch.local.len(), scratch.model.len()), (skeleton.rows(), skeleton.len()));
+            assert_eq!(
+                (scratch.local.len(), scratch.model.len()),
+                (skeleton.rows(), skeleton.len())
+            );
             (scratch.local.as_ptr(), scratch.model.as_ptr())
         };
         let warm = run(&large, &of_large);

@@ -82,7 +82,10 @@ const NOTHING: [f32; 2] = [1e-6, 1e-4];
 impl Inertia {
     /// Creates an inertia without offsets.
     pub const fn new() -> Self {
-        Self { offsets: Vec::new(), count: 0 }
+        Self {
+            offsets: Vec::new(),
+            count: 0,
+        }
     }
 
     /// Follows the switches of a controller, the oldest first: makes an offset for each that is new. Returns `true` if there
@@ -102,7 +105,10 @@ impl Inertia {
         // Those that are there already, in order, to the front.
         let mut known = 0;
         for switch in switches.clone() {
-            if let Some(at) = self.offsets[known..].iter().position(|offset| offset.of == *switch) {
+            if let Some(at) = self.offsets[known..]
+                .iter()
+                .position(|offset| offset.of == *switch)
+            {
                 self.offsets[known..=known + at].rotate_right(1);
                 known += 1;
             }
@@ -112,7 +118,11 @@ impl Inertia {
         for switch in switches {
             let at = self.count;
             if at >= known || self.offsets[at].of != *switch {
-                let spare = if self.offsets.len() > known { self.offsets.pop() } else { None };
+                let spare = if self.offsets.len() > known {
+                    self.offsets.pop()
+                } else {
+                    None
+                };
                 let mut offset = spare.unwrap_or_default();
                 offset.make(switch, skeleton, &layer, scratch);
                 self.offsets.insert(at, offset);
@@ -135,7 +145,10 @@ impl Inertia {
 
     /// Returns the offsets as they are at a moment of the controller's time.
     pub fn at(&self, time: f64) -> InertiaAt<'_> {
-        InertiaAt { offsets: &self.offsets[..self.count], time }
+        InertiaAt {
+            offsets: &self.offsets[..self.count],
+            time,
+        }
     }
 }
 
@@ -146,7 +159,13 @@ impl InertiaAt<'_> {
     }
 
     /// Mixes the layers, with the offsets added to those of the base.
-    pub(super) fn run(&self, mix: &Mix, scratch: &mut BaseScratch, memory: &mut MixScratch, out: &mut [SoaTransform]) {
+    pub(super) fn run(
+        &self,
+        mix: &Mix,
+        scratch: &mut BaseScratch,
+        memory: &mut MixScratch,
+        out: &mut [SoaTransform],
+    ) {
         let in_base = |layer: &ClipLayer| layer.base && layer.effective_mode() == BlendMode::Blend;
         if mix.layers.iter().all(in_base) {
             mix.run(memory, out);
@@ -156,10 +175,17 @@ impl InertiaAt<'_> {
         pose.resize(mix.rest.len(), SoaTransform::IDENTITY);
         mix.run_some(Take::Base, memory, pose);
         self.add_to(pose);
-        let counts = |layer: &&ClipLayer| in_base(layer) && layer.weight > 0.0 && layer.weight < f32::INFINITY;
+        let counts = |layer: &&ClipLayer| {
+            in_base(layer) && layer.weight > 0.0 && layer.weight < f32::INFINITY
+        };
         let layers = || mix.layers.iter().filter(counts);
-        let weight = layers().map(|layer| layer.weight).sum::<f32>().min(f32::MAX);
-        base.fill(pose, weight, |row| self.reach(row, reach(layers(), weight, row)));
+        let weight = layers()
+            .map(|layer| layer.weight)
+            .sum::<f32>()
+            .min(f32::MAX);
+        base.fill(pose, weight, |row| {
+            self.reach(row, reach(layers(), weight, row))
+        });
         mix.run_some(Take::OnBase(base), memory, out);
     }
 
@@ -173,8 +199,13 @@ impl InertiaAt<'_> {
     /// How much of a row's joints the base reaches, which the clips of now reach by `reach`.
     fn reach(&self, row: usize, reach: Vec4) -> Vec4 {
         let sum = self.offsets.iter().fold(reach, |sum, offset| {
-            let found = offset.reach.binary_search_by_key(&row, |(row, _)| *row).ok();
-            found.map_or(sum, |at| sum + offset.reach[at].1 * offset.of.remaining(self.time))
+            let found = offset
+                .reach
+                .binary_search_by_key(&row, |(row, _)| *row)
+                .ok();
+            found.map_or(sum, |at| {
+                sum + offset.reach[at].1 * offset.of.remaining(self.time)
+            })
         });
         sum.clamp(Vec4::ZERO, Vec4::ONE)
     }
@@ -183,8 +214,14 @@ impl InertiaAt<'_> {
 /// The part of the layers' weight that reaches a row's joints.
 fn reach<'a>(layers: impl Iterator<Item = &'a ClipLayer<'a>>, weight: f32, row: usize) -> Vec4 {
     layers.fold(Vec4::ZERO, |sum, layer| {
-        let animated = layer.clip.rows().get(row).map_or(Vec4::ZERO, |row| row.animated);
-        let mask = layer.mask.map_or(Vec4::ONE, |mask| mask.rows().get(row).copied().unwrap_or(Vec4::ZERO));
+        let animated = layer
+            .clip
+            .rows()
+            .get(row)
+            .map_or(Vec4::ZERO, |row| row.animated);
+        let mask = layer.mask.map_or(Vec4::ONE, |mask| {
+            mask.rows().get(row).copied().unwrap_or(Vec4::ZERO)
+        });
         sum + animated * mask * (layer.weight / weight)
     })
 }
@@ -212,11 +249,22 @@ struct Decay {
 }
 
 impl Decay {
-    const NONE: Self =
-        Self { row: 0, first: SoaVec3::splat(Vec3::ZERO), second: SoaVec3::splat(Vec3::ZERO), rate: Vec4::ONE };
+    const NONE: Self = Self {
+        row: 0,
+        first: SoaVec3::splat(Vec3::ZERO),
+        second: SoaVec3::splat(Vec3::ZERO),
+        rate: Vec4::ONE,
+    };
 
     /// Sets a joint's difference, its speed, and the time that it has. `most` is the unit of speeds.
-    fn set(&mut self, lane: usize, difference: Vec3, speed: Vec3, duration: f32, (unit, most): (f32, f32)) -> bool {
+    fn set(
+        &mut self,
+        lane: usize,
+        difference: Vec3,
+        speed: Vec3,
+        duration: f32,
+        (unit, most): (f32, f32),
+    ) -> bool {
         let (size, pace) = (difference.length(), speed.length());
         if !(size + pace).is_finite() || (size <= NOTHING[0] * unit && pace <= NOTHING[1] * unit) {
             return false;
@@ -225,9 +273,13 @@ impl Decay {
         // Faster than this, it would cross the new clip and come back.
         let toward = -difference.dot(speed);
         if toward > 0.0 {
-            time = time.min(5.0 * size * size / toward).max(SHORTEST * duration);
+            time = time
+                .min(5.0 * size * size / toward)
+                .max(SHORTEST * duration);
         }
-        time = time.min(most * unit / (EXCURSION * pace).max(f32::MIN_POSITIVE)).max(1e-6);
+        time = time
+            .min(most * unit / (EXCURSION * pace).max(f32::MIN_POSITIVE))
+            .max(1e-6);
         self.first.set(lane, difference);
         self.second.set(lane, 4.0 * difference + speed * time);
         self.rate[lane] = 1.0 / time;
@@ -243,7 +295,11 @@ impl Decay {
         let second = first * s;
         let at = |a: Vec4, b: Vec4| a * first + b * second;
         let (a, b) = (self.first, self.second);
-        SoaVec3 { x: at(a.x, b.x), y: at(a.y, b.y), z: at(a.z, b.z) }
+        SoaVec3 {
+            x: at(a.x, b.x),
+            y: at(a.y, b.y),
+            z: at(a.z, b.z),
+        }
     }
 }
 
@@ -254,7 +310,11 @@ impl Offset {
 
     fn add_to(&self, age: f32, pose: &mut [SoaTransform]) {
         let plus = |a: &mut SoaVec3, b: SoaVec3| {
-            *a = SoaVec3 { x: a.x + b.x, y: a.y + b.y, z: a.z + b.z };
+            *a = SoaVec3 {
+                x: a.x + b.x,
+                y: a.y + b.y,
+                z: a.z + b.z,
+            };
         };
         for decay in &self.moves {
             if let Some(row) = pose.get_mut(decay.row) {
@@ -280,17 +340,34 @@ impl Offset {
         layer: impl Fn(&SwitchLayer) -> Option<ClipLayer<'c>>,
         scratch: &mut InertiaScratch,
     ) {
-        let Self { of: ours, moves, turns, scales, reach: reaches } = self;
+        let Self {
+            of: ours,
+            moves,
+            turns,
+            scales,
+            reach: reaches,
+        } = self;
         ours.clone_from(of);
         moves.clear();
         turns.clear();
         scales.clear();
         reaches.clear();
-        let InertiaScratch { mix, layers: memory, poses } = scratch;
-        poses.iter_mut().for_each(|pose| pose.resize(skeleton.rows(), SoaTransform::IDENTITY));
+        let InertiaScratch {
+            mix,
+            layers: memory,
+            poses,
+        } = scratch;
+        poses
+            .iter_mut()
+            .for_each(|pose| pose.resize(skeleton.rows(), SoaTransform::IDENTITY));
         let [old, old_next, new, new_next] = poses;
         let mut layers: Vec<ClipLayer<'c>> = recycle(mem::take(memory));
-        let mut sampler = Sampler { skeleton, layer: &layer, layers: &mut layers, mix };
+        let mut sampler = Sampler {
+            skeleton,
+            layer: &layer,
+            layers: &mut layers,
+            mix,
+        };
         // What was seen, and what will be.
         let old_step = sampler.sample(of.from(), -STEP, old, old_next);
         sampler.reach(|row, reach| reaches.push((row, reach)));
@@ -303,7 +380,9 @@ impl Offset {
         });
         reaches.retain(|(_, difference)| *difference != Vec4::ZERO);
         *memory = recycle(layers);
-        let (Some(old_step), Some(new_step)) = (old_step, new_step) else { return };
+        let (Some(old_step), Some(new_step)) = (old_step, new_step) else {
+            return;
+        };
 
         let (duration, size) = (of.duration().min(1e9) as f32, extent(skeleton));
         let units = [(size, FARTHEST[0]), (1.0, FARTHEST[1]), (1.0, FARTHEST[2])];
@@ -317,13 +396,17 @@ impl Offset {
                 let gone = change(old, old_next, old_step);
                 let coming = change(new, new_next, new_step);
                 let apart = (new.rotation.conjugate() * old.rotation).normalize();
-                let next = (new.rotation * coming.rotation).conjugate() * (old.rotation * gone.rotation);
+                let next =
+                    (new.rotation * coming.rotation).conjugate() * (old.rotation * gone.rotation);
                 // In one hemisphere.
                 let apart = if apart.w < 0.0 { -apart } else { apart };
                 let next = if next.dot(apart) < 0.0 { -next } else { next };
                 let (first, second) = (parameters(apart), parameters(next));
                 let differences = [
-                    (old.translation - new.translation, gone.translation - coming.translation),
+                    (
+                        old.translation - new.translation,
+                        gone.translation - coming.translation,
+                    ),
                     (first, second - first),
                     (old.scale - new.scale, gone.scale - coming.scale),
                 ];
@@ -332,8 +415,9 @@ impl Offset {
                     *some |= decay.set(lane, difference, change * per_second, duration, unit);
                 }
             }
-            for (list, (decay, some)) in
-                [&mut *moves, &mut *turns, &mut *scales].into_iter().zip(decays.into_iter().zip(some))
+            for (list, (decay, some)) in [&mut *moves, &mut *turns, &mut *scales]
+                .into_iter()
+                .zip(decays.into_iter().zip(some))
             {
                 list.extend(some.then_some(decay));
             }
@@ -366,9 +450,15 @@ impl<'c, L: Fn(&SwitchLayer) -> Option<ClipLayer<'c>>> Sampler<'_, 'c, L> {
         let within = |step: f64| {
             of.iter()
                 .filter_map(|layer| Some((layer, (self.layer)(layer)?)))
-                .all(|(layer, found)| (0.0..=found.clip.timing.duration).contains(&(layer.time + layer.rate * step)))
+                .all(|(layer, found)| {
+                    (0.0..=found.clip.timing.duration).contains(&(layer.time + layer.rate * step))
+                })
         };
-        let step = if within(step) || !within(-step) { step } else { -step };
+        let step = if within(step) || !within(-step) {
+            step
+        } else {
+            -step
+        };
         self.run(pose);
         self.collect(of, step);
         self.run(next);
@@ -380,20 +470,42 @@ impl<'c, L: Fn(&SwitchLayer) -> Option<ClipLayer<'c>>> Sampler<'_, 'c, L> {
     fn collect(&mut self, of: &[SwitchLayer], step: f64) {
         self.layers.clear();
         for layer in of {
-            let Some(found) = (self.layer)(layer) else { continue };
-            let (time, weight) = (layer.time + layer.rate * step, layer.weight + layer.weight_rate * step as f32);
+            let Some(found) = (self.layer)(layer) else {
+                continue;
+            };
+            let (time, weight) = (
+                layer.time + layer.rate * step,
+                layer.weight + layer.weight_rate * step as f32,
+            );
             let fits = found.clip.rows().len() == self.skeleton.rows() && !found.clip.additive;
             let weight = weight.max(layer.weight * 1e-3);
-            let layer =
-                ClipLayer { time, weight, mode: BlendMode::Blend, priority: TrackPriority::Low, base: true, ..found };
+            let layer = ClipLayer {
+                time,
+                weight,
+                mode: BlendMode::Blend,
+                priority: TrackPriority::Low,
+                base: true,
+                ..found
+            };
             self.layers.extend(fits.then_some(layer));
         }
     }
 
     fn run(&mut self, out: &mut [SoaTransform]) {
-        let Self { skeleton, layers, mix, .. } = self;
+        let Self {
+            skeleton,
+            layers,
+            mix,
+            ..
+        } = self;
         let (rest, unit_scale) = (skeleton.rest(), skeleton.unit_scale());
-        Mix { layers, priority_blend: 0.0, rest, unit_scale }.run(mix, out);
+        Mix {
+            layers,
+            priority_blend: 0.0,
+            rest,
+            unit_scale,
+        }
+        .run(mix, out);
     }
 
     /// Calls `each` with what the clips reach of each row.
@@ -424,14 +536,23 @@ fn turn(SoaVec3 { x, y, z }: SoaVec3) -> SoaQuat {
     let square = x * x + y * y + z * z;
     let scale = Vec4::ONE / (Vec4::ONE + square);
     let twice = scale + scale;
-    SoaQuat { x: x * twice, y: y * twice, z: z * twice, w: (Vec4::ONE - square) * scale }
+    SoaQuat {
+        x: x * twice,
+        y: y * twice,
+        z: z * twice,
+        w: (Vec4::ONE - square) * scale,
+    }
 }
 
 /// The size of a skeleton at rest: how far its joints are from the first.
 fn extent(skeleton: &Skeleton) -> f32 {
     let mut joints = skeleton.rest_model().iter().map(|joint| joint.translation);
-    let Some(first) = joints.next() else { return 1.0 };
-    let farthest =
-        joints.map(|joint| joint.distance(first)).filter(|distance| distance.is_finite()).fold(0.0, f32::max);
+    let Some(first) = joints.next() else {
+        return 1.0;
+    };
+    let farthest = joints
+        .map(|joint| joint.distance(first))
+        .filter(|distance| distance.is_finite())
+        .fold(0.0, f32::max);
     if farthest > 0.0 { farthest } else { 1.0 }
 }

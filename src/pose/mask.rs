@@ -21,7 +21,10 @@ impl Mask {
 
     /// A mask with the weight 0 for each of `joints` joints.
     pub fn empty(joints: usize) -> Self {
-        Self { rows: vec![Vec4::ZERO; joints.div_ceil(4)], joints }
+        Self {
+            rows: vec![Vec4::ZERO; joints.div_ceil(4)],
+            joints,
+        }
     }
 
     /// A mask with the weight 1 for the `roots` and their descendants, fading out over the `falloff`
@@ -33,7 +36,10 @@ impl Mask {
     /// the skeleton are ignored.
     pub fn from_roots(skeleton: &Skeleton, roots: &[JointIndex], falloff: u32) -> Self {
         let mut mask = Self::empty(skeleton.len());
-        for &root in roots.iter().filter(|&&root| usize::from(root) < skeleton.len()) {
+        for &root in roots
+            .iter()
+            .filter(|&&root| usize::from(root) < skeleton.len())
+        {
             mask.set(usize::from(root), 1.0);
         }
         // Parents come first, so one pass fills whole branches.
@@ -123,7 +129,9 @@ mod tests {
     }
 
     fn weights(roots: &[JointIndex], falloff: u32) -> Vec<f32> {
-        Mask::from_roots(&skeleton(), roots, falloff).iter().collect()
+        Mask::from_roots(&skeleton(), roots, falloff)
+            .iter()
+            .collect()
     }
 
     #[test]
@@ -138,12 +146,19 @@ mod tests {
     fn ancestors_of_a_root_fade_out_and_their_other_branches_stay_out() {
         assert_eq!(weights(&[2], 1), [0.0, 0.5, 1.0, 1.0, 1.0, 1.0, 0.0]);
         assert_eq!(weights(&[4], 3), [0.25, 0.5, 0.75, 0.0, 1.0, 1.0, 0.0]);
-        assert_eq!(weights(&[4], 1000).len(), 7, "a falloff longer than the chain ends at its root");
+        assert_eq!(
+            weights(&[4], 1000).len(),
+            7,
+            "a falloff longer than the chain ends at its root"
+        );
     }
 
     #[test]
     fn of_several_roots_the_largest_weight_counts() {
-        assert_eq!(weights(&[5, 2], 2), [1.0 - 2.0 / 3.0, 1.0 - 1.0 / 3.0, 1.0, 1.0, 1.0, 1.0, 0.0]);
+        assert_eq!(
+            weights(&[5, 2], 2),
+            [1.0 - 2.0 / 3.0, 1.0 - 1.0 / 3.0, 1.0, 1.0, 1.0, 1.0, 0.0]
+        );
     }
 
     #[test]
@@ -151,7 +166,10 @@ mod tests {
         let mask = Mask::from_weights([f32::NAN, -1.0, 2.0, 0.25, 1.0]);
         assert_eq!(mask.iter().collect::<Vec<_>>(), [0.0, 0.0, 1.0, 0.25, 1.0]);
         let inverted = mask.inverted();
-        assert_eq!(inverted.rows(), [Vec4::new(1.0, 1.0, 0.0, 0.75), Vec4::ZERO]);
+        assert_eq!(
+            inverted.rows(),
+            [Vec4::new(1.0, 1.0, 0.0, 0.75), Vec4::ZERO]
+        );
         assert_eq!(inverted.inverted(), mask);
         assert_eq!(Mask::full(5).rows(), [Vec4::ONE, Vec4::X]);
         assert_eq!(mask.get(99), 0.0);

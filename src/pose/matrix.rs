@@ -37,7 +37,12 @@ impl<S: Simd> Left<S> {
     #[inline(always)]
     pub(crate) fn new(s: S, a: &Affine3A) -> Self {
         let [x, y, z, t] = s.columns(a);
-        Self { x: s.both(x), y: s.both(y), z: s.both(z), translation: s.pair(Vec4::splat(-0.0), t) }
+        Self {
+            x: s.both(x),
+            y: s.both(y),
+            z: s.both(z),
+            translation: s.pair(Vec4::splat(-0.0), t),
+        }
     }
 
     /// `self · b`.
@@ -52,11 +57,23 @@ impl<S: Simd> Left<S> {
 
     /// `self · b`, where `b` is the matrix of the joint in lane 0 to 3.
     #[inline(always)]
-    pub(crate) fn times_lane<const LANE: usize>(self, s: S, Elements { xy, zt }: &Elements<S>) -> Columns<S> {
+    pub(crate) fn times_lane<const LANE: usize>(
+        self,
+        s: S,
+        Elements { xy, zt }: &Elements<S>,
+    ) -> Columns<S> {
         self.times_elements(
             s,
-            [s.lane::<LANE>(xy[0]), s.lane::<LANE>(xy[1]), s.lane::<LANE>(xy[2])],
-            [s.lane::<LANE>(zt[0]), s.lane::<LANE>(zt[1]), s.lane::<LANE>(zt[2])],
+            [
+                s.lane::<LANE>(xy[0]),
+                s.lane::<LANE>(xy[1]),
+                s.lane::<LANE>(xy[2]),
+            ],
+            [
+                s.lane::<LANE>(zt[0]),
+                s.lane::<LANE>(zt[1]),
+                s.lane::<LANE>(zt[2]),
+            ],
         )
     }
 
@@ -74,33 +91,55 @@ impl<S: Simd> Columns<S> {
     #[inline(always)]
     pub(crate) fn new(s: S, m: &Affine3A) -> Self {
         let [x, y, z, t] = s.columns(m);
-        Self { xy: s.pair(x, y), zt: s.pair(z, t) }
+        Self {
+            xy: s.pair(x, y),
+            zt: s.pair(z, t),
+        }
     }
 
     /// With `offset` added to the translation.
     #[inline(always)]
     pub(crate) fn moved(self, s: S, offset: Vec3A) -> Self {
-        Self { zt: s.add(self.zt, s.pair(Vec4::splat(-0.0), offset.extend(0.0))), ..self }
+        Self {
+            zt: s.add(self.zt, s.pair(Vec4::splat(-0.0), offset.extend(0.0))),
+            ..self
+        }
     }
 
     /// The same matrix as a left factor.
     #[inline(always)]
     pub(crate) fn to_left(self, s: S) -> Left<S> {
         let ([x, y], [z, t]) = (s.rows(self.xy), s.rows(self.zt));
-        Left { x: s.both(x), y: s.both(y), z: s.both(z), translation: s.pair(Vec4::splat(-0.0), t) }
+        Left {
+            x: s.both(x),
+            y: s.both(y),
+            z: s.both(z),
+            translation: s.pair(Vec4::splat(-0.0), t),
+        }
     }
 
     #[inline(always)]
     pub(crate) fn to_affine(self, s: S) -> Affine3A {
         let ([x, y], [z, t]) = (s.rows(self.xy), s.rows(self.zt));
-        let matrix3 = Mat3A::from_cols(Vec3A::from_vec4(x), Vec3A::from_vec4(y), Vec3A::from_vec4(z));
-        Affine3A { matrix3, translation: Vec3A::from_vec4(t) }
+        let matrix3 = Mat3A::from_cols(
+            Vec3A::from_vec4(x),
+            Vec3A::from_vec4(y),
+            Vec3A::from_vec4(z),
+        );
+        Affine3A {
+            matrix3,
+            translation: Vec3A::from_vec4(t),
+        }
     }
 
     /// Writes the matrix with the last row 0, 0, 0, 1, past the caches if `STREAM`.
     #[inline(always)]
     pub(crate) fn write<const STREAM: bool>(self, s: S, out: &mut Mat4) {
-        s.write::<STREAM>(s.with_last(self.xy, [0.0, 0.0]), s.with_last(self.zt, [0.0, 1.0]), out);
+        s.write::<STREAM>(
+            s.with_last(self.xy, [0.0, 0.0]),
+            s.with_last(self.zt, [0.0, 1.0]),
+            out,
+        );
     }
 }
 
@@ -108,25 +147,53 @@ impl<S: Simd> Elements<S> {
     /// Of four joints' transforms, whose rotations have unit length. If not `SCALE`, all scales are one.
     #[inline(always)]
     pub(crate) fn new<const SCALE: bool>(s: S, row: &SoaTransform) -> Self {
-        let SoaTransform { translation: t, rotation: SoaQuat { x, y, z, w }, scale } = *row;
+        let SoaTransform {
+            translation: t,
+            rotation: SoaQuat { x, y, z, w },
+            scale,
+        } = *row;
         let (x2, y2, z2) = (x + x, y + y, z + z);
         // Negated by the factor −2, which is exact and saves a backend its negated forms of FMA.
         let (nx2, ny2, nz2) = (x * -2.0, y * -2.0, z * -2.0);
         let (less_xx, less_yy) = (s.fma_row(x, nx2, Vec4::ONE), s.fma_row(y, ny2, Vec4::ONE));
-        let mut x_axis = [s.fma_row(z, nz2, less_yy), s.fma_row(x, y2, w * z2), s.fma_row(x, z2, w * ny2)];
-        let mut y_axis = [s.fma_row(x, y2, w * nz2), s.fma_row(z, nz2, less_xx), s.fma_row(y, z2, w * x2)];
-        let mut z_axis = [s.fma_row(x, z2, w * y2), s.fma_row(y, z2, w * nx2), s.fma_row(y, ny2, less_xx)];
+        let mut x_axis = [
+            s.fma_row(z, nz2, less_yy),
+            s.fma_row(x, y2, w * z2),
+            s.fma_row(x, z2, w * ny2),
+        ];
+        let mut y_axis = [
+            s.fma_row(x, y2, w * nz2),
+            s.fma_row(z, nz2, less_xx),
+            s.fma_row(y, z2, w * x2),
+        ];
+        let mut z_axis = [
+            s.fma_row(x, z2, w * y2),
+            s.fma_row(y, z2, w * nx2),
+            s.fma_row(y, ny2, less_xx),
+        ];
         if SCALE {
             for i in 0..3 {
-                (x_axis[i], y_axis[i], z_axis[i]) = (x_axis[i] * scale.x, y_axis[i] * scale.y, z_axis[i] * scale.z);
+                (x_axis[i], y_axis[i], z_axis[i]) = (
+                    x_axis[i] * scale.x,
+                    y_axis[i] * scale.y,
+                    z_axis[i] * scale.z,
+                );
             }
         }
         let [xx, xy, xz] = x_axis;
         let [yx, yy, yz] = y_axis;
         let [zx, zy, zz] = z_axis;
         Self {
-            xy: [s.kept_pair(xx, yx), s.kept_pair(xy, yy), s.kept_pair(xz, yz)],
-            zt: [s.kept_pair(zx, t.x), s.kept_pair(zy, t.y), s.kept_pair(zz, t.z)],
+            xy: [
+                s.kept_pair(xx, yx),
+                s.kept_pair(xy, yy),
+                s.kept_pair(xz, yz),
+            ],
+            zt: [
+                s.kept_pair(zx, t.x),
+                s.kept_pair(zy, t.y),
+                s.kept_pair(zz, t.z),
+            ],
         }
     }
 }
@@ -143,7 +210,11 @@ mod tests {
     fn bits<S: Simd>(s: S, a: &Affine3A, b: &Affine3A, row: &SoaTransform) -> Vec<u32> {
         let mut numbers = Vec::new();
         let (left, right) = (Left::new(s, a), Columns::new(s, b));
-        for right in [right, left.times(s, right), left.times(s, right).moved(s, b.translation)] {
+        for right in [
+            right,
+            left.times(s, right),
+            left.times(s, right).moved(s, b.translation),
+        ] {
             let mut written = [Mat4::NAN; 2];
             left.times(s, right).write::<false>(s, &mut written[0]);
             left.times(s, right).write::<true>(s, &mut written[1]);
@@ -153,17 +224,42 @@ mod tests {
         let scaled = Elements::new::<true>(s, row);
         let unscaled = Elements::new::<false>(s, row);
         for elements in [scaled, unscaled] {
-            numbers.extend(left.times_lane::<0>(s, &elements).to_affine(s).to_cols_array());
-            numbers.extend(left.times_lane::<3>(s, &elements).to_affine(s).to_cols_array());
+            numbers.extend(
+                left.times_lane::<0>(s, &elements)
+                    .to_affine(s)
+                    .to_cols_array(),
+            );
+            numbers.extend(
+                left.times_lane::<3>(s, &elements)
+                    .to_affine(s)
+                    .to_cols_array(),
+            );
         }
-        let (x, y) = (s.pair(row.rotation.x, row.rotation.y), s.both(row.rotation.z));
-        for pair in [s.add(x, y), s.sub(x, y), s.mul(x, y), s.fma(x, y, x), s.lane::<1>(x), s.lane::<2>(x)] {
+        let (x, y) = (
+            s.pair(row.rotation.x, row.rotation.y),
+            s.both(row.rotation.z),
+        );
+        for pair in [
+            s.add(x, y),
+            s.sub(x, y),
+            s.mul(x, y),
+            s.fma(x, y, x),
+            s.lane::<1>(x),
+            s.lane::<2>(x),
+        ] {
             numbers.extend(s.rows(pair).iter().flat_map(|row| row.to_array()));
         }
-        let integers =
-            [row.rotation.x, row.translation.x].map(|row| row.to_array().map(|number| number.to_bits() as u16));
-        numbers.extend(s.rows(s.integers(&integers)).iter().flat_map(|row| row.to_array()));
-        numbers.extend(s.fma_row(row.rotation.x, row.rotation.y, row.rotation.z).to_array());
+        let integers = [row.rotation.x, row.translation.x]
+            .map(|row| row.to_array().map(|number| number.to_bits() as u16));
+        numbers.extend(
+            s.rows(s.integers(&integers))
+                .iter()
+                .flat_map(|row| row.to_array()),
+        );
+        numbers.extend(
+            s.fma_row(row.rotation.x, row.rotation.y, row.rotation.z)
+                .to_array(),
+        );
         numbers.into_iter().map(bits_of).collect()
     }
 
@@ -193,7 +289,11 @@ mod tests {
                 let first = a.matrix3.x_axis * x;
                 let columns = a.to_cols_array_2d();
                 std::array::from_fn::<_, 3, _>(|i| {
-                    let by_x = if column < 3 { first[i] } else { columns[0][i].mul_add(x, columns[3][i]) };
+                    let by_x = if column < 3 {
+                        first[i]
+                    } else {
+                        columns[0][i].mul_add(x, columns[3][i])
+                    };
                     columns[2][i].mul_add(z, columns[1][i].mul_add(y, by_x))
                 })
             });

@@ -16,7 +16,8 @@
 //! All of this happens row by row (four joints at a time), so no pose in between is written to memory.
 
 use super::blend::{
-    Active, BASE, Kind, Mean, SetShare, high_share, inverse, normalize, reached, replace_by_set, sets, total_weight,
+    Active, BASE, Kind, Mean, SetShare, high_share, inverse, normalize, reached, replace_by_set,
+    sets, total_weight,
 };
 use super::mask::Mask;
 use super::sample::SamplePoint;
@@ -69,15 +70,32 @@ impl<'a> ClipLayer<'a> {
 
     /// A clip at a time with weight 1 and low priority: added if it holds differences, else blended.
     pub fn new(clip: &'a SkeletalClip, time: f64) -> Self {
-        let mode = if clip.additive { BlendMode::Additive } else { BlendMode::Blend };
+        let mode = if clip.additive {
+            BlendMode::Additive
+        } else {
+            BlendMode::Blend
+        };
         let (mask, priority) = (None, TrackPriority::Low);
-        Self { clip, time, weight: 1.0, set: 0, mask, priority, mode, base: false }
+        Self {
+            clip,
+            time,
+            weight: 1.0,
+            set: 0,
+            mask,
+            priority,
+            mode,
+            base: false,
+        }
     }
 
     /// Returns how the layer is really combined with the others: [`Self::mode`], or
     /// [`BlendMode::Additive`] if the clip holds differences.
     pub fn effective_mode(&self) -> BlendMode {
-        if self.clip.additive { BlendMode::Additive } else { self.mode }
+        if self.clip.additive {
+            BlendMode::Additive
+        } else {
+            self.mode
+        }
     }
 }
 
@@ -127,15 +145,29 @@ pub(super) struct BasePose {
 
 impl BasePose {
     /// Fills the pose: `reach` is 0..=1 per joint of a row, `weight` is that of all layers of the base.
-    pub(super) fn fill(&mut self, pose: &[SoaTransform], weight: f32, reach: impl Fn(usize) -> Vec4) {
+    pub(super) fn fill(
+        &mut self,
+        pose: &[SoaTransform],
+        weight: f32,
+        reach: impl Fn(usize) -> Vec4,
+    ) {
         self.weight = weight;
         self.pose.clear();
         self.pose.extend_from_slice(pose);
         self.rows.clear();
         self.transforms.clear();
-        for (row, SoaTransform { translation: t, rotation: r, scale: s }) in pose.iter().enumerate() {
+        for (
+            row,
+            SoaTransform {
+                translation: t,
+                rotation: r,
+                scale: s,
+            },
+        ) in pose.iter().enumerate()
+        {
             let at = self.transforms.len() as u32;
-            self.transforms.extend([t.x, t.y, t.z, r.x, r.y, r.z, r.w, s.x, s.y, s.z]);
+            self.transforms
+                .extend([t.x, t.y, t.z, r.x, r.y, r.z, r.w, s.x, s.y, s.z]);
             self.rows.push(RowTracks {
                 animated: reach(row),
                 translation: ChannelSlot::Constant(at),
@@ -194,29 +226,42 @@ impl<'a> Mix<'a> {
         }
         let mut active = Vec::new();
         let ends = self.prepare(Take::All, &mut active);
-        let Groups { low, high, overlays } = Groups::new(&active, ends);
+        let Groups {
+            low,
+            high,
+            overlays,
+        } = Groups::new(&active, ends);
         let (row, lane) = (joint / 4, joint % 4);
         let [low_total, high_total] = [low, high].map(|group| total_weight(group.layers, row));
         let blend = Vec4::splat(clamp_weight(self.priority_blend));
         let high_share = match [low_total, high_total].map(|total| reached(total)[lane] > 0.0) {
-            [true, true] => high_share(low_total * low.weight, high_total * high.weight, blend)[lane],
+            [true, true] => {
+                high_share(low_total * low.weight, high_total * high.weight, blend)[lane]
+            }
             [_, high_alone] => f32::from(high_alone),
         };
-        for (group, total, share) in [(low, low_total, 1.0 - high_share), (high, high_total, high_share)] {
+        for (group, total, share) in [
+            (low, low_total, 1.0 - high_share),
+            (high, high_total, high_share),
+        ] {
             for set in sets(group.layers) {
                 let clips = SetShare::new(set, group.missing, row).clips;
                 for layer in set {
-                    shares[layer.index] = (layer.weight(row) * clips * inverse(total))[lane] * share;
+                    shares[layer.index] =
+                        (layer.weight(row) * clips * inverse(total))[lane] * share;
                 }
             }
         }
         for set in sets(overlays) {
             let total = total_weight(set, row)[lane];
             if set[0].kind == Kind::Override {
-                shares.iter_mut().for_each(|below| *below *= 1.0 - total.min(1.0));
+                shares
+                    .iter_mut()
+                    .for_each(|below| *below *= 1.0 - total.min(1.0));
             }
             for layer in set {
-                shares[layer.index] = layer.weight(row)[lane] / if set.len() > 1 { total.max(1.0) } else { 1.0 };
+                shares[layer.index] =
+                    layer.weight(row)[lane] / if set.len() > 1 { total.max(1.0) } else { 1.0 };
             }
         }
         shares
@@ -231,12 +276,22 @@ impl<'a> Mix<'a> {
     {
         let (layers, rows) = (self.layers, self.rest.len());
         let low = prepare_group(layers, rows, TrackPriority::Low, take, active);
-        let is_low =
-            |layer: &ClipLayer| layer.priority == TrackPriority::Low && layer.effective_mode() == BlendMode::Blend;
+        let is_low = |layer: &ClipLayer| {
+            layer.priority == TrackPriority::Low && layer.effective_mode() == BlendMode::Blend
+        };
         if self.layers.iter().all(is_low) {
-            return [low, GroupEnd { end: low.end, ..GroupEnd::default() }];
+            return [
+                low,
+                GroupEnd {
+                    end: low.end,
+                    ..GroupEnd::default()
+                },
+            ];
         }
-        let groups = [low, prepare_group(layers, rows, TrackPriority::High, take, active)];
+        let groups = [
+            low,
+            prepare_group(layers, rows, TrackPriority::High, take, active),
+        ];
         if matches!(take, Take::Base) {
             return groups;
         }
@@ -245,7 +300,9 @@ impl<'a> Mix<'a> {
                 (BlendMode::Blend, _) => continue,
                 (BlendMode::Override, _) => (Kind::Override, 1.0),
                 (BlendMode::Additive, true) => (Kind::Difference, ClipLayer::MAX_ADDITIVE_WEIGHT),
-                (BlendMode::Additive, false) => (Kind::DifferenceToRest, ClipLayer::MAX_ADDITIVE_WEIGHT),
+                (BlendMode::Additive, false) => {
+                    (Kind::DifferenceToRest, ClipLayer::MAX_ADDITIVE_WEIGHT)
+                }
             };
             let weight = clamp_weight(layer.weight / most) * most;
             let set = if kind == Kind::Override { layer.set } else { 0 };
@@ -266,9 +323,15 @@ impl<'a> Mix<'a> {
         match (low.layers, high.layers) {
             ([], []) => out.copy_from_slice(unreached),
             // The other group's mean is the result.
-            ([], _) => simd::dispatch!(s => self.blend_one_group::<_, SCALE, PARTIAL>(s, high, unreached, out)),
-            (_, []) => simd::dispatch!(s => self.blend_one_group::<_, SCALE, PARTIAL>(s, low, unreached, out)),
-            _ => simd::dispatch!(s => self.blend_both_groups::<_, SCALE, PARTIAL>(s, [low, high], unreached, out)),
+            ([], _) => {
+                simd::dispatch!(s => self.blend_one_group::<_, SCALE, PARTIAL>(s, high, unreached, out))
+            }
+            (_, []) => {
+                simd::dispatch!(s => self.blend_one_group::<_, SCALE, PARTIAL>(s, low, unreached, out))
+            }
+            _ => {
+                simd::dispatch!(s => self.blend_both_groups::<_, SCALE, PARTIAL>(s, [low, high], unreached, out))
+            }
         }
         for set in sets(groups.overlays) {
             match set {
@@ -291,7 +354,8 @@ impl<'a> Mix<'a> {
         match layers {
             _ if PARTIAL && group.uneven => {
                 for (row, out) in out.iter_mut().enumerate() {
-                    let mean = Mean::<S, SCALE>::of_sets(s, layers, group.missing, row, &self.rest[row]);
+                    let mean =
+                        Mean::<S, SCALE>::of_sets(s, layers, group.missing, row, &self.rest[row]);
                     *out = mean.to_row::<PARTIAL>(s, &unreached[row]);
                 }
             }
@@ -314,14 +378,25 @@ impl<'a> Mix<'a> {
         for (row, (out, unreached)) in out.iter_mut().zip(unreached).enumerate() {
             let low_mean = self.mean::<S, SCALE, PARTIAL>(s, low, row);
             let high_mean = self.mean::<S, SCALE, PARTIAL>(s, high, row);
-            let share = high_share(low_mean.total * low.weight, high_mean.total * high.weight, blend);
-            *out = low_mean.mix::<PARTIAL>(s, high_mean, share).to_row::<PARTIAL>(s, unreached);
+            let share = high_share(
+                low_mean.total * low.weight,
+                high_mean.total * high.weight,
+                blend,
+            );
+            *out = low_mean
+                .mix::<PARTIAL>(s, high_mean, share)
+                .to_row::<PARTIAL>(s, unreached);
         }
         normalize(s, out);
     }
 
     #[inline(always)]
-    fn mean<S: Simd, const SCALE: bool, const PARTIAL: bool>(&self, s: S, group: Group, row: usize) -> Mean<S, SCALE> {
+    fn mean<S: Simd, const SCALE: bool, const PARTIAL: bool>(
+        &self,
+        s: S,
+        group: Group,
+        row: usize,
+    ) -> Mean<S, SCALE> {
         if PARTIAL && group.uneven {
             Mean::of_sets(s, group.layers, group.missing, row, &self.rest[row])
         } else {
@@ -358,12 +433,21 @@ const WHOLE: f64 = 1.0 - 1e-6;
 /// What layers of the base lack of a whole weight, given the sum of their weights.
 #[inline]
 fn missing(base: f64) -> f64 {
-    if base > 0.0 && base < WHOLE { 1.0 - base } else { 0.0 }
+    if base > 0.0 && base < WHOLE {
+        1.0 - base
+    } else {
+        0.0
+    }
 }
 
 /// Returns `true` if the rest pose takes part in a blend of layers that all move every joint.
 pub(super) fn lacks_weight<'a>(layers: impl Iterator<Item = &'a ClipLayer<'a>>) -> bool {
-    missing(layers.filter(|layer| layer.base).map(|layer| f64::from(layer.weight)).sum()) > 0.0
+    missing(
+        layers
+            .filter(|layer| layer.base)
+            .map(|layer| f64::from(layer.weight))
+            .sum(),
+    ) > 0.0
 }
 
 /// Appends a group's layers with weights that sum to one.
@@ -382,7 +466,8 @@ where
     // In double precision, no sum of weights over- or underflows.
     let (mut total, mut base_weight) = (0.0, 0.0);
     // The last clip of a set, and one of the base.
-    let (mut in_set, mut in_base): (Option<(u32, &SkeletalClip)>, Option<&SkeletalClip>) = (None, None);
+    let (mut in_set, mut in_base): (Option<(u32, &SkeletalClip)>, Option<&SkeletalClip>) =
+        (None, None);
     let mut uneven = false;
     if let (Take::OnBase(base), TrackPriority::Low) = (take, priority)
         && base.weight > 0.0
@@ -390,7 +475,14 @@ where
         total += f64::from(base.weight);
         let point = SamplePoint::of_pose(&base.rows, &base.transforms);
         let weight = Vec4::splat(base.weight);
-        active.push(Active { point, mask: None, weight, set: 0, kind: Kind::Blend, index: usize::MAX });
+        active.push(Active {
+            point,
+            mask: None,
+            weight,
+            set: 0,
+            kind: Kind::Blend,
+            index: usize::MAX,
+        });
     }
     for (index, layer) in layers.iter().enumerate() {
         let taken = match take {
@@ -403,15 +495,31 @@ where
             && layer.effective_mode() == BlendMode::Blend
             && layer.weight < f32::INFINITY
         {
-            let set = if layer.base && priority == TrackPriority::Low { BASE } else { layer.set.min(BASE - 1) };
-            let weight = f64::from(prepare_layer(index, layer, rows, layer.weight, Kind::Blend, set, active));
+            let set = if layer.base && priority == TrackPriority::Low {
+                BASE
+            } else {
+                layer.set.min(BASE - 1)
+            };
+            let weight = f64::from(prepare_layer(
+                index,
+                layer,
+                rows,
+                layer.weight,
+                Kind::Blend,
+                set,
+                active,
+            ));
             total += weight;
             if weight > 0.0 && set == BASE {
                 base_weight += weight;
                 uneven |= layer.mask.is_some();
-                uneven |= in_base.replace(layer.clip).is_some_and(|other| !other.moves_the_same_joints(layer.clip));
+                uneven |= in_base
+                    .replace(layer.clip)
+                    .is_some_and(|other| !other.moves_the_same_joints(layer.clip));
             } else if weight > 0.0 && set != 0 {
-                let other = in_set.replace((set, layer.clip)).filter(|(other, _)| *other == set);
+                let other = in_set
+                    .replace((set, layer.clip))
+                    .filter(|(other, _)| *other == set);
                 uneven |= other.is_some_and(|(_, other)| !other.moves_the_same_joints(layer.clip));
             }
         }
@@ -426,7 +534,12 @@ where
         active[first..].sort_unstable_by_key(|layer| (layer.set == BASE, layer.index));
     }
     let missing = (missing / total) as f32;
-    GroupEnd { end: active.len(), weight: (total as f32).min(f32::MAX), uneven, missing }
+    GroupEnd {
+        end: active.len(),
+        weight: (total as f32).min(f32::MAX),
+        uneven,
+        missing,
+    }
 }
 
 /// What a weight is of the sum of all.
@@ -449,14 +562,25 @@ fn prepare_layer<'a, 'b>(
 where
     'a: 'b,
 {
-    debug_assert_eq!(layer.clip.rows().len(), rows, "the clip is not bound to this skeleton");
+    debug_assert_eq!(
+        layer.clip.rows().len(),
+        rows,
+        "the clip is not bound to this skeleton"
+    );
     let counts = weight > 0.0 && layer.clip.rows().len() == rows;
     if !counts {
         return 0.0;
     }
     let point = SamplePoint::new(layer.clip, layer.time);
     let mask = layer.mask.map(Mask::rows);
-    active.push(Active { point, mask, weight: Vec4::splat(weight), set, kind, index });
+    active.push(Active {
+        point,
+        mask,
+        weight: Vec4::splat(weight),
+        set,
+        kind,
+        index,
+    });
     weight
 }
 
@@ -483,13 +607,23 @@ struct Group<'a> {
 
 impl<'a> Groups<'a> {
     fn new(active: &'a [Active<'a>], [low, high]: [GroupEnd; 2]) -> Self {
-        let group = |from: usize, GroupEnd { end, weight, uneven, missing }: GroupEnd| Group {
+        let group = |from: usize,
+                     GroupEnd {
+                         end,
+                         weight,
+                         uneven,
+                         missing,
+                     }: GroupEnd| Group {
             layers: &active[from..end],
             weight,
             uneven,
             missing,
         };
-        Self { low: group(0, low), high: group(low.end, high), overlays: &active[high.end..] }
+        Self {
+            low: group(0, low),
+            high: group(low.end, high),
+            overlays: &active[high.end..],
+        }
     }
 }
 
@@ -507,7 +641,8 @@ mod tests {
         let mut vector = |size: f32| Vec3::from_array([0; 3].map(|_| (random.f32() - 0.5) * size));
         let joint = |_| JointTransform {
             translation: vector(2.0),
-            rotation: Quat::from_vec4((vector(2.0) + Vec3::X * 0.1).extend(vector(2.0).x)).normalize(),
+            rotation: Quat::from_vec4((vector(2.0) + Vec3::X * 0.1).extend(vector(2.0).x))
+                .normalize(),
             scale: Vec3::ONE + vector(if scaled { 1.0 } else { 0.0 }),
         };
         (0..JOINTS).map(joint).collect()
@@ -527,9 +662,17 @@ mod tests {
 
     fn bits(pose: &[SoaTransform]) -> Vec<u32> {
         let lanes = pose.iter().flat_map(|row| (0..4).map(|lane| row.get(lane)));
-        let vectors =
-            lanes.flat_map(|joint| [joint.translation.extend(0.0), joint.rotation.into(), joint.scale.extend(0.0)]);
-        vectors.flat_map(|vector| vector.to_array()).map(f32::to_bits).collect()
+        let vectors = lanes.flat_map(|joint| {
+            [
+                joint.translation.extend(0.0),
+                joint.rotation.into(),
+                joint.scale.extend(0.0),
+            ]
+        });
+        vectors
+            .flat_map(|vector| vector.to_array())
+            .map(f32::to_bits)
+            .collect()
     }
 
     #[test]
@@ -548,7 +691,11 @@ mod tests {
                 layers.push(ClipLayer {
                     weight: random.f32(),
                     mask: (masks && random.bool()).then_some(&mask),
-                    priority: if random.u8(..3) == 0 { TrackPriority::High } else { TrackPriority::Low },
+                    priority: if random.u8(..3) == 0 {
+                        TrackPriority::High
+                    } else {
+                        TrackPriority::Low
+                    },
                     mode: [Blend, Blend, Blend, Additive, Override][random.usize(..5)],
                     set: random.u32(..3),
                     base: random.bool(),
@@ -557,8 +704,13 @@ mod tests {
             }
             let run = || {
                 let mut out = rest.clone();
-                Mix { layers: &layers, priority_blend: 0.3, rest: &rest, unit_scale: !scaled }
-                    .run(&mut MixScratch::default(), &mut out);
+                Mix {
+                    layers: &layers,
+                    priority_blend: 0.3,
+                    rest: &rest,
+                    unit_scale: !scaled,
+                }
+                .run(&mut MixScratch::default(), &mut out);
                 bits(&out)
             };
             assert_eq!(run(), portably(run), "round {round}");
@@ -574,7 +726,13 @@ mod tests {
         let layers = [ClipLayer::new(&a, 0.3); 6];
         let mut scratch = MixScratch::default();
         let mut run = |count: usize, scratch: &mut MixScratch| {
-            Mix { layers: &layers[..count], priority_blend: 0.5, rest: &rest, unit_scale: true }.run(scratch, &mut out);
+            Mix {
+                layers: &layers[..count],
+                priority_blend: 0.5,
+                rest: &rest,
+                unit_scale: true,
+            }
+            .run(scratch, &mut out);
             (scratch.active.as_ptr(), scratch.active.capacity())
         };
         let warm = run(6, &mut scratch);

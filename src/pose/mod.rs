@@ -78,7 +78,9 @@ pub(crate) fn clamp_weight(weight: f32) -> f32 {
 /// the same type with another lifetime.
 pub(crate) fn recycle<T, U>(mut vec: Vec<T>) -> Vec<U> {
     vec.clear();
-    vec.into_iter().map(|_| unreachable!("it was cleared")).collect()
+    vec.into_iter()
+        .map(|_| unreachable!("it was cleared"))
+        .collect()
 }
 
 #[cfg(test)]
@@ -91,6 +93,9 @@ mod tests {
         list.push(&mut []);
         let memory = list.as_ptr().addr();
         let list: Vec<&mut [u8]> = recycle(list);
-        assert_eq!((list.len(), list.capacity(), list.as_ptr().addr()), (0, 7, memory));
+        assert_eq!(
+            (list.len(), list.capacity(), list.as_ptr().addr()),
+            (0, 7, memory)
+        );
     }
 }

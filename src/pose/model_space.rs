@@ -53,13 +53,24 @@ impl LocalToModel<'_> {
     }
 
     #[inline(always)]
-    fn multiply<S: Simd, const SCALE: bool>(&self, s: S, joints: Range<usize>, out: &mut [Affine3A]) {
+    fn multiply<S: Simd, const SCALE: bool>(
+        &self,
+        s: S,
+        joints: Range<usize>,
+        out: &mut [Affine3A],
+    ) {
         let Range { start: first, end } = joints;
         let out = &mut out[..end];
         // The matrix of the joint before, which is mostly the parent's.
-        let before = first.checked_sub(1).map_or(&Affine3A::IDENTITY, |before| &out[before]);
+        let before = first
+            .checked_sub(1)
+            .map_or(&Affine3A::IDENTITY, |before| &out[before]);
         let mut last = Columns::new(s, before);
-        for (row, local) in self.local[..end.div_ceil(4)].iter().enumerate().skip(first / 4) {
+        for (row, local) in self.local[..end.div_ceil(4)]
+            .iter()
+            .enumerate()
+            .skip(first / 4)
+        {
             let elements = Elements::new::<SCALE>(s, local);
             let joint = row * 4;
             // Most rows are whole, and what is known of them isn't asked again.
@@ -96,7 +107,12 @@ impl LocalToModel<'_> {
     }
 
     #[inline(always)]
-    fn multiply_some<S: Simd, const SCALE: bool>(&self, s: S, mut joints: u128, out: &mut [Affine3A]) {
+    fn multiply_some<S: Simd, const SCALE: bool>(
+        &self,
+        s: S,
+        mut joints: u128,
+        out: &mut [Affine3A],
+    ) {
         let mut last = None;
         for (row, local) in self.local.iter().enumerate() {
             let lanes = joints as u32 & 15;
@@ -156,12 +172,22 @@ mod tests {
             .collect()
     }
 
-    const PARENTS: [Option<JointIndex>; 7] = [None, Some(0), Some(1), Some(1), None, Some(4), Some(3)];
+    const PARENTS: [Option<JointIndex>; 7] =
+        [None, Some(0), Some(1), Some(1), None, Some(4), Some(3)];
 
     fn run(root: Option<&Affine3A>) -> Vec<Affine3A> {
         let mut out = vec![Affine3A::NAN; 9];
-        LocalToModel { parents: &PARENTS, local: &SoaTransform::rows(&local()), root, unit_scale: false }.run(&mut out);
-        assert!(out[7..].iter().all(|m| m.is_nan()), "nothing is written past the last joint");
+        LocalToModel {
+            parents: &PARENTS,
+            local: &SoaTransform::rows(&local()),
+            root,
+            unit_scale: false,
+        }
+        .run(&mut out);
+        assert!(
+            out[7..].iter().all(|m| m.is_nan()),
+            "nothing is written past the last joint"
+        );
         out.truncate(7);
         out
     }
@@ -172,8 +198,12 @@ mod tests {
         for root in [None, Some(&root)] {
             let out = run(root);
             for (joint, transform) in local().into_iter().enumerate() {
-                let above = PARENTS[joint].map_or(root.copied().unwrap_or_default(), |p| out[usize::from(p)]);
-                assert!(out[joint].abs_diff_eq(above * transform.to_affine(), 1e-5), "{joint}");
+                let above = PARENTS[joint]
+                    .map_or(root.copied().unwrap_or_default(), |p| out[usize::from(p)]);
+                assert!(
+                    out[joint].abs_diff_eq(above * transform.to_affine(), 1e-5),
+                    "{joint}"
+                );
             }
         }
     }
@@ -185,13 +215,25 @@ mod tests {
         for first in 0..=7 {
             let mut out = whole.clone();
             out[first..].fill(Affine3A::NAN);
-            LocalToModel { parents: &PARENTS, local: &rows, root: None, unit_scale: false }.run_from(first, &mut out);
+            LocalToModel {
+                parents: &PARENTS,
+                local: &rows,
+                root: None,
+                unit_scale: false,
+            }
+            .run_from(first, &mut out);
             assert_eq!(out, whole);
         }
     }
 
     #[test]
     fn a_skeleton_without_joints_is_fine() {
-        LocalToModel { parents: &[], local: &[], root: None, unit_scale: true }.run(&mut []);
+        LocalToModel {
+            parents: &[],
+            local: &[],
+            root: None,
+            unit_scale: true,
+        }
+        .run(&mut []);
     }
 }

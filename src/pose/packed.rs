@@ -30,11 +30,19 @@ pub(crate) struct Quats4<S: Simd> {
 impl<S: Simd, const SCALE: bool> PackedTransforms<S, SCALE> {
     #[inline(always)]
     pub(crate) fn read(s: S, row: &SoaTransform) -> Self {
-        let SoaTransform { translation: t, rotation: r, scale } = row;
+        let SoaTransform {
+            translation: t,
+            rotation: r,
+            scale,
+        } = row;
         Self {
             translation: Vectors4::read(s, &[t.x, t.y, t.z]),
             rotation: Quats4::read(s, &[r.x, r.y, r.z, r.w]),
-            scale: if SCALE { Vectors4::read(s, &[scale.x, scale.y, scale.z]) } else { Vectors4::one(s) },
+            scale: if SCALE {
+                Vectors4::read(s, &[scale.x, scale.y, scale.z])
+            } else {
+                Vectors4::one(s)
+            },
         }
     }
 
@@ -43,7 +51,11 @@ impl<S: Simd, const SCALE: bool> PackedTransforms<S, SCALE> {
         SoaTransform {
             translation: self.translation.to_soa(s),
             rotation: self.rotation.to_soa(s),
-            scale: if SCALE { self.scale.to_soa(s) } else { SoaVec3::ONE },
+            scale: if SCALE {
+                self.scale.to_soa(s)
+            } else {
+                SoaVec3::ONE
+            },
         }
     }
 
@@ -51,8 +63,16 @@ impl<S: Simd, const SCALE: bool> PackedTransforms<S, SCALE> {
     #[inline(always)]
     pub(crate) fn plus(self, s: S, other: Self, weight: Vec4, turn: Vec4) -> Self {
         let translation = self.translation.plus(s, other.translation, weight);
-        let scale = if SCALE { self.scale.plus(s, other.scale, weight) } else { self.scale };
-        Self { translation, rotation: self.rotation.plus(s, other.rotation, turn), scale }
+        let scale = if SCALE {
+            self.scale.plus(s, other.scale, weight)
+        } else {
+            self.scale
+        };
+        Self {
+            translation,
+            rotation: self.rotation.plus(s, other.rotation, turn),
+            scale,
+        }
     }
 
     /// The mean of two by weights that sum to one, rotations along the shorter arc. Takes rotations of any
@@ -62,13 +82,23 @@ impl<S: Simd, const SCALE: bool> PackedTransforms<S, SCALE> {
         // wa · a/|a| ± wb · b/|b|, times |a| |b|²: one root instead of two, and no division.
         let (a, b) = (self.rotation, other.rotation);
         let (aa, bb) = (a.dot(s, a), b.dot(s, b));
-        let (turn, other_turn) = (weight * bb, toward(other_weight * sqrt(aa * bb), a.dot(s, b)));
+        let (turn, other_turn) = (
+            weight * bb,
+            toward(other_weight * sqrt(aa * bb), a.dot(s, b)),
+        );
         let scaled = Self {
             translation: self.translation.times(s, weight),
             rotation: a.times(s, turn),
-            scale: if SCALE { self.scale.times(s, weight) } else { self.scale },
+            scale: if SCALE {
+                self.scale.times(s, weight)
+            } else {
+                self.scale
+            },
         };
-        (scaled.plus(s, other, other_weight, other_turn), aa * bb * bb)
+        (
+            scaled.plus(s, other, other_weight, other_turn),
+            aa * bb * bb,
+        )
     }
 
     /// `self` in the lanes where `condition` > 0, `other` in the rest.
@@ -82,46 +112,74 @@ impl<S: Simd> Vectors4<S> {
     /// From the rows x, y, z.
     #[inline(always)]
     pub(crate) fn read(s: S, &[x, y, z]: &[Vec4; 3]) -> Self {
-        Self { xy: s.pair(x, y), z }
+        Self {
+            xy: s.pair(x, y),
+            z,
+        }
     }
 
     /// From the rows x, y, z.
     #[inline(always)]
     pub(crate) fn of_integers(s: S, &[x, y, z]: &[[u16; 4]; 3]) -> Self {
-        Self { xy: s.integers(&[x, y]), z: numbers(z) }
+        Self {
+            xy: s.integers(&[x, y]),
+            z: numbers(z),
+        }
     }
 
     /// `self · factor + summand`, element by element.
     #[inline(always)]
     pub(crate) fn fma(self, s: S, factor: Self, summand: Self) -> Self {
-        Self { xy: s.fma(self.xy, factor.xy, summand.xy), z: s.fma_row(self.z, factor.z, summand.z) }
+        Self {
+            xy: s.fma(self.xy, factor.xy, summand.xy),
+            z: s.fma_row(self.z, factor.z, summand.z),
+        }
     }
 
     #[inline(always)]
     pub(crate) fn one(s: S) -> Self {
-        Self { xy: s.both(Vec4::ONE), z: Vec4::ONE }
+        Self {
+            xy: s.both(Vec4::ONE),
+            z: Vec4::ONE,
+        }
     }
 
     #[inline(always)]
     pub(crate) fn lerp(self, s: S, other: Self, t: Vec4) -> Self {
-        self.plus(s, Self { xy: s.sub(other.xy, self.xy), z: other.z - self.z }, t)
+        self.plus(
+            s,
+            Self {
+                xy: s.sub(other.xy, self.xy),
+                z: other.z - self.z,
+            },
+            t,
+        )
     }
 
     #[inline(always)]
     pub(crate) fn times(self, s: S, factor: Vec4) -> Self {
-        Self { xy: s.mul(self.xy, s.both(factor)), z: self.z * factor }
+        Self {
+            xy: s.mul(self.xy, s.both(factor)),
+            z: self.z * factor,
+        }
     }
 
     /// `self + other · factor`.
     #[inline(always)]
     pub(crate) fn plus(self, s: S, other: Self, factor: Vec4) -> Self {
-        Self { xy: s.fma(other.xy, s.both(factor), self.xy), z: s.fma_row(other.z, factor, self.z) }
+        Self {
+            xy: s.fma(other.xy, s.both(factor), self.xy),
+            z: s.fma_row(other.z, factor, self.z),
+        }
     }
 
     /// Element by element.
     #[inline(always)]
     pub(crate) fn mul(self, s: S, other: Self) -> Self {
-        Self { xy: s.mul(self.xy, other.xy), z: self.z * other.z }
+        Self {
+            xy: s.mul(self.xy, other.xy),
+            z: self.z * other.z,
+        }
     }
 
     #[inline(always)]
@@ -135,25 +193,41 @@ impl<S: Simd> Quats4<S> {
     /// From the rows x, y, z, w.
     #[inline(always)]
     pub(crate) fn read(s: S, &[x, y, z, w]: &[Vec4; 4]) -> Self {
-        Self { xy: s.pair(x, y), zw: s.pair(z, w) }
+        Self {
+            xy: s.pair(x, y),
+            zw: s.pair(z, w),
+        }
     }
 
     /// From the rows x, y, z, w.
     #[inline(always)]
     pub(crate) fn of_integers(s: S, &[x, y, z, w]: &[[u16; 4]; 4]) -> Self {
-        Self { xy: s.integers(&[x, y]), zw: s.integers(&[z, w]) }
+        Self {
+            xy: s.integers(&[x, y]),
+            zw: s.integers(&[z, w]),
+        }
     }
 
     /// `self · factor + summand`, element by element.
     #[inline(always)]
     pub(crate) fn fma(self, s: S, factor: Self, summand: Self) -> Self {
-        Self { xy: s.fma(self.xy, factor.xy, summand.xy), zw: s.fma(self.zw, factor.zw, summand.zw) }
+        Self {
+            xy: s.fma(self.xy, factor.xy, summand.xy),
+            zw: s.fma(self.zw, factor.zw, summand.zw),
+        }
     }
 
     /// Element by element, without regard to hemispheres.
     #[inline(always)]
     pub(crate) fn lerp(self, s: S, other: Self, t: Vec4) -> Self {
-        self.plus(s, Self { xy: s.sub(other.xy, self.xy), zw: s.sub(other.zw, self.zw) }, t)
+        self.plus(
+            s,
+            Self {
+                xy: s.sub(other.xy, self.xy),
+                zw: s.sub(other.zw, self.zw),
+            },
+            t,
+        )
     }
 
     #[inline(always)]
@@ -165,14 +239,20 @@ impl<S: Simd> Quats4<S> {
     #[inline(always)]
     pub(crate) fn times(self, s: S, factor: Vec4) -> Self {
         let factor = s.both(factor);
-        Self { xy: s.mul(self.xy, factor), zw: s.mul(self.zw, factor) }
+        Self {
+            xy: s.mul(self.xy, factor),
+            zw: s.mul(self.zw, factor),
+        }
     }
 
     /// `self + other · factor`.
     #[inline(always)]
     pub(crate) fn plus(self, s: S, other: Self, factor: Vec4) -> Self {
         let factor = s.both(factor);
-        Self { xy: s.fma(other.xy, factor, self.xy), zw: s.fma(other.zw, factor, self.zw) }
+        Self {
+            xy: s.fma(other.xy, factor, self.xy),
+            zw: s.fma(other.zw, factor, self.zw),
+        }
     }
 
     /// Scaled to unit length. Not for quaternions near zero.

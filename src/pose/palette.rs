@@ -64,21 +64,29 @@ impl Palette<'_> {
     #[inline(always)]
     fn run_with<S: Simd, const STREAM: bool>(&self, s: S, out: &mut [Mat4]) {
         // Copied, so that the compiler sees that writing to `out` changes none of them.
-        let Self { world, model, inverse_bind, remap, .. } = *self;
+        let Self {
+            world,
+            model,
+            inverse_bind,
+            remap,
+            ..
+        } = *self;
         let count = model.len().min(inverse_bind.len());
         let (model, inverse_bind) = (&model[..count], &inverse_bind[..count]);
         let entries = out[..remap.len()].iter_mut().zip(remap);
         if world.matrix3 == Mat3A::IDENTITY {
             for (out, &joint) in entries {
                 let joint = usize::from(joint);
-                let skinning = Left::new(s, &model[joint]).times(s, Columns::new(s, &inverse_bind[joint]));
+                let skinning =
+                    Left::new(s, &model[joint]).times(s, Columns::new(s, &inverse_bind[joint]));
                 skinning.moved(s, world.translation).write::<STREAM>(s, out);
             }
         } else {
             let world = Left::new(s, &world);
             for (out, &joint) in entries {
                 let joint = usize::from(joint);
-                let skinning = Left::new(s, &model[joint]).times(s, Columns::new(s, &inverse_bind[joint]));
+                let skinning =
+                    Left::new(s, &model[joint]).times(s, Columns::new(s, &inverse_bind[joint]));
                 world.times(s, skinning).write::<STREAM>(s, out);
             }
         }
@@ -87,7 +95,10 @@ impl Palette<'_> {
     #[inline(always)]
     fn combine_with<S: Simd>(&self, s: S, out: &mut [Mat4]) {
         let (joints, entries) = out.split_at_mut(self.remap.len());
-        for (out, shares) in entries[..self.combined.len()].iter_mut().zip(self.combined.iter()) {
+        for (out, shares) in entries[..self.combined.len()]
+            .iter_mut()
+            .zip(self.combined.iter())
+        {
             let [mut xy, mut zw] = [s.both(Vec4::ZERO); 2];
             for &(slot, share) in shares {
                 let matrix = joints.get(usize::from(slot)).unwrap_or(&Mat4::IDENTITY);
@@ -107,7 +118,16 @@ impl Palette<'_> {
 /// The translation is added last: far from the origin, it would round the joints.
 #[inline]
 pub(crate) fn split_world(world: &Affine3A) -> (Affine3A, Affine3A) {
-    (Affine3A { translation: Vec3A::ZERO, ..*world }, Affine3A { matrix3: Mat3A::IDENTITY, ..*world })
+    (
+        Affine3A {
+            translation: Vec3A::ZERO,
+            ..*world
+        },
+        Affine3A {
+            matrix3: Mat3A::IDENTITY,
+            ..*world
+        },
+    )
 }
 
 #[cfg(test)]
@@ -118,7 +138,11 @@ mod tests {
 
     fn affine(i: usize) -> Affine3A {
         let turn = Quat::from_rotation_x(i as f32) * Quat::from_rotation_z(0.3);
-        Affine3A::from_scale_rotation_translation(Vec3::new(1.0, 2.0, 0.5), turn, Vec3::splat(i as f32))
+        Affine3A::from_scale_rotation_translation(
+            Vec3::new(1.0, 2.0, 0.5),
+            turn,
+            Vec3::splat(i as f32),
+        )
     }
 
     #[test]
@@ -127,9 +151,17 @@ mod tests {
         let inverse_bind: Vec<_> = (5..10).map(affine).collect();
         let (world, remap, combined) = (affine(11), [3, 0, 4], &CombinedJoints::new());
         let mut out = [Mat4::NAN; 4];
-        Palette { world, model: &model, inverse_bind: &inverse_bind, remap: &remap, combined }.run(&mut out);
+        Palette {
+            world,
+            model: &model,
+            inverse_bind: &inverse_bind,
+            remap: &remap,
+            combined,
+        }
+        .run(&mut out);
         for (out, joint) in out.iter().zip([3, 0, 4]) {
-            let expected = Mat4::from(world) * Mat4::from(model[joint]) * Mat4::from(inverse_bind[joint]);
+            let expected =
+                Mat4::from(world) * Mat4::from(model[joint]) * Mat4::from(inverse_bind[joint]);
             assert!(out.abs_diff_eq(expected, 1e-4));
             assert_eq!(out.row(3), glam::Vec4::W);
         }
@@ -143,8 +175,13 @@ mod tests {
         let mut combined = CombinedJoints::new();
         for world in [affine(11), Affine3A::from_translation(Vec3::ONE)] {
             let remap = [3, 0, 4];
-            let palette =
-                Palette { world, model: &model, inverse_bind: &inverse_bind, remap: &remap, combined: &combined };
+            let palette = Palette {
+                world,
+                model: &model,
+                inverse_bind: &inverse_bind,
+                remap: &remap,
+                combined: &combined,
+            };
             let (mut stored, mut streamed) = ([Mat4::NAN; 6], [Mat4::NAN; 6]);
             palette.run(&mut stored);
             stream(|stream| palette.stream(&mut streamed, stream));
@@ -165,11 +202,21 @@ mod tests {
         for world in [affine(11), Affine3A::from_translation(Vec3::ONE)] {
             let mut out = [Mat4::NAN; 6];
             let (inverse_bind, remap) = (&[Affine3A::IDENTITY; 5], &[3, 0, 4]);
-            Palette { world, model: &model, inverse_bind, remap, combined: &combined }.run(&mut out);
+            Palette {
+                world,
+                model: &model,
+                inverse_bind,
+                remap,
+                combined: &combined,
+            }
+            .run(&mut out);
             let mut mean = out[0] * 0.5 + out[2] * 0.3 + out[1] * 0.2;
             mean.w_axis.w = 1.0;
             assert_eq!(out[3], mean);
-            assert!(out[4].abs_diff_eq(out[1] * 0.75 + Mat4::IDENTITY * 0.25, 1e-6), "a missing joint is the identity");
+            assert!(
+                out[4].abs_diff_eq(out[1] * 0.75 + Mat4::IDENTITY * 0.25, 1e-6),
+                "a missing joint is the identity"
+            );
             assert!(out[5].is_nan());
         }
     }

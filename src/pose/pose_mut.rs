@@ -45,15 +45,34 @@ impl PoseFacts {
 
 impl<'a> PoseMut<'a> {
     /// A pose whose matrices are those of its local transforms.
-    pub fn new(skeleton: &'a Skeleton, local: &'a mut [SoaTransform], model: &'a mut [Affine3A]) -> Self {
-        Self { skeleton, local, model, facts: PoseFacts::default() }
+    pub fn new(
+        skeleton: &'a Skeleton,
+        local: &'a mut [SoaTransform],
+        model: &'a mut [Affine3A],
+    ) -> Self {
+        Self {
+            skeleton,
+            local,
+            model,
+            facts: PoseFacts::default(),
+        }
     }
 
     /// A pose whose matrices are all out of date.
-    pub fn from_local(skeleton: &'a Skeleton, local: &'a mut [SoaTransform], model: &'a mut [Affine3A]) -> Self {
-        let facts =
-            PoseFacts { unit_scale: false, stale: skeleton.first_joints(), rest: Skeleton::FIRST..skeleton.len() };
-        Self { facts, ..Self::new(skeleton, local, model) }
+    pub fn from_local(
+        skeleton: &'a Skeleton,
+        local: &'a mut [SoaTransform],
+        model: &'a mut [Affine3A],
+    ) -> Self {
+        let facts = PoseFacts {
+            unit_scale: false,
+            stale: skeleton.first_joints(),
+            rest: Skeleton::FIRST..skeleton.len(),
+        };
+        Self {
+            facts,
+            ..Self::new(skeleton, local, model)
+        }
     }
 
     /// With all scales of the local pose known to be one, or not.
@@ -126,7 +145,9 @@ impl PoseMut<'_> {
     #[inline(always)]
     pub fn turned(&self, joint: JointIndex, turn: Quat) -> Quat {
         let before = self.rotation(joint);
-        let Some(parent) = self.skeleton.parents()[usize::from(joint)] else { return unit(turn * before) };
+        let Some(parent) = self.skeleton.parents()[usize::from(joint)] else {
+            return unit(turn * before);
+        };
         let vector = Vec3A::from_vec4(turn.into());
         let axis = self.model[usize::from(parent)].matrix3.transpose() * vector;
         let square = axis.length_squared();
@@ -134,8 +155,16 @@ impl PoseMut<'_> {
             return before;
         }
         // Rotations have no scale, but matrices may have one.
-        let sin = if self.facts.unit_scale { square } else { vector.length_squared() };
-        let axis = if (sin - square).abs() > 1e-5 * sin { axis * (sin / square).sqrt() } else { axis };
+        let sin = if self.facts.unit_scale {
+            square
+        } else {
+            vector.length_squared()
+        };
+        let axis = if (sin - square).abs() > 1e-5 * sin {
+            axis * (sin / square).sqrt()
+        } else {
+            axis
+        };
         unit(Quat::from_vec4(axis.extend(turn.w)) * before)
     }
 
@@ -166,11 +195,13 @@ impl PoseMut<'_> {
     /// fingers, is then computed only once.
     pub fn update_later(&mut self, joint: JointIndex) {
         self.facts.stale |= self.skeleton.first_below(joint);
-        let below = usize::from(joint).max(Skeleton::FIRST)..usize::from(self.skeleton.last_descendant(joint)) + 1;
+        let below = usize::from(joint).max(Skeleton::FIRST)
+            ..usize::from(self.skeleton.last_descendant(joint)) + 1;
         if self.facts.rest.is_empty() {
             self.facts.rest = below;
         } else if !below.is_empty() {
-            self.facts.rest = self.facts.rest.start.min(below.start)..self.facts.rest.end.max(below.end);
+            self.facts.rest =
+                self.facts.rest.start.min(below.start)..self.facts.rest.end.max(below.end);
         }
     }
 
@@ -205,7 +236,13 @@ impl PoseMut<'_> {
         if !joints.is_empty() {
             self.facts.rest.start = joints.end;
             let (parents, unit_scale) = (self.skeleton.parents(), self.facts.unit_scale);
-            LocalToModel { parents, local: self.local, root: None, unit_scale }.run_range(joints, self.model);
+            LocalToModel {
+                parents,
+                local: self.local,
+                root: None,
+                unit_scale,
+            }
+            .run_range(joints, self.model);
         }
     }
 
@@ -216,7 +253,12 @@ impl PoseMut<'_> {
         self.facts.stale &= !joints;
         let all = self.skeleton.first_joints();
         let (parents, unit_scale) = (self.skeleton.parents(), self.facts.unit_scale);
-        let job = LocalToModel { parents, local: self.local, root: None, unit_scale };
+        let job = LocalToModel {
+            parents,
+            local: self.local,
+            root: None,
+            unit_scale,
+        };
         if joints == all {
             job.run_range(0..parents.len().min(Skeleton::FIRST), self.model);
         } else {
@@ -232,13 +274,32 @@ mod tests {
 
     #[test]
     fn matrices_are_right_wherever_they_were_updated() {
-        let mut parents = vec![None, Some(0), Some(1), Some(1), Some(3), Some(0), Some(5), None, Some(7), Some(5)];
+        let mut parents = vec![
+            None,
+            Some(0),
+            Some(1),
+            Some(1),
+            Some(3),
+            Some(0),
+            Some(5),
+            None,
+            Some(7),
+            Some(5),
+        ];
         // More than have a bit each.
         parents.extend((10..170).map(|joint| Some(if joint == 10 { 6 } else { joint - 1 })));
         let rest = JointTransform::new(Vec3::new(0.3, 1.0, -0.2), Quat::from_rotation_x(0.4));
-        let joint = |parent| Joint { name: "".into(), parent, rest, inverse_bind: Affine3A::IDENTITY };
+        let joint = |parent| Joint {
+            name: "".into(),
+            parent,
+            rest,
+            inverse_bind: Affine3A::IDENTITY,
+        };
         let skeleton = Skeleton::new(parents.into_iter().map(joint).collect()).unwrap();
-        let (mut local, mut model) = (skeleton.rest().to_vec(), vec![Affine3A::NAN; skeleton.len()]);
+        let (mut local, mut model) = (
+            skeleton.rest().to_vec(),
+            vec![Affine3A::NAN; skeleton.len()],
+        );
         let mut pose = PoseMut::from_local(&skeleton, &mut local, &mut model);
         let mut whole = vec![Affine3A::IDENTITY; skeleton.len()];
         let mut random = 7_u32;
@@ -250,8 +311,13 @@ mod tests {
             let joint = next(skeleton.len()) as JointIndex;
             pose.set_rotation(joint, Quat::from_rotation_z(next(100) as f32 * 0.06));
             pose.update_later(joint);
-            LocalToModel { parents: skeleton.parents(), local: pose.local, root: None, unit_scale: false }
-                .run(&mut whole);
+            LocalToModel {
+                parents: skeleton.parents(),
+                local: pose.local,
+                root: None,
+                unit_scale: false,
+            }
+            .run(&mut whole);
             match next(8) {
                 0 => pose.update(),
                 1..4 => continue,

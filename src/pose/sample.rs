@@ -30,12 +30,20 @@ impl FrameSpan {
         let last = clip.frame_count() - 1;
         let length = clip.timing.duration;
         // NaN is not greater than 0.
-        let progress = if time > 0.0 && length > 0.0 { time.min(length) / length } else { 0.0 };
+        let progress = if time > 0.0 && length > 0.0 {
+            time.min(length) / length
+        } else {
+            0.0
+        };
         // By way of 32 bits, which a processor converts in one instruction; no clip has more frames.
         let place = progress * f64::from(last as u32);
         let first = (place as u32).min((last as u32).saturating_sub(1));
         let fraction = (place - f64::from(first)) as f32;
-        Self { first: first as usize, second: (first as usize + 1).min(last), fraction }
+        Self {
+            first: first as usize,
+            second: (first as usize + 1).min(last),
+            fraction,
+        }
     }
 
     /// The frames around `time` among frames at `times`, at least two, from 0 on.
@@ -43,14 +51,30 @@ impl FrameSpan {
     fn among(times: &[f64], time: f64) -> Self {
         let last = times.len() - 1;
         let second = match time {
-            time if time >= times[last] => return Self { first: last - 1, second: last, fraction: 1.0 },
+            time if time >= times[last] => {
+                return Self {
+                    first: last - 1,
+                    second: last,
+                    fraction: 1.0,
+                };
+            }
             time if time > 0.0 => times.partition_point(|&frame| frame < time),
             // NaN, too.
-            _ => return Self { first: 0, second: 1, fraction: 0.0 },
+            _ => {
+                return Self {
+                    first: 0,
+                    second: 1,
+                    fraction: 0.0,
+                };
+            }
         };
         // The first is earlier than `time` and the second is not, so they are some time apart.
         let (from, to) = (times[second - 1], times[second]);
-        Self { first: second - 1, second, fraction: ((time - from) / (to - from)) as f32 }
+        Self {
+            first: second - 1,
+            second,
+            fraction: ((time - from) / (to - from)) as f32,
+        }
     }
 
     /// One joint of `clip` at this time; the identity for a joint the clip does not animate.
@@ -58,7 +82,10 @@ impl FrameSpan {
     /// # Panics
     /// If the joint or a frame is out of range.
     pub fn transform(&self, clip: &SkeletalClip, joint: usize) -> JointTransform {
-        let (a, b) = (clip.transform_at(joint, self.first), clip.transform_at(joint, self.second));
+        let (a, b) = (
+            clip.transform_at(joint, self.first),
+            clip.transform_at(joint, self.second),
+        );
         JointTransform {
             translation: a.translation + (b.translation - a.translation) * self.fraction,
             rotation: (a.rotation + (b.rotation - a.rotation) * self.fraction).normalize(),
@@ -90,7 +117,14 @@ impl<'a, T> FramePair<'a, T> {
     /// `count` frames, where the second of a pair follows the first unless there is only one.
     #[inline]
     pub(super) fn new(frames: &'a [T], count: usize) -> Self {
-        Self { frames, stride: if count > 1 { (frames.len() / count) as u32 } else { 0 } }
+        Self {
+            frames,
+            stride: if count > 1 {
+                (frames.len() / count) as u32
+            } else {
+                0
+            },
+        }
     }
 
     /// Distance from a frame to the next; 0 if there is none.
@@ -127,17 +161,35 @@ impl FramePair<'_, Vec4> {
 impl FramePair<'_, [u16; 4]> {
     /// Interpolated as integers, then mapped to their ranges.
     #[inline(always)]
-    pub(super) fn vectors<S: Simd>(&self, s: S, at: u32, [x, y, z]: &[NumberRange; 3], fraction: Vec4) -> Vectors4<S> {
+    pub(super) fn vectors<S: Simd>(
+        &self,
+        s: S,
+        at: u32,
+        [x, y, z]: &[NumberRange; 3],
+        fraction: Vec4,
+    ) -> Vectors4<S> {
         let (first, second) = self.chunks(at);
-        let between = Vectors4::of_integers(s, first).lerp(s, Vectors4::of_integers(s, second), fraction);
-        between.fma(s, Vectors4::read(s, &[x.step, y.step, z.step]), Vectors4::read(s, &[x.low, y.low, z.low]))
+        let between =
+            Vectors4::of_integers(s, first).lerp(s, Vectors4::of_integers(s, second), fraction);
+        between.fma(
+            s,
+            Vectors4::read(s, &[x.step, y.step, z.step]),
+            Vectors4::read(s, &[x.low, y.low, z.low]),
+        )
     }
 
     /// Like [`Self::vectors`].
     #[inline(always)]
-    pub(super) fn quats<S: Simd>(&self, s: S, at: u32, [x, y, z, w]: &[NumberRange; 4], fraction: Vec4) -> Quats4<S> {
+    pub(super) fn quats<S: Simd>(
+        &self,
+        s: S,
+        at: u32,
+        [x, y, z, w]: &[NumberRange; 4],
+        fraction: Vec4,
+    ) -> Quats4<S> {
         let (first, second) = self.chunks(at);
-        let between = Quats4::of_integers(s, first).lerp(s, Quats4::of_integers(s, second), fraction);
+        let between =
+            Quats4::of_integers(s, first).lerp(s, Quats4::of_integers(s, second), fraction);
         let step = Quats4::read(s, &[x.step, y.step, z.step, w.step]);
         between.fma(s, step, Quats4::read(s, &[x.low, y.low, z.low, w.low]))
     }
@@ -147,7 +199,11 @@ impl<'a> SamplePoint<'a> {
     // Always inlined: otherwise copying the result stalls on the halves that were just written.
     #[inline(always)]
     pub(crate) fn new(clip: &'a SkeletalClip, time: f64) -> Self {
-        let FrameSpan { first, second, fraction } = FrameSpan::new(clip, time);
+        let FrameSpan {
+            first,
+            second,
+            fraction,
+        } = FrameSpan::new(clip, time);
         let count = second - first + 1;
         Self {
             rows: clip.rows(),
@@ -174,12 +230,20 @@ impl<'a> SamplePoint<'a> {
     /// Four joints. Rotations are not normalized: their length is between √½ and 1, since neighbors lie
     /// in one hemisphere.
     #[inline(always)]
-    pub(crate) fn row<S: Simd, const SCALE: bool>(&self, s: S, row: usize) -> PackedTransforms<S, SCALE> {
+    pub(crate) fn row<S: Simd, const SCALE: bool>(
+        &self,
+        s: S,
+        row: usize,
+    ) -> PackedTransforms<S, SCALE> {
         let tracks = &self.rows[row];
         PackedTransforms {
             translation: self.vectors(s, tracks.translation),
             rotation: self.quats(s, tracks.rotation),
-            scale: if SCALE { self.vectors(s, tracks.scale) } else { Vectors4::one(s) },
+            scale: if SCALE {
+                self.vectors(s, tracks.scale)
+            } else {
+                Vectors4::one(s)
+            },
         }
     }
 
@@ -188,7 +252,10 @@ impl<'a> SamplePoint<'a> {
         match slot {
             ChannelSlot::Constant(at) => Vectors4::read(s, chunk(self.constants, at)),
             ChannelSlot::Sampled(at) => self.samples.vectors(s, at, self.fraction),
-            ChannelSlot::Quantized(at) => self.numbers.vectors(s, at, chunk(self.ranges, at), self.fraction),
+            ChannelSlot::Quantized(at) => {
+                self.numbers
+                    .vectors(s, at, chunk(self.ranges, at), self.fraction)
+            }
         }
     }
 
@@ -197,7 +264,10 @@ impl<'a> SamplePoint<'a> {
         match slot {
             ChannelSlot::Constant(at) => Quats4::read(s, chunk(self.constants, at)),
             ChannelSlot::Sampled(at) => self.samples.quats(s, at, self.fraction),
-            ChannelSlot::Quantized(at) => self.numbers.quats(s, at, chunk(self.ranges, at), self.fraction),
+            ChannelSlot::Quantized(at) => {
+                self.numbers
+                    .quats(s, at, chunk(self.ranges, at), self.fraction)
+            }
         }
     }
 }
@@ -225,7 +295,10 @@ mod tests {
         let frames = ClipFrames {
             joints: ["a", "b", "c"].into_iter().map(Into::into).collect(),
             animated: vec![true, true, false],
-            transforms: [0.0, 1.0, -1.0].iter().flat_map(|&a| [turn(a), hold, JointTransform::IDENTITY]).collect(),
+            transforms: [0.0, 1.0, -1.0]
+                .iter()
+                .flat_map(|&a| [turn(a), hold, JointTransform::IDENTITY])
+                .collect(),
         };
         SkeletalClip::new(ClipTiming::new("turn", 2.0), &frames).unwrap()
     }
@@ -235,55 +308,110 @@ mod tests {
         let mut out = [SoaTransform::IDENTITY];
         let (clip, mut scratch) = (clip(), MixScratch::default());
         let layers = [ClipLayer::new(&clip, time)];
-        Mix { layers: &layers, priority_blend: 0.5, rest: &rest, unit_scale: true }.run(&mut scratch, &mut out);
+        Mix {
+            layers: &layers,
+            priority_blend: 0.5,
+            rest: &rest,
+            unit_scale: true,
+        }
+        .run(&mut scratch, &mut out);
         let single = FrameSpan::new(&clip, time).transform(&clip, 0);
-        assert!(out[0].get(0).translation.abs_diff_eq(single.translation, 1e-6));
+        assert!(
+            out[0]
+                .get(0)
+                .translation
+                .abs_diff_eq(single.translation, 1e-6)
+        );
         assert!(out[0].get(0).rotation.abs_diff_eq(single.rotation, 1e-6));
         out[0]
     }
 
     #[test]
     fn frames_are_exact_and_times_between_are_interpolated() {
-        for (time, angle) in [(0.0, 0.0_f32), (0.5, 0.5), (1.0, 1.0), (1.5, 0.0), (2.0, -1.0)] {
+        for (time, angle) in [
+            (0.0, 0.0_f32),
+            (0.5, 0.5),
+            (1.0, 1.0),
+            (1.5, 0.0),
+            (2.0, -1.0),
+        ] {
             let joint = sample(time).get(0);
             assert!((joint.translation.x - angle).abs() < 1e-6);
-            assert!(joint.rotation.angle_between(Quat::from_rotation_z(angle)) < 1e-3, "{time} {joint:?}");
+            assert!(
+                joint.rotation.angle_between(Quat::from_rotation_z(angle)) < 1e-3,
+                "{time} {joint:?}"
+            );
         }
     }
 
     #[test]
     fn times_outside_the_clip_hold_its_ends_and_nan_is_the_start() {
-        for (time, like) in [(-1.0, 0.0), (f64::NEG_INFINITY, 0.0), (f64::NAN, 0.0), (3.0, 2.0), (f64::INFINITY, 2.0)] {
+        for (time, like) in [
+            (-1.0, 0.0),
+            (f64::NEG_INFINITY, 0.0),
+            (f64::NAN, 0.0),
+            (3.0, 2.0),
+            (f64::INFINITY, 2.0),
+        ] {
             assert_eq!(sample(time), sample(like), "{time}");
         }
     }
 
     #[test]
     fn joints_the_clip_does_not_animate_keep_their_rest_pose() {
-        assert_eq!(sample(0.7).get(2), JointTransform::new(Vec3::Z, Quat::IDENTITY));
+        assert_eq!(
+            sample(0.7).get(2),
+            JointTransform::new(Vec3::Z, Quat::IDENTITY)
+        );
         assert_eq!(sample(0.7).get(3), JointTransform::IDENTITY);
     }
 
     #[test]
     fn frames_at_their_own_times_are_found_and_steps_change_at_once() {
         let frames = clip().to_frames();
-        let timed =
-            |duration: f64, times: &[f64]| SkeletalClip::at_times(ClipTiming::new("step", duration), &frames, times);
+        let timed = |duration: f64, times: &[f64]| {
+            SkeletalClip::at_times(ClipTiming::new("step", duration), &frames, times)
+        };
         let step = timed(600.0, &[0.0, 0.001, 600.0]).unwrap();
-        let at = |clip: &SkeletalClip, time: f64| FrameSpan::new(clip, time).transform(clip, 0).translation.x;
-        for (time, x) in [(-1.0, 0.0), (f64::NAN, 0.0), (0.0005, 0.5), (0.001, 1.0), (300.0005, 0.0), (1e9, -1.0)] {
-            assert!((at(&step, time) - x).abs() < 1e-6, "{time}: {}", at(&step, time));
+        let at = |clip: &SkeletalClip, time: f64| {
+            FrameSpan::new(clip, time).transform(clip, 0).translation.x
+        };
+        for (time, x) in [
+            (-1.0, 0.0),
+            (f64::NAN, 0.0),
+            (0.0005, 0.5),
+            (0.001, 1.0),
+            (300.0005, 0.0),
+            (1e9, -1.0),
+        ] {
+            assert!(
+                (at(&step, time) - x).abs() < 1e-6,
+                "{time}: {}",
+                at(&step, time)
+            );
         }
         let step = timed(1.0, &[0.0, 1.0, 1.0]).unwrap();
         let seen = [0.5, 1.0_f64.next_down(), 1.0].map(|time| at(&step, time));
-        assert!(seen[0] == 0.5 && (seen[1] - 1.0).abs() < 1e-6 && seen[2] == -1.0, "{seen:?}");
+        assert!(
+            seen[0] == 0.5 && (seen[1] - 1.0).abs() < 1e-6 && seen[2] == -1.0,
+            "{seen:?}"
+        );
         let step = timed(1.0, &[0.0, 0.0, 1.0]).unwrap();
         let seen = [0.0, 0.0_f64.next_up(), 0.5].map(|time| at(&step, time));
         assert_eq!(seen, [0.0, 1.0, 0.0]);
-        let shown = |clip: &SkeletalClip| [0, 1, 2].map(|frame| at(clip, clip.time_showing(frame)).round());
+        let shown =
+            |clip: &SkeletalClip| [0, 1, 2].map(|frame| at(clip, clip.time_showing(frame)).round());
         assert_eq!(shown(&step), [0.0, 1.0, -1.0]);
-        assert_eq!(shown(&timed(0.5, &[0.0, 0.5, 0.5]).unwrap()), [0.0, 1.0, -1.0]);
-        for times in [&[0.0, 1.0][..], &[0.0, 0.5, 0.9], &[0.1, 0.5, 1.0], &[0.0, f64::NAN, 1.0]] {
+        assert_eq!(
+            shown(&timed(0.5, &[0.0, 0.5, 0.5]).unwrap()),
+            [0.0, 1.0, -1.0]
+        );
+        for times in [
+            &[0.0, 1.0][..],
+            &[0.0, 0.5, 0.9],
+            &[0.1, 0.5, 1.0],
+            &[0.0, f64::NAN, 1.0],
+        ] {
             assert!(timed(1.0, times).is_err(), "{times:?}");
         }
     }
@@ -295,7 +423,14 @@ mod tests {
         for duration in [0.0, f64::MIN_POSITIVE, 1.0] {
             let still = SkeletalClip::new(ClipTiming::new("still", duration), &frames).unwrap();
             for time in [0.0, 1.0, f64::INFINITY, f64::NAN] {
-                assert_eq!(FrameSpan::new(&still, time), FrameSpan { first: 0, second: 0, fraction: 0.0 });
+                assert_eq!(
+                    FrameSpan::new(&still, time),
+                    FrameSpan {
+                        first: 0,
+                        second: 0,
+                        fraction: 0.0
+                    }
+                );
             }
         }
     }
@@ -303,10 +438,14 @@ mod tests {
     #[test]
     fn clips_of_no_or_hardly_any_length_stay_within_their_frames() {
         for duration in [0.0, 1e-320] {
-            let clip = SkeletalClip::new(ClipTiming::new("short", duration), &clip().to_frames()).unwrap();
+            let clip =
+                SkeletalClip::new(ClipTiming::new("short", duration), &clip().to_frames()).unwrap();
             for time in [0.0, duration, 1.0, f64::INFINITY, f64::NAN] {
                 let span = FrameSpan::new(&clip, time);
-                assert!((0.0..=1.0).contains(&span.fraction) && span.second <= 2, "{duration} {time} {span:?}");
+                assert!(
+                    (0.0..=1.0).contains(&span.fraction) && span.second <= 2,
+                    "{duration} {time} {span:?}"
+                );
             }
         }
     }

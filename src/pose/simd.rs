@@ -37,8 +37,17 @@ pub(crate) trait Simd: Copy {
     /// The columns x, y, z and the translation of a matrix; their fourth elements are unspecified.
     #[inline(always)]
     fn columns(self, m: &Affine3A) -> [Vec4; 4] {
-        let Mat3A { x_axis, y_axis, z_axis } = m.matrix3;
-        [x_axis.extend(0.0), y_axis.extend(0.0), z_axis.extend(0.0), m.translation.extend(0.0)]
+        let Mat3A {
+            x_axis,
+            y_axis,
+            z_axis,
+        } = m.matrix3;
+        [
+            x_axis.extend(0.0),
+            y_axis.extend(0.0),
+            z_axis.extend(0.0),
+            m.translation.extend(0.0),
+        ]
     }
 
     /// Writes the columns x and y, z and w to memory. If `STREAM`, past the caches where the processor can, and not in
@@ -211,10 +220,16 @@ fn fma(a: Vec4, b: Vec4, c: Vec4) -> Vec4 {
 }
 
 /// `a · b + c`, rounded once; takes about ten times as long as the two operations.
-#[cfg(not(any(target_arch = "aarch64", target_arch = "wasm32", target_feature = "fma")))]
+#[cfg(not(any(
+    target_arch = "aarch64",
+    target_arch = "wasm32",
+    target_feature = "fma"
+)))]
 #[inline(never)]
 fn fma(a: Vec4, b: Vec4, c: Vec4) -> Vec4 {
-    Vec4::from_array(std::array::from_fn(|lane| emulated_fma(a[lane], b[lane], c[lane])))
+    Vec4::from_array(std::array::from_fn(|lane| {
+        emulated_fma(a[lane], b[lane], c[lane])
+    }))
 }
 
 /// `a · b + c`, rounded once.
@@ -222,7 +237,14 @@ fn fma(a: Vec4, b: Vec4, c: Vec4) -> Vec4 {
 /// In double precision the product is exact. The sum is rounded to odd, so that rounding it a second
 /// time gives what rounding once would (Boldo and Melquiond, "Emulation of FMA and correctly rounded
 /// sums: proved algorithms using rounding to odd").
-#[cfg_attr(any(target_arch = "aarch64", target_arch = "wasm32", target_feature = "fma"), allow(dead_code))]
+#[cfg_attr(
+    any(
+        target_arch = "aarch64",
+        target_arch = "wasm32",
+        target_feature = "fma"
+    ),
+    allow(dead_code)
+)]
 #[inline]
 fn emulated_fma(a: f32, b: f32, c: f32) -> f32 {
     let (product, c) = (f64::from(a) * f64::from(b), f64::from(c));
@@ -234,7 +256,11 @@ fn emulated_fma(a: f32, b: f32, c: f32) -> f32 {
     if error == 0.0 || bits & 1 == 1 || !sum.is_finite() {
         return sum as f32;
     }
-    let odd = if (error > 0.0) == (sum > 0.0) { bits + 1 } else { bits - 1 };
+    let odd = if (error > 0.0) == (sum > 0.0) {
+        bits + 1
+    } else {
+        bits - 1
+    };
     f64::from_bits(odd) as f32
 }
 
@@ -326,7 +352,11 @@ pub(crate) fn portably<R>(work: impl FnOnce() -> R) -> R {
 /// The bits of a number, for comparing backends: the sign of a NaN is unspecified, and Miri picks it at random.
 #[cfg(all(test, debug_assertions))]
 pub(crate) fn bits_of(x: f32) -> u32 {
-    if x.is_nan() { f32::NAN.to_bits() } else { x.to_bits() }
+    if x.is_nan() {
+        f32::NAN.to_bits()
+    } else {
+        x.to_bits()
+    }
 }
 
 // Debug builds only: LLVM 22 crashes on such tests when they are optimized, though not on the code they test.
@@ -338,16 +368,31 @@ mod tests {
     fn an_emulated_fma_rounds_once() {
         let mut random = fastrand::Rng::with_seed(9);
         let mut number = || match random.u32(..6) {
-            0 => [0.0, -0.0, 1.0, -1.0, f32::MIN_POSITIVE, f32::MAX, f32::INFINITY, f32::NAN][random.usize(..8)],
+            0 => [
+                0.0,
+                -0.0,
+                1.0,
+                -1.0,
+                f32::MIN_POSITIVE,
+                f32::MAX,
+                f32::INFINITY,
+                f32::NAN,
+            ][random.usize(..8)],
             // Few digits: sums that lie halfway between two numbers, or almost.
-            1 => (1.0 + random.u32(..8) as f32 * f32::EPSILON) * f32::powi(2.0, random.i32(-30..30)),
+            1 => {
+                (1.0 + random.u32(..8) as f32 * f32::EPSILON) * f32::powi(2.0, random.i32(-30..30))
+            }
             2 => f32::from_bits(random.u32(..)),
             3 => f32::from_bits(random.u32(..1 << 24)),
             _ => random.f32() * 4.0 - 2.0,
         };
         for _ in 0..if cfg!(miri) { 1000 } else { 2_000_000 } {
             let [a, b, c] = [number(), number(), number()];
-            assert_eq!(bits_of(emulated_fma(a, b, c)), bits_of(a.mul_add(b, c)), "{a:e} {b:e} {c:e}");
+            assert_eq!(
+                bits_of(emulated_fma(a, b, c)),
+                bits_of(a.mul_add(b, c)),
+                "{a:e} {b:e} {c:e}"
+            );
         }
     }
 }

@@ -7,7 +7,11 @@ use crate::model::{SoaQuat, SoaTransform, SoaVec3};
 use glam::Vec4;
 
 impl SoaVec3 {
-    pub(crate) const ONE: Self = Self { x: Vec4::ONE, y: Vec4::ONE, z: Vec4::ONE };
+    pub(crate) const ONE: Self = Self {
+        x: Vec4::ONE,
+        y: Vec4::ONE,
+        z: Vec4::ONE,
+    };
 }
 
 impl SoaQuat {
@@ -31,9 +35,23 @@ impl SoaTransform {
         let (t, r, s) = (self.translation, self.rotation, self.scale);
         let (t0, r0, s0) = (reference.translation, reference.rotation, reference.scale);
         Self {
-            translation: SoaVec3 { x: t.x - t0.x, y: t.y - t0.y, z: t.z - t0.z },
-            rotation: SoaQuat { x: -r0.x, y: -r0.y, z: -r0.z, w: r0.w }.mul(r),
-            scale: SoaVec3 { x: ratio(s.x, s0.x), y: ratio(s.y, s0.y), z: ratio(s.z, s0.z) },
+            translation: SoaVec3 {
+                x: t.x - t0.x,
+                y: t.y - t0.y,
+                z: t.z - t0.z,
+            },
+            rotation: SoaQuat {
+                x: -r0.x,
+                y: -r0.y,
+                z: -r0.z,
+                w: r0.w,
+            }
+            .mul(r),
+            scale: SoaVec3 {
+                x: ratio(s.x, s0.x),
+                y: ratio(s.y, s0.y),
+                z: ratio(s.z, s0.z),
+            },
         }
     }
 
@@ -45,9 +63,22 @@ impl SoaTransform {
         let (t, r, s) = (self.translation, self.rotation, self.scale);
         let (t0, r0, s0) = (other.translation, other.rotation, other.scale);
         Self {
-            translation: SoaVec3 { x: or(t.x, t0.x), y: or(t.y, t0.y), z: or(t.z, t0.z) },
-            rotation: SoaQuat { x: or(r.x, r0.x), y: or(r.y, r0.y), z: or(r.z, r0.z), w: or(r.w, r0.w) },
-            scale: SoaVec3 { x: or(s.x, s0.x), y: or(s.y, s0.y), z: or(s.z, s0.z) },
+            translation: SoaVec3 {
+                x: or(t.x, t0.x),
+                y: or(t.y, t0.y),
+                z: or(t.z, t0.z),
+            },
+            rotation: SoaQuat {
+                x: or(r.x, r0.x),
+                y: or(r.y, r0.y),
+                z: or(r.z, r0.z),
+                w: or(r.w, r0.w),
+            },
+            scale: SoaVec3 {
+                x: or(s.x, s0.x),
+                y: or(s.y, s0.y),
+                z: or(s.z, s0.z),
+            },
         }
     }
 }

@@ -45,5 +45,9 @@ pub fn stream<'env, R>(work: impl for<'scope> FnOnce(&'scope Stream<'scope, 'env
         }
     }
     let _fence = Fence;
-    work(&Stream { scope: PhantomData, env: PhantomData, thread: PhantomData })
+    work(&Stream {
+        scope: PhantomData,
+        env: PhantomData,
+        thread: PhantomData,
+    })
 }

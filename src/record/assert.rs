@@ -26,7 +26,11 @@ pub fn assert_callbacks<'e>(events: &'e [(u64, PlaybackEvent)], expected: &[(&st
     };
     let fired: Vec<(&str, f64)> = events.iter().filter_map(callback).collect();
     let is_same = |a: &(&str, f64), b: &(&str, f64)| a.0 == b.0 && (a.1 - b.1).abs() <= TOLERANCE;
-    let same = fired.iter().zip(expected).take_while(|(a, b)| is_same(a, b)).count();
+    let same = fired
+        .iter()
+        .zip(expected)
+        .take_while(|(a, b)| is_same(a, b))
+        .count();
     if same == fired.len() && same == expected.len() {
         return;
     }
@@ -37,9 +41,17 @@ pub fn assert_callbacks<'e>(events: &'e [(u64, PlaybackEvent)], expected: &[(&st
     let mut list = String::new();
     for at in same.saturating_sub(2)..fired.len().max(expected.len()).min(same + 5) {
         let mark = if at == same { '>' } else { ' ' };
-        let _ = write!(list, "\n{mark} {at:>4}  {:<32} {}", line(expected.get(at)), line(fired.get(at)));
+        let _ = write!(
+            list,
+            "\n{mark} {at:>4}  {:<32} {}",
+            line(expected.get(at)),
+            line(fired.get(at))
+        );
     }
-    panic!("other callbacks fired from number {same} on\n        {:<32} fired{list}", "expected");
+    panic!(
+        "other callbacks fired from number {same} on\n        {:<32} fired{list}",
+        "expected"
+    );
 }
 
 #[cfg(test)]
@@ -52,13 +64,18 @@ mod tests {
         clip.add_callback(0.25, "left", ());
         clip.add_callback(0.75, "right", ());
         let mut events = Vec::new();
-        AnimationController::playing("walk").advance(1.6, &[clip], &mut events).unwrap();
+        AnimationController::playing("walk")
+            .advance(1.6, &[clip], &mut events)
+            .unwrap();
         events.into_iter().map(|event| (0, event)).collect()
     }
 
     #[test]
     fn what_fired_is_accepted() {
-        assert_callbacks(&walked(), &[("left", 0.25), ("right", 0.75), ("left", 1.2504)]);
+        assert_callbacks(
+            &walked(),
+            &[("left", 0.25), ("right", 0.75), ("left", 1.2504)],
+        );
     }
 
     #[test]

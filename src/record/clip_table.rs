@@ -4,8 +4,8 @@ use super::counted;
 use crate::{
     controller::Clips,
     model::{
-        BlendPoint, BlendSpace, BlendSync, BoundBlendSpace, CallbackData, CallbackKey, ClipTiming, JointIndex,
-        PlaybackMode, RootPath, SkeletalClip, SyncMark,
+        BlendPoint, BlendSpace, BlendSync, BoundBlendSpace, CallbackData, CallbackKey, ClipTiming,
+        JointIndex, PlaybackMode, RootPath, SkeletalClip, SyncMark,
     },
     pose::Mask,
     rig::Plants,
@@ -58,33 +58,66 @@ impl ClipTable {
             is_additive: clip.additive,
             root_path: clip.root_path().map(|path| (**path).clone()),
             reaches_root: clip.animates(root.into()) || clip.root_path().is_some(),
-            landings: plants.get(index).map_or_else(Vec::new, |plants| plants.landings().collect()),
+            landings: plants
+                .get(index)
+                .map_or_else(Vec::new, |plants| plants.landings().collect()),
         };
-        let masks = masks.into_iter().map(|(name, mask)| (name.clone(), mask.get(root.into()))).collect();
-        Self::bound(clips.iter().enumerate().map(row).collect(), spaces.to_vec(), masks)
+        let masks = masks
+            .into_iter()
+            .map(|(name, mask)| (name.clone(), mask.get(root.into())))
+            .collect();
+        Self::bound(
+            clips.iter().enumerate().map(row).collect(),
+            spaces.to_vec(),
+            masks,
+        )
     }
 
-    fn bound(clips: Vec<Row>, unbound_spaces: Vec<Arc<BlendSpace>>, masks: BTreeMap<String, f32>) -> Self {
+    fn bound(
+        clips: Vec<Row>,
+        unbound_spaces: Vec<Arc<BlendSpace>>,
+        masks: BTreeMap<String, f32>,
+    ) -> Self {
         let by_name = by_name(&clips);
         let bind = |space: &Arc<BlendSpace>| {
             let find = |name: &str| by_name.get(name).copied();
-            space.bind_by(find, |clip| &clips[clip].timing, |clip| clips[clip].landings.clone()).ok()
+            space
+                .bind_by(
+                    find,
+                    |clip| &clips[clip].timing,
+                    |clip| clips[clip].landings.clone(),
+                )
+                .ok()
         };
         let spaces = unbound_spaces.iter().filter_map(bind).collect();
-        Self { clips, by_name, unbound_spaces, spaces, masks }
+        Self {
+            clips,
+            by_name,
+            unbound_spaces,
+            spaces,
+            masks,
+        }
     }
 
     /// Takes what it takes to bind the spaces of a file from what the file may take.
     fn pay_for_spaces(clips: &[Row], spaces: &[Arc<BlendSpace>]) -> Result<(), &'static str> {
         let by_name = by_name(clips);
         for space in spaces {
-            let rows = space.points().iter().filter_map(|point| by_name.get(&point.clip).map(|index| &clips[*index]));
-            for Row { timing, landings, .. } in rows {
+            let rows = space
+                .points()
+                .iter()
+                .filter_map(|point| by_name.get(&point.clip).map(|index| &clips[*index]));
+            for Row {
+                timing, landings, ..
+            } in rows
+            {
                 let marks = landings.len();
                 counted::spend(match space.sync() {
                     BlendSync::Fraction => 256,
                     BlendSync::Keys(names) => 256 + timing.callbacks.len() * (names.len() + 64),
-                    BlendSync::Feet => 256 + marks * 64 + marks.min(BlendSpace::MOST_LANDINGS).pow(2),
+                    BlendSync::Feet => {
+                        256 + marks * 64 + marks.min(BlendSpace::MOST_LANDINGS).pow(2)
+                    }
                 })?;
             }
         }
@@ -95,7 +128,12 @@ impl ClipTable {
 /// The first clip of each name.
 fn by_name(clips: &[Row]) -> HashMap<Arc<str>, usize> {
     // The first of a name is the last to be noted.
-    clips.iter().enumerate().rev().map(|(index, row)| (row.timing.name.clone(), index)).collect()
+    clips
+        .iter()
+        .enumerate()
+        .rev()
+        .map(|(index, row)| (row.timing.name.clone(), index))
+        .collect()
 }
 
 impl Clips for ClipTable {
@@ -159,7 +197,13 @@ struct SpaceForm {
 
 impl From<ClipTable> for Form {
     fn from(table: ClipTable) -> Self {
-        let row = |Row { timing, is_additive, root_path, reaches_root, landings }: Row| RowForm {
+        let row = |Row {
+                       timing,
+                       is_additive,
+                       root_path,
+                       reaches_root,
+                       landings,
+                   }: Row| RowForm {
             name: timing.name.to_string(),
             duration: timing.duration,
             playback: timing.playback,
@@ -171,11 +215,18 @@ impl From<ClipTable> for Form {
             is_additive,
             root_path,
             reaches_root,
-            landings: landings.into_iter().map(|mark| (mark.time, mark.foot)).collect(),
+            landings: landings
+                .into_iter()
+                .map(|mark| (mark.time, mark.foot))
+                .collect(),
         };
         let space = |space: Arc<BlendSpace>| SpaceForm {
             name: space.name().to_string(),
-            points: space.points().iter().map(|point| (point.clip.to_string(), point.at)).collect(),
+            points: space
+                .points()
+                .iter()
+                .map(|point| (point.clip.to_string(), point.at))
+                .collect(),
             is_plane: space.dimensions() == 2,
             smoothing: space.smoothing(),
             sync: space.sync().clone(),
@@ -191,9 +242,19 @@ impl From<ClipTable> for Form {
 impl TryFrom<Form> for ClipTable {
     type Error = String;
 
-    fn try_from(Form { clips, spaces, masks }: Form) -> Result<Self, String> {
+    fn try_from(
+        Form {
+            clips,
+            spaces,
+            masks,
+        }: Form,
+    ) -> Result<Self, String> {
         if spaces.len() > ClipTable::MOST_SPACES {
-            return Err(format!("{} blend spaces, expected at most {}", spaces.len(), ClipTable::MOST_SPACES));
+            return Err(format!(
+                "{} blend spaces, expected at most {}",
+                spaces.len(),
+                ClipTable::MOST_SPACES
+            ));
         }
         let row = |form: RowForm| {
             if !(form.duration.is_finite() && form.duration >= 0.0) {
@@ -201,31 +262,56 @@ impl TryFrom<Form> for ClipTable {
             }
             if form.keys.len() > ClipTable::MOST_KEYS {
                 let (keys, most) = (form.keys.len(), ClipTable::MOST_KEYS);
-                return Err(format!("clip `{}` has {keys} callback keys, expected at most {most}", form.name));
+                return Err(format!(
+                    "clip `{}` has {keys} callback keys, expected at most {most}",
+                    form.name
+                ));
             }
             let mut timing = ClipTiming::new(form.name, form.duration);
             timing.playback = form.playback;
-            let key =
-                |(time, until, name, data): (_, _, String, _)| CallbackKey { time, until, name: name.into(), data };
+            let key = |(time, until, name, data): (_, _, String, _)| CallbackKey {
+                time,
+                until,
+                name: name.into(),
+                data,
+            };
             timing.extend_callbacks(form.keys.into_iter().map(key));
             Ok(Row {
                 timing,
                 is_additive: form.is_additive,
                 root_path: form.root_path,
                 reaches_root: form.reaches_root,
-                landings: form.landings.into_iter().map(|(time, foot)| SyncMark { time, foot }).collect(),
+                landings: form
+                    .landings
+                    .into_iter()
+                    .map(|(time, foot)| SyncMark { time, foot })
+                    .collect(),
             })
         };
         let space = |form: SpaceForm| {
             let space = match form.is_plane {
                 true => BlendSpace::plane(form.name.as_str(), form.points),
-                false => BlendSpace::line(form.name.as_str(), form.points.into_iter().map(|(clip, at)| (clip, at.x))),
+                false => BlendSpace::line(
+                    form.name.as_str(),
+                    form.points.into_iter().map(|(clip, at)| (clip, at.x)),
+                ),
             };
             let named = |error| format!("blend space `{}`: {error}", form.name);
-            Ok(Arc::new(space.and_then(|space| space.smoothed(form.smoothing)).map_err(named)?.synced(form.sync)))
+            Ok(Arc::new(
+                space
+                    .and_then(|space| space.smoothed(form.smoothing))
+                    .map_err(named)?
+                    .synced(form.sync),
+            ))
         };
-        let clips = clips.into_iter().map(row).collect::<Result<Vec<_>, String>>()?;
-        let spaces = spaces.into_iter().map(space).collect::<Result<Vec<_>, String>>()?;
+        let clips = clips
+            .into_iter()
+            .map(row)
+            .collect::<Result<Vec<_>, String>>()?;
+        let spaces = spaces
+            .into_iter()
+            .map(space)
+            .collect::<Result<Vec<_>, String>>()?;
         Self::pay_for_spaces(&clips, &spaces)?;
         Ok(Self::bound(clips, spaces, masks))
     }

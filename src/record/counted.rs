@@ -30,7 +30,10 @@ pub(super) enum ReadError {
 }
 
 /// Reads CBOR, and takes what it builds, in bytes, from a budget.
-pub(super) fn read_cbor<T: for<'de> Deserialize<'de>>(from: impl Read, budget: &mut usize) -> Result<T, ReadError> {
+pub(super) fn read_cbor<T: for<'de> Deserialize<'de>>(
+    from: impl Read,
+    budget: &mut usize,
+) -> Result<T, ReadError> {
     BUDGET.set(Some(*budget));
     let read = ciborium::from_reader::<Counted<T>, _>(from);
     *budget = BUDGET.take().unwrap_or(0);
@@ -45,9 +48,15 @@ pub(super) fn read_cbor<T: for<'de> Deserialize<'de>>(from: impl Read, budget: &
 
 /// Takes from the budget of the file that is read, if one is: bytes that something takes in memory, or steps of work.
 pub(super) fn spend(units: usize) -> Result<(), &'static str> {
-    let Some(left) = BUDGET.get().map(|left| left.saturating_sub(units)) else { return Ok(()) };
+    let Some(left) = BUDGET.get().map(|left| left.saturating_sub(units)) else {
+        return Ok(());
+    };
     BUDGET.set(Some(left));
-    if left > 0 { Ok(()) } else { Err("it takes too much memory") }
+    if left > 0 {
+        Ok(())
+    } else {
+        Err("it takes too much memory")
+    }
 }
 
 /// Pays for something, or ends the reading.
@@ -104,7 +113,11 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Counting<D> {
     }
 
     // What is in a tuple or a struct is paid for by whatever holds it.
-    fn deserialize_tuple<V: Visitor<'de>>(self, len: usize, visitor: V) -> Result<V::Value, D::Error> {
+    fn deserialize_tuple<V: Visitor<'de>>(
+        self,
+        len: usize,
+        visitor: V,
+    ) -> Result<V::Value, D::Error> {
         self.0.deserialize_tuple(len, Fields(visitor))
     }
 
@@ -216,7 +229,10 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Counting<V> {
 impl<'de, A: SeqAccess<'de>> SeqAccess<'de> for Counting<A> {
     type Error = A::Error;
 
-    fn next_element_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>, A::Error> {
+    fn next_element_seed<S: DeserializeSeed<'de>>(
+        &mut self,
+        seed: S,
+    ) -> Result<Option<S::Value>, A::Error> {
         pay_for::<S::Value, _>()?;
         self.0.next_element_seed(Counting(seed))
     }
@@ -230,7 +246,10 @@ impl<'de, A: SeqAccess<'de>> SeqAccess<'de> for Counting<A> {
 impl<'de, A: MapAccess<'de>> MapAccess<'de> for Counting<A> {
     type Error = A::Error;
 
-    fn next_key_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>, A::Error> {
+    fn next_key_seed<S: DeserializeSeed<'de>>(
+        &mut self,
+        seed: S,
+    ) -> Result<Option<S::Value>, A::Error> {
         pay_for::<S::Value, _>()?;
         self.0.next_key_seed(Counting(seed))
     }
@@ -249,8 +268,13 @@ impl<'de, A: EnumAccess<'de>> EnumAccess<'de> for Counting<A> {
     type Error = A::Error;
     type Variant = Counting<A::Variant>;
 
-    fn variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<(S::Value, Self::Variant), A::Error> {
-        self.0.variant_seed(Counting(seed)).map(|(value, variant)| (value, Counting(variant)))
+    fn variant_seed<S: DeserializeSeed<'de>>(
+        self,
+        seed: S,
+    ) -> Result<(S::Value, Self::Variant), A::Error> {
+        self.0
+            .variant_seed(Counting(seed))
+            .map(|(value, variant)| (value, Counting(variant)))
     }
 }
 
@@ -303,7 +327,10 @@ struct Inline<A>(A);
 impl<'de, A: SeqAccess<'de>> SeqAccess<'de> for Inline<A> {
     type Error = A::Error;
 
-    fn next_element_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>, A::Error> {
+    fn next_element_seed<S: DeserializeSeed<'de>>(
+        &mut self,
+        seed: S,
+    ) -> Result<Option<S::Value>, A::Error> {
         self.0.next_element_seed(Counting(seed))
     }
 
@@ -315,7 +342,10 @@ impl<'de, A: SeqAccess<'de>> SeqAccess<'de> for Inline<A> {
 impl<'de, A: MapAccess<'de>> MapAccess<'de> for Inline<A> {
     type Error = A::Error;
 
-    fn next_key_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>, A::Error> {
+    fn next_key_seed<S: DeserializeSeed<'de>>(
+        &mut self,
+        seed: S,
+    ) -> Result<Option<S::Value>, A::Error> {
         self.0.next_key_seed(seed)
     }
 

@@ -91,12 +91,32 @@ impl RecordingFile {
         to.write_all(Self::HEADER.as_bytes())?;
         let mut to = ZlibEncoder::new(to, Compression::fast());
         let character = |of: &RecordedCharacter| {
-            let RecordedCharacter { name, asset, clips, tape, events } = of.clone();
-            Ok(CharacterForm { name, asset, clips, tape: TapeForm::new(&tape)?, events })
+            let RecordedCharacter {
+                name,
+                asset,
+                clips,
+                tape,
+                events,
+            } = of.clone();
+            Ok(CharacterForm {
+                name,
+                asset,
+                clips,
+                tape: TapeForm::new(&tape)?,
+                events,
+            })
         };
-        let characters = self.characters.iter().map(character).collect::<Result<_, String>>();
+        let characters = self
+            .characters
+            .iter()
+            .map(character)
+            .collect::<Result<_, String>>();
         let characters = characters.map_err(io::Error::other)?;
-        let form = Form { frames: self.frames.clone(), clips: self.clips.clone(), characters };
+        let form = Form {
+            frames: self.frames.clone(),
+            clips: self.clips.clone(),
+            characters,
+        };
         ciborium::into_writer(&form, &mut to).map_err(|error| match error {
             ciborium::ser::Error::Io(error) => error,
             ciborium::ser::Error::Value(what) => io::Error::other(what),
@@ -119,13 +139,18 @@ impl RecordingFile {
     pub fn read_within(from: impl Read, most: u64) -> Result<Self, RecordingError> {
         let mut from = BufReader::new(from);
         let mut header = [0; Self::HEADER.len()];
-        from.read_exact(&mut header).map_err(|error| match error.kind() {
-            io::ErrorKind::UnexpectedEof => RecordingError::Header,
-            _ => error.into(),
-        })?;
+        from.read_exact(&mut header)
+            .map_err(|error| match error.kind() {
+                io::ErrorKind::UnexpectedEof => RecordingError::Header,
+                _ => error.into(),
+            })?;
         if header != Self::HEADER.as_bytes() {
-            let version = header.strip_prefix(Self::MAGIC.as_bytes()).ok_or(RecordingError::Header)?;
-            return Err(RecordingError::Version(String::from_utf8_lossy(version).trim_end().into()));
+            let version = header
+                .strip_prefix(Self::MAGIC.as_bytes())
+                .ok_or(RecordingError::Header)?;
+            return Err(RecordingError::Version(
+                String::from_utf8_lossy(version).trim_end().into(),
+            ));
         }
         let too_large = || RecordingError::TooLarge(most >> 20);
         let damaged = |error: ReadError| match error {
@@ -140,11 +165,29 @@ impl RecordingFile {
         }
         let form: Form = form.map_err(damaged)?;
         let mut characters = Vec::new();
-        for CharacterForm { name, asset, clips, tape, events } in form.characters {
+        for CharacterForm {
+            name,
+            asset,
+            clips,
+            tape,
+            events,
+        } in form.characters
+        {
             let tape = tape.parse(&mut budget).map_err(damaged)?;
-            characters.push(RecordedCharacter { name, asset, clips, tape, events });
+            characters.push(RecordedCharacter {
+                name,
+                asset,
+                clips,
+                tape,
+                events,
+            });
         }
-        Self { frames: form.frames, clips: form.clips, characters }.validate()
+        Self {
+            frames: form.frames,
+            clips: form.clips,
+            characters,
+        }
+        .validate()
     }
 
     fn validate(self) -> Result<Self, RecordingError> {
@@ -152,7 +195,10 @@ impl RecordingFile {
         if !self.frames.is_sound() {
             return damaged("its frames are not in order".into());
         }
-        for RecordedCharacter { name, clips, tape, .. } in &self.characters {
+        for RecordedCharacter {
+            name, clips, tape, ..
+        } in &self.characters
+        {
             if *clips >= self.clips.len() {
                 return damaged(format!("`{name}` has no clips"));
             }
@@ -176,25 +222,48 @@ impl RecordingFile {
 
     /// The same, with as much work at most.
     pub fn check_within(&self, mut work: u64) -> impl Iterator<Item = CheckedCharacter<'_>> {
-        self.characters.iter().map(move |character| self.check_one(character, &mut work))
+        self.characters
+            .iter()
+            .map(move |character| self.check_one(character, &mut work))
     }
 
-    fn check_one<'f>(&'f self, character: &'f RecordedCharacter, work: &mut u64) -> CheckedCharacter<'f> {
+    fn check_one<'f>(
+        &'f self,
+        character: &'f RecordedCharacter,
+        work: &mut u64,
+    ) -> CheckedCharacter<'f> {
         let (tape, clips) = (&character.tape, &self.clips[character.clips]);
-        let mut checked = CheckedCharacter { character, clips, events: Vec::new(), difference: None };
-        let Some(replay) = Replay::from_start(tape, &self.frames) else { return checked };
+        let mut checked = CheckedCharacter {
+            character,
+            clips,
+            events: Vec::new(),
+            difference: None,
+        };
+        let Some(replay) = Replay::from_start(tape, &self.frames) else {
+            return checked;
+        };
         let mut replay = replay.within(*work);
         let first = replay.frame();
-        let mut recorded = character.events.iter().filter(|(frame, _)| *frame >= first).peekable();
+        let mut recorded = character
+            .events
+            .iter()
+            .filter(|(frame, _)| *frame >= first)
+            .peekable();
         let mut events = Vec::new();
         while replay.play_frame(clips, &mut events) {
             let frame = replay.frame() - 1;
-            let mut expected = std::iter::from_fn(|| recorded.next_if(|(of, _)| *of == frame)).map(|(_, event)| event);
+            let mut expected = std::iter::from_fn(|| recorded.next_if(|(of, _)| *of == frame))
+                .map(|(_, event)| event);
             for event in events.drain(..) {
                 let then = expected.next();
                 if checked.difference.is_none() && then != Some(&event) {
-                    let (recorded, replayed) = (then.cloned().map(Box::new), Some(Box::new(event.clone())));
-                    checked.difference = Some(Difference::Event { frame, recorded, replayed });
+                    let (recorded, replayed) =
+                        (then.cloned().map(Box::new), Some(Box::new(event.clone())));
+                    checked.difference = Some(Difference::Event {
+                        frame,
+                        recorded,
+                        replayed,
+                    });
                 }
                 checked.events.push((frame, event));
             }
@@ -202,7 +271,11 @@ impl RecordingFile {
                 && checked.difference.is_none()
             {
                 let recorded = Some(Box::new(missing.clone()));
-                checked.difference = Some(Difference::Event { frame, recorded, replayed: None });
+                checked.difference = Some(Difference::Event {
+                    frame,
+                    recorded,
+                    replayed: None,
+                });
             }
             expected.for_each(drop);
             if let Some(frame) = replay.differs()
@@ -212,7 +285,9 @@ impl RecordingFile {
             }
         }
         if replay.work_left() == 0 {
-            checked.difference.get_or_insert(Difference::TooLong { frame: replay.frame() });
+            checked.difference.get_or_insert(Difference::TooLong {
+                frame: replay.frame(),
+            });
         }
         *work = replay.work_left();
         checked

@@ -28,7 +28,10 @@ struct Frame {
 impl Frames {
     /// No frames yet; the first one will have this number.
     pub fn starting_at(frame: u64) -> Self {
-        Self { first: frame, ..Self::default() }
+        Self {
+            first: frame,
+            ..Self::default()
+        }
     }
 
     /// The frames that are complete.
@@ -50,13 +53,18 @@ impl Frames {
     /// The numbers of the advances in a frame.
     pub fn steps(&self, frame: u64) -> Option<Range<u64>> {
         let end = self.row(frame)?.end;
-        let begin = frame.checked_sub(1).and_then(|before| self.row(before)).map_or(self.first_step, |row| row.end);
+        let begin = frame
+            .checked_sub(1)
+            .and_then(|before| self.row(before))
+            .map_or(self.first_step, |row| row.end);
         Some(begin..end)
     }
 
     /// The length of an advance in seconds.
     pub fn dt(&self, step: u64) -> Option<f64> {
-        self.steps.get(usize::try_from(step.checked_sub(self.first_step)?).ok()?).copied()
+        self.steps
+            .get(usize::try_from(step.checked_sub(self.first_step)?).ok()?)
+            .copied()
     }
 
     /// The number of the next advance.
@@ -76,7 +84,10 @@ impl Frames {
 
     /// Completes a frame at which the app's time was this, in seconds.
     pub fn end_frame(&mut self, time: f64) {
-        self.rows.push_back(Frame { time, end: self.next_step() });
+        self.rows.push_back(Frame {
+            time,
+            end: self.next_step(),
+        });
     }
 
     /// Drops all frames before this one.
@@ -92,7 +103,9 @@ impl Frames {
 
     /// Drops all frames after this one.
     pub fn drop_after(&mut self, frame: u64) {
-        let Some(end) = self.row(frame).map(|row| row.end) else { return };
+        let Some(end) = self.row(frame).map(|row| row.end) else {
+            return;
+        };
         self.rows.truncate((frame - self.first) as usize + 1);
         self.steps.truncate((end - self.first_step) as usize);
     }
@@ -117,7 +130,8 @@ impl Frames {
     }
 
     fn row(&self, frame: u64) -> Option<&Frame> {
-        self.rows.get(usize::try_from(frame.checked_sub(self.first)?).ok()?)
+        self.rows
+            .get(usize::try_from(frame.checked_sub(self.first)?).ok()?)
     }
 }
 
@@ -139,10 +153,19 @@ mod tests {
     fn frames_know_their_advances() {
         let frames = frames();
         assert_eq!((frames.range(), frames.next_step()), (5..14, 9));
-        let steps: Vec<_> = frames.range().map(|frame| frames.steps(frame).unwrap()).collect();
+        let steps: Vec<_> = frames
+            .range()
+            .map(|frame| frames.steps(frame).unwrap())
+            .collect();
         assert_eq!(steps[..4], [0..0, 0..1, 1..3, 3..3]);
-        assert_eq!((frames.at(-1.0), frames.at(0.25), frames.at(9.0)), (Some(5), Some(7), Some(13)));
-        assert_eq!((frames.steps(4), frames.steps(14), frames.dt(9)), (None, None, None));
+        assert_eq!(
+            (frames.at(-1.0), frames.at(0.25), frames.at(9.0)),
+            (Some(5), Some(7), Some(13))
+        );
+        assert_eq!(
+            (frames.steps(4), frames.steps(14), frames.dt(9)),
+            (None, None, None)
+        );
         assert!(frames.is_sound());
     }
 
@@ -150,9 +173,15 @@ mod tests {
     fn what_is_dropped_takes_its_advances_along() {
         let mut frames = frames();
         frames.drop_before(8);
-        assert_eq!((frames.range(), frames.steps(8), frames.dt(2)), (8..14, Some(3..3), None));
+        assert_eq!(
+            (frames.range(), frames.steps(8), frames.dt(2)),
+            (8..14, Some(3..3), None)
+        );
         frames.drop_after(9);
-        assert_eq!((frames.range(), frames.next_step(), frames.steps(9)), (8..10, 4, Some(3..4)));
+        assert_eq!(
+            (frames.range(), frames.next_step(), frames.steps(9)),
+            (8..10, 4, Some(3..4))
+        );
         assert!(frames.is_sound());
         frames.drop_before(99);
         assert_eq!((frames.range(), frames.next_step()), (10..10, 4));

@@ -79,15 +79,27 @@ pub(super) struct TapeState {
 impl Tape {
     /// An empty tape of a character that is there from this frame on.
     pub fn starting_at(frame: u64) -> Self {
-        Self { begin: frame, ..Self::default() }
+        Self {
+            begin: frame,
+            ..Self::default()
+        }
     }
 
     /// Notes down the state of a controller, and of a rig: whenever the game changed it, when it begins or ceases to carry
     /// its character, and now and then, so that frames don't have to be played from the start.
     ///
     /// A rig's state is that at the start of the frame. Whatever is noted down has to be in order of frames and advances.
-    pub fn note_state(&mut self, moment: TapeMoment, controller: &AnimationController, rig: Option<&RigState>) {
-        self.states.push_back(TapeState { moment, controller: controller.clone(), rig: rig.cloned().map(Box::new) });
+    pub fn note_state(
+        &mut self,
+        moment: TapeMoment,
+        controller: &AnimationController,
+        rig: Option<&RigState>,
+    ) {
+        self.states.push_back(TapeState {
+            moment,
+            controller: controller.clone(),
+            rig: rig.cloned().map(Box::new),
+        });
     }
 
     /// Notes down the character's local transform from a frame on.
@@ -124,12 +136,18 @@ impl Tape {
     pub fn range(&self, frames: &Frames) -> Range<u64> {
         let Range { start, end } = frames.range();
         // A damaged file may begin beyond the last frame.
-        let begin = self.states.front().map_or(end, |state| state.moment.frame.max(self.begin).clamp(start, end));
+        let begin = self.states.front().map_or(end, |state| {
+            state.moment.frame.max(self.begin).clamp(start, end)
+        });
         begin..self.end.map_or(end, |last| last.min(end)).max(begin)
     }
 
     /// What the controller reported, and in which frames: found out by playing the whole tape again.
-    pub fn events<C: Clips + ?Sized>(&self, frames: &Frames, clips: &C) -> Vec<(u64, PlaybackEvent)> {
+    pub fn events<C: Clips + ?Sized>(
+        &self,
+        frames: &Frames,
+        clips: &C,
+    ) -> Vec<(u64, PlaybackEvent)> {
         let (mut all, mut events) = (Vec::new(), Vec::new());
         let mut replay = Replay::from_start(self, frames);
         while let Some(replay) = &mut replay
@@ -148,7 +166,9 @@ impl Tape {
 
     /// The overrides of the character's pose in a frame.
     pub fn overrides(&self, frame: u64) -> &[JointOverride] {
-        self.overrides.at(frame).map_or(&[], |overrides| &overrides[..])
+        self.overrides
+            .at(frame)
+            .map_or(&[], |overrides| &overrides[..])
     }
 
     /// What the rig acted by in a frame.
@@ -168,17 +188,28 @@ impl Tape {
 
     /// The materials of parts in any frame, as in [`PartNote::material`].
     pub fn materials(&self) -> impl Iterator<Item = &str> {
-        self.parts.values().flatten().filter_map(|part| part.material.as_deref())
+        self.parts
+            .values()
+            .flatten()
+            .filter_map(|part| part.material.as_deref())
     }
 
     /// Drops everything before this frame, and up to the next state from which frames can be played again.
     pub fn drop_before(&mut self, frame: u64) {
         let is_start = |state: &TapeState| {
-            state.moment.frame >= frame && (state.rig.is_some() || self.action(state.moment.frame).is_none())
+            state.moment.frame >= frame
+                && (state.rig.is_some() || self.action(state.moment.frame).is_none())
         };
-        let keep = self.states.iter().position(is_start).unwrap_or(self.states.len());
+        let keep = self
+            .states
+            .iter()
+            .position(is_start)
+            .unwrap_or(self.states.len());
         self.states.drain(..keep);
-        let first = self.states.front().map_or(frame, |state| state.moment.frame);
+        let first = self
+            .states
+            .front()
+            .map_or(frame, |state| state.moment.frame);
         self.transforms.drop_before(first);
         self.overrides.drop_before(first);
         self.actions.drop_before(first);
@@ -189,7 +220,10 @@ impl Tape {
 
     /// Drops what happened after a frame.
     pub fn drop_after(&mut self, frame: u64) {
-        self.states.truncate(self.states.partition_point(|state| state.moment.frame <= frame));
+        self.states.truncate(
+            self.states
+                .partition_point(|state| state.moment.frame <= frame),
+        );
         self.transforms.drop_after(frame);
         self.overrides.drop_after(frame);
         self.actions.drop_after(frame);
@@ -201,13 +235,16 @@ impl Tape {
     /// About how many bytes it takes.
     pub fn bytes(&self) -> usize {
         let action = |action: &RigAction| {
-            let feet =
-                action.feet.as_ref().map_or(0, |feet| size_of_val(&feet.plans[..]) + size_of_val(&feet.ground[..]));
+            let feet = action.feet.as_ref().map_or(0, |feet| {
+                size_of_val(&feet.plans[..]) + size_of_val(&feet.ground[..])
+            });
             feet + size_of_val(&action.goals[..])
         };
         self.states.iter().map(TapeState::bytes).sum::<usize>()
             + self.transforms.bytes(|_| 0)
-            + self.overrides.bytes(|overrides| size_of_val(&overrides[..]))
+            + self
+                .overrides
+                .bytes(|overrides| size_of_val(&overrides[..]))
             + self.actions.bytes(action)
             + self.parents.bytes(|_| 0)
             + self.parts.bytes(|parts| size_of_val(&parts[..]))
@@ -215,17 +252,22 @@ impl Tape {
 
     /// Whether what was read from a file makes sense.
     pub(super) fn is_sound(&self) -> bool {
-        self.states.iter().is_sorted_by_key(|state| (state.moment.frame, state.moment.step))
+        self.states
+            .iter()
+            .is_sorted_by_key(|state| (state.moment.frame, state.moment.step))
             && self.transforms.is_sound(JointTransform::is_finite)
             && self.overrides.is_sound(|_| true)
             && self.actions.is_sound(|_| true)
-            && self.parents.is_sound(|parent| parent.is_none_or(|parent| parent.is_finite()))
+            && self
+                .parents
+                .is_sound(|parent| parent.is_none_or(|parent| parent.is_finite()))
             && self.parts.is_sound(|_| true)
     }
 
     /// The index of the state to play from, to get to a frame.
     fn start_of(&self, frame: u64, with_rig: bool) -> usize {
-        let fits = |state: &TapeState| state.moment.frame <= frame && (!with_rig || state.rig.is_some());
+        let fits =
+            |state: &TapeState| state.moment.frame <= frame && (!with_rig || state.rig.is_some());
         self.states.iter().rposition(fits).unwrap_or(0)
     }
 }
@@ -238,7 +280,9 @@ impl TapeState {
 
     /// About how many bytes it takes.
     pub(super) fn bytes(&self) -> usize {
-        let rig = self.rig.as_ref().map_or(0, |rig| size_of::<RigState>() + rig.springs.bytes() + rig.goals.bytes());
+        let rig = self.rig.as_ref().map_or(0, |rig| {
+            size_of::<RigState>() + rig.springs.bytes() + rig.goals.bytes()
+        });
         size_of::<Self>() + self.controller.heap_bytes() + rig
     }
 }
@@ -285,8 +329,17 @@ impl<'t> Replay<'t> {
     }
 
     fn from_state(tape: &'t Tape, frames: &'t Frames, at: usize) -> Option<Self> {
-        let TapeState { moment: TapeMoment { frame, step, is_carried, .. }, controller, rig } =
-            tape.states.get(at)?.clone();
+        let TapeState {
+            moment:
+                TapeMoment {
+                    frame,
+                    step,
+                    is_carried,
+                    ..
+                },
+            controller,
+            rig,
+        } = tape.states.get(at)?.clone();
         frames.range().contains(&frame).then_some(())?;
         let movement = RootDelta::IDENTITY;
         let work_left = RecordingFile::MOST_WORK;
@@ -308,7 +361,10 @@ impl<'t> Replay<'t> {
     /// Ends when so much [work](RecordingFile::MOST_WORK) is done, which is the default: a few bytes of a file can describe
     /// years of it.
     pub fn within(self, work: u64) -> Self {
-        Self { work_left: work, ..self }
+        Self {
+            work_left: work,
+            ..self
+        }
     }
 
     /// How much more work may be done. At 0, there are no more frames, whatever the tape has.
@@ -348,8 +404,15 @@ impl<'t> Replay<'t> {
     }
 
     /// Plays a frame and adds what the controller reports in it. Returns `false` if there are no more.
-    pub fn play_frame<C: Clips + ?Sized>(&mut self, clips: &C, events: &mut Vec<PlaybackEvent>) -> bool {
-        let Some(steps) = self.frames.steps(self.frame).filter(|_| self.tape.end.is_none_or(|end| self.frame < end))
+    pub fn play_frame<C: Clips + ?Sized>(
+        &mut self,
+        clips: &C,
+        events: &mut Vec<PlaybackEvent>,
+    ) -> bool {
+        let Some(steps) = self
+            .frames
+            .steps(self.frame)
+            .filter(|_| self.tape.end.is_none_or(|end| self.frame < end))
         else {
             return false;
         };
@@ -362,21 +425,28 @@ impl<'t> Replay<'t> {
             {
                 self.take(state);
             }
-            let Some(dt) = self.frames.dt(self.step).filter(|_| self.step < steps.end) else { break };
-            let done = controller::work_done().wrapping_sub(work) + EVENT * (events.len() - count) as u64;
+            let Some(dt) = self.frames.dt(self.step).filter(|_| self.step < steps.end) else {
+                break;
+            };
+            let done =
+                controller::work_done().wrapping_sub(work) + EVENT * (events.len() - count) as u64;
             if self.work_left <= done {
                 break;
             }
             self.work_left -= self.controller.load(clips).min(self.work_left);
             let advanced = match self.is_carried {
                 true => self.controller.advance_with_root_motion(dt, clips, events),
-                false => self.controller.advance(dt, clips, events).map(|()| RootDelta::IDENTITY),
+                false => self
+                    .controller
+                    .advance(dt, clips, events)
+                    .map(|()| RootDelta::IDENTITY),
             };
             // An advance that was refused changed nothing then, either.
             self.movement = self.movement.then(advanced.unwrap_or_default());
             self.step += 1;
         }
-        let done = controller::work_done().wrapping_sub(work) + EVENT * (events.len() - count) as u64;
+        let done =
+            controller::work_done().wrapping_sub(work) + EVENT * (events.len() - count) as u64;
         self.work_left = self.work_left.saturating_sub(1 + done);
         if self.work_left == 0 {
             return false;

@@ -38,7 +38,16 @@ pub(super) struct TapeForm {
 
 impl TapeForm {
     pub(super) fn new(tape: &Tape) -> Result<Self, String> {
-        let Tape { begin, end, states, transforms, overrides, actions, parents, parts } = tape;
+        let Tape {
+            begin,
+            end,
+            states,
+            transforms,
+            overrides,
+            actions,
+            parents,
+            parts,
+        } = tape;
         let state = |state: &TapeState| {
             let mut bytes = Vec::new();
             ciborium::into_writer(state, &mut bytes).map_err(|error| error.to_string())?;
@@ -58,21 +67,45 @@ impl TapeForm {
 
     /// Parses the states. What they take in memory is taken from `budget`.
     pub(super) fn parse(self, budget: &mut usize) -> Result<Tape, ReadError> {
-        let Self { begin, end, states: blobs, transforms, overrides, actions, parents, parts } = self;
+        let Self {
+            begin,
+            end,
+            states: blobs,
+            transforms,
+            overrides,
+            actions,
+            parents,
+            parts,
+        } = self;
         let mut states = VecDeque::new();
         for Blob(bytes) in blobs {
             if bytes.len() > MOST_BYTES {
-                return Err(ReadError::Damaged("the state of a controller is too large".into()));
+                return Err(ReadError::Damaged(
+                    "the state of a controller is too large".into(),
+                ));
             }
             let state: TapeState = read_cbor(&bytes[..], budget)?;
             if state.parts() > MOST_PARTS {
-                let what = format!("a controller has more than {MOST_PARTS} tracks, events, callbacks and ranges");
+                let what = format!(
+                    "a controller has more than {MOST_PARTS} tracks, events, callbacks and ranges"
+                );
                 return Err(ReadError::Damaged(what));
             }
-            *budget = budget.checked_sub(state.bytes()).ok_or(ReadError::OverBudget)?;
+            *budget = budget
+                .checked_sub(state.bytes())
+                .ok_or(ReadError::OverBudget)?;
             states.push_back(state);
         }
-        Ok(Tape { begin, end, states, transforms, overrides, actions, parents, parts })
+        Ok(Tape {
+            begin,
+            end,
+            states,
+            transforms,
+            overrides,
+            actions,
+            parents,
+            parts,
+        })
     }
 }
 

@@ -45,27 +45,38 @@ pub(super) fn begin_step(
     let (frame, step) = (frames.next_frame(), frames.next_step());
     let lost: EntityHashSet = no_motion.read().chain(no_rig.read()).collect();
     let assets_changed = assets.is_changed();
-    for (entity, handle, controller, motion, rig, mut head, mut watch, mut recorded) in &mut characters {
+    for (entity, handle, controller, motion, rig, mut head, mut watch, mut recorded) in
+        &mut characters
+    {
         // Not all characters in the same frame.
         let is_due = (frame + u64::from(entity.index_u32())).is_multiple_of(NOTE_EVERY);
         let is_other = is_resumed || assets_changed || handle.is_changed();
         let rig_changed = rig.as_ref().is_some_and(Ref::is_changed);
-        let motion_changed = motion.as_ref().is_some_and(Ref::is_added) || (!lost.is_empty() && lost.contains(&entity));
+        let motion_changed = motion.as_ref().is_some_and(Ref::is_added)
+            || (!lost.is_empty() && lost.contains(&entity));
         if !(is_due || is_other || rig_changed || motion_changed || controller.is_changed()) {
             continue;
         }
         let watch = watch.bypass_change_detection();
         if is_other {
-            let version = assets.get(handle.id()).map_or(0, |character| character.version);
+            let version = assets
+                .get(handle.id())
+                .map_or(0, |character| character.version);
             if is_resumed {
                 // Whatever happened meanwhile counts as a change.
-                *watch = Watch { version: watch.version, ..Watch::default() };
+                *watch = Watch {
+                    version: watch.version,
+                    ..Watch::default()
+                };
             }
             // The end of the frame looks at everything, too.
             head.set_changed();
             if version != watch.version {
                 // What happened with other clips cannot be played again.
-                *watch = Watch { version, ..Watch::default() };
+                *watch = Watch {
+                    version,
+                    ..Watch::default()
+                };
                 recorded.tape = Tape::starting_at(frame);
                 recorded.since.get_or_insert(frame);
             }
@@ -80,7 +91,16 @@ pub(super) fn begin_step(
         if is_change || is_due {
             (watch.controller, watch.rig, watch.is_carried) = (now, rig_now, is_carried);
             let rig = rig.as_deref().filter(|_| is_due);
-            recorded.tape.note_state(TapeMoment { frame, step, is_change, is_carried }, &controller, rig);
+            recorded.tape.note_state(
+                TapeMoment {
+                    frame,
+                    step,
+                    is_change,
+                    is_carried,
+                },
+                &controller,
+                rig,
+            );
         }
     }
     frames.add_step(time.delta_secs_f64());
@@ -98,7 +118,10 @@ pub(super) fn note_parents(
             continue;
         }
         watch.bypass_change_detection().is_placed = true;
-        let parent = parents.get(parent.parent()).ok().map(GlobalTransform::affine);
+        let parent = parents
+            .get(parent.parent())
+            .ok()
+            .map(GlobalTransform::affine);
         if recorded.tape.parent(frame) != parent {
             recorded.tape.note_parent(frame, parent);
         }
@@ -109,7 +132,11 @@ pub(super) fn note_parents(
 pub(super) fn end_frame(
     time: Res<Time<Virtual>>,
     mut recording: ResMut<Recording>,
-    mut removed: (RemovedComponents<PoseOverrides>, RemovedComponents<PartOverrides>, RemovedComponents<ChildOf>),
+    mut removed: (
+        RemovedComponents<PoseOverrides>,
+        RemovedComponents<PartOverrides>,
+        RemovedComponents<ChildOf>,
+    ),
     mut characters: Query<(
         Entity,
         Ref<AnimationController>,
@@ -125,30 +152,67 @@ pub(super) fn end_frame(
     let recording = &mut *recording;
     if !recording.enabled {
         recording.was_off = true;
-        characters.iter_mut().for_each(|(.., mut head, _, _)| *head.bypass_change_detection() = TapeHead::default());
+        characters
+            .iter_mut()
+            .for_each(|(.., mut head, _, _)| *head.bypass_change_detection() = TapeHead::default());
         return;
     }
-    let Recording { frames, departed, materials, .. } = recording;
+    let Recording {
+        frames,
+        departed,
+        materials,
+        ..
+    } = recording;
     let frame = frames.next_frame();
-    let lost: EntityHashSet = removed.0.read().chain(removed.1.read()).chain(removed.2.read()).collect();
-    for (entity, controller, transform, overrides, parts, has_parent, mut head, mut watch, mut recorded) in
-        &mut characters
+    let lost: EntityHashSet = removed
+        .0
+        .read()
+        .chain(removed.1.read())
+        .chain(removed.2.read())
+        .collect();
+    for (
+        entity,
+        controller,
+        transform,
+        overrides,
+        parts,
+        has_parent,
+        mut head,
+        mut watch,
+        mut recorded,
+    ) in &mut characters
     {
-        let overrides_changed =
-            overrides.as_ref().is_some_and(Ref::is_changed) || parts.as_ref().is_some_and(Ref::is_changed);
+        let overrides_changed = overrides.as_ref().is_some_and(Ref::is_changed)
+            || parts.as_ref().is_some_and(Ref::is_changed);
         let is_lost = !lost.is_empty() && lost.contains(&entity);
-        if !(controller.is_changed() || transform.is_changed() || head.is_changed() || overrides_changed || is_lost) {
+        if !(controller.is_changed()
+            || transform.is_changed()
+            || head.is_changed()
+            || overrides_changed
+            || is_lost)
+        {
             continue;
         }
-        let (head, watch) = (head.bypass_change_detection(), watch.bypass_change_detection());
+        let (head, watch) = (
+            head.bypass_change_detection(),
+            watch.bypass_change_detection(),
+        );
         if watch.version == 0 {
             continue;
         }
-        if watch.controller.is_some_and(|noted| noted != controller.last_changed()) {
+        if watch
+            .controller
+            .is_some_and(|noted| noted != controller.last_changed())
+        {
             // By an observer of its events, for example.
             watch.controller = Some(controller.last_changed());
             let is_carried = watch.is_carried;
-            let moment = TapeMoment { frame, step: frames.next_step(), is_change: true, is_carried };
+            let moment = TapeMoment {
+                frame,
+                step: frames.next_step(),
+                is_change: true,
+                is_carried,
+            };
             recorded.tape.note_state(moment, &controller, None);
         }
         let overrides_now = overrides.as_ref().map(Ref::last_changed);
@@ -162,12 +226,17 @@ pub(super) fn end_frame(
         let parts_now = parts.as_ref().map(Ref::last_changed);
         if parts_now != watch.parts || watch.transform.is_none() {
             watch.parts = parts_now;
-            let parts = parts.as_ref().map_or(vec![], |parts| noted_parts(parts, materials));
+            let parts = parts
+                .as_ref()
+                .map_or(vec![], |parts| noted_parts(parts, materials));
             if recorded.tape.parts(frame) != parts {
                 recorded.tape.note_parts(frame, parts);
             }
         }
-        if (is_lost || watch.transform.is_none()) && !has_parent && recorded.tape.parent(frame).is_some() {
+        if (is_lost || watch.transform.is_none())
+            && !has_parent
+            && recorded.tape.parent(frame).is_some()
+        {
             recorded.tape.note_parent(frame, None);
         }
         if Some(transform.last_changed()) != watch.transform {
@@ -182,8 +251,12 @@ pub(super) fn end_frame(
     if !frame.is_multiple_of(DROP_EVERY) {
         return;
     }
-    let tapes = characters.iter_mut().map(|(.., recorded)| &mut recorded.into_inner().tape);
-    let mut tapes: Vec<_> = tapes.chain(departed.iter_mut().map(|departed| &mut departed.tape)).collect();
+    let tapes = characters
+        .iter_mut()
+        .map(|(.., recorded)| &mut recorded.into_inner().tape);
+    let mut tapes: Vec<_> = tapes
+        .chain(departed.iter_mut().map(|departed| &mut departed.tape))
+        .collect();
     recording.bytes_used = drop_old(frames, &mut tapes, recording.seconds, recording.bytes);
     if !materials.is_empty() {
         let used: HashSet<&str> = tapes.iter().flat_map(|tape| tape.materials()).collect();
@@ -195,7 +268,11 @@ pub(super) fn end_frame(
 /// Drops the oldest frames until no more than this is left. Returns how many bytes are.
 fn drop_old(frames: &mut Frames, tapes: &mut [&mut Tape], seconds: f64, bytes: usize) -> usize {
     let range = frames.range();
-    let last = range.end.checked_sub(1).and_then(|last| frames.time(last)).unwrap_or(0.0);
+    let last = range
+        .end
+        .checked_sub(1)
+        .and_then(|last| frames.time(last))
+        .unwrap_or(0.0);
     let mut first = frames.at(last - seconds).unwrap_or(range.start);
     loop {
         frames.drop_before(first);
@@ -215,13 +292,33 @@ pub(super) fn keep_departed(mut world: DeferredWorld, removed: HookContext) {
     if world.get::<StandIn>(entity).is_some() {
         return;
     }
-    let name = world.get::<Name>(entity).map_or_else(|| "character".into(), Name::to_string);
-    let Some(handle) = world.get::<SkinnedCharacter>(entity).map(|character| character.0.clone()) else { return };
-    let Some(version) = world.get::<Watch>(entity).map(|watch| watch.version) else { return };
-    let Some(mut recorded) = world.get_mut::<Recorded>(entity) else { return };
+    let name = world
+        .get::<Name>(entity)
+        .map_or_else(|| "character".into(), Name::to_string);
+    let Some(handle) = world
+        .get::<SkinnedCharacter>(entity)
+        .map(|character| character.0.clone())
+    else {
+        return;
+    };
+    let Some(version) = world.get::<Watch>(entity).map(|watch| watch.version) else {
+        return;
+    };
+    let Some(mut recorded) = world.get_mut::<Recorded>(entity) else {
+        return;
+    };
     let Recorded { tape, since, .. } = mem::take(&mut *recorded);
-    let Some(mut recording) = world.get_resource_mut::<Recording>() else { return };
-    let mut departed = Departed { name, handle, version: Some(version), since, tape, stand_in: None };
+    let Some(mut recording) = world.get_resource_mut::<Recording>() else {
+        return;
+    };
+    let mut departed = Departed {
+        name,
+        handle,
+        version: Some(version),
+        since,
+        tape,
+        stand_in: None,
+    };
     departed.tape.end(recording.frames.next_frame());
     if !departed.tape.range(&recording.frames).is_empty() {
         recording.departed.push(departed);
@@ -229,18 +326,29 @@ pub(super) fn keep_departed(mut world: DeferredWorld, removed: HookContext) {
 }
 
 /// The overrides of parts as tapes have them. Keeps their materials.
-fn noted_parts(overrides: &PartOverrides, materials: &mut HashMap<String, Handle<StandardMaterial>>) -> Vec<PartNote> {
+fn noted_parts(
+    overrides: &PartOverrides,
+    materials: &mut HashMap<String, Handle<StandardMaterial>>,
+) -> Vec<PartNote> {
     let note = |(part, hidden, material): (&PartId, bool, Option<&Handle<StandardMaterial>>)| {
         let part = match part {
             PartId::Name(name) => NotedPart::Name(name.clone()),
             PartId::Index(index) => NotedPart::Index(*index),
         };
         let material = material.map(|material| {
-            let name = material.path().map_or_else(|| format!("#{:?}", material.id()), ToString::to_string);
-            materials.entry(name.clone()).or_insert_with(|| material.clone());
+            let name = material
+                .path()
+                .map_or_else(|| format!("#{:?}", material.id()), ToString::to_string);
+            materials
+                .entry(name.clone())
+                .or_insert_with(|| material.clone());
             name
         });
-        PartNote { part, hidden, material }
+        PartNote {
+            part,
+            hidden,
+            material,
+        }
     };
     overrides.changes().map(note).collect()
 }

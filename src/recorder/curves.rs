@@ -68,7 +68,9 @@ impl Curves {
         let from = self.next.max(range.start);
         let to = (from + most).min(range.end);
         self.next = to;
-        let Some(mut replay) = Replay::to(recorded.tape(), frames, from) else { return false };
+        let Some(mut replay) = Replay::to(recorded.tape(), frames, from) else {
+            return false;
+        };
         let tape = recorded.tape();
         let mut events = Vec::new();
         self.memory.start_over();
@@ -83,13 +85,20 @@ impl Curves {
                 continue;
             }
             let pose = joint.map(|joint| {
-                let pose = self.memory.pose(character, controller, tape.overrides(frame), rig);
+                let pose = self
+                    .memory
+                    .pose(character, controller, tape.overrides(frame), rig);
                 pose.joint(joint.into())
             });
             if frame < from {
                 continue;
             }
-            let seconds: f64 = frames.steps(frame).into_iter().flatten().filter_map(|step| frames.dt(step)).sum();
+            let seconds: f64 = frames
+                .steps(frame)
+                .into_iter()
+                .flatten()
+                .filter_map(|step| frames.dt(step))
+                .sum();
             let ground = movement.translation.x.hypot(movement.translation.z);
             self.rows.push_back(CurveRow {
                 frame,
@@ -113,11 +122,19 @@ impl Curves {
 fn tracks(controller: &AnimationController) -> Vec<CurveTrack> {
     let shown = controller.tracks().filter(|track| track.enabled);
     shown
-        .map(|track| CurveTrack { id: track.id(), clip: AnimationName::new(track.clip()), weight: track.weight })
+        .map(|track| CurveTrack {
+            id: track.id(),
+            clip: AnimationName::new(track.clip()),
+            weight: track.weight,
+        })
         .collect()
 }
 
 fn parameters(controller: &AnimationController, character: &Character) -> Option<BlendPoint> {
-    let track = controller.current_track().and_then(|id| controller.track(id))?;
-    character.blend_space(track.clip()).map(|_| track.parameters())
+    let track = controller
+        .current_track()
+        .and_then(|id| controller.track(id))?;
+    character
+        .blend_space(track.clip())
+        .map(|_| track.parameters())
 }

@@ -45,8 +45,8 @@ use crate::{
     record::{ClipTable, Frames, RecordedCharacter, RecordingFile, Tape},
 };
 use bevy::{
-    camera::visibility::VisibilitySystems, ecs::change_detection::Tick, platform::collections::HashMap, prelude::*,
-    time::TimeSystems, transform::TransformSystems,
+    camera::visibility::VisibilitySystems, ecs::change_detection::Tick,
+    platform::collections::HashMap, prelude::*, time::TimeSystems, transform::TransformSystems,
 };
 use glam::Affine3A;
 use rewind::Showing;
@@ -63,7 +63,10 @@ pub struct RecorderPlugin;
 
 impl Plugin for RecorderPlugin {
     fn build(&self, app: &mut App) {
-        let schedule = app.get_added_plugins::<CharacterPlugin>().first().map(|plugin| plugin.schedule());
+        let schedule = app
+            .get_added_plugins::<CharacterPlugin>()
+            .first()
+            .map(|plugin| plugin.schedule());
         let Some(schedule) = schedule else {
             error!("`RecorderPlugin` records nothing: add it after `MarionettePlugins`");
             return;
@@ -71,19 +74,35 @@ impl Plugin for RecorderPlugin {
         use CharacterSystems::*;
         app.init_resource::<Recording>()
             .register_required_components::<SkinnedCharacter, Recorded>()
-            .configure_sets(schedule, (Advance, CharacterSystems::RootMotion, Callbacks).run_if(not(showing)))
+            .configure_sets(
+                schedule,
+                (Advance, CharacterSystems::RootMotion, Callbacks).run_if(not(showing)),
+            )
             .add_systems(First, rewind::answer.before(TimeSystems))
-            .add_systems(schedule, capture::begin_step.run_if(recording).after(Spawn).before(Advance))
+            .add_systems(
+                schedule,
+                capture::begin_step
+                    .run_if(recording)
+                    .after(Spawn)
+                    .before(Advance),
+            )
             .add_systems(
                 PostUpdate,
                 (
-                    (show::look_back, show::apply).chain().run_if(showing).before(Spawn).before(Advance),
+                    (show::look_back, show::apply)
+                        .chain()
+                        .run_if(showing)
+                        .before(Spawn)
+                        .before(Advance),
                     show::place
                         .run_if(showing)
                         .after(TransformSystems::Propagate)
                         .after(VisibilitySystems::MarkNewlyHiddenEntitiesInvisible)
                         .before(UpdateRates),
-                    (capture::note_parents.run_if(recording), capture::end_frame.run_if(not(showing)))
+                    (
+                        capture::note_parents.run_if(recording),
+                        capture::end_frame.run_if(not(showing)),
+                    )
                         .chain()
                         .after(PosePalettes),
                 ),
@@ -198,7 +217,11 @@ impl Recording {
 
     /// Returns `true` while characters of the frame that is shown wait for their assets.
     pub fn is_loading(&self) -> bool {
-        self.opening.is_some() || self.showing.as_ref().is_some_and(|showing| showing.is_waiting)
+        self.opening.is_some()
+            || self
+                .showing
+                .as_ref()
+                .is_some_and(|showing| showing.is_waiting)
     }
 
     /// Drops everything that was recorded or opened, from the next frame on, and shows the present.
@@ -215,7 +238,9 @@ impl Recording {
 
     /// The characters that are gone, with what happened to them.
     pub fn departed(&self) -> impl Iterator<Item = (&str, &Tape)> {
-        self.departed.iter().map(|departed| (&*departed.name, &departed.tape))
+        self.departed
+            .iter()
+            .map(|departed| (&*departed.name, &departed.tape))
     }
 
     /// Makes a file of everything that was recorded. `characters` are those that are there now.
@@ -238,23 +263,38 @@ impl Recording {
         assets: &Assets<Character>,
         characters: impl IntoIterator<Item = (Option<&'c Name>, &'c SkinnedCharacter, &'c Recorded)>,
     ) -> RecordingFile {
-        let mut file = RecordingFile { frames: self.frames.clone(), ..RecordingFile::default() };
+        let mut file = RecordingFile {
+            frames: self.frames.clone(),
+            ..RecordingFile::default()
+        };
         let mut tables = HashMap::new();
         let mut add = |name: &str, handle: &Handle<Character>, tape: &Tape| {
-            let Some(asset) = assets.get(handle) else { return };
+            let Some(asset) = assets.get(handle) else {
+                return;
+            };
             let clips = *tables.entry(handle.id()).or_insert_with(|| {
                 file.clips.push(asset.clip_table());
                 file.clips.len() - 1
             });
             let path = handle.path().map(|path| path.to_string());
             let (tape, events) = (tape.clone(), tape.events(&self.frames, asset));
-            file.characters.push(RecordedCharacter { name: name.into(), asset: path, clips, tape, events });
+            file.characters.push(RecordedCharacter {
+                name: name.into(),
+                asset: path,
+                clips,
+                tape,
+                events,
+            });
         };
         for departed in &self.departed {
             add(&departed.name, &departed.handle, &departed.tape);
         }
         for (name, handle, recorded) in characters {
-            add(name.map_or("character", Name::as_str), &handle.0, &recorded.tape);
+            add(
+                name.map_or("character", Name::as_str),
+                &handle.0,
+                &recorded.tape,
+            );
         }
         file
     }
@@ -314,6 +354,12 @@ struct StandIn;
 impl Character {
     /// Returns what controllers know of the character's clips, for [recordings](crate::record).
     pub fn clip_table(&self) -> ClipTable {
-        ClipTable::new(&self.clips, &self.plants, self.unbound_spaces(), &self.masks, self.root)
+        ClipTable::new(
+            &self.clips,
+            &self.plants,
+            self.unbound_spaces(),
+            &self.masks,
+            self.root,
+        )
     }
 }

@@ -3,7 +3,9 @@
 use super::{Departed, Recorded, Recording, Request, StandIn, Watch};
 use crate::{
     asset::Character,
-    character::{CharacterPoses, PartOverrides, PoseOverrides, SkinnedCharacter, TapeHead, Teleported},
+    character::{
+        CharacterPoses, PartOverrides, PoseOverrides, SkinnedCharacter, TapeHead, Teleported,
+    },
     controller::AnimationController,
     record::{Frames, RecordedCharacter, RecordingFile, Tape},
     rig::RigState,
@@ -58,11 +60,19 @@ pub(super) fn answer(world: &mut World) {
             let mut time = world.resource_mut::<Time<Virtual>>();
             let was_paused = time.is_paused();
             time.pause();
-            let showing = Showing { frame, is_shown: false, is_waiting: false, was_paused, present };
+            let showing = Showing {
+                frame,
+                is_shown: false,
+                is_waiting: false,
+                was_paused,
+                present,
+            };
             world.resource_mut::<Recording>().showing = Some(showing);
         }
         (Some(request), Some(_)) => {
-            let Some(showing) = world.resource_mut::<Recording>().showing.take() else { return };
+            let Some(showing) = world.resource_mut::<Recording>().showing.take() else {
+                return;
+            };
             if !showing.was_paused {
                 world.resource_mut::<Time<Virtual>>().unpause();
             }
@@ -76,7 +86,12 @@ pub(super) fn answer(world: &mut World) {
     if request == Some(Request::Clear) {
         clear(world);
     }
-    if world.resource::<Recording>().showing.as_ref().is_some_and(|showing| !showing.is_shown || showing.is_waiting) {
+    if world
+        .resource::<Recording>()
+        .showing
+        .as_ref()
+        .is_some_and(|showing| !showing.is_shown || showing.is_waiting)
+    {
         exchange_stand_ins(world);
     }
 }
@@ -89,12 +104,24 @@ fn open(world: &mut World, file: RecordingFile) {
     let mut characters = world.query::<&mut Recorded>();
     for mut recorded in characters.iter_mut(world) {
         // To be seen after all of it.
-        *recorded = Recorded { since: Some(u64::MAX), ..Recorded::default() };
+        *recorded = Recorded {
+            since: Some(u64::MAX),
+            ..Recorded::default()
+        };
     }
     let assets = world.resource::<AssetServer>().clone();
     let departed = file.characters.into_iter().filter_map(|character| {
-        let RecordedCharacter { name, asset, tape, .. } = character;
-        Some(Departed { name, handle: assets.load(asset?), version: None, since: None, tape, stand_in: None })
+        let RecordedCharacter {
+            name, asset, tape, ..
+        } = character;
+        Some(Departed {
+            name,
+            handle: assets.load(asset?),
+            version: None,
+            since: None,
+            tape,
+            stand_in: None,
+        })
     });
     let mut recording = world.resource_mut::<Recording>();
     recording.departed = departed.collect();
@@ -133,39 +160,78 @@ fn present(
         With<Recorded>,
     >,
 ) -> EntityHashMap<Present> {
-    let present =
-        characters.iter().map(|(entity, controller, (&transform, world), overrides, parts, rig, &visibility)| {
-            let (controller, overrides, rig) = (controller.clone(), overrides.cloned(), rig.cloned());
+    let present = characters.iter().map(
+        |(entity, controller, (&transform, world), overrides, parts, rig, &visibility)| {
+            let (controller, overrides, rig) =
+                (controller.clone(), overrides.cloned(), rig.cloned());
             let mut joints = poses.pose(entity).unwrap_or_default();
-            joints.iter_mut().for_each(|joint| *joint = world.affine() * *joint);
-            (entity, Present { joints, controller, transform, overrides, parts: parts.cloned(), rig, visibility })
-        });
+            joints
+                .iter_mut()
+                .for_each(|joint| *joint = world.affine() * *joint);
+            (
+                entity,
+                Present {
+                    joints,
+                    controller,
+                    transform,
+                    overrides,
+                    parts: parts.cloned(),
+                    rig,
+                    visibility,
+                },
+            )
+        },
+    );
     present.collect()
 }
 
 /// Spawns stand-ins of characters that were there in the frame, and despawns the others.
 fn exchange_stand_ins(world: &mut World) {
     let mut recording = world.resource_mut::<Recording>();
-    let Some(frame) = recording.showing.as_ref().map(|showing| showing.frame) else { return };
+    let Some(frame) = recording.showing.as_ref().map(|showing| showing.frame) else {
+        return;
+    };
     let mut departed = mem::take(&mut recording.departed);
     let frames = recording.frames.clone();
     let mut is_waiting = false;
     for departed in &mut departed {
         let tape = match departed.stand_in {
             None => &departed.tape,
-            Some(entity) => world.get::<Recorded>(entity).map_or(&departed.tape, |recorded| &recorded.tape),
+            Some(entity) => world
+                .get::<Recorded>(entity)
+                .map_or(&departed.tape, |recorded| &recorded.tape),
         };
-        let version = world.resource::<Assets<Character>>().get(&departed.handle).map(|asset| asset.version);
+        let version = world
+            .resource::<Assets<Character>>()
+            .get(&departed.handle)
+            .map(|asset| asset.version);
         let was_there = tape.range(&frames).contains(&frame);
-        let has_failed = || world.resource::<AssetServer>().load_state(&departed.handle).is_failed();
+        let has_failed = || {
+            world
+                .resource::<AssetServer>()
+                .load_state(&departed.handle)
+                .is_failed()
+        };
         is_waiting |= was_there && version.is_none() && !has_failed();
-        let was_there = was_there && version.is_some() && departed.version.is_none_or(|of| version == Some(of));
+        let was_there =
+            was_there && version.is_some() && departed.version.is_none_or(|of| version == Some(of));
         match departed.stand_in {
             None if was_there => {
-                let recorded = Recorded { tape: mem::take(&mut departed.tape), since: departed.since, shown: None };
-                let watch = Watch { version: version.unwrap_or_default(), ..Watch::default() };
+                let recorded = Recorded {
+                    tape: mem::take(&mut departed.tape),
+                    since: departed.since,
+                    shown: None,
+                };
+                let watch = Watch {
+                    version: version.unwrap_or_default(),
+                    ..Watch::default()
+                };
                 let (name, handle) = (Name::new(departed.name.clone()), departed.handle.clone());
-                departed.stand_in = Some(world.spawn((SkinnedCharacter(handle), recorded, watch, name, StandIn)).id());
+                departed.stand_in = Some(
+                    world
+                        .spawn((SkinnedCharacter(handle), recorded, watch, name, StandIn))
+                        .id(),
+                );
             }
             Some(entity) if !was_there => {
                 departed.tape = despawn_stand_in(world, entity);
@@ -184,7 +250,9 @@ fn exchange_stand_ins(world: &mut World) {
 
 /// Despawns a stand-in and returns its tape.
 fn despawn_stand_in(world: &mut World, entity: Entity) -> Tape {
-    let tape = world.get_mut::<Recorded>(entity).map(|mut recorded| mem::take(&mut recorded.tape));
+    let tape = world
+        .get_mut::<Recorded>(entity)
+        .map(|mut recorded| mem::take(&mut recorded.tape));
     if let Ok(entity) = world.get_entity_mut(entity) {
         entity.despawn();
     }
@@ -193,8 +261,18 @@ fn despawn_stand_in(world: &mut World, entity: Entity) -> Tape {
 
 fn return_to_present(world: &mut World, showing: Showing) {
     for (entity, present) in showing.present {
-        let Ok(mut entity) = world.get_entity_mut(entity) else { continue };
-        let Present { controller, transform, overrides, parts, rig, visibility, .. } = present;
+        let Ok(mut entity) = world.get_entity_mut(entity) else {
+            continue;
+        };
+        let Present {
+            controller,
+            transform,
+            overrides,
+            parts,
+            rig,
+            visibility,
+            ..
+        } = present;
         entity.insert((controller, transform, visibility));
         // Springs and feet would take it for something that happened to the character.
         if rig.is_none() {
@@ -221,7 +299,10 @@ fn return_to_present(world: &mut World, showing: Showing) {
             departed.tape = despawn_stand_in(world, entity);
         }
     }
-    world.resource_mut::<Recording>().departed.append(&mut departed);
+    world
+        .resource_mut::<Recording>()
+        .departed
+        .append(&mut departed);
 }
 
 fn continue_here(world: &mut World, showing: Showing) {
@@ -237,21 +318,34 @@ fn continue_here(world: &mut World, showing: Showing) {
                 if let Ok(mut entity) = world.get_entity_mut(entity) {
                     entity.remove::<StandIn>();
                     // What it was a child of is gone, too.
-                    if let Some(place) = entity.get::<GlobalTransform>().map(GlobalTransform::compute_transform) {
+                    if let Some(place) = entity
+                        .get::<GlobalTransform>()
+                        .map(GlobalTransform::compute_transform)
+                    {
                         entity.insert(place);
                     }
                 }
                 false
             }
-            None => departed.tape.range(&world.resource::<Recording>().frames).end <= frame,
+            None => {
+                departed
+                    .tape
+                    .range(&world.resource::<Recording>().frames)
+                    .end
+                    <= frame
+            }
         }
     });
     world.resource_mut::<Recording>().departed = departed;
     let mut characters = world.query_filtered::<Entity, With<Recorded>>();
     let characters: Vec<_> = characters.iter(world).collect();
     for entity in characters {
-        let Ok(mut entity) = world.get_entity_mut(entity) else { continue };
-        let Some(mut recorded) = entity.get_mut::<Recorded>() else { continue };
+        let Ok(mut entity) = world.get_entity_mut(entity) else {
+            continue;
+        };
+        let Some(mut recorded) = entity.get_mut::<Recorded>() else {
+            continue;
+        };
         recorded.tape.drop_after(frame);
         if recorded.since.is_some_and(|since| since > frame) {
             // It wasn't there yet, and what was recorded of it is later, too.
@@ -278,6 +372,9 @@ fn stop_showing(entity: &mut EntityWorldMut) {
     }
     if let Some(mut watch) = entity.get_mut::<Watch>() {
         // Everything is noted down anew.
-        *watch = Watch { version: watch.version, ..Watch::default() };
+        *watch = Watch {
+            version: watch.version,
+            ..Watch::default()
+        };
     }
 }

@@ -3,7 +3,10 @@
 use super::{Recorded, Recording, Watch};
 use crate::{
     asset::Character,
-    character::{PartId, PartOverrides, PoseOverrides, RigReplay, RootMotion, SkinnedCharacter, TapeHead, Teleported},
+    character::{
+        PartId, PartOverrides, PoseOverrides, RigReplay, RootMotion, SkinnedCharacter, TapeHead,
+        Teleported,
+    },
     controller::AnimationController,
     model::JointTransform,
     pose::JointOverride,
@@ -33,13 +36,25 @@ pub(super) fn look_back(
     mut memory: Local<Parallel<RigReplay>>,
     mut characters: Query<(&SkinnedCharacter, &mut Recorded)>,
 ) {
-    let Some(showing) = recording.showing.as_ref().filter(|showing| !showing.is_shown) else { return };
+    let Some(showing) = recording
+        .showing
+        .as_ref()
+        .filter(|showing| !showing.is_shown)
+    else {
+        return;
+    };
     let memory = &mut *memory;
     characters.par_iter_mut().for_each_init(
         || memory.borrow_local_mut(),
         |memory, (handle, mut recorded)| {
             let shown = assets.get(handle.id()).and_then(|character| {
-                let shown = state_at(&recorded.tape, &recording.frames, showing.frame, character, memory)?;
+                let shown = state_at(
+                    &recorded.tape,
+                    &recording.frames,
+                    showing.frame,
+                    character,
+                    memory,
+                )?;
                 Some(Box::new(shown))
             });
             recorded.shown = shown;
@@ -48,7 +63,13 @@ pub(super) fn look_back(
 }
 
 /// Plays a tape up to a frame.
-fn state_at(tape: &Tape, frames: &Frames, frame: u64, character: &Character, memory: &mut RigReplay) -> Option<Shown> {
+fn state_at(
+    tape: &Tape,
+    frames: &Frames,
+    frame: u64,
+    character: &Character,
+    memory: &mut RigReplay,
+) -> Option<Shown> {
     let mut replay = Replay::to(tape, frames, frame)?;
     memory.start_over();
     let mut events = Vec::new();
@@ -59,11 +80,20 @@ fn state_at(tape: &Tape, frames: &Frames, frame: u64, character: &Character, mem
         if let Some(action) = tape.action(of)
             && let (controller, Some(rig)) = replay.parts_mut()
         {
-            memory.pose(character, controller, tape.overrides(of), Some((rig, action)));
+            memory.pose(
+                character,
+                controller,
+                tape.overrides(of),
+                Some((rig, action)),
+            );
         }
     }
     replay.play_frame(character, &mut events);
-    let rig = replay.parts_mut().1.zip(tape.action(frame)).map(|(rig, action)| Box::new((rig.clone(), action.clone())));
+    let rig = replay
+        .parts_mut()
+        .1
+        .zip(tape.action(frame))
+        .map(|(rig, action)| Box::new((rig.clone(), action.clone())));
     Some(Shown {
         transform: tape.transform(frame),
         parent: tape.parent(frame),
@@ -93,7 +123,9 @@ pub(super) fn apply(
         Has<RigState>,
     )>,
 ) {
-    let Recording { showing, materials, .. } = recording.bypass_change_detection();
+    let Recording {
+        showing, materials, ..
+    } = recording.bypass_change_detection();
     let Some(showing) = showing else { return };
     let is_new = !mem::replace(&mut showing.is_shown, true);
     for item in &mut characters {
@@ -115,7 +147,9 @@ pub(super) fn apply(
             continue;
         }
         // Whoever cannot be played again, because that much isn't kept, stays in the present.
-        let Some(shown) = recorded.bypass_change_detection().shown.as_deref_mut() else { continue };
+        let Some(shown) = recorded.bypass_change_detection().shown.as_deref_mut() else {
+            continue;
+        };
         let watch = watch.bypass_change_detection();
         if is_new || Some(controller.last_changed()) != watch.controller {
             controller.clone_from(&shown.controller);
@@ -124,12 +158,19 @@ pub(super) fn apply(
         if let Some(transform) = shown.transform {
             place.set_if_neq(transform.into());
         }
-        let shows = showing.present.get(&entity).map_or(Visibility::default(), |present| present.visibility);
+        let shows = showing
+            .present
+            .get(&entity)
+            .map_or(Visibility::default(), |present| present.visibility);
         visibility.set_if_neq(shows);
         match overrides {
-            Some(mut overrides) if overrides.0 != shown.overrides => overrides.0.clone_from(&shown.overrides),
+            Some(mut overrides) if overrides.0 != shown.overrides => {
+                overrides.0.clone_from(&shown.overrides)
+            }
             None if !shown.overrides.is_empty() => {
-                commands.entity(entity).insert(PoseOverrides(shown.overrides.clone()));
+                commands
+                    .entity(entity)
+                    .insert(PoseOverrides(shown.overrides.clone()));
             }
             _ => {}
         }
@@ -138,7 +179,9 @@ pub(super) fn apply(
                 parts.set_if_neq(part_overrides(&shown.parts, materials, &assets));
             }
             None if !shown.parts.is_empty() => {
-                commands.entity(entity).insert(part_overrides(&shown.parts, materials, &assets));
+                commands
+                    .entity(entity)
+                    .insert(part_overrides(&shown.parts, materials, &assets));
             }
             _ => {}
         }
@@ -163,7 +206,12 @@ fn part_overrides(
     assets: &AssetServer,
 ) -> PartOverrides {
     let mut overrides = PartOverrides::default();
-    for PartNote { part, hidden, material } in parts {
+    for PartNote {
+        part,
+        hidden,
+        material,
+    } in parts
+    {
         let id = match part {
             NotedPart::Name(name) => PartId::from(&**name),
             NotedPart::Index(index) => PartId::from(*index),
@@ -188,15 +236,29 @@ pub(super) fn place(
 ) {
     for (character, recorded) in &characters {
         // Those without a parent, too: the frame shown before may have had one.
-        let Some(parent) = recorded.shown.as_ref().map(|shown| shown.parent) else { continue };
+        let Some(parent) = recorded.shown.as_ref().map(|shown| shown.parent) else {
+            continue;
+        };
         below.push((character, parent.map(GlobalTransform::from)));
         while let Some((entity, parent)) = below.pop() {
-            let Ok((transform, mut world)) = transforms.get_mut(entity) else { continue };
-            let now = parent.map_or_else(|| (*transform).into(), |parent| parent.mul_transform(*transform));
+            let Ok((transform, mut world)) = transforms.get_mut(entity) else {
+                continue;
+            };
+            let now = parent.map_or_else(
+                || (*transform).into(),
+                |parent| parent.mul_transform(*transform),
+            );
             world.set_if_neq(now);
-            let children = children.get(entity).map_or(&[][..], |children| &children[..]);
+            let children = children
+                .get(entity)
+                .map_or(&[][..], |children| &children[..]);
             // A child has one parent, so whoever is their own ancestor gets back to where the walk began.
-            below.extend(children.iter().filter(|child| **child != character).map(|&child| (child, Some(now))));
+            below.extend(
+                children
+                    .iter()
+                    .filter(|child| **child != character)
+                    .map(|&child| (child, Some(now))),
+            );
         }
     }
 }

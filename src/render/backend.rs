@@ -15,10 +15,17 @@ use bevy::render::{
 /// ```
 pub fn render_plugin() -> RenderPlugin {
     let settings = WgpuSettings {
-        backends: choose(Backends::from_env(), cfg!(target_os = "windows"), WgpuSettings::default().backends),
+        backends: choose(
+            Backends::from_env(),
+            cfg!(target_os = "windows"),
+            WgpuSettings::default().backends,
+        ),
         ..WgpuSettings::default()
     };
-    RenderPlugin { render_creation: settings.into(), ..RenderPlugin::default() }
+    RenderPlugin {
+        render_creation: settings.into(),
+        ..RenderPlugin::default()
+    }
 }
 
 fn choose(asked_for: Option<Backends>, windows: bool, bevys: Option<Backends>) -> Option<Backends> {
@@ -33,7 +40,10 @@ mod tests {
     fn windows_gets_dx12_unless_another_backend_is_asked_for() {
         let bevys = Some(Backends::all());
         assert_eq!(choose(None, true, bevys), Some(Backends::DX12));
-        assert_eq!(choose(Some(Backends::VULKAN), true, bevys), Some(Backends::VULKAN));
+        assert_eq!(
+            choose(Some(Backends::VULKAN), true, bevys),
+            Some(Backends::VULKAN)
+        );
         assert_eq!(choose(None, false, bevys), bevys);
         assert_eq!(choose(Some(Backends::GL), false, bevys), Some(Backends::GL));
     }

@@ -35,15 +35,32 @@ type Group<'a, 'scope, 'out> = Vec<Waiting<'a, 'scope, 'out>>;
 type Waiting<'a, 'scope, 'out> = (FoundPose<'a>, PaletteOuts<'scope, 'out>);
 
 impl<'a, 'scope, 'env, 'out> Crowd<'a, 'scope, 'env, 'out> {
-    pub(super) fn new(memory: &mut CrowdMemory, stream: Option<&'scope Stream<'scope, 'env>>) -> Self {
-        let CrowdMemory { batch, groups, rest } = mem::take(memory);
-        Self { batch, groups: groups.into_iter().map(recycle).collect(), rest: recycle(rest), stream }
+    pub(super) fn new(
+        memory: &mut CrowdMemory,
+        stream: Option<&'scope Stream<'scope, 'env>>,
+    ) -> Self {
+        let CrowdMemory {
+            batch,
+            groups,
+            rest,
+        } = mem::take(memory);
+        Self {
+            batch,
+            groups: groups.into_iter().map(recycle).collect(),
+            rest: recycle(rest),
+            stream,
+        }
     }
 
     /// Adds a character with a pose that is streamed, and the palettes to write for it.
     pub(super) fn add(&mut self, found: FoundPose<'a>, palettes: PaletteOuts<'scope, 'out>) {
         let place = self.place_for(&found);
-        let Self { batch, groups, stream, .. } = self;
+        let Self {
+            batch,
+            groups,
+            stream,
+            ..
+        } = self;
         let group = &mut groups[place];
         group.push((found, palettes));
         if group.len() == PoseBatch::MOST {
@@ -55,14 +72,27 @@ impl<'a, 'scope, 'env, 'out> Crowd<'a, 'scope, 'env, 'out> {
     /// Writes what is left, and returns the memory.
     pub(super) fn finish(mut self) -> CrowdMemory {
         self.write_rest();
-        let Self { batch, groups, rest, .. } = self;
+        let Self {
+            batch,
+            groups,
+            rest,
+            ..
+        } = self;
         let groups = groups.into_iter().map(recycle).collect();
-        CrowdMemory { batch: batch.recycled(), groups, rest: recycle(rest) }
+        CrowdMemory {
+            batch: batch.recycled(),
+            groups,
+            rest: recycle(rest),
+        }
     }
 
     /// The group of a character, or an empty one for it.
     fn place_for(&mut self, found: &FoundPose) -> usize {
-        let same = |group: &Group| group.first().is_some_and(|(first, _)| first.group() == found.group());
+        let same = |group: &Group| {
+            group
+                .first()
+                .is_some_and(|(first, _)| first.group() == found.group())
+        };
         if let Some(place) = self.groups.iter().position(same) {
             return place;
         }
@@ -79,7 +109,12 @@ impl<'a, 'scope, 'env, 'out> Crowd<'a, 'scope, 'env, 'out> {
 
     /// Empties all groups, and mixes those of an asset.
     fn write_rest(&mut self) {
-        let Self { batch, groups, rest, stream } = self;
+        let Self {
+            batch,
+            groups,
+            rest,
+            stream,
+        } = self;
         groups.iter_mut().for_each(|group| rest.append(group));
         rest.sort_unstable_by_key(|(found, _)| found.group());
         for of_asset in rest.chunk_by_mut(|(a, _), (b, _)| a.group().0 == b.group().0) {
@@ -97,7 +132,9 @@ fn write<'a, 'scope>(
     batch: &mut PoseBatch<'a>,
     stream: Option<&'scope Stream<'scope, '_>>,
 ) {
-    let Some((FoundPose { character, .. }, _)) = waiting.first() else { return };
+    let Some((FoundPose { character, .. }, _)) = waiting.first() else {
+        return;
+    };
     let character = *character;
     for (found, _) in &*waiting {
         found.add_to(batch);
@@ -105,7 +142,10 @@ fn write<'a, 'scope>(
     for (index, part) in (0..).zip(&character.parts) {
         let mut out: [&mut [Mat4]; PoseBatch::MOST] = Default::default();
         for (out, (_, (jobs, outs))) in out.iter_mut().zip(&mut *waiting) {
-            let found = jobs.iter().position(|job| job.part == index).and_then(|place| outs.get_mut(place));
+            let found = jobs
+                .iter()
+                .position(|job| job.part == index)
+                .and_then(|place| outs.get_mut(place));
             if let Some(found) = found.filter(|out| out.len() == part.palette_len()) {
                 *out = mem::take(found);
             }

@@ -42,7 +42,8 @@ impl PaletteOrder {
             length: range.end - range.start,
             index,
         };
-        self.places.extend((self.len() as u32..).zip(jobs).map(place));
+        self.places
+            .extend((self.len() as u32..).zip(jobs).map(place));
     }
 
     /// How many were added.
@@ -52,7 +53,11 @@ impl PaletteOrder {
 
     /// What was added, in the order in which the ranges begin.
     pub(super) fn sort(&mut self) -> &[Place] {
-        let Self { places, merged, runs: memory } = self;
+        let Self {
+            places,
+            merged,
+            runs: memory,
+        } = self;
         let count = places.len();
         merged.clear();
         let most = 1 + count / Self::PALETTES_PER_RUN;
@@ -63,7 +68,9 @@ impl PaletteOrder {
             let mut rest = BinaryHeap::from(runs);
             while let Some(Reverse(run)) = rest.pop() {
                 // As much as comes before the next run.
-                let end = rest.peek().map_or(run.len(), |Reverse(next)| run.partition_point(|place| *place < next[0]));
+                let end = rest.peek().map_or(run.len(), |Reverse(next)| {
+                    run.partition_point(|place| *place < next[0])
+                });
                 let (first, later) = run.split_at(end);
                 merged.extend_from_slice(first);
                 if !later.is_empty() {
@@ -94,13 +101,16 @@ mod tests {
         // In order; as two threads collect them, each some of the chunks; and shuffled.
         for threads in [1, 2, 100] {
             for _ in 0..500 {
-                let mut starts: Vec<u32> = (0..random.u32(..200)).map(|_| random.u32(..1000)).collect();
+                let mut starts: Vec<u32> =
+                    (0..random.u32(..200)).map(|_| random.u32(..1000)).collect();
                 starts.sort_unstable();
                 if threads == 100 {
                     random.shuffle(&mut starts);
                 } else {
                     let mut lists = vec![vec![]; threads];
-                    starts.chunks(20).for_each(|chunk| lists[random.usize(..threads)].extend_from_slice(chunk));
+                    starts
+                        .chunks(20)
+                        .for_each(|chunk| lists[random.usize(..threads)].extend_from_slice(chunk));
                     starts = lists.concat();
                 }
                 order.clear();
@@ -112,8 +122,16 @@ mod tests {
                 };
                 order.extend(&starts.iter().map(job).collect::<Vec<_>>());
                 let sorted = order.sort();
-                assert!(sorted.is_sorted_by_key(|place| place.start), "{starts:?} {sorted:?}");
-                assert!(sorted.iter().all(|place| place.start == starts[place.index as usize] && place.length == 4));
+                assert!(
+                    sorted.is_sorted_by_key(|place| place.start),
+                    "{starts:?} {sorted:?}"
+                );
+                assert!(
+                    sorted
+                        .iter()
+                        .all(|place| place.start == starts[place.index as usize]
+                            && place.length == 4)
+                );
                 let mut indices: Vec<u32> = sorted.iter().map(|place| place.index).collect();
                 indices.sort_unstable();
                 assert!(indices.into_iter().eq(0..starts.len() as u32));

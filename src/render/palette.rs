@@ -48,13 +48,18 @@ pub struct PalettePlugin;
 impl Plugin for PalettePlugin {
     fn build(&self, app: &mut App) {
         // Servers and tests have no renderer.
-        let Some(render_app) = app.get_sub_app_mut(RenderApp) else { return };
+        let Some(render_app) = app.get_sub_app_mut(RenderApp) else {
+            return;
+        };
         let lent = LentBuffer::default();
         render_app
             .insert_resource(lent.clone())
             .init_resource::<PaletteWriter>()
             .init_resource::<WithoutHistory>()
-            .configure_sets(ExtractSchedule, CharacterSystems::ExtractPalettes.after(extract_skins))
+            .configure_sets(
+                ExtractSchedule,
+                CharacterSystems::ExtractPalettes.after(extract_skins),
+            )
             .configure_sets(
                 Render,
                 CharacterSystems::UploadPalettes
@@ -62,11 +67,17 @@ impl Plugin for PalettePlugin {
                     .before(RenderSystems::PrepareViews),
             )
             .add_systems(ExtractSchedule, take_back.before(extract_skins))
-            .add_systems(ExtractSchedule, extract_palettes.in_set(CharacterSystems::ExtractPalettes))
+            .add_systems(
+                ExtractSchedule,
+                extract_palettes.in_set(CharacterSystems::ExtractPalettes),
+            )
             .add_systems(Render, upload.in_set(CharacterSystems::UploadPalettes));
         app.insert_resource(lent)
             .init_resource::<PaletteWriter>()
-            .add_systems(PostUpdate, write_palettes.in_set(CharacterSystems::PosePalettes));
+            .add_systems(
+                PostUpdate,
+                write_palettes.in_set(CharacterSystems::PosePalettes),
+            );
     }
 }
 
@@ -87,7 +98,9 @@ struct Lent {
 impl LentBuffer {
     /// Waits while the renderer uploads the buffer.
     fn lock(&self) -> MutexGuard<'_, Lent> {
-        self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+        self.0
+            .lock()
+            .unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }
 
@@ -130,10 +143,20 @@ fn write_palettes(
     mut palettes: ResMut<DirtyPalettes>,
     poses: Poses,
 ) {
-    let Lent { matrices, left, jumped } = &mut *lent.lock();
+    let Lent {
+        matrices,
+        left,
+        jumped,
+    } = &mut *lent.lock();
     match matrices {
         Some(matrices) => {
-            jumped.extend(palettes.lists().flatten().filter(|job| job.jumped).map(|job| job.range.clone()));
+            jumped.extend(
+                palettes
+                    .lists()
+                    .flatten()
+                    .filter(|job| job.jumped)
+                    .map(|job| job.range.clone()),
+            );
             writer.run(palettes.lists(), &poses, matrices);
         }
         None => left.extend(palettes.lists().flatten().cloned()),
@@ -161,7 +184,11 @@ fn extract_palettes(
     reallocated: Extract<
         Query<
             (Entity, &PartOf, &ViewVisibility, &PaletteRange),
-            Or<(Changed<ViewVisibility>, Changed<SkinnedMesh>, AssetChanged<SkinnedMesh>)>,
+            Or<(
+                Changed<ViewVisibility>,
+                Changed<SkinnedMesh>,
+                AssetChanged<SkinnedMesh>,
+            )>,
         >,
     >,
 ) {
@@ -170,29 +197,49 @@ fn extract_palettes(
     revoked.clear();
     for (entity, part, visibility, range) in &reallocated {
         revoked.extend(range.get().map(|range| range.start));
-        let first = if visibility.get() { uniforms.skin_index(entity.into()) } else { None };
+        let first = if visibility.get() {
+            uniforms.skin_index(entity.into())
+        } else {
+            None
+        };
         range.set(first);
         if let Some(range) = range.get() {
             let &PartOf { character, part } = part;
-            jobs.push(PaletteJob { character, part: part as u32, range, jumped: true });
+            jobs.push(PaletteJob {
+                character,
+                part: part as u32,
+                range,
+                jumped: true,
+            });
         }
     }
     // A range that was taken back may belong to another skin now.
     revoked.sort_unstable();
     let count = left.len();
-    jobs.extend(left.drain(..).filter(|job| revoked.binary_search(&job.range.start).is_err()));
+    jobs.extend(
+        left.drain(..)
+            .filter(|job| revoked.binary_search(&job.range.start).is_err()),
+    );
     character::trim(left, count);
 
     let jumps = jumped.len();
     without_history.clear();
     without_history.append(jumped);
-    without_history.extend(jobs.iter().filter(|job| job.jumped).map(|job| job.range.clone()));
+    without_history.extend(
+        jobs.iter()
+            .filter(|job| job.jumped)
+            .map(|job| job.range.clone()),
+    );
     character::trim(without_history, without_history.len());
     character::trim(jumped, jumps);
 
     trim(&mut uniforms.current_staging_buffer);
     let count = jobs.len();
-    writer.run(iter::once(&jobs[..]), &poses, &mut uniforms.current_staging_buffer);
+    writer.run(
+        iter::once(&jobs[..]),
+        &poses,
+        &mut uniforms.current_staging_buffer,
+    );
     jobs.clear();
     character::trim(&mut jobs, count);
 }
@@ -213,9 +260,16 @@ fn upload(
     let mut uniforms = uniforms.p0();
     // Copies this frame's matrices to the previous frame for parts without one, so that they leave no motion.
     for range in &without_history.0 {
-        if let Some(matrices) = uniforms.current_staging_buffer.get(range.start as usize..range.end as usize) {
+        if let Some(matrices) = uniforms
+            .current_staging_buffer
+            .get(range.start as usize..range.end as usize)
+        {
             let offset = u64::from(range.start) * size_of::<Mat4>() as u64;
-            queue.write_buffer(&uniforms.prev_buffer, offset, bytemuck::cast_slice(matrices));
+            queue.write_buffer(
+                &uniforms.prev_buffer,
+                offset,
+                bytemuck::cast_slice(matrices),
+            );
         }
     }
     lent.matrices = Some(mem::take(&mut uniforms.current_staging_buffer));
@@ -230,8 +284,18 @@ fn trim(matrices: &mut Vec<Mat4>) {
 
 impl PaletteWriter {
     /// Writes palettes to their ranges of `matrices`.
-    fn run<'a>(&mut self, jobs: impl Iterator<Item = &'a [PaletteJob]>, poses: &Poses, matrices: &mut [Mat4]) {
-        let Self { order, jobs: jobs_memory, outs: outs_memory, scratch } = self;
+    fn run<'a>(
+        &mut self,
+        jobs: impl Iterator<Item = &'a [PaletteJob]>,
+        poses: &Poses,
+        matrices: &mut [Mat4],
+    ) {
+        let Self {
+            order,
+            jobs: jobs_memory,
+            outs: outs_memory,
+            scratch,
+        } = self;
         let mut lists: Vec<&[PaletteJob]> = recycle(mem::take(jobs_memory));
         let mut outs: Vec<PaletteOut> = mem::take(outs_memory);
         lists.extend(jobs);
@@ -244,14 +308,21 @@ impl PaletteWriter {
 
         let pool = ComputeTaskPool::get();
         let threads = pool.thread_num();
-        let tasks = if threads == 1 { 1 } else { (total / WORTH_A_TASK).clamp(1, threads * 4) };
+        let tasks = if threads == 1 {
+            1
+        } else {
+            (total / WORTH_A_TASK).clamp(1, threads * 4)
+        };
         let (size, mut rest) = (count.div_ceil(tasks), &mut outs[..]);
         let mut next_task = |list: &mut &'a [PaletteJob]| {
             let mut end = size.min(list.len());
             while end < list.len() && list[end].character == list[end - 1].character {
                 end += 1;
             }
-            (list.split_off(..end).unwrap_or_default(), rest.split_off_mut(..end).unwrap_or_default())
+            (
+                list.split_off(..end).unwrap_or_default(),
+                rest.split_off_mut(..end).unwrap_or_default(),
+            )
         };
         if tasks == 1 {
             let scratch = &mut scratch.borrow_local_mut();
@@ -266,7 +337,9 @@ impl PaletteWriter {
                 for list in &mut lists {
                     while !list.is_empty() {
                         let task = next_task(list);
-                        scope.spawn(async move { write(task, poses, &mut scratch.borrow_local_mut(), streamed) });
+                        scope.spawn(async move {
+                            write(task, poses, &mut scratch.borrow_local_mut(), streamed)
+                        });
                     }
                 }
             });
@@ -282,10 +355,21 @@ impl PaletteWriter {
 /// Ranges that overlap an earlier one, because it was given to another skin, or that lie outside the buffer are skipped.
 fn split<'a>(matrices: &'a mut [Mat4], places: &[Place], outs: &mut [PaletteOut<'a>]) -> usize {
     let (mut rest, mut end, mut total) = (matrices, 0, 0);
-    for &Place { start, length, index } in places {
-        let Some(gap) = start.checked_sub(end) else { continue };
-        let Some((_, out)) = rest.split_at_mut_checked(gap as usize) else { break };
-        let Some((out, after)) = out.split_at_mut_checked(length as usize) else { break };
+    for &Place {
+        start,
+        length,
+        index,
+    } in places
+    {
+        let Some(gap) = start.checked_sub(end) else {
+            continue;
+        };
+        let Some((_, out)) = rest.split_at_mut_checked(gap as usize) else {
+            break;
+        };
+        let Some((out, after)) = out.split_at_mut_checked(length as usize) else {
+            break;
+        };
         outs[index as usize] = out;
         (rest, end, total) = (after, start + length, total + length as usize);
     }
@@ -306,11 +390,18 @@ fn write_all<'scope>(
     scratch: &mut WriterScratch,
     stream: Option<&'scope Stream<'scope, '_>>,
 ) {
-    let WriterScratch { pose, crowd: memory } = scratch;
+    let WriterScratch {
+        pose,
+        crowd: memory,
+    } = scratch;
     let mut crowd = Crowd::new(memory, stream);
     for jobs in jobs.chunk_by(|a, b| a.character == b.character) {
-        let Some(outs) = outs.split_off_mut(..jobs.len()) else { break };
-        let Some(found) = poses.look_up(jobs[0].character) else { continue };
+        let Some(outs) = outs.split_off_mut(..jobs.len()) else {
+            break;
+        };
+        let Some(found) = poses.look_up(jobs[0].character) else {
+            continue;
+        };
         if found.is_streamed() {
             crowd.add(found, (jobs, outs));
             continue;
@@ -323,7 +414,13 @@ fn write_all<'scope>(
                     continue;
                 };
                 let (remap, combined) = (&part.palette, &part.combined_joints);
-                let palette = Palette { world, model, inverse_bind, remap, combined };
+                let palette = Palette {
+                    world,
+                    model,
+                    inverse_bind,
+                    remap,
+                    combined,
+                };
                 match stream {
                     Some(stream) => palette.stream(out, stream),
                     None => palette.run(out),

@@ -1,8 +1,8 @@
 //! What a rig does in a frame, as plain data.
 
 use super::{
-    Feet, FeetFrame, FootPlan, GoalAction, GroundHit, LookChain, RigState, SpringFrame, SpringScratch, Springs,
-    TurnSpeeds,
+    Feet, FeetFrame, FootPlan, GoalAction, GroundHit, LookChain, RigState, SpringFrame,
+    SpringScratch, Springs, TurnSpeeds,
     goals::{GoalFrame, GoalScratch},
 };
 use crate::pose::PoseMut;
@@ -48,11 +48,16 @@ mod shared {
     use super::{Arc, LookChain};
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-    pub(super) fn serialize<S: Serializer>(chain: &Option<Arc<LookChain>>, to: S) -> Result<S::Ok, S::Error> {
+    pub(super) fn serialize<S: Serializer>(
+        chain: &Option<Arc<LookChain>>,
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
         chain.as_deref().serialize(to)
     }
 
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Arc<LookChain>>, D::Error> {
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<Option<Arc<LookChain>>, D::Error> {
         Ok(Option::deserialize(from)?.map(Arc::new))
     }
 }
@@ -104,37 +109,83 @@ impl RigJoints<'_> {
     /// before [`RigAction::run`].
     pub fn update(&self, pose: &mut PoseMut) {
         let head = self.look.map(LookChain::head);
-        pose.update_joints(head.into_iter().chain(self.feet.into_iter().flat_map(Feet::tips)));
+        pose.update_joints(
+            head.into_iter()
+                .chain(self.feet.into_iter().flat_map(Feet::tips)),
+        );
     }
 }
 
 impl RigAction {
     /// Acts on a pose: the head turns, then limbs reach, then feet adapt, then springs swing.
-    pub fn run(&self, joints: &RigJoints, state: &mut RigState, scratch: &mut RigScratch, pose: &mut PoseMut) {
+    pub fn run(
+        &self,
+        joints: &RigJoints,
+        state: &mut RigState,
+        scratch: &mut RigScratch,
+        pose: &mut PoseMut,
+    ) {
         let dt = self.dt.as_secs_f32();
         if let Some(look) = &self.look
-            && let Some(chain) = look.chain.as_deref().filter(|chain| chain.fits(pose.skeleton)).or(joints.look)
+            && let Some(chain) = look
+                .chain
+                .as_deref()
+                .filter(|chain| chain.fits(pose.skeleton))
+                .or(joints.look)
         {
             chain.solve(&mut state.look, look.target, look.weight, dt, pose);
         }
         let turn_speeds = joints.turn_speeds;
-        let frame = GoalFrame { dt, teleported: self.teleported, turn_speeds };
-        state.goals.run(&self.goals, frame, &mut scratch.goals, pose);
+        let frame = GoalFrame {
+            dt,
+            teleported: self.teleported,
+            turn_speeds,
+        };
+        state
+            .goals
+            .run(&self.goals, frame, &mut scratch.goals, pose);
         if self.teleported {
             state.feet.clear();
         }
         match (&self.feet, joints.feet) {
-            (Some(FeetAction { weight, plans, ground }), Some(feet)) => {
-                let frame = FeetFrame { world: self.world, dt, weight: *weight, plans, ground, turn_speeds };
+            (
+                Some(FeetAction {
+                    weight,
+                    plans,
+                    ground,
+                }),
+                Some(feet),
+            ) => {
+                let frame = FeetFrame {
+                    world: self.world,
+                    dt,
+                    weight: *weight,
+                    plans,
+                    ground,
+                    turn_speeds,
+                };
                 feet.solve(&frame, &mut state.feet, pose);
             }
             _ => state.feet.clear(),
         }
-        if let Some(SpringAction { weight, wind, gravity }) = self.springs
+        if let Some(SpringAction {
+            weight,
+            wind,
+            gravity,
+        }) = self.springs
             && let Some(springs) = joints.springs
         {
-            let Self { world, teleported, .. } = *self;
-            let frame = SpringFrame { dt: self.dt.as_secs_f64(), world, wind, gravity, teleported, weight };
+            let Self {
+                world, teleported, ..
+            } = *self;
+            let frame = SpringFrame {
+                dt: self.dt.as_secs_f64(),
+                world,
+                wind,
+                gravity,
+                teleported,
+                weight,
+            };
             springs.run(&frame, &mut state.springs, &mut scratch.springs, pose);
         }
         pose.update();
@@ -154,12 +205,29 @@ mod tests {
     /// Hips, spine and head with hair, an arm, and two legs.
     fn skeleton() -> Skeleton {
         let leg = |side: f32| {
-            [[side, -0.1, 0.0], [0.0, -0.4, 0.02], [0.0, -0.4, -0.02], [0.0, -0.08, 0.12]].map(Vec3::from_array)
+            [
+                [side, -0.1, 0.0],
+                [0.0, -0.4, 0.02],
+                [0.0, -0.4, -0.02],
+                [0.0, -0.08, 0.12],
+            ]
+            .map(Vec3::from_array)
         };
-        let body = [[0.0, 1.0, 0.0], [0.0, 0.3, 0.01], [0.0, 0.3, 0.0], [0.0, 0.1, -0.1], [0.0, -0.1, -0.1]];
+        let body = [
+            [0.0, 1.0, 0.0],
+            [0.0, 0.3, 0.01],
+            [0.0, 0.3, 0.0],
+            [0.0, 0.1, -0.1],
+            [0.0, -0.1, -0.1],
+        ];
         let arm = [[0.2, 0.2, 0.0], [0.3, 0.0, 0.01], [0.3, 0.0, 0.0]];
-        let places: Vec<Vec3> =
-            body.into_iter().chain(arm).map(Vec3::from_array).chain(leg(0.1)).chain(leg(-0.1)).collect();
+        let places: Vec<Vec3> = body
+            .into_iter()
+            .chain(arm)
+            .map(Vec3::from_array)
+            .chain(leg(0.1))
+            .chain(leg(-0.1))
+            .collect();
         let parents = [-1, 0, 1, 2, 3, 1, 5, 6, 0, 8, 9, 10, 0, 12, 13, 14];
         let joint = |(place, parent): (&Vec3, i32)| Joint {
             name: "".into(),
@@ -174,14 +242,38 @@ mod tests {
     fn walk() -> Vec<u32> {
         let skeleton = skeleton();
         let look = LookChain::new(&skeleton, &[(1, 0.4), (2, 0.6)], &[], Vec3::Z, Vec3::Y).unwrap();
-        let legs = [8, 12].map(|root| LegJoints { root, mid: None, tip: root + 2, toe: Some(root + 3), heel: None });
+        let legs = [8, 12].map(|root| LegJoints {
+            root,
+            mid: None,
+            tip: root + 2,
+            toe: Some(root + 3),
+            heel: None,
+        });
         let feet = Feet::new(&skeleton, 0, &legs, Vec3::Y).unwrap();
-        let settings = SpringSettings { gravity: 1.0, radius: 0.05, max_angle: 1.0, ..SpringSettings::default() };
-        let hair = SpringChain { root: 3, settings, colliders: vec![0] };
-        let neck = Collider { joint: 1, center: Vec3::ZERO, end: Some(Vec3::Y * 0.2), radius: 0.1 };
+        let settings = SpringSettings {
+            gravity: 1.0,
+            radius: 0.05,
+            max_angle: 1.0,
+            ..SpringSettings::default()
+        };
+        let hair = SpringChain {
+            root: 3,
+            settings,
+            colliders: vec![0],
+        };
+        let neck = Collider {
+            joint: 1,
+            center: Vec3::ZERO,
+            end: Some(Vec3::Y * 0.2),
+            radius: 0.1,
+        };
         let springs = Springs::new(&skeleton, &[hair], &[neck]);
-        let joints =
-            RigJoints { look: Some(&look), feet: Some(&feet), springs: Some(&springs), ..RigJoints::default() };
+        let joints = RigJoints {
+            look: Some(&look),
+            feet: Some(&feet),
+            springs: Some(&springs),
+            ..RigJoints::default()
+        };
         let (mut state, mut scratch) = (RigState::default(), RigScratch::default());
         let mut bits = Vec::new();
         for frame in 0..90_u64 {
@@ -195,9 +287,14 @@ mod tests {
             let target = Vec3::new(0.6, 1.2 + 0.3 * time, 0.4);
             let pole = Some(Vec3::NEG_Z);
             let weight = 1.0;
-            let world =
-                Affine3A::from_rotation_translation(Quat::from_rotation_y(time), Vec3::new(0.0, 0.1, 0.5) * time);
-            let plans = [0, 1].map(|leg| FootPlan { weight: f32::from(frame / 15 % 2 == leg), landing: None });
+            let world = Affine3A::from_rotation_translation(
+                Quat::from_rotation_y(time),
+                Vec3::new(0.0, 0.1, 0.5) * time,
+            );
+            let plans = [0, 1].map(|leg| FootPlan {
+                weight: f32::from(frame / 15 % 2 == leg),
+                landing: None,
+            });
             let ground = [0, 1].map(|leg: usize| {
                 let rays = feet.rays(leg, &plans[leg], &world, &state.feet, pose.model);
                 let hit = |origin: Vec3| GroundHit {
@@ -209,14 +306,34 @@ mod tests {
             let action = RigAction {
                 dt: Duration::from_micros(15_000 + frame * 40),
                 world,
-                look: Some(LookAction { target: Some(target), weight, chain: None }),
-                goals: vec![GoalAction::new(Ik::TwoBone(TwoBoneIk { pole, ..TwoBoneIk::new([5, 6, 7], target) }))],
-                feet: Some(FeetAction { weight, plans: plans.to_vec(), ground: ground.to_vec() }),
-                springs: Some(SpringAction { weight, wind: Vec3::X, gravity: Vec3::NEG_Y * 9.81 }),
+                look: Some(LookAction {
+                    target: Some(target),
+                    weight,
+                    chain: None,
+                }),
+                goals: vec![GoalAction::new(Ik::TwoBone(TwoBoneIk {
+                    pole,
+                    ..TwoBoneIk::new([5, 6, 7], target)
+                }))],
+                feet: Some(FeetAction {
+                    weight,
+                    plans: plans.to_vec(),
+                    ground: ground.to_vec(),
+                }),
+                springs: Some(SpringAction {
+                    weight,
+                    wind: Vec3::X,
+                    gravity: Vec3::NEG_Y * 9.81,
+                }),
                 ..RigAction::default()
             };
             action.run(&joints, &mut state, &mut scratch, &mut pose);
-            bits.extend(model.iter().flat_map(|matrix| matrix.to_cols_array()).map(f32::to_bits));
+            bits.extend(
+                model
+                    .iter()
+                    .flat_map(|matrix| matrix.to_cols_array())
+                    .map(f32::to_bits),
+            );
         }
         bits
     }

@@ -43,7 +43,15 @@ pub struct IkScratch {
 impl ChainIk {
     /// A chain of `bones` bones that reaches for `target` with a weight of 1.
     pub const fn new(tip: JointIndex, bones: u16, target: Vec3) -> Self {
-        Self { tip, bones, target, pole: None, tip_rotation: None, weight: 1.0, iterations: 4 }
+        Self {
+            tip,
+            bones,
+            target,
+            pole: None,
+            tip_rotation: None,
+            weight: 1.0,
+            iterations: 4,
+        }
     }
 
     /// Rotates the chain's joints.
@@ -62,17 +70,30 @@ impl ChainIk {
     /// As [`Self::run`], without updating the matrices.
     pub(super) fn solve(&self, scratch: &mut IkScratch, pose: &mut PoseMut) -> bool {
         let weight = clamp_weight(self.weight);
-        if weight == 0.0 || !self.target.is_finite() || usize::from(self.tip) >= pose.skeleton.len() {
+        if weight == 0.0 || !self.target.is_finite() || usize::from(self.tip) >= pose.skeleton.len()
+        {
             return false;
         }
-        let IkScratch { joints, lengths, points } = scratch;
+        let IkScratch {
+            joints,
+            lengths,
+            points,
+        } = scratch;
         joints.clear();
         joints.push(self.tip);
-        joints.extend(pose.skeleton.ancestors(self.tip).take(usize::from(self.bones)));
+        joints.extend(
+            pose.skeleton
+                .ancestors(self.tip)
+                .take(usize::from(self.bones)),
+        );
         joints.reverse();
         pose.update_joints([self.tip]);
         points.clear();
-        points.extend(joints.iter().map(|&joint| pose.model[usize::from(joint)].translation));
+        points.extend(
+            joints
+                .iter()
+                .map(|&joint| pose.model[usize::from(joint)].translation),
+        );
         lengths.clear();
         lengths.extend(points.windows(2).map(|pair| pair[0].distance(pair[1])));
         let reach: f32 = lengths.iter().sum();
@@ -84,8 +105,12 @@ impl ChainIk {
         // How the bones so far have been turned together.
         let mut turned = Quat::IDENTITY;
         for (bone, pair) in joints.windows(2).enumerate() {
-            let [from, to] = [pair[0], pair[1]].map(|joint| pose.model[usize::from(joint)].translation);
-            let turn = arc(to - from, turned.conjugate() * (points[bone + 1] - points[bone]));
+            let [from, to] =
+                [pair[0], pair[1]].map(|joint| pose.model[usize::from(joint)].translation);
+            let turn = arc(
+                to - from,
+                turned.conjugate() * (points[bone + 1] - points[bone]),
+            );
             pose.turn(pair[0], part(turn, weight));
             turned = (turned * turn).normalize();
         }
@@ -98,7 +123,9 @@ impl ChainIk {
     fn place(&self, points: &mut [Vec3A], lengths: &[f32], reach: f32) {
         let (root, target, last) = (points[0], Vec3A::from(self.target), points.len() - 1);
         let to_target = target - root;
-        let Some(along) = direction(to_target).or(direction(points[last] - root)) else { return };
+        let Some(along) = direction(to_target).or(direction(points[last] - root)) else {
+            return;
+        };
         if to_target.length() >= reach {
             let mut place = root;
             for (point, length) in points[1..].iter_mut().zip(lengths) {
@@ -108,9 +135,14 @@ impl ChainIk {
             return;
         }
         // A straight chain would only slide along its line, so push it off, toward the pole.
-        let bend =
-            points[1..last].iter().map(|&p| (p - root).reject_from_normalized(along).length()).fold(0.0, f32::max);
-        let pole = self.pole.filter(|pole| pole.is_finite()).and_then(|pole| across(Vec3A::from(pole) - root, along));
+        let bend = points[1..last]
+            .iter()
+            .map(|&p| (p - root).reject_from_normalized(along).length())
+            .fold(0.0, f32::max);
+        let pole = self
+            .pole
+            .filter(|pole| pole.is_finite())
+            .and_then(|pole| across(Vec3A::from(pole) - root, along));
         if bend <= 1e-3 * reach {
             let push = pole.unwrap_or_else(|| along.any_orthonormal_vector()) * (0.01 * reach);
             points[1..last].iter_mut().for_each(|point| *point += push);
@@ -131,12 +163,25 @@ impl ChainIk {
         fit(points, lengths, to_target.length(), along);
         aim(points, target);
         // Rotating the chain about the line to its tip bends it toward the pole without moving the tip.
-        let Some(axis) = direction(points[last] - root) else { return };
-        let belly: Vec3A = points[1..last].iter().map(|&point| (point - root).reject_from_normalized(axis)).sum();
-        let pole = self.pole.filter(|pole| pole.is_finite()).and_then(|pole| across(Vec3A::from(pole) - root, axis));
-        if let (Some(belly), Some(pole)) = (direction(belly).filter(|_| belly.length() > 1e-4 * reach), pole) {
+        let Some(axis) = direction(points[last] - root) else {
+            return;
+        };
+        let belly: Vec3A = points[1..last]
+            .iter()
+            .map(|&point| (point - root).reject_from_normalized(axis))
+            .sum();
+        let pole = self
+            .pole
+            .filter(|pole| pole.is_finite())
+            .and_then(|pole| across(Vec3A::from(pole) - root, axis));
+        if let (Some(belly), Some(pole)) = (
+            direction(belly).filter(|_| belly.length() > 1e-4 * reach),
+            pole,
+        ) {
             let turn = arc_about(axis, belly, pole);
-            points[1..last].iter_mut().for_each(|point| *point = root + turn * (*point - root));
+            points[1..last]
+                .iter_mut()
+                .for_each(|point| *point = root + turn * (*point - root));
         }
     }
 }
@@ -145,7 +190,9 @@ impl ChainIk {
 fn aim(points: &mut [Vec3A], target: Vec3A) {
     let (root, tip) = (points[0], points[points.len() - 1]);
     let turn = arc(tip - root, target - root);
-    points[1..].iter_mut().for_each(|point| *point = root + turn * (*point - root));
+    points[1..]
+        .iter_mut()
+        .for_each(|point| *point = root + turn * (*point - root));
 }
 
 /// The most joints at which a chain is folded.
@@ -181,19 +228,35 @@ fn fold(points: &mut [Vec3A], distance: f32) -> Folded {
     let (root, tip) = (points[0], points[last]);
     // Folded flat, the parts on both sides of a joint are apart by their difference. The joint with the most similar ones moves
     // least.
-    let apart = |i: usize| (i, (points[i].distance(root) - points[i].distance(tip)).abs());
+    let apart = |i: usize| {
+        (
+            i,
+            (points[i].distance(root) - points[i].distance(tip)).abs(),
+        )
+    };
     let Some((pivot, apart)) = (1..last).map(apart).min_by(|a, b| a.1.total_cmp(&b.1)) else {
         return Folded::NotNearer;
     };
     let at = points[pivot];
-    let (Some(to_root), Some(to_tip)) = (direction(root - at), direction(tip - at)) else { return Folded::NotNearer };
+    let (Some(to_root), Some(to_tip)) = (direction(root - at), direction(tip - at)) else {
+        return Folded::NotNearer;
+    };
     if apart > distance && apart >= 0.999 * tip.distance(root) {
         return Folded::NotNearer;
     }
     let side = across(to_tip, to_root).unwrap_or_else(|| to_root.any_orthonormal_vector());
-    let turn = arc(to_tip, corner(at.distance(root), at.distance(tip), distance, to_root, side));
-    points[pivot + 1..].iter_mut().for_each(|point| *point = at + turn * (*point - at));
-    if apart > distance { Folded::Flat } else { Folded::ToDistance }
+    let turn = arc(
+        to_tip,
+        corner(at.distance(root), at.distance(tip), distance, to_root, side),
+    );
+    points[pivot + 1..]
+        .iter_mut()
+        .for_each(|point| *point = at + turn * (*point - at));
+    if apart > distance {
+        Folded::Flat
+    } else {
+        Folded::ToDistance
+    }
 }
 
 /// The direction of a triangle's side `b` from where it meets side `a`, which points along `to`, opposite to side `c`.
@@ -223,16 +286,30 @@ fn roll_up(points: &mut [Vec3A], lengths: &[f32], distance: f32, along: Vec3A) {
     let third = (whole - first - second).max(0.0);
     // Where the second part ends: as far from the root as both triangles allow.
     let far = (first + second).min(distance + third);
-    let plane = points[1..].iter().find_map(|&point| across(point - points[0], along));
+    let plane = points[1..]
+        .iter()
+        .find_map(|&point| across(point - points[0], along));
     let side = plane.unwrap_or_else(|| along.any_orthonormal_vector());
     // The direction of that end, and, on its other side, that of the first part.
     let counts = |length: f32| length > 1e-6 * whole;
-    let out = if counts(distance) && counts(far) { corner(distance, far, third, along, side) } else { side };
+    let out = if counts(distance) && counts(far) {
+        corner(distance, far, third, along, side)
+    } else {
+        side
+    };
     let beside = across(side, out).unwrap_or(-along);
-    let up = if counts(first) && counts(far) { corner(far, first, second, out, beside) } else { out };
+    let up = if counts(first) && counts(far) {
+        corner(far, first, second, out, beside)
+    } else {
+        out
+    };
     let (root, end) = (points[0], points[0] + out * far);
     let (turn, tip) = (root + up * first, root + along * distance);
-    let ways = [up, direction(end - turn).unwrap_or(out), direction(tip - end).unwrap_or(along)];
+    let ways = [
+        up,
+        direction(end - turn).unwrap_or(out),
+        direction(tip - end).unwrap_or(along),
+    ];
     for (bone, length) in lengths.iter().enumerate() {
         let way = ways[usize::from(bone >= middle) + usize::from(bone > middle)];
         points[bone + 1] = points[bone] + way * *length;
@@ -243,18 +320,30 @@ fn roll_up(points: &mut [Vec3A], lengths: &[f32], distance: f32, along: Vec3A) {
 /// farther, where a bone that points straight back turns around at once.
 fn straighten(points: &mut [Vec3A], distance: f32) -> bool {
     let last = points.len() - 1;
-    let Some(along) = direction(points[last] - points[0]) else { return false };
+    let Some(along) = direction(points[last] - points[0]) else {
+        return false;
+    };
     let turned = |bone: Vec3A, share: f32| {
         let length = bone.length();
         direction(bone.lerp(along * length, share)).unwrap_or(along) * length
     };
-    let reach = |share: f32| points.windows(2).map(|pair| turned(pair[1] - pair[0], share)).sum::<Vec3A>().length();
+    let reach = |share: f32| {
+        points
+            .windows(2)
+            .map(|pair| turned(pair[1] - pair[0], share))
+            .sum::<Vec3A>()
+            .length()
+    };
     // The reach grows with the share. False position, with the weight of an end that stays halved (Illinois).
     let (mut low, mut high) = (0.0, 1.0);
     let (mut below, mut above) = (reach(low) - distance, reach(high) - distance);
     let (mut share, mut is_there) = (high, false);
     for _ in 0..40 {
-        share = if above - below > 0.0 { low - below * (high - low) / (above - below) } else { high };
+        share = if above - below > 0.0 {
+            low - below * (high - low) / (above - below)
+        } else {
+            high
+        };
         let miss = reach(share) - distance;
         if miss.abs() <= 1e-6 * distance {
             is_there = true;

@@ -44,7 +44,12 @@ impl Placed {
     #[inline(always)]
     pub(super) fn new(center: Vec3A, axis: Vec3A, radius: f32) -> Self {
         let square = axis.length_squared();
-        Self { center, axis, radius, inverse_square: if square > 1e-20 { 1.0 / square } else { 0.0 } }
+        Self {
+            center,
+            axis,
+            radius,
+            inverse_square: if square > 1e-20 { 1.0 / square } else { 0.0 },
+        }
     }
 
     /// Returns `true` if it is as good as a single point.

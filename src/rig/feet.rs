@@ -72,9 +72,17 @@ impl Feet {
     ///
     /// `None` if there are no legs or more than [`Self::MOST_LEGS`], if a leg's joints are not each a descendant of the one
     /// before, if two of them are in the same place, or if `up` is not a direction.
-    pub fn new(skeleton: &Skeleton, hips: JointIndex, legs: &[LegJoints], up: Vec3) -> Option<Self> {
+    pub fn new(
+        skeleton: &Skeleton,
+        hips: JointIndex,
+        legs: &[LegJoints],
+        up: Vec3,
+    ) -> Option<Self> {
         let up = direction(up.into())?;
-        let legs: Box<[Leg]> = legs.iter().map(|leg| Leg::new(skeleton, hips, leg, up)).collect::<Option<_>>()?;
+        let legs: Box<[Leg]> = legs
+            .iter()
+            .map(|leg| Leg::new(skeleton, hips, leg, up))
+            .collect::<Option<_>>()?;
         if legs.is_empty() || legs.len() > Self::MOST_LEGS {
             return None;
         }
@@ -82,11 +90,31 @@ impl Feet {
         let size = legs.iter().map(|leg| leg.length).sum::<f32>() * share;
         let center = legs.iter().map(|leg| leg.root_at_rest).sum::<Vec3A>() * share;
         // The axis from hind to fore feet: legs come in pairs, so what is mirrored cancels out.
-        let from_center = || legs.iter().map(|leg| leg.root_at_rest - center).map(|at| at - up * at.dot(up));
-        let farthest = from_center().max_by(|a, b| a.length_squared().total_cmp(&b.length_squared()))?;
-        let spine = from_center().map(|at| at * at.dot(farthest).signum()).sum::<Vec3A>() * share;
-        let spine = if legs.len() > 2 && spine.length() > 0.2 * size { direction(spine) } else { None };
-        Some(Self { limits: FeetLimits::default(), hips, up, legs, size, spine, center })
+        let from_center = || {
+            legs.iter()
+                .map(|leg| leg.root_at_rest - center)
+                .map(|at| at - up * at.dot(up))
+        };
+        let farthest =
+            from_center().max_by(|a, b| a.length_squared().total_cmp(&b.length_squared()))?;
+        let spine = from_center()
+            .map(|at| at * at.dot(farthest).signum())
+            .sum::<Vec3A>()
+            * share;
+        let spine = if legs.len() > 2 && spine.length() > 0.2 * size {
+            direction(spine)
+        } else {
+            None
+        };
+        Some(Self {
+            limits: FeetLimits::default(),
+            hips,
+            up,
+            legs,
+            size,
+            spine,
+            center,
+        })
     }
 
     /// Number of legs.
@@ -156,7 +184,9 @@ impl Feet {
         state: &FeetState,
         model: &[Affine3A],
     ) -> [Option<GroundRay>; 3] {
-        let (Some(leg_of), Some(space)) = (self.legs.get(leg), Space::new(world, self.up)) else { return [None; 3] };
+        let (Some(leg_of), Some(space)) = (self.legs.get(leg), Space::new(world, self.up)) else {
+            return [None; 3];
+        };
         let new;
         let memory = match state.legs.get(leg) {
             Some(memory) => memory,
@@ -168,16 +198,30 @@ impl Feet {
         let most = self.most_height(leg_of) * space.to_world;
         let ray = |place: Vec3A| {
             let origin = space.place + space.flat(place - space.place) + space.up * most;
-            GroundRay { origin: origin.into(), direction: (-space.up).into(), length: 3.0 * most }
+            GroundRay {
+                origin: origin.into(),
+                direction: (-space.up).into(),
+                length: 3.0 * most,
+            }
         };
         let now = leg_of.pose(model, self.up);
         let heel = leg_of.has_two_contacts();
         match memory.landing(plan) {
-            None => [heel.then(|| ray(memory.spot(0, &now, &space))), Some(ray(memory.spot(1, &now, &space))), None],
+            None => [
+                heel.then(|| ray(memory.spot(0, &now, &space))),
+                Some(ray(memory.spot(1, &now, &space))),
+                None,
+            ],
             Some(landing) => {
                 let moved = space.place + state.body.velocity * landing.seconds;
-                let [a, b] = landing.places.map(|place| ray(moved + space.to_world(place.into())));
-                [heel.then_some(a), Some(b), Some(ray(memory.spot(1, &now, &space)))]
+                let [a, b] = landing
+                    .places
+                    .map(|place| ray(moved + space.to_world(place.into())));
+                [
+                    heel.then_some(a),
+                    Some(b),
+                    Some(ray(memory.spot(1, &now, &space))),
+                ]
             }
         }
     }
@@ -197,7 +241,11 @@ impl Feet {
         let Some(space) = Space::new(&frame.world, self.up).filter(|_| weight > 0.0) else {
             return state.clear();
         };
-        let mut dt = Some(if frame.dt > 0.0 { frame.dt.min(1.0) } else { 0.0 });
+        let mut dt = Some(if frame.dt > 0.0 {
+            frame.dt.min(1.0)
+        } else {
+            0.0
+        });
         if !state.fits(self.legs.len()) {
             state.start(&space, self.legs.iter().map(|leg| leg.joints), pose);
             dt = None;
@@ -259,13 +307,22 @@ impl Feet {
         let moved = self.move_hips(frames, (body, legs), weight, dt, pose);
         let speeds = frame.turn_speeds;
         for ((leg, now), memory) in self.legs.iter().zip(&*frames).zip(&mut *legs) {
-            let turn = TurnLimit { limit: self.limits.turn, speeds: leg.turn_speeds(speeds) };
+            let turn = TurnLimit {
+                limit: self.limits.turn,
+                speeds: leg.turn_speeds(speeds),
+            };
             leg.solve(now, memory, &moved, (turn, weight), dt, pose);
         }
         pose.update_later(self.hips);
-        let is_supported = frames.iter().any(|leg| leg.plant > 0.0 && leg.ground.is_some() && leg.near > 0.0);
+        let is_supported = frames
+            .iter()
+            .any(|leg| leg.plant > 0.0 && leg.ground.is_some() && leg.near > 0.0);
         let passed = dt.unwrap_or(0.0);
-        body.air = if is_supported { (body.air - 4.0 * passed).max(0.0) } else { (body.air + passed).min(1.0) };
+        body.air = if is_supported {
+            (body.air - 4.0 * passed).max(0.0)
+        } else {
+            (body.air + passed).min(1.0)
+        };
         if passed > 0.0 {
             body.velocity = space.flat(space.place - body.root) / passed;
         }
@@ -274,11 +331,22 @@ impl Feet {
 
     /// The height of the ground at the end of a way, limited, and how much of it counts: nothing far from it.
     #[inline(always)]
-    fn level(&self, leg: &Leg, ground: Option<&GroundPlane>, space: &Space, way: Vec3A) -> (f32, f32) {
-        let Some(ground) = ground else { return (0.0, 0.0) };
+    fn level(
+        &self,
+        leg: &Leg,
+        ground: Option<&GroundPlane>,
+        space: &Space,
+        way: Vec3A,
+    ) -> (f32, f32) {
+        let Some(ground) = ground else {
+            return (0.0, 0.0);
+        };
         let height = space.height(ground, way);
         let most = self.most_height(leg).max(1e-6);
-        (height.clamp(-most, most), 1.0 - smoothstep((height.abs() - most) / most))
+        (
+            height.clamp(-most, most),
+            1.0 - smoothstep((height.abs() - most) / most),
+        )
     }
 
     /// How far a foot is raised and lowered: more for feet far from the middle, such as an animal's.
@@ -296,7 +364,11 @@ impl Feet {
             if !is_on_ground || now.jump * least <= 0.0 {
                 return 0.0;
             }
-            least = if now.jump.abs() < least.abs() { now.jump } else { least };
+            least = if now.jump.abs() < least.abs() {
+                now.jump
+            } else {
+                least
+            };
         }
         least
     }
@@ -310,7 +382,8 @@ impl Feet {
         // A spring whose goal moves as fast as the character does on average: it doesn't lag behind on slopes.
         let velocity = rise / dt;
         let step = &mut body.step;
-        step.velocity = (velocity - body.root_velocity) * in_reach - (1.0 - in_reach) * ROOT_RATE * step.value;
+        step.velocity =
+            (velocity - body.root_velocity) * in_reach - (1.0 - in_reach) * ROOT_RATE * step.value;
         step.settle(Step::new(ROOT_RATE, dt));
         body.root_velocity = velocity - step.velocity;
         let most = self.limits.height.max(0.0) * self.size;
@@ -332,20 +405,33 @@ impl Feet {
     ) -> Moved {
         let slope = self.slope(frames);
         let lowest = frames.iter().zip(&self.legs).map(|(now, leg)| {
-            now.level - self.spine.map_or(0.0, |spine| slope * spine.dot(leg.root_at_rest - self.center))
+            now.level
+                - self.spine.map_or(0.0, |spine| {
+                    slope * spine.dot(leg.root_at_rest - self.center)
+                })
         });
         let lowest = lowest.reduce(f32::min).unwrap_or(0.0);
         match dt.filter(|_| self.spine.is_some()) {
             Some(dt) => body.lean.toward(slope, Step::new(LEAN_RATE, dt)),
             None => body.lean.value = slope,
         }
-        let lean = self.spine.and_then(|spine| direction(self.up - spine * body.lean.value));
-        let lean = lean.map_or(Quat::IDENTITY, |normal| part(unit_arc(self.up, normal), weight));
-        let mut moved = Moved { pivot: self.center, turn: lean, shift: Vec3A::ZERO };
+        let lean = self
+            .spine
+            .and_then(|spine| direction(self.up - spine * body.lean.value));
+        let lean = lean.map_or(Quat::IDENTITY, |normal| {
+            part(unit_arc(self.up, normal), weight)
+        });
+        let mut moved = Moved {
+            pivot: self.center,
+            turn: lean,
+            shift: Vec3A::ZERO,
+        };
         // No higher than feet on the ground can reach.
         let (mut highest, mut highest_locked) = (lowest, f32::INFINITY);
         for ((leg, now), memory) in self.legs.iter().zip(frames).zip(legs) {
-            let Some(in_reach) = leg.highest(now, self.up, moved.point(now.pose.points[0])) else { continue };
+            let Some(in_reach) = leg.highest(now, self.up, moved.point(now.pose.points[0])) else {
+                continue;
+            };
             if now.ground.is_some() {
                 highest = highest.min(in_reach);
             }
@@ -357,7 +443,11 @@ impl Feet {
         let goal = highest.clamp(-most, most) + body.step.value;
         match dt {
             Some(dt) => {
-                let rate = if goal < body.hips.value { HIPS_DOWN_RATE } else { HIPS_UP_RATE };
+                let rate = if goal < body.hips.value {
+                    HIPS_DOWN_RATE
+                } else {
+                    HIPS_UP_RATE
+                };
                 body.hips.toward(goal, Step::new(rate, dt));
             }
             None => body.hips.value = goal,
@@ -367,7 +457,12 @@ impl Feet {
             body.hips.value = shift + body.step.value;
             body.hips.velocity = body.hips.velocity.min(0.0);
         }
-        moved.shift = self.up * if shift.is_finite() { shift * weight } else { 0.0 };
+        moved.shift = self.up
+            * if shift.is_finite() {
+                shift * weight
+            } else {
+                0.0
+            };
 
         let hips = usize::from(self.hips);
         let above = pose.skeleton.parents()[hips].map(|parent| pose.model[usize::from(parent)]);

@@ -25,7 +25,10 @@ impl GoalAction {
 
     /// A limb with the usual turn limit.
     pub const fn new(ik: Ik) -> Self {
-        Self { ik, turn_limit: Self::TURN_LIMIT }
+        Self {
+            ik,
+            turn_limit: Self::TURN_LIMIT,
+        }
     }
 
     /// Calls `turned` with each joint that the limb turns.
@@ -33,11 +36,20 @@ impl GoalAction {
         match &self.ik {
             Ik::TwoBone(limb) if limb.weight > 0.0 => {
                 let tip = limb.tip_rotation.map(|_| limb.tip);
-                [Some(limb.root), Some(limb.mid), tip].into_iter().flatten().for_each(turned);
+                [Some(limb.root), Some(limb.mid), tip]
+                    .into_iter()
+                    .flatten()
+                    .for_each(turned);
             }
             Ik::Chain(chain) if chain.weight > 0.0 && usize::from(chain.tip) < skeleton.len() => {
-                skeleton.ancestors(chain.tip).take(usize::from(chain.bones)).for_each(&mut turned);
-                chain.tip_rotation.into_iter().for_each(|_| turned(chain.tip));
+                skeleton
+                    .ancestors(chain.tip)
+                    .take(usize::from(chain.bones))
+                    .for_each(&mut turned);
+                chain
+                    .tip_rotation
+                    .into_iter()
+                    .for_each(|_| turned(chain.tip));
             }
             Ik::TwoBone(_) | Ik::Chain(_) => {}
         }
@@ -107,7 +119,13 @@ impl GoalState {
     }
 
     #[inline(always)]
-    fn run_inlined(&mut self, goals: &[GoalAction], frame: GoalFrame, scratch: &mut GoalScratch, pose: &mut PoseMut) {
+    fn run_inlined(
+        &mut self,
+        goals: &[GoalAction],
+        frame: GoalFrame,
+        scratch: &mut GoalScratch,
+        pose: &mut PoseMut,
+    ) {
         let known = self.remember(goals, pose);
         let GoalScratch { ik, animated } = scratch;
         animated.clear();
@@ -126,28 +144,43 @@ impl GoalState {
             is_any_free |= joint.is_there && wanted == animated;
         }
         if is_any_free {
-            self.joints.retain(|joint| !(joint.is_there && joint.shown == joint.animated));
+            self.joints
+                .retain(|joint| !(joint.is_there && joint.shown == joint.animated));
         }
     }
 
     /// Takes note of joints that were not turned in the last frame. Returns how many were.
     fn remember(&mut self, goals: &[GoalAction], pose: &PoseMut) -> usize {
         // States come from files, too.
-        self.joints.retain(|joint| usize::from(joint.joint) < pose.skeleton.len());
+        self.joints
+            .retain(|joint| usize::from(joint.joint) < pose.skeleton.len());
         let known = self.joints.len();
         // Mostly, the joints are the same as in the last frame.
         let mut next = 0;
         for goal in goals {
             goal.each_joint(pose.skeleton, |joint| {
-                let is_next = self.joints.get(next).is_some_and(|known| known.joint == joint);
-                let at = if is_next { Some(next) } else { self.joints.iter().position(|known| known.joint == joint) };
+                let is_next = self
+                    .joints
+                    .get(next)
+                    .is_some_and(|known| known.joint == joint);
+                let at = if is_next {
+                    Some(next)
+                } else {
+                    self.joints.iter().position(|known| known.joint == joint)
+                };
                 if let Some(at) = at {
                     self.joints[at].turn_limit = goal.turn_limit;
                     next = at + 1;
                 } else if usize::from(joint) < pose.skeleton.len() {
                     let now = pose.rotation(joint);
                     let turn_limit = goal.turn_limit;
-                    self.joints.push(GoalJoint { joint, turn_limit, shown: now, animated: now, is_there: true });
+                    self.joints.push(GoalJoint {
+                        joint,
+                        turn_limit,
+                        shown: now,
+                        animated: now,
+                        is_there: true,
+                    });
                     next = self.joints.len();
                 }
             });
@@ -164,7 +197,10 @@ impl GoalJoint {
             wanted
         } else if frame.dt > 0.0 {
             let limit = self.turn_limit.max(1.0);
-            let most = frame.turn_speeds.map_or(TurnSpeeds::SLOWEST, |speeds| speeds.of(self.joint)) * frame.dt;
+            let most = frame
+                .turn_speeds
+                .map_or(TurnSpeeds::SLOWEST, |speeds| speeds.of(self.joint))
+                * frame.dt;
             if was_turned {
                 // Joints that turn faster than ever, such as in a clip at double speed, aren't held back.
                 let beside = || (limit - 1.0) * most + angle(self.animated, animated);

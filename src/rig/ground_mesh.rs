@@ -31,8 +31,15 @@ impl GroundMesh {
     /// Sorts triangles. Those that are not finite are left out, and so are all after the first four billion.
     pub fn new(triangles: impl IntoIterator<Item = [Vec3; 3]>) -> Self {
         let is_finite = |triangle: &[Vec3; 3]| triangle.iter().all(|corner| corner.is_finite());
-        let triangles: Vec<_> = triangles.into_iter().filter(is_finite).take(u32::MAX as usize / 2).collect();
-        let mut mesh = Self { nodes: Vec::with_capacity(triangles.len()), triangles };
+        let triangles: Vec<_> = triangles
+            .into_iter()
+            .filter(is_finite)
+            .take(u32::MAX as usize / 2)
+            .collect();
+        let mut mesh = Self {
+            nodes: Vec::with_capacity(triangles.len()),
+            triangles,
+        };
         if !mesh.triangles.is_empty() {
             mesh.split(0, mesh.triangles.len());
         }
@@ -41,16 +48,27 @@ impl GroundMesh {
 
     fn split(&mut self, first: usize, count: usize) {
         let inside = &mut self.triangles[first..first + count];
-        let Some(bounds) = BoundingBox::enclosing(inside.iter().flatten().copied()) else { return };
+        let Some(bounds) = BoundingBox::enclosing(inside.iter().flatten().copied()) else {
+            return;
+        };
         let node = self.nodes.len();
-        self.nodes.push(Node { bounds, first: first as u32, count: count as u32, next: 0 });
+        self.nodes.push(Node {
+            bounds,
+            first: first as u32,
+            count: count as u32,
+            next: 0,
+        });
         if count > FEW {
             // Halves along the longest side: the tree is no deeper than a logarithm.
-            let middle = |triangle: &[Vec3; 3]| triangle[0] / 3.0 + triangle[1] / 3.0 + triangle[2] / 3.0;
-            let size = BoundingBox::enclosing(inside.iter().map(middle)).map_or(Vec3::ZERO, |b| b.max - b.min);
+            let middle =
+                |triangle: &[Vec3; 3]| triangle[0] / 3.0 + triangle[1] / 3.0 + triangle[2] / 3.0;
+            let size = BoundingBox::enclosing(inside.iter().map(middle))
+                .map_or(Vec3::ZERO, |b| b.max - b.min);
             let axis = usize::from(size.y > size.x);
             let axis = if size.z > size[axis] { 2 } else { axis };
-            inside.select_nth_unstable_by(count / 2, |a, b| middle(a)[axis].total_cmp(&middle(b)[axis]));
+            inside.select_nth_unstable_by(count / 2, |a, b| {
+                middle(a)[axis].total_cmp(&middle(b)[axis])
+            });
             self.split(first, count / 2);
             self.split(first + count / 2, count - count / 2);
         }
@@ -65,7 +83,10 @@ impl GroundMesh {
             return None;
         }
         // The direction keeps its length, so that distances along the ray stay the same.
-        let (origin, way) = (inverse.transform_point3(ray.origin), inverse.transform_vector3(ray.direction));
+        let (origin, way) = (
+            inverse.transform_point3(ray.origin),
+            inverse.transform_vector3(ray.direction),
+        );
         let (mut nearest, mut normal) = (ray.length, None);
         let mut node = 0;
         while let Some(at) = self.nodes.get(node) {
@@ -87,7 +108,10 @@ impl GroundMesh {
             }
         }
         let normal = direction(inverse.matrix3.transpose() * Vec3A::from(normal?))?;
-        Some(GroundHit { point: ray.origin + ray.direction * nearest, normal: normal.into() })
+        Some(GroundHit {
+            point: ray.origin + ray.direction * nearest,
+            normal: normal.into(),
+        })
     }
 }
 
@@ -133,18 +157,32 @@ mod tests {
             for _ in 0..300 {
                 let mut number = |size: f32| (random.f32() - 0.5) * size;
                 let turn = Quat::from_rotation_x(number(1.0)) * Quat::from_rotation_y(number(6.0));
-                let world = Affine3A::from_scale_rotation_translation(Vec3::splat(2.0), turn, Vec3::X * number(2.0));
+                let world = Affine3A::from_scale_rotation_translation(
+                    Vec3::splat(2.0),
+                    turn,
+                    Vec3::X * number(2.0),
+                );
                 let origin = Vec3::new(number(10.0), 8.0, number(10.0));
-                let ray = GroundRay { origin, direction: Vec3::NEG_Y, length: 20.0 };
+                let ray = GroundRay {
+                    origin,
+                    direction: Vec3::NEG_Y,
+                    length: 20.0,
+                };
                 let found = mesh.cast(&world, &ray);
-                let corners = all.iter().map(|t| t.map(|corner| world.transform_point3(corner)));
+                let corners = all
+                    .iter()
+                    .map(|t| t.map(|corner| world.transform_point3(corner)));
                 let each = corners.filter_map(|t| meet(&t, origin, Vec3::NEG_Y));
-                let nearest = each.filter(|hit| hit.0 <= 20.0).min_by(|a, b| a.0.total_cmp(&b.0));
+                let nearest = each
+                    .filter(|hit| hit.0 <= 20.0)
+                    .min_by(|a, b| a.0.total_cmp(&b.0));
                 assert_eq!(found.is_some(), nearest.is_some());
                 if let (Some(found), Some(nearest)) = (found, nearest) {
                     hits += 1;
                     assert!((found.point.y - (8.0 - nearest.0)).abs() < 1e-3);
-                    assert!(found.normal.dot(nearest.1.normalize()) > 0.999 && found.normal.y > 0.0);
+                    assert!(
+                        found.normal.dot(nearest.1.normalize()) > 0.999 && found.normal.y > 0.0
+                    );
                 }
             }
             assert!(count < 100 || hits > 10, "{count}: {hits}");
@@ -153,14 +191,39 @@ mod tests {
 
     #[test]
     fn odd_triangles_and_places_hit_nothing() {
-        let odd = [[Vec3::NAN; 3], [Vec3::INFINITY; 3], [Vec3::ZERO; 3], [Vec3::X; 3]];
+        let odd = [
+            [Vec3::NAN; 3],
+            [Vec3::INFINITY; 3],
+            [Vec3::ZERO; 3],
+            [Vec3::X; 3],
+        ];
         let mesh = GroundMesh::new(odd);
-        let ray = GroundRay { origin: Vec3::Y, direction: Vec3::NEG_Y, length: 5.0 };
+        let ray = GroundRay {
+            origin: Vec3::Y,
+            direction: Vec3::NEG_Y,
+            length: 5.0,
+        };
         assert_eq!(mesh.cast(&Affine3A::IDENTITY, &ray), None);
-        let flat = GroundMesh::new([[Vec3::new(-1.0, 0.0, 1.0), Vec3::new(1.0, 0.0, 1.0), Vec3::new(0.0, 0.0, -2.0)]]);
+        let flat = GroundMesh::new([[
+            Vec3::new(-1.0, 0.0, 1.0),
+            Vec3::new(1.0, 0.0, 1.0),
+            Vec3::new(0.0, 0.0, -2.0),
+        ]]);
         assert!(flat.cast(&Affine3A::IDENTITY, &ray).is_some());
         assert_eq!(flat.cast(&Affine3A::from_scale(Vec3::ZERO), &ray), None);
-        assert_eq!(flat.cast(&Affine3A::IDENTITY, &GroundRay { length: 0.5, ..ray }), None);
-        assert_eq!(flat.cast(&Affine3A::IDENTITY, &GroundRay { origin: Vec3::NAN, ..ray }), None);
+        assert_eq!(
+            flat.cast(&Affine3A::IDENTITY, &GroundRay { length: 0.5, ..ray }),
+            None
+        );
+        assert_eq!(
+            flat.cast(
+                &Affine3A::IDENTITY,
+                &GroundRay {
+                    origin: Vec3::NAN,
+                    ..ray
+                }
+            ),
+            None
+        );
     }
 }

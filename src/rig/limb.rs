@@ -56,7 +56,9 @@ pub enum LimbError {
         near: Option<String>,
     },
     /// A joint is not below the one before it.
-    #[error("joint `{joint}` does not hang from `{above}`; name the joints of a limb from its root to its tip")]
+    #[error(
+        "joint `{joint}` does not hang from `{above}`; name the joints of a limb from its root to its tip"
+    )]
     NotAChain {
         /// The joint.
         joint: String,
@@ -64,7 +66,9 @@ pub enum LimbError {
         above: String,
     },
     /// There is no joint between root and tip that could bend.
-    #[error("there is no joint between `{root}` and `{tip}` to bend; use `Chain` for a limb of one bone")]
+    #[error(
+        "there is no joint between `{root}` and `{tip}` to bend; use `Chain` for a limb of one bone"
+    )]
     NothingBends {
         /// The first joint.
         root: String,
@@ -76,12 +80,19 @@ pub enum LimbError {
 impl Limb {
     /// A limb of two bones, from shoulder to hand or from hip to foot.
     pub fn two_bone(root: impl Into<String>, tip: impl Into<String>) -> Self {
-        Self::TwoBone { root: root.into(), mid: None, tip: tip.into() }
+        Self::TwoBone {
+            root: root.into(),
+            mid: None,
+            tip: tip.into(),
+        }
     }
 
     /// A chain of any number of bones.
     pub fn chain(root: impl Into<String>, tip: impl Into<String>) -> Self {
-        Self::Chain { root: root.into(), tip: tip.into() }
+        Self::Chain {
+            root: root.into(),
+            tip: tip.into(),
+        }
     }
 
     /// The names of its joints.
@@ -90,7 +101,10 @@ impl Limb {
             Self::TwoBone { root, mid, tip } => (root, mid.as_ref(), tip),
             Self::Chain { root, tip } => (root, None, tip),
         };
-        [Some(root), mid, Some(tip)].into_iter().flatten().map(String::as_str)
+        [Some(root), mid, Some(tip)]
+            .into_iter()
+            .flatten()
+            .map(String::as_str)
     }
 
     /// Looks up the joints.
@@ -108,24 +122,41 @@ impl Limb {
             let below = skeleton.ancestors(joint).position(|joint| joint == above);
             below
                 .map(|below| below + 1)
-                .ok_or_else(|| LimbError::NotAChain { joint: names[0].clone(), above: names[1].clone() })
+                .ok_or_else(|| LimbError::NotAChain {
+                    joint: names[0].clone(),
+                    above: names[1].clone(),
+                })
         };
         match self {
             Self::Chain { root, tip } => {
                 let (first, last) = (find(root)?, find(tip)?);
-                Ok(LimbJoints::Chain { tip: last, bones: steps(last, first, [tip, root])? as u16 })
+                Ok(LimbJoints::Chain {
+                    tip: last,
+                    bones: steps(last, first, [tip, root])? as u16,
+                })
             }
-            Self::TwoBone { root, mid: Some(mid), tip } => {
+            Self::TwoBone {
+                root,
+                mid: Some(mid),
+                tip,
+            } => {
                 let [first, middle, last] = [find(root)?, find(mid)?, find(tip)?];
                 steps(middle, first, [mid, root])?;
                 steps(last, middle, [tip, mid])?;
                 Ok(LimbJoints::TwoBone([first, middle, last]))
             }
-            Self::TwoBone { root, mid: None, tip } => {
+            Self::TwoBone {
+                root,
+                mid: None,
+                tip,
+            } => {
                 let (first, last) = (find(root)?, find(tip)?);
                 steps(last, first, [tip, root])?;
                 let middle = bend_of(skeleton, first, last);
-                let middle = middle.ok_or_else(|| LimbError::NothingBends { root: root.clone(), tip: tip.clone() })?;
+                let middle = middle.ok_or_else(|| LimbError::NothingBends {
+                    root: root.clone(),
+                    tip: tip.clone(),
+                })?;
                 Ok(LimbJoints::TwoBone([first, middle, last]))
             }
         }
@@ -134,7 +165,8 @@ impl Limb {
 
 /// The joint between two others that is farthest from the line through them, or nearest to its middle.
 fn bend_of(skeleton: &Skeleton, first: JointIndex, last: JointIndex) -> Option<JointIndex> {
-    let place = |joint: JointIndex| Vec3::from(skeleton.rest_model()[usize::from(joint)].translation);
+    let place =
+        |joint: JointIndex| Vec3::from(skeleton.rest_model()[usize::from(joint)].translation);
     let (start, end) = (place(first), place(last));
     let between = || skeleton.ancestors(last).take_while(|&joint| joint != first);
     let length = start.distance(end);
@@ -144,7 +176,11 @@ fn bend_of(skeleton: &Skeleton, first: JointIndex, last: JointIndex) -> Option<J
         return Some(most);
     }
     let middle = 0.5 * (start + end);
-    between().min_by(|&a, &b| place(a).distance(middle).total_cmp(&place(b).distance(middle)))
+    between().min_by(|&a, &b| {
+        place(a)
+            .distance(middle)
+            .total_cmp(&place(b).distance(middle))
+    })
 }
 
 #[cfg(test)]
@@ -175,10 +211,21 @@ mod tests {
     fn the_joint_that_bends_is_found_in_bent_and_straight_limbs() {
         for bend in [0.0, 0.3, -1.0] {
             let limb = Limb::two_bone("shoulder", "hand");
-            assert_eq!(limb.resolve(&skeleton(bend)), Ok(LimbJoints::TwoBone([0, 2, 3])), "{bend}");
+            assert_eq!(
+                limb.resolve(&skeleton(bend)),
+                Ok(LimbJoints::TwoBone([0, 2, 3])),
+                "{bend}"
+            );
         }
-        let given = Limb::TwoBone { root: "shoulder".into(), mid: Some("twist".into()), tip: "hand".into() };
-        assert_eq!(given.resolve(&skeleton(0.3)), Ok(LimbJoints::TwoBone([0, 1, 3])));
+        let given = Limb::TwoBone {
+            root: "shoulder".into(),
+            mid: Some("twist".into()),
+            tip: "hand".into(),
+        };
+        assert_eq!(
+            given.resolve(&skeleton(0.3)),
+            Ok(LimbJoints::TwoBone([0, 1, 3]))
+        );
         let chain = Limb::chain("twist", "hand").resolve(&skeleton(0.0));
         assert_eq!(chain, Ok(LimbJoints::Chain { tip: 3, bones: 2 }));
     }
@@ -186,8 +233,13 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_named() {
         let error = |limb: Limb| limb.resolve(&skeleton(0.3)).unwrap_err().to_string();
-        assert_eq!(error(Limb::chain("shoulder", "hnd")), "the model has no joint `hnd`; did you mean `hand`?");
-        assert!(error(Limb::chain("hand", "shoulder")).contains("`shoulder` does not hang from `hand`"));
+        assert_eq!(
+            error(Limb::chain("shoulder", "hnd")),
+            "the model has no joint `hnd`; did you mean `hand`?"
+        );
+        assert!(
+            error(Limb::chain("hand", "shoulder")).contains("`shoulder` does not hang from `hand`")
+        );
         assert!(error(Limb::chain("tail", "hand")).contains("does not hang"));
         assert!(error(Limb::chain("hand", "hand")).contains("does not hang"));
         assert!(error(Limb::two_bone("elbow", "hand")).contains("no joint between"));

@@ -67,11 +67,27 @@ impl TryFrom<Unchecked> for LookChain {
     type Error = &'static str;
 
     fn try_from(chain: Unchecked) -> Result<Self, Self::Error> {
-        let Unchecked { yaw_limit, pitch_limit, eye_limit, speed, joints, eyes, base_axes } = chain;
+        let Unchecked {
+            yaw_limit,
+            pitch_limit,
+            eye_limit,
+            speed,
+            joints,
+            eyes,
+            base_axes,
+        } = chain;
         if joints.is_empty() {
             return Err("a chain that looks has no joints");
         }
-        Ok(Self { yaw_limit, pitch_limit, eye_limit, speed, joints, eyes, base_axes })
+        Ok(Self {
+            yaw_limit,
+            pitch_limit,
+            eye_limit,
+            speed,
+            joints,
+            eyes,
+            base_axes,
+        })
     }
 }
 
@@ -105,11 +121,20 @@ impl LookChain {
         };
         let facing = |joint| direction(rest(joint)? * forward);
         let mut chain = Vec::new();
-        for &(joint, weight) in joints.iter().filter(|(_, weight)| *weight > 0.0 && weight.is_finite()) {
-            chain.push(LookJoint { joint, share: weight, forward: facing(joint)? });
+        for &(joint, weight) in joints
+            .iter()
+            .filter(|(_, weight)| *weight > 0.0 && weight.is_finite())
+        {
+            chain.push(LookJoint {
+                joint,
+                share: weight,
+                forward: facing(joint)?,
+            });
         }
         let last = chain.last()?.joint;
-        if chain.windows(2).any(|pair| !skeleton.descends(pair[1].joint, pair[0].joint))
+        if chain
+            .windows(2)
+            .any(|pair| !skeleton.descends(pair[1].joint, pair[0].joint))
             || eyes.iter().any(|&eye| !skeleton.descends(eye, last))
         {
             return None;
@@ -121,7 +146,15 @@ impl LookChain {
             joint.share = (made / whole).min(1.0);
         }
         chain.last_mut()?.share = 1.0;
-        let eyes = eyes.iter().map(|&joint| Some(Eye { joint, forward: facing(joint)? })).collect::<Option<_>>()?;
+        let eyes = eyes
+            .iter()
+            .map(|&joint| {
+                Some(Eye {
+                    joint,
+                    forward: facing(joint)?,
+                })
+            })
+            .collect::<Option<_>>()?;
         let base_axes = match skeleton.ancestors(chain[0].joint).next() {
             None => [forward, up],
             Some(base) => {
@@ -129,18 +162,31 @@ impl LookChain {
                 [direction(rest * forward)?, direction(rest * up)?]
             }
         };
-        let [yaw_limit, pitch_limit, eye_limit, speed] = [80.0_f32, 50.0, 25.0, 360.0].map(f32::to_radians);
-        Some(Self { yaw_limit, pitch_limit, eye_limit, speed, joints: chain, eyes, base_axes })
+        let [yaw_limit, pitch_limit, eye_limit, speed] =
+            [80.0_f32, 50.0, 25.0, 360.0].map(f32::to_radians);
+        Some(Self {
+            yaw_limit,
+            pitch_limit,
+            eye_limit,
+            speed,
+            joints: chain,
+            eyes,
+            base_axes,
+        })
     }
 
     /// The joints that turn, parents first, and the eyes.
     pub fn joints(&self) -> impl Iterator<Item = JointIndex> + '_ {
-        self.joints.iter().map(|joint| joint.joint).chain(self.eyes.iter().map(|eye| eye.joint))
+        self.joints
+            .iter()
+            .map(|joint| joint.joint)
+            .chain(self.eyes.iter().map(|eye| eye.joint))
     }
 
     /// Whether the skeleton has all its joints.
     pub(super) fn fits(&self, skeleton: &Skeleton) -> bool {
-        self.joints().all(|joint| usize::from(joint) < skeleton.len())
+        self.joints()
+            .all(|joint| usize::from(joint) < skeleton.len())
     }
 
     /// The last joint that turns before the eyes do: the one that ends up looking at the target.
@@ -152,7 +198,8 @@ impl LookChain {
     /// where the joint above the chain faces. `model` are the joints' matrices.
     pub fn direction(&self, turn: Vec2, skeleton: &Skeleton, model: &[Affine3A]) -> Vec3 {
         let Frame { side, up, forward } = self.frame(skeleton, model);
-        let ((yaw_sin, yaw_cos), (pitch_sin, pitch_cos)) = (sin_cos_f32(turn.x), sin_cos_f32(turn.y));
+        let ((yaw_sin, yaw_cos), (pitch_sin, pitch_cos)) =
+            (sin_cos_f32(turn.x), sin_cos_f32(turn.y));
         ((side * yaw_sin + forward * yaw_cos) * pitch_cos + up * pitch_sin).into()
     }
 
@@ -161,20 +208,43 @@ impl LookChain {
     ///
     /// # Panics
     /// If the pose is of another skeleton.
-    pub fn run(&self, state: &mut LookState, target: Option<Vec3>, weight: f32, dt: f32, pose: &mut PoseMut) {
+    pub fn run(
+        &self,
+        state: &mut LookState,
+        target: Option<Vec3>,
+        weight: f32,
+        dt: f32,
+        pose: &mut PoseMut,
+    ) {
         self.solve(state, target, weight, dt, pose);
         pose.update();
     }
 
     /// As [`Self::run`], without updating the matrices.
-    pub(super) fn solve(&self, state: &mut LookState, target: Option<Vec3>, weight: f32, dt: f32, pose: &mut PoseMut) {
+    pub(super) fn solve(
+        &self,
+        state: &mut LookState,
+        target: Option<Vec3>,
+        weight: f32,
+        dt: f32,
+        pose: &mut PoseMut,
+    ) {
         simd::dispatch!(_wide => self.solve_inlined(state, target, weight, dt, pose));
     }
 
     #[inline(always)]
-    fn solve_inlined(&self, state: &mut LookState, target: Option<Vec3>, weight: f32, dt: f32, pose: &mut PoseMut) {
+    fn solve_inlined(
+        &self,
+        state: &mut LookState,
+        target: Option<Vec3>,
+        weight: f32,
+        dt: f32,
+        pose: &mut PoseMut,
+    ) {
         let weight = clamp_weight(weight);
-        let target = target.filter(|target| target.is_finite() && weight > 0.0).map(Vec3A::from);
+        let target = target
+            .filter(|target| target.is_finite() && weight > 0.0)
+            .map(Vec3A::from);
         if target.is_none() && state.turn == Vec2::ZERO {
             return;
         }
@@ -195,7 +265,11 @@ impl LookChain {
                 let way = target - self.place_of_head(frame.turn(heading, turn), pose);
                 let distance = way.length();
                 // Angles don't depend on the length, unless it is hard to work with.
-                let Some(way) = (if (1e-12..1e12).contains(&distance) { Some(way) } else { direction(way) }) else {
+                let Some(way) = (if (1e-12..1e12).contains(&distance) {
+                    Some(way)
+                } else {
+                    direction(way)
+                }) else {
                     break;
                 };
                 wish = self.wish(now, frame.angles(way), state.turn.x) * weight;
@@ -208,7 +282,11 @@ impl LookChain {
             }
         }
         let most = (self.speed * dt).max(0.0);
-        state.turn = if most.is_finite() { toward(state.turn, wish, most) } else { wish };
+        state.turn = if most.is_finite() {
+            toward(state.turn, wish, most)
+        } else {
+            wish
+        };
         if state.turn != Vec2::ZERO {
             // Parts of one turn have one axis, so it makes no difference that each turns those after it. A joint makes the turn
             // from one part to the next, which is normalized only once, in the end.
@@ -217,7 +295,8 @@ impl LookChain {
             let (mut before, mut before_w) = (0.0, 1.0);
             for joint in &self.joints {
                 let (share, w) = (joint.share, 1.0 - joint.share + whole.w * joint.share);
-                let turn = (vector * (share - before)).extend(w * before_w + square * share * before);
+                let turn =
+                    (vector * (share - before)).extend(w * before_w + square * share * before);
                 pose.turn(joint.joint, Quat::from_vec4(turn));
                 (before, before_w) = (share, w);
             }
@@ -240,7 +319,10 @@ impl LookChain {
             let limit = limit.max(0.0);
             angle.clamp(-limit, limit)
         };
-        Vec2::new(limited(yaw, self.yaw_limit), limited(target.y, self.pitch_limit)) - now
+        Vec2::new(
+            limited(yaw, self.yaw_limit),
+            limited(target.y, self.pitch_limit),
+        ) - now
     }
 
     /// Where the last joint is after the chain has turned.
@@ -251,8 +333,10 @@ impl LookChain {
         for pair in self.joints.windows(2) {
             let bone = at(pair[1].joint) - at(pair[0].joint);
             // As `part(turn, share) * bone`, without its square root.
-            let (vector, w) =
-                (Vec3A::from_vec4(turn.into()) * pair[0].share, 1.0 - pair[0].share + turn.w * pair[0].share);
+            let (vector, w) = (
+                Vec3A::from_vec4(turn.into()) * pair[0].share,
+                1.0 - pair[0].share + turn.w * pair[0].share,
+            );
             let across = vector.cross(bone);
             let double = 2.0 / (vector.length_squared() + w * w);
             place += bone + (across * w + vector.cross(across)) * double;
@@ -265,15 +349,29 @@ impl LookChain {
     fn frame(&self, skeleton: &Skeleton, model: &[Affine3A]) -> Frame {
         let base = skeleton.ancestors(self.joints[0].joint).next();
         let base = base.and_then(|base| model.get(usize::from(base)));
-        let [forward, up] = self.base_axes.map(|axis| base.map_or(axis, |base| base.transform_vector3a(axis)));
+        let [forward, up] = self
+            .base_axes
+            .map(|axis| base.map_or(axis, |base| base.transform_vector3a(axis)));
         // Usually of unit length already, because few characters are scaled.
-        let off = Vec3A::new(forward.length_squared() - 1.0, up.length_squared() - 1.0, forward.dot(up));
+        let off = Vec3A::new(
+            forward.length_squared() - 1.0,
+            up.length_squared() - 1.0,
+            forward.dot(up),
+        );
         if off.abs().max_element() < 1e-5 {
-            return Frame { side: up.cross(forward), up, forward };
+            return Frame {
+                side: up.cross(forward),
+                up,
+                forward,
+            };
         }
         let up = direction(up).unwrap_or(Vec3A::Y);
         let forward = across(forward, up).unwrap_or_else(|| up.any_orthonormal_vector());
-        Frame { side: up.cross(forward), up, forward }
+        Frame {
+            side: up.cross(forward),
+            up,
+            forward,
+        }
     }
 
     #[inline(always)]
@@ -283,7 +381,10 @@ impl LookChain {
         for eye in &self.eyes {
             pose.update_joints([eye.joint]);
             let facing = pose.model[usize::from(eye.joint)].transform_vector3a(eye.forward);
-            let turn = arc(facing, target - pose.model[usize::from(eye.joint)].translation);
+            let turn = arc(
+                facing,
+                target - pose.model[usize::from(eye.joint)].translation,
+            );
             let sine = turn.xyz().length();
             let share = if sine > limit { limit / sine } else { 1.0 };
             pose.turn(eye.joint, part(turn, share * weight));
@@ -310,7 +411,9 @@ impl Frame {
     /// The sine and cosine of a direction's yaw.
     #[inline(always)]
     fn heading(&self, direction: Vec3A) -> Vec2 {
-        Vec2::new(self.side.dot(direction), self.forward.dot(direction)).try_normalize().unwrap_or(Vec2::Y)
+        Vec2::new(self.side.dot(direction), self.forward.dot(direction))
+            .try_normalize()
+            .unwrap_or(Vec2::Y)
     }
 
     /// The rotation, in model space, from a heading, of any pitch, by a yaw and a pitch: by less than half a turn.
@@ -318,11 +421,13 @@ impl Frame {
     fn turn(&self, heading: Vec2, turn: Vec2) -> Quat {
         // The product of a yaw back to zero, a pitch, and the yaw of the sum, with what cancels out left out.
         let half = 0.5 * turn;
-        let ((pitch_sin, pitch_cos), (yaw_sin, yaw_cos)) = (sin_cos_f32(half.y), sin_cos_f32(half.x));
+        let ((pitch_sin, pitch_cos), (yaw_sin, yaw_cos)) =
+            (sin_cos_f32(half.y), sin_cos_f32(half.x));
         // The yaw between both.
         let sin = heading.x * yaw_cos + heading.y * yaw_sin;
         let cos = heading.y * yaw_cos - heading.x * yaw_sin;
-        let vector = (self.forward * sin - self.side * cos) * pitch_sin + self.up * (pitch_cos * yaw_sin);
+        let vector =
+            (self.forward * sin - self.side * cos) * pitch_sin + self.up * (pitch_cos * yaw_sin);
         let turn = Quat::from_vec4(vector.extend(pitch_cos * yaw_cos));
         if turn.w < 0.0 { -turn } else { turn }
     }
@@ -333,7 +438,11 @@ impl Frame {
 fn toward(from: Vec2, to: Vec2, most: f32) -> Vec2 {
     let way = to - from;
     let length = way.length();
-    if length <= most { to } else { from + way * (most / length) }
+    if length <= most {
+        to
+    } else {
+        from + way * (most / length)
+    }
 }
 
 #[cfg(test)]
@@ -362,7 +471,14 @@ mod tests {
     }
 
     fn look(skeleton: &Skeleton) -> LookChain {
-        LookChain::new(skeleton, &[(1, 0.3), (2, 0.3), (3, 0.6)], &[4, 5], Vec3::Z, Vec3::Y).unwrap()
+        LookChain::new(
+            skeleton,
+            &[(1, 0.3), (2, 0.3), (3, 0.6)],
+            &[4, 5],
+            Vec3::Z,
+            Vec3::Y,
+        )
+        .unwrap()
     }
 
     struct Seen {
@@ -372,38 +488,73 @@ mod tests {
         turns: [f32; 3],
     }
 
-    fn run(skeleton: &Skeleton, look: &LookChain, state: &mut LookState, target: Option<Vec3>, dt: f32) -> Seen {
+    fn run(
+        skeleton: &Skeleton,
+        look: &LookChain,
+        state: &mut LookState,
+        target: Option<Vec3>,
+        dt: f32,
+    ) -> Seen {
         let (mut local, mut model) = (skeleton.rest().to_vec(), skeleton.rest_model().to_vec());
         let mut pose = PoseMut::new(skeleton, &mut local, &mut model);
         look.run(state, target, 1.0, dt, &mut pose);
         let facing = |joint: JointIndex| {
-            let rest = Mat3::from(skeleton.rest_model()[usize::from(joint)].matrix3).inverse() * Vec3::Z;
-            [pose.position(joint), Mat3::from(pose.model[usize::from(joint)].matrix3) * rest]
+            let rest =
+                Mat3::from(skeleton.rest_model()[usize::from(joint)].matrix3).inverse() * Vec3::Z;
+            [
+                pose.position(joint),
+                Mat3::from(pose.model[usize::from(joint)].matrix3) * rest,
+            ]
         };
-        let turns = [1, 2, 3].map(|joint| pose.rotation(joint).angle_between(skeleton.rest_of(joint).rotation));
-        Seen { head: facing(3), eyes: [4, 5].map(facing), turns }
+        let turns = [1, 2, 3].map(|joint| {
+            pose.rotation(joint)
+                .angle_between(skeleton.rest_of(joint).rotation)
+        });
+        Seen {
+            head: facing(3),
+            eyes: [4, 5].map(facing),
+            turns,
+        }
     }
 
     fn angle([place, facing]: [Vec3; 2], target: Vec3) -> f32 {
         // More exact for small angles than the arc cosine.
-        facing.normalize().cross((target - place).normalize()).length()
+        facing
+            .normalize()
+            .cross((target - place).normalize())
+            .length()
     }
 
     #[test]
     fn head_and_eyes_look_exactly_at_what_is_within_the_limits() {
         let (skeleton, mut random) = (skeleton(), fastrand::Rng::with_seed(5));
-        let look = LookChain { speed: f32::INFINITY, ..look(&skeleton) };
+        let look = LookChain {
+            speed: f32::INFINITY,
+            ..look(&skeleton)
+        };
         for _ in 0..1000 {
             let (yaw, pitch) = ((random.f32() - 0.5) * 2.4, (random.f32() - 0.5) * 1.4);
             let toward = Quat::from_rotation_y(yaw) * Quat::from_rotation_x(pitch) * Vec3::Z;
             let target = Vec3::Y * 1.7 + toward * (1.0 + 9.0 * random.f32());
-            let seen = run(&skeleton, &look, &mut LookState::default(), Some(target), 0.01);
+            let seen = run(
+                &skeleton,
+                &look,
+                &mut LookState::default(),
+                Some(target),
+                0.01,
+            );
             // A hundredth of a degree for the head.
             assert!(angle(seen.head, target) < 2e-3, "{target}");
-            assert!(seen.eyes.iter().all(|eye| angle(*eye, target) < 1e-5), "{target}");
+            assert!(
+                seen.eyes.iter().all(|eye| angle(*eye, target) < 1e-5),
+                "{target}"
+            );
             assert!(seen.head[1].dot(target - seen.head[0]) > 0.0);
             let [spine, neck, head] = seen.turns;
-            assert!((spine - neck).abs() < 0.02 + 0.05 * spine && (head - 2.0 * neck).abs() < 0.03 + 0.1 * head);
+            assert!(
+                (spine - neck).abs() < 0.02 + 0.05 * spine
+                    && (head - 2.0 * neck).abs() < 0.03 + 0.1 * head
+            );
         }
     }
 
@@ -425,10 +576,18 @@ mod tests {
             last = yaw;
         }
         let behind = |x: f32| Some(Vec3::new(x, 1.7, -5.0));
-        let mut settle = |x| (0..60).map(|_| run(&skeleton, &look, &mut state, behind(x), 0.1)).last().unwrap();
+        let mut settle = |x| {
+            (0..60)
+                .map(|_| run(&skeleton, &look, &mut state, behind(x), 0.1))
+                .last()
+                .unwrap()
+        };
         let right = settle(4.0).head[1].x;
         assert!(right > 0.9, "{right}");
-        assert!((settle(-1.0).head[1].x - right).abs() < 1e-2, "it keeps its side");
+        assert!(
+            (settle(-1.0).head[1].x - right).abs() < 1e-2,
+            "it keeps its side"
+        );
         assert!(settle(-4.0).head[1].x < -0.9);
     }
 
@@ -436,7 +595,13 @@ mod tests {
     fn without_a_target_the_joints_turn_back_and_cost_nothing() {
         let skeleton = skeleton();
         let (look, mut state) = (look(&skeleton), LookState::default());
-        run(&skeleton, &look, &mut state, Some(Vec3::new(3.0, 2.0, 1.0)), 1.0);
+        run(
+            &skeleton,
+            &look,
+            &mut state,
+            Some(Vec3::new(3.0, 2.0, 1.0)),
+            1.0,
+        );
         assert!(state.turn.x > 0.5);
         run(&skeleton, &look, &mut state, None, 0.05);
         let between = state;
@@ -454,11 +619,26 @@ mod tests {
             LookChain::new(&skeleton, joints, eyes, forward, Vec3::Y)
         };
         assert!(new(&[], &[], Vec3::Z).is_none() && new(&[(3, 0.0)], &[], Vec3::Z).is_none());
-        assert!(new(&[(3, 1.0), (2, 1.0)], &[], Vec3::Z).is_none() && new(&[(3, 1.0)], &[2], Vec3::Z).is_none());
-        assert!(new(&[(3, 1.0)], &[], Vec3::Y).is_none() && new(&[(99, 1.0)], &[], Vec3::Z).is_none());
-        let look = LookChain { speed: f32::NAN, ..new(&[(0, 1.0), (3, 1.0)], &[4], Vec3::Z).unwrap() };
+        assert!(
+            new(&[(3, 1.0), (2, 1.0)], &[], Vec3::Z).is_none()
+                && new(&[(3, 1.0)], &[2], Vec3::Z).is_none()
+        );
+        assert!(
+            new(&[(3, 1.0)], &[], Vec3::Y).is_none() && new(&[(99, 1.0)], &[], Vec3::Z).is_none()
+        );
+        let look = LookChain {
+            speed: f32::NAN,
+            ..new(&[(0, 1.0), (3, 1.0)], &[4], Vec3::Z).unwrap()
+        };
         let head = skeleton.rest_model()[3].translation.into();
-        for target in [Vec3::NAN, Vec3::INFINITY, Vec3::MAX, head, head + Vec3::Y * 1e-30, -Vec3::Z] {
+        for target in [
+            Vec3::NAN,
+            Vec3::INFINITY,
+            Vec3::MAX,
+            head,
+            head + Vec3::Y * 1e-30,
+            -Vec3::Z,
+        ] {
             for dt in [0.0, 0.1, f32::INFINITY, f32::NAN, -1.0] {
                 let mut state = LookState::default();
                 let seen = run(&skeleton, &look, &mut state, Some(target), dt);

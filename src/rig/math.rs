@@ -24,7 +24,11 @@ pub(super) fn direction(v: Vec3A) -> Option<Vec3A> {
 #[inline(always)]
 pub(super) fn across(v: Vec3A, along: Vec3A) -> Option<Vec3A> {
     let square = v.length_squared();
-    let (v, square) = if USUAL.contains(&square) { (v, square) } else { (direction(v)?, 1.0) };
+    let (v, square) = if USUAL.contains(&square) {
+        (v, square)
+    } else {
+        (direction(v)?, 1.0)
+    };
     let rejected = v - along * v.dot(along);
     let left = rejected.length_squared();
     (left > 1e-8 * square && left > 0.0).then(|| rejected * (1.0 / left.sqrt()))
@@ -62,7 +66,9 @@ fn opposite_arc(from: Vec3A, to: Vec3A) -> Quat {
 
 /// The rotation about a unit axis that takes `from` to `to`, both projected onto the plane of rotation.
 pub(super) fn arc_about(axis: Vec3A, from: Vec3A, to: Vec3A) -> Quat {
-    let (Some(from), Some(to)) = (across(from, axis), across(to, axis)) else { return Quat::IDENTITY };
+    let (Some(from), Some(to)) = (across(from, axis), across(to, axis)) else {
+        return Quat::IDENTITY;
+    };
     about(axis, from.cross(to).dot(axis), from.dot(to)).normalize()
 }
 
@@ -70,7 +76,11 @@ pub(super) fn arc_about(axis: Vec3A, from: Vec3A, to: Vec3A) -> Quat {
 #[inline(always)]
 fn about(axis: Vec3A, sin: f32, cos: f32) -> Quat {
     // Both have the tangent of half the angle. One of them vanishes without a turn, and the other with half a turn.
-    Quat::from_vec4(if cos > 0.0 { (axis * sin).extend(1.0 + cos) } else { (axis * (1.0 - cos)).extend(sin) })
+    Quat::from_vec4(if cos > 0.0 {
+        (axis * sin).extend(1.0 + cos)
+    } else {
+        (axis * (1.0 - cos)).extend(sin)
+    })
 }
 
 /// The fraction `weight` of a rotation, by nlerp from the identity.
@@ -90,7 +100,9 @@ pub(super) fn at_distance(from: Vec3A, toward: Vec3A, length: f32) -> Vec3A {
 
 /// Rotates the tip of a limb to a rotation in model space. Its matrix is out of date afterwards.
 pub(super) fn turn_tip(pose: &mut PoseMut, tip: JointIndex, rotation: Option<Quat>, weight: f32) {
-    let Some(rotation) = rotation.filter(|rotation| rotation.is_finite()) else { return };
+    let Some(rotation) = rotation.filter(|rotation| rotation.is_finite()) else {
+        return;
+    };
     let now = pose.rotation(tip);
     let turn = pose.rotation_above(tip).conjugate() * unit(rotation) * now.conjugate();
     pose.set_rotation(tip, unit(part(turn, weight) * now));
@@ -109,7 +121,10 @@ pub(super) fn fold(
     side: Vec3A,
 ) -> [Quat; 2] {
     // Within what the limb can reach, folded or straight.
-    let distance = distance.min(l1 + l2).max((l1 - l2).abs()).max(1e-6 * (l1 + l2));
+    let distance = distance
+        .min(l1 + l2)
+        .max((l1 - l2).abs())
+        .max(1e-6 * (l1 + l2));
     // The angle at the root, by the law of cosines.
     let cos = ((l1 * l1 + distance * distance - l2 * l2) / (2.0 * l1 * distance)).clamp(-1.0, 1.0);
     let sin = (1.0 - cos * cos).sqrt();
@@ -127,8 +142,15 @@ pub(super) fn fold(
     let after = [new_upper, side.cross(along), side * cos - along * sin];
     // From one angle of the knee to the other.
     let knee_cos = upper.dot(lower);
-    let (new_sin, new_cos) = (sin * distance * (1.0 / l2), (cos * distance - l1) * (1.0 / l2));
-    let knee = about(hinge, new_sin * knee_cos - new_cos * knee_sin, knee_cos * new_cos + knee_sin * new_sin);
+    let (new_sin, new_cos) = (
+        sin * distance * (1.0 / l2),
+        (cos * distance - l1) * (1.0 / l2),
+    );
+    let knee = about(
+        hinge,
+        new_sin * knee_cos - new_cos * knee_sin,
+        knee_cos * new_cos + knee_sin * new_sin,
+    );
     [from_axes_to_axes(before, after), knee.normalize()]
 }
 

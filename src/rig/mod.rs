@@ -37,7 +37,9 @@ mod wind;
 pub use action::{FeetAction, LookAction, RigAction, RigJoints, RigScratch, SpringAction};
 pub use chain::{ChainIk, IkScratch};
 pub use colliders::Collider;
-pub use feet::{Feet, FeetFrame, FeetLimits, FeetState, FootPlan, GroundHit, GroundRay, Landing, LegJoints};
+pub use feet::{
+    Feet, FeetFrame, FeetLimits, FeetState, FootPlan, GroundHit, GroundRay, Landing, LegJoints,
+};
 pub use goals::{GoalAction, GoalState};
 pub use ground_mesh::GroundMesh;
 pub use ik::Ik;

@@ -44,14 +44,24 @@ impl Plants {
     /// stands from the clip's start, or all the time, doesn't land.
     pub fn landings(&self) -> impl Iterator<Item = SyncMark> {
         let legs = self.legs.iter().enumerate();
-        let landings = legs.flat_map(|(foot, ranges)| ranges.iter().map(move |range| (foot, range)));
+        let landings =
+            legs.flat_map(|(foot, ranges)| ranges.iter().map(move |range| (foot, range)));
         let lands = |range: &PlantRange| {
             let stands = self.period > 0.0 && range.end - range.start >= self.period;
             !stands && (self.period > 0.0 || range.start > 0.0)
         };
-        let wrapped = |time: f64| if self.period > 0.0 { time.rem_euclid(self.period) } else { time };
+        let wrapped = |time: f64| {
+            if self.period > 0.0 {
+                time.rem_euclid(self.period)
+            } else {
+                time
+            }
+        };
         let landings = landings.filter(move |(_, range)| lands(range));
-        landings.map(move |(foot, range)| SyncMark { time: wrapped(range.start), foot })
+        landings.map(move |(foot, range)| SyncMark {
+            time: wrapped(range.start),
+            foot,
+        })
     }
 
     /// How much a foot is planted at a time, in seconds from the clip's start: 0 in the air, 1 on the ground, and
@@ -62,7 +72,11 @@ impl Plants {
             (((time - range.start) / ramp).min((range.end - time) / ramp)).clamp(0.0, 1.0) as f32
         };
         let weights = self.ranges(leg).iter().map(|range| {
-            let again = if self.period > 0.0 { within(range, time + self.period) } else { 0.0 };
+            let again = if self.period > 0.0 {
+                within(range, time + self.period)
+            } else {
+                0.0
+            };
             within(range, time).max(again)
         });
         weights.fold(0.0, f32::max)
@@ -74,14 +88,31 @@ impl Plants {
     pub fn plan(&self, leg: usize, time: f64) -> FootPlan {
         let weight = self.weight(leg, time);
         if weight > 0.0 {
-            return FootPlan { weight, landing: None };
+            return FootPlan {
+                weight,
+                landing: None,
+            };
         }
         let places = self.places.get(leg).map_or(&[][..], |places| places);
-        let landings = self.ranges(leg).iter().zip(places).filter_map(|(range, &places)| {
-            let seconds = range.start - time;
-            let seconds = if seconds < 0.0 { seconds + self.period } else { seconds };
-            (seconds >= 0.0).then_some(Landing { seconds: seconds as f32, places })
-        });
-        FootPlan { weight, landing: landings.min_by(|a, b| a.seconds.total_cmp(&b.seconds)) }
+        let landings = self
+            .ranges(leg)
+            .iter()
+            .zip(places)
+            .filter_map(|(range, &places)| {
+                let seconds = range.start - time;
+                let seconds = if seconds < 0.0 {
+                    seconds + self.period
+                } else {
+                    seconds
+                };
+                (seconds >= 0.0).then_some(Landing {
+                    seconds: seconds as f32,
+                    places,
+                })
+            });
+        FootPlan {
+            weight,
+            landing: landings.min_by(|a, b| a.seconds.total_cmp(&b.seconds)),
+        }
     }
 }

@@ -55,7 +55,14 @@ pub struct SpringSettings {
 
 impl Default for SpringSettings {
     fn default() -> Self {
-        Self { frequency: 2.0, damping: 0.3, gravity: 0.0, drag: 1.0, radius: 0.0, max_angle: PI }
+        Self {
+            frequency: 2.0,
+            damping: 0.3,
+            gravity: 0.0,
+            drag: 1.0,
+            radius: 0.0,
+            max_angle: PI,
+        }
     }
 }
 
@@ -154,7 +161,10 @@ impl Springs {
             chain_of[joint] = chain_of[joint].or(above);
         }
         let ends = bone_ends(skeleton);
-        let mut springs = Self { colliders: Self::known(skeleton, colliders), ..Self::default() };
+        let mut springs = Self {
+            colliders: Self::known(skeleton, colliders),
+            ..Self::default()
+        };
         // Each joint's place among the springs' joints.
         let mut places: Vec<Option<u16>> = vec![None; skeleton.len()];
         // A joint waits for the ones above it that swing. Those that wait for equally many don't wait for each other, so a
@@ -169,21 +179,37 @@ impl Springs {
         order.sort_by_key(|&joint| depths[usize::from(joint)]);
         for joint in order {
             let index = usize::from(joint);
-            let (Some(chain), Some(end)) = (chain_of[index], ends[index]) else { continue };
+            let (Some(chain), Some(end)) = (chain_of[index], ends[index]) else {
+                continue;
+            };
             let above = skeleton.parents()[index];
-            let parent = std::iter::successors(above, |&above| skeleton.parents()[usize::from(above)])
-                .find_map(|above| places[usize::from(above)]);
-            let only = above.is_some_and(|above| ends[usize::from(above)].is_some_and(|end| end.children == 1));
+            let parent =
+                std::iter::successors(above, |&above| skeleton.parents()[usize::from(above)])
+                    .find_map(|above| places[usize::from(above)]);
+            let only = above
+                .is_some_and(|above| ends[usize::from(above)].is_some_and(|end| end.children == 1));
             let at_end = only && above.and_then(|above| places[usize::from(above)]).is_some();
             places[index] = Some(springs.joints.len() as u16);
-            springs.joints.push(SpringJoint { joint, parent, at_end, forks: false, end: Some(end.point), chain });
+            springs.joints.push(SpringJoint {
+                joint,
+                parent,
+                at_end,
+                forks: false,
+                end: Some(end.point),
+                chain,
+            });
             springs.longest = springs.longest.max(end.length);
             if let Some(parent) = parent.map(|parent| &mut springs.joints[usize::from(parent)]) {
                 parent.forks |= !at_end;
                 parent.end = parent.end.filter(|_| !at_end);
             }
         }
-        springs.roots = springs.joints.iter().filter(|joint| joint.parent.is_none()).map(|joint| joint.joint).collect();
+        springs.roots = springs
+            .joints
+            .iter()
+            .filter(|joint| joint.parent.is_none())
+            .map(|joint| joint.joint)
+            .collect();
         springs.chains = chains.iter().map(|chain| springs.prepare(chain)).collect();
         springs
     }
@@ -210,26 +236,56 @@ impl Springs {
 
     /// Keeps the indices of the colliders, which chains refer to.
     fn known(skeleton: &Skeleton, colliders: &[Collider]) -> Vec<Collider> {
-        let nowhere = |collider: &Collider| Collider { joint: 0, radius: 0.0, ..*collider };
+        let nowhere = |collider: &Collider| Collider {
+            joint: 0,
+            radius: 0.0,
+            ..*collider
+        };
         let known = |collider: &Collider| usize::from(collider.joint) < skeleton.len();
         if skeleton.is_empty() {
             return Vec::new();
         }
-        colliders.iter().map(|collider| if known(collider) { *collider } else { nowhere(collider) }).collect()
+        colliders
+            .iter()
+            .map(|collider| {
+                if known(collider) {
+                    *collider
+                } else {
+                    nowhere(collider)
+                }
+            })
+            .collect()
     }
 
     fn prepare(&self, chain: &SpringChain) -> Chain {
-        let SpringSettings { frequency, damping, gravity, drag, radius, max_angle } = chain.settings;
+        let SpringSettings {
+            frequency,
+            damping,
+            gravity,
+            drag,
+            radius,
+            max_angle,
+        } = chain.settings;
         let within = |value: f32, most: f32| if value > 0.0 { value.min(most) } else { 0.0 };
-        let (frequency, damping, drag) = (within(frequency, 60.0), within(damping, 100.0), within(drag, 1000.0));
+        let (frequency, damping, drag) = (
+            within(frequency, 60.0),
+            within(damping, 100.0),
+            within(drag, 1000.0),
+        );
         let rate = TAU * frequency;
         let touches = |&&index: &&u16| {
-            self.colliders.get(usize::from(index)).is_some_and(|c| c.radius > 0.0 && c.radius.is_finite())
+            self.colliders
+                .get(usize::from(index))
+                .is_some_and(|c| c.radius > 0.0 && c.radius.is_finite())
         };
         Chain {
             step: Step::new(frequency.into(), damping.into(), drag.into()),
             stiffness: rate * rate,
-            gravity: if gravity.is_finite() { gravity.clamp(-1e3, 1e3) } else { 0.0 },
+            gravity: if gravity.is_finite() {
+                gravity.clamp(-1e3, 1e3)
+            } else {
+                0.0
+            },
             drag,
             radius: within(radius, f32::MAX),
             limit: (max_angle < PI).then(|| sin_cos_f32(within(max_angle, PI)).1),
@@ -259,7 +315,10 @@ fn bone_ends(skeleton: &Skeleton) -> Vec<Option<BoneEnd>> {
             *count += 1;
         }
     }
-    let size = model.iter().map(|joint| joint.translation.abs().max_element()).fold(0.0, f32::max);
+    let size = model
+        .iter()
+        .map(|joint| joint.translation.abs().max_element())
+        .fold(0.0, f32::max);
     let end = |joint: usize| {
         let at = model[joint].translation;
         let (sum, count) = children[joint];
@@ -268,8 +327,15 @@ fn bone_ends(skeleton: &Skeleton) -> Vec<Option<BoneEnd>> {
             Some(parent) => at + (at - model[usize::from(parent)].translation),
             None => at,
         };
-        let (length, point) = ((end - at).length(), model[joint].inverse().transform_point3a(end));
-        (length > 1e-5 * size && point.is_finite()).then_some(BoneEnd { point, length, children: count })
+        let (length, point) = (
+            (end - at).length(),
+            model[joint].inverse().transform_point3a(end),
+        );
+        (length > 1e-5 * size && point.is_finite()).then_some(BoneEnd {
+            point,
+            length,
+            children: count,
+        })
     };
     (0..skeleton.len()).map(end).collect()
 }

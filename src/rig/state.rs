@@ -10,7 +10,10 @@ use serde::{Deserialize, Serialize};
 /// Everything else follows from the controller, the transforms and `dt`. Store it along with a
 /// [`ControllerSnapshot`](crate::controller::ControllerSnapshot) to return to a moment exactly.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "bevy", derive(bevy::prelude::Component, bevy::reflect::Reflect))]
+#[cfg_attr(
+    feature = "bevy",
+    derive(bevy::prelude::Component, bevy::reflect::Reflect)
+)]
 #[cfg_attr(feature = "bevy", reflect(Component, Clone, Default, PartialEq))]
 #[serde(default)]
 pub struct RigState {

@@ -20,7 +20,9 @@ impl TurnSpeeds {
     /// The fastest turns in clips, which must be bound to the skeleton. Clips of differences don't count.
     pub fn new<'c>(skeleton: &Skeleton, clips: impl IntoIterator<Item = &'c SkeletalClip>) -> Self {
         let mut joints = vec![Self::SLOWEST; skeleton.len()];
-        let bound = clips.into_iter().filter(|clip| clip.rows().len() == skeleton.rows());
+        let bound = clips
+            .into_iter()
+            .filter(|clip| clip.rows().len() == skeleton.rows());
         for clip in bound.filter(|clip| !clip.additive) {
             for (row, fastest) in joints.chunks_mut(4).enumerate() {
                 raise(fastest, clip, row);
@@ -31,7 +33,10 @@ impl TurnSpeeds {
 
     /// How fast a joint turns at most, in radians per second; at least [`Self::SLOWEST`].
     pub fn of(&self, joint: JointIndex) -> f32 {
-        self.joints.get(usize::from(joint)).copied().unwrap_or(Self::SLOWEST)
+        self.joints
+            .get(usize::from(joint))
+            .copied()
+            .unwrap_or(Self::SLOWEST)
     }
 }
 
@@ -43,15 +48,24 @@ fn raise(fastest: &mut [f32], clip: &SkeletalClip, row: usize) {
     let mut before = clip.rotations_at(row, 0);
     for frame in 1..clip.frame_count() {
         let now = clip.rotations_at(row, frame);
-        let change = [now.x - before.x, now.y - before.y, now.z - before.z, now.w - before.w];
-        let chords = change.into_iter().map(|change| change * change).sum::<Vec4>();
+        let change = [
+            now.x - before.x,
+            now.y - before.y,
+            now.z - before.z,
+            now.w - before.w,
+        ];
+        let chords = change
+            .into_iter()
+            .map(|change| change * change)
+            .sum::<Vec4>();
         before = now;
         let seconds = (clip.frame_time(frame) - clip.frame_time(frame - 1)) as f32;
         for (lane, fastest) in fastest.iter_mut().enumerate() {
             // An angle is less than the square root of 5 chords. What a step changes isn't turned.
             let is_faster = seconds > 0.0 && 5.0 * chords[lane] > (*fastest * seconds).powi(2);
             if is_faster && clip.animates(row * 4 + lane) {
-                let [a, b] = [frame - 1, frame].map(|frame| clip.transform_at(row * 4 + lane, frame).rotation);
+                let [a, b] = [frame - 1, frame]
+                    .map(|frame| clip.transform_at(row * 4 + lane, frame).rotation);
                 *fastest = fastest.max(angle(a, b) / seconds);
             }
         }

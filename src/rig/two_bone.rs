@@ -57,7 +57,16 @@ impl TwoBoneIk {
     /// A limb of three joints that reaches for `target` with a weight of 1.
     pub const fn new([root, mid, tip]: [JointIndex; 3], target: Vec3) -> Self {
         let (pole, pole_angle) = (None, PoleAngle::Bend(0.0));
-        Self { root, mid, tip, target, pole, pole_angle, tip_rotation: None, weight: 1.0 }
+        Self {
+            root,
+            mid,
+            tip,
+            target,
+            pole,
+            pole_angle,
+            tip_rotation: None,
+            weight: 1.0,
+        }
     }
 
     /// Rotates the limb's joints.
@@ -89,7 +98,8 @@ impl TwoBoneIk {
             return false;
         }
         pose.update_joints([self.tip]);
-        let [a, b, c] = [self.root, self.mid, self.tip].map(|joint| pose.model[usize::from(joint)].translation);
+        let [a, b, c] =
+            [self.root, self.mid, self.tip].map(|joint| pose.model[usize::from(joint)].translation);
         let (upper, lower) = (b - a, c - b);
         let (l1, l2) = (upper.length(), lower.length());
         let reach = l1 + l2;
@@ -108,19 +118,27 @@ impl TwoBoneIk {
         };
         let bend = match (pole, self.pole_angle) {
             (None, _) => across(upper, along),
-            (Some(pole), PoleAngle::Bend(angle)) if angle == 0.0 || !angle.is_finite() => Some(pole),
+            (Some(pole), PoleAngle::Bend(angle)) if angle == 0.0 || !angle.is_finite() => {
+                Some(pole)
+            }
             (Some(pole), PoleAngle::Bend(angle)) => {
                 let (sin, cos) = sin_cos_f32(angle);
                 Some(pole * cos + along.cross(pole) * sin)
             }
             (Some(pole), PoleAngle::Blender(angle)) => {
                 // As in Blender, the limb is turned from where its tip is, and then folded or stretched.
-                let (sin, cos) = if angle.is_finite() { sin_cos_f32(angle) } else { (0.0, 1.0) };
+                let (sin, cos) = if angle.is_finite() {
+                    sin_cos_f32(angle)
+                } else {
+                    (0.0, 1.0)
+                };
                 let from = direction(c - a).unwrap_or(along);
-                let side = pose.model[usize::from(self.root)].transform_vector3a(Vec3A::new(cos, 0.0, sin));
+                let side = pose.model[usize::from(self.root)]
+                    .transform_vector3a(Vec3A::new(cos, 0.0, sin));
                 let side = across(side, from);
-                side.zip(across(upper, from))
-                    .map(|(side, bend)| pole * bend.dot(side) + along.cross(pole) * bend.dot(from.cross(side)))
+                side.zip(across(upper, from)).map(|(side, bend)| {
+                    pole * bend.dot(side) + along.cross(pole) * bend.dot(from.cross(side))
+                })
             }
         };
         let side = match bend {

@@ -9,7 +9,10 @@ use serde::{Deserialize, Serialize};
 ///
 /// Gusts travel with it. They follow from the place and the time alone, so a replay gets the same ones.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "bevy", derive(bevy::prelude::Resource, bevy::reflect::Reflect))]
+#[cfg_attr(
+    feature = "bevy",
+    derive(bevy::prelude::Resource, bevy::reflect::Reflect)
+)]
 #[cfg_attr(feature = "bevy", reflect(Resource, Clone, Default, PartialEq))]
 #[serde(default)]
 pub struct Wind {
@@ -24,7 +27,11 @@ pub struct Wind {
 impl Default for Wind {
     /// Still air.
     fn default() -> Self {
-        Self { velocity: Vec3::ZERO, gusts: 0.5, gust_length: 8.0 }
+        Self {
+            velocity: Vec3::ZERO,
+            gusts: 0.5,
+            gust_length: 8.0,
+        }
     }
 }
 
@@ -56,21 +63,43 @@ mod tests {
 
     #[test]
     fn gusts_come_and_go_smoothly_and_travel_with_the_wind() {
-        let wind = Wind { velocity: Vec3::new(3.0, 0.0, 4.0), gusts: 0.5, gust_length: 10.0 };
-        let speeds: Vec<f32> = (0..1000).map(|i| wind.at(Vec3::ZERO, f64::from(i) * 0.01).length()).collect();
-        let (least, most) = speeds.iter().fold((f32::MAX, 0.0_f32), |(a, b), &s| (a.min(s), b.max(s)));
-        assert!((2.5..3.5).contains(&least) && most <= 7.5 && most > 6.5, "{least} {most}");
-        assert!(speeds.windows(2).all(|pair| (pair[0] - pair[1]).abs() < 0.2));
+        let wind = Wind {
+            velocity: Vec3::new(3.0, 0.0, 4.0),
+            gusts: 0.5,
+            gust_length: 10.0,
+        };
+        let speeds: Vec<f32> = (0..1000)
+            .map(|i| wind.at(Vec3::ZERO, f64::from(i) * 0.01).length())
+            .collect();
+        let (least, most) = speeds
+            .iter()
+            .fold((f32::MAX, 0.0_f32), |(a, b), &s| (a.min(s), b.max(s)));
+        assert!(
+            (2.5..3.5).contains(&least) && most <= 7.5 && most > 6.5,
+            "{least} {most}"
+        );
+        assert!(
+            speeds
+                .windows(2)
+                .all(|pair| (pair[0] - pair[1]).abs() < 0.2)
+        );
         let later = wind.at(wind.velocity * 2.0, 12.0);
         assert!(later.distance(wind.at(Vec3::ZERO, 10.0)) < 1e-3);
-        assert_eq!(Wind { gusts: 0.0, ..wind }.at(Vec3::ONE, 7.0), wind.velocity);
+        assert_eq!(
+            Wind { gusts: 0.0, ..wind }.at(Vec3::ONE, 7.0),
+            wind.velocity
+        );
         assert_eq!(Wind::default().at(Vec3::ONE, 7.0), Vec3::ZERO);
     }
 
     #[test]
     fn odd_numbers_are_still_a_velocity() {
         for odd in [0.0, -1.0, f32::NAN, f32::INFINITY] {
-            let wind = Wind { velocity: Vec3::X, gusts: odd, gust_length: odd };
+            let wind = Wind {
+                velocity: Vec3::X,
+                gusts: odd,
+                gust_length: odd,
+            };
             assert!(wind.at(Vec3::splat(1e9), 1e9).is_finite(), "{odd}");
         }
     }

@@ -2,7 +2,9 @@
 
 use super::support::*;
 use bevy::prelude::*;
-use bevy_marionette::{controller::AnimationTrack, import::MaskEntry, model::PlaybackMode, prelude::*};
+use bevy_marionette::{
+    controller::AnimationTrack, import::MaskEntry, model::PlaybackMode, prelude::*,
+};
 use std::time::Duration;
 
 #[test]
@@ -27,7 +29,13 @@ fn a_character_without_an_asset_does_not_mute_those_after_it() {
                 1
             );
         }
-        assert!(without.iter().all(|e| app.world().resource::<Heard>().observed.iter().all(|f| f.entity != *e)));
+        assert!(without.iter().all(|e| {
+            app.world()
+                .resource::<Heard>()
+                .observed
+                .iter()
+                .all(|f| f.entity != *e)
+        }));
         app.words(None);
     }
 }
@@ -41,10 +49,21 @@ fn a_character_with_an_unknown_clip_says_so_once_and_mutes_nobody() {
     for _ in 0..10 {
         app.update(0.5);
     }
-    assert_eq!(app.words(Some(last)).iter().filter(|w| *w == "left").count(), 5);
+    assert_eq!(
+        app.words(Some(last))
+            .iter()
+            .filter(|w| *w == "left")
+            .count(),
+        5
+    );
     let said = logged("moonwalk");
     assert_eq!(said.len(), 1, "{said:?}");
-    assert!(clips().iter().all(|clip| said[0].contains(&format!("`{}`", clip.name))), "{said:?}");
+    assert!(
+        clips()
+            .iter()
+            .all(|clip| said[0].contains(&format!("`{}`", clip.name))),
+        "{said:?}"
+    );
 }
 
 #[test]
@@ -65,7 +84,10 @@ fn a_finished_clip_stays_at_its_end() {
         assert_eq!(app.clip_time(entity), 0.5);
         assert!(app.controller(entity).is_finished());
     }
-    assert_eq!(app.words(Some(entity)), ["started", "off", "land", "finished"]);
+    assert_eq!(
+        app.words(Some(entity)),
+        ["started", "off", "land", "finished"]
+    );
     // It runs backward from there at once: there is no overshoot to undo.
     app.controller(entity).reverse();
     app.update(0.2);
@@ -79,10 +101,17 @@ fn a_transition_of_no_duration_is_a_cut() {
     app.controller(entity).cross_fade("idle", Duration::ZERO);
     app.update(0.1);
     let controller = app.controller(entity);
-    assert!(controller.tracks().all(|track| track.weight.is_finite() && track.unwrapped_position().is_finite()));
+    assert!(
+        controller
+            .tracks()
+            .all(|track| track.weight.is_finite() && track.unwrapped_position().is_finite())
+    );
     assert_eq!(controller.current(), Some("idle"));
-    let playing: Vec<_> =
-        controller.tracks().filter(|t| t.enabled && t.weight > 0.0).map(|t| t.clip().to_owned()).collect();
+    let playing: Vec<_> = controller
+        .tracks()
+        .filter(|t| t.enabled && t.weight > 0.0)
+        .map(|t| t.clip().to_owned())
+        .collect();
     assert_eq!(playing, ["idle"]);
     assert!((app.clip_time(entity) - 0.1).abs() < 1e-9);
 }
@@ -94,12 +123,24 @@ fn a_clip_of_no_length_leaves_no_nan() {
     for speed in [1.0, -1.0, 0.0] {
         let mut controller = AnimationController::default();
         controller.add_track(AnimationTrack::new("pose").speed(speed));
-        controller.add_track(AnimationTrack::new("pose").speed(speed).playback(PlaybackMode::PingPong));
-        controller.add_track(AnimationTrack::new("pose").speed(speed).playback(PlaybackMode::Once));
+        controller.add_track(
+            AnimationTrack::new("pose")
+                .speed(speed)
+                .playback(PlaybackMode::PingPong),
+        );
+        controller.add_track(
+            AnimationTrack::new("pose")
+                .speed(speed)
+                .playback(PlaybackMode::Once),
+        );
         let entity = app.spawn_with(&handle, controller);
         for dt in [0.0, 0.1, 100.0] {
             app.update(dt);
-            assert!(app.controller(entity).tracks().all(|t| t.position() == 0.0 && t.unwrapped_position().is_finite()));
+            assert!(
+                app.controller(entity)
+                    .tracks()
+                    .all(|t| t.position() == 0.0 && t.unwrapped_position().is_finite())
+            );
         }
     }
 }
@@ -113,7 +154,11 @@ fn ping_pong_turns_at_both_ends_and_fires_both_ways() {
     app.update(1.0);
     assert!((app.clip_time(entity) - 0.2).abs() < 1e-9);
     let words = app.words(Some(entity));
-    assert_eq!(words.iter().filter(|w| *w == "pass").count(), 2, "{words:?}");
+    assert_eq!(
+        words.iter().filter(|w| *w == "pass").count(),
+        2,
+        "{words:?}"
+    );
     app.update(0.1);
     assert_eq!(app.words(Some(entity)), ["pass"]);
 }
@@ -138,9 +183,18 @@ fn scrubbing_while_paused_fires_what_lies_between() {
 fn masks_have_shares_between_none_and_all() {
     let mut app = TestApp::new();
     let mut manifest = manifest();
-    manifest.masks.insert("soft".into(), MaskEntry { roots: vec!["hand".into()], falloff: 2 });
+    manifest.masks.insert(
+        "soft".into(),
+        MaskEntry {
+            roots: vec!["hand".into()],
+            falloff: 2,
+        },
+    );
     let handle = app.add(chain(&clips()), &manifest);
     let mask = &app.asset(&handle).unwrap().masks["soft"];
     let shares: Vec<f32> = (0..3).map(|joint| mask.get(joint)).collect();
-    assert!(shares[0] > 0.0 && shares[0] < shares[1] && shares[1] < shares[2] && shares[2] == 1.0, "{shares:?}");
+    assert!(
+        shares[0] > 0.0 && shares[0] < shares[1] && shares[1] < shares[2] && shares[2] == 1.0,
+        "{shares:?}"
+    );
 }

@@ -14,26 +14,54 @@ use std::{collections::BTreeSet, sync::Arc, time::Duration};
 /// A loop of one second in which the hand moves along X at a speed.
 fn reaching(name: &str, speed: f32) -> SkeletalClip {
     let frame = |t: f32| {
-        [0.0, 1.0, 1.0].map(|y| JointTransform::new(Vec3::Y * y, Quat::IDENTITY)).map(|mut joint| {
-            joint.translation.x = if joint.translation.y > 0.0 { 0.5 * speed * t } else { 0.0 };
-            joint
-        })
+        [0.0, 1.0, 1.0]
+            .map(|y| JointTransform::new(Vec3::Y * y, Quat::IDENTITY))
+            .map(|mut joint| {
+                joint.translation.x = if joint.translation.y > 0.0 {
+                    0.5 * speed * t
+                } else {
+                    0.0
+                };
+                joint
+            })
     };
     let joints = ["root", "elbow", "hand"].map(Arc::<str>::from).into();
-    let frames = ClipFrames { joints, animated: vec![], transforms: [frame(0.0), frame(1.0)].concat() };
-    SkeletalClip::new(timing(name, 1.0, PlaybackMode::Loop, &[(0.5, name)]), &frames).unwrap()
+    let frames = ClipFrames {
+        joints,
+        animated: vec![],
+        transforms: [frame(0.0), frame(1.0)].concat(),
+    };
+    SkeletalClip::new(
+        timing(name, 1.0, PlaybackMode::Loop, &[(0.5, name)]),
+        &frames,
+    )
+    .unwrap()
 }
 
-fn add(app: &mut TestApp, handle: &Handle<Character>, clip: &SkeletalClip) -> Result<(), AddClipError> {
-    app.world().resource_mut::<Assets<Character>>().get_mut(handle).unwrap().add_clip(clip)
+fn add(
+    app: &mut TestApp,
+    handle: &Handle<Character>,
+    clip: &SkeletalClip,
+) -> Result<(), AddClipError> {
+    app.world()
+        .resource_mut::<Assets<Character>>()
+        .get_mut(handle)
+        .unwrap()
+        .add_clip(clip)
 }
 
 fn remove(app: &mut TestApp, handle: &Handle<Character>, name: &str) -> bool {
-    app.world().resource_mut::<Assets<Character>>().get_mut(handle).unwrap().remove_clip(name).is_some()
+    app.world()
+        .resource_mut::<Assets<Character>>()
+        .get_mut(handle)
+        .unwrap()
+        .remove_clip(name)
+        .is_some()
 }
 
 fn hand(app: &mut TestApp, entity: Entity) -> Vec3 {
-    let ask = move |poses: CharacterPoses| poses.joint_transform(entity, "hand").unwrap().translation();
+    let ask =
+        move |poses: CharacterPoses| poses.joint_transform(entity, "hand").unwrap().translation();
     app.world().run_system_once(ask).unwrap()
 }
 
@@ -52,7 +80,10 @@ fn assert_boxed(app: &mut TestApp, entity: Entity) {
     for (position, influences) in part.positions.iter().zip(&part.influences) {
         let place = palette[usize::from(influences.palette[0])].transform_point3(*position);
         let out = (Vec3::from(aabb.center) - place).abs() - Vec3::from(aabb.half_extents);
-        assert!(out.max_element() < 1e-4, "{place} is {out} outside of {aabb:?}");
+        assert!(
+            out.max_element() < 1e-4,
+            "{place} is {out} outside of {aabb:?}"
+        );
     }
 }
 
@@ -60,14 +91,18 @@ fn assert_boxed(app: &mut TestApp, entity: Entity) {
 fn a_clip_added_at_run_time_is_played_by_name_within_its_box() {
     let (mut app, handle, entity) = TestApp::playing("walk");
     app.update(0.3);
-    let (parts, ready) = (app.parts(entity), app.world().resource::<Heard>().ready.len());
+    let (parts, ready) = (
+        app.parts(entity),
+        app.world().resource::<Heard>().ready.len(),
+    );
     add(&mut app, &handle, &reaching("reach", 20.0)).unwrap();
     // What plays goes on, also in the frame in which the clip is added.
     assert!((hand(&mut app, entity).x - 0.3).abs() < 1e-5);
     app.update(0.3);
     assert!((hand(&mut app, entity).x - 0.6).abs() < 1e-5);
     app.words(None);
-    app.controller(entity).cross_fade("reach", Duration::from_millis(500));
+    app.controller(entity)
+        .cross_fade("reach", Duration::from_millis(500));
     for _ in 0..6 {
         app.update(0.15);
         assert_boxed(&mut app, entity);
@@ -75,14 +110,21 @@ fn a_clip_added_at_run_time_is_played_by_name_within_its_box() {
     assert!((hand(&mut app, entity).x - 18.0).abs() < 1e-4);
     assert!(app.words(None).contains(&"reach".to_owned()));
     // The parts are those from before.
-    assert_eq!((app.parts(entity), app.world().resource::<Heard>().ready.len()), (parts, ready));
+    assert_eq!(
+        (
+            app.parts(entity),
+            app.world().resource::<Heard>().ready.len()
+        ),
+        (parts, ready)
+    );
 }
 
 #[test]
 fn the_box_of_a_blend_makes_room_for_a_clip_that_plays_already() {
     let (mut app, handle, entity) = TestApp::playing("walk");
     // The names wait for their clip.
-    app.controller(entity).add_track(AnimationTrack::new("later"));
+    app.controller(entity)
+        .add_track(AnimationTrack::new("later"));
     app.update(0.1);
     add(&mut app, &handle, &reaching("later", -30.0)).unwrap();
     for _ in 0..8 {
@@ -111,9 +153,14 @@ fn the_box_follows_a_clip_that_is_replaced_in_one_frame() {
 
 #[test]
 fn boxes_follow_the_clips_again_after_overrides_and_after_a_body_wore_the_character() {
-    for plugin in [CharacterPlugin::default(), CharacterPlugin::new(FixedUpdate)] {
+    for plugin in [
+        CharacterPlugin::default(),
+        CharacterPlugin::new(FixedUpdate),
+    ] {
         let mut app = TestApp::with_plugin(plugin);
-        app.world().resource_mut::<Time<Fixed>>().set_timestep_seconds(0.05);
+        app.world()
+            .resource_mut::<Time<Fixed>>()
+            .set_timestep_seconds(0.05);
         let handle = app.add(chain(&clips()), &manifest());
         add(&mut app, &handle, &reaching("reach", 20.0)).unwrap();
         let [body, entity] = ["idle", "walk"].map(|clip| app.spawn(&handle, clip));
@@ -152,7 +199,9 @@ fn boxes_follow_the_clips_again_after_overrides_and_after_a_body_wore_the_charac
 fn a_clip_removed_while_it_plays_leaves_the_rest_pose_and_says_so_once() {
     let (mut app, handle, entity) = TestApp::playing("walk");
     let other = app.spawn(&handle, "swing");
-    app.world().entity_mut(entity).insert(Name::new("Forgetful"));
+    app.world()
+        .entity_mut(entity)
+        .insert(Name::new("Forgetful"));
     app.update(0.3);
     let saved = app.controller(other).snapshot();
     // `walk` is the first: every other clip moves up.
@@ -162,7 +211,12 @@ fn a_clip_removed_while_it_plays_leaves_the_rest_pose_and_says_so_once() {
         app.update(0.1);
         assert_eq!(hand(&mut app, entity), Vec3::Y * 2.0);
     }
-    assert_eq!(logged("cannot play `walk` on Forgetful").len(), 1, "{:?}", logged("Forgetful"));
+    assert_eq!(
+        logged("cannot play `walk` on Forgetful").len(),
+        1,
+        "{:?}",
+        logged("Forgetful")
+    );
     assert!((app.clip_time(other) - 0.7).abs() < 1e-6 && app.words(Some(entity)).is_empty());
     assert!((hand(&mut app, other).x - 0.7).abs() < 1e-5);
     // Saved states hold names, so they mean the same clips as before.
@@ -184,9 +238,16 @@ fn a_clip_that_does_not_fit_is_refused() {
     let taken = add(&mut app, &handle, &reaching("walk", 1.0));
     assert_eq!(taken, Err(AddClipError::NameTaken("walk".into())));
     let joints = ["tentacle"].map(Arc::<str>::from).into();
-    let frames = ClipFrames { joints, animated: vec![], transforms: vec![JointTransform::IDENTITY] };
+    let frames = ClipFrames {
+        joints,
+        animated: vec![],
+        transforms: vec![JointTransform::IDENTITY],
+    };
     let strange = SkeletalClip::new(timing("curl", 1.0, PlaybackMode::Loop, &[]), &frames).unwrap();
-    assert_eq!(add(&mut app, &handle, &strange), Err(AddClipError::OtherJoints("curl".into())));
+    assert_eq!(
+        add(&mut app, &handle, &strange),
+        Err(AddClipError::OtherJoints("curl".into()))
+    );
     assert_eq!(app.asset(&handle).unwrap().clips.len(), clips().len());
 }
 
@@ -197,7 +258,9 @@ fn no_character_ever_plays_another_clip_than_the_one_it_was_told_to() {
     let handle = app.add(chain(&[]), &manifest());
     let name = |clip: usize| format!("c{clip}");
     let mut there = BTreeSet::new();
-    let characters: Vec<(Entity, usize)> = (0..5).map(|clip| (app.spawn(&handle, &name(clip)), clip)).collect();
+    let characters: Vec<(Entity, usize)> = (0..5)
+        .map(|clip| (app.spawn(&handle, &name(clip)), clip))
+        .collect();
     for _ in 0..300 {
         let clip = random.usize(..8);
         if there.remove(&clip) {
@@ -210,13 +273,23 @@ fn no_character_ever_plays_another_clip_than_the_one_it_was_told_to() {
         for &(entity, clip) in &characters {
             let place = app.clip_time(entity) as f32 * (clip as f32 + 1.0);
             let hand = hand(&mut app, entity);
-            assert!(hand.x == 0.0 || (hand.x - place).abs() < 1e-4, "{hand} instead of {place}, playing {clip}");
+            assert!(
+                hand.x == 0.0 || (hand.x - place).abs() < 1e-4,
+                "{hand} instead of {place}, playing {clip}"
+            );
         }
         app.update(f64::from(random.u8(..30)) * 0.01);
         for &(entity, clip) in &characters {
-            let place = if there.contains(&clip) { app.clip_time(entity) as f32 * (clip as f32 + 1.0) } else { 0.0 };
+            let place = if there.contains(&clip) {
+                app.clip_time(entity) as f32 * (clip as f32 + 1.0)
+            } else {
+                0.0
+            };
             let hand = hand(&mut app, entity);
-            assert!((hand.x - place).abs() < 1e-4, "{hand} instead of {place}, playing {clip} of {there:?}");
+            assert!(
+                (hand.x - place).abs() < 1e-4,
+                "{hand} instead of {place}, playing {clip} of {there:?}"
+            );
             assert_boxed(&mut app, entity);
         }
     }

@@ -20,8 +20,14 @@ use std::{hash::Hasher, process::Command};
 /// Creates an app in which everything is in view.
 fn seen() -> TestApp {
     let mut app = TestApp::new();
-    let see = |mut parts: Query<&mut ViewVisibility>| parts.iter_mut().for_each(|mut part| part.set_visible());
-    app.app.add_systems(PostUpdate, see.after(CharacterSystems::Spawn).before(CharacterSystems::EvaluateLate));
+    let see = |mut parts: Query<&mut ViewVisibility>| {
+        parts.iter_mut().for_each(|mut part| part.set_visible())
+    };
+    app.app.add_systems(
+        PostUpdate,
+        see.after(CharacterSystems::Spawn)
+            .before(CharacterSystems::EvaluateLate),
+    );
     app
 }
 
@@ -29,28 +35,51 @@ fn seen() -> TestApp {
 fn turning() -> Model {
     let mut model = chain(&[]);
     let timings = [
-        timing("walk", 1.0, PlaybackMode::Loop, &[(0.25, "left"), (0.75, "right")]),
+        timing(
+            "walk",
+            1.0,
+            PlaybackMode::Loop,
+            &[(0.25, "left"), (0.75, "right")],
+        ),
         timing("idle", 3.1, PlaybackMode::Loop, &[]),
         timing("jump", 0.5, PlaybackMode::Once, &[(0.5, "land")]),
     ];
     for (i, timing) in timings.into_iter().enumerate() {
         let joint = |frame: usize, joint: usize| {
             let phase = std::f32::consts::TAU * frame as f32 / 20.0 + joint as f32 + i as f32;
-            JointTransform::new(Vec3::new(0.1 * phase.sin(), 1.0, 0.0), Quat::from_rotation_z(0.6 * phase.sin()))
+            JointTransform::new(
+                Vec3::new(0.1 * phase.sin(), 1.0, 0.0),
+                Quat::from_rotation_z(0.6 * phase.sin()),
+            )
         };
-        let transforms = (0..=20).flat_map(|frame| (0..3).map(move |j| joint(frame, j))).collect();
-        let frames = ClipFrames { joints: model.skeleton.names().clone(), animated: vec![], transforms };
-        model.clips.push(SkeletalClip::new(timing, &frames).unwrap());
+        let transforms = (0..=20)
+            .flat_map(|frame| (0..3).map(move |j| joint(frame, j)))
+            .collect();
+        let frames = ClipFrames {
+            joints: model.skeleton.names().clone(),
+            animated: vec![],
+            transforms,
+        };
+        model
+            .clips
+            .push(SkeletalClip::new(timing, &frames).unwrap());
     }
     model
 }
 
 fn pose(app: &TestApp, entity: Entity) -> Vec<Affine3A> {
-    app.app.world().get::<ModelPose>(entity).unwrap().joints.clone()
+    app.app
+        .world()
+        .get::<ModelPose>(entity)
+        .unwrap()
+        .joints
+        .clone()
 }
 
 fn bits(pose: &[Affine3A]) -> Vec<[u32; 12]> {
-    pose.iter().map(|joint| joint.to_cols_array().map(f32::to_bits)).collect()
+    pose.iter()
+        .map(|joint| joint.to_cols_array().map(f32::to_bits))
+        .collect()
 }
 
 fn counts(app: &TestApp) -> PoseCounts {
@@ -80,11 +109,15 @@ struct Touched(Vec<Entity>);
 fn a_character_in_which_nothing_changed_is_not_posed() {
     let mut app = seen();
     app.world().init_resource::<Touched>();
-    app.app.add_systems(Last, |changed: Query<Entity, Changed<ModelPose>>, mut touched: ResMut<Touched>| {
-        touched.0 = changed.iter().collect();
-    });
+    app.app.add_systems(
+        Last,
+        |changed: Query<Entity, Changed<ModelPose>>, mut touched: ResMut<Touched>| {
+            touched.0 = changed.iter().collect();
+        },
+    );
     let handle = app.add(turning(), &manifest());
-    let [walks, rests, jumped, paused] = ["walk", "", "jump", "walk"].map(|clip| app.spawn(&handle, clip));
+    let [walks, rests, jumped, paused] =
+        ["walk", "", "jump", "walk"].map(|clip| app.spawn(&handle, clip));
     app.update(0.0);
     (0..8).for_each(|_| app.update(0.1));
     app.controller(paused).pause();
@@ -92,16 +125,34 @@ fn a_character_in_which_nothing_changed_is_not_posed() {
     let still = [rests, jumped, paused].map(|entity| bits(&pose(&app, entity)));
     for _ in 0..3 {
         app.update(0.1);
-        assert_eq!(counts(&app), PoseCounts { in_view: 4, evaluated: 1, ..default() });
+        assert_eq!(
+            counts(&app),
+            PoseCounts {
+                in_view: 4,
+                evaluated: 1,
+                ..default()
+            }
+        );
         assert_eq!(app.world().resource::<Touched>().0, [walks]);
     }
-    assert_eq!(still, [rests, jumped, paused].map(|entity| bits(&pose(&app, entity))));
+    assert_eq!(
+        still,
+        [rests, jumped, paused].map(|entity| bits(&pose(&app, entity)))
+    );
     app.world().resource_mut::<Time<Virtual>>().pause();
     app.update(0.1);
-    assert_eq!(counts(&app), PoseCounts { in_view: 4, ..default() });
+    assert_eq!(
+        counts(&app),
+        PoseCounts {
+            in_view: 4,
+            ..default()
+        }
+    );
     // Changes while time stands still are visible at once.
     app.controller(rests).add_track(AnimationTrack::new("walk"));
-    app.controller(walks).tracks_mut().for_each(|track| track.seek(0.9));
+    app.controller(walks)
+        .tracks_mut()
+        .for_each(|track| track.seek(0.9));
     app.update(0.1);
     assert_eq!(counts(&app).evaluated, 2);
 }
@@ -123,21 +174,34 @@ fn out_of_view_only_clocks_and_events_go_on() {
 #[test]
 fn what_a_listener_changes_is_in_the_pose_of_the_same_frame() {
     let mut app = seen();
-    app.app.add_observer(|event: On<AnimationCallback>, mut controllers: Query<&mut AnimationController>| {
-        controllers.get_mut(event.entity).unwrap().tracks_mut().for_each(|track| track.seek(0.1));
-    });
+    app.app.add_observer(
+        |event: On<AnimationCallback>, mut controllers: Query<&mut AnimationController>| {
+            controllers
+                .get_mut(event.entity)
+                .unwrap()
+                .tracks_mut()
+                .for_each(|track| track.seek(0.1));
+        },
+    );
     let handle = app.add(turning(), &manifest());
     let entity = app.spawn(&handle, "walk");
     app.update(0.2);
     app.update(0.1);
-    assert_eq!(bits(&pose(&app, entity)), bits(&pose_at(&app, &handle, "walk", 0.1)));
+    assert_eq!(
+        bits(&pose(&app, entity)),
+        bits(&pose_at(&app, &handle, "walk", 0.1))
+    );
 }
 
 /// Twenty characters at four different times, and one more.
 fn crowd(app: &mut TestApp) -> (Handle<Character>, Vec<Entity>) {
     let handle = app.add(turning(), &manifest());
-    let all = (0..21)
-        .map(|i| app.spawn_with(&handle, playing_at("walk", if i == 20 { 0.777 } else { (i % 4) as f64 * 0.2 })));
+    let all = (0..21).map(|i| {
+        app.spawn_with(
+            &handle,
+            playing_at("walk", if i == 20 { 0.777 } else { (i % 4) as f64 * 0.2 }),
+        )
+    });
     let all = all.collect();
     (handle, all)
 }
@@ -151,15 +215,34 @@ fn shared_without_loss_each_pose_is_worked_out_once_and_is_the_same_to_the_bit()
         let mut poses = Vec::new();
         for frame in 0..20 {
             app.update(if frame % 5 == 4 { 0.0 } else { 0.031 });
-            poses.push(all.iter().map(|&entity| bits(&pose(&app, entity))).collect::<Vec<_>>());
+            poses.push(
+                all.iter()
+                    .map(|&entity| bits(&pose(&app, entity)))
+                    .collect::<Vec<_>>(),
+            );
         }
         app.update(0.031);
         (poses, app.words(None), counts(&app))
     };
     let (alone, events, count) = run(PoseSharing::Off);
-    assert_eq!(count, PoseCounts { in_view: 21, evaluated: 21, ..default() });
+    assert_eq!(
+        count,
+        PoseCounts {
+            in_view: 21,
+            evaluated: 21,
+            ..default()
+        }
+    );
     let (together, same_events, count) = run(PoseSharing::Lossless);
-    assert_eq!(count, PoseCounts { in_view: 21, evaluated: 5, shared: 16, ..default() });
+    assert_eq!(
+        count,
+        PoseCounts {
+            in_view: 21,
+            evaluated: 5,
+            shared: 16,
+            ..default()
+        }
+    );
     assert_eq!((alone, events), (together, same_events));
 }
 
@@ -170,14 +253,39 @@ fn shared_on_a_grid_of_times_poses_are_those_of_the_nearest_step() {
     let (handle, all) = crowd(&mut app);
     app.update(0.013);
     // 0.013, 0.213, 0.413, 0.613 and 0.79: five steps.
-    assert_eq!(counts(&app), PoseCounts { in_view: 21, evaluated: 5, shared: 16, ..default() });
+    assert_eq!(
+        counts(&app),
+        PoseCounts {
+            in_view: 21,
+            evaluated: 5,
+            shared: 16,
+            ..default()
+        }
+    );
     for (&entity, time) in all.iter().zip([0.0, 0.2, 0.4, 0.6]) {
-        assert_eq!(bits(&pose(&app, entity)), bits(&pose_at(&app, &handle, "walk", (time * 10.0_f64).round() / 10.0)));
+        assert_eq!(
+            bits(&pose(&app, entity)),
+            bits(&pose_at(
+                &app,
+                &handle,
+                "walk",
+                (time * 10.0_f64).round() / 10.0
+            ))
+        );
     }
-    assert_eq!(bits(&pose(&app, all[20])), bits(&pose_at(&app, &handle, "walk", 0.8)));
+    assert_eq!(
+        bits(&pose(&app, all[20])),
+        bits(&pose_at(&app, &handle, "walk", 0.8))
+    );
     // Time passes, but not by a step: nothing is evaluated.
     app.update(0.013);
-    assert_eq!(counts(&app), PoseCounts { in_view: 21, ..default() });
+    assert_eq!(
+        counts(&app),
+        PoseCounts {
+            in_view: 21,
+            ..default()
+        }
+    );
     assert!((app.controller(all[0]).time() - 0.026).abs() < 1e-9);
 }
 
@@ -198,22 +306,40 @@ fn every_fourth_frame_is_posed_the_others_lie_between_and_no_event_is_late() {
         history
     };
     let (every, fourth) = (run(None), run(Some(UpdateRate::Every(4))));
-    let posed: Vec<usize> = (0..120).filter(|&frame| fourth[frame].1.evaluated == 1).collect();
-    assert!(posed[2..].windows(2).all(|pair| pair[1] - pair[0] == 4), "{posed:?}");
+    let posed: Vec<usize> = (0..120)
+        .filter(|&frame| fourth[frame].1.evaluated == 1)
+        .collect();
+    assert!(
+        posed[2..].windows(2).all(|pair| pair[1] - pair[0] == 4),
+        "{posed:?}"
+    );
     for frame in 0..120 {
         assert_eq!(every[frame].2, fourth[frame].2, "events");
-        let PoseCounts { in_view, evaluated, interpolated, .. } = fourth[frame].1;
+        let PoseCounts {
+            in_view,
+            evaluated,
+            interpolated,
+            ..
+        } = fourth[frame].1;
         assert!(frame < 8 || (in_view, evaluated + interpolated) == (1, 1));
     }
     // A pose is shown three frames after it was evaluated, and the frames in between approach it evenly.
     for &frame in &posed[2..posed.len() - 1] {
-        assert_eq!(bits(&fourth[frame + 3].0), bits(&every[frame].0), "frame {frame}");
+        assert_eq!(
+            bits(&fourth[frame + 3].0),
+            bits(&every[frame].0),
+            "frame {frame}"
+        );
         for (joint, end) in every[frame].0.iter().enumerate() {
             let begin = fourth[frame - 1].0[joint];
             for step in 0..4 {
                 let share = (step + 1) as f32 / 4.0;
                 let expected = begin.translation * (1.0 - share) + end.translation * share;
-                assert!(fourth[frame + step].0[joint].translation.abs_diff_eq(expected, 1e-6));
+                assert!(
+                    fourth[frame + step].0[joint]
+                        .translation
+                        .abs_diff_eq(expected, 1e-6)
+                );
             }
         }
     }
@@ -244,7 +370,11 @@ fn who_keeps_no_pose_is_on_the_same_way_between_two() {
         app.update(0.0);
         history.push((bits(&asked(&mut app, entity)), counts(&app)));
         let controller = app.controller(entity).clone();
-        let time = controller.layers(app.asset(&handle).unwrap()).next().unwrap().time;
+        let time = controller
+            .layers(app.asset(&handle).unwrap())
+            .next()
+            .unwrap()
+            .time;
         assert_eq!(history[40].0, bits(&pose_at(&app, &handle, "walk", time)));
         history
     };
@@ -262,11 +392,21 @@ fn characters_of_one_rate_take_turns_and_one_that_rests_is_not_touched() {
     (0..10).for_each(|_| app.update(1.0 / 60.0));
     for _ in 0..8 {
         app.update(1.0 / 60.0);
-        assert!((8..=12).contains(&counts(&app).evaluated), "{:?}", counts(&app));
+        assert!(
+            (8..=12).contains(&counts(&app).evaluated),
+            "{:?}",
+            counts(&app)
+        );
     }
     app.world().resource_mut::<Time<Virtual>>().pause();
     (0..8).for_each(|_| app.update(0.1));
-    assert_eq!(counts(&app), PoseCounts { in_view: 40, ..default() });
+    assert_eq!(
+        counts(&app),
+        PoseCounts {
+            in_view: 40,
+            ..default()
+        }
+    );
     // Without the component they are posed every frame again.
     app.world().resource_mut::<Time<Virtual>>().unpause();
     let mut rated = app.world().query_filtered::<Entity, With<UpdateRate>>();
@@ -275,20 +415,45 @@ fn characters_of_one_rate_take_turns_and_one_that_rests_is_not_touched() {
         app.world().entity_mut(entity).remove::<UpdateRate>();
     }
     app.update(1.0 / 60.0);
-    assert_eq!(counts(&app), PoseCounts { in_view: 40, evaluated: 40, ..default() });
+    assert_eq!(
+        counts(&app),
+        PoseCounts {
+            in_view: 40,
+            evaluated: 40,
+            ..default()
+        }
+    );
 }
 
 #[test]
 fn who_is_small_on_screen_or_far_away_is_posed_less_often() {
     for (rate, places, expected) in [
         // 2.2 m across with a field of view of 90°: a quarter of the picture at 4.5 m.
-        (UpdateRate::ByScreenSize { full: 0.5, most: 8 }, [1.0, 4.5, 1000.0], [24, 12, 3]),
-        (UpdateRate::ByDistance { full: 10.0, most: 3 }, [9.0, 19.0, 1000.0], [24, 12, 8]),
+        (
+            UpdateRate::ByScreenSize { full: 0.5, most: 8 },
+            [1.0, 4.5, 1000.0],
+            [24, 12, 3],
+        ),
+        (
+            UpdateRate::ByDistance {
+                full: 10.0,
+                most: 3,
+            },
+            [9.0, 19.0, 1000.0],
+            [24, 12, 8],
+        ),
     ] {
         let mut app = seen();
         let handle = app.add(turning(), &manifest());
-        let lens = PerspectiveProjection { fov: std::f32::consts::FRAC_PI_2, ..default() };
-        app.world().spawn((Camera::default(), Projection::Perspective(lens), GlobalTransform::default()));
+        let lens = PerspectiveProjection {
+            fov: std::f32::consts::FRAC_PI_2,
+            ..default()
+        };
+        app.world().spawn((
+            Camera::default(),
+            Projection::Perspective(lens),
+            GlobalTransform::default(),
+        ));
         for (place, expected) in places.into_iter().zip(expected) {
             let entity = app.spawn(&handle, "walk");
             let place = Transform::from_xyz(0.0, -1.0, -place);
@@ -309,9 +474,19 @@ fn who_is_small_on_screen_or_far_away_is_posed_less_often() {
 fn poses_and_events_are_the_same_bits_on_one_thread_and_on_many() {
     let hash = |threads: &str| {
         let mut command = Command::new(std::env::current_exe().unwrap());
-        command.args(["--exact", "crowd::crowd_of_a_process", "--ignored", "--nocapture"]).env("THREADS", threads);
+        command
+            .args([
+                "--exact",
+                "crowd::crowd_of_a_process",
+                "--ignored",
+                "--nocapture",
+            ])
+            .env("THREADS", threads);
         let output = String::from_utf8(command.output().unwrap().stdout).unwrap();
-        let line = output.lines().find_map(|line| line.split_once("crowd: ")).map(|(_, hash)| hash.to_owned());
+        let line = output
+            .lines()
+            .find_map(|line| line.split_once("crowd: "))
+            .map(|(_, hash)| hash.to_owned());
         line.unwrap_or_else(|| panic!("no hash in {output}"))
     };
     let one = hash("1");
@@ -322,7 +497,10 @@ fn poses_and_events_are_the_same_bits_on_one_thread_and_on_many() {
 #[test]
 #[ignore = "run in a process of its own by the test above"]
 fn crowd_of_a_process() {
-    let threads: usize = std::env::var("THREADS").ok().and_then(|n| n.parse().ok()).unwrap_or(1);
+    let threads: usize = std::env::var("THREADS")
+        .ok()
+        .and_then(|n| n.parse().ok())
+        .unwrap_or(1);
     ComputeTaskPool::get_or_init(|| TaskPoolBuilder::new().num_threads(threads).build());
     let mut app = seen();
     assert_eq!(ComputeTaskPool::get().thread_num(), threads);
@@ -332,21 +510,37 @@ fn crowd_of_a_process() {
     for i in 0..300 {
         let mut controller = playing_at("walk", random.f64());
         controller.add_track(
-            AnimationTrack::new("idle").weight(random.f32()).speed(random.f64() * 2.0).starting_at(random.f64()),
+            AnimationTrack::new("idle")
+                .weight(random.f32())
+                .speed(random.f64() * 2.0)
+                .starting_at(random.f64()),
         );
         all.push(app.spawn_with(&handle, controller));
         if i % 3 == 0 {
-            app.world().entity_mut(all[i]).insert(UpdateRate::Every(1 + i as u32 % 4));
+            app.world()
+                .entity_mut(all[i])
+                .insert(UpdateRate::Every(1 + i as u32 % 4));
         }
     }
     let mut hasher = std::hash::DefaultHasher::new();
     for frame in 0..60 {
-        app.app.insert_resource([PoseSharing::Off, PoseSharing::Lossless, PoseSharing::Steps(30.0)][frame / 20]);
+        app.app.insert_resource(
+            [
+                PoseSharing::Off,
+                PoseSharing::Lossless,
+                PoseSharing::Steps(30.0),
+            ][frame / 20],
+        );
         app.update(0.017);
         for &entity in &all {
-            bits(&pose(&app, entity)).iter().flatten().for_each(|&bits| hasher.write_u32(bits));
+            bits(&pose(&app, entity))
+                .iter()
+                .flatten()
+                .for_each(|&bits| hasher.write_u32(bits));
         }
-        app.words(None).iter().for_each(|word| hasher.write(word.as_bytes()));
+        app.words(None)
+            .iter()
+            .for_each(|word| hasher.write(word.as_bytes()));
     }
     println!("crowd: {:016x}", hasher.finish());
 }
@@ -357,7 +551,11 @@ fn a_character_without_parts_in_view_is_left_alone() {
     let handle = app.add(turning(), &manifest());
     let entity = app.spawn(&handle, "walk");
     app.update(0.1);
-    app.world().get_mut::<CharacterParts>(entity).unwrap().entities.clear();
+    app.world()
+        .get_mut::<CharacterParts>(entity)
+        .unwrap()
+        .entities
+        .clear();
     app.update(0.1);
     assert_eq!(counts(&app).in_view, 0);
 }
@@ -373,7 +571,9 @@ fn what_the_apps_threads_pose_is_what_one_thread_poses_to_the_bit() {
             let mut controller = AnimationController::playing(["walk", "swing", "idle"][i % 3]);
             controller.seek(0.0137 * i as f64);
             let entity = app.spawn_with(&handle, controller);
-            app.world().entity_mut(entity).insert(PoseOverrides::default());
+            app.world()
+                .entity_mut(entity)
+                .insert(PoseOverrides::default());
             entity
         })
         .collect();
@@ -385,11 +585,18 @@ fn what_the_apps_threads_pose_is_what_one_thread_poses_to_the_bit() {
         let character = app.asset(&handle).unwrap();
         let layers: Vec<ClipLayer> = controller
             .layers(character)
-            .map(|layer| ClipLayer { weight: layer.weight, ..ClipLayer::new(&character.clips[layer.clip], layer.time) })
+            .map(|layer| ClipLayer {
+                weight: layer.weight,
+                ..ClipLayer::new(&character.clips[layer.clip], layer.time)
+            })
             .collect();
         assert_eq!(layers.len(), 1);
         let priority_blend = controller.priority_blend();
-        Evaluate { priority_blend, ..Evaluate::new(&model.skeleton, &layers) }.run(&mut scratch);
+        Evaluate {
+            priority_blend,
+            ..Evaluate::new(&model.skeleton, &layers)
+        }
+        .run(&mut scratch);
         assert_eq!(bits(&pose(&app, entity)), bits(scratch.model()));
     }
 }
@@ -405,12 +612,20 @@ fn kept_and_unkept(app: &mut TestApp) -> [Entity; 2] {
 /// Returns joints in the world from the system parameter, which evaluates poses that are not stored.
 fn asked(app: &mut TestApp, entity: Entity) -> Vec<Affine3A> {
     let world = app.world();
-    SystemState::<CharacterPoses>::new(world).get(world).unwrap().pose(entity).unwrap()
+    SystemState::<CharacterPoses>::new(world)
+        .get(world)
+        .unwrap()
+        .pose(entity)
+        .unwrap()
 }
 
 #[test]
 fn who_keeps_no_pose_has_the_same_one_when_asked() {
-    for sharing in [PoseSharing::Off, PoseSharing::Lossless, PoseSharing::Steps(10.0)] {
+    for sharing in [
+        PoseSharing::Off,
+        PoseSharing::Lossless,
+        PoseSharing::Steps(10.0),
+    ] {
         let mut app = seen();
         app.app.insert_resource(sharing);
         let [kept, unkept] = kept_and_unkept(&mut app);
@@ -421,7 +636,14 @@ fn who_keeps_no_pose_has_the_same_one_when_asked() {
             assert_eq!(a, b, "{sharing:?}");
             assert_eq!(a, bits(&pose(&app, kept)));
             if sharing == PoseSharing::Off {
-                assert_eq!(counts(&app), PoseCounts { in_view: 2, evaluated: 2, ..default() });
+                assert_eq!(
+                    counts(&app),
+                    PoseCounts {
+                        in_view: 2,
+                        evaluated: 2,
+                        ..default()
+                    }
+                );
             } else {
                 assert!(counts(&app).evaluated <= 1, "{:?}", counts(&app));
             }
@@ -437,7 +659,13 @@ fn a_pose_that_is_asked_for_later_is_there_in_the_next_frame_even_out_of_view() 
     app.world().entity_mut(unkept).insert(ModelPose::default());
     app.update(0.0);
     assert_eq!(bits(&pose(&app, unkept)), bits(&asked(&mut app, unkept)));
-    let handle = app.app.world().get::<SkinnedCharacter>(unkept).unwrap().0.clone();
+    let handle = app
+        .app
+        .world()
+        .get::<SkinnedCharacter>(unkept)
+        .unwrap()
+        .0
+        .clone();
     let rest = app.asset(&handle).unwrap().skeleton.rest_model().to_vec();
     assert_ne!(bits(&pose(&app, unkept)), bits(&rest), "it plays");
 }

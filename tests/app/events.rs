@@ -18,7 +18,11 @@ fn observers_and_messages_hear_the_same_in_order_of_time() {
     let jumper = app.spawn(&handle, "jump");
     app.update(1.3);
     let heard = app.world().resource::<Heard>();
-    let words: Vec<_> = heard.observed.iter().map(|f| (f.entity, f.word.as_str())).collect();
+    let words: Vec<_> = heard
+        .observed
+        .iter()
+        .map(|f| (f.entity, f.word.as_str()))
+        .collect();
     let expected = [
         (walker, "started"),
         (jumper, "started"),
@@ -34,7 +38,12 @@ fn observers_and_messages_hear_the_same_in_order_of_time() {
     let mut sorted = expected;
     sorted[..3].sort_by_key(|(entity, _)| *entity);
     assert_eq!(words, sorted);
-    assert!(heard.observed.iter().all(|f| f.clip == if f.entity == walker { "walk" } else { "jump" }));
+    assert!(
+        heard
+            .observed
+            .iter()
+            .all(|f| f.clip == if f.entity == walker { "walk" } else { "jump" })
+    );
     let order = |facts: &[Fact]| {
         let mut facts: Vec<_> = facts.iter().map(|f| format!("{f:?}")).collect();
         facts.sort();
@@ -52,7 +61,12 @@ fn observers_and_messages_hear_the_same_in_order_of_time() {
 #[test]
 fn characters_whose_clocks_differ_are_still_in_order_of_time() {
     let mut app = TestApp::new();
-    let keys = timing("keys", 0.7, PlaybackMode::Loop, &[(0.1, "0.1"), (0.6, "0.6")]);
+    let keys = timing(
+        "keys",
+        0.7,
+        PlaybackMode::Loop,
+        &[(0.1, "0.1"), (0.6, "0.6")],
+    );
     let handle = app.add(chain(&[keys]), &manifest());
     let mut characters = Vec::new();
     // Spawned one after another, so that all their clocks differ.
@@ -62,13 +76,19 @@ fn characters_whose_clocks_differ_are_still_in_order_of_time() {
     }
     app.words(None);
     app.world().resource_mut::<Heard>().messages.clear();
-    let clocks: Vec<f64> = characters.iter().map(|&c| app.controller(c).current_position().unwrap()).collect();
+    let clocks: Vec<f64> = characters
+        .iter()
+        .map(|&c| app.controller(c).current_position().unwrap())
+        .collect();
     app.update(2.0);
     let heard = &app.world().resource::<Heard>().observed;
     let mut moments = Vec::new();
     for (character, clock) in characters.iter().zip(&clocks) {
-        let own: Vec<_> =
-            heard.iter().enumerate().filter(|(_, f)| f.entity == *character && f.word.contains('.')).collect();
+        let own: Vec<_> = heard
+            .iter()
+            .enumerate()
+            .filter(|(_, f)| f.entity == *character && f.word.contains('.'))
+            .collect();
         let due = (0..20)
             .flat_map(|n| [0.1, 0.6].map(|key| key + 0.7 * f64::from(n)))
             .filter(|t| *t > *clock && *t <= clock + 2.0);
@@ -78,7 +98,10 @@ fn characters_whose_clocks_differ_are_still_in_order_of_time() {
     }
     moments.sort_by_key(|(index, _)| *index);
     assert!(moments.len() > 150);
-    assert!(moments.is_sorted_by(|a, b| a.1 <= b.1 + 1e-8), "{moments:?}");
+    assert!(
+        moments.is_sorted_by(|a, b| a.1 <= b.1 + 1e-8),
+        "{moments:?}"
+    );
 }
 
 #[derive(Resource, Default)]
@@ -87,11 +110,15 @@ struct Places(Vec<[Option<Vec3>; 2]>);
 /// Where the hand is when the app is told of a callback, and where it was when the key was passed.
 fn note_places(app: &mut TestApp) {
     app.world().init_resource::<Places>();
-    app.app.add_observer(|step: On<AnimationCallback>, poses: CharacterPoses, mut places: ResMut<Places>| {
-        let now = poses.joint_transform(step.entity, "hand");
-        let then = poses.joint_transform_at(&step, "hand");
-        places.0.push([now, then].map(|place| place.map(|place| place.translation())));
-    });
+    app.app.add_observer(
+        |step: On<AnimationCallback>, poses: CharacterPoses, mut places: ResMut<Places>| {
+            let now = poses.joint_transform(step.entity, "hand");
+            let then = poses.joint_transform_at(&step, "hand");
+            places
+                .0
+                .push([now, then].map(|place| place.map(|place| place.translation())));
+        },
+    );
 }
 
 #[test]
@@ -107,19 +134,35 @@ fn an_observer_finds_the_joints_where_they_are_in_this_frame_and_where_they_were
         let mut moment = 0.0;
         for frame in 1..=8 {
             // It is moved in the frame of the callback too.
-            app.world().entity_mut(cart).insert(Transform::from_xyz(0.0, 0.0, frame as f32));
+            app.world()
+                .entity_mut(cart)
+                .insert(Transform::from_xyz(0.0, 0.0, frame as f32));
             app.update(0.1);
             moment += 0.1;
-            let Some(key) = [0.25, 0.75].into_iter().find(|key| *key > moment - 0.1 && *key <= moment) else {
+            let Some(key) = [0.25, 0.75]
+                .into_iter()
+                .find(|key| *key > moment - 0.1 && *key <= moment)
+            else {
                 continue;
             };
-            let [[now, then]] = std::mem::take(&mut app.world().resource_mut::<Places>().0)[..] else { panic!() };
+            let [[now, then]] = std::mem::take(&mut app.world().resource_mut::<Places>().0)[..]
+            else {
+                panic!()
+            };
             let hand = |time: f64| Vec3::new(time as f32, 2.0, 0.5 * time as f32 + frame as f32);
-            assert!(now.unwrap().abs_diff_eq(hand(moment), 1e-5), "{now:?} at {moment}, kept: {kept}");
-            assert!(then.unwrap().abs_diff_eq(hand(key), 1e-5), "{then:?} at {key}, kept: {kept}");
+            assert!(
+                now.unwrap().abs_diff_eq(hand(moment), 1e-5),
+                "{now:?} at {moment}, kept: {kept}"
+            );
+            assert!(
+                then.unwrap().abs_diff_eq(hand(key), 1e-5),
+                "{then:?} at {key}, kept: {kept}"
+            );
             // As it is drawn in the end.
             let world = app.world();
-            let ask = move |poses: CharacterPoses| poses.joint_transform(entity, "hand").unwrap().translation();
+            let ask = move |poses: CharacterPoses| {
+                poses.joint_transform(entity, "hand").unwrap().translation()
+            };
             let drawn = world.run_system_once(ask).unwrap();
             assert!(drawn.abs_diff_eq(hand(moment), 1e-5), "{drawn}");
         }
@@ -137,26 +180,50 @@ struct Asked {
 fn an_observer_finds_what_is_worn_where_the_body_is_in_this_frame() {
     let (mut app, _, body) = TestApp::playing("walk");
     let coat = app.add(chain(&[]), &manifest());
-    let coat = app.world().spawn((SkinnedCharacter(coat), WornBy(body))).id();
+    let coat = app
+        .world()
+        .spawn((SkinnedCharacter(coat), WornBy(body)))
+        .id();
     let badge = app.add(chain(&[]), &manifest());
-    let worn = app.world().spawn((SkinnedCharacter(badge), WornBy(coat))).id();
-    app.world().insert_resource(Asked { worn, hands: Vec::new() });
-    app.app.add_observer(|step: On<AnimationCallback>, poses: CharacterPoses, mut asked: ResMut<Asked>| {
-        let hands = [step.entity, asked.worn].map(|of| poses.joint_transform(of, "hand").unwrap().translation());
-        asked.hands.push(hands);
+    let worn = app
+        .world()
+        .spawn((SkinnedCharacter(badge), WornBy(coat)))
+        .id();
+    app.world().insert_resource(Asked {
+        worn,
+        hands: Vec::new(),
     });
+    app.app.add_observer(
+        |step: On<AnimationCallback>, poses: CharacterPoses, mut asked: ResMut<Asked>| {
+            let hands = [step.entity, asked.worn]
+                .map(|of| poses.joint_transform(of, "hand").unwrap().translation());
+            asked.hands.push(hands);
+        },
+    );
     for frame in 1..=10 {
-        app.world().entity_mut(body).insert(Transform::from_xyz(0.0, 0.0, frame as f32));
+        app.world()
+            .entity_mut(body)
+            .insert(Transform::from_xyz(0.0, 0.0, frame as f32));
         app.update(0.1);
         let time = 0.1 * frame as f32;
         let hand = Vec3::new(time, 2.0, 0.5 * time + frame as f32);
         for [of_body, of_worn] in std::mem::take(&mut app.world().resource_mut::<Asked>().hands) {
-            assert!(of_body.abs_diff_eq(hand, 1e-5), "{of_body} instead of {hand}");
-            assert!(of_worn.abs_diff_eq(hand, 1e-5), "{of_worn} instead of {hand}");
+            assert!(
+                of_body.abs_diff_eq(hand, 1e-5),
+                "{of_body} instead of {hand}"
+            );
+            assert!(
+                of_worn.abs_diff_eq(hand, 1e-5),
+                "{of_worn} instead of {hand}"
+            );
             app.world().insert_resource(Frames(frame));
         }
     }
-    assert_eq!(app.world().resource::<Frames>().0, 8, "the second key is passed in the eighth frame");
+    assert_eq!(
+        app.world().resource::<Frames>().0,
+        8,
+        "the second key is passed in the eighth frame"
+    );
 }
 
 #[derive(Resource)]
@@ -174,9 +241,17 @@ fn at_the_moment_of_a_key_every_clip_is_where_it_was() {
     app.spawn_with(&handle, controller);
     app.update(0.7);
     // At 0.25 s: walk at 0.25, idle at 1.5, swing at 0.4; and at 0.7 s: 0.7, 2.4 and 0.4.
-    let [[now, then]] = app.world().resource::<Places>().0[..] else { panic!() };
-    assert!((now.unwrap().x - (0.7 + 2.4 + 0.4) / 3.0).abs() < 1e-5, "{now:?}");
-    assert!((then.unwrap().x - (0.25 + 1.5 + 0.4) / 3.0).abs() < 1e-5, "{then:?}");
+    let [[now, then]] = app.world().resource::<Places>().0[..] else {
+        panic!()
+    };
+    assert!(
+        (now.unwrap().x - (0.7 + 2.4 + 0.4) / 3.0).abs() < 1e-5,
+        "{now:?}"
+    );
+    assert!(
+        (then.unwrap().x - (0.25 + 1.5 + 0.4) / 3.0).abs() < 1e-5,
+        "{then:?}"
+    );
 }
 
 #[test]
@@ -185,12 +260,18 @@ fn a_callback_tells_how_long_ago_its_key_was_passed() {
     struct Ago(Vec<f64>);
     let (mut app, _, entity) = TestApp::playing("walk");
     app.world().init_resource::<Ago>();
-    app.app.add_observer(|step: On<AnimationCallback>, mut ago: ResMut<Ago>| ago.0.push(step.seconds_ago));
+    app.app
+        .add_observer(|step: On<AnimationCallback>, mut ago: ResMut<Ago>| {
+            ago.0.push(step.seconds_ago)
+        });
     app.controller(entity).set_speed(2.0);
     app.update(1.0);
     let ago = &app.world().resource::<Ago>().0;
     let expected = [0.875, 0.625, 0.375, 0.125];
-    assert!(ago.len() == 4 && ago.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-9), "{ago:?}");
+    assert!(
+        ago.len() == 4 && ago.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-9),
+        "{ago:?}"
+    );
 }
 
 #[test]
@@ -200,13 +281,22 @@ fn what_a_track_does_says_when() {
     let (mut app, _, entity) = TestApp::playing("jump");
     app.world().init_resource::<When>();
     app.app
-        .add_observer(|e: On<AnimationStarted>, mut when: ResMut<When>| when.0.push(("started", e.time, e.seconds_ago)))
-        .add_observer(|e: On<AnimationLooped>, mut when: ResMut<When>| when.0.push(("looped", e.time, e.seconds_ago)))
-        .add_observer(|e: On<AnimationFinished>, mut when: ResMut<When>| when.0.push(("ended", e.time, e.seconds_ago)))
-        .add_observer(|e: On<CrossFadeFinished>, mut when: ResMut<When>| when.0.push(("faded", e.time, e.seconds_ago)));
+        .add_observer(|e: On<AnimationStarted>, mut when: ResMut<When>| {
+            when.0.push(("started", e.time, e.seconds_ago))
+        })
+        .add_observer(|e: On<AnimationLooped>, mut when: ResMut<When>| {
+            when.0.push(("looped", e.time, e.seconds_ago))
+        })
+        .add_observer(|e: On<AnimationFinished>, mut when: ResMut<When>| {
+            when.0.push(("ended", e.time, e.seconds_ago))
+        })
+        .add_observer(|e: On<CrossFadeFinished>, mut when: ResMut<When>| {
+            when.0.push(("faded", e.time, e.seconds_ago))
+        });
     app.controller(entity).set_time_scale(2.0);
     app.update(1.0);
-    app.controller(entity).cross_fade("walk", Duration::from_millis(500));
+    app.controller(entity)
+        .cross_fade("walk", Duration::from_millis(500));
     app.update(1.0);
     // On the clock of the controller, which goes twice as fast as the app's.
     let expected = [
@@ -228,13 +318,27 @@ fn what_a_track_does_says_when() {
 #[test]
 fn messages_are_written_only_where_they_are_asked_for() {
     let mut app = App::new();
-    app.add_plugins((MinimalPlugins, AssetPlugin::default(), TransformPlugin, CharacterPlugin::default()));
+    app.add_plugins((
+        MinimalPlugins,
+        AssetPlugin::default(),
+        TransformPlugin,
+        CharacterPlugin::default(),
+    ));
     app.add_message::<AnimationStarted>();
     let handle = add_chain(&mut app);
-    app.world_mut().spawn((SkinnedCharacter(handle), AnimationController::playing("walk")));
+    app.world_mut().spawn((
+        SkinnedCharacter(handle),
+        AnimationController::playing("walk"),
+    ));
     (0..2).for_each(|_| app.update());
-    assert_eq!(app.world().resource::<Messages<AnimationStarted>>().len(), 1);
-    assert!(!app.world().contains_resource::<Messages<AnimationCallback>>());
+    assert_eq!(
+        app.world().resource::<Messages<AnimationStarted>>().len(),
+        1
+    );
+    assert!(
+        !app.world()
+            .contains_resource::<Messages<AnimationCallback>>()
+    );
 }
 
 #[test]
@@ -242,12 +346,27 @@ fn what_nobody_heard_is_not_said_later_and_commands_are_applied_between_events()
     #[derive(Resource, Default)]
     struct Said(Vec<&'static str>);
     let mut app = App::new();
-    app.add_plugins((MinimalPlugins, AssetPlugin::default(), TransformPlugin, CharacterPlugin::default()));
-    app.insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_millis(300)));
-    app.world_mut().resource_mut::<Time<Virtual>>().set_max_delta(Duration::MAX);
+    app.add_plugins((
+        MinimalPlugins,
+        AssetPlugin::default(),
+        TransformPlugin,
+        CharacterPlugin::default(),
+    ));
+    app.insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_millis(
+        300,
+    )));
+    app.world_mut()
+        .resource_mut::<Time<Virtual>>()
+        .set_max_delta(Duration::MAX);
     app.init_resource::<Said>();
     let handle = add_chain(&mut app);
-    let entity = app.world_mut().spawn((SkinnedCharacter(handle), AnimationController::playing("walk"))).id();
+    let entity = app
+        .world_mut()
+        .spawn((
+            SkinnedCharacter(handle),
+            AnimationController::playing("walk"),
+        ))
+        .id();
     // Through two keys and a half of the next loop.
     (0..5).for_each(|_| app.update());
     app.add_observer(|_: On<AnimationStarted>, mut said: ResMut<Said>| said.0.push("started"));
@@ -255,34 +374,58 @@ fn what_nobody_heard_is_not_said_later_and_commands_are_applied_between_events()
         commands.queue(|world: &mut World| world.resource_mut::<Said>().0.push("callback"));
     });
     app.update();
-    assert_eq!(app.world().resource::<Said>().0, ["callback"], "only what happened in this frame");
+    assert_eq!(
+        app.world().resource::<Said>().0,
+        ["callback"],
+        "only what happened in this frame"
+    );
     // An observer that the first event brings hears the others of the frame.
     app.insert_resource(Said::default());
     app.insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_secs(1)));
     app.add_observer(|started: On<AnimationStarted>, mut commands: Commands| {
-        commands.entity(started.entity).observe(|_: On<AnimationLooped>, mut said: ResMut<Said>| said.0.push("looped"));
+        commands
+            .entity(started.entity)
+            .observe(|_: On<AnimationLooped>, mut said: ResMut<Said>| said.0.push("looped"));
     });
-    app.world_mut().get_mut::<AnimationController>(entity).unwrap().restart("walk");
+    app.world_mut()
+        .get_mut::<AnimationController>(entity)
+        .unwrap()
+        .restart("walk");
     app.update();
-    assert_eq!(app.world().resource::<Said>().0, ["started", "callback", "callback", "looped"]);
+    assert_eq!(
+        app.world().resource::<Said>().0,
+        ["started", "callback", "callback", "looped"]
+    );
 }
 
 #[test]
 fn in_a_schedule_of_fixed_steps_clocks_and_events_take_fixed_steps() {
     let mut app = TestApp::with_plugin(CharacterPlugin::new(FixedUpdate));
-    app.world().resource_mut::<Time<Fixed>>().set_timestep_seconds(0.25);
+    app.world()
+        .resource_mut::<Time<Fixed>>()
+        .set_timestep_seconds(0.25);
     let handle = app.add(chain(&clips()), &manifest());
     let entity = app.spawn(&handle, "walk");
-    app.world().entity_mut(entity).insert(PoseOverrides::default());
+    app.world()
+        .entity_mut(entity)
+        .insert(PoseOverrides::default());
     let mut heard = Vec::new();
     for frame in 1..=12 {
         app.update(0.1);
         let steps = f64::from(frame) * 0.1 / 0.25 + 1e-9;
-        assert!((app.controller(entity).time() - steps.floor() * 0.25).abs() < 1e-9, "frame {frame}");
+        assert!(
+            (app.controller(entity).time() - steps.floor() * 0.25).abs() < 1e-9,
+            "frame {frame}"
+        );
         heard.extend(app.words(None));
         // Drawn as of the last step.
-        let hand = app.world().get::<ModelPose>(entity).unwrap().joints[2].translation.x;
-        assert!((f64::from(hand) - app.clip_time(entity)).abs() < 1e-5, "frame {frame}: {hand}");
+        let hand = app.world().get::<ModelPose>(entity).unwrap().joints[2]
+            .translation
+            .x;
+        assert!(
+            (f64::from(hand) - app.clip_time(entity)).abs() < 1e-5,
+            "frame {frame}: {hand}"
+        );
     }
     assert_eq!(heard, ["started", "left", "right", "looped"]);
 }
@@ -294,7 +437,9 @@ fn listeners_on_the_entity_hear_only_that_entity() {
     let (mut app, handle, one) = TestApp::playing("walk");
     app.spawn(&handle, "walk");
     app.world().init_resource::<Mine>();
-    app.world().entity_mut(one).observe(|_: On<AnimationCallback>, mut mine: ResMut<Mine>| mine.0 += 1);
+    app.world()
+        .entity_mut(one)
+        .observe(|_: On<AnimationCallback>, mut mine: ResMut<Mine>| mine.0 += 1);
     app.update(2.0);
     assert_eq!(app.world().resource::<Mine>().0, 4);
 }
@@ -319,24 +464,44 @@ fn a_callback_brings_clip_time_weight_and_data_of_any_type() {
         entry(0.3, "struct", "{\"side\": \"left\", \"loudness\": 0.5}"),
         entry(0.4, "list", "[1, 2, 3]"),
     ] {
-        model.clips[4].timing.add_callback(key.time.unwrap(), key.name.as_str(), key.data);
+        model.clips[4]
+            .timing
+            .add_callback(key.time.unwrap(), key.name.as_str(), key.data);
     }
     let mut app = TestApp::new();
     app.world().init_resource::<Seen>();
     app.app
-        .add_observer(|callback: On<AnimationCallback>, mut seen: ResMut<Seen>| seen.0.push(callback.event().clone()));
+        .add_observer(|callback: On<AnimationCallback>, mut seen: ResMut<Seen>| {
+            seen.0.push(callback.event().clone())
+        });
     let handle = app.add(model, &manifest());
     let mut controller = AnimationController::default();
     let track = controller.add_track(AnimationTrack::new("idle").weight(0.25));
-    controller.add_callback("idle", CallbackTime::Fraction(0.2), "added", ron::Value::Bool(true));
+    controller.add_callback(
+        "idle",
+        CallbackTime::Fraction(0.2),
+        "added",
+        ron::Value::Bool(true),
+    );
     let entity = app.spawn_with(&handle, controller);
     app.update(1.0);
     let seen = std::mem::take(&mut app.world().resource_mut::<Seen>().0);
     assert_eq!(seen.len(), 5);
-    assert!(seen.iter().all(|c| c.entity == entity && c.track == track && c.clip == "idle" && c.weight == 0.25));
+    assert!(
+        seen.iter().all(|c| c.entity == entity
+            && c.track == track
+            && c.clip == "idle"
+            && c.weight == 0.25)
+    );
     assert_eq!(seen[0].data_as::<String>().unwrap(), "left");
     assert_eq!(seen[1].data_as::<u8>().unwrap(), 3);
-    assert_eq!(seen[2].data_as::<Step>().unwrap(), Step { side: "left".into(), loudness: 0.5 });
+    assert_eq!(
+        seen[2].data_as::<Step>().unwrap(),
+        Step {
+            side: "left".into(),
+            loudness: 0.5
+        }
+    );
     assert_eq!(seen[3].data_as::<Vec<u32>>().unwrap(), [1, 2, 3]);
     assert!(seen[4].data_as::<bool>().unwrap());
     assert!(seen[0].data_as::<u8>().is_err());
@@ -354,7 +519,13 @@ fn data_written_as_a_struct_in_the_manifest_is_read_as_one() {
     let manifest = Manifest::parse("a.character.ron", text.as_bytes()).unwrap();
     let ClipEntry { callbacks, .. } = &manifest.clips["walk"];
     let step: Step = callbacks[0].data.clone().into_rust().unwrap();
-    assert_eq!(step, Step { side: "left".into(), loudness: 0.5 });
+    assert_eq!(
+        step,
+        Step {
+            side: "left".into(),
+            loudness: 0.5
+        }
+    );
 }
 
 #[test]
@@ -362,13 +533,17 @@ fn a_cross_fade_ends_with_an_event_of_the_clip_that_came_in() {
     let (mut app, _, entity) = TestApp::playing("idle");
     app.update(0.1);
     app.words(None);
-    app.controller(entity).cross_fade("walk", Duration::from_millis(300));
+    app.controller(entity)
+        .cross_fade("walk", Duration::from_millis(300));
     app.update(0.2);
     assert_eq!(app.words(None), ["started"]);
     app.update(0.2);
     let heard = &app.world().resource::<Heard>().observed;
     assert_eq!(
-        heard.iter().map(|f| (f.word.as_str(), f.clip.as_str())).collect::<Vec<_>>(),
+        heard
+            .iter()
+            .map(|f| (f.word.as_str(), f.clip.as_str()))
+            .collect::<Vec<_>>(),
         [("left", "walk"), ("faded in", "walk")]
     );
 }
@@ -376,9 +551,10 @@ fn a_cross_fade_ends_with_an_event_of_the_clip_that_came_in() {
 #[test]
 fn a_listener_may_despawn_the_character_it_hears() {
     let (mut app, _, entity) = TestApp::playing("walk");
-    app.app.add_observer(|callback: On<AnimationCallback>, mut commands: Commands| {
-        commands.entity(callback.entity).try_despawn();
-    });
+    app.app
+        .add_observer(|callback: On<AnimationCallback>, mut commands: Commands| {
+            commands.entity(callback.entity).try_despawn();
+        });
     app.update(5.0);
     assert!(!app.is_alive(entity));
     app.update(5.0);
@@ -388,7 +564,12 @@ fn a_listener_may_despawn_the_character_it_hears() {
 fn what_the_last_character_did_is_heard_though_it_is_despawned_at_once() {
     let (mut app, _, entity) = TestApp::playing("walk");
     let despawn = move |mut commands: Commands| commands.entity(entity).try_despawn();
-    app.app.add_systems(PostUpdate, despawn.after(CharacterSystems::Advance).before(CharacterSystems::Callbacks));
+    app.app.add_systems(
+        PostUpdate,
+        despawn
+            .after(CharacterSystems::Advance)
+            .before(CharacterSystems::Callbacks),
+    );
     app.update(0.3);
     assert!(!app.is_alive(entity));
     assert_eq!(app.words(Some(entity)), ["started", "left"]);
@@ -397,9 +578,11 @@ fn what_the_last_character_did_is_heard_though_it_is_despawned_at_once() {
 #[test]
 fn a_listener_may_change_the_controller_and_the_change_lasts() {
     let (mut app, _, entity) = TestApp::playing("jump");
-    app.app.add_observer(|finished: On<AnimationFinished>, mut controllers: Query<&mut AnimationController>| {
-        controllers.get_mut(finished.entity).unwrap().play("walk");
-    });
+    app.app.add_observer(
+        |finished: On<AnimationFinished>, mut controllers: Query<&mut AnimationController>| {
+            controllers.get_mut(finished.entity).unwrap().play("walk");
+        },
+    );
     app.update(0.6);
     assert_eq!(app.controller(entity).current(), Some("walk"));
     app.words(None);

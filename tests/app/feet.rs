@@ -12,10 +12,16 @@ use bevy_marionette::{
 /// Scout, standing idle at the origin.
 fn scout() -> (TestApp, Entity) {
     let folder = format!("{}/assets/scout", env!("CARGO_MANIFEST_DIR"));
-    let read = |file: &str| std::fs::read(format!("{folder}/{file}")).map(Into::into).map_err(|e| e.to_string());
+    let read = |file: &str| {
+        std::fs::read(format!("{folder}/{file}"))
+            .map(Into::into)
+            .map_err(|e| e.to_string())
+    };
     let source = std::fs::read(format!("{folder}/scout.character.ron")).unwrap();
     let manifest = Manifest::parse("scout.character.ron", &source).unwrap();
-    let model = open_manifest("scout.character.ron", &manifest, &Default::default(), read).unwrap().model;
+    let model = open_manifest("scout.character.ron", &manifest, &Default::default(), read)
+        .unwrap()
+        .model;
     let mut app = TestApp::new();
     let handle = app.add(model, &manifest);
     let scout = app.spawn(&handle, "idle");
@@ -25,7 +31,12 @@ fn scout() -> (TestApp, Entity) {
 
 /// The places of both ankles in the character's space.
 fn ankles(app: &mut TestApp, scout: Entity) -> [Vec3; 2] {
-    let handle = app.world().get::<SkinnedCharacter>(scout).unwrap().0.clone();
+    let handle = app
+        .world()
+        .get::<SkinnedCharacter>(scout)
+        .unwrap()
+        .0
+        .clone();
     let joints = ["foot.L", "foot.R"].map(|name| app.asset(&handle).unwrap().joint(name).unwrap());
     let pose = app.world().get::<ModelPose>(scout).unwrap();
     joints.map(|joint| pose.joints[usize::from(joint)].translation.into())
@@ -40,16 +51,23 @@ fn is_locked(app: &mut TestApp, scout: Entity) -> bool {
 fn feet_stand_on_meshes_marked_as_ground() {
     let (mut app, scout) = scout();
     let before = ankles(&mut app, scout);
-    app.world().entity_mut(scout).insert(FootPlacement::default());
+    app.world()
+        .entity_mut(scout)
+        .insert(FootPlacement::default());
     app.update(0.0);
     let bare = ankles(&mut app, scout).into_iter().zip(before);
     assert!(
-        bare.into_iter().all(|(now, before)| now.distance(before) < 1e-3),
+        bare.into_iter()
+            .all(|(now, before)| now.distance(before) < 1e-3),
         "without any ground, clips play as they are"
     );
-    let mesh = app.world().resource_mut::<Assets<Mesh>>().add(Plane3d::default().mesh().size(20.0, 20.0));
+    let mesh = app
+        .world()
+        .resource_mut::<Assets<Mesh>>()
+        .add(Plane3d::default().mesh().size(20.0, 20.0));
     let tilt = Quat::from_rotation_z(20_f32.to_radians());
-    app.world().spawn((Ground, Mesh3d(mesh), Transform::from_rotation(tilt)));
+    app.world()
+        .spawn((Ground, Mesh3d(mesh), Transform::from_rotation(tilt)));
     for _ in 0..120 {
         app.update(1.0 / 60.0);
     }
@@ -71,28 +89,56 @@ fn the_game_answers_in_the_same_frame_and_the_nearest_answer_counts() {
     let step = |x: f32| if x < 0.0 { 0.2 } else { 0.0 };
     let answer = move |mut probes: Query<&mut GroundProbe>| {
         for mut probe in &mut probes {
-            assert!(probe.rays().all(|ray| ray.direction == Vec3::NEG_Y && ray.origin.y > 0.2));
+            assert!(
+                probe
+                    .rays()
+                    .all(|ray| ray.direction == Vec3::NEG_Y && ray.origin.y > 0.2)
+            );
             for offset in [-0.1, 0.0, -0.3] {
                 probe.answer(|ray| {
-                    Some(GroundHit { point: ray.origin.with_y(step(ray.origin.x) + offset), normal: Vec3::Y })
+                    Some(GroundHit {
+                        point: ray.origin.with_y(step(ray.origin.x) + offset),
+                        normal: Vec3::Y,
+                    })
                 });
             }
-            probe.answer(|ray| Some(GroundHit { point: ray.origin.with_y(-50.0), normal: Vec3::Y }));
+            probe.answer(|ray| {
+                Some(GroundHit {
+                    point: ray.origin.with_y(-50.0),
+                    normal: Vec3::Y,
+                })
+            });
         }
     };
-    app.app.add_systems(PostUpdate, answer.in_set(CharacterSystems::ProbeGround));
-    app.world().entity_mut(scout).insert(FootPlacement::default());
+    app.app
+        .add_systems(PostUpdate, answer.in_set(CharacterSystems::ProbeGround));
+    app.world()
+        .entity_mut(scout)
+        .insert(FootPlacement::default());
     // The first frame takes the feet there at once.
     app.update(0.0);
     let raised = ankles(&mut app, scout);
-    assert!((raised[0].y - flat[0].y - 0.2).abs() < 5e-3, "{raised:?} {flat:?}");
-    assert!((raised[1].y - flat[1].y).abs() < 5e-3, "{raised:?} {flat:?}");
+    assert!(
+        (raised[0].y - flat[0].y - 0.2).abs() < 5e-3,
+        "{raised:?} {flat:?}"
+    );
+    assert!(
+        (raised[1].y - flat[1].y).abs() < 5e-3,
+        "{raised:?} {flat:?}"
+    );
     // Locked feet stay where they are in the world.
     app.update(1.0 / 60.0);
-    app.world().get_mut::<Transform>(scout).unwrap().translation.x += 0.05;
+    app.world()
+        .get_mut::<Transform>(scout)
+        .unwrap()
+        .translation
+        .x += 0.05;
     app.update(1.0 / 60.0);
     let moved = ankles(&mut app, scout);
-    assert!((moved[1].x + 0.05 - raised[1].x).abs() < 5e-3, "{moved:?} {raised:?}");
+    assert!(
+        (moved[1].x + 0.05 - raised[1].x).abs() < 5e-3,
+        "{moved:?} {raised:?}"
+    );
     app.world().entity_mut(scout).insert(Teleported);
     app.update(1.0 / 60.0);
     assert!((ankles(&mut app, scout)[1].x - raised[1].x).abs() < 5e-3);

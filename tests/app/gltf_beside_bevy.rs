@@ -34,8 +34,14 @@ fn materials_are_those_of_bevys_own_loader() {
     let character: Handle<Character> = load(&mut app, "chain.glb");
     // Bevy's own labels stay reachable beside it.
     let scene: Handle<Gltf> = load(&mut app, "chain.glb");
-    assert_eq!(asset(&app, &scene).animations.len(), asset(&app, &character).clips.len());
-    for (part, label) in [(0, "chain.glb#Material0/std"), (1, "chain.glb#Material1/std")] {
+    assert_eq!(
+        asset(&app, &scene).animations.len(),
+        asset(&app, &character).clips.len()
+    );
+    for (part, label) in [
+        (0, "chain.glb#Material0/std"),
+        (1, "chain.glb#Material1/std"),
+    ] {
         let theirs: Handle<StandardMaterial> = load(&mut app, label);
         let ours = asset(&app, &asset(&app, &character).parts[part].material);
         let theirs = asset(&app, &theirs);
@@ -51,16 +57,27 @@ fn materials_are_those_of_bevys_own_loader() {
             format!("{material:#?}").replace("-0.0,", "0.0,")
         };
         assert_eq!(without_textures(ours), without_textures(theirs), "{label}");
-        for (ours, theirs) in textures_mut(&mut ours.clone()).into_iter().zip(textures_mut(&mut theirs.clone())) {
+        for (ours, theirs) in textures_mut(&mut ours.clone())
+            .into_iter()
+            .zip(textures_mut(&mut theirs.clone()))
+        {
             assert_eq!(ours.is_some(), theirs.is_some());
-            let (Some(ours), Some(theirs)) = (ours, theirs) else { continue };
+            let (Some(ours), Some(theirs)) = (ours, theirs) else {
+                continue;
+            };
             let (ours, theirs) = (asset(&app, ours), asset(&app, theirs));
             assert_eq!(ours.size(), theirs.size());
-            assert_eq!(ours.texture_descriptor.format, theirs.texture_descriptor.format);
+            assert_eq!(
+                ours.texture_descriptor.format,
+                theirs.texture_descriptor.format
+            );
             let sampler = |image: &Image| match &image.sampler {
-                ImageSampler::Descriptor(sampler) => {
-                    (sampler.address_mode_u, sampler.address_mode_v, sampler.mag_filter, sampler.min_filter)
-                }
+                ImageSampler::Descriptor(sampler) => (
+                    sampler.address_mode_u,
+                    sampler.address_mode_v,
+                    sampler.mag_filter,
+                    sampler.min_filter,
+                ),
                 ImageSampler::Default => panic!("the file states a sampler"),
             };
             assert_eq!(sampler(ours), sampler(theirs));

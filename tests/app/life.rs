@@ -22,13 +22,28 @@ fn parts_are_there_in_the_frame_the_character_is_spawned() {
     assert_eq!(parts.len(), 2);
     assert_eq!(app.world().resource::<Heard>().ready, [entity]);
     for (index, &part) in parts.iter().enumerate() {
-        assert_eq!(app.world().get::<PartOf>(part), Some(&PartOf { character: entity, part: index }));
-        assert_eq!(app.world().get::<ChildOf>(part).map(ChildOf::parent), Some(entity));
-        assert_eq!(app.world().get::<SkinnedMesh>(part).unwrap().joints.len(), 3);
+        assert_eq!(
+            app.world().get::<PartOf>(part),
+            Some(&PartOf {
+                character: entity,
+                part: index
+            })
+        );
+        assert_eq!(
+            app.world().get::<ChildOf>(part).map(ChildOf::parent),
+            Some(entity)
+        );
+        assert_eq!(
+            app.world().get::<SkinnedMesh>(part).unwrap().joints.len(),
+            3
+        );
         let mesh = app.world().get::<Mesh3d>(part).unwrap().0.clone();
         assert_eq!(app.asset(&mesh).unwrap().count_vertices(), 6);
     }
-    let names: Vec<_> = parts.iter().map(|&part| app.app.world().get::<Name>(part).unwrap().to_string()).collect();
+    let names: Vec<_> = parts
+        .iter()
+        .map(|&part| app.app.world().get::<Name>(part).unwrap().to_string())
+        .collect();
     assert_eq!(names, ["strip", "second"]);
 }
 
@@ -42,7 +57,10 @@ fn parts_follow_when_the_asset_comes_later_and_nothing_is_missed() {
     }
     assert!(app.parts(entity).is_empty() && app.words(None).is_empty());
     let character = build(app.world(), chain(&clips()), &manifest());
-    app.world().resource_mut::<Assets<Character>>().insert(&handle, character).unwrap();
+    app.world()
+        .resource_mut::<Assets<Character>>()
+        .insert(&handle, character)
+        .unwrap();
     app.update(0.5);
     assert_eq!(app.parts(entity).len(), 1);
     assert_eq!(app.words(None), ["started", "left"]);
@@ -109,35 +127,58 @@ fn taken_off_its_entity_the_parts_go_and_put_on_again_they_come() {
     app.update(0.3);
     assert!(app.parts(entity).is_empty());
     assert!(app.is_alive(child), "children that are no parts stay");
-    app.world().entity_mut(entity).insert(SkinnedCharacter(handle.clone()));
+    app.world()
+        .entity_mut(entity)
+        .insert(SkinnedCharacter(handle.clone()));
     app.update(0.3);
     assert_eq!(app.parts(entity).len(), 1);
-    assert!((app.clip_time(entity) - 0.6).abs() < 1e-9, "time off the stage does not count");
+    assert!(
+        (app.clip_time(entity) - 0.6).abs() < 1e-9,
+        "time off the stage does not count"
+    );
     // Removed and added within one frame.
     let before = app.parts(entity);
-    app.world().entity_mut(entity).remove::<SkinnedCharacter>().insert(SkinnedCharacter(handle));
+    app.world()
+        .entity_mut(entity)
+        .remove::<SkinnedCharacter>()
+        .insert(SkinnedCharacter(handle));
     app.update(0.1);
     assert!(!app.is_alive(before[0]));
-    assert_eq!(app.world().query::<&PartOf>().iter(app.app.world()).count(), 1);
+    assert_eq!(
+        app.world().query::<&PartOf>().iter(app.app.world()).count(),
+        1
+    );
 }
 
 #[test]
 fn all_components_taken_off_at_once_leave_no_parts_behind() {
     let (mut app, _, entity) = TestApp::playing("walk");
     app.update(0.1);
-    app.world().entity_mut(entity).remove_with_requires::<SkinnedCharacter>();
+    app.world()
+        .entity_mut(entity)
+        .remove_with_requires::<SkinnedCharacter>();
     app.update(0.1);
-    assert_eq!(app.world().query::<&PartOf>().iter(app.app.world()).count(), 0);
+    assert_eq!(
+        app.world().query::<&PartOf>().iter(app.app.world()).count(),
+        0
+    );
 }
 
 #[test]
 fn the_asset_taken_away_takes_the_parts_along() {
     let (mut app, handle, entity) = TestApp::playing("walk");
     app.update(0.1);
-    let character = app.world().resource_mut::<Assets<Character>>().remove(&handle).unwrap();
+    let character = app
+        .world()
+        .resource_mut::<Assets<Character>>()
+        .remove(&handle)
+        .unwrap();
     app.update(0.1);
     assert!(app.parts(entity).is_empty());
-    app.world().resource_mut::<Assets<Character>>().insert(&handle, character).unwrap();
+    app.world()
+        .resource_mut::<Assets<Character>>()
+        .insert(&handle, character)
+        .unwrap();
     app.update(0.1);
     assert_eq!(app.parts(entity).len(), 1);
 }
@@ -152,7 +193,13 @@ fn reparented_it_keeps_parts_and_clock_and_stands_under_the_new_parent() {
     app.update(0.3);
     assert_eq!(app.parts(entity), parts);
     assert!((app.clip_time(entity) - 0.6).abs() < 1e-9);
-    assert_eq!(app.world().get::<GlobalTransform>(parts[0]).unwrap().translation(), Vec3::X * 4.0);
+    assert_eq!(
+        app.world()
+            .get::<GlobalTransform>(parts[0])
+            .unwrap()
+            .translation(),
+        Vec3::X * 4.0
+    );
 }
 
 #[test]
@@ -169,7 +216,10 @@ fn two_characters_may_share_one_parent() {
     assert_ne!(app.parts(pair[0]), app.parts(pair[1]));
     app.world().entity_mut(parent).despawn();
     app.update(0.3);
-    assert_eq!(app.world().query::<&PartOf>().iter(app.app.world()).count(), 0);
+    assert_eq!(
+        app.world().query::<&PartOf>().iter(app.app.world()).count(),
+        0
+    );
 }
 
 #[test]
@@ -178,7 +228,10 @@ fn parts_despawned_by_hand_do_no_harm() {
     app.update(0.3);
     app.world().entity_mut(entity).despawn_related::<Children>();
     app.update(0.3);
-    app.world().get_mut::<SkinnedCharacter>(entity).unwrap().set_changed();
+    app.world()
+        .get_mut::<SkinnedCharacter>(entity)
+        .unwrap()
+        .set_changed();
     app.update(0.3);
     assert_eq!(app.parts(entity).len(), 1);
     assert!(app.is_alive(app.parts(entity)[0]));
@@ -190,7 +243,11 @@ fn a_static_model_has_parts_without_joints() {
     let mut part = strip("rock", 0);
     part.influences.clear();
     part.palette.clear();
-    let model = Model { skeleton: Skeleton::default(), parts: vec![part], ..chain(&[]) };
+    let model = Model {
+        skeleton: Skeleton::default(),
+        parts: vec![part],
+        ..chain(&[])
+    };
     let handle = app.add(model, &manifest());
     let entity = app.spawn(&handle, "walk");
     app.update(0.1);
@@ -199,19 +256,44 @@ fn a_static_model_has_parts_without_joints() {
     let mesh = app.world().get::<Mesh3d>(parts[0]).unwrap().0.clone();
     let mesh = app.asset(&mesh).unwrap();
     assert!(
-        !mesh.contains_attribute(Mesh::ATTRIBUTE_JOINT_INDEX) && !mesh.contains_attribute(Mesh::ATTRIBUTE_JOINT_WEIGHT)
+        !mesh.contains_attribute(Mesh::ATTRIBUTE_JOINT_INDEX)
+            && !mesh.contains_attribute(Mesh::ATTRIBUTE_JOINT_WEIGHT)
     );
     let bounds = app.asset(&handle).unwrap().rest_bounds().unwrap();
-    assert_eq!((bounds.min(), bounds.max()), (Vec3::new(-0.5, 0.0, 0.0).into(), Vec3::new(0.5, 2.0, 0.0).into()));
+    assert_eq!(
+        (bounds.min(), bounds.max()),
+        (
+            Vec3::new(-0.5, 0.0, 0.0).into(),
+            Vec3::new(0.5, 2.0, 0.0).into()
+        )
+    );
 }
 
 #[test]
 fn no_joints_no_clips_no_vertices_no_parts_are_all_fine() {
-    let empty = SkinPart { name: "empty".into(), ..SkinPart::default() };
+    let empty = SkinPart {
+        name: "empty".into(),
+        ..SkinPart::default()
+    };
     let models = [
-        Model { skeleton: Skeleton::default(), parts: vec![], materials: vec![], clips: vec![] },
-        Model { parts: vec![empty.clone()], materials: vec![], ..chain(&clips()) },
-        Model { parts: vec![SkinPart { palette: vec![0, 1], ..empty }], ..chain(&[]) },
+        Model {
+            skeleton: Skeleton::default(),
+            parts: vec![],
+            materials: vec![],
+            clips: vec![],
+        },
+        Model {
+            parts: vec![empty.clone()],
+            materials: vec![],
+            ..chain(&clips())
+        },
+        Model {
+            parts: vec![SkinPart {
+                palette: vec![0, 1],
+                ..empty
+            }],
+            ..chain(&[])
+        },
     ];
     let mut app = TestApp::new();
     let mut characters = Vec::new();
@@ -219,7 +301,8 @@ fn no_joints_no_clips_no_vertices_no_parts_are_all_fine() {
         let parts = model.parts.len();
         let handle = app.add(model, &manifest());
         let entity = app.spawn(&handle, "walk");
-        app.world().spawn((AttachedTo(entity), AtSocket::new("hand")));
+        app.world()
+            .spawn((AttachedTo(entity), AtSocket::new("hand")));
         characters.push((entity, parts));
     }
     for _ in 0..3 {
@@ -227,7 +310,14 @@ fn no_joints_no_clips_no_vertices_no_parts_are_all_fine() {
     }
     for (entity, parts) in characters {
         assert_eq!(app.parts(entity).len(), parts);
-        assert!(app.world().get::<ModelPose>(entity).unwrap().joints.iter().all(|joint| joint.is_finite()));
+        assert!(
+            app.world()
+                .get::<ModelPose>(entity)
+                .unwrap()
+                .joints
+                .iter()
+                .all(|joint| joint.is_finite())
+        );
     }
 }
 
@@ -249,9 +339,14 @@ fn scenes_with_characters_by_component_alone_get_what_they_need() {
     let handle = app.add(chain(&clips()), &manifest());
     let entity = app.world().spawn(SkinnedCharacter(handle.clone())).id();
     app.update(0.1);
-    assert!(app.world().get::<AnimationController>(entity).is_some_and(|c| c.tracks().count() == 0));
+    assert!(
+        app.world()
+            .get::<AnimationController>(entity)
+            .is_some_and(|c| c.tracks().count() == 0)
+    );
     assert!(app.world().get::<CharacterParts>(entity).is_some());
-    app.controller(entity).add_track(AnimationTrack::new("walk"));
+    app.controller(entity)
+        .add_track(AnimationTrack::new("walk"));
     app.update(0.3);
     assert_eq!(app.words(None), ["started", "left"]);
     let part: &CharacterPart = &app.asset(&handle).unwrap().parts[0];
@@ -266,9 +361,15 @@ fn the_last_character_gone_and_the_handle_dropped_nothing_of_the_asset_is_left()
     assert_eq!(app.parts(entity).len(), 1, "in use it stays");
     let held = |app: &TestApp| {
         let world = app.app.world();
-        let [meshes, materials] =
-            [world.resource::<Assets<Mesh>>().len(), world.resource::<Assets<StandardMaterial>>().len()];
-        [world.resource::<Assets<Character>>().len(), meshes, materials]
+        let [meshes, materials] = [
+            world.resource::<Assets<Mesh>>().len(),
+            world.resource::<Assets<StandardMaterial>>().len(),
+        ];
+        [
+            world.resource::<Assets<Character>>().len(),
+            meshes,
+            materials,
+        ]
     };
     let with = held(&app);
     app.world().entity_mut(entity).despawn();
@@ -283,12 +384,30 @@ fn under_a_parent_of_no_size_everything_stays_a_number() {
     for scale in [Vec3::ZERO, Vec3::new(1.0, 0.0, 1.0), Vec3::splat(1e-30)] {
         let parent = app.world().spawn(Transform::from_scale(scale)).id();
         let entity = app.spawn(&handle, "walk");
-        app.world().entity_mut(entity).insert((ChildOf(parent), PoseOverrides::default()));
-        let carried = app.world().spawn((AttachedTo(entity), AtSocket::new("hand"))).id();
+        app.world()
+            .entity_mut(entity)
+            .insert((ChildOf(parent), PoseOverrides::default()));
+        let carried = app
+            .world()
+            .spawn((AttachedTo(entity), AtSocket::new("hand")))
+            .id();
         (0..3).for_each(|_| app.update(0.1));
-        assert!(app.world().get::<ModelPose>(entity).unwrap().joints.iter().all(|joint| joint.is_finite()));
+        assert!(
+            app.world()
+                .get::<ModelPose>(entity)
+                .unwrap()
+                .joints
+                .iter()
+                .all(|joint| joint.is_finite())
+        );
         assert!(app.world().get::<Transform>(carried).unwrap().is_finite());
-        assert!(app.world().get::<GlobalTransform>(carried).unwrap().affine().is_finite());
+        assert!(
+            app.world()
+                .get::<GlobalTransform>(carried)
+                .unwrap()
+                .affine()
+                .is_finite()
+        );
         assert!((app.clip_time(entity) - 0.3).abs() < 1e-9);
     }
 }
@@ -297,10 +416,16 @@ fn under_a_parent_of_no_size_everything_stays_a_number() {
 fn a_part_that_was_despawned_or_stripped_under_its_character_is_said_once_each() {
     let mut app = TestApp::new();
     let mut model = chain(&clips());
-    model.parts = vec![strip("lost one", 0), strip("lost two", 0), strip("lost three", 0)];
+    model.parts = vec![
+        strip("lost one", 0),
+        strip("lost two", 0),
+        strip("lost three", 0),
+    ];
     let handle = app.add(model, &manifest());
     let entity = app.spawn(&handle, "walk");
-    app.world().entity_mut(entity).insert(Name::new("who lost parts"));
+    app.world()
+        .entity_mut(entity)
+        .insert(Name::new("who lost parts"));
     app.update(0.1);
     let parts = app.parts(entity);
     app.world().entity_mut(parts[0]).despawn();
@@ -319,11 +444,16 @@ fn a_part_that_was_despawned_or_stripped_under_its_character_is_said_once_each()
     app.world().get_mut::<SkinnedCharacter>(entity).unwrap().0 = other_handle.clone();
     app.update(0.1);
     let character = build(app.world(), other, &manifest());
-    app.world().resource_mut::<Assets<Character>>().insert(&other_handle, character).unwrap();
+    app.world()
+        .resource_mut::<Assets<Character>>()
+        .insert(&other_handle, character)
+        .unwrap();
     app.update(0.1);
     app.world().entity_mut(entity).remove::<SkinnedCharacter>();
     app.update(0.1);
-    app.world().entity_mut(entity).insert(SkinnedCharacter(other_handle));
+    app.world()
+        .entity_mut(entity)
+        .insert(SkinnedCharacter(other_handle));
     app.update(0.1);
     assert_eq!(app.parts(entity).len(), 1);
     app.world().entity_mut(entity).despawn();

@@ -25,7 +25,11 @@ fn place(app: &mut TestApp, entity: Entity) -> Transform {
 
 /// The largest distance that a joint moves between two poses.
 fn largest_step(before: &[Affine3A], after: &[Affine3A]) -> f32 {
-    before.iter().zip(after).map(|(a, b)| a.translation.distance(b.translation)).fold(0.0, f32::max)
+    before
+        .iter()
+        .zip(after)
+        .map(|(a, b)| a.translation.distance(b.translation))
+        .fold(0.0, f32::max)
 }
 
 /// Runs frames, and returns the largest distance that a joint moved within the character in one of them.
@@ -44,7 +48,14 @@ fn fastest(app: &mut TestApp, entity: Entity, frames: usize) -> f32 {
 
 #[test]
 fn parameters_set_the_speed_and_the_turn_of_a_character() {
-    for (turn, speed) in [(0.0, 0.0), (0.0, 1.2), (0.0, 2.0), (0.0, 2.4), (40.0, 1.2), (-40.0, 2.4)] {
+    for (turn, speed) in [
+        (0.0, 0.0),
+        (0.0, 1.2),
+        (0.0, 2.0),
+        (0.0, 2.4),
+        (40.0, 1.2),
+        (-40.0, 2.4),
+    ] {
         let (mut app, entity) = scout("locomotion");
         app.controller(entity).set_parameters((turn, speed));
         // Until the smoothed parameters are there.
@@ -61,10 +72,16 @@ fn parameters_set_the_speed_and_the_turn_of_a_character() {
             2.0 * 4.0 * speed as f32 / radians.abs() * (0.5 * radians).abs().sin()
         };
         let walked = start.translation.distance(end.translation);
-        assert!((walked - chord).abs() < 0.1 + 0.05 * chord, "({turn}, {speed}): {walked} m, not {chord}");
+        assert!(
+            (walked - chord).abs() < 0.1 + 0.05 * chord,
+            "({turn}, {speed}): {walked} m, not {chord}"
+        );
         let turned = start.rotation.angle_between(end.rotation);
         let off = (turned.cos() - radians.cos()).abs();
-        assert!(off < 0.15, "({turn}, {speed}): turned by {turned}, not {radians}");
+        assert!(
+            off < 0.15,
+            "({turn}, {speed}): turned by {turned}, not {radians}"
+        );
     }
 }
 
@@ -76,7 +93,8 @@ fn footsteps_come_once_each_while_parameters_move() {
     app.words(None);
     for frame in 0..600 {
         let t = f64::from(frame) / 600.0;
-        app.controller(entity).set_parameters((40.0 * (9.0 * t).sin(), 1.2 + 1.2 * t));
+        app.controller(entity)
+            .set_parameters((40.0 * (9.0 * t).sin(), 1.2 + 1.2 * t));
         app.update(FRAME);
     }
     let heard = std::mem::take(&mut app.world().resource_mut::<Heard>().observed);
@@ -98,10 +116,14 @@ fn a_switch_starts_at_once_and_moves_no_joint_faster_than_its_clips() {
     let usual = own("jog").max(own("idle"));
     let (mut app, entity) = scout("jog");
     (0..33).for_each(|_| app.update(FRAME));
-    app.controller(entity).switch("idle", Duration::from_millis(400));
+    app.controller(entity)
+        .switch("idle", Duration::from_millis(400));
     let switched = fastest(&mut app, entity, 60);
     assert_eq!(app.controller(entity).current(), Some("idle"));
-    assert!(switched < 1.5 * usual, "{switched} m a frame, clips alone {usual}");
+    assert!(
+        switched < 1.5 * usual,
+        "{switched} m a frame, clips alone {usual}"
+    );
     let (mut app, entity) = scout("jog");
     (0..33).for_each(|_| app.update(FRAME));
     app.controller(entity).play("idle");
@@ -114,14 +136,20 @@ fn a_snapshot_within_a_switch_goes_on_to_the_same_pose() {
     let (mut app, entity) = scout("locomotion");
     app.controller(entity).set_parameters((20.0, 2.0));
     (0..40).for_each(|_| app.update(FRAME));
-    app.controller(entity).switch("jump", Duration::from_millis(300));
+    app.controller(entity)
+        .switch("jump", Duration::from_millis(300));
     (0..6).for_each(|_| app.update(FRAME));
     // Springs have a state of their own, and lag behind what the root motion does.
-    let (saved, rig) = (app.controller(entity).snapshot(), app.world().get::<RigState>(entity).unwrap().clone());
+    let (saved, rig) = (
+        app.controller(entity).snapshot(),
+        app.world().get::<RigState>(entity).unwrap().clone(),
+    );
     let start = place(&mut app, entity);
     let first = go_on(&mut app, entity);
     app.controller(entity).restore(&saved);
-    app.world().entity_mut(entity).insert((rig, start, GlobalTransform::from(start)));
+    app.world()
+        .entity_mut(entity)
+        .insert((rig, start, GlobalTransform::from(start)));
     let second = go_on(&mut app, entity);
     assert_eq!(first.0, second.0);
     let step = largest_step(&first.1, &second.1);
@@ -131,7 +159,10 @@ fn a_snapshot_within_a_switch_goes_on_to_the_same_pose() {
 /// What comes of 12 frames, still within the switch.
 fn go_on(app: &mut TestApp, entity: Entity) -> (AnimationController, Vec<Affine3A>) {
     (0..12).for_each(|_| app.update(FRAME));
-    (app.controller(entity).clone(), app.world().get::<ModelPose>(entity).unwrap().joints.clone())
+    (
+        app.controller(entity).clone(),
+        app.world().get::<ModelPose>(entity).unwrap().joints.clone(),
+    )
 }
 
 #[derive(Resource, Default)]
@@ -141,13 +172,21 @@ struct Ranges(Vec<(CallbackKind, String)>);
 fn a_range_that_is_cut_short_ends_before_anything_else_begins() {
     let (mut app, handle, entity) = TestApp::playing("walk");
     app.app.init_resource::<Ranges>();
-    app.app.add_observer(|event: On<AnimationCallback>, mut ranges: ResMut<Ranges>| {
-        ranges.0.push((event.kind, event.name.to_string()));
-    });
+    app.app
+        .add_observer(|event: On<AnimationCallback>, mut ranges: ResMut<Ranges>| {
+            ranges.0.push((event.kind, event.name.to_string()));
+        });
     let ranges = |app: &mut TestApp| std::mem::take(&mut app.world().resource_mut::<Ranges>().0);
-    app.controller(entity).add_range("walk", 0.3, 0.6, "open", ron::Value::Unit);
+    app.controller(entity)
+        .add_range("walk", 0.3, 0.6, "open", ron::Value::Unit);
     app.update(0.4);
-    assert_eq!(ranges(&mut app), [(CallbackKind::Key, "left".into()), (CallbackKind::Begin, "open".into())]);
+    assert_eq!(
+        ranges(&mut app),
+        [
+            (CallbackKind::Key, "left".into()),
+            (CallbackKind::Begin, "open".into())
+        ]
+    );
     assert!(app.controller(entity).is_inside("open"));
     app.controller(entity).play("idle");
     app.update(0.1);
@@ -157,7 +196,11 @@ fn a_range_that_is_cut_short_ends_before_anything_else_begins() {
     app.controller(entity).play("walk");
     app.update(5.0);
     let all = ranges(&mut app);
-    let kinds: Vec<_> = all.iter().filter(|(_, name)| name == "open").map(|(kind, _)| *kind).collect();
+    let kinds: Vec<_> = all
+        .iter()
+        .filter(|(_, name)| name == "open")
+        .map(|(kind, _)| *kind)
+        .collect();
     assert_eq!(kinds, [CallbackKind::Begin, CallbackKind::End].repeat(5));
     drop(handle);
 }

@@ -9,7 +9,10 @@ use bevy::{
     prelude::*,
 };
 use bevy_marionette::{
-    character::{ModelPose, PartOverrides, PoseOverrides, WeightView, WornBy, influence_count_color, weight_color},
+    character::{
+        ModelPose, PartOverrides, PoseOverrides, WeightView, WornBy, influence_count_color,
+        weight_color,
+    },
     model::{Influences, Joint, JointTransform, Model, Skeleton, SkinPart},
     prelude::*,
 };
@@ -23,7 +26,11 @@ fn two_parts() -> Model {
 }
 
 fn material(app: &mut TestApp, part: Entity) -> Handle<StandardMaterial> {
-    app.world().get::<MeshMaterial3d<StandardMaterial>>(part).unwrap().0.clone()
+    app.world()
+        .get::<MeshMaterial3d<StandardMaterial>>(part)
+        .unwrap()
+        .0
+        .clone()
 }
 
 fn mesh(app: &mut TestApp, part: Entity) -> Handle<Mesh> {
@@ -31,12 +38,17 @@ fn mesh(app: &mut TestApp, part: Entity) -> Handle<Mesh> {
 }
 
 fn new_material(app: &mut TestApp) -> Handle<StandardMaterial> {
-    app.world().resource_mut::<Assets<StandardMaterial>>().add(StandardMaterial::default())
+    app.world()
+        .resource_mut::<Assets<StandardMaterial>>()
+        .add(StandardMaterial::default())
 }
 
 fn visibilities(app: &mut TestApp, entity: Entity) -> Vec<Visibility> {
     let parts = app.parts(entity);
-    parts.into_iter().map(|part| *app.world().get::<Visibility>(part).unwrap()).collect()
+    parts
+        .into_iter()
+        .map(|part| *app.world().get::<Visibility>(part).unwrap())
+        .collect()
 }
 
 /// A mesh is shown in the frame after it is created, when it has reached the GPU.
@@ -52,7 +64,9 @@ fn parts_are_hidden_and_dressed_by_name_and_index_over_reloads_and_given_back() 
     let handle = app.add(two_parts(), &manifest());
     let gold = new_material(&mut app);
     let entity = app.spawn(&handle, "walk");
-    let changes = PartOverrides::default().hide(0).material("second", gold.clone());
+    let changes = PartOverrides::default()
+        .hide(0)
+        .material("second", gold.clone());
     assert!(changes.is_hidden(0) && !changes.is_hidden("second"));
     app.world().entity_mut(entity).insert(changes);
     app.update(0.1);
@@ -66,7 +80,10 @@ fn parts_are_hidden_and_dressed_by_name_and_index_over_reloads_and_given_back() 
     assert_eq!(visibilities(&mut app, other), [Inherited, Inherited]);
 
     let character = build(app.world(), two_parts(), &manifest());
-    app.world().resource_mut::<Assets<Character>>().insert(&handle, character).unwrap();
+    app.world()
+        .resource_mut::<Assets<Character>>()
+        .insert(&handle, character)
+        .unwrap();
     app.update(0.1);
     let parts = app.parts(entity);
     assert_ne!(parts, before);
@@ -83,7 +100,9 @@ fn parts_are_hidden_and_dressed_by_name_and_index_over_reloads_and_given_back() 
     assert_eq!(visibilities(&mut app, entity), [Inherited, Inherited]);
     assert_eq!(material(&mut app, parts[1]), own_again);
 
-    app.world().entity_mut(entity).insert(PartOverrides::default().hide("strip"));
+    app.world()
+        .entity_mut(entity)
+        .insert(PartOverrides::default().hide("strip"));
     app.update(0.1);
     app.world().entity_mut(entity).remove::<PartOverrides>();
     app.update(0.1);
@@ -97,9 +116,13 @@ fn what_somebody_did_to_a_part_by_hand_stays_while_there_are_no_overrides() {
     let entity = app.spawn(&handle, "walk");
     app.update(0.1);
     let (parts, by_hand) = (app.parts(entity), new_material(&mut app));
-    app.world().entity_mut(parts[0]).insert((Visibility::Hidden, MeshMaterial3d(by_hand.clone())));
+    app.world()
+        .entity_mut(parts[0])
+        .insert((Visibility::Hidden, MeshMaterial3d(by_hand.clone())));
     app.update(0.1);
-    app.world().entity_mut(entity).insert(WeightView::InfluenceCount);
+    app.world()
+        .entity_mut(entity)
+        .insert(WeightView::InfluenceCount);
     app.update(0.1);
     assert_ne!(material(&mut app, parts[0]), by_hand);
     app.world().entity_mut(entity).remove::<WeightView>();
@@ -114,7 +137,9 @@ fn a_part_that_is_not_there_is_said_once_with_those_there_are() {
     let handle = app.add(two_parts(), &manifest());
     for _ in 0..3 {
         let entity = app.spawn(&handle, "walk");
-        app.world().entity_mut(entity).insert(PartOverrides::default().hide("secnod"));
+        app.world()
+            .entity_mut(entity)
+            .insert(PartOverrides::default().hide("secnod"));
         app.update(0.1);
     }
     let said = logged("`secnod`");
@@ -164,7 +189,9 @@ fn a_mirrored_character_has_its_triangles_turned_round_and_back_again() {
     let handle = app.add(two_parts(), &manifest());
     let [one, two] = [-1.0, 1.0].map(|x| {
         let entity = app.spawn(&handle, "walk");
-        app.world().entity_mut(entity).insert(Transform::from_scale(Vec3::new(x, 1.0, 1.0)));
+        app.world()
+            .entity_mut(entity)
+            .insert(Transform::from_scale(Vec3::new(x, 1.0, 1.0)));
         entity
     });
     show(&mut app);
@@ -172,11 +199,22 @@ fn a_mirrored_character_has_its_triangles_turned_round_and_back_again() {
     let [mirrored, plain] = [one, two].map(|entity| app.parts(entity)[0]);
     assert_eq!(mesh(&mut app, plain), own);
     let turned = mesh(&mut app, mirrored);
-    let is_turned = |a: &[usize; 3], b: &[usize; 3]| (0..3).any(|k| [b[k], b[(k + 2) % 3], b[(k + 1) % 3]] == *a);
+    let is_turned = |a: &[usize; 3], b: &[usize; 3]| {
+        (0..3).any(|k| [b[k], b[(k + 2) % 3], b[(k + 1) % 3]] == *a)
+    };
     let (a, b) = (triangles(&mut app, &turned), triangles(&mut app, &own));
-    assert!(a.len() == b.len() && a.iter().zip(&b).all(|(a, b)| is_turned(a, b)), "{a:?} {b:?}");
+    assert!(
+        a.len() == b.len() && a.iter().zip(&b).all(|(a, b)| is_turned(a, b)),
+        "{a:?} {b:?}"
+    );
     // A second one shares it. A mirroring parent counts too, and mirroring twice is not mirroring.
-    let mount = app.world().spawn((Transform::from_scale(Vec3::new(1.0, 1.0, -2.0)), Visibility::default())).id();
+    let mount = app
+        .world()
+        .spawn((
+            Transform::from_scale(Vec3::new(1.0, 1.0, -2.0)),
+            Visibility::default(),
+        ))
+        .id();
     app.world().entity_mut(two).insert(ChildOf(mount));
     show(&mut app);
     assert_eq!(mesh(&mut app, plain), turned);
@@ -196,15 +234,24 @@ fn a_mirrored_character_has_its_triangles_turned_round_and_back_again() {
 #[test]
 fn a_character_is_turned_right_side_out_in_the_frame_in_which_it_is_mirrored() {
     let mut app = TestApp::new();
-    let mount = app.world().spawn((Transform::default(), Visibility::default())).id();
+    let mount = app
+        .world()
+        .spawn((Transform::default(), Visibility::default()))
+        .id();
     // It is mirrored before its asset has loaded, and repeatedly after that.
     let handle = app.world().resource::<Assets<Character>>().reserve_handle();
     let entity = app.spawn(&handle, "walk");
-    app.world().entity_mut(entity).insert((ChildOf(mount), Transform::from_scale(Vec3::new(1.0, -2.0, 1.0))));
+    app.world().entity_mut(entity).insert((
+        ChildOf(mount),
+        Transform::from_scale(Vec3::new(1.0, -2.0, 1.0)),
+    ));
     app.update(0.1);
     let character = build(app.world(), two_parts(), &manifest());
     let own = character.parts[1].mesh.clone();
-    app.world().resource_mut::<Assets<Character>>().insert(&handle, character).unwrap();
+    app.world()
+        .resource_mut::<Assets<Character>>()
+        .insert(&handle, character)
+        .unwrap();
     for (by, scale, mirrored) in [
         (mount, Vec3::ONE, true),
         (entity, Vec3::ONE, false),
@@ -212,7 +259,9 @@ fn a_character_is_turned_right_side_out_in_the_frame_in_which_it_is_mirrored() {
         (entity, Vec3::new(-1.0, -1.0, 1.0), false),
         (entity, Vec3::NEG_ONE, true),
     ] {
-        app.world().entity_mut(by).insert(Transform::from_scale(scale));
+        app.world()
+            .entity_mut(by)
+            .insert(Transform::from_scale(scale));
         app.update(0.1);
         let part = app.parts(entity)[1];
         assert_eq!(mesh(&mut app, part) != own, mirrored, "{scale}");
@@ -222,20 +271,35 @@ fn a_character_is_turned_right_side_out_in_the_frame_in_which_it_is_mirrored() {
 #[test]
 fn a_mirrored_character_stays_so_when_its_asset_or_its_mesh_changes() {
     let (mut app, handle, entity) = TestApp::playing("walk");
-    app.world().entity_mut(entity).insert(Transform::from_scale(Vec3::NEG_ONE));
+    app.world()
+        .entity_mut(entity)
+        .insert(Transform::from_scale(Vec3::NEG_ONE));
     show(&mut app);
     let character = build(app.world(), two_parts(), &manifest());
-    app.world().resource_mut::<Assets<Character>>().insert(&handle, character).unwrap();
+    app.world()
+        .resource_mut::<Assets<Character>>()
+        .insert(&handle, character)
+        .unwrap();
     show(&mut app);
     let own = app.asset(&handle).unwrap().parts[1].mesh.clone();
     let part = app.parts(entity)[1];
     assert_ne!(mesh(&mut app, part), own);
     let moved = VertexAttributeValues::Float32x3(vec![[5.0; 3]; 6]);
-    app.world().resource_mut::<Assets<Mesh>>().get_mut(&own).unwrap().insert_attribute(Mesh::ATTRIBUTE_POSITION, moved);
+    app.world()
+        .resource_mut::<Assets<Mesh>>()
+        .get_mut(&own)
+        .unwrap()
+        .insert_attribute(Mesh::ATTRIBUTE_POSITION, moved);
     show(&mut app);
     let shown = mesh(&mut app, part);
     assert_ne!(shown, own);
-    let positions = app.asset(&shown).unwrap().attribute(Mesh::ATTRIBUTE_POSITION).unwrap().as_float3().unwrap();
+    let positions = app
+        .asset(&shown)
+        .unwrap()
+        .attribute(Mesh::ATTRIBUTE_POSITION)
+        .unwrap()
+        .as_float3()
+        .unwrap();
     assert_eq!(positions[3], [5.0; 3]);
 }
 
@@ -243,20 +307,41 @@ fn a_mirrored_character_stays_so_when_its_asset_or_its_mesh_changes() {
 fn zero_scales_harm_nothing() {
     let mut app = TestApp::new();
     let handle = app.add(two_parts(), &manifest());
-    let mount = app.world().spawn((Transform::from_scale(Vec3::ZERO), Visibility::default())).id();
+    let mount = app
+        .world()
+        .spawn((Transform::from_scale(Vec3::ZERO), Visibility::default()))
+        .id();
     let entity = app.spawn(&handle, "walk");
     let worn = app.spawn(&handle, "walk");
-    let carried = app.world().spawn((AttachedTo(entity), AtSocket::new("hand"))).id();
-    app.world().entity_mut(entity).insert((ChildOf(mount), WeightView::Joint(1)));
+    let carried = app
+        .world()
+        .spawn((AttachedTo(entity), AtSocket::new("hand")))
+        .id();
+    app.world()
+        .entity_mut(entity)
+        .insert((ChildOf(mount), WeightView::Joint(1)));
     app.world().entity_mut(worn).insert(WornBy(entity));
     for frame in 0..6 {
         app.world().get_mut::<Transform>(mount).unwrap().scale = Vec3::splat((frame % 2) as f32);
         app.world().get_mut::<Transform>(entity).unwrap().scale.x = (frame % 3) as f32 - 1.0;
         app.update(0.1);
         for entity in [entity, worn, carried] {
-            assert!(app.world().get::<GlobalTransform>(entity).unwrap().affine().is_finite());
+            assert!(
+                app.world()
+                    .get::<GlobalTransform>(entity)
+                    .unwrap()
+                    .affine()
+                    .is_finite()
+            );
         }
-        assert!(app.world().get::<ModelPose>(worn).unwrap().joints.iter().all(|joint| joint.is_finite()));
+        assert!(
+            app.world()
+                .get::<ModelPose>(worn)
+                .unwrap()
+                .joints
+                .iter()
+                .all(|joint| joint.is_finite())
+        );
     }
 }
 
@@ -265,7 +350,10 @@ fn zero_scales_harm_nothing() {
 /// Gives the second vertex a combined joint.
 fn combine(part: &mut SkinPart) {
     part.combined_joints.push([(1, 0.5), (2, 0.5)]);
-    part.influences[1] = Influences { palette: [0, 3, 0, 0], weights: [0.6, 0.4, 0.0, 0.0] };
+    part.influences[1] = Influences {
+        palette: [0, 3, 0, 0],
+        weights: [0.6, 0.4, 0.0, 0.0],
+    };
 }
 
 #[test]
@@ -277,9 +365,16 @@ fn a_combined_joint_gets_the_mean_of_its_joints_matrices() {
     let entity = app.spawn(&handle, "walk");
     app.update(0.3);
     let parts = app.parts(entity);
-    let matrices = [0, 1].map(|part| app.world().get::<SkinnedMesh>(parts[part]).unwrap().joints.len());
+    let matrices = [0, 1].map(|part| {
+        app.world()
+            .get::<SkinnedMesh>(parts[part])
+            .unwrap()
+            .joints
+            .len()
+    });
     assert_eq!(matrices, [3, 4], "Bevy makes room for it");
-    let palettes = move |poses: CharacterPoses| [0, 1].map(|part| poses.palette(entity, part).unwrap());
+    let palettes =
+        move |poses: CharacterPoses| [0, 1].map(|part| poses.palette(entity, part).unwrap());
     let [plain, combined] = app.world().run_system_once(palettes).unwrap();
     assert_eq!(combined[..3], plain);
     assert_ne!(combined[1], combined[2], "the hand moves");
@@ -291,9 +386,12 @@ fn a_combined_joint_gets_the_mean_of_its_joints_matrices() {
 fn colors(app: &mut TestApp, part: Entity) -> Option<Vec<Vec3>> {
     let mesh = mesh(app, part);
     match app.asset(&mesh).unwrap().attribute(Mesh::ATTRIBUTE_COLOR)? {
-        VertexAttributeValues::Float32x4(colors) => {
-            Some(colors.iter().map(|[r, g, b, _]| Vec3::new(*r, *g, *b)).collect())
-        }
+        VertexAttributeValues::Float32x4(colors) => Some(
+            colors
+                .iter()
+                .map(|[r, g, b, _]| Vec3::new(*r, *g, *b))
+                .collect(),
+        ),
         other => panic!("{other:?}"),
     }
 }
@@ -321,53 +419,94 @@ fn weights_are_shown_on_the_moving_mesh_and_the_materials_come_back() {
     assert_eq!(app.parts(entity), parts);
     let shown = colors(&mut app, parts[1]).unwrap();
     for (vertex, weight) in [(0, 0.25), (1, 0.2), (2, 0.0), (3, 0.0), (4, 1.0), (5, 1.0)] {
-        assert!(is_color(shown[vertex], weight_color(weight)), "{vertex}: {}", shown[vertex]);
+        assert!(
+            is_color(shown[vertex], weight_color(weight)),
+            "{vertex}: {}",
+            shown[vertex]
+        );
     }
     let unlit = material(&mut app, parts[1]);
     assert!(app.asset(&unlit).unwrap().unlit);
     // It is skinned as before.
     let shown = mesh(&mut app, parts[1]);
     let shown = app.asset(&shown).unwrap();
-    for attribute in [Mesh::ATTRIBUTE_JOINT_INDEX, Mesh::ATTRIBUTE_JOINT_WEIGHT, Mesh::ATTRIBUTE_POSITION] {
-        let original = app.asset(&own.0).unwrap().attribute(attribute.id).unwrap().get_bytes();
+    for attribute in [
+        Mesh::ATTRIBUTE_JOINT_INDEX,
+        Mesh::ATTRIBUTE_JOINT_WEIGHT,
+        Mesh::ATTRIBUTE_POSITION,
+    ] {
+        let original = app
+            .asset(&own.0)
+            .unwrap()
+            .attribute(attribute.id)
+            .unwrap()
+            .get_bytes();
         assert_eq!(shown.attribute(attribute.id).unwrap().get_bytes(), original);
     }
 
-    app.world().entity_mut(entity).insert(WeightView::InfluenceCount);
+    app.world()
+        .entity_mut(entity)
+        .insert(WeightView::InfluenceCount);
     show(&mut app);
     let counts = colors(&mut app, parts[1]).unwrap();
     for (vertex, count) in [2, 3, 1, 1].into_iter().enumerate() {
-        assert!(is_color(counts[vertex], influence_count_color(count)), "{vertex}");
+        assert!(
+            is_color(counts[vertex], influence_count_color(count)),
+            "{vertex}"
+        );
     }
 
     // After a reload, it still shows weights; then the new materials appear.
     let character = build(app.world(), model, &manifest());
-    app.world().resource_mut::<Assets<Character>>().insert(&handle, character).unwrap();
+    app.world()
+        .resource_mut::<Assets<Character>>()
+        .insert(&handle, character)
+        .unwrap();
     show(&mut app);
     let parts = app.parts(entity);
     assert!(colors(&mut app, parts[1]).is_some());
     assert_eq!(material(&mut app, parts[1]), unlit);
     // Material overrides wait meanwhile.
     let gold = new_material(&mut app);
-    app.world().entity_mut(entity).insert(PartOverrides::default().material(1, gold.clone()));
+    app.world()
+        .entity_mut(entity)
+        .insert(PartOverrides::default().material(1, gold.clone()));
     show(&mut app);
     assert_eq!(material(&mut app, parts[1]), unlit);
     app.world().entity_mut(entity).remove::<WeightView>();
     show(&mut app);
-    let new =
-        app.asset(&handle).unwrap().parts.iter().map(|p| (p.mesh.clone(), p.material.clone())).collect::<Vec<_>>();
-    assert_eq!((mesh(&mut app, parts[0]), material(&mut app, parts[0])), new[0]);
-    assert_eq!((mesh(&mut app, parts[1]), material(&mut app, parts[1])), (new[1].0.clone(), gold));
+    let new = app
+        .asset(&handle)
+        .unwrap()
+        .parts
+        .iter()
+        .map(|p| (p.mesh.clone(), p.material.clone()))
+        .collect::<Vec<_>>();
+    assert_eq!(
+        (mesh(&mut app, parts[0]), material(&mut app, parts[0])),
+        new[0]
+    );
+    assert_eq!(
+        (mesh(&mut app, parts[1]), material(&mut app, parts[1])),
+        (new[1].0.clone(), gold)
+    );
     assert!(colors(&mut app, parts[1]).is_none());
 }
 
 #[test]
 fn a_joint_that_no_part_knows_colors_everything_as_none() {
     let (mut app, _, entity) = TestApp::playing("walk");
-    app.world().entity_mut(entity).insert(WeightView::Joint(9999));
+    app.world()
+        .entity_mut(entity)
+        .insert(WeightView::Joint(9999));
     show(&mut app);
     let part = app.parts(entity)[0];
-    assert!(colors(&mut app, part).unwrap().into_iter().all(|color| is_color(color, weight_color(0.0))));
+    assert!(
+        colors(&mut app, part)
+            .unwrap()
+            .into_iter()
+            .all(|color| is_color(color, weight_color(0.0)))
+    );
 }
 
 // ---- worn by another -----------------------------------------------------------------------------
@@ -376,15 +515,26 @@ fn a_joint_that_no_part_knows_colors_everything_as_none() {
 fn armor() -> Model {
     let names = ["plume base", "root", "hand", "plume"];
     let parents = [None, None, Some(1), Some(2)];
-    let joints = names.into_iter().zip(parents).enumerate().map(|(i, (name, parent))| Joint {
-        name: name.into(),
-        parent,
-        rest: JointTransform::new(Vec3::new(0.0, 0.5, 0.1 * i as f32), Quat::from_rotation_x(0.1 * i as f32)),
-        inverse_bind: Affine3A::from_translation(Vec3::NEG_Y * i as f32),
-    });
+    let joints = names
+        .into_iter()
+        .zip(parents)
+        .enumerate()
+        .map(|(i, (name, parent))| Joint {
+            name: name.into(),
+            parent,
+            rest: JointTransform::new(
+                Vec3::new(0.0, 0.5, 0.1 * i as f32),
+                Quat::from_rotation_x(0.1 * i as f32),
+            ),
+            inverse_bind: Affine3A::from_translation(Vec3::NEG_Y * i as f32),
+        });
     let mut part = strip("plate", 0);
     part.palette = vec![1, 2, 3];
-    Model { skeleton: Skeleton::new(joints.collect()).unwrap(), parts: vec![part], ..chain(&[]) }
+    Model {
+        skeleton: Skeleton::new(joints.collect()).unwrap(),
+        parts: vec![part],
+        ..chain(&[])
+    }
 }
 
 fn pose(app: &mut TestApp, entity: Entity) -> Vec<Affine3A> {
@@ -398,18 +548,31 @@ fn world_of(app: &mut TestApp, entity: Entity) -> Affine3A {
 #[test]
 fn what_is_worn_takes_the_bodys_joints_by_name_in_the_same_frame() {
     let mut app = TestApp::new();
-    let (body_asset, armor_asset) = (app.add(chain(&clips()), &manifest()), app.add(armor(), &manifest()));
+    let (body_asset, armor_asset) = (
+        app.add(chain(&clips()), &manifest()),
+        app.add(armor(), &manifest()),
+    );
     let body = app.spawn(&body_asset, "walk");
-    let worn = app.world().spawn((SkinnedCharacter(armor_asset.clone()), WornBy(body))).id();
-    let lamp = app.world().spawn((AttachedTo(worn), AtSocket::new("plume"))).id();
+    let worn = app
+        .world()
+        .spawn((SkinnedCharacter(armor_asset.clone()), WornBy(body)))
+        .id();
+    let lamp = app
+        .world()
+        .spawn((AttachedTo(worn), AtSocket::new("plume")))
+        .id();
     let skeleton = armor().skeleton;
     for frame in 0..40 {
-        let place = Transform::from_xyz(frame as f32, 1.0, 0.0).with_rotation(Quat::from_rotation_y(frame as f32));
-        app.world().entity_mut(body).insert(place.with_scale(Vec3::splat(1.0 + 0.1 * frame as f32)));
+        let place = Transform::from_xyz(frame as f32, 1.0, 0.0)
+            .with_rotation(Quat::from_rotation_y(frame as f32));
+        app.world()
+            .entity_mut(body)
+            .insert(place.with_scale(Vec3::splat(1.0 + 0.1 * frame as f32)));
         // Its own transform and clips are ignored.
         app.world().get_mut::<Transform>(worn).unwrap().translation = Vec3::splat(frame as f32);
         if frame == 20 {
-            app.controller(body).cross_fade("idle", Duration::from_millis(200));
+            app.controller(body)
+                .cross_fade("idle", Duration::from_millis(200));
         }
         if frame == 30 {
             let mut overrides = PoseOverrides::default();
@@ -440,16 +603,25 @@ fn what_is_worn_takes_the_bodys_joints_by_name_in_the_same_frame() {
 fn joints_that_the_body_lacks_are_said_once_with_close_names() {
     let mut app = TestApp::new();
     let mut model = armor();
-    model.skeleton = model.skeleton.with_names(["a", "root", "hamd", "plume"].map(Into::into));
-    let (body_asset, armor_asset) = (app.add(chain(&clips()), &manifest()), app.add(model, &manifest()));
+    model.skeleton = model
+        .skeleton
+        .with_names(["a", "root", "hamd", "plume"].map(Into::into));
+    let (body_asset, armor_asset) = (
+        app.add(chain(&clips()), &manifest()),
+        app.add(model, &manifest()),
+    );
     let body = app.spawn(&body_asset, "walk");
     for _ in 0..3 {
-        app.world().spawn((SkinnedCharacter(armor_asset.clone()), WornBy(body)));
+        app.world()
+            .spawn((SkinnedCharacter(armor_asset.clone()), WornBy(body)));
         app.update(0.1);
     }
     let said = logged("`hamd`");
     assert_eq!(said.len(), 1, "{said:?}");
-    assert!(said[0].contains("did you mean `hand`?") && said[0].contains("`plume`"), "{said:?}");
+    assert!(
+        said[0].contains("did you mean `hand`?") && said[0].contains("`plume`"),
+        "{said:?}"
+    );
     assert!(!said[0].contains("`a`"), "no skin hangs on it: {said:?}");
 }
 
@@ -458,11 +630,16 @@ fn what_is_worn_goes_with_the_body_or_stays_and_plays_its_own_clips_again() {
     let mut app = TestApp::new();
     let mut own_clips = chain(&clips());
     own_clips.parts[0].name = "cloak".into();
-    let (body_asset, cloak_asset) = (app.add(chain(&clips()), &manifest()), app.add(own_clips, &manifest()));
+    let (body_asset, cloak_asset) = (
+        app.add(chain(&clips()), &manifest()),
+        app.add(own_clips, &manifest()),
+    );
     let body = app.spawn(&body_asset, "walk");
     let [kept, lost] = [(); 2].map(|()| {
         let cloak = app.spawn(&cloak_asset, "idle");
-        app.world().entity_mut(cloak).insert((WornBy(body), PoseOverrides::default()));
+        app.world()
+            .entity_mut(cloak)
+            .insert((WornBy(body), PoseOverrides::default()));
         cloak
     });
     app.update(0.3);
@@ -473,7 +650,10 @@ fn what_is_worn_goes_with_the_body_or_stays_and_plays_its_own_clips_again() {
     assert!(app.is_alive(kept) && !app.is_alive(lost));
     // As in `idle` at 0.3 s.
     let hand = pose(&mut app, kept)[2].translation;
-    assert!(hand.abs_diff_eq(Vec3::new(0.3, 2.0, 0.15).into(), 1e-5), "{hand}");
+    assert!(
+        hand.abs_diff_eq(Vec3::new(0.3, 2.0, 0.15).into(), 1e-5),
+        "{hand}"
+    );
 }
 
 #[test]
@@ -481,23 +661,36 @@ fn what_is_worn_waits_for_its_body_and_follows_when_either_changes() {
     let mut app = TestApp::new();
     let armor_asset = app.add(armor(), &manifest());
     let body = app.spawn(&Handle::default(), "walk");
-    let worn = app.world().spawn((SkinnedCharacter(armor_asset.clone()), WornBy(body))).id();
+    let worn = app
+        .world()
+        .spawn((SkinnedCharacter(armor_asset.clone()), WornBy(body)))
+        .id();
     app.update(0.1);
     assert_eq!(pose(&mut app, worn), armor().skeleton.rest_model());
     let body_asset = app.add(chain(&clips()), &manifest());
-    app.world().entity_mut(body).insert(SkinnedCharacter(body_asset.clone()));
+    app.world()
+        .entity_mut(body)
+        .insert(SkinnedCharacter(body_asset.clone()));
     app.update(0.1);
     assert_eq!(pose(&mut app, worn)[2], pose(&mut app, body)[2]);
     // Joint names are swapped in a new version of the body.
     let mut model = chain(&clips());
-    model.skeleton = model.skeleton.with_names(["hand", "elbow", "root"].map(Into::into));
+    model.skeleton = model
+        .skeleton
+        .with_names(["hand", "elbow", "root"].map(Into::into));
     let character = build(app.world(), model, &manifest());
-    app.world().resource_mut::<Assets<Character>>().insert(&body_asset, character).unwrap();
+    app.world()
+        .resource_mut::<Assets<Character>>()
+        .insert(&body_asset, character)
+        .unwrap();
     app.update(0.1);
     assert_eq!(pose(&mut app, worn)[2], pose(&mut app, body)[0]);
     // None of this depends on time passing.
     let character = build(app.world(), armor(), &manifest());
-    app.world().resource_mut::<Assets<Character>>().insert(&armor_asset, character).unwrap();
+    app.world()
+        .resource_mut::<Assets<Character>>()
+        .insert(&armor_asset, character)
+        .unwrap();
     app.update(0.0);
     assert_eq!(pose(&mut app, worn)[2], pose(&mut app, body)[0]);
 }
@@ -506,13 +699,29 @@ fn what_is_worn_waits_for_its_body_and_follows_when_either_changes() {
 fn circles_of_the_worn_and_wearers_that_are_no_characters_are_harmless() {
     let mut app = TestApp::new();
     let handle = app.add(chain(&clips()), &manifest());
-    let stone = app.world().spawn((Transform::default(), Visibility::default())).id();
+    let stone = app
+        .world()
+        .spawn((Transform::default(), Visibility::default()))
+        .id();
     let body = app.spawn(&handle, "walk");
-    let shirt = app.world().spawn((SkinnedCharacter(handle.clone()), WornBy(body))).id();
-    let badge = app.world().spawn((SkinnedCharacter(handle.clone()), WornBy(shirt))).id();
-    let lost = app.world().spawn((SkinnedCharacter(handle.clone()), WornBy(stone))).id();
+    let shirt = app
+        .world()
+        .spawn((SkinnedCharacter(handle.clone()), WornBy(body)))
+        .id();
+    let badge = app
+        .world()
+        .spawn((SkinnedCharacter(handle.clone()), WornBy(shirt)))
+        .id();
+    let lost = app
+        .world()
+        .spawn((SkinnedCharacter(handle.clone()), WornBy(stone)))
+        .id();
     app.update(0.2);
-    assert_eq!(pose(&mut app, badge), pose(&mut app, body), "the outermost body counts");
+    assert_eq!(
+        pose(&mut app, badge),
+        pose(&mut app, body),
+        "the outermost body counts"
+    );
     assert_eq!(app.parts(lost).len(), 1);
     app.world().entity_mut(stone).despawn();
     app.update(0.2);
@@ -525,17 +734,33 @@ fn characters_that_wear_each_other_are_refused_with_both_their_names() {
     let handle = app.add(chain(&clips()), &manifest());
     for (round, length) in [2, 3, 7].into_iter().enumerate() {
         let ring: Vec<Entity> = (0..length)
-            .map(|i| app.world().spawn((SkinnedCharacter(handle.clone()), Name::new(format!("ring {round} {i}")))).id())
+            .map(|i| {
+                app.world()
+                    .spawn((
+                        SkinnedCharacter(handle.clone()),
+                        Name::new(format!("ring {round} {i}")),
+                    ))
+                    .id()
+            })
             .collect();
         for i in 0..length {
-            app.world().entity_mut(ring[i]).insert(WornBy(ring[(i + 1) % length]));
+            app.world()
+                .entity_mut(ring[i])
+                .insert(WornBy(ring[(i + 1) % length]));
         }
         (0..4).for_each(|_| app.update(0.1));
-        let worn = ring.iter().filter(|&&entity| app.app.world().get::<WornBy>(entity).is_some()).count();
+        let worn = ring
+            .iter()
+            .filter(|&&entity| app.app.world().get::<WornBy>(entity).is_some())
+            .count();
         assert_eq!(worn, length - 1, "one is refused");
         let said = logged(&format!("ring {round} "));
         assert_eq!(said.len(), 1, "{said:?}");
-        assert_eq!(said[0].matches(&format!("ring {round} ")).count(), 2, "both are named: {said:?}");
+        assert_eq!(
+            said[0].matches(&format!("ring {round} ")).count(),
+            2,
+            "both are named: {said:?}"
+        );
     }
 }
 
@@ -545,23 +770,35 @@ fn a_ring_of_parents_does_not_hang_the_app() {
     let mut app = TestApp::new();
     let handle = app.add(chain(&clips()), &manifest());
     let [a, b] = [(); 2].map(|()| app.spawn(&handle, "walk"));
-    let stone = app.world().spawn((Transform::default(), Visibility::default())).id();
+    let stone = app
+        .world()
+        .spawn((Transform::default(), Visibility::default()))
+        .id();
     app.update(0.1);
     for ring in [[a, b], [a, stone]] {
         app.world().entity_mut(ring[0]).insert(ChildOf(ring[1]));
         app.world().entity_mut(ring[1]).insert(ChildOf(ring[0]));
         for scale in [-1.0, 1.0] {
-            app.world().entity_mut(a).insert(Transform::from_scale(Vec3::new(scale, 1.0, 1.0)));
+            app.world()
+                .entity_mut(a)
+                .insert(Transform::from_scale(Vec3::new(scale, 1.0, 1.0)));
             app.update(0.1);
         }
         app.world().entity_mut(a).insert(WeightView::InfluenceCount);
-        let carried = app.world().spawn((AttachedTo(a), AtSocket::new("hand"))).id();
+        let carried = app
+            .world()
+            .spawn((AttachedTo(a), AtSocket::new("hand")))
+            .id();
         show(&mut app);
         let ray = Ray3d::new(Vec3::new(0.1, 0.5, 5.0), Dir3::NEG_Z);
-        app.world().run_system_once(move |ray_cast: CharacterRayCast| ray_cast.pick(ray)).unwrap();
+        app.world()
+            .run_system_once(move |ray_cast: CharacterRayCast| ray_cast.pick(ray))
+            .unwrap();
         app.world().entity_mut(carried).despawn();
         for entity in ring {
-            app.world().entity_mut(entity).remove::<(ChildOf, WeightView)>();
+            app.world()
+                .entity_mut(entity)
+                .remove::<(ChildOf, WeightView)>();
         }
         show(&mut app);
     }

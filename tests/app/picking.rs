@@ -3,7 +3,9 @@
 use super::support::*;
 use bevy::{camera::primitives::Aabb, ecs::system::RunSystemOnce, prelude::*};
 use bevy_marionette::{
-    character::{CharacterParts, CharacterRayCast, CharacterRayHit, ModelPose, PartOverrides, PoseOverrides},
+    character::{
+        CharacterParts, CharacterRayCast, CharacterRayHit, ModelPose, PartOverrides, PoseOverrides,
+    },
     import::{ImportSettings, open_model},
     model::{Influences, Model, SkinPart},
     prelude::*,
@@ -22,15 +24,21 @@ impl BruteForce {
         let parts = model.parts.iter().map(|part| {
             let vertex = |i: usize| {
                 let position = part.positions[i].as_dvec3();
-                part.joint_weights(i).fold(DVec3::ZERO, |sum, (slot, weight)| {
-                    let joint = usize::from(part.palette[slot]);
-                    let skinning = world * double(pose[joint]) * double(inverse_bind[joint]);
-                    sum + skinning.transform_point3(position) * f64::from(weight)
-                })
+                part.joint_weights(i)
+                    .fold(DVec3::ZERO, |sum, (slot, weight)| {
+                        let joint = usize::from(part.palette[slot]);
+                        let skinning = world * double(pose[joint]) * double(inverse_bind[joint]);
+                        sum + skinning.transform_point3(position) * f64::from(weight)
+                    })
             };
-            ((0..part.positions.len()).map(vertex).collect(), part.triangles.clone())
+            (
+                (0..part.positions.len()).map(vertex).collect(),
+                part.triangles.clone(),
+            )
         });
-        Self { parts: parts.collect() }
+        Self {
+            parts: parts.collect(),
+        }
     }
 
     fn nearest(&self, origin: DVec3, direction: DVec3) -> Option<(f64, usize)> {
@@ -67,7 +75,9 @@ fn double(a: Affine) -> DAffine3 {
 }
 
 fn pick(app: &mut TestApp, ray: Ray3d) -> Option<CharacterRayHit> {
-    app.world().run_system_once(move |pick: CharacterRayCast| pick.pick(ray)).unwrap()
+    app.world()
+        .run_system_once(move |pick: CharacterRayCast| pick.pick(ray))
+        .unwrap()
 }
 
 fn random_direction(random: &mut fastrand::Rng) -> Vec3 {
@@ -82,10 +92,18 @@ fn random_direction(random: &mut fastrand::Rng) -> Vec3 {
 /// The `.m3d`, which contains the clips, with the joint names of the `.md5mesh`.
 fn scout() -> Model {
     let [mut model, named] = ["scout.m3d", "scout.md5mesh"].map(|file| {
-        let source = std::fs::read(format!("{}/assets/scout/{file}", env!("CARGO_MANIFEST_DIR"))).unwrap();
-        open_model(file, &source, &ImportSettings::default()).unwrap().model
+        let source = std::fs::read(format!(
+            "{}/assets/scout/{file}",
+            env!("CARGO_MANIFEST_DIR")
+        ))
+        .unwrap();
+        open_model(file, &source, &ImportSettings::default())
+            .unwrap()
+            .model
     });
-    model.skeleton = model.skeleton.with_names(named.skeleton.names().iter().cloned());
+    model.skeleton = model
+        .skeleton
+        .with_names(named.skeleton.names().iter().cloned());
     model
 }
 
@@ -93,20 +111,34 @@ fn scout() -> Model {
 fn boxes() -> Model {
     let mut model = chain(&clips());
     model.parts.clear();
-    for (joint, name) in ["root box", "elbow box", "hand box"].into_iter().enumerate() {
-        let mut part = SkinPart { name: name.into(), palette: vec![joint as u16], ..SkinPart::default() };
+    for (joint, name) in ["root box", "elbow box", "hand box"]
+        .into_iter()
+        .enumerate()
+    {
+        let mut part = SkinPart {
+            name: name.into(),
+            palette: vec![joint as u16],
+            ..SkinPart::default()
+        };
         for ring in 0..2_u32 {
             for corner in 0..4_u32 {
                 let angle = std::f32::consts::FRAC_PI_2 * (corner as f32 + 0.5);
-                let (y, out) = (joint as f32 + ring as f32 * 0.8, Vec3::new(angle.cos(), 0.0, angle.sin()));
+                let (y, out) = (
+                    joint as f32 + ring as f32 * 0.8,
+                    Vec3::new(angle.cos(), 0.0, angle.sin()),
+                );
                 part.positions.push(out * 0.3 + Vec3::Y * y);
                 part.normals.push(out);
                 part.tangents.push(Vec4::new(0.0, 1.0, 0.0, 1.0));
                 part.tex_coords.push(Vec2::ZERO);
-                part.influences.push(Influences { palette: [0; 4], weights: [1.0, 0.0, 0.0, 0.0] });
+                part.influences.push(Influences {
+                    palette: [0; 4],
+                    weights: [1.0, 0.0, 0.0, 0.0],
+                });
                 let (low, next) = (corner, (corner + 1) % 4);
                 if ring > 0 {
-                    part.triangles.extend([[low, low + 4, next + 4], [low, next + 4, next]]);
+                    part.triangles
+                        .extend([[low, low + 4, next + 4], [low, next + 4, next]]);
                 }
             }
         }
@@ -117,26 +149,48 @@ fn boxes() -> Model {
 }
 
 /// Casts rays at a posed character in many places and compares. Returns the number of hits and misses.
-fn compare(app: &mut TestApp, model: &Model, entity: Entity, rays: usize, seed: u64) -> (usize, usize) {
+fn compare(
+    app: &mut TestApp,
+    model: &Model,
+    entity: Entity,
+    rays: usize,
+    seed: u64,
+) -> (usize, usize) {
     let mut random = fastrand::Rng::with_seed(seed);
     let (mut hits, mut misses) = (0, 0);
-    let scales = [Vec3::ONE, Vec3::new(-1.0, 1.0, 1.0), Vec3::new(0.4, 2.0, 1.3), Vec3::splat(-3.0), Vec3::splat(0.01)];
+    let scales = [
+        Vec3::ONE,
+        Vec3::new(-1.0, 1.0, 1.0),
+        Vec3::new(0.4, 2.0, 1.3),
+        Vec3::splat(-3.0),
+        Vec3::splat(0.01),
+    ];
     for scale in scales {
         let turn = Quat::from_axis_angle(random_direction(&mut random), random.f32() * 6.0);
-        let place = Transform::from_translation(random_direction(&mut random) * 20.0).with_rotation(turn);
-        app.world().entity_mut(entity).insert(place.with_scale(scale));
+        let place =
+            Transform::from_translation(random_direction(&mut random) * 20.0).with_rotation(turn);
+        app.world()
+            .entity_mut(entity)
+            .insert(place.with_scale(scale));
         app.update(0.05 + random.f64());
         let world = app.world().get::<GlobalTransform>(entity).unwrap().affine();
         let pose = app.world().get::<ModelPose>(entity).unwrap().joints.clone();
         let brute = BruteForce::new(model, &pose, double(world));
-        let vertices: Vec<DVec3> = brute.parts.iter().flat_map(|(vertices, _)| vertices.iter().copied()).collect();
+        let vertices: Vec<DVec3> = brute
+            .parts
+            .iter()
+            .flat_map(|(vertices, _)| vertices.iter().copied())
+            .collect();
         let size = f64::from(scale.abs().max_element());
         for _ in 0..rays {
             // Past a vertex, so that about half the rays hit.
             let near = vertices[random.usize(..vertices.len())].as_vec3();
             let past = near + random_direction(&mut random) * 0.1 * random.f32() * size as f32;
             let direction = random_direction(&mut random);
-            let ray = Ray3d::new(past - direction * 4.0 * size as f32, Dir3::new(direction).unwrap());
+            let ray = Ray3d::new(
+                past - direction * 4.0 * size as f32,
+                Dir3::new(direction).unwrap(),
+            );
             let expected = brute.nearest(ray.origin.as_dvec3(), ray.direction.as_dvec3());
             let found = pick(app, ray);
             // At 20 units from the origin, single precision resolves 2e-6.
@@ -152,8 +206,13 @@ fn compare(app: &mut TestApp, model: &Model, entity: Entity, rays: usize, seed: 
                         assert!((hit.barycentrics.iter().sum::<f32>() - 1.0).abs() < 1e-5);
                         let (vertices, triangles) = &brute.parts[hit.part];
                         let corners = triangles[hit.triangle].map(|i| vertices[i as usize]);
-                        let point = (0..3).map(|k| corners[k] * f64::from(hit.barycentrics[k])).sum::<DVec3>();
-                        assert!(point.distance(hit.point.as_dvec3()) < 1e-4 * (20.0 + 4.0 * size), "{hit:?}");
+                        let point = (0..3)
+                            .map(|k| corners[k] * f64::from(hit.barycentrics[k]))
+                            .sum::<DVec3>();
+                        assert!(
+                            point.distance(hit.point.as_dvec3()) < 1e-4 * (20.0 + 4.0 * size),
+                            "{hit:?}"
+                        );
                         continue;
                     }
                 }
@@ -165,7 +224,8 @@ fn compare(app: &mut TestApp, model: &Model, entity: Entity, rays: usize, seed: 
             }
             // Differences must be rounding at an edge: both agree if the ray is moved a little.
             let aside = (0..8).any(|_| {
-                let origin = ray.origin + random_direction(&mut random) * (1e-4 * (1.0 + size as f32));
+                let origin =
+                    ray.origin + random_direction(&mut random) * (1e-4 * (1.0 + size as f32));
                 let expected = brute.nearest(origin.as_dvec3(), ray.direction.as_dvec3());
                 let again = found.as_ref().map(|hit| f64::from(hit.distance));
                 match (expected, again) {
@@ -187,9 +247,14 @@ fn rays_hit_what_brute_force_in_double_precision_hits() {
         let handle = app.add(model.clone(), &manifest());
         let entity = app.spawn(&handle, clip);
         // Nothing is ever in view here.
-        app.world().entity_mut(entity).insert(PoseOverrides::default());
+        app.world()
+            .entity_mut(entity)
+            .insert(PoseOverrides::default());
         let (hits, misses) = compare(&mut app, &model, entity, rays, 11);
-        assert!(hits > rays && misses > rays / 4, "{hits} hits, {misses} misses");
+        assert!(
+            hits > rays && misses > rays / 4,
+            "{hits} hits, {misses} misses"
+        );
     }
 }
 
@@ -200,21 +265,36 @@ fn a_hit_on_a_limb_names_a_joint_of_that_limb() {
     let skeleton = model.skeleton.clone();
     let handle = app.add(model, &manifest());
     let entity = app.spawn(&handle, "wave");
-    app.world().entity_mut(entity).insert(PoseOverrides::default());
+    app.world()
+        .entity_mut(entity)
+        .insert(PoseOverrides::default());
     app.update(0.8);
-    for (from, to) in
-        [("upper_arm.L", "forearm.L"), ("forearm.R", "hand.R"), ("shin.L", "foot.L"), ("thigh.R", "shin.R")]
-    {
+    for (from, to) in [
+        ("upper_arm.L", "forearm.L"),
+        ("forearm.R", "hand.R"),
+        ("shin.L", "foot.L"),
+        ("thigh.R", "shin.R"),
+    ] {
         let [a, b] = [from, to].map(|name| {
-            let joint = skeleton.joint(name).unwrap_or_else(|| panic!("no `{name}` among {:?}", skeleton.names()));
-            Vec3::from(app.world().get::<ModelPose>(entity).unwrap().joints[usize::from(joint)].translation)
+            let joint = skeleton
+                .joint(name)
+                .unwrap_or_else(|| panic!("no `{name}` among {:?}", skeleton.names()));
+            Vec3::from(
+                app.world().get::<ModelPose>(entity).unwrap().joints[usize::from(joint)]
+                    .translation,
+            )
         });
         let middle = a.midpoint(b);
         // From all sides of the bone.
         let along = (b - a).normalize();
         for side in 0..8 {
-            let out = Quat::from_axis_angle(along, side as f32 * 0.785) * along.any_orthonormal_vector();
-            let hit = pick(&mut app, Ray3d::new(middle + out * 0.12, Dir3::new(-out).unwrap())).expect("skin");
+            let out =
+                Quat::from_axis_angle(along, side as f32 * 0.785) * along.any_orthonormal_vector();
+            let hit = pick(
+                &mut app,
+                Ray3d::new(middle + out * 0.12, Dir3::new(-out).unwrap()),
+            )
+            .expect("skin");
             let joint = skeleton.name(hit.joint.unwrap());
             assert_eq!(hit.joint_name.as_ref(), Some(joint));
             assert!(joint.starts_with(from) || **joint == *to, "{from}: {joint}");
@@ -228,7 +308,9 @@ fn the_nearest_of_several_is_picked_and_what_is_hidden_lets_the_ray_through() {
     let handle = app.add(boxes(), &manifest());
     let [near, far, nowhere] = [2.0, -2.0, 4.0].map(|z| {
         let entity = app.spawn(&handle, "pose");
-        app.world().entity_mut(entity).insert(Transform::from_xyz(0.0, 0.0, z));
+        app.world()
+            .entity_mut(entity)
+            .insert(Transform::from_xyz(0.0, 0.0, z));
         entity
     });
     app.world().get_mut::<Transform>(nowhere).unwrap().scale = Vec3::ZERO;
@@ -236,10 +318,22 @@ fn the_nearest_of_several_is_picked_and_what_is_hidden_lets_the_ray_through() {
     let ray = Ray3d::new(Vec3::new(0.05, 1.4, 10.0), Dir3::NEG_Z);
     let hit = pick(&mut app, ray).unwrap();
     assert_eq!((hit.character, hit.part, hit.joint), (near, 1, Some(1)));
-    assert_eq!(hit.entity, app.world().get::<CharacterParts>(near).unwrap().entities[1]);
+    assert_eq!(
+        hit.entity,
+        app.world().get::<CharacterParts>(near).unwrap().entities[1]
+    );
     let but_near = move |pick: CharacterRayCast| pick.pick_where(ray, |entity| entity != near);
-    assert_eq!(app.world().run_system_once(but_near).unwrap().unwrap().character, far);
-    app.world().entity_mut(near).insert(PartOverrides::default().hide("elbow box"));
+    assert_eq!(
+        app.world()
+            .run_system_once(but_near)
+            .unwrap()
+            .unwrap()
+            .character,
+        far
+    );
+    app.world()
+        .entity_mut(near)
+        .insert(PartOverrides::default().hide("elbow box"));
     app.update(0.0);
     assert_eq!(pick(&mut app, ray).unwrap().character, far);
     app.world().entity_mut(far).insert(Visibility::Hidden);
@@ -256,9 +350,14 @@ fn a_static_part_is_picked_where_its_character_stands() {
         part.influences.clear();
     }
     let character = build(app.world(), model, &manifest());
-    let handle = app.world().resource_mut::<Assets<Character>>().add(character);
+    let handle = app
+        .world()
+        .resource_mut::<Assets<Character>>()
+        .add(character);
     let entity = app.spawn(&handle, "pose");
-    app.world().entity_mut(entity).insert(Transform::from_xyz(7.0, 0.0, 0.0));
+    app.world()
+        .entity_mut(entity)
+        .insert(Transform::from_xyz(7.0, 0.0, 0.0));
     app.update(0.0);
     let hit = pick(&mut app, Ray3d::new(Vec3::new(7.05, 2.4, 5.0), Dir3::NEG_Z)).unwrap();
     assert_eq!((hit.part, hit.joint), (2, None));
@@ -275,7 +374,10 @@ fn crowd(app: &mut TestApp, count: usize, random: &mut fastrand::Rng) -> Vec<Ent
             let place = Transform::from_translation(random_direction(random) * random.f32() * 6.0)
                 .with_rotation(Quat::from_rotation_y(random.f32() * 6.0))
                 .with_scale(Vec3::splat(0.5 + random.f32()));
-            app.world().entity_mut(entity).remove::<ModelPose>().insert(place);
+            app.world()
+                .entity_mut(entity)
+                .remove::<ModelPose>()
+                .insert(place);
             app.update(random.f64() * 0.3);
             entity
         })
@@ -325,7 +427,9 @@ fn only_characters_whose_culling_boxes_meet_the_ray_are_posed() {
     app.update(0.1);
     assert_eq!(pick(&mut app, ray).unwrap().character, entity);
     // One that stores its pose needs no boxes.
-    app.world().entity_mut(entity).insert(PoseOverrides::default());
+    app.world()
+        .entity_mut(entity)
+        .insert(PoseOverrides::default());
     app.update(0.1);
     for &part in &parts {
         app.world().get_mut::<Aabb>(part).unwrap().center.x += 50.0;

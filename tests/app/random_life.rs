@@ -28,12 +28,20 @@ impl Life {
     fn new(seed: u64, in_view: bool) -> Self {
         let mut app = TestApp::new();
         if in_view {
-            let see = |mut parts: Query<&mut ViewVisibility>| parts.iter_mut().for_each(|mut part| part.set_visible());
-            app.app.add_systems(PostUpdate, see.after(CharacterSystems::Spawn).before(CharacterSystems::EvaluateLate));
+            let see = |mut parts: Query<&mut ViewVisibility>| {
+                parts.iter_mut().for_each(|mut part| part.set_visible())
+            };
+            app.app.add_systems(
+                PostUpdate,
+                see.after(CharacterSystems::Spawn)
+                    .before(CharacterSystems::EvaluateLate),
+            );
         }
         // Listeners that ask, and that change what plays.
         app.app.add_observer(
-            |event: On<AnimationCallback>, poses: CharacterPoses, mut controllers: Query<&mut AnimationController>| {
+            |event: On<AnimationCallback>,
+             poses: CharacterPoses,
+             mut controllers: Query<&mut AnimationController>| {
                 let place = poses.joint_transform_at(&event, "hand");
                 assert!(place.is_none_or(|place| place.affine().is_finite()));
                 if let Ok(mut controller) = controllers.get_mut(event.entity)
@@ -46,11 +54,19 @@ impl Life {
         let assets = (1..=3)
             .map(|parts| {
                 let mut model = chain(&clips());
-                model.parts = (0..parts).map(|part| strip(&format!("strip {part}"), 0)).collect();
+                model.parts = (0..parts)
+                    .map(|part| strip(&format!("strip {part}"), 0))
+                    .collect();
                 app.add(model, &manifest())
             })
             .collect();
-        Self { app, random: Rng::with_seed(seed), assets, characters: vec![], carried: vec![] }
+        Self {
+            app,
+            random: Rng::with_seed(seed),
+            assets,
+            characters: vec![],
+            carried: vec![],
+        }
     }
 
     fn any(&mut self) -> Option<Entity> {
@@ -69,14 +85,19 @@ impl Life {
     fn happen(&mut self) {
         let what = self.random.u8(..26);
         let (asset, place) = (self.asset(), self.place());
-        let clip = *self.random.choice(&["walk", "jump", "swing", "pose", "idle", "no such clip"]).unwrap();
+        let clip = *self
+            .random
+            .choice(&["walk", "jump", "swing", "pose", "idle", "no such clip"])
+            .unwrap();
         if what < 3 || self.characters.len() < 3 {
             let entity = self.app.spawn(&asset, clip);
             self.app.world().entity_mut(entity).insert(place);
             self.characters.push(entity);
             return;
         }
-        let (Some(one), Some(other)) = (self.any(), self.any()) else { return };
+        let (Some(one), Some(other)) = (self.any(), self.any()) else {
+            return;
+        };
         if !self.app.is_alive(one) || !self.app.is_alive(other) {
             return;
         }
@@ -88,12 +109,26 @@ impl Life {
             6 => drop(world.entity_mut(one).remove::<ChildOf>()),
             7 | 8 => drop(world.entity_mut(one).insert(WornBy(other))),
             9 => drop(world.entity_mut(one).remove::<(WornBy, ChildOf)>()),
-            10 | 11 => self.carried.push(world.spawn((AttachedTo(one), AtSocket::new("hand"))).id()),
-            12 => drop(world.entity_mut(one).insert((AttachedTo(other), AtSocket::new("elbow")))),
+            10 | 11 => self
+                .carried
+                .push(world.spawn((AttachedTo(one), AtSocket::new("hand"))).id()),
+            12 => drop(
+                world
+                    .entity_mut(one)
+                    .insert((AttachedTo(other), AtSocket::new("elbow"))),
+            ),
             13 => drop(world.entity_mut(one).detach_in_place()),
-            14 | 15 => drop(world.entity_mut(one).insert((SkinnedCharacter(asset), place))),
+            14 | 15 => drop(
+                world
+                    .entity_mut(one)
+                    .insert((SkinnedCharacter(asset), place)),
+            ),
             16 => drop(world.entity_mut(one).remove::<SkinnedCharacter>()),
-            17 => drop(world.entity_mut(one).remove_with_requires::<SkinnedCharacter>()),
+            17 => drop(
+                world
+                    .entity_mut(one)
+                    .remove_with_requires::<SkinnedCharacter>(),
+            ),
             18 => {
                 if let Some(part) = part
                     && let Ok(mut part) = world.get_entity_mut(part)
@@ -107,16 +142,35 @@ impl Life {
             }
             19 => {
                 let character = build(world, chain(&clips()), &manifest());
-                drop(world.resource_mut::<Assets<Character>>().insert(&asset, character));
+                drop(
+                    world
+                        .resource_mut::<Assets<Character>>()
+                        .insert(&asset, character),
+                );
             }
-            20 => drop(world.resource_mut::<Assets<Character>>().get_mut(&asset).map(|mut c| c.parts.rotate_left(1))),
+            20 => drop(
+                world
+                    .resource_mut::<Assets<Character>>()
+                    .get_mut(&asset)
+                    .map(|mut c| c.parts.rotate_left(1)),
+            ),
             21 => {
                 let mut overrides = PoseOverrides::default();
                 overrides.set(1, JointTransform::new(place.translation, Quat::IDENTITY));
-                world.entity_mut(one).insert((overrides, PartOverrides::default().hide(0)));
+                world
+                    .entity_mut(one)
+                    .insert((overrides, PartOverrides::default().hide(0)));
             }
-            22 => drop(world.entity_mut(one).remove::<(PoseOverrides, PartOverrides, WeightView, UpdateRate)>()),
-            23 => drop(world.entity_mut(one).insert((WeightView::InfluenceCount, Teleported))),
+            22 => drop(
+                world
+                    .entity_mut(one)
+                    .remove::<(PoseOverrides, PartOverrides, WeightView, UpdateRate)>(),
+            ),
+            23 => drop(
+                world
+                    .entity_mut(one)
+                    .insert((WeightView::InfluenceCount, Teleported)),
+            ),
             24 => drop(world.entity_mut(one).insert(UpdateRate::Every(3))),
             _ => {
                 if let Some(mut controller) = world.get_mut::<AnimationController>(one) {
@@ -129,16 +183,31 @@ impl Life {
     fn check(&mut self, frame: usize) {
         let world = self.app.world();
         let mut lists = world.query::<(Entity, &CharacterParts)>();
-        let listed: usize = lists.iter(world).map(|(_, parts)| parts.entities.len()).sum();
-        let parts: Vec<(Entity, PartOf)> =
-            world.query::<(Entity, &PartOf)>().iter(world).map(|(part, of)| (part, *of)).collect();
-        assert!(parts.len() <= listed, "frame {frame}: {} parts, {listed} of them on lists", parts.len());
+        let listed: usize = lists
+            .iter(world)
+            .map(|(_, parts)| parts.entities.len())
+            .sum();
+        let parts: Vec<(Entity, PartOf)> = world
+            .query::<(Entity, &PartOf)>()
+            .iter(world)
+            .map(|(part, of)| (part, *of))
+            .collect();
+        assert!(
+            parts.len() <= listed,
+            "frame {frame}: {} parts, {listed} of them on lists",
+            parts.len()
+        );
         for (part, PartOf { character, .. }) in parts {
-            let list = world.get::<CharacterParts>(character).expect("its character is there");
+            let list = world
+                .get::<CharacterParts>(character)
+                .expect("its character is there");
             assert!(list.entities.contains(&part), "frame {frame}");
         }
         for pose in world.query::<&ModelPose>().iter(world) {
-            assert!(pose.joints.iter().all(|joint| joint.is_finite()), "frame {frame}");
+            assert!(
+                pose.joints.iter().all(|joint| joint.is_finite()),
+                "frame {frame}"
+            );
         }
     }
 }
@@ -152,31 +221,58 @@ fn whatever_happens_to_characters_the_app_goes_on_and_leaves_nothing_behind() {
             for _ in 0..life.random.usize(..4) {
                 life.happen();
             }
-            let sharing = [PoseSharing::Off, PoseSharing::Lossless, PoseSharing::Steps(10.0)][frame / 40 % 3];
+            let sharing = [
+                PoseSharing::Off,
+                PoseSharing::Lossless,
+                PoseSharing::Steps(10.0),
+            ][frame / 40 % 3];
             life.app.world().insert_resource(sharing);
             let dt = life.random.f64() * 0.1;
             life.app.update(dt);
             life.check(frame);
             let app = &life.app;
-            let alive: Vec<Entity> = life.characters.iter().copied().filter(|&entity| app.is_alive(entity)).collect();
+            let alive: Vec<Entity> = life
+                .characters
+                .iter()
+                .copied()
+                .filter(|&entity| app.is_alive(entity))
+                .collect();
             life.characters = alive;
             if frame % 20 == 0 {
                 let ray = Ray3d::new(Vec3::new(0.1, 0.5, 5.0), Dir3::NEG_Z);
-                life.app.world().run_system_once(move |ray_cast: CharacterRayCast| ray_cast.pick(ray)).unwrap();
+                life.app
+                    .world()
+                    .run_system_once(move |ray_cast: CharacterRayCast| ray_cast.pick(ray))
+                    .unwrap();
             }
         }
         // Who is spawned after all that is posed as in an empty world.
         let asset = {
             let character = build(life.app.world(), chain(&clips()), &manifest());
-            life.app.world().resource_mut::<Assets<Character>>().add(character)
+            life.app
+                .world()
+                .resource_mut::<Assets<Character>>()
+                .add(character)
         };
         life.app.world().insert_resource(PoseSharing::Off);
         let calm = life.app.spawn(&asset, "idle");
-        life.app.world().entity_mut(calm).insert(PoseOverrides::default());
+        life.app
+            .world()
+            .entity_mut(calm)
+            .insert(PoseOverrides::default());
         life.app.update(1.5);
         let hand = life.app.world().get::<ModelPose>(calm).unwrap().joints[2].translation;
-        assert!(hand.abs_diff_eq(Vec3::new(1.5, 2.0, 0.75).into(), 1e-5), "{hand}");
-        for entity in life.characters.clone().into_iter().chain(life.carried.clone()).chain([calm]) {
+        assert!(
+            hand.abs_diff_eq(Vec3::new(1.5, 2.0, 0.75).into(), 1e-5),
+            "{hand}"
+        );
+        for entity in life
+            .characters
+            .clone()
+            .into_iter()
+            .chain(life.carried.clone())
+            .chain([calm])
+        {
             if life.app.is_alive(entity) {
                 life.app.world().despawn(entity);
             }

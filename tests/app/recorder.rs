@@ -45,39 +45,70 @@ impl Play {
         let mut app = TestApp::with_files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("assets"));
         app.app.add_plugins(RecorderPlugin);
         let assets: Vec<Handle<Character>> =
-            ["scout/scout.character.ron", "hound/hound.character.ron"].map(|path| app.server().load(path)).into();
+            ["scout/scout.character.ron", "hound/hound.character.ron"]
+                .map(|path| app.server().load(path))
+                .into();
         assets.iter().for_each(|asset| app.wait_for(asset));
-        app.app.add_systems(PostUpdate, hills.in_set(CharacterSystems::ProbeGround));
+        app.app
+            .add_systems(PostUpdate, hills.in_set(CharacterSystems::ProbeGround));
         // Listeners that change what plays.
-        app.app.add_observer(|step: On<AnimationCallback>, mut controllers: Query<&mut AnimationController>| {
-            if step.name == "footstep"
-                && step.time.fract() < 0.1
-                && let Ok(mut controller) = controllers.get_mut(step.entity)
-            {
-                controller.set_speed(0.8 + step.time.fract());
-            }
-        });
+        app.app.add_observer(
+            |step: On<AnimationCallback>, mut controllers: Query<&mut AnimationController>| {
+                if step.name == "footstep"
+                    && step.time.fract() < 0.1
+                    && let Ok(mut controller) = controllers.get_mut(step.entity)
+                {
+                    controller.set_speed(0.8 + step.time.fract());
+                }
+            },
+        );
         *app.world().resource_mut::<SpringGravity>() = SpringGravity(Vec3::new(0.3, -8.0, 0.0));
         app.world().resource_mut::<Wind>().velocity = Vec3::new(4.0, 0.0, 1.0);
         let lantern = app.world().spawn(Transform::from_xyz(0.0, 1.5, 3.0)).id();
         let raft = Self::launch(&mut app);
-        let made = app.world().resource_mut::<Assets<StandardMaterial>>().add(StandardMaterial::default());
-        let loaded = app.world().resource::<Assets<Character>>().get(&assets[0]).unwrap().parts[0].material.clone();
+        let made = app
+            .world()
+            .resource_mut::<Assets<StandardMaterial>>()
+            .add(StandardMaterial::default());
+        let loaded = app
+            .world()
+            .resource::<Assets<Character>>()
+            .get(&assets[0])
+            .unwrap()
+            .parts[0]
+            .material
+            .clone();
         let paints = [made, loaded];
         let random = Rng::with_seed(seed);
-        Self { app, random, assets, characters: vec![], lantern, raft, paints, born: 0, seen: vec![] }
+        Self {
+            app,
+            random,
+            assets,
+            characters: vec![],
+            lantern,
+            raft,
+            paints,
+            born: 0,
+            seen: vec![],
+        }
     }
 
     /// A raft on something that turns.
     fn launch(app: &mut TestApp) -> Entity {
-        let whirl = app.world().spawn((Transform::from_xyz(1.0, 0.0, -2.0), Visibility::default())).id();
+        let whirl = app
+            .world()
+            .spawn((Transform::from_xyz(1.0, 0.0, -2.0), Visibility::default()))
+            .id();
         let place = Transform::from_xyz(0.5, 0.1, 0.3).with_rotation(Quat::from_rotation_y(0.3));
-        app.world().spawn((place, Visibility::default(), ChildOf(whirl))).id()
+        app.world()
+            .spawn((place, Visibility::default(), ChildOf(whirl)))
+            .id()
     }
 
     fn place(&mut self) -> Transform {
         let mut within = |most: f32| (self.random.f32() * 2.0 - 1.0) * most;
-        Transform::from_xyz(within(9.0), 0.0, within(9.0)).with_rotation(Quat::from_rotation_y(within(3.0)))
+        Transform::from_xyz(within(9.0), 0.0, within(9.0))
+            .with_rotation(Quat::from_rotation_y(within(3.0)))
     }
 
     fn spawn(&mut self) {
@@ -88,7 +119,10 @@ impl Play {
         let controller = AnimationController::playing(CLIPS[random.usize(..CLIPS.len())]);
         let [carried, feet, looks] = [(); 3].map(|()| random.bool());
         let lantern = self.lantern;
-        let mut entity = self.app.world().spawn((SkinnedCharacter(asset), controller, place, name));
+        let mut entity = self
+            .app
+            .world()
+            .spawn((SkinnedCharacter(asset), controller, place, name));
         if carried {
             entity.insert(RootMotion::default());
         }
@@ -113,7 +147,9 @@ impl Play {
 
     /// Does what games do.
     fn act(&mut self) {
-        let Some(&one) = self.random.choice(&self.characters) else { return self.spawn() };
+        let Some(&one) = self.random.choice(&self.characters) else {
+            return self.spawn();
+        };
         let random = &mut self.random;
         let clip = CLIPS[random.usize(..CLIPS.len())];
         let [a, b, c] = [(); 3].map(|()| random.f32());
@@ -127,37 +163,56 @@ impl Play {
                 world.despawn(one);
             }
             2 => {
-                world.get_mut::<AnimationController>(one).unwrap().cross_fade(clip, Duration::from_millis(200));
+                world
+                    .get_mut::<AnimationController>(one)
+                    .unwrap()
+                    .cross_fade(clip, Duration::from_millis(200));
             }
             3 => {
-                world.get_mut::<AnimationController>(one).unwrap().switch(clip, Duration::from_millis(250));
+                world
+                    .get_mut::<AnimationController>(one)
+                    .unwrap()
+                    .switch(clip, Duration::from_millis(250));
             }
             4 => {
-                world.get_mut::<AnimationController>(one).unwrap().play_over(
-                    AnimationTrack::new("wave"),
-                    Duration::from_millis(100),
-                    Duration::from_millis(150),
-                );
+                world
+                    .get_mut::<AnimationController>(one)
+                    .unwrap()
+                    .play_over(
+                        AnimationTrack::new("wave"),
+                        Duration::from_millis(100),
+                        Duration::from_millis(150),
+                    );
             }
             5..12 => {
                 let mut controller = world.get_mut::<AnimationController>(one).unwrap();
                 controller.set_parameters((f64::from(a - 0.5) * 90.0, f64::from(b) * 3.0));
             }
-            12..20 => world.get_mut::<Transform>(one).unwrap().translation += Vec3::new(a - 0.5, 0.0, b - 0.5) * 0.1,
+            12..20 => {
+                world.get_mut::<Transform>(one).unwrap().translation +=
+                    Vec3::new(a - 0.5, 0.0, b - 0.5) * 0.1
+            }
             20 => {
                 world.entity_mut(one).insert((transform, Teleported));
             }
             21 => {
                 let turn = JointTransform::new(Vec3::ZERO, Quat::from_rotation_y(a));
-                let nod = JointOverride { space: JointSpace::Joint, ..JointOverride::local((b * 20.0) as u16, turn) };
-                world.entity_mut(one).insert(PoseOverrides(vec![JointOverride { weight: c, ..nod }]));
+                let nod = JointOverride {
+                    space: JointSpace::Joint,
+                    ..JointOverride::local((b * 20.0) as u16, turn)
+                };
+                world
+                    .entity_mut(one)
+                    .insert(PoseOverrides(vec![JointOverride { weight: c, ..nod }]));
             }
             22 => {
                 world.entity_mut(one).remove::<PoseOverrides>();
             }
             23..30 => {
-                world.get_mut::<Transform>(self.lantern).unwrap().translation =
-                    Vec3::new(a * 6.0 - 3.0, 1.0 + b, c * 4.0);
+                world
+                    .get_mut::<Transform>(self.lantern)
+                    .unwrap()
+                    .translation = Vec3::new(a * 6.0 - 3.0, 1.0 + b, c * 4.0);
             }
             30 => world.resource_mut::<Wind>().velocity = Vec3::new(a * 9.0, 0.0, b * 9.0 - 4.0),
             31 => {
@@ -172,7 +227,10 @@ impl Play {
             33 => {
                 world.entity_mut(one).insert(RootMotion::default());
             }
-            34 => world.get_mut::<AnimationController>(one).unwrap().set_time_scale(f64::from(0.5 + a)),
+            34 => world
+                .get_mut::<AnimationController>(one)
+                .unwrap()
+                .set_time_scale(f64::from(0.5 + a)),
             35 => {
                 world.entity_mut(one).insert(RigState::default());
             }
@@ -188,10 +246,13 @@ impl Play {
                 world.entity_mut(one).remove::<ChildOf>();
             }
             42 => {
-                let hair = PartOverrides::default().hide("hair").hide((b * 3.0) as usize);
-                world
-                    .entity_mut(one)
-                    .insert(hair.material((c * 3.0) as usize, self.paints[usize::from(a < 0.5)].clone()));
+                let hair = PartOverrides::default()
+                    .hide("hair")
+                    .hide((b * 3.0) as usize);
+                world.entity_mut(one).insert(hair.material(
+                    (c * 3.0) as usize,
+                    self.paints[usize::from(a < 0.5)].clone(),
+                ));
             }
             43 => {
                 world.entity_mut(one).remove::<PartOverrides>();
@@ -200,7 +261,8 @@ impl Play {
                 // Whoever is on it goes with it.
                 world.despawn(self.raft);
                 self.raft = Self::launch(&mut self.app);
-                self.characters.retain(|&other| self.app.world().get_entity(other).is_ok());
+                self.characters
+                    .retain(|&other| self.app.world().get_entity(other).is_ok());
             }
             _ => {}
         }
@@ -219,23 +281,43 @@ impl Play {
     /// A hash of the bits of all skinning matrices of each character that is to be seen, and of how its parts look.
     fn palettes(&mut self) -> Seen {
         let look = |poses: CharacterPoses,
-                    characters: Query<(Entity, &Name, &SkinnedCharacter, &Visibility, &CharacterParts)>,
+                    characters: Query<(
+            Entity,
+            &Name,
+            &SkinnedCharacter,
+            &Visibility,
+            &CharacterParts,
+        )>,
                     looks: Query<(&Visibility, &MeshMaterial3d<StandardMaterial>)>,
                     assets: Res<Assets<Character>>| {
             let mut hashes = HashMap::new();
             for (entity, name, handle, visibility, entities) in &characters {
-                let parts = assets.get(handle.id()).map_or(0, |character| character.parts.len());
-                let palettes = (0..parts).flat_map(|part| poses.palette(entity, part).unwrap_or_default());
-                let bits = palettes.flat_map(|matrix| matrix.to_cols_array()).map(f32::to_bits);
+                let parts = assets
+                    .get(handle.id())
+                    .map_or(0, |character| character.parts.len());
+                let palettes =
+                    (0..parts).flat_map(|part| poses.palette(entity, part).unwrap_or_default());
+                let bits = palettes
+                    .flat_map(|matrix| matrix.to_cols_array())
+                    .map(f32::to_bits);
                 if *visibility != Visibility::Hidden {
-                    let looks = entities.entities.iter().filter_map(|&part| looks.get(part).ok());
+                    let looks = entities
+                        .entities
+                        .iter()
+                        .filter_map(|&part| looks.get(part).ok());
                     let looks = looks.map(|(part, material)| {
                         use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
-                        let path = material.0.path().map(ToString::to_string).ok_or(material.id());
+                        let path = material
+                            .0
+                            .path()
+                            .map(ToString::to_string)
+                            .ok_or(material.id());
                         let look = (*part == Visibility::Hidden, path);
                         BuildHasherDefault::<DefaultHasher>::default().hash_one(look) as u32
                     });
-                    let mix = |hash: u64, bits: u32| (hash ^ u64::from(bits)).wrapping_mul(0x0100_0000_01b3);
+                    let mix = |hash: u64, bits: u32| {
+                        (hash ^ u64::from(bits)).wrapping_mul(0x0100_0000_01b3)
+                    };
                     hashes.insert(name.to_string(), [bits.fold(17, mix), looks.fold(17, mix)]);
                 }
             }
@@ -247,8 +329,13 @@ impl Play {
     /// What a character has, for messages.
     fn about(&mut self, name: &str) -> String {
         let world = self.app.world();
-        let mut characters =
-            world.query::<(&Name, Has<FootPlacement>, Has<LookAt>, Has<RootMotion>, Option<&RigState>)>();
+        let mut characters = world.query::<(
+            &Name,
+            Has<FootPlacement>,
+            Has<LookAt>,
+            Has<RootMotion>,
+            Option<&RigState>,
+        )>();
         let of = characters.iter(world).find(|(of, ..)| of.as_str() == name);
         format!("feet, look, carried, rig: {of:?}")
     }
@@ -271,7 +358,10 @@ fn write(
     characters: Query<(Option<&Name>, &SkinnedCharacter, &Recorded)>,
 ) -> Vec<u8> {
     let mut bytes = Vec::new();
-    recording.file(&assets, characters.iter()).write(&mut bytes).unwrap();
+    recording
+        .file(&assets, characters.iter())
+        .write(&mut bytes)
+        .unwrap();
     bytes
 }
 
@@ -279,13 +369,21 @@ fn write(
 fn hills(mut probes: Query<&mut GroundProbe>) {
     let height = |at: Vec3| 0.1 * (at.x * 1.3).sin() + 0.08 * (at.z * 1.7).cos();
     for mut probe in &mut probes {
-        probe.answer(|ray| Some(GroundHit { point: ray.origin.with_y(height(ray.origin)), normal: Vec3::Y }));
+        probe.answer(|ray| {
+            Some(GroundHit {
+                point: ray.origin.with_y(height(ray.origin)),
+                normal: Vec3::Y,
+            })
+        });
     }
 }
 
 /// How many frames are played. Ten minutes are 36000.
 fn frames_or(few: usize) -> usize {
-    std::env::var("MARIONETTE_RECORDED_FRAMES").ok().and_then(|frames| frames.parse().ok()).unwrap_or(few)
+    std::env::var("MARIONETTE_RECORDED_FRAMES")
+        .ok()
+        .and_then(|frames| frames.parse().ok())
+        .unwrap_or(few)
 }
 
 #[test]
@@ -321,10 +419,17 @@ fn every_frame_of_the_past_is_shown_to_the_bit() {
                         );
                         continue;
                     };
-                    assert!(shown == hash, "seed {seed}, frame {frame} of {range:?}: `{name}` is another");
+                    assert!(
+                        shown == hash,
+                        "seed {seed}, frame {frame} of {range:?}: `{name}` is another"
+                    );
                     compared += 1;
                 }
-                assert!(shown.keys().all(|name| then.contains_key(name)), "frame {frame}: {:?}", shown.keys());
+                assert!(
+                    shown.keys().all(|name| then.contains_key(name)),
+                    "frame {frame}: {:?}",
+                    shown.keys()
+                );
             }
             assert!(compared > 25, "{compared}");
             // Back as if nothing had been shown.
@@ -363,14 +468,25 @@ fn a_file_plays_the_events_that_observers_heard() {
             PlaybackEvent::CrossFadeFinished { .. } => Some("faded in".into()),
             _ => None,
         };
-        let played: Vec<String> = checked.events.iter().filter_map(|(_, event)| word(event)).collect();
+        let played: Vec<String> = checked
+            .events
+            .iter()
+            .filter_map(|(_, event)| word(event))
+            .collect();
         let world = play.app.world();
         let mut names = world.query::<(Entity, &Name)>();
         // Those that are gone have other entities now.
-        let Some((entity, _)) = names.iter(world).find(|(_, name)| name.as_str() == checked.character.name) else {
+        let Some((entity, _)) = names
+            .iter(world)
+            .find(|(_, name)| name.as_str() == checked.character.name)
+        else {
             continue;
         };
-        let heard = world.resource::<Heard>().observed.iter().filter(|fact| fact.entity == entity);
+        let heard = world
+            .resource::<Heard>()
+            .observed
+            .iter()
+            .filter(|fact| fact.entity == entity);
         let heard: Vec<String> = heard.map(|fact| fact.word.clone()).collect();
         assert_eq!(played, heard, "{}", checked.character.name);
         events += played.len();
@@ -388,13 +504,21 @@ fn a_file_is_shown_to_the_bit_without_the_game() {
         // A material made in code is not in a file.
         play.paints[0] = play.paints[1].clone();
         play.live(count);
-        let (bytes, last) = (play.app.world().run_system_once(write).unwrap(), play.range().end);
+        let (bytes, last) = (
+            play.app.world().run_system_once(write).unwrap(),
+            play.range().end,
+        );
         // Nothing but the assets.
         let mut viewer = Play::new(0);
-        viewer.app.world().resource_mut::<Recording>().open(RecordingFile::read(&bytes[..]).unwrap());
+        viewer
+            .app
+            .world()
+            .resource_mut::<Recording>()
+            .open(RecordingFile::read(&bytes[..]).unwrap());
         viewer.app.wait("stand-ins", |app| {
             let world = app.world();
-            let (mut shown, recording) = (world.query::<&Recorded>(), world.resource::<Recording>());
+            let (mut shown, recording) =
+                (world.query::<&Recorded>(), world.resource::<Recording>());
             recording.shown().is_some() && shown.iter(world).count() > 0
         });
         viewer.app.update(0.0);
@@ -402,10 +526,16 @@ fn a_file_is_shown_to_the_bit_without_the_game() {
         for back in (1..count).step_by(13) {
             let shown = viewer.show(last - back as u64);
             let then = &play.seen[play.seen.len() - back];
-            assert!(shown == *then, "seed {seed}, {back} frames ago: {shown:?}, {then:?}");
+            assert!(
+                shown == *then,
+                "seed {seed}, {back} frames ago: {shown:?}, {then:?}"
+            );
             compared += shown.len();
         }
-        println!("seed {seed}: {count} frames, {compared} poses compared, {} bytes", bytes.len());
+        println!(
+            "seed {seed}: {count} frames, {compared} poses compared, {} bytes",
+            bytes.len()
+        );
         assert!(compared > count / 13, "{compared}");
     }
 }
@@ -420,24 +550,41 @@ fn the_game_can_go_on_from_the_past() {
     play.app.world().resource_mut::<Recording>().continue_here();
     play.app.update(0.0);
     assert_eq!(play.palettes().keys().len(), shown.len());
-    assert_eq!(play.range().end, frame + 2, "the frames after it are forgotten, and one is new");
-    let time = |play: &mut Play| play.app.world().resource::<Time<Virtual>>().elapsed_secs_f64();
+    assert_eq!(
+        play.range().end,
+        frame + 2,
+        "the frames after it are forgotten, and one is new"
+    );
+    let time = |play: &mut Play| {
+        play.app
+            .world()
+            .resource::<Time<Virtual>>()
+            .elapsed_secs_f64()
+    };
     let before = time(&mut play);
     // Whoever was spawned later is gone.
     let world = play.app.world();
-    play.characters = world.query_filtered::<Entity, With<Recorded>>().iter(world).collect();
+    play.characters = world
+        .query_filtered::<Entity, With<Recorded>>()
+        .iter(world)
+        .collect();
     play.live(60);
     assert!(time(&mut play) > before);
     assert_eq!(play.range().end, frame + 62);
     let (then, now) = (play.seen[play.seen.len() - 30].clone(), play.range().end);
-    assert!(play.show(now - 30) == then, "what happens from there is recorded again");
+    assert!(
+        play.show(now - 30) == then,
+        "what happens from there is recorded again"
+    );
 }
 
 #[test]
 fn characters_that_are_each_others_parents_do_not_hang_the_past() {
     let mut play = Play::new(12);
     (0..2).for_each(|_| play.spawn());
-    let [a, b] = play.characters[..] else { unreachable!() };
+    let [a, b] = play.characters[..] else {
+        unreachable!()
+    };
     play.app.update(0.1);
     play.app.world().entity_mut(a).insert(ChildOf(b));
     play.app.world().entity_mut(b).insert(ChildOf(a));
@@ -458,7 +605,11 @@ fn memory_is_bounded() {
     play.live(200);
     let recording = play.app.world().resource::<Recording>();
     assert!(recording.bytes_used() <= recording.bytes);
-    assert!(recording.frames().range().start > 100, "{:?}", recording.frames().range());
+    assert!(
+        recording.frames().range().start > 100,
+        "{:?}",
+        recording.frames().range()
+    );
     play.app.world().resource_mut::<Recording>().seconds = 0.5;
     play.live(130);
     let frames = play.range();
@@ -470,12 +621,18 @@ fn a_thousand_characters_take_less_than_64_megabytes_a_minute() {
     let mut play = Play::new(6);
     for number in 0..100 {
         let mut controller = AnimationController::default();
-        controller.add_track(AnimationTrack::new("walk").weight(0.4).starting_at(f64::from(number) * 0.1));
+        controller.add_track(
+            AnimationTrack::new("walk")
+                .weight(0.4)
+                .starting_at(f64::from(number) * 0.1),
+        );
         controller.add_track(AnimationTrack::new("jog").weight(0.6));
         // Nobody listens.
         controller.set_callback_threshold(2.0);
         let scout = SkinnedCharacter(play.assets[0].clone());
-        play.app.world().spawn((scout, controller, SpringBones { weight: 0.0 }));
+        play.app
+            .world()
+            .spawn((scout, controller, SpringBones { weight: 0.0 }));
     }
     // Memory is counted every 64 frames.
     (0..640).for_each(|_| play.app.update(1.0 / 60.0));
@@ -493,17 +650,34 @@ fn how_long_it_takes_to_restore_a_frame() {
         let mut play = Play::new(11);
         for number in 0..count {
             let (scout, lantern) = (SkinnedCharacter(play.assets[0].clone()), play.lantern);
-            let all = (RootMotion::default(), FootPlacement::default(), LookAt::entity(lantern));
+            let all = (
+                RootMotion::default(),
+                FootPlacement::default(),
+                LookAt::entity(lantern),
+            );
             let place = Transform::from_xyz((number % 10) as f32, 0.0, (number / 10) as f32);
-            let one = play.app.world().spawn((scout, AnimationController::playing("locomotion"), all, place)).id();
+            let one = play
+                .app
+                .world()
+                .spawn((
+                    scout,
+                    AnimationController::playing("locomotion"),
+                    all,
+                    place,
+                ))
+                .id();
             let goal = (IkGoal(one), IkLimb::named("left_foot").rotate_tip(true));
-            play.app.world().spawn((goal, Transform::from_xyz(0.1, 0.2, 0.0), ChildOf(one)));
+            play.app
+                .world()
+                .spawn((goal, Transform::from_xyz(0.1, 0.2, 0.0), ChildOf(one)));
         }
         for frame in 0..1500 {
             let world = play.app.world();
             let mut controllers = world.query::<&mut AnimationController>();
             let pace = f64::from(frame).mul_add(0.01, 0.0).sin().abs() * 3.0;
-            controllers.iter_mut(world).for_each(|mut controller| controller.set_parameters((0.0, pace)));
+            controllers
+                .iter_mut(world)
+                .for_each(|mut controller| controller.set_parameters((0.0, pace)));
             play.app.update(1.0 / 60.0);
         }
         let range = play.range();
@@ -517,15 +691,26 @@ fn how_long_it_takes_to_restore_a_frame() {
             play.app.world().resource_mut::<Recording>().show(frame);
             let with = update(&mut play);
             // The same frame, which is shown already.
-            let without = (0..3).map(|_| update(&mut play)).fold(f64::INFINITY, f64::min);
+            let without = (0..3)
+                .map(|_| update(&mut play))
+                .fold(f64::INFINITY, f64::min);
             times.push((with - without, frame));
         }
         times.sort_by(|a, b| a.0.total_cmp(&b.0));
         let (median, (worst, frame)) = (times[times.len() / 2].0, times[times.len() - 1]);
-        println!("{count} characters: {median:.2} ms, at most {worst:.2} ms (frame {frame} of {range:?})");
+        println!(
+            "{count} characters: {median:.2} ms, at most {worst:.2} ms (frame {frame} of {range:?})"
+        );
         let world = play.app.world();
-        let bytes: usize = world.query::<&Recorded>().iter(world).map(|recorded| recorded.tape().bytes()).sum();
-        println!("{:.1} kB per character and second", bytes as f64 / 1024.0 / count as f64 / 25.0);
+        let bytes: usize = world
+            .query::<&Recorded>()
+            .iter(world)
+            .map(|recorded| recorded.tape().bytes())
+            .sum();
+        println!(
+            "{:.1} kB per character and second",
+            bytes as f64 / 1024.0 / count as f64 / 25.0
+        );
     }
 }
 
@@ -541,7 +726,10 @@ fn a_cleared_recording_starts_anew() {
     assert!(!play.app.world().resource::<Time<Virtual>>().is_paused());
     for back in [1, 70, 149] {
         let shown = play.show(before + 150 - back);
-        assert!(shown == play.seen[play.seen.len() - back as usize], "{back} frames ago");
+        assert!(
+            shown == play.seen[play.seen.len() - back as usize],
+            "{back} frames ago"
+        );
     }
 }
 
@@ -561,7 +749,11 @@ fn what_happens_while_recording_is_off_is_left_out() {
         let shown = play.show(off + 100 - back as u64);
         let is_other = |name: &&String| shown.get(*name) != seen.get(*name);
         let others: Vec<_> = seen.keys().chain(shown.keys()).filter(is_other).collect();
-        assert!(others.is_empty(), "{back} frames ago: {others:?} of {:?}", seen.keys());
+        assert!(
+            others.is_empty(),
+            "{back} frames ago: {others:?} of {:?}",
+            seen.keys()
+        );
     }
 }
 
@@ -573,11 +765,27 @@ fn what_the_game_changes_while_the_past_is_shown_has_no_effect() {
     let shown = play.show(frame);
     for _ in 0..20 {
         let one = play.characters[0];
-        play.app.world().get_mut::<AnimationController>(one).unwrap().play("jog");
-        play.app.world().get_mut::<Transform>(one).unwrap().translation.x += 1.0;
+        play.app
+            .world()
+            .get_mut::<AnimationController>(one)
+            .unwrap()
+            .play("jog");
+        play.app
+            .world()
+            .get_mut::<Transform>(one)
+            .unwrap()
+            .translation
+            .x += 1.0;
         play.app.update(1.0 / 60.0);
         assert!(play.palettes() == shown);
     }
-    assert_eq!(play.app.world().resource::<Recording>().shown(), Some(frame));
-    assert_eq!(play.range().end, frame + 70, "nothing is recorded meanwhile");
+    assert_eq!(
+        play.app.world().resource::<Recording>().shown(),
+        Some(frame)
+    );
+    assert_eq!(
+        play.range().end,
+        frame + 70,
+        "nothing is recorded meanwhile"
+    );
 }

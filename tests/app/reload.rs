@@ -36,7 +36,9 @@ fn version(app: &TestApp, handle: &Handle<Character>) -> Arc<Skeleton> {
 fn reload(app: &mut TestApp, handle: &Handle<Character>, path: &'static str) {
     let before = version(app, handle);
     app.server().reload(path);
-    app.wait("a reload", |app| !Arc::ptr_eq(&version(app, handle), &before));
+    app.wait("a reload", |app| {
+        !Arc::ptr_eq(&version(app, handle), &before)
+    });
 }
 
 #[test]
@@ -44,7 +46,11 @@ fn a_rewritten_manifest_keeps_the_position_and_the_controller_goes_on() {
     let folder = folder();
     let (mut app, handle, entity) = playing(&folder);
     let before = app.parts(entity);
-    write(folder.path(), "one.character.ron", MANIFEST.replace("footstep", "tap").replace("0.25", "0.5"));
+    write(
+        folder.path(),
+        "one.character.ron",
+        MANIFEST.replace("footstep", "tap").replace("0.25", "0.5"),
+    );
     reload(&mut app, &handle, "one.character.ron");
     assert!((app.clip_time(entity) - 0.3).abs() < 1e-6);
     assert!(before.iter().all(|&part| !app.is_alive(part)));
@@ -60,9 +66,23 @@ fn a_rewritten_clip_file_reloads_the_character_that_uses_it() {
     let folder = folder();
     let (mut app, handle, entity) = playing(&folder);
     // `idle`, which takes four seconds, is the walk now.
-    std::fs::copy(folder.path().join("idle.md5anim"), folder.path().join("walk.md5anim")).unwrap();
+    std::fs::copy(
+        folder.path().join("idle.md5anim"),
+        folder.path().join("walk.md5anim"),
+    )
+    .unwrap();
     reload(&mut app, &handle, "one.character.ron");
-    assert!((app.asset(&handle).unwrap().clip("walk").unwrap().timing.duration - 4.0).abs() < 1e-3);
+    assert!(
+        (app.asset(&handle)
+            .unwrap()
+            .clip("walk")
+            .unwrap()
+            .timing
+            .duration
+            - 4.0)
+            .abs()
+            < 1e-3
+    );
     app.update(1.5);
     assert!((app.clip_time(entity) - 1.8).abs() < 1e-3);
     assert!(app.words(Some(entity)).is_empty());
@@ -72,7 +92,11 @@ fn a_rewritten_clip_file_reloads_the_character_that_uses_it() {
 fn a_clip_that_is_gone_stops_and_goes_on_when_it_is_back() {
     let folder = folder();
     let (mut app, handle, entity) = playing(&folder);
-    write(folder.path(), "one.character.ron", MANIFEST.replace("\"walk\"", "\"ramble\""));
+    write(
+        folder.path(),
+        "one.character.ron",
+        MANIFEST.replace("\"walk\"", "\"ramble\""),
+    );
     reload(&mut app, &handle, "one.character.ron");
     for _ in 0..5 {
         app.update(0.1);
@@ -81,7 +105,11 @@ fn a_clip_that_is_gone_stops_and_goes_on_when_it_is_back() {
     write(folder.path(), "one.character.ron", MANIFEST);
     reload(&mut app, &handle, "one.character.ron");
     app.update(0.1);
-    assert!((app.clip_time(entity) - 0.4).abs() < 1e-6, "{}", app.clip_time(entity));
+    assert!(
+        (app.clip_time(entity) - 0.4).abs() < 1e-6,
+        "{}",
+        app.clip_time(entity)
+    );
 }
 
 #[test]
@@ -89,7 +117,11 @@ fn a_broken_reload_keeps_the_last_good_version_and_says_so() {
     let folder = folder();
     let (mut app, handle, entity) = playing(&folder);
     let (before, parts) = (version(&app, &handle), app.parts(entity));
-    write(folder.path(), "one.character.ron", "(\n    model: \"chain.md5mesh\",\n    half_written_fie");
+    write(
+        folder.path(),
+        "one.character.ron",
+        "(\n    model: \"chain.md5mesh\",\n    half_written_fie",
+    );
     app.server().reload("one.character.ron");
     // Bevy retries a failed reload once if meshes and clips of the asset exist, and logs both failures.
     app.wait("the failure", |_| logged("one.character.ron:3:").len() == 2);
@@ -98,7 +130,11 @@ fn a_broken_reload_keeps_the_last_good_version_and_says_so() {
     assert_eq!(app.parts(entity), parts);
     assert!((app.clip_time(entity) - 0.6).abs() < 1e-6);
     (0..5).for_each(|_| app.update(0.1));
-    assert_eq!(logged("one.character.ron:3:").len(), 2, "said by either try, and not once a frame");
+    assert_eq!(
+        logged("one.character.ron:3:").len(),
+        2,
+        "said by either try, and not once a frame"
+    );
     // A second character still gets its parts, and a valid file is loaded again.
     let other = app.spawn(&handle, "walk");
     app.update(0.1);
@@ -115,9 +151,16 @@ fn labels_keep_their_meaning_over_reloads() {
     let handle: Handle<Character> = app.server().load("chain.m3d");
     app.wait_for(&handle);
     let mesh = app.asset(&handle).unwrap().parts[0].mesh.clone();
-    let clip: Handle<ClipAsset> = app.server().load(CharacterAssetLabel::Clip("walk".into()).from_asset("chain.m3d"));
+    let clip: Handle<ClipAsset> = app
+        .server()
+        .load(CharacterAssetLabel::Clip("walk".into()).from_asset("chain.m3d"));
     let ids = |app: &TestApp| -> Vec<AssetId<Mesh>> {
-        app.asset(&handle).unwrap().parts.iter().map(|part| part.mesh.id()).collect()
+        app.asset(&handle)
+            .unwrap()
+            .parts
+            .iter()
+            .map(|part| part.mesh.id())
+            .collect()
     };
     let before = ids(&app);
     for round in 1..4 {
@@ -128,8 +171,16 @@ fn labels_keep_their_meaning_over_reloads() {
         reload(&mut app, &handle, "chain.m3d");
         assert_eq!(ids(&app), before);
         app.wait("the new mesh", |app| {
-            let positions = app.asset(&mesh).unwrap().attribute(Mesh::ATTRIBUTE_POSITION).unwrap().as_float3().unwrap();
-            positions.iter().any(|p| (p[0] + 0.5 + round as f32).abs() < 1e-5)
+            let positions = app
+                .asset(&mesh)
+                .unwrap()
+                .attribute(Mesh::ATTRIBUTE_POSITION)
+                .unwrap()
+                .as_float3()
+                .unwrap();
+            positions
+                .iter()
+                .any(|p| (p[0] + 0.5 + round as f32).abs() < 1e-5)
         });
         assert!((app.asset(&clip).unwrap().timing.duration - 1.0 - f64::from(round)).abs() < 1e-5);
     }
@@ -140,7 +191,11 @@ fn a_reload_keeps_the_settings_of_the_load() {
     let folder = folder();
     let mut app = TestApp::with_files(folder.path());
     let settings = |settings: &mut CharacterLoaderSettings| settings.import.scale = 3.0;
-    let handle: Handle<Character> = app.server().load_builder().with_settings(settings).load("chain.m3d");
+    let handle: Handle<Character> = app
+        .server()
+        .load_builder()
+        .with_settings(settings)
+        .load("chain.m3d");
     app.wait_for(&handle);
     reload(&mut app, &handle, "chain.m3d");
     let height = app.asset(&handle).unwrap().rest_bounds().unwrap().max().y;
@@ -158,7 +213,10 @@ fn an_asset_replaced_in_code_is_followed_in_the_same_frame() {
     let mut model = chain(&[clips(), vec![timing("new", 1.0, PlaybackMode::Loop, &[])]].concat());
     model.parts.push(strip("second", 0));
     let character = build(app.world(), model, &manifest());
-    app.world().resource_mut::<Assets<Character>>().insert(&handle, character).unwrap();
+    app.world()
+        .resource_mut::<Assets<Character>>()
+        .insert(&handle, character)
+        .unwrap();
     app.update(0.2);
     assert!(!app.is_alive(before[0]));
     assert!(entities.iter().all(|&entity| app.parts(entity).len() == 2));
@@ -172,7 +230,10 @@ fn an_asset_replaced_in_code_is_followed_in_the_same_frame() {
 #[test]
 fn fewer_joints_after_a_reload_are_no_trouble_for_what_is_carried() {
     let (mut app, handle, entity) = TestApp::playing("walk");
-    let carried = app.world().spawn((AttachedTo(entity), AtSocket::new("hand"))).id();
+    let carried = app
+        .world()
+        .spawn((AttachedTo(entity), AtSocket::new("hand")))
+        .id();
     app.update(0.1);
     let mut small = chain(&[]);
     let root = bevy_marionette::model::Joint {
@@ -183,9 +244,15 @@ fn fewer_joints_after_a_reload_are_no_trouble_for_what_is_carried() {
     };
     small.skeleton = bevy_marionette::model::Skeleton::new(vec![root]).unwrap();
     small.parts[0].palette = vec![0];
-    small.parts[0].influences.iter_mut().for_each(|i| i.palette = [0; 4]);
+    small.parts[0]
+        .influences
+        .iter_mut()
+        .for_each(|i| i.palette = [0; 4]);
     let character = build(app.world(), small, &manifest());
-    app.world().resource_mut::<Assets<Character>>().insert(&handle, character).unwrap();
+    app.world()
+        .resource_mut::<Assets<Character>>()
+        .insert(&handle, character)
+        .unwrap();
     for _ in 0..3 {
         app.update(0.1);
     }

@@ -22,7 +22,9 @@ fn walking() -> Model {
 }
 
 fn start() -> Transform {
-    Transform::from_xyz(3.0, 0.5, -2.0).with_rotation(Quat::from_rotation_y(1.0)).with_scale(Vec3::splat(2.0))
+    Transform::from_xyz(3.0, 0.5, -2.0)
+        .with_rotation(Quat::from_rotation_y(1.0))
+        .with_scale(Vec3::splat(2.0))
 }
 
 /// A character at [`start`] that walks, with and without root motion.
@@ -50,7 +52,10 @@ fn expected(app: &mut TestApp, entity: Entity) -> Transform {
 
 #[track_caller]
 fn assert_near(a: Transform, b: Transform) {
-    assert!(a.compute_affine().abs_diff_eq(b.compute_affine(), 1e-4), "{a:?} is not {b:?}");
+    assert!(
+        a.compute_affine().abs_diff_eq(b.compute_affine(), 1e-4),
+        "{a:?} is not {b:?}"
+    );
 }
 
 #[test]
@@ -85,7 +90,13 @@ fn a_paused_character_stands_still_and_a_reversed_one_walks_back() {
     app.controller(entity).pause();
     app.update(1.0);
     assert_eq!(place(&mut app, entity), there);
-    assert!(app.world().get::<RootMotion>(entity).unwrap().delta.is_identity());
+    assert!(
+        app.world()
+            .get::<RootMotion>(entity)
+            .unwrap()
+            .delta
+            .is_identity()
+    );
     app.controller(entity).resume();
     app.controller(entity).set_speed(-1.0);
     app.update(0.3);
@@ -130,14 +141,26 @@ fn a_callback_finds_its_joint_where_the_character_was_then() {
     let steps = |dt: f64| {
         let (mut app, _) = walker(TestApp::new(), Some(RootMotion::default()));
         app.world().init_resource::<Steps>();
-        app.app.add_observer(|step: On<AnimationCallback>, poses: CharacterPoses, mut steps: ResMut<Steps>| {
-            steps.0.push(poses.joint_transform_at(&step, "hand").unwrap().translation());
-        });
+        app.app.add_observer(
+            |step: On<AnimationCallback>, poses: CharacterPoses, mut steps: ResMut<Steps>| {
+                steps.0.push(
+                    poses
+                        .joint_transform_at(&step, "hand")
+                        .unwrap()
+                        .translation(),
+                );
+            },
+        );
         (0..(4.0 / dt) as usize).for_each(|_| app.update(dt));
         std::mem::take(&mut app.world().resource_mut::<Steps>().0)
     };
     let (often, seldom) = (steps(0.01), steps(0.4));
-    assert!(often.len() >= 7 && often.len() == seldom.len(), "{} {}", often.len(), seldom.len());
+    assert!(
+        often.len() >= 7 && often.len() == seldom.len(),
+        "{} {}",
+        often.len(),
+        seldom.len()
+    );
     for (a, b) in often.iter().zip(&seldom) {
         assert!(a.distance(*b) < 1e-3, "{a} is not {b}");
     }

@@ -19,13 +19,24 @@ use std::time::Duration;
 /// A controller with everything in progress.
 fn busy(app: &mut TestApp, handle: &Handle<Character>) -> Entity {
     let mut controller = AnimationController::playing("walk");
-    let swing =
-        controller.add_track(AnimationTrack::new("swing").weight(0.4).priority(TrackPriority::High).speed(-0.7));
-    controller.events_mut().key_weight(swing, 1.0, 0.9, Duration::from_millis(500), TransitionCurve::EaseInEaseOut);
+    let swing = controller.add_track(
+        AnimationTrack::new("swing")
+            .weight(0.4)
+            .priority(TrackPriority::High)
+            .speed(-0.7),
+    );
+    controller.events_mut().key_weight(
+        swing,
+        1.0,
+        0.9,
+        Duration::from_millis(500),
+        TransitionCurve::EaseInEaseOut,
+    );
     controller.add_callback("idle", 0.6, "bell", ron::Value::Unit);
     let entity = app.spawn_with(handle, controller);
     app.update(0.37);
-    app.controller(entity).cross_fade("idle", Duration::from_millis(500));
+    app.controller(entity)
+        .cross_fade("idle", Duration::from_millis(500));
     app.update(0.2);
     entity
 }
@@ -58,15 +69,24 @@ fn reflection_saves_the_whole_controller() {
     let registry = app.world().resource::<AppTypeRegistry>().clone();
     let saved = {
         let registry: &TypeRegistry = &registry.read();
-        ron::to_string(&ReflectSerializer::new(app.controller(entity).as_reflect(), registry)).unwrap()
+        ron::to_string(&ReflectSerializer::new(
+            app.controller(entity).as_reflect(),
+            registry,
+        ))
+        .unwrap()
     };
     let first = run(&mut app, entity);
     {
         let registry: &TypeRegistry = &registry.read();
         let mut reader = ron::Deserializer::from_str(&saved).unwrap();
-        let value = ReflectDeserializer::new(registry).deserialize(&mut reader).unwrap();
-        let component =
-            registry.get_with_type_path(value.reflect_type_path()).unwrap().data::<ReflectComponent>().unwrap();
+        let value = ReflectDeserializer::new(registry)
+            .deserialize(&mut reader)
+            .unwrap();
+        let component = registry
+            .get_with_type_path(value.reflect_type_path())
+            .unwrap()
+            .data::<ReflectComponent>()
+            .unwrap();
         let entity = &mut app.app.world_mut().entity_mut(entity);
         entity.remove::<AnimationController>();
         component.insert(entity, value.as_partial_reflect(), registry);
@@ -96,6 +116,10 @@ fn the_components_of_a_scene_are_registered() {
     ] {
         let registration = registry.get(id).unwrap();
         assert!(registration.data::<ReflectComponent>().is_some());
-        assert!(registration.data::<bevy::reflect::prelude::ReflectDefault>().is_some());
+        assert!(
+            registration
+                .data::<bevy::reflect::prelude::ReflectDefault>()
+                .is_some()
+        );
     }
 }

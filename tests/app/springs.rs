@@ -11,10 +11,24 @@ use bevy_marionette::{
 
 /// The chain, whose root swings.
 fn swinging() -> (Model, Manifest) {
-    let mut model = chain(&[timing("rest", 1.0, bevy_marionette::model::PlaybackMode::Loop, &[])]);
+    let mut model = chain(&[timing(
+        "rest",
+        1.0,
+        bevy_marionette::model::PlaybackMode::Loop,
+        &[],
+    )]);
     model.clips.clear();
-    let springs = vec![SpringEntry { drag: 1.0, ..SpringEntry::new(["root"]) }];
-    (model, Manifest { springs, ..manifest() })
+    let springs = vec![SpringEntry {
+        drag: 1.0,
+        ..SpringEntry::new(["root"])
+    }];
+    (
+        model,
+        Manifest {
+            springs,
+            ..manifest()
+        },
+    )
 }
 
 fn with_springs() -> (TestApp, Entity) {
@@ -31,11 +45,16 @@ const TIP: usize = 2;
 
 /// The tip's place in the character's space.
 fn tip(app: &mut TestApp, entity: Entity) -> Vec3 {
-    app.world().get::<ModelPose>(entity).unwrap().joints[TIP].translation.into()
+    app.world().get::<ModelPose>(entity).unwrap().joints[TIP]
+        .translation
+        .into()
 }
 
 fn put(app: &mut TestApp, entity: Entity, at: Vec3) {
-    app.world().get_mut::<Transform>(entity).unwrap().translation = at;
+    app.world()
+        .get_mut::<Transform>(entity)
+        .unwrap()
+        .translation = at;
 }
 
 #[test]
@@ -54,12 +73,19 @@ fn a_character_that_moves_swings_and_comes_to_rest() {
 
 #[test]
 fn wind_and_gravity_bend_springs() {
-    for (wind, gravity, toward) in [(Vec3::X * 9.0, Vec3::ZERO, Vec3::X), (Vec3::ZERO, Vec3::Z * 9.0, Vec3::Z)] {
+    for (wind, gravity, toward) in [
+        (Vec3::X * 9.0, Vec3::ZERO, Vec3::X),
+        (Vec3::ZERO, Vec3::Z * 9.0, Vec3::Z),
+    ] {
         let mut app = TestApp::new();
         let (model, mut manifest) = swinging();
         manifest.springs[0].gravity = 1.0;
         let handle = app.add(model, &manifest);
-        app.world().insert_resource(Wind { velocity: wind, gusts: 0.0, ..Wind::default() });
+        app.world().insert_resource(Wind {
+            velocity: wind,
+            gusts: 0.0,
+            ..Wind::default()
+        });
         app.world().insert_resource(SpringGravity(gravity));
         let entity = app.spawn(&handle, "");
         (0..300).for_each(|_| app.update(1.0 / 60.0));
@@ -74,8 +100,16 @@ fn a_weight_of_zero_from_the_start_costs_no_rig_and_a_later_one_brings_it() {
     let (model, manifest) = swinging();
     let handle = app.add(model, &manifest);
     let entity = app.spawn(&handle, "");
-    app.world().entity_mut(entity).insert(SpringBones { weight: 0.0 });
-    let plain = app.add(swinging().0, &Manifest { springs: vec![], ..manifest });
+    app.world()
+        .entity_mut(entity)
+        .insert(SpringBones { weight: 0.0 });
+    let plain = app.add(
+        swinging().0,
+        &Manifest {
+            springs: vec![],
+            ..manifest
+        },
+    );
     let other = app.spawn(&plain, "");
     (0..3).for_each(|_| app.update(0.01));
     for entity in [entity, other] {
@@ -118,5 +152,9 @@ fn a_restored_state_swings_on_with_the_same_bits() {
     assert_eq!(run(&mut app), first);
     let still = app.world().get::<RigState>(entity).unwrap().clone();
     app.update(0.0);
-    assert_eq!(app.world().get::<RigState>(entity).unwrap(), &still, "paused");
+    assert_eq!(
+        app.world().get::<RigState>(entity).unwrap(),
+        &still,
+        "paused"
+    );
 }

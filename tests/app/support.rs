@@ -15,8 +15,8 @@ use bevy_marionette::{
     controller::TrackId,
     import::Manifest,
     model::{
-        ClipFrames, ClipTiming, Influences, Joint, JointTransform, Material, Model, PlaybackMode, SkeletalClip,
-        Skeleton, SkinPart,
+        ClipFrames, ClipTiming, Influences, Joint, JointTransform, Material, Model, PlaybackMode,
+        SkeletalClip, Skeleton, SkinPart,
     },
     prelude::*,
 };
@@ -71,12 +71,20 @@ impl TestApp {
     pub fn with_source(name: &'static str, source: AssetSourceBuilder) -> Self {
         let mut app = App::new();
         app.register_asset_source(name, source);
-        Self::build(app, asset_folder(Path::new("no such folder")), CharacterPlugin::default())
+        Self::build(
+            app,
+            asset_folder(Path::new("no such folder")),
+            CharacterPlugin::default(),
+        )
     }
 
     /// Without files, with the plugin configured by the caller.
     pub fn with_plugin(plugin: CharacterPlugin) -> Self {
-        Self::build(App::new(), asset_folder(Path::new("no such folder")), plugin)
+        Self::build(
+            App::new(),
+            asset_folder(Path::new("no such folder")),
+            plugin,
+        )
     }
 
     fn build(mut app: App, assets: AssetPlugin, plugin: CharacterPlugin) -> Self {
@@ -84,14 +92,28 @@ impl TestApp {
         app.add_plugins((MinimalPlugins, assets, TransformPlugin, plugin));
         // Most tests look at poses; see crowd.rs for characters that don't store theirs.
         app.register_required_components::<SkinnedCharacter, ModelPose>();
-        app.world_mut().resource_mut::<Time<Virtual>>().set_max_delta(Duration::MAX);
+        app.world_mut()
+            .resource_mut::<Time<Virtual>>()
+            .set_max_delta(Duration::MAX);
         app.init_resource::<Heard>();
-        hear(&mut app, |e: &AnimationCallback| fact(e.entity, e.track, &e.name, &e.clip));
-        hear(&mut app, |e: &AnimationStarted| fact(e.entity, e.track, "started", &e.clip));
-        hear(&mut app, |e: &AnimationLooped| fact(e.entity, e.track, "looped", &e.clip));
-        hear(&mut app, |e: &AnimationFinished| fact(e.entity, e.track, "finished", &e.clip));
-        hear(&mut app, |e: &CrossFadeFinished| fact(e.entity, e.track, "faded in", &e.clip));
-        app.add_observer(|ready: On<CharacterReady>, mut heard: ResMut<Heard>| heard.ready.push(ready.entity));
+        hear(&mut app, |e: &AnimationCallback| {
+            fact(e.entity, e.track, &e.name, &e.clip)
+        });
+        hear(&mut app, |e: &AnimationStarted| {
+            fact(e.entity, e.track, "started", &e.clip)
+        });
+        hear(&mut app, |e: &AnimationLooped| {
+            fact(e.entity, e.track, "looped", &e.clip)
+        });
+        hear(&mut app, |e: &AnimationFinished| {
+            fact(e.entity, e.track, "finished", &e.clip)
+        });
+        hear(&mut app, |e: &CrossFadeFinished| {
+            fact(e.entity, e.track, "faded in", &e.clip)
+        });
+        app.add_observer(|ready: On<CharacterReady>, mut heard: ResMut<Heard>| {
+            heard.ready.push(ready.entity)
+        });
         let mut app = Self { app };
         // The first update only starts the clock.
         app.update(0.0);
@@ -113,7 +135,10 @@ impl TestApp {
 
     /// Runs one frame of `dt` seconds.
     pub fn update(&mut self, dt: f64) {
-        self.app.insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_secs_f64(dt)));
+        self.app
+            .insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_secs_f64(
+                dt,
+            )));
         self.app.update();
     }
 
@@ -133,8 +158,14 @@ impl TestApp {
         self.spawn_with(handle, AnimationController::playing(clip))
     }
 
-    pub fn spawn_with(&mut self, handle: &Handle<Character>, controller: AnimationController) -> Entity {
-        self.world().spawn((SkinnedCharacter(handle.clone()), controller)).id()
+    pub fn spawn_with(
+        &mut self,
+        handle: &Handle<Character>,
+        controller: AnimationController,
+    ) -> Entity {
+        self.world()
+            .spawn((SkinnedCharacter(handle.clone()), controller))
+            .id()
     }
 
     pub fn controller(&mut self, entity: Entity) -> Mut<'_, AnimationController> {
@@ -149,7 +180,11 @@ impl TestApp {
     }
 
     pub fn parts(&self, entity: Entity) -> Vec<Entity> {
-        self.app.world().get::<CharacterParts>(entity).map(|parts| parts.entities.to_vec()).unwrap_or_default()
+        self.app
+            .world()
+            .get::<CharacterParts>(entity)
+            .map(|parts| parts.entities.to_vec())
+            .unwrap_or_default()
     }
 
     pub fn is_alive(&self, entity: Entity) -> bool {
@@ -160,7 +195,11 @@ impl TestApp {
     pub fn words(&mut self, of: Option<Entity>) -> Vec<String> {
         let mut heard = self.app.world_mut().resource_mut::<Heard>();
         let facts = std::mem::take(&mut heard.observed);
-        facts.into_iter().filter(|f| of.is_none_or(|of| of == f.entity)).map(|f| f.word).collect()
+        facts
+            .into_iter()
+            .filter(|f| of.is_none_or(|of| of == f.entity))
+            .map(|f| f.word)
+            .collect()
     }
 
     pub fn asset<A: Asset>(&self, handle: &Handle<A>) -> Option<&A> {
@@ -214,18 +253,31 @@ impl TestApp {
 /// Returns an asset plugin with `root` as the asset folder.
 pub fn asset_folder(root: &Path) -> AssetPlugin {
     let file_path = root.to_str().unwrap().to_owned();
-    AssetPlugin { file_path, watch_for_changes_override: Some(false), ..default() }
+    AssetPlugin {
+        file_path,
+        watch_for_changes_override: Some(false),
+        ..default()
+    }
 }
 
 /// Creates an app with all of Bevy's plugins and ours, without a GPU, with an invisible window or none.
 pub fn all_of_bevy(assets: AssetPlugin, primary_window: Option<Window>) -> App {
-    let no_gpu = WgpuSettings { backends: None, ..default() };
+    let no_gpu = WgpuSettings {
+        backends: None,
+        ..default()
+    };
     let mut app = App::new();
     app.add_plugins(
         DefaultPlugins
             .set(assets)
-            .set(WindowPlugin { primary_window, ..default() })
-            .set(RenderPlugin { render_creation: no_gpu.into(), ..default() })
+            .set(WindowPlugin {
+                primary_window,
+                ..default()
+            })
+            .set(RenderPlugin {
+                render_creation: no_gpu.into(),
+                ..default()
+            })
             .disable::<WinitPlugin>()
             .disable::<LogPlugin>(),
     );
@@ -238,7 +290,9 @@ pub fn all_of_bevy(assets: AssetPlugin, primary_window: Option<Window>) -> App {
 /// Adds the chain as an asset to any app.
 pub fn add_chain(app: &mut App) -> Handle<Character> {
     let character = build(app.world_mut(), chain(&clips()), &manifest());
-    app.world_mut().resource_mut::<Assets<Character>>().add(character)
+    app.world_mut()
+        .resource_mut::<Assets<Character>>()
+        .add(character)
 }
 
 pub fn build(world: &mut World, model: Model, manifest: &Manifest) -> Character {
@@ -249,7 +303,12 @@ pub fn build(world: &mut World, model: Model, manifest: &Manifest) -> Character 
 }
 
 fn fact(entity: Entity, track: TrackId, word: &str, clip: &str) -> Fact {
-    Fact { entity, track, word: word.into(), clip: clip.into() }
+    Fact {
+        entity,
+        track,
+        word: word.into(),
+        clip: clip.into(),
+    }
 }
 
 fn hear<E>(app: &mut App, fact: fn(&E) -> Fact)
@@ -257,11 +316,16 @@ where
     E: EntityEvent + Message,
     for<'a> E: Event<Trigger<'a>: Default>,
 {
-    app.add_observer(move |event: On<E>, mut heard: ResMut<Heard>| heard.observed.push(fact(event.event())));
-    app.add_message::<E>();
-    app.add_systems(Last, move |mut messages: MessageReader<E>, mut heard: ResMut<Heard>| {
-        heard.messages.extend(messages.read().map(fact));
+    app.add_observer(move |event: On<E>, mut heard: ResMut<Heard>| {
+        heard.observed.push(fact(event.event()))
     });
+    app.add_message::<E>();
+    app.add_systems(
+        Last,
+        move |mut messages: MessageReader<E>, mut heard: ResMut<Heard>| {
+            heard.messages.extend(messages.read().map(fact));
+        },
+    );
 }
 
 /// No joints, clips or parts.
@@ -270,8 +334,16 @@ pub fn manifest() -> Manifest {
 }
 
 /// A timing with callback keys (time, name).
-pub fn timing(name: &str, duration: f64, playback: PlaybackMode, keys: &[(f64, &str)]) -> ClipTiming {
-    let mut timing = ClipTiming { playback, ..ClipTiming::new(name, duration) };
+pub fn timing(
+    name: &str,
+    duration: f64,
+    playback: PlaybackMode,
+    keys: &[(f64, &str)],
+) -> ClipTiming {
+    let mut timing = ClipTiming {
+        playback,
+        ..ClipTiming::new(name, duration)
+    };
     for (time, key) in keys {
         timing.add_callback(*time, *key, ron::Value::Unit);
     }
@@ -285,20 +357,39 @@ pub fn chain(clips: &[ClipTiming]) -> Model {
     let joint = |name: &str, parent: Option<u16>, y: f32| Joint {
         name: name.into(),
         parent,
-        rest: JointTransform::new(Vec3::Y * if parent.is_some() { 1.0 } else { 0.0 }, Quat::IDENTITY),
+        rest: JointTransform::new(
+            Vec3::Y * if parent.is_some() { 1.0 } else { 0.0 },
+            Quat::IDENTITY,
+        ),
         inverse_bind: Affine3A::from_translation(Vec3::NEG_Y * y),
     };
-    let joints = vec![joint("root", None, 0.0), joint("elbow", Some(0), 1.0), joint("hand", Some(1), 2.0)];
+    let joints = vec![
+        joint("root", None, 0.0),
+        joint("elbow", Some(0), 1.0),
+        joint("hand", Some(1), 2.0),
+    ];
     let skeleton = Skeleton::new(joints).unwrap();
-    let clips = clips.iter().map(|timing| straight(timing, &skeleton)).collect();
-    Model { parts: vec![strip("strip", 0)], materials: vec![Material::default()], clips, skeleton }
+    let clips = clips
+        .iter()
+        .map(|timing| straight(timing, &skeleton))
+        .collect();
+    Model {
+        parts: vec![strip("strip", 0)],
+        materials: vec![Material::default()],
+        clips,
+        skeleton,
+    }
 }
 
 fn straight(timing: &ClipTiming, skeleton: &Skeleton) -> SkeletalClip {
     let end = timing.duration as f32;
     let frame = |t: f32| {
         let place = |v| JointTransform::new(v, Quat::IDENTITY);
-        [place(Vec3::ZERO), place(Vec3::Y), place(Vec3::new(t, 1.0, 0.5 * t))]
+        [
+            place(Vec3::ZERO),
+            place(Vec3::Y),
+            place(Vec3::new(t, 1.0, 0.5 * t)),
+        ]
     };
     let frames = ClipFrames {
         joints: skeleton.names().clone(),
@@ -310,18 +401,28 @@ fn straight(timing: &ClipTiming, skeleton: &Skeleton) -> SkeletalClip {
 
 /// A strip of skin along the chain.
 pub fn strip(name: &str, material: usize) -> SkinPart {
-    let mut part = SkinPart { name: name.into(), material, palette: vec![0, 1, 2], ..SkinPart::default() };
+    let mut part = SkinPart {
+        name: name.into(),
+        material,
+        palette: vec![0, 1, 2],
+        ..SkinPart::default()
+    };
     for ring in 0..3_u16 {
         for side in [-0.5, 0.5] {
             part.positions.push(Vec3::new(side, f32::from(ring), 0.0));
             part.normals.push(Vec3::Z);
             part.tangents.push(Vec4::new(1.0, 0.0, 0.0, 1.0));
-            part.tex_coords.push(Vec2::new(side + 0.5, 1.0 - f32::from(ring) / 2.0));
-            part.influences.push(Influences { palette: [ring, 0, 0, 0], weights: [1.0, 0.0, 0.0, 0.0] });
+            part.tex_coords
+                .push(Vec2::new(side + 0.5, 1.0 - f32::from(ring) / 2.0));
+            part.influences.push(Influences {
+                palette: [ring, 0, 0, 0],
+                weights: [1.0, 0.0, 0.0, 0.0],
+            });
         }
         if ring > 0 {
             let a = u32::from(ring) * 2;
-            part.triangles.extend([[a - 2, a - 1, a], [a - 1, a + 1, a]]);
+            part.triangles
+                .extend([[a - 2, a - 1, a], [a - 1, a + 1, a]]);
         }
     }
     part.source_vertices = (0..part.positions.len() as u32).collect();
@@ -331,8 +432,18 @@ pub fn strip(name: &str, material: usize) -> SkinPart {
 /// The clips that most tests use.
 pub fn clips() -> Vec<ClipTiming> {
     vec![
-        timing("walk", 1.0, PlaybackMode::Loop, &[(0.25, "left"), (0.75, "right")]),
-        timing("jump", 0.5, PlaybackMode::Once, &[(0.0, "off"), (0.5, "land")]),
+        timing(
+            "walk",
+            1.0,
+            PlaybackMode::Loop,
+            &[(0.25, "left"), (0.75, "right")],
+        ),
+        timing(
+            "jump",
+            0.5,
+            PlaybackMode::Once,
+            &[(0.0, "off"), (0.5, "land")],
+        ),
         timing("swing", 1.0, PlaybackMode::PingPong, &[(0.25, "pass")]),
         timing("pose", 0.0, PlaybackMode::Loop, &[(0.0, "posed")]),
         timing("idle", 4.0, PlaybackMode::Loop, &[]),
@@ -357,7 +468,9 @@ impl io::Write for LogWriter {
 fn listen_to_the_log() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        let subscriber = bevy::log::tracing_subscriber::fmt().with_ansi(false).with_writer(|| LogWriter);
+        let subscriber = bevy::log::tracing_subscriber::fmt()
+            .with_ansi(false)
+            .with_writer(|| LogWriter);
         subscriber.with_max_level(bevy::log::Level::WARN).init();
     });
 }
@@ -371,5 +484,9 @@ pub fn forget_log() {
 /// Returns the lines of the log that contain `text`. All tests share one log, so `text` must be unique to the test.
 pub fn logged(text: &str) -> Vec<String> {
     let log = LOG.lock().unwrap();
-    String::from_utf8_lossy(&log).lines().filter(|line| line.contains(text)).map(str::to_owned).collect()
+    String::from_utf8_lossy(&log)
+        .lines()
+        .filter(|line| line.contains(text))
+        .map(str::to_owned)
+        .collect()
 }

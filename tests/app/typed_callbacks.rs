@@ -26,22 +26,43 @@ struct Steps(Vec<(Entity, Footstep, f64)>);
 struct Swings(Vec<(CallbackKind, f64)>);
 
 fn step(side: &str, loudness: f32) -> ron::Value {
-    ron::from_str(&format!("{{\"side\": \"{side}\", \"loudness\": {loudness:?}}}")).unwrap()
+    ron::from_str(&format!(
+        "{{\"side\": \"{side}\", \"loudness\": {loudness:?}}}"
+    ))
+    .unwrap()
 }
 
 /// An app without the observers of [`TestApp`], which receive every callback.
 fn app(clips: &[ClipTiming]) -> (App, Entity) {
     let mut app = App::new();
-    app.add_plugins((MinimalPlugins, AssetPlugin::default(), TransformPlugin, CharacterPlugin::default()));
-    app.insert_resource(bevy::time::TimeUpdateStrategy::ManualDuration(std::time::Duration::from_millis(250)));
+    app.add_plugins((
+        MinimalPlugins,
+        AssetPlugin::default(),
+        TransformPlugin,
+        CharacterPlugin::default(),
+    ));
+    app.insert_resource(bevy::time::TimeUpdateStrategy::ManualDuration(
+        std::time::Duration::from_millis(250),
+    ));
     app.init_resource::<Steps>().init_resource::<Swings>();
     app.add_observer(|step: On<Callback<Footstep>>, mut steps: ResMut<Steps>| {
-        steps.0.push((step.entity, step.data.clone(), step.callback.time));
+        steps
+            .0
+            .push((step.entity, step.data.clone(), step.callback.time));
         assert_eq!(step.side, step.data.side, "it dereferences to the data");
     });
     let character = build(app.world_mut(), chain(clips), &manifest());
-    let handle = app.world_mut().resource_mut::<Assets<Character>>().add(character);
-    let entity = app.world_mut().spawn((SkinnedCharacter(handle), AnimationController::playing("walk"))).id();
+    let handle = app
+        .world_mut()
+        .resource_mut::<Assets<Character>>()
+        .add(character);
+    let entity = app
+        .world_mut()
+        .spawn((
+            SkinnedCharacter(handle),
+            AnimationController::playing("walk"),
+        ))
+        .id();
     (app, entity)
 }
 
@@ -55,18 +76,35 @@ fn walk(keys: &[(f64, &str, ron::Value)]) -> ClipTiming {
 
 #[test]
 fn a_callback_arrives_as_a_type_of_the_games_own_on_its_character() {
-    let clip = walk(&[(0.25, "footstep", step("left", 0.5)), (0.75, "footstep", step("right", 1.0))]);
+    let clip = walk(&[
+        (0.25, "footstep", step("left", 0.5)),
+        (0.75, "footstep", step("right", 1.0)),
+    ]);
     let (mut app, entity) = app(&[clip]);
     app.add_callback::<Footstep>("footstep");
     let mine = app.world_mut().spawn_empty().id();
-    app.world_mut().entity_mut(entity).observe(move |_: On<Callback<Footstep>>, mut commands: Commands| {
-        commands.entity(mine).insert(Name::new("received"));
-    });
+    app.world_mut().entity_mut(entity).observe(
+        move |_: On<Callback<Footstep>>, mut commands: Commands| {
+            commands.entity(mine).insert(Name::new("received"));
+        },
+    );
     (0..5).for_each(|_| app.update());
     let steps = &app.world().resource::<Steps>().0;
-    let of = |side: &str, loudness| Footstep { side: side.into(), loudness };
-    assert_eq!(steps[..], [(entity, of("left", 0.5), 0.25), (entity, of("right", 1.0), 0.75)]);
-    assert!(app.world().get::<Name>(mine).is_some(), "observers of the entity receive it");
+    let of = |side: &str, loudness| Footstep {
+        side: side.into(),
+        loudness,
+    };
+    assert_eq!(
+        steps[..],
+        [
+            (entity, of("left", 0.5), 0.25),
+            (entity, of("right", 1.0), 0.75)
+        ]
+    );
+    assert!(
+        app.world().get::<Name>(mine).is_some(),
+        "observers of the entity receive it"
+    );
 }
 
 #[test]
@@ -79,19 +117,33 @@ fn a_range_arrives_when_it_begins_and_when_it_ends() {
         swings.0.push((swing.callback.kind, swing.callback.time));
     });
     (0..5).for_each(|_| app.update());
-    assert_eq!(app.world().resource::<Swings>().0, [(CallbackKind::Begin, 0.2), (CallbackKind::End, 0.6)]);
+    assert_eq!(
+        app.world().resource::<Swings>().0,
+        [(CallbackKind::Begin, 0.2), (CallbackKind::End, 0.6)]
+    );
 }
 
 #[test]
 fn two_types_may_have_one_name() {
     let (mut app, _) = app(&[walk(&[(0.25, "both", step("left", 0.5))])]);
-    app.add_callback::<Footstep>("both").add_callback::<HashMap<String, ron::Value>>("both");
+    app.add_callback::<Footstep>("both")
+        .add_callback::<HashMap<String, ron::Value>>("both");
     #[derive(Resource)]
     struct Fields(usize);
     app.insert_resource(Fields(0));
-    app.add_observer(|all: On<Callback<HashMap<String, ron::Value>>>, mut fields: ResMut<Fields>| fields.0 = all.len());
+    app.add_observer(
+        |all: On<Callback<HashMap<String, ron::Value>>>, mut fields: ResMut<Fields>| {
+            fields.0 = all.len()
+        },
+    );
     (0..3).for_each(|_| app.update());
-    assert_eq!((app.world().resource::<Steps>().0.len(), app.world().resource::<Fields>().0), (1, 2));
+    assert_eq!(
+        (
+            app.world().resource::<Steps>().0.len(),
+            app.world().resource::<Fields>().0
+        ),
+        (1, 2)
+    );
 }
 
 #[test]
@@ -107,9 +159,15 @@ fn data_of_another_shape_and_names_that_nobody_added_are_said_once() {
     (0..13).for_each(|_| app.update());
     assert!(app.world().resource::<Steps>().0.is_empty());
     let said = logged("callback `footstep_of_another_shape` of clip `walk`: true is not a `");
-    assert!(said.len() == 1 && said[0].contains("Footstep`: "), "{said:?}");
+    assert!(
+        said.len() == 1 && said[0].contains("Footstep`: "),
+        "{said:?}"
+    );
     let said = logged("nobody receives the callback `footstep_nobody_added`");
-    assert!(said.len() == 1 && said[0].contains("(available: `footstep_of_another_shape`)"), "{said:?}");
+    assert!(
+        said.len() == 1 && said[0].contains("(available: `footstep_of_another_shape`)"),
+        "{said:?}"
+    );
 }
 
 #[test]

@@ -8,7 +8,8 @@ use super::{
 };
 use bevy::{
     asset::io::{
-        AssetReader, AssetReaderError, AssetSourceBuilder, ErasedAssetReader, PathStream, Reader, file::FileAssetReader,
+        AssetReader, AssetReaderError, AssetSourceBuilder, ErasedAssetReader, PathStream, Reader,
+        file::FileAssetReader,
     },
     prelude::*,
 };
@@ -39,7 +40,16 @@ impl AssetReader for Unlisted {
         let waits = is_awaited(&file);
         self.asked.lock().unwrap().push(file);
         let begin = Instant::now();
-        while waits && self.asked.lock().unwrap().iter().filter(|file| is_awaited(file)).count() < self.together {
+        while waits
+            && self
+                .asked
+                .lock()
+                .unwrap()
+                .iter()
+                .filter(|file| is_awaited(file))
+                .count()
+                < self.together
+        {
             if begin.elapsed() > Duration::from_secs(10) {
                 return Err(AssetReaderError::NotFound(path.to_owned()));
             }
@@ -52,7 +62,10 @@ impl AssetReader for Unlisted {
         AssetReader::read_meta(&self.files, path).await
     }
 
-    async fn read_directory<'a>(&'a self, path: &'a Path) -> Result<Box<PathStream>, AssetReaderError> {
+    async fn read_directory<'a>(
+        &'a self,
+        path: &'a Path,
+    ) -> Result<Box<PathStream>, AssetReaderError> {
         Err(AssetReaderError::NotFound(path.to_owned()))
     }
 
@@ -69,11 +82,19 @@ fn load(folder: &TempDir, file: &str) -> ([bool; 2], Vec<String>) {
 }
 
 /// As [`load`], from a source that delivers images and buffers only together. Also returns how far the app says it is loaded.
-fn load_together(folder: &TempDir, file: &str, together: usize) -> ([bool; 2], Vec<String>, LoadProgress) {
+fn load_together(
+    folder: &TempDir,
+    file: &str,
+    together: usize,
+) -> ([bool; 2], Vec<String>, LoadProgress) {
     let asked = Arc::new(Mutex::new(Vec::new()));
     let (root, log) = (folder.path().to_owned(), asked.clone());
     let source = move || -> Box<dyn ErasedAssetReader> {
-        Box::new(Unlisted { files: FileAssetReader::new(&root), asked: log.clone(), together })
+        Box::new(Unlisted {
+            files: FileAssetReader::new(&root),
+            asked: log.clone(),
+            together,
+        })
     };
     let mut app = TestApp::with_source("web", AssetSourceBuilder::new(source));
     load_images(&mut app);
@@ -81,7 +102,10 @@ fn load_together(folder: &TempDir, file: &str, together: usize) -> ([bool; 2], V
     app.wait_for(&handle);
     let material = app.asset(&handle).unwrap().parts[0].material.clone();
     let material = app.asset(&material).unwrap();
-    let maps = [material.base_color_texture.is_some(), material.normal_map_texture.is_some()];
+    let maps = [
+        material.base_color_texture.is_some(),
+        material.normal_map_texture.is_some(),
+    ];
     let mut asked = asked.lock().unwrap().clone();
     asked.retain(|file| is_awaited(file));
     (maps, asked, app.world().resource::<LoadProgress>().clone())
@@ -98,7 +122,11 @@ fn folder() -> TempDir {
 fn textures_are_found_by_asking_for_one_name_after_another() {
     for base in ["skin.tga", "art\\skin.tga", "skin"] {
         let folder = folder();
-        write(folder.path(), "chain.m3d", m3d::write(&to_m3d(&textured(base, ""))));
+        write(
+            folder.path(),
+            "chain.m3d",
+            m3d::write(&to_m3d(&textured(base, ""))),
+        );
         let (maps, asked) = load(&folder, "chain.m3d");
         assert_eq!(maps, [true, true], "{base}: {asked:?}");
     }
@@ -107,18 +135,39 @@ fn textures_are_found_by_asking_for_one_name_after_another() {
 #[test]
 fn a_manifest_that_lists_its_textures_asks_for_no_others() {
     let folder = folder();
-    write(folder.path(), "chain.m3d", m3d::write(&to_m3d(&textured("skin", ""))));
-    write(folder.path(), "a.character.ron", r#"(model: "chain.m3d", textures: ["skin.tga", "skin_nmap.tga"])"#);
+    write(
+        folder.path(),
+        "chain.m3d",
+        m3d::write(&to_m3d(&textured("skin", ""))),
+    );
+    write(
+        folder.path(),
+        "a.character.ron",
+        r#"(model: "chain.m3d", textures: ["skin.tga", "skin_nmap.tga"])"#,
+    );
     let (maps, asked) = load(&folder, "a.character.ron");
     assert_eq!(maps, [true, true]);
-    assert!(asked.iter().all(|file| file == "skin.tga" || file == "skin_nmap.tga"), "{asked:?}");
+    assert!(
+        asked
+            .iter()
+            .all(|file| file == "skin.tga" || file == "skin_nmap.tga"),
+        "{asked:?}"
+    );
 }
 
 #[test]
 fn textures_are_read_side_by_side_and_counted() {
     let folder = folder();
-    write(folder.path(), "chain.m3d", m3d::write(&to_m3d(&textured("skin", ""))));
-    write(folder.path(), "a.character.ron", r#"(model: "chain.m3d", textures: ["skin.tga", "skin_nmap.tga"])"#);
+    write(
+        folder.path(),
+        "chain.m3d",
+        m3d::write(&to_m3d(&textured("skin", ""))),
+    );
+    write(
+        folder.path(),
+        "a.character.ron",
+        r#"(model: "chain.m3d", textures: ["skin.tga", "skin_nmap.tga"])"#,
+    );
     let (maps, asked, progress) = load_together(&folder, "a.character.ron", 2);
     assert_eq!((maps, asked.len()), ([true, true], 2));
     // The manifest, the model and two textures.
@@ -132,7 +181,10 @@ fn buffers_are_read_side_by_side() {
     let folder = tempfile::tempdir().unwrap();
     let (mut json, blob) = split(&glb(&textured("", "")));
     json["buffers"][0]["uri"] = "a.bin".into();
-    json["buffers"].as_array_mut().unwrap().push(serde_json::json!({ "uri": "b.bin", "byteLength": 4 }));
+    json["buffers"]
+        .as_array_mut()
+        .unwrap()
+        .push(serde_json::json!({ "uri": "b.bin", "byteLength": 4 }));
     write(folder.path(), "chain.gltf", json.to_string());
     write(folder.path(), "a.bin", blob);
     write(folder.path(), "b.bin", [0; 4]);

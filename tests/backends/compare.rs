@@ -21,15 +21,36 @@ pub struct Apart {
 
 impl fmt::Display for Apart {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        let Self { most, differ, beyond, allowed, pixels, places } = self;
-        write!(f, "{beyond} of {pixels} pixels beyond {allowed}/255, {differ} differ at all, at most by {most}/255")?;
-        if places.is_empty() { Ok(()) } else { write!(f, "; at {places:?}") }
+        let Self {
+            most,
+            differ,
+            beyond,
+            allowed,
+            pixels,
+            places,
+        } = self;
+        write!(
+            f,
+            "{beyond} of {pixels} pixels beyond {allowed}/255, {differ} differ at all, at most by {most}/255"
+        )?;
+        if places.is_empty() {
+            Ok(())
+        } else {
+            write!(f, "; at {places:?}")
+        }
     }
 }
 
 pub fn pictures_apart(a: &RgbaImage, b: &RgbaImage, allowed: u8) -> Apart {
     let pixels = a.width() * a.height();
-    let mut apart = Apart { most: 0, differ: 0, beyond: 0, allowed, pixels, places: Vec::new() };
+    let mut apart = Apart {
+        most: 0,
+        differ: 0,
+        beyond: 0,
+        allowed,
+        pixels,
+        places: Vec::new(),
+    };
     for (index, most) in (0..).zip(differences(a, b)) {
         apart.most = apart.most.max(most);
         apart.differ += u32::from(most > 0);
@@ -47,24 +68,36 @@ pub fn pictures_apart(a: &RgbaImage, b: &RgbaImage, allowed: u8) -> Apart {
 pub fn save(out: &Path, adapter: &str, joints: &[Mat4], pictures: [(&str, &RgbaImage); 4]) {
     fs::create_dir_all(out).expect("the folder can be made");
     fs::write(out.join("adapter.txt"), adapter).expect("the folder can be written");
-    let bytes: Vec<u8> = joints.iter().flat_map(|m| m.to_cols_array()).flat_map(f32::to_le_bytes).collect();
+    let bytes: Vec<u8> = joints
+        .iter()
+        .flat_map(|m| m.to_cols_array())
+        .flat_map(f32::to_le_bytes)
+        .collect();
     fs::write(out.join("joints.bin"), bytes).expect("the folder can be written");
     for (name, picture) in pictures {
-        picture.save(out.join(format!("{name}.png"))).expect("the folder can be written");
+        picture
+            .save(out.join(format!("{name}.png")))
+            .expect("the folder can be written");
     }
 }
 
 /// Prints a table that compares two runs, and returns what is wrong.
 pub fn compare(first: &Path, second: &Path) -> Vec<String> {
     let read = |folder: &Path, file: &str| {
-        fs::read(folder.join(file)).unwrap_or_else(|error| panic!("{}: {error}", folder.join(file).display()))
+        fs::read(folder.join(file))
+            .unwrap_or_else(|error| panic!("{}: {error}", folder.join(file).display()))
     };
     let picture = |folder: &Path, name: &str| {
-        image::load_from_memory(&read(folder, name)).unwrap_or_else(|error| panic!("{name}: {error}")).to_rgba8()
+        image::load_from_memory(&read(folder, name))
+            .unwrap_or_else(|error| panic!("{name}: {error}"))
+            .to_rgba8()
     };
     let mut wrong = Vec::new();
     for (letter, folder) in [("A", first), ("B", second)] {
-        println!("{letter}: {}", String::from_utf8_lossy(&read(folder, "adapter.txt")));
+        println!(
+            "{letter}: {}",
+            String::from_utf8_lossy(&read(folder, "adapter.txt"))
+        );
     }
     let adapters = [first, second].map(|folder| read(folder, "adapter.txt"));
     if adapters[0] == adapters[1] {
@@ -73,13 +106,24 @@ pub fn compare(first: &Path, second: &Path) -> Vec<String> {
     println!("| A beside B | |");
     println!("| --- | --- |");
     let joints = [first, second].map(|folder| read(folder, "joints.bin"));
-    let same = joints[0].chunks(4).zip(joints[1].chunks(4)).filter(|(a, b)| a == b).count();
-    println!("| joint buffer | {same} of {} numbers have the same bits |", joints[0].len() / 4);
+    let same = joints[0]
+        .chunks(4)
+        .zip(joints[1].chunks(4))
+        .filter(|(a, b)| a == b)
+        .count();
+    println!(
+        "| joint buffer | {same} of {} numbers have the same bits |",
+        joints[0].len() / 4
+    );
     if joints[0] != joints[1] || joints[0].is_empty() {
         wrong.push("the joint buffers differ".into());
     }
     let pictures = [
-        ("bare.png", "skinned on the GPU, without textures and shadows", 0),
+        (
+            "bare.png",
+            "skinned on the GPU, without textures and shadows",
+            0,
+        ),
         ("drawn.png", "skinned on the GPU", ROUNDINGS),
         ("cpu.png", "skinned on the CPU", ROUNDINGS),
         ("empty.png", "the empty floor", 0),

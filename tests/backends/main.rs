@@ -30,7 +30,11 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let after = |flag: &str, nth: usize| {
         let at = arguments.iter().position(|argument| argument == flag)?;
-        Some(PathBuf::from(arguments.get(at + nth).unwrap_or_else(|| panic!("{flag} wants a folder"))))
+        Some(PathBuf::from(
+            arguments
+                .get(at + nth)
+                .unwrap_or_else(|| panic!("{flag} wants a folder")),
+        ))
     };
     if let (Some(first), Some(second)) = (after("--compare", 1), after("--compare", 2)) {
         return finish(compare::compare(&first, &second));
@@ -50,7 +54,10 @@ fn is_asked_for(arguments: &[String]) -> bool {
         }
         return false;
     }
-    let filters: Vec<_> = arguments.iter().filter(|argument| !argument.starts_with('-')).collect();
+    let filters: Vec<_> = arguments
+        .iter()
+        .filter(|argument| !argument.starts_with('-'))
+        .collect();
     filters.is_empty() || filters.iter().any(|filter| NAME.contains(filter.as_str()))
 }
 
@@ -61,7 +68,10 @@ fn finish(wrong: Vec<String>) -> ExitCode {
         return ExitCode::SUCCESS;
     }
     // The first differences are as informative as all of them.
-    wrong.iter().take(12).for_each(|line| println!("FAILED: {line}"));
+    wrong
+        .iter()
+        .take(12)
+        .for_each(|line| println!("FAILED: {line}"));
     if wrong.len() > 12 {
         println!("FAILED: and {} more", wrong.len() - 12);
     }
@@ -100,14 +110,21 @@ fn render(out: Option<PathBuf>) -> Vec<String> {
     println!("picture beside the CPU's skin: {apart}");
     // Edges may fall on the other side of a pixel's center: the CPU sums in a different order.
     if apart.beyond > drawn.width() * drawn.height() / 2000 {
-        wrong.push(format!("the picture is not that of the meshes skinned on the CPU: {apart}"));
+        wrong.push(format!(
+            "the picture is not that of the meshes skinned on the CPU: {apart}"
+        ));
     }
     cast.check_visible(&mut stage, &drawn, &empty, &mut wrong);
     for line in stage::logged_errors() {
         wrong.push(format!("logged: {line}"));
     }
     if let Some(out) = out {
-        let pictures = [("drawn", &drawn), ("bare", &bare), ("cpu", &by_cpu), ("empty", &empty)];
+        let pictures = [
+            ("drawn", &drawn),
+            ("bare", &bare),
+            ("cpu", &by_cpu),
+            ("empty", &empty),
+        ];
         compare::save(&out, &adapter, &joints, pictures);
     }
     wrong

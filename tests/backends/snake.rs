@@ -23,13 +23,33 @@ pub fn snake() -> Model {
         position: [i as f32 * SPACING, 0.0, 0.0],
         orientation: [0.0; 3],
     });
-    let mesh = Md5Mesh { joints: joints.collect(), meshes: vec![skin()], ..Md5Mesh::default() };
+    let mesh = Md5Mesh {
+        joints: joints.collect(),
+        meshes: vec![skin()],
+        ..Md5Mesh::default()
+    };
     // Y is up, so that nothing is rotated.
-    let settings = ImportSettings { up: UpAxis::Y, ..ImportSettings::default() };
-    let mut model =
-        from_md5("snake", &Checked::new(mesh).expect("sound indices"), &settings).expect("the snake is whole").model;
-    assert!(model.parts.len() >= 2, "one palette cannot hold {JOINTS} joints");
-    assert!(model.parts.iter().all(|part| part.palette.len() <= SkinPart::MAX_PALETTE));
+    let settings = ImportSettings {
+        up: UpAxis::Y,
+        ..ImportSettings::default()
+    };
+    let mut model = from_md5(
+        "snake",
+        &Checked::new(mesh).expect("sound indices"),
+        &settings,
+    )
+    .expect("the snake is whole")
+    .model;
+    assert!(
+        model.parts.len() >= 2,
+        "one palette cannot hold {JOINTS} joints"
+    );
+    assert!(
+        model
+            .parts
+            .iter()
+            .all(|part| part.palette.len() <= SkinPart::MAX_PALETTE)
+    );
     for material in &mut model.materials {
         material.base_color = [0.30, 0.55, 0.18, 1.0];
     }
@@ -39,7 +59,11 @@ pub fn snake() -> Model {
 
 /// Thin at both ends; each ring between two joints is influenced equally by both.
 fn skin() -> Md5Submesh {
-    let mut submesh = Md5Submesh { name: Some("scales".into()), shader: "green".into(), ..Md5Submesh::default() };
+    let mut submesh = Md5Submesh {
+        name: Some("scales".into()),
+        shader: "green".into(),
+        ..Md5Submesh::default()
+    };
     let rings = JOINTS - 1;
     for ring in 0..rings {
         let along = ring as f32 / (rings - 1) as f32;
@@ -49,10 +73,18 @@ fn skin() -> Md5Submesh {
             let first_weight = submesh.weights.len() as u32;
             for (joint, x) in [(ring, SPACING / 2.0), (ring + 1, -SPACING / 2.0)] {
                 let position = [x, cos * thickness, sin * thickness];
-                submesh.weights.push(Md5Weight { joint: joint as u32, bias: 0.5, position });
+                submesh.weights.push(Md5Weight {
+                    joint: joint as u32,
+                    bias: 0.5,
+                    position,
+                });
             }
             let tex_coord = [side as f32 / SIDES as f32, along * 20.0];
-            submesh.vertices.push(Md5Vertex { tex_coord, first_weight, weight_count: 2 });
+            submesh.vertices.push(Md5Vertex {
+                tex_coord,
+                first_weight,
+                weight_count: 2,
+            });
             if ring > 0 {
                 let at = |ring: usize, side: usize| (ring * SIDES + side % SIDES) as u32;
                 let [a, b] = [at(ring - 1, side), at(ring - 1, side + 1)];
@@ -73,11 +105,19 @@ fn slither(model: &Model) -> SkeletalClip {
     };
     let transforms = (0..FRAMES).flat_map(|frame| {
         (0..JOINTS).map(move |joint| {
-            let offset = if joint == 0 { Vec3::ZERO } else { Vec3::X * SPACING };
+            let offset = if joint == 0 {
+                Vec3::ZERO
+            } else {
+                Vec3::X * SPACING
+            };
             JointTransform::new(offset, Quat::from_rotation_y(turn(frame, joint)))
         })
     });
     let joints = model.skeleton.names().clone();
-    let frames = ClipFrames { joints, animated: vec![], transforms: transforms.collect() };
+    let frames = ClipFrames {
+        joints,
+        animated: vec![],
+        transforms: transforms.collect(),
+    };
     SkeletalClip::new(ClipTiming::new("slither", 1.0), &frames).expect("whole frames")
 }

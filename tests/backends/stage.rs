@@ -46,7 +46,11 @@ impl DerefMut for Stage {
 
 impl Stage {
     pub fn new() -> Self {
-        let log = LogPlugin { filter: "warn".into(), custom_layer: listen, ..default() };
+        let log = LogPlugin {
+            filter: "warn".into(),
+            custom_layer: listen,
+            ..default()
+        };
         let camera = (
             Camera3d::default(),
             Tonemapping::Reinhard,
@@ -57,15 +61,27 @@ impl Stage {
         let mut stage = Self(Offscreen::new(SIZE, log, camera));
         // The clock is stopped until all characters are loaded.
         stage.pause();
-        stage.app.add_systems(Startup, |mut settings: ResMut<GlobalClusterSettings>| settings.gpu_clustering = None);
+        stage
+            .app
+            .add_systems(Startup, |mut settings: ResMut<GlobalClusterSettings>| {
+                settings.gpu_clustering = None
+            });
         // Bevy uploads every tonemapper's table, even unused ones.
-        stage.app.add_systems(Startup, |mut images: ResMut<Assets<Image>>, tables: Res<TonemappingLuts>| {
-            images.remove(&tables.tony_mc_mapface);
-        });
+        stage.app.add_systems(
+            Startup,
+            |mut images: ResMut<Assets<Image>>, tables: Res<TonemappingLuts>| {
+                images.remove(&tables.tony_mc_mapface);
+            },
+        );
         let world = stage.world();
         world.insert_resource(ClearColor(Color::srgb(0.12, 0.14, 0.17)));
-        world.insert_resource(GlobalAmbientLight { brightness: 200.0, ..default() });
-        let floor = world.resource_mut::<Assets<Mesh>>().add(Plane3d::default().mesh().size(14.0, 14.0));
+        world.insert_resource(GlobalAmbientLight {
+            brightness: 200.0,
+            ..default()
+        });
+        let floor = world
+            .resource_mut::<Assets<Mesh>>()
+            .add(Plane3d::default().mesh().size(14.0, 14.0));
         let gray = StandardMaterial {
             base_color: Color::srgb(0.42, 0.45, 0.50),
             perceptual_roughness: 0.9,
@@ -75,8 +91,17 @@ impl Stage {
         let gray = world.resource_mut::<Assets<StandardMaterial>>().add(gray);
         world.spawn((Mesh3d(floor), MeshMaterial3d(gray)));
         world.spawn((
-            DirectionalLight { illuminance: 7000.0, shadow_maps_enabled: true, ..default() },
-            CascadeShadowConfigBuilder { num_cascades: 2, maximum_distance: 14.0, ..default() }.build(),
+            DirectionalLight {
+                illuminance: 7000.0,
+                shadow_maps_enabled: true,
+                ..default()
+            },
+            CascadeShadowConfigBuilder {
+                num_cascades: 2,
+                maximum_distance: 14.0,
+                ..default()
+            }
+            .build(),
             Transform::from_xyz(-2.0, 4.0, -3.0).looking_at(Vec3::ZERO, Vec3::Y),
         ));
         stage
@@ -88,7 +113,11 @@ impl Stage {
         let taken = Backends::from(info.backend);
         let asked_for = Backends::from_env();
         let expected = asked_for.or(cfg!(target_os = "windows").then_some(Backends::DX12));
-        let why = if asked_for.is_some() { "WGPU_BACKEND asks for it" } else { "nothing was asked for" };
+        let why = if asked_for.is_some() {
+            "WGPU_BACKEND asks for it"
+        } else {
+            "nothing was asked for"
+        };
         let text = format!(
             "{} ({:?}, {}): {why}",
             info.name,
@@ -97,14 +126,19 @@ impl Stage {
         );
         let mut wrong = Vec::new();
         if expected.is_some_and(|expected| !expected.contains(taken)) {
-            wrong.push(format!("{taken:?} was taken where it should be {expected:?}"));
+            wrong.push(format!(
+                "{taken:?} was taken where it should be {expected:?}"
+            ));
         }
         (text, wrong)
     }
 
     /// Loads a character, and waits for it and all its textures.
     pub fn load(&mut self, path: &str) -> Handle<Character> {
-        let handle = self.world().resource::<AssetServer>().load::<Character>(path.to_owned());
+        let handle = self
+            .world()
+            .resource::<AssetServer>()
+            .load::<Character>(path.to_owned());
         for _ in 0..3000 {
             let server = self.app.world().resource::<AssetServer>();
             if let LoadState::Failed(error) = server.load_state(&handle) {
@@ -121,11 +155,15 @@ impl Stage {
     }
 
     pub fn start(&mut self) {
-        self.world().insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_secs_f32(STEP)));
+        self.world()
+            .insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_secs_f32(
+                STEP,
+            )));
     }
 
     pub fn pause(&mut self) {
-        self.world().insert_resource(TimeUpdateStrategy::ManualDuration(Duration::ZERO));
+        self.world()
+            .insert_resource(TimeUpdateStrategy::ManualDuration(Duration::ZERO));
     }
 
     pub fn hide(&mut self, entities: &[Entity]) {
@@ -138,7 +176,10 @@ impl Stage {
     pub fn strip(&mut self) -> Vec<(AssetId<StandardMaterial>, StandardMaterial)> {
         self.set_shadows(false);
         let mut materials = self.world().resource_mut::<Assets<StandardMaterial>>();
-        let textured: Vec<_> = materials.iter().map(|(id, material)| (id, material.clone())).collect();
+        let textured: Vec<_> = materials
+            .iter()
+            .map(|(id, material)| (id, material.clone()))
+            .collect();
         for (id, _) in &textured {
             let mut material = materials.get_mut(*id).expect("the material is there");
             material.base_color_texture = None;
@@ -154,7 +195,9 @@ impl Stage {
         self.set_shadows(true);
         let mut materials = self.world().resource_mut::<Assets<StandardMaterial>>();
         for (id, material) in textured {
-            materials.insert(id, material).expect("the material is there");
+            materials
+                .insert(id, material)
+                .expect("the material is there");
         }
     }
 
@@ -183,7 +226,9 @@ impl io::Write for ToLog {
 }
 
 fn listen(_: &mut App) -> Option<BoxedLayer> {
-    Some(Box::new(fmt::Layer::default().with_ansi(false).with_writer(|| ToLog)))
+    Some(Box::new(
+        fmt::Layer::default().with_ansi(false).with_writer(|| ToLog),
+    ))
 }
 
 /// wgpu asks for `IDXGIFactoryMedia`, which Wine doesn't have, and works without it.
@@ -193,5 +238,8 @@ const NOISE: &str = "create_factory_media failed";
 pub fn logged_errors() -> Vec<String> {
     let log = LOG.lock().unwrap();
     let log = String::from_utf8_lossy(&log);
-    log.lines().filter(|line| line.contains(" ERROR ") && !line.contains(NOISE)).map(str::to_owned).collect()
+    log.lines()
+        .filter(|line| line.contains(" ERROR ") && !line.contains(NOISE))
+        .map(str::to_owned)
+        .collect()
 }

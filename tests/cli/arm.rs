@@ -18,7 +18,10 @@ fn turn(z: f64, x: f64) -> DQuat {
 }
 
 fn bind_joints() -> Vec<DAffine3> {
-    JOINTS.iter().map(|j| DAffine3::from_rotation_translation(turn(j.3, j.4), DVec3::from(j.2))).collect()
+    JOINTS
+        .iter()
+        .map(|j| DAffine3::from_rotation_translation(turn(j.3, j.4), DVec3::from(j.2)))
+        .collect()
 }
 
 type Submesh = Vec<(DVec3, Vec<(usize, f64)>)>;
@@ -44,19 +47,37 @@ fn submeshes() -> [Submesh; 3] {
 
 pub fn md5_mesh() -> String {
     let joints = bind_joints();
-    let mut text = format!("MD5Version 10\ncommandline \"\"\n\nnumJoints {}\nnumMeshes 3\n\njoints {{\n", JOINTS.len());
+    let mut text = format!(
+        "MD5Version 10\ncommandline \"\"\n\nnumJoints {}\nnumMeshes 3\n\njoints {{\n",
+        JOINTS.len()
+    );
     for ((name, parent, [x, y, z], ..), joint) in JOINTS.iter().zip(&joints) {
         let q = DQuat::from_mat3(&joint.matrix3);
         let q = if q.w > 0.0 { -q } else { q };
-        writeln!(text, "\t\"{name}\"\t{parent} ( {x} {y} {z} ) ( {} {} {} )\t\t// ", q.x, q.y, q.z).unwrap();
+        writeln!(
+            text,
+            "\t\"{name}\"\t{parent} ( {x} {y} {z} ) ( {} {} {} )\t\t// ",
+            q.x, q.y, q.z
+        )
+        .unwrap();
     }
     text += "}\n\n";
     for (number, vertices) in submeshes().iter().enumerate() {
-        writeln!(text, "mesh {{\n\tshader \"skin{number}\"\n\n\tnumverts {}", vertices.len()).unwrap();
+        writeln!(
+            text,
+            "mesh {{\n\tshader \"skin{number}\"\n\n\tnumverts {}",
+            vertices.len()
+        )
+        .unwrap();
         let mut weights = String::new();
         let mut count = 0;
         for (vertex, (position, shares)) in vertices.iter().enumerate() {
-            writeln!(text, "\tvert {vertex} ( 0.25 0.75 ) {count} {}", shares.len()).unwrap();
+            writeln!(
+                text,
+                "\tvert {vertex} ( 0.25 0.75 ) {count} {}",
+                shares.len()
+            )
+            .unwrap();
             for (joint, bias) in shares {
                 let DVec3 { x, y, z } = joints[*joint].inverse().transform_point3(*position);
                 writeln!(weights, "\tweight {count} {joint} {bias} ( {x} {y} {z} )").unwrap();
@@ -66,7 +87,14 @@ pub fn md5_mesh() -> String {
         let triangles = vertices.len().saturating_sub(2);
         writeln!(text, "\n\tnumtris {triangles}").unwrap();
         for triangle in 0..triangles {
-            writeln!(text, "\ttri {triangle} {} {} {}", triangle, triangle + 2, triangle + 1).unwrap();
+            writeln!(
+                text,
+                "\ttri {triangle} {} {} {}",
+                triangle,
+                triangle + 2,
+                triangle + 1
+            )
+            .unwrap();
         }
         writeln!(text, "\n\tnumweights {count}\n{weights}}}\n").unwrap();
     }
@@ -120,7 +148,10 @@ pub fn md5_by_formula(time: Option<f64>, scale: f64) -> Vec<DVec3> {
             let (frame, next) = (at.floor() as usize, at.ceil() as usize);
             let local = |joint| {
                 let ((p, q), (to_p, to_q)) = (local(joint, frame), local(joint, next));
-                DAffine3::from_rotation_translation(q.slerp(to_q, at.fract()), p.lerp(to_p, at.fract()))
+                DAffine3::from_rotation_translation(
+                    q.slerp(to_q, at.fract()),
+                    p.lerp(to_p, at.fract()),
+                )
             };
             let root = local(0);
             let arm = root * local(2);
@@ -131,8 +162,13 @@ pub fn md5_by_formula(time: Option<f64>, scale: f64) -> Vec<DVec3> {
         .iter()
         .flatten()
         .map(|(position, shares)| {
-            let point = |joint: usize| pose[joint].transform_point3(bind[joint].inverse().transform_point3(*position));
-            let at: DVec3 = shares.iter().map(|&(joint, bias)| point(joint) * bias).sum();
+            let point = |joint: usize| {
+                pose[joint].transform_point3(bind[joint].inverse().transform_point3(*position))
+            };
+            let at: DVec3 = shares
+                .iter()
+                .map(|&(joint, bias)| point(joint) * bias)
+                .sum();
             DVec3::new(-at.y, at.z, -at.x) * scale
         })
         .collect()

@@ -7,7 +7,9 @@ type Matrix = [[f64; 4]; 4];
 
 /// `v · M` order: `times(a, b)` is first a, then b.
 fn times(a: &Matrix, b: &Matrix) -> Matrix {
-    std::array::from_fn(|row| std::array::from_fn(|column| (0..4).map(|k| a[row][k] * b[k][column]).sum()))
+    std::array::from_fn(|row| {
+        std::array::from_fn(|column| (0..4).map(|k| a[row][k] * b[k][column]).sum())
+    })
 }
 
 fn apply(v: [f64; 3], m: &Matrix) -> [f64; 3] {
@@ -15,7 +17,12 @@ fn apply(v: [f64; 3], m: &Matrix) -> [f64; 3] {
 }
 
 fn translation(x: f64, y: f64, z: f64) -> Matrix {
-    [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0], [x, y, z, 1.0]]
+    [
+        [1.0, 0.0, 0.0, 0.0],
+        [0.0, 1.0, 0.0, 0.0],
+        [0.0, 0.0, 1.0, 0.0],
+        [x, y, z, 1.0],
+    ]
 }
 
 /// A key: time, translation, uniform scale, turn in radians about z and then x.
@@ -30,32 +37,57 @@ pub fn quaternion(z: f64, x: f64) -> [f64; 4] {
 
 fn slerp(a: [f64; 4], b: [f64; 4], t: f64) -> [f64; 4] {
     let dot: f64 = (0..4).map(|i| a[i] * b[i]).sum();
-    let (b, dot) = if dot < 0.0 { (b.map(|c| -c), -dot) } else { (b, dot) };
+    let (b, dot) = if dot < 0.0 {
+        (b.map(|c| -c), -dot)
+    } else {
+        (b, dot)
+    };
     let omega = dot.min(1.0).acos();
     if omega < 1e-9 {
         return a;
     }
-    std::array::from_fn(|i| (((1.0 - t) * omega).sin() * a[i] + (t * omega).sin() * b[i]) / omega.sin())
+    std::array::from_fn(|i| {
+        (((1.0 - t) * omega).sin() * a[i] + (t * omega).sin() * b[i]) / omega.sin()
+    })
 }
 
 /// Scale, rotation, translation for row vectors, as Luna composes a key.
 fn composed(t: [f64; 3], s: f64, [x, y, z, w]: [f64; 4]) -> Matrix {
     let row = |v: [f64; 3]| [v[0] * s, v[1] * s, v[2] * s, 0.0];
     [
-        row([1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y + z * w), 2.0 * (x * z - y * w)]),
-        row([2.0 * (x * y - z * w), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z + x * w)]),
-        row([2.0 * (x * z + y * w), 2.0 * (y * z - x * w), 1.0 - 2.0 * (x * x + y * y)]),
+        row([
+            1.0 - 2.0 * (y * y + z * z),
+            2.0 * (x * y + z * w),
+            2.0 * (x * z - y * w),
+        ]),
+        row([
+            2.0 * (x * y - z * w),
+            1.0 - 2.0 * (x * x + z * z),
+            2.0 * (y * z + x * w),
+        ]),
+        row([
+            2.0 * (x * z + y * w),
+            2.0 * (y * z - x * w),
+            1.0 - 2.0 * (x * x + y * y),
+        ]),
         [t[0], t[1], t[2], 1.0],
     ]
 }
 
 fn key_at(keys: &[Key], time: f64) -> Matrix {
-    let at = keys.windows(2).position(|pair| time <= pair[1].0).unwrap_or(keys.len() - 2);
+    let at = keys
+        .windows(2)
+        .position(|pair| time <= pair[1].0)
+        .unwrap_or(keys.len() - 2);
     let (a, b) = (keys[at], keys[at + 1]);
     let u = ((time - a.0) / (b.0 - a.0)).clamp(0.0, 1.0);
     let lerp = |a: f64, b: f64| a + u * (b - a);
     let moved = std::array::from_fn(|i| lerp(a.1[i], b.1[i]));
-    composed(moved, lerp(a.2, b.2), slerp(quaternion(a.3, a.4), quaternion(b.3, b.4), u))
+    composed(
+        moved,
+        lerp(a.2, b.2),
+        slerp(quaternion(a.3, a.4), quaternion(b.3, b.4), u),
+    )
 }
 
 /// Position, weights and bones of every vertex; number 6 is in no subset.
@@ -69,30 +101,48 @@ fn bar() -> Vec<([f64; 3], [f64; 4], [u32; 4])> {
         vertices.extend([-0.5, 0.5].map(|x| ([x, level, 0.25 * level], weights, bones)));
     }
     vertices.push(([9.0, 9.0, 9.0], [1.0, 0.0, 0.0, 0.0], [0, 0, 0, 0]));
-    for (level, weights, bones) in
-        [(2.0, [0.125, 0.875, 0.0, 0.0], [2, 1, 0, 0]), (3.0, [0.75, 0.25, 0.0, 0.0], [2, 1, 0, 0])]
-    {
+    for (level, weights, bones) in [
+        (2.0, [0.125, 0.875, 0.0, 0.0], [2, 1, 0, 0]),
+        (3.0, [0.75, 0.25, 0.0, 0.0], [2, 1, 0, 0]),
+    ] {
         vertices.extend([-0.5, 0.5].map(|x| ([x, level, 1.0], weights, bones)));
     }
     vertices
 }
 
-pub const BAR_TRIANGLES: [[u32; 3]; 6] = [[0, 1, 2], [2, 1, 3], [2, 3, 4], [4, 3, 5], [7, 8, 9], [9, 8, 10]];
+pub const BAR_TRIANGLES: [[u32; 3]; 6] = [
+    [0, 1, 2],
+    [2, 1, 3],
+    [2, 3, 4],
+    [4, 3, 5],
+    [7, 8, 9],
+    [9, 8, 10],
+];
 const BAR_PARENTS: [i32; 3] = [-1, 0, 1];
 
 fn bar_offsets() -> [Matrix; 3] {
-    [translation(0.0, 0.0, 0.0), translation(0.0, -1.0, 0.0), translation(0.25, -2.0, 0.0)]
+    [
+        translation(0.0, 0.0, 0.0),
+        translation(0.0, -1.0, 0.0),
+        translation(0.25, -2.0, 0.0),
+    ]
 }
 
 fn bar_keys() -> [Vec<Key>; 3] {
     [
-        vec![Key(0.0, [0.0, 0.0, 0.0], 1.0, 0.0, 0.0), Key(1.0, [0.5, 0.25, -0.5], 1.0, 0.5, 0.25)],
+        vec![
+            Key(0.0, [0.0, 0.0, 0.0], 1.0, 0.0, 0.0),
+            Key(1.0, [0.5, 0.25, -0.5], 1.0, 0.5, 0.25),
+        ],
         vec![
             Key(0.0, [0.0, 1.0, 0.0], 1.0, 0.0, 0.0),
             Key(0.5, [0.0, 1.0, 0.0], 1.25, 0.75, 0.0),
             Key(1.0, [0.0, 1.5, 0.0], 1.0, -0.5, 0.5),
         ],
-        vec![Key(0.0, [-0.25, 1.0, 0.0], 1.0, 0.0, 0.0), Key(0.75, [-0.25, 1.0, 0.5], 1.0, 0.0, -1.0)],
+        vec![
+            Key(0.0, [-0.25, 1.0, 0.0], 1.0, 0.0, 0.0),
+            Key(0.75, [-0.25, 1.0, 0.5], 1.0, 0.0, -1.0),
+        ],
     ]
 }
 
@@ -143,7 +193,11 @@ pub fn bar_m3d() -> String {
         writeln!(text, "\tBone{bone} #Keyframes: {}\n\t{{", keys.len()).unwrap();
         for Key(time, [x, y, z], s, about_z, about_x) in keys {
             let [qx, qy, qz, qw] = quaternion(*about_z, *about_x);
-            writeln!(text, "\t\tTime: {time} Pos: {x} {y} {z} Scale: {s} {s} {s} Quat: {qx} {qy} {qz} {qw}").unwrap();
+            writeln!(
+                text,
+                "\t\tTime: {time} Pos: {x} {y} {z} Scale: {s} {s} {s} Quat: {qx} {qy} {qz} {qw}"
+            )
+            .unwrap();
         }
         text += "\t}\n\n";
     }
@@ -156,9 +210,16 @@ pub fn bar_by_formula(time: Option<f64>, z: f64, scale: f64) -> Vec<DVec3> {
     let mut to_root: Vec<Matrix> = Vec::new();
     for (bone, keys) in bar_keys().iter().enumerate() {
         let local = key_at(keys, time.unwrap_or(0.0));
-        to_root.push(usize::try_from(BAR_PARENTS[bone]).map_or(local, |parent| times(&local, &to_root[parent])));
+        to_root.push(
+            usize::try_from(BAR_PARENTS[bone])
+                .map_or(local, |parent| times(&local, &to_root[parent])),
+        );
     }
-    let moves: Vec<Matrix> = bar_offsets().iter().zip(&to_root).map(|(offset, root)| times(offset, root)).collect();
+    let moves: Vec<Matrix> = bar_offsets()
+        .iter()
+        .zip(&to_root)
+        .map(|(offset, root)| times(offset, root))
+        .collect();
     let mut out: Vec<DVec3> = Vec::new();
     for (position, weights, bones) in bar() {
         let mut sum = [0.0; 3];

@@ -21,22 +21,35 @@ fn read_glb(folder: &TempDir, name: &str) -> (Value, Vec<u8>) {
     let bytes = fs::read(folder.path().join(name)).unwrap();
     let length = u32::from_le_bytes(bytes[12..16].try_into().unwrap()) as usize;
     assert_eq!((&bytes[..4], &bytes[16..20]), (&b"glTF"[..], &b"JSON"[..]));
-    (serde_json::from_slice(&bytes[20..20 + length]).unwrap(), bytes[28 + length..].to_vec())
+    (
+        serde_json::from_slice(&bytes[20..20 + length]).unwrap(),
+        bytes[28 + length..].to_vec(),
+    )
 }
 
 /// The vertices of a model posed at a time of its first clip.
 fn posed(folder: &TempDir, args: &[&str]) -> Vec<DVec3> {
     let run = marionette(folder, &[&["pose", "-o", "-"], args].concat());
     assert_eq!(run.code, Some(0), "{}", run.stderr);
-    let numbers = |rest: &str| rest.split(' ').map(|n| n.parse().unwrap()).collect::<Vec<f64>>();
-    run.stdout.lines().filter_map(|line| Some(DVec3::from_slice(&numbers(line.strip_prefix("v ")?)))).collect()
+    let numbers = |rest: &str| {
+        rest.split(' ')
+            .map(|n| n.parse().unwrap())
+            .collect::<Vec<f64>>()
+    };
+    run.stdout
+        .lines()
+        .filter_map(|line| Some(DVec3::from_slice(&numbers(line.strip_prefix("v ")?))))
+        .collect()
 }
 
 /// Panics if a vertex of one is farther than 1e-4 from every vertex of the other. Formats split and order vertices as they like.
 fn assert_same(ours: &[DVec3], theirs: &[DVec3]) {
     for (all, of) in [(ours, theirs), (theirs, ours)] {
         for vertex in all {
-            let nearest = of.iter().map(|other| other.distance(*vertex)).fold(f64::MAX, f64::min);
+            let nearest = of
+                .iter()
+                .map(|other| other.distance(*vertex))
+                .fold(f64::MAX, f64::min);
             assert!(nearest < 1e-4, "{vertex} is {nearest} from the nearest");
         }
     }
@@ -47,20 +60,40 @@ fn convert_takes_a_model_with_its_clips_through_every_format() {
     let folder = characters();
     let run = convert(&folder, &["arm.md5mesh", "reach.md5anim", "-o", "arm.m3d"]);
     assert_eq!(run.code, Some(0), "{}", run.stderr);
-    assert!(run.stderr.contains("arm.md5mesh: 2 parts · 3 joints · 1 clip → arm.m3d ("), "{}", run.stderr);
+    assert!(
+        run.stderr
+            .contains("arm.md5mesh: 2 parts · 3 joints · 1 clip → arm.m3d ("),
+        "{}",
+        run.stderr
+    );
     fs::create_dir(folder.path().join("back")).unwrap();
     let run = convert(&folder, &["arm.m3d", "-o", "back/arm.md5mesh"]);
     assert_eq!(run.code, Some(0), "{}", run.stderr);
     assert!(run.stderr.contains("  1 file beside it"), "{}", run.stderr);
-    assert_eq!(convert(&folder, &["arm.m3d", "-o", "arm.glb"]).code, Some(0));
-    assert_eq!(convert(&folder, &["arm.glb", "-o", "from_glb.m3d"]).code, Some(0));
+    assert_eq!(
+        convert(&folder, &["arm.m3d", "-o", "arm.glb"]).code,
+        Some(0)
+    );
+    assert_eq!(
+        convert(&folder, &["arm.glb", "-o", "from_glb.m3d"]).code,
+        Some(0)
+    );
     for time in [0.0, 0.05, 0.12, 0.2, 0.3] {
         let formula = md5_by_formula(Some(time), 1.0);
         let time = time.to_string();
         assert_same(&posed(&folder, &["arm.m3d", "--time", &time]), &formula);
         assert_same(&posed(&folder, &["arm.glb", "--time", &time]), &formula);
-        assert_same(&posed(&folder, &["from_glb.m3d", "--time", &time]), &formula);
-        assert_same(&posed(&folder, &["back/arm.md5mesh", "back/reach.md5anim", "--time", &time]), &formula);
+        assert_same(
+            &posed(&folder, &["from_glb.m3d", "--time", &time]),
+            &formula,
+        );
+        assert_same(
+            &posed(
+                &folder,
+                &["back/arm.md5mesh", "back/reach.md5anim", "--time", &time],
+            ),
+            &formula,
+        );
     }
 }
 
@@ -71,14 +104,31 @@ fn convert_writes_a_manifests_clips_callbacks_masks_and_sockets_to_a_glb() {
     assert_eq!(run.code, Some(0), "{}", run.stderr);
     assert!(!run.stderr.contains("not kept"), "{}", run.stderr);
     let (json, _) = read_glb(&folder, "arm.glb");
-    let nodes: Vec<_> = json["nodes"].as_array().unwrap().iter().map(|node| node["name"].as_str().unwrap()).collect();
+    let nodes: Vec<_> = json["nodes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|node| node["name"].as_str().unwrap())
+        .collect();
     assert_eq!(nodes, ["root", "arm", "hand", "arm", "skin0", "skin2"]);
     let stretch = &json["animations"][0];
-    assert_eq!((&stretch["name"], &stretch["extras"]["marionette"]["playback"]), (&"stretch".into(), &"Once".into()));
-    assert_eq!(stretch["extras"]["marionette"]["callbacks"][0]["data"], "firm");
+    assert_eq!(
+        (
+            &stretch["name"],
+            &stretch["extras"]["marionette"]["playback"]
+        ),
+        (&"stretch".into(), &"Once".into())
+    );
+    assert_eq!(
+        stretch["extras"]["marionette"]["callbacks"][0]["data"],
+        "firm"
+    );
     let scene = &json["scenes"][0]["extras"]["marionette"];
     assert_eq!(
-        (&scene["masks"]["all"]["roots"][0], &scene["sockets"]["palm"]["joint"]),
+        (
+            &scene["masks"]["all"]["roots"][0],
+            &scene["sockets"]["palm"]["joint"]
+        ),
         (&"root".into(), &"hand".into())
     );
 }
@@ -88,10 +138,25 @@ fn convert_lists_what_the_format_cannot_hold_before_it_writes() {
     let folder = characters();
     let run = convert(&folder, &["arm.character.ron", "-o", "arm.m3d"]);
     assert_eq!(run.code, Some(0), "losses are no errors: {}", run.stderr);
-    for lost in ["the names of 3 joints", "1 callback key", "the playback mode of 1 clip", "1 mask", "1 socket"] {
-        assert!(run.stderr.contains(&format!("arm.m3d: warning: not kept: {lost}\n")), "{lost}\n{}", run.stderr);
+    for lost in [
+        "the names of 3 joints",
+        "1 callback key",
+        "the playback mode of 1 clip",
+        "1 mask",
+        "1 socket",
+    ] {
+        assert!(
+            run.stderr
+                .contains(&format!("arm.m3d: warning: not kept: {lost}\n")),
+            "{lost}\n{}",
+            run.stderr
+        );
     }
-    assert!(run.stderr.lines().last().unwrap().contains("→ arm.m3d ("), "{}", run.stderr);
+    assert!(
+        run.stderr.lines().last().unwrap().contains("→ arm.m3d ("),
+        "{}",
+        run.stderr
+    );
 }
 
 #[test]
@@ -99,33 +164,60 @@ fn convert_embeds_textures_and_flips_normal_maps_with_green_down() {
     let folder = characters();
     let at = |name: &str| folder.path().join(name);
     let pixels = RgbImage::from_fn(4, 2, |x, y| Rgb([x as u8, y as u8 * 3, 9]));
-    pixels.save_with_format(at("skin0.png"), ImageFormat::Png).unwrap();
+    pixels
+        .save_with_format(at("skin0.png"), ImageFormat::Png)
+        .unwrap();
     let mut others = pixels.clone();
     others.put_pixel(1, 1, Rgb([200, 100, 50]));
-    others.save_with_format(at("skin2.tga"), ImageFormat::Tga).unwrap();
+    others
+        .save_with_format(at("skin2.tga"), ImageFormat::Tga)
+        .unwrap();
     let run = convert(&folder, &["arm.md5mesh", "-o", "arm.glb"]);
-    assert!(run.code == Some(0) && run.stderr.contains("2 embedded textures"), "{}", run.stderr);
+    assert!(
+        run.code == Some(0) && run.stderr.contains("2 embedded textures"),
+        "{}",
+        run.stderr
+    );
     let (json, binary) = read_glb(&folder, "arm.glb");
     let image = |json: &Value, binary: &[u8], at: usize| -> Vec<u8> {
-        let view = &json["bufferViews"][json["images"][at]["bufferView"].as_u64().unwrap() as usize];
-        let [start, length] = ["byteOffset", "byteLength"].map(|key| view[key].as_u64().unwrap() as usize);
+        let view =
+            &json["bufferViews"][json["images"][at]["bufferView"].as_u64().unwrap() as usize];
+        let [start, length] =
+            ["byteOffset", "byteLength"].map(|key| view[key].as_u64().unwrap() as usize);
         binary[start..start + length].to_vec()
     };
-    assert_eq!(image(&json, &binary, 0), fs::read(at("skin0.png")).unwrap(), "as it is");
-    let decoded = |bytes: &[u8]| image::load_from_memory_with_format(bytes, ImageFormat::Png).unwrap().into_rgb8();
+    assert_eq!(
+        image(&json, &binary, 0),
+        fs::read(at("skin0.png")).unwrap(),
+        "as it is"
+    );
+    let decoded = |bytes: &[u8]| {
+        image::load_from_memory_with_format(bytes, ImageFormat::Png)
+            .unwrap()
+            .into_rgb8()
+    };
     assert_eq!(decoded(&image(&json, &binary, 1)), others);
 
     // Direct3D's normal maps have green down. The file is found by the name of the base color map.
-    pixels.save_with_format(at("lower_nmap.png"), ImageFormat::Png).unwrap();
+    pixels
+        .save_with_format(at("lower_nmap.png"), ImageFormat::Png)
+        .unwrap();
     let run = convert(&folder, &["bar.m3d", "-o", "bar.glb"]);
     assert_eq!(run.code, Some(0), "{}", run.stderr);
     let (json, binary) = read_glb(&folder, "bar.glb");
-    let normal = json["materials"][0]["normalTexture"]["index"].as_u64().unwrap() as usize;
+    let normal = json["materials"][0]["normalTexture"]["index"]
+        .as_u64()
+        .unwrap() as usize;
     let flipped = RgbImage::from_fn(4, 2, |x, y| Rgb([x as u8, 255 - y as u8 * 3, 9]));
     assert_eq!(decoded(&image(&json, &binary, normal)), flipped);
     // What glTF has no place for is linked.
     assert_eq!(json["images"][1]["uri"], "textures/upper.DDS");
-    assert!(run.stderr.contains("upper.DDS: warning: the texture is linked, not embedded"), "{}", run.stderr);
+    assert!(
+        run.stderr
+            .contains("upper.DDS: warning: the texture is linked, not embedded"),
+        "{}",
+        run.stderr
+    );
 }
 
 #[test]
@@ -134,7 +226,10 @@ fn a_broken_texture_is_left_out_with_a_warning() {
     fs::write(folder.path().join("skin0.tga"), "no image").unwrap();
     let run = convert(&folder, &["arm.md5mesh", "-o", "arm.glb"]);
     assert!(
-        run.code == Some(0) && run.stderr.contains("skin0.tga: warning: the texture is left out: "),
+        run.code == Some(0)
+            && run
+                .stderr
+                .contains("skin0.tga: warning: the texture is left out: "),
         "{}",
         run.stderr
     );
@@ -148,45 +243,99 @@ fn convert_copies_textures_beside_the_other_formats() {
     fs::create_dir(folder.path().join("out")).unwrap();
     let run = convert(&folder, &["arm.md5mesh", "-o", "out/arm.m3d"]);
     assert_eq!(run.code, Some(0), "{}", run.stderr);
-    assert_eq!(fs::read(folder.path().join("out/skin0.png")).unwrap(), b"pixels");
+    assert_eq!(
+        fs::read(folder.path().join("out/skin0.png")).unwrap(),
+        b"pixels"
+    );
 }
 
 #[test]
 fn images_in_a_glb_become_files_beside_the_other_formats() {
     let folder = characters();
     let at = |name: &str| folder.path().join(name);
-    RgbImage::new(2, 2).save_with_format(at("skin0.png"), ImageFormat::Png).unwrap();
+    RgbImage::new(2, 2)
+        .save_with_format(at("skin0.png"), ImageFormat::Png)
+        .unwrap();
     let png = fs::read(at("skin0.png")).unwrap();
-    assert_eq!(convert(&folder, &["arm.md5mesh", "-o", "arm.glb"]).code, Some(0));
+    assert_eq!(
+        convert(&folder, &["arm.md5mesh", "-o", "arm.glb"]).code,
+        Some(0)
+    );
     fs::remove_file(at("skin0.png")).unwrap();
     let run = convert(&folder, &["arm.glb", "-o", "arm.m3d"]);
-    assert!(run.code == Some(0) && run.stderr.contains("1 file beside it"), "{}", run.stderr);
+    assert!(
+        run.code == Some(0) && run.stderr.contains("1 file beside it"),
+        "{}",
+        run.stderr
+    );
     assert_eq!(fs::read(at("skin0.png")).unwrap(), png);
     let inspected = marionette(&folder, &["inspect", "arm.m3d"]).stdout;
     assert!(inspected.contains("skin0.png"), "{inspected}");
     // And back into a .glb.
-    assert_eq!(convert(&folder, &["arm.glb", "-o", "again.glb"]).code, Some(0));
-    assert_eq!(read_glb(&folder, "again.glb").0["images"][0]["mimeType"], "image/png");
+    assert_eq!(
+        convert(&folder, &["arm.glb", "-o", "again.glb"]).code,
+        Some(0)
+    );
+    assert_eq!(
+        read_glb(&folder, "again.glb").0["images"][0]["mimeType"],
+        "image/png"
+    );
 }
 
 #[test]
 fn a_clip_whose_name_is_taken_gets_a_number() {
     let folder = characters();
     fs::create_dir(folder.path().join("more")).unwrap();
-    fs::copy(folder.path().join("reach.md5anim"), folder.path().join("more/Reach.md5anim")).unwrap();
-    let inputs = ["arm.md5mesh", "reach.md5anim", "reach.md5anim", "more/Reach.md5anim"];
+    fs::copy(
+        folder.path().join("reach.md5anim"),
+        folder.path().join("more/Reach.md5anim"),
+    )
+    .unwrap();
+    let inputs = [
+        "arm.md5mesh",
+        "reach.md5anim",
+        "reach.md5anim",
+        "more/Reach.md5anim",
+    ];
     let run = convert(&folder, &[&inputs[..], &["-o", "arm.glb"]].concat());
-    assert!(run.stderr.contains("clip `reach` of reach.md5anim becomes `reach.2`"), "{}", run.stderr);
+    assert!(
+        run.stderr
+            .contains("clip `reach` of reach.md5anim becomes `reach.2`"),
+        "{}",
+        run.stderr
+    );
     let (json, _) = read_glb(&folder, "arm.glb");
-    let names: Vec<_> = json["animations"].as_array().unwrap().iter().map(|clip| clip["name"].clone()).collect();
+    let names: Vec<_> = json["animations"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|clip| clip["name"].clone())
+        .collect();
     assert_eq!(names, ["reach", "reach.2", "Reach"]);
     // Some systems take `reach` and `Reach` for one file.
     fs::create_dir(folder.path().join("out")).unwrap();
-    assert_eq!(convert(&folder, &[&inputs[..], &["-o", "all.m3d"]].concat()).code, Some(0));
-    assert_eq!(convert(&folder, &["all.m3d", "-o", "out/arm.md5mesh"]).code, Some(0));
-    let mut files: Vec<_> = fs::read_dir(folder.path().join("out")).unwrap().map(|e| e.unwrap().file_name()).collect();
+    assert_eq!(
+        convert(&folder, &[&inputs[..], &["-o", "all.m3d"]].concat()).code,
+        Some(0)
+    );
+    assert_eq!(
+        convert(&folder, &["all.m3d", "-o", "out/arm.md5mesh"]).code,
+        Some(0)
+    );
+    let mut files: Vec<_> = fs::read_dir(folder.path().join("out"))
+        .unwrap()
+        .map(|e| e.unwrap().file_name())
+        .collect();
     files.sort();
-    assert_eq!(files, ["Reach.3.md5anim", "arm.md5mesh", "reach.2.md5anim", "reach.md5anim"]);
+    assert_eq!(
+        files,
+        [
+            "Reach.3.md5anim",
+            "arm.md5mesh",
+            "reach.2.md5anim",
+            "reach.md5anim"
+        ]
+    );
 }
 
 #[test]
@@ -198,13 +347,24 @@ fn clips_beside_the_output_are_overwritten_on_demand_only() {
     let args = ["arm.md5mesh", "reach.md5anim", "-o", "out/arm.md5mesh"];
     let run = convert(&folder, &args);
     assert!(
-        run.code == Some(1) && run.stderr.contains("exists already") && run.stderr.contains("--force"),
+        run.code == Some(1)
+            && run.stderr.contains("exists already")
+            && run.stderr.contains("--force"),
         "{}",
         run.stderr
     );
-    assert!(fs::read(at("out/reach.md5anim")).unwrap() == b"work of a week" && !at("out/arm.md5mesh").exists());
-    assert_eq!(convert(&folder, &[&args[..], &["--force"]].concat()).code, Some(0));
-    assert_ne!(fs::read(at("out/reach.md5anim")).unwrap(), b"work of a week");
+    assert!(
+        fs::read(at("out/reach.md5anim")).unwrap() == b"work of a week"
+            && !at("out/arm.md5mesh").exists()
+    );
+    assert_eq!(
+        convert(&folder, &[&args[..], &["--force"]].concat()).code,
+        Some(0)
+    );
+    assert_ne!(
+        fs::read(at("out/reach.md5anim")).unwrap(),
+        b"work of a week"
+    );
     // Once more, it writes what is there already.
     assert_eq!(convert(&folder, &args).code, Some(0));
 }
@@ -213,13 +373,33 @@ fn clips_beside_the_output_are_overwritten_on_demand_only() {
 fn convert_says_why_it_cannot() {
     let folder = characters();
     for (args, code, words) in [
-        (&["bar.m3d", "-o", "bar.fbx"][..], 2, "expected a name that ends in .glb, .m3d or .md5mesh"),
+        (
+            &["bar.m3d", "-o", "bar.fbx"][..],
+            2,
+            "expected a name that ends in .glb, .m3d or .md5mesh",
+        ),
         (&["bar.m3d"], 2, "--output"),
-        (&["gone.m3d", "-o", "out.glb"], 1, "gone.m3d: error: no such file"),
+        (
+            &["gone.m3d", "-o", "out.glb"],
+            1,
+            "gone.m3d: error: no such file",
+        ),
         (&["broken/bad.md5mesh", "-o", "out.glb"], 1, "bad.md5mesh:"),
-        (&["bar.m3d", "reach.md5anim", "-o", "out.glb"], 1, "reach.md5anim"),
-        (&["bar.m3d", "-o", "no/such/folder/out.glb"], 1, "cannot be written"),
-        (&["reach.md5anim", "-o", "out.glb"], 1, "holds a clip, not a model"),
+        (
+            &["bar.m3d", "reach.md5anim", "-o", "out.glb"],
+            1,
+            "reach.md5anim",
+        ),
+        (
+            &["bar.m3d", "-o", "no/such/folder/out.glb"],
+            1,
+            "cannot be written",
+        ),
+        (
+            &["reach.md5anim", "-o", "out.glb"],
+            1,
+            "holds a clip, not a model",
+        ),
     ] {
         let run = convert(&folder, args);
         assert_eq!(run.code, Some(code), "{args:?}: {}", run.stderr);
@@ -237,18 +417,39 @@ fn convert_never_overwrites_its_inputs() {
     fs::hard_link(at("arm.md5mesh"), at("same.md5mesh")).unwrap();
     fs::create_dir(at("out")).unwrap();
     std::os::unix::fs::symlink("../reach.md5anim", at("out/reach.md5anim")).unwrap();
-    let inputs = || ["bar.m3d", "arm.md5mesh", "reach.md5anim"].map(|name| fs::read(at(name)).unwrap());
+    let inputs =
+        || ["bar.m3d", "arm.md5mesh", "reach.md5anim"].map(|name| fs::read(at(name)).unwrap());
     let before = inputs();
     for args in [
         &["bar.m3d", "-o", "bar.m3d"][..],
         &["bar.m3d", "-o", "link.glb"],
         &["arm.character.ron", "-o", "same.md5mesh"],
         // The clip beside it.
-        &["arm.md5mesh", "reach.md5anim", "-o", "hand.md5mesh", "--force", "--scale", "2"],
-        &["arm.md5mesh", "reach.md5anim", "-o", "out/arm.md5mesh", "--force", "--scale", "2"],
+        &[
+            "arm.md5mesh",
+            "reach.md5anim",
+            "-o",
+            "hand.md5mesh",
+            "--force",
+            "--scale",
+            "2",
+        ],
+        &[
+            "arm.md5mesh",
+            "reach.md5anim",
+            "-o",
+            "out/arm.md5mesh",
+            "--force",
+            "--scale",
+            "2",
+        ],
     ] {
         let run = convert(&folder, args);
-        assert!(run.code == Some(1) && run.stderr.contains("would overwrite the input"), "{args:?}: {}", run.stderr);
+        assert!(
+            run.code == Some(1) && run.stderr.contains("would overwrite the input"),
+            "{args:?}: {}",
+            run.stderr
+        );
     }
     assert!(inputs() == before && fs::read_to_string(at("arm.md5mesh")).unwrap() == md5_mesh());
 }

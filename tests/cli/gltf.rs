@@ -24,8 +24,13 @@ const TRIANGLE: &str = r#"{
 
 fn sail() -> TempDir {
     let folder = folder(&[("models/sail.gltf", TRIANGLE.to_owned())]);
-    let numbers = [0.0f32, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 2.0];
-    let bytes: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
+    let numbers = [
+        0.0f32, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 2.0,
+    ];
+    let bytes: Vec<u8> = numbers
+        .iter()
+        .flat_map(|number| number.to_le_bytes())
+        .collect();
     fs::create_dir(folder.path().join("models/data")).unwrap();
     fs::write(folder.path().join("models/data/sail.bin"), bytes).unwrap();
     folder
@@ -36,29 +41,68 @@ fn a_gltf_is_inspected_validated_and_posed() {
     let folder = sail();
     let run = marionette(&folder, &["inspect", "models/sail.gltf"]);
     assert_eq!(run.code, Some(0), "{}", run.stderr);
-    for words in
-        ["glTF 2.0", "3 vertices", "sail", "stripes.png", "drift", "a mesh has no normals (meshes[0].primitives[0])"]
-    {
+    for words in [
+        "glTF 2.0",
+        "3 vertices",
+        "sail",
+        "stripes.png",
+        "drift",
+        "a mesh has no normals (meshes[0].primitives[0])",
+    ] {
         assert!(run.stdout.contains(words), "{words}: {}", run.stdout);
     }
     let run = marionette(&folder, &["inspect", "--json", "models/sail.gltf"]);
     assert!(run.stdout.contains("\"kind\": \"gltf\""), "{}", run.stdout);
     let run = marionette(&folder, &["validate", "models"]);
     assert_eq!(run.code, Some(0), "{}", run.stdout);
-    assert!(run.stdout.contains("1 usable with warnings"), "{}", run.stdout);
+    assert!(
+        run.stdout.contains("1 usable with warnings"),
+        "{}",
+        run.stdout
+    );
     // glTF faces +Z, and the OBJ −Z.
-    let run = marionette(&folder, &["pose", "models/sail.gltf", "--clip", "drift", "--time", "0.5", "-o", "-"]);
-    let vertices: Vec<&str> = run.stdout.lines().filter(|line| line.starts_with("v ")).collect();
-    let numbers = |line: &str| line.split(' ').skip(1).map(|n| n.parse::<f32>().unwrap()).collect::<Vec<_>>();
+    let run = marionette(
+        &folder,
+        &[
+            "pose",
+            "models/sail.gltf",
+            "--clip",
+            "drift",
+            "--time",
+            "0.5",
+            "-o",
+            "-",
+        ],
+    );
+    let vertices: Vec<&str> = run
+        .stdout
+        .lines()
+        .filter(|line| line.starts_with("v "))
+        .collect();
+    let numbers = |line: &str| {
+        line.split(' ')
+            .skip(1)
+            .map(|n| n.parse::<f32>().unwrap())
+            .collect::<Vec<_>>()
+    };
     let vertices: Vec<Vec<f32>> = vertices.into_iter().map(numbers).collect();
-    assert_eq!(vertices, [[0.0, 0.0, -1.0], [-1.0, 0.0, -1.0], [0.0, 1.0, -1.0]], "{}", run.stdout);
+    assert_eq!(
+        vertices,
+        [[0.0, 0.0, -1.0], [-1.0, 0.0, -1.0], [0.0, 1.0, -1.0]],
+        "{}",
+        run.stdout
+    );
 }
 
 #[test]
 fn textures_are_found_where_their_paths_lead_and_else_by_name() {
     let folder = sail();
     fs::create_dir(folder.path().join("textures")).unwrap();
-    for file in ["textures/stripes.png", "models/stripes.png", "models/two stripes.png"] {
+    for file in [
+        "textures/stripes.png",
+        "models/stripes.png",
+        "models/two stripes.png",
+    ] {
         fs::write(folder.path().join(file), "").unwrap();
     }
     for (uri, found) in [
@@ -80,7 +124,12 @@ fn textures_are_found_where_their_paths_lead_and_else_by_name() {
         let got = json[0]["model"]["materials"][0]["textures"][0]["found"].as_str();
         assert_eq!(got.unwrap_or_default(), found, "{uri}: {}", run.stdout);
         let run = marionette(&folder, &["validate", "models/sail.gltf"]);
-        assert_eq!(run.stdout.contains("texture not found"), found.is_empty(), "{uri}: {}", run.stdout);
+        assert_eq!(
+            run.stdout.contains("texture not found"),
+            found.is_empty(),
+            "{uri}: {}",
+            run.stdout
+        );
     }
 }
 
@@ -90,12 +139,22 @@ fn a_missing_buffer_and_one_outside_the_folder_are_errors_at_their_place() {
     fs::remove_file(folder.path().join("models/data/sail.bin")).unwrap();
     let run = marionette(&folder, &["validate", "models/sail.gltf"]);
     assert_eq!(run.code, Some(1));
-    assert!(run.stdout.contains("cannot read the buffer `data/sail.bin`: no such file"), "{}", run.stdout);
+    assert!(
+        run.stdout
+            .contains("cannot read the buffer `data/sail.bin`: no such file"),
+        "{}",
+        run.stdout
+    );
     let outside = TRIANGLE.replace("data/sail.bin", "../sail.bin");
     fs::write(folder.path().join("models/sail.gltf"), outside).unwrap();
     fs::write(folder.path().join("sail.bin"), [0; 68]).unwrap();
     let run = marionette(&folder, &["validate", "models/sail.gltf"]);
-    assert!(run.stdout.contains("outside the folder of the glTF file (buffers[0])"), "{}", run.stdout);
+    assert!(
+        run.stdout
+            .contains("outside the folder of the glTF file (buffers[0])"),
+        "{}",
+        run.stdout
+    );
 }
 
 #[test]
@@ -103,8 +162,21 @@ fn a_manifest_takes_a_gltf_and_its_clips() {
     let folder = sail();
     let manifest = "(model: \"models/sail.gltf\", scale: 2, clips: {\"away\": (file: \"models/sail.gltf\", clip: \"drift\", playback: Once)})";
     fs::write(folder.path().join("boat.character.ron"), manifest).unwrap();
-    let args = ["pose", "boat.character.ron", "--clip", "away", "--time", "9", "-o", "-"];
+    let args = [
+        "pose",
+        "boat.character.ron",
+        "--clip",
+        "away",
+        "--time",
+        "9",
+        "-o",
+        "-",
+    ];
     let run = marionette(&folder, &args);
     assert_eq!(run.code, Some(0), "{}", run.stderr);
-    assert!(run.stdout.lines().any(|line| line.starts_with("v -2 0 -4")), "{}", run.stdout);
+    assert!(
+        run.stdout.lines().any(|line| line.starts_with("v -2 0 -4")),
+        "{}",
+        run.stdout
+    );
 }

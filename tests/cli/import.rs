@@ -25,41 +25,117 @@ fn manifest(folder: &TempDir, path: &str) -> Manifest {
 fn import_makes_a_character_that_is_sound_and_poses_as_its_files_do() {
     let folder = characters();
     fs::write(folder.path().join("skin0.png"), "pixels").unwrap();
-    let run = import(&folder, &["arm.md5mesh", "reach.md5anim", "-o", "game/arm", "--scale", "0.5"]);
+    let run = import(
+        &folder,
+        &[
+            "arm.md5mesh",
+            "reach.md5anim",
+            "-o",
+            "game/arm",
+            "--scale",
+            "0.5",
+        ],
+    );
     assert_eq!(run.code, Some(0), "{}", run.stderr);
-    let path = Path::new("game/arm").join("arm.character.ron").display().to_string();
-    assert!(run.stdout.starts_with(&format!("{path}\n")), "{}", run.stdout);
-    assert!(run.stdout.contains("  clip `reach` (reach.md5anim, 0.3 s) plays once: it ends "), "{}", run.stdout);
-    assert!(run.stdout.ends_with("  3 files copied, 1 texture used\n"), "{}", run.stdout);
-    assert_eq!(fs::read(folder.path().join("game/arm/skin0.png")).unwrap(), b"pixels");
+    let path = Path::new("game/arm")
+        .join("arm.character.ron")
+        .display()
+        .to_string();
+    assert!(
+        run.stdout.starts_with(&format!("{path}\n")),
+        "{}",
+        run.stdout
+    );
+    assert!(
+        run.stdout
+            .contains("  clip `reach` (reach.md5anim, 0.3 s) plays once: it ends "),
+        "{}",
+        run.stdout
+    );
+    assert!(
+        run.stdout.ends_with("  3 files copied, 1 texture used\n"),
+        "{}",
+        run.stdout
+    );
+    assert_eq!(
+        fs::read(folder.path().join("game/arm/skin0.png")).unwrap(),
+        b"pixels"
+    );
     let made = manifest(&folder, &path);
     assert_eq!((&*made.model, made.scale), ("arm.md5mesh", 0.5));
     assert_eq!(made.clips["reach"].playback, Some(PlaybackMode::Once));
 
-    let posed = marionette(&folder, &["pose", &path, "--clip", "reach", "--time", "0.2", "-o", "-"]);
+    let posed = marionette(
+        &folder,
+        &["pose", &path, "--clip", "reach", "--time", "0.2", "-o", "-"],
+    );
     assert_eq!(posed.code, Some(0), "{}", posed.stderr);
-    let vertices = posed.stdout.lines().filter_map(|line| line.strip_prefix("v "));
-    let vertices: Vec<DVec3> =
-        vertices.map(|v| DVec3::from_slice(&v.split(' ').map(|n| n.parse().unwrap()).collect::<Vec<f64>>())).collect();
+    let vertices = posed
+        .stdout
+        .lines()
+        .filter_map(|line| line.strip_prefix("v "));
+    let vertices: Vec<DVec3> = vertices
+        .map(|v| {
+            DVec3::from_slice(
+                &v.split(' ')
+                    .map(|n| n.parse().unwrap())
+                    .collect::<Vec<f64>>(),
+            )
+        })
+        .collect();
     let formula = md5_by_formula(Some(0.2), 0.5);
     assert_eq!(vertices.len(), formula.len());
-    assert!(vertices.iter().zip(&formula).all(|(a, b)| a.distance(*b) < 1e-4));
+    assert!(
+        vertices
+            .iter()
+            .zip(&formula)
+            .all(|(a, b)| a.distance(*b) < 1e-4)
+    );
 }
 
 #[test]
 fn a_models_own_clips_get_tidy_names() {
     let folder = characters();
-    let renamed = fs::read_to_string(folder.path().join("bar.m3d")).unwrap().replace("Clip Sway", "Clip Rig|SwayLeft");
+    let renamed = fs::read_to_string(folder.path().join("bar.m3d"))
+        .unwrap()
+        .replace("Clip Sway", "Clip Rig|SwayLeft");
     fs::write(folder.path().join("bar.m3d"), renamed).unwrap();
     let run = import(&folder, &["bar.m3d", "-o", ".", "--name", "Bar of iron"]);
     assert_eq!(run.code, Some(0), "{}", run.stderr);
-    assert!(run.stdout.contains("  clip `sway_left` (`Rig|SwayLeft` of the model, 1 s) "), "{}", run.stdout);
-    assert!(run.stdout.contains("no masks: no joint is called an arm"), "{}", run.stdout);
-    assert!(run.stdout.ends_with("  0 files in place, 1 texture used\n"), "{}", run.stdout);
+    assert!(
+        run.stdout
+            .contains("  clip `sway_left` (`Rig|SwayLeft` of the model, 1 s) "),
+        "{}",
+        run.stdout
+    );
+    assert!(
+        run.stdout.contains("no masks: no joint is called an arm"),
+        "{}",
+        run.stdout
+    );
+    assert!(
+        run.stdout.ends_with("  0 files in place, 1 texture used\n"),
+        "{}",
+        run.stdout
+    );
     let made = manifest(&folder, "Bar of iron.character.ron");
-    assert_eq!(made.clips["sway_left"].clip.as_deref(), Some("Rig|SwayLeft"));
-    let run =
-        marionette(&folder, &["pose", "Bar of iron.character.ron", "--clip", "sway_left", "--time", "0", "-o", "-"]);
+    assert_eq!(
+        made.clips["sway_left"].clip.as_deref(),
+        Some("Rig|SwayLeft")
+    );
+    let run = marionette(
+        &folder,
+        &[
+            "pose",
+            "Bar of iron.character.ron",
+            "--clip",
+            "sway_left",
+            "--time",
+            "0",
+            "-o",
+            "-",
+        ],
+    );
     assert_eq!(run.code, Some(0), "{}", run.stderr);
 }
 
@@ -67,28 +143,54 @@ fn a_models_own_clips_get_tidy_names() {
 fn import_decides_for_the_sample_characters_as_their_author_did() {
     let assets = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets");
     let folder = folder(&[]);
-    for (who, masks) in [("scout", &["upper_body", "legs", "head"][..]), ("hound", &["head", "tail"])] {
+    for (who, masks) in [
+        ("scout", &["upper_body", "legs", "head"][..]),
+        ("hound", &["head", "tail"]),
+    ] {
         let file = |name: &str| assets.join(who).join(name).to_str().unwrap().to_owned();
-        let authored = Manifest::parse(who, &fs::read(file(&format!("{who}.character.ron"))).unwrap()).unwrap();
+        let authored = Manifest::parse(
+            who,
+            &fs::read(file(&format!("{who}.character.ron"))).unwrap(),
+        )
+        .unwrap();
         let mut args = vec![file(&authored.model)];
         // Mirrored and retargeted clips are an author's choice: nothing in the files asks for them.
-        let own = |(_, clip): &(&String, &ClipEntry)| clip.mirror.is_none() && clip.retarget.is_none();
-        args.extend(authored.clips.iter().filter(own).map(|(clip, _)| file(&format!("{clip}.md5anim"))));
+        let own =
+            |(_, clip): &(&String, &ClipEntry)| clip.mirror.is_none() && clip.retarget.is_none();
+        args.extend(
+            authored
+                .clips
+                .iter()
+                .filter(own)
+                .map(|(clip, _)| file(&format!("{clip}.md5anim"))),
+        );
         args.extend(["-o".into(), who.into()]);
-        let run = import(&folder, &args.iter().map(String::as_str).collect::<Vec<_>>());
+        let run = import(
+            &folder,
+            &args.iter().map(String::as_str).collect::<Vec<_>>(),
+        );
         assert_eq!(run.code, Some(0), "{}", run.stderr);
         let made = manifest(&folder, &format!("{who}/{who}.character.ron"));
         let playback = |manifest: &Manifest| -> Vec<(String, PlaybackMode)> {
             let clips = manifest.clips.iter();
             // Whether one waves once or forever is a matter of taste.
             let clips = clips.filter(own).filter(|(name, _)| *name != "wave");
-            clips.map(|(name, clip)| (name.clone(), clip.playback.unwrap_or_default())).collect()
+            clips
+                .map(|(name, clip)| (name.clone(), clip.playback.unwrap_or_default()))
+                .collect()
         };
         assert_eq!(playback(&made), playback(&authored), "{}", run.stdout);
         for mask in masks {
             assert_eq!(made.masks[*mask], authored.masks[*mask], "{mask}");
         }
-        let checked = marionette(&folder, &["validate", "--deny-warnings", &format!("{who}/{who}.character.ron")]);
+        let checked = marionette(
+            &folder,
+            &[
+                "validate",
+                "--deny-warnings",
+                &format!("{who}/{who}.character.ron"),
+            ],
+        );
         assert_eq!(checked.code, Some(0), "{}", checked.stdout);
     }
     let made = manifest(&folder, "scout/scout.character.ron");
@@ -104,9 +206,19 @@ fn import_keeps_what_is_there_unless_told_otherwise() {
     let edited = folder.path().join("game/arm.character.ron");
     fs::write(&edited, "(model: \"arm.md5mesh\")").unwrap();
     let run = import(&folder, &args);
-    assert!(run.code == Some(1) && run.stderr.contains("exists already"), "{}", run.stderr);
-    assert_eq!(fs::read_to_string(&edited).unwrap(), "(model: \"arm.md5mesh\")");
-    assert_eq!(import(&folder, &[&args[..], &["--force"]].concat()).code, Some(0));
+    assert!(
+        run.code == Some(1) && run.stderr.contains("exists already"),
+        "{}",
+        run.stderr
+    );
+    assert_eq!(
+        fs::read_to_string(&edited).unwrap(),
+        "(model: \"arm.md5mesh\")"
+    );
+    assert_eq!(
+        import(&folder, &[&args[..], &["--force"]].concat()).code,
+        Some(0)
+    );
     assert!(fs::read_to_string(&edited).unwrap().contains("reach"));
 }
 
@@ -114,13 +226,35 @@ fn import_keeps_what_is_there_unless_told_otherwise() {
 fn import_says_why_it_cannot() {
     let folder = characters();
     fs::create_dir(folder.path().join("more")).unwrap();
-    fs::write(folder.path().join("more/reach.md5anim"), super::arm::md5_anim() + "\n").unwrap();
+    fs::write(
+        folder.path().join("more/reach.md5anim"),
+        super::arm::md5_anim() + "\n",
+    )
+    .unwrap();
     for (args, words) in [
-        (&["arm.character.ron", "-o", "game"][..], "this is a manifest already"),
-        (&["gone.md5mesh", "-o", "game"], "gone.md5mesh: error: no such file"),
-        (&["reach.md5anim", "-o", "game"], "holds a clip, not a model"),
+        (
+            &["arm.character.ron", "-o", "game"][..],
+            "this is a manifest already",
+        ),
+        (
+            &["gone.md5mesh", "-o", "game"],
+            "gone.md5mesh: error: no such file",
+        ),
+        (
+            &["reach.md5anim", "-o", "game"],
+            "holds a clip, not a model",
+        ),
         (&["bar.m3d", "reach.md5anim", "-o", "game"], "no joint"),
-        (&["arm.md5mesh", "reach.md5anim", "more/reach.md5anim", "-o", "game"], "another file has the same name"),
+        (
+            &[
+                "arm.md5mesh",
+                "reach.md5anim",
+                "more/reach.md5anim",
+                "-o",
+                "game",
+            ],
+            "another file has the same name",
+        ),
         (&["arm.md5mesh", "-o", "bar.m3d"], "cannot be written"),
     ] {
         let run = import(&folder, args);
@@ -135,24 +269,49 @@ fn import_of_a_glb_of_our_own_brings_its_manifest_back() {
     let folder = characters();
     let run = marionette(&folder, &["convert", "arm.character.ron", "-o", "arm.glb"]);
     assert_eq!(run.code, Some(0), "{}", run.stderr);
-    fs::copy(folder.path().join("arm.glb"), folder.path().join("hero@moves.glb")).unwrap();
-    let run = import(&folder, &["arm.glb", "hero@moves.glb", "reach.md5anim", "-o", "game"]);
+    fs::copy(
+        folder.path().join("arm.glb"),
+        folder.path().join("hero@moves.glb"),
+    )
+    .unwrap();
+    let run = import(
+        &folder,
+        &["arm.glb", "hero@moves.glb", "reach.md5anim", "-o", "game"],
+    );
     assert_eq!(run.code, Some(0), "{}", run.stderr);
     assert!(
-        run.stdout.contains("  clip `stretch` (the model, 0.3 s) plays once: it says so itself\n"),
+        run.stdout
+            .contains("  clip `stretch` (the model, 0.3 s) plays once: it says so itself\n"),
         "{}",
         run.stdout
     );
     let made = manifest(&folder, "game/arm.character.ron");
     let before = manifest(&folder, "arm.character.ron");
-    assert_eq!((&made.masks, &made.sockets), (&before.masks, &before.sockets));
-    let clips: Vec<_> = made.clips.iter().map(|(name, clip)| (&**name, clip.file.as_deref())).collect();
-    assert_eq!(clips, [("hero_moves", Some("hero@moves.glb")), ("reach", Some("reach.md5anim")), ("stretch", None),]);
+    assert_eq!(
+        (&made.masks, &made.sockets),
+        (&before.masks, &before.sockets)
+    );
+    let clips: Vec<_> = made
+        .clips
+        .iter()
+        .map(|(name, clip)| (&**name, clip.file.as_deref()))
+        .collect();
+    assert_eq!(
+        clips,
+        [
+            ("hero_moves", Some("hero@moves.glb")),
+            ("reach", Some("reach.md5anim")),
+            ("stretch", None),
+        ]
+    );
     let checked = marionette(&folder, &["inspect", "--json", "game/arm.character.ron"]);
     let json: serde_json::Value = serde_json::from_str(&checked.stdout).unwrap();
     let clips = json[0]["model"]["clips"].as_array().unwrap();
     let stretch = clips.iter().find(|clip| clip["name"] == "stretch").unwrap();
-    assert_eq!((&stretch["playback"], &stretch["callbacks"][0]["name"]), (&"once".into(), &"grip".into()));
+    assert_eq!(
+        (&stretch["playback"], &stretch["callbacks"][0]["name"]),
+        (&"once".into(), &"grip".into())
+    );
 }
 
 /// Adds the sample mannequin to a folder, with other names for some of its joints.
@@ -167,7 +326,11 @@ fn mannequin(folder: &TempDir, file: &str, renamed: &[(&str, &str)]) {
         let padded = format!("{to}{}", " ".repeat(from.len() - to.len()));
         json = json.replace(&from, &padded);
     }
-    fs::write(folder.path().join(file), [&bytes[..20], json.as_bytes(), &bytes[20 + length..]].concat()).unwrap();
+    fs::write(
+        folder.path().join(file),
+        [&bytes[..20], json.as_bytes(), &bytes[20 + length..]].concat(),
+    )
+    .unwrap();
 }
 
 #[test]
@@ -179,22 +342,45 @@ fn import_retargets_clips_of_another_humanoid_and_says_so() {
     mannequin(&folder, "cheer.glb", &[]);
     // One joint with the same name makes no skeleton.
     mannequin(&folder, "hail.glb", &[("mixamorig:Head", "head")]);
-    let run = import(&folder, &[&mesh, "cheer.glb", "hail.glb", &walk, "-o", "game"]);
+    let run = import(
+        &folder,
+        &[&mesh, "cheer.glb", "hail.glb", &walk, "-o", "game"],
+    );
     assert_eq!(run.code, Some(0), "{}", run.stderr);
     assert!(!run.stderr.contains("left out"), "{}", run.stderr);
     for clip in ["cheer", "hail"] {
         let line = format!("  clip `{clip}` is of another rig: retargeted\n");
         assert_eq!(run.stdout.matches(&line).count(), 1, "{}", run.stdout);
     }
-    assert!(!run.stdout.contains("`walk` is of another rig"), "{}", run.stdout);
+    assert!(
+        !run.stdout.contains("`walk` is of another rig"),
+        "{}",
+        run.stdout
+    );
     let made = manifest(&folder, "game/scout.character.ron");
-    let retargets: Vec<_> = made.clips.iter().map(|(name, clip)| (&**name, clip.retarget.is_some())).collect();
-    assert_eq!(retargets, [("cheer", true), ("hail", true), ("walk", false)]);
+    let retargets: Vec<_> = made
+        .clips
+        .iter()
+        .map(|(name, clip)| (&**name, clip.retarget.is_some()))
+        .collect();
+    assert_eq!(
+        retargets,
+        [("cheer", true), ("hail", true), ("walk", false)]
+    );
 
     let inspected = marionette(&folder, &["inspect", "--json", "game/scout.character.ron"]);
     let json: serde_json::Value = serde_json::from_str(&inspected.stdout).unwrap();
-    let mapped = json[0]["model"]["retargets"]["cheer"]["mapped"].as_array().unwrap();
-    assert!(mapped.contains(&serde_json::json!(["forearm.L", "forearm.L", "mixamorig:LeftForeArm"])), "{mapped:?}");
+    let mapped = json[0]["model"]["retargets"]["cheer"]["mapped"]
+        .as_array()
+        .unwrap();
+    assert!(
+        mapped.contains(&serde_json::json!([
+            "forearm.L",
+            "forearm.L",
+            "mixamorig:LeftForeArm"
+        ])),
+        "{mapped:?}"
+    );
     let checked = marionette(&folder, &["validate", "game/scout.character.ron"]);
     assert_eq!(checked.code, Some(0), "{}", checked.stdout);
 }
@@ -212,11 +398,17 @@ fn import_says_what_to_write_where_names_do_not_tell_which_joint_is_what() {
     ];
     mannequin(&folder, "cheer.glb", &renamed);
     let scout = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/scout/scout.md5mesh");
-    let run = import(&folder, &[scout.to_str().unwrap(), "cheer.glb", "-o", "game"]);
+    let run = import(
+        &folder,
+        &[scout.to_str().unwrap(), "cheer.glb", "-o", "game"],
+    );
     assert_eq!(run.code, Some(1), "{}", run.stdout);
-    for words in
-        ["file: \"cheer.glb\", retarget: (source_roles: {", "\"forearm.L\": \"…\"", "\"shin.R\": \"…\"", "`b4`"]
-    {
+    for words in [
+        "file: \"cheer.glb\", retarget: (source_roles: {",
+        "\"forearm.L\": \"…\"",
+        "\"shin.R\": \"…\"",
+        "`b4`",
+    ] {
         assert!(run.stderr.contains(words), "{words}: {}", run.stderr);
     }
     assert!(!run.stderr.contains("\"hand.R\""), "{}", run.stderr);
@@ -234,8 +426,16 @@ fn import_does_not_retarget_what_matches_by_name_or_is_no_humanoid() {
     assert!(made.clips["cheer"].retarget.is_none());
 
     let hound = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/hound/hound.md5mesh");
-    let run = import(&folder, &[hound.to_str().unwrap(), "cheer.glb", "-o", "kennel"]);
-    assert!(run.code == Some(1) && run.stderr.contains("no joint in common"), "{}{}", run.stdout, run.stderr);
+    let run = import(
+        &folder,
+        &[hound.to_str().unwrap(), "cheer.glb", "-o", "kennel"],
+    );
+    assert!(
+        run.code == Some(1) && run.stderr.contains("no joint in common"),
+        "{}{}",
+        run.stdout,
+        run.stderr
+    );
 }
 
 /// A model with the joints, clips and names of those on Mixamo.
@@ -255,7 +455,10 @@ fn mixamo() -> TempDir {
     let animation = json["animations"][0].as_object_mut().unwrap();
     animation.remove("extras");
     animation["name"] = "mixamo.com".into();
-    for (file, prefix) in [("Dying Swan.glb", "mixamorig:"), ("hip hop.glb", "mixamorig9:")] {
+    for (file, prefix) in [
+        ("Dying Swan.glb", "mixamorig:"),
+        ("hip hop.glb", "mixamorig9:"),
+    ] {
         let mut text = json.to_string().replace("mixamorig:", prefix);
         text += &" ".repeat(text.len().next_multiple_of(4) - text.len());
         let mut out = b"glTF\x02\0\0\0".to_vec();
@@ -272,21 +475,51 @@ fn mixamo() -> TempDir {
 #[test]
 fn clips_called_mixamo_com_are_named_after_their_files() {
     let folder = mixamo();
-    let run = import(&folder, &["Dying Swan.glb", "hip hop.glb", "-o", "game", "--name", "dancer"]);
+    let run = import(
+        &folder,
+        &[
+            "Dying Swan.glb",
+            "hip hop.glb",
+            "-o",
+            "game",
+            "--name",
+            "dancer",
+        ],
+    );
     assert_eq!(run.code, Some(0), "{}", run.stderr);
     let made = manifest(&folder, "game/dancer.character.ron");
-    let clips: Vec<_> = made.clips.iter().map(|(name, c)| (&**name, c.file.as_deref(), c.clip.as_deref())).collect();
-    let expected = [("dying_swan", None, Some("mixamo.com")), ("hip_hop", Some("hip hop.glb"), None)];
+    let clips: Vec<_> = made
+        .clips
+        .iter()
+        .map(|(name, c)| (&**name, c.file.as_deref(), c.clip.as_deref()))
+        .collect();
+    let expected = [
+        ("dying_swan", None, Some("mixamo.com")),
+        ("hip_hop", Some("hip hop.glb"), None),
+    ];
     assert_eq!(clips, expected, "{}", run.stdout);
     assert_eq!(made.sockets["left_hand"].joint, "mixamorig:LeftHand");
     let checked = marionette(&folder, &["validate", "game/dancer.character.ron"]);
     assert_eq!(checked.code, Some(0), "{}", checked.stdout);
     // And the clip of the other file moves the joints, whatever their prefix.
     let at = |clip: &str, time: &str| {
-        let args = ["pose", "game/dancer.character.ron", "--clip", clip, "--time", time, "-o", "-"];
+        let args = [
+            "pose",
+            "game/dancer.character.ron",
+            "--clip",
+            clip,
+            "--time",
+            time,
+            "-o",
+            "-",
+        ];
         let run = marionette(&folder, &args);
         assert_eq!(run.code, Some(0), "{}", run.stderr);
-        run.stdout.lines().filter(|line| line.starts_with("v ")).map(str::to_owned).collect::<Vec<_>>()
+        run.stdout
+            .lines()
+            .filter(|line| line.starts_with("v "))
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
     };
     assert_eq!(at("hip_hop", "0.2"), at("dying_swan", "0.2"));
     assert_ne!(at("hip_hop", "0.2"), at("hip_hop", "0"));
@@ -296,8 +529,15 @@ fn clips_called_mixamo_com_are_named_after_their_files() {
 fn names_in_a_manifest_are_quoted() {
     let folder = characters();
     let odd = "si\"de \\ways";
-    let model = fs::read_to_string(folder.path().join("bar.m3d")).unwrap().replace("Clip Sway", &format!("Clip {odd}"));
+    let model = fs::read_to_string(folder.path().join("bar.m3d"))
+        .unwrap()
+        .replace("Clip Sway", &format!("Clip {odd}"));
     fs::write(folder.path().join("bar.m3d"), model).unwrap();
     assert_eq!(import(&folder, &["bar.m3d", "-o", "game"]).code, Some(0));
-    assert_eq!(manifest(&folder, "game/bar.character.ron").clips["si_de_ways"].clip.as_deref(), Some(odd));
+    assert_eq!(
+        manifest(&folder, "game/bar.character.ron").clips["si_de_ways"]
+            .clip
+            .as_deref(),
+        Some(odd)
+    );
 }

@@ -27,35 +27,70 @@ fn inspect_shows_what_is_in_a_model() {
 fn inspect_fits_an_animation_to_the_model_named_with_it_and_shows_its_own_joints_when_alone() {
     let folder = characters();
     let alone = marionette(&folder, &["inspect", "reach.md5anim"]).stdout;
-    assert!(alone.contains("root (6)\n  └─ arm (6)\n     └─ hand (6)\n"), "{alone}");
-    assert!(alone.contains("0.3 s · 4 frames at 10/s · 3 joints, 3 animated"), "{alone}");
+    assert!(
+        alone.contains("root (6)\n  └─ arm (6)\n     └─ hand (6)\n"),
+        "{alone}"
+    );
+    assert!(
+        alone.contains("0.3 s · 4 frames at 10/s · 3 joints, 3 animated"),
+        "{alone}"
+    );
     // Whatever the order, and with a model among the files that it does not fit.
-    let both = marionette(&folder, &["inspect", "reach.md5anim", "bar.m3d", "arm.md5mesh"]).stdout;
-    assert!(both.contains("clip reach of arm.md5mesh, which has 3 of its 3 joints"), "{both}");
+    let both = marionette(
+        &folder,
+        &["inspect", "reach.md5anim", "bar.m3d", "arm.md5mesh"],
+    )
+    .stdout;
+    assert!(
+        both.contains("clip reach of arm.md5mesh, which has 3 of its 3 joints"),
+        "{both}"
+    );
     assert!(both.contains("from reach.md5anim"), "{both}");
 }
 
 #[test]
 fn inspect_json_is_one_document_with_a_report_per_file() {
     let folder = characters();
-    let files = ["bar.m3d", "broken/bad.md5mesh", "arm.character.ron", "arm.md5mesh", "reach.md5anim", "gone.m3d"];
+    let files = [
+        "bar.m3d",
+        "broken/bad.md5mesh",
+        "arm.character.ron",
+        "arm.md5mesh",
+        "reach.md5anim",
+        "gone.m3d",
+    ];
     let run = marionette(&folder, &[&["inspect", "--json"], &files[..]].concat());
-    assert_eq!((run.code, run.stderr.as_str()), (Some(1), ""), "the broken file and the missing one are errors");
+    assert_eq!(
+        (run.code, run.stderr.as_str()),
+        (Some(1), ""),
+        "the broken file and the missing one are errors"
+    );
     let json: Value = serde_json::from_str(&run.stdout).unwrap();
-    let named: Vec<&str> = json.as_array().unwrap().iter().map(|file| file["file"].as_str().unwrap()).collect();
+    let named: Vec<&str> = json
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|file| file["file"].as_str().unwrap())
+        .collect();
     assert_eq!(named, files);
 
     let bar = &json[0];
     assert_eq!(bar["ok"], true);
     let model = &bar["model"];
     assert_eq!([&model["vertices"], &model["triangles"]], [11, 6]);
-    assert_eq!((&model["dialect"], &model["right_handed"]), (&"dx12".into(), &false.into()));
+    assert_eq!(
+        (&model["dialect"], &model["right_handed"]),
+        (&"dx12".into(), &false.into())
+    );
     assert_eq!(model["joints"][2]["parent"], 1);
     assert_eq!(model["parts"][1]["vertices"], 4);
     assert_eq!(model["clips"][0]["name"], "Sway");
     assert_eq!(model["clips"][0]["seconds"], 1.0);
     assert_eq!(model["influences"], serde_json::json!([0, 2, 6, 2, 0, 0]));
-    assert_eq!(model["materials"][1]["textures"][0]["found"], "textures/upper.DDS");
+    assert_eq!(
+        model["materials"][1]["textures"][0]["found"],
+        "textures/upper.DDS"
+    );
     assert_eq!(model["materials"][0]["textures"][0]["found"], Value::Null);
 
     let bad = &json[1];
@@ -85,10 +120,22 @@ fn inspect_marks_control_joints_in_the_tree_and_in_json() {
     let manifest = "(model: \"arm.md5mesh\", control_joints: [\"arm\"])";
     std::fs::write(folder.path().join("flagged.character.ron"), manifest).unwrap();
     let shown = marionette(&folder, &["inspect", "flagged.character.ron"]).stdout;
-    assert!(shown.contains("root (5)\n  └─ arm (control)\n     └─ hand (4)\n"), "{shown}");
-    assert!(shown.contains("have weights of control joints (`arm`)"), "{shown}");
+    assert!(
+        shown.contains("root (5)\n  └─ arm (control)\n     └─ hand (4)\n"),
+        "{shown}"
+    );
+    assert!(
+        shown.contains("have weights of control joints (`arm`)"),
+        "{shown}"
+    );
     let json = marionette(&folder, &["inspect", "--json", "flagged.character.ron"]).stdout;
     let json: Value = serde_json::from_str(&json).unwrap();
     let joints = json[0]["model"]["joints"].as_array().unwrap();
-    assert_eq!(joints.iter().map(|joint| &joint["control"]).collect::<Vec<_>>(), [false, true, false]);
+    assert_eq!(
+        joints
+            .iter()
+            .map(|joint| &joint["control"])
+            .collect::<Vec<_>>(),
+        [false, true, false]
+    );
 }

@@ -21,8 +21,17 @@ struct Obj {
 }
 
 fn read_obj(text: &str) -> Obj {
-    let mut obj = Obj { positions: vec![], normals: vec![], tex_coords: 0, faces: vec![] };
-    let numbers = |rest: &str| rest.split(' ').map(|n| n.parse::<f64>().unwrap()).collect::<Vec<_>>();
+    let mut obj = Obj {
+        positions: vec![],
+        normals: vec![],
+        tex_coords: 0,
+        faces: vec![],
+    };
+    let numbers = |rest: &str| {
+        rest.split(' ')
+            .map(|n| n.parse::<f64>().unwrap())
+            .collect::<Vec<_>>()
+    };
     for line in text.lines() {
         match line.split_once(' ').unwrap() {
             ("v", rest) => obj.positions.push(DVec3::from_slice(&numbers(rest))),
@@ -32,8 +41,13 @@ fn read_obj(text: &str) -> Obj {
                 obj.tex_coords += 1;
             }
             ("f", rest) => obj.faces.push(std::array::from_fn(|corner| {
-                let corner: Vec<usize> =
-                    rest.split(' ').nth(corner).unwrap().split('/').map(|n| n.parse().unwrap()).collect();
+                let corner: Vec<usize> = rest
+                    .split(' ')
+                    .nth(corner)
+                    .unwrap()
+                    .split('/')
+                    .map(|n| n.parse().unwrap())
+                    .collect();
                 assert!(
                     corner.len() == 3 && corner.iter().all(|n| *n == corner[0]),
                     "one index for v, vt and vn: {line}"
@@ -51,15 +65,26 @@ fn pose(folder: &TempDir, args: &[&str]) -> (Obj, String) {
     let run = marionette(folder, &[&["pose"], args, &["-o", "out.obj"]].concat());
     assert_eq!(run.code, Some(0), "{args:?}: {}", run.stderr);
     assert_eq!(run.stdout, "");
-    (read_obj(&fs::read_to_string(folder.path().join("out.obj")).unwrap()), run.stderr)
+    (
+        read_obj(&fs::read_to_string(folder.path().join("out.obj")).unwrap()),
+        run.stderr,
+    )
 }
 
 /// The largest distance between two lists of points, over the diagonal of the second's box.
 fn error(ours: &[DVec3], reference: &[DVec3]) -> f64 {
-    assert_eq!(ours.len(), reference.len(), "one v for each vertex of the file");
+    assert_eq!(
+        ours.len(),
+        reference.len(),
+        "one v for each vertex of the file"
+    );
     let low = reference.iter().copied().reduce(DVec3::min).unwrap();
     let high = reference.iter().copied().reduce(DVec3::max).unwrap();
-    let largest = ours.iter().zip(reference).map(|(a, b)| a.distance(*b)).fold(0.0, f64::max);
+    let largest = ours
+        .iter()
+        .zip(reference)
+        .map(|(a, b)| a.distance(*b))
+        .fold(0.0, f64::max);
     assert!(ours.iter().all(|v| v.is_finite()));
     largest / low.distance(high)
 }
@@ -69,7 +94,10 @@ fn pose_of_an_m3d_is_lunas_formula_at_bind_at_keys_and_between_them() {
     let folder = characters();
     let (bind, said) = pose(&folder, &["bar.m3d", "--bind"]);
     assert!(error(&bind.positions, &bar_by_formula(None, -1.0, 1.0)) < 1e-6);
-    assert!(said.contains("bind pose") && said.contains("1 vertex in no part"), "{said}");
+    assert!(
+        said.contains("bind pose") && said.contains("1 vertex in no part"),
+        "{said}"
+    );
     for time in [0.0, 0.1, 0.5, 0.6, 0.75, 0.8, 0.97, 1.0] {
         let (posed, _) = pose(&folder, &["bar.m3d", "--time", &time.to_string()]);
         let error = error(&posed.positions, &bar_by_formula(Some(time), -1.0, 1.0));
@@ -81,12 +109,23 @@ fn pose_of_an_m3d_is_lunas_formula_at_bind_at_keys_and_between_them() {
 fn pose_takes_hand_and_scale_from_the_command_line() {
     let folder = characters();
     for (hand, z) in [("left", -1.0), ("right", 1.0)] {
-        let (posed, _) = pose(&folder, &["bar.m3d", "--time", "0.3", "--hand", hand, "--scale", "0.25"]);
-        assert!(error(&posed.positions, &bar_by_formula(Some(0.3), z, 0.25)) < 1e-4, "{hand}");
+        let (posed, _) = pose(
+            &folder,
+            &[
+                "bar.m3d", "--time", "0.3", "--hand", hand, "--scale", "0.25",
+            ],
+        );
+        assert!(
+            error(&posed.positions, &bar_by_formula(Some(0.3), z, 0.25)) < 1e-4,
+            "{hand}"
+        );
     }
     let (posed, _) = pose(&folder, &["arm.md5mesh", "--bind", "--up", "y"]);
     // Bevy's (−y, z, −x) taken back: axes stay.
-    let stays: Vec<DVec3> = md5_by_formula(None, 1.0).iter().map(|v| DVec3::new(-v.z, -v.x, v.y)).collect();
+    let stays: Vec<DVec3> = md5_by_formula(None, 1.0)
+        .iter()
+        .map(|v| DVec3::new(-v.z, -v.x, v.y))
+        .collect();
     assert!(error(&posed.positions, &stays) < 1e-5);
 }
 
@@ -97,7 +136,10 @@ fn pose_of_an_md5_is_the_sum_of_weights_at_bind_at_frames_and_between_them() {
     assert!(error(&bind.positions, &md5_by_formula(None, 1.0)) < 1e-5);
     assert!(said.contains("bind pose (there are no clips)"), "{said}");
     for time in [0.0, 0.1, 0.3, 0.05, 0.125, 0.29] {
-        let (posed, said) = pose(&folder, &["arm.md5mesh", "reach.md5anim", "--time", &time.to_string()]);
+        let (posed, said) = pose(
+            &folder,
+            &["arm.md5mesh", "reach.md5anim", "--time", &time.to_string()],
+        );
         let error = error(&posed.positions, &md5_by_formula(Some(time), 1.0));
         assert!(error < 1e-4, "at {time} s off by {error} of the size");
         assert!(said.contains("clip `reach` of reach.md5anim"), "{said}");
@@ -110,8 +152,14 @@ fn pose_of_a_manifest_has_its_scale_and_clips() {
     let (posed, said) = pose(&folder, &["arm.character.ron", "--time", "0.2"]);
     assert!(error(&posed.positions, &md5_by_formula(Some(0.2), 0.5)) < 1e-4);
     assert!(said.contains("clip `stretch`"), "{said}");
-    let (posed, _) = pose(&folder, &["arm.character.ron", "--time", "0.2", "--scale", "2"]);
-    assert!(error(&posed.positions, &md5_by_formula(Some(0.2), 2.0)) < 1e-4, "the command line has the last word");
+    let (posed, _) = pose(
+        &folder,
+        &["arm.character.ron", "--time", "0.2", "--scale", "2"],
+    );
+    assert!(
+        error(&posed.positions, &md5_by_formula(Some(0.2), 2.0)) < 1e-4,
+        "the command line has the last word"
+    );
 }
 
 /// The vertices of an MD5 mesh in a frame of a clip, in Bevy's axes. Joints come after their parents.
@@ -123,12 +171,21 @@ fn md5_frame(mesh: &Md5Mesh, anim: &Md5Anim, frame: usize) -> Vec<DVec3> {
         let local = DAffine3::from_rotation_translation(turn.normalize(), position.into());
         pose.push(parent.map_or(local, |parent| pose[parent as usize] * local));
     }
-    let vertices = mesh.meshes.iter().flat_map(|submesh| submesh.vertices.iter().map(move |v| (submesh, v)));
+    let vertices = mesh
+        .meshes
+        .iter()
+        .flat_map(|submesh| submesh.vertices.iter().map(move |v| (submesh, v)));
     let place = |(submesh, v): (&Md5Submesh, &Md5Vertex)| {
         let weights = &submesh.weights[v.first_weight as usize..][..v.weight_count as usize];
-        let point = |w: &Md5Weight| pose[w.joint as usize].transform_point3(DVec3::from(w.position.map(f64::from)));
+        let point = |w: &Md5Weight| {
+            pose[w.joint as usize].transform_point3(DVec3::from(w.position.map(f64::from)))
+        };
         let sum: f64 = weights.iter().map(|w| f64::from(w.bias)).sum();
-        let at = weights.iter().map(|w| point(w) * f64::from(w.bias)).sum::<DVec3>() / sum;
+        let at = weights
+            .iter()
+            .map(|w| point(w) * f64::from(w.bias))
+            .sum::<DVec3>()
+            / sum;
         DVec3::new(-at.y, at.z, -at.x)
     };
     vertices.map(place).collect()
@@ -137,18 +194,38 @@ fn md5_frame(mesh: &Md5Mesh, anim: &Md5Anim, frame: usize) -> Vec<DVec3> {
 #[test]
 fn pose_moves_vertices_by_all_their_joints_unless_an_error_is_allowed() {
     let folder = characters();
-    let read = |file: &str| fs::read(format!("{}/assets/hound/{file}", env!("CARGO_MANIFEST_DIR"))).unwrap();
+    let read = |file: &str| {
+        fs::read(format!(
+            "{}/assets/hound/{file}",
+            env!("CARGO_MANIFEST_DIR")
+        ))
+        .unwrap()
+    };
     let files = ["hound.md5mesh", "gallop.md5anim"].map(|file| (file, read(file)));
-    files.iter().for_each(|(file, bytes)| fs::write(folder.path().join(file), bytes).unwrap());
-    let (mesh, anim) = (parse_mesh("mesh", &files[0].1).unwrap().value, parse_anim("anim", &files[1].1).unwrap().value);
-    assert!(anim.joints.iter().map(|joint| &joint.name).eq(mesh.joints.iter().map(|joint| &joint.name)));
+    files
+        .iter()
+        .for_each(|(file, bytes)| fs::write(folder.path().join(file), bytes).unwrap());
+    let (mesh, anim) = (
+        parse_mesh("mesh", &files[0].1).unwrap().value,
+        parse_anim("anim", &files[1].1).unwrap().value,
+    );
+    assert!(
+        anim.joints
+            .iter()
+            .map(|joint| &joint.name)
+            .eq(mesh.joints.iter().map(|joint| &joint.name))
+    );
     let truth = md5_frame(&mesh, &anim, 5);
     let time = (5.0 / f64::from(anim.frame_rate)).to_string();
     let off = |more: &[&str]| {
-        let (posed, _) = pose(&folder, &[&["hound.md5mesh", "gallop.md5anim", "--time", &time], more].concat());
+        let (posed, _) = pose(
+            &folder,
+            &[&["hound.md5mesh", "gallop.md5anim", "--time", &time], more].concat(),
+        );
         // Some vertices are in no triangle.
         let used: BTreeSet<usize> = posed.faces.iter().flatten().copied().collect();
-        let [ours, truth] = [&posed.positions, &truth].map(|all| used.iter().map(|&v| all[v]).collect::<Vec<_>>());
+        let [ours, truth] =
+            [&posed.positions, &truth].map(|all| used.iter().map(|&v| all[v]).collect::<Vec<_>>());
         error(&ours, &truth)
     };
     let (exact, four) = (off(&[]), off(&["--skin-error", "1"]));
@@ -171,10 +248,20 @@ fn pose_beyond_the_clip_repeats_or_holds_as_it_is_played() {
 #[test]
 fn pose_writes_an_obj_whose_faces_wind_around_its_normals_and_keep_the_files_indices() {
     let folder = characters();
-    for args in [&["bar.m3d", "--time", "0.4"][..], &["arm.md5mesh", "reach.md5anim", "--time", "0.2"]] {
+    for args in [
+        &["bar.m3d", "--time", "0.4"][..],
+        &["arm.md5mesh", "reach.md5anim", "--time", "0.2"],
+    ] {
         let (obj, _) = pose(&folder, args);
-        assert_eq!([obj.normals.len(), obj.tex_coords], [obj.positions.len(); 2]);
-        assert!(obj.normals.iter().all(|normal| (normal.length() - 1.0).abs() < 1e-5));
+        assert_eq!(
+            [obj.normals.len(), obj.tex_coords],
+            [obj.positions.len(); 2]
+        );
+        assert!(
+            obj.normals
+                .iter()
+                .all(|normal| (normal.length() - 1.0).abs() < 1e-5)
+        );
         let p = |vertex: usize| obj.positions[vertex];
         for &[a, b, c] in &obj.faces {
             let face = (p(b) - p(a)).cross(p(c) - p(a));
@@ -196,7 +283,10 @@ fn pose_writes_to_standard_output_what_it_would_write_to_a_file() {
     let folder = characters();
     pose(&folder, &["bar.m3d", "--time", "0.5"]);
     let run = marionette(&folder, &["pose", "bar.m3d", "--time", "0.5", "-o", "-"]);
-    assert_eq!(run.stdout, fs::read_to_string(folder.path().join("out.obj")).unwrap());
+    assert_eq!(
+        run.stdout,
+        fs::read_to_string(folder.path().join("out.obj")).unwrap()
+    );
     assert_eq!(run.code, Some(0));
 }
 
@@ -204,35 +294,80 @@ fn pose_writes_to_standard_output_what_it_would_write_to_a_file() {
 fn pose_says_why_it_cannot() {
     let folder = characters();
     for (args, words) in [
-        (&["bar.m3d", "--time", "0", "--clip", "Run"][..], &["no such clip: `Run`", "`Sway`"][..]),
+        (
+            &["bar.m3d", "--time", "0", "--clip", "Run"][..],
+            &["no such clip: `Run`", "`Sway`"][..],
+        ),
         (&["gone.m3d", "--time", "0"], &["gone.m3d", "no such file"]),
-        (&["reach.md5anim", "--time", "0"], &["holds a clip, not a model"]),
-        (&["arm.md5mesh", "gone.md5anim", "--time", "0"], &["gone.md5anim", "no such file"]),
-        (&["bar.m3d", "reach.md5anim", "--time", "0"], &["reach.md5anim", "joint"]),
-        (&["broken/bad.md5mesh", "--time", "0"], &["bad.md5mesh:", "many"]),
+        (
+            &["reach.md5anim", "--time", "0"],
+            &["holds a clip, not a model"],
+        ),
+        (
+            &["arm.md5mesh", "gone.md5anim", "--time", "0"],
+            &["gone.md5anim", "no such file"],
+        ),
+        (
+            &["bar.m3d", "reach.md5anim", "--time", "0"],
+            &["reach.md5anim", "joint"],
+        ),
+        (
+            &["broken/bad.md5mesh", "--time", "0"],
+            &["bad.md5mesh:", "many"],
+        ),
     ] {
         let run = marionette(&folder, &[&["pose"], args, &["-o", "out.obj"]].concat());
         assert_eq!(run.code, Some(1), "{args:?}: {}", run.stderr);
-        assert!(words.iter().all(|word| run.stderr.contains(word)), "{args:?}: {}", run.stderr);
+        assert!(
+            words.iter().all(|word| run.stderr.contains(word)),
+            "{args:?}: {}",
+            run.stderr
+        );
         assert!(!folder.path().join("out.obj").exists(), "{args:?}");
     }
-    let run = marionette(&folder, &["pose", "bar.m3d", "--time", "0", "-o", "no/such/folder/out.obj"]);
-    assert!(run.code == Some(1) && run.stderr.contains("cannot be written"), "{}", run.stderr);
+    let run = marionette(
+        &folder,
+        &[
+            "pose",
+            "bar.m3d",
+            "--time",
+            "0",
+            "-o",
+            "no/such/folder/out.obj",
+        ],
+    );
+    assert!(
+        run.code == Some(1) && run.stderr.contains("cannot be written"),
+        "{}",
+        run.stderr
+    );
 }
 
 #[test]
 fn texture_coordinates_are_flipped_by_an_option_or_a_manifest() {
     let folder = characters();
-    fs::write(folder.path().join("flipped.character.ron"), "(model: \"bar.m3d\", flip_v: true)").unwrap();
+    fs::write(
+        folder.path().join("flipped.character.ron"),
+        "(model: \"bar.m3d\", flip_v: true)",
+    )
+    .unwrap();
     let tex_coords = |args: &[&str]| -> Vec<(f32, f32)> {
         let run = marionette(&folder, &[&["pose", "--bind", "-o", "-"], args].concat());
-        let lines = run.stdout.lines().filter_map(|line| line.strip_prefix("vt ")?.split_once(' '));
-        lines.map(|(u, v)| (u.parse().unwrap(), v.parse().unwrap())).collect()
+        let lines = run
+            .stdout
+            .lines()
+            .filter_map(|line| line.strip_prefix("vt ")?.split_once(' '));
+        lines
+            .map(|(u, v)| (u.parse().unwrap(), v.parse().unwrap()))
+            .collect()
     };
     let plain = tex_coords(&["bar.m3d"]);
     // The vertex that no part uses stays as it is.
-    let flipped: Vec<_> =
-        plain.iter().enumerate().map(|(at, &(u, v))| (u, if at == 6 { v } else { 1.0 - v })).collect();
+    let flipped: Vec<_> = plain
+        .iter()
+        .enumerate()
+        .map(|(at, &(u, v))| (u, if at == 6 { v } else { 1.0 - v }))
+        .collect();
     assert!(plain.len() == 11 && plain != flipped);
     assert_eq!(tex_coords(&["bar.m3d", "--flip-v"]), flipped);
     assert_eq!(tex_coords(&["flipped.character.ron"]), flipped);

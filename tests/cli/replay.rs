@@ -11,8 +11,11 @@ use std::{fs::File, path::Path, sync::Arc};
 /// Clips of one joint with a footstep.
 fn clips(step: f64) -> ClipTable {
     let clip = |name: &str| {
-        let frames =
-            ClipFrames { joints: ["root".into()].into(), animated: vec![], transforms: vec![JointTransform::IDENTITY] };
+        let frames = ClipFrames {
+            joints: ["root".into()].into(),
+            animated: vec![],
+            transforms: vec![JointTransform::IDENTITY],
+        };
         let mut clip = SkeletalClip::new(ClipTiming::new(name, 1.0), &frames).unwrap();
         clip.timing.add_callback(step, "footstep", ());
         Arc::new(clip)
@@ -30,7 +33,12 @@ fn write(to: &Path, with: ClipTable) {
             controller.play("run");
         }
         if frame == 10 || frame == 70 {
-            let moment = TapeMoment { frame, step: frames.next_step(), is_change: true, is_carried: false };
+            let moment = TapeMoment {
+                frame,
+                step: frames.next_step(),
+                is_change: true,
+                is_carried: false,
+            };
             tape.note_state(moment, &controller, None);
         }
         let mut events = Vec::new();
@@ -46,7 +54,11 @@ fn write(to: &Path, with: ClipTable) {
         tape,
         events: all,
     };
-    let recording = RecordingFile { frames, clips: vec![with], characters: vec![scout] };
+    let recording = RecordingFile {
+        frames,
+        clips: vec![with],
+        characters: vec![scout],
+    };
     recording.write(File::create(to).unwrap()).unwrap();
 }
 
@@ -60,16 +72,33 @@ fn replay_prints_what_happens_and_finds_it_the_same() {
     assert_eq!(lines[0], "1 character, 120 frames from 0.017 s to 2.000 s");
     assert_eq!(lines[2], "Scout (scout.character.ron): 6 events");
     assert_eq!(lines[3], "0.017 s  frame 10  walk starts");
-    assert!(lines[4].ends_with("footstep (walk at 0.250 s, weight 1.00)"), "{}", lines[4]);
-    assert!(lines[5].ends_with("walk loops") && lines[6].ends_with("frame 70  run starts"), "{}", run.stdout);
+    assert!(
+        lines[4].ends_with("footstep (walk at 0.250 s, weight 1.00)"),
+        "{}",
+        lines[4]
+    );
+    assert!(
+        lines[5].ends_with("walk loops") && lines[6].ends_with("frame 70  run starts"),
+        "{}",
+        run.stdout
+    );
     assert_eq!(lines.last(), Some(&"the same as recorded"));
 
     let some = marionette(&folder, &["replay", "bug.rec", "--event", "(run"]);
-    assert_eq!(some.stdout.matches("footstep").count(), 1, "{}", some.stdout);
+    assert_eq!(
+        some.stdout.matches("footstep").count(),
+        1,
+        "{}",
+        some.stdout
+    );
     let nobody = marionette(&folder, &["replay", "bug.rec", "--character", "Hound"]);
     assert!(!nobody.stdout.contains("footstep") && nobody.code == Some(0));
     let quiet = marionette(&folder, &["replay", "-q", "bug.rec"]);
-    assert!(!quiet.stdout.contains("footstep") && quiet.stdout.contains("the same"), "{}", quiet.stdout);
+    assert!(
+        !quiet.stdout.contains("footstep") && quiet.stdout.contains("the same"),
+        "{}",
+        quiet.stdout
+    );
 }
 
 #[test]
@@ -79,16 +108,34 @@ fn replay_says_where_something_else_happens() {
     let run = marionette(&folder, &["replay", "-q", "bug.rec"]);
     assert_eq!(run.code, Some(1));
     let lines: Vec<&str> = run.stdout.lines().map(str::trim).collect();
-    assert!(lines[3].starts_with("differs at") && lines[3].contains("frame 24"), "{}", run.stdout);
-    assert_eq!(lines[4], "recorded  footstep (walk at 0.250 s, weight 1.00)");
+    assert!(
+        lines[3].starts_with("differs at") && lines[3].contains("frame 24"),
+        "{}",
+        run.stdout
+    );
+    assert_eq!(
+        lines[4],
+        "recorded  footstep (walk at 0.250 s, weight 1.00)"
+    );
     assert_eq!(lines[5], "now       nothing");
 }
 
 #[test]
 fn replay_refuses_what_is_no_recording() {
-    let folder = folder(&[("notes.rec", "MD5Version 10, which is no recording".to_owned())]);
+    let folder = folder(&[(
+        "notes.rec",
+        "MD5Version 10, which is no recording".to_owned(),
+    )]);
     let run = marionette(&folder, &["replay", "notes.rec"]);
     assert_eq!(run.code, Some(1));
-    assert!(run.stderr.contains("notes.rec: error: it is not a recording"), "{}", run.stderr);
-    assert_eq!(marionette(&folder, &["replay", "missing.rec"]).code, Some(1));
+    assert!(
+        run.stderr
+            .contains("notes.rec: error: it is not a recording"),
+        "{}",
+        run.stderr
+    );
+    assert_eq!(
+        marionette(&folder, &["replay", "missing.rec"]).code,
+        Some(1)
+    );
 }

@@ -14,11 +14,22 @@ pub struct Run {
 }
 
 pub fn marionette(folder: &TempDir, args: &[&str]) -> Run {
-    let output = Command::new(env!("CARGO_BIN_EXE_marionette")).current_dir(folder.path()).args(args).output().unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_marionette"))
+        .current_dir(folder.path())
+        .args(args)
+        .output()
+        .unwrap();
     let text = |bytes| String::from_utf8(bytes).unwrap();
-    let run = Run { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) };
+    let run = Run {
+        code: output.status.code(),
+        stdout: text(output.stdout),
+        stderr: text(output.stderr),
+    };
     assert!(!run.stderr.contains("panicked"), "{args:?}: {}", run.stderr);
-    assert!(!run.stdout.contains('\x1b') && !run.stderr.contains('\x1b'), "no color where there is no terminal");
+    assert!(
+        !run.stdout.contains('\x1b') && !run.stderr.contains('\x1b'),
+        "no color where there is no terminal"
+    );
     run
 }
 

@@ -8,10 +8,10 @@ mod programs;
 
 mod blend_spaces;
 mod controller_rules;
-#[path = "agenda/exact.rs"]
-mod exact;
 #[path = "agenda/differential.rs"]
 mod differential;
+#[path = "agenda/exact.rs"]
+mod exact;
 mod fades;
 mod frame_rate;
 mod root_motion;
@@ -21,6 +21,11 @@ use std::path::{Path, PathBuf};
 
 /// Returns the path of a file or folder in `assets/`.
 fn asset(name: &str) -> PathBuf {
-    let mut folders = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().map(|folder| folder.join("assets"));
-    folders.find(|assets| assets.is_dir()).expect("the repository has sample assets").join(name)
+    let mut folders = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .ancestors()
+        .map(|folder| folder.join("assets"));
+    folders
+        .find(|assets| assets.is_dir())
+        .expect("the repository has sample assets")
+        .join(name)
 }

@@ -9,7 +9,9 @@ use fastrand::Rng;
 use glam::{Affine3A, DVec3, Quat, Vec3};
 
 fn direction(rng: &mut Rng) -> Vec3 {
-    Vec3::new(rng.f32() - 0.5, rng.f32() - 0.5, rng.f32() - 0.5).try_normalize().unwrap_or(Vec3::X)
+    Vec3::new(rng.f32() - 0.5, rng.f32() - 0.5, rng.f32() - 0.5)
+        .try_normalize()
+        .unwrap_or(Vec3::X)
 }
 
 /// A chain of bones of these lengths.
@@ -19,7 +21,11 @@ fn skeleton(lengths: &[f32], rng: &mut Rng) -> Skeleton {
         name: "".into(),
         parent: i.checked_sub(1).map(|parent| parent as JointIndex),
         rest: JointTransform::new(
-            if i == 0 { Vec3::new(0.3, 1.0, -0.2) } else { Vec3::Y * lengths[i - 1] },
+            if i == 0 {
+                Vec3::new(0.3, 1.0, -0.2)
+            } else {
+                Vec3::Y * lengths[i - 1]
+            },
             Quat::from_axis_angle(direction(rng), bent * rng.f32()),
         ),
         inverse_bind: Affine3A::IDENTITY,
@@ -29,7 +35,9 @@ fn skeleton(lengths: &[f32], rng: &mut Rng) -> Skeleton {
 
 #[test]
 fn chains_reach_whatever_they_can_in_any_number_of_passes() {
-    let long = std::env::var("MARIONETTE_CHAINS").ok().and_then(|count| count.parse().ok());
+    let long = std::env::var("MARIONETTE_CHAINS")
+        .ok()
+        .and_then(|count| count.parse().ok());
     let count: u64 = long.unwrap_or(20_000);
     let (mut worst, mut failed, mut scratch) = ([0.0_f64; 8], Vec::new(), IkScratch::default());
     for seed in 0..count {
@@ -41,9 +49,12 @@ fn chains_reach_whatever_they_can_in_any_number_of_passes() {
             _ => (0..bones).map(|_| 0.1 + rng.f32()).collect(),
         };
         let skeleton = skeleton(&lengths, &mut rng);
-        let (reach, longest) = lengths.iter().fold((0.0, 0.0), |(sum, most): (f64, f64), length| {
-            (sum + f64::from(*length), most.max(f64::from(*length)))
-        });
+        let (reach, longest) =
+            lengths
+                .iter()
+                .fold((0.0, 0.0), |(sum, most): (f64, f64), length| {
+                    (sum + f64::from(*length), most.max(f64::from(*length)))
+                });
         let nearest = (2.0 * longest - reach).max(0.0);
         let away = match rng.u8(..8) {
             0 => nearest,
@@ -61,9 +72,14 @@ fn chains_reach_whatever_they_can_in_any_number_of_passes() {
         let pole = rng.bool().then(|| root + direction(&mut rng) * 3.0);
         let (mut local, mut model) = (skeleton.rest().to_vec(), skeleton.rest_model().to_vec());
         let mut pose = PoseMut::new(&skeleton, &mut local, &mut model);
-        let ik = ChainIk { iterations, pole, ..ChainIk::new(bones as JointIndex, bones as u16, target) };
+        let ik = ChainIk {
+            iterations,
+            pole,
+            ..ChainIk::new(bones as JointIndex, bones as u16, target)
+        };
         assert!(ik.run(&mut scratch, &mut pose));
-        let [tip, root, target] = [pose.position(bones as JointIndex), root, target].map(Vec3::as_dvec3);
+        let [tip, root, target] =
+            [pose.position(bones as JointIndex), root, target].map(Vec3::as_dvec3);
         // The place on the line to the target that is nearest to it and can be reached.
         let wanted = (target - root).length().clamp(nearest, reach);
         let miss = match (target - root).try_normalize() {
@@ -76,11 +92,20 @@ fn chains_reach_whatever_they_can_in_any_number_of_passes() {
             failed.push((seed, bones, iterations, miss));
         }
         for (joint, length) in lengths.iter().enumerate() {
-            let [a, b]: [DVec3; 2] = [joint, joint + 1].map(|joint| pose.position(joint as JointIndex).as_dvec3());
-            assert!((a.distance(b) - f64::from(*length)).abs() < 1e-5 * reach, "bones keep their length");
+            let [a, b]: [DVec3; 2] =
+                [joint, joint + 1].map(|joint| pose.position(joint as JointIndex).as_dvec3());
+            assert!(
+                (a.distance(b) - f64::from(*length)).abs() < 1e-5 * reach,
+                "bones keep their length"
+            );
         }
     }
     let worst = worst.map(|miss| format!("{miss:.1e}"));
     println!("{count} chains; the worst miss for 0 to 7 passes, of the chain's length: {worst:?}");
-    assert!(failed.is_empty(), "{} of {count} missed: {:?}", failed.len(), &failed[..failed.len().min(9)]);
+    assert!(
+        failed.is_empty(),
+        "{} of {count} missed: {:?}",
+        failed.len(),
+        &failed[..failed.len().min(9)]
+    );
 }

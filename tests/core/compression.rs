@@ -2,7 +2,8 @@
 
 use bevy_marionette::import::{Limits, Manifest, open_manifest};
 use bevy_marionette::model::{
-    ClipFrames, ClipTiming, Influences, Joint, JointIndex, JointTransform, SkeletalClip, Skeleton, SkinPart,
+    ClipFrames, ClipTiming, Influences, Joint, JointIndex, JointTransform, SkeletalClip, Skeleton,
+    SkinPart,
 };
 use bevy_marionette::pose::{ClipLayer, Compress, Evaluate, Palette, Scratch, SkinVertices};
 use glam::{Affine3A, Mat4, Quat, Vec3};
@@ -23,13 +24,24 @@ fn character(random: &mut fastrand::Rng) -> Character {
         name: format!("{i}").into(),
         parent: (i > 0).then(|| random.usize(..i) as JointIndex),
         rest: JointTransform::new(vector(random) * 0.3, Quat::from_scaled_axis(vector(random))),
-        inverse_bind: Affine3A::from_rotation_translation(Quat::from_scaled_axis(vector(random)), vector(random)),
+        inverse_bind: Affine3A::from_rotation_translation(
+            Quat::from_scaled_axis(vector(random)),
+            vector(random),
+        ),
     };
     let skeleton = Skeleton::new((0..joints).map(|i| make(i, random)).collect()).unwrap();
     let influences = |random: &mut fastrand::Rng| {
         let share = random.f32();
-        let palette = [random.usize(..joints) as u16, random.usize(..joints) as u16, 0, 0];
-        Influences { palette, weights: [share, 1.0 - share, 0.0, 0.0] }
+        let palette = [
+            random.usize(..joints) as u16,
+            random.usize(..joints) as u16,
+            0,
+            0,
+        ];
+        Influences {
+            palette,
+            weights: [share, 1.0 - share, 0.0, 0.0],
+        }
     };
     let part = SkinPart {
         positions: (0..60).map(|_| vector(random)).collect(),
@@ -43,21 +55,39 @@ fn character(random: &mut fastrand::Rng) -> Character {
 /// A clip of smooth swings, sampled finely; some joints move, some are scaled, some are left alone.
 fn clip(random: &mut fastrand::Rng, skeleton: &Skeleton) -> SkeletalClip {
     let frames = random.usize(2..80);
-    let axes: Vec<(Vec3, f32, u32)> =
-        (0..skeleton.len()).map(|_| (vector(random), random.f32() * 6.0, random.u32(..4))).collect();
+    let axes: Vec<(Vec3, f32, u32)> = (0..skeleton.len())
+        .map(|_| (vector(random), random.f32() * 6.0, random.u32(..4)))
+        .collect();
     let transforms = (0..frames * skeleton.len()).map(|i| {
         let (frame, joint) = (i / skeleton.len(), i % skeleton.len());
         let (axis, phase, kind) = axes[joint];
         let swing = (frame as f32 * 0.1 + phase).sin();
         let rest = skeleton.rest_of(joint as u16);
         JointTransform {
-            translation: rest.translation + if kind == 1 { axis * swing * 0.1 } else { Vec3::ZERO },
+            translation: rest.translation
+                + if kind == 1 {
+                    axis * swing * 0.1
+                } else {
+                    Vec3::ZERO
+                },
             rotation: rest.rotation * Quat::from_scaled_axis(axis * swing * 0.6),
-            scale: Vec3::ONE + if kind == 2 { axis * swing * 0.2 } else { Vec3::ZERO },
+            scale: Vec3::ONE
+                + if kind == 2 {
+                    axis * swing * 0.2
+                } else {
+                    Vec3::ZERO
+                },
         }
     });
-    let (transforms, animated) = (transforms.collect(), axes.iter().map(|axis| axis.2 < 3).collect());
-    let frames = ClipFrames { joints: skeleton.names().clone(), animated, transforms };
+    let (transforms, animated) = (
+        transforms.collect(),
+        axes.iter().map(|axis| axis.2 < 3).collect(),
+    );
+    let frames = ClipFrames {
+        joints: skeleton.names().clone(),
+        animated,
+        transforms,
+    };
     SkeletalClip::new(ClipTiming::new("swing", 2.0), &frames).unwrap()
 }
 
@@ -66,10 +96,20 @@ fn skin(Character { skeleton, part }: &Character, clip: &SkeletalClip, time: f64
     Evaluate::new(skeleton, &[ClipLayer::new(clip, time)]).run(&mut scratch);
     let mut palette = vec![Mat4::IDENTITY; part.palette_len()];
     let (model, inverse_bind) = (scratch.model(), skeleton.inverse_bind());
-    Palette { world: Affine3A::IDENTITY, model, inverse_bind, remap: &part.palette, combined: &part.combined_joints }
-        .run(&mut palette);
+    Palette {
+        world: Affine3A::IDENTITY,
+        model,
+        inverse_bind,
+        remap: &part.palette,
+        combined: &part.combined_joints,
+    }
+    .run(&mut palette);
     let mut positions = part.positions.clone();
-    SkinVertices { part, palette: &palette }.positions(&mut positions);
+    SkinVertices {
+        part,
+        palette: &palette,
+    }
+    .positions(&mut positions);
     positions
 }
 
@@ -81,7 +121,12 @@ fn no_vertex_of_a_random_clip_is_farther_off_than_allowed_at_any_time() {
         let character = character(&mut random);
         let clip = clip(&mut random, &character.skeleton);
         let allowed = [0.02, 0.002, 0.0005][random.usize(..3)];
-        let small = Compress::new(&character.skeleton, std::slice::from_ref(&character.part), allowed).run(&clip);
+        let small = Compress::new(
+            &character.skeleton,
+            std::slice::from_ref(&character.part),
+            allowed,
+        )
+        .run(&clip);
         let Some(quantization) = small.quantization() else {
             assert_eq!(small, clip);
             continue;
@@ -94,9 +139,16 @@ fn no_vertex_of_a_random_clip_is_farther_off_than_allowed_at_any_time() {
         }
         for _ in 0..100 {
             let time = random.f64() * 2.0;
-            for (exact, got) in skin(&character, &clip, time).into_iter().zip(skin(&character, &small, time)) {
+            for (exact, got) in skin(&character, &clip, time)
+                .into_iter()
+                .zip(skin(&character, &small, time))
+            {
                 // The measure looks at four moments of each frame, not at all.
-                assert!(exact.distance(got) <= allowed * 1.1 + 1e-5, "{} of {allowed}", exact.distance(got));
+                assert!(
+                    exact.distance(got) <= allowed * 1.1 + 1e-5,
+                    "{} of {allowed}",
+                    exact.distance(got)
+                );
             }
         }
     }
@@ -110,23 +162,46 @@ fn an_additive_clip_keeps_within_the_error_over_the_pose_it_was_measured_on() {
     let (mut made_smaller, mut farthest) = (0, 0.0_f32);
     for _ in 0..40 {
         let character = character(&mut random);
-        let clip = clip(&mut random, &character.skeleton).to_additive(&character.skeleton).unwrap();
+        let clip = clip(&mut random, &character.skeleton)
+            .to_additive(&character.skeleton)
+            .unwrap();
         let allowed = [0.02, 0.002, 0.0005][random.usize(..3)];
-        let small = Compress::new(&character.skeleton, std::slice::from_ref(&character.part), allowed).run(&clip);
-        let Some(quantization) = small.quantization() else { continue };
+        let small = Compress::new(
+            &character.skeleton,
+            std::slice::from_ref(&character.part),
+            allowed,
+        )
+        .run(&clip);
+        let Some(quantization) = small.quantization() else {
+            continue;
+        };
         made_smaller += 1;
         assert!(small.additive && quantization.error <= allowed && small.bytes() < clip.bytes());
         for _ in 0..50 {
             let time = random.f64() * 2.0;
-            for (exact, got) in skin(&character, &clip, time).into_iter().zip(skin(&character, &small, time)) {
-                assert!(exact.distance(got) <= allowed * 1.1 + 1e-5, "{} of {allowed}", exact.distance(got));
+            for (exact, got) in skin(&character, &clip, time)
+                .into_iter()
+                .zip(skin(&character, &small, time))
+            {
+                assert!(
+                    exact.distance(got) <= allowed * 1.1 + 1e-5,
+                    "{} of {allowed}",
+                    exact.distance(got)
+                );
             }
         }
         // Differences that did nothing would be within any error.
         let (start, middle) = (skin(&character, &clip, 0.0), skin(&character, &clip, 1.0));
-        farthest = start.iter().zip(&middle).map(|(a, b)| a.distance(*b)).fold(farthest, f32::max);
+        farthest = start
+            .iter()
+            .zip(&middle)
+            .map(|(a, b)| a.distance(*b))
+            .fold(farthest, f32::max);
     }
-    assert!(made_smaller > 20 && farthest > 0.1, "{made_smaller}, {farthest}");
+    assert!(
+        made_smaller > 20 && farthest > 0.1,
+        "{made_smaller}, {farthest}"
+    );
 }
 
 #[test]
@@ -134,11 +209,21 @@ fn what_cannot_be_smaller_stays_as_it_is() {
     let mut random = fastrand::Rng::with_seed(4);
     let character = character(&mut random);
     let clip = clip(&mut random, &character.skeleton);
-    let compress = |error| Compress::new(&character.skeleton, std::slice::from_ref(&character.part), error);
+    let compress = |error| {
+        Compress::new(
+            &character.skeleton,
+            std::slice::from_ref(&character.part),
+            error,
+        )
+    };
     assert_eq!(compress(0.0).run(&clip), clip);
     assert_eq!(compress(f32::NAN).run(&clip), clip);
     let small = compress(0.01).run(&clip);
-    assert_eq!(compress(0.01).run(&small), small, "a second time nothing is lost");
+    assert_eq!(
+        compress(0.01).run(&small),
+        small,
+        "a second time nothing is lost"
+    );
     let other = Skeleton::new(Vec::new()).unwrap();
     assert_eq!(Compress::new(&other, &[], 0.01).run(&clip), clip);
 }
@@ -157,8 +242,14 @@ fn a_quantized_clip_reads_the_same_frame_by_frame_and_in_time() {
         let time = small.timing.duration * frame as f64 / last as f64;
         Evaluate::new(skeleton, &[ClipLayer::new(&small, time)]).run(&mut scratch);
         for joint in (0..skeleton.len()).filter(|&joint| small.animates(joint)) {
-            let (a, b) = (scratch.joint(joint).unwrap(), small.transform_at(joint, frame));
-            assert!(a.translation.abs_diff_eq(b.translation, 1e-5) && a.scale.abs_diff_eq(b.scale, 1e-5));
+            let (a, b) = (
+                scratch.joint(joint).unwrap(),
+                small.transform_at(joint, frame),
+            );
+            assert!(
+                a.translation.abs_diff_eq(b.translation, 1e-5)
+                    && a.scale.abs_diff_eq(b.scale, 1e-5)
+            );
             assert!(a.rotation.abs_diff_eq(b.rotation, 1e-5), "{a:?} {b:?}");
         }
     }
@@ -182,15 +273,35 @@ fn scout_s_clips_shrink_by_half_and_more_within_half_a_millimeter() {
     let source = include_bytes!("../../assets/scout/scout.character.ron");
     let manifest = Manifest::parse("scout.character.ron", source).unwrap();
     let lossless = open_manifest("scout", &manifest, &Limits::default(), file).unwrap();
-    assert!(lossless.model.clips.iter().all(|clip| clip.quantization().is_none()), "the default");
-    let small =
-        open_manifest("scout", &Manifest { clip_error: Some(0.0005), ..manifest }, &Limits::default(), file).unwrap();
+    assert!(
+        lossless
+            .model
+            .clips
+            .iter()
+            .all(|clip| clip.quantization().is_none()),
+        "the default"
+    );
+    let small = open_manifest(
+        "scout",
+        &Manifest {
+            clip_error: Some(0.0005),
+            ..manifest
+        },
+        &Limits::default(),
+        file,
+    )
+    .unwrap();
     assert_eq!(small.model.clips.len(), lossless.model.clips.len());
     for (clip, before) in small.model.clips.iter().zip(&lossless.model.clips) {
-        let quantization = clip.quantization().unwrap_or_else(|| panic!("{}", clip.timing.name));
+        let quantization = clip
+            .quantization()
+            .unwrap_or_else(|| panic!("{}", clip.timing.name));
         assert!(quantization.error <= 0.0005 && quantization.bytes_before == before.bytes());
         let ratio = before.bytes() as f64 / clip.bytes() as f64;
-        println!("{}: {ratio:.2} : 1, {:.2e}", clip.timing.name, quantization.error);
+        println!(
+            "{}: {ratio:.2} : 1, {:.2e}",
+            clip.timing.name, quantization.error
+        );
         assert!(ratio > 1.7, "{}: {ratio}", clip.timing.name);
     }
 }

@@ -5,12 +5,16 @@
 mod oracle;
 
 use bevy_marionette::controller::{
-    AnimationController, AnimationTrack, BlendMode, Clips, LayerInfo, QueueFallback, SwitchLayer, TrackPriority,
+    AnimationController, AnimationTrack, BlendMode, Clips, LayerInfo, QueueFallback, SwitchLayer,
+    TrackPriority,
 };
 use bevy_marionette::model::{
-    BlendSpace, BoundBlendSpace, ClipFrames, ClipTiming, Joint, JointTransform, PlaybackMode, SkeletalClip, Skeleton,
+    BlendSpace, BoundBlendSpace, ClipFrames, ClipTiming, Joint, JointTransform, PlaybackMode,
+    SkeletalClip, Skeleton,
 };
-use bevy_marionette::pose::{ClipLayer, Evaluate, Inertia, InertiaScratch, Mask, PoseBatch, Scratch};
+use bevy_marionette::pose::{
+    ClipLayer, Evaluate, Inertia, InertiaScratch, Mask, PoseBatch, Scratch,
+};
 use fastrand::Rng;
 use glam::{Affine3A, Mat4, Quat, Vec3};
 use std::{sync::Arc, time::Duration};
@@ -32,14 +36,24 @@ fn still(name: &str, skeleton: &Skeleton, degrees: [Option<f32>; JOINTS]) -> Ske
     let transform = |joint: usize| {
         let rest = skeleton.rest_of(joint as u16);
         let turn = Quat::from_rotation_z(degrees[joint].unwrap_or(170.0).to_radians());
-        JointTransform { rotation: rest.rotation * turn, ..rest }
+        JointTransform {
+            rotation: rest.rotation * turn,
+            ..rest
+        }
     };
     let frames = ClipFrames {
         joints: skeleton.names().clone(),
         animated: degrees.map(|angle| angle.is_some()).to_vec(),
         transforms: (0..JOINTS).map(transform).collect(),
     };
-    SkeletalClip::new(ClipTiming { playback: PlaybackMode::Loop, ..ClipTiming::new(name, 1.0) }, &frames).unwrap()
+    SkeletalClip::new(
+        ClipTiming {
+            playback: PlaybackMode::Loop,
+            ..ClipTiming::new(name, 1.0)
+        },
+        &frames,
+    )
+    .unwrap()
 }
 
 struct Cast {
@@ -52,13 +66,26 @@ struct Cast {
 impl Cast {
     fn new(clips: &[(&str, [Option<f32>; JOINTS])], spaces: Vec<BlendSpace>) -> Self {
         let skeleton = skeleton();
-        let clips: Vec<_> = clips.iter().map(|(name, degrees)| still(name, &skeleton, *degrees)).collect();
+        let clips: Vec<_> = clips
+            .iter()
+            .map(|(name, degrees)| still(name, &skeleton, *degrees))
+            .collect();
         let bind = |space: BlendSpace| {
-            Arc::new(space).bind(clips.iter().map(|clip: &SkeletalClip| &clip.timing), |_| vec![]).unwrap()
+            Arc::new(space)
+                .bind(
+                    clips.iter().map(|clip: &SkeletalClip| &clip.timing),
+                    |_| vec![],
+                )
+                .unwrap()
         };
         let spaces = spaces.into_iter().map(bind).collect();
         let masks = vec![("half", Mask::from_weights([1.0, 0.5, 1.0, 0.0, 0.5, 1.0]))];
-        Self { skeleton, clips, spaces, masks }
+        Self {
+            skeleton,
+            clips,
+            spaces,
+            masks,
+        }
     }
 
     fn mask(&self, name: Option<&str>) -> Option<&Mask> {
@@ -80,7 +107,9 @@ impl Cast {
 
 impl Clips for Cast {
     fn index_of(&self, name: &str) -> Option<usize> {
-        self.clips.iter().position(|clip| &*clip.timing.name == name)
+        self.clips
+            .iter()
+            .position(|clip| &*clip.timing.name == name)
     }
 
     fn timing(&self, index: usize) -> Option<&ClipTiming> {
@@ -103,7 +132,10 @@ struct Puppet {
 
 impl Puppet {
     fn playing(clip: &str) -> Self {
-        Self { controller: AnimationController::playing(clip), ..Self::default() }
+        Self {
+            controller: AnimationController::playing(clip),
+            ..Self::default()
+        }
     }
 
     fn advance(&mut self, cast: &Cast, dt: f64) {
@@ -112,17 +144,34 @@ impl Puppet {
 
     /// Each joint's rotation from its rest pose.
     fn turns(&mut self, cast: &Cast) -> [Quat; JOINTS] {
-        let Self { controller, inertia, memory, scratch, .. } = self;
-        let layers: Vec<_> = controller.layers(cast).map(|layer| cast.layer(&layer)).collect();
+        let Self {
+            controller,
+            inertia,
+            memory,
+            scratch,
+            ..
+        } = self;
+        let layers: Vec<_> = controller
+            .layers(cast)
+            .map(|layer| cast.layer(&layer))
+            .collect();
         let find = |layer: &SwitchLayer| {
             let clip = &cast.clips[cast.index_of(&layer.clip)?];
             let mask = cast.mask(layer.mask.as_deref());
-            Some(ClipLayer { weight: layer.weight, mask, ..ClipLayer::new(clip, layer.time) })
+            Some(ClipLayer {
+                weight: layer.weight,
+                mask,
+                ..ClipLayer::new(clip, layer.time)
+            })
         };
         inertia.follow(controller.switches(), &cast.skeleton, find, memory);
         let inertia = (!inertia.is_empty()).then(|| inertia.at(controller.time()));
         let priority_blend = controller.priority_blend();
-        let pose = Evaluate { priority_blend, inertia, ..Evaluate::new(&cast.skeleton, &layers) };
+        let pose = Evaluate {
+            priority_blend,
+            inertia,
+            ..Evaluate::new(&cast.skeleton, &layers)
+        };
         pose.run(scratch);
         self.poses += 1;
         if !self.poses.is_multiple_of(16) {
@@ -135,19 +184,27 @@ impl Puppet {
         let out = matrices.each_mut().map(|matrices| &mut matrices[..]);
         batch.write(&cast.skeleton, &remap, &Default::default(), out);
         for (model, matrix) in scratch.model().iter().zip(matrices[5]) {
-            assert!(matrix.abs_diff_eq(Mat4::from(*model), 1e-6), "{matrix} {model}");
+            assert!(
+                matrix.abs_diff_eq(Mat4::from(*model), 1e-6),
+                "{matrix} {model}"
+            );
         }
         turns(cast, scratch)
     }
 
     fn degrees(&mut self, cast: &Cast) -> [f32; JOINTS] {
-        self.turns(cast).map(|turn| 2.0 * turn.z.atan2(turn.w).to_degrees())
+        self.turns(cast)
+            .map(|turn| 2.0 * turn.z.atan2(turn.w).to_degrees())
     }
 
     /// How far the joint that turned farthest has turned since.
     fn farthest(&mut self, cast: &Cast, before: &mut [Quat; JOINTS]) -> f32 {
         let now = self.turns(cast);
-        let most = now.iter().zip(&*before).map(|(a, b)| a.angle_between(*b).to_degrees()).fold(0.0, f32::max);
+        let most = now
+            .iter()
+            .zip(&*before)
+            .map(|(a, b)| a.angle_between(*b).to_degrees())
+            .fold(0.0, f32::max);
         *before = now;
         most
     }
@@ -167,7 +224,10 @@ fn secs(seconds: f64) -> Duration {
 /// The angle of a normalized mean of two rotations about one axis, in f64.
 fn between(from: f64, to: f64, weight: f64) -> f64 {
     let [a, b] = [from, to].map(|angle| (0.5 * angle).to_radians());
-    let (sin, cos) = (a.sin() * (1.0 - weight) + b.sin() * weight, a.cos() * (1.0 - weight) + b.cos() * weight);
+    let (sin, cos) = (
+        a.sin() * (1.0 - weight) + b.sin() * weight,
+        a.cos() * (1.0 - weight) + b.cos() * weight,
+    );
     2.0 * sin.atan2(cos).to_degrees()
 }
 
@@ -182,7 +242,10 @@ fn aim_and_idle() -> Cast {
 #[track_caller]
 fn assert_joint(puppet: &mut Puppet, cast: &Cast, joint: usize, expected: f64) {
     let angle = f64::from(puppet.degrees(cast)[joint]);
-    assert!((angle - expected).abs() < 0.01, "joint {joint} is at {angle}, not {expected}");
+    assert!(
+        (angle - expected).abs() < 0.01,
+        "joint {joint} is at {angle}, not {expected}"
+    );
 }
 
 #[test]
@@ -194,14 +257,25 @@ fn a_joint_that_only_the_leaving_clip_moves_goes_to_its_rest_pose_by_weight() {
         }) as fn(&mut AnimationController),
         |controller| controller.fade_out(secs(0.5)),
         |controller| {
-            controller.queue_mut().set_fallback(QueueFallback::RestPose).set_fade(secs(0.5)).push("idle");
+            controller
+                .queue_mut()
+                .set_fallback(QueueFallback::RestPose)
+                .set_fade(secs(0.5))
+                .push("idle");
         },
     ] {
         let mut puppet = Puppet::playing("aim");
         puppet.advance(&cast, 0.0);
         leave(&mut puppet.controller);
         // A queued clip waits for the end of the round.
-        puppet.advance(&cast, if puppet.controller.queue().is_empty() { 0.0 } else { 1.0 });
+        puppet.advance(
+            &cast,
+            if puppet.controller.queue().is_empty() {
+                0.0
+            } else {
+                1.0
+            },
+        );
         for frame in 0..=32 {
             let weight = 1.0 - f64::from(frame) / 32.0;
             assert_joint(&mut puppet, &cast, 2, between(0.0, 80.0, weight));
@@ -236,12 +310,21 @@ fn from_nothing_a_fade_is_a_cut_and_beside_other_tracks_it_comes_from_the_rest_p
     assert_joint(&mut puppet, &cast, 2, 80.0);
     // Beside a track that is there already.
     let mut puppet = Puppet::default();
-    puppet.controller.add_track(AnimationTrack::new("idle").blend(BlendMode::Override).mask("half"));
+    puppet.controller.add_track(
+        AnimationTrack::new("idle")
+            .blend(BlendMode::Override)
+            .mask("half"),
+    );
     puppet.advance(&cast, 0.0);
     puppet.controller.cross_fade("aim", secs(0.5));
     puppet.advance(&cast, 0.0);
     for frame in 0..=32 {
-        assert_joint(&mut puppet, &cast, 3, between(0.0, -50.0, f64::from(frame) / 32.0));
+        assert_joint(
+            &mut puppet,
+            &cast,
+            3,
+            between(0.0, -50.0, f64::from(frame) / 32.0),
+        );
         puppet.advance(&cast, 0.5 / 32.0);
     }
 }
@@ -251,15 +334,25 @@ fn a_point_of_a_blend_space_takes_its_joints_along_by_weight() {
     let cast = aim_and_idle();
     let mut play = Puppet::playing("space");
     let mut track = Puppet::default();
-    let id = track.controller.add_track(AnimationTrack::blend_space("space"));
+    let id = track
+        .controller
+        .add_track(AnimationTrack::blend_space("space"));
     let high = AnimationTrack::blend_space("space").priority(TrackPriority::High);
     let mut group = Puppet::default();
     let high = group.controller.add_track(high);
     for step in 0..=1000 {
         let share = f64::from(step) / 1000.0;
         play.controller.set_parameters(share);
-        track.controller.track_mut(id).unwrap().set_parameters(share);
-        group.controller.track_mut(high).unwrap().set_parameters(share);
+        track
+            .controller
+            .track_mut(id)
+            .unwrap()
+            .set_parameters(share);
+        group
+            .controller
+            .track_mut(high)
+            .unwrap()
+            .set_parameters(share);
         for puppet in [&mut play, &mut track, &mut group] {
             puppet.advance(&cast, 0.0);
             assert_joint(puppet, &cast, 1, between(-20.0, 20.0, share));
@@ -275,7 +368,9 @@ fn tracks_of_ones_own_keep_the_rule_of_d3dx() {
     let cast = aim_and_idle();
     let mut puppet = Puppet::default();
     for (clip, weight) in [("aim", 0.25), ("idle", 0.75)] {
-        puppet.controller.add_track(AnimationTrack::new(clip).weight(weight));
+        puppet
+            .controller
+            .add_track(AnimationTrack::new(clip).weight(weight));
     }
     puppet.advance(&cast, 0.0);
     assert_joint(&mut puppet, &cast, 1, between(-20.0, 20.0, 0.25));
@@ -283,7 +378,9 @@ fn tracks_of_ones_own_keep_the_rule_of_d3dx() {
     assert_joint(&mut puppet, &cast, 5, 30.0);
     // Beside one, the base counts for a joint by the weight of its clips that move it.
     let mut puppet = Puppet::playing("aim");
-    puppet.controller.add_track(AnimationTrack::new("aim").weight(0.5));
+    puppet
+        .controller
+        .add_track(AnimationTrack::new("aim").weight(0.5));
     puppet.advance(&cast, 0.0);
     puppet.controller.cross_fade("idle", secs(0.5));
     for frame in 0..=32 {
@@ -291,7 +388,10 @@ fn tracks_of_ones_own_keep_the_rule_of_d3dx() {
         let base = between(0.0, 80.0, weight);
         let share = 0.5 / (0.5 + weight);
         let angle = f64::from(puppet.degrees(&cast)[2]);
-        assert!((angle - between(base, 80.0, share)).abs() < 3.0, "{angle} at {weight}");
+        assert!(
+            (angle - between(base, 80.0, share)).abs() < 3.0,
+            "{angle} at {weight}"
+        );
         puppet.advance(&cast, 0.5 / 32.0);
     }
 }
@@ -329,7 +429,12 @@ fn arm(own: Option<usize>, pause: f64) -> f32 {
         angles
     };
     let mut cast = Cast::new(
-        &[("up", clip(1, 72.0)), ("down", clip(1, -40.0)), ("legs", clip(4, 30.0)), ("nod", clip(5, 20.0))],
+        &[
+            ("up", clip(1, 72.0)),
+            ("down", clip(1, -40.0)),
+            ("legs", clip(4, 30.0)),
+            ("nod", clip(5, 20.0)),
+        ],
         vec![],
     );
     if let Some(own) = own {
@@ -380,16 +485,34 @@ fn some(random: &mut Rng) -> [Option<f32>; JOINTS] {
 }
 
 fn random_cast(random: &mut Rng) -> Cast {
-    let clips: Vec<_> = ["a", "b", "c", "d", "own"].map(|name| (name, some(random))).to_vec();
+    let clips: Vec<_> = ["a", "b", "c", "d", "own"]
+        .map(|name| (name, some(random)))
+        .to_vec();
     let line = BlendSpace::line("space", [("a", 0.0), ("b", 1.0), ("c", 2.0)]).unwrap();
-    let plane =
-        BlendSpace::plane("plane", [("d", (0.0, 0.0)), ("b", (2.0, 0.0)), ("a", (1.0, 2.0)), ("c", (2.0, 2.0))]);
-    Cast::new(&clips, vec![line.smoothed(0.4).unwrap(), plane.unwrap().smoothed(0.4).unwrap()])
+    let plane = BlendSpace::plane(
+        "plane",
+        [
+            ("d", (0.0, 0.0)),
+            ("b", (2.0, 0.0)),
+            ("a", (1.0, 2.0)),
+            ("c", (2.0, 2.0)),
+        ],
+    );
+    Cast::new(
+        &clips,
+        vec![
+            line.smoothed(0.4).unwrap(),
+            plane.unwrap().smoothed(0.4).unwrap(),
+        ],
+    )
 }
 
 /// Long runs ask for more.
 fn programs(few: usize) -> usize {
-    std::env::var("MARIONETTE_PROGRAMS").ok().and_then(|count| count.parse().ok()).unwrap_or(few)
+    std::env::var("MARIONETTE_PROGRAMS")
+        .ok()
+        .and_then(|count| count.parse().ok())
+        .unwrap_or(few)
 }
 
 #[test]
@@ -403,10 +526,19 @@ fn nothing_jumps_in_any_program_of_fades_switches_and_blend_spaces() {
         let mut puppet = Puppet::playing(name(&mut random));
         let overlay = random.bool().then(|| {
             let mode = [BlendMode::Override, BlendMode::Blend][random.usize(..2)];
-            let track =
-                AnimationTrack::new(["own", "space"][random.usize(..2)]).blend(mode).weight(0.4 + 0.6 * random.f32());
-            let track = if random.bool() { track.priority(TrackPriority::High) } else { track };
-            puppet.controller.add_track(if random.bool() { track.mask("half") } else { track })
+            let track = AnimationTrack::new(["own", "space"][random.usize(..2)])
+                .blend(mode)
+                .weight(0.4 + 0.6 * random.f32());
+            let track = if random.bool() {
+                track.priority(TrackPriority::High)
+            } else {
+                track
+            };
+            puppet.controller.add_track(if random.bool() {
+                track.mask("half")
+            } else {
+                track
+            })
         });
         puppet.advance(&cast, 0.1);
         let mut before = puppet.turns(&cast);
@@ -421,7 +553,10 @@ fn nothing_jumps_in_any_program_of_fades_switches_and_blend_spaces() {
                 }
                 2 => controller.fade_out(seconds),
                 3 => {
-                    controller.queue_mut().set_fade(seconds).push(name(&mut random));
+                    controller
+                        .queue_mut()
+                        .set_fade(seconds)
+                        .push(name(&mut random));
                 }
                 4 | 5 => {
                     controller.switch(name(&mut random), seconds);
@@ -429,7 +564,8 @@ fn nothing_jumps_in_any_program_of_fades_switches_and_blend_spaces() {
                 6 => controller.set_parameters((random.f64() * 2.0, random.f64() * 2.0)),
                 _ => {
                     // D3DX's rule lets tracks of one's own jump when they leave a joint to nobody.
-                    let overrides = |id| controller.track(id).unwrap().blend == Some(BlendMode::Override);
+                    let overrides =
+                        |id| controller.track(id).unwrap().blend == Some(BlendMode::Override);
                     if let Some(id) = overlay.filter(|id| overrides(*id)) {
                         controller.fade_track(id, random.f32(), seconds);
                     }
@@ -444,7 +580,11 @@ fn nothing_jumps_in_any_program_of_fades_switches_and_blend_spaces() {
                 moved += usize::from(turned > 0.0);
                 if !(cuts && step < 2) {
                     let shown = || puppet.controller.layers(&cast).collect::<Vec<_>>();
-                    assert!(turned < 5.0, "program {program}, step {step}: {turned}° {story:?} {:#?}", shown());
+                    assert!(
+                        turned < 5.0,
+                        "program {program}, step {step}: {turned}° {story:?} {:#?}",
+                        shown()
+                    );
                     most = most.max(turned);
                 }
             }

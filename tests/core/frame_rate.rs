@@ -3,10 +3,12 @@
 mod corners;
 
 use bevy_marionette::controller::{
-    AnimationController, AnimationTrack, BlendMode, Clips, PlaybackEvent, QueueFallback, TrackId, TrackPriority,
-    TransitionCurve,
+    AnimationController, AnimationTrack, BlendMode, Clips, PlaybackEvent, QueueFallback, TrackId,
+    TrackPriority, TransitionCurve,
 };
-use bevy_marionette::model::{BlendSpace, BlendSync, BoundBlendSpace, ClipTiming, PlaybackMode, RootDelta, RootPath};
+use bevy_marionette::model::{
+    BlendSpace, BlendSync, BoundBlendSpace, ClipTiming, PlaybackMode, RootDelta, RootPath,
+};
 use fastrand::Rng;
 use glam::DVec3;
 use std::{sync::Arc, time::Duration};
@@ -55,7 +57,8 @@ impl Cast {
     }
 
     fn add_space(&mut self, space: BlendSpace) -> &mut Self {
-        self.spaces.push(Arc::new(space).bind(&self.clips, |_| Vec::new()).unwrap());
+        self.spaces
+            .push(Arc::new(space).bind(&self.clips, |_| Vec::new()).unwrap());
         self
     }
 
@@ -63,10 +66,21 @@ impl Cast {
         let mut cast = Self::default();
         let count = random.usize(2..6);
         for i in 0..count {
-            let length = if random.u8(..12) == 0 { 0.0 } else { 0.15 + 1.5 * random.f64() };
-            let playback = [PlaybackMode::Loop, PlaybackMode::Loop, PlaybackMode::Once, PlaybackMode::PingPong];
-            let mut clip =
-                ClipTiming { playback: playback[random.usize(..4)], ..ClipTiming::new(format!("c{i}"), length) };
+            let length = if random.u8(..12) == 0 {
+                0.0
+            } else {
+                0.15 + 1.5 * random.f64()
+            };
+            let playback = [
+                PlaybackMode::Loop,
+                PlaybackMode::Loop,
+                PlaybackMode::Once,
+                PlaybackMode::PingPong,
+            ];
+            let mut clip = ClipTiming {
+                playback: playback[random.usize(..4)],
+                ..ClipTiming::new(format!("c{i}"), length)
+            };
             let place = |random: &mut Rng| [0.0, length, random.f64() * length][random.usize(..3)];
             for _ in 0..random.usize(..3) {
                 clip.add_callback(place(random), ["step", "key"][random.usize(..2)], i as u32);
@@ -77,17 +91,28 @@ impl Cast {
             }
             let turn = [0.0, random.f64() * 2.0 - 1.0][random.usize(..2)];
             let ahead = RootDelta::new(DVec3::NEG_Z * random.f64() * 2.0, turn);
-            let path = (length > 0.0 && random.bool()).then(|| RootPath::steady(length, ahead)).flatten();
+            let path = (length > 0.0 && random.bool())
+                .then(|| RootPath::steady(length, ahead))
+                .flatten();
             cast.add(clip, path, random.u8(..3) > 0);
         }
         let name = |random: &mut Rng| format!("c{}", random.usize(..count));
-        let points: Vec<_> = (0..random.usize(1..4)).map(|i| (name(random), i as f64)).collect();
+        let points: Vec<_> = (0..random.usize(1..4))
+            .map(|i| (name(random), i as f64))
+            .collect();
         let line = BlendSpace::line("line", points).unwrap();
-        let plane: Vec<_> = [(0.0, 0.0), (2.0, 0.0), (1.0, 2.0), (2.0, 2.0)].map(|at| (name(random), at)).to_vec();
+        let plane: Vec<_> = [(0.0, 0.0), (2.0, 0.0), (1.0, 2.0), (2.0, 2.0)]
+            .map(|at| (name(random), at))
+            .to_vec();
         let plane = BlendSpace::plane("plane", plane).unwrap();
         for space in [line, plane] {
-            let sync = [BlendSync::Fraction, BlendSync::Keys(vec!["step".into()])][random.usize(..2)].clone();
-            let space = space.smoothed([0.0, 0.4, 1.5][random.usize(..3)]).unwrap().synced(sync);
+            let sync = [BlendSync::Fraction, BlendSync::Keys(vec!["step".into()])]
+                [random.usize(..2)]
+            .clone();
+            let space = space
+                .smoothed([0.0, 0.4, 1.5][random.usize(..3)])
+                .unwrap()
+                .synced(sync);
             cast.add_space(space);
         }
         cast
@@ -147,9 +172,16 @@ fn odd(random: &mut Rng, most: f64) -> f64 {
 
 impl Order {
     fn random(cast: &Cast, random: &mut Rng) -> Self {
-        let seconds = |random: &mut Rng| if random.u8(..4) == 0 { 0.0 } else { odd(random, 0.8) };
+        let seconds = |random: &mut Rng| {
+            if random.u8(..4) == 0 {
+                0.0
+            } else {
+                odd(random, 0.8)
+            }
+        };
         let position = |random: &mut Rng| [0.0, 5.0, random.f64() * 2.0, -1.0][random.usize(..4)];
-        let speed = |random: &mut Rng| [0.0, 1.0, -1.0, random.f64() * 4.0 - 2.0][random.usize(..4)];
+        let speed =
+            |random: &mut Rng| [0.0, 1.0, -1.0, random.f64() * 4.0 - 2.0][random.usize(..4)];
         let at = random.usize(..8);
         let parameter = |random: &mut Rng| random.f64() * 3.0 - 0.5;
         match random.u8(..30) {
@@ -162,7 +194,9 @@ impl Order {
                 // How many clips without a length a looping queue starts is a limit of one advance.
                 let has_length = |name: &Arc<str>| {
                     let is_space = cast.spaces.iter().any(|space| space.name() == name);
-                    cast.clips.iter().all(|clip| clip.duration > 0.0 || !(is_space || clip.name == *name))
+                    cast.clips
+                        .iter()
+                        .all(|clip| clip.duration > 0.0 || !(is_space || clip.name == *name))
                 };
                 let looping = random.u8(..3) == 0 && names.iter().all(has_length);
                 Self::Queue(names, seconds(random), looping)
@@ -177,14 +211,28 @@ impl Order {
             14 | 15 => Self::Parameters(parameter(random), parameter(random)),
             16 => Self::TimeScale(random.f64() * 2.0),
             17 => Self::Pause(random.bool()),
-            18 => Self::KeySpeed(at, speed(random), odd(random, 1.0), seconds(random), random.bool()),
-            19 => Self::KeyWeight(at, random.f32(), odd(random, 1.0), seconds(random), random.bool()),
+            18 => Self::KeySpeed(
+                at,
+                speed(random),
+                odd(random, 1.0),
+                seconds(random),
+                random.bool(),
+            ),
+            19 => Self::KeyWeight(
+                at,
+                random.f32(),
+                odd(random, 1.0),
+                seconds(random),
+                random.bool(),
+            ),
             20 => Self::KeyEnabled(at, random.bool(), odd(random, 1.0)),
             21 => Self::KeyPosition(at, position(random), odd(random, 1.0)),
             22 => Self::KeyParameters(at, parameter(random), parameter(random), odd(random, 1.0)),
             23 => Self::KeyBlend(random.f32(), odd(random, 1.0), seconds(random)),
             24 | 25 => {
-                let mut track = AnimationTrack::new(cast.name(random)).weight(random.f32()).speed(speed(random));
+                let mut track = AnimationTrack::new(cast.name(random))
+                    .weight(random.f32())
+                    .speed(speed(random));
                 track = track.at((parameter(random), parameter(random)));
                 match random.u8(..6) {
                     0 => track = track.sync(1),
@@ -195,7 +243,11 @@ impl Order {
                     _ => {}
                 }
                 if random.u8(..4) == 0 {
-                    let playback = [PlaybackMode::Loop, PlaybackMode::Once, PlaybackMode::PingPong];
+                    let playback = [
+                        PlaybackMode::Loop,
+                        PlaybackMode::Once,
+                        PlaybackMode::PingPong,
+                    ];
                     track = track.playback(playback[random.usize(..3)]);
                 }
                 let fade = seconds(random);
@@ -219,7 +271,13 @@ impl Order {
         let now = controller.time();
         let ids: Vec<TrackId> = controller.tracks().map(AnimationTrack::id).collect();
         let id = |at: usize| ids.get(at % ids.len().max(1)).copied();
-        let curve = |ease: bool| if ease { TransitionCurve::EaseInEaseOut } else { TransitionCurve::Linear };
+        let curve = |ease: bool| {
+            if ease {
+                TransitionCurve::EaseInEaseOut
+            } else {
+                TransitionCurve::Linear
+            }
+        };
         match self {
             Self::Play(name) => {
                 controller.play(name.clone());
@@ -234,13 +292,21 @@ impl Order {
                 controller.switch(name.clone(), secs(*seconds));
             }
             Self::Queue(names, fade, looping) => {
-                controller.queue_mut().extend(names.iter().cloned()).set_fade(secs(*fade)).set_looping(*looping);
+                controller
+                    .queue_mut()
+                    .extend(names.iter().cloned())
+                    .set_fade(secs(*fade))
+                    .set_looping(*looping);
             }
             Self::Idle(name) => {
                 controller.queue_mut().set_idle_clip(name.clone());
             }
             Self::RestPose(rest) => {
-                let fallback = if *rest { QueueFallback::RestPose } else { QueueFallback::Stay };
+                let fallback = if *rest {
+                    QueueFallback::RestPose
+                } else {
+                    QueueFallback::Stay
+                };
                 controller.queue_mut().set_fallback(fallback);
             }
             Self::FadeOut(seconds) => controller.fade_out(secs(*seconds)),
@@ -254,33 +320,60 @@ impl Order {
             Self::Pause(false) => controller.resume(),
             Self::KeySpeed(at, speed, start, seconds, ease) => {
                 let Some(id) = id(*at) else { return };
-                controller.events_mut().key_speed(id, *speed, now + start, secs(*seconds), curve(*ease));
+                controller.events_mut().key_speed(
+                    id,
+                    *speed,
+                    now + start,
+                    secs(*seconds),
+                    curve(*ease),
+                );
             }
             Self::KeyWeight(at, weight, start, seconds, ease) => {
                 let Some(id) = id(*at) else { return };
-                controller.events_mut().key_weight(id, *weight, now + start, secs(*seconds), curve(*ease));
+                controller.events_mut().key_weight(
+                    id,
+                    *weight,
+                    now + start,
+                    secs(*seconds),
+                    curve(*ease),
+                );
             }
             Self::KeyEnabled(at, enabled, start) => {
                 let Some(id) = id(*at) else { return };
-                controller.events_mut().key_enabled(id, *enabled, now + start);
+                controller
+                    .events_mut()
+                    .key_enabled(id, *enabled, now + start);
             }
             Self::KeyPosition(at, position, start) => {
                 let Some(id) = id(*at) else { return };
-                controller.events_mut().key_position(id, *position, now + start);
+                controller
+                    .events_mut()
+                    .key_position(id, *position, now + start);
             }
             Self::KeyParameters(at, x, y, start) => {
                 let Some(id) = id(*at) else { return };
-                controller.events_mut().key_parameters(id, (*x, *y), now + start);
+                controller
+                    .events_mut()
+                    .key_parameters(id, (*x, *y), now + start);
             }
             Self::KeyBlend(blend, start, seconds) => {
-                controller.events_mut().key_priority_blend(*blend, now + start, secs(*seconds), curve(false));
+                controller.events_mut().key_priority_blend(
+                    *blend,
+                    now + start,
+                    secs(*seconds),
+                    curve(false),
+                );
             }
             Self::Track(track, seconds) => {
                 let id = controller.add_track(AnimationTrack::clone(track));
                 controller.fade_track(id, track.weight, secs(*seconds));
             }
             Self::PlayOver(track, fade_in, fade_out) => {
-                controller.play_over(AnimationTrack::clone(track), secs(*fade_in), secs(*fade_out));
+                controller.play_over(
+                    AnimationTrack::clone(track),
+                    secs(*fade_in),
+                    secs(*fade_out),
+                );
             }
             Self::FadeTrack(at, weight, seconds) => {
                 let Some(id) = id(*at) else { return };
@@ -309,8 +402,14 @@ impl Order {
 type Program = Vec<(Vec<Order>, f64)>;
 
 fn program(cast: &Cast, random: &mut Rng) -> Program {
-    let orders = |random: &mut Rng| (0..random.usize(1..4)).map(|_| Order::random(cast, random)).collect();
-    let mut program: Program = (0..random.usize(1..6)).map(|_| (orders(random), odd(random, 1.4))).collect();
+    let orders = |random: &mut Rng| {
+        (0..random.usize(1..4))
+            .map(|_| Order::random(cast, random))
+            .collect()
+    };
+    let mut program: Program = (0..random.usize(1..6))
+        .map(|_| (orders(random), odd(random, 1.4)))
+        .collect();
     program[0].0.insert(0, Order::Play(cast.name(random)));
     let track = AnimationTrack::new(cast.name(random)).weight(random.f32());
     program[0].0.insert(1, Order::Track(Box::new(track), 0.0));
@@ -327,7 +426,11 @@ struct Outcome {
 
 /// Runs a program, with the time of each part cut by `cut`.
 fn run(cast: &Cast, program: &Program, mut cut: impl FnMut() -> f64) -> Outcome {
-    let (mut controller, mut events, mut root) = (AnimationController::default(), Vec::new(), RootDelta::IDENTITY);
+    let (mut controller, mut events, mut root) = (
+        AnimationController::default(),
+        Vec::new(),
+        RootDelta::IDENTITY,
+    );
     controller.set_callback_limit(1_000_000);
     for (orders, seconds) in program {
         orders.iter().for_each(|order| order.give(&mut controller));
@@ -336,11 +439,19 @@ fn run(cast: &Cast, program: &Program, mut cut: impl FnMut() -> f64) -> Outcome 
             let dt = cut().min(left);
             // What is left of a part is no step of its own.
             let dt = if left - dt < 1e-6 { left } else { dt };
-            root = root.then(controller.advance_with_root_motion(dt, cast, &mut events).unwrap());
+            root = root.then(
+                controller
+                    .advance_with_root_motion(dt, cast, &mut events)
+                    .unwrap(),
+            );
             left -= dt;
         }
     }
-    Outcome { events, root, controller }
+    Outcome {
+        events,
+        root,
+        controller,
+    }
 }
 
 /// What an event says, without its moment, and its weight.
@@ -351,26 +462,53 @@ fn told(event: &PlaybackEvent) -> (String, f64) {
             let weight = f64::from(fired.weight);
             // Of two places that are one but for rounding.
             let place = (fired.clip_time * 1e5).round();
-            let what = (fired.track, fired.clip, fired.key, fired.kind, fired.name, fired.current, place);
+            let what = (
+                fired.track,
+                fired.clip,
+                fired.key,
+                fired.kind,
+                fired.name,
+                fired.current,
+                place,
+            );
             (format!("{what:?}"), weight)
         }
-        PlaybackEvent::Started { track, clip, space, .. } => (format!("started {:?}", (track, clip, space)), 0.0),
-        PlaybackEvent::Looped { track, clip, space, .. } => (format!("looped {:?}", (track, clip, space)), 0.0),
-        PlaybackEvent::Finished { track, clip, space, .. } => (format!("finished {:?}", (track, clip, space)), 0.0),
-        PlaybackEvent::CrossFadeFinished { track, clip, space, .. } => {
-            (format!("faded {:?}", (track, clip, space)), 0.0)
+        PlaybackEvent::Started {
+            track, clip, space, ..
+        } => (format!("started {:?}", (track, clip, space)), 0.0),
+        PlaybackEvent::Looped {
+            track, clip, space, ..
+        } => (format!("looped {:?}", (track, clip, space)), 0.0),
+        PlaybackEvent::Finished {
+            track, clip, space, ..
+        } => (format!("finished {:?}", (track, clip, space)), 0.0),
+        PlaybackEvent::CrossFadeFinished {
+            track, clip, space, ..
+        } => (format!("faded {:?}", (track, clip, space)), 0.0),
+        PlaybackEvent::UnknownClip { track, name, .. } => {
+            (format!("unknown {:?}", (track, name)), 0.0)
         }
-        PlaybackEvent::UnknownClip { track, name, .. } => (format!("unknown {:?}", (track, name)), 0.0),
-        other => (format!("{:?} {:?}", std::mem::discriminant(other), other.track()), 0.0),
+        other => (
+            format!("{:?} {:?}", std::mem::discriminant(other), other.track()),
+            0.0,
+        ),
     }
 }
 
 /// Returns what differs between two outcomes of one program.
 fn difference(a: &Outcome, b: &Outcome) -> Option<String> {
     let story = |outcome: &Outcome| {
-        let mut story: Vec<_> = outcome.events.iter().map(|event| (event.time(), told(event))).collect();
+        let mut story: Vec<_> = outcome
+            .events
+            .iter()
+            .map(|event| (event.time(), told(event)))
+            .collect();
         // What happens in one moment has no order that matters, but for what a track says itself: it is the same in both.
-        story.sort_by(|a, b| ((a.0 * 1e6).round(), &a.1.0).partial_cmp(&((b.0 * 1e6).round(), &b.1.0)).unwrap());
+        story.sort_by(|a, b| {
+            ((a.0 * 1e6).round(), &a.1.0)
+                .partial_cmp(&((b.0 * 1e6).round(), &b.1.0))
+                .unwrap()
+        });
         story
     };
     let (ours, theirs) = (story(a), story(b));
@@ -381,29 +519,61 @@ fn difference(a: &Outcome, b: &Outcome) -> Option<String> {
         }
     }
     if ours.len() != theirs.len() {
-        let (more, fewer) = if ours.len() > theirs.len() { (&ours, &theirs) } else { (&theirs, &ours) };
+        let (more, fewer) = if ours.len() > theirs.len() {
+            (&ours, &theirs)
+        } else {
+            (&theirs, &ours)
+        };
         return Some(format!("only one reports {:?}", more.get(fewer.len())));
     }
-    let apart = a.root.translation.distance(b.root.translation).max((a.root.turn - b.root.turn).abs());
+    let apart = a
+        .root
+        .translation
+        .distance(b.root.translation)
+        .max((a.root.turn - b.root.turn).abs());
     if apart > 2e-4 {
-        return Some(format!("root motion is {apart:e} apart: {:?} {:?}", a.root, b.root));
+        return Some(format!(
+            "root motion is {apart:e} apart: {:?} {:?}",
+            a.root, b.root
+        ));
     }
     let (ours, theirs) = (&a.controller, &b.controller);
     if ours.tracks().count() != theirs.tracks().count() || ours.current() != theirs.current() {
-        return Some(format!("other tracks: {:?} {:?}", ours.current(), theirs.current()));
+        return Some(format!(
+            "other tracks: {:?} {:?}",
+            ours.current(),
+            theirs.current()
+        ));
     }
     for (x, y) in ours.tracks().zip(theirs.tracks()) {
         let numbers = |track: &AnimationTrack| {
             let parameters = track.smoothed_parameters();
-            [track.unwrapped_position(), track.weight.into(), track.speed, parameters.x, parameters.y]
+            [
+                track.unwrapped_position(),
+                track.weight.into(),
+                track.speed,
+                parameters.x,
+                parameters.y,
+            ]
         };
-        let near = numbers(x).iter().zip(numbers(y)).all(|(x, y)| (x - y).abs() < 1e-5 * x.abs().max(1.0));
+        let near = numbers(x)
+            .iter()
+            .zip(numbers(y))
+            .all(|(x, y)| (x - y).abs() < 1e-5 * x.abs().max(1.0));
         if (x.id(), x.clip(), x.enabled) != (y.id(), y.clip(), y.enabled) || !near {
-            return Some(format!("track {:?} {:?} {:?}", x.id(), numbers(x), numbers(y)));
+            return Some(format!(
+                "track {:?} {:?} {:?}",
+                x.id(),
+                numbers(x),
+                numbers(y)
+            ));
         }
     }
     let inside = |controller: &AnimationController| -> Vec<String> {
-        controller.ranges().map(|range| format!("{:?}", (range.track, range.clip, range.key, range.name))).collect()
+        controller
+            .ranges()
+            .map(|range| format!("{:?}", (range.track, range.clip, range.key, range.name)))
+            .collect()
     };
     let sorted = |mut list: Vec<String>| {
         list.sort();
@@ -417,8 +587,9 @@ fn difference(a: &Outcome, b: &Outcome) -> Option<String> {
 fn swapped(a: &[(f64, (String, f64))], b: &[(f64, (String, f64))]) -> bool {
     let mut left: Vec<_> = b.iter().collect();
     a.iter().all(|x| {
-        let found =
-            left.iter().position(|y| x.1.0 == y.1.0 && (x.0 - y.0).abs() < 2e-6 && (x.1.1 - y.1.1).abs() < 1e-4);
+        let found = left.iter().position(|y| {
+            x.1.0 == y.1.0 && (x.0 - y.0).abs() < 2e-6 && (x.1.1 - y.1.1).abs() < 1e-4
+        });
         found.map(|at| left.remove(at)).is_some()
     })
 }
@@ -454,7 +625,10 @@ fn shrunk(cast: &Cast, mut program: Program, seed: u64) -> Program {
 }
 
 fn programs(few: usize) -> usize {
-    std::env::var("MARIONETTE_PROGRAMS").ok().and_then(|count| count.parse().ok()).unwrap_or(few)
+    std::env::var("MARIONETTE_PROGRAMS")
+        .ok()
+        .and_then(|count| count.parse().ok())
+        .unwrap_or(few)
 }
 
 #[test]
@@ -491,8 +665,10 @@ fn one_program() {
     for parts in 1..program.len() {
         for dt in [f64::INFINITY, 1.0 / 60.0] {
             let outcome = run(&cast, &program[..parts].to_vec(), || dt);
-            let tracks =
-                outcome.controller.tracks().map(|track| (track.id(), track.weight, track.unwrapped_position()));
+            let tracks = outcome
+                .controller
+                .tracks()
+                .map(|track| (track.id(), track.weight, track.unwrapped_position()));
             println!("{parts}: {:?}", tracks.collect::<Vec<_>>());
         }
     }
@@ -500,7 +676,13 @@ fn one_program() {
     let frames = run(&cast, &program, || 1.0 / 60.0);
     for outcome in [whole, frames] {
         println!("{:?}", outcome.root);
-        outcome.events.iter().for_each(|event| println!("{} {:?}", event.time(), told(event)));
-        outcome.controller.tracks().for_each(|track| println!("{track:?}"));
+        outcome
+            .events
+            .iter()
+            .for_each(|event| println!("{} {:?}", event.time(), told(event)));
+        outcome
+            .controller
+            .tracks()
+            .for_each(|track| println!("{track:?}"));
     }
 }

@@ -9,7 +9,9 @@ use std::{fs, path::Path};
 
 /// Runs a check on every file of a target's corpus.
 fn replay(target: &str, least: usize, check: fn(&[u8])) {
-    on_corpus(target, least, |source, input| keeps_the_promises(check, source, input));
+    on_corpus(target, least, |source, input| {
+        keeps_the_promises(check, source, input)
+    });
 }
 
 /// Runs a check on every file of a target's corpus with its blocks doubled, moved, removed and renumbered.
@@ -30,13 +32,21 @@ fn keeps_the_promises(check: fn(&[u8]), source: &[u8], input: &str) {
 }
 
 fn on_corpus(target: &str, least: usize, mut each: impl FnMut(&[u8], &str)) {
-    let folder = Path::new(file!()).with_extension("").join("corpus").join(target);
+    let folder = Path::new(file!())
+        .with_extension("")
+        .join("corpus")
+        .join(target);
     let mut inputs: Vec<_> = fs::read_dir(&folder)
         .unwrap_or_else(|error| panic!("{}: {error}", folder.display()))
         .map(|entry| entry.unwrap().path())
         .collect();
     inputs.sort();
-    assert!(inputs.len() >= least, "{} holds {} inputs", folder.display(), inputs.len());
+    assert!(
+        inputs.len() >= least,
+        "{} holds {} inputs",
+        folder.display(),
+        inputs.len()
+    );
     for input in inputs {
         each(&fs::read(&input).unwrap(), &input.display().to_string());
     }
@@ -77,7 +87,9 @@ fn every_recording_of_the_corpus_keeps_the_promises() {
 #[test]
 fn recordings_of_the_corpus_are_read() {
     let mut read = 0;
-    on_corpus("recording", 5, |source, _| read += usize::from(checks::recording_file(source).is_ok()));
+    on_corpus("recording", 5, |source, _| {
+        read += usize::from(checks::recording_file(source).is_ok())
+    });
     assert!(read >= 4, "{read}");
 }
 
@@ -91,7 +103,11 @@ fn recordings_with_any_bytes_changed_keep_the_promises() {
                 let at = random.below(bytes.len());
                 bytes[at] = random.below(256) as u8;
             }
-            keeps_the_promises(checks::recording, &bytes, &format!("{input} in round {round}"));
+            keeps_the_promises(
+                checks::recording,
+                &bytes,
+                &format!("{input} in round {round}"),
+            );
         }
     });
 }
@@ -117,10 +133,15 @@ fn every_controller_and_blend_space_of_the_corpus_plays() {
 /// `MARIONETTE_PLAYING` sets their number.
 #[test]
 fn whatever_is_accepted_plays() {
-    let count = std::env::var("MARIONETTE_PLAYING").ok().and_then(|count| count.parse().ok()).unwrap_or(500);
+    let count = std::env::var("MARIONETTE_PLAYING")
+        .ok()
+        .and_then(|count| count.parse().ok())
+        .unwrap_or(500);
     for seed in 0..count {
         let mut random = blocks::Random(seed);
-        let choices: Vec<u8> = (0..40 + random.below(300)).map(|_| random.below(256) as u8).collect();
+        let choices: Vec<u8> = (0..40 + random.below(300))
+            .map(|_| random.below(256) as u8)
+            .collect();
         keeps_the_promises(checks::playing, &choices, &format!("seed {seed}"));
     }
 }

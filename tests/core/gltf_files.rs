@@ -31,17 +31,29 @@ fn open(glb: &[u8]) -> Result<Imported, FormatError> {
 fn import(file: &File, expected: &[&str]) -> (Imported, Reference) {
     let imported = open(&file.glb()).unwrap_or_else(|error| panic!("{error}"));
     for warning in &imported.warnings {
-        assert!(expected.iter().any(|words| warning.message.contains(words)), "{warning}");
+        assert!(
+            expected.iter().any(|words| warning.message.contains(words)),
+            "{warning}"
+        );
     }
     for words in expected {
-        assert!(imported.warnings.iter().any(|w| w.message.contains(words)), "{words}: {:?}", imported.warnings);
+        assert!(
+            imported.warnings.iter().any(|w| w.message.contains(words)),
+            "{words}: {:?}",
+            imported.warnings
+        );
     }
-    (imported, Reference::new(file.json.clone(), file.bin.clone()))
+    (
+        imported,
+        Reference::new(file.json.clone(), file.bin.clone()),
+    )
 }
 
 /// How many variants a test tries: `few`, or what `MARIONETTE_GLTF_VARIANTS` says, for long runs.
 fn variants(few: u64) -> std::ops::Range<u64> {
-    let many = std::env::var("MARIONETTE_GLTF_VARIANTS").ok().and_then(|many| many.parse().ok());
+    let many = std::env::var("MARIONETTE_GLTF_VARIANTS")
+        .ok()
+        .and_then(|many| many.parse().ok());
     0..many.unwrap_or(few)
 }
 

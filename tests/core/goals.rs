@@ -4,7 +4,9 @@ use super::feet::walk::{angle, open};
 use bevy_marionette::{
     model::{JointIndex, SkeletalClip, Skeleton},
     pose::{ClipLayer, Evaluate, Scratch},
-    rig::{ChainIk, GoalAction, Ik, RigAction, RigJoints, RigScratch, RigState, TurnSpeeds, TwoBoneIk},
+    rig::{
+        ChainIk, GoalAction, Ik, RigAction, RigJoints, RigScratch, RigState, TurnSpeeds, TwoBoneIk,
+    },
 };
 use fastrand::Rng;
 use glam::{Affine3A, Quat, Vec3};
@@ -30,9 +32,14 @@ impl Scout {
     fn new() -> Self {
         let (_, (model, _)) = open("scout", |_| ());
         let skeleton = model.skeleton;
-        let clips: Vec<_> = model.clips.iter().map(|clip| clip.bind(&skeleton)).collect();
+        let clips: Vec<_> = model
+            .clips
+            .iter()
+            .map(|clip| clip.bind(&skeleton))
+            .collect();
         let arms = ["L", "R"].map(|side| {
-            ["upper_arm", "forearm", "hand"].map(|joint| skeleton.joint(&format!("{joint}.{side}")).unwrap())
+            ["upper_arm", "forearm", "hand"]
+                .map(|joint| skeleton.joint(&format!("{joint}.{side}")).unwrap())
         });
         let speeds = TurnSpeeds::new(&skeleton, &clips);
         Self {
@@ -49,7 +56,10 @@ impl Scout {
     }
 
     fn walk(&self) -> &SkeletalClip {
-        self.clips.iter().find(|clip| &*clip.timing.name == "walk").unwrap()
+        self.clips
+            .iter()
+            .find(|clip| &*clip.timing.name == "walk")
+            .unwrap()
     }
 
     /// The walk at the present time.
@@ -67,11 +77,25 @@ impl Scout {
         let action = RigAction {
             dt: Duration::from_secs_f64(seconds),
             teleported: self.teleported,
-            goals: goals.iter().map(|&ik| GoalAction { turn_limit: self.turn_limit, ..GoalAction::new(ik) }).collect(),
+            goals: goals
+                .iter()
+                .map(|&ik| GoalAction {
+                    turn_limit: self.turn_limit,
+                    ..GoalAction::new(ik)
+                })
+                .collect(),
             ..RigAction::default()
         };
-        let joints = RigJoints { turn_speeds: Some(&self.speeds), ..RigJoints::default() };
-        action.run(&joints, &mut self.state, &mut self.scratch, &mut scratch.pose_mut(&self.skeleton));
+        let joints = RigJoints {
+            turn_speeds: Some(&self.speeds),
+            ..RigJoints::default()
+        };
+        action.run(
+            &joints,
+            &mut self.state,
+            &mut self.scratch,
+            &mut scratch.pose_mut(&self.skeleton),
+        );
         scratch
     }
 
@@ -81,7 +105,9 @@ impl Scout {
 
     fn rotations(&self, pose: &mut Scratch) -> Vec<Quat> {
         let pose = pose.pose_mut(&self.skeleton);
-        (0..self.skeleton.len() as JointIndex).map(|joint| pose.rotation(joint)).collect()
+        (0..self.skeleton.len() as JointIndex)
+            .map(|joint| pose.rotation(joint))
+            .collect()
     }
 
     /// The fastest that each joint turns in any clip, in radians per second.
@@ -91,7 +117,8 @@ impl Scout {
             let mut before: Option<Vec<Quat>> = None;
             for i in 0..=(clip.timing.duration * 240.0) as usize {
                 let mut scratch = Scratch::default();
-                Evaluate::new(&self.skeleton, &[ClipLayer::new(clip, i as f64 / 240.0)]).run(&mut scratch);
+                Evaluate::new(&self.skeleton, &[ClipLayer::new(clip, i as f64 / 240.0)])
+                    .run(&mut scratch);
                 let now = self.rotations(&mut scratch);
                 for (joint, before) in before.iter().flatten().enumerate() {
                     fastest[joint] = fastest[joint].max(angle(*before, now[joint]) * 240.0);
@@ -112,9 +139,16 @@ fn before_her(random: &mut Rng, arm: usize) -> Vec3 {
     let shoulder = Vec3::new([-0.18, 0.18][arm], 1.42, 0.0);
     let place = std::iter::repeat_with(|| {
         let aside = [-1.0, 1.0][arm];
-        Vec3::new(aside * (0.35 - 0.6 * random.f32()), 0.9 + 0.7 * random.f32(), -0.15 - 0.25 * random.f32())
+        Vec3::new(
+            aside * (0.35 - 0.6 * random.f32()),
+            0.9 + 0.7 * random.f32(),
+            -0.15 - 0.25 * random.f32(),
+        )
     });
-    place.take(1000).find(|place| (0.2..0.42).contains(&place.distance(shoulder))).unwrap()
+    place
+        .take(1000)
+        .find(|place| (0.2..0.42).contains(&place.distance(shoulder)))
+        .unwrap()
 }
 
 #[test]
@@ -122,8 +156,15 @@ fn the_fastest_turns_are_those_of_the_clips() {
     let scout = Scout::new();
     let mut least = f32::INFINITY;
     for (joint, fastest) in scout.fastest().into_iter().enumerate() {
-        let (speed, fastest) = (scout.speeds.of(joint as JointIndex), fastest.max(TurnSpeeds::SLOWEST));
-        assert!(speed < 1.02 * fastest, "{}: {speed} of {fastest}", scout.skeleton.name(joint as JointIndex));
+        let (speed, fastest) = (
+            scout.speeds.of(joint as JointIndex),
+            fastest.max(TurnSpeeds::SLOWEST),
+        );
+        assert!(
+            speed < 1.02 * fastest,
+            "{}: {speed} of {fastest}",
+            scout.skeleton.name(joint as JointIndex)
+        );
         least = least.min(speed / fastest);
     }
     assert!(least > 0.9, "{least}");
@@ -142,7 +183,10 @@ fn no_joint_turns_faster_than_one_and_a_half_times_the_clips_whatever_goals_do()
 /// Lets goals come, go, jump and fade at random for minutes. Returns how fast the arms' joints turn at most, as multiples of
 /// the fastest in the clips.
 fn fastest_turns(turn_limit: f32) -> [[f32; 3]; 2] {
-    let mut scout = Scout { turn_limit, ..Scout::new() };
+    let mut scout = Scout {
+        turn_limit,
+        ..Scout::new()
+    };
     let fastest = scout.fastest();
     let mut random = Rng::with_seed(7);
     let mut most = vec![0.0_f32; scout.skeleton.len()];
@@ -160,8 +204,12 @@ fn fastest_turns(turn_limit: f32) -> [[f32; 3]; 2] {
                 goals[arm] = match random.u32(..5) {
                     0 => None,
                     1 | 2 => Some(TwoBoneIk {
-                        pole: random.bool().then(|| Vec3::new(2.0 * random.f32() - 1.0, 0.8, 0.6)),
-                        tip_rotation: random.bool().then(|| Quat::from_rotation_x(3.0 * random.f32())),
+                        pole: random
+                            .bool()
+                            .then(|| Vec3::new(2.0 * random.f32() - 1.0, 0.8, 0.6)),
+                        tip_rotation: random
+                            .bool()
+                            .then(|| Quat::from_rotation_x(3.0 * random.f32())),
                         ..scout.reach(arm, before_her(&mut random, arm))
                     }),
                     _ => goals[arm],
@@ -178,15 +226,23 @@ fn fastest_turns(turn_limit: f32) -> [[f32; 3]; 2] {
                 (*weight - FRAME / 0.4).max(*target)
             };
         }
-        let goals = goals.iter().zip(fades).filter_map(|(goal, (weight, _))| Some((goal.as_ref()?, weight as f32)));
+        let goals = goals
+            .iter()
+            .zip(fades)
+            .filter_map(|(goal, (weight, _))| Some((goal.as_ref()?, weight as f32)));
         let goals: Vec<_> = goals
-            .map(|(goal, weight)| Ik::TwoBone(TwoBoneIk { weight: weight * weight * (3.0 - 2.0 * weight), ..*goal }))
+            .map(|(goal, weight)| {
+                Ik::TwoBone(TwoBoneIk {
+                    weight: weight * weight * (3.0 - 2.0 * weight),
+                    ..*goal
+                })
+            })
             .collect();
         let mut pose = scout.step(FRAME, &goals);
         let now = scout.rotations(&mut pose);
         for (joint, (before, now)) in last.iter().zip(&now).enumerate() {
-            most[joint] =
-                most[joint].max(angle(*before, *now) / FRAME as f32 / fastest[joint].max(TurnSpeeds::SLOWEST));
+            most[joint] = most[joint]
+                .max(angle(*before, *now) / FRAME as f32 / fastest[joint].max(TurnSpeeds::SLOWEST));
         }
         last = now;
         if let [Ik::TwoBone(goal), ..] = goals[..] {
@@ -196,16 +252,29 @@ fn fastest_turns(turn_limit: f32) -> [[f32; 3]; 2] {
         }
         assert!(step == 0 || now_is_unit(&last));
     }
-    let elsewhere = (0..most.len()).filter(|joint| !scout.arms.iter().flatten().any(|arm| usize::from(*arm) == *joint));
-    assert!(elsewhere.map(|joint| most[joint]).all(|most| most <= 1.02), "other joints are as in the clip");
-    let arms = scout.arms.map(|arm| arm.map(|joint| most[usize::from(joint)]));
+    let elsewhere = (0..most.len()).filter(|joint| {
+        !scout
+            .arms
+            .iter()
+            .flatten()
+            .any(|arm| usize::from(*arm) == *joint)
+    });
+    assert!(
+        elsewhere.map(|joint| most[joint]).all(|most| most <= 1.02),
+        "other joints are as in the clip"
+    );
+    let arms = scout
+        .arms
+        .map(|arm| arm.map(|joint| most[usize::from(joint)]));
     println!("{arms:?}, of {reached} frames at the goal");
     assert!(reached > 2000, "{reached}");
     arms
 }
 
 fn now_is_unit(rotations: &[Quat]) -> bool {
-    rotations.iter().all(|rotation| (rotation.length() - 1.0).abs() < 1e-4)
+    rotations
+        .iter()
+        .all(|rotation| (rotation.length() - 1.0).abs() < 1e-4)
 }
 
 #[test]
@@ -215,14 +284,26 @@ fn a_limb_comes_to_its_goal_follows_it_exactly_and_returns_to_the_clips_bit_by_b
     let mut longest = 0;
     for _ in 0..60 {
         scout.step(FRAME, &[]);
-        assert_eq!(scout.state, RigState::default(), "nothing is kept without goals");
+        assert_eq!(
+            scout.state,
+            RigState::default(),
+            "nothing is kept without goals"
+        );
         let target = before_her(&mut random, 1);
         // Without a pole, the elbow bends as in the walk, which can turn the arm at any speed.
         let pole = Some(Vec3::new(1.5, 0.6, 0.0));
-        let goal = |scout: &Scout, to: Vec3| [Ik::TwoBone(TwoBoneIk { pole, ..scout.reach(1, to) })];
+        let goal = |scout: &Scout, to: Vec3| {
+            [Ik::TwoBone(TwoBoneIk {
+                pole,
+                ..scout.reach(1, to)
+            })]
+        };
         let goals = goal(&scout, target);
         let mut first = scout.step(FRAME, &goals);
-        assert!(hand_of(&scout, 1, &mut first).distance(target) > 0.02, "it is not there at once");
+        assert!(
+            hand_of(&scout, 1, &mut first).distance(target) > 0.02,
+            "it is not there at once"
+        );
         let mut frames = 0;
         while scout.state.goals.is_turning() {
             scout.step(FRAME, &goals);
@@ -256,12 +337,19 @@ fn without_a_limit_or_after_a_teleport_a_limb_is_at_its_goal_at_once() {
     let mut scout = Scout::new();
     let mut random = Rng::with_seed(5);
     for case in 0..200 {
-        (scout.turn_limit, scout.teleported) = if case % 2 == 0 { (f32::INFINITY, false) } else { (1.0, true) };
+        (scout.turn_limit, scout.teleported) = if case % 2 == 0 {
+            (f32::INFINITY, false)
+        } else {
+            (1.0, true)
+        };
         let target = before_her(&mut random, 0);
         let goals = [Ik::TwoBone(scout.reach(0, target))];
         let mut pose = scout.step(FRAME, &goals);
         let miss = hand_of(&scout, 0, &mut pose).distance(target);
-        assert!(miss < 1e-4 && !scout.state.goals.is_turning(), "case {case}: {miss}");
+        assert!(
+            miss < 1e-4 && !scout.state.goals.is_turning(),
+            "case {case}: {miss}"
+        );
     }
 }
 
@@ -291,25 +379,44 @@ fn a_restored_state_goes_on_with_the_same_bits() {
     let mut scout = Scout::new();
     let [near, far] = [Vec3::new(0.2, 1.2, -0.3), Vec3::new(-0.3, 1.5, -0.2)];
     let neck = scout.skeleton.joint("neck").unwrap();
-    let goals = |scout: &Scout, to| [Ik::Chain(ChainIk::new(neck, 2, to)), Ik::TwoBone(scout.reach(1, to))];
+    let goals = |scout: &Scout, to| {
+        [
+            Ik::Chain(ChainIk::new(neck, 2, to)),
+            Ik::TwoBone(scout.reach(1, to)),
+        ]
+    };
     let [at_near, at_far] = [near, far].map(|place| goals(&scout, place));
     for _ in 0..40 {
         scout.step(FRAME, &at_near);
     }
     scout.step(FRAME, &at_far);
     let (saved, time) = (ron::to_string(&scout.state).unwrap(), scout.time);
-    let run = |scout: &mut Scout| (0..40).map(|_| scout.step(FRAME, &at_far).model().to_vec()).collect::<Vec<_>>();
+    let run = |scout: &mut Scout| {
+        (0..40)
+            .map(|_| scout.step(FRAME, &at_far).model().to_vec())
+            .collect::<Vec<_>>()
+    };
     let first: Vec<Vec<Affine3A>> = run(&mut scout);
     (scout.state, scout.time) = (ron::from_str(&saved).unwrap(), time);
     assert_eq!(run(&mut scout), first);
     // What a file says may be anything.
-    for (field, odd) in
-        [("turn_limit:", "NaN"), ("turn_limit:", "-inf"), ("joint:", "999"), ("shown:(", "1e38"), ("shown:(", "NaN")]
-    {
+    for (field, odd) in [
+        ("turn_limit:", "NaN"),
+        ("turn_limit:", "-inf"),
+        ("joint:", "999"),
+        ("shown:(", "1e38"),
+        ("shown:(", "NaN"),
+    ] {
         let with_odd = |rest: &str| format!("{field}{odd}{}", &rest[rest.find(',').unwrap()..]);
         let (first, rest) = saved.split_once(field).unwrap();
         let odd = first.to_owned() + &rest.split(field).map(with_odd).collect::<String>();
         (scout.state, scout.time) = (ron::from_str(&odd).unwrap(), time);
-        assert!(run(&mut scout).iter().flatten().all(|joint| joint.is_finite()), "{odd}");
+        assert!(
+            run(&mut scout)
+                .iter()
+                .flatten()
+                .all(|joint| joint.is_finite()),
+            "{odd}"
+        );
     }
 }

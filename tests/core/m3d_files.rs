@@ -7,7 +7,9 @@ mod written;
 
 use bevy_marionette::format::{
     FormatError,
-    m3d::{Dialect, M3d, M3dBone, M3dClip, M3dKey, M3dMaterial, M3dSubset, M3dVertex, parse, write},
+    m3d::{
+        Dialect, M3d, M3dBone, M3dClip, M3dKey, M3dMaterial, M3dSubset, M3dVertex, parse, write,
+    },
 };
 use proptest::prelude::*;
 
@@ -302,7 +304,14 @@ const SAMPLES: [&str; 5] = [DX12, DX11, DX10, IMM, HOME_MADE];
 /// The model of a text without any fault.
 fn sound(text: &str) -> M3d {
     let parsed = parse("sample.m3d", text.as_bytes()).unwrap_or_else(|e| panic!("{e}"));
-    assert_eq!(parsed.warnings.iter().map(ToString::to_string).collect::<Vec<_>>(), Vec::<String>::new());
+    assert_eq!(
+        parsed
+            .warnings
+            .iter()
+            .map(ToString::to_string)
+            .collect::<Vec<_>>(),
+        Vec::<String>::new()
+    );
     assert_promises(&parsed.value);
     parsed.value.into_inner()
 }
@@ -311,7 +320,10 @@ fn sound(text: &str) -> M3d {
 fn repaired(text: &str) -> (M3d, Vec<String>) {
     let parsed = parse("sample.m3d", text.as_bytes()).unwrap_or_else(|e| panic!("{e}"));
     assert_promises(&parsed.value);
-    (parsed.value.into_inner(), parsed.warnings.iter().map(ToString::to_string).collect())
+    (
+        parsed.value.into_inner(),
+        parsed.warnings.iter().map(ToString::to_string).collect(),
+    )
 }
 
 fn refused(text: impl AsRef<[u8]>) -> FormatError {
@@ -326,19 +338,54 @@ fn edited(text: &str, from: &str, to: &str) -> String {
 
 /// What the documentation of [`M3d`] promises.
 fn assert_promises(m: &M3d) {
-    let (vertices, triangles, bones) = (m.vertices.len() as u64, m.triangles.len() as u64, m.bones.len());
+    let (vertices, triangles, bones) = (
+        m.vertices.len() as u64,
+        m.triangles.len() as u64,
+        m.bones.len(),
+    );
     for s in &m.subsets {
-        assert!(u64::from(s.vertex_start) + u64::from(s.vertex_count) <= vertices, "{s:?}");
-        assert!(u64::from(s.face_start) + u64::from(s.face_count) <= triangles, "{s:?}");
+        assert!(
+            u64::from(s.vertex_start) + u64::from(s.vertex_count) <= vertices,
+            "{s:?}"
+        );
+        assert!(
+            u64::from(s.face_start) + u64::from(s.face_count) <= triangles,
+            "{s:?}"
+        );
     }
-    assert!(m.triangles.as_flattened().iter().all(|&i| u64::from(i) < vertices));
+    assert!(
+        m.triangles
+            .as_flattened()
+            .iter()
+            .all(|&i| u64::from(i) < vertices)
+    );
     for material in &m.materials {
-        let colors = [material.fresnel0, material.specular, material.ambient, material.reflectivity];
-        let colors = colors.into_iter().flatten().chain([material.diffuse]).flatten();
-        assert!(colors.chain(material.roughness).chain(material.specular_power).all(f32::is_finite));
+        let colors = [
+            material.fresnel0,
+            material.specular,
+            material.ambient,
+            material.reflectivity,
+        ];
+        let colors = colors
+            .into_iter()
+            .flatten()
+            .chain([material.diffuse])
+            .flatten();
+        assert!(
+            colors
+                .chain(material.roughness)
+                .chain(material.specular_power)
+                .all(f32::is_finite)
+        );
     }
     for v in &m.vertices {
-        let numbers = v.position.iter().chain(&v.tangent).chain(&v.normal).chain(&v.tex_coord).chain(&v.weights);
+        let numbers = v
+            .position
+            .iter()
+            .chain(&v.tangent)
+            .chain(&v.normal)
+            .chain(&v.tex_coord)
+            .chain(&v.weights);
         assert!(numbers.copied().all(f32::is_finite));
         if bones == 0 {
             assert_eq!((v.weights, v.bones), ([0.0; 4], [0; 4]));
@@ -347,16 +394,31 @@ fn assert_promises(m: &M3d) {
         }
     }
     for (index, bone) in m.bones.iter().enumerate() {
-        assert!(bone.offset.as_flattened().iter().copied().all(f32::is_finite));
-        let ancestors = std::iter::successors(Some(index), |&at| m.bones[at].parent.map(|p| p as usize));
-        assert!(ancestors.take(bones + 1).count() <= bones, "bone {index} has no root");
+        assert!(
+            bone.offset
+                .as_flattened()
+                .iter()
+                .copied()
+                .all(f32::is_finite)
+        );
+        let ancestors =
+            std::iter::successors(Some(index), |&at| m.bones[at].parent.map(|p| p as usize));
+        assert!(
+            ancestors.take(bones + 1).count() <= bones,
+            "bone {index} has no root"
+        );
     }
     for clip in &m.clips {
         assert_eq!(clip.bones.len(), bones);
         for keys in &clip.bones {
             assert!(keys.is_sorted_by(|a, b| a.time <= b.time));
             for key in keys {
-                let numbers = key.translation.iter().chain(&key.scale).chain(&key.rotation).chain([&key.time]);
+                let numbers = key
+                    .translation
+                    .iter()
+                    .chain(&key.scale)
+                    .chain(&key.rotation)
+                    .chain([&key.time]);
                 assert!(numbers.copied().all(f32::is_finite));
             }
         }

@@ -36,6 +36,11 @@ use std::path::{Path, PathBuf};
 
 /// Returns the path of a file or folder in `assets/`.
 fn asset(name: &str) -> PathBuf {
-    let mut folders = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().map(|folder| folder.join("assets"));
-    folders.find(|assets| assets.is_dir()).expect("the repository has sample assets").join(name)
+    let mut folders = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .ancestors()
+        .map(|folder| folder.join("assets"));
+    folders
+        .find(|assets| assets.is_dir())
+        .expect("the repository has sample assets")
+        .join(name)
 }

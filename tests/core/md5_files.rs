@@ -11,11 +11,13 @@ use bevy_marionette::{
     format::{
         Checked, Document,
         md5::{
-            Md5Anim, Md5AnimJoint, Md5Joint, Md5Mesh, Md5Submesh, Md5Vertex, Md5Weight, parse_anim, parse_mesh,
-            write_anim, write_mesh,
+            Md5Anim, Md5AnimJoint, Md5Joint, Md5Mesh, Md5Submesh, Md5Vertex, Md5Weight, parse_anim,
+            parse_mesh, write_anim, write_mesh,
         },
     },
-    import::{Hand, ImportSettings, Imported, UpAxis, clip_from_md5, from_md5, to_md5_anim, to_md5_mesh},
+    import::{
+        Hand, ImportSettings, Imported, UpAxis, clip_from_md5, from_md5, to_md5_anim, to_md5_mesh,
+    },
     model::{Model, SkeletalClip},
 };
 use glam::{DAffine3, DQuat, DVec3, Mat3, Vec3};
@@ -52,10 +54,15 @@ fn pose_of_anim(mesh: &Md5Mesh, anim: &Md5Anim, frame: usize, part: f64) -> Vec<
         // Spherical, the short way round.
         let rotation = q.slerp(to_q, part);
         let local = DAffine3::from_rotation_translation(rotation, p.lerp(to_p, part));
-        anim.joints[joint].parent.map_or(local, |parent| model(anim, parent as usize, frame, part) * local)
+        anim.joints[joint].parent.map_or(local, |parent| {
+            model(anim, parent as usize, frame, part) * local
+        })
     }
     let find = |name: &str| anim.joints.iter().position(|j| j.name == name).unwrap();
-    mesh.joints.iter().map(|j| model(anim, find(&j.name), frame, part)).collect()
+    mesh.joints
+        .iter()
+        .map(|j| model(anim, find(&j.name), frame, part))
+        .collect()
 }
 
 /// All vertices of a file in a pose, in the file's axes.
@@ -63,10 +70,15 @@ fn formula(mesh: &Md5Mesh, pose: &[DAffine3]) -> Vec<DVec3> {
     let of_vertex = |submesh: &Md5Submesh, v: &Md5Vertex| {
         let weights = &submesh.weights[v.first_weight as usize..][..v.weight_count as usize];
         let sum: f64 = weights.iter().map(|w| f64::from(w.bias)).sum();
-        let point = |w: &Md5Weight| pose[w.joint as usize].transform_point3(vector(w.position)) * f64::from(w.bias);
+        let point = |w: &Md5Weight| {
+            pose[w.joint as usize].transform_point3(vector(w.position)) * f64::from(w.bias)
+        };
         weights.iter().map(point).sum::<DVec3>() / sum
     };
-    mesh.meshes.iter().flat_map(|s| s.vertices.iter().map(move |v| of_vertex(s, v))).collect()
+    mesh.meshes
+        .iter()
+        .flat_map(|s| s.vertices.iter().map(move |v| of_vertex(s, v)))
+        .collect()
 }
 
 /// From the file's axes to Bevy's.
@@ -84,14 +96,19 @@ fn pose_of_clip(model: &Model, clip: Option<(&SkeletalClip, usize, f64)>) -> Vec
     for joint in 0..skeleton.len() {
         let mut local = skeleton.rest_of(joint as u16);
         if let Some((clip, frame, part)) = clip.filter(|(clip, ..)| clip.animates(joint)) {
-            let (a, b) =
-                (clip.transform_at(joint, frame), clip.transform_at(joint, (frame + 1).min(clip.frame_count() - 1)));
+            let (a, b) = (
+                clip.transform_at(joint, frame),
+                clip.transform_at(joint, (frame + 1).min(clip.frame_count() - 1)),
+            );
             local.translation = a.translation.lerp(b.translation, part as f32);
             local.rotation = a.rotation.lerp(b.rotation, part as f32);
         }
         let rotation = local.rotation.as_dquat().normalize();
-        let local =
-            DAffine3::from_scale_rotation_translation(local.scale.as_dvec3(), rotation, local.translation.as_dvec3());
+        let local = DAffine3::from_scale_rotation_translation(
+            local.scale.as_dvec3(),
+            rotation,
+            local.translation.as_dvec3(),
+        );
         out.push(skeleton.parents()[joint].map_or(local, |p| out[usize::from(p)] * local));
     }
     out
@@ -103,7 +120,11 @@ fn skin_matrices(model: &Model, pose: &[DAffine3]) -> Vec<DAffine3> {
         .zip(model.skeleton.inverse_bind())
         .map(|(joint, inverse)| {
             let matrix = Mat3::from(inverse.matrix3).as_dmat3();
-            *joint * DAffine3::from_mat3_translation(matrix, Vec3::from(inverse.translation).as_dvec3())
+            *joint
+                * DAffine3::from_mat3_translation(
+                    matrix,
+                    Vec3::from(inverse.translation).as_dvec3(),
+                )
         })
         .collect()
 }
@@ -116,13 +137,26 @@ fn skinned(model: &Model, pose: &[DAffine3]) -> Vec<(usize, DVec3)> {
         let of_joint = |joint: &u16| palette[usize::from(*joint)];
         let mut palette: Vec<DAffine3> = part.palette.iter().map(of_joint).collect();
         for shares in part.combined_joints.iter() {
-            palette.push(mean(shares.iter().map(|&(slot, share)| (palette[usize::from(slot)], share))));
+            palette.push(mean(
+                shares
+                    .iter()
+                    .map(|&(slot, share)| (palette[usize::from(slot)], share)),
+            ));
         }
-        for ((position, influences), &source) in part.positions.iter().zip(&part.influences).zip(&part.source_vertices)
+        for ((position, influences), &source) in part
+            .positions
+            .iter()
+            .zip(&part.influences)
+            .zip(&part.source_vertices)
         {
-            let matrices = influences.palette.map(|slot| palette.get(usize::from(slot)).copied().unwrap_or_default());
+            let matrices = influences
+                .palette
+                .map(|slot| palette.get(usize::from(slot)).copied().unwrap_or_default());
             let matrix = mean(matrices.into_iter().zip(influences.weights));
-            out.push((source as usize, matrix.transform_point3(position.as_dvec3())));
+            out.push((
+                source as usize,
+                matrix.transform_point3(position.as_dvec3()),
+            ));
         }
     }
     out
@@ -139,7 +173,9 @@ fn mean(matrices: impl Iterator<Item = (DAffine3, f32)>) -> DAffine3 {
 }
 
 fn largest_distance(skin: &[(usize, DVec3)], truth: &[DVec3]) -> f64 {
-    skin.iter().map(|&(source, p)| p.distance(to_bevy(truth[source]))).fold(0.0, f64::max)
+    skin.iter()
+        .map(|&(source, p)| p.distance(to_bevy(truth[source])))
+        .fold(0.0, f64::max)
 }
 
 fn assert_sound(model: &Model) {
@@ -149,19 +185,48 @@ fn assert_sound(model: &Model) {
     assert_eq!(names.len(), model.parts.len(), "names repeat");
     for part in &model.parts {
         let n = part.positions.len();
-        assert_eq!([part.normals.len(), part.tangents.len(), part.tex_coords.len()], [n; 3]);
+        assert_eq!(
+            [
+                part.normals.len(),
+                part.tangents.len(),
+                part.tex_coords.len()
+            ],
+            [n; 3]
+        );
         assert_eq!([part.influences.len(), part.source_vertices.len()], [n; 2]);
         assert!(part.positions.iter().all(|p| p.is_finite()));
         assert!(part.normals.iter().all(|n| n.is_normalized()));
-        assert!(part.tangents.iter().all(|t| t.truncate().is_normalized() && t.w.abs() == 1.0));
-        assert!(part.triangles.as_flattened().iter().all(|&v| (v as usize) < n));
-        assert!(!part.triangles.is_empty() && part.palette_len() <= 256 && part.material < model.materials.len());
+        assert!(
+            part.tangents
+                .iter()
+                .all(|t| t.truncate().is_normalized() && t.w.abs() == 1.0)
+        );
+        assert!(
+            part.triangles
+                .as_flattened()
+                .iter()
+                .all(|&v| (v as usize) < n)
+        );
+        assert!(
+            !part.triangles.is_empty()
+                && part.palette_len() <= 256
+                && part.material < model.materials.len()
+        );
         for influences in &part.influences {
             assert!((influences.weights.iter().sum::<f32>() - 1.0).abs() < 1e-5);
             assert!(influences.weights.is_sorted_by(|a, b| a >= b) && influences.weights[3] >= 0.0);
-            assert!(influences.palette.iter().all(|&slot| usize::from(slot) < part.palette_len()));
+            assert!(
+                influences
+                    .palette
+                    .iter()
+                    .all(|&slot| usize::from(slot) < part.palette_len())
+            );
         }
-        assert!(part.palette.iter().all(|&joint| usize::from(joint) < model.skeleton.len()));
+        assert!(
+            part.palette
+                .iter()
+                .all(|&joint| usize::from(joint) < model.skeleton.len())
+        );
     }
 }
 
@@ -177,7 +242,10 @@ impl Chance {
     }
 
     fn rotation(&mut self, most: f64) -> DQuat {
-        DQuat::from_axis_angle((self.vector() + DVec3::splat(1e-3)).normalize(), self.0.f64() * most)
+        DQuat::from_axis_angle(
+            (self.vector() + DVec3::splat(1e-3)).normalize(),
+            self.0.f64() * most,
+        )
     }
 
     /// x, y, z of a rotation as MD5 writes it.
@@ -200,12 +268,19 @@ impl Chance {
         }
         let bound = pose_of_joints(&mesh);
         for submesh in 0..2 {
-            let mut out = Md5Submesh { shader: format!("skins/part{submesh}.tga"), ..Md5Submesh::default() };
+            let mut out = Md5Submesh {
+                shader: format!("skins/part{submesh}.tga"),
+                ..Md5Submesh::default()
+            };
             // A ball of rings, clockwise from outside.
             let (rings, sides) = (8u32, 12u32);
             for (ring, side) in (0..=rings).flat_map(|r| (0..=sides).map(move |s| (r, s))) {
-                let (u, v) = (f64::from(side) / f64::from(sides), f64::from(ring) / f64::from(rings));
-                let (longitude, latitude) = (u * std::f64::consts::TAU, (v - 0.5) * std::f64::consts::PI);
+                let (u, v) = (
+                    f64::from(side) / f64::from(sides),
+                    f64::from(ring) / f64::from(rings),
+                );
+                let (longitude, latitude) =
+                    (u * std::f64::consts::TAU, (v - 0.5) * std::f64::consts::PI);
                 let point = DVec3::new(
                     longitude.cos() * latitude.cos(),
                     longitude.sin() * latitude.cos(),
@@ -216,14 +291,26 @@ impl Chance {
                 self.0.shuffle(&mut chosen);
                 let first_weight = out.weights.len() as u32;
                 for &joint in &chosen[..count] {
-                    let position = bound[joint].inverse().transform_point3(point).as_vec3().into();
-                    out.weights.push(Md5Weight { joint: joint as u32, bias: self.0.f32() + 0.1, position });
+                    let position = bound[joint]
+                        .inverse()
+                        .transform_point3(point)
+                        .as_vec3()
+                        .into();
+                    out.weights.push(Md5Weight {
+                        joint: joint as u32,
+                        bias: self.0.f32() + 0.1,
+                        position,
+                    });
                 }
                 let of_vertex = &mut out.weights[first_weight as usize..];
                 let sum: f32 = of_vertex.iter().map(|w| w.bias).sum();
                 of_vertex.iter_mut().for_each(|w| w.bias /= sum);
                 let tex_coord = [u as f32, v as f32];
-                out.vertices.push(Md5Vertex { tex_coord, first_weight, weight_count: count as u32 });
+                out.vertices.push(Md5Vertex {
+                    tex_coord,
+                    first_weight,
+                    weight_count: count as u32,
+                });
                 if ring < rings && side < sides {
                     let (a, b) = (ring * (sides + 1) + side, (ring + 1) * (sides + 1) + side);
                     out.triangles.extend([[a, b, a + 1], [a + 1, b, b + 1]]);
@@ -234,7 +321,8 @@ impl Chance {
         if turned > 0.0 {
             for joint in 0..joints {
                 let q = self.rotation(turned) * quaternion(mesh.joints[joint].orientation);
-                mesh.joints[joint].orientation = (if q.w > 0.0 { -q } else { q }).as_quat().xyz().into();
+                mesh.joints[joint].orientation =
+                    (if q.w > 0.0 { -q } else { q }).as_quat().xyz().into();
                 let moved = vector(mesh.joints[joint].position) + self.vector() * turned;
                 mesh.joints[joint].position = moved.as_vec3().into();
             }
@@ -247,21 +335,34 @@ impl Chance {
         let mut order: Vec<usize> = (0..mesh.joints.len()).collect();
         self.0.shuffle(&mut order);
         let place = |joint: u32| order.iter().position(|&j| j == joint as usize).unwrap() as u32;
-        let mut anim = Md5Anim { frame_rate: 30.0, ..Md5Anim::default() };
+        let mut anim = Md5Anim {
+            frame_rate: 30.0,
+            ..Md5Anim::default()
+        };
         for &joint in &order {
             let Md5Joint { name, parent, .. } = &mesh.joints[joint];
             // Rotations whole or not at all: a part of one need not be a rotation.
             let flags = self.0.u32(0..8) | if self.0.bool() { 56 } else { 0 };
             let start = anim.components;
             anim.components += flags.count_ones();
-            anim.joints.push(Md5AnimJoint { name: name.clone(), parent: parent.map(place), flags, start });
-            anim.base_frame.push([self.vector().as_vec3().into(), self.orientation(3.0)]);
+            anim.joints.push(Md5AnimJoint {
+                name: name.clone(),
+                parent: parent.map(place),
+                flags,
+                start,
+            });
+            anim.base_frame
+                .push([self.vector().as_vec3().into(), self.orientation(3.0)]);
         }
         for _ in 0..frames {
             for joint in &anim.joints {
                 let numbers = [self.vector().as_vec3().into(), self.orientation(3.0)];
                 let numbers: &[f32] = numbers.as_flattened();
-                anim.frames.extend((0..6).filter(|bit| joint.flags & (1 << bit) != 0).map(|bit| numbers[bit]));
+                anim.frames.extend(
+                    (0..6)
+                        .filter(|bit| joint.flags & (1 << bit) != 0)
+                        .map(|bit| numbers[bit]),
+                );
             }
         }
         if anim.components == 0 {
@@ -281,7 +382,11 @@ impl Chance {
             flags: 63,
             start: i * 6,
         };
-        let mut anim = Md5Anim { frame_rate: 30.0, components: joints * 6, ..Md5Anim::default() };
+        let mut anim = Md5Anim {
+            frame_rate: 30.0,
+            components: joints * 6,
+            ..Md5Anim::default()
+        };
         anim.joints = (0..).zip(&mesh.joints).map(named).collect();
         anim.base_frame = vec![Default::default(); joints as usize];
         let mut turns: Vec<DQuat> = (0..joints).map(|_| self.rotation(3.0)).collect();
@@ -302,5 +407,6 @@ fn checked<T: Document + Clone>(document: &T) -> Checked<T> {
 }
 
 fn import(mesh: &Md5Mesh) -> Imported {
-    from_md5("a.md5mesh", &checked(mesh), &ImportSettings::default()).unwrap_or_else(|e| panic!("{e}"))
+    from_md5("a.md5mesh", &checked(mesh), &ImportSettings::default())
+        .unwrap_or_else(|e| panic!("{e}"))
 }

@@ -7,10 +7,12 @@ mod same_bits;
 
 use bevy_marionette::controller::{BlendMode, TrackPriority};
 use bevy_marionette::model::{
-    ClipFrames, ClipTiming, CombinedJoints, Influences, Joint, JointIndex, JointTransform, SkeletalClip, Skeleton,
-    SkinPart, SoaTransform,
+    ClipFrames, ClipTiming, CombinedJoints, Influences, Joint, JointIndex, JointTransform,
+    SkeletalClip, Skeleton, SkinPart, SoaTransform,
 };
-use bevy_marionette::pose::{ClipLayer, Evaluate, Mask, Mix, MixScratch, Palette, Scratch, SkinVertices};
+use bevy_marionette::pose::{
+    ClipLayer, Evaluate, Mask, Mix, MixScratch, Palette, Scratch, SkinVertices,
+};
 use glam::{Affine3A, DAffine3, DQuat, DVec3, Mat4, Quat, Vec3, Vec3A};
 use proptest::prelude::*;
 
@@ -34,7 +36,11 @@ struct Reference {
 impl Reference {
     fn of(t: JointTransform) -> Self {
         let rotation = t.rotation.as_dquat().normalize();
-        Self { translation: t.translation.as_dvec3(), rotation, scale: t.scale.as_dvec3() }
+        Self {
+            translation: t.translation.as_dvec3(),
+            rotation,
+            scale: t.scale.as_dvec3(),
+        }
     }
 
     fn matrix(self) -> DAffine3 {
@@ -46,20 +52,36 @@ impl Reference {
         let total: f64 = parts.iter().map(|(weight, _)| weight).sum();
         let mut sum = DQuat::from_xyzw(0.0, 0.0, 0.0, 0.0);
         for (weight, part) in parts {
-            let sign = if sum.dot(part.rotation) < 0.0 { -1.0 } else { 1.0 };
+            let sign = if sum.dot(part.rotation) < 0.0 {
+                -1.0
+            } else {
+                1.0
+            };
             sum += part.rotation * (weight * sign);
         }
-        let mean = |value: fn(&Self) -> DVec3| parts.iter().map(|(w, p)| value(p) * (*w / total)).sum();
-        Self { translation: mean(|p| p.translation), rotation: sum.normalize(), scale: mean(|p| p.scale) }
+        let mean =
+            |value: fn(&Self) -> DVec3| parts.iter().map(|(w, p)| value(p) * (*w / total)).sum();
+        Self {
+            translation: mean(|p| p.translation),
+            rotation: sum.normalize(),
+            scale: mean(|p| p.scale),
+        }
     }
 
     fn sample(clip: &SkeletalClip, joint: usize, time: f64) -> Self {
         let last = clip.frame_count() - 1;
         let length = clip.timing.duration;
-        let place = if length > 0.0 { time.clamp(0.0, length) / length * last as f64 } else { 0.0 };
+        let place = if length > 0.0 {
+            time.clamp(0.0, length) / length * last as f64
+        } else {
+            0.0
+        };
         let first = (place.floor() as usize).min(last);
         let second = (first + 1).min(last);
-        let (a, b) = (Self::of(clip.transform_at(joint, first)), Self::of(clip.transform_at(joint, second)));
+        let (a, b) = (
+            Self::of(clip.transform_at(joint, first)),
+            Self::of(clip.transform_at(joint, second)),
+        );
         let t = place - first as f64;
         Self {
             translation: a.translation.lerp(b.translation, t),
@@ -72,20 +94,27 @@ impl Reference {
     fn mix(skeleton: &Skeleton, layers: &[ClipLayer], blend: f64, joint: usize) -> Self {
         let share = |layer: &ClipLayer| {
             let mask = layer.mask.map_or(1.0, |mask| f64::from(mask.get(joint)));
-            if layer.clip.animates(joint) { f64::from(layer.weight) * mask } else { 0.0 }
+            if layer.clip.animates(joint) {
+                f64::from(layer.weight) * mask
+            } else {
+                0.0
+            }
         };
         // The mean, and how much of its part of the priority blend it takes up.
         let group = |priority| {
-            let in_group = |l: &&ClipLayer| l.mode == BlendMode::Blend && l.priority == priority && share(l) > 0.0;
+            let in_group = |l: &&ClipLayer| {
+                l.mode == BlendMode::Blend && l.priority == priority && share(l) > 0.0
+            };
             let part = |l: &ClipLayer| (share(l), Self::sample(l.clip, joint, l.time));
             let parts: Vec<_> = layers.iter().filter(in_group).map(part).collect();
             let total: f64 = parts.iter().map(|(weight, _)| weight).sum();
             (!parts.is_empty()).then(|| (total.min(1.0), Self::mean(&parts)))
         };
         let mut pose = match (group(TrackPriority::Low), group(TrackPriority::High)) {
-            (Some((l, low)), Some((h, high))) => {
-                Self::mean(&[(l * (1.0 - blend * h), low), (h * (1.0 - (1.0 - blend) * l), high)])
-            }
+            (Some((l, low)), Some((h, high))) => Self::mean(&[
+                (l * (1.0 - blend * h), low),
+                (h * (1.0 - (1.0 - blend) * l), high),
+            ]),
             (Some((_, only)), None) | (None, Some((_, only))) => only,
             (None, None) => Self::of(skeleton.rest_of(joint as u16)),
         };
@@ -98,7 +127,11 @@ impl Reference {
                     over.rotation = rest.rotation.inverse() * over.rotation;
                     over.scale /= rest.scale;
                 }
-                let short = if over.rotation.w < 0.0 { -over.rotation } else { over.rotation };
+                let short = if over.rotation.w < 0.0 {
+                    -over.rotation
+                } else {
+                    over.rotation
+                };
                 let turn = (DQuat::IDENTITY * (1.0 - weight) + short * weight).normalize();
                 pose.translation += over.translation * weight;
                 pose.rotation *= turn;
@@ -121,14 +154,29 @@ impl Reference {
     }
 }
 
-fn assert_near(ours: JointTransform, reference: Reference, slack: f64) -> Result<(), TestCaseError> {
+fn assert_near(
+    ours: JointTransform,
+    reference: Reference,
+    slack: f64,
+) -> Result<(), TestCaseError> {
     let rotation = ours.rotation.as_dquat();
-    let turned = (rotation - reference.rotation).length().min((rotation + reference.rotation).length());
+    let turned = (rotation - reference.rotation)
+        .length()
+        .min((rotation + reference.rotation).length());
     let moved = ours.translation.as_dvec3().distance(reference.translation);
     let scaled = ours.scale.as_dvec3().distance(reference.scale);
-    prop_assert!(moved <= TRANSLATION * slack, "translation off by {moved:e}: {ours:?} {reference:?}");
-    prop_assert!(turned <= ROTATION * slack, "rotation off by {turned:e}: {ours:?} {reference:?}");
-    prop_assert!(scaled <= SCALE * slack, "scale off by {scaled:e}: {ours:?} {reference:?}");
+    prop_assert!(
+        moved <= TRANSLATION * slack,
+        "translation off by {moved:e}: {ours:?} {reference:?}"
+    );
+    prop_assert!(
+        turned <= ROTATION * slack,
+        "rotation off by {turned:e}: {ours:?} {reference:?}"
+    );
+    prop_assert!(
+        scaled <= SCALE * slack,
+        "scale off by {scaled:e}: {ours:?} {reference:?}"
+    );
     Ok(())
 }
 
@@ -171,13 +219,19 @@ impl Scene {
 
     fn evaluate(&self, layers: &[ClipLayer]) -> Scratch {
         let mut scratch = Scratch::default();
-        Evaluate { priority_blend: self.blend, ..Evaluate::new(&self.skeleton, layers) }.run(&mut scratch);
+        Evaluate {
+            priority_blend: self.blend,
+            ..Evaluate::new(&self.skeleton, layers)
+        }
+        .run(&mut scratch);
         scratch
     }
 
     fn pose(&self, layers: &[ClipLayer]) -> Vec<JointTransform> {
         let scratch = self.evaluate(layers);
-        (0..self.skeleton.len()).map(|joint| scratch.joint(joint).unwrap()).collect()
+        (0..self.skeleton.len())
+            .map(|joint| scratch.joint(joint).unwrap())
+            .collect()
     }
 }
 
@@ -190,7 +244,11 @@ struct Ranges {
     modes: bool,
 }
 
-const TAME: Ranges = Ranges { turn: 0.25, scaled: true, modes: true };
+const TAME: Ranges = Ranges {
+    turn: 0.25,
+    scaled: true,
+    modes: true,
+};
 
 fn vector(size: f32) -> impl Strategy<Value = Vec3> {
     prop::array::uniform3(-size..=size).prop_map(Vec3::from_array)
@@ -215,9 +273,16 @@ fn transform(size: f32, turned: f32, scaled: bool) -> impl Strategy<Value = Join
 
 fn skeleton(scaled: bool) -> impl Strategy<Value = Skeleton> {
     // Scale grows along a chain; the bound on matrices is for characters of moderate size.
-    let joint = (any::<prop::sample::Index>(), transform(0.1, 2.0, scaled), transform(0.1, 2.0, false));
+    let joint = (
+        any::<prop::sample::Index>(),
+        transform(0.1, 2.0, scaled),
+        transform(0.1, 2.0, false),
+    );
     prop::collection::vec(joint, 1..12).prop_map(|joints| {
-        let make = |(i, (parent, rest, bind)): (usize, (prop::sample::Index, JointTransform, JointTransform))| Joint {
+        let make = |(i, (parent, rest, bind)): (
+            usize,
+            (prop::sample::Index, JointTransform, JointTransform),
+        )| Joint {
             name: format!("joint {i}").into(),
             parent: (i > 0).then(|| parent.index(i) as JointIndex),
             rest,
@@ -232,25 +297,39 @@ fn clip(skeleton: Skeleton, ranges: Ranges) -> impl Strategy<Value = SkeletalCli
     let frame = prop::collection::vec(transform(0.1, ranges.turn, ranges.scaled), joints);
     // Joints that keep still are stored once.
     let kinds = prop::collection::vec(0..4_u8, joints);
-    (prop::collection::vec(frame, 1..5), kinds, 0.0..3.0_f64).prop_map(move |(frames, kinds, duration)| {
-        let first = frames[0].clone();
-        let place = |joint: usize, change: &JointTransform| {
-            let change = if kinds[joint] == 1 { &first[joint] } else { change };
-            let rest = skeleton.rest_of(joint as u16);
-            JointTransform {
-                translation: rest.translation + change.translation,
-                rotation: rest.rotation * change.rotation,
-                scale: rest.scale * change.scale,
-            }
-        };
-        let place_frame = |frame: &Vec<JointTransform>| {
-            frame.iter().enumerate().map(|(joint, change)| place(joint, change)).collect::<Vec<_>>()
-        };
-        let transforms = frames.iter().flat_map(place_frame).collect();
-        let animated = kinds.iter().map(|&kind| kind != 0).collect();
-        let frames = ClipFrames { joints: skeleton.names().clone(), animated, transforms };
-        SkeletalClip::new(ClipTiming::new("clip", duration), &frames).unwrap()
-    })
+    (prop::collection::vec(frame, 1..5), kinds, 0.0..3.0_f64).prop_map(
+        move |(frames, kinds, duration)| {
+            let first = frames[0].clone();
+            let place = |joint: usize, change: &JointTransform| {
+                let change = if kinds[joint] == 1 {
+                    &first[joint]
+                } else {
+                    change
+                };
+                let rest = skeleton.rest_of(joint as u16);
+                JointTransform {
+                    translation: rest.translation + change.translation,
+                    rotation: rest.rotation * change.rotation,
+                    scale: rest.scale * change.scale,
+                }
+            };
+            let place_frame = |frame: &Vec<JointTransform>| {
+                frame
+                    .iter()
+                    .enumerate()
+                    .map(|(joint, change)| place(joint, change))
+                    .collect::<Vec<_>>()
+            };
+            let transforms = frames.iter().flat_map(place_frame).collect();
+            let animated = kinds.iter().map(|&kind| kind != 0).collect();
+            let frames = ClipFrames {
+                joints: skeleton.names().clone(),
+                animated,
+                transforms,
+            };
+            SkeletalClip::new(ClipTiming::new("clip", duration), &frames).unwrap()
+        },
+    )
 }
 
 fn mask(joints: usize) -> impl Strategy<Value = Mask> {
@@ -267,20 +346,45 @@ fn track(clips: usize, modes: bool) -> impl Strategy<Value = AnimationTrack> {
         overlay => Just(BlendMode::Override),
     ];
     let weight = prop_oneof![1 => Just(0.0_f32), 6 => 0.01..=1.0_f32];
-    (0..clips, -0.5..3.5_f64, weight, prop::option::of(0..3_usize), priority, mode).prop_map(
-        |(clip, time, weight, mask, priority, mode)| AnimationTrack { clip, time, weight, mask, priority, mode },
+    (
+        0..clips,
+        -0.5..3.5_f64,
+        weight,
+        prop::option::of(0..3_usize),
+        priority,
+        mode,
     )
+        .prop_map(
+            |(clip, time, weight, mask, priority, mode)| AnimationTrack {
+                clip,
+                time,
+                weight,
+                mask,
+                priority,
+                mode,
+            },
+        )
 }
 
 fn scene(ranges: Ranges) -> impl Strategy<Value = Scene> {
     (any::<bool>(), Just(ranges)).prop_flat_map(|(scaled, ranges)| {
-        let ranges = Ranges { scaled: ranges.scaled && scaled, ..ranges };
+        let ranges = Ranges {
+            scaled: ranges.scaled && scaled,
+            ..ranges
+        };
         skeleton(ranges.scaled).prop_flat_map(move |skeleton| {
             let clips = prop::collection::vec(clip(skeleton.clone(), ranges), 3);
             let masks = prop::collection::vec(mask(skeleton.len()), 3);
             let tracks = prop::collection::vec(track(3, ranges.modes), 0..6);
-            (Just(skeleton), clips, masks, tracks, 0.0..=1.0_f32)
-                .prop_map(|(skeleton, clips, masks, tracks, blend)| Scene { skeleton, clips, masks, tracks, blend })
+            (Just(skeleton), clips, masks, tracks, 0.0..=1.0_f32).prop_map(
+                |(skeleton, clips, masks, tracks, blend)| Scene {
+                    skeleton,
+                    clips,
+                    masks,
+                    tracks,
+                    blend,
+                },
+            )
         })
     })
 }
@@ -438,5 +542,11 @@ proptest! {
 
 /// The skeleton of a scene alone.
 fn scene_of(scene: &Scene) -> Scene {
-    Scene { skeleton: scene.skeleton.clone(), clips: vec![], masks: vec![], tracks: vec![], blend: 0.5 }
+    Scene {
+        skeleton: scene.skeleton.clone(),
+        clips: vec![],
+        masks: vec![],
+        tracks: vec![],
+        blend: 0.5,
+    }
 }

@@ -2,9 +2,14 @@
 
 use bevy_marionette::{
     controller::{AnimationController, AnimationTrack, Clips, PlaybackEvent},
-    model::{BlendSpace, ClipFrames, ClipTiming, Joint, JointTransform, RootDelta, RootPath, SkeletalClip, Skeleton},
+    model::{
+        BlendSpace, ClipFrames, ClipTiming, Joint, JointTransform, RootDelta, RootPath,
+        SkeletalClip, Skeleton,
+    },
     pose::PoseMut,
-    record::{ClipTable, Difference, Frames, RecordedCharacter, RecordingFile, Replay, Tape, TapeMoment},
+    record::{
+        ClipTable, Difference, Frames, RecordedCharacter, RecordingFile, Replay, Tape, TapeMoment,
+    },
     rig::{Feet, FeetAction, LegJoints, RigAction, RigJoints, RigScratch, RigState},
 };
 use fastrand::Rng;
@@ -16,18 +21,29 @@ const NAMES: [&str; 4] = ["idle", "walk", "jog", "wave"];
 /// Clips with keys and root motion, and a blend space of them.
 fn clips(first_key: f64) -> ClipTable {
     let clip = |(index, name): (usize, &&str)| {
-        let frames =
-            ClipFrames { joints: ["root".into()].into(), animated: vec![], transforms: vec![JointTransform::IDENTITY] };
-        let mut clip = SkeletalClip::new(ClipTiming::new(*name, 0.7 + 0.2 * index as f64), &frames).unwrap();
+        let frames = ClipFrames {
+            joints: ["root".into()].into(),
+            animated: vec![],
+            transforms: vec![JointTransform::IDENTITY],
+        };
+        let mut clip =
+            SkeletalClip::new(ClipTiming::new(*name, 0.7 + 0.2 * index as f64), &frames).unwrap();
         clip.timing.add_callback(first_key, "step", "left");
         clip.timing.add_range(0.3, 0.45, "swing", 3);
         let ahead = RootDelta::new(DVec3::new(0.1, 0.0, -(index as f64)), 0.2 * index as f64);
         clip.set_root_path(RootPath::steady(clip.timing.duration, ahead).map(Arc::new));
         Arc::new(clip)
     };
-    let space = BlendSpace::line("locomotion", [("idle", 0.0), ("walk", 1.4), ("jog", 3.2)]).unwrap();
+    let space =
+        BlendSpace::line("locomotion", [("idle", 0.0), ("walk", 1.4), ("jog", 3.2)]).unwrap();
     let clips: Vec<_> = NAMES.iter().enumerate().map(clip).collect();
-    ClipTable::new(&clips, &[], &[Arc::new(space.smoothed(0.4).unwrap())], [], 0)
+    ClipTable::new(
+        &clips,
+        &[],
+        &[Arc::new(space.smoothed(0.4).unwrap())],
+        [],
+        0,
+    )
 }
 
 /// Does what a game does to a controller. Returns whether it did anything.
@@ -47,7 +63,11 @@ fn interfere(controller: &mut AnimationController, rng: &mut Rng) -> bool {
             controller.queue_mut().extend([name, "wave"]);
         }
         4 => {
-            controller.add_track(AnimationTrack::new(name).weight(rng.f32()).speed(rng.f64() * 2.0 - 0.5));
+            controller.add_track(
+                AnimationTrack::new(name)
+                    .weight(rng.f32())
+                    .speed(rng.f64() * 2.0 - 0.5),
+            );
         }
         5 => controller.set_time_scale(rng.f64() * 2.0),
         6 => controller.set_priority_blend(rng.f32()),
@@ -77,8 +97,12 @@ const FIRST: u64 = 100;
 fn record(seed: u64, count: u64, clips: &ClipTable) -> Take {
     let mut rng = Rng::with_seed(seed);
     let mut controller = AnimationController::playing("walk");
-    let mut take =
-        Take { frames: Frames::starting_at(FIRST), tape: Tape::starting_at(FIRST), states: vec![], events: vec![] };
+    let mut take = Take {
+        frames: Frames::starting_at(FIRST),
+        tape: Tape::starting_at(FIRST),
+        states: vec![],
+        events: vec![],
+    };
     let mut is_carried = false;
     for frame in FIRST..FIRST + count {
         let mut is_change = interfere(&mut controller, &mut rng);
@@ -88,7 +112,12 @@ fn record(seed: u64, count: u64, clips: &ClipTable) -> Take {
         }
         // As in a fixed schedule: several advances in a frame, or none.
         for nth in 0..[1, 1, 1, 0, 2][rng.usize(..5)] {
-            let moment = TapeMoment { frame, step: take.frames.next_step(), is_change, is_carried };
+            let moment = TapeMoment {
+                frame,
+                step: take.frames.next_step(),
+                is_change,
+                is_carried,
+            };
             if is_change || take.frames.next_step() == 0 || nth == 0 && frame % 50 == 0 {
                 take.tape.note_state(moment, &controller, None);
             }
@@ -96,14 +125,24 @@ fn record(seed: u64, count: u64, clips: &ClipTable) -> Take {
             take.frames.add_step(dt);
             let mut events = Vec::new();
             match is_carried {
-                true => drop(controller.advance_with_root_motion(dt, clips, &mut events).unwrap()),
+                true => drop(
+                    controller
+                        .advance_with_root_motion(dt, clips, &mut events)
+                        .unwrap(),
+                ),
                 false => controller.advance(dt, clips, &mut events).unwrap(),
             }
-            take.events.extend(events.into_iter().map(|event| (frame, event)));
+            take.events
+                .extend(events.into_iter().map(|event| (frame, event)));
             is_change = interfere(&mut controller, &mut rng);
         }
         if is_change {
-            let moment = TapeMoment { frame, step: take.frames.next_step(), is_change, is_carried };
+            let moment = TapeMoment {
+                frame,
+                step: take.frames.next_step(),
+                is_change,
+                is_carried,
+            };
             take.tape.note_state(moment, &controller, None);
         }
         take.frames.end_frame(frame as f64 / 60.0);
@@ -127,21 +166,37 @@ fn every_frame_is_reached_exactly_from_any_other() {
             take.tape.drop_after(last);
         }
         let range = take.tape.range(&take.frames);
-        assert!(range.start <= first + 50 && range.end == last + 1, "{range:?}");
+        assert!(
+            range.start <= first + 50 && range.end == last + 1,
+            "{range:?}"
+        );
         for frame in range.step_by(7) {
             let mut replay = Replay::to(&take.tape, &take.frames, frame).unwrap();
             while replay.frame() <= frame {
                 assert!(replay.play_frame(&clips, &mut Vec::new()));
             }
-            assert!(*replay.controller() == take.states[(frame - FIRST) as usize], "seed {seed}, frame {frame}");
+            assert!(
+                *replay.controller() == take.states[(frame - FIRST) as usize],
+                "seed {seed}, frame {frame}"
+            );
         }
     }
 }
 
 fn file(take: &Take, clips: &ClipTable) -> RecordingFile {
     let (tape, events) = (take.tape.clone(), take.events.clone());
-    let character = RecordedCharacter { name: "Scout".into(), asset: None, clips: 0, tape, events };
-    RecordingFile { frames: take.frames.clone(), clips: vec![clips.clone()], characters: vec![character] }
+    let character = RecordedCharacter {
+        name: "Scout".into(),
+        asset: None,
+        clips: 0,
+        tape,
+        events,
+    };
+    RecordingFile {
+        frames: take.frames.clone(),
+        clips: vec![clips.clone()],
+        characters: vec![character],
+    }
 }
 
 fn through_bytes(file: &RecordingFile) -> RecordingFile {
@@ -160,10 +215,16 @@ fn a_file_plays_the_same_events() {
         assert_eq!(checked[0].difference, None, "seed {seed}");
         // Numbers in data may have another width after they were in a file.
         let told = |events: &[(u64, PlaybackEvent)]| -> Vec<_> {
-            events.iter().map(|(frame, event)| (*frame, event.time().to_bits(), event.track())).collect()
+            events
+                .iter()
+                .map(|(frame, event)| (*frame, event.time().to_bits(), event.track()))
+                .collect()
         };
         assert!(take.events.len() > 50, "{}", take.events.len());
-        assert!(told(&checked[0].events) == told(&take.events), "seed {seed}");
+        assert!(
+            told(&checked[0].events) == told(&take.events),
+            "seed {seed}"
+        );
     }
 }
 
@@ -173,8 +234,18 @@ fn the_first_difference_is_found() {
     // The game's clips have changed since.
     let read = through_bytes(&file(&take, &clips(0.25)));
     let difference = read.check().next().unwrap().difference.unwrap();
-    let Difference::Event { frame, recorded, replayed } = &difference else { panic!("{difference:?}") };
-    assert!(*frame < FIRST + 60 && recorded != replayed, "{difference:?}");
+    let Difference::Event {
+        frame,
+        recorded,
+        replayed,
+    } = &difference
+    else {
+        panic!("{difference:?}")
+    };
+    assert!(
+        *frame < FIRST + 60 && recorded != replayed,
+        "{difference:?}"
+    );
 }
 
 #[test]
@@ -185,7 +256,9 @@ fn what_is_no_recording_is_refused_and_nothing_panics() {
     assert!(refusal(b"bevy_marionette recording 7\nxxxx").contains("version 7"));
     let clips = clips(0.2);
     let mut bytes = Vec::new();
-    file(&record(1, 60, &clips), &clips).write(&mut bytes).unwrap();
+    file(&record(1, 60, &clips), &clips)
+        .write(&mut bytes)
+        .unwrap();
     let mut rng = Rng::with_seed(1);
     for _ in 0..3000 {
         let mut mutated = bytes.clone();
@@ -193,7 +266,11 @@ fn what_is_no_recording_is_refused_and_nothing_panics() {
             let at = rng.usize(28..mutated.len());
             mutated[at] = rng.u8(..);
         }
-        mutated.truncate(if rng.bool() { mutated.len() } else { rng.usize(..mutated.len()) });
+        mutated.truncate(if rng.bool() {
+            mutated.len()
+        } else {
+            rng.usize(..mutated.len())
+        });
         if let Ok(file) = RecordingFile::read(&mutated[..]) {
             file.check().for_each(drop);
         }
@@ -209,21 +286,41 @@ fn a_small_file_does_not_take_much_memory() {
     }
     let mut frames = Frames::starting_at(0);
     for frame in 0..100 {
-        let moment = TapeMoment { frame, step: frame, is_change: true, is_carried: false };
+        let moment = TapeMoment {
+            frame,
+            step: frame,
+            is_change: true,
+            is_carried: false,
+        };
         tape.note_state(moment, &controller, None);
         frames.add_step(0.0);
         frames.end_frame(0.0);
     }
-    let bomb = RecordedCharacter { name: "bomb".into(), asset: None, clips: 0, tape, events: vec![] };
+    let bomb = RecordedCharacter {
+        name: "bomb".into(),
+        asset: None,
+        clips: 0,
+        tape,
+        events: vec![],
+    };
     let mut bytes = Vec::new();
-    RecordingFile { frames, clips: vec![clips], characters: vec![bomb] }.write(&mut bytes).unwrap();
+    RecordingFile {
+        frames,
+        clips: vec![clips],
+        characters: vec![bomb],
+    }
+    .write(&mut bytes)
+    .unwrap();
     assert!(bytes.len() < 1 << 18, "{}", bytes.len());
     let read = |most: u64| RecordingFile::read_within(&bytes[..], most);
     assert!(read(64 << 20).is_ok());
     // It takes 2 MB when it is decompressed, and 5 MB in memory.
     for most in [1 << 20, 3 << 20] {
         let refusal = read(most).unwrap_err().to_string();
-        assert!(refusal.contains(&format!("takes more than {} MB", most >> 20)), "{refusal}");
+        assert!(
+            refusal.contains(&format!("takes more than {} MB", most >> 20)),
+            "{refusal}"
+        );
     }
 }
 
@@ -232,7 +329,12 @@ fn a_clip_table_knows_what_the_clips_know() {
     let table = clips(0.2);
     assert_eq!(table.names(), NAMES);
     assert_eq!(table.index_of("jog"), Some(2));
-    assert_eq!(table.timing(1).map(|timing: &ClipTiming| timing.callbacks.len()), Some(2));
+    assert_eq!(
+        table
+            .timing(1)
+            .map(|timing: &ClipTiming| timing.callbacks.len()),
+        Some(2)
+    );
     assert!(table.root_path(2).is_some() && table.reaches_root(2) && !table.is_additive(2));
     assert_eq!(table.blend_spaces().len(), 1);
 }
@@ -246,21 +348,37 @@ fn a_damaged_rig_state_does_not_panic() {
         rest: JointTransform::new(place, Quat::IDENTITY),
         inverse_bind: Affine3A::IDENTITY,
     };
-    let joints =
-        [(None, Vec3::Y), (Some(0), Vec3::X * 0.1), (Some(1), Vec3::new(0.0, -0.5, 0.1)), (Some(2), Vec3::NEG_Y * 0.4)];
+    let joints = [
+        (None, Vec3::Y),
+        (Some(0), Vec3::X * 0.1),
+        (Some(1), Vec3::new(0.0, -0.5, 0.1)),
+        (Some(2), Vec3::NEG_Y * 0.4),
+    ];
     let skeleton = Skeleton::new(joints.map(joint).into()).unwrap();
-    let leg = LegJoints { root: 1, mid: Some(2), tip: 3, toe: None, heel: None };
+    let leg = LegJoints {
+        root: 1,
+        mid: Some(2),
+        tip: 3,
+        toe: None,
+        heel: None,
+    };
     let feet = Feet::new(&skeleton, 0, &[leg], Vec3::Y).unwrap();
     let action = RigAction {
         dt: Duration::from_millis(16),
-        feet: Some(FeetAction { weight: 1.0, ..FeetAction::default() }),
+        feet: Some(FeetAction {
+            weight: 1.0,
+            ..FeetAction::default()
+        }),
         ..RigAction::default()
     };
     let act = |state: &mut RigState| {
         let (mut local, mut model) = (skeleton.rest().to_vec(), skeleton.rest_model().to_vec());
         let mut pose = PoseMut::new(&skeleton, &mut local, &mut model);
         action.run(
-            &RigJoints { feet: Some(&feet), ..RigJoints::default() },
+            &RigJoints {
+                feet: Some(&feet),
+                ..RigJoints::default()
+            },
             state,
             &mut RigScratch::default(),
             &mut pose,
@@ -273,5 +391,10 @@ fn a_damaged_rig_state_does_not_panic() {
     let mut damaged: RigState = ron::from_str(&text.replace("contact:0", "contact:200")).unwrap();
     act(&mut damaged);
     act(&mut state);
-    assert_eq!(ron::to_string(&damaged).unwrap().replace("contact:200", "contact:0"), ron::to_string(&state).unwrap());
+    assert_eq!(
+        ron::to_string(&damaged)
+            .unwrap()
+            .replace("contact:200", "contact:0"),
+        ron::to_string(&state).unwrap()
+    );
 }

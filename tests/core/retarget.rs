@@ -7,8 +7,13 @@ mod real;
 mod same_body;
 
 use bevy_marionette::{
-    import::{ImportSettings, Imported, Limits, Manifest, Retarget, RetargetError, open_manifest, open_model},
-    model::{ClipFrames, ClipTiming, Joint, JointTransform, Role, Roles, Side, SkeletalClip, Skeleton},
+    import::{
+        ImportSettings, Imported, Limits, Manifest, Retarget, RetargetError, open_manifest,
+        open_model,
+    },
+    model::{
+        ClipFrames, ClipTiming, Joint, JointTransform, Role, Roles, Side, SkeletalClip, Skeleton,
+    },
     pose::{ClipLayer, Evaluate, Scratch},
 };
 use fastrand::Rng;
@@ -24,7 +29,11 @@ fn sample(name: &str) -> Imported {
     for entry in manifest.clips.values_mut() {
         entry.root_motion = None;
     }
-    let read = |file: &str| fs::read(folder.join(file)).map(Cow::Owned).map_err(|error| error.to_string());
+    let read = |file: &str| {
+        fs::read(folder.join(file))
+            .map(Cow::Owned)
+            .map_err(|error| error.to_string())
+    };
     open_manifest(&file, &manifest, &Limits::default(), read).unwrap()
 }
 
@@ -98,7 +107,10 @@ fn body(half: &[(&str, &str, [f32; 3])], prefix: &str, right: impl Fn(&str) -> S
         let frame = Affine3A::from_rotation_translation(turn, *place);
         let parent = names.iter().position(|(name, ..)| name == parent);
         let local = parent.map_or(frame, |parent| frames[parent].inverse() * frame);
-        let rest = JointTransform { scale: Vec3::ONE, ..JointTransform::from_affine(local) };
+        let rest = JointTransform {
+            scale: Vec3::ONE,
+            ..JointTransform::from_affine(local)
+        };
         frames.push(frame);
         joints.push(Joint {
             name: format!("{prefix}{name}").into(),
@@ -115,13 +127,19 @@ fn mixamo() -> Skeleton {
 }
 
 fn stocky() -> Skeleton {
-    let right = |name: &str| name.strip_suffix("_l").map_or(name.to_owned(), |name| format!("{name}_r"));
+    let right = |name: &str| {
+        name.strip_suffix("_l")
+            .map_or(name.to_owned(), |name| format!("{name}_r"))
+    };
     body(&STOCKY, "", right)
 }
 
 fn retarget(source: &Skeleton, target: &Skeleton, clip: &SkeletalClip) -> SkeletalClip {
     let (from, to) = (Roles::infer(source), Roles::infer(target));
-    Retarget::new(source, &from, target, &to).unwrap().run(clip, &Limits::default()).unwrap()
+    Retarget::new(source, &from, target, &to)
+        .unwrap()
+        .run(clip, &Limits::default())
+        .unwrap()
 }
 
 /// What a retargeted clip may be off by; see [`Found`].
@@ -133,18 +151,37 @@ struct Bounds {
 }
 
 /// Bodies that differ as people do.
-const ALIKE: Bounds = Bounds { arms: 2.5, legs: 6.5, hands: 0.005 };
+const ALIKE: Bounds = Bounds {
+    arms: 2.5,
+    legs: 6.5,
+    hands: 0.005,
+};
 /// Where bones have other shares of a limb and feet are larger, limbs have to bend otherwise for hands and feet to be in place.
-const UNLIKE: Bounds = Bounds { arms: 25.0, legs: 41.0, hands: 0.005 };
+const UNLIKE: Bounds = Bounds {
+    arms: 25.0,
+    legs: 41.0,
+    hands: 0.005,
+};
 
 /// Compares a clip with what it becomes, and returns the latter.
 #[track_caller]
-fn check(what: &str, source: &Body, target: &Body, clip: &SkeletalClip, bounds: Bounds) -> SkeletalClip {
+fn check(
+    what: &str,
+    source: &Body,
+    target: &Body,
+    clip: &SkeletalClip,
+    bounds: Bounds,
+) -> SkeletalClip {
     let made = retarget(source.skeleton, target.skeleton, clip);
     let found = compare(source, clip, target, &made);
     println!("{what} {}: {found}", clip.timing.name);
     let wrong = found.exceeds(bounds.arms, bounds.legs, bounds.hands);
-    assert!(wrong.is_none(), "{what} {}: {} too far off: {found}", clip.timing.name, wrong.unwrap_or_default());
+    assert!(
+        wrong.is_none(),
+        "{what} {}: {} too far off: {found}",
+        clip.timing.name,
+        wrong.unwrap_or_default()
+    );
     made
 }
 
@@ -181,7 +218,12 @@ fn scout_s_clips_play_on_a_stocky_body_and_back() {
 #[test]
 fn scout_and_the_mannequin_play_each_other_s_clips() {
     let path = crate::asset("mannequin/mannequin.glb");
-    let opened = open_model("mannequin.glb", &fs::read(path).unwrap(), &ImportSettings::default()).unwrap();
+    let opened = open_model(
+        "mannequin.glb",
+        &fs::read(path).unwrap(),
+        &ImportSettings::default(),
+    )
+    .unwrap();
     let mannequin = opened.model;
     let places = there_and_back(&mannequin.skeleton, 1.0, ALIKE);
     assert!(places < 0.05, "{places}");
@@ -196,18 +238,32 @@ fn scout_and_the_mannequin_play_each_other_s_clips() {
 fn joints_that_twist_and_sockets_stay_where_they_are_on_their_parents() {
     let scout = sample("scout").model;
     let other = stocky();
-    let jog = scout.clips.iter().find(|clip| &*clip.timing.name == "jog").unwrap();
+    let jog = scout
+        .clips
+        .iter()
+        .find(|clip| &*clip.timing.name == "jog")
+        .unwrap();
     let made = retarget(&scout.skeleton, &other, jog);
     let mut scratch = Scratch::default();
     for time in [0.0, 0.1, 0.25, 0.4] {
         Evaluate::new(&other, &[ClipLayer::new(&made, time)]).run(&mut scratch);
-        for name in ["upperarm_twist_01", "lowerarm_twist_01", "wrist", "weapon", "thigh_twist_01", "calf_twist_01"] {
+        for name in [
+            "upperarm_twist_01",
+            "lowerarm_twist_01",
+            "wrist",
+            "weapon",
+            "thigh_twist_01",
+            "calf_twist_01",
+        ] {
             for joint in ["l", "r"].map(|side| other.joint(&format!("{name}_{side}")).unwrap()) {
                 assert!(!made.animates(usize::from(joint)), "{name}");
                 let parent = other.parents()[usize::from(joint)].unwrap();
                 let [own, above] = [joint, parent].map(|joint| scratch.model()[usize::from(joint)]);
                 let rest = other.rest_of(joint).to_affine();
-                assert!((above.inverse() * own).abs_diff_eq(rest, 1e-3), "{name} at {time}");
+                assert!(
+                    (above.inverse() * own).abs_diff_eq(rest, 1e-3),
+                    "{name} at {time}"
+                );
             }
         }
     }
@@ -218,8 +274,17 @@ fn a_clip_retargeted_to_its_own_skeleton_is_the_same() {
     let scout = sample("scout").model;
     let body = Body::new(&scout.skeleton, 1.0);
     for clip in &scout.clips {
-        let same = compare(&body, clip, &body, &retarget(&scout.skeleton, &scout.skeleton, clip));
-        assert!(same.places < 1e-5 && same.arms < 0.1 && same.head < 0.1, "{}: {same}", clip.timing.name);
+        let same = compare(
+            &body,
+            clip,
+            &body,
+            &retarget(&scout.skeleton, &scout.skeleton, clip),
+        );
+        assert!(
+            same.places < 1e-5 && same.arms < 0.1 && same.head < 0.1,
+            "{}: {same}",
+            clip.timing.name
+        );
     }
 }
 
@@ -227,17 +292,33 @@ fn a_clip_retargeted_to_its_own_skeleton_is_the_same() {
 fn joints_without_a_counterpart_are_left_alone_and_the_report_says_so() {
     let scout = sample("scout").model;
     let other = mixamo();
-    let map = Retarget::new(&other, &Roles::infer(&other), &scout.skeleton, &Roles::infer(&scout.skeleton)).unwrap();
+    let map = Retarget::new(
+        &other,
+        &Roles::infer(&other),
+        &scout.skeleton,
+        &Roles::infer(&scout.skeleton),
+    )
+    .unwrap();
     let report = map.report();
-    let mapped =
-        |role: &str| report.mapped.iter().find(|[found, ..]| found == role).map(|[_, own, from]| [&**own, from]);
-    assert_eq!(mapped("upper_arm.R"), Some(["upper_arm.R", "mixamorig:RightArm"]));
+    let mapped = |role: &str| {
+        report
+            .mapped
+            .iter()
+            .find(|[found, ..]| found == role)
+            .map(|[_, own, from]| [&**own, from])
+    };
+    assert_eq!(
+        mapped("upper_arm.R"),
+        Some(["upper_arm.R", "mixamorig:RightArm"])
+    );
     assert_eq!(mapped("spine.3"), Some(["upper_chest", "mixamorig:Spine2"]));
     assert!(
-        report.unmapped.iter().any(|joint| joint == "hair.1") && !report.unmapped.iter().any(|joint| joint == "head")
+        report.unmapped.iter().any(|joint| joint == "hair.1")
+            && !report.unmapped.iter().any(|joint| joint == "head")
     );
     assert!(
-        report.lost.iter().any(|role| role == "little.1.L") && report.at_rest.iter().any(|role| role == "thumb.2.L")
+        report.lost.iter().any(|role| role == "little.1.L")
+            && report.at_rest.iter().any(|role| role == "thumb.2.L")
     );
     assert!(report.ratio < 0.02, "{}", report.ratio);
     let there = retarget(&scout.skeleton, &other, &scout.clips[0]);
@@ -253,23 +334,48 @@ fn joints_without_a_counterpart_are_left_alone_and_the_report_says_so() {
 fn a_clip_of_the_upper_body_leaves_the_legs_to_others_and_differences_stay_differences() {
     let scout = sample("scout").model;
     let other = mixamo();
-    let wave = scout.clips.iter().find(|clip| &*clip.timing.name == "wave").unwrap();
+    let wave = scout
+        .clips
+        .iter()
+        .find(|clip| &*clip.timing.name == "wave")
+        .unwrap();
     let mut frames = wave.to_frames();
     let arm = scout.skeleton.joint("clavicle.R").unwrap();
     let within = |joint: u16| joint == arm || scout.skeleton.descends(joint, arm);
     frames.animated = scout.skeleton.joints().map(within).collect();
     let upper = SkeletalClip::new(wave.timing.clone(), &frames).unwrap();
     let made = retarget(&scout.skeleton, &other, &upper);
-    let animates = |name: &str| made.animates(usize::from(other.joint(&format!("mixamorig:{name}")).unwrap()));
-    assert!(animates("RightForeArm") && !animates("LeftForeArm") && !animates("Hips") && !animates("RightFoot"));
+    let animates = |name: &str| {
+        made.animates(usize::from(
+            other.joint(&format!("mixamorig:{name}")).unwrap(),
+        ))
+    };
+    assert!(
+        animates("RightForeArm")
+            && !animates("LeftForeArm")
+            && !animates("Hips")
+            && !animates("RightFoot")
+    );
 
-    let additive = retarget(&scout.skeleton, &other, &wave.to_additive(&scout.skeleton).unwrap());
+    let additive = retarget(
+        &scout.skeleton,
+        &other,
+        &wave.to_additive(&scout.skeleton).unwrap(),
+    );
     assert!(additive.additive && additive.frame_count() > 60);
     let forearm = usize::from(other.joint("mixamorig:RightForeArm").unwrap());
     let first = additive.transform_at(forearm, 0);
-    assert!(first.translation.length() < 1e-3 && first.rotation.abs_diff_eq(Quat::IDENTITY, 1e-3), "{first:?}");
-    let widest =
-        (0..additive.frame_count()).map(|frame| additive.transform_at(forearm, frame).rotation.to_axis_angle().1);
+    assert!(
+        first.translation.length() < 1e-3 && first.rotation.abs_diff_eq(Quat::IDENTITY, 1e-3),
+        "{first:?}"
+    );
+    let widest = (0..additive.frame_count()).map(|frame| {
+        additive
+            .transform_at(forearm, frame)
+            .rotation
+            .to_axis_angle()
+            .1
+    });
     assert!(widest.fold(0.0, f32::max) > 0.2);
 }
 
@@ -282,24 +388,45 @@ fn steps_and_uneven_frames_stay_where_they_are() {
     let elbow = usize::from(scout.joint("forearm.L").unwrap());
     bent[elbow].rotation *= Quat::from_rotation_z(1.0);
     let transforms = [rest.clone(), rest.clone(), bent.clone(), bent].concat();
-    let frames = ClipFrames { joints: scout.names().clone(), animated: vec![], transforms };
-    let clip = SkeletalClip::at_times(ClipTiming::new("jerk", 1.0), &frames, &[0.0, 0.4, 0.4, 1.0]).unwrap();
+    let frames = ClipFrames {
+        joints: scout.names().clone(),
+        animated: vec![],
+        transforms,
+    };
+    let clip = SkeletalClip::at_times(ClipTiming::new("jerk", 1.0), &frames, &[0.0, 0.4, 0.4, 1.0])
+        .unwrap();
     let made = retarget(&scout, &other, &clip);
     let times = made.frame_times().expect("a step");
-    let step = times.windows(2).position(|pair| pair[0] == pair[1]).unwrap();
+    let step = times
+        .windows(2)
+        .position(|pair| pair[0] == pair[1])
+        .unwrap();
     assert_eq!(times[step], 0.4);
     let forearm = usize::from(other.joint("mixamorig:LeftForeArm").unwrap());
     let [before, after] = [step, step + 1].map(|frame| made.transform_at(forearm, frame).rotation);
     // Arms of other proportions bend a little otherwise.
-    assert!((before.angle_between(after) - 1.0).abs() < 0.1, "{}", before.angle_between(after));
-    assert_eq!(made.transform_at(forearm, 0).rotation.dot(before).abs().min(0.9999), 0.9999);
+    assert!(
+        (before.angle_between(after) - 1.0).abs() < 0.1,
+        "{}",
+        before.angle_between(after)
+    );
+    assert_eq!(
+        made.transform_at(forearm, 0)
+            .rotation
+            .dot(before)
+            .abs()
+            .min(0.9999),
+        0.9999
+    );
 }
 
 #[test]
 fn hostile_bodies_make_errors_or_finite_clips() {
     let mut random = Rng::with_seed(5);
-    let words =
-        ["hips", "spine", "head", "thigh.L", "thigh.R", "shin.L", "shin.R", "foot.L", "foot.R", "toes.L", "hand.L"];
+    let words = [
+        "hips", "spine", "head", "thigh.L", "thigh.R", "shin.L", "shin.R", "foot.L", "foot.R",
+        "toes.L", "hand.L",
+    ];
     let mut made = 0;
     for round in 0..300 {
         let count = random.usize(1..20);
@@ -319,9 +446,17 @@ fn hostile_bodies_make_errors_or_finite_clips() {
         };
         let (source, target) = (body(), body());
         let roles = [&source, &target].map(Roles::infer);
-        let Ok(map) = Retarget::new(&source, &roles[0], &target, &roles[1]) else { continue };
-        let transforms = (0..3 * count).map(|at| source.rest_of((at % count) as u16)).collect();
-        let frames = ClipFrames { joints: source.names().clone(), animated: vec![], transforms };
+        let Ok(map) = Retarget::new(&source, &roles[0], &target, &roles[1]) else {
+            continue;
+        };
+        let transforms = (0..3 * count)
+            .map(|at| source.rest_of((at % count) as u16))
+            .collect();
+        let frames = ClipFrames {
+            joints: source.names().clone(),
+            animated: vec![],
+            transforms,
+        };
         let clip = SkeletalClip::new(ClipTiming::new("a", 0.5), &frames).unwrap();
         // A clip is finite, or it would not be one.
         made += usize::from(map.run(&clip, &Limits::default()).is_ok());
@@ -330,18 +465,36 @@ fn hostile_bodies_make_errors_or_finite_clips() {
 
     let body = mixamo();
     let roles = Roles::infer(&body);
-    assert_eq!(roles.joint(Role::Foot(Side::Left)), body.joint("mixamorig:LeftFoot"));
+    assert_eq!(
+        roles.joint(Role::Foot(Side::Left)),
+        body.joint("mixamorig:LeftFoot")
+    );
     let map = Retarget::new(&body, &roles, &body, &roles).unwrap();
     let still = ClipFrames {
         joints: body.names().clone(),
         animated: vec![],
-        transforms: body.joints().chain(body.joints()).map(|joint| body.rest_of(joint)).collect(),
+        transforms: body
+            .joints()
+            .chain(body.joints())
+            .map(|joint| body.rest_of(joint))
+            .collect(),
     };
     let long = SkeletalClip::new(ClipTiming::new("long", 86400.0), &still).unwrap();
     assert_eq!(map.run(&long, &Limits::default()).unwrap().frame_count(), 2);
-    let few = Limits { clip_bytes: 1000, ..Limits::default() };
-    assert!(matches!(map.run(&long, &few), Err(RetargetError::TooLarge { .. })));
+    let few = Limits {
+        clip_bytes: 1000,
+        ..Limits::default()
+    };
+    assert!(matches!(
+        map.run(&long, &few),
+        Err(RetargetError::TooLarge { .. })
+    ));
     let strange = body.with_names((0..99).map(|at| format!("bone {at}").into()));
-    let error = Retarget::new(&strange, &Roles::infer(&strange), &body, &roles).unwrap_err().to_string();
-    assert!(error.contains("the clip's skeleton is the hips") && error.contains("`source_roles`"), "{error}");
+    let error = Retarget::new(&strange, &Roles::infer(&strange), &body, &roles)
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.contains("the clip's skeleton is the hips") && error.contains("`source_roles`"),
+        "{error}"
+    );
 }

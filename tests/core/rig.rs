@@ -24,15 +24,24 @@ struct Case {
 #[test]
 fn a_limb_bends_as_in_blender() {
     let cases: Vec<Case> = serde_json::from_str(include_str!("rig/two_bone.json")).unwrap();
-    assert!(cases.len() >= 80 && cases.iter().any(|case| case.angle.abs() > 0.1 && case.angle.abs() < 1.4));
+    assert!(
+        cases.len() >= 80
+            && cases
+                .iter()
+                .any(|case| case.angle.abs() > 0.1 && case.angle.abs() < 1.4)
+    );
     let mut worst = 0.0_f32;
     for (index, case) in cases.iter().enumerate() {
-        let matrix = |rows: &[f32; 16]| Affine3A::from_mat4(Mat4::from_cols_array(rows).transpose());
+        let matrix =
+            |rows: &[f32; 16]| Affine3A::from_mat4(Mat4::from_cols_array(rows).transpose());
         let (upper, lower) = (matrix(&case.upper), matrix(&case.lower));
         let joint = |parent, local: Affine3A| Joint {
             name: "".into(),
             parent,
-            rest: JointTransform { scale: Vec3::ONE, ..JointTransform::from_affine(local) },
+            rest: JointTransform {
+                scale: Vec3::ONE,
+                ..JointTransform::from_affine(local)
+            },
             inverse_bind: Affine3A::IDENTITY,
         };
         let skeleton = Skeleton::new(vec![
@@ -45,10 +54,17 @@ fn a_limb_bends_as_in_blender() {
         let mut pose = PoseMut::new(&skeleton, &mut local, &mut model);
         let limb = TwoBoneIk::new([0, 1, 2], case.goal);
         let (pole, pole_angle) = (Some(case.pole), PoleAngle::Blender(case.angle));
-        assert!(TwoBoneIk { pole, pole_angle, ..limb }.run(&mut pose));
+        assert!(
+            TwoBoneIk {
+                pole,
+                pole_angle,
+                ..limb
+            }
+            .run(&mut pose)
+        );
         let length = pose.position(0).distance(pose.position(1)) + case.length;
-        let [elbow, hand] =
-            [(1, case.elbow), (2, case.hand)].map(|(joint, at)| pose.position(joint).distance(at) / length);
+        let [elbow, hand] = [(1, case.elbow), (2, case.hand)]
+            .map(|(joint, at)| pose.position(joint).distance(at) / length);
         assert!(
             elbow < 1e-3 && hand < 1e-3,
             "case {index}, angle {}: {elbow} and {hand} of the limb's length",

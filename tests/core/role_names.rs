@@ -115,7 +115,11 @@ const SCHEMES: [Scheme; 22] = [
             "c_foot_fk.#",
             "c_toes_fk.#",
         ],
-        others: &[("c_foot_ik.#", ""), ("c_hand_ik.#", ""), ("c_leg_pole.#", "")],
+        others: &[
+            ("c_foot_ik.#", ""),
+            ("c_hand_ik.#", ""),
+            ("c_leg_pole.#", ""),
+        ],
     },
     Scheme {
         rig: "Daz Genesis 3 and 8",
@@ -177,8 +181,8 @@ const SCHEMES: [Scheme; 22] = [
         rig: "Daz Genesis 1 and 2, Poser",
         sides: ["l", "r"],
         names: [
-            "hip", "abdomen", "chest", "neck", "head", "#Collar", "#Shldr", "#ForeArm", "#Hand", "#Thigh", "#Shin",
-            "#Foot", "#Toe",
+            "hip", "abdomen", "chest", "neck", "head", "#Collar", "#Shldr", "#ForeArm", "#Hand",
+            "#Thigh", "#Shin", "#Foot", "#Toe",
         ],
         others: &[("#Eye", "head"), ("#Buttock", "hip")],
     },
@@ -206,8 +210,8 @@ const SCHEMES: [Scheme; 22] = [
         rig: "BVH, Poser and 3ds Max",
         sides: ["Left", "Right"],
         names: [
-            "Hips", "Chest", "Chest2", "Neck", "Head", "#Collar", "#UpArm", "#LowArm", "#Hand", "#UpLeg", "#LowLeg",
-            "#Foot", "#Toe",
+            "Hips", "Chest", "Chest2", "Neck", "Head", "#Collar", "#UpArm", "#LowArm", "#Hand",
+            "#UpLeg", "#LowLeg", "#Foot", "#Toe",
         ],
         others: &[],
     },
@@ -275,7 +279,10 @@ const SCHEMES: [Scheme; 22] = [
             ("ValveBiped.Bip01_#_Ulna", "ValveBiped.Bip01_#_Forearm"),
             ("ValveBiped.Bip01_#_Wrist", "ValveBiped.Bip01_#_Forearm"),
             ("ValveBiped.Bip01_#_Shoulder", "ValveBiped.Bip01_#_UpperArm"),
-            ("ValveBiped.Bip01_#_Trapezius", "ValveBiped.Bip01_#_Clavicle"),
+            (
+                "ValveBiped.Bip01_#_Trapezius",
+                "ValveBiped.Bip01_#_Clavicle",
+            ),
             ("ValveBiped.Anim_Attachment_#H", "ValveBiped.Bip01_#_Hand"),
         ],
     },
@@ -297,7 +304,11 @@ const SCHEMES: [Scheme; 22] = [
             "bip_foot_#",
             "bip_toe_#",
         ],
-        others: &[("weapon_bone_#", "bip_hand_#"), ("prp_pack", "bip_spine_3"), ("hlp_forearm_#", "bip_lowerArm_#")],
+        others: &[
+            ("weapon_bone_#", "bip_hand_#"),
+            ("prp_pack", "bip_spine_3"),
+            ("hlp_forearm_#", "bip_lowerArm_#"),
+        ],
     },
     Scheme {
         rig: "Source 2",
@@ -393,7 +404,12 @@ const SCHEMES: [Scheme; 22] = [
             "ankle_#",
             "toe_#",
         ],
-        others: &[("leg IK_#", ""), ("toe IK_#", "leg IK_#"), ("arm twist_#", "arm_#"), ("eye_#", "head")],
+        others: &[
+            ("leg IK_#", ""),
+            ("toe IK_#", "leg IK_#"),
+            ("arm twist_#", "arm_#"),
+            ("eye_#", "head"),
+        ],
     },
     Scheme {
         rig: "Mixamo",
@@ -413,7 +429,10 @@ const SCHEMES: [Scheme; 22] = [
             "mixamorig:#Foot",
             "mixamorig:#ToeBase",
         ],
-        others: &[("mixamorig:HeadTop_End", "mixamorig:Head"), ("mixamorig:#Toe_End", "mixamorig:#ToeBase")],
+        others: &[
+            ("mixamorig:HeadTop_End", "mixamorig:Head"),
+            ("mixamorig:#Toe_End", "mixamorig:#ToeBase"),
+        ],
     },
     Scheme {
         rig: "Unreal",
@@ -488,7 +507,10 @@ const SCHEMES: [Scheme; 22] = [
             "Bip001 # Foot",
             "Bip001 # Toe0",
         ],
-        others: &[("Bip001 HeadNub", "Bip001 Head"), ("Bip001 # Toe0Nub", "Bip001 # Toe0")],
+        others: &[
+            ("Bip001 HeadNub", "Bip001 Head"),
+            ("Bip001 # Toe0Nub", "Bip001 # Toe0"),
+        ],
     },
     Scheme {
         rig: "VRM",
@@ -508,7 +530,10 @@ const SCHEMES: [Scheme; 22] = [
             "J_Bip_#_Foot",
             "J_Bip_#_ToeBase",
         ],
-        others: &[("J_Sec_#_Bust1", "J_Bip_C_UpperChest"), ("J_Sec_Hair1_01", "J_Bip_C_Head")],
+        others: &[
+            ("J_Sec_#_Bust1", "J_Bip_C_UpperChest"),
+            ("J_Sec_Hair1_01", "J_Bip_C_Head"),
+        ],
     },
     Scheme {
         rig: "SMPL",
@@ -551,13 +576,20 @@ const PLACES: [[f32; 3]; 13] = [
 
 /// A skeleton of `(name, parent's name)`, parents first; an unknown parent makes a root.
 fn skeleton(joints: &[(String, String, Vec3)]) -> Skeleton {
-    let parent = |at: usize| joints[..at].iter().position(|(name, ..)| *name == joints[at].1);
+    let parent = |at: usize| {
+        joints[..at]
+            .iter()
+            .position(|(name, ..)| *name == joints[at].1)
+    };
     let joint = |(at, (name, _, place)): (usize, &(String, String, Vec3))| {
         let above = parent(at).map_or(Vec3::ZERO, |parent| joints[parent].2);
         Joint {
             name: name.as_str().into(),
             parent: parent(at).map(|parent| parent as JointIndex),
-            rest: JointTransform { translation: *place - above, ..JointTransform::IDENTITY },
+            rest: JointTransform {
+                translation: *place - above,
+                ..JointTransform::IDENTITY
+            },
             inverse_bind: Affine3A::IDENTITY,
         }
     };
@@ -565,8 +597,17 @@ fn skeleton(joints: &[(String, String, Vec3)]) -> Skeleton {
 }
 
 /// The joints of a scheme, with names changed by `rename`; a root, if it is given, above all.
-fn joints(scheme: &Scheme, rename: &dyn Fn(&str) -> String, root: Option<&str>) -> Vec<(String, String, Vec3)> {
-    let name_of = |role: &str| ROLES.iter().position(|(known, _)| *known == role).map_or("", |at| scheme.names[at]);
+fn joints(
+    scheme: &Scheme,
+    rename: &dyn Fn(&str) -> String,
+    root: Option<&str>,
+) -> Vec<(String, String, Vec3)> {
+    let name_of = |role: &str| {
+        ROLES
+            .iter()
+            .position(|(known, _)| *known == role)
+            .map_or("", |at| scheme.names[at])
+    };
     let mut out: Vec<(String, String, Vec3)> = Vec::new();
     let top = root.map(rename).unwrap_or_default();
     if let Some(root) = root {
@@ -576,8 +617,16 @@ fn joints(scheme: &Scheme, rename: &dyn Fn(&str) -> String, root: Option<&str>) 
         let sides = [(scheme.sides[0], 1.0), (scheme.sides[1], -1.0)];
         let count = if name.contains('#') { 2 } else { 1 };
         for (side, sign) in &sides[..count] {
-            let parent = if parent.is_empty() { top.clone() } else { rename(&parent.replace('#', side)) };
-            out.push((rename(&name.replace('#', side)), parent, place * Vec3::new(*sign, 1.0, 1.0)));
+            let parent = if parent.is_empty() {
+                top.clone()
+            } else {
+                rename(&parent.replace('#', side))
+            };
+            out.push((
+                rename(&name.replace('#', side)),
+                parent,
+                place * Vec3::new(*sign, 1.0, 1.0),
+            ));
         }
     };
     for (at, (_, above)) in ROLES.iter().enumerate() {
@@ -607,21 +656,48 @@ fn check(scheme: &Scheme, rename: &dyn Fn(&str) -> String, root: Option<&str>) {
     assert_eq!(expected.len(), 21);
     expected.extend(root.map(|root| ("root".to_owned(), rename(root))));
     expected.sort();
-    let mut found: Vec<(String, String)> =
-        roles.iter().map(|(role, joint)| (role.to_string(), skeleton.name(joint).to_string())).collect();
+    let mut found: Vec<(String, String)> = roles
+        .iter()
+        .map(|(role, joint)| (role.to_string(), skeleton.name(joint).to_string()))
+        .collect();
     found.sort();
     let rig = scheme.rig;
-    let missing: Vec<_> = expected.iter().filter(|pair| !found.contains(pair)).collect();
-    let wrong: Vec<_> = found.iter().filter(|pair| !expected.contains(pair)).collect();
-    assert!(missing.is_empty() && wrong.is_empty(), "{rig}: missing {missing:?}, wrong {wrong:?}");
+    let missing: Vec<_> = expected
+        .iter()
+        .filter(|pair| !found.contains(pair))
+        .collect();
+    let wrong: Vec<_> = found
+        .iter()
+        .filter(|pair| !expected.contains(pair))
+        .collect();
+    assert!(
+        missing.is_empty() && wrong.is_empty(),
+        "{rig}: missing {missing:?}, wrong {wrong:?}"
+    );
     // Each sided joint has its counterpart, and the middle has none.
     for (own, name) in skeleton.joints().zip(skeleton.names().iter()) {
-        let other = skeleton.other_side(own).map(|other| &**skeleton.name(other));
-        let is_sided = scheme.names.iter().chain(scheme.others.iter().map(|(name, _)| name)).any(|known| {
-            known.contains('#') && scheme.sides.iter().any(|side| rename(&known.replace('#', side)) == **name)
-        });
+        let other = skeleton
+            .other_side(own)
+            .map(|other| &**skeleton.name(other));
+        let is_sided = scheme
+            .names
+            .iter()
+            .chain(scheme.others.iter().map(|(name, _)| name))
+            .any(|known| {
+                known.contains('#')
+                    && scheme
+                        .sides
+                        .iter()
+                        .any(|side| rename(&known.replace('#', side)) == **name)
+            });
         assert_eq!(other.is_some(), is_sided, "{rig}: {name} and {other:?}");
-        assert_eq!(skeleton.other_side(skeleton.joint(other.unwrap_or(name)).unwrap()).is_some(), is_sided, "{name}");
+        assert_eq!(
+            skeleton
+                .other_side(skeleton.joint(other.unwrap_or(name)).unwrap())
+                .is_some(),
+            is_sided,
+            "{name}"
+        );
     }
 }
 
@@ -636,14 +712,24 @@ fn the_roles_and_sides_of_the_usual_rigs() {
 #[test]
 fn what_programs_add_to_names_makes_no_difference() {
     let renames: [(&str, &dyn Fn(&str) -> String); 8] = [
-        ("a number that makes names unique", &|name| format!("{name}.001")),
-        ("the number of the node, as Sketchfab adds it", &|name| format!("{name}_07")),
+        ("a number that makes names unique", &|name| {
+            format!("{name}.001")
+        }),
+        ("the number of the node, as Sketchfab adds it", &|name| {
+            format!("{name}_07")
+        }),
         ("a namespace", &|name| format!("hero:{name}")),
         ("an armature", &|name| format!("Armature|{name}")),
         ("two namespaces", &|name| format!("scene:hero:{name}")),
-        ("an armature without its bar", &|name| format!("Armature_{name}")),
-        ("the name of the character", &|name| format!("Old_Knight_{name}")),
-        ("spaces in place of underscores", &|name| name.replace('_', " ")),
+        ("an armature without its bar", &|name| {
+            format!("Armature_{name}")
+        }),
+        ("the name of the character", &|name| {
+            format!("Old_Knight_{name}")
+        }),
+        ("spaces in place of underscores", &|name| {
+            name.replace('_', " ")
+        }),
     ];
     for scheme in &SCHEMES {
         for (what, rename) in &renames {
@@ -715,13 +801,21 @@ fn the_hips_carry_legs_and_spine_in_rigs_with_a_pelvis_beside_the_spine() {
         ),
     ];
     for (hips, joints) in rigs {
-        let joints: Vec<_> =
-            joints.iter().map(|(name, parent)| ((*name).into(), (*parent).into(), Vec3::ZERO)).collect();
+        let joints: Vec<_> = joints
+            .iter()
+            .map(|(name, parent)| ((*name).into(), (*parent).into(), Vec3::ZERO))
+            .collect();
         let skeleton = skeleton(&joints);
         let roles = Roles::infer(&skeleton);
         let named = |role: Role| roles.joint(role).map(|joint| &**skeleton.name(joint));
         assert_eq!(named(Role::Hips), Some(hips));
-        for role in [Role::Spine(1), Role::Neck(0), Role::Head, Role::Clavicle(Side::Left), Role::Thigh(Side::Right)] {
+        for role in [
+            Role::Spine(1),
+            Role::Neck(0),
+            Role::Head,
+            Role::Clavicle(Side::Left),
+            Role::Thigh(Side::Right),
+        ] {
             assert!(named(role).is_some(), "{hips}: {role}");
         }
     }
@@ -730,18 +824,88 @@ fn the_hips_carry_legs_and_spine_in_rigs_with_a_pelvis_beside_the_spine() {
 #[test]
 fn fingers_are_told_apart_in_every_rig() {
     let hands: [(&str, [&str; 2], [&str; 5]); 9] = [
-        ("CC_Base_#_", ["L", "R"], ["Thumb1", "Index1", "Mid1", "Ring1", "Pinky1"]),
-        ("#", ["l", "r"], ["Thumb1", "Index1", "Mid1", "Ring1", "Pinky1"]),
-        ("ValveBiped.Bip01_#_", ["L", "R"], ["Finger0", "Finger1", "Finger2", "Finger3", "Finger4"]),
-        ("bip_", ["L", "R"], ["thumb_0_#", "index_0_#", "middle_0_#", "ring_0_#", "pinky_0_#"]),
-        ("", ["l", "r"], ["c_thumb1.#", "c_index1.#", "c_middle1.#", "c_ring1.#", "c_pinky1.#"]),
-        ("#", ["左", "右"], ["親指１", "人指１", "中指１", "薬指１", "小指１"]),
-        ("finger_", ["L", "R"], ["thumb_0_#", "index_0_#", "middle_0_#", "ring_0_#", "pinky_0_#"]),
-        ("Bip01 # ", ["L", "R"], ["Finger0_033", "Finger1_036", "Finger2_039", "Finger3_042", "Finger4_045"]),
-        ("mixamorig:#Hand", ["Left", "Right"], ["Thumb1", "Index1", "Middle1", "Ring1", "Pinky1"]),
+        (
+            "CC_Base_#_",
+            ["L", "R"],
+            ["Thumb1", "Index1", "Mid1", "Ring1", "Pinky1"],
+        ),
+        (
+            "#",
+            ["l", "r"],
+            ["Thumb1", "Index1", "Mid1", "Ring1", "Pinky1"],
+        ),
+        (
+            "ValveBiped.Bip01_#_",
+            ["L", "R"],
+            ["Finger0", "Finger1", "Finger2", "Finger3", "Finger4"],
+        ),
+        (
+            "bip_",
+            ["L", "R"],
+            [
+                "thumb_0_#",
+                "index_0_#",
+                "middle_0_#",
+                "ring_0_#",
+                "pinky_0_#",
+            ],
+        ),
+        (
+            "",
+            ["l", "r"],
+            [
+                "c_thumb1.#",
+                "c_index1.#",
+                "c_middle1.#",
+                "c_ring1.#",
+                "c_pinky1.#",
+            ],
+        ),
+        (
+            "#",
+            ["左", "右"],
+            ["親指１", "人指１", "中指１", "薬指１", "小指１"],
+        ),
+        (
+            "finger_",
+            ["L", "R"],
+            [
+                "thumb_0_#",
+                "index_0_#",
+                "middle_0_#",
+                "ring_0_#",
+                "pinky_0_#",
+            ],
+        ),
+        (
+            "Bip01 # ",
+            ["L", "R"],
+            [
+                "Finger0_033",
+                "Finger1_036",
+                "Finger2_039",
+                "Finger3_042",
+                "Finger4_045",
+            ],
+        ),
+        (
+            "mixamorig:#Hand",
+            ["Left", "Right"],
+            ["Thumb1", "Index1", "Middle1", "Ring1", "Pinky1"],
+        ),
     ];
-    let fingers = [Finger::Thumb, Finger::Index, Finger::Middle, Finger::Ring, Finger::Little];
-    let arm = [("upper_arm.L", "chest"), ("forearm.L", "upper_arm.L"), ("hand.L", "forearm.L")];
+    let fingers = [
+        Finger::Thumb,
+        Finger::Index,
+        Finger::Middle,
+        Finger::Ring,
+        Finger::Little,
+    ];
+    let arm = [
+        ("upper_arm.L", "chest"),
+        ("forearm.L", "upper_arm.L"),
+        ("hand.L", "forearm.L"),
+    ];
     let right = |name: &str| name.replace(".L", ".R");
     for (prefix, sides, names) in hands {
         let mut joints = vec![("chest".to_owned(), String::new(), Vec3::ZERO)];
@@ -750,14 +914,21 @@ fn fingers_are_told_apart_in_every_rig() {
             joints.push((right(name), right(parent), Vec3::ZERO));
         }
         for (side, hand) in sides.iter().zip(["hand.L", "hand.R"]) {
-            joints
-                .extend(names.map(|name| (format!("{prefix}{name}").replace('#', side), hand.to_owned(), Vec3::ZERO)));
+            joints.extend(names.map(|name| {
+                (
+                    format!("{prefix}{name}").replace('#', side),
+                    hand.to_owned(),
+                    Vec3::ZERO,
+                )
+            }));
         }
         let skeleton = skeleton(&joints);
         let roles = Roles::infer(&skeleton);
         for (side, sign) in [Side::Left, Side::Right].into_iter().zip(sides) {
             for (finger, name) in fingers.into_iter().zip(names) {
-                let found = roles.joint(Role::Finger(side, finger, 0)).map(|joint| skeleton.name(joint).to_string());
+                let found = roles
+                    .joint(Role::Finger(side, finger, 0))
+                    .map(|joint| skeleton.name(joint).to_string());
                 assert_eq!(found, Some(format!("{prefix}{name}").replace('#', sign)));
             }
         }
@@ -768,7 +939,10 @@ fn fingers_are_told_apart_in_every_rig() {
 #[test]
 fn a_dog_has_the_roles_that_its_joints_are_called_after() {
     let bytes = fs::read(crate::asset("pup/pup.glb")).unwrap();
-    let skeleton = open_model("pup.glb", &bytes, &ImportSettings::default()).unwrap().model.skeleton;
+    let skeleton = open_model("pup.glb", &bytes, &ImportSettings::default())
+        .unwrap()
+        .model
+        .skeleton;
     let roles = Roles::infer(&skeleton);
     let other: Vec<String> = roles
         .iter()

@@ -1,11 +1,13 @@
 //! Root motion: what carries a character adds up to the same, however time is divided into steps.
 
 use bevy_marionette::controller::{
-    AnimationController, AnimationTrack, BlendMode, Clips, PlaybackEvent, TrackPriority, TransitionCurve,
+    AnimationController, AnimationTrack, BlendMode, Clips, PlaybackEvent, TrackPriority,
+    TransitionCurve,
 };
 use bevy_marionette::import::{Imported, Limits, Manifest, open_manifest};
 use bevy_marionette::model::{
-    ClipFrames, ClipTiming, JointTransform, PlaybackMode, RootDelta, RootPath, SkeletalClip, SoaTransform,
+    ClipFrames, ClipTiming, JointTransform, PlaybackMode, RootDelta, RootPath, SkeletalClip,
+    SoaTransform,
 };
 use bevy_marionette::pose::{ClipLayer, Evaluate, Mask, Mix, Scratch};
 use fastrand::Rng;
@@ -29,11 +31,13 @@ impl Clips for Walks {
     }
 
     fn is_additive(&self, index: usize) -> bool {
-        self.timing(index).is_some_and(|timing| &*timing.name == "breathe")
+        self.timing(index)
+            .is_some_and(|timing| &*timing.name == "breathe")
     }
 
     fn reaches_root(&self, index: usize) -> bool {
-        self.timing(index).is_some_and(|timing| &*timing.name != "wave")
+        self.timing(index)
+            .is_some_and(|timing| &*timing.name != "wave")
     }
 
     fn root_mask(&self, mask: &str) -> f32 {
@@ -44,7 +48,9 @@ impl Clips for Walks {
 /// A path of `frames` with uneven speeds, over `seconds` and on the whole `ahead` and turned by `turn`.
 fn path(seed: u64, seconds: f64, frames: usize, ahead: f64, turn: f64) -> RootPath {
     let mut random = Rng::with_seed(seed);
-    let times: Vec<f64> = (0..=frames).map(|i| seconds * i as f64 / frames as f64).collect();
+    let times: Vec<f64> = (0..=frames)
+        .map(|i| seconds * i as f64 / frames as f64)
+        .collect();
     let mut place = RootDelta::IDENTITY;
     let mut places = vec![place];
     for _ in 0..frames {
@@ -58,14 +64,30 @@ fn path(seed: u64, seconds: f64, frames: usize, ahead: f64, turn: f64) -> RootPa
 
 fn walks() -> Walks {
     let walk = |name: &str, seconds: f64, playback: PlaybackMode, path: Option<RootPath>| {
-        (ClipTiming { playback, ..ClipTiming::new(name, seconds) }, path)
+        (
+            ClipTiming {
+                playback,
+                ..ClipTiming::new(name, seconds)
+            },
+            path,
+        )
     };
     use PlaybackMode::{Loop, Once, PingPong};
     Walks(vec![
         walk("idle", 3.1, Loop, None),
-        walk("walk", 32.0 / 30.0, Loop, Some(path(1, 32.0 / 30.0, 32, 1.28, 0.0))),
+        walk(
+            "walk",
+            32.0 / 30.0,
+            Loop,
+            Some(path(1, 32.0 / 30.0, 32, 1.28, 0.0)),
+        ),
         walk("curve", 1.2, Loop, Some(path(2, 1.2, 18, 1.5, 0.6))),
-        walk("circle", 0.9, Loop, RootPath::steady(0.9, RootDelta::new(DVec3::NEG_Z, -0.8))),
+        walk(
+            "circle",
+            0.9,
+            Loop,
+            RootPath::steady(0.9, RootDelta::new(DVec3::NEG_Z, -0.8)),
+        ),
         walk("turn", 0.8, Once, Some(path(3, 0.8, 24, 0.1, 1.6))),
         walk("rock", 0.7, PingPong, Some(path(4, 0.7, 9, 0.4, 0.3))),
         walk("breathe", 2.0, Loop, Some(path(5, 2.0, 9, 5.0, 1.0))),
@@ -74,7 +96,9 @@ fn walks() -> Walks {
 }
 
 fn advance(controller: &mut AnimationController, clips: &Walks, dt: f64) -> RootDelta {
-    controller.advance_with_root_motion(dt, clips, &mut Vec::new()).unwrap()
+    controller
+        .advance_with_root_motion(dt, clips, &mut Vec::new())
+        .unwrap()
 }
 
 fn secs(seconds: f64) -> Duration {
@@ -82,12 +106,18 @@ fn secs(seconds: f64) -> Duration {
 }
 
 fn apart(a: RootDelta, b: RootDelta) -> f64 {
-    a.translation.distance(b.translation).max((a.turn - b.turn).abs())
+    a.translation
+        .distance(b.translation)
+        .max((a.turn - b.turn).abs())
 }
 
 #[track_caller]
 fn assert_near(a: RootDelta, b: RootDelta, tolerance: f64) {
-    assert!(apart(a, b) <= tolerance, "{a:?} is not {b:?}: {} apart", apart(a, b));
+    assert!(
+        apart(a, b) <= tolerance,
+        "{a:?} is not {b:?}: {} apart",
+        apart(a, b)
+    );
 }
 
 /// Hours with fades, a queue, ramps of speed through zero, an overlay and slow motion.
@@ -99,10 +129,22 @@ fn eventful() -> AnimationController {
     for hour in 0..4 {
         let at = f64::from(hour) * 3600.0;
         for (seconds, speed) in [(10.0, 1.7), (500.0, -0.8), (900.0, 1.0)] {
-            events.key_speed(curve, speed, at + seconds, secs(3.0), TransitionCurve::EaseInEaseOut);
+            events.key_speed(
+                curve,
+                speed,
+                at + seconds,
+                secs(3.0),
+                TransitionCurve::EaseInEaseOut,
+            );
         }
         for (seconds, weight) in [(11.0, 0.6), (14.0, 0.0), (2000.0, 1.5), (2005.0, 0.0)] {
-            events.key_weight(rock, weight, at + seconds, secs(1.5), TransitionCurve::Linear);
+            events.key_weight(
+                rock,
+                weight,
+                at + seconds,
+                secs(1.5),
+                TransitionCurve::Linear,
+            );
         }
     }
     controller.set_time_scale(0.9);
@@ -118,12 +160,19 @@ fn a_million_random_steps_equal_a_single_step() {
     let mut one = many.clone();
     let (mut moved, mut events) = (RootDelta::IDENTITY, Vec::new());
     for dt in &steps {
-        moved = moved.then(many.advance_with_root_motion(*dt, &clips, &mut events).unwrap());
+        moved = moved.then(
+            many.advance_with_root_motion(*dt, &clips, &mut events)
+                .unwrap(),
+        );
         events.clear();
     }
     let total = steps.iter().sum();
     let whole = advance(&mut one, &clips, total);
-    println!("{} s, {whole:?}: {:e} apart", many.time(), apart(moved, whole));
+    println!(
+        "{} s, {whole:?}: {:e} apart",
+        many.time(),
+        apart(moved, whole)
+    );
     assert_near(moved, whole, 1e-5);
     assert!(whole.turn.abs() > 1000.0);
 }
@@ -139,20 +188,29 @@ fn a_million_steps_of_a_straight_blend_equal_a_single_step() {
     for _ in 0..1_000_000 {
         let dt = random.f64() / 30.0;
         total += dt;
-        moved = moved.then(many.advance_with_root_motion(dt, &clips, &mut events).unwrap());
+        moved = moved.then(
+            many.advance_with_root_motion(dt, &clips, &mut events)
+                .unwrap(),
+        );
         events.clear();
     }
     let whole = advance(&mut one, &clips, total);
     assert_near(moved, whole, 1e-5);
-    let speed = 0.8 * clips.root_path(1).unwrap().total().translation.length() / clips.timing(1).unwrap().duration;
+    let speed = 0.8 * clips.root_path(1).unwrap().total().translation.length()
+        / clips.timing(1).unwrap().duration;
     assert!((whole.translation.length() / total / speed - 1.0).abs() < 1e-4);
 }
 
 /// Does something that a game would.
 fn disturb(controller: &mut AnimationController, random: &mut Rng) {
-    const NAMES: [&str; 8] = ["idle", "walk", "curve", "circle", "turn", "rock", "breathe", "wave"];
+    const NAMES: [&str; 8] = [
+        "idle", "walk", "curve", "circle", "turn", "rock", "breathe", "wave",
+    ];
     let name = NAMES[random.usize(..8)];
-    let track = controller.tracks().nth(random.usize(..6)).map(AnimationTrack::id);
+    let track = controller
+        .tracks()
+        .nth(random.usize(..6))
+        .map(AnimationTrack::id);
     let fade = secs(random.f64());
     let curve = [TransitionCurve::Linear, TransitionCurve::EaseInEaseOut][random.usize(..2)];
     let now = controller.time();
@@ -160,11 +218,27 @@ fn disturb(controller: &mut AnimationController, random: &mut Rng) {
         (0 | 1, _) => drop(controller.cross_fade(name, fade)),
         (2, _) => drop(controller.cross_fade_in_phase(name, fade)),
         (3, _) => drop(controller.queue_mut().set_fade(fade).extend(["turn", name])),
-        (4 | 5, Some(id)) => drop(controller.events_mut().key_speed(id, random.f64() * 4.0 - 2.0, now, fade, curve)),
-        (6 | 7, Some(id)) => drop(controller.events_mut().key_weight(id, random.f32(), now, fade, curve)),
+        (4 | 5, Some(id)) => {
+            drop(
+                controller
+                    .events_mut()
+                    .key_speed(id, random.f64() * 4.0 - 2.0, now, fade, curve),
+            )
+        }
+        (6 | 7, Some(id)) => {
+            drop(
+                controller
+                    .events_mut()
+                    .key_weight(id, random.f32(), now, fade, curve),
+            )
+        }
         (8, Some(id)) => controller.track_mut(id).unwrap().seek(random.f64() * 3.0),
         (9, Some(id)) => controller.track_mut(id).unwrap().mask = Some("half".into()),
-        (10, _) => drop(controller.events_mut().key_priority_blend(random.f32(), now, fade, curve)),
+        (10, _) => drop(
+            controller
+                .events_mut()
+                .key_priority_blend(random.f32(), now, fade, curve),
+        ),
         (11, Some(id)) => controller.track_mut(id).unwrap().paused ^= true,
         (12, _) => {
             let track = AnimationTrack::new(name).blend(BlendMode::Override);
@@ -172,7 +246,10 @@ fn disturb(controller: &mut AnimationController, random: &mut Rng) {
         }
         _ => {
             let priority = [TrackPriority::Low, TrackPriority::High][random.usize(..2)];
-            let track = AnimationTrack::new(name).priority(priority).weight(random.f32()).speed(random.f64() * 2.0);
+            let track = AnimationTrack::new(name)
+                .priority(priority)
+                .weight(random.f32())
+                .speed(random.f64() * 2.0);
             controller.add_track(track);
         }
     }
@@ -195,7 +272,10 @@ fn any_steps_through_anything_equal_a_single_one() {
             let whole = advance(&mut one, &clips, steps.iter().sum());
             far += whole.translation.length();
             worst = worst.max(apart(moved, whole));
-            assert!(apart(moved, whole) < 1e-5, "round {round}: {moved:?} is not {whole:?}");
+            assert!(
+                apart(moved, whole) < 1e-5,
+                "round {round}: {moved:?} is not {whole:?}"
+            );
         }
     }
     println!("{far} m, at most {worst:e} apart");
@@ -208,13 +288,21 @@ fn an_ordinary_step_gives_the_bits_of_one_that_looks_for_everything() {
     let mut random = Rng::with_seed(10);
     for _ in 0..100 {
         let mut fast = AnimationController::playing(["walk", "curve", "rock"][random.usize(..3)]);
-        fast.add_track(AnimationTrack::new("circle").weight(random.f32()).speed(random.f64() - 0.5));
+        fast.add_track(
+            AnimationTrack::new("circle")
+                .weight(random.f32())
+                .speed(random.f64() - 0.5),
+        );
         let mut full = fast.clone();
         // An event to come takes the short way out.
-        full.events_mut().key_priority_blend(0.5, 1e9, secs(1.0), TransitionCurve::Linear);
+        full.events_mut()
+            .key_priority_blend(0.5, 1e9, secs(1.0), TransitionCurve::Linear);
         for _ in 0..100 {
             let dt = random.f64() * 0.05;
-            assert_eq!(advance(&mut fast, &clips, dt), advance(&mut full, &clips, dt));
+            assert_eq!(
+                advance(&mut fast, &clips, dt),
+                advance(&mut full, &clips, dt)
+            );
         }
     }
 }
@@ -231,7 +319,10 @@ fn a_restored_controller_goes_the_same_way_to_the_bit() {
         let text = ron::to_string(&snapshot).unwrap();
         let steps: Vec<f64> = (0..60).map(|_| random.f64() * 0.1).collect();
         let go = |controller: &mut AnimationController| -> Vec<RootDelta> {
-            steps.iter().map(|dt| advance(controller, &clips, *dt)).collect()
+            steps
+                .iter()
+                .map(|dt| advance(controller, &clips, *dt))
+                .collect()
         };
         let first = go(&mut controller);
         controller.restore(&snapshot);
@@ -251,8 +342,15 @@ fn the_character_moves_by_the_shares_of_the_pose_at_the_root() {
         let mut controller = AnimationController::default();
         let mut layers = Vec::new();
         let posed = |name: &str| {
-            let frames = ClipFrames { joints: [name.into()].into(), animated: vec![], transforms: vec![] };
-            let frames = ClipFrames { transforms: vec![JointTransform::IDENTITY], ..frames };
+            let frames = ClipFrames {
+                joints: [name.into()].into(),
+                animated: vec![],
+                transforms: vec![],
+            };
+            let frames = ClipFrames {
+                transforms: vec![JointTransform::IDENTITY],
+                ..frames
+            };
             SkeletalClip::new(ClipTiming::new(name, 0.0), &frames).unwrap()
         };
         let names = ["idle", "walk", "curve", "circle"];
@@ -263,18 +361,31 @@ fn the_character_moves_by_the_shares_of_the_pose_at_the_root() {
             let priority = [TrackPriority::Low, TrackPriority::High][random.usize(..2)];
             let mode = [BlendMode::Blend, BlendMode::Blend, BlendMode::Override][random.usize(..3)];
             let weight = random.f32() * 1.5;
-            let track = AnimationTrack::new(names[clip]).priority(priority).blend(mode).weight(weight);
+            let track = AnimationTrack::new(names[clip])
+                .priority(priority)
+                .blend(mode)
+                .weight(weight);
             controller.add_track(match mask {
                 0 => track,
                 mask => track.mask(["", "half", "none"][mask]),
             });
-            let layer =
-                ClipLayer { weight, priority, mode, mask: Some(&masks[mask]), ..ClipLayer::new(&poses[clip], 0.0) };
+            let layer = ClipLayer {
+                weight,
+                priority,
+                mode,
+                mask: Some(&masks[mask]),
+                ..ClipLayer::new(&poses[clip], 0.0)
+            };
             layers.push((clip, layer));
         }
         let rest = [SoaTransform::IDENTITY];
         let all: Vec<ClipLayer> = layers.iter().map(|(_, layer)| *layer).collect();
-        let mix = Mix { layers: &all, priority_blend: controller.priority_blend(), rest: &rest, unit_scale: true };
+        let mix = Mix {
+            layers: &all,
+            priority_blend: controller.priority_blend(),
+            rest: &rest,
+            unit_scale: true,
+        };
         let dt = 1e-6;
         let mut expected = RootDelta::IDENTITY;
         for ((clip, _), share) in layers.iter().zip(mix.shares(0)) {
@@ -285,7 +396,10 @@ fn the_character_moves_by_the_shares_of_the_pose_at_the_root() {
             }
         }
         let moved = advance(&mut controller, &clips, dt);
-        assert!(apart(moved, expected) < 1e-6 * dt * 10.0, "{moved:?} is not {expected:?}");
+        assert!(
+            apart(moved, expected) < 1e-6 * dt * 10.0,
+            "{moved:?} is not {expected:?}"
+        );
     }
 }
 
@@ -297,7 +411,10 @@ fn additive_tracks_and_clips_without_the_root_carry_nothing_and_take_nothing_awa
     with.add_track(AnimationTrack::new("breathe"));
     with.add_track(AnimationTrack::new("wave").priority(TrackPriority::High));
     with.add_track(AnimationTrack::new("circle").mask("arms"));
-    assert_eq!(advance(&mut with, &clips, 0.7), advance(&mut alone, &clips, 0.7));
+    assert_eq!(
+        advance(&mut with, &clips, 0.7),
+        advance(&mut alone, &clips, 0.7)
+    );
     let mut nothing = AnimationController::playing("breathe");
     assert_eq!(advance(&mut nothing, &clips, 0.7), RootDelta::IDENTITY);
 }
@@ -316,8 +433,16 @@ fn only_time_that_passes_moves_the_character() {
     assert_eq!(advance(&mut controller, &clips, 1.0), RootDelta::IDENTITY);
     controller.resume();
     let path = clips.root_path(1).unwrap();
-    assert_near(advance(&mut controller, &clips, 0.1), path.between(PlaybackMode::Loop, 0.9, 1.0), 1e-12);
-    assert!(controller.advance_with_root_motion(-1.0, &clips, &mut Vec::new()).is_err());
+    assert_near(
+        advance(&mut controller, &clips, 0.1),
+        path.between(PlaybackMode::Loop, 0.9, 1.0),
+        1e-12,
+    );
+    assert!(
+        controller
+            .advance_with_root_motion(-1.0, &clips, &mut Vec::new())
+            .is_err()
+    );
 }
 
 #[test]
@@ -329,9 +454,17 @@ fn backwards_is_the_way_back_and_there_and_back_is_nothing() {
     let back = advance(&mut controller, &clips, 7.3);
     assert_near(there.then(back), RootDelta::IDENTITY, 1e-9);
     let mut rock = AnimationController::playing("rock");
-    assert_near(advance(&mut rock, &clips, 1.4 * 1000.0), RootDelta::IDENTITY, 1e-9);
+    assert_near(
+        advance(&mut rock, &clips, 1.4 * 1000.0),
+        RootDelta::IDENTITY,
+        1e-9,
+    );
     let mut once = AnimationController::playing("turn");
-    assert_near(advance(&mut once, &clips, 1e6), clips.root_path(4).unwrap().total(), 1e-12);
+    assert_near(
+        advance(&mut once, &clips, 1e6),
+        clips.root_path(4).unwrap().total(),
+        1e-12,
+    );
 }
 
 // Without limits it would take years.
@@ -342,12 +475,31 @@ fn huge_steps_end_and_are_finite() {
         for speed in [1.0, -3.0, 1e200] {
             let mut blend = AnimationController::playing("curve");
             blend.set_speed(speed);
-            let circle = blend.add_track(AnimationTrack::new("circle").weight(0.7).speed(speed * 0.9));
-            blend.events_mut().key_weight(circle, 0.2, 0.0, secs(1e9), TransitionCurve::EaseInEaseOut);
-            blend.events_mut().key_speed(circle, -speed, 0.0, secs(1e7), TransitionCurve::EaseInEaseOut);
-            blend.queue_mut().set_looping(true).set_fade(secs(0.3)).extend(["turn", "walk", "curve"]);
+            let circle =
+                blend.add_track(AnimationTrack::new("circle").weight(0.7).speed(speed * 0.9));
+            blend.events_mut().key_weight(
+                circle,
+                0.2,
+                0.0,
+                secs(1e9),
+                TransitionCurve::EaseInEaseOut,
+            );
+            blend.events_mut().key_speed(
+                circle,
+                -speed,
+                0.0,
+                secs(1e7),
+                TransitionCurve::EaseInEaseOut,
+            );
+            blend
+                .queue_mut()
+                .set_looping(true)
+                .set_fade(secs(0.3))
+                .extend(["turn", "walk", "curve"]);
             let mut events: Vec<PlaybackEvent> = Vec::new();
-            let moved = blend.advance_with_root_motion(dt, &clips, &mut events).unwrap();
+            let moved = blend
+                .advance_with_root_motion(dt, &clips, &mut events)
+                .unwrap();
             assert!(moved.is_finite(), "{dt} {speed}: {moved:?}");
         }
     }
@@ -358,7 +510,11 @@ struct Sample(Imported);
 
 impl Clips for Sample {
     fn index_of(&self, name: &str) -> Option<usize> {
-        self.0.model.clips.iter().position(|clip| &*clip.timing.name == name)
+        self.0
+            .model
+            .clips
+            .iter()
+            .position(|clip| &*clip.timing.name == name)
     }
 
     fn timing(&self, index: usize) -> Option<&ClipTiming> {
@@ -366,7 +522,12 @@ impl Clips for Sample {
     }
 
     fn root_path(&self, index: usize) -> Option<&RootPath> {
-        self.0.model.clips.get(index)?.root_path().map(|path| &**path)
+        self.0
+            .model
+            .clips
+            .get(index)?
+            .root_path()
+            .map(|path| &**path)
     }
 
     fn reaches_root(&self, index: usize) -> bool {
@@ -376,7 +537,11 @@ impl Clips for Sample {
 
 fn sample(name: &str) -> Sample {
     let manifest = Manifest::parse(name, &fs::read(crate::asset(name)).unwrap()).unwrap();
-    let read = |file: &str| Ok(fs::read(crate::asset(name).with_file_name(file)).unwrap().into());
+    let read = |file: &str| {
+        Ok(fs::read(crate::asset(name).with_file_name(file))
+            .unwrap()
+            .into())
+    };
     let imported = open_manifest(name, &manifest, &Limits::default(), read).unwrap();
     Sample(imported)
 }
@@ -385,18 +550,31 @@ fn sample(name: &str) -> Sample {
 fn the_sample_characters_walk_as_fast_as_their_files_say_and_in_place() {
     for (name, clips) in [
         ("scout/scout.character.ron", [("walk", 1.2), ("jog", 2.4)]),
-        ("scout/scout_m3d.character.ron", [("walk", 1.2), ("jog", 2.4)]),
-        ("hound/hound.character.ron", [("walk", 0.95), ("gallop", 6.4)]),
+        (
+            "scout/scout_m3d.character.ron",
+            [("walk", 1.2), ("jog", 2.4)],
+        ),
+        (
+            "hound/hound.character.ron",
+            [("walk", 0.95), ("gallop", 6.4)],
+        ),
         ("pup/pup.character.ron", [("walk", 0.475), ("gallop", 3.2)]),
     ] {
         let sample = sample(name);
         for (clip, speed) in clips {
             let index = sample.index_of(clip).unwrap();
-            let path = sample.root_path(index).unwrap_or_else(|| panic!("{name}: {clip} stays"));
-            assert!((path.ground_speed() - speed).abs() < 1e-3, "{name}: {clip} at {} m/s", path.ground_speed());
+            let path = sample
+                .root_path(index)
+                .unwrap_or_else(|| panic!("{name}: {clip} stays"));
+            assert!(
+                (path.ground_speed() - speed).abs() < 1e-3,
+                "{name}: {clip} at {} m/s",
+                path.ground_speed()
+            );
             assert!(path.total().translation.z < 0.0 && !path.turns());
             let clip = &sample.0.model.clips[index];
-            let ends = [0, clip.frame_count() - 1].map(|frame| clip.transform_at(0, frame).translation);
+            let ends =
+                [0, clip.frame_count() - 1].map(|frame| clip.transform_at(0, frame).translation);
             assert!(ends[0].distance(ends[1]) < 2e-5, "{name}: {ends:?}");
         }
         assert!(sample.root_path(sample.index_of("idle").unwrap()).is_none());
@@ -409,10 +587,15 @@ fn a_walk_that_carries_the_character_does_not_slide() {
     let skeleton = &sample.0.model.skeleton;
     let clip = &sample.0.model.clips[sample.index_of("walk").unwrap()];
     let mut controller = AnimationController::playing("walk");
-    let (mut place, mut random, mut scratch) = (RootDelta::IDENTITY, Rng::with_seed(13), Scratch::default());
+    let (mut place, mut random, mut scratch) =
+        (RootDelta::IDENTITY, Rng::with_seed(13), Scratch::default());
     let (mut stood, mut worst, mut stances) = ([None; 2], 0.0_f64, 0);
     for _ in 0..3000 {
-        place = place.then(advance_sample(&mut controller, &sample, random.f64() * 0.03));
+        place = place.then(advance_sample(
+            &mut controller,
+            &sample,
+            random.f64() * 0.03,
+        ));
         let time = controller.layers(&sample).next().unwrap().time;
         Evaluate::new(skeleton, &[ClipLayer::new(clip, time)]).run_clips(None, &mut scratch);
         for (at, (name, fall)) in [("foot.L", 0.25), ("foot.R", 0.75)].into_iter().enumerate() {
@@ -438,5 +621,7 @@ fn a_walk_that_carries_the_character_does_not_slide() {
 }
 
 fn advance_sample(controller: &mut AnimationController, sample: &Sample, dt: f64) -> RootDelta {
-    controller.advance_with_root_motion(dt, sample, &mut Vec::new()).unwrap()
+    controller
+        .advance_with_root_motion(dt, sample, &mut Vec::new())
+        .unwrap()
 }

@@ -4,8 +4,8 @@ use bevy_marionette::controller::{
     AnimationController, AnimationTrack, BlendMode, Clips, SwitchLayer, TrackId, TrackPriority,
 };
 use bevy_marionette::model::{
-    BlendSpace, BoundBlendSpace, ClipFrames, ClipTiming, Joint, JointTransform, PlaybackMode, SkeletalClip, Skeleton,
-    SoaTransform,
+    BlendSpace, BoundBlendSpace, ClipFrames, ClipTiming, Joint, JointTransform, PlaybackMode,
+    SkeletalClip, Skeleton, SoaTransform,
 };
 use bevy_marionette::pose::{ClipLayer, Evaluate, Inertia, InertiaScratch, Mask, Scratch};
 use fastrand::Rng;
@@ -20,7 +20,10 @@ fn skeleton() -> Skeleton {
     let joint = |i: usize| Joint {
         name: format!("j{i}").into(),
         parent: i.checked_sub(1).map(|p| (p / 2) as u16),
-        rest: JointTransform::new(Vec3::new(0.02, 0.25, 0.0), Quat::from_rotation_x(0.1 * i as f32)),
+        rest: JointTransform::new(
+            Vec3::new(0.02, 0.25, 0.0),
+            Quat::from_rotation_x(0.1 * i as f32),
+        ),
         inverse_bind: Affine3A::IDENTITY,
     };
     Skeleton::new((0..JOINTS).map(joint).collect()).unwrap()
@@ -30,7 +33,9 @@ fn skeleton() -> Skeleton {
 fn clip(skeleton: &Skeleton, name: &str, seed: u64, partial: bool) -> SkeletalClip {
     let mut random = Rng::with_seed(seed);
     let mut vector = || Vec3::from_array([0; 3].map(|_| random.f32() * 2.0 - 1.0));
-    let waves: Vec<_> = (0..JOINTS).map(|_| [vector() * 0.7, vector() * 0.4, vector() * 0.05]).collect();
+    let waves: Vec<_> = (0..JOINTS)
+        .map(|_| [vector() * 0.7, vector() * 0.4, vector() * 0.05])
+        .collect();
     let duration = [0.8, 1.2, 1.0][seed as usize % 3];
     let count = (duration * FRAMES) as usize;
     let pose = |frame: usize| {
@@ -40,12 +45,26 @@ fn clip(skeleton: &Skeleton, name: &str, seed: u64, partial: bool) -> SkeletalCl
     let transform = |(joint, phase): (usize, f32)| {
         let ([still, swing, shift], rest) = (waves[joint], skeleton.rest_of(joint as u16));
         let turn = Quat::from_scaled_axis(still + swing * (phase + joint as f32).sin());
-        let moves = if joint % 4 == 0 { shift * (phase * 2.0).cos() } else { Vec3::ZERO };
-        JointTransform { translation: rest.translation + moves, rotation: rest.rotation * turn, scale: Vec3::ONE }
+        let moves = if joint % 4 == 0 {
+            shift * (phase * 2.0).cos()
+        } else {
+            Vec3::ZERO
+        };
+        JointTransform {
+            translation: rest.translation + moves,
+            rotation: rest.rotation * turn,
+            scale: Vec3::ONE,
+        }
     };
-    let animated = (0..JOINTS).map(|joint| !partial || !(joint as u64 + seed).is_multiple_of(3)).collect();
+    let animated = (0..JOINTS)
+        .map(|joint| !partial || !(joint as u64 + seed).is_multiple_of(3))
+        .collect();
     let transforms = (0..=count).flat_map(pose).map(transform).collect();
-    let frames = ClipFrames { joints: skeleton.names().clone(), animated, transforms };
+    let frames = ClipFrames {
+        joints: skeleton.names().clone(),
+        animated,
+        transforms,
+    };
     SkeletalClip::new(ClipTiming::new(name, duration), &frames).unwrap()
 }
 
@@ -59,12 +78,26 @@ struct Cast {
 impl Cast {
     fn new(partial: bool) -> Self {
         let skeleton = skeleton();
-        let clips: Vec<_> = (0..5).map(|i| clip(&skeleton, &format!("c{i}"), i, partial)).collect();
-        let masks = HashMap::from([("upper", Mask::from_roots(&skeleton, &[1], 0)), ("none", Mask::empty(JOINTS))]);
+        let clips: Vec<_> = (0..5)
+            .map(|i| clip(&skeleton, &format!("c{i}"), i, partial))
+            .collect();
+        let masks = HashMap::from([
+            ("upper", Mask::from_roots(&skeleton, &[1], 0)),
+            ("none", Mask::empty(JOINTS)),
+        ]);
         let points = (0..4).map(|i| (format!("c{i}"), f64::from(i)));
         let space = Arc::new(BlendSpace::line("space", points).unwrap());
-        let spaces = vec![space.bind(clips.iter().map(|clip| &clip.timing), |_| Vec::new()).unwrap()];
-        Self { skeleton, clips, masks, spaces }
+        let spaces = vec![
+            space
+                .bind(clips.iter().map(|clip| &clip.timing), |_| Vec::new())
+                .unwrap(),
+        ];
+        Self {
+            skeleton,
+            clips,
+            masks,
+            spaces,
+        }
     }
 
     fn clip(&mut self, index: usize) -> &mut SkeletalClip {
@@ -74,7 +107,9 @@ impl Cast {
 
 impl Clips for Cast {
     fn index_of(&self, name: &str) -> Option<usize> {
-        self.clips.iter().position(|clip| &*clip.timing.name == name)
+        self.clips
+            .iter()
+            .position(|clip| &*clip.timing.name == name)
     }
 
     fn timing(&self, index: usize) -> Option<&ClipTiming> {
@@ -101,7 +136,10 @@ struct Puppet {
 
 impl Puppet {
     fn playing(clip: &str) -> Self {
-        Self { controller: AnimationController::playing(clip), ..Self::default() }
+        Self {
+            controller: AnimationController::playing(clip),
+            ..Self::default()
+        }
     }
 
     fn advance(&mut self, cast: &Cast, dt: f64) {
@@ -109,7 +147,12 @@ impl Puppet {
     }
 
     fn pose(&mut self, cast: &Cast) -> &Scratch {
-        let Self { controller, inertia, memory, scratch } = self;
+        let Self {
+            controller,
+            inertia,
+            memory,
+            scratch,
+        } = self;
         let mask = |name: Option<&str>| name.map(|name| &cast.masks[name]);
         let layers: Vec<_> = controller
             .layers(cast)
@@ -132,8 +175,16 @@ impl Puppet {
             })
         };
         inertia.follow(controller.switches(), &cast.skeleton, find, memory);
-        let (inertia, priority_blend) = (Some(inertia.at(controller.time())), controller.priority_blend());
-        Evaluate { priority_blend, inertia, ..Evaluate::new(&cast.skeleton, &layers) }.run(scratch);
+        let (inertia, priority_blend) = (
+            Some(inertia.at(controller.time())),
+            controller.priority_blend(),
+        );
+        Evaluate {
+            priority_blend,
+            inertia,
+            ..Evaluate::new(&cast.skeleton, &layers)
+        }
+        .run(scratch);
         scratch
     }
 
@@ -142,14 +193,23 @@ impl Puppet {
     }
 
     fn bits(&mut self, cast: &Cast) -> Vec<u32> {
-        self.pose(cast).model().iter().flat_map(|joint| joint.to_cols_array()).map(f32::to_bits).collect()
+        self.pose(cast)
+            .model()
+            .iter()
+            .flat_map(|joint| joint.to_cols_array())
+            .map(f32::to_bits)
+            .collect()
     }
 
     /// The joints' places and turns now.
     fn snap(&mut self, cast: &Cast) -> Vec<(Vec3, Quat)> {
         let turned = |row: &SoaTransform| [0, 1, 2, 3].map(|lane| row.get(lane).rotation);
         let turns: Vec<Quat> = self.pose(cast).local().iter().flat_map(turned).collect();
-        let places = self.scratch.model().iter().map(|joint| joint.translation.into());
+        let places = self
+            .scratch
+            .model()
+            .iter()
+            .map(|joint| joint.translation.into());
         places.zip(turns).collect()
     }
 }
@@ -220,22 +280,37 @@ fn no_joint_jumps_or_changes_its_speed_at_a_switch_whenever_it_comes() {
         puppet.advance(&cast, random.f64() * 2.0);
         for _ in 0..5 {
             let clip = format!("c{}", random.usize(1..5));
-            let mut cut = Puppet { controller: puppet.controller.clone(), ..Puppet::default() };
+            let mut cut = Puppet {
+                controller: puppet.controller.clone(),
+                ..Puppet::default()
+            };
             let duration = secs(0.2 + random.f64() * 0.2);
-            let [a, b, c, d] = around(&mut puppet, &cast, DT, |puppet| puppet.controller.switch(&*clip, duration));
+            let [a, b, c, d] = around(&mut puppet, &cast, DT, |puppet| {
+                puppet.controller.switch(&*clip, duration)
+            });
             most = most.max(distance(&b, &c));
             most_speed = most_speed.max(change_of_speed([&a, &b, &c, &d], DT as f32));
             nested += usize::from(puppet.controller.switches().count() > 2);
             // What the same would be without inertia, to see that there is something to carry over.
             let [a, b, c, d] = around(&mut cut, &cast, DT, |cut| cut.controller.play(&*clip));
-            of_cuts = [of_cuts[0].max(distance(&b, &c)), of_cuts[1].max(change_of_speed([&a, &b, &c, &d], DT as f32))];
+            of_cuts = [
+                of_cuts[0].max(distance(&b, &c)),
+                of_cuts[1].max(change_of_speed([&a, &b, &c, &d], DT as f32)),
+            ];
             puppet.advance(&cast, random.f64() * 0.2);
         }
     }
-    assert!(nested > 50 && of_cuts[0] > 1.0 && of_cuts[1] > 4.0, "{nested} {of_cuts:?}");
+    assert!(
+        nested > 50 && of_cuts[0] > 1.0 && of_cuts[1] > 4.0,
+        "{nested} {of_cuts:?}"
+    );
     assert!(most < 2e-5, "a joint jumps by {most}");
     // In so short a time, an acceleration of 500 per second² makes an eighth.
-    assert!(most_speed < 0.25, "a joint changes its speed by {most_speed}, at cuts by {}", of_cuts[1]);
+    assert!(
+        most_speed < 0.25,
+        "a joint changes its speed by {most_speed}, at cuts by {}",
+        of_cuts[1]
+    );
 }
 
 #[test]
@@ -250,13 +325,18 @@ fn no_joint_jumps_at_a_switch_into_a_blend_space_or_out_of_it() {
         for to in ["space", "c4", "space", "c3"] {
             puppet.controller.set_parameters(random.f64() * 3.0);
             puppet.advance(&cast, random.f64() * 0.3);
-            let [a, b, c, d] = around(&mut puppet, &cast, DT, |puppet| puppet.controller.switch(to, secs(0.3)));
+            let [a, b, c, d] = around(&mut puppet, &cast, DT, |puppet| {
+                puppet.controller.switch(to, secs(0.3))
+            });
             most = most.max(distance(&b, &c));
             most_speed = most_speed.max(change_of_speed([&a, &b, &c, &d], DT as f32));
         }
     }
     assert!(most < 2e-5, "a joint jumps by {most}");
-    assert!(most_speed < 0.25, "a joint changes its speed by {most_speed}");
+    assert!(
+        most_speed < 0.25,
+        "a joint changes its speed by {most_speed}"
+    );
 }
 
 #[test]
@@ -270,13 +350,22 @@ fn between_frames_no_joint_goes_farther_than_its_clips_and_what_dies_out_take_it
             puppet.advance(&cast, time);
             puppet.snap(&cast)
         };
-        let poses: Vec<Vec<_>> =
-            (0..5).map(|index| (0..120).map(|frame| alone(index, f64::from(frame) * DT)).collect()).collect();
-        let speeds =
-            poses.iter().flat_map(|clip: &Vec<Vec<_>>| clip.windows(2).map(|pair| distance(&pair[0], &pair[1])));
+        let poses: Vec<Vec<_>> = (0..5)
+            .map(|index| {
+                (0..120)
+                    .map(|frame| alone(index, f64::from(frame) * DT))
+                    .collect()
+            })
+            .collect();
+        let speeds = poses.iter().flat_map(|clip: &Vec<Vec<_>>| {
+            clip.windows(2).map(|pair| distance(&pair[0], &pair[1]))
+        });
         let speed = speeds.fold(0.0, f32::max) / DT as f32;
         let all: Vec<_> = poses.iter().flatten().step_by(7).collect();
-        let apart = all.iter().flat_map(|a| all.iter().map(|b| distance(a, b))).fold(0.0, f32::max);
+        let apart = all
+            .iter()
+            .flat_map(|a| all.iter().map(|b| distance(a, b)))
+            .fold(0.0, f32::max);
 
         let mut random = Rng::with_seed(3);
         let mut puppet = Puppet::playing("c0");
@@ -290,7 +379,8 @@ fn between_frames_no_joint_goes_farther_than_its_clips_and_what_dies_out_take_it
             let now = puppet.snap(&cast);
             // A difference dies out at no more than 2.11 times its size in its duration, or at its own first speed; a
             // fade moves a pose at the pace of its weights.
-            let alive = puppet.controller.switches().count() as f32 + puppet.controller.tracks().count() as f32;
+            let alive = puppet.controller.switches().count() as f32
+                + puppet.controller.tracks().count() as f32;
             let allowed = DT as f32 * (speed + alive * (2.11 * apart / 0.1 + 2.0 * speed));
             let gone = distance(&before, &now);
             assert!(gone <= allowed, "frame {frame}: {gone}, allowed {allowed}");
@@ -335,7 +425,10 @@ fn a_controller_that_was_saved_and_read_poses_the_same_bits() {
         act(&mut puppet, &mut random, true);
         (0..random.u32(1..15)).for_each(|_| puppet.advance(&cast, 1.0 / 60.0));
         let text = ron::to_string(&puppet.controller).unwrap();
-        let mut again = Puppet { controller: ron::from_str(&text).unwrap(), ..Puppet::default() };
+        let mut again = Puppet {
+            controller: ron::from_str(&text).unwrap(),
+            ..Puppet::default()
+        };
         // Rolled back, and on another way: what it keeps must not be taken for what it is now.
         let snapshot = puppet.controller.snapshot();
         puppet.controller.switch("c4", secs(0.4));
@@ -357,14 +450,23 @@ fn tracks_on_top_are_not_touched_and_nothing_jumps_beneath_them() {
     const DT: f64 = 1.0 / 4096.0;
     let mut cast = Cast::new(true);
     cast.clip(4).additive = true;
-    let high = AnimationTrack::new("c2").priority(TrackPriority::High).mask("upper");
-    let over = AnimationTrack::new("c3").blend(BlendMode::Override).mask("upper");
+    let high = AnimationTrack::new("c2")
+        .priority(TrackPriority::High)
+        .mask("upper");
+    let over = AnimationTrack::new("c3")
+        .blend(BlendMode::Override)
+        .mask("upper");
     let stacks = [
         vec![over.clone()],
         vec![high.clone().weight(0.6)],
         vec![AnimationTrack::new("c1").weight(0.7)],
         vec![AnimationTrack::new("c4").weight(0.5)],
-        vec![AnimationTrack::new("c1").weight(0.3), high, over, AnimationTrack::new("c4")],
+        vec![
+            AnimationTrack::new("c1").weight(0.3),
+            high,
+            over,
+            AnimationTrack::new("c4"),
+        ],
     ];
     for (stack, tracks) in stacks.into_iter().enumerate() {
         let mut puppet = Puppet::default();
@@ -374,9 +476,17 @@ fn tracks_on_top_are_not_touched_and_nothing_jumps_beneath_them() {
         puppet.controller.play("c0");
         puppet.advance(&cast, 0.3);
         for (round, clip) in ["c2", "c0", "c3", "c2"].into_iter().enumerate() {
-            let [a, b, c, d] = around(&mut puppet, &cast, DT, |puppet| puppet.controller.switch(clip, secs(0.25)));
-            let (jump, change) = (distance(&b, &c), change_of_speed([&a, &b, &c, &d], DT as f32));
-            assert!(jump < 2e-5 && change < 0.4, "stack {stack}, switch {round}: {jump}, {change}");
+            let [a, b, c, d] = around(&mut puppet, &cast, DT, |puppet| {
+                puppet.controller.switch(clip, secs(0.25))
+            });
+            let (jump, change) = (
+                distance(&b, &c),
+                change_of_speed([&a, &b, &c, &d], DT as f32),
+            );
+            assert!(
+                jump < 2e-5 && change < 0.4,
+                "stack {stack}, switch {round}: {jump}, {change}"
+            );
             puppet.advance(&cast, 0.06 + 0.1 * round as f64);
         }
         // At the end of the last one, too.
@@ -384,17 +494,27 @@ fn tracks_on_top_are_not_touched_and_nothing_jumps_beneath_them() {
     }
     // An override with full weight has the joints to itself.
     let mut alone = Puppet::default();
-    alone.controller.add_track(AnimationTrack::new("c3").blend(BlendMode::Override));
-    let mut over = Puppet { controller: alone.controller.clone(), ..Puppet::default() };
+    alone
+        .controller
+        .add_track(AnimationTrack::new("c3").blend(BlendMode::Override));
+    let mut over = Puppet {
+        controller: alone.controller.clone(),
+        ..Puppet::default()
+    };
     over.controller.play("c0");
     for _ in 0..20 {
         let local = |puppet: &mut Puppet, joint: usize| puppet.pose(&cast).joint(joint).unwrap();
         // Joints that the clip animates.
         for joint in (0..JOINTS).filter(|joint| (joint + 3) % 3 != 0) {
             let (ours, theirs) = (local(&mut over, joint), local(&mut alone, joint));
-            assert!(ours.rotation.angle_between(theirs.rotation) < 1e-3, "{joint}");
+            assert!(
+                ours.rotation.angle_between(theirs.rotation) < 1e-3,
+                "{joint}"
+            );
         }
-        [&mut alone, &mut over].into_iter().for_each(|puppet| puppet.advance(&cast, 0.01));
+        [&mut alone, &mut over]
+            .into_iter()
+            .for_each(|puppet| puppet.advance(&cast, 0.01));
         over.controller.switch("c1", secs(0.15));
     }
 }
@@ -405,7 +525,9 @@ fn where_only_some_clips_animate_a_joint_nothing_jumps_to_the_very_end() {
     for other in [false, true] {
         let mut puppet = Puppet::playing("c0");
         if other {
-            puppet.controller.add_track(AnimationTrack::new("c4").weight(0.5));
+            puppet
+                .controller
+                .add_track(AnimationTrack::new("c4").weight(0.5));
         }
         puppet.advance(&cast, 0.3);
         puppet.controller.switch("c1", secs(0.25));
@@ -413,7 +535,11 @@ fn where_only_some_clips_animate_a_joint_nothing_jumps_to_the_very_end() {
         for frame in 0..400 {
             puppet.advance(&cast, 1.0 / 1024.0);
             let now = puppet.snap(&cast);
-            assert!(distance(&before, &now) < 0.03, "frame {frame}: {}", distance(&before, &now));
+            assert!(
+                distance(&before, &now) < 0.03,
+                "frame {frame}: {}",
+                distance(&before, &now)
+            );
             before = now;
         }
         assert!(puppet.controller.switches().next().is_none());
@@ -428,12 +554,17 @@ fn a_pose_on_a_base_of_its_own_is_the_one_mixed_in_one_go() {
     puppet.controller.switch("c1", secs(0.3));
     puppet.advance(&cast, 0.05);
     let plain = puppet.snap(&cast);
-    puppet.controller.add_track(AnimationTrack::new("c2").mask("none"));
+    puppet
+        .controller
+        .add_track(AnimationTrack::new("c2").mask("none"));
     puppet.advance(&cast, 0.0);
     assert!(distance(&plain, &puppet.snap(&cast)) < 1e-6);
     // And the base alone is where the clip is when nothing is left.
     puppet.advance(&cast, 0.3);
-    let mut fresh = Puppet { controller: puppet.controller.clone(), ..Puppet::default() };
+    let mut fresh = Puppet {
+        controller: puppet.controller.clone(),
+        ..Puppet::default()
+    };
     assert_eq!(puppet.bits(&cast), fresh.bits(&cast));
 }
 
@@ -441,13 +572,26 @@ fn a_pose_on_a_base_of_its_own_is_the_one_mixed_in_one_go() {
 fn without_switches_an_inertia_changes_no_bit() {
     let cast = Cast::new(true);
     let (inertia, mut scratches) = (Inertia::new(), [Scratch::default(), Scratch::default()]);
-    let layers = [ClipLayer { base: true, ..ClipLayer::new(&cast.clips[0], 0.3) }, ClipLayer::new(&cast.clips[1], 0.2)];
+    let layers = [
+        ClipLayer {
+            base: true,
+            ..ClipLayer::new(&cast.clips[0], 0.3)
+        },
+        ClipLayer::new(&cast.clips[1], 0.2),
+    ];
     for layers in [&layers[..1], &layers[..0]] {
         for (scratch, inertia) in scratches.iter_mut().zip([None, Some(inertia.at(1.0))]) {
-            Evaluate { inertia, ..Evaluate::new(&cast.skeleton, layers) }.run(scratch);
+            Evaluate {
+                inertia,
+                ..Evaluate::new(&cast.skeleton, layers)
+            }
+            .run(scratch);
         }
         let [plain, inert] = &scratches;
-        assert_eq!((plain.local(), plain.model()), (inert.local(), inert.model()));
+        assert_eq!(
+            (plain.local(), plain.model()),
+            (inert.local(), inert.model())
+        );
     }
 }
 
@@ -455,10 +599,18 @@ fn without_switches_an_inertia_changes_no_bit() {
 fn from_one_still_pose_to_another_no_joint_overshoots() {
     let mut cast = Cast::new(false);
     for (index, angle) in [(0, 0.0), (1, 2.5)] {
-        let pose = JointTransform::new(Vec3::new(0.0, 0.2 + angle * 0.1, 0.0), Quat::from_rotation_z(angle));
+        let pose = JointTransform::new(
+            Vec3::new(0.0, 0.2 + angle * 0.1, 0.0),
+            Quat::from_rotation_z(angle),
+        );
         let transforms = vec![pose; JOINTS];
-        let frames = ClipFrames { joints: cast.skeleton.names().clone(), animated: vec![], transforms };
-        *cast.clip(index) = SkeletalClip::new(ClipTiming::new(format!("c{index}"), 1.0), &frames).unwrap();
+        let frames = ClipFrames {
+            joints: cast.skeleton.names().clone(),
+            animated: vec![],
+            transforms,
+        };
+        *cast.clip(index) =
+            SkeletalClip::new(ClipTiming::new(format!("c{index}"), 1.0), &frames).unwrap();
     }
     let mut puppet = Puppet::playing("c0");
     puppet.advance(&cast, 0.1);
@@ -478,19 +630,39 @@ fn from_one_still_pose_to_another_no_joint_overshoots() {
 #[test]
 fn scales_die_out_like_the_rest() {
     let mut cast = Cast::new(false);
-    let pose = JointTransform { scale: Vec3::new(1.5, 0.5, 1.0), ..JointTransform::new(Vec3::Y, Quat::IDENTITY) };
-    let frames = ClipFrames { joints: cast.skeleton.names().clone(), animated: vec![], transforms: vec![pose; JOINTS] };
+    let pose = JointTransform {
+        scale: Vec3::new(1.5, 0.5, 1.0),
+        ..JointTransform::new(Vec3::Y, Quat::IDENTITY)
+    };
+    let frames = ClipFrames {
+        joints: cast.skeleton.names().clone(),
+        animated: vec![],
+        transforms: vec![pose; JOINTS],
+    };
     *cast.clip(0) = SkeletalClip::new(ClipTiming::new("c0", 1.0), &frames).unwrap();
     let mut puppet = Puppet::playing("c0");
     puppet.advance(&cast, 0.1);
     puppet.controller.switch("c1", secs(0.25));
     puppet.advance(&cast, 0.0);
-    assert!(puppet.pose(&cast).joint(2).unwrap().scale.abs_diff_eq(pose.scale, 1e-6));
+    assert!(
+        puppet
+            .pose(&cast)
+            .joint(2)
+            .unwrap()
+            .scale
+            .abs_diff_eq(pose.scale, 1e-6)
+    );
     let matrix = puppet.joints(&cast)[0].matrix3;
-    assert!((matrix.x_axis.length() - 1.5).abs() < 1e-5, "matrices have the scale, too");
+    assert!(
+        (matrix.x_axis.length() - 1.5).abs() < 1e-5,
+        "matrices have the scale, too"
+    );
     puppet.advance(&cast, 0.1);
     let between = puppet.pose(&cast).joint(2).unwrap().scale;
-    assert!(between.x > 1.01 && between.x < 1.49 && between.y > 0.51 && between.y < 0.99, "{between}");
+    assert!(
+        between.x > 1.01 && between.x < 1.49 && between.y > 0.51 && between.y < 0.99,
+        "{between}"
+    );
     puppet.advance(&cast, 0.2);
     assert_eq!(puppet.pose(&cast).joint(2).unwrap().scale, Vec3::ONE);
 }
@@ -500,27 +672,48 @@ fn steps_odd_speeds_and_endless_or_tiny_durations_stay_finite_and_near() {
     let mut cast = Cast::new(false);
     let mut random = Rng::with_seed(8);
     // A clip that jumps by a whole radian in the middle, and one that is a single pose.
-    let frame = |angle: f32| vec![JointTransform::new(Vec3::Y * 0.25, Quat::from_rotation_x(angle)); JOINTS];
+    let frame = |angle: f32| {
+        vec![JointTransform::new(Vec3::Y * 0.25, Quat::from_rotation_x(angle)); JOINTS]
+    };
     let frames = |frames: &[f32]| ClipFrames {
         joints: skeleton().names().clone(),
         animated: vec![],
         transforms: frames.iter().flat_map(|angle| frame(*angle)).collect(),
     };
     let times = [0.0, 0.5, 0.5, 1.0];
-    *cast.clip(0) = SkeletalClip::at_times(ClipTiming::new("c0", 1.0), &frames(&[0.0, 0.0, 1.0, 1.0]), &times).unwrap();
-    let timing = ClipTiming { playback: PlaybackMode::Once, ..ClipTiming::new("c1", 0.0) };
+    *cast.clip(0) = SkeletalClip::at_times(
+        ClipTiming::new("c0", 1.0),
+        &frames(&[0.0, 0.0, 1.0, 1.0]),
+        &times,
+    )
+    .unwrap();
+    let timing = ClipTiming {
+        playback: PlaybackMode::Once,
+        ..ClipTiming::new("c1", 0.0)
+    };
     *cast.clip(1) = SkeletalClip::new(timing, &frames(&[0.5])).unwrap();
     for _ in 0..300 {
         let mut puppet = Puppet::playing("c0");
         puppet.advance(&cast, 0.49 + random.f64() * 0.02);
         for _ in 0..4 {
-            puppet.controller.set_speed([1.0, -1.0, 1e300, f64::NAN, 0.0, 7.0][random.usize(..6)]);
+            puppet
+                .controller
+                .set_speed([1.0, -1.0, 1e300, f64::NAN, 0.0, 7.0][random.usize(..6)]);
             let duration = [secs(1e-9), secs(0.2), secs(30.0), Duration::MAX][random.usize(..4)];
-            puppet.controller.switch(format!("c{}", random.usize(..2)), duration);
+            puppet
+                .controller
+                .switch(format!("c{}", random.usize(..2)), duration);
             puppet.advance(&cast, [0.0, 0.1, 1e-3, 3.0][random.usize(..4)]);
             for joint in 0..JOINTS {
-                let JointTransform { translation, rotation, .. } = puppet.pose(&cast).joint(joint).unwrap();
-                assert!(translation.distance(Vec3::Y * 0.25) < 2.0 && (rotation.length() - 1.0).abs() < 1e-5);
+                let JointTransform {
+                    translation,
+                    rotation,
+                    ..
+                } = puppet.pose(&cast).joint(joint).unwrap();
+                assert!(
+                    translation.distance(Vec3::Y * 0.25) < 2.0
+                        && (rotation.length() - 1.0).abs() < 1e-5
+                );
                 // Four speeds, of half a radian each, and all that two poses can be apart.
                 assert!(rotation.angle_between(Quat::IDENTITY) < 4.0, "{rotation}");
             }

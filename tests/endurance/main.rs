@@ -69,10 +69,22 @@ fn folder() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let model = chain(&clips());
     write(folder.path(), "chain.m3d", m3d::write(&to_m3d(&model)));
-    write(folder.path(), "chain.md5mesh", md5::write_mesh(&to_md5_mesh(&model)));
-    for clip in model.clips.iter().filter(|clip| ["walk", "idle"].contains(&&*clip.timing.name)) {
+    write(
+        folder.path(),
+        "chain.md5mesh",
+        md5::write_mesh(&to_md5_mesh(&model)),
+    );
+    for clip in model
+        .clips
+        .iter()
+        .filter(|clip| ["walk", "idle"].contains(&&*clip.timing.name))
+    {
         let anim = to_md5_anim(clip, &model.skeleton);
-        write(folder.path(), &format!("{}.md5anim", clip.timing.name), md5::write_anim(&anim));
+        write(
+            folder.path(),
+            &format!("{}.md5anim", clip.timing.name),
+            md5::write_anim(&anim),
+        );
     }
     write(folder.path(), "one.character.ron", MANIFEST);
     folder
@@ -130,12 +142,17 @@ impl Run {
         let folder = folder();
         let mut app = TestApp::with_files(folder.path());
         app.world().init_resource::<Tally>();
-        app.app.add_observer(|e: On<AnimationCallback>, mut tally: ResMut<Tally>| {
-            *tally.0.entry((e.entity, e.track)).or_default() += 1;
-        });
+        app.app
+            .add_observer(|e: On<AnimationCallback>, mut tally: ResMut<Tally>| {
+                *tally.0.entry((e.entity, e.track)).or_default() += 1;
+            });
         let from_file: Handle<Character> = app.server().load("one.character.ron");
         let settings = |settings: &mut CharacterLoaderSettings| settings.import.scale = 2.0;
-        let scaled: Handle<Character> = app.server().load_builder().with_settings(settings).load("chain.m3d");
+        let scaled: Handle<Character> = app
+            .server()
+            .load_builder()
+            .with_settings(settings)
+            .load("chain.m3d");
         let in_code = [(); 2].map(|()| app.add(chain(&clips()), &manifest()));
         app.wait_for(&from_file);
         app.wait_for(&scaled);
@@ -156,7 +173,8 @@ impl Run {
         // Load a broken file before measuring: the standard library keeps the symbols that it looks up for the
         // error's backtrace.
         (0..2).for_each(|_| run.reload());
-        run.app.wait("the error", |_| !logged("one.character.ron").is_empty());
+        run.app
+            .wait("the error", |_| !logged("one.character.ron").is_empty());
         // Anything may happen to every second character; the callbacks of the others are predictable.
         for _ in 0..characters / 2 {
             run.spawn();
@@ -170,7 +188,14 @@ impl Run {
         let controller = AnimationController::playing("walk");
         let track = controller.current_track().unwrap();
         let entity = self.app.spawn_with(&self.in_code[0].clone(), controller);
-        Witness { entity, track, position: 0.0, at: self.now, speed: 1.0, due: 0 }
+        Witness {
+            entity,
+            track,
+            position: 0.0,
+            at: self.now,
+            speed: 1.0,
+            due: 0,
+        }
     }
 
     fn spawn(&mut self) {
@@ -186,7 +211,11 @@ impl Run {
             self.happen();
             self.happen_to_a_witness();
         }
-        let dt = if self.random.u32(..300) == 0 { 2.0 } else { 0.01 + 0.05 * self.random.f64() };
+        let dt = if self.random.u32(..300) == 0 {
+            2.0
+        } else {
+            0.01 + 0.05 * self.random.f64()
+        };
         // Whole nanoseconds, like Bevy's time.
         let dt = (dt * 1e9).round() * 1e-9;
         self.now += dt;
@@ -211,7 +240,11 @@ impl Run {
             }
             1 => {
                 let other = self.random.choice(&self.handles).unwrap().clone();
-                self.app.world().get_mut::<SkinnedCharacter>(entity).unwrap().0 = other;
+                self.app
+                    .world()
+                    .get_mut::<SkinnedCharacter>(entity)
+                    .unwrap()
+                    .0 = other;
             }
             2 => {
                 let seconds = Duration::from_secs_f32(share);
@@ -228,33 +261,63 @@ impl Run {
             4 => {
                 let mut controller = self.app.controller(entity);
                 if controller.tracks().count() < 5 {
-                    let mode = [BlendMode::Blend, BlendMode::Additive, BlendMode::Override][index % 3];
+                    let mode =
+                        [BlendMode::Blend, BlendMode::Additive, BlendMode::Override][index % 3];
                     let mask = ["arm", "unknown"][index % 2];
-                    controller.add_track(AnimationTrack::new(clip).weight(share).blend(mode).mask(mask));
+                    controller.add_track(
+                        AnimationTrack::new(clip)
+                            .weight(share)
+                            .blend(mode)
+                            .mask(mask),
+                    );
                 }
             }
             5 => {
                 self.app.controller(entity).play(clip);
             }
             6 => {
-                self.app.controller(entity).queue_mut().extend([clip, "idle"]);
+                self.app
+                    .controller(entity)
+                    .queue_mut()
+                    .extend([clip, "idle"]);
             }
             7 => {
-                let visible = if share < 0.5 { Visibility::Hidden } else { Visibility::Inherited };
+                let visible = if share < 0.5 {
+                    Visibility::Hidden
+                } else {
+                    Visibility::Inherited
+                };
                 self.app.world().entity_mut(entity).insert(visible);
             }
             8 => {
-                let handle = self.app.world().get::<SkinnedCharacter>(entity).unwrap().clone();
-                self.app.world().entity_mut(entity).remove::<SkinnedCharacter>().insert(handle);
+                let handle = self
+                    .app
+                    .world()
+                    .get::<SkinnedCharacter>(entity)
+                    .unwrap()
+                    .clone();
+                self.app
+                    .world()
+                    .entity_mut(entity)
+                    .remove::<SkinnedCharacter>()
+                    .insert(handle);
             }
             9 => {
-                self.app.world().entity_mut(entity).insert(AnimationController::playing(clip));
+                self.app
+                    .world()
+                    .entity_mut(entity)
+                    .insert(AnimationController::playing(clip));
             }
             10 => {
-                self.app.world().spawn((AttachedTo(entity), AtSocket::new("hand")));
+                self.app
+                    .world()
+                    .spawn((AttachedTo(entity), AtSocket::new("hand")));
             }
             _ if self.random.u32(..20) == 0 => self.reload(),
-            _ => self.app.controller(entity).set_speed(f64::from(share) * 4.0 - 2.0),
+            _ => self
+                .app
+                .controller(entity)
+                .set_speed(f64::from(share) * 4.0 - 2.0),
         }
     }
 
@@ -277,26 +340,51 @@ impl Run {
                 self.app.controller(entity).set_speed(speed);
             }
             3 => {
-                let visible = if share < 0.5 { Visibility::Hidden } else { Visibility::Inherited };
+                let visible = if share < 0.5 {
+                    Visibility::Hidden
+                } else {
+                    Visibility::Inherited
+                };
                 self.app.world().entity_mut(entity).insert(visible);
             }
             4 => {
                 let other = self.random.choice(&self.in_code).unwrap().clone();
-                self.app.world().get_mut::<SkinnedCharacter>(entity).unwrap().0 = other;
+                self.app
+                    .world()
+                    .get_mut::<SkinnedCharacter>(entity)
+                    .unwrap()
+                    .0 = other;
             }
             5 => {
-                let handle = self.app.world().get::<SkinnedCharacter>(entity).unwrap().clone();
-                self.app.world().entity_mut(entity).remove::<SkinnedCharacter>().insert(handle);
+                let handle = self
+                    .app
+                    .world()
+                    .get::<SkinnedCharacter>(entity)
+                    .unwrap()
+                    .clone();
+                self.app
+                    .world()
+                    .entity_mut(entity)
+                    .remove::<SkinnedCharacter>()
+                    .insert(handle);
             }
             6 => {
                 let mut controller = self.app.controller(entity);
                 if controller.tracks().count() < 4 {
-                    let mode = [BlendMode::Blend, BlendMode::Additive, BlendMode::Override][index % 3];
-                    controller.add_track(AnimationTrack::new("swing").weight(share as f32).blend(mode).mask("arm"));
+                    let mode =
+                        [BlendMode::Blend, BlendMode::Additive, BlendMode::Override][index % 3];
+                    controller.add_track(
+                        AnimationTrack::new("swing")
+                            .weight(share as f32)
+                            .blend(mode)
+                            .mask("arm"),
+                    );
                 }
             }
             7 => {
-                self.app.world().spawn((AttachedTo(entity), AtSocket::new("hand")));
+                self.app
+                    .world()
+                    .spawn((AttachedTo(entity), AtSocket::new("hand")));
             }
             _ => {
                 self.check_witness(index);
@@ -312,8 +400,18 @@ impl Run {
         let witness = &mut self.witnesses[index];
         witness.follow(now);
         let key = (witness.entity, witness.track);
-        let heard = self.app.world().resource_mut::<Tally>().0.get(&key).copied().unwrap_or(0);
-        assert_eq!(heard, self.witnesses[index].due, "callbacks of witness {index} after {now} s");
+        let heard = self
+            .app
+            .world()
+            .resource_mut::<Tally>()
+            .0
+            .get(&key)
+            .copied()
+            .unwrap_or(0);
+        assert_eq!(
+            heard, self.witnesses[index].due,
+            "callbacks of witness {index} after {now} s"
+        );
         self.expected += heard;
         // Start over, because the entity may be despawned.
         self.app.world().resource_mut::<Tally>().0.remove(&key);
@@ -324,7 +422,9 @@ impl Run {
     /// truncated or corrupted.
     fn reload(&mut self) {
         self.reloads += 1;
-        let mut text = MANIFEST.replace("0.25", &format!("{:.2}", 0.1 + 0.8 * self.random.f64())).into_bytes();
+        let mut text = MANIFEST
+            .replace("0.25", &format!("{:.2}", 0.1 + 0.8 * self.random.f64()))
+            .into_bytes();
         if self.random.u32(..100) == 0 || self.reloads == 2 {
             self.broken += 1;
             let at = self.random.usize(10..text.len());
@@ -354,12 +454,19 @@ impl Run {
         self.app.world().resource_mut::<Tally>().0.clear();
         // Every part belongs to a character that lists it.
         let world = self.app.world();
-        let parts: Vec<(Entity, Entity)> =
-            world.query::<(Entity, &PartOf)>().iter(world).map(|(part, of)| (part, of.character)).collect();
+        let parts: Vec<(Entity, Entity)> = world
+            .query::<(Entity, &PartOf)>()
+            .iter(world)
+            .map(|(part, of)| (part, of.character))
+            .collect();
         for (part, character) in &parts {
             assert!(self.app.parts(*character).contains(part));
         }
-        let listed: usize = self.actors.iter().map(|&entity| self.app.parts(entity).len()).sum();
+        let listed: usize = self
+            .actors
+            .iter()
+            .map(|&entity| self.app.parts(entity).len())
+            .sum();
         assert_eq!(parts.len(), listed + self.witnesses.len());
     }
 }
@@ -381,7 +488,14 @@ fn endure(characters: usize, seconds: f64) {
         run.check();
         measured.push((run.in_use(), costs[costs.len() / 2]));
     }
-    let Run { reloads, broken, heard, expected, now, .. } = run;
+    let Run {
+        reloads,
+        broken,
+        heard,
+        expected,
+        now,
+        ..
+    } = run;
     println!(
         "{characters} characters, {now:.0} s in {frames} frames: {heard} callbacks, of which {expected} were \
          predicted, {reloads} reloads ({broken} broken)"
@@ -397,7 +511,10 @@ fn endure(characters: usize, seconds: f64) {
     // The first quarter fills pools and buffers.
     let (first, last) = (measured[0].0, measured[3].0);
     let slack = first / 10 + (1 << 20);
-    assert!(last <= first + slack, "{first} bytes in use at first, {last} at last");
+    assert!(
+        last <= first + slack,
+        "{first} bytes in use at first, {last} at last"
+    );
 }
 
 #[test]

@@ -50,8 +50,18 @@ impl Churn {
         harness.world().insert_resource(sharing);
         let model = harness.add(arm());
         let binds = vec![Mat4::IDENTITY, Mat4::from_translation(Vec3::NEG_Y)];
-        let inverse_bindposes = harness.world().resource_mut::<Assets<SkinnedMeshInverseBindposes>>().add(binds);
-        Self { harness, random: Rng::with_seed(seed), model, inverse_bindposes, ours: vec![], others: vec![] }
+        let inverse_bindposes = harness
+            .world()
+            .resource_mut::<Assets<SkinnedMeshInverseBindposes>>()
+            .add(binds);
+        Self {
+            harness,
+            random: Rng::with_seed(seed),
+            model,
+            inverse_bindposes,
+            ours: vec![],
+            others: vec![],
+        }
     }
 
     fn place(&mut self) -> Transform {
@@ -64,31 +74,64 @@ impl Churn {
 
     fn spawn_ours(&mut self) {
         let mut controller = AnimationController::default();
-        controller.add_track(AnimationTrack::new("bend").starting_at(f64::from(self.random.u8(..4)) * 0.2));
+        controller.add_track(
+            AnimationTrack::new("bend").starting_at(f64::from(self.random.u8(..4)) * 0.2),
+        );
         let place = self.place();
-        self.ours.push(self.harness.world().spawn((SkinnedCharacter(self.model.clone()), controller, place)).id());
+        self.ours.push(
+            self.harness
+                .world()
+                .spawn((SkinnedCharacter(self.model.clone()), controller, place))
+                .id(),
+        );
     }
 
     fn spawn_other(&mut self) {
-        let (place, inverse_bindposes, model) = (self.place(), self.inverse_bindposes.clone(), self.model.clone());
+        let (place, inverse_bindposes, model) = (
+            self.place(),
+            self.inverse_bindposes.clone(),
+            self.model.clone(),
+        );
         let world = self.harness.world();
-        let part = world.resource::<Assets<Character>>().get(&model).unwrap().parts[0].clone();
-        let joints = [place, Transform::from_xyz(0.5, 1.0, 0.0)].map(|place| world.spawn(place).id());
-        let skin = SkinnedMesh { inverse_bindposes, joints: joints.to_vec() };
-        let looks = (Mesh3d(part.mesh), MeshMaterial3d(part.material), NoFrustumCulling);
+        let part = world
+            .resource::<Assets<Character>>()
+            .get(&model)
+            .unwrap()
+            .parts[0]
+            .clone();
+        let joints =
+            [place, Transform::from_xyz(0.5, 1.0, 0.0)].map(|place| world.spawn(place).id());
+        let skin = SkinnedMesh {
+            inverse_bindposes,
+            joints: joints.to_vec(),
+        };
+        let looks = (
+            Mesh3d(part.mesh),
+            MeshMaterial3d(part.material),
+            NoFrustumCulling,
+        );
         let mesh = world.spawn((skin, looks, Transform::default())).id();
         self.others.push(Other { mesh, joints });
     }
 
     /// Does something random to one of each kind.
     fn happen(&mut self) {
-        if let Some(at) = self.random.usize(..8).checked_sub(1).filter(|&at| at < self.ours.len()) {
+        if let Some(at) = self
+            .random
+            .usize(..8)
+            .checked_sub(1)
+            .filter(|&at| at < self.ours.len())
+        {
             let (entity, place, what) = (self.ours[at], self.place(), self.random.u8(..10));
             let mut entity = self.harness.world().entity_mut(entity);
             match what {
                 0 => drop(entity.insert(place)),
                 1 => drop(entity.insert(Visibility::Hidden)),
-                2 => drop(entity.insert(Visibility::Inherited).remove::<PartOverrides>()),
+                2 => drop(
+                    entity
+                        .insert(Visibility::Inherited)
+                        .remove::<PartOverrides>(),
+                ),
                 3 => drop(entity.insert(PartOverrides::default().hide("upper"))),
                 4 => drop(entity.insert(ModelPose::default())),
                 5 => drop(entity.remove::<ModelPose>()),
@@ -102,7 +145,12 @@ impl Churn {
             }
         }
         if let Some(other) = self.others.get(self.random.usize(..6)) {
-            let (mesh, joint, place, what) = (other.mesh, other.joints[1], self.place(), self.random.u8(..3));
+            let (mesh, joint, place, what) = (
+                other.mesh,
+                other.joints[1],
+                self.place(),
+                self.random.u8(..3),
+            );
             let world = self.harness.world();
             match what {
                 0 => drop(world.entity_mut(joint).insert(place)),
@@ -118,7 +166,9 @@ impl Churn {
             }
             3 | 4 if self.others.len() < 6 => self.spawn_other(),
             5 if !self.others.is_empty() => {
-                let other = self.others.swap_remove(self.random.usize(..self.others.len()));
+                let other = self
+                    .others
+                    .swap_remove(self.random.usize(..self.others.len()));
                 self.harness.world().despawn(other.mesh);
             }
             _ => {}
@@ -130,7 +180,13 @@ impl Churn {
         let mut seen = [0; 2];
         for &entity in &self.ours {
             for (index, part) in parts(self.harness.world(), entity).into_iter().enumerate() {
-                if self.harness.world().get::<ViewVisibility>(part).unwrap().get() {
+                if self
+                    .harness
+                    .world()
+                    .get::<ViewVisibility>(part)
+                    .unwrap()
+                    .get()
+                {
                     // A stored pose is rounded differently from one that is evaluated while it is written.
                     let expected = palette(self.harness.world(), entity, index);
                     let found = self.harness.buffers.current(part);
@@ -147,10 +203,17 @@ impl Churn {
             if !world.get::<ViewVisibility>(*mesh).unwrap().get() {
                 continue;
             }
-            let place = |joint: Entity| Mat4::from(world.get::<GlobalTransform>(joint).unwrap().affine());
-            let expected = [place(joints[0]), place(joints[1]) * Mat4::from_translation(Vec3::NEG_Y)];
+            let place =
+                |joint: Entity| Mat4::from(world.get::<GlobalTransform>(joint).unwrap().affine());
+            let expected = [
+                place(joints[0]),
+                place(joints[1]) * Mat4::from_translation(Vec3::NEG_Y),
+            ];
             let found = self.harness.buffers.current(*mesh);
-            assert!(same(&found, &expected), "frame {frame}, Bevy's {mesh}: {found:?} and not {expected:?}");
+            assert!(
+                same(&found, &expected),
+                "frame {frame}, Bevy's {mesh}: {found:?} and not {expected:?}"
+            );
             seen[1] += 1;
         }
         seen
@@ -158,12 +221,20 @@ impl Churn {
 }
 
 fn same(found: &[Mat4], expected: &[Mat4]) -> bool {
-    found.len() == expected.len() && found.iter().zip(expected).all(|(a, b)| a.abs_diff_eq(*b, 1e-5))
+    found.len() == expected.len()
+        && found
+            .iter()
+            .zip(expected)
+            .all(|(a, b)| a.abs_diff_eq(*b, 1e-5))
 }
 
 #[test]
 fn whatever_comes_goes_stops_and_hides_every_matrix_is_that_of_its_frame() {
-    for (sharing, seed) in [(PoseSharing::Off, 1), (PoseSharing::Lossless, 2), (PoseSharing::Steps(8.0), 3)] {
+    for (sharing, seed) in [
+        (PoseSharing::Off, 1),
+        (PoseSharing::Lossless, 2),
+        (PoseSharing::Steps(8.0), 3),
+    ] {
         for late in [false, true] {
             let mut churn = Churn::new(sharing, late, seed);
             (0..3).for_each(|_| churn.spawn_ours());
@@ -175,7 +246,10 @@ fn whatever_comes_goes_stops_and_hides_every_matrix_is_that_of_its_frame() {
                 let seen = churn.check(frame);
                 most = [0, 1].map(|side| most[side].max(seen[side]));
             }
-            assert!(most[0] >= 6 && most[1] >= 2, "hardly anything was in view: {most:?}");
+            assert!(
+                most[0] >= 6 && most[1] >= 2,
+                "hardly anything was in view: {most:?}"
+            );
         }
     }
 }

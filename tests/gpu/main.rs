@@ -42,8 +42,13 @@ fn the_joint_buffer_holds_the_palettes_of_all_characters() {
     let mut harness = Harness::new();
     let entities: Vec<Entity> = (0..5)
         .map(|i| {
-            let entity = harness.spawn(arm(), "bend", Transform::from_xyz(i as f32 - 2.0, 0.0, 0.0));
-            harness.world().get_mut::<AnimationController>(entity).unwrap().set_speed(0.5 + i as f64 * 0.3);
+            let entity =
+                harness.spawn(arm(), "bend", Transform::from_xyz(i as f32 - 2.0, 0.0, 0.0));
+            harness
+                .world()
+                .get_mut::<AnimationController>(entity)
+                .unwrap()
+                .set_speed(0.5 + i as f64 * 0.3);
             entity
         })
         .collect();
@@ -59,7 +64,11 @@ fn the_joint_buffer_holds_the_palettes_of_all_characters() {
     for &entity in entities.iter().filter(|&&e| e != entities[1]) {
         for part in 0..2 {
             let expected = palette(harness.world(), entity, part);
-            assert_eq!(harness.current_palette(entity, part), expected, "{entity} part {part}");
+            assert_eq!(
+                harness.current_palette(entity, part),
+                expected,
+                "{entity} part {part}"
+            );
         }
     }
 }
@@ -74,16 +83,23 @@ fn assert_a_crowd_has_its_palettes(length: u16, assets: usize) {
         .map(|i| {
             let place = Vec3::new(f32::from(i % 14) - 7.0, 0.0, f32::from(i / 14) - 5.0) * 0.2;
             let turn = Quat::from_rotation_y(f32::from(i) * 0.3);
-            let mut controller = AnimationController::playing(if i % 3 == 0 { "reach" } else { "bend" });
+            let mut controller =
+                AnimationController::playing(if i % 3 == 0 { "reach" } else { "bend" });
             if i % 5 == 0 {
                 controller.add_track(AnimationTrack::new("bend").weight(0.4).starting_at(0.3));
             }
             controller.set_speed(0.5 + f64::from(i) * 0.01);
             let character = SkinnedCharacter(assets[usize::from(i) % assets.len()].clone());
             let transform = Transform::from_translation(place).with_rotation(turn);
-            let entity = harness.world().spawn((character, controller, transform)).id();
+            let entity = harness
+                .world()
+                .spawn((character, controller, transform))
+                .id();
             if i % 7 == 3 {
-                harness.world().entity_mut(entity).insert(PartOverrides::default().hide(usize::from(i % 2)));
+                harness
+                    .world()
+                    .entity_mut(entity)
+                    .insert(PartOverrides::default().hide(usize::from(i % 2)));
             }
             entity
         })
@@ -100,7 +116,11 @@ fn assert_a_crowd_has_its_palettes(length: u16, assets: usize) {
                 }
                 let expected = palette(harness.world(), entity, part);
                 assert_eq!(expected.len(), length);
-                assert_eq!(harness.current_palette(entity, part), expected, "frame {frame}, {entity} part {part}");
+                assert_eq!(
+                    harness.current_palette(entity, part),
+                    expected,
+                    "frame {frame}, {entity} part {part}"
+                );
             }
         }
     }
@@ -131,7 +151,12 @@ fn the_previous_buffer_holds_the_last_frame_and_none_after_a_jump() {
     assert_eq!(harness.previous_palette(entity, 0), before);
 
     // Far away within one frame: no motion vectors.
-    harness.world().get_mut::<Transform>(entity).unwrap().translation.x = 30.0;
+    harness
+        .world()
+        .get_mut::<Transform>(entity)
+        .unwrap()
+        .translation
+        .x = 30.0;
     harness.look_at(Vec3::X * 30.0);
     harness.update();
     let there = harness.current_palette(entity, 0);
@@ -144,12 +169,24 @@ fn the_previous_buffer_holds_the_last_frame_and_none_after_a_jump() {
     assert_ne!(harness.current_palette(entity, 0), there);
 
     // A short jump is only detected with `Teleported`.
-    harness.world().get_mut::<Transform>(entity).unwrap().translation.x += 0.5;
+    harness
+        .world()
+        .get_mut::<Transform>(entity)
+        .unwrap()
+        .translation
+        .x += 0.5;
     harness.world().entity_mut(entity).insert(Teleported);
     harness.update();
-    assert_eq!(harness.previous_palette(entity, 0), harness.current_palette(entity, 0));
+    assert_eq!(
+        harness.previous_palette(entity, 0),
+        harness.current_palette(entity, 0)
+    );
     harness.update();
-    assert_ne!(harness.previous_palette(entity, 0), harness.current_palette(entity, 0), "announced once");
+    assert_ne!(
+        harness.previous_palette(entity, 0),
+        harness.current_palette(entity, 0),
+        "announced once"
+    );
 }
 
 #[test]
@@ -157,9 +194,15 @@ fn a_part_that_comes_back_into_view_leaves_no_motion() {
     let mut harness = Harness::new();
     let entity = harness.spawn(arm(), "bend", Transform::default());
     (0..4).for_each(|_| harness.update());
-    harness.world().entity_mut(entity).insert(Visibility::Hidden);
+    harness
+        .world()
+        .entity_mut(entity)
+        .insert(Visibility::Hidden);
     (0..7).for_each(|_| harness.update());
-    harness.world().entity_mut(entity).insert(Visibility::Inherited);
+    harness
+        .world()
+        .entity_mut(entity)
+        .insert(Visibility::Inherited);
     harness.update();
     let current = harness.current_palette(entity, 0);
     assert_eq!(current, palette(harness.world(), entity, 0));
@@ -172,9 +215,18 @@ fn assert_drawn_as_by_the_cpu(place: Transform) {
     let on_gpu = harness.picture();
     replace_by_skinned(harness.world(), entity);
     let on_cpu = harness.picture();
-    assert!(lit(&on_gpu) > 2000, "the arm is in the picture: {} pixels", lit(&on_gpu));
+    assert!(
+        lit(&on_gpu) > 2000,
+        "the arm is in the picture: {} pixels",
+        lit(&on_gpu)
+    );
     let differ = different(&on_gpu, &on_cpu);
-    assert!(differ <= 12, "{differ} of {}×{} pixels differ", on_gpu.width(), on_gpu.height());
+    assert!(
+        differ <= 12,
+        "{differ} of {}×{} pixels differ",
+        on_gpu.width(),
+        on_gpu.height()
+    );
 }
 
 #[test]
@@ -192,7 +244,9 @@ fn vertices_with_seven_joints_are_drawn_where_all_of_them_put_them() {
     let (current, part) = (harness.current_palette(entity, 0), &model.parts[0]);
     assert_eq!((current.len(), part.palette.len()), (part.palette_len(), 7));
     for (matrix, shares) in current[7..].iter().zip(part.combined_joints.iter()) {
-        let mean = shares.iter().fold(Mat4::ZERO, |sum, &(slot, share)| sum + current[usize::from(slot)] * share);
+        let mean = shares.iter().fold(Mat4::ZERO, |sum, &(slot, share)| {
+            sum + current[usize::from(slot)] * share
+        });
         assert!(matrix.abs_diff_eq(mean, 1e-6), "{matrix} for {mean}");
     }
     // Joint by joint, without combined joints.
@@ -200,7 +254,11 @@ fn vertices_with_seven_joints_are_drawn_where_all_of_them_put_them() {
     for (vertex, position) in part.positions.iter().enumerate() {
         let joints = part.joint_weights(vertex);
         assert_eq!(joints.clone().count(), 7);
-        positions.push(joints.map(|(slot, weight)| current[slot].transform_point3(*position) * weight).sum::<Vec3>());
+        positions.push(
+            joints
+                .map(|(slot, weight)| current[slot].transform_point3(*position) * weight)
+                .sum::<Vec3>(),
+        );
     }
     let shown = replace_by_skinned(harness.world(), entity);
     let mesh = harness.world().get::<Mesh3d>(shown[0]).unwrap().id();
@@ -225,7 +283,12 @@ fn a_mirrored_character_is_drawn_right_side_out() {
 fn a_character_that_is_mirrored_is_right_side_out_in_that_very_frame() {
     let (mut harness, entity) = bent_arm(turned());
     for mirrored in [true, false, true] {
-        harness.world().get_mut::<Transform>(entity).unwrap().scale.x = if mirrored { -1.0 } else { 1.0 };
+        harness
+            .world()
+            .get_mut::<Transform>(entity)
+            .unwrap()
+            .scale
+            .x = if mirrored { -1.0 } else { 1.0 };
         let [first, settled] = [harness.picture_at_once(), harness.picture()];
         assert!(lit(&settled) > 2000);
         assert_eq!(different(&first, &settled), 0, "mirrored: {mirrored}");
@@ -244,20 +307,32 @@ fn what_is_worn_is_drawn_as_the_bodys_own_skin_would_be() {
         rest: sleeve.skeleton.rest_of(from as u16),
         inverse_bind: sleeve.skeleton.inverse_bind()[from],
     };
-    let joints =
-        vec![joint("hand", None, 2), joint("extra", None, 0), joint("elbow", None, 1), joint("root", Some(1), 0)];
+    let joints = vec![
+        joint("hand", None, 2),
+        joint("extra", None, 0),
+        joint("elbow", None, 1),
+        joint("root", Some(1), 0),
+    ];
     sleeve.skeleton = bevy_marionette::model::Skeleton::new(joints).unwrap();
     sleeve.clips.clear();
     for part in &mut sleeve.parts {
-        part.palette.iter_mut().for_each(|joint| *joint = [3, 2, 0][usize::from(*joint)]);
+        part.palette
+            .iter_mut()
+            .for_each(|joint| *joint = [3, 2, 0][usize::from(*joint)]);
     }
     let worn = harness.spawn(sleeve, "none", Transform::default());
     harness.world().entity_mut(worn).insert(WornBy(entity));
-    harness.world().entity_mut(entity).insert(PartOverrides::default().hide("lower").hide("upper"));
+    harness
+        .world()
+        .entity_mut(entity)
+        .insert(PartOverrides::default().hide("lower").hide("upper"));
     let dressed = harness.picture();
     assert!(lit(&own) > 2000);
     assert_eq!(different(&own, &dressed), 0, "every pixel as before");
-    harness.world().entity_mut(worn).insert(PartOverrides::default().hide(0).hide(1));
+    harness
+        .world()
+        .entity_mut(worn)
+        .insert(PartOverrides::default().hide(0).hide(1));
     assert_eq!(lit(&harness.picture()), 0, "it was the sleeve");
 }
 
@@ -265,27 +340,55 @@ fn what_is_worn_is_drawn_as_the_bodys_own_skin_would_be() {
 fn weights_color_the_skin_as_it_is_bent_and_the_materials_come_back() {
     let (mut harness, entity) = bent_arm(turned());
     let before = harness.picture();
-    harness.world().entity_mut(entity).insert(WeightView::Joint(1));
+    harness
+        .world()
+        .entity_mut(entity)
+        .insert(WeightView::Joint(1));
     let weights = harness.picture();
     // The same outline: the skin is bent.
-    let outline = |p: &RgbaImage| p.pixels().map(|p| p.0[..3].iter().any(|&c| c > 20)).collect::<Vec<_>>();
-    let differ = outline(&before).iter().zip(outline(&weights)).filter(|(a, b)| **a != *b).count();
+    let outline = |p: &RgbaImage| {
+        p.pixels()
+            .map(|p| p.0[..3].iter().any(|&c| c > 20))
+            .collect::<Vec<_>>()
+    };
+    let differ = outline(&before)
+        .iter()
+        .zip(outline(&weights))
+        .filter(|(a, b)| **a != *b)
+        .count();
     assert!(differ < lit(&before) / 50, "{differ}");
     // Full in the middle, where both tubes end, and zero at the far ends.
     let rows = |is: fn(&[u8; 4]) -> bool| {
-        let found: Vec<u32> = weights.enumerate_pixels().filter(|(_, _, p)| is(&p.0)).map(|(_, y, _)| y).collect();
+        let found: Vec<u32> = weights
+            .enumerate_pixels()
+            .filter(|(_, _, p)| is(&p.0))
+            .map(|(_, y, _)| y)
+            .collect();
         assert!(found.len() > 30, "{}", found.len());
         found.iter().sum::<u32>() as f32 / found.len() as f32
     };
     let red = rows(|[r, g, b, _]| *r > 150 && *g < 90 && *b < 60);
     let green = rows(|[r, g, b, _]| *g > 120 && *r < 60 && *b < 60);
     let blue = rows(|[r, g, b, _]| *b > 60 && *r < 40 && *g < 90);
-    assert!((red - green).abs() < 60.0 && red < 200.0 && blue > 0.0, "red {red}, green {green}, blue {blue}");
+    assert!(
+        (red - green).abs() < 60.0 && red < 200.0 && blue > 0.0,
+        "red {red}, green {green}, blue {blue}"
+    );
 
-    harness.world().entity_mut(entity).insert(WeightView::InfluenceCount);
+    harness
+        .world()
+        .entity_mut(entity)
+        .insert(WeightView::InfluenceCount);
     let counts = harness.picture();
-    let greens = counts.pixels().filter(|p| p.0[1] > p.0[0] + 30 && p.0[1] > p.0[2] + 30).count();
-    assert!(greens * 10 > lit(&counts) * 6, "two joints pull nearly everywhere: {greens} of {}", lit(&counts));
+    let greens = counts
+        .pixels()
+        .filter(|p| p.0[1] > p.0[0] + 30 && p.0[1] > p.0[2] + 30)
+        .count();
+    assert!(
+        greens * 10 > lit(&counts) * 6,
+        "two joints pull nearly everywhere: {greens} of {}",
+        lit(&counts)
+    );
 
     harness.world().entity_mut(entity).remove::<WeightView>();
     assert_eq!(different(&before, &harness.picture()), 0);
@@ -295,14 +398,44 @@ fn weights_color_the_skin_as_it_is_bent_and_the_materials_come_back() {
 fn characters_out_of_view_keep_their_clock_and_are_not_posed() {
     let mut harness = Harness::new();
     let entity = harness.spawn(arm(), "bend", Transform::from_xyz(0.0, 0.0, 500.0));
-    harness.world().entity_mut(entity).insert(ModelPose::default());
+    harness
+        .world()
+        .entity_mut(entity)
+        .insert(ModelPose::default());
     (0..3).for_each(|_| harness.update());
-    let pose = harness.world().get::<ModelPose>(entity).unwrap().joints.clone();
-    let time = harness.world().get::<AnimationController>(entity).unwrap().time();
+    let pose = harness
+        .world()
+        .get::<ModelPose>(entity)
+        .unwrap()
+        .joints
+        .clone();
+    let time = harness
+        .world()
+        .get::<AnimationController>(entity)
+        .unwrap()
+        .time();
     (0..3).for_each(|_| harness.update());
-    assert_eq!(harness.world().get::<ModelPose>(entity).unwrap().joints, pose);
-    assert!(harness.world().get::<AnimationController>(entity).unwrap().time() > time);
-    assert_eq!(harness.world().get::<CharacterParts>(entity).unwrap().entities.len(), 2);
+    assert_eq!(
+        harness.world().get::<ModelPose>(entity).unwrap().joints,
+        pose
+    );
+    assert!(
+        harness
+            .world()
+            .get::<AnimationController>(entity)
+            .unwrap()
+            .time()
+            > time
+    );
+    assert_eq!(
+        harness
+            .world()
+            .get::<CharacterParts>(entity)
+            .unwrap()
+            .entities
+            .len(),
+        2
+    );
 }
 
 #[test]

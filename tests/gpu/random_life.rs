@@ -25,23 +25,43 @@ impl Life {
     fn new(seed: u64) -> Self {
         let mut harness = Harness::new();
         let assets = (1..=2).map(|parts| harness.add(of_parts(parts))).collect();
-        Self { harness, random: Rng::with_seed(seed), assets, characters: vec![] }
+        Self {
+            harness,
+            random: Rng::with_seed(seed),
+            assets,
+            characters: vec![],
+        }
     }
 
     fn place(&mut self) -> Transform {
         let mut number = || self.random.f32() * 2.0 - 1.0;
         let turn = Quat::from_rotation_y(number());
-        let scale = Vec3::new(0.5 + number().abs(), 1.0, if number() < -0.5 { -1.0 } else { 1.0 });
-        Transform::from_xyz(number(), number(), number()).with_rotation(turn).with_scale(scale)
+        let scale = Vec3::new(
+            0.5 + number().abs(),
+            1.0,
+            if number() < -0.5 { -1.0 } else { 1.0 },
+        );
+        Transform::from_xyz(number(), number(), number())
+            .with_rotation(turn)
+            .with_scale(scale)
     }
 
     fn happen(&mut self) {
-        let (asset, place, what) =
-            (self.random.choice(&self.assets).unwrap().clone(), self.place(), self.random.u8(..20));
+        let (asset, place, what) = (
+            self.random.choice(&self.assets).unwrap().clone(),
+            self.place(),
+            self.random.u8(..20),
+        );
         if self.characters.len() < 3 || what < 3 && self.characters.len() < MOST {
             let clip = *self.random.choice(&["bend", "reach"]).unwrap();
             let world = self.harness.world();
-            let entity = world.spawn((SkinnedCharacter(asset), AnimationController::playing(clip), place)).id();
+            let entity = world
+                .spawn((
+                    SkinnedCharacter(asset),
+                    AnimationController::playing(clip),
+                    place,
+                ))
+                .id();
             self.characters.push(entity);
             return;
         }
@@ -59,11 +79,22 @@ impl Life {
             6 => drop(world.entity_mut(one).insert(WornBy(other))),
             7 => drop(world.entity_mut(one).remove::<(WornBy, ChildOf)>()),
             8 => drop(world.spawn((AttachedTo(one), AtSocket::new("hand")))),
-            9 => drop(world.entity_mut(one).insert((SkinnedCharacter(asset), place))),
-            10 => drop(world.entity_mut(one).remove_with_requires::<SkinnedCharacter>()),
+            9 => drop(
+                world
+                    .entity_mut(one)
+                    .insert((SkinnedCharacter(asset), place)),
+            ),
+            10 => drop(
+                world
+                    .entity_mut(one)
+                    .remove_with_requires::<SkinnedCharacter>(),
+            ),
             11 => {
                 let mut parts = world.query::<(Entity, &PartOf)>();
-                let part = parts.iter(world).find(|(_, part)| part.character == one).map(|(part, _)| part);
+                let part = parts
+                    .iter(world)
+                    .find(|(_, part)| part.character == one)
+                    .map(|(part, _)| part);
                 if let Some(part) = part {
                     if place.translation.x > 0.0 {
                         world.despawn(part);
@@ -80,10 +111,20 @@ impl Life {
             13 => {
                 let mut overrides = PoseOverrides::default();
                 overrides.set(1, JointTransform::new(place.translation, Quat::IDENTITY));
-                world.entity_mut(one).insert((overrides, PartOverrides::default().hide(0)));
+                world
+                    .entity_mut(one)
+                    .insert((overrides, PartOverrides::default().hide(0)));
             }
-            14 => drop(world.entity_mut(one).remove::<(PoseOverrides, PartOverrides, WeightView, UpdateRate)>()),
-            15 => drop(world.entity_mut(one).insert((WeightView::InfluenceCount, Teleported))),
+            14 => drop(
+                world
+                    .entity_mut(one)
+                    .remove::<(PoseOverrides, PartOverrides, WeightView, UpdateRate)>(),
+            ),
+            15 => drop(
+                world
+                    .entity_mut(one)
+                    .insert((WeightView::InfluenceCount, Teleported)),
+            ),
             16 => drop(world.entity_mut(one).insert(UpdateRate::Every(3))),
             17 => drop(world.entity_mut(one).insert(Visibility::Hidden)),
             18 => drop(world.entity_mut(one).insert(Visibility::Inherited)),
@@ -102,14 +143,30 @@ impl Life {
     fn check(&mut self, frame: usize) -> usize {
         let world = self.harness.world();
         let mut parts = world.query_filtered::<(Entity, &PartOf, &ViewVisibility), With<Mesh3d>>();
-        let in_view: Vec<(Entity, PartOf)> =
-            parts.iter(world).filter(|(.., view)| view.get()).map(|(part, of, _)| (part, *of)).collect();
-        for &(part, PartOf { character, part: index }) in &in_view {
+        let in_view: Vec<(Entity, PartOf)> = parts
+            .iter(world)
+            .filter(|(.., view)| view.get())
+            .map(|(part, of, _)| (part, *of))
+            .collect();
+        for &(
+            part,
+            PartOf {
+                character,
+                part: index,
+            },
+        ) in &in_view
+        {
             let world = self.harness.world();
             let expected = character::palette(world, character, index);
             let found = self.harness.buffers.current(part);
-            let size = expected.iter().flat_map(Mat4::to_cols_array).fold(1.0, |size: f32, x| size.max(x.abs()));
-            let same = found.iter().zip(&expected).all(|(a, b)| a.abs_diff_eq(*b, 1e-5 * size));
+            let size = expected
+                .iter()
+                .flat_map(Mat4::to_cols_array)
+                .fold(1.0, |size: f32, x| size.max(x.abs()));
+            let same = found
+                .iter()
+                .zip(&expected)
+                .all(|(a, b)| a.abs_diff_eq(*b, 1e-5 * size));
             assert!(
                 same && found.len() == expected.len(),
                 "frame {frame}, {character} part {index}: {found:?}, not {expected:?}"
@@ -133,11 +190,18 @@ fn whatever_happens_to_characters_in_view_they_are_drawn_as_they_are_posed() {
         let mut compared = 0;
         for frame in 0..FRAMES {
             (0..life.random.usize(..4)).for_each(|_| life.happen());
-            let sharing = [PoseSharing::Off, PoseSharing::Lossless, PoseSharing::Steps(10.0)][frame / 30 % 3];
+            let sharing = [
+                PoseSharing::Off,
+                PoseSharing::Lossless,
+                PoseSharing::Steps(10.0),
+            ][frame / 30 % 3];
             life.harness.world().insert_resource(sharing);
             life.harness.update();
             compared += life.check(frame);
         }
-        assert!(compared > FRAMES * 2, "hardly anything was in view: {compared} parts in {FRAMES} frames");
+        assert!(
+            compared > FRAMES * 2,
+            "hardly anything was in view: {compared} parts in {FRAMES} frames"
+        );
     }
 }

@@ -33,7 +33,12 @@ fn crowd(more: impl FnOnce(&mut App)) -> Harness {
     for at in 0..CHARACTERS {
         let place = Transform::from_xyz((at % 40) as f32 * 0.1 - 2.0, 0.0, -((at / 40) as f32));
         let name = Name::new(format!("Guard {at}"));
-        harness.app.world_mut().spawn((name, handle.clone(), AnimationController::playing("wave"), place));
+        harness.app.world_mut().spawn((
+            name,
+            handle.clone(),
+            AnimationController::playing("wave"),
+            place,
+        ));
     }
     harness.frames(60);
     harness
@@ -46,7 +51,8 @@ fn cost_of_the_panel_with_a_thousand_characters() {
     let none = crowd(|_| ());
     let egui = crowd(|app| {
         // egui panics if its schedule doesn't exist, and only a system creates it.
-        app.add_plugins(EguiPlugin::default()).add_systems(EguiPrimaryContextPass, || ());
+        app.add_plugins(EguiPlugin::default())
+            .add_systems(EguiPrimaryContextPass, || ());
     });
     let panel = |app: &mut App| {
         app.add_plugins(MarionetteInspectorPlugin);
@@ -54,7 +60,11 @@ fn cost_of_the_panel_with_a_thousand_characters() {
     let closed = crowd(panel);
     let mut closed_again = crowd(panel);
     for open in [true, false] {
-        closed_again.app.world_mut().resource_mut::<Inspector>().open = open;
+        closed_again
+            .app
+            .world_mut()
+            .resource_mut::<Inspector>()
+            .open = open;
         closed_again.frames(5);
     }
     let mut open = crowd(panel);

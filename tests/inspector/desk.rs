@@ -46,8 +46,14 @@ const PATIENCE: Duration = Duration::from_secs(120);
 /// Resumes any panic of the script.
 pub fn run(mut app: App, folder: &Path, script: impl FnOnce(&mut Desk) + Send + 'static) {
     let (jobs, receiver) = channel();
-    let mut desk = Desk { jobs, window: String::new(), scale: 1.0, folder: folder.to_owned() };
-    app.insert_resource(Jobs(Mutex::new(receiver))).add_systems(Last, work);
+    let mut desk = Desk {
+        jobs,
+        window: String::new(),
+        scale: 1.0,
+        folder: folder.to_owned(),
+    };
+    app.insert_resource(Jobs(Mutex::new(receiver)))
+        .add_systems(Last, work);
     let actor = thread::spawn(move || {
         let begin = Instant::now();
         let end = catch_unwind(AssertUnwindSafe(|| script(&mut desk)));
@@ -69,7 +75,12 @@ pub fn run(mut app: App, folder: &Path, script: impl FnOnce(&mut Desk) + Send + 
 }
 
 fn work(world: &mut World) {
-    let job = world.resource::<Jobs>().0.lock().expect("no holder panics").try_recv();
+    let job = world
+        .resource::<Jobs>()
+        .0
+        .lock()
+        .expect("no holder panics")
+        .try_recv();
     if let Ok(job) = job {
         job(world);
     }
@@ -77,7 +88,10 @@ fn work(world: &mut World) {
 
 impl Desk {
     /// Runs a closure at the end of the next frame and returns its result.
-    pub fn ask<T: Send + 'static>(&self, question: impl FnOnce(&mut World) -> T + Send + 'static) -> T {
+    pub fn ask<T: Send + 'static>(
+        &self,
+        question: impl FnOnce(&mut World) -> T + Send + 'static,
+    ) -> T {
         let (answer, answered) = channel();
         let job: Job = Box::new(move |world| {
             let _ = answer.send(question(world));
@@ -94,7 +108,11 @@ impl Desk {
 
     /// Waits until a condition holds.
     #[track_caller]
-    pub fn until(&self, what: &str, mut done: impl FnMut(&mut World) -> bool + Clone + Send + 'static) {
+    pub fn until(
+        &self,
+        what: &str,
+        mut done: impl FnMut(&mut World) -> bool + Clone + Send + 'static,
+    ) {
         for _ in 0..2000 {
             let mut is_done = done.clone();
             if self.ask(move |world| is_done(world)) {
@@ -108,14 +126,25 @@ impl Desk {
     /// Finds the window and focuses it.
     pub fn focus_window(&mut self, title: &str) {
         let found = self.xdotool(&["search", "--sync", "--onlyvisible", "--name", title]);
-        self.window = found.lines().next().expect("the window is there").to_owned();
+        self.window = found
+            .lines()
+            .next()
+            .expect("the window is there")
+            .to_owned();
         let window = self.window.clone();
         self.xdotool(&["windowfocus", "--sync", &window]);
     }
 
     fn xdotool(&self, arguments: &[&str]) -> String {
-        let output = Command::new("xdotool").args(arguments).output().expect("xdotool is installed");
-        assert!(output.status.success(), "xdotool {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        let output = Command::new("xdotool")
+            .args(arguments)
+            .output()
+            .expect("xdotool is installed");
+        assert!(
+            output.status.success(),
+            "xdotool {arguments:?}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
         String::from_utf8_lossy(&output.stdout).trim().to_owned()
     }
 
@@ -131,7 +160,11 @@ impl Desk {
         self.until("the window's size", move |world| {
             let mut window = world.query_filtered::<&Window, With<PrimaryWindow>>();
             let window = &window.single(world).expect("one window").resolution;
-            (window.physical_width(), window.physical_height(), window.scale_factor()) == (width, height, scale)
+            (
+                window.physical_width(),
+                window.physical_height(),
+                window.scale_factor(),
+            ) == (width, height, scale)
         });
         // Panels are laid out in one frame, lists in the next.
         self.frames(4);
@@ -212,15 +245,24 @@ impl Desk {
         let (sender, picture) = channel();
         let sender = Mutex::new(sender);
         self.ask(move |world| {
-            world.spawn(Screenshot::primary_window()).observe(move |captured: On<ScreenshotCaptured>| {
-                let picture = captured.image.clone().try_into_dynamic().expect("a known image format").to_rgb8();
-                let _ = sender.lock().expect("no holder panics").send(picture);
-            });
+            world.spawn(Screenshot::primary_window()).observe(
+                move |captured: On<ScreenshotCaptured>| {
+                    let picture = captured
+                        .image
+                        .clone()
+                        .try_into_dynamic()
+                        .expect("a known image format")
+                        .to_rgb8();
+                    let _ = sender.lock().expect("no holder panics").send(picture);
+                },
+            );
         });
         // The screenshot is of the next frame, and arrives from the GPU a frame later.
         let picture = picture.recv_timeout(PATIENCE).expect("a picture");
         let file = self.folder.join(name).with_extension("png");
-        picture.save(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+        picture
+            .save(&file)
+            .unwrap_or_else(|error| panic!("{}: {error}", file.display()));
         println!("picture: {}", file.display());
     }
 }

@@ -27,7 +27,8 @@ use bevy_marionette::{
     import::{GoalEntry, LookAtEntry, Manifest, MaskEntry},
     inspector::MarionetteInspectorPlugin,
     model::{
-        ClipFrames, ClipTiming, Influences, Joint, JointTransform, Material, Model, SkeletalClip, Skeleton, SkinPart,
+        ClipFrames, ClipTiming, Influences, Joint, JointTransform, Material, Model, SkeletalClip,
+        Skeleton, SkinPart,
     },
     prelude::*,
 };
@@ -78,20 +79,42 @@ impl Harness {
     fn build((width, height, scale): (u32, u32, f32), more: impl FnOnce(&mut App)) -> Self {
         let mut app = App::new();
         let resolution = WindowResolution::new(width, height).with_scale_factor_override(scale);
-        let wgpu = WgpuSettings { backends: None, ..default() };
+        let wgpu = WgpuSettings {
+            backends: None,
+            ..default()
+        };
         app.add_plugins(
             DefaultPlugins
-                .set(RenderPlugin { render_creation: RenderCreation::Automatic(Box::new(wgpu)), ..default() })
-                .set(WindowPlugin { primary_window: Some(Window { resolution, ..default() }), ..default() })
+                .set(RenderPlugin {
+                    render_creation: RenderCreation::Automatic(Box::new(wgpu)),
+                    ..default()
+                })
+                .set(WindowPlugin {
+                    primary_window: Some(Window {
+                        resolution,
+                        ..default()
+                    }),
+                    ..default()
+                })
                 .disable::<WinitPlugin>()
                 .disable::<LogPlugin>(),
         );
         app.add_plugins(MarionettePlugins);
-        app.insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_secs_f64(FRAME)));
-        app.init_resource::<Heard>().add_message::<AnimationCallback>();
-        app.add_systems(Last, |mut heard: ResMut<Heard>, mut events: MessageReader<AnimationCallback>| {
-            heard.0.extend(events.read().map(|event| (event.name.to_string(), event.clip_time)));
-        });
+        app.insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_secs_f64(
+            FRAME,
+        )));
+        app.init_resource::<Heard>()
+            .add_message::<AnimationCallback>();
+        app.add_systems(
+            Last,
+            |mut heard: ResMut<Heard>, mut events: MessageReader<AnimationCallback>| {
+                heard.0.extend(
+                    events
+                        .read()
+                        .map(|event| (event.name.to_string(), event.clip_time)),
+                );
+            },
+        );
         more(&mut app);
         while app.plugins_state() == PluginsState::Adding {
             std::thread::yield_now();
@@ -99,9 +122,18 @@ impl Harness {
         app.finish();
         app.cleanup();
         let world = app.world_mut();
-        world.spawn((Camera3d::default(), Transform::from_xyz(0.0, 1.0, 6.0).looking_at(Vec3::Y, Vec3::Y)));
+        world.spawn((
+            Camera3d::default(),
+            Transform::from_xyz(0.0, 1.0, 6.0).looking_at(Vec3::Y, Vec3::Y),
+        ));
         let mut manifest = Manifest::of_model("code");
-        manifest.masks.insert("left arm".into(), MaskEntry { roots: vec!["arm.L".into()], falloff: 0 });
+        manifest.masks.insert(
+            "left arm".into(),
+            MaskEntry {
+                roots: vec!["arm.L".into()],
+                falloff: 0,
+            },
+        );
         let limb = Limb::two_bone("body", "hand.L");
         manifest.goals.insert("reach".into(), GoalEntry::new(limb));
         manifest.look_at = Some(LookAtEntry::new([("arm.R", 0.3), ("hand.R", 0.7)]));
@@ -110,10 +142,22 @@ impl Harness {
             build_character(waver(), &manifest, &mut meshes, &mut materials)
         });
         let handle = world.resource_mut::<Assets<Character>>().add(character);
-        let character =
-            world.spawn((Name::new("Waver"), SkinnedCharacter(handle), AnimationController::playing("wave"))).id();
-        let window = world.query_filtered::<Entity, With<PrimaryWindow>>().single(world).unwrap();
-        let mut harness = Self { app, character, window };
+        let character = world
+            .spawn((
+                Name::new("Waver"),
+                SkinnedCharacter(handle),
+                AnimationController::playing("wave"),
+            ))
+            .id();
+        let window = world
+            .query_filtered::<Entity, With<PrimaryWindow>>()
+            .single(world)
+            .unwrap();
+        let mut harness = Self {
+            app,
+            character,
+            window,
+        };
         harness.frames(3);
         harness
     }
@@ -129,21 +173,44 @@ impl Harness {
     }
 
     pub fn controller(&mut self) -> Mut<'_, AnimationController> {
-        self.app.world_mut().get_mut(self.character).expect("a character has a controller")
+        self.app
+            .world_mut()
+            .get_mut(self.character)
+            .expect("a character has a controller")
     }
 
     /// Returns the callback keys of the character's clip: name and time.
     pub fn keys(&self) -> Vec<(String, f64)> {
         let handle = self.get::<SkinnedCharacter>().expect("it is a character");
-        let character = self.app.world().resource::<Assets<Character>>().get(handle.id()).expect("it is loaded");
-        character.clips[0].timing.callbacks.iter().map(|key| (key.name.to_string(), key.time)).collect()
+        let character = self
+            .app
+            .world()
+            .resource::<Assets<Character>>()
+            .get(handle.id())
+            .expect("it is loaded");
+        character.clips[0]
+            .timing
+            .callbacks
+            .iter()
+            .map(|key| (key.name.to_string(), key.time))
+            .collect()
     }
 
     /// Returns the ends of those that are ranges.
     pub fn ends(&self) -> Vec<f64> {
         let handle = self.get::<SkinnedCharacter>().expect("it is a character");
-        let character = self.app.world().resource::<Assets<Character>>().get(handle.id()).expect("it is loaded");
-        character.clips[0].timing.callbacks.iter().filter_map(|key| key.until).collect()
+        let character = self
+            .app
+            .world()
+            .resource::<Assets<Character>>()
+            .get(handle.id())
+            .expect("it is loaded");
+        character.clips[0]
+            .timing
+            .callbacks
+            .iter()
+            .filter_map(|key| key.until)
+            .collect()
     }
 
     /// Runs some frames and returns the callbacks fired.
@@ -165,7 +232,12 @@ impl Harness {
     /// Returns egui's current theme.
     pub fn theme(&mut self) -> egui::Theme {
         let world = self.app.world_mut();
-        world.query::<&mut EguiContext>().single_mut(world).expect("one camera").get_mut().theme()
+        world
+            .query::<&mut EguiContext>()
+            .single_mut(world)
+            .expect("one camera")
+            .get_mut()
+            .theme()
     }
 
     /// Returns the texts last painted.
@@ -209,7 +281,14 @@ impl Harness {
     pub fn key(&mut self, key_code: KeyCode, logical_key: Key) {
         for state in [ButtonState::Pressed, ButtonState::Released] {
             let (logical_key, window) = (logical_key.clone(), self.window);
-            let input = KeyboardInput { key_code, logical_key, state, text: None, repeat: false, window };
+            let input = KeyboardInput {
+                key_code,
+                logical_key,
+                state,
+                text: None,
+                repeat: false,
+                window,
+            };
             self.app.world_mut().write_message(input);
             self.app.update();
         }
@@ -219,7 +298,14 @@ impl Harness {
     pub fn type_text(&mut self, text: &str) {
         for letter in text.chars() {
             // The physical key doesn't matter for text input.
-            self.key(KeyCode::F24, if letter == ' ' { Key::Space } else { Key::Character(letter.to_string().into()) });
+            self.key(
+                KeyCode::F24,
+                if letter == ' ' {
+                    Key::Space
+                } else {
+                    Key::Character(letter.to_string().into())
+                },
+            );
         }
         self.frames(1);
     }
@@ -245,17 +331,31 @@ impl Harness {
     pub fn point(&mut self, at: egui::Pos2) {
         let (window, position) = (self.window, Vec2::new(at.x, at.y));
         // Windows send each event twice: as its own type and as a `WindowEvent`.
-        let moved = CursorMoved { window, position, delta: None };
-        let mut of = self.app.world_mut().get_mut::<Window>(window).expect("the window");
+        let moved = CursorMoved {
+            window,
+            position,
+            delta: None,
+        };
+        let mut of = self
+            .app
+            .world_mut()
+            .get_mut::<Window>(window)
+            .expect("the window");
         of.set_cursor_position(Some(position));
-        self.app.world_mut().write_message(WindowEvent::from(moved.clone()));
+        self.app
+            .world_mut()
+            .write_message(WindowEvent::from(moved.clone()));
         self.app.world_mut().write_message(moved);
         self.app.update();
     }
 
     pub fn button(&mut self, state: ButtonState) {
         let window = self.window;
-        let input = MouseButtonInput { button: MouseButton::Left, state, window };
+        let input = MouseButtonInput {
+            button: MouseButton::Left,
+            state,
+            window,
+        };
         self.app.world_mut().write_message(WindowEvent::from(input));
         self.app.world_mut().write_message(input);
         self.app.update();
@@ -286,13 +386,26 @@ fn waver() -> Model {
         })
     });
     let animated = vec![false, true, false, false, false];
-    let frames = ClipFrames { joints: skeleton.names().clone(), animated, transforms: transforms.collect() };
+    let frames = ClipFrames {
+        joints: skeleton.names().clone(),
+        animated,
+        transforms: transforms.collect(),
+    };
     let mut timing = ClipTiming::new("wave", 1.0);
     timing.add_callback(0.5, "up", ron::Value::Unit);
     let influences = vec![
-        Influences { palette: [0, 0, 0, 0], weights: [1.0, 0.0, 0.0, 0.0] },
-        Influences { palette: [0, 1, 0, 0], weights: [0.5, 0.5, 0.0, 0.0] },
-        Influences { palette: [1, 0, 0, 0], weights: [1.0, 0.0, 0.0, 0.0] },
+        Influences {
+            palette: [0, 0, 0, 0],
+            weights: [1.0, 0.0, 0.0, 0.0],
+        },
+        Influences {
+            palette: [0, 1, 0, 0],
+            weights: [0.5, 0.5, 0.0, 0.0],
+        },
+        Influences {
+            palette: [1, 0, 0, 0],
+            weights: [1.0, 0.0, 0.0, 0.0],
+        },
     ];
     let part = SkinPart {
         name: "skin".into(),
@@ -306,7 +419,10 @@ fn waver() -> Model {
         source_vertices: vec![0, 1, 2],
         ..SkinPart::default()
     };
-    let still = ClipFrames { transforms: (0..5).map(rest).collect(), ..frames.clone() };
+    let still = ClipFrames {
+        transforms: (0..5).map(rest).collect(),
+        ..frames.clone()
+    };
     let clips = vec![
         SkeletalClip::new(timing, &frames).unwrap(),
         SkeletalClip::new(ClipTiming::new("still", 1.0), &still).unwrap(),
@@ -315,7 +431,10 @@ fn waver() -> Model {
         skeleton,
         parts: vec![part],
         clips,
-        materials: vec![Material { name: "skin".into(), ..Material::default() }],
+        materials: vec![Material {
+            name: "skin".into(),
+            ..Material::default()
+        }],
     }
 }
 

@@ -15,7 +15,12 @@ use std::collections::BTreeSet;
 
 fn context(harness: &mut Harness) -> egui::Context {
     let world = harness.app.world_mut();
-    world.query::<&mut EguiContext>().single_mut(world).expect("one camera").get_mut().clone()
+    world
+        .query::<&mut EguiContext>()
+        .single_mut(world)
+        .expect("one camera")
+        .get_mut()
+        .clone()
 }
 
 fn focused(harness: &mut Harness) -> Option<(Id, Rect)> {
@@ -74,13 +79,20 @@ fn every_tab_is_reached_by_page_keys_and_by_tab_and_enter() {
     harness.key(KeyCode::F1, Key::F1);
     harness.frames(3);
     press(&mut harness, Key::PageDown);
-    assert_eq!(tab(&harness), InspectorTab::Joints, "the game has the keys until the panel gets the focus");
+    assert_eq!(
+        tab(&harness),
+        InspectorTab::Joints,
+        "the game has the keys until the panel gets the focus"
+    );
     press(&mut harness, Key::Tab);
     for expected in InspectorTab::ALL.into_iter().cycle().skip(1).take(9) {
         press(&mut harness, Key::PageDown);
         assert_eq!(tab(&harness), expected);
         let on = focused(&mut harness).unwrap().1;
-        assert!(on.contains(harness.find(expected.title()).center()), "the tab itself has the focus");
+        assert!(
+            on.contains(harness.find(expected.title()).center()),
+            "the tab itself has the focus"
+        );
     }
     press(&mut harness, Key::PageUp);
     assert_eq!(tab(&harness), InspectorTab::Cost);
@@ -97,7 +109,11 @@ fn tab_reaches_every_control_of_every_tab_and_scrolls_to_it() {
         let mut harness = Harness::build_with((1280, 600, 1.0), |app| {
             app.add_plugins(RecorderPlugin);
         });
-        *harness.app.world_mut().resource_mut::<Inspector>() = Inspector { tab, joint: Some(1), ..Inspector::opened() };
+        *harness.app.world_mut().resource_mut::<Inspector>() = Inspector {
+            tab,
+            joint: Some(1),
+            ..Inspector::opened()
+        };
         harness.controller().pause();
         harness.frames(10);
         press(&mut harness, Key::Tab);
@@ -105,29 +121,51 @@ fn tab_reaches_every_control_of_every_tab_and_scrolls_to_it() {
         let mut reached = BTreeSet::from([first.value()]);
         for _ in 0..200 {
             press(&mut harness, Key::Tab);
-            let Some((id, _)) = focused(&mut harness) else { continue };
+            let Some((id, _)) = focused(&mut harness) else {
+                continue;
+            };
             if id == first {
                 break;
             }
             reached.insert(id.value());
-            if !context(&mut harness).read_response(id).unwrap().interact_rect.is_positive() {
+            if !context(&mut harness)
+                .read_response(id)
+                .unwrap()
+                .interact_rect
+                .is_positive()
+            {
                 // Scrolling takes a moment.
                 harness.frames(30);
             }
             let response = context(&mut harness).read_response(id).unwrap();
             let (rect, shown) = (response.rect, response.interact_rect);
-            assert!(shown.is_positive(), "{}: {id:?} at {rect:?} is not scrolled to: {shown:?}", tab.title());
+            assert!(
+                shown.is_positive(),
+                "{}: {id:?} at {rect:?} is not scrolled to: {shown:?}",
+                tab.title()
+            );
         }
         let context = context(&mut harness);
         let missed: Vec<String> = context.viewport(|viewport| {
-            let all = viewport.prev_pass.widgets.layers().flat_map(|(_, widgets)| widgets);
+            let all = viewport
+                .prev_pass
+                .widgets
+                .layers()
+                .flat_map(|(_, widgets)| widgets);
             let missed = all.filter(|widget| {
-                let is_control = widget.enabled && widget.sense.is_focusable() && widget.sense.interactive();
+                let is_control =
+                    widget.enabled && widget.sense.is_focusable() && widget.sense.interactive();
                 is_control && !reached.contains(&widget.id.value())
             });
-            missed.map(|widget| format!("{:?} at {:?}", widget.id, widget.rect)).collect()
+            missed
+                .map(|widget| format!("{:?} at {:?}", widget.id, widget.rect))
+                .collect()
         });
-        println!("{}: {} controls, missed {missed:?}", tab.title(), reached.len());
+        println!(
+            "{}: {} controls, missed {missed:?}",
+            tab.title(),
+            reached.len()
+        );
         assert!(missed.is_empty(), "{}: {missed:?}", tab.title());
         assert!(reached.len() > 12, "{}: {}", tab.title(), reached.len());
     }
@@ -145,11 +183,25 @@ fn every_kind_of_control_is_used_by_keys() {
     go_to(&mut harness, "speed", |_| speed);
     harness.type_text("0.5");
     press(&mut harness, Key::Enter);
-    let track = |harness: &Harness| harness.get::<AnimationController>().unwrap().tracks().next().unwrap().clone();
+    let track = |harness: &Harness| {
+        harness
+            .get::<AnimationController>()
+            .unwrap()
+            .tracks()
+            .next()
+            .unwrap()
+            .clone()
+    };
     assert_eq!(track(&harness).speed, 0.5);
     // A slider: its rail is left of its number.
-    let [label, number] = [harness.find("weight"), harness.find_beside("weight", "1.00")];
-    let rail = Rect::from_center_size(label.center().lerp(number.center(), 0.5), egui::Vec2::splat(2.0));
+    let [label, number] = [
+        harness.find("weight"),
+        harness.find_beside("weight", "1.00"),
+    ];
+    let rail = Rect::from_center_size(
+        label.center().lerp(number.center(), 0.5),
+        egui::Vec2::splat(2.0),
+    );
     go_to(&mut harness, "weight", |_| rail);
     press(&mut harness, Key::ArrowLeft);
     assert!(track(&harness).weight < 1.0);
@@ -173,15 +225,29 @@ fn every_kind_of_control_is_used_by_keys() {
     // A text.
     go(&mut harness, "search joints");
     harness.type_text("and.L");
-    assert!(harness.shows("hand.L") && !harness.shows("hand.R"), "{:?}", harness.texts());
+    assert!(
+        harness.shows("hand.L") && !harness.shows("hand.R"),
+        "{:?}",
+        harness.texts()
+    );
     // A row of the tree, and a section.
     enter(&mut harness, "hand.L");
     assert_eq!(harness.app.world().resource::<Inspector>().joint, Some(3));
-    let scales = |harness: &Harness| harness.texts().iter().filter(|text| **text == "scale").count();
+    let scales = |harness: &Harness| {
+        harness
+            .texts()
+            .iter()
+            .filter(|text| **text == "scale")
+            .count()
+    };
     let before = scales(&harness);
     enter(&mut harness, "Rest");
     harness.frames(30);
-    assert!(scales(&harness) > before || harness.shows("quaternion"), "{:?}", harness.texts());
+    assert!(
+        scales(&harness) > before || harness.shows("quaternion"),
+        "{:?}",
+        harness.texts()
+    );
 }
 
 #[test]
@@ -210,13 +276,18 @@ fn arrows_walk_through_joints_and_characters() {
         assert_eq!(joint(&harness), Some(expected), "{key:?}");
     }
     let handle = harness.get::<SkinnedCharacter>().unwrap().clone();
-    let others: Vec<Entity> = (0..20).map(|_| harness.app.world_mut().spawn(handle.clone()).id()).collect();
+    let others: Vec<Entity> = (0..20)
+        .map(|_| harness.app.world_mut().spawn(handle.clone()).id())
+        .collect();
     harness.frames(3);
     let row = format!("Waver  ({})", harness.character);
     go(&mut harness, &row);
     for expected in others {
         press(&mut harness, Key::ArrowDown);
-        assert_eq!(harness.app.world().resource::<InspectedCharacter>().0, Some(expected));
+        assert_eq!(
+            harness.app.world().resource::<InspectedCharacter>().0,
+            Some(expected)
+        );
     }
 }
 
@@ -235,13 +306,20 @@ fn arrows_move_the_playhead_and_callback_keys() {
     go_to(&mut harness, "the bar", bar);
     press(&mut harness, Key::ArrowRight);
     press(&mut harness, Key::ArrowRight);
-    assert!((position(&harness) - before - 0.02).abs() < 1e-6, "{before} {}", position(&harness));
+    assert!(
+        (position(&harness) - before - 0.02).abs() < 1e-6,
+        "{before} {}",
+        position(&harness)
+    );
     press(&mut harness, Key::ArrowDown);
     press(&mut harness, Key::ArrowLeft);
     assert_eq!(harness.keys(), [("up".to_owned(), 0.49)]);
     press(&mut harness, Key::ArrowUp);
     press(&mut harness, Key::ArrowLeft);
-    assert!((position(&harness) - before - 0.01).abs() < 1e-6, "no key is selected anymore");
+    assert!(
+        (position(&harness) - before - 0.01).abs() < 1e-6,
+        "no key is selected anymore"
+    );
 }
 
 #[test]
@@ -249,8 +327,11 @@ fn the_past_is_stepped_through_by_keys() {
     let mut harness = Harness::with(|app| {
         app.add_plugins(RecorderPlugin);
     });
-    *harness.app.world_mut().resource_mut::<Inspector>() =
-        Inspector { tab: InspectorTab::Rewind, joint: Some(1), ..Inspector::opened() };
+    *harness.app.world_mut().resource_mut::<Inspector>() = Inspector {
+        tab: InspectorTab::Rewind,
+        joint: Some(1),
+        ..Inspector::opened()
+    };
     harness.frames(60);
     let shown = |harness: &Harness| harness.app.world().resource::<Recording>().shown();
     enter(&mut harness, "Stop here");

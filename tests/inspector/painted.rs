@@ -20,7 +20,9 @@ pub struct PaintedPlugin;
 
 impl Plugin for PaintedPlugin {
     fn build(&self, app: &mut App) {
-        let read = read_output.after(EguiPostUpdateSet::EndPass).before(EguiPostUpdateSet::ProcessOutput);
+        let read = read_output
+            .after(EguiPostUpdateSet::EndPass)
+            .before(EguiPostUpdateSet::ProcessOutput);
         app.init_resource::<Painted>().add_systems(PostUpdate, read);
     }
 }
@@ -43,7 +45,9 @@ fn read_output(mut painted: ResMut<Painted>, outputs: Query<&EguiFullOutput>) {
 
 fn collect(shape: &Shape, clip: Rect, painted: &mut Painted) {
     match shape {
-        Shape::Vec(shapes) => shapes.iter().for_each(|shape| collect(shape, clip, painted)),
+        Shape::Vec(shapes) => shapes
+            .iter()
+            .for_each(|shape| collect(shape, clip, painted)),
         Shape::Text(text) => {
             let rect = text.galley.rect.translate(text.pos.to_vec2());
             let shown = text.galley.text();
@@ -76,7 +80,9 @@ impl Painted {
     /// Returns where a text is painted, in points.
     pub fn find(&self, text: &str) -> Rect {
         let found = self.texts.iter().find(|(shown, _)| shown == text);
-        found.unwrap_or_else(|| panic!("`{text}` is not among {:?}", self.texts())).1
+        found
+            .unwrap_or_else(|| panic!("`{text}` is not among {:?}", self.texts()))
+            .1
     }
 
     /// Returns where a text containing `part` is painted, right of `label` in the same row.
@@ -92,7 +98,9 @@ impl Painted {
     fn beside(&self, label: &str, part: &str) -> &(String, Rect) {
         let at = self.find(label);
         let beside = self.texts.iter().filter(|(text, rect)| {
-            text.contains(part) && rect.left() > at.right() && (rect.center().y - at.center().y).abs() < 8.0
+            text.contains(part)
+                && rect.left() > at.right()
+                && (rect.center().y - at.center().y).abs() < 8.0
         });
         let first = beside.min_by(|a, b| a.1.left().total_cmp(&b.1.left()));
         first.unwrap_or_else(|| panic!("no `{part}` beside `{label}` in {:?}", self.texts))

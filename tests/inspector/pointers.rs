@@ -15,9 +15,16 @@ fn lifted() -> Harness {
     });
     harness.controller().stop();
     let mut overrides = PoseOverrides::default();
-    overrides.set(1, JointTransform::new(Vec3::new(1.0, 2.0, 0.0), Quat::IDENTITY));
+    overrides.set(
+        1,
+        JointTransform::new(Vec3::new(1.0, 2.0, 0.0), Quat::IDENTITY),
+    );
     let character = harness.character;
-    harness.app.world_mut().entity_mut(character).insert(overrides);
+    harness
+        .app
+        .world_mut()
+        .entity_mut(character)
+        .insert(overrides);
     harness.frames(3);
     harness
 }
@@ -30,11 +37,14 @@ fn under_pointer(harness: &mut Harness, place: Vec3) -> Vec<(Entity, Option<u16>
     harness.point(at);
     harness.frames(2);
     let hovered = harness.app.world().resource::<HoverMap>();
-    let hits = hovered.values().flat_map(|entities| entities.iter()).filter_map(|(&entity, hit)| {
-        let picked = hit.extra_as::<CharacterRayHit>()?;
-        assert_eq!((entity, hit.position), (picked.entity, Some(picked.point)));
-        Some((picked.entity, picked.joint, picked.point))
-    });
+    let hits = hovered
+        .values()
+        .flat_map(|entities| entities.iter())
+        .filter_map(|(&entity, hit)| {
+            let picked = hit.extra_as::<CharacterRayHit>()?;
+            assert_eq!((entity, hit.position), (picked.entity, Some(picked.point)));
+            Some((picked.entity, picked.joint, picked.point))
+        });
     hits.collect()
 }
 
@@ -43,7 +53,9 @@ fn pointers_hit_the_posed_skin() {
     let mut harness = lifted();
     let part = harness.get::<CharacterParts>().unwrap().entities[0];
     let place = Vec3::new(0.9, 3.2, 0.0);
-    let [(entity, joint, point)] = under_pointer(&mut harness, place)[..] else { panic!("one hit") };
+    let [(entity, joint, point)] = under_pointer(&mut harness, place)[..] else {
+        panic!("one hit")
+    };
     assert_eq!((entity, joint), (part, Some(1)));
     assert!(point.distance(place) < 0.02, "{point}");
     // The skin is no longer where it was modeled.
@@ -54,13 +66,28 @@ fn pointers_hit_the_posed_skin() {
 fn characters_that_are_not_hoverable_or_hidden_are_ignored() {
     let mut harness = lifted();
     let character = harness.character;
-    harness.app.world_mut().entity_mut(character).insert(Pickable::IGNORE);
+    harness
+        .app
+        .world_mut()
+        .entity_mut(character)
+        .insert(Pickable::IGNORE);
     harness.frames(1);
     assert_eq!(under_pointer(&mut harness, Vec3::new(0.9, 3.2, 0.0)), []);
-    harness.app.world_mut().entity_mut(character).remove::<Pickable>();
+    harness
+        .app
+        .world_mut()
+        .entity_mut(character)
+        .remove::<Pickable>();
     harness.frames(1);
-    assert_eq!(under_pointer(&mut harness, Vec3::new(0.9, 3.2, 0.0)).len(), 1);
-    harness.app.world_mut().entity_mut(character).insert(Visibility::Hidden);
+    assert_eq!(
+        under_pointer(&mut harness, Vec3::new(0.9, 3.2, 0.0)).len(),
+        1
+    );
+    harness
+        .app
+        .world_mut()
+        .entity_mut(character)
+        .insert(Visibility::Hidden);
     harness.frames(1);
     assert_eq!(under_pointer(&mut harness, Vec3::new(0.9, 3.2, 0.0)), []);
 }

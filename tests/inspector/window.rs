@@ -21,7 +21,10 @@ use bevy_marionette::{
     character::{IkGoals, ModelPose, PartOverrides, PoseOverrides, WeightView},
     controller::{AnimationTrack, BlendMode, TrackPriority, TransitionCurve},
     import::LookAtEntry,
-    inspector::{BoneShape, DrawSkeleton, InspectedCharacter, Inspector, InspectorTab, MarionetteInspectorPlugin},
+    inspector::{
+        BoneShape, DrawSkeleton, InspectedCharacter, Inspector, InspectorTab,
+        MarionetteInspectorPlugin,
+    },
     model::JointTransform,
     prelude::*,
 };
@@ -70,10 +73,15 @@ fn the_readmes_picture() {
         desk.click("search joints");
         desk.type_text("upper_arm");
         desk.click("upper_arm.L");
-        desk.drag(desk.find_beside("rotation", "x ").center(), vec2(-80.0, 0.0));
+        desk.drag(
+            desk.find_beside("rotation", "x ").center(),
+            vec2(-80.0, 0.0),
+        );
         desk.click("clear");
         desk.point(pos2(40.0, 300.0));
-        desk.until("the shaders", |world| world.resource::<FrameCount>().0 > 120);
+        desk.until("the shaders", |world| {
+            world.resource::<FrameCount>().0 > 120
+        });
         desk.picture("inspector");
     });
 }
@@ -94,9 +102,14 @@ fn plain() -> App {
     let mut app = on_stage("--plain");
     app.add_systems(
         PostStartup,
-        |mut around: Query<&mut Visibility, With<Mesh3d>>, mut lights: Query<&mut DirectionalLight>| {
-            around.iter_mut().for_each(|mut visibility| *visibility = Visibility::Hidden);
-            lights.iter_mut().for_each(|mut light| light.shadow_maps_enabled = false);
+        |mut around: Query<&mut Visibility, With<Mesh3d>>,
+         mut lights: Query<&mut DirectionalLight>| {
+            around
+                .iter_mut()
+                .for_each(|mut visibility| *visibility = Visibility::Hidden);
+            lights
+                .iter_mut()
+                .for_each(|mut light| light.shadow_maps_enabled = false);
         },
     );
     app
@@ -114,18 +127,38 @@ fn on_stage(how: &str) -> App {
     app.add_plugins((MarionetteInspectorPlugin, RecorderPlugin, PaintedPlugin))
         .insert_resource(WinitSettings::continuous())
         // Fixed time steps, however slowly frames are drawn.
-        .insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_millis(25)))
+        .insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_millis(
+            25,
+        )))
         // The panel covers the right side, so keep the characters left of the center.
-        .insert_resource(View(Orbit { target: Vec3::new(-0.38, 0.92, 0.0), distance: 3.6, yaw: -0.35, pitch: 0.1 }))
-        .add_systems(Startup, |mut commands: Commands, assets: Res<AssetServer>| {
-            let [scout, hound] =
-                ["scout", "hound"].map(|name| SkinnedCharacter(assets.load(format!("{name}/{name}.character.ron"))));
-            // `ModelPose` tells the test when they are loaded and how they are posed.
-            let walking = (Scout, ModelPose::default(), AnimationController::playing("walk"));
-            commands.spawn((Name::new("Scout"), scout, walking));
-            let beside = (Transform::from_xyz(1.1, 0.0, 0.8), ModelPose::default());
-            commands.spawn((Name::new("Hound"), hound, AnimationController::playing("idle"), beside));
-        });
+        .insert_resource(View(Orbit {
+            target: Vec3::new(-0.38, 0.92, 0.0),
+            distance: 3.6,
+            yaw: -0.35,
+            pitch: 0.1,
+        }))
+        .add_systems(
+            Startup,
+            |mut commands: Commands, assets: Res<AssetServer>| {
+                let [scout, hound] = ["scout", "hound"].map(|name| {
+                    SkinnedCharacter(assets.load(format!("{name}/{name}.character.ron")))
+                });
+                // `ModelPose` tells the test when they are loaded and how they are posed.
+                let walking = (
+                    Scout,
+                    ModelPose::default(),
+                    AnimationController::playing("walk"),
+                );
+                commands.spawn((Name::new("Scout"), scout, walking));
+                let beside = (Transform::from_xyz(1.1, 0.0, 0.8), ModelPose::default());
+                commands.spawn((
+                    Name::new("Hound"),
+                    hound,
+                    AnimationController::playing("idle"),
+                    beside,
+                ));
+            },
+        );
     app
 }
 
@@ -133,26 +166,49 @@ fn set_up(desk: &mut Desk) {
     desk.focus_window("bevy_marionette: panel");
     desk.until("both characters", |world| {
         let loaded = |pose: &ModelPose| pose.joints.len() > 10;
-        world.query::<&ModelPose>().iter(world).filter(|pose| loaded(pose)).count() == 2
+        world
+            .query::<&ModelPose>()
+            .iter(world)
+            .filter(|pose| loaded(pose))
+            .count()
+            == 2
     });
 }
 
 /// Returns a copy of one of Scout's components.
 fn scouts<C: Component + Clone>(desk: &Desk) -> Option<C> {
-    desk.ask(|world| world.query_filtered::<Option<&C>, With<Scout>>().single(world).unwrap().cloned())
+    desk.ask(|world| {
+        world
+            .query_filtered::<Option<&C>, With<Scout>>()
+            .single(world)
+            .unwrap()
+            .cloned()
+    })
 }
 
 fn change_scout(desk: &Desk, change: impl FnOnce(EntityWorldMut) + Send + 'static) {
     desk.ask(|world| {
-        let scout = world.query_filtered::<Entity, With<Scout>>().single(world).unwrap();
+        let scout = world
+            .query_filtered::<Entity, With<Scout>>()
+            .single(world)
+            .unwrap();
         change(world.entity_mut(scout));
     });
 }
 
 fn joint_named(desk: &Desk, name: &'static str) -> u16 {
     desk.ask(move |world| {
-        let handle = world.query_filtered::<&SkinnedCharacter, With<Scout>>().single(world).unwrap();
-        world.resource::<Assets<Character>>().get(handle.id()).unwrap().skeleton.joint(name).unwrap()
+        let handle = world
+            .query_filtered::<&SkinnedCharacter, With<Scout>>()
+            .single(world)
+            .unwrap();
+        world
+            .resource::<Assets<Character>>()
+            .get(handle.id())
+            .unwrap()
+            .skeleton
+            .joint(name)
+            .unwrap()
     })
 }
 
@@ -161,7 +217,12 @@ fn selected_joint(desk: &Desk) -> Option<u16> {
 }
 
 fn clip_time(desk: &Desk) -> f64 {
-    scouts::<AnimationController>(desk).unwrap().tracks().next().unwrap().position()
+    scouts::<AnimationController>(desk)
+        .unwrap()
+        .tracks()
+        .next()
+        .unwrap()
+        .position()
 }
 
 fn f1_opens(desk: &Desk) {
@@ -171,10 +232,18 @@ fn f1_opens(desk: &Desk) {
     desk.key("F1");
     assert!(!desk.shows("Characters") && !desk.ask(|world| world.resource::<Inspector>().open));
     desk.key("F1");
-    let scout = desk.ask(|world| world.query_filtered::<Entity, With<Scout>>().single(world).unwrap());
+    let scout = desk.ask(|world| {
+        world
+            .query_filtered::<Entity, With<Scout>>()
+            .single(world)
+            .unwrap()
+    });
     let row = format!("Scout  ({scout})");
     desk.click(&row);
-    assert_eq!(desk.ask(|world| world.resource::<InspectedCharacter>().0), Some(scout));
+    assert_eq!(
+        desk.ask(|world| world.resource::<InspectedCharacter>().0),
+        Some(scout)
+    );
     println!("F1: opened, closed, opened; a click on `{row}`: the one inspected");
 }
 
@@ -186,20 +255,40 @@ fn a_joint_is_posed(desk: &Desk) {
     assert_eq!(selected_joint(desk), Some(arm));
     let before = scouts::<ModelPose>(desk).unwrap();
     assert!(scouts::<PoseOverrides>(desk).is_none());
-    desk.drag(desk.find_beside("rotation", "x ").center(), vec2(-80.0, 0.0));
-    let given = scouts::<PoseOverrides>(desk).expect("dragging adds an override").0;
-    let [change] = given[..] else { panic!("{given:?}") };
+    desk.drag(
+        desk.find_beside("rotation", "x ").center(),
+        vec2(-80.0, 0.0),
+    );
+    let given = scouts::<PoseOverrides>(desk)
+        .expect("dragging adds an override")
+        .0;
+    let [change] = given[..] else {
+        panic!("{given:?}")
+    };
     assert_eq!((change.joint, change.weight), (arm, 1.0));
     desk.drag(desk.find_beside("rotation", "z ").center(), vec2(60.0, 0.0));
-    let turned = scouts::<PoseOverrides>(desk).unwrap().0[0].transform.rotation;
+    let turned = scouts::<PoseOverrides>(desk).unwrap().0[0]
+        .transform
+        .rotation;
     assert!(turned.angle_between(change.transform.rotation).to_degrees() > 10.0);
     let after = scouts::<ModelPose>(desk).unwrap();
-    assert_ne!(before.joints[usize::from(arm)], after.joints[usize::from(arm)]);
+    assert_ne!(
+        before.joints[usize::from(arm)],
+        after.joints[usize::from(arm)]
+    );
     desk.click("Mirror");
-    let mirrored = scouts::<PoseOverrides>(desk).unwrap().0.iter().map(|change| change.joint).collect::<Vec<_>>();
+    let mirrored = scouts::<PoseOverrides>(desk)
+        .unwrap()
+        .0
+        .iter()
+        .map(|change| change.joint)
+        .collect::<Vec<_>>();
     assert_eq!(mirrored, [arm, joint_named(desk, "upper_arm.R")]);
     desk.click("Copy RON");
-    assert!(desk.copied().is_some_and(|text| text.contains("// upper_arm.R")));
+    assert!(
+        desk.copied()
+            .is_some_and(|text| text.contains("// upper_arm.R"))
+    );
     println!("upper_arm.L: chosen, turned to {turned}, mirrored, copied");
     desk.click("clear");
     desk.frames(3);
@@ -208,12 +297,22 @@ fn a_joint_is_posed(desk: &Desk) {
 fn a_track_is_slowed(desk: &Desk) {
     desk.click("Tracks");
     desk.drag(desk.find_beside("speed", "1.00").center(), vec2(-50.0, 0.0));
-    let speed = scouts::<AnimationController>(desk).unwrap().tracks().next().unwrap().speed;
+    let speed = scouts::<AnimationController>(desk)
+        .unwrap()
+        .tracks()
+        .next()
+        .unwrap()
+        .speed;
     assert!((0.1..0.9).contains(&speed), "{speed}");
     desk.drag(desk.find_beside("weight", "1.00").center(), Step::ZERO);
     desk.type_text("0.6");
     desk.key("Return");
-    let weight = scouts::<AnimationController>(desk).unwrap().tracks().next().unwrap().weight;
+    let weight = scouts::<AnimationController>(desk)
+        .unwrap()
+        .tracks()
+        .next()
+        .unwrap()
+        .weight;
     assert_eq!(weight, 0.6);
     println!("track: speed dragged to {speed:.2}, weight typed as {weight}");
 }
@@ -236,16 +335,40 @@ fn time_is_scrubbed_and_a_key_added(desk: &Desk) {
     desk.click("Add key");
     desk.type_text("clap");
     let keys = desk.ask(|world| {
-        let handle = world.query_filtered::<&SkinnedCharacter, With<Scout>>().single(world).unwrap();
-        let character = world.resource::<Assets<Character>>().get(handle.id()).unwrap();
-        let walk = character.clips.iter().find(|clip| &*clip.timing.name == "walk").unwrap();
-        walk.timing.callbacks.iter().map(|key| (key.name.to_string(), key.time)).collect::<Vec<_>>()
+        let handle = world
+            .query_filtered::<&SkinnedCharacter, With<Scout>>()
+            .single(world)
+            .unwrap();
+        let character = world
+            .resource::<Assets<Character>>()
+            .get(handle.id())
+            .unwrap();
+        let walk = character
+            .clips
+            .iter()
+            .find(|clip| &*clip.timing.name == "walk")
+            .unwrap();
+        walk.timing
+            .callbacks
+            .iter()
+            .map(|key| (key.name.to_string(), key.time))
+            .collect::<Vec<_>>()
     });
-    let clap = keys.iter().find(|(name, _)| name == "clap").unwrap_or_else(|| panic!("{keys:?}"));
-    assert!((clap.1 - second).abs() < 1e-3, "{clap:?} is not at {second}");
+    let clap = keys
+        .iter()
+        .find(|(name, _)| name == "clap")
+        .unwrap_or_else(|| panic!("{keys:?}"));
+    assert!(
+        (clap.1 - second).abs() < 1e-3,
+        "{clap:?} is not at {second}"
+    );
     desk.click("Play");
     desk.until("the key", |world| {
-        world.resource::<super::painted::Painted>().texts().iter().any(|t| t.starts_with("clap  at"))
+        world
+            .resource::<super::painted::Painted>()
+            .texts()
+            .iter()
+            .any(|t| t.starts_with("clap  at"))
     });
     println!("timeline: scrubbed to {first:.3} and {second:.3} s, `clap` added there and heard");
 }
@@ -262,7 +385,10 @@ fn drawings_are_switched(desk: &Desk) {
     }
     let drawn = scouts::<DrawSkeleton>(desk).unwrap();
     assert!(drawn.bones == BoneShape::Octahedra && !drawn.axes && !drawn.names);
-    assert_eq!(scouts::<WeightView>(desk), selected_joint(desk).map(WeightView::Joint));
+    assert_eq!(
+        scouts::<WeightView>(desk),
+        selected_joint(desk).map(WeightView::Joint)
+    );
     println!("drawing: octahedra, axes and names switched; weights of the joint shown");
 }
 
@@ -272,10 +398,17 @@ fn a_part_is_hidden(desk: &Desk) {
     let hidden = |desk: &Desk| {
         let overrides = scouts::<PartOverrides>(desk);
         desk.ask(move |world| {
-            let handle = world.query_filtered::<&SkinnedCharacter, With<Scout>>().single(world).unwrap();
-            let character = world.resource::<Assets<Character>>().get(handle.id()).unwrap();
+            let handle = world
+                .query_filtered::<&SkinnedCharacter, With<Scout>>()
+                .single(world)
+                .unwrap();
+            let character = world
+                .resource::<Assets<Character>>()
+                .get(handle.id())
+                .unwrap();
             let is_hair = |part: &CharacterPart| part.name == "hair";
-            overrides.is_some_and(|all| all.is_hidden(character.parts.iter().position(is_hair).unwrap()))
+            overrides
+                .is_some_and(|all| all.is_hidden(character.parts.iter().position(is_hair).unwrap()))
         })
     };
     assert!(hidden(desk));
@@ -313,9 +446,16 @@ fn time_is_turned_back(desk: &Desk) {
     assert_eq!(shown(desk), Some(dragged - 2));
     let texts = desk.ask(|world| {
         let painted = world.resource::<super::painted::Painted>();
-        painted.texts().iter().map(|text| (*text).to_owned()).collect::<Vec<_>>()
+        painted
+            .texts()
+            .iter()
+            .map(|text| (*text).to_owned())
+            .collect::<Vec<_>>()
     });
-    let line = texts.iter().find(|text| text.ends_with("footstep (walk)")).unwrap_or_else(|| panic!("{texts:?}"));
+    let line = texts
+        .iter()
+        .find(|text| text.ends_with("footstep (walk)"))
+        .unwrap_or_else(|| panic!("{texts:?}"));
     desk.click(line);
     let step = shown(desk).unwrap();
     assert_ne!(step, dragged - 2);
@@ -324,16 +464,25 @@ fn time_is_turned_back(desk: &Desk) {
     assert_eq!(shown(desk), None);
     let back = scouts::<AnimationController>(desk).unwrap().time();
     assert!(back > stopped, "{back} {stopped}");
-    println!("rewind: stopped at frame {last}, stepped, dragged to {dragged}, a footstep at {step}, and back");
+    println!(
+        "rewind: stopped at frame {last}, stepped, dragged to {dragged}, a footstep at {step}, and back"
+    );
 }
 
 fn the_view_is_clicked_and_turned(desk: &Desk) {
     let head = joint_named(desk, "head");
     let at = desk.ask(move |world| {
-        let (pose, world_from) =
-            world.query_filtered::<(&ModelPose, &GlobalTransform), With<Scout>>().single(world).unwrap();
-        let face = world_from.transform_point(Vec3::from(pose.joints[usize::from(head)].translation) + 0.08 * Vec3::Y);
-        let (camera, from) = world.query::<(&Camera, &GlobalTransform)>().single(world).unwrap();
+        let (pose, world_from) = world
+            .query_filtered::<(&ModelPose, &GlobalTransform), With<Scout>>()
+            .single(world)
+            .unwrap();
+        let face = world_from.transform_point(
+            Vec3::from(pose.joints[usize::from(head)].translation) + 0.08 * Vec3::Y,
+        );
+        let (camera, from) = world
+            .query::<(&Camera, &GlobalTransform)>()
+            .single(world)
+            .unwrap();
         camera.world_to_viewport(from, face).unwrap()
     });
     desk.drag(pos2(at.x, at.y), Step::ZERO);
@@ -353,10 +502,19 @@ fn is_wanted(tab: InspectorTab) -> bool {
 fn act(mut scout: EntityWorldMut) {
     let character = scout.id();
     let at = Vec3::new(-0.25, 1.35, -0.5);
-    scout.insert(LookAt::point(at).joints(LookAtEntry::new([("chest", 0.2), ("neck", 0.3), ("head", 0.5)])));
+    scout.insert(LookAt::point(at).joints(LookAtEntry::new([
+        ("chest", 0.2),
+        ("neck", 0.3),
+        ("head", 0.5),
+    ])));
     scout.world_scope(|world| {
-        let pole = world.spawn((Name::new("elbow"), Transform::from_xyz(-1.0, 1.0, 0.3))).id();
-        let goal = (IkGoal(character), IkLimb::two_bone("upper_arm.L", "hand.L").pole(pole));
+        let pole = world
+            .spawn((Name::new("elbow"), Transform::from_xyz(-1.0, 1.0, 0.3)))
+            .id();
+        let goal = (
+            IkGoal(character),
+            IkLimb::two_bone("upper_arm.L", "hand.L").pole(pole),
+        );
         world.spawn((Name::new("lantern"), goal, Transform::from_translation(at)));
     });
 }
@@ -370,8 +528,16 @@ fn pictures(desk: &mut Desk, windows: &[(u32, u32, f32, &[Theme])]) {
         by_hand.set(arm, JointTransform::new(Vec3::new(0.0, 0.138, 0.0), turn));
         scout.insert(by_hand);
         let mut controller = AnimationController::playing("walk");
-        controller.events_mut().key_priority_blend(0.8, 3.0, Duration::from_secs(1), TransitionCurve::Linear);
-        let point = AnimationTrack::new("point").weight(0.8).priority(TrackPriority::High).mask("upper_body");
+        controller.events_mut().key_priority_blend(
+            0.8,
+            3.0,
+            Duration::from_secs(1),
+            TransitionCurve::Linear,
+        );
+        let point = AnimationTrack::new("point")
+            .weight(0.8)
+            .priority(TrackPriority::High)
+            .mask("upper_body");
         let point = controller.add_track(point);
         let mut idle = AnimationTrack::new("idle").weight(0.25);
         idle.blend = Some(BlendMode::Override);
@@ -393,7 +559,12 @@ fn pictures(desk: &mut Desk, windows: &[(u32, u32, f32, &[Theme])]) {
         desk.resize(width, height, scale);
         for &theme in themes {
             desk.ask(move |world| {
-                world.query::<&mut EguiContext>().single_mut(world).expect("one context").get_mut().set_theme(theme);
+                world
+                    .query::<&mut EguiContext>()
+                    .single_mut(world)
+                    .expect("one context")
+                    .get_mut()
+                    .set_theme(theme);
             });
             let of = format!("{width}x{height}-{}", format!("{theme:?}").to_lowercase());
             for tab in InspectorTab::ALL.into_iter().filter(|tab| is_wanted(*tab)) {
@@ -417,18 +588,34 @@ fn pictures(desk: &mut Desk, windows: &[(u32, u32, f32, &[Theme])]) {
                     });
                 }
                 // The panel, its lists and the weight mesh each take a frame, and handles one more.
-                desk.frames(if is_rig { 30 } else { 3 + 3 * usize::from(is_rewind) });
+                desk.frames(if is_rig {
+                    30
+                } else {
+                    3 + 3 * usize::from(is_rewind)
+                });
                 let title = tab.title().to_lowercase();
                 desk.picture(&format!("{title}-{of}"));
-                assert!(desk.cut().is_empty(), "{title} at {width}×{height}: {:?}", desk.cut());
+                assert!(
+                    desk.cut().is_empty(),
+                    "{title} at {width}×{height}: {:?}",
+                    desk.cut()
+                );
                 if is_rewind {
                     desk.ask(|world| world.resource_mut::<Recording>().show_present());
                 }
                 if is_rig {
                     change_scout(desk, |mut scout| {
-                        let goals: Vec<_> = scout.get::<IkGoals>().expect("it has a goal").iter().collect();
+                        let goals: Vec<_> = scout
+                            .get::<IkGoals>()
+                            .expect("it has a goal")
+                            .iter()
+                            .collect();
                         scout.remove::<LookAt>();
-                        scout.world_scope(|world| goals.into_iter().for_each(|goal| world.entity_mut(goal).despawn()));
+                        scout.world_scope(|world| {
+                            goals
+                                .into_iter()
+                                .for_each(|goal| world.entity_mut(goal).despawn())
+                        });
                     });
                 }
                 if is_drawing {

@@ -5,15 +5,18 @@ use super::peak;
 use bevy_marionette::{
     controller::{AnimationController, AnimationTrack, PlaybackEvent},
     model::{
-        BlendSpace, BlendSync, ClipFrames, ClipTiming, Joint, JointTransform, RootDelta, RootPath, SkeletalClip,
-        Skeleton,
+        BlendSpace, BlendSync, ClipFrames, ClipTiming, Joint, JointTransform, RootDelta, RootPath,
+        SkeletalClip, Skeleton,
     },
     pose::JointOverride,
     record::{
-        ClipTable, Difference, Frames, NotedPart, PartNote, RecordedCharacter, RecordingError, RecordingFile, Tape,
-        TapeMoment,
+        ClipTable, Difference, Frames, NotedPart, PartNote, RecordedCharacter, RecordingError,
+        RecordingFile, Tape, TapeMoment,
     },
-    rig::{FeetAction, FootPlan, GoalAction, GroundHit, Ik, LookAction, LookChain, RigAction, RigState, TwoBoneIk},
+    rig::{
+        FeetAction, FootPlan, GoalAction, GroundHit, Ik, LookAction, LookChain, RigAction,
+        RigState, TwoBoneIk,
+    },
 };
 use ciborium::Value;
 use flate2::{Compression, read::ZlibDecoder, write::ZlibEncoder};
@@ -24,8 +27,11 @@ use std::sync::Arc;
 const MOST: u64 = 1 << 19;
 
 fn clip(name: &str, length: f64, keys: usize) -> Arc<SkeletalClip> {
-    let frames =
-        ClipFrames { joints: ["root".into()].into(), animated: vec![], transforms: vec![JointTransform::IDENTITY] };
+    let frames = ClipFrames {
+        joints: ["root".into()].into(),
+        animated: vec![],
+        transforms: vec![JointTransform::IDENTITY],
+    };
     let mut clip = SkeletalClip::new(ClipTiming::new(name, length), &frames).unwrap();
     for _ in 0..keys {
         clip.timing.add_callback(0.0, "", ());
@@ -35,7 +41,12 @@ fn clip(name: &str, length: f64, keys: usize) -> Arc<SkeletalClip> {
 }
 
 fn moment(frame: u64) -> TapeMoment {
-    TapeMoment { frame, step: frame, is_change: true, is_carried: false }
+    TapeMoment {
+        frame,
+        step: frame,
+        is_change: true,
+        is_carried: false,
+    }
 }
 
 fn frames(count: u64, dt: f64) -> Frames {
@@ -48,7 +59,13 @@ fn frames(count: u64, dt: f64) -> Frames {
 }
 
 fn character(tape: Tape, events: Vec<(u64, PlaybackEvent)>) -> RecordedCharacter {
-    RecordedCharacter { name: String::new(), asset: None, clips: 0, tape, events }
+    RecordedCharacter {
+        name: String::new(),
+        asset: None,
+        clips: 0,
+        tape,
+        events,
+    }
 }
 
 /// A recording with an element in each of its lists, most of them as small as can be.
@@ -57,8 +74,14 @@ fn whole() -> RecordingFile {
     idle.add_range(0.1, 0.5, "", vec![vec![()]]);
     let clips = [clip("", 0.5, 2), clip("idle", 1.0, 1)];
     let spaces = [
-        BlendSpace::line("", [("", 0.0), ("idle", 1.0)]).unwrap().synced(BlendSync::Keys(vec!["".into()])),
-        BlendSpace::plane("s", [("", (0.0, 0.0)), ("idle", (1.0, 0.0)), ("idle", (0.0, 1.0))]).unwrap(),
+        BlendSpace::line("", [("", 0.0), ("idle", 1.0)])
+            .unwrap()
+            .synced(BlendSync::Keys(vec!["".into()])),
+        BlendSpace::plane(
+            "s",
+            [("", (0.0, 0.0)), ("idle", (1.0, 0.0)), ("idle", (0.0, 1.0))],
+        )
+        .unwrap(),
     ];
     let table = ClipTable::new(&clips, &[], &spaces.map(Arc::new), [], 0);
     let empty = ClipTable::new(&[], &[], &[], [], 0);
@@ -75,7 +98,13 @@ fn whole() -> RecordingFile {
     controller.add_track(AnimationTrack::blend_space("s"));
     controller.queue_mut().extend(["", ""]);
     controller.add_callback("", 0.1, "", ());
-    controller.add_range("idle", 0.0, 0.9, "", vec![((), ())].into_iter().map(|_| 1).collect::<Vec<_>>());
+    controller.add_range(
+        "idle",
+        0.0,
+        0.9,
+        "",
+        vec![((), ())].into_iter().map(|_| 1).collect::<Vec<_>>(),
+    );
     let track = controller.tracks().next().unwrap().id();
     controller.events_mut().key_enabled(track, true, 100.0);
     let mut events = Vec::new();
@@ -87,17 +116,36 @@ fn whole() -> RecordingFile {
         tape.note_transform(frame, JointTransform::IDENTITY);
         tape.note_overrides(frame, &[JointOverride::local(0, JointTransform::IDENTITY)]);
         tape.note_parent(frame, None);
-        let part = |part| PartNote { part, hidden: false, material: Some(String::new()) };
-        tape.note_parts(frame, vec![part(NotedPart::Index(0)), part(NotedPart::Name(String::new()))]);
+        let part = |part| PartNote {
+            part,
+            hidden: false,
+            material: Some(String::new()),
+        };
+        tape.note_parts(
+            frame,
+            vec![
+                part(NotedPart::Index(0)),
+                part(NotedPart::Name(String::new())),
+            ],
+        );
         if frame > 0 {
             continue;
         }
-        let hit = Some(GroundHit { point: Vec3::ZERO, normal: Vec3::Y });
+        let hit = Some(GroundHit {
+            point: Vec3::ZERO,
+            normal: Vec3::Y,
+        });
         tape.note_action(
             frame,
             RigAction {
-                look: Some(LookAction { chain: look.clone(), ..LookAction::default() }),
-                goals: vec![GoalAction::new(Ik::TwoBone(TwoBoneIk::new([0, 1, 2], Vec3::ONE)))],
+                look: Some(LookAction {
+                    chain: look.clone(),
+                    ..LookAction::default()
+                }),
+                goals: vec![GoalAction::new(Ik::TwoBone(TwoBoneIk::new(
+                    [0, 1, 2],
+                    Vec3::ONE,
+                )))],
                 feet: Some(FeetAction {
                     weight: 1.0,
                     plans: vec![FootPlan::default(); 2],
@@ -108,10 +156,22 @@ fn whole() -> RecordingFile {
         );
     }
     controller.advance(1.0, &table, &mut events).unwrap();
-    let callback = events.iter().position(|event| matches!(event, PlaybackEvent::Callback(_))).unwrap();
-    let events = [events[0].clone(), events[callback].clone()].map(|event| (1, event)).to_vec();
-    let characters = vec![character(tape, events), character(Tape::starting_at(0), vec![])];
-    RecordingFile { frames: frames(5, 0.1), clips: vec![table, empty], characters }
+    let callback = events
+        .iter()
+        .position(|event| matches!(event, PlaybackEvent::Callback(_)))
+        .unwrap();
+    let events = [events[0].clone(), events[callback].clone()]
+        .map(|event| (1, event))
+        .to_vec();
+    let characters = vec![
+        character(tape, events),
+        character(Tape::starting_at(0), vec![]),
+    ];
+    RecordingFile {
+        frames: frames(5, 0.1),
+        clips: vec![table, empty],
+        characters,
+    }
 }
 
 fn bytes_of(file: &RecordingFile) -> Vec<u8> {
@@ -151,9 +211,16 @@ fn multiply(value: &mut Value, which: &mut usize, bytes: usize) -> Option<String
     };
     match value {
         // Vectors and matrices are of one length.
-        Value::Array(all) if [3, 4, 9, 12, 16].contains(&all.len()) && all.iter().all(Value::is_float) => None,
+        Value::Array(all)
+            if [3, 4, 9, 12, 16].contains(&all.len()) && all.iter().all(Value::is_float) =>
+        {
+            None
+        }
         Value::Array(all) if !all.is_empty() && is_this() => {
-            let least = all.iter().min_by_key(|value| encoded(value).len()).cloned()?;
+            let least = all
+                .iter()
+                .min_by_key(|value| encoded(value).len())
+                .cloned()?;
             let count = bytes / encoded(&least).len();
             *all = vec![least; count];
             Some(format!("[{count}]"))
@@ -170,7 +237,9 @@ fn multiply(value: &mut Value, which: &mut usize, bytes: usize) -> Option<String
             Some(format!("{{{count}}}"))
         }
         Value::Array(all) => {
-            let at = |(i, value): (usize, &mut Value)| Some(format!("[{i}]{}", multiply(value, which, bytes)?));
+            let at = |(i, value): (usize, &mut Value)| {
+                Some(format!("[{i}]{}", multiply(value, which, bytes)?))
+            };
             all.iter_mut().enumerate().find_map(at)
         }
         Value::Map(all) => all.iter_mut().find_map(|(name, value)| {
@@ -191,7 +260,9 @@ fn multiply(value: &mut Value, which: &mut usize, bytes: usize) -> Option<String
 #[test]
 fn every_list_of_a_recording_repeated_millions_of_times_takes_bounded_memory() {
     let (header, mut form) = taken_apart(&whole());
-    assert!(RecordingFile::read_within(&put_together(&header, &form)[..], MOST).unwrap() == whole());
+    assert!(
+        RecordingFile::read_within(&put_together(&header, &form)[..], MOST).unwrap() == whole()
+    );
     // What only real feet have.
     fn add_landings(value: &mut Value) {
         let Value::Map(all) = value else {
@@ -201,7 +272,9 @@ fn every_list_of_a_recording_repeated_millions_of_times_takes_bounded_memory() {
         };
         for (name, value) in all {
             match name.as_text() {
-                Some("landings") => *value = Value::Array(vec![Value::Array(vec![0.25.into(), 0.into()])]),
+                Some("landings") => {
+                    *value = Value::Array(vec![Value::Array(vec![0.25.into(), 0.into()])])
+                }
                 Some("masks") => *value = Value::Map(vec![("arm".into(), 0.5.into())]),
                 _ => add_landings(value),
             }
@@ -213,7 +286,9 @@ fn every_list_of_a_recording_repeated_millions_of_times_takes_bounded_memory() {
     let (mut worst, mut kinds, mut refused, mut over) = (0, 0, 0, Vec::new());
     let mut read = |number: usize, bytes: usize| {
         let mut hostile = form.clone();
-        let Some(path) = multiply(&mut hostile, &mut { number }, bytes) else { return false };
+        let Some(path) = multiply(&mut hostile, &mut { number }, bytes) else {
+            return false;
+        };
         let file = put_together(&header, &hostile);
         drop(hostile);
         kinds += 1;
@@ -228,11 +303,21 @@ fn every_list_of_a_recording_repeated_millions_of_times_takes_bounded_memory() {
         }
         true
     };
-    let count = (0..).take_while(|number| read(*number, MOST as usize * 3 / 4)).count();
+    let count = (0..)
+        .take_while(|number| read(*number, MOST as usize * 3 / 4))
+        .count();
     // Also such as are so large that reading them ends halfway.
-    (0..count).step_by(40).for_each(|number| assert!(read(number, MOST as usize * 8)));
-    println!("{kinds} files, {refused} refused; at most {:.1} times what they may take", worst as f64 / MOST as f64);
-    assert!(kinds > 100 && refused > kinds / 4 && over.is_empty(), "{kinds} {refused} {over:#?}");
+    (0..count)
+        .step_by(40)
+        .for_each(|number| assert!(read(number, MOST as usize * 8)));
+    println!(
+        "{kinds} files, {refused} refused; at most {:.1} times what they may take",
+        worst as f64 / MOST as f64
+    );
+    assert!(
+        kinds > 100 && refused > kinds / 4 && over.is_empty(),
+        "{kinds} {refused} {over:#?}"
+    );
 }
 
 /// The work that a file may take in these tests: a few milliseconds.
@@ -274,7 +359,10 @@ fn a_recording_of_many_frames_and_characters_is_compared_as_far_as_work_goes() {
     assert!(whole && compared == 2000 && events > 0);
     // Half a megabyte that would take a day.
     let (events, compared, whole) = checked(&file(20_000, 5000));
-    assert!(!whole && compared <= WORK && compared > WORK / 8 && events as u64 <= WORK / 64, "{compared} {events}");
+    assert!(
+        !whole && compared <= WORK && compared > WORK / 8 && events as u64 <= WORK / 64,
+        "{compared} {events}"
+    );
 }
 
 #[test]
@@ -298,7 +386,9 @@ fn advances_that_pass_billions_of_keys_end() {
     let many = |controller: &mut AnimationController| {
         for i in 0..300 {
             let track = controller.add_track(AnimationTrack::new("idle").sync(i % 3).weight(0.0));
-            controller.events_mut().key_enabled(track, i % 2 == 0, f64::from(i) * 0.01);
+            controller
+                .events_mut()
+                .key_enabled(track, i % 2 == 0, f64::from(i) * 0.01);
         }
     };
     let kinds: [&dyn Fn(&mut AnimationController); 4] = [&silent, &loud, &ranges, &many];
@@ -314,27 +404,46 @@ fn advances_that_pass_billions_of_keys_end() {
         };
         let (events, compared, whole) = checked(&file);
         println!("kind {index}: {events} events in {compared} of 1500 frames");
-        assert!(!whole && events <= 3 << 20, "kind {index}: {events} events in {compared} frames");
+        assert!(
+            !whole && events <= 3 << 20,
+            "kind {index}: {events} events in {compared} frames"
+        );
     }
 }
 
 #[test]
 fn what_is_too_much_in_words() {
-    let refused = |file: &RecordingFile| RecordingFile::read(&bytes_of(file)[..]).unwrap_err().to_string();
+    let refused = |file: &RecordingFile| {
+        RecordingFile::read(&bytes_of(file)[..])
+            .unwrap_err()
+            .to_string()
+    };
     let with = |clips: ClipTable, controller: &AnimationController| {
         let mut tape = Tape::starting_at(0);
         tape.note_state(moment(0), controller, None);
-        RecordingFile { frames: frames(1, 0.1), clips: vec![clips], characters: vec![character(tape, vec![])] }
+        RecordingFile {
+            frames: frames(1, 0.1),
+            clips: vec![clips],
+            characters: vec![character(tape, vec![])],
+        }
     };
     let idle = AnimationController::playing("idle");
-    let many_keys = ClipTable::new(&[clip("idle", 1.0, ClipTable::MOST_KEYS + 1)], &[], &[], [], 0);
+    let many_keys = ClipTable::new(
+        &[clip("idle", 1.0, ClipTable::MOST_KEYS + 1)],
+        &[],
+        &[],
+        [],
+        0,
+    );
     assert!(refused(&with(many_keys, &idle)).contains("callback keys, expected at most 16384"));
     let space = |i: usize| Arc::new(BlendSpace::line(format!("{i}"), [("idle", 0.0)]).unwrap());
     let spaces: Vec<_> = (0..=ClipTable::MOST_SPACES).map(space).collect();
     let many_spaces = ClipTable::new(&[clip("idle", 1.0, 0)], &[], &spaces, [], 0);
     assert!(refused(&with(many_spaces, &idle)).contains("257 blend spaces, expected at most 256"));
     let mut much_to_play = AnimationController::playing("idle");
-    much_to_play.queue_mut().extend(std::iter::repeat_n("idle", 2049));
+    much_to_play
+        .queue_mut()
+        .extend(std::iter::repeat_n("idle", 2049));
     let table = ClipTable::new(&[clip("idle", 1.0, 0)], &[], &[], [], 0);
     assert!(refused(&with(table, &much_to_play)).contains("more than 2048 tracks"));
 }

@@ -41,9 +41,19 @@ impl Offscreen {
         let mut app = App::new();
         app.add_plugins(
             DefaultPlugins
-                .set(WindowPlugin { primary_window: None, exit_condition: ExitCondition::DontExit, ..default() })
-                .set(RenderPlugin { synchronous_pipeline_compilation: true, ..render_plugin() })
-                .set(AssetPlugin { watch_for_changes_override: Some(false), ..default() })
+                .set(WindowPlugin {
+                    primary_window: None,
+                    exit_condition: ExitCondition::DontExit,
+                    ..default()
+                })
+                .set(RenderPlugin {
+                    synchronous_pipeline_compilation: true,
+                    ..render_plugin()
+                })
+                .set(AssetPlugin {
+                    watch_for_changes_override: Some(false),
+                    ..default()
+                })
                 .set(log)
                 .disable::<WinitPlugin>()
                 .disable::<PipelinedRenderingPlugin>(),
@@ -57,11 +67,24 @@ impl Offscreen {
         app.finish();
         app.cleanup();
 
-        let mut image = Image::new_target_texture(size.x, size.y, TextureFormat::Rgba8UnormSrgb, None);
+        let mut image =
+            Image::new_target_texture(size.x, size.y, TextureFormat::Rgba8UnormSrgb, None);
         image.texture_descriptor.usage |= TextureUsages::COPY_SRC;
         let target = app.world_mut().resource_mut::<Assets<Image>>().add(image);
-        let camera = app.world_mut().spawn((camera, Msaa::Off, RenderTarget::Image(target.clone().into()))).id();
-        Self { app, buffers, camera, target }
+        let camera = app
+            .world_mut()
+            .spawn((
+                camera,
+                Msaa::Off,
+                RenderTarget::Image(target.clone().into()),
+            ))
+            .id();
+        Self {
+            app,
+            buffers,
+            camera,
+            target,
+        }
     }
 
     pub fn world(&mut self) -> &mut World {
@@ -77,7 +100,12 @@ impl Offscreen {
         let world = self.world();
         let character = world.resource_scope(|world, mut meshes: Mut<Assets<Mesh>>| {
             let mut materials = world.resource_mut::<Assets<StandardMaterial>>();
-            build_character(model, &Manifest::of_model("code"), &mut meshes, &mut materials)
+            build_character(
+                model,
+                &Manifest::of_model("code"),
+                &mut meshes,
+                &mut materials,
+            )
         });
         world.resource_mut::<Assets<Character>>().add(character)
     }
@@ -96,7 +124,9 @@ impl Offscreen {
         let screenshot = Screenshot::image(self.target.clone());
         self.world()
             .spawn(screenshot)
-            .observe(move |captured: On<ScreenshotCaptured>| *slot.lock().unwrap() = Some(captured.image.clone()));
+            .observe(move |captured: On<ScreenshotCaptured>| {
+                *slot.lock().unwrap() = Some(captured.image.clone())
+            });
         for _ in 0..200 {
             self.update();
             if let Some(image) = taken.lock().unwrap().take() {

@@ -9,9 +9,10 @@ use bevy::{
     render::{
         Extract, ExtractSchedule, Render, RenderApp, RenderSystems,
         render_resource::{
-            BindGroupEntries, BindGroupLayoutEntries, Buffer, BufferDescriptor, BufferUsages, CommandEncoderDescriptor,
-            ComputePassDescriptor, MapMode, PipelineLayoutDescriptor, PollType, RawComputePipelineDescriptor,
-            ShaderModuleDescriptor, ShaderSource, ShaderStages,
+            BindGroupEntries, BindGroupLayoutEntries, Buffer, BufferDescriptor, BufferUsages,
+            CommandEncoderDescriptor, ComputePassDescriptor, MapMode, PipelineLayoutDescriptor,
+            PollType, RawComputePipelineDescriptor, ShaderModuleDescriptor, ShaderSource,
+            ShaderStages,
             binding_types::{storage_buffer_read_only_sized, storage_buffer_sized},
         },
         renderer::{RenderDevice, RenderQueue},
@@ -64,12 +65,18 @@ impl Plugin for ReadbackPlugin {
     }
 }
 
-fn note_ranges(buffers: Res<SkinBuffers>, uniforms: Res<SkinUniforms>, skins: Extract<Query<(Entity, &SkinnedMesh)>>) {
+fn note_ranges(
+    buffers: Res<SkinBuffers>,
+    uniforms: Res<SkinUniforms>,
+    skins: Extract<Query<(Entity, &SkinnedMesh)>>,
+) {
     let mut frame = buffers.0.lock().unwrap();
     frame.ranges.clear();
     for (entity, skin) in &skins {
         if let Some(first) = uniforms.skin_index(entity.into()) {
-            frame.ranges.insert(entity, (first as usize, skin.joints.len()));
+            frame
+                .ranges
+                .insert(entity, (first as usize, skin.joints.len()));
         }
     }
 }
@@ -95,13 +102,22 @@ const SHADER: &str = "
 
 fn copy(from: &Buffer, device: &RenderDevice, queue: &RenderQueue) -> Vec<Mat4> {
     let size = from.size();
-    let buffer =
-        |usage| device.create_buffer(&BufferDescriptor { label: None, size, usage, mapped_at_creation: false });
+    let buffer = |usage| {
+        device.create_buffer(&BufferDescriptor {
+            label: None,
+            size,
+            usage,
+            mapped_at_creation: false,
+        })
+    };
     let middle = buffer(BufferUsages::STORAGE | BufferUsages::COPY_SRC);
     let readable = buffer(BufferUsages::MAP_READ | BufferUsages::COPY_DST);
     let entries = BindGroupLayoutEntries::sequential(
         ShaderStages::COMPUTE,
-        (storage_buffer_read_only_sized(false, None), storage_buffer_sized(false, None)),
+        (
+            storage_buffer_read_only_sized(false, None),
+            storage_buffer_sized(false, None),
+        ),
     );
     let layout = device.create_bind_group_layout(None, &entries);
     let group = device.create_bind_group(
@@ -136,13 +152,19 @@ fn copy(from: &Buffer, device: &RenderDevice, queue: &RenderQueue) -> Vec<Mat4> 
     encoder.copy_buffer_to_buffer(&middle, 0, &readable, 0, size);
     queue.submit([encoder.finish()]);
     let slice = readable.slice(..);
-    slice.map_async(MapMode::Read, |result| result.expect("the buffer is mapped"));
-    device.poll(PollType::wait_indefinitely()).expect("the GPU answers");
+    slice.map_async(MapMode::Read, |result| {
+        result.expect("the buffer is mapped")
+    });
+    device
+        .poll(PollType::wait_indefinitely())
+        .expect("the GPU answers");
     let bytes = slice.get_mapped_range().to_vec();
     bytes
         .chunks_exact(64)
         .map(|matrix| {
-            let number = |i: usize| f32::from_le_bytes(matrix[i * 4..i * 4 + 4].try_into().expect("four bytes"));
+            let number = |i: usize| {
+                f32::from_le_bytes(matrix[i * 4..i * 4 + 4].try_into().expect("four bytes"))
+            };
             Mat4::from_cols_array(&std::array::from_fn(number))
         })
         .collect()

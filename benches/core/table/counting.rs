@@ -16,7 +16,10 @@ pub(crate) fn of(work: impl FnOnce()) -> Counts {
     let (before, held) = (ALLOCATIONS.load(Relaxed), HELD.load(Relaxed));
     PEAK.store(held, Relaxed);
     work();
-    Counts { allocations: ALLOCATIONS.load(Relaxed) - before, peak: PEAK.load(Relaxed) - held }
+    Counts {
+        allocations: ALLOCATIONS.load(Relaxed) - before,
+        peak: PEAK.load(Relaxed) - held,
+    }
 }
 
 static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);

@@ -19,14 +19,23 @@ pub(crate) fn table(quick: bool) {
     let few = if quick { 64 } else { 2_000 };
     type Work = (&'static str, fn(u32) -> Duration, u32);
     let works: [Work; 4] = [
-        ("steps of speed due in one step, on one track", |count| events(count, Duration::ZERO), few),
-        ("ramps of speed due in one step, on one track", |count| events(count, Duration::from_millis(100)), few),
+        (
+            "steps of speed due in one step, on one track",
+            |count| events(count, Duration::ZERO),
+            few,
+        ),
+        (
+            "ramps of speed due in one step, on one track",
+            |count| events(count, Duration::from_millis(100)),
+            few,
+        ),
         ("fades of as many tracks at a time", fades, few / 32),
         ("unsorted callback keys", callbacks, few),
     ];
     for (name, work, amount) in works {
         let runs = if quick { 1 } else { 5 };
-        let [less, more] = [amount, TIMES * amount].map(|n| (0..runs).map(|_| work(n)).min().unwrap_or_default());
+        let [less, more] =
+            [amount, TIMES * amount].map(|n| (0..runs).map(|_| work(n)).min().unwrap_or_default());
         let exponent = (more.as_secs_f64() / less.as_secs_f64()).ln() / f64::from(TIMES).ln();
         println!("{name} | {amount}, {less:.1?} | {more:.1?} | {exponent:.2}");
     }
@@ -42,7 +51,13 @@ fn events(count: u32, duration: Duration) -> Duration {
     let mut controller = AnimationController::default();
     let track = controller.add_track(AnimationTrack::new("idle"));
     for (i, start) in places(count).enumerate() {
-        controller.events_mut().key_speed(track, (i % 3) as f64, start, duration, TransitionCurve::Linear);
+        controller.events_mut().key_speed(
+            track,
+            (i % 3) as f64,
+            start,
+            duration,
+            TransitionCurve::Linear,
+        );
     }
     advance(controller)
 }
@@ -53,7 +68,9 @@ fn fades(count: u32) -> Duration {
     for place in places(count) {
         let track = controller.add_track(AnimationTrack::new("idle").weight(0.0));
         let duration = Duration::from_secs_f64(0.1 + 0.8 * place);
-        controller.events_mut().key_weight(track, 1.0, 0.0, duration, TransitionCurve::Linear);
+        controller
+            .events_mut()
+            .key_weight(track, 1.0, 0.0, duration, TransitionCurve::Linear);
     }
     advance(controller)
 }
@@ -61,14 +78,22 @@ fn fades(count: u32) -> Duration {
 fn advance(mut controller: AnimationController) -> Duration {
     let (clips, mut out) = ([ClipTiming::new("idle", 4.0)], Vec::new());
     let begin = Instant::now();
-    controller.advance(1.0, &clips, &mut out).expect("a positive step");
+    controller
+        .advance(1.0, &clips, &mut out)
+        .expect("a positive step");
     black_box(&out);
     begin.elapsed()
 }
 
 fn callbacks(count: u32) -> Duration {
-    let keys: Vec<_> =
-        places(count).map(|time| CallbackKey { time, until: None, name: "key".into(), data: ().into() }).collect();
+    let keys: Vec<_> = places(count)
+        .map(|time| CallbackKey {
+            time,
+            until: None,
+            name: "key".into(),
+            data: ().into(),
+        })
+        .collect();
     let mut timing = ClipTiming::new("walk", 1.0);
     let begin = Instant::now();
     timing.extend_callbacks(keys);

@@ -24,7 +24,10 @@ struct Cost {
 fn measure<T>(quick: bool, read: impl Fn() -> T) -> Cost {
     let counts = counting::of(|| drop(black_box(read())));
     let mut time = Duration::MAX;
-    let (start, most) = (Instant::now(), Duration::from_millis(if quick { 1 } else { 1500 }));
+    let (start, most) = (
+        Instant::now(),
+        Duration::from_millis(if quick { 1 } else { 1500 }),
+    );
     while start.elapsed() < most {
         let since = Instant::now();
         let value = black_box(read());
@@ -36,7 +39,9 @@ fn measure<T>(quick: bool, read: impl Fn() -> T) -> Cost {
 
 /// Every word that is a number.
 fn plain(text: &str) -> Vec<f32> {
-    text.split_ascii_whitespace().filter_map(|word| word.parse().ok()).collect()
+    text.split_ascii_whitespace()
+        .filter_map(|word| word.parse().ok())
+        .collect()
 }
 
 /// Prints the table for `named` files, or for Scout's and the Hound's.
@@ -49,11 +54,22 @@ pub(crate) fn table(quick: bool, named: &[PathBuf]) {
         "scout/point.md5anim",
         "hound/gallop.md5anim",
     ];
-    let files = if named.is_empty() { own.map(|file| assets.join(file)).to_vec() } else { named.to_vec() };
-    println!("file, KB | reader | MB/s | to the plain one | allocations | peak memory, of the text's size");
-    println!("-------- | ------ | ---: | ---------------: | ----------: | -------------------------------:");
+    let files = if named.is_empty() {
+        own.map(|file| assets.join(file)).to_vec()
+    } else {
+        named.to_vec()
+    };
+    println!(
+        "file, KB | reader | MB/s | to the plain one | allocations | peak memory, of the text's size"
+    );
+    println!(
+        "-------- | ------ | ---: | ---------------: | ----------: | -------------------------------:"
+    );
     for path in files {
-        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let name = path
+            .file_name()
+            .map(|name| name.to_string_lossy().into_owned())
+            .unwrap_or_default();
         let source = match std::fs::read(&path) {
             Ok(source) => source,
             Err(error) => panic!("{}: {error}", path.display()),
@@ -71,11 +87,19 @@ pub(crate) fn table(quick: bool, named: &[PathBuf]) {
             Some(FileKind::Md5Anim) => {
                 let anim = md5::parse_anim(&name, &source).expect("a sound file").value;
                 let skeleton = skeleton_of_anim(&name, &anim, &settings).expect("joints");
-                drop(black_box(clip_from_md5(&name, "clip", &anim, &skeleton, &settings)));
+                drop(black_box(clip_from_md5(
+                    &name, "clip", &anim, &skeleton, &settings,
+                )));
             }
-            _ => drop(black_box(open_model(&name, &source, &settings).expect("a sound file"))),
+            _ => drop(black_box(
+                open_model(&name, &source, &settings).expect("a sound file"),
+            )),
         });
-        let rows = [("split and parse", &reference), ("text to numbers", &parsed), ("text to model", &finished)];
+        let rows = [
+            ("split and parse", &reference),
+            ("text to numbers", &parsed),
+            ("text to model", &finished),
+        ];
         for (what, cost) in rows {
             let size = source.len() as f64;
             let speed = size / cost.time.as_secs_f64() / 1e6;

@@ -14,10 +14,16 @@ use std::path::PathBuf;
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let quick = arguments.iter().any(|argument| argument == "--test");
-    let words: Vec<&String> = arguments.iter().filter(|argument| !argument.starts_with("--")).collect();
+    let words: Vec<&String> = arguments
+        .iter()
+        .filter(|argument| !argument.starts_with("--"))
+        .collect();
     let asks = |word: &str| words.iter().any(|asked| *asked == word);
-    let files: Vec<PathBuf> =
-        words.iter().filter(|w| !["pose", "load", "growth"].contains(&w.as_str())).map(PathBuf::from).collect();
+    let files: Vec<PathBuf> = words
+        .iter()
+        .filter(|w| !["pose", "load", "growth"].contains(&w.as_str()))
+        .map(PathBuf::from)
+        .collect();
     let all = words.is_empty();
     if all || asks("pose") {
         pose::table(quick);

@@ -36,7 +36,9 @@ pub(crate) fn table(quick: bool) {
     println!("----------------- | --------: | -: | --: | -----------------:");
     for (name, times) in rows {
         let per_joint = [0, 1, 2].map(|i| times[i] / JOINTS[i] as f64);
-        let cells = [0, 1, 2].map(|i| format!("{:.0} ({:.1})", times[i], per_joint[i])).join(" | ");
+        let cells = [0, 1, 2]
+            .map(|i| format!("{:.0} ({:.1})", times[i], per_joint[i]))
+            .join(" | ");
         println!("{name} | {cells} | {:.2}", per_joint[2] / per_joint[0]);
     }
     println!();
@@ -44,33 +46,60 @@ pub(crate) fn table(quick: bool) {
 
 fn jobs(joints: usize, quick: bool) -> Vec<(&'static str, f64)> {
     let skeleton = skeleton(joints);
-    let (rest, inverse_bind, parents) = (skeleton.rest(), skeleton.inverse_bind(), skeleton.parents());
+    let (rest, inverse_bind, parents) =
+        (skeleton.rest(), skeleton.inverse_bind(), skeleton.parents());
     let clips: Vec<SkeletalClip> = (0..4).map(|seed| clip(&skeleton, seed)).collect();
     let upper = Mask::from_roots(&skeleton, &[joints as u16 / 3], 2);
     let remap = part(&skeleton).palette;
-    let world = Affine3A::from_rotation_y(0.7) * Affine3A::from_translation(Vec3::new(3.0, 0.0, -8.0));
+    let world =
+        Affine3A::from_rotation_y(0.7) * Affine3A::from_translation(Vec3::new(3.0, 0.0, -8.0));
     let mut local = rest.to_vec();
     let mut model = vec![Affine3A::IDENTITY; joints];
     let mut palette = vec![Mat4::IDENTITY; joints];
     let mut out = Vec::new();
     let mut row = |name, job: &mut dyn FnMut(f64)| out.push((name, fastest(quick, job)));
 
-    Mix { layers: &layers_of(&clips[..1], None), priority_blend: 0.5, rest, unit_scale: true }
-        .run(&mut MixScratch::default(), &mut local);
+    Mix {
+        layers: &layers_of(&clips[..1], None),
+        priority_blend: 0.5,
+        rest,
+        unit_scale: true,
+    }
+    .run(&mut MixScratch::default(), &mut local);
     let (pose, root) = (local.clone(), None);
     row("local to model", &mut |_| {
-        LocalToModel { parents, local: black_box(&pose), root, unit_scale: true }.run(black_box(&mut model));
+        LocalToModel {
+            parents,
+            local: black_box(&pose),
+            root,
+            unit_scale: true,
+        }
+        .run(black_box(&mut model));
     });
     row("palette of a part", &mut |_| {
         let combined = &CombinedJoints::new();
-        Palette { world, model: black_box(&model), inverse_bind, remap: &remap, combined }.run(black_box(&mut palette));
+        Palette {
+            world,
+            model: black_box(&model),
+            inverse_bind,
+            remap: &remap,
+            combined,
+        }
+        .run(black_box(&mut palette));
     });
     let mut combined = CombinedJoints::new();
     (0..32).for_each(|first| combined.push([(first % joints as u16, 0.5), (2, 0.3), (5, 0.2)]));
     let mut longer = vec![Mat4::IDENTITY; joints + combined.len()];
     row("palette of a part, 32 combined joints", &mut |_| {
         let combined = &combined;
-        Palette { world, model: black_box(&model), inverse_bind, remap: &remap, combined }.run(black_box(&mut longer));
+        Palette {
+            world,
+            model: black_box(&model),
+            inverse_bind,
+            remap: &remap,
+            combined,
+        }
+        .run(black_box(&mut longer));
     });
     let mut scratch = MixScratch::default();
     let (one, two, four, masked) = (&clips[..1], &clips[..2], &clips[..], Some(&upper));
@@ -81,7 +110,9 @@ fn jobs(joints: usize, quick: bool) -> Vec<(&'static str, f64)> {
     };
     let halves = |mask| {
         let mut layers = layers_of(four, mask);
-        layers[2..].iter_mut().for_each(|layer| layer.priority = TrackPriority::High);
+        layers[2..]
+            .iter_mut()
+            .for_each(|layer| layer.priority = TrackPriority::High);
         layers
     };
     for (name, mut layers) in [
@@ -95,12 +126,20 @@ fn jobs(joints: usize, quick: bool) -> Vec<(&'static str, f64)> {
         ("mix two low and two high clips", halves(None)),
         ("mix two low and two high clips, masked", halves(masked)),
         ("mix two clips, add a third", with_last(BlendMode::Additive)),
-        ("mix two clips, override by a third", with_last(BlendMode::Override)),
+        (
+            "mix two clips, override by a third",
+            with_last(BlendMode::Override),
+        ),
     ] {
         row(name, &mut |time| {
             set_times(&mut layers, time);
-            Mix { layers: &layers, priority_blend: 0.5, rest, unit_scale: true }
-                .run(&mut scratch, black_box(&mut local));
+            Mix {
+                layers: &layers,
+                priority_blend: 0.5,
+                rest,
+                unit_scale: true,
+            }
+            .run(&mut scratch, black_box(&mut local));
         });
     }
     let mut scratch = Scratch::default();
@@ -110,8 +149,13 @@ fn jobs(joints: usize, quick: bool) -> Vec<(&'static str, f64)> {
         Evaluate::new(&skeleton, &layers).run(black_box(&mut scratch));
     });
     // As the plugin does: what turns is in the root already, and matrices then are only moved.
-    let (root, world) =
-        (Affine3A { translation: Vec3A::ZERO, ..world }, Affine3A::from_translation(world.translation.into()));
+    let (root, world) = (
+        Affine3A {
+            translation: Vec3A::ZERO,
+            ..world
+        },
+        Affine3A::from_translation(world.translation.into()),
+    );
     for (name, tracks, mask) in [
         ("one clip to palette", 1, None),
         ("one clip to palette, masked", 1, Some(&upper)),
@@ -125,24 +169,44 @@ fn jobs(joints: usize, quick: bool) -> Vec<(&'static str, f64)> {
             set_times(&mut layers, time);
             Evaluate::new(&skeleton, &layers).run_clips(Some(&root), black_box(&mut scratch));
             let (model, combined) = (scratch.model(), &CombinedJoints::new());
-            Palette { world, model, inverse_bind, remap: &remap, combined }.run(black_box(&mut palette));
+            Palette {
+                world,
+                model,
+                inverse_bind,
+                remap: &remap,
+                combined,
+            }
+            .run(black_box(&mut palette));
         });
     }
     out
 }
 
 fn layers_of<'a>(clips: &'a [SkeletalClip], mask: Option<&'a Mask>) -> Vec<ClipLayer<'a>> {
-    clips.iter().map(|clip| ClipLayer { mask, weight: 0.6, ..ClipLayer::new(clip, 0.0) }).collect()
+    clips
+        .iter()
+        .map(|clip| ClipLayer {
+            mask,
+            weight: 0.6,
+            ..ClipLayer::new(clip, 0.0)
+        })
+        .collect()
 }
 
 fn set_times(layers: &mut [ClipLayer], time: f64) {
-    layers.iter_mut().enumerate().for_each(|(i, layer)| layer.time = (time + i as f64 * 0.377) % 2.0);
+    layers
+        .iter_mut()
+        .enumerate()
+        .for_each(|(i, layer)| layer.time = (time + i as f64 * 0.377) % 2.0);
 }
 
 /// Nanoseconds of one run: of many stretches of runs, the fastest. Times differ from one run to the next.
 fn fastest(quick: bool, job: &mut dyn FnMut(f64)) -> f64 {
     const RUNS: u32 = 500;
-    let (start, most) = (Instant::now(), Duration::from_millis(if quick { 1 } else { 150 }));
+    let (start, most) = (
+        Instant::now(),
+        Duration::from_millis(if quick { 1 } else { 150 }),
+    );
     let (mut time, mut best) = (0.0, Duration::MAX);
     while start.elapsed() < most {
         let since = Instant::now();

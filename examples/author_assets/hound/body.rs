@@ -70,11 +70,23 @@ impl Body {
     pub fn new(rig: Rig) -> Self {
         let legs = LEGS.map(|leg| leg.joints(&rig));
         let at = |j: usize| rig.joints[j].position;
-        let paws = legs.map(|[_, _, foot, toes]| FootShape { ankle: at(foot), ball: at(toes), heel: None });
+        let paws = legs.map(|[_, _, foot, toes]| FootShape {
+            ankle: at(foot),
+            ball: at(toes),
+            heel: None,
+        });
         let spine = ["spine.1", "spine.2", "chest"].map(|n| rig.find(n));
         let neck = ["neck.1", "neck.2"].map(|n| rig.find(n));
         let scapula = SIDES.map(|(side, _)| rig.find(&format!("scapula.{side}")));
-        Self { paws, legs, spine, neck, head: rig.find("head"), scapula, rig }
+        Self {
+            paws,
+            legs,
+            spine,
+            neck,
+            head: rig.find("head"),
+            scapula,
+            rig,
+        }
     }
 
     /// Poses hips and back.
@@ -102,11 +114,16 @@ impl Body {
         pose.turns[self.neck[0]] = share;
         let upper = (share.conjugate()
             * chest.conjugate()
-            * euler(DVec3::new(c.neck * 0.8 + c.nod * 0.3, c.turn * 0.6, c.tilt * 0.4)))
+            * euler(DVec3::new(
+                c.neck * 0.8 + c.nod * 0.3,
+                c.turn * 0.6,
+                c.tilt * 0.4,
+            )))
         .normalize();
         pose.turns[self.neck[1]] = upper;
         let above = (chest * share * upper).normalize();
-        pose.turns[self.head] = (above.conjugate() * euler(DVec3::new(c.nod, c.turn, c.tilt))).normalize();
+        pose.turns[self.head] =
+            (above.conjugate() * euler(DVec3::new(c.nod, c.turn, c.tilt))).normalize();
         pose.turns[self.rig.find("jaw")] = turn(DVec3::X, -c.jaw);
         for ((side, s), back) in SIDES.into_iter().zip(c.ears) {
             for i in 1..=2 {
@@ -118,8 +135,11 @@ impl Body {
             let root = if i == 0 { 1.0 } else { 0.0 };
             let lift = -(c.tail * root + c.curl * 0.2);
             let wag = c.wag * root + c.whip * 0.25 * (1.0 - root);
-            let held =
-                if i == 0 { mix_turn(DQuat::IDENTITY, pose.turns[0].conjugate(), c.level) } else { DQuat::IDENTITY };
+            let held = if i == 0 {
+                mix_turn(DQuat::IDENTITY, pose.turns[0].conjugate(), c.level)
+            } else {
+                DQuat::IDENTITY
+            };
             let joint = self.rig.find(&format!("tail.{}", i + 1));
             pose.turns[joint] = (held * turn(DVec3::Y, wag) * turn(DVec3::X, lift)).normalize();
         }
@@ -142,13 +162,21 @@ impl Body {
             pose.turns[self.scapula[leg]] = turn(DVec3::X, swing);
         }
         let model = self.rig.model(pose);
-        let carrier = self.rig.joints[upper].parent.map_or(DQuat::IDENTITY, |p| model[p].1);
+        let carrier = self.rig.joints[upper]
+            .parent
+            .map_or(DQuat::IDENTITY, |p| model[p].1);
         // Elbows point back, wherever the leg swings; knees point ahead and slightly outward, however the hips tilt.
         let ahead = carrier * DVec3::NEG_Z * DVec3::new(1.0, 0.0, 1.0);
         let outward = carrier * DVec3::X * (LEGS[leg].sign * 0.12);
         let back = (place.ankle - model[upper].0).cross(carrier * DVec3::X);
-        let pole = if fore { back } else { ahead.normalize_or(DVec3::NEG_Z) + outward };
-        let short = self.rig.reach(pose, [upper, lower, foot], place.ankle, pole, place.turn);
+        let pole = if fore {
+            back
+        } else {
+            ahead.normalize_or(DVec3::NEG_Z) + outward
+        };
+        let short = self
+            .rig
+            .reach(pose, [upper, lower, foot], place.ankle, pole, place.turn);
         pose.turns[toes] = (place.turn.conjugate() * place.toes).normalize();
         short
     }

@@ -24,18 +24,47 @@ use skeleton::{LEGS, Leg, drawn};
 
 /// The Hound's materials, one mesh each.
 const MATERIALS: [MaterialPlan; 5] = [
-    MaterialPlan { name: "coat", size: 512, roughness: 0.72, reflectance: 0.35 },
-    MaterialPlan { name: "head", size: 512, roughness: 0.70, reflectance: 0.35 },
-    MaterialPlan { name: "eyes", size: 64, roughness: 0.12, reflectance: 0.60 },
-    MaterialPlan { name: "horn", size: 64, roughness: 0.35, reflectance: 0.50 },
-    MaterialPlan { name: "tack", size: 256, roughness: 0.70, reflectance: 0.40 },
+    MaterialPlan {
+        name: "coat",
+        size: 512,
+        roughness: 0.72,
+        reflectance: 0.35,
+    },
+    MaterialPlan {
+        name: "head",
+        size: 512,
+        roughness: 0.70,
+        reflectance: 0.35,
+    },
+    MaterialPlan {
+        name: "eyes",
+        size: 64,
+        roughness: 0.12,
+        reflectance: 0.60,
+    },
+    MaterialPlan {
+        name: "horn",
+        size: 64,
+        roughness: 0.35,
+        reflectance: 0.50,
+    },
+    MaterialPlan {
+        name: "tack",
+        size: 256,
+        roughness: 0.70,
+        reflectance: 0.40,
+    },
 ];
 
 /// Weight smoothing passes: the skin over shoulders and haunches is loose.
 pub const SPREAD: usize = 8;
 
 /// Size of the finest cells, in meters.
-pub const LATTICE: Lattice = Lattice { low: DVec3::new(-1.1, -0.35, -1.1), finest: 0.0064, levels: 9 };
+pub const LATTICE: Lattice = Lattice {
+    low: DVec3::new(-1.1, -0.35, -1.1),
+    finest: 0.0064,
+    levels: 9,
+};
 
 /// Builds the Hound.
 pub fn character() -> Character {
@@ -67,11 +96,23 @@ pub fn character() -> Character {
         sockets: vec![
             ("lantern", socket("lantern", Vec3::ZERO)),
             // Upright at the end of the withers bone, which lies along the back.
-            ("back", SocketEntry { euler_degrees: Vec3::X * 90.0, ..socket("spine.2", Vec3::Z * 0.02) }),
+            (
+                "back",
+                SocketEntry {
+                    euler_degrees: Vec3::X * 90.0,
+                    ..socket("spine.2", Vec3::Z * 0.02)
+                },
+            ),
         ],
         goals: vec![
-            ("left_forepaw", goal(Limb::two_bone("upper_arm.L", "hand.L"))),
-            ("right_forepaw", goal(Limb::two_bone("upper_arm.R", "hand.R"))),
+            (
+                "left_forepaw",
+                goal(Limb::two_bone("upper_arm.L", "hand.L")),
+            ),
+            (
+                "right_forepaw",
+                goal(Limb::two_bone("upper_arm.R", "hand.R")),
+            ),
             ("tail", goal(Limb::chain("tail.1", "tail.5"))),
         ],
         look_at: LookAtEntry::new([("neck.1", 0.3), ("neck.2", 0.3), ("head", 0.4)]),
@@ -80,8 +121,18 @@ pub fn character() -> Character {
         borrowed: vec![],
         blend_spaces: vec![],
         springs: vec![
-            SpringEntry { frequency: 3.5, damping: 0.25, max_angle: 45.0, ..SpringEntry::new(["ear.1.L", "ear.1.R"]) },
-            SpringEntry { frequency: 2.5, damping: 0.35, max_angle: 40.0, ..SpringEntry::new(["tail.1"]) },
+            SpringEntry {
+                frequency: 3.5,
+                damping: 0.25,
+                max_angle: 45.0,
+                ..SpringEntry::new(["ear.1.L", "ear.1.R"])
+            },
+            SpringEntry {
+                frequency: 2.5,
+                damping: 0.35,
+                max_angle: 40.0,
+                ..SpringEntry::new(["tail.1"])
+            },
         ],
         colliders: vec![],
         m3d: false,
@@ -89,7 +140,11 @@ pub fn character() -> Character {
 }
 
 fn leg(leg: Leg) -> LegEntry {
-    let names = if leg.fore { ["upper_arm", "hand", "fingers"] } else { ["thigh", "foot", "toes"] };
+    let names = if leg.fore {
+        ["upper_arm", "hand", "fingers"]
+    } else {
+        ["thigh", "foot", "toes"]
+    };
     let [root, tip, toe] = names.map(|name| format!("{name}.{}", leg.side));
     LegEntry::new(root, tip).toe(toe)
 }
@@ -118,7 +173,12 @@ pub fn size_at(p: DVec3) -> f64 {
     let cloth = p.distance(DVec3::new(0.0, 0.69, -0.33)) < 0.11;
     let leg = p.y < 0.34 || (p.y < 0.45 && p.z.abs() > 0.15);
     let tail = p.z > 0.38;
-    LATTICE.finest * if head || cloth || leg || tail { 2.0 } else { 4.0 }
+    LATTICE.finest
+        * if head || cloth || leg || tail {
+            2.0
+        } else {
+            4.0
+        }
 }
 
 pub fn bend(rig: &Rig, joint: usize) -> Option<Bend> {

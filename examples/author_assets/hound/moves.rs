@@ -26,7 +26,11 @@ pub struct Gaits {
 impl Gaits {
     /// Returns the gait of a leg.
     pub fn of(&self, leg: usize) -> &Gait {
-        if LEGS[leg].fore { &self.fore } else { &self.hind }
+        if LEGS[leg].fore {
+            &self.fore
+        } else {
+            &self.hind
+        }
     }
 }
 
@@ -48,14 +52,26 @@ pub const WALK: Gaits = Gaits {
     fore: Gait {
         ahead: 0.248,
         stance_pitch: &[(0.0, 10.0), (0.12, 2.0), (0.60, -8.0), (1.0, -50.0)],
-        swing_pitch: &[(0.0, -50.0), (0.28, -96.0), (0.62, -52.0), (0.90, 12.0), (1.0, 10.0)],
+        swing_pitch: &[
+            (0.0, -50.0),
+            (0.28, -96.0),
+            (0.62, -52.0),
+            (0.90, 12.0),
+            (1.0, 10.0),
+        ],
         lift: &[(0.0, 0.0), (0.30, 0.068), (0.62, 0.048), (1.0, 0.0)],
         ..WALKING
     },
     hind: Gait {
         ahead: 0.285,
         stance_pitch: &[(0.0, 14.0), (0.25, 4.0), (0.60, -6.0), (1.0, -46.0)],
-        swing_pitch: &[(0.0, -46.0), (0.25, -66.0), (0.60, -34.0), (0.92, 14.0), (1.0, 14.0)],
+        swing_pitch: &[
+            (0.0, -46.0),
+            (0.25, -66.0),
+            (0.60, -34.0),
+            (0.92, 14.0),
+            (1.0, 14.0),
+        ],
         lift: &[(0.0, 0.0), (0.28, 0.055), (0.66, 0.036), (1.0, 0.0)],
         ..WALKING
     },
@@ -81,15 +97,35 @@ pub const GALLOP: Gaits = Gaits {
     fore: Gait {
         ahead: 0.282,
         stance_pitch: &[(0.0, 22.0), (0.25, 10.0), (0.60, -8.0), (1.0, -60.0)],
-        swing_pitch: &[(0.0, -60.0), (0.18, -125.0), (0.45, -130.0), (0.68, -40.0), (0.90, 20.0), (1.0, 22.0)],
+        swing_pitch: &[
+            (0.0, -60.0),
+            (0.18, -125.0),
+            (0.45, -130.0),
+            (0.68, -40.0),
+            (0.90, 20.0),
+            (1.0, 22.0),
+        ],
         lift: &[(0.0, 0.0), (0.30, 0.125), (0.68, 0.19), (1.0, 0.0)],
         ..GALLOPING
     },
     hind: Gait {
         ahead: 0.36,
         stance_pitch: &[(0.0, 22.0), (0.3, 8.0), (0.6, -10.0), (1.0, -58.0)],
-        swing_pitch: &[(0.0, -58.0), (0.20, -96.0), (0.45, -84.0), (0.75, -10.0), (0.94, 24.0), (1.0, 22.0)],
-        lift: &[(0.0, 0.0), (0.28, 0.14), (0.60, 0.085), (0.82, 0.055), (1.0, 0.0)],
+        swing_pitch: &[
+            (0.0, -58.0),
+            (0.20, -96.0),
+            (0.45, -84.0),
+            (0.75, -10.0),
+            (0.94, 24.0),
+            (1.0, 22.0),
+        ],
+        lift: &[
+            (0.0, 0.0),
+            (0.28, 0.14),
+            (0.60, 0.085),
+            (0.82, 0.055),
+            (1.0, 0.0),
+        ],
         ..GALLOPING
     },
     falls: [15.0 / 26.0, 12.0 / 26.0, 0.0, 3.0 / 26.0],
@@ -102,7 +138,12 @@ pub fn all(body: &Body) -> Vec<Motion> {
 }
 
 /// Builds a gait's loop; `hold` returns trunk and carriage at a fraction of the cycle.
-fn stepping(body: &Body, name: &'static str, gaits: &Gaits, hold: &dyn Fn(f64) -> (Trunk, Carriage)) -> Motion {
+fn stepping(
+    body: &Body,
+    name: &'static str,
+    gaits: &Gaits,
+    hold: &dyn Fn(f64) -> (Trunk, Carriage),
+) -> Motion {
     let cycle = gaits.fore.cycle;
     let steps = (cycle * gaits.rate).round() as usize;
     let motion = Motion::at_rate(name, gaits.rate, steps, PlaybackMode::Loop, |time| {
@@ -112,7 +153,11 @@ fn stepping(body: &Body, name: &'static str, gaits: &Gaits, hold: &dyn Fn(f64) -
         body.trunk(&mut pose, &trunk);
         body.carry(&mut pose, &carriage);
         for leg in 0..4 {
-            body.paw(&mut pose, leg, &gaits.of(leg).foot(&body.paws[leg], t - gaits.falls[leg]));
+            body.paw(
+                &mut pose,
+                leg,
+                &gaits.of(leg).foot(&body.paws[leg], t - gaits.falls[leg]),
+            );
         }
         pose
     });
@@ -126,7 +171,11 @@ pub fn walk(body: &Body) -> Motion {
         let hind = wave(t + 0.25 - 0.32); // the left hind leg carries
         let fore = wave(t - 0.32);
         let trunk = Trunk {
-            shift: DVec3::new(-0.007 * (hind + fore), -0.0155 + 0.006 * wave(2.0 * t - 0.30), 0.004 * wave(2.0 * t)),
+            shift: DVec3::new(
+                -0.007 * (hind + fore),
+                -0.0155 + 0.006 * wave(2.0 * t - 0.30),
+                0.004 * wave(2.0 * t),
+            ),
             pitch: -0.6 + 0.9 * wave(2.0 * t + 0.05),
             yaw: 0.8 * wave(t + 0.12),
             roll: -1.1 * (hind + fore),
@@ -212,7 +261,8 @@ mod tests {
         let frames = 0..heights.len() - 1;
         let before = |i: usize| (i + heights.len() - 2) % (heights.len() - 1);
         let all = frames.flat_map(|i| (0..4).map(move |leg| (leg, i)));
-        all.filter(|&(leg, i)| down(i, leg) && !down(before(i), leg)).collect()
+        all.filter(|&(leg, i)| down(i, leg) && !down(before(i), leg))
+            .collect()
     }
 
     #[test]
@@ -221,7 +271,12 @@ mod tests {
         for (gaits, motion) in [(WALK, walk(&body)), (GALLOP, gallop(&body))] {
             let foot = |leg: usize| {
                 let [_, _, foot, toes] = body.legs[leg];
-                Footing { gait: *gaits.of(leg), shape: body.paws[leg], joints: [foot, toes], falls: gaits.falls[leg] }
+                Footing {
+                    gait: *gaits.of(leg),
+                    shape: body.paws[leg],
+                    joints: [foot, toes],
+                    falls: gaits.falls[leg],
+                }
             };
             assert_feet_stand(&[0, 1, 2, 3].map(foot), &body.rig, &motion, 0.15);
         }
@@ -236,11 +291,17 @@ mod tests {
         assert_eq!(falls.iter().map(|f| f.0).collect::<Vec<_>>(), [2, 0, 3, 1]);
         let quarter = (motion.frames.len() - 1) as f64 / 4.0;
         for (i, fall) in falls.iter().enumerate() {
-            assert!((fall.1 as f64 - i as f64 * quarter).abs() <= 1.0, "{falls:?}");
+            assert!(
+                (fall.1 as f64 - i as f64 * quarter).abs() <= 1.0,
+                "{falls:?}"
+            );
         }
         for (frame, heights) in heights(&body, &motion).iter().enumerate() {
             let standing = heights.iter().filter(|h| **h < 1e-4).count();
-            assert!((2..=4).contains(&standing), "frame {frame}: {standing} feet on the floor");
+            assert!(
+                (2..=4).contains(&standing),
+                "frame {frame}: {standing} feet on the floor"
+            );
         }
     }
 
@@ -249,12 +310,24 @@ mod tests {
         let body = Body::new(rig());
         let motion = gallop(&body);
         // Left hind, right hind; right fore, left fore.
-        assert_eq!(falls(&body, &motion).iter().map(|f| f.0).collect::<Vec<_>>(), [2, 3, 1, 0]);
-        let flying: Vec<bool> = heights(&body, &motion).iter().map(|frame| frame.iter().all(|h| *h > 2e-3)).collect();
+        assert_eq!(
+            falls(&body, &motion)
+                .iter()
+                .map(|f| f.0)
+                .collect::<Vec<_>>(),
+            [2, 3, 1, 0]
+        );
+        let flying: Vec<bool> = heights(&body, &motion)
+            .iter()
+            .map(|frame| frame.iter().all(|h| *h > 2e-3))
+            .collect();
         let flights = flying.windows(2).filter(|w| w[0] && !w[1]).count();
         let share = flying.iter().filter(|f| **f).count() as f64 / flying.len() as f64;
         assert_eq!(flights, 2);
-        assert!((0.15..0.55).contains(&share), "{share} of the stride in the air");
+        assert!(
+            (0.15..0.55).contains(&share),
+            "{share} of the stride in the air"
+        );
     }
 
     #[test]
@@ -269,17 +342,25 @@ mod tests {
                 hips.cross(chest).x.clamp(-1.0, 1.0).asin().to_degrees()
             };
             let all: Vec<f64> = motion.frames.iter().map(bend).collect();
-            all.iter().copied().fold(f64::MIN, f64::max) - all.iter().copied().fold(f64::MAX, f64::min)
+            all.iter().copied().fold(f64::MIN, f64::max)
+                - all.iter().copied().fold(f64::MAX, f64::min)
         };
         let (walking, galloping) = (range(&walk(&body)), range(&gallop(&body)));
-        assert!(walking < 8.0 && galloping > 40.0, "{walking}° and {galloping}°");
+        assert!(
+            walking < 8.0 && galloping > 40.0,
+            "{walking}° and {galloping}°"
+        );
     }
 
     #[test]
     fn every_footfall_calls_back_when_the_paw_comes_down() {
         let body = Body::new(rig());
         for motion in [walk(&body), gallop(&body)] {
-            let called: Vec<_> = motion.callbacks.iter().map(|c| (c.2.unwrap(), c.0 * motion.rate)).collect();
+            let called: Vec<_> = motion
+                .callbacks
+                .iter()
+                .map(|c| (c.2.unwrap(), c.0 * motion.rate))
+                .collect();
             let fell = falls(&body, &motion);
             assert_eq!(called.len(), 4);
             for ((name, at), (leg, frame)) in called.into_iter().zip(fell) {

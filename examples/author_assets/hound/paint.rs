@@ -37,11 +37,17 @@ impl Paint for HoundPaint {
                 color: DVec3::new(0.06, 0.05, 0.05) * (1.0 + 0.15 * noise(p * 400.0)),
                 height: 0.0003 * noise(p * 500.0),
             },
-            CLAW => Texel { color: DVec3::new(0.20, 0.16, 0.14), height: 0.0 },
+            CLAW => Texel {
+                color: DVec3::new(0.20, 0.16, 0.14),
+                height: 0.0,
+            },
             KERCHIEF => kerchief(p),
             COLLAR => leather(p, LEATHER),
             GIRTH => girth(p),
-            _ => Texel { color: BRASS * (1.0 + 0.05 * noise(p * 150.0)), height: 0.0 },
+            _ => Texel {
+                color: BRASS * (1.0 + 0.05 * noise(p * 150.0)),
+                height: 0.0,
+            },
         }
     }
 }
@@ -50,13 +56,17 @@ fn hair(p: DVec3) -> (f64, f64) {
     // Short hair that lies back and down.
     let strand = noise(DVec3::new(p.x * 120.0, p.y * 90.0, p.z * 38.0));
     let tuft = noise(DVec3::new(p.x * 40.0, p.y * 30.0, p.z * 14.0));
-    (1.0 + 0.05 * strand + 0.05 * tuft, 0.0003 * strand + 0.0002 * tuft)
+    (
+        1.0 + 0.05 * strand + 0.05 * tuft,
+        0.0003 * strand + 0.0002 * tuft,
+    )
 }
 
 /// Strength of the dark saddle, which runs along the back and fades on flanks and head.
 fn saddle(p: DVec3, n: DVec3) -> f64 {
     let wander = 0.018 * noise(p * 11.0) + 0.008 * noise(p * 31.0);
-    let high = smoothstep(0.56, 0.69, p.y + 3.0 * wander) * smoothstep(-0.05, 0.70, n.y + 5.0 * wander);
+    let high =
+        smoothstep(0.56, 0.69, p.y + 3.0 * wander) * smoothstep(-0.05, 0.70, n.y + 5.0 * wander);
     high * mix(1.0, 0.45, smoothstep(-0.24, -0.40, p.z))
 }
 
@@ -71,18 +81,25 @@ fn coat(p: DVec3, n: DVec3) -> Texel {
         * smoothstep(0.075, 0.045, p.x.abs() + wander)
         * smoothstep(0.44, 0.48, p.y);
     let belly = smoothstep(-0.25, -0.80, n.y + 4.0 * wander) * smoothstep(0.36, 0.40, p.y);
-    let inside = smoothstep(0.15, 0.75, -n.x * p.x.signum() + 3.0 * wander) * smoothstep(0.52, 0.40, p.y) * 0.8;
+    let inside = smoothstep(0.15, 0.75, -n.x * p.x.signum() + 3.0 * wander)
+        * smoothstep(0.52, 0.40, p.y)
+        * 0.8;
     let sock = smoothstep(0.150, 0.125, p.y + wander * 1.4);
     color = color.lerp(CREAM, chest.max(0.85 * belly).max(inside).max(sock));
     // The tail's tip.
     let tail = p.z > 0.42 && p.y > 0.40;
     if tail {
-        color = GOLD.lerp(RUST, 0.8 * smoothstep(-0.2, 0.6, n.y)).lerp(CREAM, smoothstep(0.635, 0.655, p.z + wander));
+        color = GOLD
+            .lerp(RUST, 0.8 * smoothstep(-0.2, 0.6, n.y))
+            .lerp(CREAM, smoothstep(0.635, 0.655, p.z + wander));
     }
     // Paws darken toward the floor.
     color *= mix(0.82, 1.0, smoothstep(0.0, 0.02, p.y));
     let form = form(p);
-    Texel { color: color * (tone * (1.0 + 0.10 * form)), height: height + 0.0022 * form }
+    Texel {
+        color: color * (tone * (1.0 + 0.10 * form)),
+        height: height + 0.0022 * form,
+    }
 }
 
 /// Relief under the short coat, −1..1: ribs behind the elbow, grooves around shoulder and thigh.
@@ -99,9 +116,16 @@ fn form(p: DVec3) -> f64 {
         -spot((p - way * t).length(), width * 0.2, width * 1.6)
     };
     let v = |y: f64, z: f64| DVec3::new(0.0, y, z);
-    let shoulder =
-        groove(v(0.655, -0.105), v(0.455, -0.110), 0.026).min(groove(v(0.610, -0.215), v(0.560, -0.190), 0.018));
-    let thigh = groove(v(0.600, 0.335), v(0.470, 0.275), 0.026).min(groove(v(0.640, 0.195), v(0.545, 0.180), 0.022));
+    let shoulder = groove(v(0.655, -0.105), v(0.455, -0.110), 0.026).min(groove(
+        v(0.610, -0.215),
+        v(0.560, -0.190),
+        0.018,
+    ));
+    let thigh = groove(v(0.600, 0.335), v(0.470, 0.275), 0.026).min(groove(
+        v(0.640, 0.195),
+        v(0.545, 0.180),
+        0.022,
+    ));
     side * (ribs + 0.8 * shoulder + 0.8 * thigh)
 }
 
@@ -128,9 +152,13 @@ fn face(p: DVec3, n: DVec3, saddle: f64) -> Texel {
     color = color.lerp(DARK * 0.8, 0.9 * rim);
     // The mouth's line.
     let lip = p.y - 0.872 - 0.12 * (p.z + 0.60).max(0.0) - 0.35 * (p.z + 0.515).max(0.0);
-    let mouth = line(lip, 0.0030) * smoothstep(-0.640, -0.630, p.z) * smoothstep(-0.492, -0.500, p.z);
+    let mouth =
+        line(lip, 0.0030) * smoothstep(-0.640, -0.630, p.z) * smoothstep(-0.492, -0.500, p.z);
     color = color.lerp(DARK * 0.45, 0.9 * mouth);
-    Texel { color: color * tone, height: height * 0.7 - 0.0012 * mouth }
+    Texel {
+        color: color * tone,
+        height: height * 0.7 - 0.0012 * mouth,
+    }
 }
 
 fn ear(p: DVec3, n: DVec3) -> Texel {
@@ -139,9 +167,14 @@ fn ear(p: DVec3, n: DVec3) -> Texel {
     let s = p.x.signum();
     let front = n.dot(DVec3::new(0.45 * s, 0.0, -0.9));
     let mut color = RUST.lerp(DARK, smoothstep(1.00, 1.045, p.y + wander));
-    let hollow = smoothstep(0.45, 0.85, front) * smoothstep(1.05, 1.03, p.y + wander) * smoothstep(0.955, 0.975, p.y);
+    let hollow = smoothstep(0.45, 0.85, front)
+        * smoothstep(1.05, 1.03, p.y + wander)
+        * smoothstep(0.955, 0.975, p.y);
     color = color.lerp(INNER_EAR, 0.8 * hollow);
-    Texel { color: color * tone, height }
+    Texel {
+        color: color * tone,
+        height,
+    }
 }
 
 fn eye(p: DVec3) -> Texel {
@@ -151,8 +184,14 @@ fn eye(p: DVec3) -> Texel {
     let off = (d - look).length();
     let mut color = DVec3::new(0.16, 0.09, 0.06);
     color = color.lerp(DVec3::new(0.62, 0.34, 0.10), spot(off, 0.62, 0.12));
-    color =
-        color.lerp(DVec3::new(0.80, 0.52, 0.18), spot((d - look - DVec3::new(0.0, -0.20, 0.0)).length(), 0.30, 0.30));
+    color = color.lerp(
+        DVec3::new(0.80, 0.52, 0.18),
+        spot(
+            (d - look - DVec3::new(0.0, -0.20, 0.0)).length(),
+            0.30,
+            0.30,
+        ),
+    );
     color = color.lerp(DVec3::splat(0.02), spot(off, 0.34, 0.08));
     let glint = (d - look - DVec3::new(-0.16, 0.24, 0.0)).length();
     color = color.lerp(DVec3::ONE, spot(glint, 0.15, 0.06));
@@ -164,7 +203,10 @@ fn kerchief(p: DVec3) -> Texel {
     // A trim along the sides that rise from the corner.
     let edge = line(p.y - CORNER - 0.024 - RISE * p.x.abs(), 0.010) * smoothstep(-0.30, -0.31, p.z);
     let color = SCARF * (1.0 + 0.10 * folds + 0.04 * noise(p * 190.0));
-    Texel { color: color.lerp(TRIM, 0.9 * edge), height: 0.0016 * folds }
+    Texel {
+        color: color.lerp(TRIM, 0.9 * edge),
+        height: 0.0016 * folds,
+    }
 }
 
 fn girth(p: DVec3) -> Texel {

@@ -85,9 +85,18 @@ impl Body {
             ball: rig.at(&format!("toes.{side}")),
             heel: Some(DVec3::new(0.115 * s, 0.0, 0.088)),
         });
-        let legs = SIDES.map(|(side, _)| ["thigh", "shin", "foot", "toes"].map(|n| rig.find(&format!("{n}.{side}"))));
+        let legs = SIDES.map(|(side, _)| {
+            ["thigh", "shin", "foot", "toes"].map(|n| rig.find(&format!("{n}.{side}")))
+        });
         let spine = ["spine", "chest", "upper_chest"].map(|n| rig.find(n));
-        Self { spine, neck: rig.find("neck"), head: rig.find("head"), feet, legs, rig }
+        Self {
+            spine,
+            neck: rig.find("neck"),
+            head: rig.find("head"),
+            feet,
+            legs,
+            rig,
+        }
     }
 
     /// Moves and rotates the hips: `turn` is in degrees about X (back +), Y (left +), Z (right hip up +).
@@ -116,12 +125,16 @@ impl Body {
     pub fn arm(&self, pose: &mut Pose, side: usize, arm: &Arm) {
         let (name, s) = SIDES[side];
         let joint = |n: &str| self.rig.find(&format!("{n}.{name}"));
-        let (shoulder, elbow) = (self.rig.at(&format!("upper_arm.{name}")), self.rig.at(&format!("forearm.{name}")));
+        let (shoulder, elbow) = (
+            self.rig.at(&format!("upper_arm.{name}")),
+            self.rig.at(&format!("forearm.{name}")),
+        );
         let wrist = self.rig.at(&format!("hand.{name}"));
         let (upper, lower) = ((elbow - shoulder).normalize(), (wrist - elbow).normalize());
         pose.turns[joint("clavicle")] = turn(DVec3::Z, s * arm.shrug);
-        pose.turns[joint("upper_arm")] =
-            turn(DVec3::X, arm.swing) * turn(DVec3::Z, s * (arm.out - ARM_OUT_AT_REST)) * turn(upper * s, arm.roll);
+        pose.turns[joint("upper_arm")] = turn(DVec3::X, arm.swing)
+            * turn(DVec3::Z, s * (arm.out - ARM_OUT_AT_REST))
+            * turn(upper * s, arm.roll);
         pose.turns[joint("forearm")] = turn(upper.cross(DVec3::NEG_Z), arm.elbow);
         // Half of the twist is in the middle of the forearm, half at the wrist.
         pose.turns[joint("forearm_twist")] = turn(lower * s, arm.twist * 0.6);
@@ -129,17 +142,26 @@ impl Body {
         let curl_axis = axes.along.cross(axes.palm);
         pose.turns[joint("hand")] = turn(curl_axis, arm.wrist) * turn(lower * s, arm.twist * 0.4);
         for (finger, across, _, _) in FINGERS {
-            let straight = if finger == "index" { 1.0 - arm.point } else { 1.0 };
+            let straight = if finger == "index" {
+                1.0 - arm.point
+            } else {
+                1.0
+            };
             let spread = arm.spread * -across.signum() * f64::from(u8::from(across != 0.0)) * s;
             for (i, share) in [0.9, 1.1, 0.8].into_iter().enumerate() {
-                let spread = if i == 0 { turn(axes.palm, spread) } else { DQuat::IDENTITY };
+                let spread = if i == 0 {
+                    turn(axes.palm, spread)
+                } else {
+                    DQuat::IDENTITY
+                };
                 let extra = if finger == "ring" { 1.12 } else { 1.0 };
                 pose.turns[joint(&format!("{finger}.{}", i + 1))] =
                     turn(curl_axis, arm.curl * share * straight * extra) * spread;
             }
         }
         // The thumb folds over the palm, toward the fingers.
-        let thumb = self.rig.at(&format!("thumb.2.{name}")) - self.rig.at(&format!("thumb.1.{name}"));
+        let thumb =
+            self.rig.at(&format!("thumb.2.{name}")) - self.rig.at(&format!("thumb.1.{name}"));
         let fold = thumb.cross(axes.along * 0.6 + axes.palm * 0.8 - axes.thumb * 0.1);
         for (i, share) in [0.55, 0.4, 0.5].into_iter().enumerate() {
             pose.turns[joint(&format!("thumb.{}", i + 1))] = turn(fold, arm.curl * share);
@@ -152,9 +174,16 @@ impl Body {
         // Knees point between the directions of foot and hips, slightly outward.
         let hips = pose.turns[0];
         // Toes may point straight down, so use the foot's side axis for its heading.
-        let heading = flat(DVec3::Y.cross(place.turn * DVec3::X)) * 0.6 + flat(hips * DVec3::NEG_Z) * 0.4;
+        let heading =
+            flat(DVec3::Y.cross(place.turn * DVec3::X)) * 0.6 + flat(hips * DVec3::NEG_Z) * 0.4;
         let outward = flat(hips * DVec3::X) * (SIDES[side].1 * 0.10);
-        let short = self.rig.reach(pose, [thigh, shin, foot], place.ankle, heading + outward, place.turn);
+        let short = self.rig.reach(
+            pose,
+            [thigh, shin, foot],
+            place.ankle,
+            heading + outward,
+            place.turn,
+        );
         pose.turns[toes] = (place.turn.conjugate() * place.toes).normalize();
         short
     }
@@ -173,8 +202,12 @@ impl Body {
 
     /// Swings the ponytail and the end of the scarf: degrees back (+) and right (+).
     pub fn trail(&self, pose: &mut Pose, hair: [DVec3; 2], scarf: [DVec3; 2]) {
-        for (name, degrees) in [("hair.1", hair[0]), ("hair.2", hair[1]), ("scarf.1", scarf[0]), ("scarf.2", scarf[1])]
-        {
+        for (name, degrees) in [
+            ("hair.1", hair[0]),
+            ("hair.2", hair[1]),
+            ("scarf.1", scarf[0]),
+            ("scarf.2", scarf[1]),
+        ] {
             pose.turns[self.rig.find(name)] = euler(degrees);
         }
     }

@@ -15,7 +15,9 @@ use super::{
     weights::Bend,
 };
 use bevy_marionette::{
-    import::{BlendPlace, BlendSpaceEntry, ColliderEntry, FeetEntry, LegEntry, LookAtEntry, SpringEntry},
+    import::{
+        BlendPlace, BlendSpaceEntry, ColliderEntry, FeetEntry, LegEntry, LookAtEntry, SpringEntry,
+    },
     rig::Limb,
 };
 use glam::{DVec3, Vec3};
@@ -23,11 +25,36 @@ use shape::part;
 
 /// Scout's five materials. Skin and jacket have the most detail.
 const MATERIALS: [MaterialPlan; 5] = [
-    MaterialPlan { name: "skin", size: 512, roughness: 0.62, reflectance: 0.35 },
-    MaterialPlan { name: "hair", size: 256, roughness: 0.55, reflectance: 0.45 },
-    MaterialPlan { name: "jacket", size: 512, roughness: 0.85, reflectance: 0.30 },
-    MaterialPlan { name: "trousers", size: 256, roughness: 0.88, reflectance: 0.30 },
-    MaterialPlan { name: "leather", size: 512, roughness: 0.58, reflectance: 0.45 },
+    MaterialPlan {
+        name: "skin",
+        size: 512,
+        roughness: 0.62,
+        reflectance: 0.35,
+    },
+    MaterialPlan {
+        name: "hair",
+        size: 256,
+        roughness: 0.55,
+        reflectance: 0.45,
+    },
+    MaterialPlan {
+        name: "jacket",
+        size: 512,
+        roughness: 0.85,
+        reflectance: 0.30,
+    },
+    MaterialPlan {
+        name: "trousers",
+        size: 256,
+        roughness: 0.88,
+        reflectance: 0.30,
+    },
+    MaterialPlan {
+        name: "leather",
+        size: 512,
+        roughness: 0.58,
+        reflectance: 0.45,
+    },
 ];
 
 /// Builds Scout.
@@ -35,11 +62,20 @@ pub fn character() -> Character {
     let rig = skeleton::rig();
     let field = shape::field(&rig);
     let size_at = sizes(&rig);
-    let lattice = Lattice { low: DVec3::new(-1.4, -0.25, -1.4), finest: 0.0088, levels: 9 };
+    let lattice = Lattice {
+        low: DVec3::new(-1.4, -0.25, -1.4),
+        finest: 0.0088,
+        levels: 9,
+    };
     let body = body::Body::new(rig.clone());
     let bend = |joint: usize| bend(&rig, joint);
     // Keeps the ponytail outside of her head.
-    let skull = ColliderEntry { joint: "head".into(), center: Vec3::Y * 0.13, end: None, radius: 0.11 };
+    let skull = ColliderEntry {
+        joint: "head".into(),
+        center: Vec3::Y * 0.13,
+        end: None,
+        radius: 0.11,
+    };
     Character::build(Plan {
         name: "scout",
         rig: &rig,
@@ -75,10 +111,17 @@ pub fn character() -> Character {
             ("left_foot", goal(Limb::two_bone("thigh.L", "foot.L"))),
             ("right_foot", goal(Limb::two_bone("thigh.R", "foot.R"))),
         ],
-        look_at: LookAtEntry::new([("chest", 0.1), ("upper_chest", 0.15), ("neck", 0.3), ("head", 0.45)]),
+        look_at: LookAtEntry::new([
+            ("chest", 0.1),
+            ("upper_chest", 0.15),
+            ("neck", 0.3),
+            ("head", 0.45),
+        ]),
         feet: FeetEntry::new(
             "hips",
-            ["L", "R"].map(|s| LegEntry::new(format!("thigh.{s}"), format!("foot.{s}")).toe(format!("toes.{s}"))),
+            ["L", "R"].map(|s| {
+                LegEntry::new(format!("thigh.{s}"), format!("foot.{s}")).toe(format!("toes.{s}"))
+            }),
         ),
         mirrored: vec![("walk_right", "walk_left"), ("jog_right", "jog_left")],
         borrowed: vec![("cheer", "../mannequin/mannequin.glb")],
@@ -91,7 +134,12 @@ pub fn character() -> Character {
                 colliders: vec!["skull".into()],
                 ..SpringEntry::new(["hair.1"])
             },
-            SpringEntry { frequency: 1.5, damping: 0.3, max_angle: 40.0, ..SpringEntry::new(["scarf.1"]) },
+            SpringEntry {
+                frequency: 1.5,
+                damping: 0.3,
+                max_angle: 40.0,
+                ..SpringEntry::new(["scarf.1"])
+            },
         ],
         colliders: vec![("skull", skull)],
         m3d: true,
@@ -122,8 +170,13 @@ fn locomotion() -> BlendSpaceEntry {
         ("jog_left", jog, fast),
         ("jog_right", -jog, fast),
     ];
-    let point = |(clip, turn, speed): (&str, f64, f64)| (clip.to_owned(), BlendPlace::Plane(turn, speed));
-    BlendSpaceEntry { points: points.map(point).into(), smoothing: 0.4, ..BlendSpaceEntry::default() }
+    let point =
+        |(clip, turn, speed): (&str, f64, f64)| (clip.to_owned(), BlendPlace::Plane(turn, speed));
+    BlendSpaceEntry {
+        points: points.map(point).into(),
+        smoothing: 0.4,
+        ..BlendSpaceEntry::default()
+    }
 }
 
 /// Cell size: small at hands and face, large on the back.
@@ -131,7 +184,10 @@ fn sizes(rig: &Rig) -> impl Fn(DVec3) -> f64 + use<> {
     let hands = ["hand.L", "hand.R"].map(|n| rig.at(n));
     let fingers = ["middle.2.L", "middle.2.R"].map(|n| rig.at(n));
     move |p: DVec3| {
-        let hand = hands.iter().zip(&fingers).any(|(h, f)| p.distance(*h) < 0.06 || p.distance(*f) < 0.125);
+        let hand = hands
+            .iter()
+            .zip(&fingers)
+            .any(|(h, f)| p.distance(*h) < 0.06 || p.distance(*f) < 0.125);
         if hand {
             return 0.0088;
         }
@@ -142,7 +198,11 @@ fn sizes(rig: &Rig) -> impl Fn(DVec3) -> f64 + use<> {
         let sleeve = p.x.abs() > 0.17 && p.y > 0.95;
         let small = p.y < 0.16 || p.distance(DVec3::new(0.0, 1.42, 0.0)) < 0.14;
         let belt = (p.y - 0.94).abs() < 0.12 && p.x.abs() < 0.25;
-        if head || sleeve || small || belt { 0.0176 } else { 0.0352 }
+        if head || sleeve || small || belt {
+            0.0176
+        } else {
+            0.0352
+        }
     }
 }
 

@@ -22,7 +22,13 @@ pub const WALK: Gait = Gait {
     inward: 0.045,
     follow: 1.0,
     stance_pitch: &[(0.0, 22.0), (0.16, 0.0), (0.58, 0.0), (1.0, -42.0)],
-    swing_pitch: &[(0.0, -42.0), (0.18, -52.0), (0.60, 4.0), (0.88, 24.0), (1.0, 22.0)],
+    swing_pitch: &[
+        (0.0, -42.0),
+        (0.18, -52.0),
+        (0.60, 4.0),
+        (0.88, 24.0),
+        (1.0, 22.0),
+    ],
     lift: &[(0.0, 0.0), (0.42, 0.055), (0.70, 0.035), (1.0, 0.0)],
 };
 
@@ -36,7 +42,13 @@ pub const JOG: Gait = Gait {
     inward: 0.065,
     follow: 1.0,
     stance_pitch: &[(0.0, 10.0), (0.18, 0.0), (0.45, 0.0), (1.0, -52.0)],
-    swing_pitch: &[(0.0, -52.0), (0.25, -92.0), (0.55, -45.0), (0.85, 12.0), (1.0, 10.0)],
+    swing_pitch: &[
+        (0.0, -52.0),
+        (0.25, -92.0),
+        (0.55, -45.0),
+        (0.85, 12.0),
+        (1.0, 10.0),
+    ],
     lift: &[(0.0, 0.0), (0.26, 0.30), (0.58, 0.24), (1.0, 0.0)],
 };
 
@@ -44,7 +56,10 @@ pub const JOG: Gait = Gait {
 pub const WALK_LEFT: Gait = Gait { curve: 1.0, ..WALK };
 
 /// Jog along a circle of 1.8 m, to the left.
-pub const JOG_LEFT: Gait = Gait { curve: 1.0 / 1.8, ..JOG };
+pub const JOG_LEFT: Gait = Gait {
+    curve: 1.0 / 1.8,
+    ..JOG
+};
 
 /// Phases at which the feet land: left, right.
 pub const FOOTFALLS: [f64; 2] = [0.25, 0.75];
@@ -99,7 +114,11 @@ fn stepping(body: &Body, name: &'static str, gait: &Gait, style: &Style) -> Moti
         body.hips(
             &mut pose,
             DVec3::new(style.sway * over, height, 0.0),
-            DVec3::new(style.lean * 0.35, style.yaw * forward, style.roll * over + 0.3 * style.bank),
+            DVec3::new(
+                style.lean * 0.35,
+                style.yaw * forward,
+                style.roll * over + 0.3 * style.bank,
+            ),
         );
         let nod = 1.2 * wave(2.0 * t + 0.1);
         body.back(
@@ -132,7 +151,11 @@ fn stepping(body: &Body, name: &'static str, gait: &Gait, style: &Style) -> Moti
         }
         let swing = |a: [f64; 2], lag: f64| {
             [0.0, lag].map(|lag| {
-                DVec3::new(-a[0] - a[1] * wave(2.0 * t - 0.05 - lag), 0.0, 0.5 * a[1] * wave(right - 0.15 - lag))
+                DVec3::new(
+                    -a[0] - a[1] * wave(2.0 * t - 0.05 - lag),
+                    0.0,
+                    0.5 * a[1] * wave(right - 0.15 - lag),
+                )
             })
         };
         body.trail(&mut pose, swing(style.hair, 0.12), swing(style.scarf, 0.14));
@@ -143,23 +166,39 @@ fn stepping(body: &Body, name: &'static str, gait: &Gait, style: &Style) -> Moti
     let limits: Vec<f64> = (0..steps)
         .map(|i| {
             let pose = upper(at(i), 0.0);
-            let limit = |side| body.height_limit(&pose, side, &gait.foot(&body.feet[side], since(at(i), side)));
+            let limit = |side| {
+                body.height_limit(
+                    &pose,
+                    side,
+                    &gait.foot(&body.feet[side], since(at(i), side)),
+                )
+            };
             limit(0).min(limit(1))
         })
         .collect();
-    let wanted: Vec<f64> =
-        (0..steps).map(|i| style.height + style.bob * wave(2.0 * (at(i) - style.crest) + 0.25)).collect();
+    let wanted: Vec<f64> = (0..steps)
+        .map(|i| style.height + style.bob * wave(2.0 * (at(i) - style.crest) + 0.25))
+        .collect();
     let heights = under_limits(&wanted, &limits, 3);
     let motion = Motion::new(name, steps, PlaybackMode::Loop, |time| {
         let i = (time * RATE).round() as usize % steps;
         let mut pose = upper(at(i), heights[i]);
         for side in 0..2 {
-            body.foot(&mut pose, side, &gait.foot(&body.feet[side], since(at(i), side)));
+            body.foot(
+                &mut pose,
+                side,
+                &gait.foot(&body.feet[side], since(at(i), side)),
+            );
         }
         pose
     });
     let motion = motion.traveling(gait.speed, gait.curve);
-    motion.stepping(FOOTFALLS.map(|footfall| footfall * gait.cycle).into_iter().zip(["left", "right"]))
+    motion.stepping(
+        FOOTFALLS
+            .map(|footfall| footfall * gait.cycle)
+            .into_iter()
+            .zip(["left", "right"]),
+    )
 }
 
 fn walk(body: &Body) -> Motion {
@@ -167,11 +206,27 @@ fn walk(body: &Body) -> Motion {
 }
 
 fn walk_left(body: &Body) -> Motion {
-    stepping(body, "walk_left", &WALK_LEFT, &Style { bank: 5.0, glance: 22.0, ..walking() })
+    stepping(
+        body,
+        "walk_left",
+        &WALK_LEFT,
+        &Style {
+            bank: 5.0,
+            glance: 22.0,
+            ..walking()
+        },
+    )
 }
 
 fn walking() -> Style {
-    let arm = Arm { swing: -1.0, out: 11.0, elbow: 20.0, twist: 16.0, curl: 34.0, ..EASY_ARM };
+    let arm = Arm {
+        swing: -1.0,
+        out: 11.0,
+        elbow: 20.0,
+        twist: 16.0,
+        curl: 34.0,
+        ..EASY_ARM
+    };
     Style {
         lean: -5.0,
         yaw: 7.0,
@@ -196,12 +251,29 @@ fn jog(body: &Body) -> Motion {
 }
 
 fn jog_left(body: &Body) -> Motion {
-    stepping(body, "jog_left", &JOG_LEFT, &Style { bank: 10.0, glance: 24.0, ..jogging() })
+    stepping(
+        body,
+        "jog_left",
+        &JOG_LEFT,
+        &Style {
+            bank: 10.0,
+            glance: 24.0,
+            ..jogging()
+        },
+    )
 }
 
 fn jogging() -> Style {
-    let arm =
-        Arm { swing: -6.0, out: 14.0, roll: -14.0, elbow: 82.0, curl: 72.0, point: 0.0, spread: -5.0, ..EASY_ARM };
+    let arm = Arm {
+        swing: -6.0,
+        out: 14.0,
+        roll: -14.0,
+        elbow: 82.0,
+        curl: 72.0,
+        point: 0.0,
+        spread: -5.0,
+        ..EASY_ARM
+    };
     Style {
         lean: -13.0,
         yaw: 9.0,
@@ -232,12 +304,22 @@ mod tests {
     #[test]
     fn standing_feet_move_with_the_floor() {
         let body = Body::new(rig());
-        let gaits =
-            [(WALK, walk(&body)), (WALK_LEFT, walk_left(&body)), (JOG, jog(&body)), (JOG_LEFT, jog_left(&body))];
+        let gaits = [
+            (WALK, walk(&body)),
+            (WALK_LEFT, walk_left(&body)),
+            (JOG, jog(&body)),
+            (JOG_LEFT, jog_left(&body)),
+        ];
         for (gait, motion) in gaits {
             let foot = |side: usize| {
-                let joints = ["foot", "toes"].map(|n| body.rig.find(&format!("{n}.{}", ["L", "R"][side])));
-                Footing { gait, shape: body.feet[side], joints, falls: FOOTFALLS[side] }
+                let joints =
+                    ["foot", "toes"].map(|n| body.rig.find(&format!("{n}.{}", ["L", "R"][side])));
+                Footing {
+                    gait,
+                    shape: body.feet[side],
+                    joints,
+                    falls: FOOTFALLS[side],
+                }
             };
             assert_feet_stand(&[0, 1].map(foot), &body.rig, &motion, 0.10);
         }
@@ -247,6 +329,8 @@ mod tests {
     fn loops_end_as_they_begin_and_nothing_jumps_between_frames() {
         let body = Body::new(rig());
         // 9 m/s: a hand thrown up in the jump.
-        all(&body).iter().for_each(|motion| motion.assert_smooth(&body.rig, 9.0));
+        all(&body)
+            .iter()
+            .for_each(|motion| motion.assert_smooth(&body.rig, 9.0));
     }
 }

@@ -36,7 +36,10 @@ impl Paint for ScoutPaint {
             ROLL => roll(p),
             KNEE | CUFF => leather(p, LEATHER * 1.05),
             BOOT => boot(p),
-            SOLE => Texel { color: DVec3::splat(0.17) + 0.02 * noise(p * 60.0), height: 0.0 },
+            SOLE => Texel {
+                color: DVec3::splat(0.17) + 0.02 * noise(p * 60.0),
+                height: 0.0,
+            },
             BELT => belt(p),
             STRAP => strap(p),
             _ => pack(p, n),
@@ -56,7 +59,10 @@ fn face(p: DVec3, n: DVec3) -> Texel {
     let side = p.x.abs();
     let front = smoothstep(-0.02, -0.06, p.z);
     let cheek = DVec3::new(side - 0.060, (p.y - 1.590) * 1.2, 0.0).length();
-    color = color.lerp(BLUSH, 0.38 * front * (1.0 - smoothstep(0.008, 0.036, cheek)));
+    color = color.lerp(
+        BLUSH,
+        0.38 * front * (1.0 - smoothstep(0.008, 0.036, cheek)),
+    );
     let nose = (p - DVec3::new(0.0, 1.592, -0.148)).length();
     color = color.lerp(BLUSH, 0.35 * (1.0 - smoothstep(0.008, 0.03, nose)));
     color = color.lerp(BLUSH, 0.30 * smoothstep(0.098, 0.115, side));
@@ -66,25 +72,37 @@ fn face(p: DVec3, n: DVec3) -> Texel {
         let (x, y) = ((side - 0.0435) * 1000.0, (p.y - 1.6295) * 1000.0); // millimeters from the eye
         // An almond shape: flat below, arched above.
         let arch = (1.0 - (x / 18.5) * (x / 18.5)).max(0.0);
-        let (upper, lower) = (13.0 * arch.sqrt() + 0.06 * x, -10.0 * arch.sqrt() + 0.06 * x);
-        let within = smoothstep(-0.6, 0.6, (upper - y).min(y - lower)) * smoothstep(18.6, 18.0, x.abs());
+        let (upper, lower) = (
+            13.0 * arch.sqrt() + 0.06 * x,
+            -10.0 * arch.sqrt() + 0.06 * x,
+        );
+        let within =
+            smoothstep(-0.6, 0.6, (upper - y).min(y - lower)) * smoothstep(18.6, 18.0, x.abs());
         let (ix, iy) = (x + 1.5, y - 0.8);
         let iris = (ix * ix + iy * iy).sqrt();
         let mut eye = DVec3::new(0.95, 0.94, 0.92) * mix(0.80, 1.0, smoothstep(11.0, 3.0, y));
-        let ring = DVec3::new(0.10, 0.22, 0.17).lerp(DVec3::new(0.28, 0.55, 0.36), smoothstep(5.0, -8.0, iy));
+        let ring = DVec3::new(0.10, 0.22, 0.17)
+            .lerp(DVec3::new(0.28, 0.55, 0.36), smoothstep(5.0, -8.0, iy));
         eye = eye.lerp(ring, spot(iris, 9.2, 0.9));
-        eye = eye.lerp(DVec3::new(0.07, 0.13, 0.10), spot((iris - 9.0).abs(), 0.8, 0.8));
+        eye = eye.lerp(
+            DVec3::new(0.07, 0.13, 0.10),
+            spot((iris - 9.0).abs(), 0.8, 0.8),
+        );
         eye = eye.lerp(DVec3::splat(0.03), spot(iris, 4.6, 0.8));
         // A highlight at the upper left of both eyes.
         let (gx, gy) = (ix + 3.2 * sign, iy - 3.8);
         eye = eye.lerp(DVec3::ONE, spot((gx * gx + gy * gy).sqrt(), 2.5, 0.8));
         color = color.lerp(eye, within);
-        let lash =
-            spot((y - upper).abs(), mix(1.1, 2.3, smoothstep(-15.0, 15.0, x)), 0.9) * smoothstep(21.0, 18.5, x.abs());
+        let lash = spot(
+            (y - upper).abs(),
+            mix(1.1, 2.3, smoothstep(-15.0, 15.0, x)),
+            0.9,
+        ) * smoothstep(21.0, 18.5, x.abs());
         let under = 0.35 * spot((y - lower).abs(), 0.6, 0.8) * smoothstep(18.5, 15.0, x.abs());
         color = color.lerp(DVec3::new(0.13, 0.07, 0.05), lash.max(under));
         height += 0.0007 * lash;
-        let crease = 0.30 * spot((y - upper - 5.0).abs(), 0.6, 1.2) * smoothstep(17.0, 10.0, x.abs());
+        let crease =
+            0.30 * spot((y - upper - 5.0).abs(), 0.6, 1.2) * smoothstep(17.0, 10.0, x.abs());
         color = color.lerp(BLUSH * 0.75, crease);
 
         let brow = y - 25.5 - 2.2 * (1.0 - (x / 14.0) * (x / 14.0));
@@ -103,27 +121,43 @@ fn face(p: DVec3, n: DVec3) -> Texel {
         // Freckles.
         let grid = DVec3::new((x * 0.28).floor(), (y * 0.28).floor(), sign);
         let place = DVec3::new(noise(grid * 7.31), noise(grid * 3.77), 0.0) * 1.3;
-        let offset = DVec3::new(x * 0.28, y * 0.28, 0.0) - DVec3::new(grid.x + 0.5, grid.y + 0.5, 0.0) - place * 0.25;
+        let offset = DVec3::new(x * 0.28, y * 0.28, 0.0)
+            - DVec3::new(grid.x + 0.5, grid.y + 0.5, 0.0)
+            - place * 0.25;
         let zone = spot(((x + 6.0) * 0.8).abs() + (y + 24.0).abs() * 1.6, 19.0, 12.0);
-        color = color.lerp(SKIN * DVec3::new(0.74, 0.62, 0.55), 0.32 * zone * spot(offset.length(), 0.24, 0.2));
+        color = color.lerp(
+            SKIN * DVec3::new(0.74, 0.62, 0.55),
+            0.32 * zone * spot(offset.length(), 0.24, 0.2),
+        );
     }
     Texel { color, height }
 }
 
 fn hand(p: DVec3) -> Texel {
     let tone = 1.0 + 0.04 * noise(p * 45.0);
-    Texel { color: SKIN.lerp(BLUSH, 0.14 + 0.08 * noise(p * 28.0)) * tone, height: 0.0 }
+    Texel {
+        color: SKIN.lerp(BLUSH, 0.14 + 0.08 * noise(p * 28.0)) * tone,
+        height: 0.0,
+    }
 }
 
 fn hair(p: DVec3) -> Texel {
     // Strands run down and back from the crown, and down the ponytail.
     let crown = p - DVec3::new(0.0, 1.70, 0.02);
     let angle = crown.x * 38.0 / (0.04 + crown.length()) + 3.0 * noise(p * 14.0);
-    let strand = noise(DVec3::new(angle, p.y * 9.0, p.z * 26.0 + 2.0 * noise(p * 20.0)));
+    let strand = noise(DVec3::new(
+        angle,
+        p.y * 9.0,
+        p.z * 26.0 + 2.0 * noise(p * 20.0),
+    ));
     let fine = noise(DVec3::new(angle * 3.1, p.y * 20.0, p.z * 80.0));
     let band = spot((p - DVec3::new(0.0, 1.698, 0.135)).length(), 0.034, 0.004);
-    let color = HAIR_COLOR * (1.0 + 0.28 * strand + 0.12 * fine) + DVec3::new(0.10, 0.05, 0.02) * strand.max(0.0);
-    Texel { color: color.lerp(SCARF_COLOR * 0.9, band), height: (0.0016 * strand + 0.0006 * fine) * (1.0 - band) }
+    let color = HAIR_COLOR * (1.0 + 0.28 * strand + 0.12 * fine)
+        + DVec3::new(0.10, 0.05, 0.02) * strand.max(0.0);
+    Texel {
+        color: color.lerp(SCARF_COLOR * 0.9, band),
+        height: (0.0016 * strand + 0.0006 * fine) * (1.0 - band),
+    }
 }
 
 fn jacket(p: DVec3, n: DVec3) -> Texel {
@@ -150,7 +184,8 @@ fn jacket(p: DVec3, n: DVec3) -> Texel {
             for side in [-1.0, 1.0] {
                 let (x, y) = (p.x * side - 0.098, p.y - 1.245);
                 let edge = (x.abs() - 0.036).max(y.abs() - 0.034);
-                let flap = (x.abs() - 0.038).max((y - 0.024).abs() - 0.014 - 0.25 * (0.038 - x.abs()).min(0.02));
+                let flap = (x.abs() - 0.038)
+                    .max((y - 0.024).abs() - 0.014 - 0.25 * (0.038 - x.abs()).min(0.02));
                 height += 0.0016 * spot(edge, 0.0, 0.003) + 0.0012 * spot(flap, 0.0, 0.003);
                 color *= 1.0 - 0.25 * line(edge, 0.0022) - 0.3 * line(flap, 0.0026);
                 stitch = stitch.max(line(flap + 0.005, 0.002) * dash(p.x));
@@ -164,11 +199,20 @@ fn jacket(p: DVec3, n: DVec3) -> Texel {
         color = color.lerp(LEATHER * (1.0 + 0.1 * noise(p * 90.0)), patch);
         stitch = stitch.max(line(elbow - 0.047, 0.0022) * dash(p.y + p.x) * 0.8);
         height += 0.0010 * patch;
-        let along = (p - DVec3::new(0.168 * s, 1.385, 0.012)).dot(DVec3::new(0.686 * s, -0.728, 0.0));
-        trim = trim.max(line(along - 0.125, 0.020)).max(line(along - 0.153, 0.006));
+        let along =
+            (p - DVec3::new(0.168 * s, 1.385, 0.012)).dot(DVec3::new(0.686 * s, -0.728, 0.0));
+        trim = trim
+            .max(line(along - 0.125, 0.020))
+            .max(line(along - 0.153, 0.006));
     }
-    color = color.lerp(JACKET_TRIM * (1.0 + 0.05 * noise(p * 120.0)), trim.max(0.85 * stitch));
-    Texel { color, height: height + 0.0006 * trim }
+    color = color.lerp(
+        JACKET_TRIM * (1.0 + 0.05 * noise(p * 120.0)),
+        trim.max(0.85 * stitch),
+    );
+    Texel {
+        color,
+        height: height + 0.0006 * trim,
+    }
 }
 
 fn scarf(p: DVec3) -> Texel {
@@ -176,14 +220,20 @@ fn scarf(p: DVec3) -> Texel {
     let tail = smoothstep(0.165, 0.17, -p.x) * smoothstep(1.30, 1.20, p.y);
     let stripes = (line(p.y - 1.150, 0.012) + line(p.y - 1.126, 0.012)) * tail;
     let color = SCARF_COLOR * (1.0 + 0.12 * folds + 0.04 * noise(p * 170.0));
-    Texel { color: color.lerp(JACKET_TRIM, 0.9 * stripes.min(1.0)), height: 0.0024 * folds }
+    Texel {
+        color: color.lerp(JACKET_TRIM, 0.9 * stripes.min(1.0)),
+        height: 0.0024 * folds,
+    }
 }
 
 fn trousers(p: DVec3) -> Texel {
     let folds = noise(DVec3::new(p.x * 14.0, p.y * 26.0, p.z * 14.0)) + 0.6 * noise(p * 36.0);
     let seam = line(p.z - 0.004, 0.004) * smoothstep(0.13, 0.15, p.x.abs());
     let color = TROUSER_COLOR * (1.0 + 0.09 * folds + 0.03 * noise(p * 160.0) - 0.25 * seam);
-    Texel { color, height: 0.0026 * folds - 0.0006 * seam }
+    Texel {
+        color,
+        height: 0.0026 * folds - 0.0006 * seam,
+    }
 }
 
 fn roll(p: DVec3) -> Texel {
@@ -191,7 +241,8 @@ fn roll(p: DVec3) -> Texel {
     let end = smoothstep(0.148, 0.153, p.x.abs());
     let spiral = wave(around / 0.013) * end;
     let buckle = (line(p.x.abs() - 0.085, 0.022)) * (1.0 - end);
-    let color = ROLL_COLOR * (1.0 + 0.10 * noise(p * 30.0) + 0.04 * noise(p * 140.0) + 0.16 * spiral);
+    let color =
+        ROLL_COLOR * (1.0 + 0.10 * noise(p * 30.0) + 0.04 * noise(p * 140.0) + 0.16 * spiral);
     Texel {
         color: color.lerp(LEATHER_DARK, buckle),
         height: 0.0012 * noise(p * 40.0) + 0.0008 * spiral + 0.0014 * buckle,
@@ -205,17 +256,25 @@ fn boot(p: DVec3) -> Texel {
     // Laces up the front of the shaft, a strap over the instep, a toe cap.
     let s = p.x.signum();
     let across = p.x - 0.113 * s;
-    let front = smoothstep(-0.01, -0.03, p.z) * smoothstep(0.12, 0.13, p.y) * smoothstep(0.312, 0.306, p.y);
+    let front =
+        smoothstep(-0.01, -0.03, p.z) * smoothstep(0.12, 0.13, p.y) * smoothstep(0.312, 0.306, p.y);
     let rung = ((p.y / 0.032).fract() - 0.5) * 0.032;
     let lace = front * line(rung - across.abs() * 0.25, 0.006) * spot(across.abs(), 0.024, 0.003);
     let tongue = front * spot(across.abs(), 0.022, 0.003);
-    texel.color = texel.color.lerp(LEATHER_DARK, 0.75 * tongue).lerp(JACKET_TRIM, 0.9 * lace);
+    texel.color = texel
+        .color
+        .lerp(LEATHER_DARK, 0.75 * tongue)
+        .lerp(JACKET_TRIM, 0.9 * lace);
     texel.height += 0.0016 * lace - 0.0008 * tongue;
-    let strap = line(p.y - 0.118 - 0.10 * (p.z - 0.02), 0.024) * smoothstep(0.09, 0.092, p.y + 0.06);
+    let strap =
+        line(p.y - 0.118 - 0.10 * (p.z - 0.02), 0.024) * smoothstep(0.09, 0.092, p.y + 0.06);
     texel.color = texel.color.lerp(LEATHER_DARK * 1.15, strap * 0.9);
     texel.height += 0.0014 * strap;
     let buckle = (p - DVec3::new(0.172 * s, 0.118, 0.012)).length();
-    texel.color = texel.color.lerp(BRASS, spot(buckle, 0.013, 0.002) - spot(buckle, 0.007, 0.002));
+    texel.color = texel.color.lerp(
+        BRASS,
+        spot(buckle, 0.013, 0.002) - spot(buckle, 0.007, 0.002),
+    );
     let cap = spot((p.z + 0.137).abs(), 0.002, 0.003) * smoothstep(0.02, 0.03, p.y);
     texel.color *= 1.0 - 0.45 * cap;
     texel.height -= 0.0008 * cap;

@@ -29,7 +29,16 @@ impl Stand {
         let feet = body.feet.map(|f| f.rolled(DVec3::ZERO, 0.0, 0.0));
         let zero = DVec3::ZERO;
         let shift = DVec3::Y * SOFT_KNEES;
-        Self { shift, hips: zero, back: zero, look: zero, arms: [EASY_ARM; 2], feet, hair: zero, scarf: zero }
+        Self {
+            shift,
+            hips: zero,
+            back: zero,
+            look: zero,
+            arms: [EASY_ARM; 2],
+            feet,
+            hair: zero,
+            scarf: zero,
+        }
     }
 
     /// Adds `breath` in −1..1 to chest and shoulders.
@@ -52,67 +61,90 @@ impl Stand {
             body.arm(&mut pose, side, &self.arms[side]);
             body.foot(&mut pose, side, &self.feet[side]);
         }
-        body.trail(&mut pose, [self.hair, self.hair * 1.4], [self.scarf, self.scarf * 1.4]);
+        body.trail(
+            &mut pose,
+            [self.hair, self.hair * 1.4],
+            [self.scarf, self.scarf * 1.4],
+        );
         pose
     }
 }
 
 pub fn idle(body: &Body) -> Motion {
     let seconds = 4.0;
-    Motion::new("idle", (seconds * RATE) as usize, PlaybackMode::Loop, |time| {
-        let t = time / seconds;
-        let mut stand = Stand::new(body).breathe(wave(2.0 * t));
-        // The weight shifts from one leg to the other, and the shoulders follow.
-        let shift = wave(t);
-        stand.shift += DVec3::new(0.026 * shift, -0.0065 * shift * shift, 0.006 * wave(2.0 * t + 0.1));
-        stand.hips = DVec3::new(0.0, 2.2 * wave(t + 0.05), 2.6 * shift);
-        stand.back += DVec3::new(-1.0, -1.4 * wave(t + 0.05), -3.6 * shift);
-        stand.look += DVec3::new(-1.5 * wave(2.0 * t + 0.35), 7.0 * wave(t + 0.30) + 2.0 * wave(2.0 * t), -1.5 * shift);
-        for (arm, s) in stand.arms.iter_mut().zip([-1.0, 1.0]) {
-            arm.swing += 1.6 * wave(t + 0.1 * s) + 0.8 * wave(2.0 * t - 0.1);
-            arm.elbow += 2.5 * wave(2.0 * t - 0.12);
-            arm.curl += 3.0 * wave(t + 0.2 * s);
-            arm.out -= 1.5 * shift * s;
-        }
-        stand.hair = DVec3::new(2.0 * wave(2.0 * t - 0.15), 0.0, -3.0 * wave(t - 0.1));
-        stand.scarf = DVec3::new(2.5 * wave(2.0 * t - 0.2), 0.0, -2.5 * wave(t - 0.15));
-        stand.pose(body)
-    })
+    Motion::new(
+        "idle",
+        (seconds * RATE) as usize,
+        PlaybackMode::Loop,
+        |time| {
+            let t = time / seconds;
+            let mut stand = Stand::new(body).breathe(wave(2.0 * t));
+            // The weight shifts from one leg to the other, and the shoulders follow.
+            let shift = wave(t);
+            stand.shift += DVec3::new(
+                0.026 * shift,
+                -0.0065 * shift * shift,
+                0.006 * wave(2.0 * t + 0.1),
+            );
+            stand.hips = DVec3::new(0.0, 2.2 * wave(t + 0.05), 2.6 * shift);
+            stand.back += DVec3::new(-1.0, -1.4 * wave(t + 0.05), -3.6 * shift);
+            stand.look += DVec3::new(
+                -1.5 * wave(2.0 * t + 0.35),
+                7.0 * wave(t + 0.30) + 2.0 * wave(2.0 * t),
+                -1.5 * shift,
+            );
+            for (arm, s) in stand.arms.iter_mut().zip([-1.0, 1.0]) {
+                arm.swing += 1.6 * wave(t + 0.1 * s) + 0.8 * wave(2.0 * t - 0.1);
+                arm.elbow += 2.5 * wave(2.0 * t - 0.12);
+                arm.curl += 3.0 * wave(t + 0.2 * s);
+                arm.out -= 1.5 * shift * s;
+            }
+            stand.hair = DVec3::new(2.0 * wave(2.0 * t - 0.15), 0.0, -3.0 * wave(t - 0.1));
+            stand.scarf = DVec3::new(2.5 * wave(2.0 * t - 0.2), 0.0, -2.5 * wave(t - 0.15));
+            stand.pose(body)
+        },
+    )
 }
 
 pub fn wave_hand(body: &Body) -> Motion {
     let seconds = 2.4;
-    Motion::new("wave", (seconds * RATE) as usize, PlaybackMode::Loop, |time| {
-        let t = time / seconds;
-        let mut stand = Stand::new(body).breathe(0.6 * wave(t));
-        let up = eased(&[(0.0, 0.0), (0.50, 1.0), (1.85, 1.0), (2.4, 0.0)], time);
-        // Three swings while the hand is up.
-        let swing = eased(&[(0.35, 0.0), (0.60, 1.0), (1.70, 1.0), (2.05, 0.0)], time) * wave((time - 0.45) / 0.45);
-        let raised = Arm {
-            swing: 8.0,
-            out: 80.0,
-            roll: 88.0,
-            elbow: 84.0,
-            twist: 14.0,
-            wrist: -6.0,
-            shrug: 12.0,
-            curl: 4.0,
-            point: 0.5,
-            spread: 7.0,
-        };
-        let mut arm = stand.arms[1].mixed(raised, up);
-        arm.elbow += 24.0 * swing;
-        arm.wrist += 12.0 * wave((time - 0.55) / 0.45) * up * up;
-        arm.out += 3.0 * swing;
-        stand.arms[1] = arm;
-        stand.shift += DVec3::new(-0.022 * up, -0.004 * up, 0.0);
-        stand.hips = DVec3::new(0.0, -2.0 * up, -2.0 * up);
-        stand.back += DVec3::new(-1.0, -4.0 * up, 6.0 * up + 0.8 * swing);
-        stand.look += DVec3::new(2.5 * up, 3.0 * up, -5.0 * up);
-        stand.hair = DVec3::new(0.0, 0.0, 5.0 * up + 3.0 * swing);
-        stand.scarf = DVec3::new(0.0, 0.0, 3.0 * up + 1.5 * swing);
-        stand.pose(body)
-    })
+    Motion::new(
+        "wave",
+        (seconds * RATE) as usize,
+        PlaybackMode::Loop,
+        |time| {
+            let t = time / seconds;
+            let mut stand = Stand::new(body).breathe(0.6 * wave(t));
+            let up = eased(&[(0.0, 0.0), (0.50, 1.0), (1.85, 1.0), (2.4, 0.0)], time);
+            // Three swings while the hand is up.
+            let swing = eased(&[(0.35, 0.0), (0.60, 1.0), (1.70, 1.0), (2.05, 0.0)], time)
+                * wave((time - 0.45) / 0.45);
+            let raised = Arm {
+                swing: 8.0,
+                out: 80.0,
+                roll: 88.0,
+                elbow: 84.0,
+                twist: 14.0,
+                wrist: -6.0,
+                shrug: 12.0,
+                curl: 4.0,
+                point: 0.5,
+                spread: 7.0,
+            };
+            let mut arm = stand.arms[1].mixed(raised, up);
+            arm.elbow += 24.0 * swing;
+            arm.wrist += 12.0 * wave((time - 0.55) / 0.45) * up * up;
+            arm.out += 3.0 * swing;
+            stand.arms[1] = arm;
+            stand.shift += DVec3::new(-0.022 * up, -0.004 * up, 0.0);
+            stand.hips = DVec3::new(0.0, -2.0 * up, -2.0 * up);
+            stand.back += DVec3::new(-1.0, -4.0 * up, 6.0 * up + 0.8 * swing);
+            stand.look += DVec3::new(2.5 * up, 3.0 * up, -5.0 * up);
+            stand.hair = DVec3::new(0.0, 0.0, 5.0 * up + 3.0 * swing);
+            stand.scarf = DVec3::new(0.0, 0.0, 3.0 * up + 1.5 * swing);
+            stand.pose(body)
+        },
+    )
 }
 
 pub fn jump(body: &Body) -> Motion {
@@ -127,13 +159,27 @@ pub fn jump(body: &Body) -> Motion {
             eased(&[(0.02, SOFT_KNEES), (low, -0.26)], time)
         } else if time < leave {
             let span = leave - low;
-            hermite(up(-0.26), up(0.0), up(tiptoe), up(launch * span), (time - low) / span).y
+            hermite(
+                up(-0.26),
+                up(0.0),
+                up(tiptoe),
+                up(launch * span),
+                (time - low) / span,
+            )
+            .y
         } else if time < land {
             let t = time - leave;
             tiptoe + launch * t - 0.5 * gravity * t * t
         } else if time < sunk {
             let span = sunk - land;
-            hermite(up(tiptoe), up(-launch * span), up(-0.21), up(0.0), (time - land) / span).y
+            hermite(
+                up(tiptoe),
+                up(-launch * span),
+                up(-0.21),
+                up(0.0),
+                (time - land) / span,
+            )
+            .y
         } else {
             eased(&[(sunk, -0.21), (end - 0.06, SOFT_KNEES)], time)
         };
@@ -153,20 +199,58 @@ pub fn jump(body: &Body) -> Motion {
         );
         stand.hips.x = lean * 0.9;
         stand.back.x = lean * 0.7 + eased(&[(low, 0.0), (leave, 6.0), (land, 0.0)], time);
-        stand.look.x =
-            eased(&[(0.0, 0.0), (low, 2.0), (leave, 8.0), (0.8, -8.0), (sunk, -6.0), (end - 0.1, 0.0)], time);
+        stand.look.x = eased(
+            &[
+                (0.0, 0.0),
+                (low, 2.0),
+                (leave, 8.0),
+                (0.8, -8.0),
+                (sunk, -6.0),
+                (end - 0.1, 0.0),
+            ],
+            time,
+        );
 
-        let back = Arm { swing: -34.0, out: 20.0, elbow: 26.0, curl: 45.0, ..EASY_ARM };
-        let high = Arm { swing: 98.0, out: 24.0, elbow: 34.0, shrug: 10.0, curl: 26.0, ..EASY_ARM };
-        let wide = Arm { swing: 30.0, out: 46.0, elbow: 38.0, curl: 14.0, ..EASY_ARM };
+        let back = Arm {
+            swing: -34.0,
+            out: 20.0,
+            elbow: 26.0,
+            curl: 45.0,
+            ..EASY_ARM
+        };
+        let high = Arm {
+            swing: 98.0,
+            out: 24.0,
+            elbow: 34.0,
+            shrug: 10.0,
+            curl: 26.0,
+            ..EASY_ARM
+        };
+        let wide = Arm {
+            swing: 30.0,
+            out: 46.0,
+            elbow: 38.0,
+            curl: 14.0,
+            ..EASY_ARM
+        };
         let mut arm = EASY_ARM.mixed(back, eased(&[(0.02, 0.0), (0.24, 1.0)], time));
         arm = arm.mixed(high, eased(&[(0.25, 0.0), (leave + 0.22, 1.0)], time));
-        arm = arm.mixed(wide, eased(&[(leave + 0.22, 0.0), (land + 0.06, 1.0)], time));
+        arm = arm.mixed(
+            wide,
+            eased(&[(leave + 0.22, 0.0), (land + 0.06, 1.0)], time),
+        );
         arm = arm.mixed(EASY_ARM, eased(&[(sunk, 0.0), (end - 0.02, 1.0)], time));
         stand.arms = [arm; 2];
 
         let pitch = eased(
-            &[(0.40, 0.0), (leave, -50.0), (0.66, -58.0), (land - 0.06, -26.0), (land, -24.0), (land + 0.1, 0.0)],
+            &[
+                (0.40, 0.0),
+                (leave, -50.0),
+                (0.66, -58.0),
+                (land - 0.06, -26.0),
+                (land, -24.0),
+                (land + 0.1, 0.0),
+            ],
             time,
         );
         stand.feet = body.feet.map(|shape| {
@@ -181,60 +265,88 @@ pub fn jump(body: &Body) -> Motion {
             place
         });
         let drag = eased(
-            &[(low, 0.0), (leave, -16.0), (0.80, 34.0), (land, 40.0), (sunk + 0.04, -14.0), (1.38, 5.0), (end, 0.0)],
+            &[
+                (low, 0.0),
+                (leave, -16.0),
+                (0.80, 34.0),
+                (land, 40.0),
+                (sunk + 0.04, -14.0),
+                (1.38, 5.0),
+                (end, 0.0),
+            ],
             time,
         );
         stand.hair = DVec3::X * -drag;
         stand.scarf = DVec3::X * -drag;
         stand.pose(body)
     });
-    motion.calling(leave, "jump", None).calling(land, "land", None)
+    motion
+        .calling(leave, "jump", None)
+        .calling(land, "land", None)
 }
 
 pub fn point(body: &Body) -> Motion {
     let seconds = 2.4;
-    Motion::new("point", (seconds * RATE) as usize, PlaybackMode::Once, |time| {
-        let mut stand = Stand::new(body).breathe(0.5 * wave(time / seconds));
-        let up = eased(&[(0.10, 0.0), (0.62, 1.0), (1.65, 1.0), (2.35, 0.0)], time);
-        // Overshoots, settles, and repeats for emphasis.
-        let push = eased(&[(0.35, 0.0), (0.62, 1.0), (0.85, 0.0), (1.15, 0.0), (1.30, 0.7), (1.50, 0.0)], time);
-        let pointing = Arm {
-            swing: 84.0,
-            out: -2.0,
-            roll: -4.0,
-            elbow: 7.0,
-            twist: -38.0,
-            wrist: -4.0,
-            shrug: 4.0,
-            curl: 74.0,
-            point: 1.0,
-            spread: -3.0,
-        };
-        let mut arm = stand.arms[1].mixed(pointing, up);
-        arm.swing += 4.0 * push;
-        arm.elbow += 26.0 * up * (1.0 - up) * 4.0 * 0.6 - 4.0 * push;
-        stand.arms[1] = arm;
-        // The other hand goes to the hip.
-        let akimbo = Arm {
-            swing: 3.0,
-            out: 46.0,
-            roll: -78.0,
-            elbow: 88.0,
-            twist: 10.0,
-            wrist: -14.0,
-            curl: 46.0,
-            point: 0.0,
-            ..EASY_ARM
-        };
-        stand.arms[0] = stand.arms[0].mixed(akimbo, eased(&[(0.0, 0.0), (0.55, 1.0), (1.75, 1.0), (2.4, 0.0)], time));
-        stand.shift += DVec3::new(0.018 * up, -0.014 * up, -0.035 * up - 0.008 * push);
-        stand.hips = DVec3::new(-1.5 * up, 5.0 * up, 1.5 * up);
-        stand.back += DVec3::new(-2.5 * up - 1.5 * push, 11.0 * up + 2.0 * push, -up);
-        stand.look += DVec3::new(1.0 * up, 2.0 * up, 0.0);
-        stand.hair = DVec3::new(-6.0 * push, 0.0, -3.0 * up);
-        stand.scarf = DVec3::new(-5.0 * push, 0.0, -2.0 * up);
-        stand.pose(body)
-    })
+    Motion::new(
+        "point",
+        (seconds * RATE) as usize,
+        PlaybackMode::Once,
+        |time| {
+            let mut stand = Stand::new(body).breathe(0.5 * wave(time / seconds));
+            let up = eased(&[(0.10, 0.0), (0.62, 1.0), (1.65, 1.0), (2.35, 0.0)], time);
+            // Overshoots, settles, and repeats for emphasis.
+            let push = eased(
+                &[
+                    (0.35, 0.0),
+                    (0.62, 1.0),
+                    (0.85, 0.0),
+                    (1.15, 0.0),
+                    (1.30, 0.7),
+                    (1.50, 0.0),
+                ],
+                time,
+            );
+            let pointing = Arm {
+                swing: 84.0,
+                out: -2.0,
+                roll: -4.0,
+                elbow: 7.0,
+                twist: -38.0,
+                wrist: -4.0,
+                shrug: 4.0,
+                curl: 74.0,
+                point: 1.0,
+                spread: -3.0,
+            };
+            let mut arm = stand.arms[1].mixed(pointing, up);
+            arm.swing += 4.0 * push;
+            arm.elbow += 26.0 * up * (1.0 - up) * 4.0 * 0.6 - 4.0 * push;
+            stand.arms[1] = arm;
+            // The other hand goes to the hip.
+            let akimbo = Arm {
+                swing: 3.0,
+                out: 46.0,
+                roll: -78.0,
+                elbow: 88.0,
+                twist: 10.0,
+                wrist: -14.0,
+                curl: 46.0,
+                point: 0.0,
+                ..EASY_ARM
+            };
+            stand.arms[0] = stand.arms[0].mixed(
+                akimbo,
+                eased(&[(0.0, 0.0), (0.55, 1.0), (1.75, 1.0), (2.4, 0.0)], time),
+            );
+            stand.shift += DVec3::new(0.018 * up, -0.014 * up, -0.035 * up - 0.008 * push);
+            stand.hips = DVec3::new(-1.5 * up, 5.0 * up, 1.5 * up);
+            stand.back += DVec3::new(-2.5 * up - 1.5 * push, 11.0 * up + 2.0 * push, -up);
+            stand.look += DVec3::new(1.0 * up, 2.0 * up, 0.0);
+            stand.hair = DVec3::new(-6.0 * push, 0.0, -3.0 * up);
+            stand.scarf = DVec3::new(-5.0 * push, 0.0, -2.0 * up);
+            stand.pose(body)
+        },
+    )
 }
 
 /// A quarter turn to the left in two steps. The clip ends turned.
@@ -247,10 +359,31 @@ pub fn turn_left(body: &Body) -> Motion {
         let shoulders = 90.0 * eased(&[(0.06, 0.0), (0.56, 0.56), (1.10, 1.0)], time);
         let heading = turn(DVec3::Y, yaw);
         // Weight on the standing foot: right first, then left.
-        let over = eased(&[(0.04, 0.0), (0.24, 0.8), (0.54, 0.7), (0.72, -0.8), (1.0, -0.7), (1.3, 0.0)], time);
-        let dip =
-            eased(&[(0.0, 0.0), (0.26, 1.0), (0.44, 0.4), (0.60, 1.0), (0.84, 0.4), (1.06, 0.9), (1.36, 0.0)], time);
-        stand.shift = heading * DVec3::new(0.045 * over, 0.0, 0.0) + DVec3::Y * (SOFT_KNEES - 0.024 * dip);
+        let over = eased(
+            &[
+                (0.04, 0.0),
+                (0.24, 0.8),
+                (0.54, 0.7),
+                (0.72, -0.8),
+                (1.0, -0.7),
+                (1.3, 0.0),
+            ],
+            time,
+        );
+        let dip = eased(
+            &[
+                (0.0, 0.0),
+                (0.26, 1.0),
+                (0.44, 0.4),
+                (0.60, 1.0),
+                (0.84, 0.4),
+                (1.06, 0.9),
+                (1.36, 0.0),
+            ],
+            time,
+        );
+        stand.shift =
+            heading * DVec3::new(0.045 * over, 0.0, 0.0) + DVec3::Y * (SOFT_KNEES - 0.024 * dip);
         stand.hips = DVec3::new(-1.5 * dip, yaw, 2.4 * over);
         stand.back = DVec3::new(-2.0 * dip, shoulders - yaw, -3.0 * over);
         stand.look = DVec3::new(-2.0 * dip, head, 0.0);
@@ -276,7 +409,16 @@ pub fn turn_left(body: &Body) -> Motion {
             place.ankle.y += 0.095 * 16.0 * t * t * (1.0 - t) * (1.0 - t);
             stand.feet[side] = place;
         }
-        let trail = eased(&[(0.10, 0.0), (0.40, 1.0), (0.9, 0.8), (1.12, -0.5), (1.36, 0.0)], time);
+        let trail = eased(
+            &[
+                (0.10, 0.0),
+                (0.40, 1.0),
+                (0.9, 0.8),
+                (1.12, -0.5),
+                (1.36, 0.0),
+            ],
+            time,
+        );
         stand.hair = DVec3::new(0.0, -12.0 * trail, 10.0 * trail);
         stand.scarf = DVec3::new(-4.0 * trail, -10.0 * trail, 8.0 * trail);
         stand.pose(body)
@@ -297,7 +439,11 @@ mod tests {
                 let model = body.rig.model(frame);
                 for (side, name) in ["L", "R"].into_iter().enumerate() {
                     let at = model[body.rig.find(&format!("foot.{name}"))].0;
-                    assert!(at.distance(body.feet[side].ankle) < 1e-3, "{}: {at}", motion.name);
+                    assert!(
+                        at.distance(body.feet[side].ankle) < 1e-3,
+                        "{}: {at}",
+                        motion.name
+                    );
                 }
             }
         }

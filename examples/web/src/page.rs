@@ -57,7 +57,10 @@ pub fn fail(reason: &str) -> ! {
 
 /// Returns the asset paths of the sample characters.
 pub fn manifests() -> Vec<String> {
-    include_str!(concat!(env!("OUT_DIR"), "/manifests.txt")).lines().map(str::to_owned).collect()
+    include_str!(concat!(env!("OUT_DIR"), "/manifests.txt"))
+        .lines()
+        .map(str::to_owned)
+        .collect()
 }
 
 /// Files dropped on the page: all of them, as a folder, and the ones the app has yet to hear of.
@@ -70,21 +73,36 @@ pub fn drop_files(names: Vec<String>, contents: Vec<js_sys::Uint8Array>) {
     for (name, bytes) in names.iter().zip(&contents) {
         FOLDER.insert_asset(Path::new(name), bytes.to_vec());
     }
-    let paths = names.iter().map(|name| PathBuf::from(format!("dropped://{name}")));
-    NEW.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).extend(paths);
+    let paths = names
+        .iter()
+        .map(|name| PathBuf::from(format!("dropped://{name}")));
+    NEW.lock()
+        .unwrap_or_else(|poisoned| poisoned.into_inner())
+        .extend(paths);
 }
 
 /// Adds the asset source of dropped files, and tells the page which keys the example has.
 pub fn prepare(app: &mut App, keys: &str) {
     help(keys);
-    let reader = || Box::new(MemoryAssetReader { root: FOLDER.clone() }) as Box<_>;
+    let reader = || {
+        Box::new(MemoryAssetReader {
+            root: FOLDER.clone(),
+        }) as Box<_>
+    };
     app.register_asset_source("dropped", AssetSourceBuilder::new(reader));
     app.add_systems(PreUpdate, announce_files);
 }
 
-fn announce_files(windows: Query<Entity, With<Window>>, mut dropped: MessageWriter<FileDragAndDrop>) {
+fn announce_files(
+    windows: Query<Entity, With<Window>>,
+    mut dropped: MessageWriter<FileDragAndDrop>,
+) {
     let Ok(window) = windows.single() else { return };
-    for path_buf in NEW.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).drain(..) {
+    for path_buf in NEW
+        .lock()
+        .unwrap_or_else(|poisoned| poisoned.into_inner())
+        .drain(..)
+    {
         dropped.write(FileDragAndDrop::DroppedFile { window, path_buf });
     }
 }

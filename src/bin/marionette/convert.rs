@@ -67,10 +67,19 @@ struct Output {
 
 fn output(text: &str) -> Result<Output, String> {
     let name = text.to_ascii_lowercase();
-    let formats = [(".glb", WriteFormat::Glb), (".m3d", WriteFormat::M3d), (".md5mesh", WriteFormat::Md5)];
-    let format = formats.into_iter().find_map(|(end, format)| name.ends_with(end).then_some(format));
+    let formats = [
+        (".glb", WriteFormat::Glb),
+        (".m3d", WriteFormat::M3d),
+        (".md5mesh", WriteFormat::Md5),
+    ];
+    let format = formats
+        .into_iter()
+        .find_map(|(end, format)| name.ends_with(end).then_some(format));
     let format = format.ok_or("expected a name that ends in .glb, .m3d or .md5mesh")?;
-    Ok(Output { path: text.into(), format })
+    Ok(Output {
+        path: text.into(),
+        format,
+    })
 }
 
 /// The files of a converted character.
@@ -87,7 +96,9 @@ impl Convert {
     pub fn run(self) -> Outcome {
         let opened = open::open_model(&self.model, &self.import);
         complain(&opened.diagnostics);
-        let Some(mut model) = opened.into_model() else { return Ok(false) };
+        let Some(mut model) = opened.into_model() else {
+            return Ok(false);
+        };
         match self.convert(&mut model) {
             Ok(()) => Ok(true),
             Err(error) => {
@@ -100,28 +111,47 @@ impl Convert {
     fn convert(&self, model: &mut OpenModel) -> Result<(), FormatError> {
         let Output { path, format } = &self.output;
         write::check(path, model.files.iter().chain(&self.anims)).map_err(FormatError::one)?;
-        let Parsed { value: clips, warnings } = open::clips_of(&self.anims, model)?;
+        let Parsed {
+            value: clips,
+            warnings,
+        } = open::clips_of(&self.anims, model)?;
         complain(&warnings);
         add_clips(&mut model.model.clips, clips);
         let file = path.to_string_lossy();
-        complain(&losses(&file, &model.model, model.manifest.as_ref(), *format));
+        complain(&losses(
+            &file,
+            &model.model,
+            model.manifest.as_ref(),
+            *format,
+        ));
 
         let folder = path.parent().unwrap_or(Path::new(""));
         let written = match format {
             WriteFormat::Glb => glb(&file, model)?,
-            WriteFormat::M3d => {
-                Written { main: m3d::write(&to_m3d(&model.model)).into_bytes(), beside: Vec::new(), embedded: 0 }
-            }
+            WriteFormat::M3d => Written {
+                main: m3d::write(&to_m3d(&model.model)).into_bytes(),
+                beside: Vec::new(),
+                embedded: 0,
+            },
             WriteFormat::Md5 => md5(model),
         };
         let mut beside = written.beside;
         let elsewhere = !write::is_same_file(or_here(folder), or_here(&model.folder));
         for (name, is_embedded) in model.texture_names() {
             if *format != WriteFormat::Glb && (is_embedded || elsewhere) {
-                beside.push((name.to_owned(), model.texture(name).map_err(FormatError::one)?.into_owned()));
+                beside.push((
+                    name.to_owned(),
+                    model.texture(name).map_err(FormatError::one)?.into_owned(),
+                ));
             }
         }
-        let beside = beside.into_iter().map(|(name, bytes)| NewFile { path: folder.join(name), bytes }).collect();
+        let beside = beside
+            .into_iter()
+            .map(|(name, bytes)| NewFile {
+                path: folder.join(name),
+                bytes,
+            })
+            .collect();
         let inputs: Vec<&PathBuf> = model.files.iter().chain(&self.anims).collect();
         // Everything is checked before anything is written.
         let beside = write::missing(beside, &inputs, self.force).map_err(FormatError::one)?;
@@ -152,17 +182,26 @@ impl Convert {
 
 /// The current folder has no name.
 pub fn or_here(folder: &Path) -> &Path {
-    if folder.as_os_str().is_empty() { Path::new(".") } else { folder }
+    if folder.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        folder
+    }
 }
 
 /// Adds clips from other files. One whose name is taken gets a number.
 fn add_clips(clips: &mut Vec<SkeletalClip>, more: Vec<Named>) {
-    let mut names: HashSet<String> = clips.iter().map(|clip| clip.timing.name.to_string()).collect();
+    let mut names: HashSet<String> = clips
+        .iter()
+        .map(|clip| clip.timing.name.to_string())
+        .collect();
     for Named { file, mut clip } in more {
         let name = clip.timing.name.to_string();
         let free = unique(&name, |name| names.insert(name.to_owned()));
         if free != name {
-            term::note(&format!("clip `{name}` of {file} becomes `{free}`: there is one of that name"));
+            term::note(&format!(
+                "clip `{name}` of {file} becomes `{free}`: there is one of that name"
+            ));
             clip.timing.name = free.into();
         }
         clips.push(clip);
@@ -190,8 +229,16 @@ fn glb(file: &str, model: &OpenModel) -> Result<Written, FormatError> {
     let materials = &model.model.materials;
     let texture = |material: &Material, map: TextureMap| {
         let flip_green = map == TextureMap::Normal && material.normal_map_green_down;
-        let at = materials.iter().position(|other| std::ptr::eq(other, material))?;
-        let found = model.textures.get(at)?.iter().find(|used| used.role == map.name())?.found.as_ref()?;
+        let at = materials
+            .iter()
+            .position(|other| std::ptr::eq(other, material))?;
+        let found = model
+            .textures
+            .get(at)?
+            .iter()
+            .find(|used| used.role == map.name())?
+            .found
+            .as_ref()?;
         progress.next(found);
         images.load(found, flip_green)
     };
@@ -199,7 +246,11 @@ fn glb(file: &str, model: &OpenModel) -> Result<Written, FormatError> {
     drop(progress);
     complain(&warnings);
     complain(&images.warnings);
-    Ok(Written { main: value, beside: Vec::new(), embedded: images.embedded })
+    Ok(Written {
+        main: value,
+        beside: Vec::new(),
+        embedded: images.embedded,
+    })
 }
 
 fn md5(model: &OpenModel) -> Written {
@@ -224,15 +275,26 @@ fn md5(model: &OpenModel) -> Written {
         let anim = md5::write_anim(&to_md5_anim(clip, &model.skeleton));
         beside.push((format!("{file}.md5anim"), anim.into_bytes()));
     }
-    Written { main, beside, embedded: 0 }
+    Written {
+        main,
+        beside,
+        embedded: 0,
+    }
 }
 
 /// Returns a name that every system accepts for a file.
 pub fn file_name(name: &str) -> String {
     let allowed = |c: char| c.is_alphanumeric() || " -_.@()".contains(c);
-    let clean: String = name.chars().map(|c| if allowed(c) { c } else { '_' }).collect();
+    let clean: String = name
+        .chars()
+        .map(|c| if allowed(c) { c } else { '_' })
+        .collect();
     let clean = clean.trim().trim_matches('.');
-    if clean.is_empty() { "clip".to_owned() } else { clean.to_owned() }
+    if clean.is_empty() {
+        "clip".to_owned()
+    } else {
+        clean.to_owned()
+    }
 }
 
 #[cfg(test)]
@@ -252,6 +314,9 @@ mod tests {
             assert_eq!(file_name(name), file);
         }
         let mut taken = HashSet::from(["walk".to_owned(), "walk.2".to_owned()]);
-        assert_eq!(unique("walk", |name| taken.insert(name.to_owned())), "walk.3");
+        assert_eq!(
+            unique("walk", |name| taken.insert(name.to_owned())),
+            "walk.3"
+        );
     }
 }

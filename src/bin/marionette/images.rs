@@ -15,7 +15,11 @@ pub struct Images<'a> {
 
 impl<'a> Images<'a> {
     pub fn of(model: &'a OpenModel) -> Self {
-        Self { model, warnings: Vec::new(), embedded: 0 }
+        Self {
+            model,
+            warnings: Vec::new(),
+            embedded: 0,
+        }
     }
 
     /// Returns a texture; `file` is relative to the model's folder. With `flip_green`, its green channel is inverted.
@@ -25,27 +29,37 @@ impl<'a> Images<'a> {
         let bytes = match self.model.texture(file) {
             Ok(bytes) => bytes,
             Err(Diagnostic { message, .. }) => {
-                self.warnings.push(warning(format!("the texture is left out: {message}")));
+                self.warnings
+                    .push(warning(format!("the texture is left out: {message}")));
                 return None;
             }
         };
-        let format = image::guess_format(&bytes).ok().or_else(|| ImageFormat::from_path(file).ok());
+        let format = image::guess_format(&bytes)
+            .ok()
+            .or_else(|| ImageFormat::from_path(file).ok());
         match format {
-            Some(ImageFormat::Png) if !flip_green => self.embedded(GlbTexture::Png(bytes.into_owned())),
-            Some(ImageFormat::Jpeg) if !flip_green => self.embedded(GlbTexture::Jpeg(bytes.into_owned())),
+            Some(ImageFormat::Png) if !flip_green => {
+                self.embedded(GlbTexture::Png(bytes.into_owned()))
+            }
+            Some(ImageFormat::Jpeg) if !flip_green => {
+                self.embedded(GlbTexture::Jpeg(bytes.into_owned()))
+            }
             Some(format @ (ImageFormat::Png | ImageFormat::Jpeg | ImageFormat::Tga)) => {
                 match to_png(&bytes, format, flip_green) {
                     Ok(png) => self.embedded(GlbTexture::Png(png)),
                     Err(error) => {
-                        self.warnings.push(warning(format!("the texture is left out: {error}")));
+                        self.warnings
+                            .push(warning(format!("the texture is left out: {error}")));
                         None
                     }
                 }
             }
             _ => {
                 let message = "the texture is linked, not embedded: glTF holds PNG and JPEG";
-                let hint = "convert it to PNG, or keep it beside the .glb for programs that read it";
-                self.warnings.push(warning(message.to_owned()).with_hint(hint));
+                let hint =
+                    "convert it to PNG, or keep it beside the .glb for programs that read it";
+                self.warnings
+                    .push(warning(message.to_owned()).with_hint(hint));
                 Some(GlbTexture::File(file.to_owned()))
             }
         }
@@ -70,7 +84,9 @@ fn to_png(bytes: &[u8], format: ImageFormat, flip_green: bool) -> image::ImageRe
             DynamicImage::ImageRgb8(pixels) => pixels.as_flat_samples_mut().samples,
             _ => &mut [],
         };
-        pixels.chunks_exact_mut(channels).for_each(|pixel| pixel[1] = 255 - pixel[1]);
+        pixels
+            .chunks_exact_mut(channels)
+            .for_each(|pixel| pixel[1] = 255 - pixel[1]);
     }
     let mut out = Cursor::new(Vec::new());
     image.write_to(&mut out, ImageFormat::Png)?;
@@ -89,7 +105,9 @@ mod tests {
         pixels.write_to(&mut targa, ImageFormat::Tga).unwrap();
         let back = |flip| {
             let png = to_png(targa.get_ref(), ImageFormat::Tga, flip).unwrap();
-            image::load_from_memory_with_format(&png, ImageFormat::Png).unwrap().into_rgb8()
+            image::load_from_memory_with_format(&png, ImageFormat::Png)
+                .unwrap()
+                .into_rgb8()
         };
         assert_eq!(back(false), pixels);
         let flipped = RgbImage::from_fn(3, 2, |x, y| Rgb([x as u8 * 10, 55 - y as u8, 7]));

@@ -18,7 +18,9 @@ use crate::{
 };
 use bevy_marionette::{
     format::{Diagnostic, FormatError, Parsed},
-    import::{ClipEntry, FileKind, Manifest, RetargetEntry, SceneExtras, open_clips_with, scene_extras},
+    import::{
+        ClipEntry, FileKind, Manifest, RetargetEntry, SceneExtras, open_clips_with, scene_extras,
+    },
     model::{BoundingBox, PlaybackMode, SkeletalClip},
 };
 use clap::Args;
@@ -83,20 +85,30 @@ impl Import {
     pub fn run(self) -> Outcome {
         let kind = FileKind::of_name(&self.model.to_string_lossy());
         if kind == Some(FileKind::Manifest) {
-            let error = Diagnostic::error(&self.model.to_string_lossy(), "this is a manifest already");
-            complain(&[error.with_hint("name the model and its clips; see `marionette convert` for other formats")]);
+            let error =
+                Diagnostic::error(&self.model.to_string_lossy(), "this is a manifest already");
+            complain(&[error.with_hint(
+                "name the model and its clips; see `marionette convert` for other formats",
+            )]);
             return Ok(false);
         }
         let opened = open::open_model(&self.model, &self.import);
         complain(&opened.diagnostics);
-        let Some(model) = opened.into_model() else { return Ok(false) };
+        let Some(model) = opened.into_model() else {
+            return Ok(false);
+        };
         let extras = match kind {
-            Some(FileKind::Gltf) => read::read(&self.model, &model.settings.limits).map(|source| scene_extras(&source)),
+            Some(FileKind::Gltf) => {
+                read::read(&self.model, &model.settings.limits).map(|source| scene_extras(&source))
+            }
             _ => Ok(SceneExtras::default()),
         };
         let character = extras.map_err(FormatError::one).and_then(|extras| {
-            let mut sources: Vec<(PathBuf, PathBuf)> =
-                model.files.iter().map(|path| placed(path, &model.folder)).collect();
+            let mut sources: Vec<(PathBuf, PathBuf)> = model
+                .files
+                .iter()
+                .map(|path| placed(path, &model.folder))
+                .collect();
             let drafts = self.draft(&model, extras.is_ours, &mut sources)?;
             let manifest = self.manifest(&model, &drafts, extras);
             let copied = self.write(&model, &sources, &manifest, &drafts)?;
@@ -127,10 +139,23 @@ impl Import {
         let model_stem = open::stem(&self.model);
         // File in the manifest, name within it, clip, and how it would be called.
         let mut found: Vec<(ClipEntry, SkeletalClip, Option<String>)> = Vec::new();
-        let own: Vec<&str> = model.model.clips.iter().map(|clip| &*clip.timing.name).collect();
+        let own: Vec<&str> = model
+            .model
+            .clips
+            .iter()
+            .map(|clip| &*clip.timing.name)
+            .collect();
         let alone = own.len() == 1;
-        for (clip, name) in model.model.clips.iter().zip(names::tidy_all(&own, &model_stem)) {
-            let entry = ClipEntry { clip: Some(clip.timing.name.to_string()), ..ClipEntry::default() };
+        for (clip, name) in model
+            .model
+            .clips
+            .iter()
+            .zip(names::tidy_all(&own, &model_stem))
+        {
+            let entry = ClipEntry {
+                clip: Some(clip.timing.name.to_string()),
+                ..ClipEntry::default()
+            };
             // A file's only clip may be called `mixamo.com`.
             let name = name.or_else(|| names::tidy(&model_stem, "").filter(|_| alone));
             found.push((entry, clip.clone(), name));
@@ -152,8 +177,14 @@ impl Import {
                 open::read_beside(Path::new(file), &settings.limits)
             });
             let retarget = retargeted.as_ref().map(|_| RetargetEntry::default());
-            let Parsed { value: clips, warnings } = match retargeted {
-                Some(value) => Parsed { value, warnings: Vec::new() },
+            let Parsed {
+                value: clips,
+                warnings,
+            } = match retargeted {
+                Some(value) => Parsed {
+                    value,
+                    warnings: Vec::new(),
+                },
                 None => bound.map_err(|mut error| {
                     let read = |file: &str| open::read_beside(Path::new(file), &settings.limits);
                     let file = base_name(path).unwrap_or_default();
@@ -169,7 +200,11 @@ impl Import {
             complain(&warnings);
             let alone = clips.len() == 1;
             let own = clips.iter().map(|clip| clip.timing.name.to_string());
-            let called: Vec<String> = if alone { vec![stem.clone()] } else { own.collect() };
+            let called: Vec<String> = if alone {
+                vec![stem.clone()]
+            } else {
+                own.collect()
+            };
             let called: Vec<&str> = called.iter().map(String::as_str).collect();
             let tidied = names::tidy_all(&called, &model_stem);
             for (clip, name) in clips.into_iter().zip(tidied) {
@@ -200,12 +235,20 @@ impl Import {
             }
             clip.timing.name = name.as_str().into();
             let verdict = match clip.timing.playback {
-                playback if is_decided && entry.file.is_none() => Verdict { playback, why: "says so itself".into() },
+                playback if is_decided && entry.file.is_none() => Verdict {
+                    playback,
+                    why: "says so itself".into(),
+                },
                 _ => loops::judge(&model.model, &clip),
             };
             // Loops are the default.
             entry.playback = (verdict.playback != clip.timing.playback).then_some(verdict.playback);
-            Draft { name, entry, clip, verdict }
+            Draft {
+                name,
+                entry,
+                clip,
+                verdict,
+            }
         };
         Ok(found.into_iter().map(draft).collect())
     }
@@ -214,23 +257,38 @@ impl Import {
         let file = base_name(&self.model).unwrap_or_default();
         let skeleton = &model.model.skeleton;
         let SceneExtras { masks, sockets, .. } = extras;
-        let textures = model.texture_names().into_iter().filter(|(_, is_embedded)| !is_embedded);
+        let textures = model
+            .texture_names()
+            .into_iter()
+            .filter(|(_, is_embedded)| !is_embedded);
         Manifest {
             textures: textures.map(|(name, _)| name.to_owned()).collect(),
             scale: model.settings.scale,
             hand: model.settings.hand,
             up: model.settings.up,
             flip_v: model.settings.flip_v,
-            clips: drafts.iter().map(|draft| (draft.name.clone(), draft.entry.clone())).collect(),
-            masks: if masks.is_empty() { body::masks(skeleton) } else { masks },
-            sockets: if sockets.is_empty() { body::sockets(skeleton) } else { sockets },
+            clips: drafts
+                .iter()
+                .map(|draft| (draft.name.clone(), draft.entry.clone()))
+                .collect(),
+            masks: if masks.is_empty() {
+                body::masks(skeleton)
+            } else {
+                masks
+            },
+            sockets: if sockets.is_empty() {
+                body::sockets(skeleton)
+            } else {
+                sockets
+            },
             ..Manifest::of_model(file)
         }
     }
 
     fn manifest_path(&self) -> PathBuf {
         let name = self.name.clone().unwrap_or_else(|| open::stem(&self.model));
-        self.output.join(format!("{}.character.ron", file_name(&name)))
+        self.output
+            .join(format!("{}.character.ron", file_name(&name)))
     }
 
     /// Writes the manifest and copies what it needs: `sources`, with their names in the directory, and textures. Returns the number of files copied.
@@ -245,24 +303,46 @@ impl Import {
         for (path, name) in sources {
             let to = self.output.join(name);
             let bytes = read::read(path, &model.settings.limits).map_err(FormatError::one)?;
-            if files.iter().any(|file| file.path == to && file.bytes != bytes) {
-                let error = Diagnostic::error(&path.to_string_lossy(), "another file has the same name");
-                return Err(FormatError::one(error.with_hint("rename one of them: they are copied to one directory")));
+            if files
+                .iter()
+                .any(|file| file.path == to && file.bytes != bytes)
+            {
+                let error =
+                    Diagnostic::error(&path.to_string_lossy(), "another file has the same name");
+                return Err(FormatError::one(
+                    error.with_hint("rename one of them: they are copied to one directory"),
+                ));
             }
             files.push(NewFile { path: to, bytes });
         }
-        for (name, _) in model.texture_names().into_iter().filter(|(_, is_embedded)| !is_embedded) {
+        for (name, _) in model
+            .texture_names()
+            .into_iter()
+            .filter(|(_, is_embedded)| !is_embedded)
+        {
             let bytes = model.texture(name).map_err(FormatError::one)?.into_owned();
-            files.push(NewFile { path: self.output.join(name), bytes });
+            files.push(NewFile {
+                path: self.output.join(name),
+                bytes,
+            });
         }
-        let notes = drafts.iter().map(|draft| (draft.name.as_str(), draft.verdict.why.as_str())).collect();
+        let notes = drafts
+            .iter()
+            .map(|draft| (draft.name.as_str(), draft.verdict.why.as_str()))
+            .collect();
         let text = text::of_manifest(manifest, &notes).into_bytes();
         let inputs: Vec<&PathBuf> = sources.iter().map(|(path, _)| path).collect();
         // Everything is checked before anything is written.
         let copies = write::missing(files, &inputs, self.force).map_err(FormatError::one)?;
-        let manifest = NewFile { path: self.manifest_path(), bytes: text };
-        let manifest = write::missing(vec![manifest], &inputs, self.force).map_err(FormatError::one)?;
-        write::create_all(&copies).and_then(|()| write::create_all(&manifest)).map_err(FormatError::one)?;
+        let manifest = NewFile {
+            path: self.manifest_path(),
+            bytes: text,
+        };
+        let manifest =
+            write::missing(vec![manifest], &inputs, self.force).map_err(FormatError::one)?;
+        write::create_all(&copies)
+            .and_then(|()| write::create_all(&manifest))
+            .map_err(FormatError::one)?;
         Ok(copies.len())
     }
 
@@ -277,15 +357,33 @@ impl Import {
     ) -> io::Result<()> {
         let path = self.manifest_path();
         writeln!(out, "{}", printable(&path.to_string_lossy()))?;
-        let points = model.model.parts.iter().flat_map(|part| part.positions.iter().copied());
+        let points = model
+            .model
+            .parts
+            .iter()
+            .flat_map(|part| part.positions.iter().copied());
         if let Some(bounds) = BoundingBox::enclosing(points) {
             let height = bounds.max.y - bounds.min.y;
             let odd = !(0.05..=20.0).contains(&height);
-            let hint =
-                if odd { "; the unit is a meter: use --scale 0.0254 for inches, 0.01 for centimeters" } else { "" };
-            writeln!(out, "  {} units tall at scale {}{hint}", length(height), manifest.scale)?;
+            let hint = if odd {
+                "; the unit is a meter: use --scale 0.0254 for inches, 0.01 for centimeters"
+            } else {
+                ""
+            };
+            writeln!(
+                out,
+                "  {} units tall at scale {}{hint}",
+                length(height),
+                manifest.scale
+            )?;
         }
-        for Draft { name, entry, clip, verdict } in drafts {
+        for Draft {
+            name,
+            entry,
+            clip,
+            verdict,
+        } in drafts
+        {
             let playback = match verdict.playback {
                 PlaybackMode::Loop => "loops",
                 PlaybackMode::Once => "plays once",
@@ -298,7 +396,11 @@ impl Import {
             };
             let [name, from] = [name, &from].map(|text| printable(text));
             let length = seconds(clip.timing.duration);
-            writeln!(out, "  clip `{name}` ({from}, {length}) {playback}: it {}", verdict.why)?;
+            writeln!(
+                out,
+                "  clip `{name}` ({from}, {length}) {playback}: it {}",
+                verdict.why
+            )?;
             if entry.retarget.is_some() {
                 writeln!(out, "  clip `{name}` is of another rig: retargeted")?;
             }
@@ -309,31 +411,60 @@ impl Import {
             } else {
                 String::new()
             };
-            writeln!(out, "  mask `{name}`: from {}{fades}", printable(&listed(&mask.roots)))?;
+            writeln!(
+                out,
+                "  mask `{name}`: from {}{fades}",
+                printable(&listed(&mask.roots))
+            )?;
         }
         for (name, socket) in &manifest.sockets {
             writeln!(out, "  socket `{name}`: on `{}`", printable(&socket.joint))?;
         }
         if manifest.masks.is_empty() {
-            writeln!(out, "  no masks: no joint is called an arm, a leg, a head or a tail")?;
+            writeln!(
+                out,
+                "  no masks: no joint is called an arm, a leg, a head or a tail"
+            )?;
         }
-        let textures = model.textures.iter().flatten().filter(|map| map.found.is_some()).count();
-        let at = if write::is_same_file(or_here(&self.output), or_here(&model.folder)) { "in place" } else { "copied" };
-        writeln!(out, "  {} {at}, {} used", counted(copied, "file"), counted(textures, "texture"))
+        let textures = model
+            .textures
+            .iter()
+            .flatten()
+            .filter(|map| map.found.is_some())
+            .count();
+        let at = if write::is_same_file(or_here(&self.output), or_here(&model.folder)) {
+            "in place"
+        } else {
+            "copied"
+        };
+        writeln!(
+            out,
+            "  {} {at}, {} used",
+            counted(copied, "file"),
+            counted(textures, "texture")
+        )
     }
 }
 
 /// A file that belongs to one in `folder`, with its name in the directory: the files of a .gltf keep their places.
 fn placed(path: &Path, folder: &Path) -> (PathBuf, PathBuf) {
     let name = path.strip_prefix(folder).map(Path::to_owned);
-    (path.to_owned(), name.unwrap_or_else(|_| base_name(path).unwrap_or_default().into()))
+    (
+        path.to_owned(),
+        name.unwrap_or_else(|_| base_name(path).unwrap_or_default().into()),
+    )
 }
 
 /// A path's last piece.
 fn base_name(path: &Path) -> Option<String> {
-    path.file_name().map(|name| name.to_string_lossy().into_owned())
+    path.file_name()
+        .map(|name| name.to_string_lossy().into_owned())
 }
 
 fn listed(names: &[String]) -> String {
-    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+    names
+        .iter()
+        .map(|name| format!("`{name}`"))
+        .collect::<Vec<_>>()
+        .join(", ")
 }

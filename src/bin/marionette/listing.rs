@@ -3,7 +3,10 @@
 use crate::{
     open::Opened,
     report::{AnimationReport, ClipReport, FileReport, JointReport, MaterialReport, ModelReport},
-    term::{BOLD, CYAN, DIM, GREEN, YELLOW, count, counted, decimal, diagnostic, length, printable, seconds, size},
+    term::{
+        BOLD, CYAN, DIM, GREEN, YELLOW, count, counted, decimal, diagnostic, length, printable,
+        seconds, size,
+    },
     textures::TextureUse,
 };
 use bevy_marionette::{
@@ -61,14 +64,26 @@ fn write_model(out: &mut impl Write, model: &ModelReport) -> io::Result<()> {
         counted(model.clips.len(), "clip"),
     ];
     writeln!(out, "  {}", totals.join(" · "))?;
-    let hand = if model.import.right_handed { "right-handed" } else { "left-handed" };
+    let hand = if model.import.right_handed {
+        "right-handed"
+    } else {
+        "left-handed"
+    };
     if let Some(bounds) = &model.bounds {
         let [x, y, z] = (bounds.max - bounds.min).to_array().map(length);
         let low = length(bounds.min.y);
-        writeln!(out, "  {x} wide × {y} tall × {z} deep, from y = {low} (Bevy's axes); read as {hand}")?;
+        writeln!(
+            out,
+            "  {x} wide × {y} tall × {z} deep, from y = {low} (Bevy's axes); read as {hand}"
+        )?;
     }
     if let Some(manifest) = &model.manifest {
-        writeln!(out, "  model {} at scale {}", printable(manifest.model), manifest.scale)?;
+        writeln!(
+            out,
+            "  model {} at scale {}",
+            printable(manifest.model),
+            manifest.scale
+        )?;
     }
     write_parts(out, model)?;
     if !model.materials.is_empty() {
@@ -84,7 +99,11 @@ fn write_model(out: &mut impl Write, model: &ModelReport) -> io::Result<()> {
             (true, vertices) => format!("control, {}", count(vertices)),
             (false, vertices) => some(vertices),
         };
-        let joints: Vec<_> = model.joints.iter().map(|joint| (joint.parent, joint.name, note(joint))).collect();
+        let joints: Vec<_> = model
+            .joints
+            .iter()
+            .map(|joint| (joint.parent, joint.name, note(joint)))
+            .collect();
         write_tree(out, &joints)?;
     }
     if !model.clips.is_empty() {
@@ -93,55 +112,98 @@ fn write_model(out: &mut impl Write, model: &ModelReport) -> io::Result<()> {
     }
     write_retargets(out, model)?;
     write_influences(out, model)?;
-    let Some(manifest) = &model.manifest else { return Ok(()) };
+    let Some(manifest) = &model.manifest else {
+        return Ok(());
+    };
     if !manifest.masks.is_empty() {
         heading(out, "Masks", "")?;
         for (name, mask) in manifest.masks {
-            let falloff = if mask.falloff > 0 { format!(", falloff {}", mask.falloff) } else { String::new() };
-            writeln!(out, "  {}: from {}{falloff}", printable(name), printable(&mask.roots.join(", ")))?;
+            let falloff = if mask.falloff > 0 {
+                format!(", falloff {}", mask.falloff)
+            } else {
+                String::new()
+            };
+            writeln!(
+                out,
+                "  {}: from {}{falloff}",
+                printable(name),
+                printable(&mask.roots.join(", "))
+            )?;
         }
     }
     if !manifest.sockets.is_empty() {
         heading(out, "Sockets", "")?;
         for (name, socket) in manifest.sockets {
-            writeln!(out, "  {}: on {}", printable(name), printable(&socket.joint))?;
+            writeln!(
+                out,
+                "  {}: on {}",
+                printable(name),
+                printable(&socket.joint)
+            )?;
         }
     }
     if !manifest.blend_spaces.is_empty() {
         heading(out, "Blend spaces", "")?;
         for (name, space) in manifest.blend_spaces {
             let clips: Vec<_> = space.points.iter().map(|(clip, _)| clip.as_str()).collect();
-            writeln!(out, "  {}: {}", printable(name), printable(&clips.join(", ")))?;
+            writeln!(
+                out,
+                "  {}: {}",
+                printable(name),
+                printable(&clips.join(", "))
+            )?;
         }
     }
     if !manifest.goals.is_empty() {
         heading(out, "Goals", "")?;
         for (name, goal) in manifest.goals {
             let joints: Vec<_> = goal.limb.joints().collect();
-            writeln!(out, "  {}: {}", printable(name), printable(&joints.join(" to ")))?;
+            writeln!(
+                out,
+                "  {}: {}",
+                printable(name),
+                printable(&joints.join(" to "))
+            )?;
         }
     }
     if let Some(look) = manifest.look_at {
         heading(out, "Looks", "")?;
         let joints: Vec<_> = look.joints.iter().map(|(name, _)| name.as_str()).collect();
         let LookAtEntry { yaw, pitch, .. } = look;
-        writeln!(out, "  with {}; up to {yaw}° aside, {pitch}° up and down", printable(&joints.join(", ")))?;
+        writeln!(
+            out,
+            "  with {}; up to {yaw}° aside, {pitch}° up and down",
+            printable(&joints.join(", "))
+        )?;
     }
     if let Some(feet) = manifest.feet {
         heading(out, "Feet", "")?;
         let tips: Vec<_> = feet.legs.iter().map(|leg| leg.tip.as_str()).collect();
-        writeln!(out, "  {} below {}", printable(&tips.join(", ")), printable(&feet.hips))?;
+        writeln!(
+            out,
+            "  {} below {}",
+            printable(&tips.join(", ")),
+            printable(&feet.hips)
+        )?;
     }
     if !manifest.springs.is_empty() {
         heading(out, "Springs", "")?;
         for spring in manifest.springs {
-            let SpringEntry { frequency, damping, colliders, .. } = spring;
+            let SpringEntry {
+                frequency,
+                damping,
+                colliders,
+                ..
+            } = spring;
             let outside = match &**colliders {
                 [] => String::new(),
                 of => format!(", outside of {}", printable(&of.join(", "))),
             };
             let joints = printable(&spring.joints.join(", ")).to_string();
-            writeln!(out, "  {joints}: {frequency} Hz, damping {damping}{outside}")?;
+            writeln!(
+                out,
+                "  {joints}: {frequency} Hz, damping {damping}{outside}"
+            )?;
         }
     }
     Ok(())
@@ -155,8 +217,16 @@ fn write_retargets(out: &mut impl Write, model: &ModelReport) -> io::Result<()> 
             false => format!("{own} ← {other}"),
         };
         let mapped: Vec<String> = retarget.mapped.iter().map(pair).collect();
-        writeln!(out, "  lengths times {}: {}", length(retarget.ratio), printable(&mapped.join(", ")))?;
-        for (what, names) in [("without a joint here", &retarget.lost), ("at rest", &retarget.at_rest)] {
+        writeln!(
+            out,
+            "  lengths times {}: {}",
+            length(retarget.ratio),
+            printable(&mapped.join(", "))
+        )?;
+        for (what, names) in [
+            ("without a joint here", &retarget.lost),
+            ("at rest", &retarget.at_rest),
+        ] {
             if !names.is_empty() {
                 writeln!(out, "  {what}: {}", printable(&names.join(", ")))?;
             }
@@ -175,8 +245,15 @@ fn write_parts(out: &mut impl Write, model: &ModelReport) -> io::Result<()> {
     }
     heading(out, "Parts", "")?;
     let rows = model.parts.iter().map(|part| {
-        let material = model.materials.get(part.material).map_or("", |report| &report.material.name);
-        let joints = if part.joints == 0 { "static".to_owned() } else { counted(part.joints, "joint") };
+        let material = model
+            .materials
+            .get(part.material)
+            .map_or("", |report| &report.material.name);
+        let joints = if part.joints == 0 {
+            "static".to_owned()
+        } else {
+            counted(part.joints, "joint")
+        };
         [
             printable(part.name),
             counted(part.vertices, "vertex"),
@@ -185,18 +262,42 @@ fn write_parts(out: &mut impl Write, model: &ModelReport) -> io::Result<()> {
             printable(material),
         ]
     });
-    write_table(out, &rows.collect::<Vec<_>>(), [false, true, true, true, false])
+    write_table(
+        out,
+        &rows.collect::<Vec<_>>(),
+        [false, true, true, true, false],
+    )
 }
 
-fn write_material(out: &mut impl Write, MaterialReport { material, textures }: &MaterialReport) -> io::Result<()> {
-    let mut traits: Vec<String> = material.type_name.iter().map(|name| format!("type {}", printable(name))).collect();
-    traits.extend([format!("roughness {}", decimal(material.roughness.into(), 2))]);
-    let [r, g, b, a] = material.base_color.map(|channel| decimal(channel.into(), 2));
+fn write_material(
+    out: &mut impl Write,
+    MaterialReport { material, textures }: &MaterialReport,
+) -> io::Result<()> {
+    let mut traits: Vec<String> = material
+        .type_name
+        .iter()
+        .map(|name| format!("type {}", printable(name)))
+        .collect();
+    traits.extend([format!(
+        "roughness {}",
+        decimal(material.roughness.into(), 2)
+    )]);
+    let [r, g, b, a] = material
+        .base_color
+        .map(|channel| decimal(channel.into(), 2));
     if material.base_color != [1.0; 4] {
-        let alpha = if a == "1" { String::new() } else { format!(" {a}") };
+        let alpha = if a == "1" {
+            String::new()
+        } else {
+            format!(" {a}")
+        };
         traits.push(format!("color {r} {g} {b}{alpha}"));
     }
-    traits.extend(material.alpha_cutoff.map(|cutoff| format!("cut out below alpha {}", decimal(cutoff.into(), 2))));
+    traits.extend(
+        material
+            .alpha_cutoff
+            .map(|cutoff| format!("cut out below alpha {}", decimal(cutoff.into(), 2))),
+    );
     let metallic = decimal(material.metallic.into(), 2);
     let [r, g, b] = material.emissive.map(|channel| decimal(channel.into(), 2));
     for (has, text) in [
@@ -208,20 +309,33 @@ fn write_material(out: &mut impl Write, MaterialReport { material, textures }: &
     ] {
         traits.extend(has.then_some(text));
     }
-    writeln!(out, "  {}  {DIM}{}{DIM:#}", printable(&material.name), traits.join(", "))?;
-    for TextureUse { role, written, found } in *textures {
+    writeln!(
+        out,
+        "  {}  {DIM}{}{DIM:#}",
+        printable(&material.name),
+        traits.join(", ")
+    )?;
+    for TextureUse {
+        role,
+        written,
+        found,
+    } in *textures
+    {
         let mark = |found: &str| format!("{GREEN}✓{GREEN:#} {}", printable(found));
         let text = match (written, found) {
             (Some(written), Some(found)) if written == found => mark(found),
             (Some(written), Some(found)) => format!("{} → {}", printable(written), mark(found)),
             (None, Some(found)) => format!("{} {DIM}(found by name){DIM:#}", mark(found)),
-            (Some(written), None) => format!("{} {YELLOW}✗ not found{YELLOW:#}", printable(written)),
+            (Some(written), None) => {
+                format!("{} {YELLOW}✗ not found{YELLOW:#}", printable(written))
+            }
             (None, None) => continue,
         };
         writeln!(
             out,
             "    {DIM}{:<9}{DIM:#}{text}",
-            role.replace("base_color", "color").replace("metallic_roughness", "roughness")
+            role.replace("base_color", "color")
+                .replace("metallic_roughness", "roughness")
         )?;
     }
     Ok(())
@@ -240,14 +354,28 @@ fn write_clips(out: &mut impl Write, clips: &[ClipReport], joints: usize) -> io:
         }
         if let Some(motion) = &clip.root_motion {
             let turns = motion.turns.abs() >= 0.1;
-            let turns = if turns { format!(", turning {}°", decimal(motion.turns, 1)) } else { String::new() };
-            rest.push(format!("travels at {}/s{turns}", decimal(motion.ground_speed, 3)));
+            let turns = if turns {
+                format!(", turning {}°", decimal(motion.turns, 1))
+            } else {
+                String::new()
+            };
+            rest.push(format!(
+                "travels at {}/s{turns}",
+                decimal(motion.ground_speed, 3)
+            ));
         }
         if clip.joints < joints {
-            rest.push(format!("animates {} of {}", count(clip.joints), counted(joints, "joint")));
+            rest.push(format!(
+                "animates {} of {}",
+                count(clip.joints),
+                counted(joints, "joint")
+            ));
         }
         if let Some(quantized) = &clip.quantized {
-            rest.push(format!("quantized {:.1} : 1, error up to {:.2e}", quantized.ratio, quantized.error));
+            rest.push(format!(
+                "quantized {:.1} : 1, error up to {:.2e}",
+                quantized.ratio, quantized.error
+            ));
         }
         rest.extend(clip.file.map(|file| format!("from {}", printable(file))));
         [
@@ -259,13 +387,28 @@ fn write_clips(out: &mut impl Write, clips: &[ClipReport], joints: usize) -> io:
             rest.join(", "),
         ]
     });
-    write_table(out, &rows.collect::<Vec<_>>(), [false, true, true, false, true, false])?;
-    for (clip, key) in clips.iter().flat_map(|clip| clip.callbacks.iter().map(move |key| (clip, key))) {
-        let data = if key.data == "()" { String::new() } else { format!(" {}", printable(&key.data)) };
+    write_table(
+        out,
+        &rows.collect::<Vec<_>>(),
+        [false, true, true, false, true, false],
+    )?;
+    for (clip, key) in clips
+        .iter()
+        .flat_map(|clip| clip.callbacks.iter().map(move |key| (clip, key)))
+    {
+        let data = if key.data == "()" {
+            String::new()
+        } else {
+            format!(" {}", printable(&key.data))
+        };
         let clip = printable(clip.name);
         let place = match key.until {
             None => format!("callback in {clip} at {}:", seconds(key.time)),
-            Some(until) => format!("range in {clip} from {} to {}:", seconds(key.time), seconds(until)),
+            Some(until) => format!(
+                "range in {clip} from {} to {}:",
+                seconds(key.time),
+                seconds(until)
+            ),
         };
         writeln!(out, "    {DIM}{place}{DIM:#} {}{data}", printable(key.name))?;
     }
@@ -282,52 +425,110 @@ fn write_influences(out: &mut impl Write, model: &ModelReport) -> io::Result<()>
     const WIDEST: usize = 32;
     let most = import.influences.iter().copied().max().unwrap_or(1);
     let width = count(most).len();
-    for (label, number) in ["0", "1", "2", "3", "4", "more"].into_iter().zip(import.influences) {
+    for (label, number) in ["0", "1", "2", "3", "4", "more"]
+        .into_iter()
+        .zip(import.influences)
+    {
         if number > 0 {
             let bar = "█".repeat((number * WIDEST).div_ceil(most));
             let share = decimal(number as f64 * 100.0 / total as f64, 1);
-            writeln!(out, "  {label:<4} {:>width$} {CYAN}{bar}{CYAN:#} {DIM}{share}%{DIM:#}", count(number))?;
+            writeln!(
+                out,
+                "  {label:<4} {:>width$} {CYAN}{bar}{CYAN:#} {DIM}{share}%{DIM:#}",
+                count(number)
+            )?;
         }
     }
     if import.influences[5] > 0 {
-        let (combined, error) = (counted(import.combined_joints, "combined joint"), percent(import.skin_error));
-        writeln!(out, "  {combined} for those with more than four, with an error of {error}")?;
+        let (combined, error) = (
+            counted(import.combined_joints, "combined joint"),
+            percent(import.skin_error),
+        );
+        writeln!(
+            out,
+            "  {combined} for those with more than four, with an error of {error}"
+        )?;
     }
     let share = percent(import.bind_residual_relative);
-    writeln!(out, "  bind residual {} ({share} of the model's size)", length(import.bind_residual))
+    writeln!(
+        out,
+        "  bind residual {} ({share} of the model's size)",
+        length(import.bind_residual)
+    )
 }
 
 /// Formats a share as a percentage; a small one does not look like none.
 fn percent(share: f32) -> String {
     let percent = f64::from(share) * 100.0;
-    if percent > 0.0 && percent < 0.0001 { "under 0.0001%".to_owned() } else { format!("{}%", decimal(percent, 4)) }
+    if percent > 0.0 && percent < 0.0001 {
+        "under 0.0001%".to_owned()
+    } else {
+        format!("{}%", decimal(percent, 4))
+    }
 }
 
 fn write_animation(out: &mut impl Write, animation: &AnimationReport) -> io::Result<()> {
     let joints = counted(animation.joints.len(), "joint");
-    let moving = animation.joints.iter().filter(|joint| joint.animated > 0).count();
-    let (length, frames) = (seconds(animation.seconds), counted(animation.frames, "frame"));
+    let moving = animation
+        .joints
+        .iter()
+        .filter(|joint| joint.animated > 0)
+        .count();
+    let (length, frames) = (
+        seconds(animation.seconds),
+        counted(animation.frames, "frame"),
+    );
     let rate = decimal(animation.frames_per_second.into(), 2);
-    writeln!(out, "  {length} · {frames} at {rate}/s · {joints}, {} animated", count(moving))?;
-    if let (Some(model), Some(shared), Some(clip)) = (animation.bound_to, animation.joints_shared, &animation.clip) {
+    writeln!(
+        out,
+        "  {length} · {frames} at {rate}/s · {joints}, {} animated",
+        count(moving)
+    )?;
+    if let (Some(model), Some(shared), Some(clip)) =
+        (animation.bound_to, animation.joints_shared, &animation.clip)
+    {
         let (clip, bytes) = (printable(clip.name), size(clip.bytes as u64));
         let (model, shared) = (printable(model), count(shared));
-        return writeln!(out, "  clip {clip} of {model}, which has {shared} of its {joints}; {bytes}");
+        return writeln!(
+            out,
+            "  clip {clip} of {model}, which has {shared} of its {joints}; {bytes}"
+        );
     }
     heading(out, "Joints", " (animated channels)")?;
-    let joints: Vec<_> =
-        animation.joints.iter().map(|joint| (joint.parent, joint.name, some(joint.animated as usize))).collect();
+    let joints: Vec<_> = animation
+        .joints
+        .iter()
+        .map(|joint| (joint.parent, joint.name, some(joint.animated as usize)))
+        .collect();
     write_tree(out, &joints)
 }
 
 /// Writes rows of cells in aligned columns. `right` selects the columns that are aligned right.
-fn write_table<const N: usize>(out: &mut impl Write, rows: &[[String; N]], right: [bool; N]) -> io::Result<()> {
-    let widest = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+fn write_table<const N: usize>(
+    out: &mut impl Write,
+    rows: &[[String; N]],
+    right: [bool; N],
+) -> io::Result<()> {
+    let widest = |column: usize| {
+        rows.iter()
+            .map(|row| row[column].chars().count())
+            .max()
+            .unwrap_or(0)
+    };
     let widths: [usize; N] = std::array::from_fn(widest);
     for row in rows {
         let mut line = String::new();
-        for ((cell, width), right) in row.iter().zip(widths).zip(right).filter(|((_, width), _)| *width > 0) {
-            line += &if right { format!("  {cell:>width$} ") } else { format!("  {cell:<width$} ") };
+        for ((cell, width), right) in row
+            .iter()
+            .zip(widths)
+            .zip(right)
+            .filter(|((_, width), _)| *width > 0)
+        {
+            line += &if right {
+                format!("  {cell:>width$} ")
+            } else {
+                format!("  {cell:<width$} ")
+            };
         }
         writeln!(out, "{}", line.trim_end())?;
     }
@@ -339,7 +540,11 @@ const DEEPEST: usize = 40;
 
 /// Formats a number in the tree.
 fn some(number: usize) -> String {
-    if number == 0 { "–".to_owned() } else { count(number) }
+    if number == 0 {
+        "–".to_owned()
+    } else {
+        count(number)
+    }
 }
 
 /// Draws a tree of joints, each with its parent, name and a note. Joints in a ring, which no root
@@ -363,7 +568,11 @@ fn write_tree(out: &mut impl Write, joints: &[(Option<usize>, &str, String)]) ->
                 continue;
             }
             rails.truncate(depth.saturating_sub(1));
-            let mut lines: String = rails.iter().take(DEEPEST).map(|&rail| if rail { "│  " } else { "   " }).collect();
+            let mut lines: String = rails
+                .iter()
+                .take(DEEPEST)
+                .map(|&rail| if rail { "│  " } else { "   " })
+                .collect();
             if depth > 0 {
                 lines += if last { "└─ " } else { "├─ " };
                 rails.push(!last);
@@ -372,9 +581,19 @@ fn write_tree(out: &mut impl Write, joints: &[(Option<usize>, &str, String)]) ->
                 lines += &format!("… depth {depth}: ");
             }
             let (_, name, note) = &joints[joint];
-            writeln!(out, "  {DIM}{lines}{DIM:#}{} {DIM}({note}){DIM:#}", printable(name))?;
+            writeln!(
+                out,
+                "  {DIM}{lines}{DIM:#}{} {DIM}({note}){DIM:#}",
+                printable(name)
+            )?;
             let below = &children[joint];
-            stack.extend(below.iter().enumerate().rev().map(|(at, &child)| (child, depth + 1, at + 1 == below.len())));
+            stack.extend(
+                below
+                    .iter()
+                    .enumerate()
+                    .rev()
+                    .map(|(at, &child)| (child, depth + 1, at + 1 == below.len())),
+            );
         }
     }
     Ok(())
@@ -391,7 +610,10 @@ mod tests {
     }
 
     fn tree(parents: &[Option<usize>]) -> String {
-        let joints: Vec<_> = parents.iter().map(|parent| (*parent, "j", some(7))).collect();
+        let joints: Vec<_> = parents
+            .iter()
+            .map(|parent| (*parent, "j", some(7)))
+            .collect();
         text(|out| write_tree(out, &joints))
     }
 
@@ -407,13 +629,18 @@ mod tests {
         ]
         .map(|(parent, name, number)| (parent, name, some(number)));
         let drawn = text(|out| write_tree(out, &joints));
-        assert_eq!(drawn, "  0 (1)\n  ├─ 1 (–)\n  │  └─ 2 (5)\n  └─ 3 (5)\n     └─ 4 (5)\n  5 (5)\n");
+        assert_eq!(
+            drawn,
+            "  0 (1)\n  ├─ 1 (–)\n  │  └─ 2 (5)\n  └─ 3 (5)\n     └─ 4 (5)\n  5 (5)\n"
+        );
     }
 
     #[test]
     fn every_joint_is_drawn_once_even_in_circles_and_long_chains() {
         assert_eq!(tree(&[Some(1), Some(0), Some(9)]).lines().count(), 3);
-        let chain: Vec<Option<usize>> = (0..20_000_usize).map(|joint| joint.checked_sub(1)).collect();
+        let chain: Vec<Option<usize>> = (0..20_000_usize)
+            .map(|joint| joint.checked_sub(1))
+            .collect();
         let drawn = tree(&chain);
         assert_eq!(drawn.lines().count(), 20_000);
         assert!(drawn.len() < 8 << 20, "{}", drawn.len());
@@ -422,6 +649,9 @@ mod tests {
     #[test]
     fn tables_align() {
         let rows = [["a", "10", ""], ["long", "5", ""]].map(|row| row.map(str::to_owned));
-        assert_eq!(text(|out| write_table(out, &rows, [false, true, false])), "  a      10\n  long    5\n");
+        assert_eq!(
+            text(|out| write_table(out, &rows, [false, true, false])),
+            "  a      10\n  long    5\n"
+        );
     }
 }

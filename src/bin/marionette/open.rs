@@ -12,8 +12,8 @@ use bevy_marionette::{
         md5::{self, Md5Anim},
     },
     import::{
-        self, EmbeddedImage, FileKind, ImportReport, ImportSettings, Imported, Limits, Manifest, clip_from_md5,
-        open_manifest,
+        self, EmbeddedImage, FileKind, ImportReport, ImportSettings, Imported, Limits, Manifest,
+        clip_from_md5, open_manifest,
     },
     model::{Model, SkeletalClip, Skeleton},
 };
@@ -69,8 +69,14 @@ impl OpenModel {
     /// Returns the names of the textures that were found, relative to the model's folder or those of images in the
     /// model's own file, with whether they are in that file.
     pub fn texture_names(&self) -> Vec<(&str, bool)> {
-        let found = self.textures.iter().flatten().filter_map(|map| map.found.as_deref());
-        let mut names: Vec<_> = found.map(|name| (name, self.images.iter().any(|image| image.name == name))).collect();
+        let found = self
+            .textures
+            .iter()
+            .flatten()
+            .filter_map(|map| map.found.as_deref());
+        let mut names: Vec<_> = found
+            .map(|name| (name, self.images.iter().any(|image| image.name == name)))
+            .collect();
         names.sort_unstable();
         names.dedup();
         names
@@ -126,7 +132,9 @@ impl Rig {
 impl Opened {
     /// Returns `true` if a diagnostic is an error.
     pub fn failed(&self) -> bool {
-        self.diagnostics.iter().any(|d| d.severity == Severity::Error)
+        self.diagnostics
+            .iter()
+            .any(|d| d.severity == Severity::Error)
     }
 
     /// Returns the model, if the file holds one.
@@ -147,8 +155,14 @@ impl Opened {
 
     /// Returns the model's rig, if the file holds a model.
     pub fn rig(&self) -> Option<Rig> {
-        let OpenModel { model, settings, .. } = self.model()?;
-        Some(Rig { name: self.name.clone(), skeleton: model.skeleton.clone(), settings: *settings })
+        let OpenModel {
+            model, settings, ..
+        } = self.model()?;
+        Some(Rig {
+            name: self.name.clone(),
+            skeleton: model.skeleton.clone(),
+            settings: *settings,
+        })
     }
 }
 
@@ -183,7 +197,11 @@ pub fn open_model(path: &Path, args: &ImportArgs) -> Opened {
             read_beside(&located(file), &limits)
         });
         // Diagnostics name files as the manifest does; users want paths that they can open.
-        let named: HashSet<&str> = manifest.clip_files().into_iter().chain([&*manifest.model]).collect();
+        let named: HashSet<&str> = manifest
+            .clip_files()
+            .into_iter()
+            .chain([&*manifest.model])
+            .collect();
         let relocate = |diagnostics: &mut [Diagnostic]| {
             for diagnostic in diagnostics {
                 let file = &*diagnostic.file;
@@ -197,15 +215,27 @@ pub fn open_model(path: &Path, args: &ImportArgs) -> Opened {
             error
         })?;
         relocate(&mut imported.warnings);
-        Ok(finish(&located(&manifest.model), imported, Some(manifest), settings, files))
+        Ok(finish(
+            &located(&manifest.model),
+            imported,
+            Some(manifest),
+            settings,
+            files,
+        ))
     })
 }
 
 /// Reads a file that another one names.
 pub fn read_beside(path: &Path, limits: &Limits) -> Result<Cow<'static, [u8]>, String> {
-    read::read(path, limits).map(Cow::Owned).map_err(|Diagnostic { message, hint, .. }| {
-        if hint.is_empty() { message } else { format!("{message} ({hint})") }
-    })
+    read::read(path, limits)
+        .map(Cow::Owned)
+        .map_err(|Diagnostic { message, hint, .. }| {
+            if hint.is_empty() {
+                message
+            } else {
+                format!("{message} ({hint})")
+            }
+        })
 }
 
 /// Opens an animation and fits it to the rig with which it shares the most joints.
@@ -215,29 +245,48 @@ pub fn open_animation(path: &Path, rigs: &[&Rig], insist: bool, limits: &Limits)
     open(path, limits, |name, _, source| {
         let parsed = md5::parse_anim(name, source)?;
         let (anim, mut warnings) = (parsed.value, parsed.warnings);
-        let joints: HashSet<&str> = anim.joints.iter().map(|joint| joint.name.as_str()).collect();
+        let joints: HashSet<&str> = anim
+            .joints
+            .iter()
+            .map(|joint| joint.name.as_str())
+            .collect();
         // `max_by_key` returns the last of several equals, so the first comes last.
-        let fits = rigs.iter().enumerate().rev().map(|(at, rig)| (rig.shared(&joints), rig.is_beside(path), at));
+        let fits = rigs
+            .iter()
+            .enumerate()
+            .rev()
+            .map(|(at, rig)| (rig.shared(&joints), rig.is_beside(path), at));
         let best = fits.max_by_key(|&(shared, beside, _)| (shared, beside));
         let bound = match best.filter(|&(shared, ..)| shared > 0 || (insist && rigs.len() == 1)) {
             Some((shared, _, rig)) => {
-                let Rig { skeleton, settings, .. } = rigs[rig];
+                let Rig {
+                    skeleton, settings, ..
+                } = rigs[rig];
                 let clip = clip_from_md5(name, &stem(path), &anim, skeleton, settings)?;
                 limits.check_clip(name, &clip.value)?;
                 warnings.extend(clip.warnings);
-                Some(BoundClip { rig, clip: clip.value, shared })
+                Some(BoundClip {
+                    rig,
+                    clip: clip.value,
+                    shared,
+                })
             }
             None => None,
         };
-        Ok(Parsed { value: Content::Animation(Box::new(OpenAnimation { anim, bound })), warnings })
+        Ok(Parsed {
+            value: Content::Animation(Box::new(OpenAnimation { anim, bound })),
+            warnings,
+        })
     })
 }
 
 /// Opens the files of a command line, models before animations. Results are in the order of the paths;
 /// [`BoundClip::rig`] is an index into the second list.
 pub fn open_all(paths: &[PathBuf], args: &ImportArgs) -> (Vec<Opened>, Vec<Rig>) {
-    let mut opened: Vec<Option<Opened>> =
-        paths.iter().map(|path| (!is_animation(path)).then(|| open_model(path, args))).collect();
+    let mut opened: Vec<Option<Opened>> = paths
+        .iter()
+        .map(|path| (!is_animation(path)).then(|| open_model(path, args)))
+        .collect();
     let rigs: Vec<Rig> = opened.iter().flatten().filter_map(Opened::rig).collect();
     let all: Vec<&Rig> = rigs.iter().collect();
     for (slot, path) in opened.iter_mut().zip(paths) {
@@ -266,18 +315,27 @@ pub fn clips_of(paths: &[PathBuf], model: &OpenModel) -> Result<Parsed<Vec<Named
         let file = path.to_string_lossy().into_owned();
         let source = read::read(path, &model.settings.limits).map_err(FormatError::one)?;
         let (skeleton, settings) = (&model.model.skeleton, &model.settings);
-        let found = import::open_clips_with(&file, &stem(path), &source, skeleton, settings, |file| {
-            read_beside(Path::new(file), &settings.limits)
-        })?;
+        let found =
+            import::open_clips_with(&file, &stem(path), &source, skeleton, settings, |file| {
+                read_beside(Path::new(file), &settings.limits)
+            })?;
         warnings.extend(found.warnings);
-        clips.extend(found.value.into_iter().map(|clip| Named { file: file.clone(), clip }));
+        clips.extend(found.value.into_iter().map(|clip| Named {
+            file: file.clone(),
+            clip,
+        }));
     }
-    Ok(Parsed { value: clips, warnings })
+    Ok(Parsed {
+        value: clips,
+        warnings,
+    })
 }
 
 /// Returns the name of a file's clip: `walk` for `path/walk.md5anim`.
 pub fn stem(path: &Path) -> String {
-    path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default()
+    path.file_stem()
+        .map(|stem| stem.to_string_lossy().into_owned())
+        .unwrap_or_default()
 }
 
 fn open(
@@ -290,17 +348,30 @@ fn open(
     let mut bytes = 0;
     let content = || {
         bytes = read::check(path, limits).map_err(FormatError::one)?;
-        let kind = kind.ok_or_else(|| {
-            let error = Diagnostic::error(&name, "unknown kind of file");
-            FormatError::one(error.with_hint("names end in .glb, .gltf, .m3d, .md5mesh, .md5anim or .character.ron"))
-        })?;
-        parse(&name, kind, &read::read(path, limits).map_err(FormatError::one)?)
+        let kind =
+            kind.ok_or_else(|| {
+                let error = Diagnostic::error(&name, "unknown kind of file");
+                FormatError::one(error.with_hint(
+                    "names end in .glb, .gltf, .m3d, .md5mesh, .md5anim or .character.ron",
+                ))
+            })?;
+        parse(
+            &name,
+            kind,
+            &read::read(path, limits).map_err(FormatError::one)?,
+        )
     };
     let (content, diagnostics) = match content() {
         Ok(Parsed { value, warnings }) => (Some(value), warnings),
         Err(error) => (None, error.diagnostics),
     };
-    Opened { name, kind, bytes, content, diagnostics }
+    Opened {
+        name,
+        kind,
+        bytes,
+        content,
+        diagnostics,
+    }
 }
 
 /// Adds the textures of an imported model, whose file is at `path`.
@@ -311,12 +382,32 @@ fn finish(
     settings: ImportSettings,
     files: Vec<PathBuf>,
 ) -> Parsed<Content> {
-    let Imported { model, mut warnings, report, images, .. } = imported;
+    let Imported {
+        model,
+        mut warnings,
+        report,
+        images,
+        ..
+    } = imported;
     let folder = path.parent().unwrap_or(Path::new("")).to_owned();
     let embedded: Vec<&str> = images.iter().map(|image| &*image.name).collect();
-    let listed = manifest.as_ref().map_or(&[][..], |manifest| &manifest.textures);
+    let listed = manifest
+        .as_ref()
+        .map_or(&[][..], |manifest| &manifest.textures);
     let textures = textures::resolve(&model.materials, &folder, listed, &embedded);
     warnings.extend(textures::missing(&path.to_string_lossy(), &textures));
-    let model = OpenModel { model, report, textures, images, manifest, settings, files, folder };
-    Parsed { value: Content::Model(Box::new(model)), warnings }
+    let model = OpenModel {
+        model,
+        report,
+        textures,
+        images,
+        manifest,
+        settings,
+        files,
+        folder,
+    };
+    Parsed {
+        value: Content::Model(Box::new(model)),
+        warnings,
+    }
 }

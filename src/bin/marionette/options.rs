@@ -74,12 +74,18 @@ impl ImportArgs {
 }
 
 fn positive(text: &str) -> Result<f32, String> {
-    let factor = text.parse::<f32>().ok().filter(|factor| factor.is_finite() && *factor > 0.0);
+    let factor = text
+        .parse::<f32>()
+        .ok()
+        .filter(|factor| factor.is_finite() && *factor > 0.0);
     factor.ok_or_else(|| "expected a number greater than 0".to_owned())
 }
 
 fn share(text: &str) -> Result<f32, String> {
-    let share = text.parse::<f32>().ok().filter(|share| share.is_finite() && *share >= 0.0);
+    let share = text
+        .parse::<f32>()
+        .ok()
+        .filter(|share| share.is_finite() && *share >= 0.0);
     share.ok_or_else(|| "expected a number of 0 or more".to_owned())
 }
 
@@ -100,9 +106,19 @@ fn up() -> impl TypedValueParser<Value = UpAxis> {
 }
 
 fn limit(text: &str) -> Result<(&'static str, u64), String> {
-    let (name, most) = text.split_once('=').ok_or("expected NAME=MAX, such as joints=256")?;
+    let (name, most) = text
+        .split_once('=')
+        .ok_or("expected NAME=MAX, such as joints=256")?;
     let known = Limits::NAMES.into_iter().find(|known| *known == name);
-    let known = known.ok_or_else(|| format!("unknown limit; expected one of {}", Limits::NAMES.join(", ")))?;
-    let most = most.parse().ok().filter(|&most| Limits::default().set(known, most));
+    let known = known.ok_or_else(|| {
+        format!(
+            "unknown limit; expected one of {}",
+            Limits::NAMES.join(", ")
+        )
+    })?;
+    let most = most
+        .parse()
+        .ok()
+        .filter(|&most| Limits::default().set(known, most));
     Ok((known, most.ok_or("expected a whole number in range")?))
 }

@@ -65,14 +65,19 @@ enum Output {
 }
 
 fn finite(text: &str) -> Result<f64, String> {
-    text.parse::<f64>().ok().filter(|time| time.is_finite()).ok_or_else(|| "expected a number of seconds".to_owned())
+    text.parse::<f64>()
+        .ok()
+        .filter(|time| time.is_finite())
+        .ok_or_else(|| "expected a number of seconds".to_owned())
 }
 
 fn output(text: &str) -> Result<Output, String> {
     match text {
         "-" => Ok(Output::Stdout),
         // A typo must not cost a model.
-        name if FileKind::of_name(name).is_some() => Err("expected the name of an OBJ file".to_owned()),
+        name if FileKind::of_name(name).is_some() => {
+            Err("expected the name of an OBJ file".to_owned())
+        }
         name => Ok(Output::File(name.into())),
     }
 }
@@ -81,7 +86,9 @@ impl Pose {
     pub fn run(self) -> Outcome {
         let opened = open::open_model(&self.model, &self.import);
         complain(&opened.diagnostics);
-        let Some(model) = opened.model() else { return Ok(false) };
+        let Some(model) = opened.model() else {
+            return Ok(false);
+        };
         let clip = match self.choose(&opened, model) {
             Ok(Parsed { value, warnings }) => {
                 complain(&warnings);
@@ -107,8 +114,9 @@ impl Pose {
             }
             Output::File(path) => {
                 let inputs = model.files.iter().chain(&self.anims);
-                let written = write::check(path, inputs)
-                    .and_then(|()| write::create(path, |out| posed.write(out, &model.model, &title)));
+                let written = write::check(path, inputs).and_then(|()| {
+                    write::create(path, |out| posed.write(out, &model.model, &title))
+                });
                 if let Err(error) = written {
                     complain(&[error]);
                     return Ok(false);
@@ -118,35 +126,71 @@ impl Pose {
         };
         term::note(&title);
         if posed.unused() > 0 {
-            term::note(&format!("  {} in no part, written as 0 0 0", counted(posed.unused(), "vertex")));
+            term::note(&format!(
+                "  {} in no part, written as 0 0 0",
+                counted(posed.unused(), "vertex")
+            ));
         }
         term::note(&format!("  {} → {target}", counted(posed.len(), "vertex")));
         Ok(true)
     }
 
     /// Chooses the clip. Also returns the warnings of the files it was looked for in.
-    fn choose(&self, opened: &Opened, model: &OpenModel) -> Result<Parsed<Option<Named>>, FormatError> {
-        let Parsed { value: mut clips, mut warnings } = open::clips_of(&self.anims, model)?;
+    fn choose(
+        &self,
+        opened: &Opened,
+        model: &OpenModel,
+    ) -> Result<Parsed<Option<Named>>, FormatError> {
+        let Parsed {
+            value: mut clips,
+            mut warnings,
+        } = open::clips_of(&self.anims, model)?;
         if self.bind {
-            return Ok(Parsed { value: None, warnings });
+            return Ok(Parsed {
+                value: None,
+                warnings,
+            });
         }
-        clips.extend(model.model.clips.iter().map(|clip| Named { file: opened.name.clone(), clip: clip.clone() }));
-        let names: Vec<String> = clips.iter().map(|named| format!("`{}`", named.clip.timing.name)).collect();
+        clips.extend(model.model.clips.iter().map(|clip| Named {
+            file: opened.name.clone(),
+            clip: clip.clone(),
+        }));
+        let names: Vec<String> = clips
+            .iter()
+            .map(|named| format!("`{}`", named.clip.timing.name))
+            .collect();
         let names = names.join(", ");
         let Some(wanted) = &self.clip else {
             if let [first, _, ..] = &clips[..] {
-                term::note(&format!("using clip `{}`; choose another with --clip: {names}", first.clip.timing.name));
+                term::note(&format!(
+                    "using clip `{}`; choose another with --clip: {names}",
+                    first.clip.timing.name
+                ));
             }
-            return Ok(Parsed { value: clips.into_iter().next(), warnings });
+            return Ok(Parsed {
+                value: clips.into_iter().next(),
+                warnings,
+            });
         };
-        match clips.into_iter().find(|named| *named.clip.timing.name == **wanted) {
-            Some(named) => Ok(Parsed { value: Some(named), warnings }),
+        match clips
+            .into_iter()
+            .find(|named| *named.clip.timing.name == **wanted)
+        {
+            Some(named) => Ok(Parsed {
+                value: Some(named),
+                warnings,
+            }),
             None => {
                 let error = Diagnostic::error(&opened.name, format!("no such clip: `{wanted}`"));
-                let hint =
-                    if names.is_empty() { "there are no clips".to_owned() } else { format!("available: {names}") };
+                let hint = if names.is_empty() {
+                    "there are no clips".to_owned()
+                } else {
+                    format!("available: {names}")
+                };
                 warnings.push(error.with_hint(hint));
-                Err(FormatError { diagnostics: warnings })
+                Err(FormatError {
+                    diagnostics: warnings,
+                })
             }
         }
     }
@@ -154,16 +198,47 @@ impl Pose {
     /// Returns the layers that make the pose, and a description of it.
     fn layers<'a>(&self, opened: &Opened, clip: Option<&'a Named>) -> (String, Vec<ClipLayer<'a>>) {
         let Some(Named { file, clip }) = clip else {
-            let why = if self.bind { "" } else { " (there are no clips)" };
+            let why = if self.bind {
+                ""
+            } else {
+                " (there are no clips)"
+            };
             return (format!("bind pose{why}"), Vec::new());
         };
         let (time, length) = (self.time.unwrap_or(0.0), clip.timing.duration);
         // At its very end, a loop is shown in its last frame, though it has started over by then.
-        let at = if (0.0..=length).contains(&time) { time } else { clip.timing.periodic(time) };
-        let from = if *file == opened.name { String::new() } else { format!(" of {file}") };
-        let asked = if at == time { String::new() } else { format!(" (for {})", seconds(time)) };
-        let what = format!("clip `{}`{from} at {} of {}{asked}", clip.timing.name, seconds(at), seconds(length));
-        let mode = if clip.additive { BlendMode::Additive } else { BlendMode::Blend };
-        (what, vec![ClipLayer { mode, ..ClipLayer::new(clip, at) }])
+        let at = if (0.0..=length).contains(&time) {
+            time
+        } else {
+            clip.timing.periodic(time)
+        };
+        let from = if *file == opened.name {
+            String::new()
+        } else {
+            format!(" of {file}")
+        };
+        let asked = if at == time {
+            String::new()
+        } else {
+            format!(" (for {})", seconds(time))
+        };
+        let what = format!(
+            "clip `{}`{from} at {} of {}{asked}",
+            clip.timing.name,
+            seconds(at),
+            seconds(length)
+        );
+        let mode = if clip.additive {
+            BlendMode::Additive
+        } else {
+            BlendMode::Blend
+        };
+        (
+            what,
+            vec![ClipLayer {
+                mode,
+                ..ClipLayer::new(clip, at)
+            }],
+        )
     }
 }

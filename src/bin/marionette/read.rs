@@ -18,7 +18,9 @@ pub fn read(path: &Path, limits: &Limits) -> Result<Vec<u8>, Diagnostic> {
     check(path, limits)?;
     let mut source = Vec::new();
     let file = File::open(path).map_err(|error| unreadable(path, &error))?;
-    let read = file.take(limits.file_bytes.saturating_add(1)).read_to_end(&mut source);
+    let read = file
+        .take(limits.file_bytes.saturating_add(1))
+        .read_to_end(&mut source);
     read.map_err(|error| unreadable(path, &error))?;
     check_size(path, source.len() as u64, limits)?;
     Ok(source)
@@ -32,7 +34,8 @@ pub fn check(path: &Path, limits: &Limits) -> Result<u64, Diagnostic> {
     }
     // Devices have no end, and opening a pipe waits for its other side.
     if !metadata.is_file() {
-        return Err(error(path, "not a regular file".to_owned()).with_hint("devices, pipes and sockets are not read"));
+        return Err(error(path, "not a regular file".to_owned())
+            .with_hint("devices, pipes and sockets are not read"));
     }
     check_size(path, metadata.len(), limits)?;
     Ok(metadata.len())
@@ -49,7 +52,9 @@ pub fn reason(error: &io::Error) -> String {
 }
 
 fn check_size(path: &Path, bytes: u64, limits: &Limits) -> Result<(), Diagnostic> {
-    limits.check_size(&path.to_string_lossy(), bytes).map_err(|mut error| error.diagnostics.remove(0))
+    limits
+        .check_size(&path.to_string_lossy(), bytes)
+        .map_err(|mut error| error.diagnostics.remove(0))
 }
 
 fn error(path: &Path, message: String) -> Diagnostic {
@@ -79,12 +84,22 @@ fn nearest(path: &Path) -> Option<String> {
     if COMPARED.fetch_add(1, Ordering::Relaxed) >= MOST_COMPARED {
         return None;
     }
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty())
+        .unwrap_or(Path::new("."));
     let lower = |name: &std::ffi::OsStr| name.to_string_lossy().to_lowercase();
     let (name, stem) = (lower(path.file_name()?), lower(path.file_stem()?));
-    let files = fs::read_dir(folder).ok()?.flatten().map(|entry| PathBuf::from(entry.file_name()));
-    let likeness =
-        |file: &PathBuf| (lower(file.as_os_str()) == name, file.file_stem().map(lower).as_ref() == Some(&stem));
+    let files = fs::read_dir(folder)
+        .ok()?
+        .flatten()
+        .map(|entry| PathBuf::from(entry.file_name()));
+    let likeness = |file: &PathBuf| {
+        (
+            lower(file.as_os_str()) == name,
+            file.file_stem().map(lower).as_ref() == Some(&stem),
+        )
+    };
     let similar = |file: &PathBuf| likeness(file) != (false, false);
     let known = |file: &PathBuf| FileKind::of_name(&file.to_string_lossy()).is_some();
     // Of equals the first by name: a system lists files in any order.

@@ -65,14 +65,23 @@ impl Replay {
         let frames = &recording.frames;
         let mut out = term::out();
         let range = frames.range();
-        let times = [range.start, range.end.saturating_sub(1)].map(|frame| frames.time(frame).unwrap_or_default());
+        let times = [range.start, range.end.saturating_sub(1)]
+            .map(|frame| frames.time(frame).unwrap_or_default());
         let characters = counted(recording.characters.len(), "character");
         let all = counted((range.end - range.start) as usize, "frame");
-        writeln!(out, "{characters}, {all} from {:.3} s to {:.3} s", times[0], times[1])?;
+        writeln!(
+            out,
+            "{characters}, {all} from {:.3} s to {:.3} s",
+            times[0], times[1]
+        )?;
         let mut same = true;
         for checked in recording.check() {
             let name = &checked.character.name;
-            if self.character.as_ref().is_none_or(|wanted| name.contains(&**wanted)) {
+            if self
+                .character
+                .as_ref()
+                .is_none_or(|wanted| name.contains(&**wanted))
+            {
                 same &= checked.difference.is_none();
                 self.print(&mut out, &checked, frames)?;
             }
@@ -81,17 +90,35 @@ impl Replay {
         Ok(same)
     }
 
-    fn print(&self, out: &mut impl Write, checked: &CheckedCharacter, frames: &Frames) -> io::Result<()> {
+    fn print(
+        &self,
+        out: &mut impl Write,
+        checked: &CheckedCharacter,
+        frames: &Frames,
+    ) -> io::Result<()> {
         let name = printable(&checked.character.name);
-        let asset =
-            checked.character.asset.as_deref().map(|path| format!(" ({})", printable(path))).unwrap_or_default();
+        let asset = checked
+            .character
+            .asset
+            .as_deref()
+            .map(|path| format!(" ({})", printable(path)))
+            .unwrap_or_default();
         let events = counted(checked.events.len(), "event");
         writeln!(out, "\n{BOLD}{name}{BOLD:#}{asset}: {events}")?;
-        let at = |frame: u64| format!("{:>10.3} s  frame {frame}", frames.time(frame).unwrap_or_default());
+        let at = |frame: u64| {
+            format!(
+                "{:>10.3} s  frame {frame}",
+                frames.time(frame).unwrap_or_default()
+            )
+        };
         if !self.quiet {
             for (frame, event) in &checked.events {
                 let words = words(event, checked.clips);
-                if self.event.as_ref().is_none_or(|wanted| words.contains(&**wanted)) {
+                if self
+                    .event
+                    .as_ref()
+                    .is_none_or(|wanted| words.contains(&**wanted))
+                {
                     writeln!(out, "  {}  {}", at(*frame), printable(&words))?;
                 }
             }
@@ -105,12 +132,23 @@ impl Replay {
                     "  {RED}not compared{RED:#} from {} on: it takes more than {most} advances of",
                     at(*frame)
                 )?;
-                writeln!(out, "    controllers; record fewer characters or a shorter time")
+                writeln!(
+                    out,
+                    "    controllers; record fewer characters or a shorter time"
+                )
             }
             Some(Difference::State { frame }) => {
-                writeln!(out, "  {RED}differs{RED:#} at {}: the controller is in another state", at(*frame))
+                writeln!(
+                    out,
+                    "  {RED}differs{RED:#} at {}: the controller is in another state",
+                    at(*frame)
+                )
             }
-            Some(Difference::Event { frame, recorded, replayed }) => {
+            Some(Difference::Event {
+                frame,
+                recorded,
+                replayed,
+            }) => {
                 let words = |event: &Option<Box<PlaybackEvent>>| match event {
                     None => "nothing".into(),
                     Some(event) => printable(&words(event, checked.clips)),
@@ -125,9 +163,20 @@ impl Replay {
 
 /// An event on a line.
 fn words(event: &PlaybackEvent, clips: &ClipTable) -> String {
-    let PlaybackEvent::Callback(FiredCallback { name, kind, clip, clip_time, weight, .. }) = event else {
+    let PlaybackEvent::Callback(FiredCallback {
+        name,
+        kind,
+        clip,
+        clip_time,
+        weight,
+        ..
+    }) = event
+    else {
         return event.describe(clips);
     };
     let clip = clips.timing(*clip).map_or("?", |timing| &timing.name);
-    format!("{} ({clip} at {clip_time:.3} s, weight {weight:.2})", kind.describe(name))
+    format!(
+        "{} ({clip} at {clip_time:.3} s, weight {weight:.2})",
+        kind.describe(name)
+    )
 }

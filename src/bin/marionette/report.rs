@@ -9,8 +9,8 @@ use crate::{
 use bevy_marionette::{
     format::{Diagnostic, Severity},
     import::{
-        BlendSpaceEntry, ColliderEntry, FeetEntry, FileKind, GoalEntry, ImportReport, LookAtEntry, MaskEntry,
-        SocketEntry, SpringEntry,
+        BlendSpaceEntry, ColliderEntry, FeetEntry, FileKind, GoalEntry, ImportReport, LookAtEntry,
+        MaskEntry, SocketEntry, SpringEntry,
     },
     model::{BoundingBox, Material, Model, PlaybackMode, SkeletalClip},
 };
@@ -232,8 +232,24 @@ pub fn diagnostic(d: &Diagnostic) -> DiagnosticReport<'_> {
         Severity::Warning => "warning",
         Severity::Error => "error",
     };
-    let Diagnostic { file, line, column, message, context, hint, .. } = d;
-    DiagnosticReport { severity, file, line: *line, column: *column, message, context, hint }
+    let Diagnostic {
+        file,
+        line,
+        column,
+        message,
+        context,
+        hint,
+        ..
+    } = d;
+    DiagnosticReport {
+        severity,
+        file,
+        line: *line,
+        column: *column,
+        message,
+        context,
+        hint,
+    }
 }
 
 fn bound_clips(files: &[Opened], rig: usize) -> impl Iterator<Item = ClipReport<'_>> {
@@ -246,7 +262,10 @@ fn bound_clips(files: &[Opened], rig: usize) -> impl Iterator<Item = ClipReport<
     })
 }
 
-fn model_report<'a>(open: &'a OpenModel, bound: impl Iterator<Item = ClipReport<'a>>) -> ModelReport<'a> {
+fn model_report<'a>(
+    open: &'a OpenModel,
+    bound: impl Iterator<Item = ClipReport<'a>>,
+) -> ModelReport<'a> {
     let model = &open.model;
     let parts = model.parts.iter().map(|part| PartReport {
         name: &part.name,
@@ -259,11 +278,23 @@ fn model_report<'a>(open: &'a OpenModel, bound: impl Iterator<Item = ClipReport<
     let materials = model.materials.iter().zip(&open.textures);
     ModelReport {
         import: &open.report,
-        bounds: BoundingBox::enclosing(model.parts.iter().flat_map(|part| part.positions.iter().copied())),
+        bounds: BoundingBox::enclosing(
+            model
+                .parts
+                .iter()
+                .flat_map(|part| part.positions.iter().copied()),
+        ),
         parts: parts.collect(),
         joints: joints(model),
-        clips: model.clips.iter().map(|own| clip(own, None)).chain(bound).collect(),
-        materials: materials.map(|(material, textures)| MaterialReport { material, textures }).collect(),
+        clips: model
+            .clips
+            .iter()
+            .map(|own| clip(own, None))
+            .chain(bound)
+            .collect(),
+        materials: materials
+            .map(|(material, textures)| MaterialReport { material, textures })
+            .collect(),
         manifest: open.manifest.as_ref().map(|manifest| ManifestReport {
             model: &manifest.model,
             scale: manifest.scale,
@@ -291,11 +322,19 @@ fn joints(model: &Model) -> Vec<JointReport<'_>> {
             }
         }
     }
-    let parents = skeleton.parents().iter().map(|parent| parent.map(usize::from));
+    let parents = skeleton
+        .parents()
+        .iter()
+        .map(|parent| parent.map(usize::from));
     let joints = skeleton.joints().zip(parents).zip(influenced);
     let report = |((joint, parent), vertices)| {
         let (name, control) = (&**skeleton.name(joint), skeleton.is_control(joint));
-        JointReport { name, parent, vertices, control }
+        JointReport {
+            name,
+            parent,
+            vertices,
+            control,
+        }
     };
     joints.map(report).collect()
 }
@@ -319,7 +358,9 @@ fn clip<'a>(clip: &'a SkeletalClip, file: Option<&'a str>) -> ClipReport<'a> {
             PlaybackMode::PingPong => "ping_pong",
         },
         additive: clip.additive,
-        joints: (0..clip.joints().len()).filter(|&joint| clip.animates(joint)).count(),
+        joints: (0..clip.joints().len())
+            .filter(|&joint| clip.animates(joint))
+            .count(),
         bytes: clip.bytes(),
         root_motion: clip.root_path().map(|path| RootMotionReport {
             moves: path.total().translation.to_array(),
@@ -348,7 +389,10 @@ fn animation_report<'a>(open: &'a OpenAnimation, rigs: &'a [Rig]) -> AnimationRe
         // As in the importer, the clip ends at the last frame.
         seconds: frames.saturating_sub(1) as f64 / f64::from(anim.frame_rate.abs()),
         joints: joints.collect(),
-        bound_to: bound.as_ref().and_then(|bound| rigs.get(bound.rig)).map(|rig| rig.name.as_str()),
+        bound_to: bound
+            .as_ref()
+            .and_then(|bound| rigs.get(bound.rig))
+            .map(|rig| rig.name.as_str()),
         joints_shared: bound.as_ref().map(|bound| bound.shared),
         clip: bound.as_ref().map(|bound| clip(&bound.clip, None)),
     }

@@ -21,18 +21,33 @@ pub struct TextureUse {
 
 /// Returns the textures of each material: files in `folder` or where their names lead from there, or those of them that a
 /// manifest lists, or images that the model's file contains.
-pub fn resolve(materials: &[Material], folder: &Path, listed: &[String], embedded: &[&str]) -> Vec<Vec<TextureUse>> {
+pub fn resolve(
+    materials: &[Material],
+    folder: &Path,
+    listed: &[String],
+    embedded: &[&str],
+) -> Vec<Vec<TextureUse>> {
     let files = match listed {
         [] => files_of(materials, folder),
-        _ => listed.iter().filter(|file| folder.join(file).is_file()).cloned().collect(),
+        _ => listed
+            .iter()
+            .filter(|file| folder.join(file).is_file())
+            .cloned()
+            .collect(),
     };
     let files = TextureFiles::new(embedded.iter().map(|&name| name.to_owned()).chain(files));
-    materials.iter().map(|material| maps(material, &files)).collect()
+    materials
+        .iter()
+        .map(|material| maps(material, &files))
+        .collect()
 }
 
 /// Returns a warning that lists the textures that were not found, except specular maps, which are not drawn.
 pub fn missing(file: &str, textures: &[Vec<TextureUse>]) -> Option<Diagnostic> {
-    let missing = textures.iter().flatten().filter(|map| map.found.is_none() && map.role != "specular");
+    let missing = textures
+        .iter()
+        .flatten()
+        .filter(|map| map.found.is_none() && map.role != "specular");
     missing_textures(file, missing.filter_map(|map| map.written.as_deref()))
 }
 
@@ -42,9 +57,18 @@ fn maps(material: &Material, files: &TextureFiles) -> Vec<TextureUse> {
         .into_iter()
         .map(|map| {
             // Names such as `<default>` stand for no file.
-            let written = map.of(material).filter(|name| !texture_candidates(name, map).is_empty());
-            let (written, found) = (written.map(str::to_owned), found.get(map).map(str::to_owned));
-            TextureUse { role: map.name(), written, found }
+            let written = map
+                .of(material)
+                .filter(|name| !texture_candidates(name, map).is_empty());
+            let (written, found) = (
+                written.map(str::to_owned),
+                found.get(map).map(str::to_owned),
+            );
+            TextureUse {
+                role: map.name(),
+                written,
+                found,
+            }
         })
         .filter(|map| map.written.is_some() || map.found.is_some())
         .collect()
@@ -55,7 +79,12 @@ fn files_of(materials: &[Material], folder: &Path) -> Vec<String> {
     // A model in a home folder must not list the whole disk.
     const MOST: usize = 4096;
     let list = |folder: &Path| {
-        let mut entries: Vec<_> = fs::read_dir(folder).into_iter().flatten().flatten().take(MOST).collect();
+        let mut entries: Vec<_> = fs::read_dir(folder)
+            .into_iter()
+            .flatten()
+            .flatten()
+            .take(MOST)
+            .collect();
         // The system lists files in any order.
         entries.sort_by_key(fs::DirEntry::file_name);
         entries.into_iter().map(|entry| {
@@ -63,11 +92,18 @@ fn files_of(materials: &[Material], folder: &Path) -> Vec<String> {
             (entry.file_name().to_string_lossy().into_owned(), is_folder)
         })
     };
-    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let folder = if folder.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        folder
+    };
     let (below, files): (Vec<_>, Vec<_>) = list(folder).partition(|(_, is_folder)| *is_folder);
     let mut files: Vec<String> = files.into_iter().map(|(name, _)| name).collect();
     // Folders that are named come first: there may be no end of others.
-    for within in texture_folders(materials).into_iter().chain(below.into_iter().map(|(name, _)| name)) {
+    for within in texture_folders(materials)
+        .into_iter()
+        .chain(below.into_iter().map(|(name, _)| name))
+    {
         let inside = list(&folder.join(&within)).filter(|(_, is_folder)| !is_folder);
         files.extend(inside.map(|(name, _)| format!("{within}/{name}")));
         if files.len() >= MOST {
@@ -82,7 +118,10 @@ mod tests {
     use super::*;
 
     fn material(map: &str) -> Material {
-        Material { base_color_map: Some(map.into()), ..Material::default() }
+        Material {
+            base_color_map: Some(map.into()),
+            ..Material::default()
+        }
     }
 
     #[test]
@@ -90,7 +129,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir(folder.path().join("textures")).unwrap();
         fs::create_dir_all(folder.path().join("models/a/b")).unwrap();
-        for file in ["models/Skin.PNG", "textures/cloth.tga", "models/a/b/deep.png"] {
+        for file in [
+            "models/Skin.PNG",
+            "textures/cloth.tga",
+            "models/a/b/deep.png",
+        ] {
             fs::write(folder.path().join(file), b"").unwrap();
         }
         let models = folder.path().join("models");
@@ -106,7 +149,17 @@ mod tests {
         let found = resolve(&materials, &models, &[], &[]);
         let found: Vec<_> = found.iter().map(|maps| maps[0].found.as_deref()).collect();
         let skin = Some("Skin.PNG");
-        assert_eq!(found, [Some("../textures/cloth.tga"), Some("a/b/deep.png"), skin, skin, skin, None]);
+        assert_eq!(
+            found,
+            [
+                Some("../textures/cloth.tga"),
+                Some("a/b/deep.png"),
+                skin,
+                skin,
+                skin,
+                None
+            ]
+        );
     }
 
     #[test]
@@ -124,8 +177,20 @@ mod tests {
             material("hat.png"),
         ];
         let textures = resolve(&materials, folder.path(), &[], &["hat.png"]);
-        let found: Vec<_> = textures.iter().map(|maps| maps[0].found.as_deref()).collect();
-        assert_eq!(found, [Some("Skin.PNG"), Some("textures/cloth.tga"), None, None, Some("hat.png")]);
+        let found: Vec<_> = textures
+            .iter()
+            .map(|maps| maps[0].found.as_deref())
+            .collect();
+        assert_eq!(
+            found,
+            [
+                Some("Skin.PNG"),
+                Some("textures/cloth.tga"),
+                None,
+                None,
+                Some("hat.png")
+            ]
+        );
         let warning = missing("a.m3d", &textures).unwrap();
         assert_eq!(warning.message.matches("`hair.dds`").count(), 1);
         assert_eq!(missing("a.m3d", &textures[..2]), None);

@@ -72,7 +72,10 @@ struct FileSummary<'a> {
 
 impl Finding {
     fn count(&self, severity: Severity) -> usize {
-        self.diagnostics.iter().filter(|d| d.severity == severity).count()
+        self.diagnostics
+            .iter()
+            .filter(|d| d.severity == severity)
+            .count()
     }
 }
 
@@ -90,7 +93,14 @@ impl Validate {
                 ok: finding.count(Severity::Error) == 0,
                 diagnostics: finding.diagnostics.iter().map(report::diagnostic).collect(),
             });
-            serde_json::to_writer_pretty(&mut out, &Summary { files: files.collect(), errors, warnings })?;
+            serde_json::to_writer_pretty(
+                &mut out,
+                &Summary {
+                    files: files.collect(),
+                    errors,
+                    warnings,
+                },
+            )?;
             writeln!(out)?;
         } else {
             write_text(&mut out, &findings, errors, warnings)?;
@@ -112,7 +122,10 @@ fn listed(paths: &[PathBuf]) -> (Vec<Listed>, Vec<Finding>) {
     let (mut files, mut lost) = (Vec::new(), Vec::new());
     for path in paths {
         if !path.is_dir() {
-            files.push(Listed { path: path.clone(), named: true });
+            files.push(Listed {
+                path: path.clone(),
+                named: true,
+            });
             continue;
         }
         let before = files.len();
@@ -122,9 +135,14 @@ fn listed(paths: &[PathBuf]) -> (Vec<Listed>, Vec<Finding>) {
         });
         if files.len() == before {
             let name = path.to_string_lossy().into_owned();
-            let warning =
-                Diagnostic::warning(&name, "no .glb, .gltf, .m3d, .md5mesh, .md5anim or .character.ron files found");
-            lost.push(Finding { name, diagnostics: vec![warning] });
+            let warning = Diagnostic::warning(
+                &name,
+                "no .glb, .gltf, .m3d, .md5mesh, .md5anim or .character.ron files found",
+            );
+            lost.push(Finding {
+                name,
+                diagnostics: vec![warning],
+            });
         }
     }
     (files, lost)
@@ -133,7 +151,10 @@ fn listed(paths: &[PathBuf]) -> (Vec<Listed>, Vec<Finding>) {
 fn unreadable(folder: &Path, error: &io::Error) -> Finding {
     let name = folder.to_string_lossy().into_owned();
     let message = format!("cannot be listed: {}", read::reason(error));
-    Finding { diagnostics: vec![Diagnostic::error(&name, message)], name }
+    Finding {
+        diagnostics: vec![Diagnostic::error(&name, message)],
+        name,
+    }
 }
 
 /// Finds every file below `folder` with a known name, in order of path. Links to directories are not followed.
@@ -149,8 +170,9 @@ fn walk(folder: &Path, found: &mut impl FnMut(Result<PathBuf, (PathBuf, io::Erro
             }
         };
         entries.sort_by_key(fs::DirEntry::file_name);
-        let (below, files): (Vec<_>, Vec<_>) =
-            entries.iter().partition(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+        let (below, files): (Vec<_>, Vec<_>) = entries
+            .iter()
+            .partition(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
         // They are taken from the back, so the first comes last.
         folders.extend(below.iter().rev().map(|entry| entry.path()));
         for path in files.iter().map(|entry| entry.path()) {
@@ -165,23 +187,47 @@ fn walk(folder: &Path, found: &mut impl FnMut(Result<PathBuf, (PathBuf, io::Erro
 fn examine(files: &[Listed], import: &ImportArgs) -> Vec<Finding> {
     let mut findings: Vec<Option<Finding>> = files.iter().map(|_| None).collect();
     let mut rigs: Vec<Rig> = Vec::new();
-    for (slot, file) in findings.iter_mut().zip(files).filter(|(_, file)| !is_animation(&file.path)) {
+    for (slot, file) in findings
+        .iter_mut()
+        .zip(files)
+        .filter(|(_, file)| !is_animation(&file.path))
+    {
         let opened = open_model(&file.path, import);
         rigs.extend(opened.rig());
         *slot = Some(finding(opened));
     }
-    for (slot, file) in findings.iter_mut().zip(files).filter(|(_, file)| is_animation(&file.path)) {
-        let beside: Vec<&Rig> = rigs.iter().filter(|rig| file.named || rig.is_beside(&file.path)).collect();
-        *slot = Some(finding(open_animation(&file.path, &beside, file.named, &import.limits())));
+    for (slot, file) in findings
+        .iter_mut()
+        .zip(files)
+        .filter(|(_, file)| is_animation(&file.path))
+    {
+        let beside: Vec<&Rig> = rigs
+            .iter()
+            .filter(|rig| file.named || rig.is_beside(&file.path))
+            .collect();
+        *slot = Some(finding(open_animation(
+            &file.path,
+            &beside,
+            file.named,
+            &import.limits(),
+        )));
     }
     findings.into_iter().flatten().collect()
 }
 
 fn finding(opened: Opened) -> Finding {
-    Finding { name: opened.name, diagnostics: opened.diagnostics }
+    Finding {
+        name: opened.name,
+        diagnostics: opened.diagnostics,
+    }
 }
 
-fn write_text(out: &mut impl Write, findings: &[Finding], errors: usize, warnings: usize) -> io::Result<()> {
+fn write_text(
+    out: &mut impl Write,
+    findings: &[Finding],
+    errors: usize,
+    warnings: usize,
+) -> io::Result<()> {
     for Finding { name, diagnostics } in findings {
         if diagnostics.is_empty() {
             writeln!(out, "{}: {GREEN}ok{GREEN:#}", printable(name))?;
@@ -190,18 +236,36 @@ fn write_text(out: &mut impl Write, findings: &[Finding], errors: usize, warning
             writeln!(out, "{}", term::diagnostic(diagnostic))?;
         }
     }
-    let failed = findings.iter().filter(|f| f.count(Severity::Error) > 0).count();
+    let failed = findings
+        .iter()
+        .filter(|f| f.count(Severity::Error) > 0)
+        .count();
     let clean = findings.iter().filter(|f| f.diagnostics.is_empty()).count();
     let mut groups = vec![(clean, format!("{GREEN}{} ok{GREEN:#}", count(clean)))];
     let warned = findings.len() - failed - clean;
     groups.push((warned, format!("{} usable with warnings", count(warned))));
     groups.push((failed, format!("{} unusable", count(failed))));
     let mut totals = vec![(errors, format!("{RED}{}{RED:#}", counted(errors, "error")))];
-    totals.push((warnings, format!("{YELLOW}{}{YELLOW:#}", counted(warnings, "warning"))));
+    totals.push((
+        warnings,
+        format!("{YELLOW}{}{YELLOW:#}", counted(warnings, "warning")),
+    ));
     let [groups, totals] = [groups, totals].map(|list| {
-        let list: Vec<String> = list.into_iter().filter(|(number, _)| *number > 0).map(|(_, text)| text).collect();
+        let list: Vec<String> = list
+            .into_iter()
+            .filter(|(number, _)| *number > 0)
+            .map(|(_, text)| text)
+            .collect();
         list.join(", ")
     });
-    let totals = if totals.is_empty() { totals } else { format!(" ({totals})") };
-    writeln!(out, "\n{}: {groups}{totals}", counted(findings.len(), "file"))
+    let totals = if totals.is_empty() {
+        totals
+    } else {
+        format!(" ({totals})")
+    };
+    writeln!(
+        out,
+        "\n{}: {groups}{totals}",
+        counted(findings.len(), "file")
+    )
 }

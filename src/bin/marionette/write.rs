@@ -9,9 +9,15 @@ use std::{
 };
 
 /// Returns an error if `path` is one of `inputs`, whatever links lead there.
-pub fn check<'a>(path: &Path, mut inputs: impl Iterator<Item = &'a PathBuf>) -> Result<(), Diagnostic> {
+pub fn check<'a>(
+    path: &Path,
+    mut inputs: impl Iterator<Item = &'a PathBuf>,
+) -> Result<(), Diagnostic> {
     match inputs.find(|input| is_same_file(path, input)) {
-        Some(input) => Err(error(path, format!("would overwrite the input `{}`", input.display()))),
+        Some(input) => Err(error(
+            path,
+            format!("would overwrite the input `{}`", input.display()),
+        )),
         None => Ok(()),
     }
 }
@@ -28,7 +34,11 @@ pub struct NewFile {
 ///
 /// # Errors
 /// A file that is one of `inputs` or, without `force`, that exists with other contents.
-pub fn missing(files: Vec<NewFile>, inputs: &[&PathBuf], force: bool) -> Result<Vec<NewFile>, Diagnostic> {
+pub fn missing(
+    files: Vec<NewFile>,
+    inputs: &[&PathBuf],
+    force: bool,
+) -> Result<Vec<NewFile>, Diagnostic> {
     let mut missing = Vec::new();
     for file in files {
         if has_contents(&file.path, &file.bytes) {
@@ -61,7 +71,10 @@ pub fn create_all(files: &[NewFile]) -> Result<(), Diagnostic> {
 }
 
 /// Creates or overwrites a file.
-pub fn create(path: &Path, content: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) -> Result<(), Diagnostic> {
+pub fn create(
+    path: &Path,
+    content: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+) -> Result<(), Diagnostic> {
     let write = || {
         let mut out = BufWriter::with_capacity(1 << 16, File::create(path)?);
         content(&mut out)?;

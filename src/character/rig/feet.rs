@@ -103,7 +103,10 @@ impl GroundProbe {
 
     /// The ground that was found under the feet, each with the index of its leg.
     pub fn hits(&self) -> impl Iterator<Item = (usize, &GroundHit)> {
-        self.hits.iter().enumerate().flat_map(|(leg, hits)| hits.iter().flatten().map(move |hit| (leg, hit)))
+        self.hits
+            .iter()
+            .enumerate()
+            .flat_map(|(leg, hits)| hits.iter().flatten().map(move |hit| (leg, hit)))
     }
 
     fn clear(&mut self) {
@@ -166,15 +169,32 @@ pub(in crate::character) fn place_rays(
 }
 
 /// What all playing clips together do with a foot: each by its weight at the foot.
-fn plan(controller: &AnimationController, character: &Character, feet: &Feet, leg: usize) -> FootPlan {
-    let Some([.., tip]) = feet.joints(leg) else { return FootPlan::default() };
+fn plan(
+    controller: &AnimationController,
+    character: &Character,
+    feet: &Feet,
+    leg: usize,
+) -> FootPlan {
+    let Some([.., tip]) = feet.joints(leg) else {
+        return FootPlan::default();
+    };
     let (mut planted, mut sum, mut heaviest) = (0.0, 0.0, 0.0);
     let mut landing = None;
     for layer in controller.layers(character) {
-        let is_additive =
-            layer.blend == BlendMode::Additive || character.clips.get(layer.clip).is_some_and(|clip| clip.additive);
-        let Some(plants) = character.plants.get(layer.clip).filter(|_| !is_additive) else { continue };
-        let reach = layer.mask.map_or(1.0, |mask| character.masks.get(mask).map_or(0.0, |m| m.get(usize::from(tip))));
+        let is_additive = layer.blend == BlendMode::Additive
+            || character
+                .clips
+                .get(layer.clip)
+                .is_some_and(|clip| clip.additive);
+        let Some(plants) = character.plants.get(layer.clip).filter(|_| !is_additive) else {
+            continue;
+        };
+        let reach = layer.mask.map_or(1.0, |mask| {
+            character
+                .masks
+                .get(mask)
+                .map_or(0.0, |m| m.get(usize::from(tip)))
+        });
         let weight = layer.weight * reach;
         if weight > 0.0 {
             let plan = plants.plan(leg, layer.time);
@@ -183,10 +203,16 @@ fn plan(controller: &AnimationController, character: &Character, feet: &Feet, le
             if weight > heaviest {
                 heaviest = weight;
                 let speed = layer.speed as f32;
-                let at_speed = |landing: Landing| Landing { seconds: landing.seconds / speed, ..landing };
+                let at_speed = |landing: Landing| Landing {
+                    seconds: landing.seconds / speed,
+                    ..landing
+                };
                 landing = plan.landing.filter(|_| speed > 0.0).map(at_speed);
             }
         }
     }
-    FootPlan { weight: if sum > 0.0 { planted / sum } else { 0.0 }, landing }
+    FootPlan {
+        weight: if sum > 0.0 { planted / sum } else { 0.0 },
+        landing,
+    }
 }

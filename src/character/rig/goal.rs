@@ -102,7 +102,11 @@ impl Default for IkWeight {
 impl IkWeight {
     /// A weight that stays as it is.
     pub const fn new(weight: f32) -> Self {
-        Self { weight, target: weight, rate: 0.0 }
+        Self {
+            weight,
+            target: weight,
+            rate: 0.0,
+        }
     }
 
     /// Fades to another weight over a time.
@@ -141,28 +145,43 @@ impl IkLimb {
 
     /// Bends the limb toward an entity.
     pub fn pole(self, pole: Entity) -> Self {
-        Self { pole: Some(pole), ..self }
+        Self {
+            pole: Some(pole),
+            ..self
+        }
     }
 
     /// Sets how the limb faces its pole.
     pub fn pole_angle(self, angle: PoleAngle) -> Self {
-        Self { pole_angle: Some(angle), ..self }
+        Self {
+            pole_angle: Some(angle),
+            ..self
+        }
     }
 
     /// Sets whether the tip takes the goal's rotation.
     pub fn rotate_tip(self, rotate: bool) -> Self {
-        Self { rotate_tip: Some(rotate), ..self }
+        Self {
+            rotate_tip: Some(rotate),
+            ..self
+        }
     }
 
     /// Sets how fast the limb's joints turn at most.
     pub fn turn_limit(self, limit: f32) -> Self {
-        Self { turn_limit: Some(limit), ..self }
+        Self {
+            turn_limit: Some(limit),
+            ..self
+        }
     }
 }
 
 impl From<GoalLimb> for IkLimb {
     fn from(limb: GoalLimb) -> Self {
-        Self { limb, ..Self::default() }
+        Self {
+            limb,
+            ..Self::default()
+        }
     }
 }
 
@@ -193,12 +212,20 @@ pub(in crate::character) struct ResolvedGoal {
 pub(in crate::character) fn fade_weights(time: Res<Time>, mut weights: Query<&mut IkWeight>) {
     let dt = time.delta_secs();
     for mut fading in &mut weights {
-        let IkWeight { weight, target, rate } = *fading;
+        let IkWeight {
+            weight,
+            target,
+            rate,
+        } = *fading;
         if weight == target || rate <= 0.0 || dt <= 0.0 {
             continue;
         }
         let step = rate * dt;
-        fading.weight = if (target - weight).abs() <= step { target } else { weight + step.copysign(target - weight) };
+        fading.weight = if (target - weight).abs() <= step {
+            target
+        } else {
+            weight + step.copysign(target - weight)
+        };
     }
 }
 
@@ -210,11 +237,16 @@ pub(in crate::character) fn resolve_goals(
     names: Query<NameOrEntity>,
 ) {
     for (goal, limb, mut resolved) in &mut goals {
-        let Ok((handle, parts)) = characters.get(goal.0) else { continue };
+        let Ok((handle, parts)) = characters.get(goal.0) else {
+            continue;
+        };
         if !goal.is_changed() && !limb.is_changed() && parts.version == Some(resolved.version) {
             continue;
         }
-        let Some(character) = assets.get(handle.id()).filter(|asset| parts.version == Some(asset.version)) else {
+        let Some(character) = assets
+            .get(handle.id())
+            .filter(|asset| parts.version == Some(asset.version))
+        else {
             continue;
         };
         *resolved = resolve(&limb, character, || name_of(&names, goal.0));
@@ -242,13 +274,24 @@ fn resolve(goal: &IkLimb, character: &Character, who: impl Fn() -> String) -> Re
     };
     let joints = limb.and_then(|limb| {
         let joints = limb.resolve(&character.skeleton);
-        joints.inspect_err(|error| warn!("a goal of {} has no effect: {error}", who())).ok()
+        joints
+            .inspect_err(|error| warn!("a goal of {} has no effect: {error}", who()))
+            .ok()
     });
     ResolvedGoal {
         version: character.version,
         limb: joints,
-        pole_angle: goal.pole_angle.or(entry.map(|entry| entry.pole_angle())).unwrap_or_default(),
-        rotate_tip: goal.rotate_tip.or(entry.map(|entry| entry.rotate_tip)).unwrap_or(false),
-        turn_limit: goal.turn_limit.or(entry.map(|entry| entry.turn_limit)).unwrap_or(GoalAction::TURN_LIMIT),
+        pole_angle: goal
+            .pole_angle
+            .or(entry.map(|entry| entry.pole_angle()))
+            .unwrap_or_default(),
+        rotate_tip: goal
+            .rotate_tip
+            .or(entry.map(|entry| entry.rotate_tip))
+            .unwrap_or(false),
+        turn_limit: goal
+            .turn_limit
+            .or(entry.map(|entry| entry.turn_limit))
+            .unwrap_or(GoalAction::TURN_LIMIT),
     }
 }

@@ -28,7 +28,10 @@ pub(in crate::character) fn probe_meshes(
     mut probes: Query<&mut GroundProbe>,
 ) {
     for change in changes.read() {
-        if let AssetEvent::Modified { id } | AssetEvent::Removed { id } | AssetEvent::Unused { id } = change {
+        if let AssetEvent::Modified { id }
+        | AssetEvent::Removed { id }
+        | AssetEvent::Unused { id } = change
+        {
             sorted.remove(id);
         }
     }
@@ -42,18 +45,25 @@ pub(in crate::character) fn probe_meshes(
             sorted.insert(handle.id(), GroundMesh::new(triangles(mesh)));
         }
     }
-    let placed = grounds
-        .iter()
-        .filter_map(|(entity, Mesh3d(handle))| Some((places.world_of(entity, |_| None)?, sorted.get(&handle.id())?)));
+    let placed = grounds.iter().filter_map(|(entity, Mesh3d(handle))| {
+        Some((
+            places.world_of(entity, |_| None)?,
+            sorted.get(&handle.id())?,
+        ))
+    });
     for (world, mesh) in placed {
         let hit = |ray: &GroundRay| -> Option<GroundHit> { mesh.cast(&world, ray) };
-        probes.par_iter_mut().for_each(|mut probe| probe.bypass_change_detection().answer(hit));
+        probes
+            .par_iter_mut()
+            .for_each(|mut probe| probe.bypass_change_detection().answer(hit));
     }
 }
 
 /// The triangles of a mesh; none if it has no list of them.
 fn triangles(mesh: &Mesh) -> Vec<[Vec3; 3]> {
-    let Ok(VertexAttributeValues::Float32x3(positions)) = mesh.try_attribute(Mesh::ATTRIBUTE_POSITION) else {
+    let Ok(VertexAttributeValues::Float32x3(positions)) =
+        mesh.try_attribute(Mesh::ATTRIBUTE_POSITION)
+    else {
         return Vec::new();
     };
     if mesh.primitive_topology() != PrimitiveTopology::TriangleList {
@@ -66,5 +76,10 @@ fn triangles(mesh: &Mesh) -> Vec<[Vec3; 3]> {
         Ok(Indices::U32(list)) => list.iter().map(|&index| index as usize).collect(),
         Err(_) => (0..positions.len()).collect(),
     };
-    indices.as_chunks::<3>().0.iter().filter_map(|&corners| triangle(corners)).collect()
+    indices
+        .as_chunks::<3>()
+        .0
+        .iter()
+        .filter_map(|&corners| triangle(corners))
+        .collect()
 }

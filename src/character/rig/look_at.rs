@@ -72,24 +72,37 @@ impl MapEntities for LookTarget {
 
 impl Default for LookAt {
     fn default() -> Self {
-        Self { target: LookTarget::Nothing, weight: 1.0, joints: None }
+        Self {
+            target: LookTarget::Nothing,
+            weight: 1.0,
+            joints: None,
+        }
     }
 }
 
 impl LookAt {
     /// Looks at an entity.
     pub fn entity(target: Entity) -> Self {
-        Self { target: LookTarget::Entity(target), ..Self::default() }
+        Self {
+            target: LookTarget::Entity(target),
+            ..Self::default()
+        }
     }
 
     /// Looks at a point in the world.
     pub fn point(target: Vec3) -> Self {
-        Self { target: LookTarget::Point(target), ..Self::default() }
+        Self {
+            target: LookTarget::Point(target),
+            ..Self::default()
+        }
     }
 
     /// Turns these joints instead of those of the manifest.
     pub fn joints(self, joints: LookAtEntry) -> Self {
-        Self { joints: Some(joints), ..self }
+        Self {
+            joints: Some(joints),
+            ..self
+        }
     }
 }
 
@@ -106,7 +119,13 @@ pub(in crate::character) struct ResolvedLook {
 /// Looks up the joints of characters whose asset changed, or for which others were chosen in code.
 pub(in crate::character) fn resolve_looks(
     assets: Res<Assets<Character>>,
-    mut looks: Query<(Entity, Ref<LookAt>, &mut ResolvedLook, &SkinnedCharacter, &CharacterParts)>,
+    mut looks: Query<(
+        Entity,
+        Ref<LookAt>,
+        &mut ResolvedLook,
+        &SkinnedCharacter,
+        &CharacterParts,
+    )>,
     names: Query<NameOrEntity>,
 ) {
     for (entity, look, mut resolved, handle, parts) in &mut looks {
@@ -114,7 +133,10 @@ pub(in crate::character) fn resolve_looks(
         if !(is_new || look.is_changed() && look.joints != resolved.joints) {
             continue;
         }
-        let Some(character) = assets.get(handle.id()).filter(|asset| parts.version == Some(asset.version)) else {
+        let Some(character) = assets
+            .get(handle.id())
+            .filter(|asset| parts.version == Some(asset.version))
+        else {
             continue;
         };
         let chain = match &look.joints {
@@ -124,13 +146,19 @@ pub(in crate::character) fn resolve_looks(
         if chain.is_none() && (is_new || resolved.chain.is_some()) {
             let who = name_of(&names, entity);
             match &look.joints {
-                Some(_) => warn!("{who} cannot look at anything: the joints of its `LookAt` do not form a chain"),
+                Some(_) => warn!(
+                    "{who} cannot look at anything: the joints of its `LookAt` do not form a chain"
+                ),
                 None => warn!(
                     "{who} cannot look at anything: its manifest has no `look_at`; add it, or name the joints with \
                      `LookAt::joints`"
                 ),
             }
         }
-        *resolved = ResolvedLook { version: character.version, joints: look.joints.clone(), chain };
+        *resolved = ResolvedLook {
+            version: character.version,
+            joints: look.joints.clone(),
+            chain,
+        };
     }
 }

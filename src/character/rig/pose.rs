@@ -9,7 +9,10 @@ use super::super::{
     threads::{ThreadScratch, batches},
     worn::WornBy,
 };
-use crate::{asset::Character, controller::AnimationController, model::SoaTransform, pose::PoseFacts, rig::RigState};
+use crate::{
+    asset::Character, controller::AnimationController, model::SoaTransform, pose::PoseFacts,
+    rig::RigState,
+};
 use bevy::{prelude::*, utils::Parallel};
 use glam::Affine3A;
 
@@ -31,7 +34,11 @@ pub(in crate::character) struct RigPose {
 impl RigPose {
     /// The matrices of the joints; none if nothing hung from them when they were computed.
     pub(in crate::character) fn joints(&self) -> &[Affine3A] {
-        if self.facts.is_up_to_date() { &self.joints } else { &[] }
+        if self.facts.is_up_to_date() {
+            &self.joints
+        } else {
+            &[]
+        }
     }
 }
 
@@ -54,42 +61,49 @@ pub(in crate::character) fn pose_clips(
     >,
 ) {
     let all_threads = &mut *threads;
-    characters.par_iter_mut().batching_strategy(batches()).for_each_init(
-        || all_threads.borrow_local_mut(),
-        |thread, (handle, controller, mut layers, mut rig, mut pose, overrides, carries)| {
-            rig.is_solved = false;
-            let Some(character) = assets.get(handle.id()) else { return };
-            let layers = layers.bypass_change_detection();
-            layers.catch_up(character, &controller);
-            let is_changed = overrides.as_ref().is_some_and(|overrides| overrides.is_changed());
-            let overrides = overrides.as_ref().map_or(&[][..], |overrides| &overrides.0);
-            let stamp = match overrides {
-                [] => PoseStamp::Clips(layers.revision()),
-                _ => PoseStamp::Overridden(layers.revision()),
-            };
-            let is_current = rig.stamp == stamp && rig.joints.len() == character.skeleton.len();
-            if is_current && !is_changed && (rig.facts.is_up_to_date() || !carries) {
-                return;
-            }
-            layers.evaluate_local(character, overrides, &mut thread.pose, |mut pose| {
-                if carries {
-                    pose.update();
-                } else {
-                    character.rig_joints().update(&mut pose);
+    characters
+        .par_iter_mut()
+        .batching_strategy(batches())
+        .for_each_init(
+            || all_threads.borrow_local_mut(),
+            |thread, (handle, controller, mut layers, mut rig, mut pose, overrides, carries)| {
+                rig.is_solved = false;
+                let Some(character) = assets.get(handle.id()) else {
+                    return;
+                };
+                let layers = layers.bypass_change_detection();
+                layers.catch_up(character, &controller);
+                let is_changed = overrides
+                    .as_ref()
+                    .is_some_and(|overrides| overrides.is_changed());
+                let overrides = overrides.as_ref().map_or(&[][..], |overrides| &overrides.0);
+                let stamp = match overrides {
+                    [] => PoseStamp::Clips(layers.revision()),
+                    _ => PoseStamp::Overridden(layers.revision()),
+                };
+                let is_current = rig.stamp == stamp && rig.joints.len() == character.skeleton.len();
+                if is_current && !is_changed && (rig.facts.is_up_to_date() || !carries) {
+                    return;
                 }
-                rig.local.clear();
-                rig.local.extend_from_slice(pose.local());
-                rig.joints.clear();
-                rig.joints.extend_from_slice(pose.model);
-                rig.facts = pose.facts().clone();
-            });
-            (rig.stamp, rig.revision) = (stamp, layers.revision());
-            // Whoever asks for the pose in between gets that of the clips with these.
-            let pose = pose.bypass_change_detection();
-            pose.overrides.clear();
-            pose.overrides.extend_from_slice(overrides);
-            thread.counts.evaluated += 1;
-        },
-    );
+                layers.evaluate_local(character, overrides, &mut thread.pose, |mut pose| {
+                    if carries {
+                        pose.update();
+                    } else {
+                        character.rig_joints().update(&mut pose);
+                    }
+                    rig.local.clear();
+                    rig.local.extend_from_slice(pose.local());
+                    rig.joints.clear();
+                    rig.joints.extend_from_slice(pose.model);
+                    rig.facts = pose.facts().clone();
+                });
+                (rig.stamp, rig.revision) = (stamp, layers.revision());
+                // Whoever asks for the pose in between gets that of the clips with these.
+                let pose = pose.bypass_change_detection();
+                pose.overrides.clear();
+                pose.overrides.extend_from_slice(overrides);
+                thread.counts.evaluated += 1;
+            },
+        );
     ThreadScratch::collect_counts(&mut threads, &mut counts);
 }

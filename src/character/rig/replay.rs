@@ -31,12 +31,13 @@ impl RigReplay {
         rig: Option<(&mut RigState, &RigAction)>,
     ) -> &Scratch {
         self.layers.look_up(character, controller);
-        self.layers.evaluate_local(character, overrides, &mut self.pose, |mut pose| {
-            if let Some((state, action)) = rig {
-                action.run(&character.rig_joints(), state, &mut self.rig, &mut pose);
-            }
-            pose.update();
-        });
+        self.layers
+            .evaluate_local(character, overrides, &mut self.pose, |mut pose| {
+                if let Some((state, action)) = rig {
+                    action.run(&character.rig_joints(), state, &mut self.rig, &mut pose);
+                }
+                pose.update();
+            });
         &self.pose
     }
 }

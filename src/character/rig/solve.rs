@@ -20,7 +20,8 @@ use crate::{
     asset::Character,
     pose::Scratch,
     rig::{
-        ChainIk, GoalAction, Ik, LimbJoints, LookAction, RigAction, RigScratch, RigState, SpringAction, TwoBoneIk, Wind,
+        ChainIk, GoalAction, Ik, LimbJoints, LookAction, RigAction, RigScratch, RigState,
+        SpringAction, TwoBoneIk, Wind,
     },
 };
 use bevy::{
@@ -78,35 +79,48 @@ pub(in crate::character) fn solve(
     mut dependent: Local<Vec<Entity>>,
 ) {
     let all_threads = &mut *threads;
-    rigs.par_iter_mut().batching_strategy(batches()).for_each_init(
-        || all_threads.borrow_local_mut(),
-        |thread, mut rig| {
-            if let Some(shown) = rig.tape.as_ref().and_then(|tape| tape.shown.as_deref()) {
-                rig.state.bypass_change_detection().clone_from(&shown.0);
-                thread.action.clone_from(&shown.1);
-                world.act(&mut rig, thread);
-                return;
-            }
-            if world.waits_for(rig.entity, rig.goals, rig.look.map(|look| look.0)).next().is_some() {
-                thread.dependent.push(rig.entity);
-                return;
-            }
-            let (own, joints) = (rig.entity, rig.start.joints());
-            let (goals, look) = (rig.goals, rig.look);
-            let found = world.aim(own, goals, look, &mut thread.action, |of| (of == own).then_some(joints));
-            if found {
-                world.complete(&rig, &mut thread.action);
-                world.act(&mut rig, thread);
-            }
-        },
-    );
+    rigs.par_iter_mut()
+        .batching_strategy(batches())
+        .for_each_init(
+            || all_threads.borrow_local_mut(),
+            |thread, mut rig| {
+                if let Some(shown) = rig.tape.as_ref().and_then(|tape| tape.shown.as_deref()) {
+                    rig.state.bypass_change_detection().clone_from(&shown.0);
+                    thread.action.clone_from(&shown.1);
+                    world.act(&mut rig, thread);
+                    return;
+                }
+                if world
+                    .waits_for(rig.entity, rig.goals, rig.look.map(|look| look.0))
+                    .next()
+                    .is_some()
+                {
+                    thread.dependent.push(rig.entity);
+                    return;
+                }
+                let (own, joints) = (rig.entity, rig.start.joints());
+                let (goals, look) = (rig.goals, rig.look);
+                let found = world.aim(own, goals, look, &mut thread.action, |of| {
+                    (of == own).then_some(joints)
+                });
+                if found {
+                    world.complete(&rig, &mut thread.action);
+                    world.act(&mut rig, thread);
+                }
+            },
+        );
     for thread in threads.iter_mut() {
         dependent.append(&mut thread.dependent);
     }
     if !dependent.is_empty() {
         // Which thread found them is chance.
         dependent.sort_unstable();
-        solve_in_order(&world, &mut rigs, threads.borrow_local_mut(), &mut dependent);
+        solve_in_order(
+            &world,
+            &mut rigs,
+            threads.borrow_local_mut(),
+            &mut dependent,
+        );
     }
 }
 
@@ -121,7 +135,9 @@ fn solve_in_order(
     while !dependent.is_empty() {
         let is_ready = |&entity: &Entity| {
             rigs.get(entity).is_ok_and(|rig| {
-                !world.waits_for(entity, rig.goals, rig.look.map(|look| look.0)).any(|other| waiting.contains(&other))
+                !world
+                    .waits_for(entity, rig.goals, rig.look.map(|look| look.0))
+                    .any(|other| waiting.contains(&other))
             })
         };
         // In a ring, the first goes first.
@@ -131,7 +147,11 @@ fn solve_in_order(
         let pose_of = |of| {
             let other = rigs.get(of).ok()?;
             let is_solved = other.start.is_solved;
-            Some(if is_solved { &other.pose.joints[..] } else { other.start.joints() })
+            Some(if is_solved {
+                &other.pose.joints[..]
+            } else {
+                other.start.joints()
+            })
         };
         if world.aim(next, rig.goals, rig.look, &mut thread.action, pose_of)
             && let Ok(mut rig) = rigs.get_mut(next)
@@ -150,10 +170,13 @@ impl Surroundings<'_, '_> {
         goals: Option<&IkGoals>,
         look: Option<&LookAt>,
     ) -> impl Iterator<Item = Entity> {
-        let targets = goals.into_iter().flat_map(|goals| goals.iter()).flat_map(|goal| {
-            let pole = self.goals.get(goal).ok().and_then(|(goal, ..)| goal.pole);
-            [Some(goal), pole].into_iter().flatten()
-        });
+        let targets = goals
+            .into_iter()
+            .flat_map(|goals| goals.iter())
+            .flat_map(|goal| {
+                let pole = self.goals.get(goal).ok().and_then(|(goal, ..)| goal.pole);
+                [Some(goal), pole].into_iter().flatten()
+            });
         let seen = look.and_then(|look| match look.target {
             LookTarget::Entity(target) => Some(target),
             LookTarget::Nothing | LookTarget::Point(_) => None,
@@ -174,7 +197,9 @@ impl Surroundings<'_, '_> {
     ) -> bool {
         action.goals.clear();
         action.look = None;
-        let Some(character) = self.places.world_of(entity, &pose_of) else { return false };
+        let Some(character) = self.places.world_of(entity, &pose_of) else {
+            return false;
+        };
         let to_character = character.inverse();
         if !to_character.is_finite() {
             return false;
@@ -190,11 +215,19 @@ impl Surroundings<'_, '_> {
                 LookTarget::Entity(target) => place(target).map(|place| place.translation.into()),
             };
             let chain = look.joints.as_ref().and(resolved.chain.clone());
-            action.look = Some(LookAction { target, weight: look.weight, chain });
+            action.look = Some(LookAction {
+                target,
+                weight: look.weight,
+                chain,
+            });
         }
         for goal in goals.into_iter().flat_map(|goals| goals.iter()) {
-            let Ok((of, resolved, weight)) = self.goals.get(goal) else { continue };
-            let (Some(limb), Some(goal)) = (resolved.limb, place(goal)) else { continue };
+            let Ok((of, resolved, weight)) = self.goals.get(goal) else {
+                continue;
+            };
+            let (Some(limb), Some(goal)) = (resolved.limb, place(goal)) else {
+                continue;
+            };
             let target = goal.translation.into();
             let pole = of.pole.and_then(place).map(|pole| pole.translation.into());
             let tip_rotation = resolved.rotate_tip.then(|| rotation_of(&goal));
@@ -202,13 +235,25 @@ impl Surroundings<'_, '_> {
             let ik = match limb {
                 LimbJoints::TwoBone(joints) => {
                     let pole_angle = resolved.pole_angle;
-                    Ik::TwoBone(TwoBoneIk { pole, pole_angle, tip_rotation, weight, ..TwoBoneIk::new(joints, target) })
+                    Ik::TwoBone(TwoBoneIk {
+                        pole,
+                        pole_angle,
+                        tip_rotation,
+                        weight,
+                        ..TwoBoneIk::new(joints, target)
+                    })
                 }
-                LimbJoints::Chain { tip, bones } => {
-                    Ik::Chain(ChainIk { pole, tip_rotation, weight, ..ChainIk::new(tip, bones, target) })
-                }
+                LimbJoints::Chain { tip, bones } => Ik::Chain(ChainIk {
+                    pole,
+                    tip_rotation,
+                    weight,
+                    ..ChainIk::new(tip, bones, target)
+                }),
             };
-            action.goals.push(GoalAction { ik, turn_limit: resolved.turn_limit });
+            action.goals.push(GoalAction {
+                ik,
+                turn_limit: resolved.turn_limit,
+            });
         }
         true
     }
@@ -229,14 +274,19 @@ impl Surroundings<'_, '_> {
         }
         action.springs = rig.springs.map(|bones| SpringAction {
             weight: bones.weight,
-            wind: self.wind.at(action.world.translation.into(), self.time.elapsed_secs_f64()),
+            wind: self.wind.at(
+                action.world.translation.into(),
+                self.time.elapsed_secs_f64(),
+            ),
             gravity: self.gravity.0,
         });
     }
 
     /// Turns and rotates the joints.
     fn act(&self, rig: &mut RiggedItem, thread: &mut ThreadMemory) {
-        let Some(character) = self.assets.get(rig.handle.id()) else { return };
+        let Some(character) = self.assets.get(rig.handle.id()) else {
+            return;
+        };
         let joints = character.skeleton.len();
         if rig.start.joints.len() != joints {
             return;
@@ -245,10 +295,15 @@ impl Surroundings<'_, '_> {
             tape.action = Some(Box::new(thread.action.clone()));
         }
         thread.pose.set(&rig.start.local, &rig.start.joints);
-        let mut pose = thread.pose.pose_mut(&character.skeleton).with_facts(rig.start.facts.clone());
+        let mut pose = thread
+            .pose
+            .pose_mut(&character.skeleton)
+            .with_facts(rig.start.facts.clone());
         // Turns are the rig's own business, like the time of a controller.
         let state = rig.state.bypass_change_detection();
-        thread.action.run(&character.rig_joints(), state, &mut thread.rig, &mut pose);
+        thread
+            .action
+            .run(&character.rig_joints(), state, &mut thread.rig, &mut pose);
         rig.start.is_solved = true;
         if rig.pose.joints != thread.pose.model() {
             rig.pose.joints.clear();
@@ -264,12 +319,17 @@ fn rotation_of(place: &Affine3A) -> Quat {
 
 /// Sets the transforms of what is attached to characters with a rig, and to what they wear.
 pub(in crate::character) fn attach(
-    rigs: Query<(&ModelPose, &Attachments), (Or<(With<RigState>, With<WornBy>)>, Changed<ModelPose>)>,
+    rigs: Query<
+        (&ModelPose, &Attachments),
+        (Or<(With<RigState>, With<WornBy>)>, Changed<ModelPose>),
+    >,
     mut attached: Query<(&AtSocket, &ResolvedSocket, &mut Transform)>,
 ) {
     for (pose, attachments) in &rigs {
         for entity in attachments.iter() {
-            let Ok((at, socket, mut transform)) = attached.get_mut(entity) else { continue };
+            let Ok((at, socket, mut transform)) = attached.get_mut(entity) else {
+                continue;
+            };
             if let Some(place) = socket.place(at, &pose.joints) {
                 transform.set_if_neq(transform_of(place));
             }

@@ -58,7 +58,13 @@ pub(in crate::character) fn add_springs(
     assets: Res<Assets<Character>>,
     sharing: Res<PoseSharing>,
     characters: Query<
-        (Entity, &SkinnedCharacter, Ref<CharacterParts>, Option<Ref<SpringBones>>, Has<UpdateRate>),
+        (
+            Entity,
+            &SkinnedCharacter,
+            Ref<CharacterParts>,
+            Option<Ref<SpringBones>>,
+            Has<UpdateRate>,
+        ),
         (Without<RigState>, Without<WornBy>),
     >,
     rigged: Query<
@@ -67,9 +73,16 @@ pub(in crate::character) fn add_springs(
     >,
 ) {
     let any = events.read().count() > 0;
-    let has_springs = |handle: &SkinnedCharacter| assets.get(handle.id()).is_some_and(|of| of.springs.is_some());
+    let has_springs = |handle: &SkinnedCharacter| {
+        assets
+            .get(handle.id())
+            .is_some_and(|of| of.springs.is_some())
+    };
     for (entity, handle, parts, springs, is_rated) in &characters {
-        if !any && !parts.is_changed() && !springs.as_ref().is_some_and(|springs| springs.is_changed()) {
+        if !any
+            && !parts.is_changed()
+            && !springs.as_ref().is_some_and(|springs| springs.is_changed())
+        {
             continue;
         }
         let is_wanted = match springs {
@@ -77,12 +90,17 @@ pub(in crate::character) fn add_springs(
             None => *sharing == PoseSharing::Off && !is_rated,
         };
         if is_wanted && has_springs(handle) {
-            commands.entity(entity).try_insert(RigState::default()).try_insert_if_new(SpringBones::default());
+            commands
+                .entity(entity)
+                .try_insert(RigState::default())
+                .try_insert_if_new(SpringBones::default());
         }
     }
     for (entity, handle, parts) in &rigged {
         if (any || parts.is_changed()) && has_springs(handle) {
-            commands.entity(entity).try_insert_if_new(SpringBones::default());
+            commands
+                .entity(entity)
+                .try_insert_if_new(SpringBones::default());
         }
     }
 }

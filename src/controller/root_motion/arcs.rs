@@ -57,7 +57,9 @@ impl AnimationController {
         let mut arcs = Arcs::default();
         let (mut is_ramp, mut is_over) = (self.blend_ramp().is_some(), false);
         for at in 0..self.tracks.len() {
-            let Some(part) = self.part(at, clips) else { continue };
+            let Some(part) = self.part(at, clips) else {
+                continue;
+            };
             let before = arcs.count;
             self.add_arcs(at, &part, clips, &mut arcs);
             let is_base = track_is_base(self, at, clips);
@@ -90,13 +92,24 @@ impl AnimationController {
 
     /// Adds the clips of a track.
     #[inline]
-    fn add_arcs<'c, C: Clips + ?Sized>(&self, at: usize, part: &Part, clips: &'c C, arcs: &mut Arcs<'c>) {
+    fn add_arcs<'c, C: Clips + ?Sized>(
+        &self,
+        at: usize,
+        part: &Part,
+        clips: &'c C,
+        arcs: &mut Arcs<'c>,
+    ) {
         let (track, playback) = (&self.tracks[at], part.known.playback);
         let speed_ramp = self.running_ramp(track.id, EventKind::Speed);
         let is_free = track.sync.is_none() && speed_ramp.is_none();
-        let (group, weight) = (usize::from(part.group == Group::High), part.weight * part.mask);
+        let (group, weight) = (
+            usize::from(part.group == Group::High),
+            part.weight * part.mask,
+        );
         let Some(course) = self.course_of(at) else {
-            let Some(index) = track.run.0.index else { return };
+            let Some(index) = track.run.0.index else {
+                return;
+            };
             if !takes_part(track, index, clips) {
                 arcs.is_uneven |= is_base(track, index, clips);
             } else {
@@ -107,20 +120,46 @@ impl AnimationController {
             }
             return;
         };
-        let Some(space) = track.run.0.space.and_then(|space| clips.blend_spaces().get(space)) else { return };
+        let Some(space) = track
+            .run
+            .0
+            .space
+            .and_then(|space| clips.blend_spaces().get(space))
+        else {
+            return;
+        };
         let mut goes = false;
         // On the way to its end it is held there for the rest of the time, also if its clips loop.
         let ends = [0.0, part.known.length];
-        let arrives = playback == PlaybackMode::Once && part.from != part.goal && ends.contains(&part.goal);
-        for &Weighing { member, weights, way, is_even } in course.weighing() {
-            let Some(member) = space.members().get(member) else { continue };
+        let arrives =
+            playback == PlaybackMode::Once && part.from != part.goal && ends.contains(&part.goal);
+        for &Weighing {
+            member,
+            weights,
+            way,
+            is_even,
+        } in course.weighing()
+        {
+            let Some(member) = space.members().get(member) else {
+                continue;
+            };
             if !takes_part(track, member.clip, clips) {
                 arcs.is_uneven |= !adds(track, member.clip, clips);
                 continue;
             }
             let playback = member.playback(space, playback);
-            let (path, weights) = (clips.root_path(member.clip), weights.map(|part| part * weight));
-            goes |= arcs.add(group, path, playback, way, is_free && is_even && !arrives, weights);
+            let (path, weights) = (
+                clips.root_path(member.clip),
+                weights.map(|part| part * weight),
+            );
+            goes |= arcs.add(
+                group,
+                path,
+                playback,
+                way,
+                is_free && is_even && !arrives,
+                weights,
+            );
         }
         if goes {
             arcs.go_at(course.pace_change());
@@ -130,9 +169,17 @@ impl AnimationController {
 
 /// Returns `true` if a track is one of the base.
 #[inline]
-fn track_is_base<C: Clips + ?Sized>(controller: &AnimationController, at: usize, clips: &C) -> bool {
+fn track_is_base<C: Clips + ?Sized>(
+    controller: &AnimationController,
+    at: usize,
+    clips: &C,
+) -> bool {
     let track = &controller.tracks[at];
-    track.run.0.index.is_some_and(|index| is_base(track, index, clips))
+    track
+        .run
+        .0
+        .index
+        .is_some_and(|index| is_base(track, index, clips))
 }
 
 impl<'a> Arcs<'a> {
@@ -153,15 +200,24 @@ impl<'a> Arcs<'a> {
         group.change = group.change.max(change.abs());
         self.count += 1;
         self.last = path.map(|path| (path, playback, way[0], way[1]));
-        let Some(path) = path.filter(|_| way[0] != way[1] || !is_free) else { return false };
+        let Some(path) = path.filter(|_| way[0] != way[1] || !is_free) else {
+            return false;
+        };
         // A clip that plays once may be held at its end.
-        let arc = if is_free && playback != PlaybackMode::Once { path.arc(playback, way[0], way[1]) } else { None };
+        let arc = if is_free && playback != PlaybackMode::Once {
+            path.arc(playback, way[0], way[1])
+        } else {
+            None
+        };
         let arc = arc.unwrap_or_else(|| {
             self.leaves = true;
             self.strays |= path.turns();
             match path.turns() {
                 true => Twist::default(),
-                false => Twist { ahead: path.between(playback, way[0], way[1]).translation, turn: 0.0 },
+                false => Twist {
+                    ahead: path.between(playback, way[0], way[1]).translation,
+                    turn: 0.0,
+                },
             }
         });
         self.turn += arc.turn.abs();
@@ -193,7 +249,10 @@ impl<'a> Arcs<'a> {
                 return None;
             }
             let part = share / total;
-            (first, more) = (first.plus(group.way[0].scaled(part)), more.plus(group.way[1].scaled(part)));
+            (first, more) = (
+                first.plus(group.way[0].scaled(part)),
+                more.plus(group.way[1].scaled(part)),
+            );
             change = change.max(group.change * part);
         }
         if change == 0.0 && !self.strays {
@@ -203,21 +262,32 @@ impl<'a> Arcs<'a> {
                 false => (!self.paces_differ || self.turn == 0.0).then(|| first.movement()),
             };
         }
-        let wanted = (change * (NODES[2] - NODES[0]) / MOST_CHANGE[0]).max(self.turn / MOST_CHANGE[1]);
+        let wanted =
+            (change * (NODES[2] - NODES[0]) / MOST_CHANGE[0]).max(self.turn / MOST_CHANGE[1]);
         if self.leaves || self.paces_differ || wanted > MOST_PARTS {
             return None;
         }
         let pace = self.pace.unwrap_or(0.0);
         if self.turn == 0.0 {
-            return Some(RootDelta::new(first.ahead + more.ahead * (0.5 + pace / 12.0), 0.0));
+            return Some(RootDelta::new(
+                first.ahead + more.ahead * (0.5 + pace / 12.0),
+                0.0,
+            ));
         }
         let velocity = |at: f64| first.plus(more.scaled(at)).scaled(1.0 + pace * (at - 0.5));
         if wanted <= 1.0 {
             return Some(integrate(NODES.map(velocity)));
         }
         let parts = wanted.ceil();
-        let part =
-            |at: u32| integrate(NODES.map(|node| velocity((f64::from(at) + node) / parts).scaled(parts.recip())));
-        Some((0..parts as u32).map(part).fold(RootDelta::IDENTITY, RootDelta::then))
+        let part = |at: u32| {
+            integrate(
+                NODES.map(|node| velocity((f64::from(at) + node) / parts).scaled(parts.recip())),
+            )
+        };
+        Some(
+            (0..parts as u32)
+                .map(part)
+                .fold(RootDelta::IDENTITY, RootDelta::then),
+        )
     }
 }

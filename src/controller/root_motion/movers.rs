@@ -87,7 +87,11 @@ pub(crate) struct Movers<'a> {
 
 impl<'a> Movers<'a> {
     pub(crate) fn new() -> Self {
-        Self { few: [Mover::NONE; FEW], many: Vec::new(), count: 0 }
+        Self {
+            few: [Mover::NONE; FEW],
+            many: Vec::new(),
+            count: 0,
+        }
     }
 
     #[inline]
@@ -106,7 +110,11 @@ impl<'a> Movers<'a> {
     }
 
     pub(crate) fn as_mut(&mut self) -> &mut [Mover<'a>] {
-        if self.count > FEW { &mut self.many } else { &mut self.few[..self.count] }
+        if self.count > FEW {
+            &mut self.many
+        } else {
+            &mut self.few[..self.count]
+        }
     }
 }
 
@@ -138,7 +146,10 @@ impl Mover<'_> {
         full: 0.0,
         share: 0.0,
         first: 0.0,
-        way: Twist { ahead: glam::DVec3::ZERO, turn: 0.0 },
+        way: Twist {
+            ahead: glam::DVec3::ZERO,
+            turn: 0.0,
+        },
         pace: [1.0; 3],
     };
 
@@ -147,21 +158,31 @@ impl Mover<'_> {
     }
 
     pub(crate) fn between(&self, from: f64, to: f64) -> RootDelta {
-        self.path.map_or(RootDelta::IDENTITY, |path| path.between(self.playback, from, to))
+        self.path.map_or(RootDelta::IDENTITY, |path| {
+            path.between(self.playback, from, to)
+        })
     }
 
     /// Its way in a piece that ends somewhere.
     pub(crate) fn way_to(&self, to: f64) -> Twist {
-        let arc = self.path.and_then(|path| path.arc(self.playback, self.now, to));
+        let arc = self
+            .path
+            .and_then(|path| path.arc(self.playback, self.now, to));
         arc.unwrap_or_else(|| Twist::between(self.between(self.now, to)))
     }
 
     /// The whole way, if it is along one arc and in one direction.
     #[inline]
     pub(crate) fn arc(&self, [begin, end]: [CompensatedF64; 2]) -> Option<Twist> {
-        let Some(path) = self.path else { return Some(Twist::default()) };
+        let Some(path) = self.path else {
+            return Some(Twist::default());
+        };
         let is_free = self.held.is_none() && self.lead.is_none() && self.is_even;
-        let arc = if is_free { path.arc(self.playback, self.from, self.goal) } else { None };
+        let arc = if is_free {
+            path.arc(self.playback, self.from, self.goal)
+        } else {
+            None
+        };
         arc.filter(|_| self.speed.turning_point(begin, end).is_none())
     }
 
@@ -172,26 +193,43 @@ impl Mover<'_> {
         }
         let pace = nodes.map(|node| self.speed.at(node));
         let mean: f64 = (0..3).map(|node| WEIGHTS[node] * pace[node]).sum();
-        if mean == 0.0 { [1.0; 3] } else { pace.map(|pace| pace / mean) }
+        if mean == 0.0 {
+            [1.0; 3]
+        } else {
+            pace.map(|pace| pace / mean)
+        }
     }
 
     /// Where it is at a moment between two turns of its direction, when its driver is somewhere.
-    pub(crate) fn position(&self, [start, stop]: [CompensatedF64; 2], time: CompensatedF64, driver: f64) -> f64 {
+    pub(crate) fn position(
+        &self,
+        [start, stop]: [CompensatedF64; 2],
+        time: CompensatedF64,
+        driver: f64,
+    ) -> f64 {
         if time == stop || self.from == self.to {
             return self.to;
         }
-        if time == start { self.from } else { self.place(driver) }
+        if time == start {
+            self.from
+        } else {
+            self.place(driver)
+        }
     }
 
     /// Where its driver is at a moment.
     pub(crate) fn driver_at(&self, start: CompensatedF64, time: CompensatedF64) -> f64 {
-        hold(self.driver + self.speed.distance(start, time).value(), self.driver_held)
+        hold(
+            self.driver + self.speed.distance(start, time).value(),
+            self.driver_held,
+        )
     }
 
     /// Where it is in its clip when its driver is somewhere.
     pub(crate) fn place(&self, driver: f64) -> f64 {
         let own = hold(self.unheld(driver), self.held);
-        self.member.map_or(own, |(member, playback)| member.place(playback, own))
+        self.member
+            .map_or(own, |(member, playback)| member.place(playback, own))
     }
 
     /// Where it would be if its own clip didn't end.
@@ -200,7 +238,11 @@ impl Mover<'_> {
     }
 
     /// The next moment at which its velocity may change, for a steady speed; also where it sets off or comes to rest.
-    pub(crate) fn next_knot(&self, span: [CompensatedF64; 2], now: CompensatedF64) -> Option<CompensatedF64> {
+    pub(crate) fn next_knot(
+        &self,
+        span: [CompensatedF64; 2],
+        now: CompensatedF64,
+    ) -> Option<CompensatedF64> {
         let path = self.path.filter(|_| self.from != self.to)?;
         let position = self.now;
         if position == self.to {
@@ -208,18 +250,27 @@ impl Mover<'_> {
         }
         let forward = self.to > self.from;
         // It waits at its end until its leader is where it ended.
-        let waits = self.held.filter(|_| self.lead.is_some()).and_then(|length| {
-            let unheld = self.unheld(self.driver_at(span[0], now));
-            match forward {
-                true => (unheld < 0.0).then_some(0.0),
-                false => (unheld > length).then_some(length),
-            }
-        });
+        let waits = self
+            .held
+            .filter(|_| self.lead.is_some())
+            .and_then(|length| {
+                let unheld = self.unheld(self.driver_at(span[0], now));
+                match forward {
+                    true => (unheld < 0.0).then_some(0.0),
+                    false => (unheld > length).then_some(length),
+                }
+            });
         let knot = waits.unwrap_or_else(|| {
-            let knot = path.next_knot(self.playback, position, forward).unwrap_or(self.to);
+            let knot = path
+                .next_knot(self.playback, position, forward)
+                .unwrap_or(self.to);
             let nearer = |a: f64, b: f64| if forward { a.min(b) } else { a.max(b) };
-            let Some((member, playback)) = self.member else { return nearer(knot, self.to) };
-            let bend = member.next_bend(playback, position, forward).unwrap_or(self.to);
+            let Some((member, playback)) = self.member else {
+                return nearer(knot, self.to);
+            };
+            let bend = member
+                .next_bend(playback, position, forward)
+                .unwrap_or(self.to);
             member.phase(playback, nearer(nearer(knot, bend), self.to))
         });
         let driver = self.lead.map_or(Some(knot), |lead| lead.lead_to(knot))?;

@@ -20,7 +20,10 @@ impl Blend {
         for mover in &mut *movers {
             let [part, change] = mover.part;
             let mask = mover.mask * (part + change * seconds).clamp(0.0, 1.0);
-            let weight = mover.ramp.map_or(mover.weight, |ramp| ramp.at(time)).max(0.0);
+            let weight = mover
+                .ramp
+                .map_or(mover.weight, |ramp| ramp.at(time))
+                .max(0.0);
             mover.full = weight * (part + change * seconds).clamp(0.0, 1.0);
             (mover.weighs, mover.share) = (weight * mask, 0.0);
             if mover.reaches {
@@ -33,7 +36,10 @@ impl Blend {
             }
         }
         let rest_takes_part = leave_to_rest(movers);
-        let blend = self.ramp.map_or(self.value, |ramp| ramp.at(time)).clamp(0.0, 1.0);
+        let blend = self
+            .ramp
+            .map_or(self.value, |ramp| ramp.at(time))
+            .clamp(0.0, 1.0);
         let [low_share, high_share] = group_shares([low, high], blend);
         for mover in &mut *movers {
             let (total, share) = match mover.group {
@@ -52,7 +58,10 @@ impl Blend {
         while at < movers.len() {
             let (begin, Mover { track, group, .. }) = (at, movers[at]);
             // The clips of a blend space are next to each other, and override together.
-            at += movers[at..].iter().take_while(|mover| mover.track == track).count();
+            at += movers[at..]
+                .iter()
+                .take_while(|mover| mover.track == track)
+                .count();
             if group == Group::Over {
                 let total: f64 = movers[begin..at].iter().map(|mover| mover.share).sum();
                 for (other, mover) in movers.iter_mut().enumerate() {
@@ -74,7 +83,10 @@ fn leave_to_rest(movers: &mut [Mover]) -> bool {
     for at in 0..movers.len() {
         let (set, group) = (movers[at].set, movers[at].group);
         let is_ours = |mover: &&Mover| mover.set == set && mover.group == group;
-        if set == Set::Alone || group == Group::Over || movers[..at].iter().any(|mover| is_ours(&mover)) {
+        if set == Set::Alone
+            || group == Group::Over
+            || movers[..at].iter().any(|mover| is_ours(&mover))
+        {
             continue;
         }
         let ours = || movers.iter().filter(is_ours);
@@ -84,7 +96,10 @@ fn leave_to_rest(movers: &mut [Mover]) -> bool {
                 let whole: f64 = ours().map(|mover| mover.full).sum();
                 (if whole < WHOLE { 1.0 } else { whole }) - moved
             }
-            _ => ours().filter(|mover| !mover.reaches).map(|mover| mover.weighs).sum(),
+            _ => ours()
+                .filter(|mover| !mover.reaches)
+                .map(|mover| mover.weighs)
+                .sum(),
         };
         // A little is rounding.
         if unmoved < 1.0 - WHOLE {
@@ -92,7 +107,10 @@ fn leave_to_rest(movers: &mut [Mover]) -> bool {
         }
         if moved > 0.0 {
             takes_part = true;
-            for mover in movers.iter_mut().filter(|mover| mover.set == set && mover.group == group) {
+            for mover in movers
+                .iter_mut()
+                .filter(|mover| mover.set == set && mover.group == group)
+            {
                 mover.share *= moved / (moved + unmoved);
             }
         }

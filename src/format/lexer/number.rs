@@ -51,7 +51,8 @@ impl Lexer<'_> {
             value = u64::min(value * 10 + u64::from(digit - b'0'), 1 << 32);
             at += 1;
         }
-        let ends = at > self.at && (self.source.get(at).is_none_or(|&b| ends_word(b)) || self.starts_comment(at));
+        let ends = at > self.at
+            && (self.source.get(at).is_none_or(|&b| ends_word(b)) || self.starts_comment(at));
         match u32::try_from(value) {
             Ok(value) if ends => {
                 self.at = at;
@@ -82,7 +83,9 @@ impl Lexer<'_> {
 }
 
 /// `10^i`, each exactly representable.
-const POWERS: [f64; 16] = [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
+const POWERS: [f64; 16] = [
+    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+];
 
 /// Returns the number that opens `text` and its length, if it has at most 15 digits and no exponent: nearly
 /// every number of a model file, read several times as fast as `str::parse` reads it.
@@ -128,7 +131,10 @@ fn short_f32(text: &[u8]) -> Option<(f32, usize)> {
 #[cold]
 fn long_f32(text: &[u8]) -> Option<(f32, usize)> {
     // A comment may touch a number.
-    let word = &text[..text.iter().position(|&b| ends_word(b) || b == b'/').unwrap_or(text.len())];
+    let word = &text[..text
+        .iter()
+        .position(|&b| ends_word(b) || b == b'/')
+        .unwrap_or(text.len())];
     let value = std::str::from_utf8(word).ok()?.parse::<f32>().ok()?;
     value.is_finite().then_some((value, word.len()))
 }
@@ -170,15 +176,22 @@ mod tests {
             "1.1754942e-38",
         ];
         for text in written {
-            assert_eq!(f32_of(text).map(f32::to_bits), Some(text.parse::<f32>().unwrap().to_bits()), "{text}");
+            assert_eq!(
+                f32_of(text).map(f32::to_bits),
+                Some(text.parse::<f32>().unwrap().to_bits()),
+                "{text}"
+            );
         }
         let mut random = fastrand::Rng::with_seed(7);
         for _ in 0..100_000 {
             let value = f32::from_bits(random.u32(..));
             if value.is_finite() {
-                for text in
-                    [format!("{value}"), format!("{value:e}"), format!("{value:.6}"), format!("{:.9}", value.fract())]
-                {
+                for text in [
+                    format!("{value}"),
+                    format!("{value:e}"),
+                    format!("{value:.6}"),
+                    format!("{:.9}", value.fract()),
+                ] {
                     assert_eq!(f32_of(&text), text.parse::<f32>().ok(), "{text}");
                 }
             }
@@ -192,9 +205,12 @@ mod tests {
             let below = f32::from_bits(random.u32(0x2000_0000..0x6000_0000));
             let middle = (f64::from(below) + f64::from(below.next_up())) / 2.0;
             for value in [middle.next_down(), middle, middle.next_up()] {
-                for text in
-                    [format!("{value}"), format!("{value:.9e}"), format!("{value:.16e}"), format!("{value:.17E}")]
-                {
+                for text in [
+                    format!("{value}"),
+                    format!("{value:.9e}"),
+                    format!("{value:.16e}"),
+                    format!("{value:.17E}"),
+                ] {
                     assert_eq!(f32_of(&text), text.parse::<f32>().ok(), "{text}");
                 }
             }
@@ -208,13 +224,18 @@ mod tests {
             let digits = random.usize(1..16);
             let mut text = format!("{:0digits$}", random.u64(..10_u64.pow(digits as u32)));
             text.insert(random.usize(..=digits), '.');
-            assert_eq!(short_f32(text.as_bytes()).map_or(f32_of(&text), |(value, _)| Some(value)), text.parse().ok());
+            assert_eq!(
+                short_f32(text.as_bytes()).map_or(f32_of(&text), |(value, _)| Some(value)),
+                text.parse().ok()
+            );
         }
     }
 
     #[test]
     fn what_is_not_a_finite_number_is_refused_and_left_in_place() {
-        for text in ["nan", "inf", "-", "e5", "1e", "1e400", "1x", "--1", "", "{", "0x10", "1.2.3", "."] {
+        for text in [
+            "nan", "inf", "-", "e5", "1e", "1e400", "1x", "--1", "", "{", "0x10", "1.2.3", ".",
+        ] {
             let mut lexer = Lexer::new(text.as_bytes());
             let error = lexer.f32().expect_err(text);
             assert_eq!((error.offset, lexer.offset()), (0, 0), "{text}");

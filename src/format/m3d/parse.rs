@@ -43,7 +43,11 @@ pub fn parse(file: &str, source: &[u8]) -> Result<Parsed<Checked<M3d>>, FormatEr
     let mut reader = Reader::of(file, source);
     let mut raw = Raw::default();
     sections(&mut reader, &mut raw);
-    let model = if reader.report.failed() { M3d::default() } else { assemble::assemble(&mut reader, raw) };
+    let model = if reader.report.failed() {
+        M3d::default()
+    } else {
+        assemble::assemble(&mut reader, raw)
+    };
     reader.state.notes.tell(&mut reader.report);
     reader.report.finish(model).map(Parsed::checked)
 }
@@ -99,7 +103,10 @@ fn sections(reader: &mut Reader<'_>, raw: &mut Raw) {
         let Some(section) = label::find(SECTIONS, banner.name) else {
             if header || seen != 0 {
                 if is_header(banner.name) {
-                    reader.report.warning(banner.offset, "a second model begins here; only the first is read");
+                    reader.report.warning(
+                        banner.offset,
+                        "a second model begins here; only the first is read",
+                    );
                     return;
                 }
                 unknown_section(reader, banner);
@@ -112,7 +119,10 @@ fn sections(reader: &mut Reader<'_>, raw: &mut Raw) {
         };
         let bit = 1 << section as u8;
         if seen & bit != 0 {
-            let message = format!("there is a second section {}; it is ignored", quote(banner.name));
+            let message = format!(
+                "there is a second section {}; it is ignored",
+                quote(banner.name)
+            );
             reader.report.warning(banner.offset, message);
             reader.skip_section();
             continue;
@@ -138,7 +148,9 @@ fn sections(reader: &mut Reader<'_>, raw: &mut Raw) {
 }
 
 fn is_header(name: &[u8]) -> bool {
-    name.to_ascii_lowercase().windows(6).any(|word| word == b"header")
+    name.to_ascii_lowercase()
+        .windows(6)
+        .any(|word| word == b"header")
 }
 
 /// Skips a section of unknown name: an error if the name is probably misspelled.
@@ -146,11 +158,16 @@ fn unknown_section(reader: &mut Reader<'_>, banner: Banner<'_>) {
     let name = quote(banner.name);
     match label::nearest(banner.name, SECTIONS.iter().map(|&(name, _)| name)) {
         Some(nearest) => {
-            let error = reader.report.error(banner.offset, format!("unknown section {name}"));
+            let error = reader
+                .report
+                .error(banner.offset, format!("unknown section {name}"));
             error.hint = format!("did you mean `{nearest}`?");
         }
         None => {
-            reader.report.warning(banner.offset, format!("unknown section {name}; it is ignored"));
+            reader.report.warning(
+                banner.offset,
+                format!("unknown section {name}; it is ignored"),
+            );
         }
     }
     reader.skip_section();

@@ -19,7 +19,8 @@ use std::fmt::{self, Display, Write};
 /// - A model without subsets gets one that holds everything.
 /// - Numbers that are not finite become 0. A checked model has none.
 pub fn write(model: &M3d) -> String {
-    let size = 400 + 260 * model.vertices.len() + 24 * model.triangles.len() + 300 * model.bones.len();
+    let size =
+        400 + 260 * model.vertices.len() + 24 * model.triangles.len() + 300 * model.bones.len();
     let mut out = String::with_capacity(size);
     // Writing to a string cannot fail.
     let _ = document(&mut out, model);
@@ -46,9 +47,23 @@ fn document(out: &mut String, model: &M3d) -> fmt::Result {
         face_count: model.triangles.len() as u32,
         ..Default::default()
     }];
-    let subsets = if model.subsets.is_empty() { &everything[..] } else { &model.subsets };
-    for M3dSubset { id, vertex_start, vertex_count, face_start, face_count } in subsets {
-        write!(out, "SubsetID: {id} VertexStart: {vertex_start} VertexCount: {vertex_count} ")?;
+    let subsets = if model.subsets.is_empty() {
+        &everything[..]
+    } else {
+        &model.subsets
+    };
+    for M3dSubset {
+        id,
+        vertex_start,
+        vertex_count,
+        face_start,
+        face_count,
+    } in subsets
+    {
+        write!(
+            out,
+            "SubsetID: {id} VertexStart: {vertex_start} VertexCount: {vertex_count} "
+        )?;
         writeln!(out, "FaceStart: {face_start} FaceCount: {face_count}")?;
     }
     out.push_str("\n***************Vertices**********************\n");
@@ -73,7 +88,11 @@ fn document(out: &mut String, model: &M3d) -> fmt::Result {
     }
     out.push_str("\n***************BoneOffsets*******************\n");
     for (index, bone) in model.bones.iter().enumerate() {
-        writeln!(out, "BoneOffset{index} {}", Numbers(bone.offset.as_flattened()))?;
+        writeln!(
+            out,
+            "BoneOffset{index} {}",
+            Numbers(bone.offset.as_flattened())
+        )?;
     }
     out.push_str("\n***************BoneHierarchy*****************\n");
     for (index, bone) in model.bones.iter().enumerate() {
@@ -89,8 +108,19 @@ fn document(out: &mut String, model: &M3d) -> fmt::Result {
         for bone in 0..model.bones.len() {
             let keys = clip.bones.get(bone).map_or(&[][..], |keys| keys);
             writeln!(out, "\tBone{bone} #Keyframes: {}\n\t{{", keys.len())?;
-            for M3dKey { time, translation, scale, rotation } in keys {
-                write!(out, "\t\tTime: {} Pos: {} ", Numbers(&[*time]), Numbers(translation))?;
+            for M3dKey {
+                time,
+                translation,
+                scale,
+                rotation,
+            } in keys
+            {
+                write!(
+                    out,
+                    "\t\tTime: {} Pos: {} ",
+                    Numbers(&[*time]),
+                    Numbers(translation)
+                )?;
                 writeln!(out, "Scale: {} Quat: {}", Numbers(scale), Numbers(rotation))?;
             }
             out.push_str("\t}\n\n");
@@ -100,26 +130,68 @@ fn document(out: &mut String, model: &M3d) -> fmt::Result {
     Ok(())
 }
 
-fn write_material(out: &mut String, material: &M3dMaterial, index: usize, skinned: bool) -> fmt::Result {
-    let rough_as_specular = material.specular_power.map(|power| (2.0 / (power.max(0.0) + 2.0)).powf(0.25));
+fn write_material(
+    out: &mut String,
+    material: &M3dMaterial,
+    index: usize,
+    skinned: bool,
+) -> fmt::Result {
+    let rough_as_specular = material
+        .specular_power
+        .map(|power| (2.0 / (power.max(0.0) + 2.0)).powf(0.25));
     let roughness = material.roughness.or(rough_as_specular).unwrap_or(0.5);
     let none = || "None".to_owned();
-    let effect = || if skinned { "Skinned".into() } else { "Opaque".into() };
-    write_name(out, "Name:", material.name.as_deref().unwrap_or(""), || format!("Material{index}"))?;
+    let effect = || {
+        if skinned {
+            "Skinned".into()
+        } else {
+            "Opaque".into()
+        }
+    };
+    write_name(out, "Name:", material.name.as_deref().unwrap_or(""), || {
+        format!("Material{index}")
+    })?;
     writeln!(out, "Diffuse: {}", Numbers(&material.diffuse))?;
-    writeln!(out, "Fresnel0: {}", Numbers(&material.fresnel0.unwrap_or([0.04; 3])))?;
+    writeln!(
+        out,
+        "Fresnel0: {}",
+        Numbers(&material.fresnel0.unwrap_or([0.04; 3]))
+    )?;
     writeln!(out, "Roughness: {}", Numbers(&[roughness]))?;
     writeln!(out, "AlphaClip: {}", u8::from(material.alpha_clip))?;
-    write_name(out, "MaterialTypeName:", material.effect.as_deref().unwrap_or(""), effect)?;
-    write_name(out, "DiffuseMap:", material.diffuse_map.as_deref().unwrap_or(""), none)?;
-    write_name(out, "NormalMap:", material.normal_map.as_deref().unwrap_or(""), none)?;
+    write_name(
+        out,
+        "MaterialTypeName:",
+        material.effect.as_deref().unwrap_or(""),
+        effect,
+    )?;
+    write_name(
+        out,
+        "DiffuseMap:",
+        material.diffuse_map.as_deref().unwrap_or(""),
+        none,
+    )?;
+    write_name(
+        out,
+        "NormalMap:",
+        material.normal_map.as_deref().unwrap_or(""),
+        none,
+    )?;
     out.push('\n');
     Ok(())
 }
 
 /// Writes a label and a name on a line; `otherwise` names what has no name.
-fn write_name(out: &mut String, label: &str, name: &str, otherwise: impl Fn() -> String) -> fmt::Result {
-    let clean: String = name.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+fn write_name(
+    out: &mut String,
+    label: &str,
+    name: &str,
+    otherwise: impl Fn() -> String,
+) -> fmt::Result {
+    let clean: String = name
+        .chars()
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .collect();
     match clean.trim_matches(|c: char| c.is_ascii_whitespace()) {
         "" => writeln!(out, "{label} {}", otherwise()),
         name => writeln!(out, "{label} {name}"),

@@ -44,7 +44,9 @@ fn read(reader: &mut Reader, anim: &mut Md5Anim) -> Result<(), Stop> {
     let mut frames: Vec<Frame> = Vec::new();
     // An editor that overwrites a file leaves the tail of a longer one behind all that is declared.
     let is_complete = |header: &Header, anim: &Md5Anim, frames: &[Frame]| {
-        let all_frames = header.frames.is_some_and(|(count, _)| frames.len() as u64 >= u64::from(count.max(1)));
+        let all_frames = header
+            .frames
+            .is_some_and(|(count, _)| frames.len() as u64 >= u64::from(count.max(1)));
         all_frames && !anim.joints.is_empty() && anim.base_frame.len() == anim.joints.len()
     };
     loop {
@@ -67,10 +69,14 @@ fn read(reader: &mut Reader, anim: &mut Md5Anim) -> Result<(), Stop> {
             b"numframes" => header.frames = reader.count("numFrames")?.map(|n| (n, token.offset)),
             b"numjoints" => header.joints = reader.count("numJoints")?.map(|n| (n, token.offset)),
             b"numanimatedcomponents" => {
-                header.components = reader.count("numAnimatedComponents")?.map(|n| (n, token.offset));
+                header.components = reader
+                    .count("numAnimatedComponents")?
+                    .map(|n| (n, token.offset));
             }
             b"framerate" => {
-                header.rate = reader.take(Lexer::f32, || "frameRate".into())?.map(|r| (r, token.offset));
+                header.rate = reader
+                    .take(Lexer::f32, || "frameRate".into())?
+                    .map(|r| (r, token.offset));
             }
             b"hierarchy" if hierarchy_at.is_some() => {
                 reader.error(token.offset, "a second `hierarchy` block", "", "")?;
@@ -98,7 +104,11 @@ fn read(reader: &mut Reader, anim: &mut Md5Anim) -> Result<(), Stop> {
     }
     let end = reader.lexer.source().len();
     let (Some(_), Some(base_frame_at)) = (hierarchy_at, base_frame_at) else {
-        let missing = if hierarchy_at.is_none() { "hierarchy" } else { "baseframe" };
+        let missing = if hierarchy_at.is_none() {
+            "hierarchy"
+        } else {
+            "baseframe"
+        };
         return Err(reader.fatal(end, format!("the file has no `{missing}` block"), CUT_OFF));
     };
     let (joints, bases) = (anim.joints.len(), anim.base_frame.len());
@@ -107,14 +117,26 @@ fn read(reader: &mut Reader, anim: &mut Md5Anim) -> Result<(), Stop> {
         return Err(reader.fatal(base_frame_at, message, ""));
     }
     if let Some((count, at)) = header.joints.filter(|&(n, _)| n as usize != joints) {
-        reader.warn(at, format!("`numJoints` is {count}, but {joints} follow"), "");
+        reader.warn(
+            at,
+            format!("`numJoints` is {count}, but {joints} follow"),
+            "",
+        );
     }
     anim.frame_rate = match header.rate {
         Some((rate, _)) if rate != 0.0 => rate,
         other => {
-            let message = if other.is_some() { "`frameRate` is 0" } else { "there is no `frameRate`" };
+            let message = if other.is_some() {
+                "`frameRate` is 0"
+            } else {
+                "there is no `frameRate`"
+            };
             let at = other.map_or(0, |(_, at)| at);
-            reader.warn(at, format!("{message}; {DEFAULT_RATE} frames per second are assumed"), "");
+            reader.warn(
+                at,
+                format!("{message}; {DEFAULT_RATE} frames per second are assumed"),
+                "",
+            );
             DEFAULT_RATE
         }
     };
@@ -122,7 +144,11 @@ fn read(reader: &mut Reader, anim: &mut Md5Anim) -> Result<(), Stop> {
     check_components(reader, anim, &joint_places)
 }
 
-fn hierarchy(reader: &mut Reader, anim: &mut Md5Anim, declared: Option<u32>) -> Result<Vec<usize>, Stop> {
+fn hierarchy(
+    reader: &mut Reader,
+    anim: &mut Md5Anim,
+    declared: Option<u32>,
+) -> Result<Vec<usize>, Stop> {
     let context = |joint: usize| match declared {
         Some(count) => format!("joint {joint} of {count} in hierarchy"),
         None => format!("joint {joint} in hierarchy"),
@@ -135,13 +161,17 @@ fn hierarchy(reader: &mut Reader, anim: &mut Md5Anim, declared: Option<u32>) -> 
         if block_ended(reader, "hierarchy")? {
             break;
         }
-        let (parent, flags_at, joint) = reader.take(joint, || context(anim.joints.len()))?.unwrap_or_default();
+        let (parent, flags_at, joint) = reader
+            .take(joint, || context(anim.joints.len()))?
+            .unwrap_or_default();
         parents.push(parent);
         places.push(flags_at);
         anim.joints.push(joint);
     }
     if !reader.report.failed() {
-        resolve_parents(reader, &parents, |index, parent| anim.joints[index].parent = parent)?;
+        resolve_parents(reader, &parents, |index, parent| {
+            anim.joints[index].parent = parent
+        })?;
     }
     Ok(places)
 }
@@ -156,7 +186,16 @@ fn joint(lexer: &mut Lexer) -> Result<(Parent, usize, Md5AnimJoint), Unexpected>
     lexer.skip_space();
     let flags_at = lexer.offset();
     let (flags, start) = (lexer.u32()?, lexer.u32()?);
-    Ok(((parent_at, parent), flags_at, Md5AnimJoint { name, parent: None, flags, start }))
+    Ok((
+        (parent_at, parent),
+        flags_at,
+        Md5AnimJoint {
+            name,
+            parent: None,
+            flags,
+            start,
+        },
+    ))
 }
 
 fn bounds(reader: &mut Reader, anim: &mut Md5Anim) -> Result<(), Stop> {
@@ -170,7 +209,11 @@ fn bounds(reader: &mut Reader, anim: &mut Md5Anim) -> Result<(), Stop> {
             Err(unexpected) => {
                 // Nothing needs them, and some exporters write infinities.
                 let message = format!("{unexpected}; the bounds are ignored");
-                reader.warn(unexpected.offset, message, format!("box {} in bounds", anim.bounds.len()));
+                reader.warn(
+                    unexpected.offset,
+                    message,
+                    format!("box {} in bounds", anim.bounds.len()),
+                );
                 anim.bounds.clear();
                 return skip_block(reader, "bounds");
             }
@@ -199,7 +242,13 @@ fn base_frame(reader: &mut Reader, anim: &mut Md5Anim) -> Result<(), Stop> {
         if block_ended(reader, "baseframe")? {
             break;
         }
-        let context = || format!("joint {} of {} in baseframe", anim.base_frame.len(), anim.joints.len());
+        let context = || {
+            format!(
+                "joint {} of {} in baseframe",
+                anim.base_frame.len(),
+                anim.joints.len()
+            )
+        };
         let pair = reader.take(vectors, context)?.unwrap_or_default();
         anim.base_frame.push(pair);
     }
@@ -212,13 +261,28 @@ fn check_components(reader: &mut Reader, anim: &mut Md5Anim, places: &[usize]) -
     for (index, (joint, &at)) in anim.joints.iter_mut().zip(places).enumerate() {
         if joint.flags > 63 {
             let context = format!("joint {index} of {count} in hierarchy");
-            reader.warn(at, format!("flags {}: bits beyond the six known are ignored", joint.flags), context);
+            reader.warn(
+                at,
+                format!(
+                    "flags {}: bits beyond the six known are ignored",
+                    joint.flags
+                ),
+                context,
+            );
             joint.flags &= 63;
         }
         let end = u64::from(joint.start) + u64::from(joint.flags.count_ones());
         if joint.flags != 0 && end > components {
-            let message = format!("numbers {}..{end} are out of range: a frame has {components}", joint.start);
-            reader.error(at, message, format!("joint {index} of {count} in hierarchy"), "")?;
+            let message = format!(
+                "numbers {}..{end} are out of range: a frame has {components}",
+                joint.start
+            );
+            reader.error(
+                at,
+                message,
+                format!("joint {index} of {count} in hierarchy"),
+                "",
+            )?;
         }
     }
     Ok(())
@@ -269,29 +333,49 @@ frame 1 {
         let parsed = parse_anim("a", NOD.as_bytes()).unwrap();
         assert_eq!(parsed.warnings, []);
         let anim = &parsed.value;
-        assert_eq!((anim.frame_count(), anim.frame_rate, anim.components), (2, 24.0, 7));
+        assert_eq!(
+            (anim.frame_count(), anim.frame_rate, anim.components),
+            (2, 24.0, 7)
+        );
         assert_eq!(anim.joint_at(0, 1), [[1.0, 2.0, 3.0], [-0.5, 0.5, -0.5]]);
         assert_eq!(anim.joint_at(1, 1), [[0.0, 0.0, 3.0], [0.1, 0.2, 0.75]]);
-        let one_line = NOD.lines().map(|l| l.split("//").next().unwrap_or(l)).collect::<Vec<_>>().join(" ");
+        let one_line = NOD
+            .lines()
+            .map(|l| l.split("//").next().unwrap_or(l))
+            .collect::<Vec<_>>()
+            .join(" ");
         assert_eq!(parse_anim("a", one_line.as_bytes()).unwrap(), parsed);
-        assert_eq!(parse_anim("a", NOD.replace('\n', "\r\n").as_bytes()).unwrap(), parsed);
+        assert_eq!(
+            parse_anim("a", NOD.replace('\n', "\r\n").as_bytes()).unwrap(),
+            parsed
+        );
     }
 
     #[test]
     fn frames_in_another_order_are_sorted() {
-        let swapped = NOD.replace("frame 0", "frame x").replace("frame 1", "frame 0").replace("frame x", "frame 1");
+        let swapped = NOD
+            .replace("frame 0", "frame x")
+            .replace("frame 1", "frame 0")
+            .replace("frame x", "frame 1");
         let anim = parse_anim("a", swapped.as_bytes()).unwrap().value;
         assert_eq!(anim.joint_at(0, 0)[0], [1.0, 2.0, 3.0]);
         let twice = NOD.replace("frame 1", "frame 0");
-        assert_eq!(warnings(&twice).last().unwrap(), "22: frame 0 is given twice; the first is used");
+        assert_eq!(
+            warnings(&twice).last().unwrap(),
+            "22: frame 0 is given twice; the first is used"
+        );
         let gap = NOD.replace("frame 1", "frame 4294967295");
-        assert_eq!(errors(&gap), ["22:7: frame 4294967295 is given, but frame 1 is missing ()"]);
+        assert_eq!(
+            errors(&gap),
+            ["22:7: frame 4294967295 is given, but frame 1 is missing ()"]
+        );
     }
 
     #[test]
     fn counts_that_lie_are_warnings() {
-        let source =
-            NOD.replace("numFrames 2", "numFrames 4294967295").replace("Components 7", "Components 4294967295");
+        let source = NOD
+            .replace("numFrames 2", "numFrames 4294967295")
+            .replace("Components 7", "Components 4294967295");
         assert_eq!(
             warnings(&source),
             [
@@ -299,12 +383,17 @@ frame 1 {
                 "6: `numAnimatedComponents` is 4294967295, but each frame has 7 numbers"
             ]
         );
-        assert_eq!(parse_anim("a", source.as_bytes()).unwrap().value, parse_anim("a", NOD.as_bytes()).unwrap().value);
+        assert_eq!(
+            parse_anim("a", source.as_bytes()).unwrap().value,
+            parse_anim("a", NOD.as_bytes()).unwrap().value
+        );
     }
 
     #[test]
     fn a_rate_of_0_and_bounds_that_do_not_parse_are_warnings() {
-        let source = NOD.replace("frameRate 24", "frameRate 0").replace("( 1 1 2 )", "( 1 inf 2 )");
+        let source = NOD
+            .replace("frameRate 24", "frameRate 0")
+            .replace("( 1 1 2 )", "( 1 inf 2 )");
         assert_eq!(
             warnings(&source),
             [
@@ -316,16 +405,26 @@ frame 1 {
 
     #[test]
     fn a_negative_rate_is_kept() {
-        let parsed = parse_anim("a", NOD.replace("frameRate 24", "frameRate -30").as_bytes()).unwrap();
+        let parsed =
+            parse_anim("a", NOD.replace("frameRate 24", "frameRate -30").as_bytes()).unwrap();
         assert_eq!((parsed.value.frame_rate, parsed.warnings), (-30.0, vec![]));
     }
 
     #[test]
     fn text_behind_the_last_declared_frame_is_a_warning() {
         let whole = parse_anim("a", NOD.as_bytes()).unwrap().value;
-        for tail in ["0.5 1 }\nframe 7 {\n\t1 2", "} }\n", "rubbish ( 1 2 ) {\n", "\"text\""] {
+        for tail in [
+            "0.5 1 }\nframe 7 {\n\t1 2",
+            "} }\n",
+            "rubbish ( 1 2 ) {\n",
+            "\"text\"",
+        ] {
             let source = format!("{NOD}{tail}");
-            assert_eq!(warnings(&source), ["27: the text behind the last declared frame is ignored"], "{tail}");
+            assert_eq!(
+                warnings(&source),
+                ["27: the text behind the last declared frame is ignored"],
+                "{tail}"
+            );
             assert_eq!(parse_anim("a", source.as_bytes()).unwrap().value, whole);
         }
         // With a frame still to come, the same text is an error.
@@ -335,7 +434,9 @@ frame 1 {
 
     #[test]
     fn missing_leading_frames_hold_the_first() {
-        let source = NOD.replace("frame 1 {", "frame 2 {").replace("frame 0 {", "frame 1 {");
+        let source = NOD
+            .replace("frame 1 {", "frame 2 {")
+            .replace("frame 0 {", "frame 1 {");
         assert_eq!(
             warnings(&source),
             [
@@ -348,27 +449,50 @@ frame 1 {
         assert_eq!(anim.frame_count(), 3);
         assert_eq!(anim.joint_at(1, 0), anim.joint_at(1, 1));
         assert_eq!(anim.joint_at(0, 2)[0], [1.0, 2.0, 3.0]);
-        let far = NOD.replace("frame 1 {", "frame 4 {").replace("frame 0 {", "frame 3 {");
-        assert_eq!(errors(&far), ["19:7: frame 3 is given, but frame 0 is missing ()"]);
+        let far = NOD
+            .replace("frame 1 {", "frame 4 {")
+            .replace("frame 0 {", "frame 3 {");
+        assert_eq!(
+            errors(&far),
+            ["19:7: frame 3 is given, but frame 0 is missing ()"]
+        );
     }
 
     #[test]
     fn ranges_and_lengths_that_do_not_fit_are_errors() {
         let range = errors(&NOD.replace("0 32 6", "0 48 6"));
-        assert_eq!(range, ["9:11: numbers 6..8 are out of range: a frame has 7 (joint 1 of 2 in hierarchy)"]);
+        assert_eq!(
+            range,
+            ["9:11: numbers 6..8 are out of range: a frame has 7 (joint 1 of 2 in hierarchy)"]
+        );
         let short = errors(&NOD.replace("\t0.75\n", ""));
-        assert_eq!(short, ["22:7: the frame has 6 numbers; each should have 7 (frame 1 of 2)"]);
+        assert_eq!(
+            short,
+            ["22:7: the frame has 6 numbers; each should have 7 (frame 1 of 2)"]
+        );
         let base = errors(&NOD.replace("\t( 0 0 3 ) ( 0.1 0.2 0.3 )\n", ""));
-        assert_eq!(base, ["15:1: `baseframe` has 1 joints, but the hierarchy has 2 ()"]);
+        assert_eq!(
+            base,
+            ["15:1: `baseframe` has 1 joints, but the hierarchy has 2 ()"]
+        );
         let parent = errors(&NOD.replace("\"head\"\t0", "\"head\"\t2"));
-        assert_eq!(parent, ["9:9: parent 2 is out of range: there are 2 joints (joint 1 of 2)"]);
+        assert_eq!(
+            parent,
+            ["9:9: parent 2 is out of range: there are 2 joints (joint 1 of 2)"]
+        );
         let number = errors(&NOD.replace("-0.5 0.5", "-0.5 nan"));
-        assert_eq!(number, ["24:7: expected a number or `}`, found `nan` (number 4 of frame 1 of 2)"]);
+        assert_eq!(
+            number,
+            ["24:7: expected a number or `}`, found `nan` (number 4 of frame 1 of 2)"]
+        );
     }
 
     #[test]
     fn a_pose_without_numbers_has_one_frame() {
-        let still = NOD.replace("63 0", "0 0").replace("32 6", "0 0").replace("Components 7", "Components 0");
+        let still = NOD
+            .replace("63 0", "0 0")
+            .replace("32 6", "0 0")
+            .replace("Components 7", "Components 0");
         let still = still[..still.find("frame 0").unwrap()].replace("numFrames 2", "numFrames 0");
         let anim = parse_anim("a", still.as_bytes()).unwrap().value;
         assert_eq!(anim.frame_count(), 1);
@@ -377,9 +501,16 @@ frame 1 {
 
     #[test]
     fn a_mesh_is_named_for_what_it_is() {
-        let report = parse_anim("a", b"MD5Version 10\nnumJoints 3\nnumMeshes 1\njoints {").unwrap_err().to_string();
-        assert!(report.contains("a:3:1: error: this is an .md5mesh, not an .md5anim"), "{report}");
-        let early = parse_anim("a", b"MD5Version 10\nnumchannels 222\n").unwrap_err().to_string();
+        let report = parse_anim("a", b"MD5Version 10\nnumJoints 3\nnumMeshes 1\njoints {")
+            .unwrap_err()
+            .to_string();
+        assert!(
+            report.contains("a:3:1: error: this is an .md5mesh, not an .md5anim"),
+            "{report}"
+        );
+        let early = parse_anim("a", b"MD5Version 10\nnumchannels 222\n")
+            .unwrap_err()
+            .to_string();
         assert!(early.contains("MD5 version 6"), "{early}");
     }
 

@@ -7,14 +7,27 @@ impl Document for Md5Mesh {
     fn check(&self) -> Result<(), DocumentError> {
         let joints = self.joints.len();
         ensure(joints > 0, || "there are no joints".into())?;
-        ensure_hierarchy(&self.joints.iter().map(|joint| joint.parent).collect::<Vec<_>>(), "joint")?;
+        ensure_hierarchy(
+            &self
+                .joints
+                .iter()
+                .map(|joint| joint.parent)
+                .collect::<Vec<_>>(),
+            "joint",
+        )?;
         for (index, joint) in self.joints.iter().enumerate() {
             let numbers = [joint.position, joint.orientation];
-            ensure_finite(numbers.as_flattened(), || format!("joint {index} `{}`", joint.name))?;
+            ensure_finite(numbers.as_flattened(), || {
+                format!("joint {index} `{}`", joint.name)
+            })?;
         }
         for (index, submesh) in self.meshes.iter().enumerate() {
             if let Some(fault) = submesh.faults(joints).next() {
-                return Err(DocumentError(format!("{}: {}", fault.item(&submesh.label(index)), fault.message)));
+                return Err(DocumentError(format!(
+                    "{}: {}",
+                    fault.item(&submesh.label(index)),
+                    fault.message
+                )));
             }
             let mesh = || format!("mesh {}", submesh.label(index));
             for vertex in &submesh.vertices {
@@ -44,38 +57,72 @@ pub(super) struct Fault {
 impl Fault {
     /// `vert 2 of 3 in mesh 0`
     pub(super) fn item(&self, mesh: &str) -> String {
-        format!("{} {} of {} in mesh {mesh}", self.keyword, self.number, self.count)
+        format!(
+            "{} {} of {} in mesh {mesh}",
+            self.keyword, self.number, self.count
+        )
     }
 }
 
 impl Md5Submesh {
     /// Every index that points at nothing, given the number of joints.
     pub(super) fn faults(&self, joints: usize) -> impl Iterator<Item = Fault> {
-        let Self { vertices, triangles, weights, .. } = self;
+        let Self {
+            vertices,
+            triangles,
+            weights,
+            ..
+        } = self;
         let of_vertices = vertices.iter().enumerate().filter_map(|(number, vertex)| {
-            let (first, end) = (vertex.first_weight, u64::from(vertex.first_weight) + u64::from(vertex.weight_count));
+            let (first, end) = (
+                vertex.first_weight,
+                u64::from(vertex.first_weight) + u64::from(vertex.weight_count),
+            );
             (end > weights.len() as u64).then(|| Fault {
                 keyword: "vert",
                 number,
                 count: vertices.len(),
                 word: 5,
-                message: format!("weights {first}..{end} are out of range: the mesh has {}", weights.len()),
+                message: format!(
+                    "weights {first}..{end} are out of range: the mesh has {}",
+                    weights.len()
+                ),
             })
         });
-        let of_triangles = triangles.iter().enumerate().filter_map(|(number, triangle)| {
-            let corner = triangle.iter().position(|&corner| corner as usize >= vertices.len())?;
-            let message = format!("vertex {} is out of range: the mesh has {}", triangle[corner], vertices.len());
-            Some(Fault { keyword: "tri", number, count: triangles.len(), word: 1 + corner, message })
-        });
-        let of_weights = weights.iter().enumerate().filter(move |(_, weight)| weight.joint as usize >= joints).map(
-            move |(number, weight)| Fault {
+        let of_triangles = triangles
+            .iter()
+            .enumerate()
+            .filter_map(|(number, triangle)| {
+                let corner = triangle
+                    .iter()
+                    .position(|&corner| corner as usize >= vertices.len())?;
+                let message = format!(
+                    "vertex {} is out of range: the mesh has {}",
+                    triangle[corner],
+                    vertices.len()
+                );
+                Some(Fault {
+                    keyword: "tri",
+                    number,
+                    count: triangles.len(),
+                    word: 1 + corner,
+                    message,
+                })
+            });
+        let of_weights = weights
+            .iter()
+            .enumerate()
+            .filter(move |(_, weight)| weight.joint as usize >= joints)
+            .map(move |(number, weight)| Fault {
                 keyword: "weight",
                 number,
                 count: weights.len(),
                 word: 1,
-                message: format!("joint {} is out of range: the file has {joints}", weight.joint),
-            },
-        );
+                message: format!(
+                    "joint {} is out of range: the file has {joints}",
+                    weight.joint
+                ),
+            });
         of_vertices.chain(of_triangles).chain(of_weights)
     }
 
@@ -92,23 +139,50 @@ impl Document for Md5Anim {
     fn check(&self) -> Result<(), DocumentError> {
         let (joints, components) = (self.joints.len(), self.components as usize);
         let rate = self.frame_rate;
-        ensure(rate.is_finite() && rate != 0.0, || format!("the frame rate is {rate}"))?;
-        ensure_hierarchy(&self.joints.iter().map(|joint| joint.parent).collect::<Vec<_>>(), "joint")?;
+        ensure(rate.is_finite() && rate != 0.0, || {
+            format!("the frame rate is {rate}")
+        })?;
+        ensure_hierarchy(
+            &self
+                .joints
+                .iter()
+                .map(|joint| joint.parent)
+                .collect::<Vec<_>>(),
+            "joint",
+        )?;
         for (index, joint) in self.joints.iter().enumerate() {
             let item = || format!("joint {index} `{}`", joint.name);
-            ensure(joint.flags < 64, || format!("{}: flags {} have more than six bits", item(), joint.flags))?;
+            ensure(joint.flags < 64, || {
+                format!("{}: flags {} have more than six bits", item(), joint.flags)
+            })?;
             let end = u64::from(joint.start) + u64::from(joint.flags.count_ones());
             ensure(joint.flags == 0 || end <= components as u64, || {
-                format!("{}: numbers {}..{end} are out of range: a frame has {components}", item(), joint.start)
+                format!(
+                    "{}: numbers {}..{end} are out of range: a frame has {components}",
+                    item(),
+                    joint.start
+                )
             })?;
         }
         let bases = self.base_frame.len();
-        ensure(bases == joints, || format!("the base frame has {bases} joints, but the hierarchy has {joints}"))?;
-        ensure_finite(self.base_frame.as_flattened().as_flattened(), || "the base frame".into())?;
-        ensure_finite(self.bounds.as_flattened().as_flattened(), || "the bounds".into())?;
+        ensure(bases == joints, || {
+            format!("the base frame has {bases} joints, but the hierarchy has {joints}")
+        })?;
+        ensure_finite(self.base_frame.as_flattened().as_flattened(), || {
+            "the base frame".into()
+        })?;
+        ensure_finite(self.bounds.as_flattened().as_flattened(), || {
+            "the bounds".into()
+        })?;
         let numbers = self.frames.len();
-        let whole = if components == 0 { numbers == 0 } else { numbers > 0 && numbers.is_multiple_of(components) };
-        ensure(whole, || format!("{numbers} numbers do not make whole frames of {components}"))?;
+        let whole = if components == 0 {
+            numbers == 0
+        } else {
+            numbers > 0 && numbers.is_multiple_of(components)
+        };
+        ensure(whole, || {
+            format!("{numbers} numbers do not make whole frames of {components}")
+        })?;
         ensure_finite(&self.frames, || "the frames".into())
     }
 }
@@ -124,9 +198,21 @@ mod tests {
     #[test]
     fn every_broken_promise_of_a_mesh_is_an_error() {
         let mesh = Md5Mesh {
-            joints: vec![Md5Joint::default(), Md5Joint { parent: Some(0), ..Md5Joint::default() }],
+            joints: vec![
+                Md5Joint::default(),
+                Md5Joint {
+                    parent: Some(0),
+                    ..Md5Joint::default()
+                },
+            ],
             meshes: vec![Md5Submesh {
-                vertices: vec![Md5Vertex { weight_count: 1, ..Md5Vertex::default() }; 3],
+                vertices: vec![
+                    Md5Vertex {
+                        weight_count: 1,
+                        ..Md5Vertex::default()
+                    };
+                    3
+                ],
                 triangles: vec![[0, 1, 2]],
                 weights: vec![Md5Weight::default()],
                 ..Md5Submesh::default()
@@ -136,15 +222,30 @@ mod tests {
         assert!(Checked::new(mesh.clone()).is_ok());
         let cases: [(fn(&mut Md5Mesh), &str); 7] = [
             (|m| m.joints.clear(), "there are no joints"),
-            (|m| m.joints[0].parent = Some(1), "joint 1 is among its own ancestors"),
-            (|m| m.joints[1].position[2] = f32::NAN, "joint 1 ``: a number is not finite"),
+            (
+                |m| m.joints[0].parent = Some(1),
+                "joint 1 is among its own ancestors",
+            ),
+            (
+                |m| m.joints[1].position[2] = f32::NAN,
+                "joint 1 ``: a number is not finite",
+            ),
             (
                 |m| m.meshes[0].vertices[1].first_weight = u32::MAX,
                 "vert 1 of 3 in mesh 0: weights 4294967295..4294967296 are out of range: the mesh has 1",
             ),
-            (|m| m.meshes[0].triangles[0][2] = 3, "tri 0 of 1 in mesh 0: vertex 3 is out of range: the mesh has 3"),
-            (|m| m.meshes[0].weights[0].joint = 2, "weight 0 of 1 in mesh 0: joint 2 is out of range: the file has 2"),
-            (|m| m.meshes[0].weights[0].bias = f32::INFINITY, "mesh 0: a number is not finite"),
+            (
+                |m| m.meshes[0].triangles[0][2] = 3,
+                "tri 0 of 1 in mesh 0: vertex 3 is out of range: the mesh has 3",
+            ),
+            (
+                |m| m.meshes[0].weights[0].joint = 2,
+                "weight 0 of 1 in mesh 0: joint 2 is out of range: the file has 2",
+            ),
+            (
+                |m| m.meshes[0].weights[0].bias = f32::INFINITY,
+                "mesh 0: a number is not finite",
+            ),
         ];
         for (damage, expected) in cases {
             let mut mesh = mesh.clone();
@@ -158,7 +259,10 @@ mod tests {
         let anim = Md5Anim {
             frame_rate: 24.0,
             components: 1,
-            joints: vec![Md5AnimJoint { flags: 4, ..Md5AnimJoint::default() }],
+            joints: vec![Md5AnimJoint {
+                flags: 4,
+                ..Md5AnimJoint::default()
+            }],
             base_frame: vec![[[0.0; 3]; 2]],
             frames: vec![1.0, 2.0],
             ..Md5Anim::default()
@@ -166,12 +270,30 @@ mod tests {
         assert!(Checked::new(anim.clone()).is_ok());
         let cases: [(fn(&mut Md5Anim), &str); 7] = [
             (|a| a.frame_rate = 0.0, "the frame rate is 0"),
-            (|a| a.joints[0].parent = Some(0), "joint 0 is among its own ancestors"),
-            (|a| a.joints[0].flags = 64, "joint 0 ``: flags 64 have more than six bits"),
-            (|a| a.joints[0].start = 1, "joint 0 ``: numbers 1..2 are out of range: a frame has 1"),
-            (|a| a.base_frame.clear(), "the base frame has 0 joints, but the hierarchy has 1"),
-            (|a| a.frames.clear(), "0 numbers do not make whole frames of 1"),
-            (|a| a.frames[1] = f32::NAN, "the frames: a number is not finite"),
+            (
+                |a| a.joints[0].parent = Some(0),
+                "joint 0 is among its own ancestors",
+            ),
+            (
+                |a| a.joints[0].flags = 64,
+                "joint 0 ``: flags 64 have more than six bits",
+            ),
+            (
+                |a| a.joints[0].start = 1,
+                "joint 0 ``: numbers 1..2 are out of range: a frame has 1",
+            ),
+            (
+                |a| a.base_frame.clear(),
+                "the base frame has 0 joints, but the hierarchy has 1",
+            ),
+            (
+                |a| a.frames.clear(),
+                "0 numbers do not make whole frames of 1",
+            ),
+            (
+                |a| a.frames[1] = f32::NAN,
+                "the frames: a number is not finite",
+            ),
         ];
         for (damage, expected) in cases {
             let mut anim = anim.clone();

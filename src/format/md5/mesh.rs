@@ -38,7 +38,8 @@ fn read(reader: &mut Reader, mesh: &mut Md5Mesh) -> Result<(), Stop> {
     let mut sources = Vec::new();
     // An editor that overwrites a file leaves the tail of a longer one behind all that is declared.
     let is_complete = |count: Option<(u32, usize)>, joints_at: Option<usize>, mesh: &Md5Mesh| {
-        joints_at.is_some() && count.is_some_and(|(count, _)| mesh.meshes.len() as u64 >= u64::from(count.max(1)))
+        joints_at.is_some()
+            && count.is_some_and(|(count, _)| mesh.meshes.len() as u64 >= u64::from(count.max(1)))
     };
     loop {
         let token = reader.lexer.next_token();
@@ -88,7 +89,11 @@ fn read(reader: &mut Reader, mesh: &mut Md5Mesh) -> Result<(), Stop> {
         return Err(reader.fatal(end, "the file has no `joints` block", CUT_OFF));
     }
     if let Some((count, at)) = joint_count.filter(|&(n, _)| n as usize != mesh.joints.len()) {
-        reader.warn(at, format!("`numJoints` is {count}, but {} follow", mesh.joints.len()), "");
+        reader.warn(
+            at,
+            format!("`numJoints` is {count}, but {} follow", mesh.joints.len()),
+            "",
+        );
     }
     if let Some((count, at)) = mesh_count.filter(|&(n, _)| n as usize != mesh.meshes.len()) {
         let message = format!("`numMeshes` is {count}, but {} follow", mesh.meshes.len());
@@ -122,12 +127,17 @@ fn place(reader: &Reader, [vertices, triangles, weights]: &Starts, fault: &Fault
         _ => *weights,
     };
     lexer.seek(start);
-    while !lexer.u32().is_ok_and(|number| number as usize == fault.number) {
+    while !lexer
+        .u32()
+        .is_ok_and(|number| number as usize == fault.number)
+    {
         // On to the number behind the next keyword.
         loop {
             match lexer.next_token().kind {
                 TokenKind::End => return start,
-                TokenKind::Word(word) if word.eq_ignore_ascii_case(fault.keyword.as_bytes()) => break,
+                TokenKind::Word(word) if word.eq_ignore_ascii_case(fault.keyword.as_bytes()) => {
+                    break;
+                }
                 _ => {}
             }
         }
@@ -150,17 +160,22 @@ fn joints(reader: &mut Reader, declared: Option<u32>) -> Result<Vec<Md5Joint>, S
     }
     while !reader.close("joints")? {
         // A block that is never closed would swallow the meshes as damaged joints.
-        if matches!(reader.lexer.peek().kind, TokenKind::Word(word) if word.eq_ignore_ascii_case(b"mesh")) {
+        if matches!(reader.lexer.peek().kind, TokenKind::Word(word) if word.eq_ignore_ascii_case(b"mesh"))
+        {
             let unexpected = reader.lexer.unexpected("`}` or a joint's name");
             reader.error(unexpected.offset, unexpected.to_string(), "joints", "")?;
             break;
         }
-        let (at, parent, joint) = reader.take(joint, || context(joints.len()))?.unwrap_or_default();
+        let (at, parent, joint) = reader
+            .take(joint, || context(joints.len()))?
+            .unwrap_or_default();
         parents.push((at, parent));
         joints.push(joint);
     }
     if !reader.report.failed() {
-        resolve_parents(reader, &parents, |index, parent| joints[index].parent = parent)?;
+        resolve_parents(reader, &parents, |index, parent| {
+            joints[index].parent = parent
+        })?;
     }
     Ok(joints)
 }
@@ -172,7 +187,16 @@ fn joint(lexer: &mut Lexer) -> Result<(usize, i32, Md5Joint), Unexpected> {
     let parent = lexer.i32()?;
     let position = vector(lexer)?;
     let orientation = vector(lexer)?;
-    Ok((at, parent, Md5Joint { name, parent: None, position, orientation }))
+    Ok((
+        at,
+        parent,
+        Md5Joint {
+            name,
+            parent: None,
+            position,
+            orientation,
+        },
+    ))
 }
 
 /// Checks parents (offset in the file, index or −1) for range and cycles, and passes them on to `set`.
@@ -188,25 +212,52 @@ pub(super) fn resolve_parents(
         if parent < -1 || parent >= count as i32 {
             sound = false;
             let hint = "a root has the parent -1";
-            reader.error(at, format!("parent {parent} is out of range: there are {count} joints"), context, hint)?;
+            reader.error(
+                at,
+                format!("parent {parent} is out of range: there are {count} joints"),
+                context,
+                hint,
+            )?;
         } else if parent == index as i32 {
             sound = false;
-            reader.error(at, "the joint is its own parent", context, "a root has the parent -1")?;
+            reader.error(
+                at,
+                "the joint is its own parent",
+                context,
+                "a root has the parent -1",
+            )?;
         } else {
             set(index, u32::try_from(parent).ok());
         }
     }
     if sound {
-        let parents_in_range: Vec<_> = parents.iter().map(|&(_, parent)| u32::try_from(parent).ok()).collect();
+        let parents_in_range: Vec<_> = parents
+            .iter()
+            .map(|&(_, parent)| u32::try_from(parent).ok())
+            .collect();
         for joint in cycles(&parents_in_range) {
             let message = "the joint is among its own ancestors";
-            reader.error(parents[joint].0, message, format!("joint {joint} of {count}"), "")?;
+            reader.error(
+                parents[joint].0,
+                message,
+                format!("joint {joint} of {count}"),
+                "",
+            )?;
         }
     }
     Ok(())
 }
 
-const MESH_KEYWORDS: [&str; 8] = ["name", "shader", "numverts", "vert", "numtris", "tri", "numweights", "weight"];
+const MESH_KEYWORDS: [&str; 8] = [
+    "name",
+    "shader",
+    "numverts",
+    "vert",
+    "numtris",
+    "tri",
+    "numweights",
+    "weight",
+];
 
 fn submesh(reader: &mut Reader, index: usize) -> Result<(Md5Submesh, Starts), Stop> {
     let mut submesh = Md5Submesh::default();
@@ -231,7 +282,12 @@ fn submesh(reader: &mut Reader, index: usize) -> Result<(Md5Submesh, Starts), St
             b"mesh" | b"joints" | b"md5version" => {
                 reader.lexer.seek(token.offset);
                 let unexpected = reader.lexer.unexpected("`}`");
-                reader.error(token.offset, unexpected.to_string(), format!("mesh {}", submesh.label(index)), "")?;
+                reader.error(
+                    token.offset,
+                    unexpected.to_string(),
+                    format!("mesh {}", submesh.label(index)),
+                    "",
+                )?;
                 break;
             }
             _ => {
@@ -243,9 +299,15 @@ fn submesh(reader: &mut Reader, index: usize) -> Result<(Md5Submesh, Starts), St
     let starts = [vertices.start, triangles.start, weights.start];
     if !reader.report.failed() {
         let context = format!("mesh {}", submesh.label(index));
-        submesh.vertices = vertices.finish(reader, "vert", "numverts", &context)?.unwrap_or_default();
-        submesh.triangles = triangles.finish(reader, "tri", "numtris", &context)?.unwrap_or_default();
-        submesh.weights = weights.finish(reader, "weight", "numweights", &context)?.unwrap_or_default();
+        submesh.vertices = vertices
+            .finish(reader, "vert", "numverts", &context)?
+            .unwrap_or_default();
+        submesh.triangles = triangles
+            .finish(reader, "tri", "numtris", &context)?
+            .unwrap_or_default();
+        submesh.weights = weights
+            .finish(reader, "weight", "numweights", &context)?
+            .unwrap_or_default();
     }
     Ok((submesh, starts))
 }
@@ -256,7 +318,11 @@ fn vertex(lexer: &mut Lexer) -> Result<Md5Vertex, Unexpected> {
     lexer.expect(b'(')?;
     let tex_coord = lexer.f32s()?;
     lexer.expect(b')')?;
-    Ok(Md5Vertex { tex_coord, first_weight: lexer.u32()?, weight_count: lexer.u32()? })
+    Ok(Md5Vertex {
+        tex_coord,
+        first_weight: lexer.u32()?,
+        weight_count: lexer.u32()?,
+    })
 }
 
 /// `a b c`
@@ -268,7 +334,11 @@ fn triangle(lexer: &mut Lexer) -> Result<[u32; 3], Unexpected> {
 /// `joint bias ( x y z )`
 #[inline]
 fn weight(lexer: &mut Lexer) -> Result<Md5Weight, Unexpected> {
-    Ok(Md5Weight { joint: lexer.u32()?, bias: lexer.f32()?, position: vector(lexer)? })
+    Ok(Md5Weight {
+        joint: lexer.u32()?,
+        bias: lexer.f32()?,
+        position: vector(lexer)?,
+    })
 }
 
 #[cfg(test)]
@@ -311,12 +381,33 @@ mesh {
     fn a_mesh_reads_whatever_its_line_ends_and_comments() {
         let plain = parse_mesh("a", TRIANGLE.as_bytes()).unwrap();
         assert_eq!(plain.warnings, []);
-        let Md5Mesh { command_line, joints, meshes } = &*plain.value;
+        let Md5Mesh {
+            command_line,
+            joints,
+            meshes,
+        } = &*plain.value;
         assert_eq!(command_line, "make \\'it");
-        assert_eq!((joints[1].name.as_str(), joints[1].parent), ("the arm", Some(0)));
+        assert_eq!(
+            (joints[1].name.as_str(), joints[1].parent),
+            ("the arm", Some(0))
+        );
         assert_eq!(meshes[0].shader, "//bope.tga");
-        assert_eq!(meshes[0].vertices[2], Md5Vertex { tex_coord: [0.0, 1.5], first_weight: 1, weight_count: 2 });
-        assert_eq!(meshes[0].weights[2], Md5Weight { joint: 0, bias: 0.75, position: [-0.001, 0.0, 0.0] });
+        assert_eq!(
+            meshes[0].vertices[2],
+            Md5Vertex {
+                tex_coord: [0.0, 1.5],
+                first_weight: 1,
+                weight_count: 2
+            }
+        );
+        assert_eq!(
+            meshes[0].weights[2],
+            Md5Weight {
+                joint: 0,
+                bias: 0.75,
+                position: [-0.001, 0.0, 0.0]
+            }
+        );
         let windows = TRIANGLE.replace('\n', " \t\r\n");
         assert_eq!(parse_mesh("a", windows.as_bytes()).unwrap(), plain);
         let no_final_newline = TRIANGLE.trim_end();
@@ -325,32 +416,52 @@ mesh {
 
     #[test]
     fn items_in_another_order_are_sorted() {
-        let swapped =
-            TRIANGLE.replace("vert 0 ( 0 0 ) 0 1\n\tvert 1 ( 1 0 ) 1 1", "vert 1 ( 1 0 ) 1 1\n\tvert 0 ( 0 0 ) 0 1");
+        let swapped = TRIANGLE.replace(
+            "vert 0 ( 0 0 ) 0 1\n\tvert 1 ( 1 0 ) 1 1",
+            "vert 1 ( 1 0 ) 1 1\n\tvert 0 ( 0 0 ) 0 1",
+        );
         assert_ne!(swapped, TRIANGLE);
-        assert_eq!(parse_mesh("a", swapped.as_bytes()), parse_mesh("a", TRIANGLE.as_bytes()));
+        assert_eq!(
+            parse_mesh("a", swapped.as_bytes()),
+            parse_mesh("a", TRIANGLE.as_bytes())
+        );
     }
 
     #[test]
     fn the_first_of_two_documents_is_read() {
         let twice = format!("{TRIANGLE}{TRIANGLE}");
-        assert_eq!(warnings(&twice), ["23: a second document starts here; only the first is used"]);
+        assert_eq!(
+            warnings(&twice),
+            ["23: a second document starts here; only the first is used"]
+        );
     }
 
     #[test]
     fn text_behind_the_last_declared_mesh_is_a_warning() {
         let whole = parse_mesh("a", TRIANGLE.as_bytes()).unwrap().value;
-        for tail in ["weight 3 0 1 ( 0 0 0 )\n}\n", "0.5 )\n}\nmesh {\n\tnumverts", "} }\n"] {
+        for tail in [
+            "weight 3 0 1 ( 0 0 0 )\n}\n",
+            "0.5 )\n}\nmesh {\n\tnumverts",
+            "} }\n",
+        ] {
             let source = format!("{TRIANGLE}{tail}");
-            assert_eq!(warnings(&source), ["23: the text behind the last declared mesh is ignored"], "{tail}");
+            assert_eq!(
+                warnings(&source),
+                ["23: the text behind the last declared mesh is ignored"],
+                "{tail}"
+            );
             assert_eq!(parse_mesh("a", source.as_bytes()).unwrap().value, whole);
-            assert!(parse_mesh("a", source.replace("numMeshes 1", "numMeshes 2").as_bytes()).is_err());
+            assert!(
+                parse_mesh("a", source.replace("numMeshes 1", "numMeshes 2").as_bytes()).is_err()
+            );
         }
     }
 
     #[test]
     fn an_empty_submesh_a_name_and_several_roots_are_fine() {
-        let source = TRIANGLE.replace("numMeshes 1", "numMeshes 2").replace("arm\" 0", "arm\" -1")
+        let source = TRIANGLE
+            .replace("numMeshes 1", "numMeshes 2")
+            .replace("arm\" 0", "arm\" -1")
             + "mesh { name \"nothing\" shader \"\" numverts 0 numtris 0 numweights 0 }";
         let parsed = parse_mesh("a", source.as_bytes()).unwrap();
         assert_eq!(parsed.value.meshes[1].name.as_deref(), Some("nothing"));
@@ -360,22 +471,41 @@ mesh {
 
     #[test]
     fn a_child_may_come_before_its_parent_but_not_be_its_own_ancestor() {
-        let source = TRIANGLE.replace("root\"\t-1", "root\" 1").replace("arm\" 0", "arm\" -1");
-        assert_eq!(parse_mesh("a", source.as_bytes()).unwrap().value.joints[0].parent, Some(1));
+        let source = TRIANGLE
+            .replace("root\"\t-1", "root\" 1")
+            .replace("arm\" 0", "arm\" -1");
+        assert_eq!(
+            parse_mesh("a", source.as_bytes()).unwrap().value.joints[0].parent,
+            Some(1)
+        );
         let ring = TRIANGLE.replace("root\"\t-1", "root\" 1");
-        assert_eq!(errors(&ring), ["7:12: the joint is among its own ancestors (joint 1 of 2)"]);
+        assert_eq!(
+            errors(&ring),
+            ["7:12: the joint is among its own ancestors (joint 1 of 2)"]
+        );
         let own = TRIANGLE.replace("arm\" 0", "arm\" 1");
-        assert_eq!(errors(&own), ["7:12: the joint is its own parent (joint 1 of 2)"]);
+        assert_eq!(
+            errors(&own),
+            ["7:12: the joint is its own parent (joint 1 of 2)"]
+        );
         let far = TRIANGLE.replace("arm\" 0", "arm\" 2");
-        assert_eq!(errors(&far), ["7:12: parent 2 is out of range: there are 2 joints (joint 1 of 2)"]);
+        assert_eq!(
+            errors(&far),
+            ["7:12: parent 2 is out of range: there are 2 joints (joint 1 of 2)"]
+        );
     }
 
     #[test]
     fn counts_that_lie_are_warnings_and_cost_nothing() {
-        let source = TRIANGLE.replace("numverts 3", "numverts 4294967295").replace("numJoints 2", "numJoints 7");
+        let source = TRIANGLE
+            .replace("numverts 3", "numverts 4294967295")
+            .replace("numJoints 2", "numJoints 7");
         assert_eq!(
             warnings(&source),
-            ["3: `numJoints` is 7, but 2 follow", "13: `numverts` is 4294967295, but 3 follow"]
+            [
+                "3: `numJoints` is 7, but 2 follow",
+                "13: `numverts` is 4294967295, but 3 follow"
+            ]
         );
     }
 
@@ -392,7 +522,11 @@ mesh {
                 "1 3\n",
                 "15:19: weights 1..4 are out of range: the mesh has 3 (vert 2 of 3 in mesh 0 \"//bope.tga\")",
             ),
-            ("0 2 1", "0 2 3", "17:12: vertex 3 is out of range: the mesh has 3 (tri 0 of 1 in mesh 0 \"//bope.tga\")"),
+            (
+                "0 2 1",
+                "0 2 3",
+                "17:12: vertex 3 is out of range: the mesh has 3 (tri 0 of 1 in mesh 0 \"//bope.tga\")",
+            ),
             (
                 "weight 2 0",
                 "weight 2 999",
@@ -428,7 +562,10 @@ mesh {
         let source = TRIANGLE.replace("\tnumverts", &format!("{lines}\tnumverts"));
         let warnings = warnings(&source);
         assert_eq!(warnings.len(), 50);
-        assert_eq!(warnings[48], "60: unknown keyword `odd48`; its line is skipped");
+        assert_eq!(
+            warnings[48],
+            "60: unknown keyword `odd48`; its line is skipped"
+        );
         assert_eq!(warnings[49], "0: 21 more warnings are not listed");
     }
 
@@ -437,8 +574,13 @@ mesh {
         let report = |source: &str| parse_mesh("a", source.as_bytes()).unwrap_err().to_string();
         assert!(report("").contains("the file is empty"));
         assert!(report("MD5Version 6\n").contains("this is MD5 version 6"));
-        assert!(report("MD5Version 10\ncommandline \"\"\nnumbones 33\n").contains("this is MD5 version 6"));
-        assert!(report("MD5Version 10\nnumFrames 3\n").contains("this is an .md5anim, not an .md5mesh"));
+        assert!(
+            report("MD5Version 10\ncommandline \"\"\nnumbones 33\n")
+                .contains("this is MD5 version 6")
+        );
+        assert!(
+            report("MD5Version 10\nnumFrames 3\n").contains("this is an .md5anim, not an .md5mesh")
+        );
         assert!(report("MD5Verson 10").contains("did you mean `MD5Version`?"));
         assert!(report("MD5Version 11").contains("MD5 version 11 is not supported"));
         assert!(report("***m3d-File-Header***").contains("this looks like a text `.m3d`"));
@@ -450,7 +592,11 @@ mesh {
         for length in 0..TRIANGLE.len() {
             let cut = &TRIANGLE.as_bytes()[..length];
             // Only the line end after the last brace may go missing.
-            assert_eq!(parse_mesh("a", cut).is_ok(), length == TRIANGLE.len() - 1, "{length}");
+            assert_eq!(
+                parse_mesh("a", cut).is_ok(),
+                length == TRIANGLE.len() - 1,
+                "{length}"
+            );
         }
     }
 }

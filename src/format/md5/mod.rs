@@ -97,7 +97,11 @@ pub struct Md5Anim {
 impl Md5Anim {
     /// Returns the number of frames: at least one in a checked document.
     pub fn frame_count(&self) -> usize {
-        if self.components == 0 { self.bounds.len().max(1) } else { self.frames.len() / self.components as usize }
+        if self.components == 0 {
+            self.bounds.len().max(1)
+        } else {
+            self.frames.len() / self.components as usize
+        }
     }
 
     /// Returns the animation with its frames in the order they play: reversed if the frame rate is negative, which
@@ -106,8 +110,16 @@ impl Md5Anim {
         if self.frame_rate > 0.0 {
             return Cow::Borrowed(self);
         }
-        let mut reversed = Self { frame_rate: -self.frame_rate, ..self.clone() };
-        reversed.frames = self.frames.rchunks(self.components.max(1) as usize).flatten().copied().collect();
+        let mut reversed = Self {
+            frame_rate: -self.frame_rate,
+            ..self.clone()
+        };
+        reversed.frames = self
+            .frames
+            .rchunks(self.components.max(1) as usize)
+            .flatten()
+            .copied()
+            .collect();
         reversed.bounds.reverse();
         Cow::Owned(reversed)
     }
@@ -135,7 +147,9 @@ impl Md5Anim {
         let Md5AnimJoint { flags, start, .. } = self.joints[joint];
         let numbers = |frame: usize| {
             let first = frame * self.components as usize + start as usize;
-            self.frames[first..][..flags.count_ones() as usize].iter().map(|number| number.to_bits())
+            self.frames[first..][..flags.count_ones() as usize]
+                .iter()
+                .map(|number| number.to_bits())
         };
         flags != 0 && numbers(frame - 1).ne(numbers(frame))
     }
@@ -160,14 +174,23 @@ mod reports {
     use crate::format::{FormatError, Parsed};
 
     /// `line:column: message (context)` of each error.
-    pub(super) fn errors<T: std::fmt::Debug>(result: Result<Parsed<T>, FormatError>) -> Vec<String> {
+    pub(super) fn errors<T: std::fmt::Debug>(
+        result: Result<Parsed<T>, FormatError>,
+    ) -> Vec<String> {
         let error = result.expect_err("a file with errors");
-        error.errors().map(|d| format!("{}:{}: {} ({})", d.line, d.column, d.message, d.context)).collect()
+        error
+            .errors()
+            .map(|d| format!("{}:{}: {} ({})", d.line, d.column, d.message, d.context))
+            .collect()
     }
 
     /// `line: message` of each warning.
     pub(super) fn warnings<T>(result: Result<Parsed<T>, FormatError>) -> Vec<String> {
         let parsed = result.unwrap_or_else(|e| panic!("{e}"));
-        parsed.warnings.iter().map(|d| format!("{}: {}", d.line, d.message)).collect()
+        parsed
+            .warnings
+            .iter()
+            .map(|d| format!("{}: {}", d.line, d.message))
+            .collect()
     }
 }

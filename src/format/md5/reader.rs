@@ -36,7 +36,14 @@ impl Kind {
     /// The words that open a line at the top of the file.
     fn keywords(self) -> &'static [&'static str] {
         match self {
-            Self::Mesh => &["MD5Version", "commandline", "numJoints", "numMeshes", "joints", "mesh"],
+            Self::Mesh => &[
+                "MD5Version",
+                "commandline",
+                "numJoints",
+                "numMeshes",
+                "joints",
+                "mesh",
+            ],
             Self::Anim => &[
                 "MD5Version",
                 "commandline",
@@ -54,7 +61,14 @@ impl Kind {
 }
 
 /// The words of version 6, an unfinished format of Doom 3's early builds.
-const VERSION_6: [&str; 6] = ["numBones", "bone", "numChannels", "channel", "bindpos", "bindmat"];
+const VERSION_6: [&str; 6] = [
+    "numBones",
+    "bone",
+    "numChannels",
+    "channel",
+    "bindpos",
+    "bindmat",
+];
 
 /// The parser gives up. The error that made it is already reported.
 #[derive(Debug)]
@@ -68,7 +82,11 @@ impl<'a> Reader<'a> {
 
     /// Stops once there are enough errors.
     pub fn stop_if_full(&self) -> Result<(), Stop> {
-        if self.report.is_full() { Err(Stop) } else { Ok(()) }
+        if self.report.is_full() {
+            Err(Stop)
+        } else {
+            Ok(())
+        }
     }
 
     /// Reports an error; `Stop` once there are enough of them.
@@ -93,7 +111,12 @@ impl<'a> Reader<'a> {
 
     /// Reports an error that ends the parse.
     #[cold]
-    pub fn fatal(&mut self, offset: usize, message: impl Into<String>, hint: impl Into<String>) -> Stop {
+    pub fn fatal(
+        &mut self,
+        offset: usize,
+        message: impl Into<String>,
+        hint: impl Into<String>,
+    ) -> Stop {
         let _ = self.error(offset, message, "", hint);
         Stop
     }
@@ -127,21 +150,36 @@ impl<'a> Reader<'a> {
     /// Reads `MD5Version 10`, or says what the file is instead.
     pub fn version(&mut self) -> Result<(), Stop> {
         let token = self.lexer.next_token();
-        if !matches!(token.kind, TokenKind::Word(word) if word.eq_ignore_ascii_case(b"MD5Version")) {
+        if !matches!(token.kind, TokenKind::Word(word) if word.eq_ignore_ascii_case(b"MD5Version"))
+        {
             let found = token.kind;
-            let meant = if let TokenKind::Word(word) = found { hint(word, &["MD5Version"]) } else { None };
+            let meant = if let TokenKind::Word(word) = found {
+                hint(word, &["MD5Version"])
+            } else {
+                None
+            };
             let starts = || format!("an {} starts with `MD5Version 10`", self.state.extension());
             let hint = meant.unwrap_or_else(starts);
-            return Err(self.fatal(token.offset, format!("expected `MD5Version 10`, found {found}"), hint));
+            return Err(self.fatal(
+                token.offset,
+                format!("expected `MD5Version 10`, found {found}"),
+                hint,
+            ));
         }
         let at = self.lexer.peek().offset;
         match self.lexer.u32() {
             Ok(10) => Ok(()),
             Ok(6) => Err(self.version_6(at)),
-            Ok(version) => Err(self.fatal(at, format!("MD5 version {version} is not supported"), "only version 10 is")),
-            Err(unexpected) => {
-                Err(self.fatal(unexpected.offset, unexpected.to_string(), "only version 10 is supported"))
-            }
+            Ok(version) => Err(self.fatal(
+                at,
+                format!("MD5 version {version} is not supported"),
+                "only version 10 is",
+            )),
+            Err(unexpected) => Err(self.fatal(
+                unexpected.offset,
+                unexpected.to_string(),
+                "only version 10 is supported",
+            )),
         }
     }
 
@@ -157,22 +195,42 @@ impl<'a> Reader<'a> {
     /// Reports a word that opens no line here, and skips its line. The word is an error if it is a misspelled
     /// keyword or belongs to another kind of file, else a warning.
     #[cold]
-    pub fn unknown(&mut self, offset: usize, found: TokenKind<'a>, known: &[&str], context: &str) -> Result<(), Stop> {
+    pub fn unknown(
+        &mut self,
+        offset: usize,
+        found: TokenKind<'a>,
+        known: &[&str],
+        context: &str,
+    ) -> Result<(), Stop> {
         let TokenKind::Word(word) = found else {
             self.lexer.seek(offset);
-            let list = known.iter().map(|k| format!("`{k}`")).collect::<Vec<_>>().join(", ");
+            let list = known
+                .iter()
+                .map(|k| format!("`{k}`"))
+                .collect::<Vec<_>>()
+                .join(", ");
             self.unexpected_here(format!("one of {list}"), context);
             return self.stop_if_full();
         };
-        if VERSION_6.iter().any(|v| v.as_bytes().eq_ignore_ascii_case(word)) {
+        if VERSION_6
+            .iter()
+            .any(|v| v.as_bytes().eq_ignore_ascii_case(word))
+        {
             return Err(self.version_6(offset));
         }
         let (ours, theirs) = (self.state, self.state.other());
-        let of_other = |k: &&&str| k.as_bytes().eq_ignore_ascii_case(word) && !ours.keywords().contains(k);
+        let of_other =
+            |k: &&&str| k.as_bytes().eq_ignore_ascii_case(word) && !ours.keywords().contains(k);
         if context.is_empty() && theirs.keywords().iter().any(|k| of_other(&k)) {
-            let message = format!("this is an {}, not an {}", theirs.extension(), ours.extension());
+            let message = format!(
+                "this is an {}, not an {}",
+                theirs.extension(),
+                ours.extension()
+            );
             let hint = match ours {
-                Kind::Mesh => "it holds a clip: rename it to .md5anim, and load the .md5mesh that it was made with",
+                Kind::Mesh => {
+                    "it holds a clip: rename it to .md5anim, and load the .md5mesh that it was made with"
+                }
                 Kind::Anim => "it holds a model: rename it to .md5mesh",
             };
             return Err(self.fatal(offset, message, hint));
@@ -182,10 +240,19 @@ impl<'a> Reader<'a> {
             return self.error(offset, format!("unknown keyword {found}"), context, hint);
         }
         if word.first().is_some_and(u8::is_ascii_alphabetic) {
-            self.warn(offset, format!("unknown keyword {found}; its line is skipped"), context);
+            self.warn(
+                offset,
+                format!("unknown keyword {found}; its line is skipped"),
+                context,
+            );
             return Ok(());
         }
-        self.error(offset, format!("expected a keyword, found {found}"), context, "")
+        self.error(
+            offset,
+            format!("expected a keyword, found {found}"),
+            context,
+            "",
+        )
     }
 
     /// [`Self::unknown`] at the top of the file.
@@ -197,19 +264,31 @@ impl<'a> Reader<'a> {
     pub fn command_line(&mut self) -> Result<String, Stop> {
         let (behind, next) = (self.lexer.offset(), self.lexer.peek());
         // Nothing needs it, so its value may be missing. A word on the next line is a keyword.
-        if !matches!(next.kind, TokenKind::Quoted(_) | TokenKind::Word([b'\'', ..]))
-            && self.lexer.source()[behind..next.offset].contains(&b'\n')
+        if !matches!(
+            next.kind,
+            TokenKind::Quoted(_) | TokenKind::Word([b'\'', ..])
+        ) && self.lexer.source()[behind..next.offset].contains(&b'\n')
         {
-            self.warn(behind.saturating_sub(1), "`commandline` has no value; `\"\"` is assumed", "");
+            self.warn(
+                behind.saturating_sub(1),
+                "`commandline` has no value; `\"\"` is assumed",
+                "",
+            );
             return Ok(String::new());
         }
-        let Some(text) = self.quoted("commandline")? else { return Ok(String::new()) };
+        let Some(text) = self.quoted("commandline")? else {
+            return Ok(String::new());
+        };
         if !matches!(next.kind, TokenKind::Quoted(_)) {
             return Ok(text);
         }
         // A quote that touches what follows it did not close the string.
         let mut ahead = self.lexer.clone();
-        let touches = !self.lexer.comes_comment() && self.rest().first().is_some_and(|b| !b.is_ascii_whitespace());
+        let touches = !self.lexer.comes_comment()
+            && self
+                .rest()
+                .first()
+                .is_some_and(|b| !b.is_ascii_whitespace());
         let rest = ahead.rest_of_line();
         match rest.iter().rposition(|&b| b == b'"') {
             Some(last) if touches => {
@@ -223,14 +302,17 @@ impl<'a> Reader<'a> {
     /// Reads the string behind a keyword. A word on the next line is another keyword.
     pub fn quoted(&mut self, context: &str) -> Result<Option<String>, Stop> {
         let string = |lexer: &mut Lexer<'a>| match lexer.peek() {
-            Token { offset, kind: TokenKind::Word([first, ..]) }
-                if *first != b'\'' && lexer.source()[lexer.offset()..offset].contains(&b'\n') =>
-            {
+            Token {
+                offset,
+                kind: TokenKind::Word([first, ..]),
+            } if *first != b'\'' && lexer.source()[lexer.offset()..offset].contains(&b'\n') => {
                 Err(lexer.unexpected("a quoted string"))
             }
             _ => lexer.string(),
         };
-        Ok(self.take(string, || context.into())?.map(|text| String::from_utf8_lossy(text).into_owned()))
+        Ok(self
+            .take(string, || context.into())?
+            .map(|text| String::from_utf8_lossy(text).into_owned()))
     }
 
     /// Reads the number after a header's keyword.
@@ -240,7 +322,9 @@ impl<'a> Reader<'a> {
 
     /// Takes the brace that opens a block.
     pub fn open(&mut self, context: &str) -> Result<bool, Stop> {
-        Ok(self.take(|lexer| lexer.expect(b'{'), || context.into())?.is_some())
+        Ok(self
+            .take(|lexer| lexer.expect(b'{'), || context.into())?
+            .is_some())
     }
 
     /// Takes the brace that closes a block if it comes next. The end of the file closes it too, with an error.
@@ -257,14 +341,22 @@ impl<'a> Reader<'a> {
 
     /// Warns that the file goes on behind its last declared `item`.
     pub fn rest_ignored(&mut self, offset: usize, item: &str) {
-        self.warn(offset, format!("the text behind the last declared {item} is ignored"), "");
+        self.warn(
+            offset,
+            format!("the text behind the last declared {item} is ignored"),
+            "",
+        );
     }
 
     /// Returns `true` if the word just met starts a second document, which is left unread with a warning.
     pub fn second_document(&mut self, offset: usize, word: &[u8]) -> bool {
         let second = word.eq_ignore_ascii_case(b"MD5Version");
         if second {
-            self.warn(offset, "a second document starts here; only the first is used", "");
+            self.warn(
+                offset,
+                "a second document starts here; only the first is used",
+                "",
+            );
         }
         second
     }
@@ -295,9 +387,18 @@ mod tests {
 
     #[test]
     fn a_misspelled_keyword_is_an_error_and_another_word_is_not() {
-        assert_eq!(hint(b"numvert", &["numtris", "numverts"]).as_deref(), Some("did you mean `numverts`?"));
-        assert_eq!(hint(b"MESH", &["mesh"]).as_deref(), Some("did you mean `mesh`?"));
-        assert_eq!(hint(b"wieght", &["vert", "weight"]).as_deref(), Some("did you mean `weight`?"));
+        assert_eq!(
+            hint(b"numvert", &["numtris", "numverts"]).as_deref(),
+            Some("did you mean `numverts`?")
+        );
+        assert_eq!(
+            hint(b"MESH", &["mesh"]).as_deref(),
+            Some("did you mean `mesh`?")
+        );
+        assert_eq!(
+            hint(b"wieght", &["vert", "weight"]).as_deref(),
+            Some("did you mean `weight`?")
+        );
         assert_eq!(hint(b"material", &["vert", "mesh"]), None);
     }
 }

@@ -19,7 +19,13 @@ pub(super) struct Run<T> {
 
 impl<T: Copy + Default> Run<T> {
     pub fn new() -> Self {
-        Self { items: Vec::new(), order: None, start: 0, declared: None, broken: false }
+        Self {
+            items: Vec::new(),
+            order: None,
+            start: 0,
+            declared: None,
+            broken: false,
+        }
     }
 
     /// Reads items for as long as lines start with `keyword`. That of the first has been taken.
@@ -36,12 +42,20 @@ impl<T: Copy + Default> Run<T> {
         loop {
             lexer.skip_space();
             let at = lexer.offset();
-            let numbered = lexer.u32().and_then(|number| Ok((number, item(&mut lexer)?)));
+            let numbered = lexer
+                .u32()
+                .and_then(|number| Ok((number, item(&mut lexer)?)));
             match numbered {
                 Ok((number, item)) => self.push(number, at, item),
                 Err(unexpected) => {
-                    let of = self.declared.map_or_else(String::new, |count| format!(" of {count}"));
-                    reader.recover(at, &unexpected, context(&format!("{keyword} {}{of}", self.items.len())));
+                    let of = self
+                        .declared
+                        .map_or_else(String::new, |count| format!(" of {count}"));
+                    reader.recover(
+                        at,
+                        &unexpected,
+                        context(&format!("{keyword} {}{of}", self.items.len())),
+                    );
                     reader.stop_if_full()?;
                     self.push_broken();
                     lexer = reader.lexer.clone();
@@ -63,7 +77,9 @@ impl<T: Copy + Default> Run<T> {
         if self.order.is_some() || number as usize != self.items.len() {
             let so_far = self.items.len() as u32;
             // Offsets of those in order are not known and never asked for: only strays are reported.
-            self.order.get_or_insert_with(|| (0..so_far).map(|n| (n, 0)).collect()).push((number, offset));
+            self.order
+                .get_or_insert_with(|| (0..so_far).map(|n| (n, 0)).collect())
+                .push((number, offset));
         }
         self.items.push(item);
     }
@@ -80,8 +96,20 @@ impl<T: Copy + Default> Run<T> {
 
     /// Returns the items by number, or `None` if some are broken or missing. Gaps and numbers beyond the declared
     /// count are errors; repeated numbers and a wrong count are warnings.
-    pub fn finish(self, reader: &mut Reader, noun: &str, header: &str, context: &str) -> Result<Option<Vec<T>>, Stop> {
-        let Self { mut items, order, start, declared, broken } = self;
+    pub fn finish(
+        self,
+        reader: &mut Reader,
+        noun: &str,
+        header: &str,
+        context: &str,
+    ) -> Result<Option<Vec<T>>, Stop> {
+        let Self {
+            mut items,
+            order,
+            start,
+            declared,
+            broken,
+        } = self;
         if broken {
             return Ok(None);
         }
@@ -100,14 +128,19 @@ impl<T: Copy + Default> Run<T> {
                 }
                 same
             });
-            let gap = by_number.iter().enumerate().find(|&(n, &i)| order[i].0 as usize != n);
+            let gap = by_number
+                .iter()
+                .enumerate()
+                .find(|&(n, &i)| order[i].0 as usize != n);
             if let Some((expected, &behind)) = gap {
                 let beyond = |&&i: &&usize| declared.is_some_and(|count| order[i].0 >= count);
                 let stray = by_number.iter().find(beyond).copied().unwrap_or(behind);
                 let (number, offset) = order[stray];
                 let offset = if offset > 0 { offset } else { start };
                 let message = match declared {
-                    Some(count) if number >= count => format!("{noun} {number} is out of range: `{header}` is {count}"),
+                    Some(count) if number >= count => {
+                        format!("{noun} {number} is out of range: `{header}` is {count}")
+                    }
                     _ => format!("{noun} {number} is given, but {noun} {expected} is missing"),
                 };
                 reader.error(offset, message, context, "")?;
@@ -116,7 +149,11 @@ impl<T: Copy + Default> Run<T> {
             items = by_number.iter().map(|&i| items[i]).collect();
         }
         if let Some(declared) = declared.filter(|&d| d as usize != items.len()) {
-            reader.warn(start, format!("`{header}` is {declared}, but {} follow", items.len()), context);
+            reader.warn(
+                start,
+                format!("`{header}` is {declared}, but {} follow", items.len()),
+                context,
+            );
         }
         Ok(Some(items))
     }
@@ -136,7 +173,13 @@ mod tests {
                 run.push(n, 0, n);
             }
             let items = run.finish(&mut reader, "vert", "numverts", "").unwrap();
-            (items, reader.report.finish(()).map_or(0, |parsed| parsed.warnings.len()))
+            (
+                items,
+                reader
+                    .report
+                    .finish(())
+                    .map_or(0, |parsed| parsed.warnings.len()),
+            )
         };
         assert_eq!(run(&[0, 1, 2]), (Some(vec![0, 1, 2]), 0));
         assert_eq!(run(&[2, 0, 1]), (Some(vec![0, 1, 2]), 0));

@@ -25,13 +25,26 @@ pub fn write_anim(anim: &Md5Anim) -> String {
 }
 
 fn mesh_text(out: &mut String, mesh: &Md5Mesh) -> fmt::Result {
-    writeln!(out, "MD5Version 10\ncommandline {}\n", Quoted(&mesh.command_line))?;
-    writeln!(out, "numJoints {}\nnumMeshes {}\n", mesh.joints.len(), mesh.meshes.len())?;
+    writeln!(
+        out,
+        "MD5Version 10\ncommandline {}\n",
+        Quoted(&mesh.command_line)
+    )?;
+    writeln!(
+        out,
+        "numJoints {}\nnumMeshes {}\n",
+        mesh.joints.len(),
+        mesh.meshes.len()
+    )?;
     writeln!(out, "joints {{")?;
     for joint in &mesh.joints {
         let parent = Parent(joint.parent);
         let (position, orientation) = (Vector(joint.position), Vector(joint.orientation));
-        writeln!(out, "\t{}\t{parent} {position} {orientation}", Quoted(&joint.name))?;
+        writeln!(
+            out,
+            "\t{}\t{parent} {position} {orientation}",
+            Quoted(&joint.name)
+        )?;
     }
     writeln!(out, "}}")?;
     for submesh in &mesh.meshes {
@@ -43,7 +56,11 @@ fn mesh_text(out: &mut String, mesh: &Md5Mesh) -> fmt::Result {
         writeln!(out, "\tnumverts {}", submesh.vertices.len())?;
         for (i, v) in submesh.vertices.iter().enumerate() {
             let [s, t] = v.tex_coord.map(Number);
-            writeln!(out, "\tvert {i} ( {s} {t} ) {} {}", v.first_weight, v.weight_count)?;
+            writeln!(
+                out,
+                "\tvert {i} ( {s} {t} ) {} {}",
+                v.first_weight, v.weight_count
+            )?;
         }
         writeln!(out, "\n\tnumtris {}", submesh.triangles.len())?;
         for (i, [a, b, c]) in submesh.triangles.iter().enumerate() {
@@ -51,7 +68,13 @@ fn mesh_text(out: &mut String, mesh: &Md5Mesh) -> fmt::Result {
         }
         writeln!(out, "\n\tnumweights {}", submesh.weights.len())?;
         for (i, w) in submesh.weights.iter().enumerate() {
-            writeln!(out, "\tweight {i} {} {} {}", w.joint, Number(w.bias), Vector(w.position))?;
+            writeln!(
+                out,
+                "\tweight {i} {} {} {}",
+                w.joint,
+                Number(w.bias),
+                Vector(w.position)
+            )?;
         }
         writeln!(out, "}}")?;
     }
@@ -60,11 +83,31 @@ fn mesh_text(out: &mut String, mesh: &Md5Mesh) -> fmt::Result {
 
 fn anim_text(out: &mut String, anim: &Md5Anim) -> fmt::Result {
     let frames = anim.frame_count();
-    writeln!(out, "MD5Version 10\ncommandline {}\n", Quoted(&anim.command_line))?;
-    writeln!(out, "numFrames {frames}\nnumJoints {}\nframeRate {}", anim.joints.len(), Number(anim.frame_rate))?;
-    writeln!(out, "numAnimatedComponents {}\n\nhierarchy {{", anim.components)?;
+    writeln!(
+        out,
+        "MD5Version 10\ncommandline {}\n",
+        Quoted(&anim.command_line)
+    )?;
+    writeln!(
+        out,
+        "numFrames {frames}\nnumJoints {}\nframeRate {}",
+        anim.joints.len(),
+        Number(anim.frame_rate)
+    )?;
+    writeln!(
+        out,
+        "numAnimatedComponents {}\n\nhierarchy {{",
+        anim.components
+    )?;
     for joint in &anim.joints {
-        writeln!(out, "\t{}\t{} {} {}", Quoted(&joint.name), Parent(joint.parent), joint.flags, joint.start)?;
+        writeln!(
+            out,
+            "\t{}\t{} {} {}",
+            Quoted(&joint.name),
+            Parent(joint.parent),
+            joint.flags,
+            joint.start
+        )?;
     }
     for (block, pairs) in [("bounds", &anim.bounds), ("baseframe", &anim.base_frame)] {
         writeln!(out, "}}\n\n{block} {{")?;
@@ -77,7 +120,12 @@ fn anim_text(out: &mut String, anim: &Md5Anim) -> fmt::Result {
     for frame in 0..frames {
         writeln!(out, "\nframe {frame} {{")?;
         // Six to a line: a joint's position and rotation where all of it moves.
-        for line in anim.frames.get(frame * components..(frame + 1) * components).unwrap_or(&[]).chunks(6) {
+        for line in anim
+            .frames
+            .get(frame * components..(frame + 1) * components)
+            .unwrap_or(&[])
+            .chunks(6)
+        {
             out.push('\t');
             for (i, &value) in line.iter().enumerate() {
                 write!(out, "{}{}", if i > 0 { " " } else { "" }, Number(value))?;

@@ -48,8 +48,17 @@ struct Side<'a> {
 impl<'a> Side<'a> {
     fn new(skeleton: &'a Skeleton, is_bound: bool) -> Self {
         let bound = skeleton.in_bind_pose();
-        let places = bound.rest_model().iter().map(Affine3A::as_daffine3).collect();
-        Self { skeleton, locals: bound.joints().map(|joint| bound.rest_of(joint)).collect(), places, is_bound }
+        let places = bound
+            .rest_model()
+            .iter()
+            .map(Affine3A::as_daffine3)
+            .collect();
+        Self {
+            skeleton,
+            locals: bound.joints().map(|joint| bound.rest_of(joint)).collect(),
+            places,
+            is_bound,
+        }
     }
 
     fn node(&self, joint: usize) -> NodeSpace {
@@ -61,7 +70,8 @@ impl<'a> Side<'a> {
         match self.skeleton.parents()[joint] {
             Some(parent) => {
                 let size = self.skeleton.node(parent).size;
-                self.skeleton.rest_model()[usize::from(parent)].as_daffine3() * DAffine3::from_scale(size)
+                self.skeleton.rest_model()[usize::from(parent)].as_daffine3()
+                    * DAffine3::from_scale(size)
             }
             None => self.node(joint).above(),
         }
@@ -87,7 +97,10 @@ impl Whole {
         let tops: Vec<(usize, usize)> = (0..skeleton.len())
             .filter_map(|joint| {
                 let found = source[joint]?;
-                above(their_skeleton, owners, joint, found).0.is_none().then_some((joint, found))
+                above(their_skeleton, owners, joint, found)
+                    .0
+                    .is_none()
+                    .then_some((joint, found))
             })
             .collect();
         let mut whole = Self {
@@ -98,31 +111,56 @@ impl Whole {
             size: 1.0,
             turn: DQuat::IDENTITY,
         };
-        let Some(&first) = tops.first() else { return whole };
+        let Some(&first) = tops.first() else {
+            return whole;
+        };
         let evidence = Evidence::new(donor, &ours, &theirs, first, owners);
         if !as_is {
             whole.measure(&ours, &theirs, source, &evidence);
         }
-        let own_space = if as_is { None } else { evidence.own_space(whole.length, source) };
+        let own_space = if as_is {
+            None
+        } else {
+            evidence.own_space(whole.length, source)
+        };
         for &top in &tops {
-            whole.tops[top.0] = Some(own_space.unwrap_or_else(|| below(&ours, &theirs, top, whole.length)));
+            whole.tops[top.0] =
+                Some(own_space.unwrap_or_else(|| below(&ours, &theirs, top, whole.length)));
         }
-        let (size, turn, _) = whole.tops[first.0].unwrap_or_default().to_scale_rotation_translation();
+        let (size, turn, _) = whole.tops[first.0]
+            .unwrap_or_default()
+            .to_scale_rotation_translation();
         let turn = turn.normalize();
         (whole.size, whole.turn) = (size.x, if turn.w < 0.0 { -turn } else { turn });
         whole
     }
 
     /// Finds the factor of lengths.
-    fn measure(&mut self, ours: &Side, theirs: &Side, source: &[Option<usize>], evidence: &Evidence) {
-        let longest = |side: &Side| side.skeleton.joints().map(|joint| side.bone(joint.into())).fold(0.0, f64::max);
+    fn measure(
+        &mut self,
+        ours: &Side,
+        theirs: &Side,
+        source: &[Option<usize>],
+        evidence: &Evidence,
+    ) {
+        let longest = |side: &Side| {
+            side.skeleton
+                .joints()
+                .map(|joint| side.bone(joint.into()))
+                .fold(0.0, f64::max)
+        };
         let (our_least, their_least) = (longest(ours) * 1e-3, longest(theirs) * 1e-3);
         let bones = (0..source.len()).filter_map(|joint| {
             let found = source[joint]?;
             // Roots may be anywhere.
-            let (parent, above) = (ours.skeleton.parents()[joint]?, theirs.skeleton.parents()[found]?);
+            let (parent, above) = (
+                ours.skeleton.parents()[joint]?,
+                theirs.skeleton.parents()[found]?,
+            );
             let (own, other) = (ours.bone(joint), theirs.bone(found));
-            let is_bone = source[usize::from(parent)] == Some(above.into()) && own > our_least && other > their_least;
+            let is_bone = source[usize::from(parent)] == Some(above.into())
+                && own > our_least
+                && other > their_least;
             is_bone.then_some((joint, own / other))
         });
         let bones: Vec<(usize, f64)> = bones.collect();
@@ -133,7 +171,9 @@ impl Whole {
         sorted.sort_unstable_by(f64::total_cmp);
         let median = sorted[sorted.len() / 2];
         let near = |ratio: f64, length: f64| (ratio / length - 1.0).abs() < SAME_LENGTH;
-        let share = |of: usize| sorted.iter().filter(|ratio| near(**ratio, median)).count() * 5 >= sorted.len() * of;
+        let share = |of: usize| {
+            sorted.iter().filter(|ratio| near(**ratio, median)).count() * 5 >= sorted.len() * of
+        };
         self.alike = share(4);
         // The unit of the file, as what is above the joints has it.
         let unit = evidence.unit;
@@ -143,13 +183,20 @@ impl Whole {
         } else if near(median, unit) || (far(median) && !far(median / unit)) {
             unit
         } else if ours.is_bound && theirs.is_bound {
-            let is_of_it = self.alike && (bones.len() >= FEW || evidence.is_bound()) && evidence.agrees(median);
+            let is_of_it = self.alike
+                && (bones.len() >= FEW || evidence.is_bound())
+                && evidence.agrees(median);
             if is_of_it || far(median) { median } else { 1.0 }
         } else {
             // Without bind poses, all have to agree: on the length itself, or at least on another unit.
-            let is_unit = median.log10().abs() > 1.0 && sorted.iter().all(|ratio| (ratio / median).ln().abs() < 1.5);
+            let is_unit = median.log10().abs() > 1.0
+                && sorted.iter().all(|ratio| (ratio / median).ln().abs() < 1.5);
             let all = (share(5) && bones.len() >= FEW) || is_unit;
-            if all && evidence.agrees(median) { median } else { 1.0 }
+            if all && evidence.agrees(median) {
+                median
+            } else {
+                1.0
+            }
         };
         if !near(median, self.length) {
             self.alike = false;
@@ -180,7 +227,8 @@ impl Whole {
         match above {
             Some([above, from]) => {
                 let between = theirs[from].inverse() * theirs[found];
-                let larger = node(skeleton, above).size / node(their_skeleton, from).size * self.length;
+                let larger =
+                    node(skeleton, above).size / node(their_skeleton, from).size * self.length;
                 let wanted = DAffine3::from_scale(larger) * between * DAffine3::from_scale(scale);
                 ours[above] * wanted
             }
@@ -195,7 +243,11 @@ impl Whole {
 /// The joint of the model that each joint of the file is the source of.
 pub(super) fn owners(source: &[Option<usize>], theirs: usize) -> Vec<Option<usize>> {
     let mut owners = vec![None; theirs];
-    for (joint, found) in source.iter().enumerate().filter_map(|(joint, found)| Some((joint, (*found)?))) {
+    for (joint, found) in source
+        .iter()
+        .enumerate()
+        .filter_map(|(joint, found)| Some((joint, (*found)?)))
+    {
         owners[found] = Some(joint);
     }
     owners
@@ -221,7 +273,11 @@ pub(super) fn above(
 /// From the file's model space to the model's, for keys that are below what is above in both.
 fn below(ours: &Side, theirs: &Side, (joint, found): (usize, usize), length: f64) -> DAffine3 {
     let above = theirs.above(found);
-    let inverse = if above.matrix3.determinant().abs() > 1e-30 { above.inverse() } else { DAffine3::IDENTITY };
+    let inverse = if above.matrix3.determinant().abs() > 1e-30 {
+        above.inverse()
+    } else {
+        DAffine3::IDENTITY
+    };
     ours.above(joint) * DAffine3::from_scale(DVec3::splat(length)) * inverse
 }
 
@@ -261,14 +317,27 @@ impl<'a> Evidence<'a> {
         chain.insert(0, found);
         let has = |clip: usize, property: usize| {
             keys_of(donor, clip, found)[property]
-                || chain[1..].iter().any(|joint| keys_of(donor, clip, *joint).contains(&true))
+                || chain[1..]
+                    .iter()
+                    .any(|joint| keys_of(donor, clip, *joint).contains(&true))
         };
-        let ever = [TRANSLATION, ROTATION].map(|property| (0..donor.model.clips.len()).any(|clip| has(clip, property)));
+        let ever = [TRANSLATION, ROTATION]
+            .map(|property| (0..donor.model.clips.len()).any(|clip| has(clip, property)));
         let clips = 0..donor.model.clips.len();
-        let is_carried =
-            clips.clone().any(|clip| chain[1..].iter().any(|joint| keys_of(donor, clip, *joint).contains(&true)));
+        let is_carried = clips.clone().any(|clip| {
+            chain[1..]
+                .iter()
+                .any(|joint| keys_of(donor, clip, *joint).contains(&true))
+        });
         let mut keys = Vec::new();
-        for (at, clip) in donor.model.clips.iter().enumerate().take(MOST_SAMPLES).filter(|(_, clip)| !clip.additive) {
+        for (at, clip) in donor
+            .model
+            .clips
+            .iter()
+            .enumerate()
+            .take(MOST_SAMPLES)
+            .filter(|(_, clip)| !clip.additive)
+        {
             // What no clip moves stands as it should.
             let tells = |property: usize| has(at, property) || !ever[property];
             let step = clip.frame_count().div_ceil(MOST_SAMPLES).max(1);
@@ -277,7 +346,9 @@ impl<'a> Evidence<'a> {
                     true => clip.transform_at(joint, frame),
                     false => skeleton.rest_of(joint as JointIndex),
                 };
-                let place = chain.iter().fold(DAffine3::IDENTITY, |below, &joint| super::wide(&local(joint)) * below);
+                let place = chain.iter().fold(DAffine3::IDENTITY, |below, &joint| {
+                    super::wide(&local(joint)) * below
+                });
                 let (_, rotation, translation) = place.to_scale_rotation_translation();
                 if place.is_finite() && rotation.is_finite() {
                     keys.push(Key {
@@ -289,40 +360,66 @@ impl<'a> Evidence<'a> {
         }
         let scale = |m: DAffine3| m.matrix3.x_axis.length().max(1e-30);
         let from = ours.places[joint].translation;
-        let size = ours.places.iter().map(|place| place.translation.distance(from)).fold(0.0, f64::max);
+        let size = ours
+            .places
+            .iter()
+            .map(|place| place.translation.distance(from))
+            .fold(0.0, f64::max);
         let size = size.max(from.length()).max(1e-9);
         let unit = scale(theirs.above(found)) / scale(ours.above(joint));
-        Self { ours, theirs, top, unit, size, keys, is_carried }
+        Self {
+            ours,
+            theirs,
+            top,
+            unit,
+            size,
+            keys,
+            is_carried,
+        }
     }
 
     /// How far the model's joint is from a place, as an angle and as a share of the model's size.
     fn cost(&self, space: &DAffine3, key: &Key) -> f64 {
         let rest = &self.ours.places[self.top.0];
         // The axes of the joint that only one of the files mirrors.
-        let mirrored = signs(self.theirs.node(self.top.1).size) * signs(self.ours.node(self.top.0).size);
+        let mirrored =
+            signs(self.theirs.node(self.top.1).size) * signs(self.ours.node(self.top.0).size);
         let own = DAffine3::from_scale(mirrored);
         if space.matrix3.determinant() * mirrored.element_product() < 0.0 {
             return f64::INFINITY;
         }
         let turned = |rotation: DQuat| rotation_of(&(*space * DAffine3::from_quat(rotation) * own));
-        let angle = key.rotation.map_or(0.0, |rotation| turned(rotation).angle_between(rotation_of(rest)));
-        let place = key.translation.map_or(rest.translation, |translation| space.transform_point3(translation));
+        let angle = key.rotation.map_or(0.0, |rotation| {
+            turned(rotation).angle_between(rotation_of(rest))
+        });
+        let place = key.translation.map_or(rest.translation, |translation| {
+            space.transform_point3(translation)
+        });
         angle + (place.distance(rest.translation) / self.size).min(3.0)
     }
 
     /// How far it is as it was bound, or if that isn't known, at least at one moment.
     fn apart(&self, space: &DAffine3) -> f64 {
-        if self.is_bound() { self.cost(space, &self.bound()) } else { self.least(space) }
+        if self.is_bound() {
+            self.cost(space, &self.bound())
+        } else {
+            self.least(space)
+        }
     }
 
     /// The least of it in all clips; 0 without keys.
     fn least(&self, space: &DAffine3) -> f64 {
-        self.keys.iter().map(|key| self.cost(space, key)).min_by(f64::total_cmp).unwrap_or(0.0)
+        self.keys
+            .iter()
+            .map(|key| self.cost(space, key))
+            .min_by(f64::total_cmp)
+            .unwrap_or(0.0)
     }
 
     /// Whether the joint's own keys speak for a factor of lengths, or at least not against it.
     fn agrees(&self, length: f64) -> bool {
-        let [with, without] = [length, 1.0].map(|length| self.apart(&below(self.ours, self.theirs, self.top, length)));
+        let [with, without] = [length, 1.0]
+            .map(|length| self.apart(&below(self.ours, self.theirs, self.top, length)));
         with <= without + 1e-6
     }
 
@@ -334,7 +431,10 @@ impl<'a> Evidence<'a> {
     /// The file's joint as it was bound.
     fn bound(&self) -> Key {
         let place = &self.theirs.places[self.top.1];
-        Key { translation: Some(place.translation), rotation: Some(rotation_of(place)) }
+        Key {
+            translation: Some(place.translation),
+            rotation: Some(rotation_of(place)),
+        }
     }
 
     /// From the file's model space to the model's if that is not as what is above the joints has it.
@@ -349,7 +449,9 @@ impl<'a> Evidence<'a> {
         let (rest, other) = (&self.ours.places[joint], &self.theirs.places[found]);
         let larger = length / self.unit;
         let scaled = |size: f64| DAffine3::from_scale(DVec3::splat(size));
-        let best = [scaled(1.0), scaled(larger)].into_iter().min_by(|a, b| self.apart(a).total_cmp(&self.apart(b)))?;
+        let best = [scaled(1.0), scaled(larger)]
+            .into_iter()
+            .min_by(|a, b| self.apart(a).total_cmp(&self.apart(b)))?;
         // A random pose may look like another turn of the armature, so without bind poses the difference has to be plain.
         let is_turned = rotation_of(&usual).angle_between(rotation_of(&best)) > 0.3;
         let margin = match (self.is_carried, known) {
@@ -359,7 +461,10 @@ impl<'a> Evidence<'a> {
             (false, false) => 0.7,
         };
         let differs = !usual.abs_diff_eq(best, 1e-6);
-        let chosen = if differs && self.apart(&best) < 0.35 && self.apart(&usual) > self.apart(&best) + margin {
+        let chosen = if differs
+            && self.apart(&best) < 0.35
+            && self.apart(&usual) > self.apart(&best) + margin
+        {
             best
         } else {
             usual
@@ -371,13 +476,27 @@ impl<'a> Evidence<'a> {
         let turned = turned.filter(|turned| {
             let angle = rotation_of(turned).angle_between(rotation_of(&chosen));
             let height = rest.translation.length();
-            let off = |space: &DAffine3| space.transform_point3(other.translation).distance(rest.translation);
+            let off = |space: &DAffine3| {
+                space
+                    .transform_point3(other.translation)
+                    .distance(rest.translation)
+            };
             // A joint at the origin doesn't tell, and neither does one that only turned around.
-            let shows = height > 0.05 * self.size && off(&chosen) > 0.5 * height && off(turned) < 0.15 * height;
-            let keys = if self.keys.is_empty() { 1.0 } else { self.least(&chosen) - self.least(turned) };
+            let shows = height > 0.05 * self.size
+                && off(&chosen) > 0.5 * height
+                && off(turned) < 0.15 * height;
+            let keys = if self.keys.is_empty() {
+                1.0
+            } else {
+                self.least(&chosen) - self.least(turned)
+            };
             angle > 0.7
                 && self.all_agree(source, known)
-                && if known { shows || keys > 0.3 } else { shows && keys > 0.3 }
+                && if known {
+                    shows || keys > 0.3
+                } else {
+                    shows && keys > 0.3
+                }
         });
         Some(turned.unwrap_or(chosen)).filter(|space| !space.abs_diff_eq(usual, 1e-6))
     }
@@ -385,17 +504,34 @@ impl<'a> Evidence<'a> {
     /// Whether all joints that hang from the same joints are turned alike, or where bind poses are known, nearly all.
     fn all_agree(&self, source: &[Option<usize>], known: bool) -> bool {
         let (mut agree, mut all) = (0, 0);
-        for (joint, found) in source.iter().enumerate().filter_map(|(joint, found)| Some((joint, (*found)?))) {
-            let parents = (self.ours.skeleton.parents()[joint], self.theirs.skeleton.parents()[found]);
+        for (joint, found) in source
+            .iter()
+            .enumerate()
+            .filter_map(|(joint, found)| Some((joint, (*found)?)))
+        {
+            let parents = (
+                self.ours.skeleton.parents()[joint],
+                self.theirs.skeleton.parents()[found],
+            );
             if let (Some(parent), Some(above)) = parents
                 && source[usize::from(parent)] == Some(above.into())
             {
                 let [own, other] = [self.ours.locals[joint], self.theirs.locals[found]];
                 all += 1;
-                agree += usize::from(own.rotation.normalize().angle_between(other.rotation.normalize()) < 0.05);
+                agree += usize::from(
+                    own.rotation
+                        .normalize()
+                        .angle_between(other.rotation.normalize())
+                        < 0.05,
+                );
             }
         }
-        all > 1 && if known { agree * 10 >= all * 9 } else { agree == all }
+        all > 1
+            && if known {
+                agree * 10 >= all * 9
+            } else {
+                agree == all
+            }
     }
 }
 
@@ -403,12 +539,20 @@ impl<'a> Evidence<'a> {
 fn right_angles(turn: DQuat) -> Option<DQuat> {
     let exact = DMat3::from_quat(turn).to_cols_array();
     let axes = DMat3::from_cols_array(&exact.map(f64::round));
-    let near = exact.iter().zip(axes.to_cols_array()).all(|(a, b)| (a - b).abs() < 0.05);
+    let near = exact
+        .iter()
+        .zip(axes.to_cols_array())
+        .all(|(a, b)| (a - b).abs() < 0.05);
     let turn = DQuat::from_mat3(&axes).normalize();
-    (near && (axes.determinant() - 1.0).abs() < 0.1 && turn.angle_between(DQuat::IDENTITY) > 0.1).then_some(turn)
+    (near && (axes.determinant() - 1.0).abs() < 0.1 && turn.angle_between(DQuat::IDENTITY) > 0.1)
+        .then_some(turn)
 }
 
 fn rotation_of(m: &DAffine3) -> DQuat {
     let rotation = m.to_scale_rotation_translation().1;
-    if rotation.is_finite() { rotation.normalize() } else { DQuat::IDENTITY }
+    if rotation.is_finite() {
+        rotation.normalize()
+    } else {
+        DQuat::IDENTITY
+    }
 }

@@ -32,11 +32,20 @@ const BYTES_PER_ZERO: u64 = 4;
 impl<'a> Accessors<'a> {
     pub(super) fn new(root: &'a Root, buffers: &'a Buffers<'a>) -> Self {
         let budget = FEW_ELEMENTS.max((buffers.len() as u64).saturating_mul(ELEMENTS_PER_BYTE));
-        Self { root, buffers, budget: Cell::new(budget) }
+        Self {
+            root,
+            buffers,
+            budget: Cell::new(budget),
+        }
     }
 
     /// Takes `elements` from what may be read of a file of this size.
-    pub(super) fn charge(&self, report: &Report, place: &str, elements: u64) -> Result<(), FormatError> {
+    pub(super) fn charge(
+        &self,
+        report: &Report,
+        place: &str,
+        elements: u64,
+    ) -> Result<(), FormatError> {
         match self.budget.get().checked_sub(elements) {
             Some(left) => {
                 self.budget.set(left);
@@ -58,16 +67,25 @@ impl<'a> Accessors<'a> {
         index: usize,
         types: &[Type],
     ) -> Result<Accessor<'a>, FormatError> {
-        let error = |message: String| report.error(place, message, "check the file with the glTF validator");
+        let error = |message: String| {
+            report.error(place, message, "check the file with the glTF validator")
+        };
         let accessor = self.root.accessors.get(index).ok_or_else(|| {
-            error(format!("accessor {index} is out of range: there are {}", self.root.accessors.len()))
+            error(format!(
+                "accessor {index} is out of range: there are {}",
+                self.root.accessors.len()
+            ))
         })?;
-        let accessor = accessor.get().map_err(|reason| error(format!("accessor {index} cannot be read: {reason}")))?;
+        let accessor = accessor
+            .get()
+            .map_err(|reason| error(format!("accessor {index} cannot be read: {reason}")))?;
         let (Some(kind), Some(component)) = (accessor.kind, accessor.component_type) else {
             return Err(error(format!("accessor {index} has an unknown type")));
         };
         if !types.contains(&kind) {
-            return Err(error(format!("accessor {index} has the type {kind:?}, expected {types:?}")));
+            return Err(error(format!(
+                "accessor {index} has the type {kind:?}, expected {types:?}"
+            )));
         }
         let count = accessor.count.0;
         self.charge(report, place, count)?;
@@ -87,29 +105,55 @@ impl<'a> Accessors<'a> {
             out.stride = stride.unwrap_or(size);
             let offset = byte_offset(accessor.byte_offset);
             if out.stride < size {
-                return Err(error(format!("accessor {index}: elements of {size} bytes every {} bytes", out.stride)));
+                return Err(error(format!(
+                    "accessor {index}: elements of {size} bytes every {} bytes",
+                    out.stride
+                )));
             }
-            out.bytes = part(bytes, offset, count, out.stride, size)
-                .ok_or_else(|| error(format!("accessor {index} goes past the end of its buffer view")))?;
+            out.bytes = part(bytes, offset, count, out.stride, size).ok_or_else(|| {
+                error(format!(
+                    "accessor {index} goes past the end of its buffer view"
+                ))
+            })?;
         }
         if let Some(sparse) = &accessor.sparse {
             let replaced = sparse.count.0;
             self.charge(report, place, replaced)?;
             let Some(index_type) = sparse.indices.component_type else {
-                return Err(error(format!("accessor {index} has an unknown type of sparse indices")));
+                return Err(error(format!(
+                    "accessor {index} has an unknown type of sparse indices"
+                )));
             };
             let slice = |view: usize, offset: u64, size: usize| {
                 let (bytes, _) = self.view(view)?;
-                part(bytes, offset, replaced, size, size)
-                    .ok_or_else(|| format!("the sparse data of accessor {index} goes past the end of its buffer view"))
+                part(bytes, offset, replaced, size, size).ok_or_else(|| {
+                    format!(
+                        "the sparse data of accessor {index} goes past the end of its buffer view"
+                    )
+                })
             };
             let width = index_type.size();
-            let indices = slice(sparse.indices.buffer_view.value(), byte_offset(sparse.indices.byte_offset), width)
-                .map_err(error)?;
-            out.replacements = slice(sparse.values.buffer_view.value(), byte_offset(sparse.values.byte_offset), size)
-                .map_err(error)?;
-            out.replaced = indices.chunks_exact(width).map(|bytes| integer(bytes, index_type)).collect();
-            if !out.replaced.is_sorted_by(|a, b| a < b) || out.replaced.last().is_some_and(|&at| u64::from(at) >= count)
+            let indices = slice(
+                sparse.indices.buffer_view.value(),
+                byte_offset(sparse.indices.byte_offset),
+                width,
+            )
+            .map_err(error)?;
+            out.replacements = slice(
+                sparse.values.buffer_view.value(),
+                byte_offset(sparse.values.byte_offset),
+                size,
+            )
+            .map_err(error)?;
+            out.replaced = indices
+                .chunks_exact(width)
+                .map(|bytes| integer(bytes, index_type))
+                .collect();
+            if !out.replaced.is_sorted_by(|a, b| a < b)
+                || out
+                    .replaced
+                    .last()
+                    .is_some_and(|&at| u64::from(at) >= count)
             {
                 return Err(error(format!(
                     "the sparse indices of accessor {index} don't increase, or are out of range"
@@ -119,7 +163,9 @@ impl<'a> Accessors<'a> {
         let listed = ZEROS_PER_ELEMENT * out.replaced.len() as u64;
         let most = FEW_ZEROS + listed.max(self.buffers.len() as u64 / BYTES_PER_ZERO);
         if accessor.buffer_view.is_none() && count > most {
-            return Err(error(format!("accessor {index} has {count} elements and no data")));
+            return Err(error(format!(
+                "accessor {index} has {count} elements and no data"
+            )));
         }
         Ok(out)
     }
@@ -127,15 +173,28 @@ impl<'a> Accessors<'a> {
     /// The bytes of a buffer view, and the distance between its elements.
     pub(super) fn view(&self, index: usize) -> Result<(&'a [u8], Option<usize>), String> {
         let view = self.root.buffer_views.get(index).ok_or_else(|| {
-            format!("buffer view {index} is out of range: there are {}", self.root.buffer_views.len())
+            format!(
+                "buffer view {index} is out of range: there are {}",
+                self.root.buffer_views.len()
+            )
         })?;
-        let view = view.get().map_err(|reason| format!("buffer view {index} cannot be read: {reason}"))?;
+        let view = view
+            .get()
+            .map_err(|reason| format!("buffer view {index} cannot be read: {reason}"))?;
         let buffer = view.buffer.value();
-        let bytes =
-            self.buffers.get(buffer).ok_or_else(|| format!("buffer {buffer} of buffer view {index} has no data"))?;
+        let bytes = self
+            .buffers
+            .get(buffer)
+            .ok_or_else(|| format!("buffer {buffer} of buffer view {index} has no data"))?;
         let offset = byte_offset(view.byte_offset);
-        let bytes = part(bytes, offset, 1, 0, view.byte_length.0.try_into().unwrap_or(usize::MAX))
-            .ok_or_else(|| format!("buffer view {index} goes past the end of buffer {buffer}"))?;
+        let bytes = part(
+            bytes,
+            offset,
+            1,
+            0,
+            view.byte_length.0.try_into().unwrap_or(usize::MAX),
+        )
+        .ok_or_else(|| format!("buffer view {index} goes past the end of buffer {buffer}"))?;
         Ok((bytes, view.byte_stride.map(Index::value)))
     }
 }
@@ -147,7 +206,9 @@ fn byte_offset(given: Option<Whole>) -> u64 {
 /// The bytes of `count` elements of `size` bytes, one every `stride` bytes.
 fn part(bytes: &[u8], offset: u64, count: u64, stride: usize, size: usize) -> Option<&[u8]> {
     let length = match count.checked_sub(1) {
-        Some(before) => before.checked_mul(stride as u64)?.checked_add(size as u64)?,
+        Some(before) => before
+            .checked_mul(stride as u64)?
+            .checked_add(size as u64)?,
         None => 0,
     };
     let start = usize::try_from(offset).ok()?;
@@ -188,13 +249,28 @@ impl<'a> Accessor<'a> {
         let bytes = self.element(index);
         let size = self.component.size();
         std::array::from_fn(|i| {
-            let Some(bytes) = bytes.get(i * size..(i + 1) * size).filter(|_| i < self.width) else { return 0.0 };
-            let share = |value: f32, most: f32| if self.normalized { (value / most).max(-1.0) } else { value };
+            let Some(bytes) = bytes
+                .get(i * size..(i + 1) * size)
+                .filter(|_| i < self.width)
+            else {
+                return 0.0;
+            };
+            let share = |value: f32, most: f32| {
+                if self.normalized {
+                    (value / most).max(-1.0)
+                } else {
+                    value
+                }
+            };
             match (self.component, bytes) {
                 (ComponentType::I8, &[a]) => share(f32::from(a as i8), 127.0),
                 (ComponentType::U8, &[a]) => share(f32::from(a), 255.0),
-                (ComponentType::I16, &[a, b]) => share(f32::from(i16::from_le_bytes([a, b])), 32767.0),
-                (ComponentType::U16, &[a, b]) => share(f32::from(u16::from_le_bytes([a, b])), 65535.0),
+                (ComponentType::I16, &[a, b]) => {
+                    share(f32::from(i16::from_le_bytes([a, b])), 32767.0)
+                }
+                (ComponentType::U16, &[a, b]) => {
+                    share(f32::from(u16::from_le_bytes([a, b])), 65535.0)
+                }
                 (ComponentType::U32, &[a, b, c, d]) => u32::from_le_bytes([a, b, c, d]) as f32,
                 (ComponentType::F32, &[a, b, c, d]) => f32::from_le_bytes([a, b, c, d]),
                 _ => 0.0,
@@ -206,7 +282,11 @@ impl<'a> Accessor<'a> {
     pub(super) fn indices<const N: usize>(&self, index: usize) -> [u32; N] {
         let bytes = self.element(index);
         let size = self.component.size();
-        std::array::from_fn(|i| bytes.get(i * size..(i + 1) * size).map_or(0, |bytes| integer(bytes, self.component)))
+        std::array::from_fn(|i| {
+            bytes
+                .get(i * size..(i + 1) * size)
+                .map_or(0, |bytes| integer(bytes, self.component))
+        })
     }
 
     fn element(&self, index: usize) -> &'a [u8] {

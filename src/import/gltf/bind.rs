@@ -34,38 +34,78 @@ const SAME: f64 = 2e-5;
 
 impl<'a> Binder<'a> {
     pub(super) fn new(rig: &'a Rig) -> Self {
-        Self { rig, inverse_bind: vec![None; rig.joints.len()], copies: Vec::new(), skins: Vec::new() }
+        Self {
+            rig,
+            inverse_bind: vec![None; rig.joints.len()],
+            copies: Vec::new(),
+            skins: Vec::new(),
+        }
     }
 
     /// Binds a skin of `joints`, which are indices into the rig and at least one, with their inverse bind matrices in
     /// Bevy's axes. `corners` are those of the box around its vertices.
-    pub(super) fn skin(&mut self, joints: &[usize], inverse_binds: &[DAffine3], corners: &[DVec3]) -> Binding {
+    pub(super) fn skin(
+        &mut self,
+        joints: &[usize],
+        inverse_binds: &[DAffine3],
+        corners: &[DVec3],
+    ) -> Binding {
         let rig = &self.rig.joints;
         // In the joints' frames.
-        let own: Vec<DAffine3> =
-            joints.iter().zip(inverse_binds).map(|(&j, m)| sized(rig[j].frame.size) * *m).collect();
+        let own: Vec<DAffine3> = joints
+            .iter()
+            .zip(inverse_binds)
+            .map(|(&j, m)| sized(rig[j].frame.size) * *m)
+            .collect();
         // Where the topmost joint puts the mesh at rest: if it was bound in that pose, all joints put it there.
-        let top = (0..joints.len()).min_by_key(|&at| joints[at]).unwrap_or_default();
+        let top = (0..joints.len())
+            .min_by_key(|&at| joints[at])
+            .unwrap_or_default();
         let at_rest = place(&rig[joints[top]], own[top], corners);
         let mut to_skin = at_rest.map_or(DAffine3::IDENTITY, |at_rest| at_rest * own[top]);
-        let inverse = |to_skin: &DAffine3| own.iter().map(|m| *m * to_skin.inverse()).collect::<Vec<_>>();
+        let inverse = |to_skin: &DAffine3| {
+            own.iter()
+                .map(|m| *m * to_skin.inverse())
+                .collect::<Vec<_>>()
+        };
         let mut wanted = inverse(&to_skin);
-        let known = joints.iter().zip(&wanted).find_map(|(&joint, wanted)| Some((self.inverse_bind[joint]?, *wanted)));
+        let known = joints
+            .iter()
+            .zip(&wanted)
+            .find_map(|(&joint, wanted)| Some((self.inverse_bind[joint]?, *wanted)));
         if let Some((known, wanted_there)) = known
             && let Some(apart) = usable(known.inverse() * wanted_there)
         {
             to_skin = apart * to_skin;
             wanted = inverse(&to_skin);
         }
-        let radius = corners.iter().map(|corner| to_skin.transform_point3(*corner).length()).fold(0.0, f64::max);
-        let joints = joints.iter().zip(wanted).map(|(&joint, wanted)| self.entry(joint, wanted, radius));
-        Binding { to_skin, joints: joints.collect() }
+        let radius = corners
+            .iter()
+            .map(|corner| to_skin.transform_point3(*corner).length())
+            .fold(0.0, f64::max);
+        let joints = joints
+            .iter()
+            .zip(wanted)
+            .map(|(&joint, wanted)| self.entry(joint, wanted, radius));
+        Binding {
+            to_skin,
+            joints: joints.collect(),
+        }
     }
 
     /// Takes note of a skin's matrices, in Bevy's axes, and of a node that wears it, to tell in which pose the skin was bound.
-    pub(super) fn note(&mut self, joints: &[usize], inverse_binds: &[DAffine3], worn_by: Option<usize>) {
+    pub(super) fn note(
+        &mut self,
+        joints: &[usize],
+        inverse_binds: &[DAffine3],
+        worn_by: Option<usize>,
+    ) {
         let inverse_binds = inverse_binds.to_vec();
-        self.skins.push(BoundSkin { joints: joints.to_vec(), inverse_binds, worn_by });
+        self.skins.push(BoundSkin {
+            joints: joints.to_vec(),
+            inverse_binds,
+            worn_by,
+        });
     }
 
     /// Binds a mesh without a skin to the joint of its node. `corners` are those of the box around its vertices.
@@ -79,7 +119,10 @@ impl<'a> Binder<'a> {
                 (at_rest, self.entry(joint, at_rest.inverse(), 0.0))
             }
         };
-        Binding { to_skin: to_skin * own, joints: vec![joint] }
+        Binding {
+            to_skin: to_skin * own,
+            joints: vec![joint],
+        }
     }
 
     /// Returns the joint, or a copy of it, that has this inverse bind matrix.
@@ -89,7 +132,10 @@ impl<'a> Binder<'a> {
         if alike(&known, &wanted, radius) {
             return index;
         }
-        let copy = self.copies.iter().position(|(of, known)| *of == index && alike(known, &wanted, radius));
+        let copy = self
+            .copies
+            .iter()
+            .position(|(of, known)| *of == index && alike(known, &wanted, radius));
         let copy = copy.unwrap_or_else(|| {
             self.copies.push((index, wanted));
             self.copies.len() - 1
@@ -105,24 +151,42 @@ impl<'a> Binder<'a> {
 
     /// Makes the skeleton. Copies come after all other joints.
     pub(super) fn finish(self) -> Result<Skeleton, SkeletonError> {
-        let joints = self.rig.joints.iter().zip(&self.inverse_bind).map(|(joint, inverse_bind)| {
-            let at_rest = || usable(joint.rest_model).map_or(DAffine3::IDENTITY, |rest| rest.inverse());
-            Joint {
-                name: joint.name.as_str().into(),
-                parent: joint.parent.map(|parent| parent as JointIndex),
-                rest: joint.rest.to_transform(),
-                inverse_bind: inverse_bind.unwrap_or_else(at_rest).as_affine3a(),
-            }
-        });
-        let copies = self.copies.iter().enumerate().map(|(at, (joint, inverse_bind))| Joint {
-            name: format!("{}.bind{}", self.rig.joints[usize::from(*joint)].name, at + 2).into(),
-            parent: Some(*joint),
-            rest: JointTransform::IDENTITY,
-            inverse_bind: inverse_bind.as_affine3a(),
-        });
+        let joints = self
+            .rig
+            .joints
+            .iter()
+            .zip(&self.inverse_bind)
+            .map(|(joint, inverse_bind)| {
+                let at_rest =
+                    || usable(joint.rest_model).map_or(DAffine3::IDENTITY, |rest| rest.inverse());
+                Joint {
+                    name: joint.name.as_str().into(),
+                    parent: joint.parent.map(|parent| parent as JointIndex),
+                    rest: joint.rest.to_transform(),
+                    inverse_bind: inverse_bind.unwrap_or_else(at_rest).as_affine3a(),
+                }
+            });
+        let copies = self
+            .copies
+            .iter()
+            .enumerate()
+            .map(|(at, (joint, inverse_bind))| Joint {
+                name: format!(
+                    "{}.bind{}",
+                    self.rig.joints[usize::from(*joint)].name,
+                    at + 2
+                )
+                .into(),
+                parent: Some(*joint),
+                rest: JointTransform::IDENTITY,
+                inverse_bind: inverse_bind.as_affine3a(),
+            });
         let rig = &self.rig.joints;
         let of = self.copies.iter().map(|(joint, _)| usize::from(*joint));
-        let control = (0..rig.len()).chain(of).zip(0..).filter(|(joint, _)| rig[*joint].is_control);
+        let control = (0..rig.len())
+            .chain(of)
+            .zip(0..)
+            .filter(|(joint, _)| rig[*joint].is_control);
         let mut skeleton = Skeleton::new(joints.chain(copies).collect())?;
         let nodes = rig.iter().map(|joint| joint.frame.node_space());
         let nodes = nodes.chain(self.copies.iter().map(|_| NodeSpace::IDENTITY));
@@ -160,7 +224,14 @@ fn keeps(m: &DAffine3, corners: &[DVec3]) -> bool {
     let farthest = |at: &dyn Fn(&DVec3) -> f64| corners.iter().map(at).fold(0.0, f64::max);
     let radius = farthest(&|corner| corner.distance(center));
     let away = farthest(&|corner| m.transform_point3(*corner).length());
-    let back = m.matrix3.inverse().to_cols_array().iter().map(|x| x * x).sum::<f64>().sqrt();
+    let back = m
+        .matrix3
+        .inverse()
+        .to_cols_array()
+        .iter()
+        .map(|x| x * x)
+        .sum::<f64>()
+        .sqrt();
     away * back <= MOST * radius || radius == 0.0
 }
 
@@ -170,15 +241,25 @@ fn sized(size: DVec3) -> DAffine3 {
 
 /// Returns a matrix if it can be inverted without losing what it does.
 pub(super) fn usable(m: DAffine3) -> Option<DAffine3> {
-    let DMat3 { x_axis, y_axis, z_axis } = m.matrix3;
+    let DMat3 {
+        x_axis,
+        y_axis,
+        z_axis,
+    } = m.matrix3;
     let sides = x_axis.length() * y_axis.length() * z_axis.length();
     // Volume against that of a box of the same sides: independent of units.
-    let is_sound = m.is_finite() && m.matrix3.determinant().abs() > 1e-9 * sides && sides > 1e-30 && sides < 1e30;
+    let is_sound = m.is_finite()
+        && m.matrix3.determinant().abs() > 1e-9 * sides
+        && sides > 1e-30
+        && sides < 1e30;
     is_sound.then_some(m)
 }
 
 fn alike(a: &DAffine3, b: &DAffine3, radius: f64) -> bool {
-    let turned = (0..3).map(|i| (a.matrix3.col(i) - b.matrix3.col(i)).length_squared()).sum::<f64>().sqrt();
+    let turned = (0..3)
+        .map(|i| (a.matrix3.col(i) - b.matrix3.col(i)).length_squared())
+        .sum::<f64>()
+        .sqrt();
     let scale = a.matrix3.x_axis.length().max(1e-30);
     turned * radius + (a.translation - b.translation).length() <= SAME * radius.max(1e-30) * scale
         || (turned == 0.0 && a.translation == b.translation)

@@ -34,15 +34,30 @@ pub(super) struct Bound {
 pub(super) fn bind_pose(rig: &Rig, skins: &[BoundSkin]) -> Bound {
     let mut is_adrift = false;
     // The joints' own spaces, with their scales, as they stand and as they were bound.
-    let standing: Vec<DAffine3> =
-        rig.joints.iter().map(|joint| joint.rest_model * DAffine3::from_scale(joint.frame.size)).collect();
+    let standing: Vec<DAffine3> = rig
+        .joints
+        .iter()
+        .map(|joint| joint.rest_model * DAffine3::from_scale(joint.frame.size))
+        .collect();
     let mut bound: Vec<Option<DAffine3>> = vec![None; rig.joints.len()];
     for skin in skins {
-        let binds: Vec<Option<DAffine3>> = skin.inverse_binds.iter().map(|m| usable(*m).map(|m| m.inverse())).collect();
-        let joints = || skin.joints.iter().copied().zip(&binds).filter_map(|(joint, bind)| Some((joint, (*bind)?)));
+        let binds: Vec<Option<DAffine3>> = skin
+            .inverse_binds
+            .iter()
+            .map(|m| usable(*m).map(|m| m.inverse()))
+            .collect();
+        let joints = || {
+            skin.joints
+                .iter()
+                .copied()
+                .zip(&binds)
+                .filter_map(|(joint, bind)| Some((joint, (*bind)?)))
+        };
         let known = joints().find_map(|(joint, bind)| Some(bound[joint]? * bind.inverse()));
         let guess = || space(rig, &standing, &joints().collect::<Vec<_>>(), skin.worn_by);
-        let Some((space, is_sure)) = known.map(|known| (known, true)).or_else(guess) else { continue };
+        let Some((space, is_sure)) = known.map(|known| (known, true)).or_else(guess) else {
+            continue;
+        };
         is_adrift |= !is_sure;
         for (joint, bind) in joints() {
             bound[joint].get_or_insert(space * bind);
@@ -51,17 +66,36 @@ pub(super) fn bind_pose(rig: &Rig, skins: &[BoundSkin]) -> Bound {
     let mut places: Vec<DAffine3> = Vec::with_capacity(rig.joints.len());
     let mut pose = Vec::with_capacity(rig.joints.len());
     let mut differs = false;
-    let extent = rig.joints.iter().map(|joint| rig.locals[joint.node].translation.length()).fold(0.0, f64::max);
+    let extent = rig
+        .joints
+        .iter()
+        .map(|joint| rig.locals[joint.node].translation.length())
+        .fold(0.0, f64::max);
     for (at, joint) in rig.joints.iter().enumerate() {
-        let above = joint.parent.map_or_else(|| joint.frame.node_space().above(), |parent| places[parent]);
+        let above = joint
+            .parent
+            .map_or_else(|| joint.frame.node_space().above(), |parent| places[parent]);
         let own = rig.locals[joint.node];
-        let local = bound[at].and_then(|bound| parts(&(usable(above)?.inverse() * bound), signs(own.scale)));
-        let local = local.filter(|local| !is_same(local, &own, extent)).unwrap_or(own);
+        let local = bound[at]
+            .and_then(|bound| parts(&(usable(above)?.inverse() * bound), signs(own.scale)));
+        let local = local
+            .filter(|local| !is_same(local, &own, extent))
+            .unwrap_or(own);
         differs |= local != own;
         places.push(above * local.to_affine());
-        pose.push(if local == own { joint.rest } else { joint.frame.local(local) }.to_transform());
+        pose.push(
+            if local == own {
+                joint.rest
+            } else {
+                joint.frame.local(local)
+            }
+            .to_transform(),
+        );
     }
-    Bound { pose: differs.then_some(pose), is_adrift }
+    Bound {
+        pose: differs.then_some(pose),
+        is_adrift,
+    }
 }
 
 /// The space in which a skin was stored, which its inverse bind matrices start from, and whether that is sure.
@@ -74,12 +108,20 @@ fn space(
     let &(top, bind) = binds.iter().min_by_key(|(joint, _)| *joint)?;
     // The space if the topmost joint stands as it was bound.
     let seen = standing[top] * bind.inverse();
-    let root = std::iter::successors(Some(top), |&joint| rig.joints[joint].parent).last().unwrap_or(top);
+    let root = std::iter::successors(Some(top), |&joint| rig.joints[joint].parent)
+        .last()
+        .unwrap_or(top);
     let armature = rig.joints[root].frame.node_space().above();
     let worn_by = worn_by.map(|node| rig.places[node]);
-    let known: Vec<DAffine3> =
-        [Some(DAffine3::IDENTITY), worn_by, Some(armature)].into_iter().flatten().filter_map(usable).collect();
-    let extent = binds.iter().map(|(_, bind)| bind.translation.length()).fold(0.0, f64::max);
+    let known: Vec<DAffine3> = [Some(DAffine3::IDENTITY), worn_by, Some(armature)]
+        .into_iter()
+        .flatten()
+        .filter_map(usable)
+        .collect();
+    let extent = binds
+        .iter()
+        .map(|(_, bind)| bind.translation.length())
+        .fold(0.0, f64::max);
     let near = |a: &DAffine3, b: &DAffine3| {
         let size = b.matrix3.x_axis.length();
         (0..3).all(|i| (a.matrix3.col(i) - b.matrix3.col(i)).length() <= SAME * size)
@@ -92,7 +134,9 @@ fn space(
     let (_, turn, offset) = seen.to_scale_rotation_translation();
     let is_mirrored = seen.matrix3.determinant() < 0.0;
     // The mesh lies on its back, and nothing else differs: its program had another axis for up.
-    let all = binds.iter().all(|(joint, bind)| near(&(standing[*joint] * bind.inverse()), &seen));
+    let all = binds
+        .iter()
+        .all(|(joint, bind)| near(&(standing[*joint] * bind.inverse()), &seen));
     let is_level = (turn * DVec3::Y).y > 0.99;
     let is_in_place = offset.length() <= SAME * length(&seen) * extent && extent > 0.0;
     if all && !is_mirrored && !is_level && is_right(&turn) && is_in_place {
@@ -102,8 +146,13 @@ fn space(
     let posed = rig.joints[top].posed;
     let cost = |space: &DAffine3| {
         let size = length(space);
-        let away = space.transform_point3(bind.translation).distance(standing[top].translation);
-        let away = away / (size * extent).max(standing[top].translation.length()).max(1e-30);
+        let away = space
+            .transform_point3(bind.translation)
+            .distance(standing[top].translation);
+        let away = away
+            / (size * extent)
+                .max(standing[top].translation.length())
+                .max(1e-30);
         let weight = |is_posed: bool| if is_posed { 1.0 } else { 100.0 };
         let larger = (length(&seen) / size).ln().abs();
         let between = seen * space.inverse();
@@ -111,32 +160,53 @@ fn space(
         let angle = if between.matrix3.determinant() < 0.0 {
             100.0
         } else {
-            between.to_scale_rotation_translation().1.normalize().angle_between(DQuat::IDENTITY)
+            between
+                .to_scale_rotation_translation()
+                .1
+                .normalize()
+                .angle_between(DQuat::IDENTITY)
         };
         away * weight(posed[0]) + angle * weight(posed[1]) + larger.min(3.0) * weight(posed[2])
     };
     let is_sure = known.iter().all(|space| near(space, &known[0]));
-    let nearest = known.into_iter().min_by(|a, b| cost(a).total_cmp(&cost(b)))?;
+    let nearest = known
+        .into_iter()
+        .min_by(|a, b| cost(a).total_cmp(&cost(b)))?;
     let size = length(&nearest);
     // Unless scales are animated, they tell in which unit the mesh is.
     let larger = length(&seen) / size;
     let is_usual = posed[2] || (larger - 1.0).abs() < 0.01;
-    let nearest = if is_usual { nearest } else { nearest * DAffine3::from_scale(DVec3::splat(larger)) };
+    let nearest = if is_usual {
+        nearest
+    } else {
+        nearest * DAffine3::from_scale(DVec3::splat(larger))
+    };
     Some((nearest, is_sure && is_usual))
 }
 
 /// Whether a turn is by right angles.
 fn is_right(turn: &DQuat) -> bool {
-    DMat3::from_quat(*turn).to_cols_array().iter().all(|x| (x - x.round()).abs() < SAME)
+    DMat3::from_quat(*turn)
+        .to_cols_array()
+        .iter()
+        .all(|x| (x - x.round()).abs() < SAME)
 }
 
 /// Translation, rotation and scale, which mirrors the axes that the node's own does. `None` if that is not all there is.
 fn parts(m: &DAffine3, mirrors: DVec3) -> Option<Local> {
-    let (scale, rotation, translation) = (*m * DAffine3::from_scale(mirrors)).to_scale_rotation_translation();
-    let local = Local { translation, rotation: rotation.normalize(), scale: scale * mirrors };
+    let (scale, rotation, translation) =
+        (*m * DAffine3::from_scale(mirrors)).to_scale_rotation_translation();
+    let local = Local {
+        translation,
+        rotation: rotation.normalize(),
+        scale: scale * mirrors,
+    };
     let is_whole = m.is_finite()
         && scale.cmpgt(DVec3::ZERO).all()
-        && local.to_affine().abs_diff_eq(*m, SAME * m.matrix3.x_axis.length().max(translation.length()));
+        && local.to_affine().abs_diff_eq(
+            *m,
+            SAME * m.matrix3.x_axis.length().max(translation.length()),
+        );
     is_whole.then_some(local)
 }
 

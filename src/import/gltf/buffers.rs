@@ -26,7 +26,11 @@ impl<'s> Buffers<'s> {
         report: &Report,
         read: &mut dyn FnMut(&str) -> Result<Cow<'s, [u8]>, String>,
     ) -> Result<Self, FormatError> {
-        let mut buffers = Self { of_buffer: Vec::new(), files: Vec::new(), blob: document.blob };
+        let mut buffers = Self {
+            of_buffer: Vec::new(),
+            files: Vec::new(),
+            blob: document.blob,
+        };
         let mut known: HashMap<String, usize> = HashMap::new();
         let mut total = 0u64;
         for (at, buffer) in document.root.buffers.iter().enumerate() {
@@ -46,10 +50,17 @@ impl<'s> Buffers<'s> {
                 })),
             };
             buffers.of_buffer.push(source);
-            let (wanted, found) = (buffer.byte_length.0, buffers.get(at).map(|bytes| bytes.len() as u64));
+            let (wanted, found) = (
+                buffer.byte_length.0,
+                buffers.get(at).map(|bytes| bytes.len() as u64),
+            );
             if let Some(found) = found.filter(|&found| found < wanted) {
                 let message = format!("the buffer says {wanted} bytes, but there are {found}");
-                return Err(report.error(&place, message, "the file may be cut off: export or download it again"));
+                return Err(report.error(
+                    &place,
+                    message,
+                    "the file may be cut off: export or download it again",
+                ));
             }
         }
         Ok(buffers)
@@ -70,8 +81,14 @@ impl<'s> Buffers<'s> {
 
 /// The files that buffers are in, relative to the glTF file. Leaves out those that [`Buffers::read`] will refuse.
 pub(super) fn files(root: &Root) -> Vec<String> {
-    let uris = root.buffers.iter().filter_map(|buffer| buffer.uri.as_deref());
-    let mut files: Vec<String> = uris.filter(|uri| !is_data(uri)).filter_map(|uri| file_beside(uri).ok()).collect();
+    let uris = root
+        .buffers
+        .iter()
+        .filter_map(|buffer| buffer.uri.as_deref());
+    let mut files: Vec<String> = uris
+        .filter(|uri| !is_data(uri))
+        .filter_map(|uri| file_beside(uri).ok())
+        .collect();
     files.sort_unstable();
     files.dedup();
     files
@@ -85,27 +102,42 @@ fn open<'s>(
 ) -> Result<Cow<'s, [u8]>, FormatError> {
     if is_data(uri) {
         let bytes = decode_data(uri).ok_or_else(|| {
-            report.error(place, "the data URI is not valid base64", "export the file again, or as a .glb")
+            report.error(
+                place,
+                "the data URI is not valid base64",
+                "export the file again, or as a .glb",
+            )
         })?;
         return Ok(Cow::Owned(bytes));
     }
     let file = file_beside(uri).map_err(|reason| {
         let message = format!("the buffer is in `{uri}`, {reason}");
-        report.error(place, message, "keep buffers in the folder of the glTF file, or export a .glb")
+        report.error(
+            place,
+            message,
+            "keep buffers in the folder of the glTF file, or export a .glb",
+        )
     })?;
     read(&file).map_err(|reason| {
         let message = format!("cannot read the buffer `{file}`: {reason}");
-        report.error(place, message, "buffers are named relative to the glTF file; a .glb needs no other file")
+        report.error(
+            place,
+            message,
+            "buffers are named relative to the glTF file; a .glb needs no other file",
+        )
     })
 }
 
 pub(super) fn is_data(uri: &str) -> bool {
-    uri.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("data:"))
+    uri.get(..5)
+        .is_some_and(|scheme| scheme.eq_ignore_ascii_case("data:"))
 }
 
 /// Returns the path that a URI stands for, or why it is refused.
 pub(super) fn file_beside(uri: &str) -> Result<String, &'static str> {
-    let path = percent_decode(uri).ok_or("which is not a path")?.replace('\\', "/");
+    let path = percent_decode(uri)
+        .ok_or("which is not a path")?
+        .replace('\\', "/");
     let first = path.split('/').next().unwrap_or_default();
     if path.starts_with('/') || first.contains(':') {
         return Err("which is not a relative path");
@@ -132,7 +164,9 @@ pub(super) fn file_beside(uri: &str) -> Result<String, &'static str> {
 pub(super) fn path_of(uri: &str) -> String {
     // Fragments are left in: a `#` is rather one in a file's name that should have been encoded.
     let path = uri.split('?').next().unwrap_or_default();
-    percent_decode(path).unwrap_or_else(|| path.to_owned()).replace('\\', "/")
+    percent_decode(path)
+        .unwrap_or_else(|| path.to_owned())
+        .replace('\\', "/")
 }
 
 fn percent_decode(text: &str) -> Option<String> {
@@ -188,7 +222,8 @@ mod tests {
 
     #[test]
     fn base64_of_every_length_is_decoded() {
-        let decode = |data: &str| decode_data(&format!("data:application/octet-stream;base64,{data}"));
+        let decode =
+            |data: &str| decode_data(&format!("data:application/octet-stream;base64,{data}"));
         assert_eq!(decode("").unwrap(), b"");
         assert_eq!(decode("AA==").unwrap(), [0]);
         assert_eq!(decode("/+8=").unwrap(), [0xff, 0xef]);
@@ -202,9 +237,22 @@ mod tests {
     #[test]
     fn paths_that_leave_the_folder_are_refused() {
         assert_eq!(file_beside("my%20hero.bin").as_deref(), Ok("my hero.bin"));
-        assert_eq!(file_beside("bin/../hero.bin").as_deref(), Ok("bin/../hero.bin"));
-        for uri in ["/etc/passwd", "../hero.bin", "a/../../b", "http://a/b", "C:\\b", "..%2Fa", "%zz", "", ".", "a/.."]
-        {
+        assert_eq!(
+            file_beside("bin/../hero.bin").as_deref(),
+            Ok("bin/../hero.bin")
+        );
+        for uri in [
+            "/etc/passwd",
+            "../hero.bin",
+            "a/../../b",
+            "http://a/b",
+            "C:\\b",
+            "..%2Fa",
+            "%zz",
+            "",
+            ".",
+            "a/..",
+        ] {
             assert!(file_beside(uri).is_err(), "{uri}");
         }
     }

@@ -57,13 +57,17 @@ impl Importer<'_> {
         }
         let skin = Skin::new(model);
         let mut budget = Budget::default();
-        let (mut names, mut doubled, mut totals) = (UniqueNames::default(), Vec::new(), ClipTotals::default());
+        let (mut names, mut doubled, mut totals) =
+            (UniqueNames::default(), Vec::new(), ClipTotals::default());
         let (mut left_out, mut empty, mut too_large) = (LeftOut::default(), Vec::new(), Vec::new());
         let mut clips = Vec::with_capacity(animations.len().min(self.limits.clips as usize));
         let mut keyed = Vec::new();
         for (at, animation) in animations.iter().enumerate() {
             let place = format!("animations[{at}]");
-            let wanted = animation.name.clone().filter(|name| !name.trim().is_empty());
+            let wanted = animation
+                .name
+                .clone()
+                .filter(|name| !name.trim().is_empty());
             let wanted = wanted.unwrap_or_else(|| format!("clip{at}"));
             let (mut motions, end) = self.motions(animation, &place, &mut left_out, report)?;
             if motions.iter().all(Motion::is_still) {
@@ -76,7 +80,8 @@ impl Importer<'_> {
             }
             let extras = extras::of_animation(animation);
             let has_keys = |motion: &Motion| {
-                [&motion.translation, &motion.rotation, &motion.scale].map(|channel| channel.is_some())
+                [&motion.translation, &motion.rotation, &motion.scale]
+                    .map(|channel| channel.is_some())
             };
             let keyed_here: Vec<_> = motions.iter().map(has_keys).collect();
             // Copies of joints follow and don't move.
@@ -86,7 +91,10 @@ impl Importer<'_> {
             let last = curves.iter().map(Curve::end).fold(end, f64::max);
             let is_near = |duration: &f64| (duration - last).abs() <= 1e-6 * last.max(1.0);
             let duration = extras.duration.filter(is_near).unwrap_or(last);
-            let frames = extras.frames.as_ref().and_then(|frames| given(frames, duration, &curves, &skin, &mut budget));
+            let frames = extras
+                .frames
+                .as_ref()
+                .and_then(|frames| given(frames, duration, &curves, &skin, &mut budget));
             let sampled = frames.or_else(|| {
                 let mut sampled = resample(&curves, last, &skin, &mut budget)?;
                 sampled.finish(duration);
@@ -100,12 +108,18 @@ impl Importer<'_> {
                 report.warn(&place, message, hint);
             }
             if extras.additive {
-                let rest: Vec<JointTransform> = model.skeleton.joints().map(|j| model.skeleton.rest_of(j)).collect();
+                let rest: Vec<JointTransform> = model
+                    .skeleton
+                    .joints()
+                    .map(|j| model.skeleton.rest_of(j))
+                    .collect();
                 for (transform, rest) in sampled.transforms.iter_mut().zip(rest.iter().cycle()) {
                     *transform = transform.difference_to(rest);
                 }
             }
-            let clip = sampled.into_clip(name, model.skeleton.names(), &curves).map_err(|error| error.to_string());
+            let clip = sampled
+                .into_clip(name, model.skeleton.names(), &curves)
+                .map_err(|error| error.to_string());
             let clip = clip.and_then(|mut clip| {
                 clip.timing.playback = extras.playback.unwrap_or(clip.timing.playback);
                 clip.timing.extend_callbacks(extras.callbacks);
@@ -120,20 +134,33 @@ impl Importer<'_> {
                     clips.push(clip);
                     keyed.push(keyed_here);
                 }
-                Err(message) => report.warn(&place, format!("a clip is left out: {message}"), "export it again"),
+                Err(message) => report.warn(
+                    &place,
+                    format!("a clip is left out: {message}"),
+                    "export it again",
+                ),
             }
         }
         let list = |names: &[String]| listed(names.iter().map(String::as_str));
         if !too_large.is_empty() {
             let names = list(&too_large);
-            let message = format!("clips that take too much memory for the few keys of the file are left out: {names}");
+            let message = format!(
+                "clips that take too much memory for the few keys of the file are left out: {names}"
+            );
             report.warn("animations", message, SAME_TIMES);
         }
         if !empty.is_empty() {
-            report.warn("animations", format!("clips that move no joint are left out: {}", list(&empty)), "");
+            report.warn(
+                "animations",
+                format!("clips that move no joint are left out: {}", list(&empty)),
+                "",
+            );
         }
         if !doubled.is_empty() {
-            let message = format!("clips that share a name with another got a number: {}", list(&doubled));
+            let message = format!(
+                "clips that share a name with another got a number: {}",
+                list(&doubled)
+            );
             report.warn("animations", message, "");
         }
         left_out.tell(report);
@@ -150,7 +177,12 @@ impl Importer<'_> {
     ) -> Result<(Vec<Motion>, f64), FormatError> {
         let root = self.accessors.root;
         let mut used = vec![false; animation.channels.len()];
-        let mut motions: Vec<Motion> = self.rig.joints.iter().map(|joint| Motion::still(joint.rest)).collect();
+        let mut motions: Vec<Motion> = self
+            .rig
+            .joints
+            .iter()
+            .map(|joint| Motion::still(joint.rest))
+            .collect();
         for (at, channel) in animation.channels.iter().enumerate() {
             let place = format!("{place}.channels[{at}]");
             let Some(node) = channel.target.node.map(Index::value) else {
@@ -158,11 +190,22 @@ impl Importer<'_> {
                 continue;
             };
             let Some(target) = root.nodes.get(node) else {
-                let message = format!("node {node} is out of range: there are {}", root.nodes.len());
-                return Err(report.error(&place, message, "check the file with the glTF validator"));
+                let message = format!(
+                    "node {node} is out of range: there are {}",
+                    root.nodes.len()
+                );
+                return Err(report.error(
+                    &place,
+                    message,
+                    "check the file with the glTF validator",
+                ));
             };
             let Some(property) = channel.target.path else {
-                report.warn(&place, "the channel's target has an unknown path", "it was left out");
+                report.warn(
+                    &place,
+                    "the channel's target has an unknown path",
+                    "it was left out",
+                );
                 continue;
             };
             if property == Property::MorphTargetWeights {
@@ -172,11 +215,16 @@ impl Importer<'_> {
             let Some(joint) = self.rig.of_node[node] else {
                 // The transform of a skin's own node has no effect.
                 if target.skin.is_none() && left_out.strangers.len() < 100 {
-                    left_out.strangers.insert(target.name.clone().unwrap_or_else(|| format!("node{node}")));
+                    left_out
+                        .strangers
+                        .insert(target.name.clone().unwrap_or_else(|| format!("node{node}")));
                 }
                 continue;
             };
-            let Some(curve) = self.channel(animation, channel, property, joint, &place, left_out, report)? else {
+            let Some(curve) = self.channel(
+                animation, channel, property, joint, &place, left_out, report,
+            )?
+            else {
                 continue;
             };
             let motion = &mut motions[joint];
@@ -186,13 +234,21 @@ impl Importer<'_> {
                 _ => &mut motion.scale,
             };
             if slot.is_some() {
-                report.warn(&place, "another channel has the same target", "the first one counts");
+                report.warn(
+                    &place,
+                    "another channel has the same target",
+                    "the first one counts",
+                );
             } else {
                 *slot = Some(curve);
                 used[at] = true;
             }
         }
-        let others = animation.channels.iter().zip(used).filter(|(_, used)| !used);
+        let others = animation
+            .channels
+            .iter()
+            .zip(used)
+            .filter(|(_, used)| !used);
         let ends = others.map(|(channel, _)| self.end(animation, channel.sampler.value(), report));
         Ok((motions, ends.fold(0.0, f64::max)))
     }
@@ -201,9 +257,13 @@ impl Importer<'_> {
     fn end(&self, animation: &Animation, sampler: usize, report: &Report) -> f64 {
         let times = animation.samplers.get(sampler).and_then(|sampler| {
             // What is wrong with a channel that is left out doesn't matter.
-            self.accessors.open(report, "", sampler.input.value(), &[Type::Scalar]).ok()
+            self.accessors
+                .open(report, "", sampler.input.value(), &[Type::Scalar])
+                .ok()
         });
-        let times = times.iter().flat_map(|times| (0..times.len()).map(|key| f64::from(times.floats::<1>(key)[0])));
+        let times = times
+            .iter()
+            .flat_map(|times| (0..times.len()).map(|key| f64::from(times.floats::<1>(key)[0])));
         times.filter(|time| time.is_finite()).fold(0.0, f64::max)
     }
 
@@ -220,11 +280,18 @@ impl Importer<'_> {
     ) -> Result<Option<Channel>, FormatError> {
         let index = channel.sampler.value();
         let Some(sampler) = animation.samplers.get(index) else {
-            let message = format!("sampler {index} is out of range: there are {}", animation.samplers.len());
+            let message = format!(
+                "sampler {index} is out of range: there are {}",
+                animation.samplers.len()
+            );
             return Err(report.error(place, message, "check the file with the glTF validator"));
         };
         let Some(interpolation) = sampler.interpolation else {
-            report.warn(place, "the sampler has an unknown interpolation", "the channel was left out");
+            report.warn(
+                place,
+                "the sampler has an unknown interpolation",
+                "the channel was left out",
+            );
             return Ok(None);
         };
         let between = match interpolation {
@@ -234,9 +301,17 @@ impl Importer<'_> {
         };
         let is_rotation = property == Property::Rotation;
         let kind = if is_rotation { Type::Vec4 } else { Type::Vec3 };
-        let times = self.accessors.open(report, place, sampler.input.value(), &[Type::Scalar])?;
-        let values = self.accessors.open(report, place, sampler.output.value(), &[kind])?;
-        let values = if is_rotation { values.into_shares() } else { values };
+        let times = self
+            .accessors
+            .open(report, place, sampler.input.value(), &[Type::Scalar])?;
+        let values = self
+            .accessors
+            .open(report, place, sampler.output.value(), &[kind])?;
+        let values = if is_rotation {
+            values.into_shares()
+        } else {
+            values
+        };
         let per_key = if between == Between::Cubic { 3 } else { 1 };
         if values.len() < times.len() * per_key {
             let message = format!("{} values for {} keys", values.len(), times.len());
@@ -256,28 +331,49 @@ impl Importer<'_> {
                 }
                 Property::Translation => {
                     let vector = self.basis.point(Vec3::new(x, y, z)).as_dvec3();
-                    let vector = if is_rate { frame.direction(vector) } else { frame.translation(vector) };
+                    let vector = if is_rate {
+                        frame.direction(vector)
+                    } else {
+                        frame.translation(vector)
+                    };
                     vector.extend(0.0)
                 }
                 _ => {
-                    let scale = JointTransform { scale: Vec3::new(x, y, z), ..JointTransform::IDENTITY };
+                    let scale = JointTransform {
+                        scale: Vec3::new(x, y, z),
+                        ..JointTransform::IDENTITY
+                    };
                     let scale = self.basis.transform(scale).scale.as_dvec3();
-                    if is_rate { frame.scale(scale).extend(0.0) } else { self.scale(joint, scale).extend(0.0) }
+                    if is_rate {
+                        frame.scale(scale).extend(0.0)
+                    } else {
+                        self.scale(joint, scale).extend(0.0)
+                    }
                 }
             }
         };
-        let mut out = Channel { times: Vec::new(), values: Vec::new(), between, is_rotation };
+        let mut out = Channel {
+            times: Vec::new(),
+            values: Vec::new(),
+            between,
+            is_rotation,
+        };
         let (mut unusable, mut mirrors) = (0, false);
         for key in 0..times.len() {
             let time = f64::from(times.floats::<1>(key)[0]);
             let first = out.values.len();
-            out.values.extend((0..per_key).map(|i| convert(key * per_key + i, per_key == 3 && i != 1)));
+            out.values
+                .extend((0..per_key).map(|i| convert(key * per_key + i, per_key == 3 && i != 1)));
             let value = out.values[first + per_key / 2];
             let is_turn = !is_rotation || value.length_squared() > 1e-12;
             mirrors |= property == Property::Scale && value.x * value.y * value.z < 0.0;
             // Two keys at one time are a jump.
             let is_later = out.times.last().is_none_or(|&last| time >= last);
-            if time.is_finite() && is_later && is_turn && out.values[first..].iter().all(|value| value.is_finite()) {
+            if time.is_finite()
+                && is_later
+                && is_turn
+                && out.values[first..].iter().all(|value| value.is_finite())
+            {
                 out.times.push(time);
             } else {
                 out.values.truncate(first);
@@ -301,20 +397,35 @@ impl Importer<'_> {
     /// A scale in the frame of its joint. Near one it is one, which poses are faster with.
     fn scale(&self, joint: usize, scale: DVec3) -> DVec3 {
         let RigJoint { frame, .. } = &self.rig.joints[joint];
-        frame.local(Local { translation: DVec3::ZERO, rotation: DQuat::IDENTITY, scale }).scale
+        frame
+            .local(Local {
+                translation: DVec3::ZERO,
+                rotation: DQuat::IDENTITY,
+                scale,
+            })
+            .scale
     }
 }
 
 /// Returns the frames that the keys were made from, if the keys still agree with them. Keys between frames only serve
 /// readers that follow arcs.
-fn given(frames: &Frames, duration: f64, curves: &[Curve], skin: &Skin, budget: &mut Budget) -> Option<Sampled> {
+fn given(
+    frames: &Frames,
+    duration: f64,
+    curves: &[Curve],
+    skin: &Skin,
+    budget: &mut Budget,
+) -> Option<Sampled> {
     let (times, frame_times) = match frames {
         &Frames::Even(count) if (1..=budget.frames(curves.len())).contains(&count) => {
             let time = |frame: usize| duration * frame as f64 / (count - 1).max(1) as f64;
             (Vec::new(), extras::key_times((0..count).map(time)))
         }
         Frames::At(times)
-            if times.is_sorted() && times.len() > 1 && times[0] == 0.0 && times.ends_with(&[duration]) =>
+            if times.is_sorted()
+                && times.len() > 1
+                && times[0] == 0.0
+                && times.ends_with(&[duration]) =>
         {
             (times.clone(), extras::key_times(times.iter().copied()))
         }
@@ -322,30 +433,52 @@ fn given(frames: &Frames, duration: f64, curves: &[Curve], skin: &Skin, budget: 
     };
     let frame_times: Vec<f64> = frame_times.into_iter().map(f64::from).collect();
     let transforms = sample_at(curves, skin, &frame_times, budget)?;
-    Some(Sampled { transforms, times, duration, error: 0.0, thinned: None })
+    Some(Sampled {
+        transforms,
+        times,
+        duration,
+        error: 0.0,
+        thinned: None,
+    })
 }
 
 impl LeftOut {
     fn tell(self, report: &mut Report) {
         if let Some(place) = self.weights {
-            report.warn(&place, "weights of morph targets are animated, which is not read", "they were left out");
+            report.warn(
+                &place,
+                "weights of morph targets are animated, which is not read",
+                "they were left out",
+            );
         }
         if let Some(place) = self.elsewhere {
-            report.warn(&place, "what is animated is not a node, such as a material", "these channels were left out");
+            report.warn(
+                &place,
+                "what is animated is not a node, such as a material",
+                "these channels were left out",
+            );
         }
         if let (count @ 1.., Some(place)) = self.keys {
-            let message = format!("{count} keys are earlier than the one before, or not valid transforms");
+            let message =
+                format!("{count} keys are earlier than the one before, or not valid transforms");
             report.warn(&place, message, "they were left out");
         }
         if !self.mirrors[0].is_empty() {
-            let [clips, joints] = self.mirrors.map(|names| listed(names.iter().map(String::as_str)));
-            let message =
-                format!("joints that clips mirror by a scale below 0, unlike the rest pose: {joints}; in {clips}");
+            let [clips, joints] = self
+                .mirrors
+                .map(|names| listed(names.iter().map(String::as_str)));
+            let message = format!(
+                "joints that clips mirror by a scale below 0, unlike the rest pose: {joints}; in {clips}"
+            );
             report.warn("animations", message, MIRRORS);
         }
         if !self.strangers.is_empty() {
             let names = listed(self.strangers.iter().map(String::as_str));
-            report.warn("animations", format!("animated nodes are no part of the character: {names}"), "");
+            report.warn(
+                "animations",
+                format!("animated nodes are no part of the character: {names}"),
+                "",
+            );
         }
     }
 }

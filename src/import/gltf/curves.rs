@@ -36,9 +36,18 @@ impl Channel {
     /// The value at a time, before or after a step right there. Before the first key and after the last it is theirs.
     fn sample(&self, time: f64, after_step: bool) -> DVec4 {
         let spline = self.between == Between::Cubic;
-        let value = |key: usize| if spline { self.values[key * 3 + 1] } else { self.values[key] };
-        let next = self.times.partition_point(|&key| key < time || (after_step && key == time));
-        let at_key = !after_step && self.between != Between::Step && self.times.get(next) == Some(&time);
+        let value = |key: usize| {
+            if spline {
+                self.values[key * 3 + 1]
+            } else {
+                self.values[key]
+            }
+        };
+        let next = self
+            .times
+            .partition_point(|&key| key < time || (after_step && key == time));
+        let at_key =
+            !after_step && self.between != Between::Step && self.times.get(next) == Some(&time);
         let out = if at_key {
             value(next)
         } else if next == 0 || next == self.times.len() || self.between == Between::Step {
@@ -49,7 +58,10 @@ impl Channel {
             let t = (time - self.times[next - 1]) / length;
             match self.between {
                 Between::Cubic => {
-                    let (leaving, arriving) = (self.values[next * 3 - 1] * length, self.values[next * 3] * length);
+                    let (leaving, arriving) = (
+                        self.values[next * 3 - 1] * length,
+                        self.values[next * 3] * length,
+                    );
                     let (t2, t3) = (t * t, t * t * t);
                     from * (2.0 * t3 - 3.0 * t2 + 1.0)
                         + leaving * (t3 - 2.0 * t2 + t)
@@ -62,7 +74,11 @@ impl Channel {
                 _ => from + (to - from) * t,
             }
         };
-        if self.is_rotation { out.try_normalize().unwrap_or(DVec4::W) } else { out }
+        if self.is_rotation {
+            out.try_normalize().unwrap_or(DVec4::W)
+        } else {
+            out
+        }
     }
 }
 
@@ -77,11 +93,18 @@ pub(super) struct Motion {
 
 impl Motion {
     pub(super) fn still(rest: Local) -> Self {
-        Self { rest, translation: None, rotation: None, scale: None }
+        Self {
+            rest,
+            translation: None,
+            rotation: None,
+            scale: None,
+        }
     }
 
     pub(super) fn channels(&self) -> impl Iterator<Item = &Channel> {
-        [&self.translation, &self.rotation, &self.scale].into_iter().flatten()
+        [&self.translation, &self.rotation, &self.scale]
+            .into_iter()
+            .flatten()
     }
 
     /// Returns `true` if the joint doesn't move.
@@ -91,7 +114,11 @@ impl Motion {
 
     /// The transform at a time, before or after a step right there.
     fn at(&self, time: f64, after_step: bool) -> JointTransform {
-        let sample = |channel: &Option<Channel>| channel.as_ref().map(|channel| channel.sample(time, after_step));
+        let sample = |channel: &Option<Channel>| {
+            channel
+                .as_ref()
+                .map(|channel| channel.sample(time, after_step))
+        };
         let vector = |channel, rest| sample(channel).map_or(rest, DVec4::truncate);
         let local = Local {
             translation: vector(&self.translation, self.rest.translation),
@@ -103,11 +130,17 @@ impl Motion {
 
     /// Returns a curve with a key at the time of each key of any channel, and two where a channel steps.
     pub(super) fn into_curve(self) -> Curve {
-        let mut times: Vec<f64> = self.channels().flat_map(|channel| &channel.times).copied().collect();
+        let mut times: Vec<f64> = self
+            .channels()
+            .flat_map(|channel| &channel.times)
+            .copied()
+            .collect();
         times.sort_unstable_by(f64::total_cmp);
         times.dedup();
         let steps = self.channels().any(Channel::jumps);
-        let splines = self.channels().any(|channel| channel.between == Between::Cubic && channel.times.len() > 1);
+        let splines = self
+            .channels()
+            .any(|channel| channel.between == Between::Cubic && channel.times.len() > 1);
         let mut curve = Curve::with_capacity(times.len());
         for time in times {
             // Nothing is shown before the beginning.
@@ -129,24 +162,46 @@ mod tests {
 
     fn motion(between: Between, times: &[f64], values: &[f64]) -> Motion {
         let values = values.iter().map(|x| DVec4::X * *x).collect();
-        let rest = Local { translation: Default::default(), rotation: DQuat::IDENTITY, scale: glam::DVec3::ONE };
-        let channel = Channel { times: times.to_vec(), values, between, is_rotation: false };
-        Motion { translation: Some(channel), ..Motion::still(rest) }
+        let rest = Local {
+            translation: Default::default(),
+            rotation: DQuat::IDENTITY,
+            scale: glam::DVec3::ONE,
+        };
+        let channel = Channel {
+            times: times.to_vec(),
+            values,
+            between,
+            is_rotation: false,
+        };
+        Motion {
+            translation: Some(channel),
+            ..Motion::still(rest)
+        }
     }
 
     #[test]
     fn a_step_is_two_keys_at_its_time_unless_nothing_changes() {
         let steps = motion(Between::Step, &[0.0, 1.0, 2.0, 5.0], &[1.0, 2.0, 2.0, 4.0]);
         let at = |time, after| steps.at(time, after).translation.x;
-        assert_eq!([at(0.9, true), at(1.0, false), at(1.0, true), at(7.0, true)], [1.0, 1.0, 2.0, 4.0]);
+        assert_eq!(
+            [at(0.9, true), at(1.0, false), at(1.0, true), at(7.0, true)],
+            [1.0, 1.0, 2.0, 4.0]
+        );
         assert_eq!(steps.into_curve().len(), 6);
     }
 
     #[test]
     fn a_spline_goes_through_its_keys_with_their_tangents() {
-        let spline = motion(Between::Cubic, &[0.5, 1.0, 2.5], &[0.0, 1.0, 4.0, -3.0, 2.0, 1.0, 0.5, -1.0, 0.0]);
+        let spline = motion(
+            Between::Cubic,
+            &[0.5, 1.0, 2.5],
+            &[0.0, 1.0, 4.0, -3.0, 2.0, 1.0, 0.5, -1.0, 0.0],
+        );
         let at = |time: f64| spline.at(time, true).translation.x;
-        assert_eq!([0.2, 0.5, 1.0, 2.5, 3.0].map(at), [1.0, 1.0, 2.0, -1.0, -1.0]);
+        assert_eq!(
+            [0.2, 0.5, 1.0, 2.5, 3.0].map(at),
+            [1.0, 1.0, 2.0, -1.0, -1.0]
+        );
         assert!((at(0.75) - 1.9375).abs() < 1e-6);
         let rate = (at(1.0 + 1e-3) - at(1.0)) / 1e-3;
         assert!((rate - 1.0).abs() < 0.01, "{rate}");

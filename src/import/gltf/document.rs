@@ -23,37 +23,57 @@ impl<'s> Document<'s> {
         if source.starts_with(b"glTF") {
             let (json, blob) = chunks(report, source)?;
             let (root, lost_letters) = parse(report, json, false)?;
-            return Ok(Self { root, blob, lost_letters });
+            return Ok(Self {
+                root,
+                blob,
+                lost_letters,
+            });
         }
         let text = without_padding(source);
         let is_json = without_bom(text).trim_ascii_start().starts_with(b"{");
         let source = if is_json { text } else { source };
         refuse_foreign(report.file, source, TextKind::Gltf)?;
         let (root, lost_letters) = parse(report, source, true)?;
-        Ok(Self { root, blob: None, lost_letters })
+        Ok(Self {
+            root,
+            blob: None,
+            lost_letters,
+        })
     }
 }
 
 const CUT_OFF: &str = "the file may be cut off: export or download it again";
 
 /// Splits a `.glb` into its JSON and binary chunks. Chunks of other kinds are skipped.
-fn chunks<'s>(report: &Report, source: &'s [u8]) -> Result<(&'s [u8], Option<&'s [u8]>), FormatError> {
+fn chunks<'s>(
+    report: &Report,
+    source: &'s [u8],
+) -> Result<(&'s [u8], Option<&'s [u8]>), FormatError> {
     let cut_off = |message: &str| report.error("", message, CUT_OFF);
     let number = |at: usize| Some(u32::from_le_bytes(*source.get(at..)?.first_chunk()?));
     let (Some(version), Some(length)) = (number(4), number(8)) else {
         return Err(cut_off("the file ends in its header"));
     };
     if version != 2 {
-        let message = format!("this is a binary glTF file of version {version}; only version 2 is supported");
+        let message =
+            format!("this is a binary glTF file of version {version}; only version 2 is supported");
         return Err(report.error("", message, "export it as glTF 2.0"));
     }
     if length as usize > source.len() {
-        return Err(cut_off(&format!("the header says {length} bytes, but there are {}", source.len())));
+        return Err(cut_off(&format!(
+            "the header says {length} bytes, but there are {}",
+            source.len()
+        )));
     }
     let (mut json, mut blob, mut at) = (None, None, 12);
     while let (Some(size), Some(kind)) = (number(at), source.get(at + 4..at + 8)) {
-        let Some(chunk) = source.get(at + 8..).and_then(|rest| rest.get(..size as usize)) else {
-            return Err(cut_off(&format!("a chunk of {size} bytes goes past the end of the file")));
+        let Some(chunk) = source
+            .get(at + 8..)
+            .and_then(|rest| rest.get(..size as usize))
+        else {
+            return Err(cut_off(&format!(
+                "a chunk of {size} bytes goes past the end of the file"
+            )));
         };
         match kind {
             b"JSON" => json = json.or(Some(chunk)),
@@ -77,7 +97,10 @@ const MOST_OBJECTS: usize = 1 << 22;
 
 /// Returns JSON without the white space behind it, and the zeros with which old exporters padded their files.
 fn without_padding(json: &[u8]) -> &[u8] {
-    let end = json.iter().rposition(|&byte| byte != 0 && !byte.is_ascii_whitespace()).map_or(0, |last| last + 1);
+    let end = json
+        .iter()
+        .rposition(|&byte| byte != 0 && !byte.is_ascii_whitespace())
+        .map_or(0, |last| last + 1);
     &json[..end]
 }
 
@@ -85,8 +108,15 @@ fn without_padding(json: &[u8]) -> &[u8] {
 fn parse(report: &Report, json: &[u8], is_text: bool) -> Result<(Root, bool), FormatError> {
     let json = without_bom(without_padding(json));
     let objects = json.iter().filter(|&&byte| byte == b'{').count();
-    if objects > FEW_OBJECTS.max(json.len() / BYTES_PER_OBJECT).min(MOST_OBJECTS) {
-        let message = format!("{} bytes of JSON with {objects} objects: no character is like that", json.len());
+    if objects
+        > FEW_OBJECTS
+            .max(json.len() / BYTES_PER_OBJECT)
+            .min(MOST_OBJECTS)
+    {
+        let message = format!(
+            "{} bytes of JSON with {objects} objects: no character is like that",
+            json.len()
+        );
         return Err(report.error("", message, "the file is damaged or made to exhaust memory"));
     }
     let text = String::from_utf8_lossy(json);
@@ -121,17 +151,27 @@ fn check_version(report: &Report, asset: &Asset) -> Result<(), FormatError> {
 #[cold]
 fn misread(report: &Report, json: &str, is_text: bool, error: &serde_json::Error) -> FormatError {
     let (line, column) = (error.line() as u32, error.column() as u32);
-    let before: usize = json.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
+    let before: usize = json
+        .split_inclusive('\n')
+        .take(error.line().saturating_sub(1))
+        .map(str::len)
+        .sum();
     let place = match error.classify() {
         Category::Data => json::place_at(json, before + error.column()),
         _ => String::new(),
     };
     let message = format!("the JSON cannot be read: {}", json::message(error));
     let diagnostic = Diagnostic::error(report.file, message);
-    let hint = if error.is_eof() { CUT_OFF } else { "check the file with the glTF validator" };
+    let hint = if error.is_eof() {
+        CUT_OFF
+    } else {
+        "check the file with the glTF validator"
+    };
     // In a `.glb` the JSON is a single line behind a binary header.
     let diagnostic = match (is_text, &*place) {
-        (true, _) => diagnostic.at(json.as_bytes(), line.max(1), column.max(1)).with_context(place),
+        (true, _) => diagnostic
+            .at(json.as_bytes(), line.max(1), column.max(1))
+            .with_context(place),
         (false, "") => diagnostic.with_context(format!("column {column} of the JSON chunk")),
         (false, _) => diagnostic.with_context(place),
     };
@@ -140,7 +180,8 @@ fn misread(report: &Report, json: &str, is_text: bool, error: &serde_json::Error
 
 const DRACO: &str = "KHR_draco_mesh_compression";
 const MESHOPT: [&str; 2] = ["EXT_meshopt_compression", "KHR_meshopt_compression"];
-const UNPACK: &str = "export it without compression, or unpack it with `gltf-transform copy in.glb out.glb`";
+const UNPACK: &str =
+    "export it without compression, or unpack it with `gltf-transform copy in.glb out.glb`";
 
 /// Refuses a file that requires an extension without which its shape would be wrong, and warns about others.
 pub(super) fn check_extensions(root: &Root, report: &mut Report) -> Result<(), FormatError> {
@@ -148,7 +189,11 @@ pub(super) fn check_extensions(root: &Root, report: &mut Report) -> Result<(), F
         let place = format!("extensionsRequired[{at}]");
         match name.as_str() {
             DRACO => {
-                return Err(report.error(&place, "the meshes are compressed with Draco, which is not read", UNPACK));
+                return Err(report.error(
+                    &place,
+                    "the meshes are compressed with Draco, which is not read",
+                    UNPACK,
+                ));
             }
             name if MESHOPT.contains(&name) => {
                 return Err(report.error(
@@ -160,13 +205,18 @@ pub(super) fn check_extensions(root: &Root, report: &mut Report) -> Result<(), F
             "KHR_mesh_quantization" | "KHR_texture_transform" => {}
             name if leaves_shape_alone(name) => {}
             name => {
-                let message = format!("the file requires the extension `{name}`, which is not supported");
+                let message =
+                    format!("the file requires the extension `{name}`, which is not supported");
                 return Err(report.error(&place, message, "export it without this extension"));
             }
         }
     }
     if let Some(at) = root.nodes.iter().position(Node::is_instanced) {
-        report.warn(&format!("nodes[{at}]"), "instanced meshes are drawn once", "export the copies as nodes");
+        report.warn(
+            &format!("nodes[{at}]"),
+            "instanced meshes are drawn once",
+            "export the copies as nodes",
+        );
     }
     Ok(())
 }
@@ -193,20 +243,37 @@ fn leaves_shape_alone(name: &str) -> bool {
 }
 
 /// Describes what compresses data that the file holds in no other form, if it does.
-pub(super) fn compression(root: &Root, primitive: &Primitive) -> Option<(&'static str, &'static str)> {
-    let accessors = primitive.attributes.values().filter_map(|index| root.accessors.get(index.value())?.get().ok());
+pub(super) fn compression(
+    root: &Root,
+    primitive: &Primitive,
+) -> Option<(&'static str, &'static str)> {
+    let accessors = primitive
+        .attributes
+        .values()
+        .filter_map(|index| root.accessors.get(index.value())?.get().ok());
     for accessor in accessors {
         let Some(view) = accessor.buffer_view else {
             if primitive.is_draco() {
-                return Some(("the mesh is compressed with Draco, which is not read", UNPACK));
+                return Some((
+                    "the mesh is compressed with Draco, which is not read",
+                    UNPACK,
+                ));
             }
             continue;
         };
-        let view = root.buffer_views.get(view.value()).and_then(|view| view.get().ok());
-        let Some(view) = view.filter(|view| view.is_meshopt()) else { continue };
+        let view = root
+            .buffer_views
+            .get(view.value())
+            .and_then(|view| view.get().ok());
+        let Some(view) = view.filter(|view| view.is_meshopt()) else {
+            continue;
+        };
         let buffer = root.buffers.get(view.buffer.value());
         if view.buffer.value() > 0 && buffer.is_some_and(|buffer| buffer.uri.is_none()) {
-            return Some(("the mesh is compressed with meshoptimizer, which is not read", UNPACK));
+            return Some((
+                "the mesh is compressed with meshoptimizer, which is not read",
+                UNPACK,
+            ));
         }
     }
     None

@@ -40,7 +40,9 @@ pub fn to_glb(
     let error = |message: String| FormatError::one(Diagnostic::error(file, message));
     let name = stem(file);
     // Only a scale can be invalid, and the default scale is one.
-    let basis = Basis::facing_z("", &ImportSettings::default(), true).expect("the default scale is valid").inverse();
+    let basis = Basis::facing_z("", &ImportSettings::default(), true)
+        .expect("the default scale is valid")
+        .inverse();
     let mut warnings = Vec::new();
     let mut glb = Glb::default();
     let mut document = json!({
@@ -52,15 +54,17 @@ pub fn to_glb(
     let mut roots = Vec::new();
     if !nodes.is_empty() {
         let parents = model.skeleton.parents();
-        let children: Vec<usize> = (0..nodes.len()).filter(|&joint| parents[joint].is_none()).collect();
+        let children: Vec<usize> = (0..nodes.len())
+            .filter(|&joint| parents[joint].is_none())
+            .collect();
         document["skins"] = json!([skin(model, name, nodes.len(), &basis, &mut glb)]);
         roots.push(nodes.len());
         nodes.push(json!({ "name": name, "children": children }));
     }
     let mut meshes = Vec::new();
     for part in model.parts.iter().filter(|part| !part.triangles.is_empty()) {
-        let mesh =
-            mesh(part, model, &basis, &mut glb).map_err(|what| error(format!("part `{}`: {what}", part.name)))?;
+        let mesh = mesh(part, model, &basis, &mut glb)
+            .map_err(|what| error(format!("part `{}`: {what}", part.name)))?;
         let mut node = json!({ "name": part.name, "mesh": meshes.len() });
         if !part.influences.is_empty() && !model.skeleton.is_empty() {
             node["skin"] = 0.into();
@@ -84,7 +88,10 @@ pub fn to_glb(
     }
 
     let mut materials = Materials::default();
-    model.materials.iter().for_each(|material| materials.add(material, &mut glb, &mut texture));
+    model
+        .materials
+        .iter()
+        .for_each(|material| materials.add(material, &mut glb, &mut texture));
     materials.finish(&mut document);
 
     let mut animations = Vec::new();
@@ -100,8 +107,13 @@ pub fn to_glb(
     if !animations.is_empty() {
         document["animations"] = animations.into();
     }
-    let bytes = glb.finish(document).ok_or_else(|| error("the file would be larger than glTF's 4 GiB".to_owned()))?;
-    Ok(Parsed { value: bytes, warnings })
+    let bytes = glb
+        .finish(document)
+        .ok_or_else(|| error("the file would be larger than glTF's 4 GiB".to_owned()))?;
+    Ok(Parsed {
+        value: bytes,
+        warnings,
+    })
 }
 
 /// The node of each joint, at the joint's index.
@@ -143,14 +155,31 @@ fn skin(model: &Model, name: &str, skeleton: usize, basis: &Basis, glb: &mut Glb
     json!({ "name": name, "skeleton": skeleton, "joints": joints, "inverseBindMatrices": inverse_bind })
 }
 
-fn mesh(part: &SkinPart, model: &Model, basis: &Basis, glb: &mut Glb) -> Result<Value, &'static str> {
+fn mesh(
+    part: &SkinPart,
+    model: &Model,
+    basis: &Basis,
+    glb: &mut Glb,
+) -> Result<Value, &'static str> {
     let count = part.positions.len();
-    if part.triangles.as_flattened().iter().any(|&vertex| vertex as usize >= count) {
+    if part
+        .triangles
+        .as_flattened()
+        .iter()
+        .any(|&vertex| vertex as usize >= count)
+    {
         return Err("a triangle has a vertex that the part lacks");
     }
-    let positions: Vec<[f32; 3]> = part.positions.iter().map(|&p| basis.point(p).to_array()).collect();
+    let positions: Vec<[f32; 3]> = part
+        .positions
+        .iter()
+        .map(|&p| basis.point(p).to_array())
+        .collect();
     let normals = part.normals.iter().map(|&n| basis.direction(n).to_array());
-    let tangents = part.tangents.iter().map(|&t| basis.direction(t.truncate()).extend(t.w).to_array());
+    let tangents = part
+        .tangents
+        .iter()
+        .map(|&t| basis.direction(t.truncate()).extend(t.w).to_array());
     let finite = part.positions.iter().all(|p| p.is_finite())
         && part.normals.iter().all(|n| n.is_finite())
         && part.tangents.iter().all(|t| t.is_finite())
@@ -174,13 +203,20 @@ fn mesh(part: &SkinPart, model: &Model, basis: &Basis, glb: &mut Glb) -> Result<
         attributes["TEXCOORD_0"] = glb.attribute(Target::Vertices, tex_coords).into();
     }
     if part.colors.len() == count {
-        attributes["COLOR_0"] = glb.attribute(Target::Vertices, part.colors.iter().map(|c| c.to_array())).into();
+        attributes["COLOR_0"] = glb
+            .attribute(Target::Vertices, part.colors.iter().map(|c| c.to_array()))
+            .into();
     }
     if part.influences.len() == count && !model.skeleton.is_empty() {
-        let influences: Vec<Vec<(JointIndex, f32)>> =
-            (0..count).map(|vertex| influences(part, vertex, model)).collect();
+        let influences: Vec<Vec<(JointIndex, f32)>> = (0..count)
+            .map(|vertex| influences(part, vertex, model))
+            .collect();
         // Four joints to a set.
-        let sets = influences.iter().map(|joints| joints.len().div_ceil(4)).max().unwrap_or(1);
+        let sets = influences
+            .iter()
+            .map(|joints| joints.len().div_ceil(4))
+            .max()
+            .unwrap_or(1);
         for set in 0..sets {
             let four = |joints: &Vec<(JointIndex, f32)>| {
                 std::array::from_fn(|lane| joints.get(4 * set + lane).copied().unwrap_or_default())
@@ -188,7 +224,10 @@ fn mesh(part: &SkinPart, model: &Model, basis: &Basis, glb: &mut Glb) -> Result<
             let four: Vec<[(JointIndex, f32); 4]> = influences.iter().map(four).collect();
             let joints = four.iter().map(|four| four.map(|(joint, _)| joint));
             attributes[format!("JOINTS_{set}")] = match model.skeleton.len() {
-                0..=256 => glb.attribute(Target::Vertices, joints.map(|four| four.map(|joint| joint as u8))),
+                0..=256 => glb.attribute(
+                    Target::Vertices,
+                    joints.map(|four| four.map(|joint| joint as u8)),
+                ),
                 _ => glb.attribute(Target::Vertices, joints),
             }
             .into();

@@ -103,12 +103,19 @@ pub struct SceneExtras {
 
 /// Returns what [`to_glb`](super::to_glb) wrote to the scene of a file; nothing for other files.
 pub fn scene_extras(source: &[u8]) -> SceneExtras {
-    let Ok(document) = Document::read(&Report::new(""), source) else { return SceneExtras::default() };
+    let Ok(document) = Document::read(&Report::new(""), source) else {
+        return SceneExtras::default();
+    };
     let scene = document.root.scene.map_or(0, |scene| scene.value());
     let scene: Option<&Scene> = document.root.scenes.get(scene);
-    let extras = scene.and_then(|scene| read(&scene.extras)).unwrap_or_default();
+    let extras = scene
+        .and_then(|scene| read(&scene.extras))
+        .unwrap_or_default();
     let generator = document.root.asset.generator.as_deref();
-    SceneExtras { is_ours: generator.is_some_and(|name| name.starts_with("bevy_marionette ")), ..extras }
+    SceneExtras {
+        is_ours: generator.is_some_and(|name| name.starts_with("bevy_marionette ")),
+        ..extras
+    }
 }
 
 /// Returns `true` if a node's extras say that it doesn't deform the skin: `"deform": false`. Older programs write custom
@@ -118,18 +125,40 @@ pub(super) fn is_control(extras: &Raw) -> bool {
     struct Node {
         deform: Option<serde_json::Value>,
     }
-    let deform = extras.as_ref().and_then(|extras| serde_json::from_str::<Node>(extras.get()).ok()?.deform);
+    let deform = extras
+        .as_ref()
+        .and_then(|extras| serde_json::from_str::<Node>(extras.get()).ok()?.deform);
     deform.is_some_and(|deform| deform == false || deform.as_f64() == Some(0.0))
 }
 
 /// Returns the extras of an animation. Those of other programs have no effect.
 pub(super) fn of_animation(animation: &Animation) -> AnimationExtras {
-    let Some(Clip { duration, frames, playback, additive, callbacks }) = read(&animation.extras) else {
+    let Some(Clip {
+        duration,
+        frames,
+        playback,
+        additive,
+        callbacks,
+    }) = read(&animation.extras)
+    else {
         return AnimationExtras::default();
     };
-    let key = |Key { time, until, name, data, ron }: Key| {
-        let data = data.or_else(|| ron::from_str(&ron?).ok()).unwrap_or(ron::Value::Unit);
-        CallbackKey { time, until, name: name.into(), data: data.into() }
+    let key = |Key {
+                   time,
+                   until,
+                   name,
+                   data,
+                   ron,
+               }: Key| {
+        let data = data
+            .or_else(|| ron::from_str(&ron?).ok())
+            .unwrap_or(ron::Value::Unit);
+        CallbackKey {
+            time,
+            until,
+            name: name.into(),
+            data: data.into(),
+        }
     };
     let callbacks = callbacks.into_iter().map(key).collect();
     AnimationExtras {

@@ -272,13 +272,30 @@ struct Pointer {
 }
 
 impl From<TargetFields> for Target {
-    fn from(TargetFields { node, path, extensions }: TargetFields) -> Self {
+    fn from(
+        TargetFields {
+            node,
+            path,
+            extensions,
+        }: TargetFields,
+    ) -> Self {
         if path.as_deref() != Some("pointer") {
-            return Self { node, path: path.and_then(|path| Property::of_name(&path)) };
+            return Self {
+                node,
+                path: path.and_then(|path| Property::of_name(&path)),
+            };
         }
         let node = || {
-            let (node, path) = extensions.pointer.pointer.as_deref()?.strip_prefix("/nodes/")?.split_once('/')?;
-            Some(Self { node: Some(Whole(node.parse().ok()?).into()), path: Some(Property::of_name(path)?) })
+            let (node, path) = extensions
+                .pointer
+                .pointer
+                .as_deref()?
+                .strip_prefix("/nodes/")?
+                .split_once('/')?;
+            Some(Self {
+                node: Some(Whole(node.parse().ok()?).into()),
+                path: Some(Property::of_name(path)?),
+            })
         };
         node().unwrap_or_default()
     }
@@ -343,9 +360,17 @@ pub(super) struct View {
 
 #[derive(Default, Deserialize)]
 struct ViewExtensions {
-    #[serde(default, rename = "EXT_meshopt_compression", deserialize_with = "present")]
+    #[serde(
+        default,
+        rename = "EXT_meshopt_compression",
+        deserialize_with = "present"
+    )]
     ext: bool,
-    #[serde(default, rename = "KHR_meshopt_compression", deserialize_with = "present")]
+    #[serde(
+        default,
+        rename = "KHR_meshopt_compression",
+        deserialize_with = "present"
+    )]
     khr: bool,
 }
 
@@ -383,7 +408,11 @@ pub(super) struct Primitive {
 
 #[derive(Default, Deserialize)]
 struct PrimitiveExtensions {
-    #[serde(default, rename = "KHR_draco_mesh_compression", deserialize_with = "present")]
+    #[serde(
+        default,
+        rename = "KHR_draco_mesh_compression",
+        deserialize_with = "present"
+    )]
     draco: bool,
 }
 
@@ -483,7 +512,11 @@ pub(super) struct Node {
 
 #[derive(Default, Deserialize)]
 struct NodeExtensions {
-    #[serde(default, rename = "EXT_mesh_gpu_instancing", deserialize_with = "present")]
+    #[serde(
+        default,
+        rename = "EXT_mesh_gpu_instancing",
+        deserialize_with = "present"
+    )]
     instancing: bool,
 }
 
@@ -511,7 +544,9 @@ pub(super) struct Skin {
     pub(super) joints: Vec<Index>,
 }
 
-fn attributes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<Semantic, Index>, D::Error> {
+fn attributes<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<BTreeMap<Semantic, Index>, D::Error> {
     struct Attributes;
 
     impl<'de> Visitor<'de> for Attributes {

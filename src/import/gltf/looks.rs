@@ -21,7 +21,12 @@ pub(super) struct Reader {
 
 impl Reader {
     /// Reads a value. `None` if there is none, or if it is of the wrong type.
-    pub(super) fn value<T: DeserializeOwned>(&mut self, raw: &Raw, place: &str, field: &str) -> Option<T> {
+    pub(super) fn value<T: DeserializeOwned>(
+        &mut self,
+        raw: &Raw,
+        place: &str,
+        field: &str,
+    ) -> Option<T> {
         let raw = raw.as_ref()?;
         serde_json::from_str(raw.get()).unwrap_or_else(|_| {
             self.complain(|| format!("{place}.{field}"));
@@ -30,7 +35,12 @@ impl Reader {
     }
 
     /// Reads an object; an empty one in the place of what isn't there.
-    pub(super) fn object<T: DeserializeOwned + Default>(&mut self, raw: &Raw, place: &str, field: &str) -> T {
+    pub(super) fn object<T: DeserializeOwned + Default>(
+        &mut self,
+        raw: &Raw,
+        place: &str,
+        field: &str,
+    ) -> T {
         self.value(raw, place, field).unwrap_or_default()
     }
 
@@ -39,7 +49,9 @@ impl Reader {
         let Some(list) = raw else { return Vec::new() };
         // Each takes memory, and what is not an object is smaller than any object.
         let items: Option<Vec<&RawValue>> = serde_json::from_str(list.get()).ok();
-        let Some(items) = items.filter(|items| items.iter().all(|item| item.get().starts_with('{'))) else {
+        let Some(items) =
+            items.filter(|items| items.iter().all(|item| item.get().starts_with('{')))
+        else {
             self.complain(|| name.to_owned());
             return Vec::new();
         };
@@ -66,7 +78,11 @@ impl Reader {
             1 => "a value about looks is of the wrong type".to_owned(),
             count => format!("{count} values about looks are of the wrong type"),
         };
-        report.warn(&self.first, message, "defaults were used; check the file with the glTF validator");
+        report.warn(
+            &self.first,
+            message,
+            "defaults were used; check the file with the glTF validator",
+        );
     }
 }
 

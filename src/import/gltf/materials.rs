@@ -44,24 +44,50 @@ impl Materials {
         let root = accessors.root;
         let mut names = UniqueNames::default();
         let mut differences = [const { Vec::new() }; 3];
-        for (at, material) in reader.list::<looks::Material>(&root.materials, "materials").into_iter().enumerate() {
+        for (at, material) in reader
+            .list::<looks::Material>(&root.materials, "materials")
+            .into_iter()
+            .enumerate()
+        {
             let place = &format!("materials[{at}]");
-            let pbr: looks::MetallicRoughness =
-                reader.object(&material.pbr_metallic_roughness, place, "pbrMetallicRoughness");
-            let extensions: looks::MaterialExtensions = reader.object(&material.extensions, place, "extensions");
+            let pbr: looks::MetallicRoughness = reader.object(
+                &material.pbr_metallic_roughness,
+                place,
+                "pbrMetallicRoughness",
+            );
+            let extensions: looks::MaterialExtensions =
+                reader.object(&material.extensions, place, "extensions");
             let mut map = |info: &_, field: &str| {
                 let info = reader.value::<looks::TextureInfo>(info, place, field)?;
                 Map::read(&info, &mut reader, &format!("{place}.{field}"))
             };
-            let base = map(&pbr.base_color_texture, "pbrMetallicRoughness.baseColorTexture");
-            let metallic_roughness =
-                map(&pbr.metallic_roughness_texture, "pbrMetallicRoughness.metallicRoughnessTexture");
+            let base = map(
+                &pbr.base_color_texture,
+                "pbrMetallicRoughness.baseColorTexture",
+            );
+            let metallic_roughness = map(
+                &pbr.metallic_roughness_texture,
+                "pbrMetallicRoughness.metallicRoughnessTexture",
+            );
             let emissive_map = map(&material.emissive_texture, "emissiveTexture");
             let normal = map(&material.normal_texture, "normalTexture");
             let occlusion = map(&material.occlusion_texture, "occlusionTexture");
             // One transform and one sampler serve all maps of a material: those of the first.
-            let sampler_of = |map: &Map| textures.get(map.texture).map(|texture| texture.sampler).unwrap_or_default();
-            let mut maps = [&base, &normal, &metallic_roughness, &occlusion, &emissive_map].into_iter().flatten();
+            let sampler_of = |map: &Map| {
+                textures
+                    .get(map.texture)
+                    .map(|texture| texture.sampler)
+                    .unwrap_or_default()
+            };
+            let mut maps = [
+                &base,
+                &normal,
+                &metallic_roughness,
+                &occlusion,
+                &emissive_map,
+            ]
+            .into_iter()
+            .flatten();
             let first = maps.next().copied();
             let sampler = first.as_ref().map(sampler_of).unwrap_or_default();
             let first = first.unwrap_or_default();
@@ -71,26 +97,48 @@ impl Materials {
                 differ[1] |= map.transform != first.transform;
                 differ[2] |= sampler_of(map) != sampler;
             }
-            differences.iter_mut().zip(differ).filter(|(_, differ)| *differ).for_each(|(list, _)| list.push(at));
+            differences
+                .iter_mut()
+                .zip(differ)
+                .filter(|(_, differ)| *differ)
+                .for_each(|(list, _)| list.push(at));
 
             let image = |map: &Option<Map>| textures.get(map.as_ref()?.texture)?.image.clone();
             let given: Option<String> = reader.value(&material.name, place, "name");
             let given = given.filter(|name| !name.trim().is_empty());
             let extras = extras::of_material(&material.extras);
-            let positive = |factor: f32| if factor.is_finite() { factor.max(0.0) } else { 1.0 };
+            let positive = |factor: f32| {
+                if factor.is_finite() {
+                    factor.max(0.0)
+                } else {
+                    1.0
+                }
+            };
             let unit = |factor: f32| positive(factor).min(1.0);
             let alpha_mode: Option<String> = reader.value(&material.alpha_mode, place, "alphaMode");
-            let cutoff = reader.value(&material.alpha_cutoff, place, "alphaCutoff").unwrap_or(0.5);
-            let emissive = reader.value(&material.emissive_factor, place, "emissiveFactor").unwrap_or([0.0f32; 3]);
-            let strength: looks::EmissiveStrength = reader.object(&extensions.emissive_strength, place, "extensions");
-            let strength =
-                reader.value(&strength.emissive_strength, place, "extensions.emissiveStrength").map_or(1.0, positive);
+            let cutoff = reader
+                .value(&material.alpha_cutoff, place, "alphaCutoff")
+                .unwrap_or(0.5);
+            let emissive = reader
+                .value(&material.emissive_factor, place, "emissiveFactor")
+                .unwrap_or([0.0f32; 3]);
+            let strength: looks::EmissiveStrength =
+                reader.object(&extensions.emissive_strength, place, "extensions");
+            let strength = reader
+                .value(
+                    &strength.emissive_strength,
+                    place,
+                    "extensions.emissiveStrength",
+                )
+                .map_or(1.0, positive);
             let place_of_pbr = &format!("{place}.pbrMetallicRoughness");
-            let mut factor = |raw: &_, field: &str| reader.value(raw, place_of_pbr, field).map_or(1.0, unit);
+            let mut factor =
+                |raw: &_, field: &str| reader.value(raw, place_of_pbr, field).map_or(1.0, unit);
             let roughness = factor(&pbr.roughness_factor, "roughnessFactor");
             let metallic = factor(&pbr.metallic_factor, "metallicFactor");
-            let base_color: [f32; 4] =
-                reader.value(&pbr.base_color_factor, place_of_pbr, "baseColorFactor").unwrap_or([1.0; 4]);
+            let base_color: [f32; 4] = reader
+                .value(&pbr.base_color_factor, place_of_pbr, "baseColorFactor")
+                .unwrap_or([1.0; 4]);
             out.list.push(Material {
                 name: names.add(given.clone().unwrap_or_else(|| format!("material{at}"))),
                 type_name: extras.type_name,
@@ -102,31 +150,56 @@ impl Materials {
                 roughness,
                 reflectance: reflectance(&extensions, &mut reader, place),
                 metallic,
-                metallic_roughness_map: image(&metallic_roughness).or(extras.metallic_roughness_map),
+                metallic_roughness_map: image(&metallic_roughness)
+                    .or(extras.metallic_roughness_map),
                 occlusion_map: image(&occlusion).or(extras.occlusion_map),
                 emissive: emissive.map(|factor| (positive(factor) * strength).min(f32::MAX)),
                 emissive_map: image(&emissive_map).or(extras.emissive_map),
                 alpha_cutoff: (alpha_mode.as_deref() == Some("MASK")).then_some(cutoff),
                 alpha_blend: alpha_mode.as_deref() == Some("BLEND"),
-                double_sided: reader.value(&material.double_sided, place, "doubleSided").unwrap_or(false),
+                double_sided: reader
+                    .value(&material.double_sided, place, "doubleSided")
+                    .unwrap_or(false),
                 unlit: extensions.is_unlit,
                 uv_transform: first.transform,
                 sampler,
             });
-            out.in_file.push(FileMaterial { name: given, tex_coord_set: first.set });
+            out.in_file.push(FileMaterial {
+                name: given,
+                tex_coord_set: first.set,
+            });
         }
         reader.tell(report);
-        let what = ["sets of texture coordinates", "texture transforms", "samplers"];
+        let what = [
+            "sets of texture coordinates",
+            "texture transforms",
+            "samplers",
+        ];
         for (what, materials) in what.into_iter().zip(differences) {
-            let Some(first) = materials.first() else { continue };
-            let message = format!("{} materials have maps with different {what}", materials.len());
+            let Some(first) = materials.first() else {
+                continue;
+            };
+            let message = format!(
+                "{} materials have maps with different {what}",
+                materials.len()
+            );
             let hint = "those of the base color map, or else of the normal map, are used for all";
             report.warn(&format!("materials[{first}]"), message, hint);
         }
-        let left_out: Vec<_> = root.extensions_used.iter().filter(|name| LEFT_OUT.contains(&&***name)).collect();
+        let left_out: Vec<_> = root
+            .extensions_used
+            .iter()
+            .filter(|name| LEFT_OUT.contains(&&***name))
+            .collect();
         if !left_out.is_empty() {
-            let names: Vec<String> = left_out.into_iter().map(|name| format!("`{name}`")).collect();
-            let message = format!("materials use extensions that are not read: {}", names.join(", "));
+            let names: Vec<String> = left_out
+                .into_iter()
+                .map(|name| format!("`{name}`"))
+                .collect();
+            let message = format!(
+                "materials use extensions that are not read: {}",
+                names.join(", ")
+            );
             report.warn("extensionsUsed", message, "they are drawn without");
         }
         Ok(out)
@@ -142,16 +215,29 @@ impl Materials {
         let root = accessors.root;
         let images = self.images(accessors, reader, report)?;
         let mut samplers = Vec::new();
-        for (at, sampler) in reader.list::<looks::Sampler>(&root.samplers, "samplers").into_iter().enumerate() {
-            samplers.push(convert_sampler(&sampler, reader, &format!("samplers[{at}]")));
+        for (at, sampler) in reader
+            .list::<looks::Sampler>(&root.samplers, "samplers")
+            .into_iter()
+            .enumerate()
+        {
+            samplers.push(convert_sampler(
+                &sampler,
+                reader,
+                &format!("samplers[{at}]"),
+            ));
         }
         let mut textures = Vec::new();
-        for (at, texture) in reader.list::<looks::Texture>(&root.textures, "textures").into_iter().enumerate() {
+        for (at, texture) in reader
+            .list::<looks::Texture>(&root.textures, "textures")
+            .into_iter()
+            .enumerate()
+        {
             let place = &format!("textures[{at}]");
             let mut source: Option<Index> = reader.value(&texture.source, place, "source");
             if source.is_none() {
                 // Extensions for other formats give an image of theirs.
-                let others: looks::TextureExtensions = reader.object(&texture.extensions, place, "extensions");
+                let others: looks::TextureExtensions =
+                    reader.object(&texture.extensions, place, "extensions");
                 source = others.values().find_map(|other| {
                     let other: looks::TextureExtension = reader.object(other, place, "extensions");
                     reader.value(&other.source, place, "extensions")
@@ -160,7 +246,9 @@ impl Materials {
             let sampler: Option<Index> = reader.value(&texture.sampler, place, "sampler");
             textures.push(Texture {
                 image: source.and_then(|source| images.get(source.value())?.clone()),
-                sampler: sampler.and_then(|sampler| samplers.get(sampler.value()).copied()).unwrap_or_default(),
+                sampler: sampler
+                    .and_then(|sampler| samplers.get(sampler.value()).copied())
+                    .unwrap_or_default(),
             });
         }
         Ok(textures)
@@ -175,7 +263,11 @@ impl Materials {
     ) -> Result<Vec<Option<String>>, FormatError> {
         let mut out = Vec::new();
         let mut names = UniqueNames::default();
-        for (at, image) in reader.list::<looks::Image>(&accessors.root.images, "images").into_iter().enumerate() {
+        for (at, image) in reader
+            .list::<looks::Image>(&accessors.root.images, "images")
+            .into_iter()
+            .enumerate()
+        {
             let place = &format!("images[{at}]");
             let uri: Option<String> = reader.value(&image.uri, place, "uri");
             let view: Option<Index> = reader.value(&image.buffer_view, place, "bufferView");
@@ -185,7 +277,10 @@ impl Materials {
                     out.push(Some(buffers::path_of(uri)));
                     continue;
                 }
-                (None, Some(view)) => accessors.view(view.value()).ok().map(|(bytes, _)| bytes.to_vec()),
+                (None, Some(view)) => accessors
+                    .view(view.value())
+                    .ok()
+                    .map(|(bytes, _)| bytes.to_vec()),
                 (None, None) => None,
             };
             let Some(bytes) = bytes else {
@@ -197,7 +292,10 @@ impl Materials {
             let mime_type: Option<String> = reader.value(&image.mime_type, place, "mimeType");
             let given = reader.value(&image.name, place, "name");
             let name = names.add(file_name(given, mime_type.as_deref(), at, &bytes));
-            self.images.push(EmbeddedImage { name: name.clone(), bytes });
+            self.images.push(EmbeddedImage {
+                name: name.clone(),
+                bytes,
+            });
             out.push(Some(name));
         }
         Ok(out)
@@ -206,9 +304,19 @@ impl Materials {
 
 /// A file name for an image in a file: its own, or a number, with the extension of its format.
 fn file_name(given: Option<String>, mime_type: Option<&str>, at: usize, bytes: &[u8]) -> String {
-    let name = given.filter(|name| !name.trim().is_empty()).unwrap_or_else(|| format!("image{at}"));
-    let name: String =
-        name.chars().map(|c| if c.is_control() || "/\\:<>\"|?*".contains(c) { '_' } else { c }).collect();
+    let name = given
+        .filter(|name| !name.trim().is_empty())
+        .unwrap_or_else(|| format!("image{at}"));
+    let name: String = name
+        .chars()
+        .map(|c| {
+            if c.is_control() || "/\\:<>\"|?*".contains(c) {
+                '_'
+            } else {
+                c
+            }
+        })
+        .collect();
     let extension = match bytes {
         [0x89, b'P', b'N', b'G', ..] => "png",
         [0xff, 0xd8, 0xff, ..] => "jpg",
@@ -220,7 +328,8 @@ fn file_name(given: Option<String>, mime_type: Option<&str>, at: usize, bytes: &
     };
     let stem = match name.rsplit_once('.') {
         Some((stem, old))
-            if ["png", "jpg", "jpeg", "webp", "ktx2", "dds", "tga"].contains(&&*old.to_ascii_lowercase()) =>
+            if ["png", "jpg", "jpeg", "webp", "ktx2", "dds", "tga"]
+                .contains(&&*old.to_ascii_lowercase()) =>
         {
             stem
         }
@@ -254,22 +363,53 @@ impl Map {
     /// `None` if it doesn't name a texture.
     fn read(info: &looks::TextureInfo, reader: &mut Reader, place: &str) -> Option<Self> {
         let texture: Index = reader.value(&info.index, place, "index")?;
-        let extensions: looks::TextureInfoExtensions = reader.object(&info.extensions, place, "extensions");
-        let transform: looks::TextureTransform = reader.object(&extensions.transform, place, "extensions");
+        let extensions: looks::TextureInfoExtensions =
+            reader.object(&info.extensions, place, "extensions");
+        let transform: looks::TextureTransform =
+            reader.object(&extensions.transform, place, "extensions");
         let place = &format!("{place}.extensions.KHR_texture_transform");
-        let mut set = |raw: &_| reader.value(raw, place, "texCoord").map(|Whole(set)| set as u32);
-        let set = set(&transform.tex_coord).or_else(|| set(&info.tex_coord)).unwrap_or_default();
-        let offset = reader.value(&transform.offset, place, "offset").unwrap_or([0.0; 2]);
-        let rotation = reader.value(&transform.rotation, place, "rotation").unwrap_or(0.0);
-        let scale = reader.value(&transform.scale, place, "scale").unwrap_or([1.0; 2]);
-        let is_finite = [offset, scale].as_flattened().iter().chain([&rotation]).all(|number: &f32| number.is_finite());
-        let transform = if is_finite { UvTransform { offset, rotation, scale } } else { UvTransform::default() };
-        Some(Self { texture: texture.value(), set, transform })
+        let mut set = |raw: &_| {
+            reader
+                .value(raw, place, "texCoord")
+                .map(|Whole(set)| set as u32)
+        };
+        let set = set(&transform.tex_coord)
+            .or_else(|| set(&info.tex_coord))
+            .unwrap_or_default();
+        let offset = reader
+            .value(&transform.offset, place, "offset")
+            .unwrap_or([0.0; 2]);
+        let rotation = reader
+            .value(&transform.rotation, place, "rotation")
+            .unwrap_or(0.0);
+        let scale = reader
+            .value(&transform.scale, place, "scale")
+            .unwrap_or([1.0; 2]);
+        let is_finite = [offset, scale]
+            .as_flattened()
+            .iter()
+            .chain([&rotation])
+            .all(|number: &f32| number.is_finite());
+        let transform = if is_finite {
+            UvTransform {
+                offset,
+                rotation,
+                scale,
+            }
+        } else {
+            UvTransform::default()
+        };
+        Some(Self {
+            texture: texture.value(),
+            set,
+            transform,
+        })
     }
 }
 
 fn convert_sampler(sampler: &looks::Sampler, reader: &mut Reader, place: &str) -> Sampler {
-    let mut number = |raw: &_, field: &str| reader.value(raw, place, field).map(|Whole(number)| number);
+    let mut number =
+        |raw: &_, field: &str| reader.value(raw, place, field).map(|Whole(number)| number);
     let wrap = |mode: Option<u64>| match mode {
         Some(33071) => TextureWrap::Clamp,
         Some(33648) => TextureWrap::Mirror,
@@ -299,10 +439,26 @@ fn convert_sampler(sampler: &looks::Sampler, reader: &mut Reader, place: &str) -
 fn reflectance(extensions: &looks::MaterialExtensions, reader: &mut Reader, place: &str) -> f32 {
     let refraction: looks::Refraction = reader.object(&extensions.ior, place, "extensions");
     let specular: looks::Specular = reader.object(&extensions.specular, place, "extensions");
-    let ior: f32 = reader.value(&refraction.ior, place, "extensions.ior").unwrap_or(1.5);
-    let specular: f32 = reader.value(&specular.specular_factor, place, "extensions.specularFactor").unwrap_or(1.0);
+    let ior: f32 = reader
+        .value(&refraction.ior, place, "extensions.ior")
+        .unwrap_or(1.5);
+    let specular: f32 = reader
+        .value(
+            &specular.specular_factor,
+            place,
+            "extensions.specularFactor",
+        )
+        .unwrap_or(1.0);
     // The default, exactly.
-    let of_ior = if ior == 1.5 { 0.5 } else { ((ior - 1.0) / (ior + 1.0)).abs() / 0.4 };
+    let of_ior = if ior == 1.5 {
+        0.5
+    } else {
+        ((ior - 1.0) / (ior + 1.0)).abs() / 0.4
+    };
     let reflectance = of_ior * specular;
-    if reflectance.is_finite() { reflectance.clamp(0.0, 1.0) } else { 0.5 }
+    if reflectance.is_finite() {
+        reflectance.clamp(0.0, 1.0)
+    } else {
+        0.5
+    }
 }

@@ -109,7 +109,8 @@ pub(super) fn import<'s>(
     let root = &document.root;
     document::check_extensions(root, &mut report)?;
     if document.lost_letters {
-        let hint = "export it again: names with other letters than A to Z may not be what they were";
+        let hint =
+            "export it again: names with other letters than A to Z may not be what they were";
         report.warn("", "the JSON is not in UTF-8", hint);
     }
     let limits = &settings.limits;
@@ -117,11 +118,24 @@ pub(super) fn import<'s>(
     let accessors = Accessors::new(root, &buffers);
 
     let rig = Rig::new(&accessors, &basis, limits, &mut report, is_joint)?;
-    let Materials { list: mut materials, in_file, images } = Materials::read(&accessors, &mut report)?;
-    let mut figures = ImportReport { right_handed, ..ImportReport::default() };
+    let Materials {
+        list: mut materials,
+        in_file,
+        images,
+    } = Materials::read(&accessors, &mut report)?;
+    let mut figures = ImportReport {
+        right_handed,
+        ..ImportReport::default()
+    };
     let mut binder = Binder::new(&rig);
-    let skin =
-        skin::Importer { accessors: &accessors, basis: &basis, rig: &rig, settings, limits, materials: &in_file };
+    let skin = skin::Importer {
+        accessors: &accessors,
+        basis: &basis,
+        rig: &rig,
+        settings,
+        limits,
+        materials: &in_file,
+    };
     let mut parts = skin.run(&mut binder, &mut materials, &mut report, &mut figures)?;
     if settings.flip_v {
         flip_tex_coords(&mut parts);
@@ -130,21 +144,48 @@ pub(super) fn import<'s>(
     let mut reach = Reach::new(&skeleton).map_err(error)?;
     let twice = duplicates(skeleton.names());
     if !twice.is_empty() {
-        report.warn("nodes", format!("several joints share a name: {}", listed(twice)), FIRST_ANSWERS);
+        report.warn(
+            "nodes",
+            format!("several joints share a name: {}", listed(twice)),
+            FIRST_ANSWERS,
+        );
     }
-    let mut model = Model { skeleton, parts, materials, ..Model::default() };
-    report.extend(control::take_off_skin(file, &mut model, settings, &mut figures));
-    let clips = clips::Importer { accessors: &accessors, basis: &basis, rig: &rig, limits };
+    let mut model = Model {
+        skeleton,
+        parts,
+        materials,
+        ..Model::default()
+    };
+    report.extend(control::take_off_skin(
+        file,
+        &mut model,
+        settings,
+        &mut figures,
+    ));
+    let clips = clips::Importer {
+        accessors: &accessors,
+        basis: &basis,
+        rig: &rig,
+        limits,
+    };
     let keyed;
     (model.clips, keyed) = clips.run(&model, &mut reach, &mut report)?;
     if model.skeleton.is_empty() {
         let hint = "export a character: a mesh, with its armature and animations";
         return Err(report.error("", "the scene contains no mesh and no animation", hint));
     }
-    Ok(Imported { model, warnings: report.finish(), report: figures, reach, images, keyed })
+    Ok(Imported {
+        model,
+        warnings: report.finish(),
+        report: figures,
+        reach,
+        images,
+        keyed,
+    })
 }
 
 /// Returns the files that a glTF file's buffers are in, relative to it. Empty if it cannot be read, or needs none.
 pub(super) fn files(source: &[u8]) -> Vec<String> {
-    Document::read(&Report::new(""), source).map_or_else(|_| Vec::new(), |document| buffers::files(&document.root))
+    Document::read(&Report::new(""), source)
+        .map_or_else(|_| Vec::new(), |document| buffers::files(&document.root))
 }

@@ -19,9 +19,27 @@ impl Repairs {
             count => format!("{count} {many}"),
         };
         for (places, one, many, what, hint) in [
-            (morphed, "a mesh has", "meshes have", "morph targets, which are not read", "it keeps its basic shape"),
-            (shapeless, "a mesh has", "meshes have", "no positions", "it was left out"),
-            (lines, "a mesh has", "meshes have", "points or lines instead of triangles", "it was left out"),
+            (
+                morphed,
+                "a mesh has",
+                "meshes have",
+                "morph targets, which are not read",
+                "it keeps its basic shape",
+            ),
+            (
+                shapeless,
+                "a mesh has",
+                "meshes have",
+                "no positions",
+                "it was left out",
+            ),
+            (
+                lines,
+                "a mesh has",
+                "meshes have",
+                "points or lines instead of triangles",
+                "it was left out",
+            ),
             (
                 &self.without_normals,
                 "a mesh has",
@@ -31,15 +49,25 @@ impl Repairs {
             ),
         ] {
             if let Some(first) = places.first() {
-                report.warn(first, format!("{} {what}", several(places, one, many)), hint);
+                report.warn(
+                    first,
+                    format!("{} {what}", several(places, one, many)),
+                    hint,
+                );
             }
         }
         if self.positions > 0 {
-            let message = format!("{} of {vertices} vertices have no finite position", self.positions);
+            let message = format!(
+                "{} of {vertices} vertices have no finite position",
+                self.positions
+            );
             report.warn("", message, "they were put at the origin");
         }
         if self.missing_normals > 0 {
-            let message = format!("{} of {vertices} vertices have no usable normal", self.missing_normals);
+            let message = format!(
+                "{} of {vertices} vertices have no usable normal",
+                self.missing_normals
+            );
             report.warn("", message, "smooth ones were computed");
         }
     }

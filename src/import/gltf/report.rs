@@ -11,13 +11,19 @@ pub(super) struct Report<'a> {
 
 impl<'a> Report<'a> {
     pub(super) fn new(file: &'a str) -> Self {
-        Self { file, warnings: Vec::new(), left_out: 0 }
+        Self {
+            file,
+            warnings: Vec::new(),
+            left_out: 0,
+        }
     }
 
     /// Adds a warning. An empty place stands for the file as a whole. Warnings beyond
     /// [`FormatError::MAX_WARNINGS`] are only counted.
     pub(super) fn warn(&mut self, place: &str, message: impl Into<String>, hint: &str) {
-        self.extend([Diagnostic::warning(self.file, message).with_context(place).with_hint(hint)]);
+        self.extend([Diagnostic::warning(self.file, message)
+            .with_context(place)
+            .with_hint(hint)]);
     }
 
     pub(super) fn extend(&mut self, warnings: impl IntoIterator<Item = Diagnostic>) {
@@ -32,7 +38,11 @@ impl<'a> Report<'a> {
 
     /// Makes an error.
     pub(super) fn error(&self, place: &str, message: impl Into<String>, hint: &str) -> FormatError {
-        FormatError::one(Diagnostic::error(self.file, message).with_context(place).with_hint(hint))
+        FormatError::one(
+            Diagnostic::error(self.file, message)
+                .with_context(place)
+                .with_hint(hint),
+        )
     }
 
     pub(super) fn finish(mut self) -> Vec<Diagnostic> {

@@ -39,7 +39,11 @@ pub(super) struct Local {
 }
 
 impl Local {
-    pub(super) const IDENTITY: Self = Self { translation: DVec3::ZERO, rotation: DQuat::IDENTITY, scale: DVec3::ONE };
+    pub(super) const IDENTITY: Self = Self {
+        translation: DVec3::ZERO,
+        rotation: DQuat::IDENTITY,
+        scale: DVec3::ONE,
+    };
 
     pub(super) fn to_affine(self) -> DAffine3 {
         DAffine3::from_scale_rotation_translation(self.scale, self.rotation, self.translation)
@@ -107,8 +111,19 @@ impl Frame {
 
     /// What a skeleton keeps of it.
     pub(super) fn node_space(&self) -> NodeSpace {
-        let Self { turn, offset, above, size, .. } = *self;
-        NodeSpace { turn, offset, above, size }
+        let Self {
+            turn,
+            offset,
+            above,
+            size,
+            ..
+        } = *self;
+        NodeSpace {
+            turn,
+            offset,
+            above,
+            size,
+        }
     }
 
     pub(super) fn local(&self, local: Local) -> Local {
@@ -171,8 +186,9 @@ impl Rig {
         let in_scene = in_scene(root, &hierarchy, report)?;
         let animated = animated(root);
 
-        let meshes: Vec<usize> =
-            (0..root.nodes.len()).filter(|&n| in_scene[n] && root.nodes[n].mesh.is_some()).collect();
+        let meshes: Vec<usize> = (0..root.nodes.len())
+            .filter(|&n| in_scene[n] && root.nodes[n].mesh.is_some())
+            .collect();
         let mut carried = carriers(root, &meshes, report)?;
         if !carried.contains(&true) {
             carried = movers(root, &hierarchy, &in_scene, &animated, is_joint);
@@ -194,7 +210,10 @@ impl Rig {
         let count = is_joint.iter().filter(|is_joint| **is_joint).count();
         limits.check_joints(report.file, count)?;
         if count > Skeleton::MAX_JOINTS {
-            let message = format!("{count} joints, but a skeleton holds at most {}", Skeleton::MAX_JOINTS);
+            let message = format!(
+                "{count} joints, but a skeleton holds at most {}",
+                Skeleton::MAX_JOINTS
+            );
             return Err(report.error("nodes", message, "merge or remove nodes"));
         }
         let mut has_children = vec![false; root.nodes.len()];
@@ -211,22 +230,33 @@ impl Rig {
         }
         let posed = posed(root);
         let of_node = vec![None; root.nodes.len()];
-        let mut rig = Self { joints: Vec::with_capacity(count), of_node, meshes, locals, places };
+        let mut rig = Self {
+            joints: Vec::with_capacity(count),
+            of_node,
+            meshes,
+            locals,
+            places,
+        };
         // Per node that is no joint, what its transform and those above amount to.
         let mut baked = vec![Local::IDENTITY; root.nodes.len()];
         for &node in &hierarchy.order {
             let local = rig.locals[node];
             let parent = parents[node].and_then(|parent| rig.of_node[parent]);
             let above = match (parent, parents[node]) {
-                (Some(joint), _) => Local { scale: rig.joints[joint].frame.size, ..Local::IDENTITY },
+                (Some(joint), _) => Local {
+                    scale: rig.joints[joint].frame.size,
+                    ..Local::IDENTITY
+                },
                 (None, Some(parent)) => baked[parent],
                 (None, None) => Local::IDENTITY,
             };
             let shown = shown[node];
             if !is_joint[node] {
                 baked[node] = Local {
-                    translation: above.translation + above.rotation * (local.translation * above.scale),
-                    rotation: (above.rotation * seen_in(signs(above.scale), local.rotation)).normalize(),
+                    translation: above.translation
+                        + above.rotation * (local.translation * above.scale),
+                    rotation: (above.rotation * seen_in(signs(above.scale), local.rotation))
+                        .normalize(),
                     scale: above.scale * signs(shown) * uniform(shown).unwrap_or(1.0),
                 };
                 continue;
@@ -235,7 +265,9 @@ impl Rig {
                 * match uniform(shown) {
                     Some(scale) => signs(shown) * scale,
                     // With nothing below, any scale can be taken out.
-                    None if !has_children[node] && shown.abs().cmpgt(DVec3::splat(1e-6)).all() => shown,
+                    None if !has_children[node] && shown.abs().cmpgt(DVec3::splat(1e-6)).all() => {
+                        shown
+                    }
                     None => signs(shown),
                 };
             let frame = Frame {
@@ -247,12 +279,21 @@ impl Rig {
             };
             let rest = frame.local(local);
             // What no clip here shows may be shown by one in another file.
-            let unhidden = DVec3::select(shown.abs().cmplt(DVec3::splat(TINY)), signs(shown), shown);
-            let shown = frame.local(Local { scale: unhidden, ..local });
+            let unhidden =
+                DVec3::select(shown.abs().cmplt(DVec3::splat(TINY)), signs(shown), shown);
+            let shown = frame.local(Local {
+                scale: unhidden,
+                ..local
+            });
             let above = parent.map(|parent| &rig.joints[parent]);
-            let rest_model = above.map_or(DAffine3::IDENTITY, |above| above.rest_model) * rest.to_affine();
-            let shown_model = above.map_or(DAffine3::IDENTITY, |above| above.shown_model) * shown.to_affine();
-            let name = root.nodes[node].name.clone().filter(|name| !name.trim().is_empty());
+            let rest_model =
+                above.map_or(DAffine3::IDENTITY, |above| above.rest_model) * rest.to_affine();
+            let shown_model =
+                above.map_or(DAffine3::IDENTITY, |above| above.shown_model) * shown.to_affine();
+            let name = root.nodes[node]
+                .name
+                .clone()
+                .filter(|name| !name.trim().is_empty());
             rig.of_node[node] = Some(rig.joints.len());
             rig.joints.push(RigJoint {
                 parent,
@@ -279,7 +320,11 @@ fn hierarchy(root: &Root, report: &Report) -> Result<Hierarchy, FormatError> {
         for (at, child) in contents.children.iter().flatten().enumerate() {
             let place = || format!("nodes[{node}].children[{at}]");
             let Some(parent) = parents.get_mut(child.value()) else {
-                return Err(report.error(&place(), format!("node {child} is out of range: there are {count}"), HINT));
+                return Err(report.error(
+                    &place(),
+                    format!("node {child} is out of range: there are {count}"),
+                    HINT,
+                ));
             };
             if let Some(other) = parent.replace(node as u32) {
                 let message = format!("node {child} has two parents: {other} and {node}");
@@ -289,7 +334,11 @@ fn hierarchy(root: &Root, report: &Report) -> Result<Hierarchy, FormatError> {
     }
     let hierarchy = Hierarchy::new(parents);
     match hierarchy.cut.first() {
-        Some(node) => Err(report.error(&format!("nodes[{node}]"), "the node is among its own ancestors", HINT)),
+        Some(node) => Err(report.error(
+            &format!("nodes[{node}]"),
+            "the node is among its own ancestors",
+            HINT,
+        )),
         None => Ok(hierarchy),
     }
 }
@@ -301,12 +350,24 @@ fn locals(root: &Root, basis: &Basis, report: &mut Report) -> Result<Vec<Local>,
     for (at, node) in root.nodes.iter().enumerate() {
         let local = match &node.matrix {
             Some(matrix) => {
-                let affine = basis.affine(Affine3A::from_mat4(Mat4::from_cols_array(matrix))).as_daffine3();
+                let affine = basis
+                    .affine(Affine3A::from_mat4(Mat4::from_cols_array(matrix)))
+                    .as_daffine3();
                 let (scale, rotation, translation) = affine.to_scale_rotation_translation();
-                let rotation = if rotation.is_finite() { rotation.normalize() } else { DQuat::IDENTITY };
-                let local = Local { translation, rotation, scale };
+                let rotation = if rotation.is_finite() {
+                    rotation.normalize()
+                } else {
+                    DQuat::IDENTITY
+                };
+                let local = Local {
+                    translation,
+                    rotation,
+                    scale,
+                };
                 if affine.is_finite()
-                    && !local.to_affine().abs_diff_eq(affine, 1e-5 * scale.abs().max_element().max(1.0))
+                    && !local
+                        .to_affine()
+                        .abs_diff_eq(affine, 1e-5 * scale.abs().max_element().max(1.0))
                 {
                     sheared.push(at);
                 }
@@ -330,44 +391,87 @@ fn locals(root: &Root, basis: &Basis, report: &mut Report) -> Result<Vec<Local>,
                 }
             }
         };
-        if !(local.translation.is_finite() && local.rotation.is_finite() && local.scale.is_finite()) {
+        if !(local.translation.is_finite() && local.rotation.is_finite() && local.scale.is_finite())
+        {
             let message = "the node's transform has a number that is not finite";
             return Err(report.error(&format!("nodes[{at}]"), message, "export the file again"));
         }
         locals.push(local);
     }
     for (nodes, what, hint) in [
-        (sheared, "have a matrix with shear", "shear was left out: apply the transforms before exporting"),
-        (unturned, "have a rotation of all zeros", "it was taken for no rotation"),
+        (
+            sheared,
+            "have a matrix with shear",
+            "shear was left out: apply the transforms before exporting",
+        ),
+        (
+            unturned,
+            "have a rotation of all zeros",
+            "it was taken for no rotation",
+        ),
     ] {
         if let Some(first) = nodes.first() {
-            report.warn(&format!("nodes[{first}]"), format!("{} nodes {what}", nodes.len()), hint);
+            report.warn(
+                &format!("nodes[{first}]"),
+                format!("{} nodes {what}", nodes.len()),
+                hint,
+            );
         }
     }
     Ok(locals)
 }
 
 /// Per node, the scale at which it is shown: its own, or that of a clip where this is much larger.
-fn shown_scales(accessors: &Accessors, basis: &Basis, locals: &[Local], report: &Report) -> Vec<DVec3> {
+fn shown_scales(
+    accessors: &Accessors,
+    basis: &Basis,
+    locals: &[Local],
+    report: &Report,
+) -> Vec<DVec3> {
     let mut shown: Vec<DVec3> = locals.iter().map(|local| local.scale).collect();
     // Few do, and only their keys are read.
     let hides = |scale: DVec3| scale.abs().min_element() < 2.0 / HIDING;
     for animation in &accessors.root.animations {
         for channel in &animation.channels {
-            let Some((node, Property::Scale)) = target(channel) else { continue };
-            let Some(rest) = locals.get(node).map(|local| local.scale).filter(|scale| hides(*scale)) else { continue };
-            let Some(sampler) = animation.samplers.get(channel.sampler.value()) else { continue };
+            let Some((node, Property::Scale)) = target(channel) else {
+                continue;
+            };
+            let Some(rest) = locals
+                .get(node)
+                .map(|local| local.scale)
+                .filter(|scale| hides(*scale))
+            else {
+                continue;
+            };
+            let Some(sampler) = animation.samplers.get(channel.sampler.value()) else {
+                continue;
+            };
             // What is wrong with them is said when they are read as a clip.
             let open = |index: usize, kind| accessors.open(report, "", index, &[kind]).ok();
             let times = open(sampler.input.value(), Type::Scalar);
-            let (Some(times), Some(values)) = (times, open(sampler.output.value(), Type::Vec3)) else { continue };
+            let (Some(times), Some(values)) = (times, open(sampler.output.value(), Type::Vec3))
+            else {
+                continue;
+            };
             // Splines have a tangent on either side of each value.
             let is_spline = values.len() >= 3 * times.len();
             for key in 0..times.len().min(values.len()) {
                 let scale = Vec3::from(values.floats(if is_spline { 3 * key + 1 } else { key }));
-                let scale = basis.transform(JointTransform { scale, ..JointTransform::IDENTITY }).scale.as_dvec3();
-                let most = scale.abs().cmpgt((rest.abs() * HIDING).max(shown[node].abs()));
-                shown[node] = if scale.is_finite() { DVec3::select(most, scale, shown[node]) } else { shown[node] };
+                let scale = basis
+                    .transform(JointTransform {
+                        scale,
+                        ..JointTransform::IDENTITY
+                    })
+                    .scale
+                    .as_dvec3();
+                let most = scale
+                    .abs()
+                    .cmpgt((rest.abs() * HIDING).max(shown[node].abs()));
+                shown[node] = if scale.is_finite() {
+                    DVec3::select(most, scale, shown[node])
+                } else {
+                    shown[node]
+                };
             }
         }
     }
@@ -376,10 +480,20 @@ fn shown_scales(accessors: &Accessors, basis: &Basis, locals: &[Local], report: 
 
 /// Which nodes are in the default scene: the one that the file names, or the first, or everything if there is none. If that is
 /// empty, as where an artist left an empty scene open, the first that isn't takes its place.
-fn in_scene(root: &Root, hierarchy: &Hierarchy, report: &mut Report) -> Result<Vec<bool>, FormatError> {
+fn in_scene(
+    root: &Root,
+    hierarchy: &Hierarchy,
+    report: &mut Report,
+) -> Result<Vec<bool>, FormatError> {
     let default = root.scene.map_or(0, Index::value);
-    if let Some(index) = root.scene.filter(|index| index.value() >= root.scenes.len()) {
-        let message = format!("scene {index} is out of range: there are {}", root.scenes.len());
+    if let Some(index) = root
+        .scene
+        .filter(|index| index.value() >= root.scenes.len())
+    {
+        let message = format!(
+            "scene {index} is out of range: there are {}",
+            root.scenes.len()
+        );
         return Err(report.error("scene", message, "check the file with the glTF validator"));
     }
     let mut scene = root.scenes.get(default);
@@ -392,7 +506,11 @@ fn in_scene(root: &Root, hierarchy: &Hierarchy, report: &mut Report) -> Result<V
             Some(name) => format!("the default scene is empty; scene `{name}` is read"),
             None => format!("the default scene is empty; scene {other} is read"),
         };
-        report.warn(&format!("scenes[{default}]"), message, "export the scene with the character as the active one");
+        report.warn(
+            &format!("scenes[{default}]"),
+            message,
+            "export the scene with the character as the active one",
+        );
     }
     let mut in_scene = vec![scene.is_none(); root.nodes.len()];
     for node in scene.iter().flat_map(|scene| &scene.nodes) {
@@ -410,7 +528,11 @@ fn in_scene(root: &Root, hierarchy: &Hierarchy, report: &mut Report) -> Result<V
 /// moves, or without animations, any.
 fn posed(root: &Root) -> Vec<[bool; 3]> {
     let mut posed = vec![[root.animations.is_empty(); 3]; root.nodes.len()];
-    for channel in root.animations.iter().flat_map(|animation| &animation.channels) {
+    for channel in root
+        .animations
+        .iter()
+        .flat_map(|animation| &animation.channels)
+    {
         if let (Some(property), Some(node)) = (channel.target.path, channel.target.node)
             && let Some(posed) = posed.get_mut(node.value())
         {
@@ -428,7 +550,11 @@ fn posed(root: &Root) -> Vec<[bool; 3]> {
 /// Which nodes an animation moves.
 fn animated(root: &Root) -> Vec<bool> {
     let mut animated = vec![false; root.nodes.len()];
-    for channel in root.animations.iter().flat_map(|animation| &animation.channels) {
+    for channel in root
+        .animations
+        .iter()
+        .flat_map(|animation| &animation.channels)
+    {
         if let Some((node, _)) = target(channel)
             && let Some(is_animated) = animated.get_mut(node)
         {
@@ -440,7 +566,10 @@ fn animated(root: &Root) -> Vec<bool> {
 
 /// The node that a channel moves, and its property.
 fn target(channel: &Channel) -> Option<(usize, Property)> {
-    let property = channel.target.path.filter(|property| *property != Property::MorphTargetWeights)?;
+    let property = channel
+        .target
+        .path
+        .filter(|property| *property != Property::MorphTargetWeights)?;
     Some((channel.target.node?.value(), property))
 }
 
@@ -452,7 +581,10 @@ fn carriers(root: &Root, meshes: &[usize], report: &Report) -> Result<Vec<bool>,
         match root.nodes[node].skin {
             Some(skin) if skin.value() < root.skins.len() => skins.push(skin.value()),
             Some(skin) => {
-                let message = format!("skin {skin} is out of range: there are {}", root.skins.len());
+                let message = format!(
+                    "skin {skin} is out of range: there are {}",
+                    root.skins.len()
+                );
                 return Err(report.error(
                     &format!("nodes[{node}].skin"),
                     message,
@@ -470,9 +602,16 @@ fn carriers(root: &Root, meshes: &[usize], report: &Report) -> Result<Vec<bool>,
     for skin in skins {
         for (at, joint) in root.skins[skin].joints.iter().enumerate() {
             let Some(is_carrier) = carried.get_mut(joint.value()) else {
-                let message = format!("node {joint} is out of range: there are {}", root.nodes.len());
+                let message = format!(
+                    "node {joint} is out of range: there are {}",
+                    root.nodes.len()
+                );
                 let place = format!("skins[{skin}].joints[{at}]");
-                return Err(report.error(&place, message, "check the file with the glTF validator"));
+                return Err(report.error(
+                    &place,
+                    message,
+                    "check the file with the glTF validator",
+                ));
             };
             *is_carrier = true;
         }
@@ -489,7 +628,11 @@ fn movers(
     animated: &[bool],
     is_joint: Option<&dyn Fn(&str) -> bool>,
 ) -> Vec<bool> {
-    let moves: Vec<bool> = in_scene.iter().zip(animated).map(|(in_scene, animated)| *in_scene && *animated).collect();
+    let moves: Vec<bool> = in_scene
+        .iter()
+        .zip(animated)
+        .map(|(in_scene, animated)| *in_scene && *animated)
+        .collect();
     let mut carries = moves.clone();
     for &node in hierarchy.order.iter().rev() {
         if let Some(parent) = hierarchy.parents[node].filter(|_| carries[node]) {
@@ -507,5 +650,7 @@ fn movers(
         Some(is_joint) => is_joint(root.nodes[node].name.as_deref().unwrap_or_default()),
         None => !is_armature[node],
     };
-    (0..moves.len()).map(|node| moves[node] || carries[node] && is_kept(node)).collect()
+    (0..moves.len())
+        .map(|node| moves[node] || carries[node] && is_kept(node))
+        .collect()
 }

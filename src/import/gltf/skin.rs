@@ -90,7 +90,11 @@ impl Importer<'_> {
             let mut part = self.part(draft, &binding, &mut repairs, report)?;
             if part.material >= given {
                 part.material = *default.get_or_insert_with(|| {
-                    materials.push(Material { name: "default".into(), roughness: 1.0, ..Material::default() });
+                    materials.push(Material {
+                        name: "default".into(),
+                        roughness: 1.0,
+                        ..Material::default()
+                    });
                     given
                 });
             }
@@ -125,14 +129,20 @@ impl Importer<'_> {
         figures: &mut ImportReport,
     ) -> Result<(), FormatError> {
         let root = self.accessors.root;
-        let Some(mesh_index) = root.nodes[node].mesh.map(|mesh| mesh.value()) else { return Ok(()) };
+        let Some(mesh_index) = root.nodes[node].mesh.map(|mesh| mesh.value()) else {
+            return Ok(());
+        };
         let Some(mesh) = root.meshes.get(mesh_index) else {
-            let message = format!("mesh {mesh_index} is out of range: there are {}", root.meshes.len());
+            let message = format!(
+                "mesh {mesh_index} is out of range: there are {}",
+                root.meshes.len()
+            );
             return Err(report.error(&format!("nodes[{node}].mesh"), message, CHECK));
         };
         let given = |name: &Option<String>| name.clone().filter(|name| !name.trim().is_empty());
-        let name =
-            given(&root.nodes[node].name).or_else(|| given(&mesh.name)).unwrap_or_else(|| format!("mesh{mesh_index}"));
+        let name = given(&root.nodes[node].name)
+            .or_else(|| given(&mesh.name))
+            .unwrap_or_else(|| format!("mesh{mesh_index}"));
         for (at, primitive) in mesh.primitives.iter().enumerate() {
             let place = format!("meshes[{mesh_index}].primitives[{at}]");
             if let Some((message, hint)) = compression(root, primitive) {
@@ -158,15 +168,27 @@ impl Importer<'_> {
             let count = positions.len();
             let (mut triangles, mut used) = (corners, vec![false; count]);
             triangles.retain(|[a, b, c]| a != b && b != c && c != a);
-            triangles.as_flattened().iter().for_each(|&vertex| used[vertex as usize] = true);
-            let vertices: Vec<u32> = (0..count as u32).filter(|&vertex| used[vertex as usize]).collect();
+            triangles
+                .as_flattened()
+                .iter()
+                .for_each(|&vertex| used[vertex as usize] = true);
+            let vertices: Vec<u32> = (0..count as u32)
+                .filter(|&vertex| used[vertex as usize])
+                .collect();
             let mut renumber = vec![0; count];
-            vertices.iter().enumerate().for_each(|(new, &old)| renumber[old as usize] = new as u32);
-            triangles.as_flattened_mut().iter_mut().for_each(|vertex| *vertex = renumber[*vertex as usize]);
+            vertices
+                .iter()
+                .enumerate()
+                .for_each(|(new, &old)| renumber[old as usize] = new as u32);
+            triangles
+                .as_flattened_mut()
+                .iter_mut()
+                .for_each(|vertex| *vertex = renumber[*vertex as usize]);
             let first_vertex = figures.vertices as u32;
             figures.vertices += count;
             figures.triangles += triangles.len();
-            self.limits.check_mesh(report.file, figures.vertices, figures.triangles)?;
+            self.limits
+                .check_mesh(report.file, figures.vertices, figures.triangles)?;
             if triangles.is_empty() {
                 continue;
             }
@@ -183,14 +205,25 @@ impl Importer<'_> {
                     })
                 })
                 .collect();
-            let material = primitive.material.and_then(|material| self.materials.get(material.value()));
+            let material = primitive
+                .material
+                .and_then(|material| self.materials.get(material.value()));
             let material = material.and_then(|material| material.name.clone());
             let name = match material.filter(|_| mesh.primitives.len() > 1) {
                 Some(material) => format!("{name}.{material}"),
                 None => name.clone(),
             };
             let primitive = (mesh_index, at);
-            drafts.push(Draft { node, place, primitive, name, vertices, positions, triangles, first_vertex });
+            drafts.push(Draft {
+                node,
+                place,
+                primitive,
+                name,
+                vertices,
+                positions,
+                triangles,
+                first_vertex,
+            });
         }
         Ok(())
     }
@@ -204,7 +237,11 @@ impl Importer<'_> {
         report: &Report,
     ) -> Result<Option<Vec<[u32; 3]>>, FormatError> {
         let Some(mode) = primitive.mode else {
-            return Err(report.error(&format!("{place}.mode"), "an unknown kind of primitive", CHECK));
+            return Err(report.error(
+                &format!("{place}.mode"),
+                "an unknown kind of primitive",
+                CHECK,
+            ));
         };
         if mode == Mode::PointsOrLines {
             return Ok(None);
@@ -212,8 +249,12 @@ impl Importer<'_> {
         let corners: Vec<u32> = match primitive.indices {
             Some(indices) => {
                 let place = format!("{place}.indices");
-                let indices = self.accessors.open(report, &place, indices.value(), &[Type::Scalar])?;
-                let corners: Vec<u32> = (0..indices.len()).map(|at| indices.indices::<1>(at)[0]).collect();
+                let indices =
+                    self.accessors
+                        .open(report, &place, indices.value(), &[Type::Scalar])?;
+                let corners: Vec<u32> = (0..indices.len())
+                    .map(|at| indices.indices::<1>(at)[0])
+                    .collect();
                 if let Some(vertex) = corners.iter().find(|&&vertex| vertex as usize >= count) {
                     let message = format!("vertex {vertex} is out of range: there are {count}");
                     return Err(report.error(&place, message, CHECK));
@@ -225,9 +266,21 @@ impl Importer<'_> {
         Ok(Some(match mode {
             Mode::TriangleStrip => {
                 let strip = corners.windows(3).enumerate();
-                strip.map(|(at, c)| if at % 2 == 0 { [c[0], c[1], c[2]] } else { [c[1], c[0], c[2]] }).collect()
+                strip
+                    .map(|(at, c)| {
+                        if at % 2 == 0 {
+                            [c[0], c[1], c[2]]
+                        } else {
+                            [c[1], c[0], c[2]]
+                        }
+                    })
+                    .collect()
             }
-            Mode::TriangleFan => corners.windows(2).skip(1).map(|pair| [corners[0], pair[0], pair[1]]).collect(),
+            Mode::TriangleFan => corners
+                .windows(2)
+                .skip(1)
+                .map(|pair| [corners[0], pair[0], pair[1]])
+                .collect(),
             _ => corners.as_chunks().0.to_vec(),
         }))
     }
@@ -242,19 +295,32 @@ impl Importer<'_> {
         let root = self.accessors.root;
         let mut bindings = HashMap::new();
         for draft in drafts {
-            let Some(skin) = root.nodes[draft.node].skin.map(|skin| skin.value()) else { continue };
+            let Some(skin) = root.nodes[draft.node].skin.map(|skin| skin.value()) else {
+                continue;
+            };
             if bindings.contains_key(&skin) {
                 continue;
             }
             let contents = &root.skins[skin];
-            let joints: Vec<usize> =
-                contents.joints.iter().filter_map(|node| *self.rig.of_node.get(node.value())?).collect();
+            let joints: Vec<usize> = contents
+                .joints
+                .iter()
+                .filter_map(|node| *self.rig.of_node.get(node.value())?)
+                .collect();
             // `Rig` made joints of all of them.
             if joints.is_empty() || joints.len() != contents.joints.len() {
-                return Err(report.error(&format!("skins[{skin}]"), "the skin has no joints", CHECK));
+                return Err(report.error(
+                    &format!("skins[{skin}]"),
+                    "the skin has no joints",
+                    CHECK,
+                ));
             }
             let inverse_binds = self.inverse_binds(skin, joints.len(), report)?;
-            let of_skin = |other: &&Draft| root.nodes[other.node].skin.is_some_and(|other| other.value() == skin);
+            let of_skin = |other: &&Draft| {
+                root.nodes[other.node]
+                    .skin
+                    .is_some_and(|other| other.value() == skin)
+            };
             let corners = corners(drafts.iter().filter(of_skin));
             if contents.inverse_bind_matrices.is_some() {
                 binder.note(&joints, &inverse_binds, Some(draft.node));
@@ -263,9 +329,17 @@ impl Importer<'_> {
             self.limits.check_joints(report.file, binder.len())?;
         }
         // A file that only holds clips may have kept its skins.
-        for (skin, contents) in root.skins.iter().enumerate().filter(|_| bindings.is_empty()) {
-            let joints: Vec<usize> =
-                contents.joints.iter().filter_map(|node| *self.rig.of_node.get(node.value())?).collect();
+        for (skin, contents) in root
+            .skins
+            .iter()
+            .enumerate()
+            .filter(|_| bindings.is_empty())
+        {
+            let joints: Vec<usize> = contents
+                .joints
+                .iter()
+                .filter_map(|node| *self.rig.of_node.get(node.value())?)
+                .collect();
             let is_whole = !joints.is_empty() && joints.len() == contents.joints.len();
             if is_whole && contents.inverse_bind_matrices.is_some() {
                 let inverse_binds = self.inverse_binds(skin, joints.len(), report)?;
@@ -276,14 +350,24 @@ impl Importer<'_> {
     }
 
     /// A skin's inverse bind matrices, in Bevy's axes; the identity for a skin without.
-    fn inverse_binds(&self, skin: usize, joints: usize, report: &mut Report) -> Result<Vec<DAffine3>, FormatError> {
+    fn inverse_binds(
+        &self,
+        skin: usize,
+        joints: usize,
+        report: &mut Report,
+    ) -> Result<Vec<DAffine3>, FormatError> {
         let Some(index) = self.accessors.root.skins[skin].inverse_bind_matrices else {
             return Ok(vec![DAffine3::IDENTITY; joints]);
         };
         let place = format!("skins[{skin}].inverseBindMatrices");
-        let matrices = self.accessors.open(report, &place, index.value(), &[Type::Mat4])?;
+        let matrices = self
+            .accessors
+            .open(report, &place, index.value(), &[Type::Mat4])?;
         if matrices.len() < joints {
-            let message = format!("{} inverse bind matrices for {joints} joints", matrices.len());
+            let message = format!(
+                "{} inverse bind matrices for {joints} joints",
+                matrices.len()
+            );
             return Err(report.error(&place, message, CHECK));
         }
         let (mut out, mut unusable) = (Vec::with_capacity(joints), 0);
@@ -291,7 +375,11 @@ impl Importer<'_> {
             let matrix = Mat4::from_cols_array(&matrices.floats(joint));
             let bottom = matrix.row(3);
             let affine = self.basis.affine(Affine3A::from_mat4(matrix));
-            let near = |m: &Affine3A| m.to_cols_array_2d().into_iter().all(|column| is_near(column.into()));
+            let near = |m: &Affine3A| {
+                m.to_cols_array_2d()
+                    .into_iter()
+                    .all(|column| is_near(column.into()))
+            };
             if near(&affine) && (bottom - Vec4::W).abs().max_element() < 1e-4 {
                 out.push(affine.as_daffine3());
             } else {
@@ -323,12 +411,18 @@ impl Importer<'_> {
             ) {
                 let open = |name: &str, index: Index| {
                     let place = format!("{}.attributes.{name}_{}", draft.place, sets.len());
-                    let accessor = self.accessors.open(report, &place, index.value(), &[Type::Vec4])?;
+                    let accessor =
+                        self.accessors
+                            .open(report, &place, index.value(), &[Type::Vec4])?;
                     self.check_length(draft, &accessor, &place, report)?;
                     Ok(accessor)
                 };
-                sets.push([open("JOINTS", joints)?, open("WEIGHTS", weights)?.into_shares()]);
-                self.limits.check_influences(report.file, sets.len() as u32 * 4, &draft.place)?;
+                sets.push([
+                    open("JOINTS", joints)?,
+                    open("WEIGHTS", weights)?.into_shares(),
+                ]);
+                self.limits
+                    .check_influences(report.file, sets.len() as u32 * 4, &draft.place)?;
             }
             if sets.is_empty() {
                 let message = "the mesh has a skin, but its vertices have no joints";
@@ -338,29 +432,38 @@ impl Importer<'_> {
         let mut all = VertexWeights::default();
         if sets.is_empty() {
             let joint = binding.joints.first().copied().unwrap_or_default();
-            draft.vertices.iter().for_each(|_| reader.push(&mut all, [(joint, 1.0)]));
+            draft
+                .vertices
+                .iter()
+                .for_each(|_| reader.push(&mut all, [(joint, 1.0)]));
             return Ok(all);
         }
         let mut outside = None;
         for &vertex in &draft.vertices {
             let pairs = sets.iter().flat_map(|[joints, weights]| {
                 let vertex = vertex as usize;
-                joints.indices::<4>(vertex).into_iter().zip(weights.floats::<4>(vertex))
+                joints
+                    .indices::<4>(vertex)
+                    .into_iter()
+                    .zip(weights.floats::<4>(vertex))
             });
-            let pairs = pairs.filter_map(|(joint, weight)| match binding.joints.get(joint as usize) {
-                Some(&joint) => Some((joint, weight)),
-                None => {
-                    // Unused slots may hold anything.
-                    outside = outside.or((weight != 0.0).then_some((vertex, joint)));
-                    None
-                }
-            });
+            let pairs =
+                pairs.filter_map(|(joint, weight)| match binding.joints.get(joint as usize) {
+                    Some(&joint) => Some((joint, weight)),
+                    None => {
+                        // Unused slots may hold anything.
+                        outside = outside.or((weight != 0.0).then_some((vertex, joint)));
+                        None
+                    }
+                });
             reader.push(&mut all, pairs);
         }
         match outside {
             Some((vertex, joint)) => {
-                let message =
-                    format!("vertex {vertex}: joint {joint} is out of range: the skin has {}", binding.joints.len());
+                let message = format!(
+                    "vertex {vertex}: joint {joint} is out of range: the skin has {}",
+                    binding.joints.len()
+                );
                 Err(report.error(&draft.place, message, CHECK))
             }
             None => Ok(all),
@@ -377,17 +480,28 @@ impl Importer<'_> {
     ) -> Result<SkinPart, FormatError> {
         let primitive = self.primitive(&draft);
         let read = |semantic: Semantic, types: &[Type]| {
-            let Some(index) = attribute(primitive, semantic) else { return Ok(None) };
+            let Some(index) = attribute(primitive, semantic) else {
+                return Ok(None);
+            };
             let place = format!("{}.attributes.{}", draft.place, semantic);
             let accessor = self.accessors.open(report, &place, index.value(), types)?;
             self.check_length(&draft, &accessor, &place, report)?;
             Ok(Some(accessor))
         };
-        let material = primitive.material.map_or(usize::MAX, |material| material.value());
-        let set = self.materials.get(material).map_or(0, |material| material.tex_coord_set);
+        let material = primitive
+            .material
+            .map_or(usize::MAX, |material| material.value());
+        let set = self
+            .materials
+            .get(material)
+            .map_or(0, |material| material.tex_coord_set);
         let normals = read(Semantic::Normals, &[Type::Vec3])?;
         // Tangents belong to normals.
-        let tangents = if normals.is_some() { read(Semantic::Tangents, &[Type::Vec4])? } else { None };
+        let tangents = if normals.is_some() {
+            read(Semantic::Tangents, &[Type::Vec4])?
+        } else {
+            None
+        };
         let tex_coords = read(Semantic::TexCoords(set), &[Type::Vec2])?;
         let colors = read(Semantic::Colors(0), &[Type::Vec3, Type::Vec4])?;
 
@@ -395,12 +509,21 @@ impl Importer<'_> {
         let mirrors = to_skin.matrix3.determinant() < 0.0;
         let turned = cofactors(&to_skin.matrix3);
         let vertices = || draft.vertices.iter().map(|&vertex| vertex as usize);
-        let mut part = SkinPart { name: draft.name, material, triangles: draft.triangles, ..SkinPart::default() };
+        let mut part = SkinPart {
+            name: draft.name,
+            material,
+            triangles: draft.triangles,
+            ..SkinPart::default()
+        };
         part.positions.reserve_exact(draft.positions.len());
         for position in draft.positions {
             let position = to_skin.transform_point3(position.as_dvec3()).as_vec3();
             repairs.positions += usize::from(!is_near(position));
-            part.positions.push(if is_near(position) { position } else { Vec3::ZERO });
+            part.positions.push(if is_near(position) {
+                position
+            } else {
+                Vec3::ZERO
+            });
         }
         if mirrors != self.basis.mirrors() {
             winding::turn_over(&mut part.triangles);
@@ -412,35 +535,61 @@ impl Importer<'_> {
                     (turned * normal.as_dvec3()).normalize_or_zero().as_vec3()
                 };
                 part.normals = vertices().map(of_vertex).collect();
-                repairs.missing_normals += repair_normals(&part.positions, &part.triangles, &mut part.normals).0;
+                repairs.missing_normals +=
+                    repair_normals(&part.positions, &part.triangles, &mut part.normals).0;
             }
             // Computed when the part is complete.
             None => part.normals = vec![Vec3::Y; draft.vertices.len()],
         }
         if let Some(tangents) = &tangents {
-            let sign = if mirrors != self.basis.mirrors() { -1.0 } else { 1.0 };
+            let sign = if mirrors != self.basis.mirrors() {
+                -1.0
+            } else {
+                1.0
+            };
             let of_vertex = |vertex| {
                 let [x, y, z, w] = tangents.floats(vertex);
                 let along = self.basis.direction(Vec3::new(x, y, z)).as_dvec3();
-                (to_skin.matrix3 * along).normalize_or_zero().as_vec3().extend(w * sign)
+                (to_skin.matrix3 * along)
+                    .normalize_or_zero()
+                    .as_vec3()
+                    .extend(w * sign)
             };
             part.tangents = vertices().map(of_vertex).collect();
         }
         part.tex_coords = vertices()
             .map(|vertex| {
-                let tex_coord = tex_coords.as_ref().map_or(Vec2::ZERO, |t| Vec2::from(t.floats::<2>(vertex)));
-                if tex_coord.is_finite() { tex_coord } else { Vec2::ZERO }
+                let tex_coord = tex_coords
+                    .as_ref()
+                    .map_or(Vec2::ZERO, |t| Vec2::from(t.floats::<2>(vertex)));
+                if tex_coord.is_finite() {
+                    tex_coord
+                } else {
+                    Vec2::ZERO
+                }
             })
             .collect();
         if let Some(colors) = &colors {
             let of_vertex = |vertex| {
                 let color = Vec4::from(colors.floats::<4>(vertex));
-                let color = if colors.width() == 3 { color.with_w(1.0) } else { color };
-                if color.is_finite() { color.clamp(Vec4::ZERO, Vec4::ONE) } else { Vec4::ONE }
+                let color = if colors.width() == 3 {
+                    color.with_w(1.0)
+                } else {
+                    color
+                };
+                if color.is_finite() {
+                    color.clamp(Vec4::ZERO, Vec4::ONE)
+                } else {
+                    Vec4::ONE
+                }
             };
             part.colors = vertices().map(of_vertex).collect();
         }
-        part.source_vertices = draft.vertices.iter().map(|vertex| draft.first_vertex + vertex).collect();
+        part.source_vertices = draft
+            .vertices
+            .iter()
+            .map(|vertex| draft.first_vertex + vertex)
+            .collect();
         Ok(part)
     }
 
@@ -461,15 +610,23 @@ impl Importer<'_> {
         if accessor.len() >= wanted {
             return Ok(());
         }
-        Err(report.error(place, format!("{} elements for {wanted} vertices", accessor.len()), CHECK))
+        Err(report.error(
+            place,
+            format!("{} elements for {wanted} vertices", accessor.len()),
+            CHECK,
+        ))
     }
 }
 
 /// The corners of the box around the vertices of some drafts.
 fn corners<'a>(drafts: impl IntoIterator<Item = &'a Draft>) -> [DVec3; 8] {
     let positions = drafts.into_iter().flat_map(|draft| &draft.positions);
-    let (min, max) = positions.fold((Vec3::INFINITY, Vec3::NEG_INFINITY), |(min, max), p| (min.min(*p), max.max(*p)));
-    BoundingBox { min, max }.corners().map(|corner| corner.as_dvec3())
+    let (min, max) = positions.fold((Vec3::INFINITY, Vec3::NEG_INFINITY), |(min, max), p| {
+        (min.min(*p), max.max(*p))
+    });
+    BoundingBox { min, max }
+        .corners()
+        .map(|corner| corner.as_dvec3())
 }
 
 fn attribute(primitive: &Primitive, semantic: Semantic) -> Option<Index> {
@@ -479,7 +636,11 @@ fn attribute(primitive: &Primitive, semantic: Semantic) -> Option<Index> {
 /// The matrix that normals are transformed by, of any length: the inverse transpose times the determinant, which also exists
 /// where the inverse doesn't. Its sign is that of a matrix that doesn't mirror.
 fn cofactors(m: &DMat3) -> DMat3 {
-    let DMat3 { x_axis: x, y_axis: y, z_axis: z } = *m;
+    let DMat3 {
+        x_axis: x,
+        y_axis: y,
+        z_axis: z,
+    } = *m;
     let sign = if m.determinant() < 0.0 { -1.0 } else { 1.0 };
     DMat3::from_cols(y.cross(z) * sign, z.cross(x) * sign, x.cross(y) * sign)
 }

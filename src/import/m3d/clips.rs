@@ -31,8 +31,19 @@ impl Importer<'_> {
     ///
     /// A clip runs from 0 to the last key of any bone. Before its first key and after its last, a bone holds that key. A
     /// bone without keys is not animated.
-    pub(super) fn run(&self, model: &Model, reach: &mut Reach, warnings: &mut Vec<Diagnostic>) -> Vec<SkeletalClip> {
-        let &Self { file, m3d, basis, joint_of_bone, frames } = self;
+    pub(super) fn run(
+        &self,
+        model: &Model,
+        reach: &mut Reach,
+        warnings: &mut Vec<Diagnostic>,
+    ) -> Vec<SkeletalClip> {
+        let &Self {
+            file,
+            m3d,
+            basis,
+            joint_of_bone,
+            frames,
+        } = self;
         if m3d.clips.is_empty() {
             return Vec::new();
         }
@@ -44,18 +55,32 @@ impl Importer<'_> {
 
         let skin = Skin::new(model);
         let mut budget = Budget::default();
-        budget.add_keys(m3d.clips.iter().flat_map(|clip| &clip.bones).map(Vec::len).sum());
+        budget.add_keys(
+            m3d.clips
+                .iter()
+                .flat_map(|clip| &clip.bones)
+                .map(Vec::len)
+                .sum(),
+        );
         let (mut unusable, mut renamed, mut names) = (0, 0, UniqueNames::default());
         let mut mirrors = BTreeSet::new();
         let (mut clips, mut too_large) = (Vec::with_capacity(m3d.clips.len()), Vec::new());
         for (at, clip) in m3d.clips.iter().enumerate() {
-            let wanted = if clip.name.trim().is_empty() { format!("clip{at}") } else { clip.name.clone() };
+            let wanted = if clip.name.trim().is_empty() {
+                format!("clip{at}")
+            } else {
+                clip.name.clone()
+            };
             let name = names.add(wanted.clone());
             renamed += usize::from(name != wanted);
             let mut curves: Vec<Curve> = joint_of_bone.iter().map(|_| Curve::default()).collect();
             for ((keys, &joint), &frame) in clip.bones.iter().zip(joint_of_bone).zip(frames) {
                 let curve = curve(keys, basis, frame, &mut unusable);
-                if curve.keys().iter().any(|key| key.scale.element_product() < 0.0) {
+                if curve
+                    .keys()
+                    .iter()
+                    .any(|key| key.scale.element_product() < 0.0)
+                {
                     mirrors.insert(&*model.skeleton.names()[usize::from(joint)]);
                 }
                 curves[usize::from(joint)] = curve;
@@ -65,7 +90,9 @@ impl Importer<'_> {
                 continue;
             };
             let doubts = sampled.doubts(&name, &curves, &skin);
-            warnings.extend(doubts.map(|(message, hint)| Diagnostic::warning(file, message).with_hint(hint)));
+            warnings.extend(
+                doubts.map(|(message, hint)| Diagnostic::warning(file, message).with_hint(hint)),
+            );
             match sampled.into_clip(name, model.skeleton.names(), &curves) {
                 Ok(clip) => match reach.admit(&model.skeleton, &clip) {
                     Ok(()) => clips.push(clip),
@@ -74,12 +101,17 @@ impl Importer<'_> {
                         warnings.push(Diagnostic::warning(file, message));
                     }
                 },
-                Err(error) => warnings.push(Diagnostic::warning(file, format!("{error}; the clip is left out"))),
+                Err(error) => warnings.push(Diagnostic::warning(
+                    file,
+                    format!("{error}; the clip is left out"),
+                )),
             }
         }
         if !too_large.is_empty() {
             let names = listed(too_large.iter().map(String::as_str));
-            let message = format!("clips that take too much memory for the few keys of the file are left out: {names}");
+            let message = format!(
+                "clips that take too much memory for the few keys of the file are left out: {names}"
+            );
             warnings.push(Diagnostic::warning(file, message).with_hint(SAME_TIMES));
         }
         if renamed > 0 {
@@ -90,12 +122,19 @@ impl Importer<'_> {
         }
         if !mirrors.is_empty() {
             let names = listed(mirrors);
-            let message = format!("joints that clips mirror by a scale below 0, unlike the bind pose: {names}");
+            let message = format!(
+                "joints that clips mirror by a scale below 0, unlike the bind pose: {names}"
+            );
             warnings.push(Diagnostic::warning(file, message).with_hint(MIRRORS));
         }
         if unusable > 0 {
-            let message = format!("{unusable} keys are not valid transforms, for example with a rotation of all zeros");
-            warnings.push(Diagnostic::warning(file, message).with_hint("they were left out or given no rotation"));
+            let message = format!(
+                "{unusable} keys are not valid transforms, for example with a rotation of all zeros"
+            );
+            warnings.push(
+                Diagnostic::warning(file, message)
+                    .with_hint("they were left out or given no rotation"),
+            );
         }
         clips
     }
@@ -108,14 +147,21 @@ fn curve(keys: &[M3dKey], basis: &Basis, frame: Frame, unusable: &mut usize) -> 
         let rotation = Quat::from_array(key.rotation);
         let transform = JointTransform {
             translation: key.translation.into(),
-            rotation: if rotation.length_squared() > 1e-12 { rotation.normalize() } else { Quat::IDENTITY },
+            rotation: if rotation.length_squared() > 1e-12 {
+                rotation.normalize()
+            } else {
+                Quat::IDENTITY
+            },
             scale: key.scale.into(),
         };
         let rotates = rotation.length_squared() > 1e-12;
         let empty = !rotates && transform.scale == Vec3::ZERO;
         *unusable += usize::from(!rotates || !transform.is_finite() || !key.time.is_finite());
         if !empty && transform.is_finite() && key.time.is_finite() {
-            curve.push(f64::from(key.time), frame.transform(basis.transform(transform)));
+            curve.push(
+                f64::from(key.time),
+                frame.transform(basis.transform(transform)),
+            );
         }
     }
     curve

@@ -18,9 +18,17 @@ use glam::{Affine3A, DAffine3, Vec3};
 pub fn to_m3d(model: &Model) -> M3d {
     let mut out = M3d {
         dialect: Dialect::Dx12,
-        materials: model.materials.iter().map(|m| materials::export(m, !model.skeleton.is_empty())).collect(),
+        materials: model
+            .materials
+            .iter()
+            .map(|m| materials::export(m, !model.skeleton.is_empty()))
+            .collect(),
         bones: bones(model),
-        clips: model.clips.iter().map(|clip| export_clip(clip, &model.skeleton)).collect(),
+        clips: model
+            .clips
+            .iter()
+            .map(|clip| export_clip(clip, &model.skeleton))
+            .collect(),
         ..M3d::default()
     };
     for part in &model.parts {
@@ -32,9 +40,14 @@ pub fn to_m3d(model: &Model) -> M3d {
             face_start: out.triangles.len() as u32,
             face_count: part.triangles.len() as u32,
         });
-        out.vertices.extend((0..part.positions.len()).map(|v| vertex(part, v)));
+        out.vertices
+            .extend((0..part.positions.len()).map(|v| vertex(part, v)));
         // Clockwise on screen, as in Direct3D. Together with outward normals, this identifies the handedness.
-        out.triangles.extend(part.triangles.iter().map(|&[a, b, c]| [a, c, b].map(|v| first + v)));
+        out.triangles.extend(
+            part.triangles
+                .iter()
+                .map(|&[a, b, c]| [a, c, b].map(|v| first + v)),
+        );
     }
     out
 }
@@ -45,11 +58,19 @@ fn bones(model: &Model) -> Vec<M3dBone> {
         let row = |v: glam::Vec3A, w: f32| [v.x, v.y, v.z, w];
         let m = inverse_bind.matrix3;
         M3dBone {
-            offset: [row(m.x_axis, 0.0), row(m.y_axis, 0.0), row(m.z_axis, 0.0), row(inverse_bind.translation, 1.0)],
+            offset: [
+                row(m.x_axis, 0.0),
+                row(m.y_axis, 0.0),
+                row(m.z_axis, 0.0),
+                row(inverse_bind.translation, 1.0),
+            ],
             parent: parent.map(u32::from),
         }
     };
-    parents.zip(model.skeleton.inverse_bind()).map(bone).collect()
+    parents
+        .zip(model.skeleton.inverse_bind())
+        .map(bone)
+        .collect()
 }
 
 fn vertex(part: &SkinPart, v: usize) -> M3dVertex {
@@ -65,7 +86,11 @@ fn vertex(part: &SkinPart, v: usize) -> M3dVertex {
     if let Some(&influences) = part.influences.get(v) {
         let Influences { palette, weights } = four_joints(part, v, influences);
         vertex.weights = weights;
-        vertex.bones = palette.map(|slot| part.palette.get(usize::from(slot)).map_or(0, |&j| u32::from(j)));
+        vertex.bones = palette.map(|slot| {
+            part.palette
+                .get(usize::from(slot))
+                .map_or(0, |&j| u32::from(j))
+        });
     }
     vertex
 }
@@ -99,19 +124,25 @@ fn export_clip(clip: &SkeletalClip, skeleton: &Skeleton) -> M3dClip {
         let rest = skeleton.rest_of(joint);
         let (index, frames) = (usize::from(joint), 0..clip.frame_count());
         if clip.animates(index) {
-            frames.map(|frame| key(clip.frame_time(frame), clip.transform_at(index, frame))).collect()
+            frames
+                .map(|frame| key(clip.frame_time(frame), clip.transform_at(index, frame)))
+                .collect()
         } else if !clip.additive && rests_elsewhere(skeleton, joint) {
             vec![key(0.0, rest)]
         } else {
             Vec::new()
         }
     };
-    M3dClip { name: clip.timing.name.to_string(), bones: skeleton.joints().map(keys).collect() }
+    M3dClip {
+        name: clip.timing.name.to_string(),
+        bones: skeleton.joints().map(keys).collect(),
+    }
 }
 
 /// Returns `true` if a joint rests elsewhere than in the bind pose, where readers let bones without keys rest.
 fn rests_elsewhere(skeleton: &Skeleton, joint: JointIndex) -> bool {
-    let inverse_bind = |joint: JointIndex| skeleton.inverse_bind()[usize::from(joint)].as_daffine3();
+    let inverse_bind =
+        |joint: JointIndex| skeleton.inverse_bind()[usize::from(joint)].as_daffine3();
     let parent = skeleton.parents()[usize::from(joint)];
     let bind = parent.map_or(DAffine3::IDENTITY, inverse_bind) * inverse_bind(joint).inverse();
     let rest = skeleton.rest_of(joint).to_affine();

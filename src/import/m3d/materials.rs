@@ -14,7 +14,10 @@ pub(super) fn import(m3d: &M3d) -> Vec<Material> {
     let mut names = UniqueNames::default();
     let unique = |(at, material): (usize, &M3dMaterial)| {
         let material = convert(at, material);
-        Material { name: names.add(material.name), ..material }
+        Material {
+            name: names.add(material.name),
+            ..material
+        }
     };
     m3d.materials.iter().enumerate().map(unique).collect()
 }
@@ -38,7 +41,9 @@ fn convert(at: usize, m3d: &M3dMaterial) -> Material {
         },
         reflectance: match m3d.fresnel0 {
             // F0 = 0.16 · reflectance², so a reflectance of 1 is an F0 of 0.16, the maximum of a dielectric.
-            Some(f0) => (finite(f0.iter().sum::<f32>() / 3.0, 0.04) / 0.16).sqrt().min(1.0),
+            Some(f0) => (finite(f0.iter().sum::<f32>() / 3.0, 0.04) / 0.16)
+                .sqrt()
+                .min(1.0),
             None => plain.reflectance,
         },
         alpha_cutoff: m3d.alpha_clip.then_some(ALPHA_CUTOFF),
@@ -49,7 +54,11 @@ fn convert(at: usize, m3d: &M3dMaterial) -> Material {
 
 /// Returns the material of a subset without one.
 pub(super) fn plain(name: String) -> Material {
-    Material { name, normal_map_green_down: true, ..Material::default() }
+    Material {
+        name,
+        normal_map_green_down: true,
+        ..Material::default()
+    }
 }
 
 /// Returns the perceptual roughness whose highlight matches a Blinn–Phong exponent: α² = 2 / (power + 2), and
@@ -85,7 +94,11 @@ mod tests {
     use super::*;
 
     fn import_one(material: M3dMaterial) -> Material {
-        import(&M3d { materials: vec![material], ..M3d::default() }).remove(0)
+        import(&M3d {
+            materials: vec![material],
+            ..M3d::default()
+        })
+        .remove(0)
     }
 
     #[test]
@@ -101,19 +114,37 @@ mod tests {
             normal_map: Some(" ".into()),
             ..M3dMaterial::default()
         });
-        assert_eq!((&*m.name, m.base_color, m.roughness), ("jacket", [0.8, 0.7, 0.6, 1.0], 0.4));
+        assert_eq!(
+            (&*m.name, m.base_color, m.roughness),
+            ("jacket", [0.8, 0.7, 0.6, 1.0], 0.4)
+        );
         assert!((m.reflectance - 0.75).abs() < 1e-6);
-        assert_eq!((m.alpha_cutoff, m.double_sided, m.normal_map_green_down), (Some(0.1), true, true));
-        assert_eq!((m.base_color_map.as_deref(), m.normal_map), (Some("jacket.dds"), None));
+        assert_eq!(
+            (m.alpha_cutoff, m.double_sided, m.normal_map_green_down),
+            (Some(0.1), true, true)
+        );
+        assert_eq!(
+            (m.base_color_map.as_deref(), m.normal_map),
+            (Some("jacket.dds"), None)
+        );
     }
 
     #[test]
     fn an_exponent_becomes_roughness_and_nameless_materials_are_numbered() {
-        let of = |power| M3dMaterial { specular_power: Some(power), ..M3dMaterial::default() };
-        let materials = import(&M3d { materials: vec![of(0.0), of(30.0)], ..M3d::default() });
+        let of = |power| M3dMaterial {
+            specular_power: Some(power),
+            ..M3dMaterial::default()
+        };
+        let materials = import(&M3d {
+            materials: vec![of(0.0), of(30.0)],
+            ..M3d::default()
+        });
         assert_eq!(materials[0].roughness, 1.0);
         assert!((materials[1].roughness - 0.5).abs() < 1e-6);
-        assert_eq!((&*materials[0].name, &*materials[1].name), ("material0", "material1"));
+        assert_eq!(
+            (&*materials[0].name, &*materials[1].name),
+            ("material0", "material1")
+        );
     }
 
     #[test]

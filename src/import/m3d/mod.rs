@@ -35,7 +35,11 @@ use skeleton::Bones;
 ///
 /// # Errors
 /// A scale that is not finite and above 0, or more joints than a [`Skeleton`](crate::model::Skeleton) holds.
-pub fn from_m3d(file: &str, m3d: &Checked<M3d>, settings: &ImportSettings) -> Result<Imported, FormatError> {
+pub fn from_m3d(
+    file: &str,
+    m3d: &Checked<M3d>,
+    settings: &ImportSettings,
+) -> Result<Imported, FormatError> {
     let mut warnings = Vec::new();
 
     let faces = facing(m3d);
@@ -45,17 +49,31 @@ pub fn from_m3d(file: &str, m3d: &Checked<M3d>, settings: &ImportSettings) -> Re
         Hand::Auto => faces.against_normals > faces.with_normals,
     };
     if settings.hand == Hand::Auto && faces == Facing::default() && !m3d.triangles.is_empty() {
-        let warning =
-            Diagnostic::warning(file, "no normals to detect the handedness from; left-handed coordinates are assumed");
+        let warning = Diagnostic::warning(
+            file,
+            "no normals to detect the handedness from; left-handed coordinates are assumed",
+        );
         warnings.push(warning.with_hint("set `hand` if the model appears mirrored"));
     }
     let basis = Basis::new(file, settings, right_handed, UpAxis::Y)?;
 
-    let Bones { skeleton, joints: joint_of_bone, frames } = skeleton::import(file, m3d, &basis, &mut warnings)?;
-    let reach = Reach::new(&skeleton).map_err(|message| FormatError::one(Diagnostic::error(file, message)))?;
+    let Bones {
+        skeleton,
+        joints: joint_of_bone,
+        frames,
+    } = skeleton::import(file, m3d, &basis, &mut warnings)?;
+    let reach = Reach::new(&skeleton)
+        .map_err(|message| FormatError::one(Diagnostic::error(file, message)))?;
     let materials = materials::import(m3d);
-    let mut imported =
-        Imported { model: Model { skeleton, materials, ..Model::default() }, reach, ..Imported::default() };
+    let mut imported = Imported {
+        model: Model {
+            skeleton,
+            materials,
+            ..Model::default()
+        },
+        reach,
+        ..Imported::default()
+    };
     imported.report = ImportReport {
         dialect: Some(m3d.dialect),
         vertices: m3d.vertices.len(),
@@ -63,7 +81,13 @@ pub fn from_m3d(file: &str, m3d: &Checked<M3d>, settings: &ImportSettings) -> Re
         right_handed,
         ..ImportReport::default()
     };
-    let skin = skin::Importer { file, m3d, basis: &basis, faces, joint_of_bone: &joint_of_bone };
+    let skin = skin::Importer {
+        file,
+        m3d,
+        basis: &basis,
+        faces,
+        joint_of_bone: &joint_of_bone,
+    };
     let mut combiner = Combiner::new(settings);
     let Imported { model, report, .. } = &mut imported;
     model.parts = skin.run(&mut combiner, &mut model.materials, report, &mut warnings);
@@ -71,7 +95,13 @@ pub fn from_m3d(file: &str, m3d: &Checked<M3d>, settings: &ImportSettings) -> Re
         flip_tex_coords(&mut imported.model.parts);
     }
     let Imported { model, reach, .. } = &mut imported;
-    let clips = clips::Importer { file, m3d, basis: &basis, joint_of_bone: &joint_of_bone, frames: &frames };
+    let clips = clips::Importer {
+        file,
+        m3d,
+        basis: &basis,
+        joint_of_bone: &joint_of_bone,
+        frames: &frames,
+    };
     model.clips = clips.run(model, reach, &mut warnings);
     imported.warnings = warnings;
     Ok(imported)

@@ -59,7 +59,11 @@ impl Importer<'_> {
     ) -> Vec<SkinPart> {
         let m3d = self.m3d;
         let subsets = self.subsets(warnings);
-        let keep_ranges = subsets.iter().map(|s| u64::from(s.vertex_count)).sum::<u64>() <= m3d.vertices.len() as u64;
+        let keep_ranges = subsets
+            .iter()
+            .map(|s| u64::from(s.vertex_count))
+            .sum::<u64>()
+            <= m3d.vertices.len() as u64;
         let mut reader = WeightReader::default();
         let mut repairs = Repairs::default();
         let mut renumber = vec![0; m3d.vertices.len()];
@@ -70,7 +74,11 @@ impl Importer<'_> {
                 continue;
             }
             let material = material_of(at, subset, materials);
-            let range = if keep_ranges { enclosing_range(subset, triangles, m3d.vertices.len()) } else { None };
+            let range = if keep_ranges {
+                enclosing_range(subset, triangles, m3d.vertices.len())
+            } else {
+                None
+            };
             let vertices: Vec<u32> = match range {
                 Some(range) => range.collect(),
                 None => used_vertices(triangles),
@@ -79,12 +87,20 @@ impl Importer<'_> {
                 renumber[old as usize] = new as u32;
             }
             let mut part = self.part(&vertices, &mut repairs);
-            part.triangles = triangles.iter().map(|t| t.map(|v| renumber[v as usize])).collect();
+            part.triangles = triangles
+                .iter()
+                .map(|t| t.map(|v| renumber[v as usize]))
+                .collect();
             part.material = material;
             // A file without materials leaves the parts nameless: number them.
-            part.name = if m3d.materials.is_empty() { format!("subset{at}") } else { materials[material].name.clone() };
+            part.name = if m3d.materials.is_empty() {
+                format!("subset{at}")
+            } else {
+                materials[material].name.clone()
+            };
             self.face_outward(&mut part, &mut repairs);
-            let (missing, long) = repair_normals(&part.positions, &part.triangles, &mut part.normals);
+            let (missing, long) =
+                repair_normals(&part.positions, &part.triangles, &mut part.normals);
             repairs.missing_normals += missing;
             repairs.long_normals += long;
             settle_handedness(&mut part);
@@ -132,10 +148,17 @@ impl Importer<'_> {
         let kept: Vec<M3dSubset> = m3d.subsets.iter().take_while(within).cloned().collect();
         if kept.len() < m3d.subsets.len() {
             let message = format!("the subsets draw every triangle more than {MAX_OVERDRAW} times");
-            let hint = format!("only the first {} of {} are used", kept.len(), m3d.subsets.len());
+            let hint = format!(
+                "only the first {} of {} are used",
+                kept.len(),
+                m3d.subsets.len()
+            );
             warnings.push(Diagnostic::warning(self.file, message).with_hint(hint));
         } else if drawn < m3d.triangles.len() {
-            let message = format!("{} triangles belong to no subset and are left out", m3d.triangles.len() - drawn);
+            let message = format!(
+                "{} triangles belong to no subset and are left out",
+                m3d.triangles.len() - drawn
+            );
             warnings.push(Diagnostic::warning(self.file, message));
         }
         kept
@@ -166,8 +189,13 @@ impl Importer<'_> {
             let tex_coord = Vec2::from(v.tex_coord);
             part.positions.push(position);
             part.normals.push(self.basis.direction(v.normal.into()));
-            part.tangents.push(self.basis.direction(Vec3::new(x, y, z)).extend(sign * w));
-            part.tex_coords.push(if tex_coord.is_finite() { tex_coord } else { Vec2::ZERO });
+            part.tangents
+                .push(self.basis.direction(Vec3::new(x, y, z)).extend(sign * w));
+            part.tex_coords.push(if tex_coord.is_finite() {
+                tex_coord
+            } else {
+                Vec2::ZERO
+            });
         }
         part.source_vertices = vertices.to_vec();
         part
@@ -175,14 +203,18 @@ impl Importer<'_> {
 
     /// Makes triangles counter-clockwise as seen from outside.
     fn face_outward(&self, part: &mut SkinPart, repairs: &mut Repairs) {
-        let Facing { with_normals, against_normals } = self.faces;
+        let Facing {
+            with_normals,
+            against_normals,
+        } = self.faces;
         let evidence = with_normals + against_normals > 0;
         // Without evidence, assume Direct3D's convention: clockwise on the screen, in either handedness.
         if !evidence || (with_normals >= against_normals) == self.basis.mirrors() {
             winding::turn_over(&mut part.triangles);
         }
         if evidence {
-            repairs.turned += winding::agree_with_normals(&part.positions, &part.normals, &mut part.triangles);
+            repairs.turned +=
+                winding::agree_with_normals(&part.positions, &part.normals, &mut part.triangles);
         } else if winding::outwardness(&part.positions, &part.triangles) < -0.3 {
             repairs.turned += part.triangles.len();
             winding::turn_over(&mut part.triangles);
@@ -191,11 +223,19 @@ impl Importer<'_> {
 
     /// The bones of a vertex, of which the format has four at most.
     fn weights(&self, vertex: &M3dVertex) -> impl Iterator<Item = (JointIndex, f32)> {
-        let M3dVertex { weights: [a, b, c, written], bones, .. } = *vertex;
+        let M3dVertex {
+            weights: [a, b, c, written],
+            bones,
+            ..
+        } = *vertex;
         // Luna's shader computes the last weight as one minus the others. If the weights in the file sum to one,
         // that is the last weight up to rounding.
         let left = 1.0 - a - b - c;
-        let last = if (left - written).abs() < 2e-5 { written } else { left };
+        let last = if (left - written).abs() < 2e-5 {
+            written
+        } else {
+            left
+        };
         let pairs = [a, b, c, last].into_iter().zip(bones);
         pairs.map(|(weight, bone)| (self.joint_of_bone[bone as usize], weight))
     }
@@ -209,9 +249,14 @@ fn faces(subset: &M3dSubset, m3d: &M3d) -> Range<usize> {
 }
 
 /// Returns the subset's own range of vertices, if its triangles use no others.
-fn enclosing_range(subset: &M3dSubset, triangles: &[[u32; 3]], vertices: usize) -> Option<Range<u32>> {
+fn enclosing_range(
+    subset: &M3dSubset,
+    triangles: &[[u32; 3]],
+    vertices: usize,
+) -> Option<Range<u32>> {
     let range = subset.vertex_start..subset.vertex_start.checked_add(subset.vertex_count)?;
-    (range.end as usize <= vertices && triangles.as_flattened().iter().all(|v| range.contains(v))).then_some(range)
+    (range.end as usize <= vertices && triangles.as_flattened().iter().all(|v| range.contains(v)))
+        .then_some(range)
 }
 
 /// Returns the vertices that triangles use, in file order.
@@ -229,7 +274,11 @@ fn material_of(at: usize, subset: &M3dSubset, materials: &mut Vec<Material>) -> 
         materials.push(materials::plain("plain".into()));
     }
     let id = subset.id as usize;
-    if id < materials.len() { id } else { at.min(materials.len() - 1) }
+    if id < materials.len() {
+        id
+    } else {
+        at.min(materials.len() - 1)
+    }
 }
 
 /// Converts the signs of the given tangents to Bevy's convention.
@@ -276,27 +325,43 @@ impl Repairs {
         };
         say(
             self.positions > 0,
-            format!("{} of {vertices} vertices have no finite position", self.positions),
+            format!(
+                "{} of {vertices} vertices have no finite position",
+                self.positions
+            ),
             "they were put at the origin",
         );
         say(
             self.missing_normals > 0,
-            format!("{} of {vertices} vertices have no normal", self.missing_normals),
+            format!(
+                "{} of {vertices} vertices have no normal",
+                self.missing_normals
+            ),
             "they were computed",
         );
         say(
             worth(self.long_normals, vertices),
-            format!("{} of {vertices} vertices have a normal that is not of unit length", self.long_normals),
+            format!(
+                "{} of {vertices} vertices have a normal that is not of unit length",
+                self.long_normals
+            ),
             "they were normalized",
         );
         say(
             worth(self.missing_tangents, vertices),
-            format!("{} of {vertices} vertices have no usable tangent", self.missing_tangents),
+            format!(
+                "{} of {vertices} vertices have no usable tangent",
+                self.missing_tangents
+            ),
             "they were computed",
         );
         say(
             worth(self.turned, m3d.triangles.len()),
-            format!("{} of {} triangles face inward", self.turned, m3d.triangles.len()),
+            format!(
+                "{} of {} triangles face inward",
+                self.turned,
+                m3d.triangles.len()
+            ),
             "they were flipped",
         );
     }
@@ -307,7 +372,9 @@ mod tests {
     use super::*;
     use crate::{
         format::Checked,
-        import::{Hand, ImportSettings, Imported, from_m3d, normals::smooth_normals, winding::tests::cube},
+        import::{
+            Hand, ImportSettings, Imported, from_m3d, normals::smooth_normals, winding::tests::cube,
+        },
     };
 
     /// A cube with texture coordinates on its sides, as left-handed data: the cross product of a
@@ -322,15 +389,27 @@ mod tests {
             tex_coord: [position.x + 0.3 * position.y, position.z - 0.7 * position.y],
             ..M3dVertex::default()
         };
-        M3d { vertices: positions.iter().zip(&normals).map(vertex).collect(), triangles, ..M3d::default() }
+        M3d {
+            vertices: positions.iter().zip(&normals).map(vertex).collect(),
+            triangles,
+            ..M3d::default()
+        }
     }
 
     fn import(m3d: &M3d) -> Imported {
-        let imported = from_m3d("cube.m3d", &Checked::new(m3d.clone()).unwrap(), &ImportSettings::default()).unwrap();
+        let imported = from_m3d(
+            "cube.m3d",
+            &Checked::new(m3d.clone()).unwrap(),
+            &ImportSettings::default(),
+        )
+        .unwrap();
         for part in &imported.model.parts {
             // Right-handed, seen from outside: what Bevy draws.
             assert_eq!(winding::outwardness(&part.positions, &part.triangles), 1.0);
-            assert_eq!(winding::facing(&part.positions, &part.normals, &part.triangles).against_normals, 0);
+            assert_eq!(
+                winding::facing(&part.positions, &part.normals, &part.triangles).against_normals,
+                0
+            );
         }
         imported
     }
@@ -342,9 +421,16 @@ mod tests {
         right.triangles.iter_mut().for_each(|t| t.swap(1, 2));
         let mut mixed = right.clone();
         mixed.triangles[3].swap(1, 2);
-        for (m3d, right_handed, z, warnings) in [(left, false, -1.0, 0), (right, true, 1.0, 0), (mixed, true, 1.0, 1)] {
+        for (m3d, right_handed, z, warnings) in [
+            (left, false, -1.0, 0),
+            (right, true, 1.0, 0),
+            (mixed, true, 1.0, 1),
+        ] {
             let imported = import(&m3d);
-            assert_eq!((imported.report.right_handed, imported.warnings.len()), (right_handed, warnings));
+            assert_eq!(
+                (imported.report.right_handed, imported.warnings.len()),
+                (right_handed, warnings)
+            );
             assert_eq!(
                 imported.model.parts[0].positions[0],
                 Vec3::from(m3d.vertices[0].position) * Vec3::new(1.0, 1.0, z)
@@ -362,10 +448,23 @@ mod tests {
                     m3d.triangles.iter_mut().for_each(|t| t.swap(1, 2));
                 }
                 let m3d = Checked::new(m3d).unwrap();
-                let imported = from_m3d("f", &m3d, &ImportSettings { hand, ..ImportSettings::default() }).unwrap();
+                let imported = from_m3d(
+                    "f",
+                    &m3d,
+                    &ImportSettings {
+                        hand,
+                        ..ImportSettings::default()
+                    },
+                )
+                .unwrap();
                 let part = &imported.model.parts[0];
                 assert_eq!(winding::outwardness(&part.positions, &part.triangles), 1.0);
-                assert!(part.positions.iter().zip(&part.normals).all(|(p, n)| n.dot(p.normalize()) > 0.99));
+                assert!(
+                    part.positions
+                        .iter()
+                        .zip(&part.normals)
+                        .all(|(p, n)| n.dot(p.normalize()) > 0.99)
+                );
             }
         }
     }
@@ -381,18 +480,33 @@ mod tests {
             face_count,
         };
         m3d.subsets = vec![subset(0, 2, 0, 4), subset(9, 8, 4, 7)];
-        let imported = from_m3d("cube.m3d", &Checked::new(m3d).unwrap(), &ImportSettings::default()).unwrap();
+        let imported = from_m3d(
+            "cube.m3d",
+            &Checked::new(m3d).unwrap(),
+            &ImportSettings::default(),
+        )
+        .unwrap();
         let parts = &imported.model.parts;
         assert_eq!((parts[0].triangles.len(), parts[1].triangles.len()), (4, 7));
         assert!(parts[0].positions.len() == 8 && parts[0].source_vertices.is_sorted());
-        assert!(imported.warnings.iter().any(|w| w.message.contains("1 triangles belong to no subset")));
+        assert!(
+            imported
+                .warnings
+                .iter()
+                .any(|w| w.message.contains("1 triangles belong to no subset"))
+        );
     }
 
     #[test]
     fn tangent_signs_follow_the_texture_if_missing_or_inverted() {
         // Sides that all show the picture the right way round.
         let mut m3d = cube_file();
-        m3d.vertices = m3d.triangles.as_flattened().iter().map(|&v| m3d.vertices[v as usize]).collect();
+        m3d.vertices = m3d
+            .triangles
+            .as_flattened()
+            .iter()
+            .map(|&v| m3d.vertices[v as usize])
+            .collect();
         for (at, triangle) in m3d.triangles.iter_mut().enumerate() {
             *triangle = [0, 1, 2].map(|corner| 3 * at as u32 + corner);
             for (&v, tex_coord) in triangle.iter().zip([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]]) {
@@ -402,7 +516,11 @@ mod tests {
         let signs = |w: f32| {
             let mut m3d = m3d.clone();
             m3d.vertices.iter_mut().for_each(|v| v.tangent[3] = w);
-            import(&m3d).model.parts[0].tangents.iter().map(|t| t.w).collect::<Vec<_>>()
+            import(&m3d).model.parts[0]
+                .tangents
+                .iter()
+                .map(|t| t.w)
+                .collect::<Vec<_>>()
         };
         // In left-handed data (b − a) × (c − a) is outward and U × V goes with it: Luna writes +1.
         assert_eq!(signs(1.0), [1.0; 36]);

@@ -2,7 +2,9 @@
 
 use super::Manifest;
 use crate::{
-    model::{BlendPoint, BlendSpace, BlendSpaceError, BlendSync, BoundBlendSpace, ClipTiming, SyncMark},
+    model::{
+        BlendPoint, BlendSpace, BlendSpaceError, BlendSync, BoundBlendSpace, ClipTiming, SyncMark,
+    },
     rig::Plants,
 };
 use serde::{
@@ -61,24 +63,37 @@ impl BlendSpaceEntry {
         });
         let space = match line.collect::<Option<Vec<_>>>() {
             Some(points) => BlendSpace::line(name, points)?,
-            None => BlendSpace::plane(name, self.points.iter().map(|(clip, place)| (clip.as_str(), place.point())))?,
+            None => BlendSpace::plane(
+                name,
+                self.points
+                    .iter()
+                    .map(|(clip, place)| (clip.as_str(), place.point())),
+            )?,
         };
         Ok(space.smoothed(self.smoothing)?.synced(self.sync.clone()))
     }
 
     /// What is wrong with it, whatever the clips are.
     fn misstatement(&self, name: &str) -> Option<String> {
-        let planes = self.points.iter().filter(|(_, place)| matches!(place, BlendPlace::Plane(..))).count();
+        let planes = self
+            .points
+            .iter()
+            .filter(|(_, place)| matches!(place, BlendPlace::Plane(..)))
+            .count();
         if planes != 0 && planes != self.points.len() {
-            return Some("some of its points have one parameter and some two; give every point as many".into());
+            return Some(
+                "some of its points have one parameter and some two; give every point as many"
+                    .into(),
+            );
         }
         match &self.sync {
             BlendSync::Keys(keys) if keys.is_empty() => {
                 Some("its sync names no keys; name some, or leave it out".into())
             }
-            BlendSync::Keys(keys) if keys.len() > MOST_KEYS => {
-                Some(format!("its sync names {} keys, expected at most {MOST_KEYS}", keys.len()))
-            }
+            BlendSync::Keys(keys) if keys.len() > MOST_KEYS => Some(format!(
+                "its sync names {} keys, expected at most {MOST_KEYS}",
+                keys.len()
+            )),
             _ => self.resolve(name).err().map(|error| error.to_string()),
         }
     }
@@ -104,12 +119,20 @@ impl Manifest {
     pub(super) fn misstated_blend_spaces(&self) -> impl Iterator<Item = (String, String)> {
         let count = self.blend_spaces.len();
         let too_many = (count > MOST_SPACES).then(|| {
-            let message = format!("the manifest has {count} blend spaces, expected at most {MOST_SPACES}");
+            let message =
+                format!("the manifest has {count} blend spaces, expected at most {MOST_SPACES}");
             (message, "blend_spaces".to_owned())
         });
-        let odd = self.blend_spaces.iter().take(MOST_SPACES).filter_map(|(name, entry)| {
-            Some((format!("blend space `{name}`: {}", entry.misstatement(name)?), format!("\"{name}\"")))
-        });
+        let odd = self
+            .blend_spaces
+            .iter()
+            .take(MOST_SPACES)
+            .filter_map(|(name, entry)| {
+                Some((
+                    format!("blend space `{name}`: {}", entry.misstatement(name)?),
+                    format!("\"{name}\""),
+                ))
+            });
         too_many.into_iter().chain(odd)
     }
 }
@@ -123,8 +146,11 @@ pub(crate) fn bind_blend_space<'c>(
     clips: impl IntoIterator<Item = &'c ClipTiming>,
     plants: &[Arc<Plants>],
 ) -> Result<BoundBlendSpace, BlendSpaceError> {
-    let landings =
-        |clip: usize| -> Vec<SyncMark> { plants.get(clip).map_or_else(Vec::new, |plants| plants.landings().collect()) };
+    let landings = |clip: usize| -> Vec<SyncMark> {
+        plants
+            .get(clip)
+            .map_or_else(Vec::new, |plants| plants.landings().collect())
+    };
     space.bind(clips, landings)
 }
 
@@ -169,8 +195,12 @@ impl<'de> Deserialize<'de> for BlendPlace {
             }
 
             fn visit_seq<A: SeqAccess<'de>>(self, mut numbers: A) -> Result<BlendPlace, A::Error> {
-                let x = numbers.next_element()?.ok_or_else(|| de::Error::invalid_length(0, &self))?;
-                let y = numbers.next_element()?.ok_or_else(|| de::Error::invalid_length(1, &self))?;
+                let x = numbers
+                    .next_element()?
+                    .ok_or_else(|| de::Error::invalid_length(0, &self))?;
+                let y = numbers
+                    .next_element()?
+                    .ok_or_else(|| de::Error::invalid_length(1, &self))?;
                 if numbers.next_element::<f64>()?.is_some() {
                     return Err(de::Error::invalid_length(3, &self));
                 }
@@ -201,32 +231,73 @@ mod tests {
         let manifest = manifest.unwrap();
         let spaces: Vec<_> = manifest.resolve_blend_spaces().collect();
         assert_eq!((spaces[0].dimensions(), spaces[1].dimensions()), (1, 2));
-        assert_eq!((spaces[0].smoothing(), spaces[0].points()[2].at.x), (0.2, -1.0));
+        assert_eq!(
+            (spaces[0].smoothing(), spaces[0].points()[2].at.x),
+            (0.2, -1.0)
+        );
         assert_eq!(spaces[0].sync(), &BlendSync::Feet);
         assert_eq!(spaces[1].sync(), &BlendSync::Keys(vec!["footstep".into()]));
         assert_eq!(spaces[1].points()[2].at, BlendPoint::new(-1.5, 0.0));
-        assert_eq!(Manifest::parse("again", manifest.to_ron().unwrap().as_bytes()), Ok(manifest));
-        assert!(!Manifest::of_model("a.glb").to_ron().unwrap().contains("blend"));
+        assert_eq!(
+            Manifest::parse("again", manifest.to_ron().unwrap().as_bytes()),
+            Ok(manifest)
+        );
+        assert!(
+            !Manifest::of_model("a.glb")
+                .to_ron()
+                .unwrap()
+                .contains("blend")
+        );
     }
 
     #[test]
     fn errors_are_written_for_artists_and_have_a_place() {
         for (space, message) in [
-            ("\"s\": (points: [])", "a:3:1: error: blend space `s`: it has no points"),
-            ("\"s\": (points: [(\"a\", 0), (\"b\", (1, 1))])", "some of its points have one parameter and some two"),
-            ("\"s\": (points: [(\"a\", 0), (\"b\", 0)])", "`a` and `b` are in the same place"),
-            ("\"s\": (points: [(\"a\", inf)])", "`a` is at a place that is not a finite number"),
-            ("\"s\": (points: [(\"a\", 0)], smoothing: -1)", "its smoothing is -1 s, expected 0 or more"),
-            ("\"s\": (points: [(\"a\", 0)], sync: Keys([]))", "its sync names no keys"),
-            ("\"s\": (points: [(\"a\", 0)], sync: Foot)", "unknown value `Foot`"),
-            ("\"s\": (points: [(\"a\", 0)], smooth: 1)", "unknown field `smooth`"),
+            (
+                "\"s\": (points: [])",
+                "a:3:1: error: blend space `s`: it has no points",
+            ),
+            (
+                "\"s\": (points: [(\"a\", 0), (\"b\", (1, 1))])",
+                "some of its points have one parameter and some two",
+            ),
+            (
+                "\"s\": (points: [(\"a\", 0), (\"b\", 0)])",
+                "`a` and `b` are in the same place",
+            ),
+            (
+                "\"s\": (points: [(\"a\", inf)])",
+                "`a` is at a place that is not a finite number",
+            ),
+            (
+                "\"s\": (points: [(\"a\", 0)], smoothing: -1)",
+                "its smoothing is -1 s, expected 0 or more",
+            ),
+            (
+                "\"s\": (points: [(\"a\", 0)], sync: Keys([]))",
+                "its sync names no keys",
+            ),
+            (
+                "\"s\": (points: [(\"a\", 0)], sync: Foot)",
+                "unknown value `Foot`",
+            ),
+            (
+                "\"s\": (points: [(\"a\", 0)], smooth: 1)",
+                "unknown field `smooth`",
+            ),
             ("\"s\": (points: [(\"a\", (1, 2, 3))])", "a:3:"),
             ("\"s\": (points: [(\"a\", \"b\")])", "a:3:"),
         ] {
             let error = parse(space).unwrap_err();
             assert!(error.contains(message), "{space}: {error}");
         }
-        let many: String = (0..65).map(|i| format!("\"{i}\": (points: [(\"a\", 0)]),")).collect();
-        assert!(parse(&many).unwrap_err().contains("65 blend spaces, expected at most 64"));
+        let many: String = (0..65)
+            .map(|i| format!("\"{i}\": (points: [(\"a\", 0)]),"))
+            .collect();
+        assert!(
+            parse(&many)
+                .unwrap_err()
+                .contains("65 blend spaces, expected at most 64")
+        );
     }
 }

@@ -49,7 +49,15 @@ impl CallbackEntry {
     /// Creates a plain key.
     pub fn new(time: f64, name: impl Into<String>) -> Self {
         let (until, duration, frame, frames) = (None, None, None, None);
-        Self { time: Some(time), until, duration, frame, frames, name: name.into(), data: ron::Value::Unit }
+        Self {
+            time: Some(time),
+            until,
+            duration,
+            frame,
+            frames,
+            name: name.into(),
+            data: ron::Value::Unit,
+        }
     }
 
     /// Returns where the key is, and where it ends if it is a range, in seconds. `frame_rate` is the clip's; `None` if the
@@ -69,19 +77,41 @@ impl CallbackEntry {
 
     /// What is wrong with the numbers.
     pub(super) fn misstatement(&self) -> Option<String> {
-        let Self { time, until, duration, frame, frames, name, .. } = self;
-        let places = usize::from(time.is_some()) + usize::from(frame.is_some()) + usize::from(frames.is_some());
+        let Self {
+            time,
+            until,
+            duration,
+            frame,
+            frames,
+            name,
+            ..
+        } = self;
+        let places = usize::from(time.is_some())
+            + usize::from(frame.is_some())
+            + usize::from(frames.is_some());
         match places {
-            0 => return Some(format!("callback `{name}` has no place: add `time: 0.3` or `frame: 12`")),
+            0 => {
+                return Some(format!(
+                    "callback `{name}` has no place: add `time: 0.3` or `frame: 12`"
+                ));
+            }
             1 => {}
             _ => {
-                return Some(format!("callback `{name}` has several places: keep one of `time`, `frame` and `frames`"));
+                return Some(format!(
+                    "callback `{name}` has several places: keep one of `time`, `frame` and `frames`"
+                ));
             }
         }
-        let ends = [until.map(|_| "until"), duration.map(|_| "duration"), frames.map(|_| "frames")];
+        let ends = [
+            until.map(|_| "until"),
+            duration.map(|_| "duration"),
+            frames.map(|_| "frames"),
+        ];
         let mut ends = ends.into_iter().flatten();
         if let (Some(first), Some(second)) = (ends.next(), ends.next()) {
-            return Some(format!("callback `{name}` ends twice: keep `{first}` or `{second}`"));
+            return Some(format!(
+                "callback `{name}` ends twice: keep `{first}` or `{second}`"
+            ));
         }
         if frame.is_some() && until.is_some() {
             return Some(format!(
@@ -90,22 +120,31 @@ impl CallbackEntry {
         }
         let odd = |number: f64| !number.is_finite() || number < 0.0;
         let seconds = [("is at", time), ("ends at", until), ("lasts", duration)];
-        if let Some((what, number)) =
-            seconds.iter().find_map(|(what, number)| Some((what, number.filter(|n| odd(*n))?)))
+        if let Some((what, number)) = seconds
+            .iter()
+            .find_map(|(what, number)| Some((what, number.filter(|n| odd(*n))?)))
         {
-            return Some(format!("callback `{name}` {what} {number} s, expected 0 or more"));
+            return Some(format!(
+                "callback `{name}` {what} {number} s, expected 0 or more"
+            ));
         }
         let (first, last) = (frames.map(|frames| frames.0), frames.map(|frames| frames.1));
-        if let Some(frame) = [*frame, first, last].into_iter().flatten().find(|frame| odd(*frame)) {
-            return Some(format!("callback `{name}` is at frame {frame}, expected 0 or more"));
+        if let Some(frame) = [*frame, first, last]
+            .into_iter()
+            .flatten()
+            .find(|frame| odd(*frame))
+        {
+            return Some(format!(
+                "callback `{name}` is at frame {frame}, expected 0 or more"
+            ));
         }
         match (time, until, frames) {
-            (Some(time), Some(until), _) if until < time => {
-                Some(format!("callback `{name}` ends at {until} s, before it begins at {time} s"))
-            }
-            (.., Some((first, last))) if last < first => {
-                Some(format!("callback `{name}` ends at frame {last}, before it begins at frame {first}"))
-            }
+            (Some(time), Some(until), _) if until < time => Some(format!(
+                "callback `{name}` ends at {until} s, before it begins at {time} s"
+            )),
+            (.., Some((first, last))) if last < first => Some(format!(
+                "callback `{name}` ends at frame {last}, before it begins at frame {first}"
+            )),
             _ => None,
         }
     }
@@ -130,33 +169,66 @@ mod tests {
             ("frame: 12, duration: 1", Some((0.5, Some(1.5)))),
             ("frames: (12, 24)", Some((0.5, Some(1.0)))),
         ] {
-            let manifest = parse(&format!("({key}, name: \"hit\")")).unwrap_or_else(|error| panic!("{key}: {error}"));
+            let manifest = parse(&format!("({key}, name: \"hit\")"))
+                .unwrap_or_else(|error| panic!("{key}: {error}"));
             let entry = &manifest.clips["slash"].callbacks[0];
             assert_eq!(entry.place(Some(24.0)), place, "{key}");
-            assert_eq!(entry.place(None), place.filter(|_| !key.contains("frame")), "{key}");
-            assert_eq!(Manifest::parse("again", manifest.to_ron().unwrap().as_bytes()), Ok(manifest));
+            assert_eq!(
+                entry.place(None),
+                place.filter(|_| !key.contains("frame")),
+                "{key}"
+            );
+            assert_eq!(
+                Manifest::parse("again", manifest.to_ron().unwrap().as_bytes()),
+                Ok(manifest)
+            );
         }
     }
 
     #[test]
     fn what_is_wrong_with_a_key_is_said_in_words() {
         for (key, said) in [
-            ("", "callback `hit` has no place: add `time: 0.3` or `frame: 12`"),
-            ("time: 0.5, frame: 3,", "keep one of `time`, `frame` and `frames`"),
-            ("time: 0.5, until: 1, duration: 1,", "ends twice: keep `until` or `duration`"),
-            ("frames: (1, 2), duration: 1,", "keep `duration` or `frames`"),
+            (
+                "",
+                "callback `hit` has no place: add `time: 0.3` or `frame: 12`",
+            ),
+            (
+                "time: 0.5, frame: 3,",
+                "keep one of `time`, `frame` and `frames`",
+            ),
+            (
+                "time: 0.5, until: 1, duration: 1,",
+                "ends twice: keep `until` or `duration`",
+            ),
+            (
+                "frames: (1, 2), duration: 1,",
+                "keep `duration` or `frames`",
+            ),
             ("frame: 3, until: 1,", "write `frames: (12, 20)`"),
             ("time: -1,", "is at -1 s, expected 0 or more"),
             ("time: 0.5, duration: -1,", "lasts -1 s"),
             ("time: 0.5, until: inf,", "ends at inf s"),
             ("frames: (-1, 3),", "is at frame -1"),
-            ("time: 0.5, until: 0.25,", "ends at 0.25 s, before it begins at 0.5 s"),
-            ("frames: (20, 12),", "ends at frame 12, before it begins at frame 20"),
+            (
+                "time: 0.5, until: 0.25,",
+                "ends at 0.25 s, before it begins at 0.5 s",
+            ),
+            (
+                "frames: (20, 12),",
+                "ends at frame 12, before it begins at frame 20",
+            ),
         ] {
             let error = parse(&format!("({key} name: \"hit\")")).unwrap_err();
-            assert!(error.contains(said) && error.contains("slash"), "{key}: {error}");
+            assert!(
+                error.contains(said) && error.contains("slash"),
+                "{key}: {error}"
+            );
         }
-        let error = parse("(time: 0.5, name: \"hit\")], frame_rate: 0, plants: {}, callbacks: [").unwrap_err();
-        assert!(error.contains("duplicate") || error.contains("frame_rate"), "{error}");
+        let error = parse("(time: 0.5, name: \"hit\")], frame_rate: 0, plants: {}, callbacks: [")
+            .unwrap_err();
+        assert!(
+            error.contains("duplicate") || error.contains("frame_rate"),
+            "{error}"
+        );
     }
 }

@@ -11,32 +11,57 @@ impl Manifest {
     pub(super) fn misstatements(&self, file: &str, source: &[u8]) -> Vec<Diagnostic> {
         let mut diagnostics = Vec::new();
         if !(self.scale.is_finite() && self.scale > 0.0) {
-            let error = Diagnostic::error(file, format!("scale is {}, expected a number above 0", self.scale));
+            let error = Diagnostic::error(
+                file,
+                format!("scale is {}, expected a number above 0", self.scale),
+            );
             diagnostics.push(place_of(source, "scale", error));
         }
-        if let Some(error) = self.clip_error.filter(|error| !(error.is_finite() && *error > 0.0)) {
-            diagnostics.push(Diagnostic::error(file, format!("clip_error is {error}, expected a number above 0")));
+        if let Some(error) = self
+            .clip_error
+            .filter(|error| !(error.is_finite() && *error > 0.0))
+        {
+            diagnostics.push(Diagnostic::error(
+                file,
+                format!("clip_error is {error}, expected a number above 0"),
+            ));
         }
         if !(self.skin_error.is_finite() && self.skin_error >= 0.0) {
-            let message = format!("skin_error is {}, expected a share of the model's size, 0 or more", self.skin_error);
-            diagnostics.push(place_of(source, "skin_error", Diagnostic::error(file, message)));
+            let message = format!(
+                "skin_error is {}, expected a share of the model's size, 0 or more",
+                self.skin_error
+            );
+            diagnostics.push(place_of(
+                source,
+                "skin_error",
+                Diagnostic::error(file, message),
+            ));
         }
         for (name, clip) in &self.clips {
             if let Some(speed) = clip.ground_speed.filter(|speed| !speed.is_finite())
                 && diagnostics.len() < MOST_ERRORS
             {
-                let error = Diagnostic::error(file, format!("ground_speed is {speed}, expected a number"));
+                let error =
+                    Diagnostic::error(file, format!("ground_speed is {speed}, expected a number"));
                 let error = error.with_context(format!("clip `{name}`"));
                 diagnostics.push(place_of(source, &format!("\"{name}\""), error));
             }
-            if let Some(rate) = clip.frame_rate.filter(|rate| !(rate.is_finite() && *rate > 0.0))
+            if let Some(rate) = clip
+                .frame_rate
+                .filter(|rate| !(rate.is_finite() && *rate > 0.0))
                 && diagnostics.len() < MOST_ERRORS
             {
-                let error = Diagnostic::error(file, format!("frame_rate is {rate}, expected a number above 0"));
+                let error = Diagnostic::error(
+                    file,
+                    format!("frame_rate is {rate}, expected a number above 0"),
+                );
                 let error = error.with_context(format!("clip `{name}`"));
                 diagnostics.push(place_of(source, &format!("\"{name}\""), error));
             }
-            let odd = clip.callbacks.iter().filter_map(CallbackEntry::misstatement);
+            let odd = clip
+                .callbacks
+                .iter()
+                .filter_map(CallbackEntry::misstatement);
             // Placing an error takes a look at the whole file.
             for message in odd.take(MOST_ERRORS.saturating_sub(diagnostics.len())) {
                 let error = Diagnostic::error(file, message).with_context(format!("clip `{name}`"));
@@ -56,34 +81,55 @@ impl Manifest {
             if let Some((start, end)) = clip.plants.values().flatten().find(|range| odd(range))
                 && diagnostics.len() < MOST_ERRORS
             {
-                let message = format!("a foot is planted from {start} s to {end} s, expected an end after the start");
+                let message = format!(
+                    "a foot is planted from {start} s to {end} s, expected an end after the start"
+                );
                 let error = Diagnostic::error(file, message).with_context(format!("clip `{name}`"));
                 diagnostics.push(place_of(source, &format!("\"{name}\""), error));
             }
         }
         for (name, socket) in &self.sockets {
-            let finite = socket.translation.is_finite() && socket.euler_degrees.is_finite() && socket.scale.is_finite();
+            let finite = socket.translation.is_finite()
+                && socket.euler_degrees.is_finite()
+                && socket.scale.is_finite();
             if !finite && diagnostics.len() < MOST_ERRORS {
-                let error = Diagnostic::error(file, format!("socket `{name}` contains a number that is not finite"));
+                let error = Diagnostic::error(
+                    file,
+                    format!("socket `{name}` contains a number that is not finite"),
+                );
                 diagnostics.push(place_of(source, &format!("\"{name}\""), error));
             }
         }
         if let Some(message) = self.look_at.as_ref().and_then(LookAtEntry::misstatement) {
-            diagnostics.push(place_of(source, "look_at", Diagnostic::error(file, message)));
+            diagnostics.push(place_of(
+                source,
+                "look_at",
+                Diagnostic::error(file, message),
+            ));
         }
         if let Some(message) = self.feet.as_ref().and_then(FeetEntry::misstatement) {
             diagnostics.push(place_of(source, "feet", Diagnostic::error(file, message)));
         }
-        for (name, wrong) in self.goals.iter().filter_map(|(name, goal)| Some((name, goal.misstatement()?))) {
+        for (name, wrong) in self
+            .goals
+            .iter()
+            .filter_map(|(name, goal)| Some((name, goal.misstatement()?)))
+        {
             if diagnostics.len() < MOST_ERRORS {
                 let error = Diagnostic::error(file, format!("goal `{name}` {wrong}"));
                 diagnostics.push(place_of(source, &format!("\"{name}\""), error));
             }
         }
-        for (message, near) in self.misstated_blend_spaces().take(MOST_ERRORS.saturating_sub(diagnostics.len())) {
+        for (message, near) in self
+            .misstated_blend_spaces()
+            .take(MOST_ERRORS.saturating_sub(diagnostics.len()))
+        {
             diagnostics.push(place_of(source, &near, Diagnostic::error(file, message)));
         }
-        for (message, near) in self.misstated_springs().take(MOST_ERRORS.saturating_sub(diagnostics.len())) {
+        for (message, near) in self
+            .misstated_springs()
+            .take(MOST_ERRORS.saturating_sub(diagnostics.len()))
+        {
             diagnostics.push(place_of(source, near, Diagnostic::error(file, message)));
         }
         diagnostics

@@ -32,7 +32,10 @@ pub struct ClipEntry {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mirror: Option<String>,
     /// Makes a clip of another humanoid one of this character; `true` where names tell which joint is what.
-    #[serde(deserialize_with = "retarget::switch", skip_serializing_if = "Option::is_none")]
+    #[serde(
+        deserialize_with = "retarget::switch",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub retarget: Option<RetargetEntry>,
     /// Takes the keys of another glTF file as they are, without putting right an armature that is turned or in another unit; see
     /// [`ImportSettings::as_is`](crate::import::ImportSettings::as_is).
@@ -56,7 +59,10 @@ pub struct ClipEntry {
     pub frame_rate: Option<f64>,
     /// When feet are planted, as `(start, end)` in seconds, by the feet's joints: `{"foot.L": [(0.1, 0.5)]}`. Feet that
     /// are not listed are watched instead.
-    #[serde(deserialize_with = "distinct", skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(
+        deserialize_with = "distinct",
+        skip_serializing_if = "BTreeMap::is_empty"
+    )]
     pub plants: BTreeMap<String, Vec<(f64, f64)>>,
 }
 
@@ -91,7 +97,12 @@ impl SocketEntry {
     /// Returns the rotation as a quaternion.
     pub fn rotation(&self) -> Quat {
         let Vec3 { x, y, z } = self.euler_degrees;
-        Quat::from_euler(EulerRot::YXZ, y.to_radians(), x.to_radians(), z.to_radians())
+        Quat::from_euler(
+            EulerRot::YXZ,
+            y.to_radians(),
+            x.to_radians(),
+            z.to_radians(),
+        )
     }
 }
 
@@ -102,7 +113,9 @@ impl ClipEntry {
             return Some("retarget is for clips of another file: add `file`, or leave it out");
         }
         if self.as_is && (self.file.is_none() || self.retarget.is_some()) {
-            return Some("as_is is for clips of another file that are not retargeted: add `file`, or leave it out");
+            return Some(
+                "as_is is for clips of another file that are not retargeted: add `file`, or leave it out",
+            );
         }
         let is_own = self.file.is_some() || self.clip.is_some();
         let changes = self.additive.is_some() || self.root_motion.is_some();

@@ -55,30 +55,53 @@ pub struct LegEntry {
 impl LegEntry {
     /// A leg from its first joint to its foot.
     pub fn new(root: impl Into<String>, tip: impl Into<String>) -> Self {
-        Self { root: root.into(), tip: tip.into(), ..Self::default() }
+        Self {
+            root: root.into(),
+            tip: tip.into(),
+            ..Self::default()
+        }
     }
 
     /// Sets the joint of the toes.
     pub fn toe(self, toe: impl Into<String>) -> Self {
-        Self { toe: Some(toe.into()), ..self }
+        Self {
+            toe: Some(toe.into()),
+            ..self
+        }
     }
 }
 
 impl FeetEntry {
     /// Legs below `hips`, with default limits.
     pub fn new(hips: impl Into<String>, legs: impl IntoIterator<Item = LegEntry>) -> Self {
-        Self { hips: hips.into(), legs: legs.into_iter().collect(), limits: FeetLimits::default(), up: up() }
+        Self {
+            hips: hips.into(),
+            legs: legs.into_iter().collect(),
+            limits: FeetLimits::default(),
+            up: up(),
+        }
     }
 
     /// Looks up the joints, and the heels in the skin. `None` if a joint is missing, or the legs are not below the hips
     /// or have no length.
     pub fn resolve(&self, skeleton: &Skeleton, skin: &[SkinPart]) -> Option<Feet> {
         let joint = |name: &str| skeleton.joint(name);
-        let optional = |name: &Option<String>| name.as_ref().map_or(Some(None), |name| joint(name).map(Some));
+        let optional = |name: &Option<String>| {
+            name.as_ref()
+                .map_or(Some(None), |name| joint(name).map(Some))
+        };
         let legs = self.legs.iter().map(|leg| {
             let (tip, toe) = (joint(&leg.tip)?, optional(&leg.toe)?);
-            let heel = leg.heel.or_else(|| heel(skeleton, skin, tip, toe?, self.up));
-            Some(LegJoints { root: joint(&leg.root)?, mid: optional(&leg.mid)?, tip, toe, heel })
+            let heel = leg
+                .heel
+                .or_else(|| heel(skeleton, skin, tip, toe?, self.up));
+            Some(LegJoints {
+                root: joint(&leg.root)?,
+                mid: optional(&leg.mid)?,
+                tip,
+                toe,
+                heel,
+            })
         });
         let legs: Vec<LegJoints> = legs.collect::<Option<_>>()?;
         let mut feet = Feet::new(skeleton, joint(&self.hips)?, &legs, self.up)?;
@@ -89,7 +112,14 @@ impl FeetEntry {
     /// The names of all joints.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         let legs = self.legs.iter().flat_map(|leg| {
-            [Some(&leg.root), leg.mid.as_ref(), Some(&leg.tip), leg.toe.as_ref()].into_iter().flatten()
+            [
+                Some(&leg.root),
+                leg.mid.as_ref(),
+                Some(&leg.tip),
+                leg.toe.as_ref(),
+            ]
+            .into_iter()
+            .flatten()
         });
         std::iter::once(self.hips.as_str()).chain(legs.map(String::as_str))
     }
@@ -101,39 +131,67 @@ impl FeetEntry {
 
     /// What is wrong with the numbers.
     pub(super) fn misstatement(&self) -> Option<String> {
-        let FeetLimits { height, slope, stride, turn } = self.limits;
-        let limits = [("height", height, 0.0), ("slope", slope, 0.0), ("stride", stride, 0.0), ("turn", turn, 1.0)];
-        if let Some((name, limit, least)) =
-            limits.iter().find(|(_, limit, least)| !(*limit >= *least && limit.is_finite()))
+        let FeetLimits {
+            height,
+            slope,
+            stride,
+            turn,
+        } = self.limits;
+        let limits = [
+            ("height", height, 0.0),
+            ("slope", slope, 0.0),
+            ("stride", stride, 0.0),
+            ("turn", turn, 1.0),
+        ];
+        if let Some((name, limit, least)) = limits
+            .iter()
+            .find(|(_, limit, least)| !(*limit >= *least && limit.is_finite()))
         {
-            return Some(format!("feet have a limit of {name} of {limit}, expected {least} or more"));
+            return Some(format!(
+                "feet have a limit of {name} of {limit}, expected {least} or more"
+            ));
         }
         let heels = self.legs.iter().filter_map(|leg| leg.heel);
-        heels.chain([self.up]).any(|v| !v.is_finite()).then(|| "feet contain a number that is not finite".to_owned())
+        heels
+            .chain([self.up])
+            .any(|v| !v.is_finite())
+            .then(|| "feet contain a number that is not finite".to_owned())
     }
 }
 
 /// Where the heel of a foot touches the ground: the lowest skin of the foot, as far from the toes as it goes.
-fn heel(skeleton: &Skeleton, skin: &[SkinPart], tip: JointIndex, toe: JointIndex, up: Vec3) -> Option<Vec3> {
+fn heel(
+    skeleton: &Skeleton,
+    skin: &[SkinPart],
+    tip: JointIndex,
+    toe: JointIndex,
+    up: Vec3,
+) -> Option<Vec3> {
     let at = |joint: JointIndex| Vec3::from(skeleton.rest_model()[usize::from(joint)].translation);
     let ankle = at(tip);
     let forward = at(toe) - ankle;
     let forward = (forward - up * up.dot(forward)).try_normalize()?;
-    let to_rest = skeleton.rest_model()[usize::from(tip)] * skeleton.inverse_bind()[usize::from(tip)];
+    let to_rest =
+        skeleton.rest_model()[usize::from(tip)] * skeleton.inverse_bind()[usize::from(tip)];
     let places = || {
         skin.iter().flat_map(|part| {
             let moves = move |influences: &crate::model::Influences| {
                 let lanes = influences.palette.iter().zip(influences.weights);
-                let of_tip = lanes.filter(|(lane, _)| part.palette.get(usize::from(**lane)) == Some(&tip));
+                let of_tip =
+                    lanes.filter(|(lane, _)| part.palette.get(usize::from(**lane)) == Some(&tip));
                 of_tip.map(|(_, weight)| weight).sum::<f32>() > 0.5
             };
             let vertices = part.positions.iter().zip(&part.influences);
-            vertices.filter(move |(_, influences)| moves(influences)).map(|(place, _)| to_rest.transform_point3(*place))
+            vertices
+                .filter(move |(_, influences)| moves(influences))
+                .map(|(place, _)| to_rest.transform_point3(*place))
         })
     };
     let lowest = places().map(|place| up.dot(place)).reduce(f32::min)?;
     let low = lowest + 0.15 * (up.dot(ankle) - lowest).max(0.0);
-    let behind = places().filter(|place| up.dot(*place) <= low).map(|place| forward.dot(place - ankle));
+    let behind = places()
+        .filter(|place| up.dot(*place) <= low)
+        .map(|place| forward.dot(place - ankle));
     let behind = behind.reduce(f32::min)?.min(0.0);
     let heel = ankle - up * up.dot(ankle) + forward * behind;
     heel.is_finite().then_some(heel)

@@ -36,7 +36,12 @@ impl GoalEntry {
     /// A limb with everything else as by default.
     pub fn new(limb: Limb) -> Self {
         let (pole_angle, turn_limit) = (PoleAngle::default(), usual_turn_limit());
-        Self { limb, pole_angle, rotate_tip: false, turn_limit }
+        Self {
+            limb,
+            pole_angle,
+            rotate_tip: false,
+            turn_limit,
+        }
     }
 
     /// The pole angle in radians.
@@ -67,16 +72,28 @@ mod tests {
     fn a_limb_is_enough_and_numbers_that_make_no_sense_are_named() {
         let parse = |goal: &str| {
             let text = format!("(model: \"a.m3d\", goals: {{ \"reach\": ({goal}) }})");
-            Manifest::parse("a.character.ron", text.as_bytes()).map(|manifest| manifest.goals["reach"].clone())
+            Manifest::parse("a.character.ron", text.as_bytes())
+                .map(|manifest| manifest.goals["reach"].clone())
         };
         let limb = "limb: Chain(root: \"a\", tip: \"b\")";
         assert_eq!(parse(limb).unwrap(), GoalEntry::new(Limb::chain("a", "b")));
-        assert_eq!(parse(&format!("{limb}, turn_limit: inf")).unwrap().turn_limit, f32::INFINITY);
+        assert_eq!(
+            parse(&format!("{limb}, turn_limit: inf"))
+                .unwrap()
+                .turn_limit,
+            f32::INFINITY
+        );
         let error = |more: &str| parse(&format!("{limb}, {more}")).unwrap_err().to_string();
         for slow in ["0.9", "-2", "NaN"] {
             let error = error(&format!("turn_limit: {slow}"));
-            assert!(error.contains("goal `reach` has a turn limit below 1"), "{slow}: {error}");
+            assert!(
+                error.contains("goal `reach` has a turn limit below 1"),
+                "{slow}: {error}"
+            );
         }
-        assert!(error("pole_angle: Bend(inf)").contains("goal `reach` has a pole angle that is not finite"));
+        assert!(
+            error("pole_angle: Bend(inf)")
+                .contains("goal `reach` has a pole angle that is not finite")
+        );
     }
 }

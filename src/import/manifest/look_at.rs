@@ -48,16 +48,33 @@ pub struct LookAtEntry {
 impl LookAtEntry {
     /// Joints with their weights, and the default limits.
     pub fn new<N: Into<String>>(joints: impl IntoIterator<Item = (N, f32)>) -> Self {
-        let joints = joints.into_iter().map(|(name, weight)| (name.into(), weight)).collect();
+        let joints = joints
+            .into_iter()
+            .map(|(name, weight)| (name.into(), weight))
+            .collect();
         let (yaw, pitch, eye, speed) = (yaw(), pitch(), eye(), speed());
-        Self { joints, eyes: Vec::new(), yaw, pitch, eye, speed, forward: forward(), up: up() }
+        Self {
+            joints,
+            eyes: Vec::new(),
+            yaw,
+            pitch,
+            eye,
+            speed,
+            forward: forward(),
+            up: up(),
+        }
     }
 
     /// Looks up the joints. `None` if one is missing, they do not form a chain, or `forward` and `up` are parallel.
     pub fn resolve(&self, skeleton: &Skeleton) -> Option<LookChain> {
         let joint = |(name, weight): &(String, f32)| Some((skeleton.joint(name)?, *weight));
-        let joints: Vec<(JointIndex, f32)> = self.joints.iter().map(joint).collect::<Option<_>>()?;
-        let eyes: Vec<JointIndex> = self.eyes.iter().map(|name| skeleton.joint(name)).collect::<Option<_>>()?;
+        let joints: Vec<(JointIndex, f32)> =
+            self.joints.iter().map(joint).collect::<Option<_>>()?;
+        let eyes: Vec<JointIndex> = self
+            .eyes
+            .iter()
+            .map(|name| skeleton.joint(name))
+            .collect::<Option<_>>()?;
         let mut chain = LookChain::new(skeleton, &joints, &eyes, self.forward, self.up)?;
         chain.yaw_limit = self.yaw.to_radians();
         chain.pitch_limit = self.pitch.to_radians();
@@ -68,18 +85,36 @@ impl LookAtEntry {
 
     /// The names of all joints.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
-        self.joints.iter().map(|(name, _)| name.as_str()).chain(self.eyes.iter().map(String::as_str))
+        self.joints
+            .iter()
+            .map(|(name, _)| name.as_str())
+            .chain(self.eyes.iter().map(String::as_str))
     }
 
     /// What is wrong with the numbers.
     pub(super) fn misstatement(&self) -> Option<String> {
-        let degrees = [("yaw", self.yaw), ("pitch", self.pitch), ("eye", self.eye), ("speed", self.speed)];
-        let odd = degrees.iter().find(|(_, degrees)| degrees.is_nan() || *degrees < 0.0);
+        let degrees = [
+            ("yaw", self.yaw),
+            ("pitch", self.pitch),
+            ("eye", self.eye),
+            ("speed", self.speed),
+        ];
+        let odd = degrees
+            .iter()
+            .find(|(_, degrees)| degrees.is_nan() || *degrees < 0.0);
         if let Some((name, degrees)) = odd {
-            return Some(format!("look_at has a {name} of {degrees}, expected degrees of 0 or more"));
+            return Some(format!(
+                "look_at has a {name} of {degrees}, expected degrees of 0 or more"
+            ));
         }
-        if let Some((name, weight)) = self.joints.iter().find(|(_, weight)| !(weight.is_finite() && *weight >= 0.0)) {
-            return Some(format!("look_at gives joint `{name}` a weight of {weight}, expected 0 or more"));
+        if let Some((name, weight)) = self
+            .joints
+            .iter()
+            .find(|(_, weight)| !(weight.is_finite() && *weight >= 0.0))
+        {
+            return Some(format!(
+                "look_at gives joint `{name}` a weight of {weight}, expected 0 or more"
+            ));
         }
         (!(self.forward.is_finite() && self.up.is_finite()))
             .then(|| "look_at has an axis that is not finite".to_owned())

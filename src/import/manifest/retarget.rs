@@ -33,7 +33,9 @@ pub struct RetargetEntry {
 }
 
 /// Reads `true`, `false` or the fields.
-pub(super) fn switch<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<RetargetEntry>, D::Error> {
+pub(super) fn switch<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<RetargetEntry>, D::Error> {
     struct Switch;
 
     impl<'de> Visitor<'de> for Switch {
@@ -55,7 +57,10 @@ pub(super) fn switch<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Optio
             Ok(None)
         }
 
-        fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        fn visit_some<D: Deserializer<'de>>(
+            self,
+            deserializer: D,
+        ) -> Result<Self::Value, D::Error> {
             deserializer.deserialize_any(Self)
         }
 

@@ -37,7 +37,13 @@ pub struct RootMotionEntry {
 impl Default for RootMotionEntry {
     /// Takes out the movement over the ground and the turn.
     fn default() -> Self {
-        Self { joint: None, ground: true, height: false, turn: true, steady: false }
+        Self {
+            joint: None,
+            ground: true,
+            height: false,
+            turn: true,
+            steady: false,
+        }
     }
 }
 

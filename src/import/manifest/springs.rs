@@ -65,16 +65,47 @@ pub struct ColliderEntry {
 impl SpringEntry {
     /// Springs at these joints with [`SpringSettings`]' default numbers.
     pub fn new<J: Into<String>>(joints: impl IntoIterator<Item = J>) -> Self {
-        let SpringSettings { frequency, damping, gravity, drag, radius, max_angle } = SpringSettings::default();
+        let SpringSettings {
+            frequency,
+            damping,
+            gravity,
+            drag,
+            radius,
+            max_angle,
+        } = SpringSettings::default();
         let joints = joints.into_iter().map(Into::into).collect();
         let max_angle = max_angle.to_degrees();
-        Self { joints, frequency, damping, gravity, drag, radius, max_angle, colliders: Vec::new() }
+        Self {
+            joints,
+            frequency,
+            damping,
+            gravity,
+            drag,
+            radius,
+            max_angle,
+            colliders: Vec::new(),
+        }
     }
 
     /// The numbers, with the angle in radians.
     pub fn settings(&self) -> SpringSettings {
-        let Self { frequency, damping, gravity, drag, radius, max_angle, .. } = *self;
-        SpringSettings { frequency, damping, gravity, drag, radius, max_angle: max_angle.to_radians() }
+        let Self {
+            frequency,
+            damping,
+            gravity,
+            drag,
+            radius,
+            max_angle,
+            ..
+        } = *self;
+        SpringSettings {
+            frequency,
+            damping,
+            gravity,
+            drag,
+            radius,
+            max_angle: max_angle.to_radians(),
+        }
     }
 }
 
@@ -87,17 +118,42 @@ pub(crate) fn resolve_springs(
     let (names, colliders): (Vec<&str>, Vec<Collider>) = colliders
         .iter()
         .filter_map(|(name, entry)| {
-            let ColliderEntry { center, end, radius, .. } = *entry;
-            Some((name.as_str(), Collider { joint: skeleton.joint(&entry.joint)?, center, end, radius }))
+            let ColliderEntry {
+                center,
+                end,
+                radius,
+                ..
+            } = *entry;
+            Some((
+                name.as_str(),
+                Collider {
+                    joint: skeleton.joint(&entry.joint)?,
+                    center,
+                    end,
+                    radius,
+                },
+            ))
         })
         .unzip();
     let chains = springs.iter().flat_map(|entry| {
         let (settings, names) = (entry.settings(), &names);
         // The names are those of a map, in order.
-        let indices = entry.colliders.iter().filter_map(move |name| names.binary_search(&name.as_str()).ok());
-        let colliders: Vec<u16> = indices.filter_map(|index| u16::try_from(index).ok()).collect();
-        let roots = entry.joints.iter().filter_map(|joint| skeleton.joint(joint));
-        roots.map(move |root| SpringChain { root, settings, colliders: colliders.clone() })
+        let indices = entry
+            .colliders
+            .iter()
+            .filter_map(move |name| names.binary_search(&name.as_str()).ok());
+        let colliders: Vec<u16> = indices
+            .filter_map(|index| u16::try_from(index).ok())
+            .collect();
+        let roots = entry
+            .joints
+            .iter()
+            .filter_map(|joint| skeleton.joint(joint));
+        roots.map(move |root| SpringChain {
+            root,
+            settings,
+            colliders: colliders.clone(),
+        })
     });
     Springs::new(skeleton, &chains.collect::<Vec<_>>(), &colliders)
 }
@@ -112,15 +168,33 @@ impl Manifest {
     pub(super) fn misstated_springs(&self) -> impl Iterator<Item = (String, &str)> {
         let springs = self.springs.iter().filter_map(|entry| {
             let first = entry.joints.first().map_or("springs", String::as_str);
-            let SpringEntry { frequency, damping, gravity, drag, radius, max_angle, .. } = *entry;
+            let SpringEntry {
+                frequency,
+                damping,
+                gravity,
+                drag,
+                radius,
+                max_angle,
+                ..
+            } = *entry;
             let within = |value: f32, most: f32| (0.0..=most).contains(&value);
             let message = match () {
-                () if !within(frequency, 60.0) => format!("a frequency of {frequency}, expected 0 to 60 Hz"),
-                () if !within(damping, 100.0) => format!("a damping of {damping}, expected 0 to 100"),
-                () if !within(gravity.abs(), 1e3) => format!("a gravity of {gravity}, expected a share such as 0.5"),
+                () if !within(frequency, 60.0) => {
+                    format!("a frequency of {frequency}, expected 0 to 60 Hz")
+                }
+                () if !within(damping, 100.0) => {
+                    format!("a damping of {damping}, expected 0 to 100")
+                }
+                () if !within(gravity.abs(), 1e3) => {
+                    format!("a gravity of {gravity}, expected a share such as 0.5")
+                }
                 () if !within(drag, 1e3) => format!("a drag of {drag}, expected 0 to 1000"),
-                () if !within(radius, f32::MAX) => format!("a radius of {radius}, expected 0 or more"),
-                () if !within(max_angle, 180.0) => format!("a max_angle of {max_angle}, expected 0 to 180 degrees"),
+                () if !within(radius, f32::MAX) => {
+                    format!("a radius of {radius}, expected 0 or more")
+                }
+                () if !within(max_angle, 180.0) => {
+                    format!("a max_angle of {max_angle}, expected 0 to 180 degrees")
+                }
                 () => return None,
             };
             Some((format!("the springs of `{first}` have {message}"), first))
@@ -128,7 +202,9 @@ impl Manifest {
         let colliders = self.colliders.iter().filter_map(|(name, entry)| {
             let finite = entry.center.is_finite() && entry.end.is_none_or(|end| end.is_finite());
             let message = match entry.radius {
-                radius if !(radius > 0.0 && radius.is_finite()) => format!("a radius of {radius}, expected above 0"),
+                radius if !(radius > 0.0 && radius.is_finite()) => {
+                    format!("a radius of {radius}, expected above 0")
+                }
                 _ if !finite => "an end that is not finite".to_owned(),
                 _ => return None,
             };
@@ -173,19 +249,39 @@ mod tests {
             colliders: { \"back\": (joint: \"spine\", center: (0, 0, -0.05), end: (0, 0.3, -0.05), radius: 0.12) }",
         )
         .unwrap();
-        let [ears, braid] = &manifest.springs[..] else { panic!("{manifest:?}") };
+        let [ears, braid] = &manifest.springs[..] else {
+            panic!("{manifest:?}")
+        };
         let defaults = SpringSettings::default();
-        assert_eq!(ears.settings(), SpringSettings { frequency: 4.0, damping: 0.2, ..defaults });
+        assert_eq!(
+            ears.settings(),
+            SpringSettings {
+                frequency: 4.0,
+                damping: 0.2,
+                ..defaults
+            }
+        );
         assert_eq!(braid.settings().max_angle, 60_f32.to_radians());
         assert_eq!(SpringEntry::new(["ear"]).settings(), defaults);
-        assert_eq!(Manifest::parse("again", manifest.to_ron().unwrap().as_bytes()), Ok(manifest));
-        assert!(!Manifest::of_model("a.glb").to_ron().unwrap().contains("springs"));
+        assert_eq!(
+            Manifest::parse("again", manifest.to_ron().unwrap().as_bytes()),
+            Ok(manifest)
+        );
+        assert!(
+            !Manifest::of_model("a.glb")
+                .to_ron()
+                .unwrap()
+                .contains("springs")
+        );
     }
 
     #[test]
     fn impossible_numbers_are_errors_that_say_what_is_expected() {
         for (spring, message) in [
-            ("frequency: 61", "the springs of `tail` have a frequency of 61, expected 0 to 60 Hz"),
+            (
+                "frequency: 61",
+                "the springs of `tail` have a frequency of 61, expected 0 to 60 Hz",
+            ),
             ("damping: -1", "a damping of -1"),
             ("gravity: NaN", "a gravity of NaN"),
             ("drag: inf", "a drag of inf"),
@@ -195,10 +291,12 @@ mod tests {
             let error = parse(&format!("springs: [(joints: [\"tail\"], {spring})]")).unwrap_err();
             assert!(error.contains(message), "{error}");
         }
-        for (collider, message) in
-            [("radius: 0", "collider `c` has a radius of 0"), ("radius: 1, end: (NaN, 0, 0)", "not finite")]
-        {
-            let error = parse(&format!("colliders: {{\"c\": (joint: \"j\", {collider})}}")).unwrap_err();
+        for (collider, message) in [
+            ("radius: 0", "collider `c` has a radius of 0"),
+            ("radius: 1, end: (NaN, 0, 0)", "not finite"),
+        ] {
+            let error =
+                parse(&format!("colliders: {{\"c\": (joint: \"j\", {collider})}}")).unwrap_err();
             assert!(error.contains(message), "{error}");
         }
     }

@@ -37,7 +37,10 @@ pub(super) struct Weights {
 impl Weights {
     /// Creates an empty list with room for vertices and their weights.
     pub(super) fn with_capacity(vertices: usize, weights: usize) -> Self {
-        Self { list: Vec::with_capacity(weights), ends: Vec::with_capacity(vertices) }
+        Self {
+            list: Vec::with_capacity(weights),
+            ends: Vec::with_capacity(vertices),
+        }
     }
 
     /// Adds a vertex. Drops weights that are not above 0, merges weights of the same joint into their mean, and
@@ -45,10 +48,14 @@ impl Weights {
     pub(super) fn push(&mut self, weights: impl Iterator<Item = Weight>, fallback: Weight) {
         let start = self.list.len();
         for weight in weights.filter(|w| w.share > 0.0) {
-            match self.list[start..].iter_mut().find(|w| w.joint == weight.joint) {
+            match self.list[start..]
+                .iter_mut()
+                .find(|w| w.joint == weight.joint)
+            {
                 Some(same) => {
                     let share = same.share + weight.share;
-                    same.position = (same.position * same.share + weight.position * weight.share) / share;
+                    same.position =
+                        (same.position * same.share + weight.position * weight.share) / share;
                     same.share = share;
                 }
                 None => self.list.push(weight),
@@ -57,7 +64,10 @@ impl Weights {
         let sum: f64 = self.list[start..].iter().map(|w| w.share).sum();
         self.list[start..].iter_mut().for_each(|w| w.share /= sum);
         if self.list.len() == start {
-            self.list.push(Weight { share: 1.0, ..fallback });
+            self.list.push(Weight {
+                share: 1.0,
+                ..fallback
+            });
         }
         self.ends.push(self.list.len());
     }
@@ -65,20 +75,29 @@ impl Weights {
     /// Returns the weights of each vertex.
     fn vertices(&self) -> impl Iterator<Item = &[Weight]> {
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
-        starts.zip(&self.ends).map(|(start, &end)| &self.list[start..end])
+        starts
+            .zip(&self.ends)
+            .map(|(start, &end)| &self.list[start..end])
     }
 
     /// Computes the vertices in a pose.
     pub(super) fn posed(&self, pose: &[Rigid]) -> Posed {
         let count = self.ends.len();
-        let mut posed = Posed { positions: Vec::with_capacity(count), errors: Vec::with_capacity(count) };
+        let mut posed = Posed {
+            positions: Vec::with_capacity(count),
+            errors: Vec::with_capacity(count),
+        };
         let mut points = Vec::new();
         for weights in self.vertices() {
             transform(weights, pose, &mut points);
             let vertex = mean(weights, &points);
             posed.positions.push(vertex);
             // A vertex with one joint has only one point.
-            posed.errors.push(if weights.len() > 1 { error(weights, &points, vertex) } else { 0.0 });
+            posed.errors.push(if weights.len() > 1 {
+                error(weights, &points, vertex)
+            } else {
+                0.0
+            });
         }
         posed
     }
@@ -100,11 +119,19 @@ fn transform(weights: &[Weight], pose: &[Rigid], points: &mut Vec<DVec3>) {
 }
 
 fn mean(weights: &[Weight], points: &[DVec3]) -> DVec3 {
-    weights.iter().zip(points).map(|(w, &point)| point * w.share).sum()
+    weights
+        .iter()
+        .zip(points)
+        .map(|(w, &point)| point * w.share)
+        .sum()
 }
 
 fn error(weights: &[Weight], points: &[DVec3], vertex: DVec3) -> f64 {
-    weights.iter().zip(points).map(|(w, point)| point.distance(vertex) * w.share).sum()
+    weights
+        .iter()
+        .zip(points)
+        .map(|(w, point)| point.distance(vertex) * w.share)
+        .sum()
 }
 
 /// A bind pose and how well it fits.
@@ -133,7 +160,13 @@ const CONTRADICTION: f64 = 1e-4;
 ///
 /// Parents come before their children. `at_rest` holds the vertices in the pose of `joints`, and `size` is the
 /// diagonal of their bounding box. The time is bounded for any input.
-pub(super) fn find(weights: &Weights, joints: &[Rigid], parents: &[Option<usize>], at_rest: &Posed, size: f64) -> Bind {
+pub(super) fn find(
+    weights: &Weights,
+    joints: &[Rigid],
+    parents: &[Option<usize>],
+    at_rest: &Posed,
+    size: f64,
+) -> Bind {
     let given = Bind::with(joints.to_vec(), at_rest, size);
     // Infinities and NaN cannot be fitted.
     let computable = given.residual.is_finite() && size.is_finite();
@@ -145,7 +178,11 @@ pub(super) fn find(weights: &Weights, joints: &[Rigid], parents: &[Option<usize>
     // A few vertices that fit no pose distort the fit of all others; a robust fit prevents that. If most
     // vertices fit no pose, it cannot help, and on a large mesh it takes seconds.
     let hopeless = weights.list.len() > 1 << 16 && best.off > weights.ends.len() / 2;
-    for (start, robust) in [(joints.to_vec(), false), (chained, true), (joints.to_vec(), true)] {
+    for (start, robust) in [
+        (joints.to_vec(), false),
+        (chained, true),
+        (joints.to_vec(), true),
+    ] {
         if best.residual > CONTRADICTION * size && !hopeless {
             let other = alternate(weights, start, size, robust);
             if other.rank() < best.rank() {
@@ -166,7 +203,10 @@ pub(super) fn find(weights: &Weights, joints: &[Rigid], parents: &[Option<usize>
             best.pose[joint] = best.pose[parent].after(&local);
         }
     }
-    Bind { recovered: true, ..best }
+    Bind {
+        recovered: true,
+        ..best
+    }
 }
 
 impl Bind {
@@ -188,7 +228,13 @@ impl Bind {
             off += usize::from(error > TOLERANCE * size);
             total += error.min(TOLERANCE * size);
         }
-        Self { pose, residual, off, total, recovered: false }
+        Self {
+            pose,
+            residual,
+            off,
+            total,
+            recovered: false,
+        }
     }
 }
 
@@ -205,7 +251,12 @@ fn shares(weights: &Weights, joints: usize) -> Vec<bool> {
 ///
 /// The result is exact if the weights fit some pose and every joint shares enough vertices to determine its
 /// transform. Otherwise, what is undetermined follows the file's joints.
-fn chain_joints(weights: &Weights, joints: &[Rigid], parents: &[Option<usize>], size: f64) -> Vec<Rigid> {
+fn chain_joints(
+    weights: &Weights,
+    joints: &[Rigid],
+    parents: &[Option<usize>],
+    size: f64,
+) -> Vec<Rigid> {
     // Per joint, its weights of shared vertices: the vertex, and the index in the list.
     let mut uses: Vec<Vec<(usize, usize)>> = vec![Vec::new(); joints.len()];
     let mut at = 0;
@@ -225,7 +276,11 @@ fn chain_joints(weights: &Weights, joints: &[Rigid], parents: &[Option<usize>], 
     // If no joint is linked to those placed, continue with the one that has the most vertices.
     let mut starts: Vec<usize> = (0..joints.len()).filter(|&j| !uses[j].is_empty()).collect();
     starts.sort_by_key(|&j| uses[j].len());
-    while let Some(joint) = ready.pop().map(|(_, Reverse(joint))| joint).or_else(|| starts.pop()) {
+    while let Some(joint) = ready
+        .pop()
+        .map(|(_, Reverse(joint))| joint)
+        .or_else(|| starts.pop())
+    {
         if placed[joint] {
             continue;
         }
@@ -242,14 +297,24 @@ fn chain_joints(weights: &Weights, joints: &[Rigid], parents: &[Option<usize>], 
         fit_by_consensus(&mut pose[joint], &pairs, size, TOLERANCE * size);
         placed[joint] = true;
         for &(vertex, weight) in &uses[joint] {
-            let Weight { share, position, .. } = weights.list[weight];
+            let Weight {
+                share, position, ..
+            } = weights.list[weight];
             let first = known[vertex].0 == 0.0;
             known[vertex].0 += share;
             known[vertex].1 += pose[joint].apply(position) * share;
             if first {
                 let end = weights.ends[vertex];
-                let start = if vertex > 0 { weights.ends[vertex - 1] } else { 0 };
-                for other in weights.list[start..end].iter().map(|w| w.joint).filter(|&j| !placed[j]) {
+                let start = if vertex > 0 {
+                    weights.ends[vertex - 1]
+                } else {
+                    0
+                };
+                for other in weights.list[start..end]
+                    .iter()
+                    .map(|w| w.joint)
+                    .filter(|&j| !placed[j])
+                {
                     links[other] += 1;
                     ready.push((links[other], Reverse(other)));
                 }
@@ -299,7 +364,11 @@ fn step(weights: &Weights, pose: &mut [Rigid], fits: &mut [Fit], size: f64, robu
     for weights in shared() {
         transform(weights, pose, &mut points);
         let vertex = mean(weights, &points);
-        let trust = if robust { robust_weight(error(weights, &points, vertex), size) } else { 1.0 };
+        let trust = if robust {
+            robust_weight(error(weights, &points, vertex), size)
+        } else {
+            1.0
+        };
         for (w, point) in weights.iter().zip(&points) {
             squares += w.share * trust * point.distance_squared(vertex);
             fits[w.joint].add(w.share * trust, w.position, vertex);
@@ -332,25 +401,46 @@ mod tests {
 
     /// A chain of joints along X with vertices around it that follow two or three neighbors, bound
     /// in a pose that the joints returned beside it do not show: each is turned by up to `angle`.
-    fn chain(joints: usize, angle: f64, random: &mut fastrand::Rng) -> (Weights, Vec<Rigid>, Vec<Option<usize>>) {
+    fn chain(
+        joints: usize,
+        angle: f64,
+        random: &mut fastrand::Rng,
+    ) -> (Weights, Vec<Rigid>, Vec<Option<usize>>) {
         let bound: Vec<Rigid> = (0..joints)
-            .map(|j| Rigid { rotation: random_rotation(random, 3.0), translation: DVec3::X * j as f64 })
+            .map(|j| Rigid {
+                rotation: random_rotation(random, 3.0),
+                translation: DVec3::X * j as f64,
+            })
             .collect();
         let mut weights = Weights::default();
         for _ in 0..joints * 30 {
             let middle = 1 + random.usize(..joints - 2);
             let vertex = DVec3::X * middle as f64 + random_vector(random);
-            let of = |joint: usize, share| Weight { joint, share, position: bound[joint].inverse().apply(vertex) };
+            let of = |joint: usize, share| Weight {
+                joint,
+                share,
+                position: bound[joint].inverse().apply(vertex),
+            };
             let few = [of(middle, 0.5), of(middle - 1, 0.3), of(middle + 1, 0.2)];
             weights.push(few.into_iter().take(random.usize(1..=3)), few[0]);
         }
         let mut turned = Rigid::IDENTITY;
         let shown = (0..joints).map(|j| {
-            turned = turned.after(&Rigid { rotation: random_rotation(random, angle), translation: DVec3::X });
-            Rigid { rotation: turned.rotation * bound[j].rotation, translation: turned.translation }
+            turned = turned.after(&Rigid {
+                rotation: random_rotation(random, angle),
+                translation: DVec3::X,
+            });
+            Rigid {
+                rotation: turned.rotation * bound[j].rotation,
+                translation: turned.translation,
+            }
         });
         let shown = shown.collect();
-        (weights, shown, (0..joints).map(|j| j.checked_sub(1)).collect())
+        (
+            weights,
+            shown,
+            (0..joints).map(|j| j.checked_sub(1)).collect(),
+        )
     }
 
     #[test]
@@ -359,7 +449,10 @@ mod tests {
         let (weights, _, parents) = chain(10, 0.0, &mut random);
         let mut random = fastrand::Rng::with_seed(1);
         let bound: Vec<Rigid> = (0..10)
-            .map(|j| Rigid { rotation: random_rotation(&mut random, 3.0), translation: DVec3::X * j as f64 })
+            .map(|j| Rigid {
+                rotation: random_rotation(&mut random, 3.0),
+                translation: DVec3::X * j as f64,
+            })
             .collect();
         let bind = find(&weights, &bound, &parents, &weights.posed(&bound), 10.0);
         assert!(!bind.recovered && bind.pose == bound && bind.residual < 1e-12);
@@ -372,7 +465,10 @@ mod tests {
             let (weights, shown, parents) = chain(12, 1.0, &mut random);
             assert!(Bind::of(&weights, shown.clone(), 12.0).residual > 0.1);
             let bind = find(&weights, &shown, &parents, &weights.posed(&shown), 12.0);
-            assert!(bind.recovered && bind.residual < 1e-4 * 12.0, "{seed}: {bind:?}");
+            assert!(
+                bind.recovered && bind.residual < 1e-4 * 12.0,
+                "{seed}: {bind:?}"
+            );
         }
     }
 
@@ -382,7 +478,11 @@ mod tests {
             let mut random = fastrand::Rng::with_seed(seed);
             let (mut weights, shown, parents) = chain(12, 1.0, &mut random);
             for _ in 0..3 {
-                let mut stray = |joint: usize| Weight { joint, share: 0.5, position: random_vector(&mut random) * 5.0 };
+                let mut stray = |joint: usize| Weight {
+                    joint,
+                    share: 0.5,
+                    position: random_vector(&mut random) * 5.0,
+                };
                 let pair = [stray(3), stray(7)];
                 weights.push(pair.into_iter(), pair[0]);
             }
@@ -393,19 +493,40 @@ mod tests {
 
     #[test]
     fn joints_with_a_point_a_line_or_nothing_stay_sound() {
-        let bound = [DVec3::ZERO, DVec3::X, DVec3::Y, DVec3::Z].map(|t| Rigid { translation: t, ..Rigid::IDENTITY });
+        let bound = [DVec3::ZERO, DVec3::X, DVec3::Y, DVec3::Z].map(|t| Rigid {
+            translation: t,
+            ..Rigid::IDENTITY
+        });
         let mut weights = Weights::default();
-        let of =
-            |joint: usize, vertex: DVec3| Weight { joint, share: 0.5, position: bound[joint].inverse().apply(vertex) };
+        let of = |joint: usize, vertex: DVec3| Weight {
+            joint,
+            share: 0.5,
+            position: bound[joint].inverse().apply(vertex),
+        };
         for vertex in [DVec3::ZERO, DVec3::X, DVec3::X * 2.0] {
             weights.push([of(0, vertex), of(1, vertex)].into_iter(), of(0, vertex));
         }
-        weights.push([of(0, DVec3::ONE), of(2, DVec3::ONE)].into_iter(), of(0, DVec3::ONE));
+        weights.push(
+            [of(0, DVec3::ONE), of(2, DVec3::ONE)].into_iter(),
+            of(0, DVec3::ONE),
+        );
         let mut shown = bound;
-        shown[1] = Rigid { rotation: DQuat::from_rotation_z(1.0), translation: DVec3::new(5.0, 0.0, 1.0) };
+        shown[1] = Rigid {
+            rotation: DQuat::from_rotation_z(1.0),
+            translation: DVec3::new(5.0, 0.0, 1.0),
+        };
         shown[2].translation.z += 3.0;
-        shown[3] = shown[2].after(&Rigid { translation: DVec3::X, ..Rigid::IDENTITY });
-        let bind = find(&weights, &shown, &[None, Some(0), Some(0), Some(2)], &weights.posed(&shown), 3.0);
+        shown[3] = shown[2].after(&Rigid {
+            translation: DVec3::X,
+            ..Rigid::IDENTITY
+        });
+        let bind = find(
+            &weights,
+            &shown,
+            &[None, Some(0), Some(0), Some(2)],
+            &weights.posed(&shown),
+            3.0,
+        );
         assert!(bind.recovered && bind.residual < 1e-5, "{bind:?}");
         // The joint without vertices went with its parent.
         let local = bind.pose[2].inverse().after(&bind.pose[3]);
@@ -414,21 +535,46 @@ mod tests {
 
     #[test]
     fn numbers_beyond_reckoning_end_in_the_files_own_joints() {
-        let far = |x: f64| Rigid { translation: DVec3::splat(x), ..Rigid::IDENTITY };
+        let far = |x: f64| Rigid {
+            translation: DVec3::splat(x),
+            ..Rigid::IDENTITY
+        };
         let mut weights = Weights::default();
-        let of = |joint, position| Weight { joint, share: 1.0, position: DVec3::splat(position) };
+        let of = |joint, position| Weight {
+            joint,
+            share: 1.0,
+            position: DVec3::splat(position),
+        };
         weights.push([of(0, 1e308), of(1, -1e308)].into_iter(), of(0, 0.0));
         let joints = [far(1e308), far(-1e308)];
-        let bind = find(&weights, &joints, &[None, None], &weights.posed(&joints), f64::INFINITY);
+        let bind = find(
+            &weights,
+            &joints,
+            &[None, None],
+            &weights.posed(&joints),
+            f64::INFINITY,
+        );
         assert_eq!(bind.pose, joints);
     }
 
     #[test]
     fn weights_of_one_joint_are_merged_and_bad_ones_left_out() {
         let mut weights = Weights::default();
-        let of = |joint, share, x| Weight { joint, share, position: DVec3::X * x };
-        weights
-            .push([of(0, 0.25, 1.0), of(1, 0.0, 9.0), of(0, 0.75, 5.0), of(2, -1.0, 9.0)].into_iter(), of(0, 0.0, 0.0));
+        let of = |joint, share, x| Weight {
+            joint,
+            share,
+            position: DVec3::X * x,
+        };
+        weights.push(
+            [
+                of(0, 0.25, 1.0),
+                of(1, 0.0, 9.0),
+                of(0, 0.75, 5.0),
+                of(2, -1.0, 9.0),
+            ]
+            .into_iter(),
+            of(0, 0.0, 0.0),
+        );
         weights.push([of(1, 0.0, 9.0)].into_iter(), of(1, 0.0, 9.0));
         let merged: Vec<_> = weights.vertices().map(<[Weight]>::to_vec).collect();
         assert_eq!(merged, [vec![of(0, 1.0, 4.0)], vec![of(1, 1.0, 9.0)]]);

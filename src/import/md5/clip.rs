@@ -54,8 +54,9 @@ pub fn clip_from_md5(
     let anim = &*anim.forward();
     let frame_count = anim.frame_count();
     let joints = skeleton.len().max(anim.joints.len());
-    let most =
-        MOST_TRANSFORMS.min(FEW_TRANSFORMS.saturating_add(TRANSFORMS_PER_NUMBER.saturating_mul(anim.frames.len())));
+    let most = MOST_TRANSFORMS.min(
+        FEW_TRANSFORMS.saturating_add(TRANSFORMS_PER_NUMBER.saturating_mul(anim.frames.len())),
+    );
     if frame_count.saturating_mul(joints) > most {
         let message = format!(
             "{frame_count} frames of {joints} joints are too many: a clip of so few numbers holds at most {most} transforms"
@@ -71,18 +72,24 @@ pub fn clip_from_md5(
         frames.subtract_first();
     }
     let steps = subframes::steps(&frames);
-    let mut clip = SkeletalClip::subdivided(timing, &frames, steps).map_err(|e| error(e.to_string()))?;
+    let mut clip =
+        SkeletalClip::subdivided(timing, &frames, steps).map_err(|e| error(e.to_string()))?;
     clip.additive = additive;
     Reach::new(skeleton)
         .and_then(|mut reach| reach.admit(skeleton, &clip))
         .map_err(|message| error(format!("clip `{name}`: {message}")))?;
-    Ok(Parsed { value: clip, warnings })
+    Ok(Parsed {
+        value: clip,
+        warnings,
+    })
 }
 
 /// Returns `true` if a name marks an additive clip.
 fn is_delta(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
-    name.strip_suffix(".md5anim").unwrap_or(&name).ends_with("_delta")
+    name.strip_suffix(".md5anim")
+        .unwrap_or(&name)
+        .ends_with("_delta")
 }
 
 /// Which joint of an animation moves which joint of a skeleton.
@@ -104,22 +111,47 @@ impl Matching {
     ) -> Result<(Self, Vec<Diagnostic>), FormatError> {
         let names = skeleton.names();
         // Nearly always, the joints are the same in the same order, by which Doom matches them.
-        let alike = anim.joints.len() == names.len() && anim.joints.iter().zip(&**names).all(|(j, n)| *j.name == **n);
+        let alike = anim.joints.len() == names.len()
+            && anim
+                .joints
+                .iter()
+                .zip(&**names)
+                .all(|(j, n)| *j.name == **n);
         let (source, extra, doubles): (Vec<Option<usize>>, Vec<&str>, Vec<&str>) = if alike {
             ((0..names.len()).map(Some).collect(), Vec::new(), Vec::new())
         } else {
             let hierarchy = Hierarchy::new(anim.joints.iter().map(|joint| joint.parent));
-            let theirs = NamedJoints::new(anim.joints.iter().map(|joint| &*joint.name).collect(), hierarchy);
+            let theirs = NamedJoints::new(
+                anim.joints.iter().map(|joint| &*joint.name).collect(),
+                hierarchy,
+            );
             let mut source = vec![None; names.len()];
-            find_sources(&theirs, &NamedJoints::of(skeleton, |name| name), &mut source);
+            find_sources(
+                &theirs,
+                &NamedJoints::of(skeleton, |name| name),
+                &mut source,
+            );
             let mut is_used = vec![false; anim.joints.len()];
-            source.iter().flatten().for_each(|joint: &usize| is_used[*joint] = true);
+            source
+                .iter()
+                .flatten()
+                .for_each(|joint: &usize| is_used[*joint] = true);
             let known: HashSet<&str> = names.iter().map(|name| &**name).collect();
-            let unused = anim.joints.iter().zip(is_used).filter(|(_, is_used)| !is_used).map(|(joint, _)| &*joint.name);
+            let unused = anim
+                .joints
+                .iter()
+                .zip(is_used)
+                .filter(|(_, is_used)| !is_used)
+                .map(|(joint, _)| &*joint.name);
             let (doubles, extra) = unused.partition(|name| known.contains(name));
             (source, extra, doubles)
         };
-        let missing: Vec<&str> = names.iter().zip(&source).filter(|(_, s)| s.is_none()).map(|(n, _)| &**n).collect();
+        let missing: Vec<&str> = names
+            .iter()
+            .zip(&source)
+            .filter(|(_, s)| s.is_none())
+            .map(|(n, _)| &**n)
+            .collect();
         if source.iter().all(Option::is_none) {
             let message = format!(
                 "no joint of the clip `{clip}` is in the model: the clip moves {}; the model has {}",
@@ -127,7 +159,9 @@ impl Matching {
                 listed(names.iter().map(|n| &**n))
             );
             let hint = "the clip belongs to another model, or its joints were renamed";
-            return Err(FormatError::one(Diagnostic::error(file, message).with_hint(hint)));
+            return Err(FormatError::one(
+                Diagnostic::error(file, message).with_hint(hint),
+            ));
         }
 
         let differs = |(joint, found): (usize, &Option<usize>)| {
@@ -142,43 +176,88 @@ impl Matching {
             })
         };
         let moved: Vec<bool> = source.iter().enumerate().map(differs).collect();
-        let parents = anim.joints.iter().filter(|_| moved.contains(&true)).map(|joint| joint.parent);
+        let parents = anim
+            .joints
+            .iter()
+            .filter(|_| moved.contains(&true))
+            .map(|joint| joint.parent);
         let hierarchy = Hierarchy::new(parents);
 
         let mut warnings = Vec::new();
         let mut warn = |what: &str, names: Vec<&str>, hint: Option<String>| {
             if !names.is_empty() {
-                let warning = Diagnostic::warning(file, format!("clip `{clip}`: {what}: {}", listed(names)));
+                let warning =
+                    Diagnostic::warning(file, format!("clip `{clip}`: {what}: {}", listed(names)));
                 warnings.push(warning.with_hint(hint.unwrap_or_default()));
             }
         };
         let guess = missing.iter().find_map(|ours| {
             let theirs = nearest(ours, extra.iter().copied())?;
-            Some(format!("is the clip's `{theirs}` the model's `{ours}`? joints are matched by name"))
+            Some(format!(
+                "is the clip's `{theirs}` the model's `{ours}`? joints are matched by name"
+            ))
         });
-        warn("joints of the model that the clip lacks keep their rest pose", missing, None);
-        warn("joints of the clip that the model lacks are left out", extra, guess);
-        warn("joints of a name that the model has less often are left out", doubles, None);
-        let moved_names = names.iter().zip(&moved).filter(|(_, moved)| **moved).map(|(n, _)| &**n).collect();
-        warn("joints with another parent than in the model, which keep their place", moved_names, None);
-        Ok((Self { source, moved, hierarchy }, warnings))
+        warn(
+            "joints of the model that the clip lacks keep their rest pose",
+            missing,
+            None,
+        );
+        warn(
+            "joints of the clip that the model lacks are left out",
+            extra,
+            guess,
+        );
+        warn(
+            "joints of a name that the model has less often are left out",
+            doubles,
+            None,
+        );
+        let moved_names = names
+            .iter()
+            .zip(&moved)
+            .filter(|(_, moved)| **moved)
+            .map(|(n, _)| &**n)
+            .collect();
+        warn(
+            "joints with another parent than in the model, which keep their place",
+            moved_names,
+            None,
+        );
+        Ok((
+            Self {
+                source,
+                moved,
+                hierarchy,
+            },
+            warnings,
+        ))
     }
 
     /// Returns the transforms of all joints in all frames.
-    fn frames(&self, anim: &Md5Anim, skeleton: &Skeleton, basis: &Basis, frame_count: usize) -> ClipFrames {
+    fn frames(
+        &self,
+        anim: &Md5Anim,
+        skeleton: &Skeleton,
+        basis: &Basis,
+        frame_count: usize,
+    ) -> ClipFrames {
         let mut frames = ClipFrames {
             joints: skeleton.names().clone(),
             animated: self.source.iter().map(Option::is_some).collect(),
             transforms: Vec::with_capacity(frame_count * skeleton.len()),
         };
-        let scales: Vec<Vec3> = skeleton.joints().map(|joint| skeleton.rest_of(joint).scale).collect();
+        let scales: Vec<Vec3> = skeleton
+            .joints()
+            .map(|joint| skeleton.rest_of(joint).scale)
+            .collect();
         let mut pose = vec![JointTransform::IDENTITY; anim.joints.len()];
         for frame in 0..frame_count {
             for (joint, transform) in pose.iter_mut().enumerate() {
                 // Most joints stand still most of the time.
                 if frame == 0 || anim.moves(joint, frame) {
                     let [position, orientation] = anim.joint_at(joint, frame);
-                    *transform = basis.transform(Rigid::from_md5(position, orientation).to_transform());
+                    *transform =
+                        basis.transform(Rigid::from_md5(position, orientation).to_transform());
                 }
             }
             self.push_frame(&pose, &scales, skeleton, &mut frames.transforms);
@@ -187,11 +266,21 @@ impl Matching {
     }
 
     /// Adds a frame for the skeleton, given the animation's joints relative to their own parents.
-    fn push_frame(&self, pose: &[JointTransform], scales: &[Vec3], skeleton: &Skeleton, out: &mut Vec<JointTransform>) {
-        let local = |joint: usize, source: usize| JointTransform { scale: scales[joint], ..pose[source] };
+    fn push_frame(
+        &self,
+        pose: &[JointTransform],
+        scales: &[Vec3],
+        skeleton: &Skeleton,
+        out: &mut Vec<JointTransform>,
+    ) {
+        let local = |joint: usize, source: usize| JointTransform {
+            scale: scales[joint],
+            ..pose[source]
+        };
         if self.hierarchy.order.is_empty() {
-            let of_joint =
-                |(joint, source): (usize, &Option<usize>)| source.map_or(JointTransform::IDENTITY, |s| local(joint, s));
+            let of_joint = |(joint, source): (usize, &Option<usize>)| {
+                source.map_or(JointTransform::IDENTITY, |s| local(joint, s))
+            };
             out.extend(self.source.iter().enumerate().map(of_joint));
             return;
         }
@@ -199,21 +288,31 @@ impl Matching {
         let mut theirs = vec![DAffine3::IDENTITY; pose.len()];
         for &joint in &self.hierarchy.order {
             let own = affine(&pose[joint]);
-            theirs[joint] = self.hierarchy.parents[joint].map_or(own, |parent| theirs[parent] * own);
+            theirs[joint] =
+                self.hierarchy.parents[joint].map_or(own, |parent| theirs[parent] * own);
         }
         let mut ours: Vec<DAffine3> = Vec::with_capacity(self.source.len());
         for (joint, source) in self.source.iter().enumerate() {
-            let parent = skeleton.parents()[joint].map_or(DAffine3::IDENTITY, |p| ours[usize::from(p)]);
+            let parent =
+                skeleton.parents()[joint].map_or(DAffine3::IDENTITY, |p| ours[usize::from(p)]);
             let transform = match *source {
                 Some(source) if self.moved[joint] => {
-                    let relative = Rigid::of_affine(parent.inverse() * theirs[source]).to_transform();
-                    JointTransform { scale: scales[joint], ..relative }
+                    let relative =
+                        Rigid::of_affine(parent.inverse() * theirs[source]).to_transform();
+                    JointTransform {
+                        scale: scales[joint],
+                        ..relative
+                    }
                 }
                 Some(source) => local(joint, source),
                 None => skeleton.rest_of(joint as JointIndex),
             };
             ours.push(parent * affine(&transform));
-            out.push(if source.is_some() { transform } else { JointTransform::IDENTITY });
+            out.push(if source.is_some() {
+                transform
+            } else {
+                JointTransform::IDENTITY
+            });
         }
     }
 }
@@ -228,23 +327,48 @@ mod tests {
         let joints = random.u32(1..14);
         let frames = random.usize(1..12);
         let speed = [0.01, 0.1, 0.4][random.usize(..3)];
-        let mut anim = Md5Anim { frame_rate: 24.0, ..Md5Anim::default() };
+        let mut anim = Md5Anim {
+            frame_rate: 24.0,
+            ..Md5Anim::default()
+        };
         let mut moves: Vec<(f32, f32)> = Vec::new();
         for joint in 0..joints {
-            let flags = if random.u8(..3) == 0 { 0 } else { random.u32(..64) };
+            let flags = if random.u8(..3) == 0 {
+                0
+            } else {
+                random.u32(..64)
+            };
             let parent = (joint > 0).then(|| random.u32(..joint));
-            anim.joints.push(Md5AnimJoint { name: format!("j{joint}"), parent, flags, start: anim.components });
+            anim.joints.push(Md5AnimJoint {
+                name: format!("j{joint}"),
+                parent,
+                flags,
+                start: anim.components,
+            });
             anim.components += flags.count_ones();
             let mut number = || random.f32() - 0.5;
-            anim.base_frame.push([[number(), number(), number()], [number(), number(), number()]]);
+            anim.base_frame.push([
+                [number(), number(), number()],
+                [number(), number(), number()],
+            ]);
             let is_still = random.u8(..4) == 0;
-            moves.extend(
-                (0..flags.count_ones())
-                    .map(|_| (random.f32() - 0.5, if is_still || random.bool() { 0.0 } else { speed * random.f32() })),
-            );
+            moves.extend((0..flags.count_ones()).map(|_| {
+                (
+                    random.f32() - 0.5,
+                    if is_still || random.bool() {
+                        0.0
+                    } else {
+                        speed * random.f32()
+                    },
+                )
+            }));
         }
         for frame in 0..frames {
-            anim.frames.extend(moves.iter().map(|(start, step)| start + step * frame as f32));
+            anim.frames.extend(
+                moves
+                    .iter()
+                    .map(|(start, step)| start + step * frame as f32),
+            );
         }
         if anim.components == 0 {
             anim.bounds = vec![[[0.0; 3]; 2]; frames];
@@ -258,14 +382,25 @@ mod tests {
         let mut anim = random_anim(&mut random);
         anim.joints[0].flags = 1;
         anim.joints[0].start = 0;
-        (anim.components, anim.frames) = (1.max(anim.components), vec![0.5; anim.frames.len().max(1)]);
+        (anim.components, anim.frames) =
+            (1.max(anim.components), vec![0.5; anim.frames.len().max(1)]);
         anim.frames[0] = f32::MAX;
         let settings = ImportSettings::default();
-        let still = Md5Anim { frames: vec![0.5; anim.frames.len()], ..anim.clone() };
+        let still = Md5Anim {
+            frames: vec![0.5; anim.frames.len()],
+            ..anim.clone()
+        };
         let skeleton = skeleton_of_anim("f", &Checked::new(still).unwrap(), &settings).unwrap();
-        let settings = ImportSettings { scale: 2.0, ..settings };
-        let error =
-            clip_from_md5("f", "c", &Checked::new(anim).unwrap(), &skeleton, &settings).unwrap_err().to_string();
-        assert!(error.contains("frame 0, joint `j0`: a transform that is not finite"), "{error}");
+        let settings = ImportSettings {
+            scale: 2.0,
+            ..settings
+        };
+        let error = clip_from_md5("f", "c", &Checked::new(anim).unwrap(), &skeleton, &settings)
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.contains("frame 0, joint `j0`: a transform that is not finite"),
+            "{error}"
+        );
     }
 }

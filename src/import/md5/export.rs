@@ -31,28 +31,58 @@ pub fn to_md5_mesh(model: &Model) -> Md5Mesh {
     let skeleton = &model.skeleton;
     let rest = skeleton.rest_model();
     let bind = |joint: usize| {
-        let affine = basis.affine(skeleton.inverse_bind()[joint]).as_daffine3().inverse();
-        if affine.is_finite() { affine } else { basis.affine(rest[joint]).as_daffine3() }
+        let affine = basis
+            .affine(skeleton.inverse_bind()[joint])
+            .as_daffine3()
+            .inverse();
+        if affine.is_finite() {
+            affine
+        } else {
+            basis.affine(rest[joint]).as_daffine3()
+        }
     };
     let mut names = numbered(skeleton.names());
     let mut joints: Vec<Md5Joint> = (0..skeleton.len())
         .map(|joint| {
             let [position, orientation] = Rigid::of_affine(bind(joint)).to_md5();
             let parent = skeleton.parents()[joint].map(u32::from);
-            Md5Joint { name: mem::take(&mut names[joint]), parent, position, orientation }
+            Md5Joint {
+                name: mem::take(&mut names[joint]),
+                parent,
+                position,
+                orientation,
+            }
         })
         .collect();
     if joints.is_empty() {
-        joints.push(Md5Joint { name: "origin".into(), ..Md5Joint::default() });
+        joints.push(Md5Joint {
+            name: "origin".into(),
+            ..Md5Joint::default()
+        });
     }
     // Use the joints as a reader will see them, so that the weights compensate for rounding.
-    let read: Vec<Rigid> = joints.iter().map(|j| Rigid::from_md5(j.position, j.orientation).inverse()).collect();
-    let meshes = model.parts.iter().map(|part| submesh(part, model, &basis, &read)).collect();
-    Md5Mesh { command_line: String::new(), joints, meshes }
+    let read: Vec<Rigid> = joints
+        .iter()
+        .map(|j| Rigid::from_md5(j.position, j.orientation).inverse())
+        .collect();
+    let meshes = model
+        .parts
+        .iter()
+        .map(|part| submesh(part, model, &basis, &read))
+        .collect();
+    Md5Mesh {
+        command_line: String::new(),
+        joints,
+        meshes,
+    }
 }
 
 fn submesh(part: &SkinPart, model: &Model, basis: &Basis, inverse_joints: &[Rigid]) -> Md5Submesh {
-    let shader = model.materials.get(part.material).and_then(|m| m.base_color_map.clone()).unwrap_or_default();
+    let shader = model
+        .materials
+        .get(part.material)
+        .and_then(|m| m.base_color_map.clone())
+        .unwrap_or_default();
     let name = (part.name != stem(&shader)).then(|| part.name.clone());
     let mut weights: Vec<Md5Weight> = Vec::new();
     let vertex = |vertex: usize| {
@@ -61,7 +91,11 @@ fn submesh(part: &SkinPart, model: &Model, basis: &Basis, inverse_joints: &[Rigi
         let mut push = |joint: usize, bias: f32| {
             if let Some(inverse) = inverse_joints.get(joint) {
                 let position = inverse.apply(point).as_vec3().into();
-                weights.push(Md5Weight { joint: joint as u32, bias, position });
+                weights.push(Md5Weight {
+                    joint: joint as u32,
+                    bias,
+                    position,
+                });
             }
         };
         for (slot, weight) in part.joint_weights(vertex) {
@@ -70,13 +104,28 @@ fn submesh(part: &SkinPart, model: &Model, basis: &Basis, inverse_joints: &[Rigi
         if part.influences.is_empty() {
             push(0, 1.0);
         }
-        let tex_coord = part.tex_coords.get(vertex).copied().unwrap_or_default().into();
-        Md5Vertex { tex_coord, first_weight, weight_count: weights.len() as u32 - first_weight }
+        let tex_coord = part
+            .tex_coords
+            .get(vertex)
+            .copied()
+            .unwrap_or_default()
+            .into();
+        Md5Vertex {
+            tex_coord,
+            first_weight,
+            weight_count: weights.len() as u32 - first_weight,
+        }
     };
     let vertices = (0..part.positions.len()).map(vertex).collect();
     // MD5 triangles are clockwise seen from outside.
     let triangles = part.triangles.iter().map(|&[a, b, c]| [a, c, b]).collect();
-    Md5Submesh { name, shader, vertices, triangles, weights }
+    Md5Submesh {
+        name,
+        shader,
+        vertices,
+        triangles,
+        weights,
+    }
 }
 
 /// Converts a clip of a skeleton to an `.md5anim` file, Z up and +X forward.
@@ -92,9 +141,14 @@ pub fn to_md5_anim(clip: &SkeletalClip, skeleton: &Skeleton) -> Md5Anim {
     let joints = skeleton.len();
     let (times, duration) = (clip.frame_times(), clip.timing.duration);
     let even_steps = ((duration * EVEN_RATE).ceil() as usize).clamp(1, MOST_EVEN_FRAMES - 1);
-    let frame_count = if times.is_some() { even_steps + 1 } else { clip.frame_count() };
+    let frame_count = if times.is_some() {
+        even_steps + 1
+    } else {
+        clip.frame_count()
+    };
     let transform = |joint: usize, frame: usize| match times {
-        Some(_) => FrameSpan::new(&clip, duration * frame as f64 / even_steps as f64).transform(&clip, joint),
+        Some(_) => FrameSpan::new(&clip, duration * frame as f64 / even_steps as f64)
+            .transform(&clip, joint),
         None => clip.transform_at(joint, frame),
     };
     // The position and orientation of each joint, frame by frame.
@@ -112,7 +166,9 @@ pub fn to_md5_anim(clip: &SkeletalClip, skeleton: &Skeleton) -> Md5Anim {
             let local = basis.transform(local);
             let parent = skeleton.parents()[joint].map(|p| model[usize::from(p)]);
             let rigid = match parent {
-                Some(parent) => Rigid::of_affine(parent).inverse().after(&Rigid::of_affine(parent * affine(&local))),
+                Some(parent) => Rigid::of_affine(parent)
+                    .inverse()
+                    .after(&Rigid::of_affine(parent * affine(&local))),
                 None => Rigid::of_affine(affine(&local)),
             };
             model.push(parent.unwrap_or(DAffine3::IDENTITY) * affine(&local));
@@ -121,7 +177,11 @@ pub fn to_md5_anim(clip: &SkeletalClip, skeleton: &Skeleton) -> Md5Anim {
     }
     let rate = ((frame_count - 1) as f64 / duration) as f32;
     let mut anim = Md5Anim {
-        frame_rate: if rate > 0.0 && rate.is_finite() { rate } else { DEFAULT_RATE },
+        frame_rate: if rate > 0.0 && rate.is_finite() {
+            rate
+        } else {
+            DEFAULT_RATE
+        },
         base_frame: poses[..joints].to_vec(),
         ..Md5Anim::default()
     };
@@ -139,11 +199,18 @@ pub fn to_md5_anim(clip: &SkeletalClip, skeleton: &Skeleton) -> Md5Anim {
             }
         }
         let parent = skeleton.parents()[joint].map(u32::from);
-        anim.joints.push(Md5AnimJoint { name: mem::take(&mut names[joint]), parent, flags, start });
+        anim.joints.push(Md5AnimJoint {
+            name: mem::take(&mut names[joint]),
+            parent,
+            flags,
+            start,
+        });
     }
     anim.components = moving.len() as u32;
     for frame in 0..frame_count {
-        let number = |&(joint, number): &(usize, usize)| poses[frame * joints + joint].as_flattened()[number];
+        let number = |&(joint, number): &(usize, usize)| {
+            poses[frame * joints + joint].as_flattened()[number]
+        };
         anim.frames.extend(moving.iter().map(number));
     }
     if moving.is_empty() && frame_count > 1 {
@@ -156,5 +223,7 @@ pub fn to_md5_anim(clip: &SkeletalClip, skeleton: &Skeleton) -> Md5Anim {
 fn to_z_up() -> Basis {
     let settings = ImportSettings::default();
     // Only a scale can be invalid, and the default scale is one.
-    Basis::new("", &settings, true, UpAxis::Z).expect("the default scale is valid").inverse()
+    Basis::new("", &settings, true, UpAxis::Z)
+        .expect("the default scale is valid")
+        .inverse()
 }

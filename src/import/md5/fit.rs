@@ -15,7 +15,12 @@ pub(super) const GOOD_ENOUGH: f64 = 2e-7;
 pub(super) fn fit_by_consensus(joint: &mut Rigid, pairs: &[(DVec3, DVec3)], size: f64, near: f64) {
     const DRAWS: usize = 30;
     let distance = |pose: &Rigid, &(from, to): &(DVec3, DVec3)| pose.apply(from).distance(to);
-    let miss = |pose: &Rigid| pairs.iter().map(|pair| distance(pose, pair).min(near)).sum::<f64>();
+    let miss = |pose: &Rigid| {
+        pairs
+            .iter()
+            .map(|pair| distance(pose, pair).min(near))
+            .sum::<f64>()
+    };
     let (present, mut least) = (*joint, f64::INFINITY);
     for draw in 0..=DRAWS {
         let mut fit = Fit::NOTHING;
@@ -24,7 +29,9 @@ pub(super) fn fit_by_consensus(joint: &mut Rigid, pairs: &[(DVec3, DVec3)], size
             pairs.iter().for_each(&mut add);
         } else {
             // With different strides, the three indices move through the list independently.
-            [draw * 7, draw * 31 + 1, draw * 101 + 2].iter().for_each(|i| add(&pairs[i % pairs.len()]));
+            [draw * 7, draw * 31 + 1, draw * 101 + 2]
+                .iter()
+                .for_each(|i| add(&pairs[i % pairs.len()]));
         }
         let mut drawn = present;
         fit.solve(&mut drawn, size);
@@ -59,7 +66,12 @@ pub(super) struct Fit {
 
 impl Fit {
     /// A fit without pairs.
-    pub(super) const NOTHING: Self = Self { weight: 0.0, from: DVec3::ZERO, to: DVec3::ZERO, products: DMat3::ZERO };
+    pub(super) const NOTHING: Self = Self {
+        weight: 0.0,
+        from: DVec3::ZERO,
+        to: DVec3::ZERO,
+        products: DMat3::ZERO,
+    };
 
     /// Adds a pair.
     pub(super) fn add(&mut self, weight: f64, from: DVec3, to: DVec3) {
@@ -99,7 +111,10 @@ impl Fit {
         }
         let [w, x, y, z] = largest_eigenvector(horn);
         let rotation = DQuat::from_xyzw(x, y, z, w).normalize();
-        let fitted = Rigid { rotation, translation: to - rotation * from };
+        let fitted = Rigid {
+            rotation,
+            translation: to - rotation * from,
+        };
         if fitted.is_finite() {
             *joint = fitted;
         }
@@ -108,7 +123,12 @@ impl Fit {
 
 /// Returns the unit eigenvector with the largest eigenvalue of a symmetric matrix, by Jacobi rotations.
 fn largest_eigenvector(mut a: [[f64; 4]; 4]) -> [f64; 4] {
-    let mut vectors = [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0]];
+    let mut vectors = [
+        [1.0, 0.0, 0.0, 0.0],
+        [0.0, 1.0, 0.0, 0.0],
+        [0.0, 0.0, 1.0, 0.0],
+        [0.0, 0.0, 0.0, 1.0],
+    ];
     // Converges quadratically: five or six sweeps in practice.
     for _ in 0..20 {
         let diagonal: f64 = (0..4).map(|i| a[i][i].abs()).sum();
@@ -140,7 +160,9 @@ fn largest_eigenvector(mut a: [[f64; 4]; 4]) -> [f64; 4] {
             break;
         }
     }
-    let largest = (0..4).max_by(|&i, &j| a[i][i].total_cmp(&a[j][j])).unwrap_or(0);
+    let largest = (0..4)
+        .max_by(|&i, &j| a[i][i].total_cmp(&a[j][j]))
+        .unwrap_or(0);
     vectors.map(|row| row[largest])
 }
 
@@ -153,8 +175,12 @@ mod tests {
     }
 
     fn random_joint(random: &mut fastrand::Rng) -> Rigid {
-        let rotation = DQuat::from_axis_angle(random_vector(random).normalize(), 3.0 * random.f64());
-        Rigid { rotation, translation: random_vector(random) }
+        let rotation =
+            DQuat::from_axis_angle(random_vector(random).normalize(), 3.0 * random.f64());
+        Rigid {
+            rotation,
+            translation: random_vector(random),
+        }
     }
 
     #[test]
@@ -169,7 +195,10 @@ mod tests {
             }
             let mut joint = random_joint(&mut random);
             fit.solve(&mut joint, 1.0);
-            assert!(joint.rotation.dot(truth.rotation).abs() > 1.0 - 1e-9, "{joint:?} {truth:?}");
+            assert!(
+                joint.rotation.dot(truth.rotation).abs() > 1.0 - 1e-9,
+                "{joint:?} {truth:?}"
+            );
             assert!((joint.translation - truth.translation).length() < 1e-6);
         }
     }
@@ -179,11 +208,22 @@ mod tests {
         let mut random = fastrand::Rng::with_seed(6);
         for _ in 0..50 {
             let truth = random_joint(&mut random);
-            let mut pairs: Vec<_> = (0..40).map(|_| random_vector(&mut random)).map(|p| (p, truth.apply(p))).collect();
-            pairs.extend((0..8).map(|_| (random_vector(&mut random) * 5.0, random_vector(&mut random) * 5.0)));
+            let mut pairs: Vec<_> = (0..40)
+                .map(|_| random_vector(&mut random))
+                .map(|p| (p, truth.apply(p)))
+                .collect();
+            pairs.extend((0..8).map(|_| {
+                (
+                    random_vector(&mut random) * 5.0,
+                    random_vector(&mut random) * 5.0,
+                )
+            }));
             let mut joint = random_joint(&mut random);
             fit_by_consensus(&mut joint, &pairs, 10.0, 0.01);
-            assert!((joint.translation - truth.translation).length() < 1e-6, "{joint:?} {truth:?}");
+            assert!(
+                (joint.translation - truth.translation).length() < 1e-6,
+                "{joint:?} {truth:?}"
+            );
         }
     }
 

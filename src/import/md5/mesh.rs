@@ -23,7 +23,9 @@ use crate::{
         tangents::complete_tangents,
         winding::{outwardness, turn_over},
     },
-    model::{Joint, JointIndex, Material, Model, Reach, Skeleton, SkeletonError, SkinPart, is_near},
+    model::{
+        Joint, JointIndex, Material, Model, Reach, Skeleton, SkeletonError, SkinPart, is_near,
+    },
 };
 use glam::{DVec3, Vec3};
 use std::collections::HashMap;
@@ -37,16 +39,28 @@ use std::collections::HashMap;
 /// # Errors
 /// More joints than a [`Skeleton`] holds, numbers beyond the range of `f32` after scaling, a scale that is not
 /// finite and above 0.
-pub fn from_md5(file: &str, mesh: &Checked<Md5Mesh>, settings: &ImportSettings) -> Result<Imported, FormatError> {
+pub fn from_md5(
+    file: &str,
+    mesh: &Checked<Md5Mesh>,
+    settings: &ImportSettings,
+) -> Result<Imported, FormatError> {
     let right_handed = settings.hand != Hand::Left;
     let basis = Basis::new(file, settings, right_handed, UpAxis::Z)?;
     let error = |message: String| FormatError::one(Diagnostic::error(file, message));
     if mesh.joints.len() > Skeleton::MAX_JOINTS {
-        return Err(error(SkeletonError::TooManyJoints(mesh.joints.len()).to_string()));
+        return Err(error(
+            SkeletonError::TooManyJoints(mesh.joints.len()).to_string(),
+        ));
     }
     for (index, submesh) in mesh.meshes.iter().enumerate() {
         check_sharing(index, submesh).map_err(error)?;
-        if let Some((vertex, most)) = submesh.vertices.iter().map(|v| v.weight_count).enumerate().max_by_key(|v| v.1) {
+        if let Some((vertex, most)) = submesh
+            .vertices
+            .iter()
+            .map(|v| v.weight_count)
+            .enumerate()
+            .max_by_key(|v| v.1)
+        {
             let vertex = format!("vert {vertex} of mesh {index}");
             settings.limits.check_influences(file, most, &vertex)?;
         }
@@ -57,8 +71,16 @@ pub fn from_md5(file: &str, mesh: &Checked<Md5Mesh>, settings: &ImportSettings) 
 
     let mut warnings = Vec::new();
     let mut report = ImportReport {
-        vertices: mesh.meshes.iter().map(|submesh| submesh.vertices.len()).sum(),
-        triangles: mesh.meshes.iter().map(|submesh| submesh.triangles.len()).sum(),
+        vertices: mesh
+            .meshes
+            .iter()
+            .map(|submesh| submesh.vertices.len())
+            .sum(),
+        triangles: mesh
+            .meshes
+            .iter()
+            .map(|submesh| submesh.triangles.len())
+            .sum(),
         right_handed,
         ..ImportReport::default()
     };
@@ -69,23 +91,42 @@ pub fn from_md5(file: &str, mesh: &Checked<Md5Mesh>, settings: &ImportSettings) 
     let mut names = UniqueNames::default();
     let mut materials = Materials::default();
     let vertices = || mesh.meshes.iter().flat_map(|submesh| &submesh.vertices);
-    let mut weights =
-        Weights::with_capacity(vertices().count(), vertices().map(|v| v.weight_count.max(1) as usize).sum());
+    let mut weights = Weights::with_capacity(
+        vertices().count(),
+        vertices().map(|v| v.weight_count.max(1) as usize).sum(),
+    );
     let mut drafts = Vec::new();
     let mut source_vertex = 0;
-    for (index, submesh) in mesh.meshes.iter().enumerate().filter(|(_, submesh)| !submesh.vertices.is_empty()) {
+    for (index, submesh) in mesh
+        .meshes
+        .iter()
+        .enumerate()
+        .filter(|(_, submesh)| !submesh.vertices.is_empty())
+    {
         let mut reader = WeightReader::default();
         let influences = gather(submesh, &joints, &mut weights, &mut reader);
         reader.add_to(&mut report);
-        let wanted = submesh.name.as_deref().filter(|n| !n.is_empty()).unwrap_or(stem(&submesh.shader));
-        let name = if wanted.is_empty() { format!("mesh{index}") } else { wanted.to_owned() };
+        let wanted = submesh
+            .name
+            .as_deref()
+            .filter(|n| !n.is_empty())
+            .unwrap_or(stem(&submesh.shader));
+        let name = if wanted.is_empty() {
+            format!("mesh{index}")
+        } else {
+            wanted.to_owned()
+        };
         let name = names.add(name);
         warnings.extend(reader.warning(file, &name));
         let count = submesh.vertices.len() as u32;
         let part = SkinPart {
             name,
             material: materials.of_shader(&submesh.shader),
-            tex_coords: submesh.vertices.iter().map(|v| v.tex_coord.into()).collect(),
+            tex_coords: submesh
+                .vertices
+                .iter()
+                .map(|v| v.tex_coord.into())
+                .collect(),
             triangles: submesh.triangles.clone(),
             source_vertices: (source_vertex..source_vertex + count).collect(),
             ..SkinPart::default()
@@ -101,9 +142,18 @@ pub fn from_md5(file: &str, mesh: &Checked<Md5Mesh>, settings: &ImportSettings) 
         posed = weights.posed(&bind.pose);
         size = diagonal(&posed.positions);
     }
-    warnings.extend(residual_warning(file, &bind, size, f64::from(settings.scale)));
+    warnings.extend(residual_warning(
+        file,
+        &bind,
+        size,
+        f64::from(settings.scale),
+    ));
     report.bind_residual = (bind.residual * f64::from(settings.scale)) as f32;
-    report.bind_residual_relative = if size > 0.0 { (bind.residual / size) as f32 } else { 0.0 };
+    report.bind_residual_relative = if size > 0.0 {
+        (bind.residual / size) as f32
+    } else {
+        0.0
+    };
     report.bind_recovered = bind.recovered;
 
     let mut rest = posed.positions.as_slice();
@@ -113,11 +163,17 @@ pub fn from_md5(file: &str, mesh: &Checked<Md5Mesh>, settings: &ImportSettings) 
         part.positions = own.iter().map(|p| basis.point(p.as_vec3())).collect();
         if let Some(vertex) = part.positions.iter().position(|&p| !is_near(p)) {
             let far = part.positions[vertex].as_dvec3().length();
-            let message =
-                format!("vertex {vertex} of `{}` lies {far:.0e} units away: no model is that large", part.name);
+            let message = format!(
+                "vertex {vertex} of `{}` lies {far:.0e} units away: no model is that large",
+                part.name
+            );
             return Err(error(message));
         }
-        let SkinPart { positions, triangles, .. } = part;
+        let SkinPart {
+            positions,
+            triangles,
+            ..
+        } = part;
         triangles.retain(|t| has_area(t, positions, influences));
     }
     drafts.retain(|(part, _)| !part.triangles.is_empty());
@@ -128,7 +184,10 @@ pub fn from_md5(file: &str, mesh: &Checked<Md5Mesh>, settings: &ImportSettings) 
     for (mut part, influences) in drafts {
         part.normals = smooth_normals(&part.positions, &part.triangles);
         let part_name = part.name.clone();
-        for (number, mut piece) in with_palettes(part, &influences, &mut combiner).into_iter().enumerate() {
+        for (number, mut piece) in with_palettes(part, &influences, &mut combiner)
+            .into_iter()
+            .enumerate()
+        {
             complete_tangents(&mut piece);
             if number > 0 {
                 piece.name = names.add(part_name.clone());
@@ -141,15 +200,28 @@ pub fn from_md5(file: &str, mesh: &Checked<Md5Mesh>, settings: &ImportSettings) 
     if settings.flip_v {
         flip_tex_coords(&mut parts);
     }
-    let skeleton = joints.skeleton(mesh, order, &bind, &basis).map_err(|e| error(e.to_string()))?;
+    let skeleton = joints
+        .skeleton(mesh, order, &bind, &basis)
+        .map_err(|e| error(e.to_string()))?;
     let reach = Reach::new(&skeleton).map_err(error)?;
     let twice = duplicates(skeleton.names());
     if !twice.is_empty() {
         let message = format!("several joints share a name: {}", listed(twice));
         warnings.push(Diagnostic::warning(file, message).with_hint(FIRST_ANSWERS));
     }
-    let model = Model { skeleton, parts, materials: materials.list, clips: Vec::new() };
-    Ok(Imported { model, warnings, report, reach, ..Imported::default() })
+    let model = Model {
+        skeleton,
+        parts,
+        materials: materials.list,
+        clips: Vec::new(),
+    };
+    Ok(Imported {
+        model,
+        warnings,
+        report,
+        reach,
+        ..Imported::default()
+    })
 }
 
 /// How often vertices may share a weight on average, and how many weights they may use in any case. Vertices that
@@ -160,9 +232,15 @@ const FEW_WEIGHTS: usize = 1 << 16;
 /// Rejects vertices that use far more weights than there are.
 fn check_sharing(index: usize, submesh: &Md5Submesh) -> Result<(), String> {
     let weights = submesh.weights.len();
-    let used: usize = submesh.vertices.iter().map(|v| v.weight_count as usize).fold(0, usize::saturating_add);
+    let used: usize = submesh
+        .vertices
+        .iter()
+        .map(|v| v.weight_count as usize)
+        .fold(0, usize::saturating_add);
     if used > weights.saturating_mul(SHARED).max(FEW_WEIGHTS) {
-        return Err(format!("the vertices of mesh {index} use {used} weights in all, and there are {weights}"));
+        return Err(format!(
+            "the vertices of mesh {index} use {used} weights in all, and there are {weights}"
+        ));
     }
     Ok(())
 }
@@ -178,22 +256,44 @@ struct Joints {
 impl Joints {
     fn new(mesh: &Md5Mesh, hierarchy: &Hierarchy) -> Self {
         let (order, index) = (&hierarchy.order, hierarchy.places());
-        let rest = order.iter().map(|&old| Rigid::from_md5(mesh.joints[old].position, mesh.joints[old].orientation));
-        let parents = order.iter().map(|&old| hierarchy.parents[old].map(|p| index[p]));
-        Self { rest: rest.collect(), parents: parents.collect(), index }
+        let rest = order
+            .iter()
+            .map(|&old| Rigid::from_md5(mesh.joints[old].position, mesh.joints[old].orientation));
+        let parents = order
+            .iter()
+            .map(|&old| hierarchy.parents[old].map(|p| index[p]));
+        Self {
+            rest: rest.collect(),
+            parents: parents.collect(),
+            index,
+        }
     }
 
     /// Returns a warning about orientations that are too long for a unit quaternion.
     fn warning(&self, file: &str, mesh: &Md5Mesh) -> Option<Diagnostic> {
         let long = |o: [f32; 3]| o.iter().map(|x| f64::from(x * x)).sum::<f64>() > 1.01;
-        let names: Vec<&str> = mesh.joints.iter().filter(|j| long(j.orientation)).map(|j| &*j.name).collect();
+        let names: Vec<&str> = mesh
+            .joints
+            .iter()
+            .filter(|j| long(j.orientation))
+            .map(|j| &*j.name)
+            .collect();
         (!names.is_empty()).then(|| {
-            let message = format!("orientations longer than one, which were shortened: {}", listed(names));
+            let message = format!(
+                "orientations longer than one, which were shortened: {}",
+                listed(names)
+            );
             Diagnostic::warning(file, message)
         })
     }
 
-    fn skeleton(&self, mesh: &Md5Mesh, order: &[usize], bind: &Bind, basis: &Basis) -> Result<Skeleton, SkeletonError> {
+    fn skeleton(
+        &self,
+        mesh: &Md5Mesh,
+        order: &[usize],
+        bind: &Bind,
+        basis: &Basis,
+    ) -> Result<Skeleton, SkeletonError> {
         let joint = |(new, &old): (usize, &usize)| {
             let local = match self.parents[new] {
                 Some(parent) => self.rest[parent].inverse().after(&self.rest[new]),
@@ -211,11 +311,20 @@ impl Joints {
 }
 
 /// Adds all weights of a submesh to those of the file, and returns the joints of its vertices.
-fn gather(submesh: &Md5Submesh, joints: &Joints, weights: &mut Weights, reader: &mut WeightReader) -> VertexWeights {
+fn gather(
+    submesh: &Md5Submesh,
+    joints: &Joints,
+    weights: &mut Weights,
+    reader: &mut WeightReader,
+) -> VertexWeights {
     let mut influences = VertexWeights::default();
     for vertex in &submesh.vertices {
         let own = &submesh.weights[vertex.first_weight as usize..][..vertex.weight_count as usize];
-        reader.push(&mut influences, own.iter().map(|w| (joints.index[w.joint as usize] as JointIndex, w.bias)));
+        reader.push(
+            &mut influences,
+            own.iter()
+                .map(|w| (joints.index[w.joint as usize] as JointIndex, w.bias)),
+        );
         let weight = |w: &Md5Weight| Weight {
             joint: joints.index[w.joint as usize],
             share: f64::from(w.bias),
@@ -223,8 +332,15 @@ fn gather(submesh: &Md5Submesh, joints: &Joints, weights: &mut Weights, reader: 
         };
         // A vertex whose weights are all 0 follows the first joint it names. Without weights it stays at the
         // origin, the value of an empty sum.
-        let nothing = || Weight { joint: 0, share: 1.0, position: joints.rest[0].inverse().apply(DVec3::ZERO) };
-        weights.push(own.iter().map(weight), own.first().map_or_else(nothing, weight));
+        let nothing = || Weight {
+            joint: 0,
+            share: 1.0,
+            position: joints.rest[0].inverse().apply(DVec3::ZERO),
+        };
+        weights.push(
+            own.iter().map(weight),
+            own.first().map_or_else(nothing, weight),
+        );
     }
     influences
 }
@@ -237,7 +353,9 @@ fn has_area(triangle: &[u32; 3], positions: &[Vec3], influences: &VertexWeights)
     if (p != q) & (q != r) & (r != p) {
         return true;
     }
-    let same = |a: usize, b: usize| a == b || (positions[a] == positions[b] && influences.of(a) == influences.of(b));
+    let same = |a: usize, b: usize| {
+        a == b || (positions[a] == positions[b] && influences.of(a) == influences.of(b))
+    };
     !same(a, b) && !same(b, c) && !same(c, a)
 }
 
@@ -247,7 +365,10 @@ fn has_area(triangle: &[u32; 3], positions: &[Vec3], influences: &VertexWeights)
 /// parts follow the clear ones of the file, or else the convention.
 fn face_outward(drafts: &mut [(SkinPart, VertexWeights)], mirrored: bool) {
     const CLEAR: f32 = 0.3;
-    let outward: Vec<f32> = drafts.iter().map(|(part, _)| outwardness(&part.positions, &part.triangles)).collect();
+    let outward: Vec<f32> = drafts
+        .iter()
+        .map(|(part, _)| outwardness(&part.positions, &part.triangles))
+        .collect();
     let vote = |(&out, (part, _)): (&f32, &(SkinPart, _))| match out {
         out if out.abs() >= CLEAR => out.signum() as i64 * part.triangles.len() as i64,
         _ => 0,
@@ -269,8 +390,12 @@ fn face_outward(drafts: &mut [(SkinPart, VertexWeights)], mirrored: bool) {
 
 /// Returns the length of the diagonal of the bounding box.
 fn diagonal(points: &[DVec3]) -> f64 {
-    let Some(&first) = points.first() else { return 0.0 };
-    let (low, high) = points.iter().fold((first, first), |(low, high), &point| (low.min(point), high.max(point)));
+    let Some(&first) = points.first() else {
+        return 0.0;
+    };
+    let (low, high) = points.iter().fold((first, first), |(low, high), &point| {
+        (low.min(point), high.max(point))
+    });
     low.distance(high)
 }
 
@@ -298,11 +423,18 @@ impl<'a> Materials<'a> {
     fn of_shader(&mut self, shader: &'a str) -> usize {
         *self.by_shader.entry(shader).or_insert_with(|| {
             // Exporters write `<default>` and the like for "none".
-            let none = shader.trim().is_empty() || (shader.starts_with('<') && shader.ends_with('>'));
+            let none =
+                shader.trim().is_empty() || (shader.starts_with('<') && shader.ends_with('>'));
             let name = if none { "default" } else { stem(shader) };
-            let name = self.names.add(if name.is_empty() { shader } else { name }.to_owned());
+            let name = self
+                .names
+                .add(if name.is_empty() { shader } else { name }.to_owned());
             let base_color_map = (!none).then(|| shader.to_owned());
-            self.list.push(Material { name, base_color_map, ..Material::default() });
+            self.list.push(Material {
+                name,
+                base_color_map,
+                ..Material::default()
+            });
             self.list.len() - 1
         })
     }
@@ -310,7 +442,9 @@ impl<'a> Materials<'a> {
 
 /// Returns the last component of a shader's path, without an image's extension; empty for `<default>`.
 pub(super) fn stem(shader: &str) -> &str {
-    const IMAGES: [&str; 10] = ["tga", "dds", "png", "jpg", "jpeg", "bmp", "pcx", "webp", "ktx2", "tif"];
+    const IMAGES: [&str; 10] = [
+        "tga", "dds", "png", "jpg", "jpeg", "bmp", "pcx", "webp", "ktx2", "tif",
+    ];
     let file = shader.rsplit(['/', '\\']).next().unwrap_or(shader).trim();
     match file.rsplit_once('.') {
         Some((stem, extension)) if IMAGES.iter().any(|i| i.eq_ignore_ascii_case(extension)) => stem,

@@ -11,7 +11,10 @@ pub(super) struct Rigid {
 }
 
 impl Rigid {
-    pub(super) const IDENTITY: Self = Self { rotation: DQuat::IDENTITY, translation: DVec3::ZERO };
+    pub(super) const IDENTITY: Self = Self {
+        rotation: DQuat::IDENTITY,
+        translation: DVec3::ZERO,
+    };
 
     /// Creates it from a position and the x, y, z of a unit quaternion, as MD5 stores them.
     pub(super) fn from_md5(position: [f32; 3], orientation: [f32; 3]) -> Self {
@@ -23,13 +26,20 @@ impl Rigid {
         } else {
             DQuat::from_xyzw(x, y, z, -0.0).normalize()
         };
-        Self { rotation, translation: Vec3::from(position).as_dvec3() }
+        Self {
+            rotation,
+            translation: Vec3::from(position).as_dvec3(),
+        }
     }
 
     /// Returns the position and the x, y, z of the rotation, as MD5 stores them.
     pub(super) fn to_md5(self) -> [[f32; 3]; 2] {
         let rotation = self.rotation.normalize();
-        let rotation = if rotation.w > 0.0 { -rotation } else { rotation };
+        let rotation = if rotation.w > 0.0 {
+            -rotation
+        } else {
+            rotation
+        };
         [self.translation.as_vec3().into(), rounded(rotation)]
     }
 
@@ -41,7 +51,14 @@ impl Rigid {
             return Self::IDENTITY;
         }
         let rotation = rotation.normalize();
-        Self { rotation: if rotation.is_finite() { rotation } else { DQuat::IDENTITY }, translation }
+        Self {
+            rotation: if rotation.is_finite() {
+                rotation
+            } else {
+                DQuat::IDENTITY
+            },
+            translation,
+        }
     }
 
     pub(super) fn apply(&self, point: DVec3) -> DVec3 {
@@ -50,12 +67,18 @@ impl Rigid {
 
     pub(super) fn inverse(&self) -> Self {
         let rotation = self.rotation.conjugate();
-        Self { rotation, translation: rotation * -self.translation }
+        Self {
+            rotation,
+            translation: rotation * -self.translation,
+        }
     }
 
     /// Applies `other`, then `self`.
     pub(super) fn after(&self, other: &Self) -> Self {
-        Self { rotation: (self.rotation * other.rotation).normalize(), translation: self.apply(other.translation) }
+        Self {
+            rotation: (self.rotation * other.rotation).normalize(),
+            translation: self.apply(other.translation),
+        }
     }
 
     pub(super) fn is_finite(&self) -> bool {
@@ -93,7 +116,11 @@ fn rounded(rotation: DQuat) -> [f32; 3] {
 
 /// Returns the matrix of a joint's transform.
 pub(super) fn affine(transform: &JointTransform) -> DAffine3 {
-    let JointTransform { translation, rotation, scale } = *transform;
+    let JointTransform {
+        translation,
+        rotation,
+        scale,
+    } = *transform;
     let rotation = rotation.as_dquat().normalize();
     DAffine3::from_scale_rotation_translation(scale.as_dvec3(), rotation, translation.as_dvec3())
 }
@@ -106,7 +133,11 @@ mod tests {
     fn the_missing_w_is_not_positive_and_what_is_written_reads_back() {
         let sixty = DQuat::from_rotation_z(1.0);
         for rotation in [sixty, -sixty] {
-            let [position, orientation] = Rigid { rotation, translation: DVec3::X }.to_md5();
+            let [position, orientation] = Rigid {
+                rotation,
+                translation: DVec3::X,
+            }
+            .to_md5();
             let read = Rigid::from_md5(position, orientation);
             assert!(read.rotation.w < 0.0);
             assert!(read.rotation.dot(sixty).abs() > 1.0 - 1e-12);
@@ -123,15 +154,34 @@ mod tests {
         let mut worst: f64 = 0.0;
         for i in 0..2000 {
             let [x, y, z] = [(); 3].map(|()| random.f64() - 0.5);
-            let w = if i % 2 == 0 { 0.0 } else { -0.05 * random.f64() };
+            let w = if i % 2 == 0 {
+                0.0
+            } else {
+                -0.05 * random.f64()
+            };
             let rotation = DQuat::from_xyzw(x, y, z, w).normalize();
-            let [position, orientation] = Rigid { rotation, translation: DVec3::ZERO }.to_md5();
-            worst = worst.max(Rigid::from_md5(position, orientation).rotation.angle_between(rotation));
+            let [position, orientation] = Rigid {
+                rotation,
+                translation: DVec3::ZERO,
+            }
+            .to_md5();
+            worst = worst.max(
+                Rigid::from_md5(position, orientation)
+                    .rotation
+                    .angle_between(rotation),
+            );
         }
         assert!(worst < 1e-4, "{worst}");
         let half = DQuat::from_xyzw(0.5f64.sqrt(), 0.5f64.sqrt(), 0.0, 0.0);
-        let [_, orientation] = Rigid { rotation: half, translation: DVec3::ZERO }.to_md5();
-        assert!(Rigid::from_md5([0.0; 3], orientation).rotation.w > -1e-6, "{orientation:?}");
+        let [_, orientation] = Rigid {
+            rotation: half,
+            translation: DVec3::ZERO,
+        }
+        .to_md5();
+        assert!(
+            Rigid::from_md5([0.0; 3], orientation).rotation.w > -1e-6,
+            "{orientation:?}"
+        );
     }
 
     #[test]

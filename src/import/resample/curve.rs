@@ -14,7 +14,11 @@ pub(in crate::import) struct Curve {
 
 impl Curve {
     pub(in crate::import) fn with_capacity(keys: usize) -> Self {
-        Self { times: Vec::with_capacity(keys), keys: Vec::with_capacity(keys), ..Self::default() }
+        Self {
+            times: Vec::with_capacity(keys),
+            keys: Vec::with_capacity(keys),
+            ..Self::default()
+        }
     }
 
     /// Adds a key, not earlier than those before it. Of several keys at one time, the first and the last count.
@@ -53,8 +57,16 @@ impl Curve {
 
     /// Returns the transform at a moment. `at` is the key to start from, 0 at first and left where the next call, for
     /// a later moment, can start.
-    pub(super) fn sample(&self, Moment { time, after_step }: Moment, at: &mut usize) -> JointTransform {
-        while self.times.get(*at + 1).is_some_and(|&next| next < time || (after_step && next == time)) {
+    pub(super) fn sample(
+        &self,
+        Moment { time, after_step }: Moment,
+        at: &mut usize,
+    ) -> JointTransform {
+        while self
+            .times
+            .get(*at + 1)
+            .is_some_and(|&next| next < time || (after_step && next == time))
+        {
             *at += 1;
         }
         match self.times.get(*at + 1) {
@@ -93,12 +105,22 @@ pub(super) fn moments(curves: &[Curve], end: f64) -> Vec<Moment> {
     times.sort_unstable_by(f64::total_cmp);
     times.dedup();
     let at = |after_step: bool| move |time| Moment { time, after_step };
-    let mut moments = vec![Moment { time: 0.0, after_step: false }];
+    let mut moments = vec![Moment {
+        time: 0.0,
+        after_step: false,
+    }];
     moments.extend(times.into_iter().filter(|time| *time > 0.0).map(at(false)));
-    let steps = curves.iter().flat_map(|curve| &curve.steps).filter(|time| **time >= 0.0);
+    let steps = curves
+        .iter()
+        .flat_map(|curve| &curve.steps)
+        .filter(|time| **time >= 0.0);
     // Adding 0 takes the sign from −0.
     moments.extend(steps.map(|time| time + 0.0).map(at(true)));
-    moments.sort_unstable_by(|a, b| a.time.total_cmp(&b.time).then(a.after_step.cmp(&b.after_step)));
+    moments.sort_unstable_by(|a, b| {
+        a.time
+            .total_cmp(&b.time)
+            .then(a.after_step.cmp(&b.after_step))
+    });
     moments.dedup();
     moments
 }
@@ -113,12 +135,40 @@ mod tests {
     fn of_several_keys_at_one_time_the_first_and_the_last_count() {
         let key = |x: f32| JointTransform::new(Vec3::X * x, Quat::IDENTITY);
         let mut curve = Curve::default();
-        for (time, x) in [(0.0, 0.0), (1.0, 1.0), (1.0, 2.0), (1.0, 3.0), (2.0, 4.0), (2.0, 4.0)] {
+        for (time, x) in [
+            (0.0, 0.0),
+            (1.0, 1.0),
+            (1.0, 2.0),
+            (1.0, 3.0),
+            (2.0, 4.0),
+            (2.0, 4.0),
+        ] {
             curve.push(time, key(x));
         }
-        let at = |time, after_step| curve.sample(Moment { time, after_step }, &mut 0).translation.x;
-        assert_eq!([at(0.5, false), at(1.0, false), at(1.0, true), at(1.5, false)], [0.5, 1.0, 3.0, 3.5]);
-        assert_eq!([at(-1.0, false), at(2.0, false), at(2.0, true), at(9.0, false)], [0.0, 4.0, 4.0, 4.0]);
+        let at = |time, after_step| {
+            curve
+                .sample(Moment { time, after_step }, &mut 0)
+                .translation
+                .x
+        };
+        assert_eq!(
+            [
+                at(0.5, false),
+                at(1.0, false),
+                at(1.0, true),
+                at(1.5, false)
+            ],
+            [0.5, 1.0, 3.0, 3.5]
+        );
+        assert_eq!(
+            [
+                at(-1.0, false),
+                at(2.0, false),
+                at(2.0, true),
+                at(9.0, false)
+            ],
+            [0.0, 4.0, 4.0, 4.0]
+        );
         assert_eq!((curve.len(), moments(&[curve], 0.0).len()), (4, 4));
     }
 }

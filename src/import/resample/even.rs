@@ -14,13 +14,24 @@ const FEWEST: usize = 16;
 /// Makes frames of `curves`, which have keys at these moments: as few as keep the skin within
 /// [`CLIP_ERROR`](super::CLIP_ERROR), or as many as the budget allows. Steps remain steps unless there are too many of them.
 /// `None` if the budget doesn't suffice for two frames.
-pub(super) fn sample_evenly(curves: &[Curve], moments: &[Moment], skin: &Skin, budget: &mut Budget) -> Option<Sampled> {
+pub(super) fn sample_evenly(
+    curves: &[Curve],
+    moments: &[Moment],
+    skin: &Skin,
+    budget: &mut Budget,
+) -> Option<Sampled> {
     let (joints, duration) = (curves.len(), moments[moments.len() - 1].time);
     let most = budget.share(curves.iter().map(Curve::len).sum(), joints);
-    let steps: Vec<f64> = moments.iter().filter(|moment| moment.after_step).map(|moment| moment.time).collect();
+    let steps: Vec<f64> = moments
+        .iter()
+        .filter(|moment| moment.after_step)
+        .map(|moment| moment.time)
+        .collect();
     let keeps_steps = steps.len() <= most / 8;
     let kept = if keeps_steps { &steps[..] } else { &[] };
-    let most = most.checked_sub(2 * kept.len()).filter(|most| *most >= 2 && duration > 0.0)?;
+    let most = most
+        .checked_sub(2 * kept.len())
+        .filter(|most| *most >= 2 && duration > 0.0)?;
     // Steps that become ramps are to be as short as possible.
     let mut count = if keeps_steps { FEWEST.min(most) } else { most };
     loop {
@@ -28,7 +39,11 @@ pub(super) fn sample_evenly(curves: &[Curve], moments: &[Moment], skin: &Skin, b
         let frames = frames(count, duration, kept);
         let times: Vec<f64> = frames.iter().map(|frame| frame.time).collect();
         let mut transforms = vec![JointTransform::IDENTITY; frames.len() * joints];
-        for (joint, curve) in curves.iter().enumerate().filter(|(_, curve)| !curve.is_empty()) {
+        for (joint, curve) in curves
+            .iter()
+            .enumerate()
+            .filter(|(_, curve)| !curve.is_empty())
+        {
             let mut at = 0;
             for (transforms, &frame) in transforms.chunks_exact_mut(joints).zip(&frames) {
                 transforms[joint] = curve.sample(frame, &mut at);
@@ -42,13 +57,26 @@ pub(super) fn sample_evenly(curves: &[Curve], moments: &[Moment], skin: &Skin, b
         };
         let mut checks = checks(moments, &times);
         checks.retain(|&time| !is_step(time));
-        let limit = if count < most { skin.bound() } else { f64::INFINITY };
+        let limit = if count < most {
+            skin.bound()
+        } else {
+            f64::INFINITY
+        };
         let error = worst_apart(curves, skin, &times, &transforms, &checks, limit);
         if error <= limit || count == most {
             budget.spent += transforms.len();
             let times = if kept.is_empty() { Vec::new() } else { times };
-            let thinned = Some(Thinned { moments: moments.len() - steps.len(), ramp });
-            return Some(Sampled { transforms, times, duration, error, thinned });
+            let thinned = Some(Thinned {
+                moments: moments.len() - steps.len(),
+                ramp,
+            });
+            return Some(Sampled {
+                transforms,
+                times,
+                duration,
+                error,
+                thinned,
+            });
         }
         count = (2 * count).min(most);
     }
@@ -57,11 +85,24 @@ pub(super) fn sample_evenly(curves: &[Curve], moments: &[Moment], skin: &Skin, b
 /// Evenly spaced moments, and both sides of the steps.
 fn frames(count: usize, duration: f64, steps: &[f64]) -> Vec<Moment> {
     let last = (count - 1) as f64;
-    let even = (0..count).map(|at| if at + 1 < count { duration * at as f64 / last } else { duration });
+    let even = (0..count).map(|at| {
+        if at + 1 < count {
+            duration * at as f64 / last
+        } else {
+            duration
+        }
+    });
     let is_step = |time: f64| steps.binary_search_by(|step| step.total_cmp(&time)).is_ok();
-    let even = even.filter(|&time| !is_step(time)).map(|time| Moment { time, after_step: false });
+    let even = even.filter(|&time| !is_step(time)).map(|time| Moment {
+        time,
+        after_step: false,
+    });
     let sides = |&time: &f64| [false, true].map(|after_step| Moment { time, after_step });
     let mut frames: Vec<Moment> = even.chain(steps.iter().flat_map(sides)).collect();
-    frames.sort_unstable_by(|a, b| a.time.total_cmp(&b.time).then(a.after_step.cmp(&b.after_step)));
+    frames.sort_unstable_by(|a, b| {
+        a.time
+            .total_cmp(&b.time)
+            .then(a.after_step.cmp(&b.after_step))
+    });
     frames
 }

@@ -21,10 +21,20 @@ pub(in crate::import) fn sample_at(
         return None;
     }
     let mut frames = vec![JointTransform::IDENTITY; times.len() * joints];
-    for (joint, curve) in curves.iter().enumerate().filter(|(_, curve)| !curve.is_empty()) {
+    for (joint, curve) in curves
+        .iter()
+        .enumerate()
+        .filter(|(_, curve)| !curve.is_empty())
+    {
         let mut at = 0;
         for (frame, &time) in frames.chunks_exact_mut(joints).zip(times) {
-            frame[joint] = curve.sample(Moment { time, after_step: true }, &mut at);
+            frame[joint] = curve.sample(
+                Moment {
+                    time,
+                    after_step: true,
+                },
+                &mut at,
+            );
         }
     }
     let end = times[times.len() - 1];

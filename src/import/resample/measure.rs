@@ -12,9 +12,12 @@ use crate::model::JointTransform;
 pub(super) fn checks(moments: &[Moment], frames: &[f64]) -> Vec<f64> {
     // Frames as close as single precision allows are a step.
     let is_span = |pair: &&[f64]| pair[1] as f32 > (pair[0] as f32).next_up();
-    let within = |pair: &[f64]| [0.2113, 0.5, 0.7887].map(|share| pair[0] + (pair[1] - pair[0]) * share);
+    let within =
+        |pair: &[f64]| [0.2113, 0.5, 0.7887].map(|share| pair[0] + (pair[1] - pair[0]) * share);
     let keys = moments.iter().map(|moment| moment.time);
-    let mut checks: Vec<f64> = keys.chain(frames.windows(2).filter(is_span).flat_map(within)).collect();
+    let mut checks: Vec<f64> = keys
+        .chain(frames.windows(2).filter(is_span).flat_map(within))
+        .collect();
     checks.sort_unstable_by(f64::total_cmp);
     checks
 }
@@ -38,7 +41,11 @@ pub(super) fn worst_apart(
         }
         let first = second.saturating_sub(1);
         let span = times[second] - times[first];
-        let share = if span > 0.0 { ((time - times[first]) / span).clamp(0.0, 1.0) as f32 } else { 0.0 };
+        let share = if span > 0.0 {
+            ((time - times[first]) / span).clamp(0.0, 1.0) as f32
+        } else {
+            0.0
+        };
         let given = |joint: usize| {
             let [from, to] = [first, second].map(|frame| frames[frame * joints + joint]);
             JointTransform {
@@ -47,7 +54,10 @@ pub(super) fn worst_apart(
                 scale: from.scale.lerp(to.scale, share),
             }
         };
-        let moment = Moment { time, after_step: true };
+        let moment = Moment {
+            time,
+            after_step: true,
+        };
         let meant = skin.pose(curves, |joint| curves[joint].sample(moment, &mut at[joint]));
         let apart = skin.apart(&meant, &skin.pose(curves, given));
         // Not `max`, which ignores NaN.

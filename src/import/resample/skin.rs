@@ -31,8 +31,11 @@ impl Motion {
 
     /// Returns into how many pieces to cut the motion so that it is off by no more than `bound`.
     pub(super) fn cuts(&self, bound: f64) -> usize {
-        let cuts =
-            if self.bulge > 0.0 { ((self.bend + self.bulge) / bound).sqrt() } else { (self.bend / bound).cbrt() };
+        let cuts = if self.bulge > 0.0 {
+            ((self.bend + self.bulge) / bound).sqrt()
+        } else {
+            (self.bend / bound).cbrt()
+        };
         // NaN becomes 0.
         (cuts.ceil() as usize).max(1)
     }
@@ -54,19 +57,37 @@ impl Skin {
     pub(in crate::import) fn new(model: &Model) -> Self {
         let skeleton = &model.skeleton;
         let size = size_at_rest(skeleton, &model.parts);
-        let (mut radius, mut boxes) = (vec![0.0_f64; skeleton.len()], vec![None::<BoundingBox>; skeleton.len()]);
+        let (mut radius, mut boxes) = (
+            vec![0.0_f64; skeleton.len()],
+            vec![None::<BoundingBox>; skeleton.len()],
+        );
         for part in &model.parts {
-            for (&joint, bounds) in part.palette.iter().zip(part.joint_boxes(skeleton.inverse_bind())) {
-                let farthest = bounds.map_or(0.0, |bounds| bounds.min.abs().max(bounds.max.abs()).as_dvec3().length());
+            for (&joint, bounds) in part
+                .palette
+                .iter()
+                .zip(part.joint_boxes(skeleton.inverse_bind()))
+            {
+                let farthest = bounds.map_or(0.0, |bounds| {
+                    bounds.min.abs().max(bounds.max.abs()).as_dvec3().length()
+                });
                 radius[usize::from(joint)] = radius[usize::from(joint)].max(farthest);
                 let all = &mut boxes[usize::from(joint)];
-                *all = bounds.map(|bounds| all.map_or(bounds, |all| all.union(bounds))).or(*all);
+                *all = bounds
+                    .map(|bounds| all.map_or(bounds, |all| all.union(bounds)))
+                    .or(*all);
             }
         }
         Self {
-            parents: skeleton.parents().iter().map(|parent| parent.map(usize::from)).collect(),
+            parents: skeleton
+                .parents()
+                .iter()
+                .map(|parent| parent.map(usize::from))
+                .collect(),
             radius,
-            rest: skeleton.joints().map(|joint| skeleton.rest_of(joint)).collect(),
+            rest: skeleton
+                .joints()
+                .map(|joint| skeleton.rest_of(joint))
+                .collect(),
             corners: boxes
                 .iter()
                 .enumerate()
@@ -90,16 +111,27 @@ impl Skin {
     pub(super) fn motion(&self, curves: &[Curve], pair: &[JointTransform]) -> Motion {
         let joints = self.parents.len();
         // In the space of each joint: how far points of the skin below it are from it, and how they move.
-        let mut below: Vec<(f64, Motion)> = self.radius.iter().map(|&radius| (radius, Motion::default())).collect();
+        let mut below: Vec<(f64, Motion)> = self
+            .radius
+            .iter()
+            .map(|&radius| (radius, Motion::default()))
+            .collect();
         let mut model = Motion::default();
         // What is attached turns with its joint and those above: how far any is off halfway, and how far it turns.
         let mut turns = vec![[0.0_f64; 2]; joints];
         for joint in (0..joints).rev() {
             let (reach, Motion { bend, path, .. }) = below[joint];
             let still = curves[joint].is_empty();
-            let [from, to] = [0, joints].map(|frame| if still { self.rest[joint] } else { pair[frame + joint] });
+            let [from, to] = [0, joints].map(|frame| {
+                if still {
+                    self.rest[joint]
+                } else {
+                    pair[frame + joint]
+                }
+            });
             let distance = |a: Vec3, b: Vec3| (a.as_dvec3() - b.as_dvec3()).length();
-            let far = distance(from.translation, Vec3::ZERO).max(distance(to.translation, Vec3::ZERO));
+            let far =
+                distance(from.translation, Vec3::ZERO).max(distance(to.translation, Vec3::ZERO));
             let scale = f64::from(from.scale.abs().max(to.scale.abs()).max_element());
             let turn = angle(from.rotation, to.rotation);
             let moved = Motion {
@@ -114,7 +146,11 @@ impl Skin {
                 *above = above.max(far + scale * reach);
                 motion
             });
-            *all = Motion { bend: all.bend.max(moved.bend), path: all.path.max(moved.path), bulge: 0.0 };
+            *all = Motion {
+                bend: all.bend.max(moved.bend),
+                path: all.path.max(moved.path),
+                bulge: 0.0,
+            };
             turns[joint] = [0.005 * turn * turn * turn, turn];
         }
         let lever = LEVER * self.size;
@@ -129,9 +165,21 @@ impl Skin {
     }
 
     /// Returns a pose that `local` gives, by index, for the joints that `curves` move.
-    pub(super) fn pose(&self, curves: &[Curve], mut local: impl FnMut(usize) -> JointTransform) -> Vec<JointTransform> {
+    pub(super) fn pose(
+        &self,
+        curves: &[Curve],
+        mut local: impl FnMut(usize) -> JointTransform,
+    ) -> Vec<JointTransform> {
         let still = |joint: usize| curves[joint].is_empty();
-        (0..curves.len()).map(|joint| if still(joint) { self.rest[joint] } else { local(joint) }).collect()
+        (0..curves.len())
+            .map(|joint| {
+                if still(joint) {
+                    self.rest[joint]
+                } else {
+                    local(joint)
+                }
+            })
+            .collect()
     }
 
     /// Returns how far apart two poses move any joint, what is attached to it, or any point of the skin. Vertices are means of
@@ -143,23 +191,38 @@ impl Skin {
             let above = self.parents[joint].map(|parent| poses[parent]);
             poses.push(above.map_or([one, other], |[a, b]| [a * one, b * other]));
         }
-        let joints = poses.iter().map(|[one, other]| (one.translation - other.translation).length());
+        let joints = poses
+            .iter()
+            .map(|[one, other]| (one.translation - other.translation).length());
         let lever = (LEVER * self.size) as f32;
-        let attached = poses.iter().map(|[one, other]| lever * axes_apart(one, other));
+        let attached = poses
+            .iter()
+            .map(|[one, other]| lever * axes_apart(one, other));
         let corner = |(joint, corners): &(usize, [Vec3; 8])| {
             let [one, other] = poses[*joint];
-            corners.map(|corner| (one.transform_point3(corner) - other.transform_point3(corner)).length())
+            corners.map(|corner| {
+                (one.transform_point3(corner) - other.transform_point3(corner)).length()
+            })
         };
-        let all = joints.chain(attached).chain(self.corners.iter().flat_map(corner));
+        let all = joints
+            .chain(attached)
+            .chain(self.corners.iter().flat_map(corner));
         // Not `max`, which ignores NaN.
-        all.fold(0.0, |worst, apart| if apart <= worst { worst } else { apart }).into()
+        all.fold(
+            0.0,
+            |worst, apart| if apart <= worst { worst } else { apart },
+        )
+        .into()
     }
 }
 
 /// Returns the smaller angle between two unit rotations.
 fn angle(a: Quat, b: Quat) -> f64 {
     // Computed from the chord, which is accurate for small angles, unlike the cosine.
-    let chord = (a - b).length_squared().min((a + b).length_squared()).sqrt();
+    let chord = (a - b)
+        .length_squared()
+        .min((a + b).length_squared())
+        .sqrt();
     4.0 * f64::from(chord * 0.5).min(1.0).asin()
 }
 
@@ -172,11 +235,19 @@ mod tests {
         for degrees in [5.0f32, 30.0, 90.0, 150.0, 179.0] {
             let turn = degrees.to_radians();
             let (from, to) = (Quat::IDENTITY, Quat::from_rotation_y(turn));
-            let error = (0..=100).map(|i| angle(from.lerp(to, i as f32 / 100.0), from.slerp(to, i as f32 / 100.0)));
+            let error = (0..=100).map(|i| {
+                angle(
+                    from.lerp(to, i as f32 / 100.0),
+                    from.slerp(to, i as f32 / 100.0),
+                )
+            });
             let worst = error.fold(0.0, f64::max);
             let bound = 0.005 * f64::from(turn).powi(3);
             assert!(worst <= bound + 1e-6, "{degrees}°: {worst} > {bound}");
-            assert!(degrees < 30.0 || worst > 0.5 * bound, "{degrees}°: {bound} is far above {worst}");
+            assert!(
+                degrees < 30.0 || worst > 0.5 * bound,
+                "{degrees}°: {bound} is far above {worst}"
+            );
         }
     }
 }

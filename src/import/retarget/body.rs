@@ -4,7 +4,13 @@ use super::{places, rotations};
 use crate::model::{Finger, JointIndex, Role, Roles, Side, Skeleton};
 use glam::{Mat3, Quat, Vec3};
 
-pub(super) const FINGERS: [Finger; 5] = [Finger::Thumb, Finger::Index, Finger::Middle, Finger::Ring, Finger::Little];
+pub(super) const FINGERS: [Finger; 5] = [
+    Finger::Thumb,
+    Finger::Index,
+    Finger::Middle,
+    Finger::Ring,
+    Finger::Little,
+];
 const SIDES: [Side; 2] = [Side::Left, Side::Right];
 
 /// A humanoid at rest.
@@ -64,7 +70,12 @@ impl Body {
         let rotations = rotations(skeleton, |joint| unit(skeleton.rest_of(joint).rotation));
         let at = |joint: JointIndex| places[usize::from(joint)];
         let place = |role| roles.joint(role).map(at);
-        let spine = || (0..=u8::MAX).map_while(|n| roles.joint(Role::Spine(n))).last().map(at);
+        let spine = || {
+            (0..=u8::MAX)
+                .map_while(|n| roles.joint(Role::Spine(n)))
+                .last()
+                .map(at)
+        };
         let top = place(Role::Head).or_else(spine).map(|top| top - at(hips));
         let up = top.and_then(axis).unwrap_or(Vec3::Y);
         let pairs: [fn(Side) -> Role; 3] = [Role::Thigh, Role::UpperArm, Role::Clavicle];
@@ -73,20 +84,34 @@ impl Body {
             direction(across - up * across.dot(up))
         });
         // Models face −Z.
-        let left = left.unwrap_or_else(|| direction(Vec3::NEG_X - up * Vec3::NEG_X.dot(up)).unwrap_or(Vec3::Z));
+        let left = left.unwrap_or_else(|| {
+            direction(Vec3::NEG_X - up * Vec3::NEG_X.dot(up)).unwrap_or(Vec3::Z)
+        });
         let ahead = left.cross(up);
 
         let joints = SIDES.map(|side| {
-            Some([roles.joint(Role::Thigh(side))?, roles.joint(Role::Shin(side))?, roles.joint(Role::Foot(side))?])
+            Some([
+                roles.joint(Role::Thigh(side))?,
+                roles.joint(Role::Shin(side))?,
+                roles.joint(Role::Foot(side))?,
+            ])
         });
-        let length = |[root, mid, tip]: [JointIndex; 3]| at(root).distance(at(mid)) + at(mid).distance(at(tip));
+        let length = |[root, mid, tip]: [JointIndex; 3]| {
+            at(root).distance(at(mid)) + at(mid).distance(at(tip))
+        };
         let arms = SIDES.map(|side| {
-            let joints = [Role::UpperArm(side), Role::Forearm(side), Role::Hand(side)].map(|role| roles.joint(role));
-            let [Some(upper), Some(lower), Some(hand)] = joints else { return None };
+            let joints = [Role::UpperArm(side), Role::Forearm(side), Role::Hand(side)]
+                .map(|role| roles.joint(role));
+            let [Some(upper), Some(lower), Some(hand)] = joints else {
+                return None;
+            };
             let joints = [upper, lower, hand];
             sound(length(joints)).map(|length| Arm { joints, length })
         });
-        let spread = places.iter().map(|place| place.distance(at(hips))).fold(0.0, f32::max);
+        let spread = places
+            .iter()
+            .map(|place| place.distance(at(hips)))
+            .fold(0.0, f32::max);
         let mut body = Self {
             hips,
             root: roles.joint(Role::Root),
@@ -108,7 +133,11 @@ impl Body {
             let toe = |side: usize| toes[side].map_or(f32::INFINITY, |toes| up.dot(at(toes)));
             let lowest = ankle.min(toe(0)).min(toe(1));
             // As everywhere, the ground is at the model's origin, unless the body stands elsewhere.
-            let floor = if (-0.05..0.35).contains(&(lowest / size)) { 0.0 } else { lowest };
+            let floor = if (-0.05..0.35).contains(&(lowest / size)) {
+                0.0
+            } else {
+                lowest
+            };
             (body.size, body.floor, body.ankle) = (size, floor, ankle - floor);
             body.legs = Some([0, 1].map(|side| {
                 let joints = [l, r][side];
@@ -116,9 +145,16 @@ impl Body {
                 let down = |place: Vec3| place - up * (up.dot(place) - floor);
                 let heel = down(at(foot));
                 let ball = toes[side].map_or(heel + ahead * (FOOT * size), |toes| down(at(toes)));
-                let within = |place: Vec3| body.rotations[usize::from(foot)].conjugate() * (place - at(foot));
+                let within = |place: Vec3| {
+                    body.rotations[usize::from(foot)].conjugate() * (place - at(foot))
+                };
                 let contacts = [within(heel), within(ball)];
-                Leg { joints, toes: toes[side], contacts, length: length(joints) }
+                Leg {
+                    joints,
+                    toes: toes[side],
+                    contacts,
+                    length: length(joints),
+                }
             }));
         }
         body.places = places;
@@ -142,15 +178,28 @@ pub(super) fn unlike_legs(from: &Body, to: &Body) -> f32 {
         let at = |joint: JointIndex| body.places[usize::from(joint)];
         let leg = |leg: Leg| {
             let [thigh, shin, foot] = leg.joints.map(at);
-            let ball = body.up.cross(body.rotations[usize::from(leg.joints[2])] * (leg.contacts[1] - leg.contacts[0]));
-            [thigh.distance(shin), shin.distance(foot), ball.length()].map(|length| length / body.size)
+            let ball = body.up.cross(
+                body.rotations[usize::from(leg.joints[2])] * (leg.contacts[1] - leg.contacts[0]),
+            );
+            [thigh.distance(shin), shin.distance(foot), ball.length()]
+                .map(|length| length / body.size)
         };
         let [left, right] = legs.map(leg);
         let apart = at(legs[0].joints[0]).distance(at(legs[1].joints[0]));
-        Some([left, right, [apart, body.ankle, 0.0].map(|length| length / body.size)])
+        Some([
+            left,
+            right,
+            [apart, body.ankle, 0.0].map(|length| length / body.size),
+        ])
     };
-    let (Some(from), Some(to)) = (lengths(from), lengths(to)) else { return 1.0 };
-    let apart = from.as_flattened().iter().zip(to.as_flattened()).map(|(a, b)| (a - b).abs());
+    let (Some(from), Some(to)) = (lengths(from), lengths(to)) else {
+        return 1.0;
+    };
+    let apart = from
+        .as_flattened()
+        .iter()
+        .zip(to.as_flattened())
+        .map(|(a, b)| (a - b).abs());
     smoothstep(apart.fold(0.0, f32::max) / OTHER_LEGS)
 }
 
@@ -165,30 +214,54 @@ pub(super) fn turn(from: &Body, to: &Body) -> Quat {
     let frame = |body: &Body| Mat3::from_cols(body.up.cross(body.ahead), body.up, body.ahead);
     let exact = frame(to) * frame(from).transpose();
     let axes = Mat3::from_cols_array(&exact.to_cols_array().map(f32::round));
-    let near = exact.to_cols_array().iter().zip(axes.to_cols_array()).all(|(a, b)| (a - b).abs() < 0.17);
-    unit(Quat::from_mat3(&if near && (axes.determinant() - 1.0).abs() < 0.1 { axes } else { exact }))
+    let near = exact
+        .to_cols_array()
+        .iter()
+        .zip(axes.to_cols_array())
+        .all(|(a, b)| (a - b).abs() < 0.17);
+    unit(Quat::from_mat3(
+        &if near && (axes.determinant() - 1.0).abs() < 0.1 {
+            axes
+        } else {
+            exact
+        },
+    ))
 }
 
 /// How the target's hand is turned to be as the source's at rest, given how the forearm is: fully, where fingers tell.
-pub(super) fn hand_turn(side: Side, bone: &impl Fn(Role, Role) -> Option<(Vec3, Vec3)>, forearm: Quat) -> Quat {
+pub(super) fn hand_turn(
+    side: Side,
+    bone: &impl Fn(Role, Role) -> Option<(Vec3, Vec3)>,
+    forearm: Quat,
+) -> Quat {
     let hand = Role::Hand(side);
     let base = |finger| bone(hand, Role::Finger(side, finger, 0));
     let middle = base(Finger::Middle).or_else(|| base(Finger::Index));
     let outer = base(Finger::Little).or_else(|| base(Finger::Ring));
-    let (Some(along), Some(index), Some(outer)) = (middle, base(Finger::Index), outer) else { return forearm };
+    let (Some(along), Some(index), Some(outer)) = (middle, base(Finger::Index), outer) else {
+        return forearm;
+    };
     let frame = |along: Vec3, across: Vec3| {
         let along = direction(along)?;
         let across = direction(across - along * across.dot(along))?;
-        Some(Quat::from_mat3(&Mat3::from_cols(along, across, along.cross(across))))
+        Some(Quat::from_mat3(&Mat3::from_cols(
+            along,
+            across,
+            along.cross(across),
+        )))
     };
     let source = frame(along.0, index.0 - outer.0);
     let target = frame(along.1, index.1 - outer.1);
-    source.zip(target).map_or(forearm, |(source, target)| unit(source * target.conjugate()))
+    source.zip(target).map_or(forearm, |(source, target)| {
+        unit(source * target.conjugate())
+    })
 }
 
 /// The shortest rotation from one direction to another; none if either has no length.
 pub(super) fn arc(from: Vec3, to: Vec3) -> Quat {
-    let (Some(from), Some(to)) = (direction(from), direction(to)) else { return Quat::IDENTITY };
+    let (Some(from), Some(to)) = (direction(from), direction(to)) else {
+        return Quat::IDENTITY;
+    };
     let axis = from.cross(to);
     let cos = from.dot(to);
     if cos < -0.999 {
@@ -199,7 +272,11 @@ pub(super) fn arc(from: Vec3, to: Vec3) -> Quat {
 }
 
 pub(super) fn unit(q: Quat) -> Quat {
-    if q.is_finite() && q.length_squared() > 1e-12 { q.normalize() } else { Quat::IDENTITY }
+    if q.is_finite() && q.length_squared() > 1e-12 {
+        q.normalize()
+    } else {
+        Quat::IDENTITY
+    }
 }
 
 fn direction(v: Vec3) -> Option<Vec3> {

@@ -17,13 +17,28 @@ use glam::{Affine3A, Quat, Vec3, Vec3A};
 const STEP: f64 = 1.0 / 60.0;
 const MOST_FRAMES: usize = 100_000;
 
-pub(super) fn run(map: &Retarget, clip: &SkeletalClip, limits: &Limits) -> Result<SkeletalClip, RetargetError> {
-    let (times, is_even) = if map.is_same { given(clip) } else { times(clip) };
+pub(super) fn run(
+    map: &Retarget,
+    clip: &SkeletalClip,
+    limits: &Limits,
+) -> Result<SkeletalClip, RetargetError> {
+    let (times, is_even) = if map.is_same {
+        given(clip)
+    } else {
+        times(clip)
+    };
     let joints = map.target.len();
-    let bytes = times.len().saturating_mul(joints).saturating_mul(size_of::<JointTransform>());
+    let bytes = times
+        .len()
+        .saturating_mul(joints)
+        .saturating_mul(size_of::<JointTransform>());
     if bytes as u64 > limits.clip_bytes {
         let clip = clip.timing.name.to_string();
-        return Err(RetargetError::TooLarge { clip, frames: times.len(), joints });
+        return Err(RetargetError::TooLarge {
+            clip,
+            frames: times.len(),
+            joints,
+        });
     }
     let animated = animated(map, clip);
     let mut out = ClipFrames {
@@ -34,7 +49,10 @@ pub(super) fn run(map: &Retarget, clip: &SkeletalClip, limits: &Limits) -> Resul
     let moves_feet = !clip.additive
         && !map.is_same
         && map.to.legs.is_some_and(|legs| {
-            legs.iter().flat_map(|leg| leg.joints).chain([map.to.hips]).all(|joint| animated[usize::from(joint)])
+            legs.iter()
+                .flat_map(|leg| leg.joints)
+                .chain([map.to.hips])
+                .all(|joint| animated[usize::from(joint)])
         });
     let mut feet = Feet::new(map, clip).filter(|_| moves_feet);
     let arms = arms(map, &animated, clip);
@@ -54,9 +72,9 @@ pub(super) fn run(map: &Retarget, clip: &SkeletalClip, limits: &Limits) -> Resul
                     thigh: frame.model[thigh].translation.into(),
                     ankle: frame.model[foot].translation.into(),
                     rotation: frame.rotations[foot],
-                    source: from
-                        .contacts
-                        .map(|contact| pose.places[source_foot] + pose.rotations[source_foot] * contact),
+                    source: from.contacts.map(|contact| {
+                        pose.places[source_foot] + pose.rotations[source_foot] * contact
+                    }),
                 })
             });
         }
@@ -89,7 +107,10 @@ pub(super) fn run(map: &Retarget, clip: &SkeletalClip, limits: &Limits) -> Resul
 /// The same frames as those of a clip.
 fn given(clip: &SkeletalClip) -> (Vec<(f64, f64)>, bool) {
     let time = |frame: usize| (clip.frame_time(frame), clip.time_showing(frame));
-    ((0..clip.frame_count()).map(time).collect(), clip.frame_times().is_none())
+    (
+        (0..clip.frame_count()).map(time).collect(),
+        clip.frame_times().is_none(),
+    )
 }
 
 /// The times of the frames, each with the time at which the source shows it, and whether they are evenly spaced.
@@ -108,8 +129,19 @@ fn times(clip: &SkeletalClip) -> (Vec<(f64, f64)>, bool) {
             None => (given - 1) * parts(duration / (given - 1) as f64),
             Some(_) => parts(duration).clamp(given.min(MOST_FRAMES), MOST_FRAMES),
         };
-        let time = |frame: usize| if frame == count { duration } else { duration * frame as f64 / count as f64 };
-        return ((0..=count).map(|frame| (time(frame), time(frame))).collect(), true);
+        let time = |frame: usize| {
+            if frame == count {
+                duration
+            } else {
+                duration * frame as f64 / count as f64
+            }
+        };
+        return (
+            (0..=count)
+                .map(|frame| (time(frame), time(frame)))
+                .collect(),
+            true,
+        );
     }
     let mut out = vec![(0.0, clip.time_showing(0))];
     for frame in 1..given {
@@ -126,17 +158,29 @@ fn times(clip: &SkeletalClip) -> (Vec<(f64, f64)>, bool) {
 /// both rest alike.
 fn animated(map: &Retarget, clip: &SkeletalClip) -> Vec<bool> {
     let moves = |joint: JointIndex| clip.animates(usize::from(joint));
-    let whole = !clip.additive && !map.is_same && (moves(map.from.hips) || map.from.root.is_some_and(moves));
-    map.drives.iter().map(|drive| drive.is_some_and(|drive| whole || drive.from.into_iter().any(moves))).collect()
+    let whole = !clip.additive
+        && !map.is_same
+        && (moves(map.from.hips) || map.from.root.is_some_and(moves));
+    map.drives
+        .iter()
+        .map(|drive| drive.is_some_and(|drive| whole || drive.from.into_iter().any(moves)))
+        .collect()
 }
 
 /// The arms whose hands are placed.
 fn arms(map: &Retarget, animated: &[bool], clip: &SkeletalClip) -> [Option<ArmPair>; 2] {
     [0, 1].map(|side| {
         let (source, target) = (map.from.arms[side]?, map.to.arms[side]?);
-        let is_moved =
-            !clip.additive && !map.is_same && target.joints.iter().all(|joint| animated[usize::from(*joint)]);
-        is_moved.then_some(ArmPair { source, ratio: target.length / source.length })
+        let is_moved = !clip.additive
+            && !map.is_same
+            && target
+                .joints
+                .iter()
+                .all(|joint| animated[usize::from(*joint)]);
+        is_moved.then_some(ArmPair {
+            source,
+            ratio: target.length / source.length,
+        })
     })
 }
 
@@ -169,14 +213,30 @@ struct SourcePose {
 
 impl SourcePose {
     fn new(map: &Retarget, scratch: &Scratch) -> Self {
-        let local = |joint: JointIndex| scratch.local()[usize::from(joint) / 4].get(usize::from(joint) % 4);
+        let local =
+            |joint: JointIndex| scratch.local()[usize::from(joint) / 4].get(usize::from(joint) % 4);
         let local: Vec<JointTransform> = map.source.joints().map(local).collect();
         let turn = |joint: JointIndex| unit(local[usize::from(joint)].rotation);
-        let rotations: Vec<Quat> = rotations(map.source, turn).into_iter().map(|r| map.turn * r).collect();
-        let rest = map.from.rotations.iter().map(|rest| (map.turn * *rest).conjugate());
+        let rotations: Vec<Quat> = rotations(map.source, turn)
+            .into_iter()
+            .map(|r| map.turn * r)
+            .collect();
+        let rest = map
+            .from
+            .rotations
+            .iter()
+            .map(|rest| (map.turn * *rest).conjugate());
         Self {
-            places: scratch.model().iter().map(|joint| map.turn * Vec3::from(joint.translation)).collect(),
-            turns: rotations.iter().zip(rest).map(|(now, rest)| unit(*now * rest)).collect(),
+            places: scratch
+                .model()
+                .iter()
+                .map(|joint| map.turn * Vec3::from(joint.translation))
+                .collect(),
+            turns: rotations
+                .iter()
+                .zip(rest)
+                .map(|(now, rest)| unit(*now * rest))
+                .collect(),
             rotations,
             local,
         }
@@ -189,20 +249,40 @@ struct Frame {
     model: Vec<Affine3A>,
 }
 
-fn frame(map: &Retarget, animated: &[bool], pose: &SourcePose, out: &mut Vec<JointTransform>) -> Frame {
+fn frame(
+    map: &Retarget,
+    animated: &[bool],
+    pose: &SourcePose,
+    out: &mut Vec<JointTransform>,
+) -> Frame {
     let (joints, first) = (map.target.len(), out.len());
-    let mut frame = Frame { rotations: Vec::with_capacity(joints), model: Vec::with_capacity(joints) };
+    let mut frame = Frame {
+        rotations: Vec::with_capacity(joints),
+        model: Vec::with_capacity(joints),
+    };
     for joint in map.target.joints() {
         let at = usize::from(joint);
         let mut local = map.target.rest_of(joint);
         let over = above(&frame.model, map.target, at);
-        let parent = map.target.parents()[at].map_or(Quat::IDENTITY, |parent| frame.rotations[usize::from(parent)]);
+        let parent = map.target.parents()[at].map_or(Quat::IDENTITY, |parent| {
+            frame.rotations[usize::from(parent)]
+        });
         match map.drives[at].filter(|_| animated[at]) {
-            Some(Drive { from: [from, _], same: Some(same), .. }) => local = same.carry(&pose.local[usize::from(from)]),
-            Some(Drive { from: [a, b], share, align, .. }) => {
+            Some(Drive {
+                from: [from, _],
+                same: Some(same),
+                ..
+            }) => local = same.carry(&pose.local[usize::from(from)]),
+            Some(Drive {
+                from: [a, b],
+                share,
+                align,
+                ..
+            }) => {
                 let [a, b] = [a, b].map(|from| pose.turns[usize::from(from)]);
                 let turn = if share > 0.0 { a.slerp(b, share) } else { a };
-                local.rotation = unit(parent.conjugate() * unit(turn * align * map.to.rotations[at]));
+                local.rotation =
+                    unit(parent.conjugate() * unit(turn * align * map.to.rotations[at]));
                 let place = if joint == map.to.hips {
                     Some(moved(map, pose, map.from.hips, at))
                 } else if map.to.root == Some(joint) {
@@ -211,7 +291,9 @@ fn frame(map: &Retarget, animated: &[bool], pose: &SourcePose, out: &mut Vec<Joi
                     None
                 };
                 let translation = place.map(|place| over.inverse().transform_point3(place));
-                local.translation = translation.filter(|at| at.is_finite()).unwrap_or(local.translation);
+                local.translation = translation
+                    .filter(|at| at.is_finite())
+                    .unwrap_or(local.translation);
             }
             None => {}
         }
@@ -241,7 +323,10 @@ fn moved(map: &Retarget, pose: &SourcePose, source: JointIndex, target: usize) -
 /// far as the source's, in proportion.
 fn hips_shift(map: &Retarget, pose: &SourcePose, frame: &Frame) -> Option<Vec3> {
     let (from, to, up) = (&map.from, &map.to, map.to.up);
-    let carries = to.legs?.iter().all(|leg| map.target.descends(leg.joints[0], to.hips));
+    let carries = to
+        .legs?
+        .iter()
+        .all(|leg| map.target.descends(leg.joints[0], to.hips));
     let model = |joint: JointIndex| Vec3::from(frame.model[usize::from(joint)].translation);
     let here = to.center(model).filter(|_| carries)?;
     let now = from.center(|joint| pose.places[usize::from(joint)])?;

@@ -71,14 +71,27 @@ impl<'a> Feet<'a> {
         let (sources, targets) = (map.from.legs?, map.to.legs?);
         let legs = sources.map(|leg| {
             let [root, mid, tip] = leg.joints;
-            LegJoints { root, mid: Some(mid), tip, toe: leg.toes, heel: None }
+            LegJoints {
+                root,
+                mid: Some(mid),
+                tip,
+                toe: leg.toes,
+                heel: None,
+            }
         });
         let source = map.source.in_bind_pose();
         let plants = rig::Feet::new(&source, map.from.hips, &legs, map.from.up)
             .map(|feet| Plants::detect(&feet, &source, clip))
             .unwrap_or_default();
         let period = (clip.timing.playback == PlaybackMode::Loop).then_some(clip.timing.duration);
-        Some(Self { map, plants, period, times: Vec::new(), legs: Default::default(), targets })
+        Some(Self {
+            map,
+            plants,
+            period,
+            times: Vec::new(),
+            legs: Default::default(),
+            targets,
+        })
     }
 
     /// Adds a frame.
@@ -99,17 +112,27 @@ impl<'a> Feet<'a> {
             let ankle = self.legs[leg][frame].ankle + shifts[leg][frame];
             ankle + up * self.lift(leg, frame)
         };
-        let goals: Vec<[Vec3; 2]> = (0..self.times.len()).map(|frame| [0, 1].map(|leg| goal(leg, frame))).collect();
+        let goals: Vec<[Vec3; 2]> = (0..self.times.len())
+            .map(|frame| [0, 1].map(|leg| goal(leg, frame)))
+            .collect();
         let drops = self.drops(&goals, &planted);
-        let goals = goals.into_iter().zip(drops).enumerate().map(|(frame, (legs, drop))| {
-            // The hips are only lowered for feet that stand. Others come as near as they can.
-            let legs = [0, 1].map(|leg| {
-                let thigh = self.legs[leg][frame].thigh - up * drop;
-                let way = legs[leg] - thigh;
-                if planted[leg][frame] { legs[leg] } else { thigh + way.clamp_length_max(self.reach(leg, frame)) }
+        let goals = goals
+            .into_iter()
+            .zip(drops)
+            .enumerate()
+            .map(|(frame, (legs, drop))| {
+                // The hips are only lowered for feet that stand. Others come as near as they can.
+                let legs = [0, 1].map(|leg| {
+                    let thigh = self.legs[leg][frame].thigh - up * drop;
+                    let way = legs[leg] - thigh;
+                    if planted[leg][frame] {
+                        legs[leg]
+                    } else {
+                        thigh + way.clamp_length_max(self.reach(leg, frame))
+                    }
+                });
+                Goals { legs, drop }
             });
-            Goals { legs, drop }
-        });
         goals.collect()
     }
 
@@ -122,9 +145,13 @@ impl<'a> Feet<'a> {
     /// By how much a foot has to rise to be as high as the source's.
     fn lift(&self, leg: usize, frame: usize) -> f32 {
         let Retarget { to, ratio, .. } = self.map;
-        let LegFrame { ankle, rotation, .. } = self.legs[leg][frame];
+        let LegFrame {
+            ankle, rotation, ..
+        } = self.legs[leg][frame];
         let height = self.height(leg, frame);
-        let contacts = self.targets[leg].contacts.map(|contact| to.up.dot(ankle + rotation * contact));
+        let contacts = self.targets[leg]
+            .contacts
+            .map(|contact| to.up.dot(ankle + rotation * contact));
         let own = contacts.into_iter().fold(f32::INFINITY, f32::min) - to.floor;
         (ratio * height - own) * self.nearness(height)
     }
@@ -137,7 +164,9 @@ impl<'a> Feet<'a> {
 
     /// How high a foot of the source is above the ground.
     fn height(&self, leg: usize, frame: usize) -> f32 {
-        let heights = self.legs[leg][frame].source.map(|contact| self.map.to.up.dot(contact));
+        let heights = self.legs[leg][frame]
+            .source
+            .map(|contact| self.map.to.up.dot(contact));
         heights[0].min(heights[1]) - self.map.from.floor
     }
 
@@ -146,16 +175,34 @@ impl<'a> Feet<'a> {
         let frames = self.times.len();
         let mut out = vec![Vec3::ZERO; frames];
         // A loop's last frame is its first.
-        let count = if self.period.is_some() { frames.saturating_sub(1).max(1) } else { frames };
-        let Some(first) = planted[..count].iter().position(|planted| *planted) else { return out };
-        let lifted = (0..count).find(|&frame| planted[frame] && !planted[(frame + count - 1) % count]);
+        let count = if self.period.is_some() {
+            frames.saturating_sub(1).max(1)
+        } else {
+            frames
+        };
+        let Some(first) = planted[..count].iter().position(|planted| *planted) else {
+            return out;
+        };
+        let lifted =
+            (0..count).find(|&frame| planted[frame] && !planted[(frame + count - 1) % count]);
         let cyclic = self.period.is_some() && frames > 1;
-        let start = if cyclic { lifted.unwrap_or(first) } else { first };
+        let start = if cyclic {
+            lifted.unwrap_or(first)
+        } else {
+            first
+        };
         // Runs of planted frames, from the start on; in a clip that loops, around its end.
-        let order: Vec<usize> =
-            if cyclic { (0..count).map(|i| (start + i) % count).collect() } else { (start..count).collect() };
+        let order: Vec<usize> = if cyclic {
+            (0..count).map(|i| (start + i) % count).collect()
+        } else {
+            (start..count).collect()
+        };
         let mut runs: Vec<std::ops::Range<usize>> = Vec::new();
-        for (at, _) in order.iter().enumerate().filter(|(_, frame)| planted[**frame]) {
+        for (at, _) in order
+            .iter()
+            .enumerate()
+            .filter(|(_, frame)| planted[**frame])
+        {
             match runs.last_mut() {
                 Some(run) if run.end == at => run.end += 1,
                 _ => runs.push(at..at + 1),
@@ -170,7 +217,8 @@ impl<'a> Feet<'a> {
             if cyclic && run.len() == count {
                 // Planted all the time: what it drifts in a round is taken back bit by bit.
                 let drift = shift + self.slide(leg, order[count - 1]);
-                run.clone().for_each(|at| out[order[at]] -= drift * (at as f32 / count as f32));
+                run.clone()
+                    .for_each(|at| out[order[at]] -= drift * (at as f32 / count as f32));
             }
             let mean = run.clone().map(|at| out[order[at]]).sum::<Vec3>() / run.len() as f32;
             run.clone().for_each(|at| out[order[at]] -= mean);
@@ -199,19 +247,32 @@ impl<'a> Feet<'a> {
 
     /// By how much the point that a foot stands on would slip from a frame to the next, over the ground.
     fn slide(&self, leg: usize, frame: usize) -> Vec3 {
-        let Retarget { to, from, ratio, lock, .. } = self.map;
-        let [now, next] = [frame, frame + 1].map(|frame| self.legs[leg][frame.min(self.times.len() - 1)]);
+        let Retarget {
+            to,
+            from,
+            ratio,
+            lock,
+            ..
+        } = self.map;
+        let [now, next] =
+            [frame, frame + 1].map(|frame| self.legs[leg][frame.min(self.times.len() - 1)]);
         let time = |frame: usize| self.times[frame.min(self.times.len() - 1)];
-        let ground = self.map.turn * self.plants.ground_velocity * (time(frame + 1) - time(frame)) as f32;
+        let ground =
+            self.map.turn * self.plants.ground_velocity * (time(frame + 1) - time(frame)) as f32;
         let level = |v: Vec3| v - to.up * v.dot(to.up);
         let height = |contact: usize| to.up.dot(now.source[contact] + next.source[contact]) * 0.5;
         // A flat foot turns about the point that moves less.
-        let [heel, ball] = [0, 1].map(|at| level(next.source[at] - now.source[at] - ground).length_squared());
-        let (lower, slower) = ((height(0) - height(1)) / (0.02 * from.size), (heel - ball) / (heel + ball).max(1e-20));
+        let [heel, ball] =
+            [0, 1].map(|at| level(next.source[at] - now.source[at] - ground).length_squared());
+        let (lower, slower) = (
+            (height(0) - height(1)) / (0.02 * from.size),
+            (heel - ball) / (heel + ball).max(1e-20),
+        );
         let flat = 1.0 - smoothstep(lower.abs());
         let ball = smoothstep(0.5 + 0.5 * (lower.clamp(-1.0, 1.0) * (1.0 - flat) + slower * flat));
         let [heel_offset, ball_offset] = self.targets[leg].contacts;
-        let own = |frame: LegFrame| frame.ankle + frame.rotation * heel_offset.lerp(ball_offset, ball);
+        let own =
+            |frame: LegFrame| frame.ankle + frame.rotation * heel_offset.lerp(ball_offset, ball);
         let source = |frame: LegFrame| frame.source[0].lerp(frame.source[1], ball);
         let way = (source(next) - source(now)).lerp(ground, *lock) * *ratio;
         let slip = way - (own(next) - own(now));
@@ -233,12 +294,20 @@ impl<'a> Feet<'a> {
                 (None, Some(period)) => self.times[last.saturating_sub(1)] - period,
                 (None, None) => 0.0,
             };
-            let within =
-                |shift: f64| ranges.iter().any(|range| range.start < after + shift && before + shift < range.end);
-            within(0.0) || self.period.is_some_and(|period| within(period) || within(-period))
+            let within = |shift: f64| {
+                ranges
+                    .iter()
+                    .any(|range| range.start < after + shift && before + shift < range.end)
+            };
+            within(0.0)
+                || self
+                    .period
+                    .is_some_and(|period| within(period) || within(-period))
         };
         let stands = self.standing(leg);
-        let mut planted: Vec<bool> = (0..=last).map(|frame| is_planted(frame) || stands[frame]).collect();
+        let mut planted: Vec<bool> = (0..=last)
+            .map(|frame| is_planted(frame) || stands[frame])
+            .collect();
         if self.period.is_some() {
             // A loop's last frame is its first.
             let either = planted[0] || planted[last];
@@ -251,7 +320,12 @@ impl<'a> Feet<'a> {
     /// those of stocky figures for hocks, whose heels never stand.
     fn standing(&self, leg: usize) -> Vec<bool> {
         let (up, size) = (self.map.to.up, self.map.from.size);
-        let heights = self.legs.iter().flatten().flat_map(|leg| leg.source).map(|contact| up.dot(contact));
+        let heights = self
+            .legs
+            .iter()
+            .flatten()
+            .flat_map(|leg| leg.source)
+            .map(|contact| up.dot(contact));
         let lowest = heights.fold(f32::INFINITY, f32::min) - self.map.from.floor;
         // Feet that sink into the ground at times don't lower it for others.
         let floor = self.map.from.floor + lowest.clamp(0.0, 0.05 * size);
@@ -308,9 +382,20 @@ impl<'a> Feet<'a> {
         }
         // Around each frame, the most, and of that, the mean: smooth, and nowhere too little.
         let frames = exact.len();
-        let step = self.times.last().map_or(0.0, |end| end / frames.max(2) as f64);
-        let reach = if step > 0.0 { ((DROP_TIME / step).ceil() as usize).clamp(1, 30) } else { 0 };
-        let count = if self.period.is_some() { frames.saturating_sub(1).max(1) } else { frames };
+        let step = self
+            .times
+            .last()
+            .map_or(0.0, |end| end / frames.max(2) as f64);
+        let reach = if step > 0.0 {
+            ((DROP_TIME / step).ceil() as usize).clamp(1, 30)
+        } else {
+            0
+        };
+        let count = if self.period.is_some() {
+            frames.saturating_sub(1).max(1)
+        } else {
+            frames
+        };
         let around = |drops: &[f32], frame: usize| -> Vec<f32> {
             let at = |offset: usize| {
                 let frame = frame + offset;
@@ -321,7 +406,11 @@ impl<'a> Feet<'a> {
             };
             (0..=2 * reach).map(|offset| drops[at(offset)]).collect()
         };
-        let most: Vec<f32> = (0..frames).map(|frame| around(&exact, frame).into_iter().fold(0.0, f32::max)).collect();
-        (0..frames).map(|frame| around(&most, frame).iter().sum::<f32>() / (2 * reach + 1) as f32).collect()
+        let most: Vec<f32> = (0..frames)
+            .map(|frame| around(&exact, frame).into_iter().fold(0.0, f32::max))
+            .collect();
+        (0..frames)
+            .map(|frame| around(&most, frame).iter().sum::<f32>() / (2 * reach + 1) as f32)
+            .collect()
     }
 }

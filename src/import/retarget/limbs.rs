@@ -27,13 +27,22 @@ pub(super) fn place(
     let mut model = vec![Affine3A::IDENTITY; skeleton.len()];
     for (at, frame) in transforms.chunks_exact_mut(skeleton.len()).enumerate() {
         let mut local = SoaTransform::rows(frame);
-        let job = LocalToModel { parents: skeleton.parents(), local: &local, root: None, unit_scale: false };
+        let job = LocalToModel {
+            parents: skeleton.parents(),
+            local: &local,
+            root: None,
+            unit_scale: false,
+        };
         job.run(&mut model);
         let mut pose = PoseMut::new(skeleton, &mut local, &mut model);
         if let Some(goals) = feet.and_then(|feet| feet.get(at)) {
             place_feet(map, goals, &mut pose, frame);
         }
-        let arms = map.to.arms.iter().zip(hands.get(at).copied().unwrap_or_default());
+        let arms = map
+            .to
+            .arms
+            .iter()
+            .zip(hands.get(at).copied().unwrap_or_default());
         for (arm, way) in arms.filter_map(|(arm, way)| arm.zip(way)) {
             let goal = pose.position(arm.joints[0]) + way;
             reach(&mut pose, arm.joints, goal, Vec3::ZERO, frame);
@@ -44,9 +53,17 @@ pub(super) fn place(
 fn place_feet(map: &Retarget, goals: &Goals, pose: &mut PoseMut, frame: &mut [JointTransform]) {
     let (skeleton, up, hips) = (map.target, map.to.up, map.to.hips);
     let over = above(pose.model, skeleton, usize::from(hips));
-    let lowered = over.inverse().transform_point3(pose.position(hips) - up * goals.drop);
+    let lowered = over
+        .inverse()
+        .transform_point3(pose.position(hips) - up * goals.drop);
     if goals.drop > 0.0 && lowered.is_finite() {
-        pose.set_transform(hips, JointTransform { translation: lowered, ..frame[usize::from(hips)] });
+        pose.set_transform(
+            hips,
+            JointTransform {
+                translation: lowered,
+                ..frame[usize::from(hips)]
+            },
+        );
         pose.update_from(hips);
         frame[usize::from(hips)] = pose.transform(hips);
     }
@@ -62,7 +79,13 @@ fn place_feet(map: &Retarget, goals: &Goals, pose: &mut PoseMut, frame: &mut [Jo
 ///
 /// The knee or elbow stays on the side of the limb that it is on, and that side turns as the limb does. Bending toward where the
 /// joint is would not do: it may be on the other side of the way to the goal, and the limb would bend backward.
-fn reach(pose: &mut PoseMut, joints: [JointIndex; 3], goal: Vec3, front: Vec3, frame: &mut [JointTransform]) {
+fn reach(
+    pose: &mut PoseMut,
+    joints: [JointIndex; 3],
+    goal: Vec3,
+    front: Vec3,
+    frame: &mut [JointTransform],
+) {
     let [root, mid, tip] = joints.map(|joint| pose.position(joint));
     let (length, off) = (root.distance(mid) + mid.distance(tip), goal.distance(tip));
     let [share, place] = THERE;
@@ -75,7 +98,12 @@ fn reach(pose: &mut PoseMut, joints: [JointIndex; 3], goal: Vec3, front: Vec3, f
         root + arc(tip - root, goal - root) * side
     });
     let tip_rotation = Some(pose.model_rotation(joints[2]));
-    TwoBoneIk { pole, tip_rotation, ..TwoBoneIk::new(joints, goal) }.run(pose);
+    TwoBoneIk {
+        pole,
+        tip_rotation,
+        ..TwoBoneIk::new(joints, goal)
+    }
+    .run(pose);
     for joint in joints {
         frame[usize::from(joint)] = pose.transform(joint);
     }

@@ -80,7 +80,12 @@ struct Drive {
 impl Drive {
     /// Follows one joint.
     fn of(from: JointIndex) -> Self {
-        Self { from: [from; 2], share: 0.0, align: Quat::IDENTITY, same: None }
+        Self {
+            from: [from; 2],
+            share: 0.0,
+            align: Quat::IDENTITY,
+            same: None,
+        }
     }
 }
 
@@ -150,15 +155,20 @@ impl<'a> Retarget<'a> {
             joints: listed(skeleton.names().iter().map(|name| &**name)),
             field,
         };
-        let from = Body::new(source, source_roles).ok_or_else(|| no_hips("clip's skeleton", source, "source_roles"))?;
-        let to = Body::new(target, target_roles).ok_or_else(|| no_hips("model", target, "roles"))?;
+        let from = Body::new(source, source_roles)
+            .ok_or_else(|| no_hips("clip's skeleton", source, "source_roles"))?;
+        let to =
+            Body::new(target, target_roles).ok_or_else(|| no_hips("model", target, "roles"))?;
         let turn = body::turn(&from, &to);
         let ratio = to.size / from.size;
         let lock = body::unlike_legs(&from, &to);
         let mut retarget = Self {
             source,
             target,
-            report: RetargetReport { ratio, ..RetargetReport::default() },
+            report: RetargetReport {
+                ratio,
+                ..RetargetReport::default()
+            },
             drives: vec![None; target.len()],
             from,
             to,
@@ -198,26 +208,49 @@ impl<'a> Retarget<'a> {
         let RetargetReport { lost, at_rest, .. } = &self.report;
         // Fingers, toes and clavicles are missing more often than not.
         let matter = |role: &&String| {
-            ["head", "upper_arm", "forearm", "hand", "thigh", "shin", "foot"].iter().any(|part| role.starts_with(part))
+            [
+                "head",
+                "upper_arm",
+                "forearm",
+                "hand",
+                "thigh",
+                "shin",
+                "foot",
+            ]
+            .iter()
+            .any(|part| role.starts_with(part))
         };
         let mut out = Vec::new();
         let mut warn = |roles: &[String], what: &str, field: &str| {
             let roles: Vec<&str> = roles.iter().filter(matter).map(String::as_str).collect();
             if !roles.is_empty() {
                 let warning = Diagnostic::warning(file, format!("{what}: {}", listed(roles)));
-                out.push(warning.with_hint(format!("if there is a joint for it, name it in `{field}` of `retarget`")));
+                out.push(warning.with_hint(format!(
+                    "if there is a joint for it, name it in `{field}` of `retarget`"
+                )));
             }
         };
-        warn(lost, "the model has no joint for what the clip moves", "roles");
-        warn(at_rest, "the clip's skeleton has no joint for parts of the model, which stay at rest", "source_roles");
+        warn(
+            lost,
+            "the model has no joint for what the clip moves",
+            "roles",
+        );
+        warn(
+            at_rest,
+            "the clip's skeleton has no joint for parts of the model, which stay at rest",
+            "source_roles",
+        );
         out
     }
 
     fn map(&mut self, source_roles: &Roles, target_roles: &Roles) {
         let chain = |roles: &Roles, role: fn(u8) -> Role| -> Vec<JointIndex> {
-            (0..=u8::MAX).map_while(|at| roles.joint(role(at))).collect()
+            (0..=u8::MAX)
+                .map_while(|at| roles.joint(role(at)))
+                .collect()
         };
-        let [spine, neck] = [Role::Spine as fn(u8) -> Role, Role::Neck].map(|role| chain(source_roles, role));
+        let [spine, neck] =
+            [Role::Spine as fn(u8) -> Role, Role::Neck].map(|role| chain(source_roles, role));
         let [spine_length, neck_length] =
             [Role::Spine as fn(u8) -> Role, Role::Neck].map(|role| chain(target_roles, role).len());
         let hips = source_roles.joint(Role::Hips);
@@ -232,20 +265,33 @@ impl<'a> Retarget<'a> {
             let place = (f32::from(at) + 1.0) * last as f32 / steps as f32;
             let below = (place as usize).min(last);
             let share = place - below as f32;
-            let next = if share > 0.0 { chain[(below + 1).min(last)] } else { chain[below] };
-            Some(Drive { from: [chain[below], next], share, ..Drive::of(next) })
+            let next = if share > 0.0 {
+                chain[(below + 1).min(last)]
+            } else {
+                chain[below]
+            };
+            Some(Drive {
+                from: [chain[below], next],
+                share,
+                ..Drive::of(next)
+            })
         };
         for (role, joint) in target_roles.iter() {
             let same = |role| source_roles.joint(role).map(Drive::of);
             let drive = match role {
                 Role::Spine(at) => along(&spine, at, spine_length),
-                Role::Neck(at) => along(&neck, at, neck_length + usize::from(target_roles.joint(Role::Head).is_some())),
+                Role::Neck(at) => along(
+                    &neck,
+                    at,
+                    neck_length + usize::from(target_roles.joint(Role::Head).is_some()),
+                ),
                 role => same(role),
             };
             match drive {
                 Some(drive) => {
                     let from = drive.from[usize::from(drive.share > 0.5)];
-                    let names = [self.target.name(joint), self.source.name(from)].map(|name| name.to_string());
+                    let names = [self.target.name(joint), self.source.name(from)]
+                        .map(|name| name.to_string());
                     let [own, other] = names;
                     self.report.mapped.push([role.to_string(), own, other]);
                     self.drives[usize::from(joint)] = Some(drive);
@@ -257,14 +303,33 @@ impl<'a> Retarget<'a> {
         self.find_same(source_roles, target_roles);
         let drive = |joint: JointIndex| self.drives[usize::from(joint)];
         let is_chain = |role: &Role| matches!(role, Role::Spine(_) | Role::Neck(_));
-        let lost = source_roles.iter().map(|(role, _)| role).filter(|role| target_roles.joint(*role).is_none());
-        self.report.lost = lost.filter(|role| !is_chain(role)).map(|role| role.to_string()).collect();
-        let without_role = || self.target.joints().filter(|&joint| target_roles.role(joint).is_none());
+        let lost = source_roles
+            .iter()
+            .map(|(role, _)| role)
+            .filter(|role| target_roles.joint(*role).is_none());
+        self.report.lost = lost
+            .filter(|role| !is_chain(role))
+            .map(|role| role.to_string())
+            .collect();
+        let without_role = || {
+            self.target
+                .joints()
+                .filter(|&joint| target_roles.role(joint).is_none())
+        };
         let unmapped = without_role().filter(|&joint| drive(joint).is_none());
-        self.report.unmapped = unmapped.map(|joint| self.target.name(joint).to_string()).collect();
-        let names = |joint: JointIndex| Some([self.target.name(joint), self.source.name(drive(joint)?.from[0])]);
+        self.report.unmapped = unmapped
+            .map(|joint| self.target.name(joint).to_string())
+            .collect();
+        let names = |joint: JointIndex| {
+            Some([
+                self.target.name(joint),
+                self.source.name(drive(joint)?.from[0]),
+            ])
+        };
         let same = without_role().filter_map(names);
-        self.report.same = same.map(|names| names.map(|name| name.to_string())).collect();
+        self.report.same = same
+            .map(|names| names.map(|name| name.to_string()))
+            .collect();
     }
 
     /// Reconciles the rest poses.
@@ -274,14 +339,17 @@ impl<'a> Retarget<'a> {
         // Where the source's and the target's bone points at rest.
         let bone = |from: Role, to: Role| {
             let ((a, a2), (b, b2)) = (pair(from)?, pair(to)?);
-            let along =
-                |places: &[Vec3], from: JointIndex, to: JointIndex| places[usize::from(to)] - places[usize::from(from)];
+            let along = |places: &[Vec3], from: JointIndex, to: JointIndex| {
+                places[usize::from(to)] - places[usize::from(from)]
+            };
             Some((self.turn * along(source, a, b), along(target, a2, b2)))
         };
         let mut aligned = Vec::new();
         // Turns a bone on from the turn of the one above.
         let mut follow = |from: Role, to: Role, above: Quat| {
-            let turn = bone(from, to).map_or(above, |(source, target)| body::arc(above * target, source) * above);
+            let turn = bone(from, to).map_or(above, |(source, target)| {
+                body::arc(above * target, source) * above
+            });
             aligned.push((from, turn));
             turn
         };
@@ -293,7 +361,11 @@ impl<'a> Retarget<'a> {
             for finger in body::FINGERS {
                 let mut above = hand;
                 for at in 0..3 {
-                    above = follow(Role::Finger(side, finger, at), Role::Finger(side, finger, at + 1), above);
+                    above = follow(
+                        Role::Finger(side, finger, at),
+                        Role::Finger(side, finger, at + 1),
+                        above,
+                    );
                 }
             }
             let thigh = follow(Role::Thigh(side), Role::Shin(side), Quat::IDENTITY);
@@ -302,7 +374,9 @@ impl<'a> Retarget<'a> {
             let up = self.to.up;
             let level = |v: Vec3| v - up * v.dot(up);
             let foot = bone(Role::Foot(side), Role::Toes(side))
-                .map_or(Quat::IDENTITY, |(source, target)| body::arc(level(target), level(source)));
+                .map_or(Quat::IDENTITY, |(source, target)| {
+                    body::arc(level(target), level(source))
+                });
             follow(Role::Foot(side), Role::Foot(side), foot);
             follow(Role::Toes(side), Role::Toes(side), foot);
         }
@@ -317,14 +391,19 @@ impl<'a> Retarget<'a> {
 
 /// Where joints are at rest.
 fn places(skeleton: &Skeleton) -> Vec<Vec3> {
-    skeleton.rest_model().iter().map(|joint| joint.translation.into()).collect()
+    skeleton
+        .rest_model()
+        .iter()
+        .map(|joint| joint.translation.into())
+        .collect()
 }
 
 /// The rotations of joints in model space, from those relative to their parents.
 fn rotations(skeleton: &Skeleton, local: impl Fn(JointIndex) -> Quat) -> Vec<Quat> {
     let mut out: Vec<Quat> = Vec::with_capacity(skeleton.len());
     for joint in skeleton.joints() {
-        let above = skeleton.parents()[usize::from(joint)].map_or(Quat::IDENTITY, |parent| out[usize::from(parent)]);
+        let above = skeleton.parents()[usize::from(joint)]
+            .map_or(Quat::IDENTITY, |parent| out[usize::from(parent)]);
         out.push((above * local(joint)).normalize());
     }
     out

@@ -24,25 +24,43 @@ pub(in crate::import) fn with_rest(
     if stands(source, source_roles, &nodes) {
         return None;
     }
-    let mut pose: Vec<JointTransform> =
-        nodes.iter().map(|node| JointTransform { rotation: Quat::IDENTITY, ..*node }).collect();
+    let mut pose: Vec<JointTransform> = nodes
+        .iter()
+        .map(|node| JointTransform {
+            rotation: Quat::IDENTITY,
+            ..*node
+        })
+        .collect();
     if !stands(source, source_roles, &pose) {
         let model = target.in_bind_pose();
         pose = posed_like(source, source_roles, nodes, &model, target_roles);
     }
-    stand_up(source, source_roles, &mut pose, &target.in_bind_pose(), target_roles);
+    stand_up(
+        source,
+        source_roles,
+        &mut pose,
+        &target.in_bind_pose(),
+        target_roles,
+    );
     Some(source.clone().with_bind_pose(pose))
 }
 
 /// Whether a clip passes through the rest pose: all that it moves.
 fn passes(skeleton: &Skeleton, clip: &SkeletalClip) -> bool {
-    let moved: Vec<usize> = (0..skeleton.len()).filter(|&joint| clip.animates(joint)).collect();
+    let moved: Vec<usize> = (0..skeleton.len())
+        .filter(|&joint| clip.animates(joint))
+        .collect();
     let is_there = |frame: usize, joint: usize| {
-        let (now, rest) = (clip.transform_at(joint, frame), skeleton.rest_of(joint as JointIndex));
+        let (now, rest) = (
+            clip.transform_at(joint, frame),
+            skeleton.rest_of(joint as JointIndex),
+        );
         let length = rest.translation.length().max(1e-3);
-        now.rotation.angle_between(rest.rotation) < 2e-3 && now.translation.distance(rest.translation) < 2e-3 * length
+        now.rotation.angle_between(rest.rotation) < 2e-3
+            && now.translation.distance(rest.translation) < 2e-3 * length
     };
-    !moved.is_empty() && (0..clip.frame_count()).any(|frame| moved.iter().all(|&joint| is_there(frame, joint)))
+    !moved.is_empty()
+        && (0..clip.frame_count()).any(|frame| moved.iter().all(|&joint| is_there(frame, joint)))
 }
 
 fn model(skeleton: &Skeleton, pose: &[JointTransform]) -> Vec<Affine3A> {
@@ -62,7 +80,11 @@ struct Places<'a> {
 
 impl Places<'_> {
     fn of(&self, role: Role) -> Option<Vec3> {
-        Some(self.model[usize::from(self.roles.joint(role)?)].translation.into())
+        Some(
+            self.model[usize::from(self.roles.joint(role)?)]
+                .translation
+                .into(),
+        )
     }
 
     fn spine(&self) -> impl DoubleEndedIterator<Item = Role> + '_ {
@@ -74,25 +96,39 @@ impl Places<'_> {
     }
 
     fn neck(&self) -> Option<Role> {
-        [Role::Neck(0), Role::Head].into_iter().find(|role| self.roles.joint(*role).is_some())
+        [Role::Neck(0), Role::Head]
+            .into_iter()
+            .find(|role| self.roles.joint(*role).is_some())
     }
 
     /// Where a shoulder starts.
     fn shoulder(&self, side: Side) -> Option<Role> {
-        [Role::Clavicle(side), Role::UpperArm(side)].into_iter().find(|role| self.roles.joint(*role).is_some())
+        [Role::Clavicle(side), Role::UpperArm(side)]
+            .into_iter()
+            .find(|role| self.roles.joint(*role).is_some())
     }
 }
 
 /// Whether a body stands as one at rest does: upright, with straight legs, and the same on both sides.
 fn stands(skeleton: &Skeleton, roles: &Roles, pose: &[JointTransform]) -> bool {
-    let places = Places { roles, model: model(skeleton, pose) };
-    let both = |role: fn(Side) -> Role| Some([places.of(role(Side::Left))?, places.of(role(Side::Right))?]);
-    let (Some(hips), Some(thighs), Some(shins), Some(feet)) =
-        (places.of(Role::Hips), both(Role::Thigh), both(Role::Shin), both(Role::Foot))
-    else {
+    let places = Places {
+        roles,
+        model: model(skeleton, pose),
+    };
+    let both = |role: fn(Side) -> Role| {
+        Some([places.of(role(Side::Left))?, places.of(role(Side::Right))?])
+    };
+    let (Some(hips), Some(thighs), Some(shins), Some(feet)) = (
+        places.of(Role::Hips),
+        both(Role::Thigh),
+        both(Role::Shin),
+        both(Role::Foot),
+    ) else {
         return false;
     };
-    let top = places.of(Role::Head).or_else(|| places.of(places.spine().next_back()?));
+    let top = places
+        .of(Role::Head)
+        .or_else(|| places.of(places.spine().next_back()?));
     let Some(top) = top else { return false };
     let cos = |a: Vec3, b: Vec3| a.normalize_or_zero().dot(b.normalize_or_zero());
     let is_up = cos(top - hips, Vec3::Y) > 0.97;
@@ -103,9 +139,18 @@ fn stands(skeleton: &Skeleton, roles: &Roles, pose: &[JointTransform]) -> bool {
     let across = (thighs[0] - thighs[1]).normalize_or_zero();
     let size = top.distance(feet[0]);
     let mirrored = |v: Vec3| v - across * (2.0 * across.dot(v - hips));
-    let roles: [fn(Side) -> Role; 6] = [Role::Thigh, Role::Shin, Role::Foot, Role::UpperArm, Role::Forearm, Role::Hand];
-    let are_alike =
-        roles.iter().filter_map(|role| both(*role)).all(|[left, right]| mirrored(left).distance(right) < 0.03 * size);
+    let roles: [fn(Side) -> Role; 6] = [
+        Role::Thigh,
+        Role::Shin,
+        Role::Foot,
+        Role::UpperArm,
+        Role::Forearm,
+        Role::Hand,
+    ];
+    let are_alike = roles
+        .iter()
+        .filter_map(|role| both(*role))
+        .all(|[left, right]| mirrored(left).distance(right) < 0.03 * size);
     is_up && are_straight && are_alike && across.y.abs() < 0.05
 }
 
@@ -117,8 +162,14 @@ fn posed_like(
     target: &Skeleton,
     target_roles: &Roles,
 ) -> Vec<JointTransform> {
-    let now = Places { roles: source_roles, model: model(source, &nodes) };
-    let wanted = Places { roles: target_roles, model: target.rest_model().to_vec() };
+    let now = Places {
+        roles: source_roles,
+        model: model(source, &nodes),
+    };
+    let wanted = Places {
+        roles: target_roles,
+        model: target.rest_model().to_vec(),
+    };
     let both = |of: &dyn Fn(&Places) -> Option<Vec3>| Some([of(&now)?, of(&wanted)?]);
     let way = |from: Role, to: Role| both(&|places| Some(places.of(to)? - places.of(from)?));
     // The frames that joints with several joints below have: one side to the other, and upward.
@@ -138,19 +189,27 @@ fn posed_like(
         let next = |to: Role| way(role, to).map(|[now, wanted]| Turn::Arc(now, wanted));
         match role {
             Role::Hips => {
-                let middle =
-                    |places: &Places| Some(0.5 * (places.of(Role::Thigh(left))? + places.of(Role::Thigh(right))?));
+                let middle = |places: &Places| {
+                    Some(0.5 * (places.of(Role::Thigh(left))? + places.of(Role::Thigh(right))?))
+                };
                 let up = both(&|places| {
                     let base = places.of(places.spine().next()?)?;
                     let up = base - middle(places)?;
-                    Some(if up.length_squared() > 1e-8 { up } else { base - places.of(Role::Hips)? })
+                    Some(if up.length_squared() > 1e-8 {
+                        up
+                    } else {
+                        base - places.of(Role::Hips)?
+                    })
                 });
                 frame(way(Role::Thigh(right), Role::Thigh(left)), up).map(Turn::Whole)
             }
             Role::Spine(_) if now.spine().next_back() == Some(role) => {
                 let shoulder = |places: &Places, side| places.of(places.shoulder(side)?);
-                let across = both(&|places| Some(shoulder(places, left)? - shoulder(places, right)?));
-                let up = both(&|places| Some(places.of(places.neck()?)? - places.of(places.spine().next_back()?)?));
+                let across =
+                    both(&|places| Some(shoulder(places, left)? - shoulder(places, right)?));
+                let up = both(&|places| {
+                    Some(places.of(places.neck()?)? - places.of(places.spine().next_back()?)?)
+                });
                 frame(across, up).map(Turn::Whole)
             }
             Role::Spine(at) => next(Role::Spine(at + 1)),
@@ -169,7 +228,8 @@ fn posed_like(
     let mut rotations: Vec<Quat> = Vec::with_capacity(pose.len());
     for joint in source.joints() {
         let at = usize::from(joint);
-        let parent = source.parents()[at].map_or(Quat::IDENTITY, |parent| rotations[usize::from(parent)]);
+        let parent =
+            source.parents()[at].map_or(Quat::IDENTITY, |parent| rotations[usize::from(parent)]);
         let follows = unit(parent * unit(pose[at].rotation));
         let rotation = match turned(joint) {
             Some(Turn::Whole(turn)) => unit(turn * stood[at]),
@@ -201,21 +261,34 @@ fn stand_up(
     target: &Skeleton,
     target_roles: &Roles,
 ) {
-    let now = Places { roles: source_roles, model: model(source, pose) };
-    let own = Places { roles: target_roles, model: target.rest_model().to_vec() };
+    let now = Places {
+        roles: source_roles,
+        model: model(source, pose),
+    };
+    let own = Places {
+        roles: target_roles,
+        model: target.rest_model().to_vec(),
+    };
     let feet = |places: &Places| {
         let [left, right] = [Side::Left, Side::Right].map(|side| places.of(Role::Foot(side)));
         Some(0.5 * (left? + right?))
     };
-    let (Some(hips), Some(own_hips), Some(under), Some(own_under)) =
-        (source_roles.joint(Role::Hips), own.of(Role::Hips), feet(&now), feet(&own))
-    else {
+    let (Some(hips), Some(own_hips), Some(under), Some(own_under)) = (
+        source_roles.joint(Role::Hips),
+        own.of(Role::Hips),
+        feet(&now),
+        feet(&own),
+    ) else {
         return;
     };
     let at = usize::from(hips);
     let place = Vec3::from(now.model[at].translation);
     let ratio = place.distance(under) / own_hips.distance(own_under).max(1e-6);
-    let wanted = Vec3::new(own_hips.x * ratio, place.y - under.y + own_under.y * ratio, own_hips.z * ratio);
+    let wanted = Vec3::new(
+        own_hips.x * ratio,
+        place.y - under.y + own_under.y * ratio,
+        own_hips.z * ratio,
+    );
     let above = super::above(&now.model, source, at);
     let local = above.inverse().transform_point3(wanted);
     if local.is_finite() {

@@ -42,7 +42,11 @@ impl SameJoint {
             translation: self.target_rest.translation
                 + self.shift * (source.translation - self.source_rest.translation),
             rotation: unit(self.above * source.rotation * self.own),
-            scale: if scale.is_finite() { scale } else { self.target_rest.scale },
+            scale: if scale.is_finite() {
+                scale
+            } else {
+                self.target_rest.scale
+            },
         }
     }
 }
@@ -51,9 +55,13 @@ impl Retarget<'_> {
     /// Marks the joints that are the same, and lets those without a role follow each other.
     pub(super) fn find_same(&mut self, source_roles: &Roles, target_roles: &Roles) {
         let mut is_free = vec![true; self.source.len()];
-        source_roles.iter().for_each(|(_, joint)| is_free[usize::from(joint)] = false);
+        source_roles
+            .iter()
+            .for_each(|(_, joint)| is_free[usize::from(joint)] = false);
         let mut has_role = vec![false; self.target.len()];
-        target_roles.iter().for_each(|(_, joint)| has_role[usize::from(joint)] = true);
+        target_roles
+            .iter()
+            .for_each(|(_, joint)| has_role[usize::from(joint)] = true);
         let mut children: Vec<Vec<JointIndex>> = vec![Vec::new(); self.source.len() + 1];
         let above = |joint: JointIndex| self.source.parents()[usize::from(joint)];
         for joint in self.source.joints() {
@@ -68,32 +76,47 @@ impl Retarget<'_> {
             // Whom the parent follows, and exactly: one joint, without a turn of its own.
             let above = match parent {
                 None => None,
-                Some(parent) => match self.drives[usize::from(parent)].and_then(|drive| drive.exact()) {
-                    Some(from) => Some(from),
-                    None => continue,
-                },
+                Some(parent) => {
+                    match self.drives[usize::from(parent)].and_then(|drive| drive.exact()) {
+                        Some(from) => Some(from),
+                        None => continue,
+                    }
+                }
             };
             match self.drives[at] {
                 Some(drive) => {
-                    let same = drive.exact().and_then(|from| self.same(bound, from, joint, above));
+                    let same = drive
+                        .exact()
+                        .and_then(|from| self.same(bound, from, joint, above));
                     self.drives[at] = Some(Drive { same, ..drive });
                 }
                 None if has_role[at] => {}
                 None => {
                     let candidates = &children[above.map_or(0, |above| usize::from(above) + 1)];
                     let candidates = &candidates[..candidates.len().min(MOST)];
-                    let found =
-                        self.namesake(candidates.iter().copied().filter(|joint| is_free[usize::from(*joint)]), joint);
-                    let same = found.and_then(|from| Some((from, self.same(bound, from, joint, above)?)));
+                    let found = self.namesake(
+                        candidates
+                            .iter()
+                            .copied()
+                            .filter(|joint| is_free[usize::from(*joint)]),
+                        joint,
+                    );
+                    let same =
+                        found.and_then(|from| Some((from, self.same(bound, from, joint, above)?)));
                     if let Some((from, same)) = same {
                         is_free[usize::from(from)] = false;
-                        self.drives[at] = Some(Drive { same: Some(same), ..Drive::of(from) });
+                        self.drives[at] = Some(Drive {
+                            same: Some(same),
+                            ..Drive::of(from)
+                        });
                     }
                 }
             }
         }
         let is_same = |joint: JointIndex| match self.drives[usize::from(joint)] {
-            Some(drive) => drive.same.is_some() || joint == self.to.hips && self.stands_alike(&drive),
+            Some(drive) => {
+                drive.same.is_some() || joint == self.to.hips && self.stands_alike(&drive)
+            }
             None => true,
         };
         self.is_same = self.target.joints().all(is_same);
@@ -106,7 +129,9 @@ impl Retarget<'_> {
         let [from, to] = [self.from.hips, self.to.hips].map(usize::from);
         let there = self.ratio * (self.turn * self.from.places[from]);
         let is_at = self.is_near(self.to.places[to], there, self.to.hips);
-        is_at && hips.exact() == Some(self.from.hips) && above.all(|joint| self.drives[usize::from(joint)].is_none())
+        is_at
+            && hips.exact() == Some(self.from.hips)
+            && above.all(|joint| self.drives[usize::from(joint)].is_none())
     }
 
     /// Whether two joints, whose parents follow each other, are in the same place on them, and how one follows the other.
@@ -126,15 +151,20 @@ impl Retarget<'_> {
             joint.map_or(Quat::IDENTITY, |joint| body.rotations[usize::from(joint)])
         };
         let matrix = |skeleton: &Skeleton, joint: Option<JointIndex>| {
-            joint.map_or(Mat3::IDENTITY, |joint| skeleton.rest_model()[usize::from(joint)].matrix3.into())
+            joint.map_or(Mat3::IDENTITY, |joint| {
+                skeleton.rest_model()[usize::from(joint)].matrix3.into()
+            })
         };
         let own = (self.turn * self.from.rotations[from_at]).conjugate() * self.to.rotations[to_at];
         let there = matrix(target, parent);
-        let shift = there.inverse() * Mat3::from_quat(self.turn) * (self.ratio * matrix(source, above));
+        let shift =
+            there.inverse() * Mat3::from_quat(self.turn) * (self.ratio * matrix(source, above));
         let (source_rest, target_rest) = (source.rest_of(from), target.rest_of(to));
         let is_sound = shift.is_finite() && source_rest.scale.cmpgt(Vec3::splat(1e-6)).all();
         is_sound.then(|| SameJoint {
-            above: unit(rotation(&self.to, parent).conjugate() * self.turn * rotation(&self.from, above)),
+            above: unit(
+                rotation(&self.to, parent).conjugate() * self.turn * rotation(&self.from, above),
+            ),
             own: unit(own),
             shift,
             axes: axes(own),
@@ -144,12 +174,18 @@ impl Retarget<'_> {
     }
 
     /// The joint that is in the same place as one of the target: the one of the same name, or else the only one.
-    fn namesake(&self, candidates: impl Iterator<Item = JointIndex>, to: JointIndex) -> Option<JointIndex> {
+    fn namesake(
+        &self,
+        candidates: impl Iterator<Item = JointIndex>,
+        to: JointIndex,
+    ) -> Option<JointIndex> {
         let at: Vec<JointIndex> = candidates.filter(|from| self.is_at(*from, to)).collect();
         let name = self.target.name(to);
         let named = at.iter().find(|from| self.source.name(**from) == name);
         let is_apart = self.offset(&self.to, self.target, to).length() > APART * self.to.size;
-        named.or_else(|| at.first().filter(|_| at.len() == 1 && is_apart)).copied()
+        named
+            .or_else(|| at.first().filter(|_| at.len() == 1 && is_apart))
+            .copied()
     }
 
     fn is_at(&self, from: JointIndex, to: JointIndex) -> bool {
@@ -167,7 +203,8 @@ impl Retarget<'_> {
     /// The way from a joint's parent to the joint at rest, in model space.
     fn offset(&self, body: &Body, skeleton: &Skeleton, joint: JointIndex) -> Vec3 {
         let joint = usize::from(joint);
-        let parent = skeleton.parents()[joint].map_or(Vec3::ZERO, |parent| body.places[usize::from(parent)]);
+        let parent =
+            skeleton.parents()[joint].map_or(Vec3::ZERO, |parent| body.places[usize::from(parent)]);
         body.places[joint] - parent
     }
 }
@@ -184,5 +221,9 @@ impl Drive {
 fn axes(turn: Quat) -> [usize; 3] {
     let found = Vec3::AXES.map(|axis| (turn * axis).abs().max_position());
     let [x, y, z] = found;
-    if x == y || y == z || z == x { [0, 1, 2] } else { found }
+    if x == y || y == z || z == x {
+        [0, 1, 2]
+    } else {
+        found
+    }
 }

@@ -51,11 +51,15 @@ pub(in super::super) fn drag(
     mut movable: Query<(&mut Transform, Option<&ChildOf>, Option<&mut AtSocket>)>,
     mut commands: Commands,
 ) {
-    let Some((asset, pose, world, own, mut look)) = shown.0.and_then(|character| characters.get_mut(character).ok())
+    let Some((asset, pose, world, own, mut look)) = shown
+        .0
+        .and_then(|character| characters.get_mut(character).ok())
     else {
         return;
     };
-    let (Ok(ctx), Ok((camera, from))) = (contexts.ctx_mut(), cameras.single()) else { return };
+    let (Ok(ctx), Ok((camera, from))) = (contexts.ctx_mut(), cameras.single()) else {
+        return;
+    };
     let ctx = ctx.clone();
     let mut handles: Vec<Handle> = Vec::new();
     for goal in own.into_iter().flat_map(|goals| goals.iter()) {
@@ -76,11 +80,16 @@ pub(in super::super) fn drag(
     handles.dedup();
     for handle in handles {
         let at = match (handle, target) {
-            (Handle::Entity(entity), _) => places.get(entity).ok().map(GlobalTransform::translation),
+            (Handle::Entity(entity), _) => {
+                places.get(entity).ok().map(GlobalTransform::translation)
+            }
             (Handle::LookPoint, Some(LookTarget::Point(point))) => Some(point),
             (Handle::LookPoint | Handle::Collider(..), _) => None,
         };
-        let Some(to) = at.and_then(|at| show(&ctx, panel.rect(), handle, at, (camera, from))) else { continue };
+        let Some(to) = at.and_then(|at| show(&ctx, panel.rect(), handle, at, (camera, from)))
+        else {
+            continue;
+        };
         match handle {
             Handle::LookPoint => {
                 if let Some(look) = &mut look {
@@ -91,18 +100,36 @@ pub(in super::super) fn drag(
             Handle::Collider(..) => {}
         }
     }
-    let Some(character) = assets.get(asset.id()) else { return };
-    let Some(joints) = pose.and_then(|pose| in_world(character, pose, world)) else { return };
-    let joint = |name: &str| character.joint(name).and_then(|joint| joints.get(usize::from(joint)));
+    let Some(character) = assets.get(asset.id()) else {
+        return;
+    };
+    let Some(joints) = pose.and_then(|pose| in_world(character, pose, world)) else {
+        return;
+    };
+    let joint = |name: &str| {
+        character
+            .joint(name)
+            .and_then(|joint| joints.get(usize::from(joint)))
+    };
     for (index, (name, collider)) in character.rig().colliders.iter().enumerate() {
-        let Some(joint) = joint(&collider.joint) else { continue };
+        let Some(joint) = joint(&collider.joint) else {
+            continue;
+        };
         for (is_end, point) in [(false, Some(collider.center)), (true, collider.end)] {
-            let Some(at) = point.map(|point| joint.transform_point3(point)) else { continue };
+            let Some(at) = point.map(|point| joint.transform_point3(point)) else {
+                continue;
+            };
             let handle = Handle::Collider(index, is_end);
-            let Some(to) = show(&ctx, panel.rect(), handle, at, (camera, from)) else { continue };
+            let Some(to) = show(&ctx, panel.rect(), handle, at, (camera, from)) else {
+                continue;
+            };
             let to = joint.inverse().transform_point3(to);
             if to.is_finite() {
-                set_rig(asset.id(), moved(character.rig(), name, is_end, to), &mut commands);
+                set_rig(
+                    asset.id(),
+                    moved(character.rig(), name, is_end, to),
+                    &mut commands,
+                );
             }
         }
     }
@@ -112,7 +139,11 @@ pub(in super::super) fn drag(
 fn moved(rig: &RigEntries, collider: &str, is_end: bool, to: Vec3) -> RigEntries {
     let mut rig = rig.clone();
     if let Some(entry) = rig.colliders.get_mut(collider) {
-        *if is_end { entry.end.get_or_insert(to) } else { &mut entry.center } = to;
+        *if is_end {
+            entry.end.get_or_insert(to)
+        } else {
+            &mut entry.center
+        } = to;
     }
     rig
 }
@@ -127,16 +158,24 @@ fn show(
 ) -> Option<Vec3> {
     // Points behind the camera have no viewport position.
     let in_view = camera.world_to_viewport(from, at).ok()?;
-    let rect = egui::Rect::from_center_size(Pos2::new(in_view.x, in_view.y), egui::Vec2::splat(2.0 * RADIUS));
+    let rect = egui::Rect::from_center_size(
+        Pos2::new(in_view.x, in_view.y),
+        egui::Vec2::splat(2.0 * RADIUS),
+    );
     let id = egui::Id::new(("marionette_rig_handle", handle));
     // The panel is in front, unless the handle is dragged behind it.
     if panel.intersects(rect) && ctx.dragged_id() != Some(id) {
         return None;
     }
-    let area = egui::Area::new(id.with("area")).fixed_pos(rect.min).movable(false).constrain(false).fade_in(false);
+    let area = egui::Area::new(id.with("area"))
+        .fixed_pos(rect.min)
+        .movable(false)
+        .constrain(false)
+        .fade_in(false);
     let shown = area.show(ctx, |ui| {
         ui.allocate_rect(rect, egui::Sense::hover());
-        ui.interact(rect, id, egui::Sense::drag()).on_hover_cursor(egui::CursorIcon::Grab)
+        ui.interact(rect, id, egui::Sense::drag())
+            .on_hover_cursor(egui::CursorIcon::Grab)
     });
     let response = shown.inner;
     if response.hovered() || response.dragged() {
@@ -147,7 +186,9 @@ fn show(
     if !response.dragged() || by == egui::Vec2::ZERO {
         return None;
     }
-    let ray = camera.viewport_to_world(from, in_view + Vec2::new(by.x, by.y)).ok()?;
+    let ray = camera
+        .viewport_to_world(from, in_view + Vec2::new(by.x, by.y))
+        .ok()?;
     let distance = ray.intersect_plane(at, InfinitePlane3d::new(from.forward()))?;
     Some(ray.get_point(distance)).filter(|to| to.is_finite())
 }
@@ -159,11 +200,19 @@ fn move_entity(
     places: &Query<&GlobalTransform>,
     movable: &mut Query<(&mut Transform, Option<&ChildOf>, Option<&mut AtSocket>)>,
 ) {
-    let Ok((mut transform, parent, socket)) = movable.get_mut(entity) else { return };
-    let place = |entity| places.get(entity).map_or(Affine3A::IDENTITY, GlobalTransform::affine);
+    let Ok((mut transform, parent, socket)) = movable.get_mut(entity) else {
+        return;
+    };
+    let place = |entity| {
+        places
+            .get(entity)
+            .map_or(Affine3A::IDENTITY, GlobalTransform::affine)
+    };
     match socket {
         None => {
-            let at = parent.map_or(to, |parent| place(parent.parent()).inverse().transform_point3(to));
+            let at = parent.map_or(to, |parent| {
+                place(parent.parent()).inverse().transform_point3(to)
+            });
             if at.is_finite() {
                 transform.translation = at;
             }

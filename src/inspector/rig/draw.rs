@@ -7,7 +7,9 @@ use super::{
 };
 use crate::{
     asset::Character,
-    character::{GroundProbe, IkGoals, IkLimb, IkWeight, LookAt, LookTarget, ModelPose, SkinnedCharacter},
+    character::{
+        GroundProbe, IkGoals, IkLimb, IkWeight, LookAt, LookTarget, ModelPose, SkinnedCharacter,
+    },
     rig::{Collider, GroundHit, LookChain, RigState},
 };
 use bevy::{ecs::system::SystemParam, prelude::*};
@@ -45,11 +47,22 @@ pub(in super::super) fn draw(
     characters: Query<Drawn>,
     aims: Aims,
 ) {
-    let asked = asked.iter().filter(|(_, what)| what.rig).map(|(entity, _)| entity);
-    let asked = asked.filter(|&entity| shown.0 != Some(entity)).chain(shown.0);
-    for (handle, pose, world, goals, look, feet) in asked.filter_map(|entity| characters.get(entity).ok()) {
-        let Some(character) = assets.get(handle.id()) else { continue };
-        let Some(joints) = in_world(character, pose, world) else { continue };
+    let asked = asked
+        .iter()
+        .filter(|(_, what)| what.rig)
+        .map(|(entity, _)| entity);
+    let asked = asked
+        .filter(|&entity| shown.0 != Some(entity))
+        .chain(shown.0);
+    for (handle, pose, world, goals, look, feet) in
+        asked.filter_map(|entity| characters.get(entity).ok())
+    {
+        let Some(character) = assets.get(handle.id()) else {
+            continue;
+        };
+        let Some(joints) = in_world(character, pose, world) else {
+            continue;
+        };
         let size = bone_size(&character.skeleton, &joints);
         for goal in goals.into_iter().flat_map(|goals| goals.iter()) {
             draw_goal(&mut gizmos, goal, character, &joints, size, &aims);
@@ -57,9 +70,21 @@ pub(in super::super) fn draw(
         if let Some(look) = look
             && let Some(chain) = chain_of(look, character)
         {
-            draw_look(&mut gizmos, look, &chain, (character, pose, world), &joints, size, &aims);
+            draw_look(
+                &mut gizmos,
+                look,
+                &chain,
+                (character, pose, world),
+                &joints,
+                size,
+                &aims,
+            );
         }
-        for collider in character.springs.iter().flat_map(|springs| springs.colliders()) {
+        for collider in character
+            .springs
+            .iter()
+            .flat_map(|springs| springs.colliders())
+        {
             draw_collider(&mut gizmos, collider, &joints);
         }
         if let Some((probe, state)) = feet {
@@ -79,14 +104,27 @@ fn draw_goal(
     size: f32,
     aims: &Aims,
 ) {
-    let (Ok((goal, weight)), Ok(place)) = (aims.goals.get(entity), aims.places.get(entity)) else { return };
+    let (Ok((goal, weight)), Ok(place)) = (aims.goals.get(entity), aims.places.get(entity)) else {
+        return;
+    };
     let at = place.translation();
     // Its own scale says nothing about how the limb is turned.
     axes(gizmos, &place.affine(), 0.5 * size);
-    gizmos.cube(Transform::from_translation(at).with_scale(Vec3::splat(0.15 * size)), GOAL);
-    let Some(limb) = PlacedLimb::of(goal, character, joints) else { return };
-    gizmos.line(limb.tip(), at, GOAL.with_alpha(0.25 + 0.75 * weight.weight.clamp(0.0, 1.0)));
-    let Some(pole) = goal.pole.and_then(|pole| aims.places.get(pole).ok()) else { return };
+    gizmos.cube(
+        Transform::from_translation(at).with_scale(Vec3::splat(0.15 * size)),
+        GOAL,
+    );
+    let Some(limb) = PlacedLimb::of(goal, character, joints) else {
+        return;
+    };
+    gizmos.line(
+        limb.tip(),
+        at,
+        GOAL.with_alpha(0.25 + 0.75 * weight.weight.clamp(0.0, 1.0)),
+    );
+    let Some(pole) = goal.pole.and_then(|pole| aims.places.get(pole).ok()) else {
+        return;
+    };
     let pole = pole.translation();
     gizmos.cross(pole, 0.2 * size, POLE);
     dashed(gizmos, limb.middle, pole, 0.15 * size, POLE);
@@ -102,10 +140,16 @@ fn draw_look(
     size: f32,
     aims: &Aims,
 ) {
-    let Some(head) = joints.get(usize::from(chain.head())) else { return };
+    let Some(head) = joints.get(usize::from(chain.head())) else {
+        return;
+    };
     let head = Vec3::from(head.translation);
     let toward = |turn: Vec2| {
-        let direction = world.affine().transform_vector3(chain.direction(turn, &character.skeleton, &pose.joints));
+        let direction = world.affine().transform_vector3(chain.direction(
+            turn,
+            &character.skeleton,
+            &pose.joints,
+        ));
         head + direction.normalize_or_zero() * (1.5 * size)
     };
     let edge = limit_edge(chain).map(toward);
@@ -119,7 +163,11 @@ fn draw_look(
     let target = match look.target {
         LookTarget::Nothing => None,
         LookTarget::Point(point) => Some(point),
-        LookTarget::Entity(entity) => aims.places.get(entity).ok().map(GlobalTransform::translation),
+        LookTarget::Entity(entity) => aims
+            .places
+            .get(entity)
+            .ok()
+            .map(GlobalTransform::translation),
     };
     if let Some(target) = target {
         gizmos.line(head, target, LOOK);
@@ -129,20 +177,27 @@ fn draw_look(
 
 /// Draws a sphere or a capsule that springs stay outside of.
 fn draw_collider(gizmos: &mut Gizmos<SkeletonGizmos>, collider: &Collider, joints: &[Affine3A]) {
-    let Some(joint) = joints.get(usize::from(collider.joint)) else { return };
+    let Some(joint) = joints.get(usize::from(collider.joint)) else {
+        return;
+    };
     let radius = collider.radius * joint.matrix3.x_axis.length();
     if !(radius > 0.0 && radius.is_finite()) {
         return;
     }
     let center = joint.transform_point3(collider.center);
-    let end = collider.end.map_or(center, |end| joint.transform_point3(end));
+    let end = collider
+        .end
+        .map_or(center, |end| joint.transform_point3(end));
     match Dir3::new(end - center) {
         Err(_) => {
             gizmos.sphere(center, radius, COLLIDER);
         }
         Ok(along) => {
             let capsule = Capsule3d::new(radius, center.distance(end));
-            let place = Isometry3d::new(center.midpoint(end), Quat::from_rotation_arc(Vec3::Y, *along));
+            let place = Isometry3d::new(
+                center.midpoint(end),
+                Quat::from_rotation_arc(Vec3::Y, *along),
+            );
             gizmos.primitive_3d(&capsule, place, COLLIDER);
         }
     }
@@ -150,10 +205,16 @@ fn draw_collider(gizmos: &mut Gizmos<SkeletonGizmos>, collider: &Collider, joint
 
 /// Draws a ring where a ray met the ground under a foot, and a second one while the foot is locked.
 fn draw_contact(gizmos: &mut Gizmos<SkeletonGizmos>, hit: &GroundHit, is_locked: bool, size: f32) {
-    let Ok(normal) = Dir3::new(hit.normal) else { return };
+    let Ok(normal) = Dir3::new(hit.normal) else {
+        return;
+    };
     let lifted = hit.point + normal * (0.02 * size);
     let place = Isometry3d::new(lifted, Quat::from_rotation_arc(Vec3::Z, *normal));
-    let color = if is_locked { CONTACT } else { CONTACT.with_alpha(0.35) };
+    let color = if is_locked {
+        CONTACT
+    } else {
+        CONTACT.with_alpha(0.35)
+    };
     gizmos.circle(place, 0.3 * size, color);
     if is_locked {
         gizmos.circle(place, 0.15 * size, color);
@@ -167,8 +228,16 @@ const SIDE: usize = 8;
 /// Returns yaw and pitch along the edge of a chain's limits, from corner to corner and back to the first.
 fn limit_edge(chain: &LookChain) -> [Vec2; 4 * SIDE + 1] {
     // A limit can be infinite.
-    let limits = Vec2::new(chain.yaw_limit.clamp(0.0, PI), chain.pitch_limit.clamp(0.0, 0.5 * PI));
-    let corners = [Vec2::new(1.0, 1.0), Vec2::new(-1.0, 1.0), Vec2::new(-1.0, -1.0), Vec2::new(1.0, -1.0)];
+    let limits = Vec2::new(
+        chain.yaw_limit.clamp(0.0, PI),
+        chain.pitch_limit.clamp(0.0, 0.5 * PI),
+    );
+    let corners = [
+        Vec2::new(1.0, 1.0),
+        Vec2::new(-1.0, 1.0),
+        Vec2::new(-1.0, -1.0),
+        Vec2::new(1.0, -1.0),
+    ];
     std::array::from_fn(|i| {
         let side = i / SIDE;
         limits * corners[side % 4].lerp(corners[(side + 1) % 4], (i % SIDE) as f32 / SIDE as f32)
@@ -203,10 +272,21 @@ mod tests {
         chain.pitch_limit = 0.5;
         let edge = limit_edge(&chain);
         assert_eq!(edge.first(), edge.last());
-        assert!(edge.iter().all(|turn| (turn.x.abs() - PI).abs() < 1e-6 || (turn.y.abs() - 0.5).abs() < 1e-6));
+        assert!(
+            edge.iter()
+                .all(|turn| (turn.x.abs() - PI).abs() < 1e-6 || (turn.y.abs() - 0.5).abs() < 1e-6)
+        );
         // Left is −x for a head that faces −z.
         let left = chain.direction(Vec2::new(0.1, 0.0), &skeleton, skeleton.rest_model());
-        assert!(left.x < 0.0 && left.z < 0.0 && left.y.abs() < 1e-6, "{left}");
-        assert!(chain.direction(Vec2::new(0.0, 0.1), &skeleton, skeleton.rest_model()).y > 0.0);
+        assert!(
+            left.x < 0.0 && left.z < 0.0 && left.y.abs() < 1e-6,
+            "{left}"
+        );
+        assert!(
+            chain
+                .direction(Vec2::new(0.0, 0.1), &skeleton, skeleton.rest_model())
+                .y
+                > 0.0
+        );
     }
 }

@@ -27,7 +27,11 @@ pub(super) struct GoalsState {
 
 impl Default for GoalsState {
     fn default() -> Self {
-        Self { limb: None, selected: None, fade: 0.5 }
+        Self {
+            limb: None,
+            selected: None,
+            fade: 0.5,
+        }
     }
 }
 
@@ -49,25 +53,57 @@ pub(super) fn show(
     params: &mut RigParams,
     commands: &mut Commands,
 ) {
-    let goals: Vec<Entity> = item.goals.into_iter().flat_map(|goals| goals.iter()).collect();
+    let goals: Vec<Entity> = item
+        .goals
+        .into_iter()
+        .flat_map(|goals| goals.iter())
+        .collect();
     ui.horizontal(|ui| {
         ui.strong("Goals");
         ui.weak(goals.len().to_string());
         ui.weak("fade");
-        let fade = egui::DragValue::new(&mut state.fade).range(0.0..=10.0).speed(0.01).suffix(" s").fixed_decimals(2);
+        let fade = egui::DragValue::new(&mut state.fade)
+            .range(0.0..=10.0)
+            .speed(0.01)
+            .suffix(" s")
+            .fixed_decimals(2);
         ui.add(fade);
     });
-    add(ui, state, selected, character, item.entity, joints, commands);
+    add(
+        ui,
+        state,
+        selected,
+        character,
+        item.entity,
+        joints,
+        commands,
+    );
     for entity in goals {
-        let Ok((mut goal, mut weight)) = params.goals.get_mut(entity) else { continue };
+        let Ok((mut goal, mut weight)) = params.goals.get_mut(entity) else {
+            continue;
+        };
         let limb = PlacedLimb::of(&goal, character, joints);
-        let place = params.places.get(entity).ok().map(GlobalTransform::translation);
-        let left = limb.as_ref().zip(place).map(|(limb, goal)| reach(limb, goal));
-        let name = |entity| params.names.get(entity).map_or_else(|_| "despawned".into(), |name| name.to_string());
+        let place = params
+            .places
+            .get(entity)
+            .ok()
+            .map(GlobalTransform::translation);
+        let left = limb
+            .as_ref()
+            .zip(place)
+            .map(|(limb, goal)| reach(limb, goal));
+        let name = |entity| {
+            params
+                .names
+                .get(entity)
+                .map_or_else(|_| "despawned".into(), |name| name.to_string())
+        };
         let names = [Some(entity), goal.pole].map(|entity| entity.map(name));
         let (entry, frame) = (entry_of(&goal, character), egui::Frame::group(ui.style()));
         let action = ui.push_id(entity, |ui| {
-            frame.show(ui, |ui| one_goal(ui, state.fade, &mut goal, entry, &mut weight, names, left))
+            frame.show(ui, |ui| {
+                one_goal(ui, state.fade, &mut goal, entry, &mut weight, names, left)
+            })
         });
         let was_spawned = |entity: &Entity| params.spawned.contains(*entity);
         match action.inner.inner {
@@ -75,7 +111,13 @@ pub(super) fn show(
             Some(Action::AddPole) => {
                 let Some(limb) = limb else { continue };
                 let name = Name::new(format!("{} pole", title(&goal.limb)));
-                let pole = commands.spawn((name, SpawnedByPanel, Transform::from_translation(pole_place(&limb)))).id();
+                let pole = commands
+                    .spawn((
+                        name,
+                        SpawnedByPanel,
+                        Transform::from_translation(pole_place(&limb)),
+                    ))
+                    .id();
                 goal.pole = Some(pole);
             }
             Some(Action::RemovePole) => {
@@ -91,7 +133,9 @@ pub(super) fn show(
                     commands.entity(entity).try_despawn();
                 } else {
                     // The app's own entity, such as a door handle, stays.
-                    commands.entity(entity).try_remove::<(IkGoal, IkLimb, IkWeight)>();
+                    commands
+                        .entity(entity)
+                        .try_remove::<(IkGoal, IkLimb, IkWeight)>();
                 }
             }
         }
@@ -112,9 +156,11 @@ fn one_goal(
     let mut action = None;
     ui.horizontal(|ui| {
         let limb = title(&goal.limb);
-        ui.label(RichText::new(widgets::shortened(limb, 18)).strong()).on_hover_text(limb);
+        ui.label(RichText::new(widgets::shortened(limb, 18)).strong())
+            .on_hover_text(limb);
         let name = name.unwrap_or_default();
-        ui.weak(widgets::shortened(&name, 22).into_owned()).on_hover_text(&name);
+        ui.weak(widgets::shortened(&name, 22).into_owned())
+            .on_hover_text(&name);
         ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
             if ui.button("remove").clicked() {
                 action = Some(Action::Remove);
@@ -125,64 +171,79 @@ fn one_goal(
         ui.weak("The manifest has no such goal.");
         return action;
     };
-    egui::Grid::new("goal").num_columns(2).spacing([8.0, 4.0]).show(ui, |ui| {
-        ui.spacing_mut().slider_width = 120.0;
-        ui.weak("weight");
-        ui.horizontal(|ui| {
-            let mut now = weight.weight;
-            let slider = ui.add(egui::Slider::new(&mut now, 0.0..=1.0).fixed_decimals(2));
-            // It rounds what it shows, which must not end a fade.
-            if slider.changed() && (slider.dragged() || slider.drag_stopped() || slider.has_focus()) {
-                **weight = IkWeight::new(now);
-            }
-        });
-        ui.end_row();
-        ui.weak("fade");
-        ui.horizontal(|ui| {
-            for (title, to) in [("fade in", 1.0), ("fade out", 0.0)] {
-                if ui.button(title).clicked() {
-                    weight.fade_to(to, Duration::from_secs_f32(fade));
+    egui::Grid::new("goal")
+        .num_columns(2)
+        .spacing([8.0, 4.0])
+        .show(ui, |ui| {
+            ui.spacing_mut().slider_width = 120.0;
+            ui.weak("weight");
+            ui.horizontal(|ui| {
+                let mut now = weight.weight;
+                let slider = ui.add(egui::Slider::new(&mut now, 0.0..=1.0).fixed_decimals(2));
+                // It rounds what it shows, which must not end a fade.
+                if slider.changed()
+                    && (slider.dragged() || slider.drag_stopped() || slider.has_focus())
+                {
+                    **weight = IkWeight::new(now);
                 }
-            }
-        });
-        ui.end_row();
-        ui.weak("tip");
-        ui.horizontal(|ui| {
-            let mut rotates = entry.rotate_tip;
-            if ui.checkbox(&mut rotates, "rotates").on_hover_text("The tip takes the goal's rotation").changed() {
-                goal.rotate_tip = Some(rotates);
-            }
-            ui.label(left.unwrap_or_else(|| "no such limb".to_owned()));
-        });
-        ui.end_row();
-        ui.weak("turns").on_hover_text("How fast its joints turn at most when the goal comes, goes or jumps");
-        if let Some(limit) = ui.horizontal(|ui| turn_limit(ui, entry.turn_limit)).inner {
-            goal.turn_limit = Some(limit);
-        }
-        ui.end_row();
-        ui.weak("pole");
-        ui.horizontal(|ui| match pole {
-            Some(pole) => {
-                widgets::name_cell(ui, &pole, 24);
-                if ui.button("remove pole").clicked() {
-                    action = Some(Action::RemovePole);
+            });
+            ui.end_row();
+            ui.weak("fade");
+            ui.horizontal(|ui| {
+                for (title, to) in [("fade in", 1.0), ("fade out", 0.0)] {
+                    if ui.button(title).clicked() {
+                        weight.fade_to(to, Duration::from_secs_f32(fade));
+                    }
                 }
-            }
-            None => {
-                if ui.button("add pole").on_hover_text("Add an entity that the limb bends toward").clicked() {
-                    action = Some(Action::AddPole);
+            });
+            ui.end_row();
+            ui.weak("tip");
+            ui.horizontal(|ui| {
+                let mut rotates = entry.rotate_tip;
+                if ui
+                    .checkbox(&mut rotates, "rotates")
+                    .on_hover_text("The tip takes the goal's rotation")
+                    .changed()
+                {
+                    goal.rotate_tip = Some(rotates);
                 }
-            }
-        });
-        ui.end_row();
-        if goal.pole.is_some() && matches!(entry.limb, Limb::TwoBone { .. }) {
-            ui.weak("pole angle");
-            if let Some(angle) = pole_angle(ui, entry.pole_angle) {
-                goal.pole_angle = Some(angle);
+                ui.label(left.unwrap_or_else(|| "no such limb".to_owned()));
+            });
+            ui.end_row();
+            ui.weak("turns").on_hover_text(
+                "How fast its joints turn at most when the goal comes, goes or jumps",
+            );
+            if let Some(limit) = ui.horizontal(|ui| turn_limit(ui, entry.turn_limit)).inner {
+                goal.turn_limit = Some(limit);
             }
             ui.end_row();
-        }
-    });
+            ui.weak("pole");
+            ui.horizontal(|ui| match pole {
+                Some(pole) => {
+                    widgets::name_cell(ui, &pole, 24);
+                    if ui.button("remove pole").clicked() {
+                        action = Some(Action::RemovePole);
+                    }
+                }
+                None => {
+                    if ui
+                        .button("add pole")
+                        .on_hover_text("Add an entity that the limb bends toward")
+                        .clicked()
+                    {
+                        action = Some(Action::AddPole);
+                    }
+                }
+            });
+            ui.end_row();
+            if goal.pole.is_some() && matches!(entry.limb, Limb::TwoBone { .. }) {
+                ui.weak("pole angle");
+                if let Some(angle) = pole_angle(ui, entry.pole_angle) {
+                    goal.pole_angle = Some(angle);
+                }
+                ui.end_row();
+            }
+        });
     action
 }
 
@@ -190,11 +251,17 @@ fn one_goal(
 fn turn_limit(ui: &mut Ui, limit: f32) -> Option<f32> {
     let mut is_limited = limit.is_finite();
     if ui.checkbox(&mut is_limited, "at most").changed() {
-        return Some(if is_limited { GoalAction::TURN_LIMIT } else { f32::INFINITY });
+        return Some(if is_limited {
+            GoalAction::TURN_LIMIT
+        } else {
+            f32::INFINITY
+        });
     }
     let mut changed = limit;
     if is_limited {
-        let drag = egui::DragValue::new(&mut changed).range(1.0..=10.0).speed(0.01);
+        let drag = egui::DragValue::new(&mut changed)
+            .range(1.0..=10.0)
+            .speed(0.01);
         ui.add(drag.suffix(" x the clips").max_decimals(2));
     }
     (changed != limit).then_some(changed)
@@ -208,11 +275,23 @@ fn pole_angle(ui: &mut Ui, angle: PoleAngle) -> Option<PoleAngle> {
     };
     let before = (is_blenders, degrees);
     ui.horizontal(|ui| {
-        ui.selectable_value(&mut is_blenders, false, "bend").on_hover_text("Turned away from bending at the pole");
-        ui.selectable_value(&mut is_blenders, true, "Blender").on_hover_text("As in Blender's IK constraint");
-        ui.add(egui::DragValue::new(&mut degrees).range(-180.0..=180.0).speed(0.5).suffix("°").max_decimals(1));
+        ui.selectable_value(&mut is_blenders, false, "bend")
+            .on_hover_text("Turned away from bending at the pole");
+        ui.selectable_value(&mut is_blenders, true, "Blender")
+            .on_hover_text("As in Blender's IK constraint");
+        ui.add(
+            egui::DragValue::new(&mut degrees)
+                .range(-180.0..=180.0)
+                .speed(0.5)
+                .suffix("°")
+                .max_decimals(1),
+        );
     });
-    let angle = if is_blenders { PoleAngle::Blender } else { PoleAngle::Bend };
+    let angle = if is_blenders {
+        PoleAngle::Blender
+    } else {
+        PoleAngle::Bend
+    };
     ((is_blenders, degrees) != before).then(|| angle(degrees.to_radians()))
 }
 
@@ -227,12 +306,25 @@ fn add(
     commands: &mut Commands,
 ) {
     let skeleton = &character.skeleton;
-    let above = selected.and_then(|joint| limb_above(skeleton, joint)).map(GoalLimb::Joints);
-    let choices: Vec<GoalLimb> =
-        above.into_iter().chain(character.rig().goals.keys().map(|name| GoalLimb::Named(name.clone()))).collect();
+    let above = selected
+        .and_then(|joint| limb_above(skeleton, joint))
+        .map(GoalLimb::Joints);
+    let choices: Vec<GoalLimb> = above
+        .into_iter()
+        .chain(
+            character
+                .rig()
+                .goals
+                .keys()
+                .map(|name| GoalLimb::Named(name.clone())),
+        )
+        .collect();
     // A joint that is selected comes first.
     let is_new = std::mem::replace(&mut state.selected, selected) != selected;
-    let chosen = state.limb.take().filter(|limb| !is_new && choices.contains(limb));
+    let chosen = state
+        .limb
+        .take()
+        .filter(|limb| !is_new && choices.contains(limb));
     let Some(mut limb) = chosen.or_else(|| choices.first().cloned()) else {
         ui.weak("Select a hand or a foot to add a goal for it.");
         return;
@@ -240,22 +332,31 @@ fn add(
     ui.horizontal(|ui| {
         ui.weak("limb");
         let shown = title(&limb).to_owned();
-        egui::ComboBox::from_id_salt("limb").width(190.0).selected_text(shown).truncate().choose(ui, |ui| {
-            for choice in &choices {
-                let text = match choice {
-                    GoalLimb::Named(name) => name.clone(),
-                    GoalLimb::Joints(_) => format!("{} (selected joint)", title(choice)),
-                };
-                ui.selectable_value(&mut limb, choice.clone(), text);
-            }
-        });
+        egui::ComboBox::from_id_salt("limb")
+            .width(190.0)
+            .selected_text(shown)
+            .truncate()
+            .choose(ui, |ui| {
+                for choice in &choices {
+                    let text = match choice {
+                        GoalLimb::Named(name) => name.clone(),
+                        GoalLimb::Joints(_) => format!("{} (selected joint)", title(choice)),
+                    };
+                    ui.selectable_value(&mut limb, choice.clone(), text);
+                }
+            });
         if ui.button("Add goal").clicked() {
             let goal = IkLimb::from(limb.clone());
             if let Some(placed) = PlacedLimb::of(&goal, character, joints) {
                 let (_, rotation, at) = placed.tip.to_scale_rotation_translation();
                 let name = Name::new(format!("{} goal", title(&limb)));
                 let goal = (IkGoal(entity), goal);
-                commands.spawn((name, SpawnedByPanel, goal, Transform::from_translation(at).with_rotation(rotation)));
+                commands.spawn((
+                    name,
+                    SpawnedByPanel,
+                    goal,
+                    Transform::from_translation(at).with_rotation(rotation),
+                ));
             }
         }
     });
@@ -273,9 +374,15 @@ fn limb_above(skeleton: &Skeleton, tip: JointIndex) -> Option<Limb> {
             limb.push(joint);
         }
     }
-    let [tip, mid, root, ..] = limb[..] else { return None };
+    let [tip, mid, root, ..] = limb[..] else {
+        return None;
+    };
     let name = |joint| skeleton.name(joint).to_string();
-    Some(Limb::TwoBone { root: name(root), mid: Some(name(mid)), tip: name(tip) })
+    Some(Limb::TwoBone {
+        root: name(root),
+        mid: Some(name(mid)),
+        tip: name(tip),
+    })
 }
 
 /// Returns the manifest's name of a limb, or its tip's.
@@ -303,7 +410,11 @@ fn reach(limb: &PlacedLimb, goal: Vec3) -> String {
 fn pole_place(limb: &PlacedLimb) -> Vec3 {
     let along = (limb.tip() - limb.root).normalize_or(Vec3::Y);
     let bend = (limb.middle - limb.root).reject_from_normalized(along);
-    let side = if bend.length() > 1e-3 * limb.reach { bend.normalize() } else { along.any_orthonormal_vector() };
+    let side = if bend.length() > 1e-3 * limb.reach {
+        bend.normalize()
+    } else {
+        along.any_orthonormal_vector()
+    };
     limb.middle + side * limb.reach
 }
 
@@ -317,22 +428,54 @@ mod tests {
         let joint = |(at, name): (usize, &&str)| Joint {
             name: (*name).into(),
             parent: at.checked_sub(1).map(|parent| parent as JointIndex),
-            rest: JointTransform::new(if *name == "same_place" { Vec3::ZERO } else { Vec3::Y }, Quat::IDENTITY),
+            rest: JointTransform::new(
+                if *name == "same_place" {
+                    Vec3::ZERO
+                } else {
+                    Vec3::Y
+                },
+                Quat::IDENTITY,
+            ),
             inverse_bind: Affine3A::IDENTITY,
         };
-        let names = ["upper_arm", "same_place", "upper_twist", "forearm", "Forearm_Roll", "hand"];
+        let names = [
+            "upper_arm",
+            "same_place",
+            "upper_twist",
+            "forearm",
+            "Forearm_Roll",
+            "hand",
+        ];
         let skeleton = Skeleton::new(names.iter().enumerate().map(joint).collect()).unwrap();
-        let Some(Limb::TwoBone { root, mid, tip }) = limb_above(&skeleton, 5) else { panic!("a limb") };
-        assert_eq!([root.as_str(), mid.as_deref().unwrap(), &tip], ["same_place", "forearm", "hand"]);
-        assert_eq!(limb_above(&skeleton, 1), None, "nothing bends above the first joints");
+        let Some(Limb::TwoBone { root, mid, tip }) = limb_above(&skeleton, 5) else {
+            panic!("a limb")
+        };
+        assert_eq!(
+            [root.as_str(), mid.as_deref().unwrap(), &tip],
+            ["same_place", "forearm", "hand"]
+        );
+        assert_eq!(
+            limb_above(&skeleton, 1),
+            None,
+            "nothing bends above the first joints"
+        );
     }
 
     #[test]
     fn a_pole_is_on_the_side_to_which_the_limb_bends() {
         let tip = Affine3A::from_translation(Vec3::X * 2.0);
-        let bent = PlacedLimb { root: Vec3::ZERO, middle: Vec3::new(1.0, 0.0, 0.5), tip, reach: 2.5 };
+        let bent = PlacedLimb {
+            root: Vec3::ZERO,
+            middle: Vec3::new(1.0, 0.0, 0.5),
+            tip,
+            reach: 2.5,
+        };
         assert_eq!(pole_place(&bent), Vec3::new(1.0, 0.0, 3.0));
-        let straight = PlacedLimb { middle: Vec3::X, reach: 2.0, ..bent };
+        let straight = PlacedLimb {
+            middle: Vec3::X,
+            reach: 2.0,
+            ..bent
+        };
         assert!((pole_place(&straight) - Vec3::X).dot(Vec3::X).abs() < 1e-5);
     }
 }

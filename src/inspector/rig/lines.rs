@@ -20,19 +20,31 @@ pub fn rig_ron(rig: &RigEntries) -> String {
         &mut text,
         "goals: {",
         "}",
-        rig.goals.iter().map(|(name, entry)| format!("{}: {}", quoted(name), goal_text(entry))),
+        rig.goals
+            .iter()
+            .map(|(name, entry)| format!("{}: {}", quoted(name), goal_text(entry))),
     );
     text.extend(rig.look_at.as_ref().map(look_text));
     text.extend(rig.feet.as_ref().map(feet_text));
-    lines(&mut text, "springs: [", "]", rig.springs.iter().map(spring_text));
-    let colliders = rig.colliders.iter().map(|(name, entry)| format!("{}: {}", quoted(name), collider_text(entry)));
+    lines(
+        &mut text,
+        "springs: [",
+        "]",
+        rig.springs.iter().map(spring_text),
+    );
+    let colliders = rig
+        .colliders
+        .iter()
+        .map(|(name, entry)| format!("{}: {}", quoted(name), collider_text(entry)));
     lines(&mut text, "colliders: {", "}", colliders);
     text
 }
 
 /// Appends a list, one element on each line; nothing if there is none.
 fn lines(text: &mut String, open: &str, close: &str, elements: impl Iterator<Item = String>) {
-    let elements: String = elements.map(|element| format!("    {element},\n")).collect();
+    let elements: String = elements
+        .map(|element| format!("    {element},\n"))
+        .collect();
     if !elements.is_empty() {
         let _ = write!(text, "{open}\n{elements}{close},\n");
     }
@@ -41,7 +53,10 @@ fn lines(text: &mut String, open: &str, close: &str, elements: impl Iterator<Ite
 fn goal_text(entry: &GoalEntry) -> String {
     let limb = match &entry.limb {
         Limb::TwoBone { root, mid, tip } => {
-            let mid = mid.as_ref().map(|mid| format!("mid: Some({}), ", quoted(mid))).unwrap_or_default();
+            let mid = mid
+                .as_ref()
+                .map(|mid| format!("mid: Some({}), ", quoted(mid)))
+                .unwrap_or_default();
             format!("TwoBone(root: {}, {mid}tip: {})", quoted(root), quoted(tip))
         }
         Limb::Chain { root, tip } => format!("Chain(root: {}, tip: {})", quoted(root), quoted(tip)),
@@ -51,20 +66,37 @@ fn goal_text(entry: &GoalEntry) -> String {
         PoleAngle::Bend(degrees) => format!(", pole_angle: Bend({degrees:?})"),
         PoleAngle::Blender(degrees) => format!(", pole_angle: Blender({degrees:?})"),
     };
-    let rotate = if entry.rotate_tip { ", rotate_tip: true" } else { "" };
+    let rotate = if entry.rotate_tip {
+        ", rotate_tip: true"
+    } else {
+        ""
+    };
     let turn = numbers([("turn_limit", entry.turn_limit, GoalAction::TURN_LIMIT)]);
     format!("(limb: {limb}{angle}{rotate}{turn})")
 }
 
 fn look_text(look: &LookAtEntry) -> String {
-    let joints = look.joints.iter().map(|(name, weight)| format!("({}, {weight:?})", quoted(name)));
-    let mut text = format!("look_at: (\n    joints: [{}],\n", joints.collect::<Vec<_>>().join(", "));
+    let joints = look
+        .joints
+        .iter()
+        .map(|(name, weight)| format!("({}, {weight:?})", quoted(name)));
+    let mut text = format!(
+        "look_at: (\n    joints: [{}],\n",
+        joints.collect::<Vec<_>>().join(", ")
+    );
     if !look.eyes.is_empty() {
         let _ = writeln!(text, "    eyes: {}, eye: {:?},", list(&look.eyes), look.eye);
     }
-    let _ = writeln!(text, "    yaw: {:?}, pitch: {:?}, speed: {:?},", look.yaw, look.pitch, look.speed);
+    let _ = writeln!(
+        text,
+        "    yaw: {:?}, pitch: {:?}, speed: {:?},",
+        look.yaw, look.pitch, look.speed
+    );
     let default = LookAtEntry::new::<String>([]);
-    for (name, axis, usual) in [("forward", look.forward, default.forward), ("up", look.up, default.up)] {
+    for (name, axis, usual) in [
+        ("forward", look.forward, default.forward),
+        ("up", look.up, default.up),
+    ] {
         if axis != usual {
             let _ = writeln!(text, "    {name}: {},", vector(axis));
         }
@@ -75,15 +107,29 @@ fn look_text(look: &LookAtEntry) -> String {
 
 fn feet_text(feet: &FeetEntry) -> String {
     let leg = |leg: &LegEntry| {
-        let joint = |name: &str, joint: &Option<String>| joint.as_ref().map(|of| format!(", {name}: {}", quoted(of)));
+        let joint = |name: &str, joint: &Option<String>| {
+            joint.as_ref().map(|of| format!(", {name}: {}", quoted(of)))
+        };
         let heel = leg.heel.map(|heel| format!(", heel: {}", vector(heel)));
         let more = [joint("mid", &leg.mid), joint("toe", &leg.toe), heel];
         let more: String = more.into_iter().flatten().collect();
-        format!("        (root: {}, tip: {}{more}),\n", quoted(&leg.root), quoted(&leg.tip))
+        format!(
+            "        (root: {}, tip: {}{more}),\n",
+            quoted(&leg.root),
+            quoted(&leg.tip)
+        )
     };
     let legs: String = feet.legs.iter().map(leg).collect();
-    let mut text = format!("feet: (\n    hips: {},\n    legs: [\n{legs}    ],\n", quoted(&feet.hips));
-    let FeetLimits { height, slope, stride, turn } = feet.limits;
+    let mut text = format!(
+        "feet: (\n    hips: {},\n    legs: [\n{legs}    ],\n",
+        quoted(&feet.hips)
+    );
+    let FeetLimits {
+        height,
+        slope,
+        stride,
+        turn,
+    } = feet.limits;
     let default = FeetLimits::default();
     let limits = numbers([
         ("height", height, default.height),
@@ -120,15 +166,26 @@ fn spring_text(spring: &SpringEntry) -> String {
 
 fn collider_text(collider: &ColliderEntry) -> String {
     let center = Some(collider.center).filter(|center| *center != Vec3::ZERO);
-    let [center, end] = [("center", center), ("end", collider.end)]
-        .map(|(name, point)| point.map(|point| format!(", {name}: {}", vector(point))).unwrap_or_default());
-    format!("(joint: {}{center}{end}, radius: {:?})", quoted(&collider.joint), collider.radius)
+    let [center, end] = [("center", center), ("end", collider.end)].map(|(name, point)| {
+        point
+            .map(|point| format!(", {name}: {}", vector(point)))
+            .unwrap_or_default()
+    });
+    format!(
+        "(joint: {}{center}{end}, radius: {:?})",
+        quoted(&collider.joint),
+        collider.radius
+    )
 }
 
 /// The numbers that don't have their default, each after a comma.
 fn numbers<const N: usize>(numbers: [(&str, f32, f32); N]) -> String {
-    let changed = numbers.iter().filter(|(_, number, default)| number != default);
-    changed.map(|(name, number, _)| format!(", {name}: {number:?}")).collect()
+    let changed = numbers
+        .iter()
+        .filter(|(_, number, default)| number != default);
+    changed
+        .map(|(name, number, _)| format!(", {name}: {number:?}"))
+        .collect()
 }
 
 fn vector(Vec3 { x, y, z }: Vec3) -> String {
@@ -136,7 +193,14 @@ fn vector(Vec3 { x, y, z }: Vec3) -> String {
 }
 
 fn list(names: &[String]) -> String {
-    format!("[{}]", names.iter().map(|name| quoted(name)).collect::<Vec<_>>().join(", "))
+    format!(
+        "[{}]",
+        names
+            .iter()
+            .map(|name| quoted(name))
+            .collect::<Vec<_>>()
+            .join(", ")
+    )
 }
 
 fn quoted(name: &str) -> String {
@@ -150,7 +214,9 @@ pub(super) fn goal_entries<'a>(
 ) -> BTreeMap<String, GoalEntry> {
     let mut all = character.rig().goals.clone();
     for goal in shown {
-        let Some(entry) = entry_of(goal, character) else { continue };
+        let Some(entry) = entry_of(goal, character) else {
+            continue;
+        };
         let name = match &goal.limb {
             GoalLimb::Named(name) => name.clone(),
             // A limb that the manifest has under a name of its own keeps it.
@@ -167,7 +233,10 @@ pub(super) fn goal_entries<'a>(
 /// Returns the name, with a number if it is taken.
 fn unused(name: &str, taken: &BTreeMap<String, GoalEntry>) -> String {
     let numbered = (2..).map(|number| format!("{name} {number}"));
-    std::iter::once(name.to_owned()).chain(numbered).find(|name| !taken.contains_key(name)).unwrap_or_default()
+    std::iter::once(name.to_owned())
+        .chain(numbered)
+        .find(|name| !taken.contains_key(name))
+        .unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -178,15 +247,47 @@ mod tests {
     #[test]
     fn copied_lines_parse_as_part_of_a_manifest_and_are_unchanged() {
         let mid = |mid: Option<&str>| mid.map(str::to_owned);
-        let two =
-            |root: &str, middle, tip: &str| Limb::TwoBone { root: root.into(), mid: mid(middle), tip: tip.into() };
-        let entry = |limb, pole_angle, rotate_tip| GoalEntry { pole_angle, rotate_tip, ..GoalEntry::new(limb) };
+        let two = |root: &str, middle, tip: &str| Limb::TwoBone {
+            root: root.into(),
+            mid: mid(middle),
+            tip: tip.into(),
+        };
+        let entry = |limb, pole_angle, rotate_tip| GoalEntry {
+            pole_angle,
+            rotate_tip,
+            ..GoalEntry::new(limb)
+        };
         let goals = BTreeMap::from([
-            ("left \"hand\"".to_owned(), entry(two("arm.L", None, "hand\\L"), PoleAngle::Bend(0.0), true)),
-            ("foot".into(), entry(two("thigh", Some("shin"), "foot"), PoleAngle::Blender(-90.0), false)),
-            ("arm".into(), entry(two("arm", None, "hand"), PoleAngle::Bend(12.345), false)),
-            ("tail".into(), GoalEntry { turn_limit: 2.5, ..GoalEntry::new(Limb::chain("tail.1", "tail.5")) }),
-            ("ear".into(), GoalEntry { turn_limit: f32::INFINITY, ..GoalEntry::new(Limb::chain("ear", "tip")) }),
+            (
+                "left \"hand\"".to_owned(),
+                entry(two("arm.L", None, "hand\\L"), PoleAngle::Bend(0.0), true),
+            ),
+            (
+                "foot".into(),
+                entry(
+                    two("thigh", Some("shin"), "foot"),
+                    PoleAngle::Blender(-90.0),
+                    false,
+                ),
+            ),
+            (
+                "arm".into(),
+                entry(two("arm", None, "hand"), PoleAngle::Bend(12.345), false),
+            ),
+            (
+                "tail".into(),
+                GoalEntry {
+                    turn_limit: 2.5,
+                    ..GoalEntry::new(Limb::chain("tail.1", "tail.5"))
+                },
+            ),
+            (
+                "ear".into(),
+                GoalEntry {
+                    turn_limit: f32::INFINITY,
+                    ..GoalEntry::new(Limb::chain("ear", "tip"))
+                },
+            ),
         ]);
         let simple = LookAtEntry::new([("neck", 0.3), ("head", 1.0 / 3.0)]);
         let full = LookAtEntry {
@@ -206,8 +307,16 @@ mod tests {
         };
         let legs = [leg, LegEntry::new("thigh.R", "foot.R").toe("toes \"R\"")];
         let feet = FeetEntry::new("hips", legs);
-        let limits = FeetLimits { slope: 0.5, turn: 2.0, ..feet.limits };
-        let limited = FeetEntry { limits, up: Vec3::Z, ..feet.clone() };
+        let limits = FeetLimits {
+            slope: 0.5,
+            turn: 2.0,
+            ..feet.limits
+        };
+        let limited = FeetEntry {
+            limits,
+            up: Vec3::Z,
+            ..feet.clone()
+        };
         let ear = SpringEntry::new(["ear.L", "ear.R"]);
         let braid = SpringEntry {
             frequency: 1.5,
@@ -215,12 +324,29 @@ mod tests {
             colliders: vec!["back".into()],
             ..SpringEntry::new(["braid"])
         };
-        let sphere = ColliderEntry { joint: "head".into(), center: Vec3::ZERO, end: None, radius: 0.1 };
-        let capsule = ColliderEntry { center: Vec3::X * 0.1, end: Some(Vec3::new(0.0, 0.3, -0.05)), ..sphere.clone() };
+        let sphere = ColliderEntry {
+            joint: "head".into(),
+            center: Vec3::ZERO,
+            end: None,
+            radius: 0.1,
+        };
+        let capsule = ColliderEntry {
+            center: Vec3::X * 0.1,
+            end: Some(Vec3::new(0.0, 0.3, -0.05)),
+            ..sphere.clone()
+        };
         let colliders = BTreeMap::from([("skull".to_owned(), sphere), ("back".into(), capsule)]);
-        let plain = RigEntries { goals, ..RigEntries::default() };
+        let plain = RigEntries {
+            goals,
+            ..RigEntries::default()
+        };
         for rig in [
-            RigEntries { look_at: Some(simple), feet: Some(feet), springs: vec![ear.clone()], ..plain.clone() },
+            RigEntries {
+                look_at: Some(simple),
+                feet: Some(feet),
+                springs: vec![ear.clone()],
+                ..plain.clone()
+            },
             RigEntries {
                 look_at: Some(full),
                 feet: Some(limited),
@@ -232,10 +358,14 @@ mod tests {
         ] {
             let lines = rig_ron(&rig);
             let text = format!("(model: \"a.md5mesh\",\n{lines})");
-            let read = Manifest::parse("a.character.ron", text.as_bytes()).unwrap_or_else(|e| panic!("{e}\n{text}"));
+            let read = Manifest::parse("a.character.ron", text.as_bytes())
+                .unwrap_or_else(|e| panic!("{e}\n{text}"));
             assert_eq!(read.rig(), rig, "{lines}");
         }
-        assert!(rig_ron(&plain).contains("\"arm\": (limb: TwoBone(root: \"arm\", tip: \"hand\"), pole_angle"));
+        assert!(
+            rig_ron(&plain)
+                .contains("\"arm\": (limb: TwoBone(root: \"arm\", tip: \"hand\"), pole_angle")
+        );
         assert_eq!(rig_ron(&RigEntries::default()), "");
     }
 }

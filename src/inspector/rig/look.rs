@@ -20,7 +20,10 @@ use std::{borrow::Cow, sync::Arc};
 pub(super) fn chain_of<'a>(look: &LookAt, character: &'a Character) -> Option<Cow<'a, LookChain>> {
     match &look.joints {
         Some(joints) => joints.resolve(&character.skeleton).map(Cow::Owned),
-        None => character.look_at.as_ref().map(|chain| Cow::Borrowed(Arc::as_ref(chain))),
+        None => character
+            .look_at
+            .as_ref()
+            .map(|chain| Cow::Borrowed(Arc::as_ref(chain))),
     }
 }
 
@@ -37,31 +40,40 @@ pub(super) fn show(
     let before = item.look.as_deref().cloned().unwrap_or_default();
     let mut look = before.clone();
     ui.strong("Look at");
-    match look.joints.clone().or_else(|| character.rig().look_at.clone()) {
+    match look
+        .joints
+        .clone()
+        .or_else(|| character.rig().look_at.clone())
+    {
         None => without_joints(ui, selected, &character.skeleton, &mut look),
         Some(mut entry) => {
-            egui::Grid::new("look").num_columns(2).spacing([8.0, 4.0]).show(ui, |ui| {
-                ui.spacing_mut().slider_width = 150.0;
-                ui.weak("target");
-                target(ui, &mut look, character, item, joints, params);
-                ui.end_row();
-                if let LookTarget::Point(point) = &mut look.target {
-                    ui.weak("point");
-                    widgets::drag_vec(ui, point, 0.01, 3);
+            egui::Grid::new("look")
+                .num_columns(2)
+                .spacing([8.0, 4.0])
+                .show(ui, |ui| {
+                    ui.spacing_mut().slider_width = 150.0;
+                    ui.weak("target");
+                    target(ui, &mut look, character, item, joints, params);
                     ui.end_row();
-                }
-                ui.weak("weight");
-                ui.add(egui::Slider::new(&mut look.weight, 0.0..=1.0).fixed_decimals(2));
-                ui.end_row();
-                ui.weak("turned");
-                ui.label(turned(item.rig.map_or(Vec2::ZERO, |state| state.look.turn)));
-                ui.end_row();
-                if limits(ui, &mut entry) {
-                    look.joints = Some(entry);
-                }
-            });
+                    if let LookTarget::Point(point) = &mut look.target {
+                        ui.weak("point");
+                        widgets::drag_vec(ui, point, 0.01, 3);
+                        ui.end_row();
+                    }
+                    ui.weak("weight");
+                    ui.add(egui::Slider::new(&mut look.weight, 0.0..=1.0).fixed_decimals(2));
+                    ui.end_row();
+                    ui.weak("turned");
+                    ui.label(turned(item.rig.map_or(Vec2::ZERO, |state| state.look.turn)));
+                    ui.end_row();
+                    if limits(ui, &mut entry) {
+                        look.joints = Some(entry);
+                    }
+                });
             if look.joints.is_some() && character.rig().look_at.is_some() {
-                let button = ui.button("As in the manifest").on_hover_text("Undo changes to joints, limits and speed");
+                let button = ui
+                    .button("As in the manifest")
+                    .on_hover_text("Undo changes to joints, limits and speed");
                 if button.clicked() {
                     look.joints = None;
                 }
@@ -80,17 +92,28 @@ pub(super) fn show(
 }
 
 /// Offers the selected joint to a character without joints that turn.
-fn without_joints(ui: &mut Ui, selected: Option<JointIndex>, skeleton: &Skeleton, look: &mut LookAt) {
+fn without_joints(
+    ui: &mut Ui,
+    selected: Option<JointIndex>,
+    skeleton: &Skeleton,
+    look: &mut LookAt,
+) {
     ui.weak("The manifest has no look_at.");
     let Some(joint) = selected else {
         ui.weak("Select the head to let it turn.");
         return;
     };
     let name = |joint: JointIndex| skeleton.name(joint).to_string();
-    if ui.button("Turn the selected joint").on_hover_text("Turns it, and its parent a little").clicked() {
+    if ui
+        .button("Turn the selected joint")
+        .on_hover_text("Turns it, and its parent a little")
+        .clicked()
+    {
         let parent = skeleton.parents()[usize::from(joint)];
         let parent = parent.map(|parent| (name(parent), 0.3));
-        look.joints = Some(LookAtEntry::new(parent.into_iter().chain([(name(joint), 0.7)])));
+        look.joints = Some(LookAtEntry::new(
+            parent.into_iter().chain([(name(joint), 0.7)]),
+        ));
     }
 }
 
@@ -106,25 +129,36 @@ fn target(
     let shown = match look.target {
         LookTarget::Nothing => "nothing".to_owned(),
         LookTarget::Point(_) => "a point".to_owned(),
-        LookTarget::Entity(entity) => {
-            params.names.get(entity).map_or_else(|_| "despawned".to_owned(), |name| name.to_string())
-        }
+        LookTarget::Entity(entity) => params
+            .names
+            .get(entity)
+            .map_or_else(|_| "despawned".to_owned(), |name| name.to_string()),
     };
-    egui::ComboBox::from_id_salt("look target").width(190.0).selected_text(shown).truncate().choose(ui, |ui| {
-        if ui.selectable_label(look.target == LookTarget::Nothing, "nothing").clicked() {
-            look.target = LookTarget::Nothing;
-        }
-        let is_point = matches!(look.target, LookTarget::Point(_));
-        if ui.selectable_label(is_point, "a point").clicked() && !is_point {
-            look.target = LookTarget::Point(point_ahead(look, character, item, joints, params));
-        }
-        let mut named: Vec<(Entity, &Name)> =
-            params.named.iter().filter(|(entity, _)| *entity != item.entity).collect();
-        named.sort_unstable_by_key(|(entity, name)| (name.as_str(), entity.index_u32()));
-        for (entity, name) in named {
-            ui.selectable_value(&mut look.target, LookTarget::Entity(entity), name.as_str());
-        }
-    });
+    egui::ComboBox::from_id_salt("look target")
+        .width(190.0)
+        .selected_text(shown)
+        .truncate()
+        .choose(ui, |ui| {
+            if ui
+                .selectable_label(look.target == LookTarget::Nothing, "nothing")
+                .clicked()
+            {
+                look.target = LookTarget::Nothing;
+            }
+            let is_point = matches!(look.target, LookTarget::Point(_));
+            if ui.selectable_label(is_point, "a point").clicked() && !is_point {
+                look.target = LookTarget::Point(point_ahead(look, character, item, joints, params));
+            }
+            let mut named: Vec<(Entity, &Name)> = params
+                .named
+                .iter()
+                .filter(|(entity, _)| *entity != item.entity)
+                .collect();
+            named.sort_unstable_by_key(|(entity, name)| (name.as_str(), entity.index_u32()));
+            for (entity, name) in named {
+                ui.selectable_value(&mut look.target, LookTarget::Entity(entity), name.as_str());
+            }
+        });
 }
 
 /// Returns a point in front of the head, as far away as the head is above the ground.
@@ -140,7 +174,10 @@ fn point_ahead(
         let chain = chain_of(look, character)?;
         let head = Vec3::from(joints.get(usize::from(chain.head()))?.translation);
         let forward = chain.direction(Vec2::ZERO, &character.skeleton, item.joints());
-        let forward = world.affine().transform_vector3(forward).normalize_or_zero();
+        let forward = world
+            .affine()
+            .transform_vector3(forward)
+            .normalize_or_zero();
         Some(head + forward * head.distance(world.translation()).max(0.1))
     };
     ahead().unwrap_or_else(|| world.translation())
@@ -151,7 +188,12 @@ fn limits(ui: &mut Ui, entry: &mut LookAtEntry) -> bool {
     let before = entry.clone();
     for (name, weight) in &mut entry.joints {
         ui.weak(&**name);
-        ui.add(egui::DragValue::new(weight).range(0.0..=10.0).speed(0.005).fixed_decimals(2));
+        ui.add(
+            egui::DragValue::new(weight)
+                .range(0.0..=10.0)
+                .speed(0.005)
+                .fixed_decimals(2),
+        );
         ui.end_row();
     }
     let slider = |ui: &mut Ui, label: &str, value: &mut f32, most: f32, suffix: &str| {
@@ -174,9 +216,17 @@ fn limits(ui: &mut Ui, entry: &mut LookAtEntry) -> bool {
 fn turned(turn: Vec2) -> String {
     let [yaw, pitch] = turn.to_array().map(f32::to_degrees);
     let side = |angle: f32, [positive, negative]: [&str; 2]| {
-        format!("{:.1}° {}", angle.abs(), if angle < 0.0 { negative } else { positive })
+        format!(
+            "{:.1}° {}",
+            angle.abs(),
+            if angle < 0.0 { negative } else { positive }
+        )
     };
-    format!("{}, {}", side(yaw, ["left", "right"]), side(pitch, ["up", "down"]))
+    format!(
+        "{}, {}",
+        side(yaw, ["left", "right"]),
+        side(pitch, ["up", "down"])
+    )
 }
 
 #[cfg(test)]

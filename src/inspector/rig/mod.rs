@@ -23,7 +23,9 @@ pub(super) use drag::drag;
 pub(super) use draw::draw;
 pub use lines::rig_ron;
 
-use super::{InspectedItem, draw_skeleton::in_world, folds::Folds, keyboard::FollowFocus, overrides_ron};
+use super::{
+    InspectedItem, draw_skeleton::in_world, folds::Folds, keyboard::FollowFocus, overrides_ron,
+};
 use crate::{
     asset::Character,
     character::{GoalLimb, IkLimb, IkWeight},
@@ -73,42 +75,68 @@ pub(super) fn show(
     commands: &mut Commands,
 ) {
     let world = params.places.get(item.entity).copied().unwrap_or_default();
-    let joints = item.pose.and_then(|pose| in_world(character, pose, &world)).unwrap_or_default();
+    let joints = item
+        .pose
+        .and_then(|pose| in_world(character, pose, &world))
+        .unwrap_or_default();
     let selected = selected.filter(|&joint| usize::from(joint) < character.skeleton.len());
-    egui::ScrollArea::vertical().id_salt("rig").auto_shrink([false, false]).follow(ui, |ui| {
-        ui.horizontal(|ui| {
-            if ui
-                .button("Copy manifest lines")
-                .on_hover_text("Copy goals, look_at, feet, springs and colliders for the manifest")
-                .clicked()
-            {
-                let shown = item.goals.into_iter().flat_map(|goals| goals.iter());
-                let goals =
-                    lines::goal_entries(character, shown.filter_map(|goal| Some(params.goals.get(goal).ok()?.0)));
-                let look_at = item.look.as_ref().and_then(|look| look.joints.clone());
-                let rig = character.rig().clone();
-                ui.copy_text(rig_ron(&RigEntries { goals, look_at: look_at.or(rig.look_at), ..rig }));
-            }
-            let overrides = item.overrides.as_ref().filter(|overrides| !overrides.is_empty());
-            if let Some(overrides) = overrides
-                && ui.button("Copy overrides").clicked()
-            {
-                ui.copy_text(overrides_ron(&character.skeleton, overrides));
+    egui::ScrollArea::vertical()
+        .id_salt("rig")
+        .auto_shrink([false, false])
+        .follow(ui, |ui| {
+            ui.horizontal(|ui| {
+                if ui
+                    .button("Copy manifest lines")
+                    .on_hover_text(
+                        "Copy goals, look_at, feet, springs and colliders for the manifest",
+                    )
+                    .clicked()
+                {
+                    let shown = item.goals.into_iter().flat_map(|goals| goals.iter());
+                    let goals = lines::goal_entries(
+                        character,
+                        shown.filter_map(|goal| Some(params.goals.get(goal).ok()?.0)),
+                    );
+                    let look_at = item.look.as_ref().and_then(|look| look.joints.clone());
+                    let rig = character.rig().clone();
+                    ui.copy_text(rig_ron(&RigEntries {
+                        goals,
+                        look_at: look_at.or(rig.look_at),
+                        ..rig
+                    }));
+                }
+                let overrides = item
+                    .overrides
+                    .as_ref()
+                    .filter(|overrides| !overrides.is_empty());
+                if let Some(overrides) = overrides
+                    && ui.button("Copy overrides").clicked()
+                {
+                    ui.copy_text(overrides_ron(&character.skeleton, overrides));
+                }
+            });
+            ui.separator();
+            goals::show(
+                ui,
+                &mut state.goals,
+                selected,
+                character,
+                item,
+                &joints,
+                params,
+                commands,
+            );
+            ui.separator();
+            look::show(ui, selected, character, item, &joints, params, commands);
+            let mut rig = character.rig().clone();
+            ui.separator();
+            feet::show(ui, &mut rig, character, item, commands);
+            ui.separator();
+            springs::show(ui, folds, &mut rig, item, commands);
+            if rig != *character.rig() {
+                set_rig(item.handle.id(), rig, commands);
             }
         });
-        ui.separator();
-        goals::show(ui, &mut state.goals, selected, character, item, &joints, params, commands);
-        ui.separator();
-        look::show(ui, selected, character, item, &joints, params, commands);
-        let mut rig = character.rig().clone();
-        ui.separator();
-        feet::show(ui, &mut rig, character, item, commands);
-        ui.separator();
-        springs::show(ui, folds, &mut rig, item, commands);
-        if rig != *character.rig() {
-            set_rig(item.handle.id(), rig, commands);
-        }
-    });
 }
 
 /// Changes the rig of a character, once nothing else reads it.
@@ -156,20 +184,36 @@ struct PlacedLimb {
 impl PlacedLimb {
     fn new(limb: LimbJoints, skeleton: &Skeleton, joints: &[Affine3A]) -> Option<Self> {
         let place = |joint: JointIndex| joints.get(usize::from(joint)).copied();
-        let upward = |joint| std::iter::successors(Some(joint), |&joint| skeleton.parents()[usize::from(joint)]);
+        let upward = |joint| {
+            std::iter::successors(Some(joint), |&joint| skeleton.parents()[usize::from(joint)])
+        };
         let chain: Vec<JointIndex> = match limb {
             LimbJoints::TwoBone([root, mid, tip]) => vec![tip, mid, root],
             LimbJoints::Chain { tip, bones } => upward(tip).take(usize::from(bones) + 1).collect(),
         };
-        let places =
-            chain.iter().map(|&joint| Some(place(joint)?.translation.into())).collect::<Option<Vec<Vec3>>>()?;
-        let reach = places.windows(2).map(|pair| pair[0].distance(pair[1])).sum();
-        Some(Self { root: *places.last()?, middle: places[places.len() / 2], tip: place(chain[0])?, reach })
+        let places = chain
+            .iter()
+            .map(|&joint| Some(place(joint)?.translation.into()))
+            .collect::<Option<Vec<Vec3>>>()?;
+        let reach = places
+            .windows(2)
+            .map(|pair| pair[0].distance(pair[1]))
+            .sum();
+        Some(Self {
+            root: *places.last()?,
+            middle: places[places.len() / 2],
+            tip: place(chain[0])?,
+            reach,
+        })
     }
 
     fn of(goal: &IkLimb, character: &Character, joints: &[Affine3A]) -> Option<Self> {
         let skeleton = &character.skeleton;
-        Self::new(entry_of(goal, character)?.limb.resolve(skeleton).ok()?, skeleton, joints)
+        Self::new(
+            entry_of(goal, character)?.limb.resolve(skeleton).ok()?,
+            skeleton,
+            joints,
+        )
     }
 
     fn tip(&self) -> Vec3 {

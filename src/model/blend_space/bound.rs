@@ -70,7 +70,11 @@ impl BlendSpace {
         landings: impl Fn(usize) -> Vec<SyncMark>,
     ) -> Result<BoundBlendSpace, BlendSpaceError> {
         let clips: Vec<&ClipTiming> = clips.into_iter().collect();
-        self.bind_by(|name| clips.iter().position(|clip| *clip.name == *name), |clip| clips[clip], landings)
+        self.bind_by(
+            |name| clips.iter().position(|clip| *clip.name == *name),
+            |clip| clips[clip],
+            landings,
+        )
     }
 
     /// The same, with clips looked up by name and by index.
@@ -94,41 +98,79 @@ impl BlendSpace {
         let alike = found.iter().all(|clip| timing(*clip).playback == first);
         let playback = if alike { first } else { PlaybackMode::Loop };
         let marks: Vec<Vec<Mark>> = match &self.sync {
-            BlendSync::Feet => found.iter().map(|clip| of_feet(landings(*clip), timing(*clip).duration)).collect(),
+            BlendSync::Feet => found
+                .iter()
+                .map(|clip| of_feet(landings(*clip), timing(*clip).duration))
+                .collect(),
             BlendSync::Keys(names) => of_keys(names, found.iter().map(|clip| timing(*clip))),
             BlendSync::Fraction => vec![Vec::new(); found.len()],
         };
-        let length = |clip: usize| Some(timing(clip).duration).filter(|length| length.is_finite() && *length >= POSE);
-        let reference = (0..found.len()).find(|at| !marks[*at].is_empty() && length(found[*at]).is_some());
+        let length = |clip: usize| {
+            Some(timing(clip).duration).filter(|length| length.is_finite() && *length >= POSE)
+        };
+        let reference =
+            (0..found.len()).find(|at| !marks[*at].is_empty() && length(found[*at]).is_some());
         let members = found.iter().enumerate().map(|(at, clip)| {
-            let warp = match (reference.and_then(|at| Some((at, length(found[at])?))), length(*clip)) {
-                (Some((first, whole)), Some(length)) if first != at && playback != PlaybackMode::PingPong => {
-                    Warp::matching(&marks[first], whole, &marks[at], length, playback == PlaybackMode::Once)
+            let warp = match (
+                reference.and_then(|at| Some((at, length(found[at])?))),
+                length(*clip),
+            ) {
+                (Some((first, whole)), Some(length))
+                    if first != at && playback != PlaybackMode::PingPong =>
+                {
+                    Warp::matching(
+                        &marks[first],
+                        whole,
+                        &marks[at],
+                        length,
+                        playback == PlaybackMode::Once,
+                    )
                 }
                 _ => Warp::default(),
             };
             let name = timing(*clip).name.clone();
-            Member { clip: *clip, name, length: length(*clip).unwrap_or(0.0), pace: 0.0, warp }
+            Member {
+                clip: *clip,
+                name,
+                length: length(*clip).unwrap_or(0.0),
+                pace: 0.0,
+                warp,
+            }
         });
         let mut members: Vec<Member> = members.collect();
         for at in 0..members.len() {
             members[at].pace = self.nearest_pace(at, &members, &member_of);
         }
-        Ok(BoundBlendSpace { space: self.clone(), members: members.into(), member_of: member_of.into(), playback })
+        Ok(BoundBlendSpace {
+            space: self.clone(),
+            members: members.into(),
+            member_of: member_of.into(),
+            playback,
+        })
     }
 
     /// The pace of a member, or of the member nearest to it that has a length.
     fn nearest_pace(&self, member: usize, members: &[Member], member_of: &[usize]) -> f64 {
         let points = || member_of.iter().enumerate();
-        let ours = || points().filter(|(_, of)| **of == member).map(|(point, _)| self.points[point].at);
+        let ours = || {
+            points()
+                .filter(|(_, of)| **of == member)
+                .map(|(point, _)| self.points[point].at)
+        };
         let far = |(point, _): &(usize, &usize)| {
             let at = self.points[*point].at;
-            ours().map(|our| self.layout.distance(our.vector(), at.vector())).fold(f64::INFINITY, f64::min)
+            ours()
+                .map(|our| self.layout.distance(our.vector(), at.vector()))
+                .fold(f64::INFINITY, f64::min)
         };
         let paced = points().filter(|(_, of)| members[**of].length > 0.0);
         let nearest = paced.min_by(|a, b| far(a).total_cmp(&far(b)));
         let own = members[member].length;
-        let length = if own > 0.0 { Some(own) } else { nearest.map(|(_, of)| members[*of].length) };
+        let length = if own > 0.0 {
+            Some(own)
+        } else {
+            nearest.map(|(_, of)| members[*of].length)
+        };
         length.map_or(0.0, f64::recip)
     }
 }
@@ -137,9 +179,17 @@ impl BlendSpace {
 fn of_feet(landings: Vec<SyncMark>, length: f64) -> Vec<Mark> {
     let within = |mark: &&SyncMark| (0.0..=length).contains(&mark.time);
     let wrapped = |time: f64| if time < length { time } else { 0.0 };
-    let mut marks: Vec<Mark> = landings.iter().filter(within).map(|mark| (wrapped(mark.time), mark.foot)).collect();
+    let mut marks: Vec<Mark> = landings
+        .iter()
+        .filter(within)
+        .map(|mark| (wrapped(mark.time), mark.foot))
+        .collect();
     // Matching takes the square of their number.
-    marks.truncate(if marks.len() > BlendSpace::MOST_LANDINGS { 0 } else { BlendSpace::MOST_LANDINGS });
+    marks.truncate(if marks.len() > BlendSpace::MOST_LANDINGS {
+        0
+    } else {
+        BlendSpace::MOST_LANDINGS
+    });
     marks.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
     marks
 }
@@ -152,16 +202,29 @@ fn of_keys<'c>(names: &[String], clips: impl Iterator<Item = &'c ClipTiming>) ->
     let mut known: Vec<(&str, &CallbackData)> = Vec::new();
     let mut label = |key: &'c CallbackKey| {
         let this = (&*key.name, &key.data);
-        known.iter().position(|other| *other == this).unwrap_or_else(|| {
-            known.push(this);
-            known.len() - 1
-        })
+        known
+            .iter()
+            .position(|other| *other == this)
+            .unwrap_or_else(|| {
+                known.push(this);
+                known.len() - 1
+            })
     };
     let marks = |clip: &'c ClipTiming| {
-        let keys = clip.callbacks.iter().filter(|key| names.iter().any(|name| **name == *key.name));
-        let mut marks: Vec<Mark> = keys.take(MOST_MARKS + 1).map(|key| (key.time, label(key))).collect();
+        let keys = clip
+            .callbacks
+            .iter()
+            .filter(|key| names.iter().any(|name| **name == *key.name));
+        let mut marks: Vec<Mark> = keys
+            .take(MOST_MARKS + 1)
+            .map(|key| (key.time, label(key)))
+            .collect();
         // So many mark no steps.
-        marks.truncate(if marks.len() > MOST_MARKS { 0 } else { MOST_MARKS });
+        marks.truncate(if marks.len() > MOST_MARKS {
+            0
+        } else {
+            MOST_MARKS
+        });
         marks
     };
     clips.map(marks).collect()
@@ -182,9 +245,16 @@ impl BoundBlendSpace {
     /// Returns the phase of the space, in `0..=1`, at which one of its clips is at `time` seconds. `None` if the clip is not in
     /// the space, or is a pose.
     pub fn phase_of(&self, clip: &str, time: f64) -> Option<f64> {
-        let member = self.members.iter().find(|member| *member.name == *clip && member.length > 0.0)?;
+        let member = self
+            .members
+            .iter()
+            .find(|member| *member.name == *clip && member.length > 0.0)?;
         let phase = member.phase(member.playback(self, self.playback), time);
-        Some(if self.playback == PlaybackMode::Loop { phase.rem_euclid(1.0) } else { phase.clamp(0.0, 1.0) })
+        Some(if self.playback == PlaybackMode::Loop {
+            phase.rem_euclid(1.0)
+        } else {
+            phase.clamp(0.0, 1.0)
+        })
     }
 
     /// Returns the indices of all clips, each once.
@@ -225,7 +295,10 @@ impl BoundBlendSpace {
         if !weights.is_sorted_by_key(|(member, _)| *member) {
             weights.of[..count].sort_unstable_by_key(|(member, _)| *member);
         }
-        *pace = weights.iter().map(|(member, weight)| self.members[*member].pace * weight).sum();
+        *pace = weights
+            .iter()
+            .map(|(member, weight)| self.members[*member].pace * weight)
+            .sum();
     }
 }
 
@@ -251,7 +324,11 @@ impl Member {
 
     /// The clip's position at a phase.
     pub(crate) fn place(&self, playback: PlaybackMode, phase: f64) -> f64 {
-        if playback == PlaybackMode::PingPong { phase * self.length } else { self.warp.place(phase, self.length) }
+        if playback == PlaybackMode::PingPong {
+            phase * self.length
+        } else {
+            self.warp.place(phase, self.length)
+        }
     }
 
     /// The clip's positions at two phases, and whether it goes evenly from one to the other.
@@ -279,12 +356,22 @@ impl Member {
 
     /// The phase at a position of the clip, which must have a length.
     pub(crate) fn phase(&self, playback: PlaybackMode, place: f64) -> f64 {
-        if playback == PlaybackMode::PingPong { place / self.length } else { self.warp.phase(place, self.length) }
+        if playback == PlaybackMode::PingPong {
+            place / self.length
+        } else {
+            self.warp.phase(place, self.length)
+        }
     }
 
     /// The next position beyond another at which the slope may change.
-    pub(crate) fn next_bend(&self, playback: PlaybackMode, place: f64, forward: bool) -> Option<f64> {
-        let warp = (playback != PlaybackMode::PingPong && self.length > 0.0).then_some(&self.warp)?;
+    pub(crate) fn next_bend(
+        &self,
+        playback: PlaybackMode,
+        place: f64,
+        forward: bool,
+    ) -> Option<f64> {
+        let warp =
+            (playback != PlaybackMode::PingPong && self.length > 0.0).then_some(&self.warp)?;
         warp.next_bend(place, self.length, forward)
     }
 }
@@ -301,7 +388,12 @@ mod tests {
             clip
         };
         let pose = ClipTiming::new("pose", 0.0);
-        vec![pose, ClipTiming::new("idle", 4.0), steps("walk", 1.0, 0.2, 0.7), steps("run", 0.5, 0.4, 0.15)]
+        vec![
+            pose,
+            ClipTiming::new("idle", 4.0),
+            steps("walk", 1.0, 0.2, 0.7),
+            steps("run", 0.5, 0.4, 0.15),
+        ]
     }
 
     fn bind(space: BlendSpace) -> BoundBlendSpace {
@@ -313,15 +405,29 @@ mod tests {
         let sync = BlendSync::Keys(vec!["step".into()]);
         let points = [("idle", 0.0), ("walk", 1.0), ("run", 2.0)];
         let space = bind(BlendSpace::line("s", points).unwrap().synced(sync));
-        let times = |phase: f64| space.members.iter().map(|m| m.place(PlaybackMode::Loop, phase)).collect::<Vec<_>>();
+        let times = |phase: f64| {
+            space
+                .members
+                .iter()
+                .map(|m| m.place(PlaybackMode::Loop, phase))
+                .collect::<Vec<_>>()
+        };
         for (phase, expected) in [(0.2, [0.8, 0.2, 0.4]), (0.7, [2.8, 0.7, 0.65])] {
-            assert!(times(phase).iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-12), "{:?}", times(phase));
+            assert!(
+                times(phase)
+                    .iter()
+                    .zip(expected)
+                    .all(|(a, b)| (a - b).abs() < 1e-12),
+                "{:?}",
+                times(phase)
+            );
         }
     }
 
     #[test]
     fn the_cycle_goes_at_the_mean_of_the_rates_and_a_pose_at_its_neighbors() {
-        let space = bind(BlendSpace::line("s", [("pose", 0.0), ("walk", 1.0), ("run", 3.0)]).unwrap());
+        let space =
+            bind(BlendSpace::line("s", [("pose", 0.0), ("walk", 1.0), ("run", 3.0)]).unwrap());
         let lengths = [0.0, 0.5, 1.0, 2.0, 3.0, 9.0].map(|x| space.cycle_length(x));
         assert_eq!(lengths, [1.0, 1.0, 1.0, 1.0 / 1.5, 0.5, 0.5]);
         let poses = bind(BlendSpace::line("s", [("pose", 0.0)]).unwrap());
@@ -330,7 +436,11 @@ mod tests {
 
     #[test]
     fn a_clip_at_two_places_is_one_member() {
-        let points = [("walk", (-1.0, 0.0)), ("walk", (1.0, 0.0)), ("run", (0.0, 1.0))];
+        let points = [
+            ("walk", (-1.0, 0.0)),
+            ("walk", (1.0, 0.0)),
+            ("run", (0.0, 1.0)),
+        ];
         let space = bind(BlendSpace::plane("s", points).unwrap());
         let cycle = space.cycle(BlendPoint::new(0.0, 0.0));
         assert_eq!(cycle.weights.to_vec(), [(0, 1.0)]);
@@ -339,6 +449,9 @@ mod tests {
     #[test]
     fn a_clip_that_is_missing_is_named() {
         let space = Arc::new(BlendSpace::line("s", [("fly", 0.0)]).unwrap());
-        assert_eq!(space.bind(&clips(), |_| Vec::new()), Err(BlendSpaceError::NoClip("fly".into())));
+        assert_eq!(
+            space.bind(&clips(), |_| Vec::new()),
+            Err(BlendSpaceError::NoClip("fly".into()))
+        );
     }
 }

@@ -66,22 +66,36 @@ impl Triangle {
 
 impl Layout {
     pub(super) fn new(points: &[DVec2]) -> Result<Self, LayoutError> {
-        let fold = |choose: fn(DVec2, DVec2) -> DVec2| points.iter().copied().reduce(choose).unwrap_or_default();
+        let fold = |choose: fn(DVec2, DVec2) -> DVec2| {
+            points.iter().copied().reduce(choose).unwrap_or_default()
+        };
         let (origin, size) = (fold(DVec2::min), fold(DVec2::max) - fold(DVec2::min));
         // A size that vanishes beside the places themselves is rounding.
         let scale = |axis: usize| {
-            let most = points.iter().fold(0.0, |most: f64, p| most.max(p[axis].abs()));
+            let most = points
+                .iter()
+                .fold(0.0, |most: f64, p| most.max(p[axis].abs()));
             let is_flat = size[axis] < LEAST_SIZE || size[axis] <= 1e-12 * most;
             if is_flat { 0.0 } else { size[axis].recip() }
         };
         let scale = DVec2::new(scale(0), scale(1));
-        let places: Vec<DVec2> = points.iter().map(|point| (*point - origin) * scale).collect();
+        let places: Vec<DVec2> = points
+            .iter()
+            .map(|point| (*point - origin) * scale)
+            .collect();
         for (b, place) in places.iter().enumerate() {
-            if let Some(a) = places[..b].iter().position(|other| other.distance(*place) < NEAR) {
+            if let Some(a) = places[..b]
+                .iter()
+                .position(|other| other.distance(*place) < NEAR)
+            {
                 return Err(LayoutError::TooClose(a, b));
             }
         }
-        Ok(Self { origin, scale, shape: Shape::new(&places)? })
+        Ok(Self {
+            origin,
+            scale,
+            shape: Shape::new(&places)?,
+        })
     }
 
     #[inline]
@@ -124,13 +138,19 @@ impl Layout {
         let (from, to) = (self.place(from), self.place(to));
         let is_next = |part: &f64| *part > after && *part < 1.0;
         match &self.shape {
-            Shape::Line { start, along, knots } => {
+            Shape::Line {
+                start,
+                along,
+                knots,
+            } => {
                 let [from, to] = [from, to].map(|place| (place - *start).dot(*along));
                 let parts = knots.iter().map(|(knot, _)| (knot - from) / (to - from));
                 parts.filter(is_next).min_by(f64::total_cmp)
             }
             Shape::Mesh { inner_edges, .. } => {
-                let parts = inner_edges.iter().filter_map(|edge| crossing([from, to], *edge, is_next));
+                let parts = inner_edges
+                    .iter()
+                    .filter_map(|edge| crossing([from, to], *edge, is_next));
                 parts.min_by(f64::total_cmp)
             }
         }
@@ -139,14 +159,25 @@ impl Layout {
 
 impl Shape {
     fn new(places: &[DVec2]) -> Result<Self, LayoutError> {
-        let mesh = triangulate(&places.iter().map(|place| Point { x: place.x, y: place.y }).collect::<Vec<_>>());
+        let mesh = triangulate(
+            &places
+                .iter()
+                .map(|place| Point {
+                    x: place.x,
+                    y: place.y,
+                })
+                .collect::<Vec<_>>(),
+        );
         let corner = |half_edge: usize| places[mesh.triangles[half_edge]];
         let mut is_flat = Vec::with_capacity(mesh.len());
         let mut triangles = Vec::new();
         for corners in mesh.triangles.chunks_exact(3) {
             let corners = [corners[0], corners[1], corners[2]];
             let [a, b, c] = corners.map(|corner| places[corner]);
-            let (area, longest) = ((b - a).perp_dot(c - a), a.distance(b).max(b.distance(c)).max(c.distance(a)));
+            let (area, longest) = (
+                (b - a).perp_dot(c - a),
+                a.distance(b).max(b.distance(c)).max(c.distance(a)),
+            );
             let height = area.abs() / longest;
             is_flat.push(height <= ON_LINE);
             if height <= ON_LINE {
@@ -159,19 +190,29 @@ impl Shape {
             corners.sort_unstable();
             let [a, b, c] = corners.map(|corner| places[corner]);
             let area = (b - a).perp_dot(c - a);
-            let slopes = [DVec2::new(c.y - a.y, a.x - c.x), DVec2::new(a.y - b.y, b.x - a.x)].map(|slope| slope / area);
-            triangles.push(Triangle { corners, first: a, slopes });
+            let slopes = [
+                DVec2::new(c.y - a.y, a.x - c.x),
+                DVec2::new(a.y - b.y, b.x - a.x),
+            ]
+            .map(|slope| slope / area);
+            triangles.push(Triangle {
+                corners,
+                first: a,
+                slopes,
+            });
         }
         if triangles.is_empty() {
             return Ok(Self::line(places));
         }
-        let inner = mesh
-            .halfedges
-            .iter()
-            .enumerate()
-            .filter(|&(edge, &twin)| twin != EMPTY && edge < twin && !is_flat[edge / 3] && !is_flat[twin / 3]);
+        let inner = mesh.halfedges.iter().enumerate().filter(|&(edge, &twin)| {
+            twin != EMPTY && edge < twin && !is_flat[edge / 3] && !is_flat[twin / 3]
+        });
         let ends = |edge: usize| [corner(edge), corner(delaunator::next_halfedge(edge))];
-        let hull = mesh.hull.iter().zip(mesh.hull.iter().cycle().skip(1)).map(|(a, b)| [places[*a], places[*b]]);
+        let hull = mesh
+            .hull
+            .iter()
+            .zip(mesh.hull.iter().cycle().skip(1))
+            .map(|(a, b)| [places[*a], places[*b]]);
         Ok(Self::Mesh {
             triangles: triangles.into(),
             inner_edges: inner.map(|(edge, _)| ends(edge)).collect(),
@@ -181,25 +222,49 @@ impl Shape {
 
     /// Points of which the farthest two are farther apart than [`NEAR`], or a single one.
     fn line(places: &[DVec2]) -> Self {
-        let start = places.iter().copied().reduce(|a, b| if (b.x, b.y) < (a.x, a.y) { b } else { a });
+        let start = places
+            .iter()
+            .copied()
+            .reduce(|a, b| if (b.x, b.y) < (a.x, a.y) { b } else { a });
         let start = start.unwrap_or_default();
-        let end = places.iter().copied().reduce(|a, b| if b.distance(start) > a.distance(start) { b } else { a });
+        let end = places.iter().copied().reduce(|a, b| {
+            if b.distance(start) > a.distance(start) {
+                b
+            } else {
+                a
+            }
+        });
         let along = (end.unwrap_or_default() - start).normalize_or_zero();
         let along_it = |(at, place): (usize, &DVec2)| ((*place - start).dot(along), at);
         let mut knots: Box<[(f64, usize)]> = places.iter().enumerate().map(along_it).collect();
         knots.sort_by(|a, b| a.0.total_cmp(&b.0));
-        Self::Line { start, along, knots }
+        Self::Line {
+            start,
+            along,
+            knots,
+        }
     }
 
     fn nearest(&self, place: DVec2) -> DVec2 {
         match self {
-            Self::Line { start, along, knots } => {
+            Self::Line {
+                start,
+                along,
+                knots,
+            } => {
                 let last = knots.last().map_or(0.0, |knot| knot.0);
                 *start + *along * (place - *start).dot(*along).clamp(0.0, last)
             }
-            Self::Mesh { triangles, hull, .. } => {
+            Self::Mesh {
+                triangles, hull, ..
+            } => {
                 // On an edge, rounding may put it beyond both triangles.
-                let is_within = |triangle: &Triangle| triangle.weights(place).iter().all(|weight| *weight >= -LEAST);
+                let is_within = |triangle: &Triangle| {
+                    triangle
+                        .weights(place)
+                        .iter()
+                        .all(|weight| *weight >= -LEAST)
+                };
                 if triangles.iter().any(is_within) {
                     return place;
                 }
@@ -208,7 +273,11 @@ impl Shape {
                     *a + way * ((place - *a).dot(way) / way.length_squared()).clamp(0.0, 1.0)
                 };
                 let nearer = |a: DVec2, b: DVec2| {
-                    if b.distance_squared(place) < a.distance_squared(place) { b } else { a }
+                    if b.distance_squared(place) < a.distance_squared(place) {
+                        b
+                    } else {
+                        a
+                    }
                 };
                 hull.iter().map(on_edge).reduce(nearer).unwrap_or(place)
             }
@@ -218,17 +287,31 @@ impl Shape {
     #[inline]
     fn weights(&self, place: DVec2) -> [(usize, f64); 3] {
         match self {
-            Self::Line { start, along, knots } => {
+            Self::Line {
+                start,
+                along,
+                knots,
+            } => {
                 let at = (place - *start).dot(*along);
                 let after = knots.partition_point(|knot| knot.0 <= at);
                 let Some(&(begin, first)) = knots.get(after.wrapping_sub(1)) else {
-                    return [(knots.first().map_or(0, |knot| knot.1), 1.0), (0, 0.0), (0, 0.0)];
+                    return [
+                        (knots.first().map_or(0, |knot| knot.1), 1.0),
+                        (0, 0.0),
+                        (0, 0.0),
+                    ];
                 };
-                let Some(&(end, second)) = knots.get(after) else { return [(first, 1.0), (0, 0.0), (0, 0.0)] };
+                let Some(&(end, second)) = knots.get(after) else {
+                    return [(first, 1.0), (0, 0.0), (0, 0.0)];
+                };
                 let share = (at - begin) / (end - begin);
                 // In the order of the points, which doesn't depend on where between them it is.
                 let pair = [(first, 1.0 - share), (second, share)];
-                let [a, b] = if first < second { pair } else { [pair[1], pair[0]] };
+                let [a, b] = if first < second {
+                    pair
+                } else {
+                    [pair[1], pair[0]]
+                };
                 [a, b, (0, 0.0)]
             }
             Self::Mesh { triangles, .. } => {
@@ -253,7 +336,11 @@ impl Shape {
 }
 
 /// The part of a way, in `0..1`, at which it crosses an edge, its ends included, if it is one of those wanted.
-fn crossing([from, to]: [DVec2; 2], [a, b]: [DVec2; 2], wanted: impl Fn(&f64) -> bool) -> Option<f64> {
+fn crossing(
+    [from, to]: [DVec2; 2],
+    [a, b]: [DVec2; 2],
+    wanted: impl Fn(&f64) -> bool,
+) -> Option<f64> {
     let (way, edge) = (to - from, b - a);
     let across = way.perp_dot(edge);
     let before = (a - from).perp_dot(edge);
@@ -279,7 +366,10 @@ mod tests {
         let scale = DVec2::new(0.1 + random.f64() * 9.0, 360.0);
         let one = |random: &mut Rng| match grid {
             // On a grid, many points are on circles and lines.
-            true => DVec2::new(f64::from(random.u8(..5)) * 0.1, f64::from(random.u8(..5)) * 0.1),
+            true => DVec2::new(
+                f64::from(random.u8(..5)) * 0.1,
+                f64::from(random.u8(..5)) * 0.1,
+            ),
             false => DVec2::new(random.f64(), random.f64()),
         };
         (0..count).map(|_| one(random) * scale).collect()
@@ -287,7 +377,10 @@ mod tests {
 
     fn dense(layout: &Layout, point: DVec2, count: usize) -> Vec<f64> {
         let mut weights = vec![0.0; count];
-        layout.weights(layout.nearest(point)).iter().for_each(|(index, weight)| weights[*index] += weight);
+        layout
+            .weights(layout.nearest(point))
+            .iter()
+            .for_each(|(index, weight)| weights[*index] += weight);
         weights
     }
 
@@ -317,12 +410,22 @@ mod tests {
         let mut random = Rng::with_seed(2);
         for (points, layout) in layouts(&mut random, 500) {
             for _ in 0..40 {
-                let wanted = DVec2::new(random.f64() * 1.5 - 0.25, (random.f64() * 1.5 - 0.25) * 400.0);
+                let wanted = DVec2::new(
+                    random.f64() * 1.5 - 0.25,
+                    (random.f64() * 1.5 - 0.25) * 400.0,
+                );
                 let place = layout.nearest(wanted);
                 let weights = dense(&layout, wanted, points.len());
                 assert!((weights.iter().sum::<f64>() - 1.0).abs() < 1e-12);
-                let mean: DVec2 = points.iter().zip(&weights).map(|(point, weight)| *point * *weight).sum();
-                assert!(layout.distance(mean, place) < 1e-5, "{points:?}: {mean} {place}");
+                let mean: DVec2 = points
+                    .iter()
+                    .zip(&weights)
+                    .map(|(point, weight)| *point * *weight)
+                    .sum();
+                assert!(
+                    layout.distance(mean, place) < 1e-5,
+                    "{points:?}: {mean} {place}"
+                );
                 // What is within stays; what is nearest is nearest.
                 assert!(layout.distance(layout.nearest(place), place) < 1e-9);
                 let to = |point: DVec2| layout.place(wanted).distance(layout.place(point));
@@ -353,7 +456,10 @@ mod tests {
                     let middle = at(pair[0] + (pair[1] - pair[0]) * share);
                     for index in 0..points.len() {
                         let even = begin[index] + (end[index] - begin[index]) * share;
-                        assert!((even - middle[index]).abs() < 1e-5, "{points:?} {from} {to} {pair:?} {index}");
+                        assert!(
+                            (even - middle[index]).abs() < 1e-5,
+                            "{points:?} {from} {to} {pair:?} {index}"
+                        );
                     }
                 }
             }
@@ -367,7 +473,10 @@ mod tests {
         let layout = Layout::new(&points).unwrap();
         assert!(matches!(layout.shape, Shape::Line { .. }));
         let weights = dense(&layout, DVec2::new(0.5, 0.15), 3);
-        assert!((weights[0] - 0.5).abs() < 1e-12 && (weights[1] - 0.5).abs() < 1e-12, "{weights:?}");
+        assert!(
+            (weights[0] - 0.5).abs() < 1e-12 && (weights[1] - 0.5).abs() < 1e-12,
+            "{weights:?}"
+        );
     }
 
     #[test]
@@ -375,7 +484,10 @@ mod tests {
         for (points, layout) in layouts(&mut Rng::with_seed(4), 100) {
             for odd in [1e300, -1e300, f64::MAX, 1e-300] {
                 let weights = dense(&layout, DVec2::new(odd, -odd), points.len());
-                assert!((weights.iter().sum::<f64>() - 1.0).abs() < 1e-9, "{points:?} {odd}");
+                assert!(
+                    (weights.iter().sum::<f64>() - 1.0).abs() < 1e-9,
+                    "{points:?} {odd}"
+                );
             }
         }
     }

@@ -54,7 +54,11 @@ impl Phase {
     #[inline]
     pub(crate) fn new(whole: f64) -> Self {
         let round = floor(whole);
-        Self { whole, round, at: whole - round }
+        Self {
+            whole,
+            round,
+            at: whole - round,
+        }
     }
 }
 
@@ -63,14 +67,31 @@ impl Warp {
     ///
     /// If the clips differ in their marks, only those of what `reference` has first are matched, and if they don't
     /// match either, none.
-    pub(super) fn matching(reference: &[Mark], whole: f64, marks: &[Mark], length: f64, once: bool) -> Self {
+    pub(super) fn matching(
+        reference: &[Mark],
+        whole: f64,
+        marks: &[Mark],
+        length: f64,
+        once: bool,
+    ) -> Self {
         let fit = |reference: &[Mark], marks: &[Mark]| {
-            let phases: Vec<Mark> = reference.iter().map(|(time, label)| (time / whole, *label)).collect();
-            if once { fit_once(&phases, marks, length) } else { fit_loop(&phases, marks, length) }
+            let phases: Vec<Mark> = reference
+                .iter()
+                .map(|(time, label)| (time / whole, *label))
+                .collect();
+            if once {
+                fit_once(&phases, marks, length)
+            } else {
+                fit_loop(&phases, marks, length)
+            }
         };
         let of_first = |marks: &[Mark]| -> Vec<Mark> {
             let first = reference.first().map(|mark| mark.1);
-            marks.iter().filter(|mark| Some(mark.1) == first).copied().collect()
+            marks
+                .iter()
+                .filter(|mark| Some(mark.1) == first)
+                .copied()
+                .collect()
         };
         let found = fit(reference, marks).or_else(|| fit(&of_first(reference), &of_first(marks)));
         found.unwrap_or_default()
@@ -78,19 +99,26 @@ impl Warp {
 
     /// A warp through phases and times, of which there is at least one.
     fn through(points: &[(f64, f64)], length: f64) -> Self {
-        let after = points.iter().skip(1).copied().chain([(points[0].0 + 1.0, points[0].1 + length)]);
+        let after = points
+            .iter()
+            .skip(1)
+            .copied()
+            .chain([(points[0].0 + 1.0, points[0].1 + length)]);
         let knot = |(from, to): (&(f64, f64), (f64, f64))| Knot {
             phase: from.0,
             time: from.1,
             slope: (to.1 - from.1) / (to.0 - from.0),
         };
-        Self { knots: points.iter().zip(after).map(knot).collect() }
+        Self {
+            knots: points.iter().zip(after).map(knot).collect(),
+        }
     }
 
     /// The clip's unwrapped position at a phase.
     pub(super) fn place(&self, phase: f64, length: f64) -> f64 {
         let phase = Phase::new(phase);
-        self.find(phase).map_or(phase.whole * length, |found| self.place_of(found, length))
+        self.find(phase)
+            .map_or(phase.whole * length, |found| self.place_of(found, length))
     }
 
     /// The positions at two phases, and whether the clip goes evenly from one to the other.
@@ -108,9 +136,17 @@ impl Warp {
     /// The place in the clip of a loop at a phase, and the seconds of clip per phase there.
     #[inline]
     pub(super) fn place_in_loop(&self, phase: Phase, length: f64) -> (f64, f64) {
-        let Some(found) = self.find(phase) else { return (phase.at * length, length) };
+        let Some(found) = self.find(phase) else {
+            return (phase.at * length, length);
+        };
         // In the first round, the second, or the third.
-        let mut place = self.place_of(Found { round: 0.0, ..found }, length);
+        let mut place = self.place_of(
+            Found {
+                round: 0.0,
+                ..found
+            },
+            length,
+        );
         for _ in 0..2 {
             place -= if place >= length { length } else { 0.0 };
         }
@@ -125,7 +161,9 @@ impl Warp {
 
     /// The unwrapped phase at the clip's unwrapped position.
     pub(super) fn phase(&self, place: f64, length: f64) -> f64 {
-        let Some(first) = self.knots.first() else { return place / length };
+        let Some(first) = self.knots.first() else {
+            return place / length;
+        };
         let round = ((place - first.time) / length).floor();
         let at = place - round * length;
         let Knot { phase, time, slope } = self.knots[self.last(|knot| knot.time <= at)];
@@ -136,22 +174,37 @@ impl Warp {
     pub(super) fn next_bend(&self, place: f64, length: f64, forward: bool) -> Option<f64> {
         let start = self.place(0.0, length);
         let (round, near) = (((place - start) / length).floor(), length * 1e-9);
-        let bends = [-1.0, 0.0, 1.0]
-            .into_iter()
-            .flat_map(|more| self.knots.iter().map(move |knot| knot.time + (round + more) * length));
+        let bends = [-1.0, 0.0, 1.0].into_iter().flat_map(|more| {
+            self.knots
+                .iter()
+                .map(move |knot| knot.time + (round + more) * length)
+        });
         match forward {
-            true => bends.filter(|bend| *bend > place + near).min_by(f64::total_cmp),
-            false => bends.filter(|bend| *bend < place - near).max_by(f64::total_cmp),
+            true => bends
+                .filter(|bend| *bend > place + near)
+                .min_by(f64::total_cmp),
+            false => bends
+                .filter(|bend| *bend < place - near)
+                .max_by(f64::total_cmp),
         }
     }
 
     /// The knot before a phase, if there are knots.
     #[inline]
-    fn find(&self, Phase { mut round, mut at, .. }: Phase) -> Option<Found> {
+    fn find(
+        &self,
+        Phase {
+            mut round, mut at, ..
+        }: Phase,
+    ) -> Option<Found> {
         if at < self.knots.first()?.phase {
             (round, at) = (round - 1.0, at + 1.0);
         }
-        Some(Found { knot: self.last(|knot| knot.phase <= at), round, at })
+        Some(Found {
+            knot: self.last(|knot| knot.phase <= at),
+            round,
+            at,
+        })
     }
 
     #[inline]
@@ -179,8 +232,9 @@ fn fit_loop(phases: &[Mark], marks: &[Mark], length: f64) -> Option<Warp> {
             let (time, label) = marks[(turn + at) % count];
             (time + if turn + at >= count { length } else { 0.0 }, label)
         };
-        let knots: Option<Vec<(f64, f64)>> =
-            (0..count).map(|at| (phases[at].1 == place(at).1).then(|| (phases[at].0, place(at).0))).collect();
+        let knots: Option<Vec<(f64, f64)>> = (0..count)
+            .map(|at| (phases[at].1 == place(at).1).then(|| (phases[at].0, place(at).0)))
+            .collect();
         let (knots, stretch) = stretched(knots?, length)?;
         Some((stretch, knots))
     });
@@ -196,8 +250,12 @@ fn fit_once(phases: &[Mark], marks: &[Mark], length: f64) -> Option<Warp> {
     if phases.is_empty() || !matches {
         return None;
     }
-    let inner = phases.iter().zip(marks).map(|(phase, mark)| (phase.0, mark.0));
-    let inner = inner.filter(|(phase, time)| (*phase, *time) != (0.0, 0.0) && (*phase, *time) != (1.0, length));
+    let inner = phases
+        .iter()
+        .zip(marks)
+        .map(|(phase, mark)| (phase.0, mark.0));
+    let inner = inner
+        .filter(|(phase, time)| (*phase, *time) != (0.0, 0.0) && (*phase, *time) != (1.0, length));
     let knots = std::iter::once((0.0, 0.0)).chain(inner).collect();
     Some(Warp::through(&stretched(knots, length)?.0, length))
 }
@@ -205,12 +263,23 @@ fn fit_once(phases: &[Mark], marks: &[Mark], length: f64) -> Option<Warp> {
 /// Returns knots with how far they stretch the clip, unless that is too far or they don't rise.
 fn stretched(knots: Vec<(f64, f64)>, length: f64) -> Option<(Vec<(f64, f64)>, f64)> {
     let first = *knots.first()?;
-    let after = knots.iter().copied().skip(1).chain([(first.0 + 1.0, first.1 + length)]);
+    let after = knots
+        .iter()
+        .copied()
+        .skip(1)
+        .chain([(first.0 + 1.0, first.1 + length)]);
     let stretches = knots.iter().zip(after).map(|(from, to)| {
         let slope = (to.1 - from.1) / (to.0 - from.0) / length;
-        if slope > 0.0 { slope.max(slope.recip()) } else { f64::INFINITY }
+        if slope > 0.0 {
+            slope.max(slope.recip())
+        } else {
+            f64::INFINITY
+        }
     });
-    let most = stretches.fold(1.0, |most: f64, stretch| if stretch > most { stretch } else { most });
+    let most = stretches.fold(
+        1.0,
+        |most: f64, stretch| if stretch > most { stretch } else { most },
+    );
     let in_range = knots.iter().all(|knot| (0.0..1.0).contains(&knot.0));
     (in_range && most <= MOST_STRETCH).then_some((knots, most))
 }
@@ -231,7 +300,10 @@ mod tests {
                 let phase = walk.iter().find(|mark| mark.1 == label).unwrap().0;
                 for round in [-2.0, 0.0, 7.0] {
                     let place = warp.place(phase + round, 0.6);
-                    assert!((place.rem_euclid(0.6) - time).abs() < 1e-12, "{place} {time}");
+                    assert!(
+                        (place.rem_euclid(0.6) - time).abs() < 1e-12,
+                        "{place} {time}"
+                    );
                 }
             }
             assert!((0.0..0.6).contains(&warp.place(0.0, 0.6)));
@@ -247,7 +319,11 @@ mod tests {
             let mut marks = |length: f64| {
                 let mut times: Vec<f64> = (0..count).map(|_| random.f64() * length).collect();
                 times.sort_by(f64::total_cmp);
-                times.into_iter().enumerate().map(|(at, time)| (time, at)).collect::<Vec<_>>()
+                times
+                    .into_iter()
+                    .enumerate()
+                    .map(|(at, time)| (time, at))
+                    .collect::<Vec<_>>()
             };
             let (a, b) = (marks(1.0), marks(0.7));
             let warp = Warp::matching(&a, 1.0, &b, 0.7, random.bool());
@@ -262,15 +338,21 @@ mod tests {
                 assert!((warp.phase(place, 0.7) - phase).abs() < 1e-12, "{warp:?}");
                 let slope = (warp.place(phase + 1e-7, 0.7) - place) / 1e-7;
                 let (same, exact) = warp.place_and_slope(Phase::new(phase), 0.7);
-                let ([from, to], even) = warp.places([f64::from(step - 1) * 0.01, phase].map(Phase::new), 0.7);
+                let ([from, to], even) =
+                    warp.places([f64::from(step - 1) * 0.01, phase].map(Phase::new), 0.7);
                 assert_eq!([same, from, to], [place, before, place]);
                 let (in_loop, _) = warp.place_in_loop(Phase::new(phase), 0.7);
                 let rounds = (place - in_loop) / 0.7;
-                assert!((0.0..=0.7).contains(&in_loop) && (rounds - rounds.round()).abs() < 1e-12, "{warp:?} {phase}");
+                assert!(
+                    (0.0..=0.7).contains(&in_loop) && (rounds - rounds.round()).abs() < 1e-12,
+                    "{warp:?} {phase}"
+                );
                 let straight = (place - from - 0.01 * exact).abs() < 1e-9;
                 assert!(straight || !even, "{warp:?}");
                 evens += usize::from(even);
-                let bend = warp.next_bend(place, 0.7, true).is_some_and(|bend| bend < place + 1e-6);
+                let bend = warp
+                    .next_bend(place, 0.7, true)
+                    .is_some_and(|bend| bend < place + 1e-6);
                 assert!(bend || (exact - slope).abs() < 1e-5);
             }
         }
@@ -283,7 +365,10 @@ mod tests {
         for (other, why) in [
             (&[][..], "no marks"),
             (&[(0.1, 5), (0.6, 6)], "other marks"),
-            (&[(0.1, LEFT), (0.11, RIGHT)], "too far apart, and the left alone"),
+            (
+                &[(0.1, LEFT), (0.11, RIGHT)],
+                "too far apart, and the left alone",
+            ),
         ] {
             let warp = Warp::matching(&walk, 1.0, other, 1.0, false);
             let is_fraction = warp.knots.len() <= 1;
@@ -291,9 +376,15 @@ mod tests {
         }
         // Two cycles of a clip have twice as many left feet.
         let twice = [(0.1, LEFT), (0.3, RIGHT), (0.6, LEFT), (0.8, RIGHT)];
-        assert_eq!(Warp::matching(&walk, 1.0, &twice, 1.0, false), Warp::default());
+        assert_eq!(
+            Warp::matching(&walk, 1.0, &twice, 1.0, false),
+            Warp::default()
+        );
         // A gallop has another order of feet, but a first foot.
-        let (trot, gallop) = ([(0.1, 0), (0.6, 1), (0.61, 2)], [(0.2, 0), (0.3, 2), (0.5, 1)]);
+        let (trot, gallop) = (
+            [(0.1, 0), (0.6, 1), (0.61, 2)],
+            [(0.2, 0), (0.3, 2), (0.5, 1)],
+        );
         let warp = Warp::matching(&trot, 1.0, &gallop, 1.0, false);
         assert!((warp.place(0.1, 1.0) - 0.2).abs() < 1e-12 && warp.knots.len() == 1);
     }

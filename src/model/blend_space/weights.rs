@@ -16,7 +16,10 @@ impl<const N: usize> Default for Weights<N> {
 }
 
 impl<const N: usize> Weights<N> {
-    pub(super) const NONE: Self = Self { of: [(0, 0.0); N], len: 0 };
+    pub(super) const NONE: Self = Self {
+        of: [(0, 0.0); N],
+        len: 0,
+    };
 
     /// Adds the weight of an index that has none yet; what is beyond `N` is left out.
     #[inline]
@@ -30,7 +33,10 @@ impl<const N: usize> Weights<N> {
     /// Adds a weight to an index.
     #[inline]
     pub(super) fn add(&mut self, index: usize, weight: f64) {
-        match self.of[..self.len].iter_mut().find(|(other, _)| *other == index) {
+        match self.of[..self.len]
+            .iter_mut()
+            .find(|(other, _)| *other == index)
+        {
             Some((_, sum)) => *sum += weight,
             None => self.push(index, weight),
         }

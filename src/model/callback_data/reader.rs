@@ -41,7 +41,8 @@ impl<'de> Deserializer<'de> for Data<'_> {
                 values.end().map(|()| read)
             }
             Value::Map(map) => {
-                let mut pairs = MapDeserializer::new(map.iter().map(|(key, value)| (Data(key), Data(value))));
+                let mut pairs =
+                    MapDeserializer::new(map.iter().map(|(key, value)| (Data(key), Data(value))));
                 let read = visitor.visit_map(&mut pairs)?;
                 pairs.end().map(|()| read)
             }
@@ -56,7 +57,11 @@ impl<'de> Deserializer<'de> for Data<'_> {
         }
     }
 
-    fn deserialize_newtype_struct<V: Visitor<'de>>(self, _: &'static str, visitor: V) -> Result<V::Value, ron::Error> {
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, ron::Error> {
         visitor.visit_newtype_struct(self)
     }
 
@@ -72,7 +77,10 @@ impl<'de> Deserializer<'de> for Data<'_> {
                 let pairs = map.iter().map(|(key, value)| (Data(key), Data(value)));
                 visitor.visit_enum(MapAccessDeserializer::new(MapDeserializer::new(pairs)))
             }
-            _ => Err(ron::Error::invalid_type(Unexpected::Other("no name of a variant"), &visitor)),
+            _ => Err(ron::Error::invalid_type(
+                Unexpected::Other("no name of a variant"),
+                &visitor,
+            )),
         }
     }
 
@@ -129,20 +137,40 @@ mod tests {
     #[test]
     fn variants_and_newtypes_are_read_wherever_they_are() {
         assert_eq!(data("\"left\"").to::<Side>().unwrap(), Side::Left);
-        assert_eq!(data("\"right\"").to::<Footstep>().unwrap(), Footstep(Side::Right));
+        assert_eq!(
+            data("\"right\"").to::<Footstep>().unwrap(),
+            Footstep(Side::Right)
+        );
         assert_eq!(data("{\"toes\": 3}").to::<Side>().unwrap(), Side::Toes(3));
-        assert_eq!(data("{\"place\": {\"x\": 2}}").to::<Side>().unwrap(), Side::Place { x: 2.0 });
+        assert_eq!(
+            data("{\"place\": {\"x\": 2}}").to::<Side>().unwrap(),
+            Side::Place { x: 2.0 }
+        );
         assert_eq!(data("90.0").to::<Degrees>().unwrap(), Degrees(90.0));
         assert_eq!(data("90").to::<Degrees>().unwrap(), Degrees(90.0));
         assert_eq!(data("()").to::<Swing>().unwrap(), Swing);
-        let step = data("{\"side\": \"left\", \"turns\": [1, -2.5], \"loudness\": 0.5}").to::<Step>().unwrap();
+        let step = data("{\"side\": \"left\", \"turns\": [1, -2.5], \"loudness\": 0.5}")
+            .to::<Step>()
+            .unwrap();
         let turns = vec![Degrees(1.0), Degrees(-2.5)];
-        assert_eq!(step, Step { side: Footstep(Side::Left), turns, loudness: Some(0.5) });
+        assert_eq!(
+            step,
+            Step {
+                side: Footstep(Side::Left),
+                turns,
+                loudness: Some(0.5)
+            }
+        );
     }
 
     #[test]
     fn options_are_read_with_and_without_some() {
-        for (text, expected) in [("Some(3)", Some(3)), ("3", Some(3)), ("None", None), ("()", None)] {
+        for (text, expected) in [
+            ("Some(3)", Some(3)),
+            ("3", Some(3)),
+            ("None", None),
+            ("()", None),
+        ] {
             assert_eq!(data(text).to::<Option<u8>>().unwrap(), expected, "{text}");
         }
     }

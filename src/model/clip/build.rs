@@ -43,41 +43,84 @@ impl SkeletalClip {
     ///
     /// # Errors
     /// As for [`Self::new`], or the times are not as described.
-    pub fn at_times(timing: ClipTiming, frames: &ClipFrames, times: &[f64]) -> Result<Self, ClipError> {
+    pub fn at_times(
+        timing: ClipTiming,
+        frames: &ClipFrames,
+        times: &[f64],
+    ) -> Result<Self, ClipError> {
         let clip = Self::new(timing, frames)?;
         let (frames, duration) = (clip.frame_count, clip.timing.duration);
         let whole = times.len() == frames && times[0] == 0.0 && times[frames - 1] == duration;
         if !whole || !times.is_sorted() {
-            return Err(ClipError::BadTimes { clip: clip.timing.name, frames, duration });
+            return Err(ClipError::BadTimes {
+                clip: clip.timing.name,
+                frames,
+                duration,
+            });
         }
-        let times = if frames > 1 { times.into() } else { Arc::default() };
+        let times = if frames > 1 {
+            times.into()
+        } else {
+            Arc::default()
+        };
         Ok(Self { times, ..clip })
     }
 
     /// Like [`Self::new`], with each frame cut into `steps`, at least one, along the arcs between rotations.
-    pub(crate) fn subdivided(timing: ClipTiming, frames: &ClipFrames, steps: usize) -> Result<Self, ClipError> {
+    pub(crate) fn subdivided(
+        timing: ClipTiming,
+        frames: &ClipFrames,
+        steps: usize,
+    ) -> Result<Self, ClipError> {
         let name = || timing.name.clone();
         let joints = frames.joints.len();
         let transforms = frames.transforms.len();
-        if (joints == 0 && transforms > 0) || (joints > 0 && (transforms == 0 || !transforms.is_multiple_of(joints))) {
-            return Err(ClipError::NotWholeFrames { clip: name(), transforms, joints });
+        if (joints == 0 && transforms > 0)
+            || (joints > 0 && (transforms == 0 || !transforms.is_multiple_of(joints)))
+        {
+            return Err(ClipError::NotWholeFrames {
+                clip: name(),
+                transforms,
+                joints,
+            });
         }
         if !timing.duration.is_finite() || timing.duration < 0.0 {
-            return Err(ClipError::BadDuration { clip: name(), duration: timing.duration });
+            return Err(ClipError::BadDuration {
+                clip: name(),
+                duration: timing.duration,
+            });
         }
-        let animated = |joint: usize| frames.animated.get(joint).copied().unwrap_or(frames.animated.is_empty());
+        let animated = |joint: usize| {
+            frames
+                .animated
+                .get(joint)
+                .copied()
+                .unwrap_or(frames.animated.is_empty())
+        };
         let still = still_channels(frames, animated, &timing.name)?;
         let first = &frames.transforms[..joints];
 
         let given = transforms.checked_div(joints).unwrap_or(1);
         let frame_count = (given - 1) * steps + 1;
-        let place = |frame: usize| (frame / steps * joints, (frame % steps) as f32 / steps as f32);
+        let place = |frame: usize| {
+            (
+                frame / steps * joints,
+                (frame % steps) as f32 / steps as f32,
+            )
+        };
         let places = (0..frame_count).map(place).collect();
-        let steps = &Steps { given: &frames.transforms, joints, places };
+        let steps = &Steps {
+            given: &frames.transforms,
+            joints,
+            places,
+        };
         let rotations = |joint: usize| {
             let mut before = None;
             (0..frame_count).map(move |frame| {
-                let rotation = unit_near(steps.get(joint, frame, |transform| transform.rotation, arc), before);
+                let rotation = unit_near(
+                    steps.get(joint, frame, |transform| transform.rotation, arc),
+                    before,
+                );
                 before = Some(rotation);
                 rotation.to_array()
             })
@@ -85,15 +128,24 @@ impl SkeletalClip {
 
         // First where every channel lives, then the samples: a frame is one run of memory.
         let row_count = joints.div_ceil(4);
-        let (mut rows, mut constants, mut sampled) = (Vec::with_capacity(row_count), Vec::new(), Vec::new());
+        let (mut rows, mut constants, mut sampled) =
+            (Vec::with_capacity(row_count), Vec::new(), Vec::new());
         let (mut stride, mut unit_scale) = (0, true);
         for row in 0..row_count {
             let members = || (row * 4..joints.min(row * 4 + 4)).filter(|&joint| animated(joint));
             let mut start = IDENTITY;
             for joint in members() {
-                let JointTransform { translation, rotation, scale } = first[joint];
+                let JointTransform {
+                    translation,
+                    rotation,
+                    scale,
+                } = first[joint];
                 set(&mut start[TRANSLATION], joint, translation.to_array());
-                set(&mut start[ROTATION], joint, unit_near(rotation, None).to_array());
+                set(
+                    &mut start[ROTATION],
+                    joint,
+                    unit_near(rotation, None).to_array(),
+                );
                 set(&mut start[SCALE], joint, scale.to_array());
             }
             let mut slot = |channel: Range<usize>, is_constant: bool| {
@@ -114,13 +166,27 @@ impl SkeletalClip {
             let translation = slot(TRANSLATION, members().all(|joint| still[joint][0]));
             let rotation = slot(ROTATION, !members().any(turns));
             let scale = slot(SCALE, members().all(|joint| still[joint][2]));
-            unit_scale &= matches!(scale, ChannelSlot::Constant(_)) && start[SCALE] == IDENTITY[SCALE];
-            let lane = |lane: usize| if members().any(|joint| joint % 4 == lane) { 1.0 } else { 0.0 };
+            unit_scale &=
+                matches!(scale, ChannelSlot::Constant(_)) && start[SCALE] == IDENTITY[SCALE];
+            let lane = |lane: usize| {
+                if members().any(|joint| joint % 4 == lane) {
+                    1.0
+                } else {
+                    0.0
+                }
+            };
             let animated = Vec4::new(lane(0), lane(1), lane(2), lane(3));
-            rows.push(RowTracks { animated, translation, rotation, scale });
+            rows.push(RowTracks {
+                animated,
+                translation,
+                rotation,
+                scale,
+            });
         }
         let mut moved = vec![0; joints.div_ceil(64)];
-        (0..joints).filter(|&joint| animated(joint)).for_each(|joint| moved[joint / 64] |= 1 << (joint % 64));
+        (0..joints)
+            .filter(|&joint| animated(joint))
+            .for_each(|joint| moved[joint / 64] |= 1 << (joint % 64));
         // Collected into place: a `Vec` would be copied.
         let mut samples: Arc<[Vec4]> = iter::repeat_n(Vec4::ZERO, stride * frame_count).collect();
         let frames_out = Arc::make_mut(&mut samples);
@@ -130,14 +196,22 @@ impl SkeletalClip {
                 .chunks_exact_mut(stride)
                 .for_each(|frame| frame[lanes.clone()].copy_from_slice(&IDENTITY[channel.clone()]));
             for joint in (row * 4..joints.min(row * 4 + 4)).filter(|&joint| animated(joint)) {
-                let out = frames_out.chunks_exact_mut(stride).map(|frame| &mut frame[lanes.clone()]);
+                let out = frames_out
+                    .chunks_exact_mut(stride)
+                    .map(|frame| &mut frame[lanes.clone()]);
                 let vectors = |of: fn(&JointTransform) -> Vec3| {
                     (0..frame_count).map(move |frame| steps.get(joint, frame, of, mean).to_array())
                 };
                 match channel {
-                    TRANSLATION => out.zip(vectors(|t| t.translation)).for_each(|(out, v)| set(out, joint, v)),
-                    ROTATION => out.zip(rotations(joint)).for_each(|(out, rotation)| set(out, joint, rotation)),
-                    _ => out.zip(vectors(|t| t.scale)).for_each(|(out, v)| set(out, joint, v)),
+                    TRANSLATION => out
+                        .zip(vectors(|t| t.translation))
+                        .for_each(|(out, v)| set(out, joint, v)),
+                    ROTATION => out
+                        .zip(rotations(joint))
+                        .for_each(|(out, rotation)| set(out, joint, rotation)),
+                    _ => out
+                        .zip(vectors(|t| t.scale))
+                        .for_each(|(out, v)| set(out, joint, v)),
                 }
             }
         }
@@ -171,10 +245,17 @@ impl SkeletalClip {
         let mut frames = self.bind(skeleton).to_frames();
         frames.subtract_first();
         let clip = Self::new(self.timing.clone(), &frames)?;
-        let clip = Self { additive: true, times: self.times.clone(), ..clip };
+        let clip = Self {
+            additive: true,
+            times: self.times.clone(),
+            ..clip
+        };
         Reach::new(skeleton)
             .and_then(|mut reach| reach.admit(skeleton, &clip))
-            .map_err(|reason| ClipError::TooFar { clip: self.timing.name.clone(), reason })?;
+            .map_err(|reason| ClipError::TooFar {
+                clip: self.timing.name.clone(),
+                reason,
+            })?;
         Ok(clip)
     }
 
@@ -203,20 +284,33 @@ impl SkeletalClip {
         let source: Vec<Option<usize>> = skeleton.names().iter().map(&mut take).collect();
         let frames = ClipFrames {
             joints: skeleton.names().clone(),
-            animated: source.iter().map(|s| s.is_some_and(|j| self.animates(j))).collect(),
+            animated: source
+                .iter()
+                .map(|s| s.is_some_and(|j| self.animates(j)))
+                .collect(),
             transforms: (0..self.frame_count)
                 .flat_map(|frame| source.iter().map(move |s| (frame, *s)))
-                .map(|(frame, s)| s.map_or(JointTransform::IDENTITY, |joint| self.transform_at(joint, frame)))
+                .map(|(frame, s)| {
+                    s.map_or(JointTransform::IDENTITY, |joint| {
+                        self.transform_at(joint, frame)
+                    })
+                })
                 .collect(),
         };
         match Self::new(self.timing.clone(), &frames) {
-            Ok(clip) => {
-                Self { additive: self.additive, times: self.times.clone(), root_path: self.root_path.clone(), ..clip }
-            }
+            Ok(clip) => Self {
+                additive: self.additive,
+                times: self.times.clone(),
+                root_path: self.root_path.clone(),
+                ..clip
+            },
             // The parts of a valid clip are finite and whole; only an empty skeleton gets here.
-            Err(_) => {
-                Self { rows: Arc::default(), moved: Arc::default(), joints: skeleton.names().clone(), ..self.clone() }
-            }
+            Err(_) => Self {
+                rows: Arc::default(),
+                moved: Arc::default(),
+                joints: skeleton.names().clone(),
+                ..self.clone()
+            },
         }
     }
 }
@@ -231,9 +325,18 @@ fn still_channels(
     let mut still = vec![[true; 3]; joints];
     let first = &frames.transforms[..joints];
     for (frame, transforms) in frames.transforms.chunks_exact(joints.max(1)).enumerate() {
-        for (joint, (transform, first)) in transforms.iter().zip(first).enumerate().filter(|(j, _)| animated(*j)) {
+        for (joint, (transform, first)) in transforms
+            .iter()
+            .zip(first)
+            .enumerate()
+            .filter(|(j, _)| animated(*j))
+        {
             if !transform.is_finite() {
-                return Err(ClipError::NotFinite { clip: clip.clone(), frame, joint: frames.joints[joint].clone() });
+                return Err(ClipError::NotFinite {
+                    clip: clip.clone(),
+                    frame,
+                    joint: frames.joints[joint].clone(),
+                });
             }
             let [translation, rotation, scale] = &mut still[joint];
             *translation &= transform.translation == first.translation;
@@ -264,7 +367,11 @@ impl Steps<'_> {
     ) -> T {
         let (at, t) = self.places[frame];
         let from = component(&self.given[at + joint]);
-        if t == 0.0 { from } else { between(from, component(&self.given[at + self.joints + joint]), t) }
+        if t == 0.0 {
+            from
+        } else {
+            between(from, component(&self.given[at + self.joints + joint]), t)
+        }
     }
 }
 
@@ -277,6 +384,14 @@ fn set<const N: usize>(vectors: &mut [Vec4], joint: usize, components: [f32; N])
 
 /// The unit quaternion of `q`, in the hemisphere of `before`; for a zero quaternion, `before` or the identity.
 fn unit_near(q: Quat, before: Option<Quat>) -> Quat {
-    let unit = if q.length_squared() > 1e-12 { q.normalize() } else { before.unwrap_or(Quat::IDENTITY) };
-    if before.is_some_and(|b| b.dot(unit) < 0.0) { -unit } else { unit }
+    let unit = if q.length_squared() > 1e-12 {
+        q.normalize()
+    } else {
+        before.unwrap_or(Quat::IDENTITY)
+    };
+    if before.is_some_and(|b| b.dot(unit) < 0.0) {
+        -unit
+    } else {
+        unit
+    }
 }

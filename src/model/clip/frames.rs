@@ -30,7 +30,9 @@ impl ClipFrames {
 #[non_exhaustive]
 pub enum ClipError {
     /// There is no frame, or the number of transforms is not a multiple of the number of joints.
-    #[error("clip `{clip}` has {transforms} transforms for {joints} joints: not a whole number of frames")]
+    #[error(
+        "clip `{clip}` has {transforms} transforms for {joints} joints: not a whole number of frames"
+    )]
     NotWholeFrames {
         /// Name of the clip.
         clip: Arc<str>,

@@ -10,8 +10,12 @@ impl SkeletalClip {
         // Per vector of the new frames, where it is in the old ones.
         let (mut kept, mut packed, mut ranges) = (Vec::new(), Vec::new(), Vec::new());
         let mut slot = |slot: ChannelSlot, count: u32| {
-            let ChannelSlot::Sampled(at) = slot else { return slot };
-            let of_channel: Vec<NumberRange> = (at..at + count).map(|at| self.range_of(at as usize)).collect();
+            let ChannelSlot::Sampled(at) = slot else {
+                return slot;
+            };
+            let of_channel: Vec<NumberRange> = (at..at + count)
+                .map(|at| self.range_of(at as usize))
+                .collect();
             // A range beyond f32 cannot be cut into steps.
             if of_channel.iter().all(|range| range.step.is_finite()) {
                 packed.extend(at..at + count);
@@ -25,16 +29,28 @@ impl SkeletalClip {
         let mut rows = Vec::with_capacity(self.rows.len());
         for row in &*self.rows {
             let (translation, rotation) = (slot(row.translation, 3), slot(row.rotation, 4));
-            rows.push(RowTracks { translation, rotation, scale: slot(row.scale, 3), ..*row });
+            rows.push(RowTracks {
+                translation,
+                rotation,
+                scale: slot(row.scale, 3),
+                ..*row
+            });
         }
         let mut samples = Vec::with_capacity(kept.len() * self.frame_count);
         let mut numbers = Vec::with_capacity(packed.len() * self.frame_count);
         for frame in (0..self.frame_count).map(|frame| self.frame(frame)) {
             samples.extend(kept.iter().map(|&at| frame[at as usize]));
-            numbers.extend(packed.iter().zip(&ranges).map(|(&at, NumberRange { low, step })| {
-                // 0 / 0 for what does not change becomes 0.
-                ((frame[at as usize] - *low) / *step).to_array().map(|number| number.round() as u16)
-            }));
+            numbers.extend(
+                packed
+                    .iter()
+                    .zip(&ranges)
+                    .map(|(&at, NumberRange { low, step })| {
+                        // 0 / 0 for what does not change becomes 0.
+                        ((frame[at as usize] - *low) / *step)
+                            .to_array()
+                            .map(|number| number.round() as u16)
+                    }),
+            );
         }
         Self {
             stride: kept.len(),
@@ -51,6 +67,9 @@ impl SkeletalClip {
         let values = || (0..self.frame_count).map(|frame| self.frame(frame)[at]);
         let low = values().fold(Vec4::MAX, Vec4::min);
         let high = values().fold(Vec4::MIN, Vec4::max);
-        NumberRange { low, step: (high - low) / f32::from(u16::MAX) }
+        NumberRange {
+            low,
+            step: (high - low) / f32::from(u16::MAX),
+        }
     }
 }

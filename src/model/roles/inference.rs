@@ -19,16 +19,28 @@ pub(super) struct Inference<'a> {
 }
 
 impl<'a> Inference<'a> {
-    pub(super) fn new(skeleton: &'a Skeleton, given: &'a BTreeMap<Role, Option<JointIndex>>) -> Self {
+    pub(super) fn new(
+        skeleton: &'a Skeleton,
+        given: &'a BTreeMap<Role, Option<JointIndex>>,
+    ) -> Self {
         let readings = read_all(skeleton);
         let mut named: BTreeMap<_, Vec<(u32, JointIndex)>> = BTreeMap::new();
-        for joint in skeleton.joints().filter(|&joint| !skeleton.is_control(joint)) {
+        for joint in skeleton
+            .joints()
+            .filter(|&joint| !skeleton.is_control(joint))
+        {
             if let Some((part, side, rank)) = readings[usize::from(joint)] {
                 named.entry((part, side)).or_default().push((rank, joint));
             }
         }
         named.values_mut().for_each(|joints| joints.sort_unstable());
-        Self { skeleton, given, readings, named, found: BTreeMap::new() }
+        Self {
+            skeleton,
+            given,
+            readings,
+            named,
+            found: BTreeMap::new(),
+        }
     }
 
     pub(super) fn run(mut self) -> BTreeMap<Role, JointIndex> {
@@ -45,7 +57,10 @@ impl<'a> Inference<'a> {
 
     /// The joint of a role so far.
     fn joint(&self, role: Role) -> Option<JointIndex> {
-        self.given.get(&role).copied().unwrap_or_else(|| self.found.get(&role).copied())
+        self.given
+            .get(&role)
+            .copied()
+            .unwrap_or_else(|| self.found.get(&role).copied())
     }
 
     /// Gives a role to the surest joint of some parts, below another joint if that is given.
@@ -53,9 +68,16 @@ impl<'a> Inference<'a> {
         if self.given.contains_key(&role) {
             return;
         }
-        let fits = |joint: JointIndex| below.is_none_or(|below| self.skeleton.descends(joint, below));
-        let joints = |part: &Part| self.named.get(&(*part, side)).map_or(&[][..], |joints| joints);
-        let found = parts.iter().find_map(|part| joints(part).iter().find(|(_, joint)| fits(*joint)));
+        let fits =
+            |joint: JointIndex| below.is_none_or(|below| self.skeleton.descends(joint, below));
+        let joints = |part: &Part| {
+            self.named
+                .get(&(*part, side))
+                .map_or(&[][..], |joints| joints)
+        };
+        let found = parts
+            .iter()
+            .find_map(|part| joints(part).iter().find(|(_, joint)| fits(*joint)));
         if let Some(&(_, joint)) = found {
             self.found.insert(role, joint);
         }
@@ -69,29 +91,66 @@ impl<'a> Inference<'a> {
     }
 
     fn leg(&mut self, side: Side) {
-        self.find(Role::Thigh(side), &[Part::Thigh, Part::Leg], Some(side), None);
-        self.find_below(Role::Shin(side), &[Part::Shin, Part::Leg], side, Role::Thigh(side));
+        self.find(
+            Role::Thigh(side),
+            &[Part::Thigh, Part::Leg],
+            Some(side),
+            None,
+        );
+        self.find_below(
+            Role::Shin(side),
+            &[Part::Shin, Part::Leg],
+            side,
+            Role::Thigh(side),
+        );
         self.find_below(Role::Foot(side), &[Part::Foot], side, Role::Shin(side));
         self.find_below(Role::Toes(side), &[Part::Toes], side, Role::Foot(side));
         // Some rigs call the toes feet, and the feet ankles.
         let toes = Role::Toes(side);
         if let (Some(foot), None) = (self.found.get(&Role::Foot(side)).copied(), self.joint(toes))
             && !self.given.contains_key(&toes)
-            && let mut feet = self.named.get(&(Part::Foot, Some(side))).into_iter().flatten()
+            && let mut feet = self
+                .named
+                .get(&(Part::Foot, Some(side)))
+                .into_iter()
+                .flatten()
             && let Some(&(_, ankle)) = feet.find(|(_, ankle)| self.skeleton.descends(foot, *ankle))
-            && self.joint(Role::Shin(side)).is_some_and(|shin| self.skeleton.descends(ankle, shin))
+            && self
+                .joint(Role::Shin(side))
+                .is_some_and(|shin| self.skeleton.descends(ankle, shin))
         {
             self.found.extend([(Role::Foot(side), ankle), (toes, foot)]);
         }
     }
 
     fn arm(&mut self, side: Side) {
-        self.find(Role::UpperArm(side), &[Part::UpperArm, Part::Shoulder], Some(side), None);
-        self.find_below(Role::Forearm(side), &[Part::Forearm], side, Role::UpperArm(side));
+        self.find(
+            Role::UpperArm(side),
+            &[Part::UpperArm, Part::Shoulder],
+            Some(side),
+            None,
+        );
+        self.find_below(
+            Role::Forearm(side),
+            &[Part::Forearm],
+            side,
+            Role::UpperArm(side),
+        );
         self.find_below(Role::Hand(side), &[Part::Hand], side, Role::Forearm(side));
-        let Some(arm) = self.joint(Role::UpperArm(side)) else { return };
-        self.find(Role::Clavicle(side), &[Part::Clavicle, Part::Shoulder], Some(side), None);
-        if self.found.get(&Role::Clavicle(side)).is_some_and(|&joint| !self.skeleton.descends(arm, joint)) {
+        let Some(arm) = self.joint(Role::UpperArm(side)) else {
+            return;
+        };
+        self.find(
+            Role::Clavicle(side),
+            &[Part::Clavicle, Part::Shoulder],
+            Some(side),
+            None,
+        );
+        if self
+            .found
+            .get(&Role::Clavicle(side))
+            .is_some_and(|&joint| !self.skeleton.descends(arm, joint))
+        {
             self.found.remove(&Role::Clavicle(side));
         }
     }
@@ -103,27 +162,51 @@ impl<'a> Inference<'a> {
     }
 
     fn common_of(&self, role: fn(Side) -> Role) -> Option<JointIndex> {
-        self.common(self.joint(role(Side::Left))?, self.joint(role(Side::Right))?)
+        self.common(
+            self.joint(role(Side::Left))?,
+            self.joint(role(Side::Right))?,
+        )
     }
 
     /// The hips carry the legs, and if any joint does, what carries the arms: some rigs have a pelvis beside the spine.
     fn hips(&self) -> Option<JointIndex> {
-        let limbs =
-            |role: fn(Side) -> Role| SIDES.iter().filter_map(|&side| self.joint(role(side))).collect::<Vec<_>>();
+        let limbs = |role: fn(Side) -> Role| {
+            SIDES
+                .iter()
+                .filter_map(|&side| self.joint(role(side)))
+                .collect::<Vec<_>>()
+        };
         let (legs, arms) = (limbs(Role::Thigh), limbs(Role::UpperArm));
-        let carries =
-            |hips: JointIndex, limbs: &[JointIndex]| limbs.iter().all(|&limb| self.skeleton.descends(limb, hips));
+        let carries = |hips: JointIndex, limbs: &[JointIndex]| {
+            limbs.iter().all(|&limb| self.skeleton.descends(limb, hips))
+        };
         // A center is the hips only if it carries legs.
         let most = if legs.is_empty() { 1 } else { u32::MAX };
-        let named = self.named.get(&(Part::Hips, None)).map_or(&[][..], |joints| joints);
-        let named = || named.iter().filter(|(rank, _)| *rank <= most).map(|(_, joint)| *joint);
+        let named = self
+            .named
+            .get(&(Part::Hips, None))
+            .map_or(&[][..], |joints| joints);
+        let named = || {
+            named
+                .iter()
+                .filter(|(rank, _)| *rank <= most)
+                .map(|(_, joint)| *joint)
+        };
         let above = || {
             let common = self.common_of(Role::Thigh);
-            common.into_iter().chain(common.into_iter().flat_map(|common| self.skeleton.ancestors(common)))
+            common.into_iter().chain(
+                common
+                    .into_iter()
+                    .flat_map(|common| self.skeleton.ancestors(common)),
+            )
         };
         let both = |joint: &JointIndex| carries(*joint, &legs) && carries(*joint, &arms);
         let only = |joint: &JointIndex| carries(*joint, &legs);
-        named().find(both).or_else(|| above().find(both)).or_else(|| named().find(only)).or_else(|| above().find(only))
+        named()
+            .find(both)
+            .or_else(|| above().find(both))
+            .or_else(|| named().find(only))
+            .or_else(|| above().find(only))
     }
 
     fn trunk(&mut self) {
@@ -133,31 +216,52 @@ impl<'a> Inference<'a> {
         {
             self.found.insert(Role::Hips, hips);
         }
-        let Some(hips) = self.joint(Role::Hips) else { return };
+        let Some(hips) = self.joint(Role::Hips) else {
+            return;
+        };
         if let Some(root) = skeleton.ancestors(hips).last() {
             self.found.insert(Role::Root, root);
         }
-        let chest = self.common_of(Role::Clavicle).or_else(|| self.common_of(Role::UpperArm));
+        let chest = self
+            .common_of(Role::Clavicle)
+            .or_else(|| self.common_of(Role::UpperArm));
         let chest = chest.filter(|&chest| skeleton.descends(chest, hips));
         self.find(Role::Head, &[Part::Head], None, Some(hips));
         if self.joint(Role::Head).is_none()
             && let Some(chest) = chest
         {
             // Rigify counts vertebrae up to the head.
-            let vertebrae = self.named.get(&(Part::Spine, None)).into_iter().flatten().map(|(_, joint)| *joint);
-            let last = vertebrae.filter(|&joint| skeleton.descends(joint, chest)).max();
+            let vertebrae = self
+                .named
+                .get(&(Part::Spine, None))
+                .into_iter()
+                .flatten()
+                .map(|(_, joint)| *joint);
+            let last = vertebrae
+                .filter(|&joint| skeleton.descends(joint, chest))
+                .max();
             self.found.extend(last.map(|last| (Role::Head, last)));
         }
-        let Some(top) = self.joint(Role::Head).or(chest) else { return };
-        let mut path: Vec<JointIndex> = skeleton.ancestors(top).take_while(|&joint| joint != hips).collect();
+        let Some(top) = self.joint(Role::Head).or(chest) else {
+            return;
+        };
+        let mut path: Vec<JointIndex> = skeleton
+            .ancestors(top)
+            .take_while(|&joint| joint != hips)
+            .collect();
         path.reverse();
         if self.joint(Role::Head).is_none() {
             path.push(top);
         }
         let reading = |joint: &JointIndex| self.readings[usize::from(*joint)];
-        let is_neck = |joint: &JointIndex| reading(joint).is_some_and(|(part, ..)| part == Part::Neck);
-        let beyond_chest = |joint: &JointIndex| chest.is_some_and(|chest| skeleton.descends(*joint, chest));
-        let cut = path.iter().position(|joint| is_neck(joint) || beyond_chest(joint)).unwrap_or(path.len());
+        let is_neck =
+            |joint: &JointIndex| reading(joint).is_some_and(|(part, ..)| part == Part::Neck);
+        let beyond_chest =
+            |joint: &JointIndex| chest.is_some_and(|chest| skeleton.descends(*joint, chest));
+        let cut = path
+            .iter()
+            .position(|joint| is_neck(joint) || beyond_chest(joint))
+            .unwrap_or(path.len());
         let (spine, neck) = path.split_at(cut);
         for (at, &joint) in spine.iter().take(CHAIN_JOINTS).enumerate() {
             self.found.insert(Role::Spine(at as u8), joint);
@@ -168,16 +272,21 @@ impl<'a> Inference<'a> {
     }
 
     fn fingers(&mut self, side: Side) {
-        let Some(hand) = self.joint(Role::Hand(side)) else { return };
+        let Some(hand) = self.joint(Role::Hand(side)) else {
+            return;
+        };
         for finger in FINGERS {
-            let Some(named) = self.named.get(&(Part::Finger(finger), Some(side))) else { continue };
+            let Some(named) = self.named.get(&(Part::Finger(finger), Some(side))) else {
+                continue;
+            };
             let mut joints: Vec<JointIndex> = named.iter().map(|(_, joint)| *joint).collect();
             joints.sort_unstable();
             let mut above = hand;
             let mut at = 0;
             for joint in joints {
                 if at < FINGER_JOINTS && self.skeleton.descends(joint, above) {
-                    self.found.insert(Role::Finger(side, finger, at as u8), joint);
+                    self.found
+                        .insert(Role::Finger(side, finger, at as u8), joint);
                     (above, at) = (joint, at + 1);
                 }
             }
@@ -195,7 +304,9 @@ mod tests {
         let skeleton = skeleton(joints);
         let roles = Roles::infer(&skeleton);
         for (role, joint) in expected {
-            let found = roles.joint(role.parse().unwrap()).map(|joint| &**skeleton.name(joint));
+            let found = roles
+                .joint(role.parse().unwrap())
+                .map(|joint| &**skeleton.name(joint));
             assert_eq!(found, Some(*joint), "{role} of {:?}", roles);
         }
         let named: Vec<String> = roles.iter().map(|(role, _)| role.to_string()).collect();
@@ -397,7 +508,15 @@ mod tests {
             ],
         );
         check(
-            &[("origin", 0), ("hips", 0), ("lupleg", 1), ("lloleg", 2), ("rupleg", 1), ("luparm", 1), ("lloarm", 5)],
+            &[
+                ("origin", 0),
+                ("hips", 0),
+                ("lupleg", 1),
+                ("lloleg", 2),
+                ("rupleg", 1),
+                ("luparm", 1),
+                ("lloarm", 5),
+            ],
             &[
                 ("root", "origin"),
                 ("hips", "hips"),
@@ -414,9 +533,14 @@ mod tests {
     fn joints_of_other_bodies_have_few_roles_and_chains_of_thousands_take_no_minute() {
         assert!(Roles::infer(&skeleton(&[("wheel", 0), ("turret", 0)])).is_empty());
         assert!(Roles::infer(&Skeleton::default()).is_empty());
-        let names: Vec<String> =
-            (0..4096).map(|at| format!("{} {at}", ["hips", "spine", "head", "hand l"][at % 4])).collect();
-        let joints: Vec<(&str, usize)> = names.iter().enumerate().map(|(at, n)| (&**n, at.saturating_sub(1))).collect();
+        let names: Vec<String> = (0..4096)
+            .map(|at| format!("{} {at}", ["hips", "spine", "head", "hand l"][at % 4]))
+            .collect();
+        let joints: Vec<(&str, usize)> = names
+            .iter()
+            .enumerate()
+            .map(|(at, n)| (&**n, at.saturating_sub(1)))
+            .collect();
         assert!(Roles::infer(&skeleton(&joints)).len() < 100);
     }
 }

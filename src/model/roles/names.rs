@@ -93,7 +93,11 @@ pub(super) type Reading = (Part, Option<Side>, u32);
 /// What the names of a skeleton say, joint by joint.
 pub(super) fn read_all(skeleton: &Skeleton) -> Vec<Option<Reading>> {
     let prefix = Prefix::of(skeleton);
-    skeleton.names().iter().map(|name| read(prefix.cut(name))).collect()
+    skeleton
+        .names()
+        .iter()
+        .map(|name| read(prefix.cut(name)))
+        .collect()
 }
 
 /// Words that most names of a skeleton begin with, such as `CC_Base_` or `Armature_`.
@@ -112,7 +116,11 @@ impl Prefix {
             .iter()
             .map(|name| {
                 let name = without_namespace(name);
-                words(name).into_iter().take(Self::LONGEST + 1).map(|word| name[word].to_lowercase()).collect()
+                words(name)
+                    .into_iter()
+                    .take(Self::LONGEST + 1)
+                    .map(|word| name[word].to_lowercase())
+                    .collect()
             })
             .collect();
         let mut prefix: Vec<String> = Vec::new();
@@ -122,8 +130,11 @@ impl Prefix {
             for word in begin.filter_map(|name| name.get(prefix.len())) {
                 *counts.entry(word).or_default() += 1;
             }
-            let most = counts.into_iter().max_by_key(|&(word, count)| (count, std::cmp::Reverse(word)));
-            let is_said = |word: &str| side_of(word).is_some() || part_of(word, true, Some("0")).is_some();
+            let most = counts
+                .into_iter()
+                .max_by_key(|&(word, count)| (count, std::cmp::Reverse(word)));
+            let is_said =
+                |word: &str| side_of(word).is_some() || part_of(word, true, Some("0")).is_some();
             match most {
                 Some((word, count))
                     if prefix.len() < Self::LONGEST
@@ -142,7 +153,11 @@ impl Prefix {
     fn cut<'n>(&self, name: &'n str) -> &'n str {
         let name = without_namespace(name);
         let words = words(name);
-        let begins = self.0.iter().zip(&words).all(|(word, own)| *word == name[own.clone()].to_lowercase());
+        let begins = self
+            .0
+            .iter()
+            .zip(&words)
+            .all(|(word, own)| *word == name[own.clone()].to_lowercase());
         match words.get(self.0.len()) {
             Some(first) if begins => &name[first.start..],
             _ => name,
@@ -161,7 +176,9 @@ fn read(name: &str) -> Option<Reading> {
     for (at, word) in words.iter().enumerate() {
         let word = name[word.clone()].to_lowercase();
         let is_number = |word: &str| word.starts_with(|c: char| c.is_ascii_digit());
-        let is_last = words[at + 1..].iter().all(|later| is_number(&name[later.clone()]));
+        let is_last = words[at + 1..]
+            .iter()
+            .all(|later| is_number(&name[later.clone()]));
         match word.as_str() {
             word if side_of(word).is_some() => side = side_of(word),
             // The deforming joint is the better one.
@@ -190,9 +207,16 @@ fn read(name: &str) -> Option<Reading> {
     }
     let mut found = part_of(&key, side.is_some(), number.as_deref());
     if found.is_none() && side.is_none() {
-        let ends = [("left", Side::Left), ("right", Side::Right), ("l", Side::Left), ("r", Side::Right)];
+        let ends = [
+            ("left", Side::Left),
+            ("right", Side::Right),
+            ("l", Side::Left),
+            ("r", Side::Right),
+        ];
         (found, side) = ends.into_iter().find_map(|(end, side)| {
-            let rest = key.strip_prefix(end).or_else(|| key.strip_suffix(end).filter(|_| end.len() > 1))?;
+            let rest = key
+                .strip_prefix(end)
+                .or_else(|| key.strip_suffix(end).filter(|_| end.len() > 1))?;
             Some((Some(part_of(rest, true, number.as_deref())?), Some(side)))
         })?;
     }
@@ -246,8 +270,8 @@ fn part_of(key: &str, has_side: bool, number: Option<&str>) -> Option<(Part, u32
         "elbow" | "radius" | "armelbow" | "ひじ" | "肘" => (Part::Forearm, 1),
         "hand" => (Part::Hand, 0),
         "palm" | "fist" | "wrist" | "armwrist" | "手首" => (Part::Hand, 1),
-        "spine" | "chest" | "upperchest" | "torso" | "abdomen" | "waist" | "stomach" | "belly" | "thorax"
-        | "upperbody" | "上半身" => (Part::Spine, 0),
+        "spine" | "chest" | "upperchest" | "torso" | "abdomen" | "waist" | "stomach" | "belly"
+        | "thorax" | "upperbody" | "上半身" => (Part::Spine, 0),
         "neck" | "首" => (Part::Neck, 0),
         "head" | "頭" => (Part::Head, 0),
         // As 3ds Max's Biped counts: `Finger0` and `Finger01` are the thumb.
@@ -256,9 +280,14 @@ fn part_of(key: &str, has_side: bool, number: Option<&str>) -> Option<(Part, u32
             (Part::Finger(*FINGERS.get(first as usize)?), 0)
         }
         _ => {
-            let rest = ["hand", "finger", "f"].iter().find_map(|start| key.strip_prefix(start)).unwrap_or(key);
+            let rest = ["hand", "finger", "f"]
+                .iter()
+                .find_map(|start| key.strip_prefix(start))
+                .unwrap_or(key);
             let named = |name: &str| FINGER_NAMES.into_iter().find(|(known, _)| *known == name);
-            let (_, finger) = named(rest).or_else(|| named(key)).or_else(|| named(rest.strip_suffix("finger")?))?;
+            let (_, finger) = named(rest)
+                .or_else(|| named(key))
+                .or_else(|| named(rest.strip_suffix("finger")?))?;
             (Part::Finger(finger), 0)
         }
     })

@@ -47,13 +47,18 @@ impl TryFrom<Vec<Knot>> for RootPath {
     type Error = &'static str;
 
     fn try_from(knots: Vec<Knot>) -> Result<Self, &'static str> {
-        let ordered = knots.len() >= 2 && knots[0].time == 0.0 && knots.is_sorted_by(|a, b| a.time < b.time);
-        let finite = |knot: &Knot| knot.time.is_finite() && knot.place.is_finite() && knot.rate.is_finite();
+        let ordered =
+            knots.len() >= 2 && knots[0].time == 0.0 && knots.is_sorted_by(|a, b| a.time < b.time);
+        let finite =
+            |knot: &Knot| knot.time.is_finite() && knot.place.is_finite() && knot.rate.is_finite();
         if !ordered || !knots.iter().all(finite) {
             return Err("root motion must go from second 0 on, in order, through finite places");
         }
         let turns = knots.iter().any(|knot| knot.rate.turn != 0.0);
-        Ok(Self { knots: knots.into(), turns })
+        Ok(Self {
+            knots: knots.into(),
+            turns,
+        })
     }
 }
 
@@ -64,7 +69,8 @@ impl RootPath {
     /// `None` if nothing moves, if there are no two times, or if a number or a speed is not finite.
     pub fn new(times: &[f64], places: &[RootDelta]) -> Option<Self> {
         let (&first, &duration) = (times.first()?, times.last()?);
-        let sound = times.len() == places.len() && times.is_sorted() && first == 0.0 && duration >= LEAST;
+        let sound =
+            times.len() == places.len() && times.is_sorted() && first == 0.0 && duration >= LEAST;
         let start = places.first()?.inverse();
         if !sound || !places.iter().any(|place| moves(start.then(*place))) {
             return None;
@@ -80,11 +86,19 @@ impl RootPath {
                     let room = knots[at].time - knots[at - 1].time;
                     knots[at].time -= STEP.min(room * 0.5);
                 } else if step {
-                    knots.push(Knot { time: time + STEP.min(duration * 0.25), place, rate: Twist::default() });
+                    knots.push(Knot {
+                        time: time + STEP.min(duration * 0.25),
+                        place,
+                        rate: Twist::default(),
+                    });
                     continue;
                 }
             }
-            knots.push(Knot { time, place, rate: Twist::default() });
+            knots.push(Knot {
+                time,
+                place,
+                rate: Twist::default(),
+            });
         }
         Self::of_knots(knots)
     }
@@ -94,11 +108,22 @@ impl RootPath {
     /// `None` as for [`Self::new`].
     pub fn steady(duration: f64, total: RootDelta) -> Option<Self> {
         // No arc turns far and ends anywhere: then the character turns on a straight line, cut into arcs.
-        let cuts = if total.turn.abs() <= 3.0 { 1.0 } else { (total.turn.abs() * 8.0).ceil().min(1e4) };
+        let cuts = if total.turn.abs() <= 3.0 {
+            1.0
+        } else {
+            (total.turn.abs() * 8.0).ceil().min(1e4)
+        };
         let share = |cut: f64| RootDelta::new(total.translation * cut, total.turn * cut);
         let knots = (0..=cuts as u32).map(|cut| f64::from(cut) / cuts);
-        let (times, places): (Vec<f64>, Vec<RootDelta>) =
-            knots.map(|cut| if cut < 1.0 { (duration * cut, share(cut)) } else { (duration, total) }).unzip();
+        let (times, places): (Vec<f64>, Vec<RootDelta>) = knots
+            .map(|cut| {
+                if cut < 1.0 {
+                    (duration * cut, share(cut))
+                } else {
+                    (duration, total)
+                }
+            })
+            .unzip();
         Self::new(&times, &places)
     }
 
@@ -108,11 +133,17 @@ impl RootPath {
         }
         for at in 0..knots.len() - 1 {
             let [from, to] = [knots[at], knots[at + 1]];
-            knots[at].rate = Twist::between(from.place.inverse().then(to.place)).scaled((to.time - from.time).recip());
+            knots[at].rate = Twist::between(from.place.inverse().then(to.place))
+                .scaled((to.time - from.time).recip());
         }
-        let sound = knots.iter().all(|knot| knot.place.is_finite() && knot.rate.is_finite());
+        let sound = knots
+            .iter()
+            .all(|knot| knot.place.is_finite() && knot.rate.is_finite());
         let turns = knots.iter().any(|knot| knot.rate.turn != 0.0);
-        sound.then(|| Self { knots: knots.into(), turns })
+        sound.then(|| Self {
+            knots: knots.into(),
+            turns,
+        })
     }
 
     /// Length of the clip in seconds, > 0.
@@ -126,9 +157,15 @@ impl RootPath {
         let knot = |knot: &Knot| Knot {
             time: knot.time,
             place: RootDelta::new(reflect(knot.place.translation), knot.place.turn * turns),
-            rate: Twist { ahead: reflect(knot.rate.ahead), turn: knot.rate.turn * turns },
+            rate: Twist {
+                ahead: reflect(knot.rate.ahead),
+                turn: knot.rate.turn * turns,
+            },
         };
-        Self { knots: self.knots.iter().map(knot).collect(), turns: self.turns }
+        Self {
+            knots: self.knots.iter().map(knot).collect(),
+            turns: self.turns,
+        }
     }
 
     /// How far the clip carries the character from its start to its end.
@@ -155,7 +192,9 @@ impl RootPath {
         let time = if time > 0.0 { time } else { 0.0 };
         let knot = &self.knots[self.arc_at(time)];
         match time < self.duration() {
-            true => knot.place.then(knot.rate.scaled(time - knot.time).movement()),
+            true => knot
+                .place
+                .then(knot.rate.scaled(time - knot.time).movement()),
             false => self.total(),
         }
     }
@@ -163,19 +202,31 @@ impl RootPath {
     /// How far the clip carries the character on the way from one unwrapped position to another, in seconds, either of
     /// which may be the later.
     pub fn between(&self, playback: PlaybackMode, from: f64, to: f64) -> RootDelta {
-        let ([(round, start), (last, end)], duration) = ([from, to].map(|p| self.place(playback, p)), self.duration());
+        let ([(round, start), (last, end)], duration) =
+            ([from, to].map(|p| self.place(playback, p)), self.duration());
         let arc = self.arc_at(start);
         if round == last
             && self.knots[arc].time <= end
             && (arc + 2 == self.knots.len() || end <= self.knots[arc + 1].time)
         {
             // By far the most common, and the most accurate.
-            return self.knots[arc].rate.scaled(end.min(duration) - start.min(duration)).movement();
+            return self.knots[arc]
+                .rate
+                .scaled(end.min(duration) - start.min(duration))
+                .movement();
         }
         let rounds = last - round;
-        let there = if rounds == 0.0 { self.at(end) } else { self.total().repeated(rounds).then(self.at(end)) };
+        let there = if rounds == 0.0 {
+            self.at(end)
+        } else {
+            self.total().repeated(rounds).then(self.at(end))
+        };
         let way = self.at(start).inverse().then(there);
-        if way.is_finite() { way } else { RootDelta::IDENTITY }
+        if way.is_finite() {
+            way
+        } else {
+            RootDelta::IDENTITY
+        }
     }
 
     /// The way between two unwrapped positions if they are on one arc, in a clip that doesn't turn around.
@@ -189,15 +240,25 @@ impl RootPath {
             // Round after round at one speed.
             return Some(self.knots[0].rate.scaled(to - from));
         }
-        let base = if playback == PlaybackMode::Loop { floor(middle / duration) * duration } else { 0.0 };
+        let base = if playback == PlaybackMode::Loop {
+            floor(middle / duration) * duration
+        } else {
+            0.0
+        };
         let arc = self.arc_at(middle - base);
-        let ends = self.knots[arc].time - duration * NEAR..=self.knots[arc + 1].time + duration * NEAR;
+        let ends =
+            self.knots[arc].time - duration * NEAR..=self.knots[arc + 1].time + duration * NEAR;
         let is_one = ends.contains(&(from - base)) && ends.contains(&(to - base));
         is_one.then(|| self.knots[arc].rate.scaled(to - from))
     }
 
     /// The next place, as an unwrapped position strictly beyond another, where the character's speed may change.
-    pub(crate) fn next_knot(&self, playback: PlaybackMode, position: f64, forward: bool) -> Option<f64> {
+    pub(crate) fn next_knot(
+        &self,
+        playback: PlaybackMode,
+        position: f64,
+        forward: bool,
+    ) -> Option<f64> {
         let duration = self.duration();
         let (round, mut time) = self.place(playback, position);
         let mut base = round * duration;
@@ -264,7 +325,14 @@ impl RootPath {
             PlaybackMode::Once => (0.0, position.clamp(0.0, duration)),
             PlaybackMode::PingPong => {
                 let turn = position.rem_euclid(2.0 * duration);
-                (0.0, if turn <= duration { turn } else { 2.0 * duration - turn })
+                (
+                    0.0,
+                    if turn <= duration {
+                        turn
+                    } else {
+                        2.0 * duration - turn
+                    },
+                )
             }
         }
     }
@@ -275,7 +343,10 @@ impl RootPath {
         if arcs == 1 {
             return 0;
         }
-        self.knots.partition_point(|knot| knot.time <= time).saturating_sub(1).min(arcs - 1)
+        self.knots
+            .partition_point(|knot| knot.time <= time)
+            .saturating_sub(1)
+            .min(arcs - 1)
     }
 
     #[inline]
@@ -294,17 +365,26 @@ mod tests {
     use super::*;
     use fastrand::Rng;
 
-    const MODES: [PlaybackMode; 3] = [PlaybackMode::Loop, PlaybackMode::Once, PlaybackMode::PingPong];
+    const MODES: [PlaybackMode; 3] = [
+        PlaybackMode::Loop,
+        PlaybackMode::Once,
+        PlaybackMode::PingPong,
+    ];
 
     fn path(random: &mut Rng, turn: f64) -> RootPath {
         let frames = random.usize(2..9);
-        let mut times: Vec<f64> = (0..frames).map(|i| i as f64 * 0.25 + random.f64() * 0.2).collect();
+        let mut times: Vec<f64> = (0..frames)
+            .map(|i| i as f64 * 0.25 + random.f64() * 0.2)
+            .collect();
         times[0] = 0.0;
         let mut place = RootDelta::IDENTITY;
         let mut number = || random.f64() - 0.5;
         let places: Vec<RootDelta> = (0..frames)
             .map(|_| {
-                place = place.then(RootDelta::new(DVec3::new(number(), number(), number() - 1.0), number() * turn));
+                place = place.then(RootDelta::new(
+                    DVec3::new(number(), number(), number() - 1.0),
+                    number() * turn,
+                ));
                 place
             })
             .collect();
@@ -313,20 +393,30 @@ mod tests {
 
     #[track_caller]
     fn assert_near(a: RootDelta, b: RootDelta, tolerance: f64) {
-        let far = a.translation.distance(b.translation).max((a.turn - b.turn).abs());
+        let far = a
+            .translation
+            .distance(b.translation)
+            .max((a.turn - b.turn).abs());
         assert!(far <= tolerance, "{a:?} is not {b:?}");
     }
 
     #[test]
     fn a_path_goes_through_its_frames_and_starts_at_the_first() {
-        let places = [(3.0, 0.5), (4.0, 0.7), (6.0, -0.2)].map(|(x, turn)| RootDelta::new(DVec3::X * x, turn));
+        let places = [(3.0, 0.5), (4.0, 0.7), (6.0, -0.2)]
+            .map(|(x, turn)| RootDelta::new(DVec3::X * x, turn));
         let path = RootPath::new(&[0.0, 0.25, 1.0], &places).unwrap();
         let from_first = |i: usize| places[0].inverse().then(places[i]);
         assert_eq!(path.at(0.0), RootDelta::IDENTITY);
         assert_near(path.at(0.25), from_first(1), 1e-15);
         assert_near(path.at(9.0), from_first(2), 1e-15);
-        assert_eq!((path.at(-1.0), path.at(f64::NAN)), (RootDelta::IDENTITY, RootDelta::IDENTITY));
-        assert_eq!((path.total(), path.duration(), path.turns()), (path.at(1.0), 1.0, true));
+        assert_eq!(
+            (path.at(-1.0), path.at(f64::NAN)),
+            (RootDelta::IDENTITY, RootDelta::IDENTITY)
+        );
+        assert_eq!(
+            (path.total(), path.duration(), path.turns()),
+            (path.at(1.0), 1.0, true)
+        );
     }
 
     #[test]
@@ -352,10 +442,18 @@ mod tests {
         let path = path(&mut Rng::with_seed(5), 1.0);
         let length = path.duration();
         let [thrice, once, back] = MODES.map(|playback| path.between(playback, 0.0, 3.0 * length));
-        assert_near(thrice, path.total().then(path.total()).then(path.total()), 1e-12);
+        assert_near(
+            thrice,
+            path.total().then(path.total()).then(path.total()),
+            1e-12,
+        );
         assert_near(once, path.total(), 1e-12);
         assert_near(back, path.total(), 1e-12);
-        assert_near(path.between(PlaybackMode::PingPong, 0.0, 4e6 * length), RootDelta::IDENTITY, 1e-6);
+        assert_near(
+            path.between(PlaybackMode::PingPong, 0.0, 4e6 * length),
+            RootDelta::IDENTITY,
+            1e-6,
+        );
     }
 
     #[test]
@@ -373,10 +471,14 @@ mod tests {
                 assert!(if forward { knot > at } else { knot < at }, "{knot} {at}");
                 // Up to there, the speed does not change.
                 let middle = at + (knot - at) * random.f64();
-                let [whole, part] = [knot, middle].map(|to| Twist::between(path.between(playback, at, to)));
+                let [whole, part] =
+                    [knot, middle].map(|to| Twist::between(path.between(playback, at, to)));
                 let part = part.scaled((knot - at) / (middle - at));
                 let held = playback == PlaybackMode::Once && !(0.0..path.duration()).contains(&at);
-                assert!(held || part.ahead.distance(whole.ahead) < 1e-6 * (1.0 + whole.ahead.length()), "{playback:?}");
+                assert!(
+                    held || part.ahead.distance(whole.ahead) < 1e-6 * (1.0 + whole.ahead.length()),
+                    "{playback:?}"
+                );
                 at = knot;
             }
         }
@@ -389,16 +491,23 @@ mod tests {
             let path = RootPath::steady(0.8, total).unwrap();
             assert_near(path.at(0.8), total, 1e-15);
             let half = path.at(0.4);
-            assert!((half.turn - 0.5 * turn).abs() < 1e-12 && (half.translation.y - 0.25).abs() < 1e-12);
+            assert!(
+                (half.turn - 0.5 * turn).abs() < 1e-12 && (half.translation.y - 0.25).abs() < 1e-12
+            );
         }
-        let straight = RootPath::steady(2.0, RootDelta::new(DVec3::new(3.0, 9.0, -4.0), 0.0)).unwrap();
+        let straight =
+            RootPath::steady(2.0, RootDelta::new(DVec3::new(3.0, 9.0, -4.0), 0.0)).unwrap();
         assert!((straight.ground_speed() - 2.5).abs() < 1e-15 && !straight.turns());
     }
 
     #[test]
     fn a_step_is_part_of_the_way() {
         let place = |z: f64| RootDelta::new(DVec3::Z * z, 0.0);
-        for (times, at) in [([0.0, 0.5, 0.5, 1.0], 0.5), ([0.0, 0.0, 0.5, 1.0], 0.0), ([0.0, 0.5, 1.0, 1.0], 1.0)] {
+        for (times, at) in [
+            ([0.0, 0.5, 0.5, 1.0], 0.5),
+            ([0.0, 0.0, 0.5, 1.0], 0.0),
+            ([0.0, 0.5, 1.0, 1.0], 1.0),
+        ] {
             let path = RootPath::new(&times, &[0.0, 1.0, 2.0, 3.0].map(place)).unwrap();
             assert_eq!(path.total(), place(3.0), "at {at}");
             let speeds = path.knots.iter().map(|knot| knot.rate.ahead.length());

@@ -47,7 +47,11 @@ impl Matrices {
         let columns = s.columns(b);
         for column in 0..4 {
             let b = columns[column];
-            let [x, y, z] = [s.both(Vec4::splat(b.x)), s.both(Vec4::splat(b.y)), s.both(Vec4::splat(b.z))];
+            let [x, y, z] = [
+                s.both(Vec4::splat(b.x)),
+                s.both(Vec4::splat(b.y)),
+                s.both(Vec4::splat(b.z)),
+            ];
             product[column] = self.times_column(s, [x, y, z], column == 3);
         }
         product
@@ -55,12 +59,21 @@ impl Matrices {
 
     /// A column of a product, or its translation: the operations of [`Left::times`](crate::pose::matrix::Left::times).
     #[inline(always)]
-    fn times_column<S: Simd>(&self, s: S, [bx, by, bz]: [S::Pair; 3], translation: bool) -> [S::Pair; 3] {
+    fn times_column<S: Simd>(
+        &self,
+        s: S,
+        [bx, by, bz]: [S::Pair; 3],
+        translation: bool,
+    ) -> [S::Pair; 3] {
         let Self([x, y, z, t]) = self;
         let mut out = [bx; 3];
         for i in 0..3 {
             let x = s.load(&x[i].0);
-            let by_x = if translation { s.fma(x, bx, s.load(&t[i].0)) } else { s.mul(x, bx) };
+            let by_x = if translation {
+                s.fma(x, bx, s.load(&t[i].0))
+            } else {
+                s.mul(x, bx)
+            };
             out[i] = s.fma(s.load(&z[i].0), bz, s.fma(s.load(&y[i].0), by, by_x));
         }
         out
@@ -72,11 +85,21 @@ impl<S: Simd, const SCALE: bool> Joints<S, SCALE> {
     pub(super) fn new(s: S, [a, b, c, d, e, f, g, h]: [&SoaTransform; PoseBatch::MOST]) -> Self {
         macro_rules! each {
             ($part:ident) => {
-                [&a.$part, &b.$part, &c.$part, &d.$part, &e.$part, &f.$part, &g.$part, &h.$part]
+                [
+                    &a.$part, &b.$part, &c.$part, &d.$part, &e.$part, &f.$part, &g.$part, &h.$part,
+                ]
             };
         }
-        let scale = if SCALE { vectors(s, each!(scale)) } else { [[s.both(Vec4::ONE); 4]; 3] };
-        Self { translation: vectors(s, each!(translation)), rotation: quats(s, each!(rotation)), scale }
+        let scale = if SCALE {
+            vectors(s, each!(scale))
+        } else {
+            [[s.both(Vec4::ONE); 4]; 3]
+        };
+        Self {
+            translation: vectors(s, each!(translation)),
+            rotation: quats(s, each!(rotation)),
+            scale,
+        }
     }
 
     /// Multiplies a row of joints with the matrices of their parents.
@@ -105,16 +128,36 @@ impl<S: Simd, const SCALE: bool> Joints<S, SCALE> {
     /// `T · R · S` of one of the joints: the operations of [`Elements::new`](crate::pose::matrix::Elements::new).
     #[inline(always)]
     fn columns(&self, s: S, joint: usize) -> [[S::Pair; 3]; 4] {
-        let Self { translation: [tx, ty, tz], rotation: [x, y, z, w], scale } = self;
+        let Self {
+            translation: [tx, ty, tz],
+            rotation: [x, y, z, w],
+            scale,
+        } = self;
         let (x, y, z, w) = (x[joint], y[joint], z[joint], w[joint]);
         let (one, minus_two) = (s.both(Vec4::ONE), s.both(Vec4::splat(-2.0)));
         let (x2, y2, z2) = (s.add(x, x), s.add(y, y), s.add(z, z));
-        let (nx2, ny2, nz2) = (s.mul(x, minus_two), s.mul(y, minus_two), s.mul(z, minus_two));
+        let (nx2, ny2, nz2) = (
+            s.mul(x, minus_two),
+            s.mul(y, minus_two),
+            s.mul(z, minus_two),
+        );
         let (less_xx, less_yy) = (s.fma(x, nx2, one), s.fma(y, ny2, one));
         let mut columns = [
-            [s.fma(z, nz2, less_yy), s.fma(x, y2, s.mul(w, z2)), s.fma(x, z2, s.mul(w, ny2))],
-            [s.fma(x, y2, s.mul(w, nz2)), s.fma(z, nz2, less_xx), s.fma(y, z2, s.mul(w, x2))],
-            [s.fma(x, z2, s.mul(w, y2)), s.fma(y, z2, s.mul(w, nx2)), s.fma(y, ny2, less_xx)],
+            [
+                s.fma(z, nz2, less_yy),
+                s.fma(x, y2, s.mul(w, z2)),
+                s.fma(x, z2, s.mul(w, ny2)),
+            ],
+            [
+                s.fma(x, y2, s.mul(w, nz2)),
+                s.fma(z, nz2, less_xx),
+                s.fma(y, z2, s.mul(w, x2)),
+            ],
+            [
+                s.fma(x, z2, s.mul(w, y2)),
+                s.fma(y, z2, s.mul(w, nx2)),
+                s.fma(y, ny2, less_xx),
+            ],
             [tx[joint], ty[joint], tz[joint]],
         ];
         if SCALE {
@@ -141,7 +184,10 @@ macro_rules! by_joint {
 }
 
 #[inline(always)]
-fn vectors<S: Simd>(s: S, [a, b, c, d, e, f, g, h]: [&SoaVec3; PoseBatch::MOST]) -> [[S::Pair; 4]; 3] {
+fn vectors<S: Simd>(
+    s: S,
+    [a, b, c, d, e, f, g, h]: [&SoaVec3; PoseBatch::MOST],
+) -> [[S::Pair; 4]; 3] {
     [
         by_joint!(s, [a, b, c, d, e, f, g, h], x),
         by_joint!(s, [a, b, c, d, e, f, g, h], y),
@@ -150,7 +196,10 @@ fn vectors<S: Simd>(s: S, [a, b, c, d, e, f, g, h]: [&SoaVec3; PoseBatch::MOST])
 }
 
 #[inline(always)]
-fn quats<S: Simd>(s: S, [a, b, c, d, e, f, g, h]: [&SoaQuat; PoseBatch::MOST]) -> [[S::Pair; 4]; 4] {
+fn quats<S: Simd>(
+    s: S,
+    [a, b, c, d, e, f, g, h]: [&SoaQuat; PoseBatch::MOST],
+) -> [[S::Pair; 4]; 4] {
     [
         by_joint!(s, [a, b, c, d, e, f, g, h], x),
         by_joint!(s, [a, b, c, d, e, f, g, h], y),

@@ -26,7 +26,10 @@ pub(super) struct Lines<'o> {
 impl<'o> Lines<'o> {
     /// For `length` matrices at the beginning of each of `out`, or none where it is empty.
     pub(super) fn new(out: &'o mut [&mut [Mat4]; PoseBatch::MOST], length: usize) -> Self {
-        let split = out.iter().find(|out| !out.is_empty()).map_or(4, |out| columns_to_line_end(out));
+        let split = out
+            .iter()
+            .find(|out| !out.is_empty())
+            .map_or(4, |out| columns_to_line_end(out));
         let mut new = Self {
             split,
             heads: Default::default(),
@@ -36,7 +39,11 @@ impl<'o> Lines<'o> {
             count: 0,
             kept: [[Lanes::default(); 4]; 3],
         };
-        for (lane, out) in out.iter_mut().enumerate().filter(|(_, out)| !out.is_empty()) {
+        for (lane, out) in out
+            .iter_mut()
+            .enumerate()
+            .filter(|(_, out)| !out.is_empty())
+        {
             let (head, rest) = bytemuck::cast_slice_mut(&mut out[..length]).split_at_mut(split % 4);
             let (whole, tail) = rest.as_chunks_mut();
             (new.heads[lane], new.lines[lane], new.tails[lane]) = (head, whole, tail);
@@ -56,8 +63,19 @@ impl<'o> Lines<'o> {
     }
 
     #[inline(always)]
-    fn push_split<S: Simd, const STREAM: bool, const SPLIT: usize>(&mut self, s: S, entry: &[[S::Pair; 4]; 4]) {
-        let Self { heads, lines, begun, count, kept, .. } = self;
+    fn push_split<S: Simd, const STREAM: bool, const SPLIT: usize>(
+        &mut self,
+        s: S,
+        entry: &[[S::Pair; 4]; 4],
+    ) {
+        let Self {
+            heads,
+            lines,
+            begun,
+            count,
+            kept,
+            ..
+        } = self;
         if SPLIT < 4 && !*begun {
             let mut columns = [[Lanes::default(); 4]; SPLIT];
             for column in 0..SPLIT {
@@ -114,7 +132,11 @@ fn store<S: Simd>(s: S, column: &[S::Pair; 4], out: &mut [Lanes; 4]) {
 
 /// Writes some columns of an entry, as many as `out` has room for.
 #[inline(always)]
-fn write_columns<S: Simd, const STREAM: bool>(s: S, columns: &[[Lanes; 4]], out: &mut [&mut [Vec4]; PoseBatch::MOST]) {
+fn write_columns<S: Simd, const STREAM: bool>(
+    s: S,
+    columns: &[[Lanes; 4]],
+    out: &mut [&mut [Vec4]; PoseBatch::MOST],
+) {
     for lane in 0..PoseBatch::MOST {
         for (column, out) in columns.iter().zip(out[lane].iter_mut()) {
             s.write_row::<STREAM>(column[lane % 4].0[lane / 4], out);

@@ -47,7 +47,12 @@ type Numbers<S, const N: usize> = [[<S as Simd>::Pair; 4]; N];
 
 /// Returns `true` if a pose is nothing but the mean of its layers, on all joints and without scales.
 pub(super) fn is_mean(pose: &Evaluate) -> bool {
-    let Evaluate { skeleton, layers, inertia, .. } = *pose;
+    let Evaluate {
+        skeleton,
+        layers,
+        inertia,
+        ..
+    } = *pose;
     let [first, ..] = layers else { return false };
     let counts = |layer: &ClipLayer| {
         layer.mask.is_none()
@@ -59,7 +64,10 @@ pub(super) fn is_mean(pose: &Evaluate) -> bool {
             && layer.clip.unit_scale()
             && layer.clip.rows().len() == skeleton.rows()
     };
-    inertia.is_none() && skeleton.unit_scale() && layers.iter().all(counts) && !lacks_weight(layers.iter())
+    inertia.is_none()
+        && skeleton.unit_scale()
+        && layers.iter().all(counts)
+        && !lacks_weight(layers.iter())
 }
 
 /// Fills the list with the clips that all characters play. Returns `false` if they don't play the same, or no clips.
@@ -77,7 +85,11 @@ where
     let first = layers_of(0);
     let same = |lane| {
         let layers: &[ClipLayer] = layers_of(lane);
-        layers.len() == first.len() && layers.iter().zip(first).all(|(a, b)| ptr::eq(a.clip, b.clip))
+        layers.len() == first.len()
+            && layers
+                .iter()
+                .zip(first)
+                .all(|(a, b)| ptr::eq(a.clip, b.clip))
     };
     if first.is_empty() || !(1..characters).all(same) {
         return false;
@@ -86,7 +98,9 @@ where
     let mut totals = [0.0; PoseBatch::MOST];
     for (lane, total) in totals.iter_mut().enumerate() {
         let lane = if lane < characters { lane } else { 0 };
-        layers_of(lane).iter().for_each(|layer| *total += f64::from(layer.weight));
+        layers_of(lane)
+            .iter()
+            .for_each(|layer| *total += f64::from(layer.weight));
     }
     for (index, layer) in first.iter().enumerate() {
         let mut clip = MeanClip::new(layer.clip);
@@ -107,7 +121,11 @@ impl<S: Simd> Joints<S, false> {
         // In an order in which few numbers wait for others.
         let rotation = mean_rotations(s, clips, row);
         let rotation = normalized(s, rotation);
-        Self { translation: mean_translations(s, clips, row), rotation, scale: [[s.both(Vec4::ONE); 4]; 3] }
+        Self {
+            translation: mean_translations(s, clips, row),
+            rotation,
+            scale: [[s.both(Vec4::ONE); 4]; 3],
+        }
     }
 }
 
@@ -187,9 +205,18 @@ impl<'a> MeanClip<'a> {
     }
 
     #[inline(always)]
-    fn time(&self, FrameSpan { first, fraction, .. }: FrameSpan) -> FrameTime {
+    fn time(
+        &self,
+        FrameSpan {
+            first, fraction, ..
+        }: FrameSpan,
+    ) -> FrameTime {
         let first = first as u32;
-        FrameTime { sample: first * self.samples.stride(), number: first * self.numbers.stride(), fraction }
+        FrameTime {
+            sample: first * self.samples.stride(),
+            number: first * self.numbers.stride(),
+            fraction,
+        }
     }
 
     #[inline(always)]
@@ -199,14 +226,24 @@ impl<'a> MeanClip<'a> {
             ChannelSlot::Sampled(at) => self.vectors(
                 s,
                 #[inline(always)]
-                |time| self.samples.vectors(s, time.sample + at, Vec4::splat(time.fraction)),
+                |time| {
+                    self.samples
+                        .vectors(s, time.sample + at, Vec4::splat(time.fraction))
+                },
             ),
             ChannelSlot::Quantized(at) => {
                 let ranges = chunk(self.ranges, at);
                 self.vectors(
                     s,
                     #[inline(always)]
-                    |time| self.numbers.vectors(s, time.number + at, ranges, Vec4::splat(time.fraction)),
+                    |time| {
+                        self.numbers.vectors(
+                            s,
+                            time.number + at,
+                            ranges,
+                            Vec4::splat(time.fraction),
+                        )
+                    },
                 )
             }
         }
@@ -219,14 +256,20 @@ impl<'a> MeanClip<'a> {
             ChannelSlot::Sampled(at) => self.quats(
                 s,
                 #[inline(always)]
-                |time| self.samples.quats(s, time.sample + at, Vec4::splat(time.fraction)),
+                |time| {
+                    self.samples
+                        .quats(s, time.sample + at, Vec4::splat(time.fraction))
+                },
             ),
             ChannelSlot::Quantized(at) => {
                 let ranges = chunk(self.ranges, at);
                 self.quats(
                     s,
                     #[inline(always)]
-                    |time| self.numbers.quats(s, time.number + at, ranges, Vec4::splat(time.fraction)),
+                    |time| {
+                        self.numbers
+                            .quats(s, time.number + at, ranges, Vec4::splat(time.fraction))
+                    },
                 )
             }
         }
@@ -301,7 +344,10 @@ fn normalized<S: Simd>(s: S, mut quats: Numbers<S, 4>) -> Numbers<S, 4> {
 #[inline(always)]
 fn dot<S: Simd>(s: S, a: &Numbers<S, 4>, b: &Numbers<S, 4>, joint: usize) -> S::Pair {
     let xz = s.fma(a[2][joint], b[2][joint], s.mul(a[0][joint], b[0][joint]));
-    s.add(xz, s.fma(a[3][joint], b[3][joint], s.mul(a[1][joint], b[1][joint])))
+    s.add(
+        xz,
+        s.fma(a[3][joint], b[3][joint], s.mul(a[1][joint], b[1][joint])),
+    )
 }
 
 /// [`toward`](crate::pose::soa::toward) in each lane.

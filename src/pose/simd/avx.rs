@@ -62,7 +62,12 @@ impl Simd for Avx {
 
     #[inline(always)]
     fn rows(self, pair: __m256) -> [Vec4; 2] {
-        unsafe { [row(_mm256_castps256_ps128(pair)), row(_mm256_extractf128_ps::<1>(pair))] }
+        unsafe {
+            [
+                row(_mm256_castps256_ps128(pair)),
+                row(_mm256_extractf128_ps::<1>(pair)),
+            ]
+        }
     }
 
     #[inline(always)]
@@ -174,7 +179,12 @@ impl Simd for Avx {
 
     #[inline(always)]
     fn halves(self, a: __m256, b: __m256) -> [__m256; 2] {
-        unsafe { [_mm256_permute2f128_ps::<0x20>(a, b), _mm256_permute2f128_ps::<0x31>(a, b)] }
+        unsafe {
+            [
+                _mm256_permute2f128_ps::<0x20>(a, b),
+                _mm256_permute2f128_ps::<0x31>(a, b),
+            ]
+        }
     }
 
     #[inline(always)]
@@ -225,8 +235,17 @@ impl Simd for Avx {
     #[inline(always)]
     fn columns(self, m: &Affine3A) -> [Vec4; 4] {
         if align_of::<Vec4>() < 16 {
-            let Mat3A { x_axis, y_axis, z_axis } = m.matrix3;
-            return [x_axis.extend(0.0), y_axis.extend(0.0), z_axis.extend(0.0), m.translation.extend(0.0)];
+            let Mat3A {
+                x_axis,
+                y_axis,
+                z_axis,
+            } = m.matrix3;
+            return [
+                x_axis.extend(0.0),
+                y_axis.extend(0.0),
+                z_axis.extend(0.0),
+                m.translation.extend(0.0),
+            ];
         }
         // SAFETY: both are four registers in the same order.
         unsafe { std::mem::transmute::<Affine3A, [Vec4; 4]>(*m) }
@@ -251,6 +270,8 @@ fn row(register: __m128) -> Vec4 {
 #[inline]
 fn keep(mut pair: __m256) -> __m256 {
     // SAFETY: no instruction.
-    unsafe { std::arch::asm!("/* {0} */", inout(ymm_reg) pair, options(pure, nomem, nostack, preserves_flags)) };
+    unsafe {
+        std::arch::asm!("/* {0} */", inout(ymm_reg) pair, options(pure, nomem, nostack, preserves_flags))
+    };
     pair
 }

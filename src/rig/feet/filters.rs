@@ -24,11 +24,19 @@ pub(super) struct Step {
 
 impl Step {
     /// No time passes.
-    pub(super) const STILL: Self = Self { rate: 0.0, dt: 0.0, decay: 1.0 };
+    pub(super) const STILL: Self = Self {
+        rate: 0.0,
+        dt: 0.0,
+        decay: 1.0,
+    };
 
     #[inline(always)]
     pub(super) fn new(rate: f32, dt: f32) -> Self {
-        Self { rate, dt, decay: decay(rate * dt) }
+        Self {
+            rate,
+            dt,
+            decay: decay(rate * dt),
+        }
     }
 }
 
@@ -52,7 +60,9 @@ impl Length for Vec3A {
     }
 }
 
-impl<T: Copy + Default + Length + Add<Output = T> + Sub<Output = T> + Mul<f32, Output = T>> Spring<T> {
+impl<T: Copy + Default + Length + Add<Output = T> + Sub<Output = T> + Mul<f32, Output = T>>
+    Spring<T>
+{
     /// Settles toward zero.
     #[inline(always)]
     pub(super) fn settle(&mut self, Step { rate, dt, decay }: Step) {
@@ -83,7 +93,8 @@ impl<T: Copy + Default + Length + Add<Output = T> + Sub<Output = T> + Mul<f32, O
 fn decay(x: f32) -> f32 {
     // A series for a small part of it, then squared.
     let x = -f64::from(x.clamp(0.0, 60.0)) / 64.0;
-    let mut power = 1.0 + x * (1.0 + x * (0.5 + x * (1.0 / 6.0 + x * (1.0 / 24.0 + x * (1.0 / 120.0)))));
+    let mut power =
+        1.0 + x * (1.0 + x * (0.5 + x * (1.0 / 6.0 + x * (1.0 / 24.0 + x * (1.0 / 120.0)))));
     for _ in 0..6 {
         power *= power;
     }
@@ -101,7 +112,9 @@ pub(super) fn smoothstep(x: f32) -> f32 {
 #[inline(always)]
 pub(super) fn arc_sine(sine: f32) -> f32 {
     let s = sine * sine;
-    sine * (1.0 + s * (1.0 / 6.0 + s * (3.0 / 40.0 + s * (15.0 / 336.0 + s * (105.0 / 3456.0 + s * 0.0363)))))
+    sine * (1.0
+        + s * (1.0 / 6.0
+            + s * (3.0 / 40.0 + s * (15.0 / 336.0 + s * (105.0 / 3456.0 + s * 0.0363)))))
 }
 
 /// A rotation about a unit axis.
@@ -155,11 +168,23 @@ mod tests {
     fn functions_of_angles_agree_with_those_of_the_platform() {
         for i in 0..=1000 {
             let x = i as f32 * 0.001;
-            assert!((decay(x * 20.0) - (-20.0 * x).exp()).abs() < 2e-6 + 3e-4 * (-20.0 * x).exp(), "{x}");
-            assert!((arc_sine(x.sin()) - x).abs() < 1e-2 * x.powi(8) + 2e-6, "{x}");
-            assert!(rotation(Vec3A::Y, x * 2.0).abs_diff_eq(Quat::from_rotation_y(x * 2.0), 1e-6), "{x}");
+            assert!(
+                (decay(x * 20.0) - (-20.0 * x).exp()).abs() < 2e-6 + 3e-4 * (-20.0 * x).exp(),
+                "{x}"
+            );
+            assert!(
+                (arc_sine(x.sin()) - x).abs() < 1e-2 * x.powi(8) + 2e-6,
+                "{x}"
+            );
+            assert!(
+                rotation(Vec3A::Y, x * 2.0).abs_diff_eq(Quat::from_rotation_y(x * 2.0), 1e-6),
+                "{x}"
+            );
             let turned = Quat::from_rotation_x(3.0 * x);
-            assert!((angle(Quat::IDENTITY, -turned) - 3.0 * x).abs() < 3e-3 * x + 2e-6, "{x}");
+            assert!(
+                (angle(Quat::IDENTITY, -turned) - 3.0 * x).abs() < 3e-3 * x + 2e-6,
+                "{x}"
+            );
             let part = turn_toward(Quat::IDENTITY, Quat::from_rotation_x(3.0), 0.0, || x);
             assert!(part.abs_diff_eq(Quat::from_rotation_x(x), 1e-5), "{x}");
         }
@@ -167,12 +192,20 @@ mod tests {
 
     #[test]
     fn a_spring_comes_to_the_same_in_one_step_and_in_many() {
-        let start = Spring { value: 0.2, velocity: 3.0 };
+        let start = Spring {
+            value: 0.2,
+            velocity: 3.0,
+        };
         let (mut one, mut many) = (start, start);
         one.toward(0.5, Step::new(9.0, 0.3));
         (0..30).for_each(|_| many.toward(0.5, Step::new(9.0, 0.01)));
-        assert!((one.value - many.value).abs() < 1e-5 && (one.velocity - many.velocity).abs() < 1e-4);
+        assert!(
+            (one.value - many.value).abs() < 1e-5 && (one.velocity - many.velocity).abs() < 1e-4
+        );
         one.settle(Step::new(9.0, 1e9));
-        assert!(one.value.abs() < 1e-9 && one.velocity.abs() < 1e-9, "{one:?}");
+        assert!(
+            one.value.abs() < 1e-9 && one.velocity.abs() < 1e-9,
+            "{one:?}"
+        );
     }
 }

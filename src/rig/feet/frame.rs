@@ -37,7 +37,12 @@ pub struct FeetLimits {
 
 impl Default for FeetLimits {
     fn default() -> Self {
-        Self { height: 0.45, slope: 1.0, stride: 0.4, turn: 1.4 }
+        Self {
+            height: 0.45,
+            slope: 1.0,
+            stride: 0.4,
+            turn: 1.4,
+        }
     }
 }
 

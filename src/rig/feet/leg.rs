@@ -73,14 +73,25 @@ pub(super) struct Steps {
 
 impl Steps {
     /// No time passes.
-    const STILL: Self =
-        Self { dt: 0.0, level: Step::STILL, slope: Step::STILL, offset: Step::STILL, twist: Step::STILL };
+    const STILL: Self = Self {
+        dt: 0.0,
+        level: Step::STILL,
+        slope: Step::STILL,
+        offset: Step::STILL,
+        twist: Step::STILL,
+    };
 
     #[inline(always)]
     pub(super) fn new(dt: f32) -> Self {
         let step = |rate: f32| Step::new(rate, dt);
         let (level, slope) = (step(LEVEL_RATE), step(SLOPE_RATE));
-        Self { dt, level, slope, offset: step(OFFSET_RATE), twist: step(TWIST_RATE) }
+        Self {
+            dt,
+            level,
+            slope,
+            offset: step(OFFSET_RATE),
+            twist: step(TWIST_RATE),
+        }
     }
 }
 
@@ -175,7 +186,9 @@ impl LegFrame {
         let way = space.way(self.pose.contact(memory.contact)) + memory.held(&self.pose, space);
         let mut highest = f32::NEG_INFINITY;
         for (i, hit) in hits.iter().enumerate() {
-            let Some(mut plane) = hit.and_then(|hit| space.plane(hit)) else { continue };
+            let Some(mut plane) = hit.and_then(|hit| space.plane(hit)) else {
+                continue;
+            };
             let mut height = space.height(&plane, way);
             if is_landing && i < 2 {
                 // Not higher than where the foot lands, or ground that falls away would raise it.
@@ -198,7 +211,8 @@ impl LegFrame {
     #[inline(always)]
     fn place(&self, memory: &LegState, normal: Vec3A, feet: &Feet, space: &Space) -> Vec3A {
         let place = self.pose.contact(memory.contact);
-        let moved = space.to_model(memory.offset.value) + feet.up * (self.level + memory.level.value);
+        let moved =
+            space.to_model(memory.offset.value) + feet.up * (self.level + memory.level.value);
         let moved = moved + self.pose.above_slope(memory.contact, normal, feet);
         place + moved + self.turn * (self.pose.points[2] - place)
     }
@@ -218,7 +232,10 @@ impl LegState {
     pub(super) fn landing(&self, plan: &FootPlan) -> Option<Landing> {
         plan.landing.filter(|landing| {
             let places = landing.places.iter().all(|place| place.is_finite());
-            self.stance != Stance::Locked && landing.seconds >= 0.0 && landing.seconds < LOOK_AHEAD && places
+            self.stance != Stance::Locked
+                && landing.seconds >= 0.0
+                && landing.seconds < LOOK_AHEAD
+                && places
         })
     }
 
@@ -236,24 +253,40 @@ impl LegState {
     #[inline(always)]
     pub(super) fn held(&self, pose: &LegPose, space: &Space) -> Vec3A {
         match self.stance {
-            Stance::Locked => space.flat((self.anchor - space.place) - space.to_world(pose.contact(self.contact))),
+            Stance::Locked => {
+                space.flat((self.anchor - space.place) - space.to_world(pose.contact(self.contact)))
+            }
             _ => self.offset.value,
         }
     }
 }
 
 impl Leg {
-    pub(super) fn new(skeleton: &Skeleton, hips: JointIndex, leg: &LegJoints, up: Vec3A) -> Option<Self> {
+    pub(super) fn new(
+        skeleton: &Skeleton,
+        hips: JointIndex,
+        leg: &LegJoints,
+        up: Vec3A,
+    ) -> Option<Self> {
         let descends = |joint, above| skeleton.descends(joint, above);
         let at = |joint: JointIndex| skeleton.rest_model()[usize::from(joint)].translation;
-        let &LegJoints { root, mid, tip, toe, heel } = leg;
+        let &LegJoints {
+            root,
+            mid,
+            tip,
+            toe,
+            heel,
+        } = leg;
         if !descends(tip, root) || !descends(root, hips) {
             return None;
         }
-        let unevenness = |joint: &JointIndex| (at(*joint).distance(at(root)) - at(*joint).distance(at(tip))).abs();
+        let unevenness = |joint: &JointIndex| {
+            (at(*joint).distance(at(root)) - at(*joint).distance(at(tip))).abs()
+        };
         let between = skeleton.ancestors(tip).take_while(|&joint| joint != root);
         let mid = mid.or_else(|| between.min_by(|a, b| unevenness(a).total_cmp(&unevenness(b))))?;
-        if !descends(tip, mid) || !descends(mid, root) || toe.is_some_and(|toe| !descends(toe, tip)) {
+        if !descends(tip, mid) || !descends(mid, root) || toe.is_some_and(|toe| !descends(toe, tip))
+        {
             return None;
         }
         let [a, b, c] = [root, mid, tip].map(at);
@@ -263,11 +296,18 @@ impl Leg {
         }
         let into = |joint: JointIndex| {
             let matrix = skeleton.rest_model()[usize::from(joint)];
-            matrix.matrix3.determinant().is_normal().then(|| matrix.inverse())
+            matrix
+                .matrix3
+                .determinant()
+                .is_normal()
+                .then(|| matrix.inverse())
         };
         let into_tip = into(tip)?;
         let contact = |place: Vec3A| (into_tip.transform_point3a(place), up.dot(place));
-        let heel = contact(heel.filter(|heel| heel.is_finite()).map_or(c - up * up.dot(c), Vec3A::from));
+        let heel = contact(
+            heel.filter(|heel| heel.is_finite())
+                .map_or(c - up * up.dot(c), Vec3A::from),
+        );
         // An ankle as high as that is a hock or a wrist, which never carries the foot.
         let on_toes = up.dot(c) > 0.2 * length;
         let contacts = match toe {
@@ -278,13 +318,21 @@ impl Leg {
         let bend = across(b - a, direction(c - a)?).unwrap_or(Vec3A::ZERO);
         let bend = direction(into(root)?.transform_vector3a(bend)).unwrap_or(Vec3A::ZERO);
         let aside = (a - up * up.dot(a)).length();
-        Some(Self { joints: [root, mid, tip], contacts, length, bend, root_at_rest: a, aside })
+        Some(Self {
+            joints: [root, mid, tip],
+            contacts,
+            length,
+            bend,
+            root_at_rest: a,
+            aside,
+        })
     }
 
     /// How fast the clips turn the joints, in radians per second.
     #[inline(always)]
     pub(super) fn turn_speeds(&self, speeds: Option<&TurnSpeeds>) -> [f32; 3] {
-        self.joints.map(|joint| speeds.map_or(TurnSpeeds::SLOWEST, |speeds| speeds.of(joint)))
+        self.joints
+            .map(|joint| speeds.map_or(TurnSpeeds::SLOWEST, |speeds| speeds.of(joint)))
     }
 
     pub(super) fn has_two_contacts(&self) -> bool {
@@ -299,7 +347,12 @@ impl Leg {
             let place = tip.transform_point3a(local);
             (place, up.dot(place) - rise)
         });
-        LegPose { points: self.joints.map(|joint| model[usize::from(joint)].translation), contacts }
+        LegPose {
+            points: self
+                .joints
+                .map(|joint| model[usize::from(joint)].translation),
+            contacts,
+        }
     }
 
     /// Decides where the foot is to be.
@@ -314,7 +367,10 @@ impl Leg {
     ) {
         let up = feet.up;
         let steepest = feet.limits.slope.max(0.0);
-        let slope = now.ground.map_or(Vec3A::ZERO, |ground| ground.slope * now.near).clamp_length_max(steepest);
+        let slope = now
+            .ground
+            .map_or(Vec3A::ZERO, |ground| ground.slope * now.near)
+            .clamp_length_max(steepest);
         match steps {
             Some(steps) => {
                 memory.level.value -= now.jump;
@@ -323,11 +379,18 @@ impl Leg {
             }
             None => memory.slope.value = slope,
         }
-        self.hold_or_follow(now, memory, (&feet.limits, space), turned, steps.unwrap_or(&Steps::STILL));
+        self.hold_or_follow(
+            now,
+            memory,
+            (&feet.limits, space),
+            turned,
+            steps.unwrap_or(&Steps::STILL),
+        );
         let normal = up - space.to_model(memory.slope.value) * space.to_world;
         let length = normal.length();
         // The shortest rotation to the normal, which is less than a quarter of a turn away, unless a file says otherwise.
-        now.turn = Quat::from_vec4(up.cross(normal).extend((length + up.dot(normal)).max(1e-6))).normalize();
+        now.turn = Quat::from_vec4(up.cross(normal).extend((length + up.dot(normal)).max(1e-6)))
+            .normalize();
         let normal = normal * (1.0 / length);
         if memory.twist.value != 0.0 {
             now.turn = unit(now.turn * rotation(up, memory.twist.value));
@@ -337,7 +400,8 @@ impl Leg {
         let other = other_contact(memory.contact);
         let (pose, turn) = (now.pose, now.turn);
         let moved = |contact: u8, target: Vec3A| {
-            target + turn * (pose.contact(contact) - pose.points[2]) - pose.above_slope(contact, normal, feet)
+            target + turn * (pose.contact(contact) - pose.points[2])
+                - pose.above_slope(contact, normal, feet)
         };
         if now.pose.is_lower(other, 0.001 * feet.size) {
             // The other point takes over: a locked one from where it was, so that it doesn't slide.
@@ -357,7 +421,8 @@ impl Leg {
             }
             now.target = now.place(memory, normal, feet, space);
         }
-        memory.other = space.place + space.to_world(moved(other_contact(memory.contact), now.target));
+        memory.other =
+            space.place + space.to_world(moved(other_contact(memory.contact), now.target));
     }
 
     /// Locks the foot, lets it go, or lets it follow the clip.
@@ -391,23 +456,29 @@ impl Leg {
         }
         memory.offset.settle(steps.offset);
         memory.twist.settle(steps.twist);
-        let is_back =
-            memory.offset.value.length() * space.to_model < 0.01 * self.length && memory.twist.value.abs() < 0.02;
+        let is_back = memory.offset.value.length() * space.to_model < 0.01 * self.length
+            && memory.twist.value.abs() < 0.02;
         if memory.stance == Stance::LetGo && (now.plant < LOCK || is_back) {
             memory.stance = Stance::Free;
         }
-        let is_down = now.ground.is_some() && now.near > 0.9 && memory.level.value.abs() < 0.001 * self.length;
+        let is_down = now.ground.is_some()
+            && now.near > 0.9
+            && memory.level.value.abs() < 0.001 * self.length;
         if memory.stance == Stance::Free && now.plant >= LOCK && is_down && memory.is_reached {
             memory.spots = [0, 1].map(|contact| memory.spot(contact, &now.pose, space));
             memory.stance = Stance::Locked;
-            memory.anchor = space.place + space.to_world(now.pose.contact(memory.contact)) + memory.offset.value;
+            memory.anchor = space.place
+                + space.to_world(now.pose.contact(memory.contact))
+                + memory.offset.value;
         }
     }
 
     /// How far the leg may be stretched.
     #[inline(always)]
     fn reach(&self, pose: &LegPose) -> f32 {
-        pose.points[0].distance(pose.points[2]).max(STRETCH * self.length)
+        pose.points[0]
+            .distance(pose.points[2])
+            .max(STRETCH * self.length)
     }
 
     /// How far the leg may be raised before the foot cannot reach its place; `None` if it cannot anyhow.
@@ -443,7 +514,11 @@ impl Leg {
                 })
             });
             memory.is_reached &= shown == wanted[i];
-            memory.shown[i] = if shown.is_finite() { shown } else { animated[i] };
+            memory.shown[i] = if shown.is_finite() {
+                shown
+            } else {
+                animated[i]
+            };
             memory.animated[i] = animated[i];
             pose.set_rotation(self.joints[i], memory.shown[i]);
         }
@@ -468,28 +543,49 @@ impl Leg {
         memory.is_reached = true;
         let tip = moved.point(now.pose.points[2]);
         let is_in_place = tip.distance_squared(target) < 1e-12 * self.length * self.length;
-        if is_in_place && moved.turn == Quat::IDENTITY && Vec3A::from_vec4(turn.into()).length_squared() < 1e-14 {
+        if is_in_place
+            && moved.turn == Quat::IDENTITY
+            && Vec3A::from_vec4(turn.into()).length_squared() < 1e-14
+        {
             return animated;
         }
         let target = self.within_reach(moved.point(now.pose.points[0]), target, memory, &now.pose);
         // In the pose of the matrices, which is that before the hips moved.
         let target = moved.back(target);
         let bend = pose.model[usize::from(self.joints[0])].transform_vector3a(self.bend);
-        let Some([first, second]) = bent(now.pose.points, target, bend) else { return animated };
+        let Some([first, second]) = bent(now.pose.points, target, bend) else {
+            return animated;
+        };
         // The foot keeps the rotation that it has in the clip, but for its own turn.
         let leg_turn = first * second;
-        let leg_turn = if moved.turn == Quat::IDENTITY { leg_turn } else { moved.turn * leg_turn };
+        let leg_turn = if moved.turn == Quat::IDENTITY {
+            leg_turn
+        } else {
+            moved.turn * leg_turn
+        };
         let third = leg_turn.conjugate() * turn;
         let [root, mid, tip] = self.joints;
-        [pose.turned(root, first), pose.turned(mid, second), pose.turned(tip, third)]
+        [
+            pose.turned(root, first),
+            pose.turned(mid, second),
+            pose.turned(tip, third),
+        ]
     }
 
     /// Brings a target that is too far nearer, smoothly, so that the leg never snaps straight.
     #[inline(always)]
-    fn within_reach(&self, root: Vec3A, target: Vec3A, memory: &mut LegState, pose: &LegPose) -> Vec3A {
+    fn within_reach(
+        &self,
+        root: Vec3A,
+        target: Vec3A,
+        memory: &mut LegState,
+        pose: &LegPose,
+    ) -> Vec3A {
         let way = target - root;
         let distance = way.length();
-        let nearest = pose.points[0].distance(pose.points[2]).min(NEAREST * self.length);
+        let nearest = pose.points[0]
+            .distance(pose.points[2])
+            .min(NEAREST * self.length);
         if distance < nearest {
             memory.is_reached = false;
             return root + direction(way).unwrap_or(Vec3A::ZERO) * nearest;

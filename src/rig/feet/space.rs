@@ -47,7 +47,14 @@ impl Space {
             (direction(up)?, 1.0 / to_world, to_world)
         };
         let is_valid = matrix.is_finite() && place.is_finite() && (to_model * to_model).is_finite();
-        is_valid.then_some(Self { place, up, model_up, matrix, to_model, to_world })
+        is_valid.then_some(Self {
+            place,
+            up,
+            model_up,
+            matrix,
+            to_model,
+            to_world,
+        })
     }
 
     /// A horizontal direction that turns with the character.
@@ -92,7 +99,8 @@ impl Space {
         let (point, normal) = (Vec3A::from(hit.point), Vec3A::from(hit.normal));
         let rise = normal.dot(self.up);
         let slope = self.up - normal * (1.0 / rise);
-        let is_ground = point.is_finite() && rise > 0.0 && slope.length_squared() < STEEPEST * STEEPEST;
+        let is_ground =
+            point.is_finite() && rise > 0.0 && slope.length_squared() < STEEPEST * STEEPEST;
         is_ground.then_some(GroundPlane { point, slope })
     }
 

@@ -91,7 +91,9 @@ impl FeetState {
 
     /// Returns `true` if a foot is locked in the world.
     pub fn is_locked(&self, leg: usize) -> bool {
-        self.legs.get(leg).is_some_and(|leg| leg.stance == Stance::Locked)
+        self.legs
+            .get(leg)
+            .is_some_and(|leg| leg.stance == Stance::Locked)
     }
 
     /// Carries what is remembered of the world along with a moving platform. `motion` takes the platform from where it
@@ -107,7 +109,12 @@ impl FeetState {
             point(&mut leg.other);
             leg.spots.iter_mut().for_each(point);
             let LegState { offset, slope, .. } = leg;
-            let vectors = [&mut offset.value, &mut offset.velocity, &mut slope.value, &mut slope.velocity];
+            let vectors = [
+                &mut offset.value,
+                &mut offset.velocity,
+                &mut slope.value,
+                &mut slope.velocity,
+            ];
             vectors.into_iter().for_each(vector);
             if let Some(ground) = &mut leg.ground {
                 point(&mut ground.point);
@@ -123,26 +130,61 @@ impl FeetState {
         let leg_sum = |leg: &LegState| {
             let ground = leg.ground.unwrap_or_default();
             let LegState { offset, slope, .. } = leg;
-            let points = leg.anchor + leg.other + leg.spots[0] + leg.spots[1] + ground.point + ground.slope;
+            let points =
+                leg.anchor + leg.other + leg.spots[0] + leg.spots[1] + ground.point + ground.slope;
             let vectors = points + offset.value + offset.velocity + slope.value + slope.velocity;
-            let rotations = leg.shown.iter().chain(&leg.animated).fold(Quat::from_array([0.0; 4]), |sum, q| sum + *q);
-            vectors.element_sum() + spring(&leg.level) + spring(&leg.twist) + rotations.length_squared()
+            let rotations = leg
+                .shown
+                .iter()
+                .chain(&leg.animated)
+                .fold(Quat::from_array([0.0; 4]), |sum, q| sum + *q);
+            vectors.element_sum()
+                + spring(&leg.level)
+                + spring(&leg.twist)
+                + rotations.length_squared()
         };
-        let BodyState { root, heading, velocity, root_velocity, air, step, hips, lean } = &self.body;
+        let BodyState {
+            root,
+            heading,
+            velocity,
+            root_velocity,
+            air,
+            step,
+            hips,
+            lean,
+        } = &self.body;
         let body = (*root + *heading + *velocity).element_sum() + root_velocity + air;
-        let sum = body + spring(step) + spring(hips) + spring(lean) + self.legs.iter().map(leg_sum).sum::<f32>();
+        let sum = body
+            + spring(step)
+            + spring(hips)
+            + spring(lean)
+            + self.legs.iter().map(leg_sum).sum::<f32>();
         self.legs.len() == legs && sum.is_finite()
     }
 
     /// Starts from the animated pose.
-    pub(super) fn start(&mut self, space: &Space, legs: impl Iterator<Item = [JointIndex; 3]>, pose: &PoseMut) {
+    pub(super) fn start(
+        &mut self,
+        space: &Space,
+        legs: impl Iterator<Item = [JointIndex; 3]>,
+        pose: &PoseMut,
+    ) {
         let mut kept = std::mem::take(&mut self.legs);
         kept.clear();
         kept.extend(legs.map(|joints| {
             let now = joints.map(|joint| pose.rotation(joint));
-            LegState { is_reached: true, shown: now, animated: now, ..LegState::default() }
+            LegState {
+                is_reached: true,
+                shown: now,
+                animated: now,
+                ..LegState::default()
+            }
         }));
-        let body = BodyState { root: space.place, heading: space.heading(), ..BodyState::default() };
+        let body = BodyState {
+            root: space.place,
+            heading: space.heading(),
+            ..BodyState::default()
+        };
         *self = Self { body, legs: kept };
     }
 }

@@ -30,9 +30,15 @@ impl Plants {
     /// Uses given ranges for the legs that have some, and finds those of the others.
     ///
     /// Ranges whose end is not after their start, or that are not finite, are left out.
-    pub fn keyed(feet: &Feet, skeleton: &Skeleton, clip: &SkeletalClip, keys: &[Option<Vec<PlantRange>>]) -> Self {
+    pub fn keyed(
+        feet: &Feet,
+        skeleton: &Skeleton,
+        clip: &SkeletalClip,
+        keys: &[Option<Vec<PlantRange>>],
+    ) -> Self {
         let sampled = Samples::new(feet, skeleton, clip);
-        let valid = |range: &&PlantRange| range.start < range.end && (range.end - range.start).is_finite();
+        let valid =
+            |range: &&PlantRange| range.start < range.end && (range.end - range.start).is_finite();
         let legs = (0..feet.len()).map(|leg| match keys.get(leg) {
             Some(Some(keys)) => keys.iter().filter(valid).copied().collect(),
             _ => sampled.ranges(leg),
@@ -45,12 +51,23 @@ impl Plants {
             // Differences stand on nothing.
             return Self::default();
         }
-        let period = if clip.timing.playback == PlaybackMode::Loop { clip.timing.duration } else { 0.0 };
-        let places = legs
-            .iter()
-            .enumerate()
-            .map(|(leg, ranges)| ranges.iter().map(|range| sampled.places(leg, range.start)).collect());
-        Self { ground_velocity: sampled.ground, places: places.collect(), legs, period }
+        let period = if clip.timing.playback == PlaybackMode::Loop {
+            clip.timing.duration
+        } else {
+            0.0
+        };
+        let places = legs.iter().enumerate().map(|(leg, ranges)| {
+            ranges
+                .iter()
+                .map(|range| sampled.places(leg, range.start))
+                .collect()
+        });
+        Self {
+            ground_velocity: sampled.ground,
+            places: places.collect(),
+            legs,
+            period,
+        }
     }
 }
 
@@ -71,8 +88,14 @@ struct Samples {
 impl Samples {
     fn new(feet: &Feet, skeleton: &Skeleton, clip: &SkeletalClip) -> Self {
         let duration = clip.timing.duration;
-        let wanted = (duration * SAMPLE_RATE).ceil().max(clip.frame_count() as f64 - 1.0);
-        let count = if wanted.is_finite() { (wanted as usize).clamp(1, MOST_SAMPLES) } else { 1 };
+        let wanted = (duration * SAMPLE_RATE)
+            .ceil()
+            .max(clip.frame_count() as f64 - 1.0);
+        let count = if wanted.is_finite() {
+            (wanted as usize).clamp(1, MOST_SAMPLES)
+        } else {
+            1
+        };
         let step = duration / count as f64;
         let mut scratch = Scratch::default();
         let mut at = |time: f64| -> Vec<LegPose> {
@@ -91,7 +114,10 @@ impl Samples {
                 legs[leg].push([0, 1].map(|contact| {
                     let [(a, height), (b, _)] = [from, to].map(|pose| pose.contacts[contact]);
                     let velocity = (b - a) * per_second;
-                    (height, Vec3::from(velocity - feet.up() * velocity.dot(feet.up())))
+                    (
+                        height,
+                        Vec3::from(velocity - feet.up() * velocity.dot(feet.up())),
+                    )
                 }));
             }
             before = now;
@@ -99,8 +125,21 @@ impl Samples {
         let loops = clip.timing.playback == PlaybackMode::Loop;
         let heights = legs.iter().flatten().flatten().map(|(height, _)| *height);
         let lowest = heights.fold(f32::INFINITY, f32::min);
-        let floor = if lowest.is_finite() { lowest.clamp(-0.05 * size, 0.05 * size) } else { 0.0 };
-        let mut samples = Self { step, duration, loops, legs, contacts, ground: Vec3::ZERO, floor, size };
+        let floor = if lowest.is_finite() {
+            lowest.clamp(-0.05 * size, 0.05 * size)
+        } else {
+            0.0
+        };
+        let mut samples = Self {
+            step,
+            duration,
+            loops,
+            legs,
+            contacts,
+            ground: Vec3::ZERO,
+            floor,
+            size,
+        };
         samples.ground = samples.ground_velocity();
         samples
     }
@@ -108,7 +147,11 @@ impl Samples {
     fn places(&self, leg: usize, time: f64) -> [Vec3; 2] {
         let contacts = &self.contacts[leg];
         // The cast saturates.
-        let sample = if self.step > 0.0 { (time / self.step).round() as usize } else { 0 };
+        let sample = if self.step > 0.0 {
+            (time / self.step).round() as usize
+        } else {
+            0
+        };
         contacts[sample.min(contacts.len() - 1)]
     }
 
@@ -117,17 +160,30 @@ impl Samples {
         let count = self.legs.first().map_or(0, Vec::len);
         let lowest = (0..count).filter_map(|sample| {
             let contacts = self.legs.iter().flat_map(|leg| leg[sample]);
-            contacts.min_by(|a, b| a.0.total_cmp(&b.0)).filter(|(height, _)| height - self.floor < LOW * self.size)
+            contacts
+                .min_by(|a, b| a.0.total_cmp(&b.0))
+                .filter(|(height, _)| height - self.floor < LOW * self.size)
         });
-        let velocities: Vec<Vec3> = lowest.map(|(_, velocity)| velocity).filter(|v| v.is_finite()).collect();
+        let velocities: Vec<Vec3> = lowest
+            .map(|(_, velocity)| velocity)
+            .filter(|v| v.is_finite())
+            .collect();
         let median = |axis: usize| {
             let mut all: Vec<f32> = velocities.iter().map(|v| v[axis]).collect();
             let middle = all.len() / 2;
-            if all.is_empty() { 0.0 } else { *all.select_nth_unstable_by(middle, f32::total_cmp).1 }
+            if all.is_empty() {
+                0.0
+            } else {
+                *all.select_nth_unstable_by(middle, f32::total_cmp).1
+            }
         };
         let ground = Vec3::new(median(0), median(1), median(2));
         // Slower than this, it is a foot that shifts.
-        if ground.length() < 0.5 * SLIDE[0] * self.size { Vec3::ZERO } else { ground }
+        if ground.length() < 0.5 * SLIDE[0] * self.size {
+            Vec3::ZERO
+        } else {
+            ground
+        }
     }
 
     fn ranges(&self, leg: usize) -> Vec<PlantRange> {

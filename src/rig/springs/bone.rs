@@ -49,13 +49,33 @@ impl SpringJoint {
     /// `now`.
     #[inline(always)]
     pub(super) fn aim(&self, offset: Vec3A, animated: Vec3A, now: &Now, bent: &[Bent]) -> Aim {
-        let &Now { length, inverse_square, .. } = now;
+        let &Now {
+            length,
+            inverse_square,
+            ..
+        } = now;
         let Some(parent) = self.parent else {
-            return Aim { anchor: offset, bone: animated, animated, length, inverse_square };
+            return Aim {
+                anchor: offset,
+                bone: animated,
+                animated,
+                length,
+                inverse_square,
+            };
         };
         let parent = &bent[usize::from(parent)];
-        let offset = if self.at_end { parent.to } else { parent.turn(offset) };
-        Aim { anchor: parent.anchor + offset, bone: parent.turn(animated), animated, length, inverse_square }
+        let offset = if self.at_end {
+            parent.to
+        } else {
+            parent.turn(offset)
+        };
+        Aim {
+            anchor: parent.anchor + offset,
+            bone: parent.turn(animated),
+            animated,
+            length,
+            inverse_square,
+        }
     }
 }
 
@@ -81,16 +101,32 @@ impl Chain {
         let (body, moved, push) = (point.body(), target - point.target, self.push(air));
         let carried = (anchor - point.anchor) * PER_SECOND;
         let mut velocity = self.step.velocity.sum(&body, moved, push) - carried;
-        let bone = of_length(aim.bone + self.step.deviation.sum(&body, moved, push), length, aim.bone);
+        let bone = of_length(
+            aim.bone + self.step.deviation.sum(&body, moved, push),
+            length,
+            aim.bone,
+        );
         let bone = self.constrain(aim, bone, colliders, scale, &mut velocity);
         // What is left of the velocity is along the sphere on which the bone's end moves.
         velocity -= bone * (bone.dot(velocity) * aim.inverse_square);
         // A bone that swings around more than once a step isn't followed.
         let fastest = length * PER_SECOND;
         let slow = velocity.length_squared() <= fastest * fastest;
-        let velocity = if slow { velocity } else { of_length(velocity, fastest, Vec3A::ZERO) };
-        let (deviation, velocity, target_velocity) = (bone - aim.bone, carried + velocity, moved * PER_SECOND);
-        *point = SpringPoint { deviation, velocity, target, target_velocity, anchor, ..*point };
+        let velocity = if slow {
+            velocity
+        } else {
+            of_length(velocity, fastest, Vec3A::ZERO)
+        };
+        let (deviation, velocity, target_velocity) =
+            (bone - aim.bone, carried + velocity, moved * PER_SECOND);
+        *point = SpringPoint {
+            deviation,
+            velocity,
+            target,
+            target_velocity,
+            anchor,
+            ..*point
+        };
         bone
     }
 
@@ -116,7 +152,13 @@ impl Chain {
         for _ in 0..ROUNDS {
             let mut hit = false;
             for &index in &self.colliders {
-                hit |= self.push_out(&colliders[usize::from(index)], aim, &mut bone, scale, velocity);
+                hit |= self.push_out(
+                    &colliders[usize::from(index)],
+                    aim,
+                    &mut bone,
+                    scale,
+                    velocity,
+                );
             }
             if !hit || self.colliders.len() == 1 {
                 break;
@@ -127,7 +169,14 @@ impl Chain {
 
     /// Turns a bone until its end is outside of a collider. Returns `true` if it was inside, and can be outside.
     #[inline(always)]
-    fn push_out(&self, collider: &Placed, aim: &Aim, bone: &mut Vec3A, scale: f32, velocity: &mut Vec3A) -> bool {
+    fn push_out(
+        &self,
+        collider: &Placed,
+        aim: &Aim,
+        bone: &mut Vec3A,
+        scale: f32,
+        velocity: &mut Vec3A,
+    ) -> bool {
         let Aim { anchor, length, .. } = *aim;
         let reach = collider.radius + self.radius * scale;
         let mut hit = false;
@@ -144,7 +193,8 @@ impl Chain {
             if distance <= 1e-6 * reach {
                 break;
             }
-            let cos = (reach * reach - distance * distance - length * length) / (2.0 * length * distance);
+            let cos =
+                (reach * reach - distance * distance - length * length) / (2.0 * length * distance);
             // Where no end is outside, another round wouldn't help, unless the nearest point slides.
             hit |= cos < 1.0;
             *bone = into_cone(*bone, axis * (1.0 / distance), length, cos, velocity);
@@ -156,14 +206,32 @@ impl Chain {
 impl Bent {
     #[inline(always)]
     pub(super) fn new(aim: &Aim, to: Vec3A) -> Self {
-        let &Aim { anchor, animated: from, length, inverse_square, .. } = aim;
-        Self { anchor, from, to, square: (length * length).max(1e-20), inverse_square }
+        let &Aim {
+            anchor,
+            animated: from,
+            length,
+            inverse_square,
+            ..
+        } = aim;
+        Self {
+            anchor,
+            from,
+            to,
+            square: (length * length).max(1e-20),
+            inverse_square,
+        }
     }
 
     /// Turns a vector as the bone was turned.
     #[inline(always)]
     pub(super) fn turn(&self, v: Vec3A) -> Vec3A {
-        let &Self { from, to, square, inverse_square, .. } = self;
+        let &Self {
+            from,
+            to,
+            square,
+            inverse_square,
+            ..
+        } = self;
         let sum = from + to;
         // A bone that points back has turned about any axis; the limit keeps this from tearing those below it.
         let away = 1.0 / (square + from.dot(to)).max(1e-3 * square);
@@ -175,7 +243,11 @@ impl Bent {
 #[inline(always)]
 pub(super) fn of_length(v: Vec3A, length: f32, or: Vec3A) -> Vec3A {
     let square = v.length_squared();
-    if square > 1e-20 && square < f32::MAX { v * (length / square.sqrt()) } else { or }
+    if square > 1e-20 && square < f32::MAX {
+        v * (length / square.sqrt())
+    } else {
+        or
+    }
 }
 
 /// Turns a bone until the cosine between it and the direction `axis` is `cos`, and slows down what moves it away from there.
@@ -189,7 +261,11 @@ fn into_cone(bone: Vec3A, axis: Vec3A, length: f32, cos: f32, velocity: &mut Vec
     let along = axis.dot(bone);
     let across = bone - axis * along;
     let far = across.length();
-    let across = if far > 1e-6 * length { across * (1.0 / far) } else { axis.any_orthonormal_vector() };
+    let across = if far > 1e-6 * length {
+        across * (1.0 / far)
+    } else {
+        axis.any_orthonormal_vector()
+    };
     let inward = axis * sin - across * cos;
     let most = (far * cos - along * sin).max(0.0) * GRIP;
     *velocity += inward * (-inward.dot(*velocity)).clamp(0.0, most);
@@ -215,5 +291,9 @@ pub(super) fn arc(from: Vec3A, to: Vec3A, length: f32, weight: f32) -> Quat {
     } else {
         return Quat::IDENTITY;
     };
-    if weight == 1.0 { turn } else { unit(Quat::IDENTITY * (1.0 - weight) + turn * weight) }
+    if weight == 1.0 {
+        turn
+    } else {
+        unit(Quat::IDENTITY * (1.0 - weight) + turn * weight)
+    }
 }

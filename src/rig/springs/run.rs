@@ -117,8 +117,17 @@ impl Springs {
             return;
         }
         let most = Vec3A::splat(1e6);
-        let finite = |v: Vec3| if v.is_finite() { Vec3A::from(v).clamp(-most, most) } else { Vec3A::ZERO };
-        let air = Air { gravity: finite(frame.gravity), wind: finite(frame.wind) };
+        let finite = |v: Vec3| {
+            if v.is_finite() {
+                Vec3A::from(v).clamp(-most, most)
+            } else {
+                Vec3A::ZERO
+            }
+        };
+        let air = Air {
+            gravity: finite(frame.gravity),
+            wind: finite(frame.wind),
+        };
         let scale = world.matrix3.x_axis.length();
         let dt = if frame.dt > 0.0 { frame.dt } else { 0.0 };
         let moved = world.translation - state.world.translation;
@@ -138,7 +147,11 @@ impl Springs {
         }
         if again {
             // Over a long frame, all that is known is how far it went.
-            let velocity = if state.fits(self) && !jumped && dt.is_finite() { moved / dt as f32 } else { Vec3A::ZERO };
+            let velocity = if state.fits(self) && !jumped && dt.is_finite() {
+                moved / dt as f32
+            } else {
+                Vec3A::ZERO
+            };
             self.settle(state, scratch, &air, velocity, scale);
         } else if dt > 0.0 {
             self.advance(state, scratch, &air, dt, scale);
@@ -150,8 +163,21 @@ impl Springs {
 
     /// Reads the animated pose. Returns `false` if it is not finite.
     #[inline(always)]
-    fn look(&self, pose: &PoseMut<'_>, world: &Affine3A, origin: Vec3A, scratch: &mut SpringScratch) -> bool {
-        let SpringScratch { now, bent, turned, ends, colliders, .. } = scratch;
+    fn look(
+        &self,
+        pose: &PoseMut<'_>,
+        world: &Affine3A,
+        origin: Vec3A,
+        scratch: &mut SpringScratch,
+    ) -> bool {
+        let SpringScratch {
+            now,
+            bent,
+            turned,
+            ends,
+            colliders,
+            ..
+        } = scratch;
         now.resize(self.joints.len(), Now::default());
         bent.resize(self.joints.len(), Bent::default());
         turned.resize(self.joints.len(), Quat::IDENTITY);
@@ -166,46 +192,97 @@ impl Springs {
             let at = world.matrix3 * matrix.translation;
             let above = spring.parent.map(|parent| now[usize::from(parent)].at);
             let offset = above.map_or(at + moved, |above| at - above);
-            let bone = spring.end.map_or(Vec3A::ZERO, |end| world.matrix3 * (matrix.matrix3 * end));
+            let bone = spring
+                .end
+                .map_or(Vec3A::ZERO, |end| world.matrix3 * (matrix.matrix3 * end));
             if let Some(parent) = spring.parent.filter(|_| spring.at_end) {
                 now[usize::from(parent)].bone = offset;
             }
             sum += at + bone;
-            now[i] = Now { at, offset, bone, ..Now::default() };
+            now[i] = Now {
+                at,
+                offset,
+                bone,
+                ..Now::default()
+            };
         }
         for now in &mut *now {
             let square = now.bone.length_squared();
             (now.length, now.inverse_square) = (square.sqrt(), 1.0 / square.max(1e-20));
         }
         ends.clear();
-        let world = Affine3A { translation: moved, ..*world };
-        ends.extend(self.colliders.iter().map(|c| c.place(&world, &pose.model[usize::from(c.joint)])));
+        let world = Affine3A {
+            translation: moved,
+            ..*world
+        };
+        ends.extend(
+            self.colliders
+                .iter()
+                .map(|c| c.place(&world, &pose.model[usize::from(c.joint)])),
+        );
         sum.is_finite()
     }
 
     /// Takes the steps that are due, and remembers this frame's pose.
     #[inline(always)]
-    fn advance(&self, state: &mut SpringState, scratch: &mut SpringScratch, air: &Air, dt: f64, scale: f32) {
-        let SpringScratch { now, bent, ends, colliders, .. } = scratch;
+    fn advance(
+        &self,
+        state: &mut SpringState,
+        scratch: &mut SpringScratch,
+        air: &Air,
+        dt: f64,
+        scale: f32,
+    ) {
+        let SpringScratch {
+            now,
+            bent,
+            ends,
+            colliders,
+            ..
+        } = scratch;
         let before = if state.dt > 0.0 { state.dt } else { 0.0 };
-        let since = if (0.0..=STEP).contains(&state.remainder) { state.remainder } else { 0.0 };
+        let since = if (0.0..=STEP).contains(&state.remainder) {
+            state.remainder
+        } else {
+            0.0
+        };
         // A frame after a much shorter one knows little about the velocity, which is a difference of poses.
-        let trust = if before > 0.0 { dt.min(8.0 * before) / (dt + before) } else { 0.0 };
+        let trust = if before > 0.0 {
+            dt.min(8.0 * before) / (dt + before)
+        } else {
+            0.0
+        };
         let (seconds, trust) = (dt as f32, trust as f32);
         let steps = ((since + dt) / STEP) as u32;
         for step in 1..=steps {
             let t = ((f64::from(step) * STEP - since) / dt).min(1.0) as f32;
             let between = Between::new(t, seconds, trust);
-            let air = Air { wind: state.wind + (air.wind - state.wind) * t, ..*air };
+            let air = Air {
+                wind: state.wind + (air.wind - state.wind) * t,
+                ..*air
+            };
             colliders.clear();
             for (end, [center, axis]) in ends.iter().zip(&state.colliders) {
-                let (center, axis) = (between.place(center, end.center), between.place(axis, end.axis));
+                let (center, axis) = (
+                    between.place(center, end.center),
+                    between.place(axis, end.axis),
+                );
                 colliders.push(Placed::new(center, axis, end.radius));
             }
-            for (i, ((joint, point), now)) in self.joints.iter().zip(&mut state.points).zip(&*now).enumerate() {
-                let (offset, bone) = (between.place(&point.offset, now.offset), between.place(&point.bone, now.bone));
+            for (i, ((joint, point), now)) in self
+                .joints
+                .iter()
+                .zip(&mut state.points)
+                .zip(&*now)
+                .enumerate()
+            {
+                let (offset, bone) = (
+                    between.place(&point.offset, now.offset),
+                    between.place(&point.bone, now.bone),
+                );
                 let aim = joint.aim(offset, of_length(bone, now.length, bone), now, bent);
-                let bone = self.chains[usize::from(joint.chain)].swing(point, &aim, &air, colliders, scale);
+                let bone = self.chains[usize::from(joint.chain)]
+                    .swing(point, &aim, &air, colliders, scale);
                 bent[i] = Bent::new(&aim, bone);
             }
         }
@@ -235,19 +312,35 @@ impl Springs {
                 point.offset.at -= moved;
             }
         }
-        state.colliders.iter_mut().for_each(|[center, _]| center.at -= moved);
+        state
+            .colliders
+            .iter_mut()
+            .for_each(|[center, _]| center.at -= moved);
     }
 
     /// Puts everything where it would come to rest.
-    fn settle(&self, state: &mut SpringState, scratch: &mut SpringScratch, air: &Air, velocity: Vec3A, scale: f32) {
-        let SpringScratch { now, bent, ends, .. } = scratch;
+    fn settle(
+        &self,
+        state: &mut SpringState,
+        scratch: &mut SpringScratch,
+        air: &Air,
+        velocity: Vec3A,
+        scale: f32,
+    ) {
+        let SpringScratch {
+            now, bent, ends, ..
+        } = scratch;
         state.points.clear();
         for (i, (joint, now)) in self.joints.iter().zip(&*now).enumerate() {
             let chain = &self.chains[usize::from(joint.chain)];
             let aim = joint.aim(now.offset, now.bone, now, bent);
             let pull = aim.bone * chain.stiffness + chain.push(air) - velocity * chain.drag;
             // Without any force, it stays.
-            let pull = if pull.length_squared() > 1e-12 { pull } else { aim.bone };
+            let pull = if pull.length_squared() > 1e-12 {
+                pull
+            } else {
+                aim.bone
+            };
             let bone = of_length(pull, aim.length, aim.bone);
             let bone = chain.constrain(&aim, bone, ends, scale, &mut Vec3A::default());
             bent[i] = Bent::new(&aim, bone);
@@ -262,7 +355,10 @@ impl Springs {
             });
         }
         state.colliders.clear();
-        state.colliders.extend(ends.iter().map(|end| [end.center, end.axis].map(Track::still)));
+        state.colliders.extend(
+            ends.iter()
+                .map(|end| [end.center, end.axis].map(Track::still)),
+        );
         (state.remainder, state.dt, state.wind) = (0.0, 0.0, air.wind);
     }
 
@@ -277,18 +373,28 @@ impl Springs {
         (scale, volume): (f32, f32),
         pose: &mut PoseMut<'_>,
     ) {
-        let SpringScratch { now, bent, turned, parts, ends, .. } = scratch;
+        let SpringScratch {
+            now,
+            bent,
+            turned,
+            parts,
+            ends,
+            ..
+        } = scratch;
         let weight = clamp_weight(frame.weight);
         let share = (state.remainder / STEP) as f32;
         parts.clear();
         parts.extend(self.chains.iter().map(|chain| chain.step.part(share)));
         // A mirror turns the other way.
         let to_model = frame.world.matrix3.transpose() * (1.0_f32.copysign(volume) / scale);
-        for (i, ((joint, point), now)) in self.joints.iter().zip(&state.points).zip(&*now).enumerate() {
+        for (i, ((joint, point), now)) in
+            self.joints.iter().zip(&state.points).zip(&*now).enumerate()
+        {
             let chain = &self.chains[usize::from(joint.chain)];
             let aim = joint.aim(now.offset, now.bone, now, bent);
             let moved = aim.anchor + aim.bone - point.target;
-            let deviation = parts[usize::from(joint.chain)].sum(&point.body(), moved, chain.push(air));
+            let deviation =
+                parts[usize::from(joint.chain)].sum(&point.body(), moved, chain.push(air));
             let bone = of_length(aim.bone + deviation, aim.length, aim.bone);
             let bone = chain.constrain(&aim, bone, ends, scale, &mut Vec3A::default());
             bent[i] = Bent::new(&aim, bone);
@@ -301,7 +407,9 @@ impl Springs {
             let turn = match above {
                 None => arc(now.bone, bone, length, weight),
                 // What branches off is carried by the shortest rotation, without twist.
-                Some(above) if joint.forks => above.conjugate() * arc(now.bone, bone, length, weight),
+                Some(above) if joint.forks => {
+                    above.conjugate() * arc(now.bone, bone, length, weight)
+                }
                 Some(above) => arc(now.bone, above.conjugate() * bone, length, weight),
             };
             turned[i] = above.map_or(turn, |above| above * turn);
@@ -317,7 +425,10 @@ impl Between {
     #[inline(always)]
     fn new(t: f32, seconds: f32, trust: f32) -> Self {
         let bulge = (t - t * t) * trust;
-        Self { way: t - bulge, on: seconds * bulge }
+        Self {
+            way: t - bulge,
+            on: seconds * bulge,
+        }
     }
 
     /// Where something is that was at the end of `track` and is at `end` in this frame.

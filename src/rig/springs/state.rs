@@ -74,19 +74,39 @@ impl SpringState {
             return self.reset();
         }
         self.points.iter_mut().for_each(|point| point.turn(&by));
-        self.colliders.iter_mut().flatten().for_each(|end| end.turn(&by));
+        self.colliders
+            .iter_mut()
+            .flatten()
+            .for_each(|end| end.turn(&by));
     }
 }
 
 impl SpringPoint {
     #[inline(always)]
     pub(super) fn body(&self) -> Body {
-        let Self { deviation, velocity, target_velocity, .. } = *self;
-        Body { deviation, velocity, target_velocity }
+        let Self {
+            deviation,
+            velocity,
+            target_velocity,
+            ..
+        } = *self;
+        Body {
+            deviation,
+            velocity,
+            target_velocity,
+        }
     }
 
     fn turn(&mut self, by: &Mat3A) {
-        let Self { deviation, velocity, target, target_velocity, anchor, offset, bone } = self;
+        let Self {
+            deviation,
+            velocity,
+            target,
+            target_velocity,
+            anchor,
+            offset,
+            bone,
+        } = self;
         for vector in [deviation, velocity, target, target_velocity, anchor] {
             *vector = *by * *vector;
         }
@@ -97,16 +117,25 @@ impl SpringPoint {
 
 impl Track {
     pub(super) fn still(at: Vec3A) -> Self {
-        Self { at, velocity: Vec3A::ZERO }
+        Self {
+            at,
+            velocity: Vec3A::ZERO,
+        }
     }
 
     /// Moves to `at`, where the next frame begins.
     #[inline(always)]
     pub(super) fn arrive(&mut self, at: Vec3A, per_second: f32) {
-        *self = Self { at, velocity: (at - self.at) * per_second };
+        *self = Self {
+            at,
+            velocity: (at - self.at) * per_second,
+        };
     }
 
     fn turn(&mut self, by: &Mat3A) {
-        *self = Self { at: *by * self.at, velocity: *by * self.velocity };
+        *self = Self {
+            at: *by * self.at,
+            velocity: *by * self.velocity,
+        };
     }
 }

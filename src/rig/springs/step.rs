@@ -49,7 +49,11 @@ impl Step {
     pub(super) fn new(frequency: f64, damping: f64, drag: f64) -> Self {
         let rate = TAU * frequency;
         let resistance = 2.0 * damping * rate + drag;
-        let flow = [[0.0, 1.0, 0.0], [-rate * rate, -resistance, 1.0], [0.0, 0.0, 0.0]];
+        let flow = [
+            [0.0, 1.0, 0.0],
+            [-rate * rate, -resistance, 1.0],
+            [0.0, 0.0, 0.0],
+        ];
         let [e, v, _] = exponential(flow.map(|row| row.map(|x| x * STEP)));
         let [c, d, k] = v;
         let velocity = Weights {
@@ -60,8 +64,17 @@ impl Step {
             push: k as f32,
         };
         let [e, v] = [e, v].map(|row| row.map(|x| x as f32));
-        let step = Self { e, v, drag: drag as f32, deviation: Weights::default(), velocity };
-        Self { deviation: step.part(1.0), ..step }
+        let step = Self {
+            e,
+            v,
+            drag: drag as f32,
+            deviation: Weights::default(),
+            velocity,
+        };
+        Self {
+            deviation: step.part(1.0),
+            ..step
+        }
     }
 
     /// The deviation after a part of the step that takes the share `s`, 0..=1, of its time: by cubic Hermite splines, whose
@@ -76,7 +89,8 @@ impl Step {
         let (rise, bend) = (s * s * (3.0 - 2.0 * s), s * s * (s - 1.0) * h);
         // The weights of velocity and force divided by the time and its square. Nothing is divided by the time, which may
         // be 0.
-        let velocity = (1.0 - s) * (1.0 - s) + s * (3.0 - 2.0 * s) * b * PER_SECOND + s * (s - 1.0) * d;
+        let velocity =
+            (1.0 - s) * (1.0 - s) + s * (3.0 - 2.0 * s) * b * PER_SECOND + s * (s - 1.0) * d;
         let force = ((3.0 - 2.0 * s) * g + (s - 1.0) * h * k) * (PER_SECOND * PER_SECOND);
         // The target's acceleration times the time squared is so much of its way, less that at the velocity before.
         let gain = 2.0 * s / (1.0 + s);
@@ -97,7 +111,8 @@ impl Weights {
     /// `moved` is how far the target moves, and `push` the force per mass on a body that moves with a target at rest.
     #[inline(always)]
     pub(super) fn sum(&self, body: &Body, moved: Vec3A, push: Vec3A) -> Vec3A {
-        let known = body.deviation * self.deviation + body.velocity * self.velocity + push * self.push;
+        let known =
+            body.deviation * self.deviation + body.velocity * self.velocity + push * self.push;
         // What isn't known before the bone above is comes last.
         (known + body.target_velocity * self.target_velocity) + moved * self.moved
     }
@@ -108,7 +123,12 @@ type Matrix = [[f64; 3]; 3];
 /// The exponential of a matrix, by squaring that of a fraction of it. `f64::exp` and `f64::cos` would differ between
 /// platforms.
 fn exponential(mut matrix: Matrix) -> Matrix {
-    let largest = |matrix: &Matrix| matrix.iter().flatten().fold(0.0, |most: f64, x| most.max(x.abs()));
+    let largest = |matrix: &Matrix| {
+        matrix
+            .iter()
+            .flatten()
+            .fold(0.0, |most: f64, x| most.max(x.abs()))
+    };
     let mut squarings = 0;
     while largest(&matrix) > 0.25 {
         matrix = matrix.map(|row| row.map(|x| x * 0.5));
@@ -148,13 +168,22 @@ mod tests {
             // Underdamped, with e(0) = 1 and with e'(0) = 1.
             for damping in [0.0, 0.3, 0.99] {
                 let step = Step::new(frequency, damping, 0.0);
-                let (decay, swing) = ((-damping * w * h).exp(), w * (1.0 - damping * damping).sqrt());
+                let (decay, swing) = (
+                    (-damping * w * h).exp(),
+                    w * (1.0 - damping * damping).sqrt(),
+                );
                 let (sin, cos) = (swing * h).sin_cos();
                 let from_rest = decay * (cos + damping * w / swing * sin);
                 assert!(close(step.e[0], from_rest), "{frequency} {damping}");
-                assert!(close(step.e[1], decay * sin / swing), "{frequency} {damping}");
+                assert!(
+                    close(step.e[1], decay * sin / swing),
+                    "{frequency} {damping}"
+                );
                 // A force moves the equilibrium by f / ω².
-                assert!(close(step.e[2], (1.0 - from_rest) / (w * w)), "{frequency} {damping}");
+                assert!(
+                    close(step.e[2], (1.0 - from_rest) / (w * w)),
+                    "{frequency} {damping}"
+                );
             }
             let critical = Step::new(frequency, 1.0, 0.0);
             assert!(close(critical.e[0], (-w * h).exp() * (1.0 + w * h)));
@@ -171,7 +200,13 @@ mod tests {
     fn the_stiffest_spring_stays_finite() {
         for (frequency, damping, drag) in [(60.0, 1e3, 1e3), (60.0, 0.0, 1e3), (1e-9, 1e-9, 1e-9)] {
             let step = Step::new(frequency, damping, drag);
-            assert!(step.e.iter().chain(&step.v).all(|x| x.is_finite() && x.abs() < 1e3), "{step:?}");
+            assert!(
+                step.e
+                    .iter()
+                    .chain(&step.v)
+                    .all(|x| x.is_finite() && x.abs() < 1e3),
+                "{step:?}"
+            );
         }
     }
 
@@ -185,22 +220,38 @@ mod tests {
         };
         let force = Vec3A::NEG_Y * 9.81;
         let target = Vec3A::new(0.2, 1.1, 0.0);
-        let position = |weights: Weights, moved: Vec3A, push| target + moved + weights.sum(&body, moved, push);
+        let position =
+            |weights: Weights, moved: Vec3A, push| target + moved + weights.sum(&body, moved, push);
         let start = position(step.part(0.0), Vec3A::ZERO, force);
         assert!(start.abs_diff_eq(target + body.deviation, 1e-6), "{start}");
         let moved = Vec3A::new(0.02, 0.0, 0.01);
         // At the end, the target moves by half of what it gained in velocity faster than on average, and air drags it back.
         let average = moved * PER_SECOND;
         let half_gain = (average - body.target_velocity) * 0.5;
-        let parts =
-            [body.deviation, body.velocity - (average - half_gain), force - average - half_gain * (2.0 * PER_SECOND)];
-        let sum = |weights: [f32; 3]| parts[0] * weights[0] + parts[1] * weights[1] + parts[2] * weights[2];
-        let (end, whole) = (position(step.part(1.0), moved, force), target + moved + sum(step.e));
+        let parts = [
+            body.deviation,
+            body.velocity - (average - half_gain),
+            force - average - half_gain * (2.0 * PER_SECOND),
+        ];
+        let sum = |weights: [f32; 3]| {
+            parts[0] * weights[0] + parts[1] * weights[1] + parts[2] * weights[2]
+        };
+        let (end, whole) = (
+            position(step.part(1.0), moved, force),
+            target + moved + sum(step.e),
+        );
         assert!(end.abs_diff_eq(whole, 1e-6), "{end} {whole}");
-        let [end, whole] = [step.velocity.sum(&body, moved, force), average + half_gain + sum(step.v)];
+        let [end, whole] = [
+            step.velocity.sum(&body, moved, force),
+            average + half_gain + sum(step.v),
+        ];
         assert!(end.abs_diff_eq(whole, 1e-5), "{end} {whole}");
         // A quarter of a step of a target that moves evenly, in a wind that moves with it.
-        let exact = position(step.part(0.25), Vec3A::X * (0.25 * STEP_F32), force + Vec3A::X);
+        let exact = position(
+            step.part(0.25),
+            Vec3A::X * (0.25 * STEP_F32),
+            force + Vec3A::X,
+        );
         let taylor = {
             let (rate, t) = (TAU as f32 * 4.0, 0.25 * STEP_F32);
             let (e, v) = (body.deviation, body.velocity - Vec3A::X);

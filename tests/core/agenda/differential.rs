@@ -19,14 +19,20 @@ type Story = Vec<(f64, String)>;
 
 fn story(events: &[PlaybackEvent]) -> Story {
     let word = |event: &PlaybackEvent| match event {
-        PlaybackEvent::Callback(key) => format!("{:?} {:?} of {} on {:?}", key.kind, key.key, key.clip, key.track),
+        PlaybackEvent::Callback(key) => format!(
+            "{:?} {:?} of {} on {:?}",
+            key.kind, key.key, key.clip, key.track
+        ),
         PlaybackEvent::Started { track, clip, .. } => format!("{clip} starts on {track:?}"),
         PlaybackEvent::Looped { track, .. } => format!("loop on {track:?}"),
         PlaybackEvent::Finished { track, .. } => format!("end on {track:?}"),
         PlaybackEvent::CrossFadeFinished { track, .. } => format!("faded in on {track:?}"),
         other => format!("{:?}", other.track()),
     };
-    events.iter().map(|event| (event.time(), word(event))).collect()
+    events
+        .iter()
+        .map(|event| (event.time(), word(event)))
+        .collect()
 }
 
 /// Takes out what both tell, at times that differ by rounding. Returns what is left.
@@ -39,7 +45,10 @@ fn differences(mut ours: Story, theirs: Story) -> Story {
             None => left.push((time, format!("swept: {word}"))),
         }
     }
-    left.extend(ours.into_iter().map(|(time, word)| (time, format!("planned: {word}"))));
+    left.extend(
+        ours.into_iter()
+            .map(|(time, word)| (time, format!("planned: {word}"))),
+    );
     left
 }
 
@@ -67,25 +76,41 @@ fn both_controllers_play_programs_alike() {
             }
             let nanos = swept::span(&mut random);
             let (mut old_events, mut new_events) = (Vec::new(), Vec::new());
-            let (old_way, _) = swept::advance(&mut old, &old_clips, nanos, &mut old_events, || 16_666_667);
-            let (new_way, _) = planned::advance(&mut new, &new_clips, nanos, &mut new_events, || 16_666_667);
+            let (old_way, _) =
+                swept::advance(&mut old, &old_clips, nanos, &mut old_events, || 16_666_667);
+            let (new_way, _) =
+                planned::advance(&mut new, &new_clips, nanos, &mut new_events, || 16_666_667);
             let [ours, theirs] = [story(&new_events), story(&old_events)];
             told += theirs.len();
             parts += 1;
             let left = differences(ours, theirs);
             let place = |position: f64| (position * 1e6).round();
-            let old_state: Vec<_> = old.tracks().map(|track| place(track.unwrapped_position())).collect();
-            let new_state: Vec<_> = new.tracks().map(|track| place(track.unwrapped_position())).collect();
+            let old_state: Vec<_> = old
+                .tracks()
+                .map(|track| place(track.unwrapped_position()))
+                .collect();
+            let new_state: Vec<_> = new
+                .tracks()
+                .map(|track| place(track.unwrapped_position()))
+                .collect();
             let apart = old_state.len() != new_state.len()
-                || old_state.iter().zip(&new_state).any(|(a, b)| (a - b).abs() > 1.0);
-            let off = old_way.translation.distance(new_way.translation).max((old_way.turn - new_way.turn).abs());
+                || old_state
+                    .iter()
+                    .zip(&new_state)
+                    .any(|(a, b)| (a - b).abs() > 1.0);
+            let off = old_way
+                .translation
+                .distance(new_way.translation)
+                .max((old_way.turn - new_way.turn).abs());
             if left.is_empty() && !apart && off < 1e-5 {
                 alike += 1;
                 continue;
             }
             if shown < 12 {
                 shown += 1;
-                println!("program {seed}, part {part}: {left:?}, {off:e}, {old_state:?} {new_state:?}");
+                println!(
+                    "program {seed}, part {part}: {left:?}, {off:e}, {old_state:?} {new_state:?}"
+                );
             }
             continue 'programs;
         }

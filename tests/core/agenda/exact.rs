@@ -7,7 +7,10 @@ use new::{act, advance, begin, cast, span};
 
 /// How many programs are played: 600, or as many as `MARIONETTE_PROGRAMS` says.
 pub fn programs() -> u64 {
-    std::env::var("MARIONETTE_PROGRAMS").ok().and_then(|count| count.parse().ok()).unwrap_or(600)
+    std::env::var("MARIONETTE_PROGRAMS")
+        .ok()
+        .and_then(|count| count.parse().ok())
+        .unwrap_or(600)
 }
 
 /// Plays a program with each of its parts in one step, and in others, and compares. Returns how much happened, how far it went,
@@ -38,46 +41,67 @@ fn play(seed: u64) -> Result<(usize, f64, f64), String> {
         let (way, _) = advance(&mut whole, &clips, nanos, &mut events[0], || nanos);
         let ways = [
             advance(&mut frames, &clips, nanos, &mut events[1], || 16_666_667),
-            advance(&mut pieces, &clips, nanos, &mut events[2], || (cuts.f64() * scale) as u64),
+            advance(&mut pieces, &clips, nanos, &mut events[2], || {
+                (cuts.f64() * scale) as u64
+            }),
         ];
         for (other, controller) in [(1, &frames), (2, &pieces)] {
             let who = format!("program {seed}, part {part}, cut {other}");
-            let differ =
-                (0..events[0].len().max(events[other].len())).find(|at| events[0].get(*at) != events[other].get(*at));
+            let differ = (0..events[0].len().max(events[other].len()))
+                .find(|at| events[0].get(*at) != events[other].get(*at));
             if let Some(at) = differ {
                 if std::env::var("MARIONETTE_PROGRAM").is_ok() {
                     for events in [&events[0], &events[other]] {
                         println!("-----");
                         let near = events.iter().skip(at.saturating_sub(6)).take(12);
-                        near.for_each(|event| println!("{}", format!("{event:?}").replace("CallbackData(Unit)", "")));
+                        near.for_each(|event| {
+                            println!("{}", format!("{event:?}").replace("CallbackData(Unit)", ""))
+                        });
                     }
                     println!("{before:#?}");
                 }
-                return Err(format!("{who}: {:#?} is not {:#?}", events[0].get(at), events[other].get(at)));
+                return Err(format!(
+                    "{who}: {:#?} is not {:#?}",
+                    events[0].get(at),
+                    events[other].get(at)
+                ));
             }
             if whole != *controller {
                 let [a, b] = [&whole, controller].map(|controller| format!("{controller:#?}"));
                 if std::env::var("MARIONETTE_PROGRAM").is_ok() {
                     println!("{before:#?}\n====\n{a}\n====\n{b}");
                 }
-                let lines = a.lines().zip(b.lines()).filter(|(a, b)| a != b).take(6).collect::<Vec<_>>();
+                let lines = a
+                    .lines()
+                    .zip(b.lines())
+                    .filter(|(a, b)| a != b)
+                    .take(6)
+                    .collect::<Vec<_>>();
                 return Err(format!("{who}: {lines:#?}"));
             }
         }
         // The distance, there and back.
         let length = ways[0].1.max(1e-3);
         for (other, _) in ways {
-            let off = way.translation.distance(other.translation).max((way.turn - other.turn).abs());
+            let off = way
+                .translation
+                .distance(other.translation)
+                .max((way.turn - other.turn).abs());
             apart = apart.max(off / length);
             if off > 1e-6 * length {
                 if std::env::var("MARIONETTE_PROGRAM").is_ok() {
                     for cut in [nanos, 16_666_667, 1_000_000, 100_000, 10_000] {
                         let mut again = before.clone();
-                        println!("{cut} {:?}", advance(&mut again, &clips, nanos, &mut Vec::new(), || cut));
+                        println!(
+                            "{cut} {:?}",
+                            advance(&mut again, &clips, nanos, &mut Vec::new(), || cut)
+                        );
                     }
                     println!("{nanos} {length} {before:#?}");
                 }
-                return Err(format!("program {seed}, part {part}: {way:?} is not {other:?}"));
+                return Err(format!(
+                    "program {seed}, part {part}: {way:?} is not {other:?}"
+                ));
             }
         }
         // A file in between changes nothing.
@@ -93,10 +117,14 @@ fn play(seed: u64) -> Result<(usize, f64, f64), String> {
 fn programs_with_everything_at_once_do_not_depend_on_how_time_is_cut() {
     let (mut told, mut far, mut apart) = (0, 0.0, 0.0_f64);
     let mut wrong = Vec::new();
-    let one = std::env::var("MARIONETTE_PROGRAM").ok().and_then(|seed| seed.parse().ok());
+    let one = std::env::var("MARIONETTE_PROGRAM")
+        .ok()
+        .and_then(|seed| seed.parse().ok());
     for seed in one.map_or(0..programs(), |one| one..one + 1) {
         match play(seed) {
-            Ok((events, way, off)) => (told, far, apart) = (told + events, far + way, apart.max(off)),
+            Ok((events, way, off)) => {
+                (told, far, apart) = (told + events, far + way, apart.max(off))
+            }
             Err(what) => wrong.push(what),
         }
     }
@@ -107,6 +135,9 @@ fn programs_with_everything_at_once_do_not_depend_on_how_time_is_cut() {
         programs(),
         wrong.iter().take(5).cloned().collect::<Vec<_>>().join("\n")
     );
-    println!("{} programs, {told} events, {far:.0} m, movements at most {apart:e} of the way apart", programs());
+    println!(
+        "{} programs, {told} events, {far:.0} m, movements at most {apart:e} of the way apart",
+        programs()
+    );
     assert!(told > 5000 && far > 100.0, "{told} {far}");
 }

@@ -1,7 +1,9 @@
 //! Blend spaces of the sample characters: poses without jumps, feet in phase.
 
 use bevy_marionette::controller::{AnimationController, AnimationTrack, Clips, PlaybackEvent};
-use bevy_marionette::import::{BlendPlace, BlendSpaceEntry, FeetEntry, LegEntry, Manifest, open_manifest};
+use bevy_marionette::import::{
+    BlendPlace, BlendSpaceEntry, FeetEntry, LegEntry, Manifest, open_manifest,
+};
 use bevy_marionette::model::{
     BlendSpaceError, BlendSync, BoundBlendSpace, ClipTiming, RootPath, SkeletalClip, Skeleton,
 };
@@ -21,7 +23,9 @@ struct Actor {
 
 impl Clips for Actor {
     fn index_of(&self, name: &str) -> Option<usize> {
-        self.clips.iter().position(|clip| &*clip.timing.name == name)
+        self.clips
+            .iter()
+            .position(|clip| &*clip.timing.name == name)
     }
 
     fn timing(&self, index: usize) -> Option<&ClipTiming> {
@@ -42,25 +46,60 @@ fn scout(points: &[(&str, BlendPlace)], sync: BlendSync, smoothing: f64) -> Acto
     let folder = crate::asset("scout");
     let text = std::fs::read(folder.join("scout.character.ron")).unwrap();
     let mut manifest = Manifest::parse("scout.character.ron", &text).unwrap();
-    let points = points.iter().map(|(clip, place)| ((*clip).to_owned(), *place)).collect();
-    manifest.blend_spaces.insert("moves".into(), BlendSpaceEntry { points, smoothing, sync });
-    let leg = |side: &str| LegEntry::new(format!("thigh.{side}"), format!("foot.{side}")).toe(format!("toes.{side}"));
+    let points = points
+        .iter()
+        .map(|(clip, place)| ((*clip).to_owned(), *place))
+        .collect();
+    manifest.blend_spaces.insert(
+        "moves".into(),
+        BlendSpaceEntry {
+            points,
+            smoothing,
+            sync,
+        },
+    );
+    let leg = |side: &str| {
+        LegEntry::new(format!("thigh.{side}"), format!("foot.{side}")).toe(format!("toes.{side}"))
+    };
     let entry = FeetEntry::new("hips", [leg("L"), leg("R")]);
-    let read = |file: &str| std::fs::read(folder.join(file)).map(Into::into).map_err(|error| error.to_string());
+    let read = |file: &str| {
+        std::fs::read(folder.join(file))
+            .map(Into::into)
+            .map_err(|error| error.to_string())
+    };
     let imported = open_manifest("scout", &manifest, &Default::default(), read).unwrap();
     let skeleton = imported.model.skeleton;
-    let clips: Vec<SkeletalClip> = imported.model.clips.iter().map(|clip| clip.bind(&skeleton)).collect();
+    let clips: Vec<SkeletalClip> = imported
+        .model
+        .clips
+        .iter()
+        .map(|clip| clip.bind(&skeleton))
+        .collect();
     let feet = entry.resolve(&skeleton, &imported.model.parts).unwrap();
-    let plants: Vec<Plants> = clips.iter().map(|clip| Plants::detect(&feet, &skeleton, clip)).collect();
+    let plants: Vec<Plants> = clips
+        .iter()
+        .map(|clip| Plants::detect(&feet, &skeleton, clip))
+        .collect();
     let landings = |clip: usize| plants[clip].landings().collect();
-    let bound = manifest.resolve_blend_spaces().map(|space| space.bind(clips.iter().map(|c| &c.timing), landings));
+    let bound = manifest
+        .resolve_blend_spaces()
+        .map(|space| space.bind(clips.iter().map(|c| &c.timing), landings));
     let bound: Result<Vec<_>, BlendSpaceError> = bound.collect();
     let warnings = imported.warnings.iter().map(ToString::to_string).collect();
-    Actor { spaces: bound.unwrap_or_default(), skeleton, clips, plants, warnings }
+    Actor {
+        spaces: bound.unwrap_or_default(),
+        skeleton,
+        clips,
+        plants,
+        warnings,
+    }
 }
 
-const LINE: [(&str, BlendPlace); 3] =
-    [("idle", BlendPlace::Line(0.0)), ("walk", BlendPlace::Line(1.4)), ("jog", BlendPlace::Line(3.0))];
+const LINE: [(&str, BlendPlace); 3] = [
+    ("idle", BlendPlace::Line(0.0)),
+    ("walk", BlendPlace::Line(1.4)),
+    ("jog", BlendPlace::Line(3.0)),
+];
 
 const PLANE: [(&str, BlendPlace); 6] = [
     ("idle", BlendPlace::Plane(0.0, 0.0)),
@@ -81,7 +120,9 @@ impl Actor {
         let mut scratch = Scratch::default();
         Evaluate::new(&self.skeleton, &layers).run(&mut scratch);
         let local = scratch.local();
-        (0..self.skeleton.len()).map(|joint| local[joint / 4].get(joint % 4).rotation).collect()
+        (0..self.skeleton.len())
+            .map(|joint| local[joint / 4].get(joint % 4).rotation)
+            .collect()
     }
 }
 
@@ -103,18 +144,32 @@ fn no_joint_jumps_on_any_path_through_the_parameters() {
             let mut place = || (random.f64() * 260.0 - 130.0, random.f64() * 5.0 - 1.0);
             let (from, to) = (place(), place());
             let at = |part: f64| {
-                let point = (from.0 + (to.0 - from.0) * part, from.1 + (to.1 - from.1) * part);
-                if points.len() == LINE.len() { (point.1, 0.0) } else { point }
+                let point = (
+                    from.0 + (to.0 - from.0) * part,
+                    from.1 + (to.1 - from.1) * part,
+                );
+                if points.len() == LINE.len() {
+                    (point.1, 0.0)
+                } else {
+                    point
+                }
             };
             let mut controller = AnimationController::default();
             let id = controller.add_track(AnimationTrack::blend_space("moves").at(at(0.0)));
             actor.advance(&mut controller, random.f64() * 3.0);
             let mut before = actor.rotations(&controller);
             for step in 1..=1500 {
-                controller.track_mut(id).unwrap().set_parameters(at(f64::from(step) / 1500.0));
+                controller
+                    .track_mut(id)
+                    .unwrap()
+                    .set_parameters(at(f64::from(step) / 1500.0));
                 actor.advance(&mut controller, 0.0);
                 let now = actor.rotations(&controller);
-                most = before.iter().zip(&now).map(|(a, b)| degrees(*a, *b)).fold(most, f32::max);
+                most = before
+                    .iter()
+                    .zip(&now)
+                    .map(|(a, b)| degrees(*a, *b))
+                    .fold(most, f32::max);
                 before = now;
             }
         }
@@ -144,11 +199,23 @@ fn feet_land_together_in_all_clips_that_step() {
         let phase = landing.time / actor.clips[walk].timing.duration;
         controller.track_mut(id).unwrap().seek(phase);
         actor.advance(&mut controller, 0.0);
-        let time = |clip: usize| controller.layers(&actor).find(|layer| layer.clip == clip).unwrap().time;
-        let other = landings(jog).into_iter().find(|other| other.foot == landing.foot).unwrap();
+        let time = |clip: usize| {
+            controller
+                .layers(&actor)
+                .find(|layer| layer.clip == clip)
+                .unwrap()
+                .time
+        };
+        let other = landings(jog)
+            .into_iter()
+            .find(|other| other.foot == landing.foot)
+            .unwrap();
         let length = actor.clips[jog].timing.duration;
         let apart = (time(jog) - other.time + 0.5 * length).rem_euclid(length) - 0.5 * length;
-        assert!(apart.abs() < 1e-9 && (time(walk) - landing.time).abs() < 1e-9, "{apart}");
+        assert!(
+            apart.abs() < 1e-9 && (time(walk) - landing.time).abs() < 1e-9,
+            "{apart}"
+        );
     }
 }
 
@@ -184,16 +251,36 @@ fn the_character_goes_as_far_as_its_feet_push_it() {
     let speed = actor.root_path(jog).unwrap().ground_speed();
     let mut controller = AnimationController::default();
     controller.add_track(AnimationTrack::blend_space("moves").at(3.0));
-    let went = controller.advance_with_root_motion(7.0, &actor, &mut Vec::new()).unwrap();
-    assert!((went.translation.length() - 7.0 * speed).abs() < 0.02 * speed, "{went:?} {speed}");
+    let went = controller
+        .advance_with_root_motion(7.0, &actor, &mut Vec::new())
+        .unwrap();
+    assert!(
+        (went.translation.length() - 7.0 * speed).abs() < 0.02 * speed,
+        "{went:?} {speed}"
+    );
 }
 
 #[test]
 fn a_space_without_its_clip_is_left_out_with_a_warning() {
     let actor = scout(&[("wakl", BlendPlace::Line(0.0))], BlendSync::Feet, 0.0);
-    let warning = actor.warnings.iter().find(|warning| warning.contains("blend space")).unwrap();
-    assert!(warning.contains("`moves` is left out: there is no clip `wakl`"), "{warning}");
-    assert!(warning.contains("did you mean `walk`?") && actor.spaces.is_empty(), "{warning}");
+    let warning = actor
+        .warnings
+        .iter()
+        .find(|warning| warning.contains("blend space"))
+        .unwrap();
+    assert!(
+        warning.contains("`moves` is left out: there is no clip `wakl`"),
+        "{warning}"
+    );
+    assert!(
+        warning.contains("did you mean `walk`?") && actor.spaces.is_empty(),
+        "{warning}"
+    );
     let twice = scout(&[("walk", BlendPlace::Line(0.0))], BlendSync::Feet, 0.0);
-    assert!(twice.warnings.iter().all(|warning| !warning.contains("blend space")));
+    assert!(
+        twice
+            .warnings
+            .iter()
+            .all(|warning| !warning.contains("blend space"))
+    );
 }

@@ -1,8 +1,12 @@
 //! However time is divided into steps, the same happens; and it is what brute force finds.
 
 use super::support::*;
-use bevy_marionette::controller::{AnimationController, AnimationTrack, PlaybackEvent, TrackId, TransitionCurve};
-use bevy_marionette::model::{BlendPoint, BlendSpace, BlendSync, ClipTiming, PlaybackMode, RootDelta};
+use bevy_marionette::controller::{
+    AnimationController, AnimationTrack, PlaybackEvent, TrackId, TransitionCurve,
+};
+use bevy_marionette::model::{
+    BlendPoint, BlendSpace, BlendSync, ClipTiming, PlaybackMode, RootDelta,
+};
 use fastrand::Rng;
 use glam::DVec3;
 use std::time::Duration;
@@ -13,8 +17,15 @@ pub(super) fn cast(random: &mut Rng) -> Cast {
         let count = random.usize(1..7);
         let clip = |i: usize, random: &mut Rng| {
             let length = [0.0, 0.2 + random.f64() * 2.0][usize::from(random.u8(..8) > 0)];
-            let (left, right) = (random.f64() * 0.5 * length, (0.5 + random.f64() * 0.5) * length);
-            let mut clip = steps(&format!("c{i}"), length, &[(left, "left"), (right, "right")][..random.usize(..3)]);
+            let (left, right) = (
+                random.f64() * 0.5 * length,
+                (0.5 + random.f64() * 0.5) * length,
+            );
+            let mut clip = steps(
+                &format!("c{i}"),
+                length,
+                &[(left, "left"), (right, "right")][..random.usize(..3)],
+            );
             for _ in 0..random.usize(..3) {
                 clip.add_callback(random.f64() * length, "key", ());
             }
@@ -22,19 +33,35 @@ pub(super) fn cast(random: &mut Rng) -> Cast {
         };
         let clips: Vec<ClipTiming> = (0..count).map(|i| clip(i, random)).collect();
         let plane = random.bool();
-        let place = |random: &mut Rng| (f64::from(random.u8(..5)), if plane { f64::from(random.u8(..4)) } else { 0.0 });
-        let points: Vec<_> = (0..count).map(|i| (format!("c{i}"), place(random))).collect();
+        let place = |random: &mut Rng| {
+            (
+                f64::from(random.u8(..5)),
+                if plane {
+                    f64::from(random.u8(..4))
+                } else {
+                    0.0
+                },
+            )
+        };
+        let points: Vec<_> = (0..count)
+            .map(|i| (format!("c{i}"), place(random)))
+            .collect();
         let space = match plane {
             true => BlendSpace::plane("s", points),
             false => BlendSpace::line("s", points.into_iter().map(|(clip, (x, _))| (clip, x))),
         };
         let Ok(space) = space else { continue };
         let smoothing = [0.0, 0.3, 2.0][random.usize(..3)];
-        let sync = [BlendSync::Fraction, BlendSync::Keys(vec!["step".into()])][random.usize(..2)].clone();
+        let sync =
+            [BlendSync::Fraction, BlendSync::Keys(vec!["step".into()])][random.usize(..2)].clone();
         let mut cast = Cast::new(clips, vec![space.smoothed(smoothing).unwrap().synced(sync)]);
         for i in 0..count {
             if cast.clips[i].duration > 0.0 && random.bool() {
-                cast.carry(&format!("c{i}"), random.f64() * 3.0, [0.0, random.f64() - 0.5][random.usize(..2)]);
+                cast.carry(
+                    &format!("c{i}"),
+                    random.f64() * 3.0,
+                    [0.0, random.f64() - 0.5][random.usize(..2)],
+                );
             }
         }
         return cast;
@@ -47,18 +74,29 @@ fn point(random: &mut Rng) -> BlendPoint {
 
 /// Changes of the parameters, each followed by some time.
 fn plan(random: &mut Rng) -> Vec<(BlendPoint, f64)> {
-    (0..random.usize(1..6)).map(|_| (point(random), random.f64() * 1.5)).collect()
+    (0..random.usize(1..6))
+        .map(|_| (point(random), random.f64() * 1.5))
+        .collect()
 }
 
 fn begin(random: &mut Rng) -> (AnimationController, TrackId) {
     let mut controller = AnimationController::default();
     let speed = [1.0, 1.0, -0.8, 2.5][random.usize(..4)];
-    let id = controller.add_track(AnimationTrack::blend_space("s").at(point(random)).speed(speed));
+    let id = controller.add_track(
+        AnimationTrack::blend_space("s")
+            .at(point(random))
+            .speed(speed),
+    );
     if random.u8(..3) == 0 {
-        let (to, start, duration) =
-            (random.f64() * 4.0 - 2.0, random.f64(), Duration::from_secs_f64(random.f64() * 2.0));
+        let (to, start, duration) = (
+            random.f64() * 4.0 - 2.0,
+            random.f64(),
+            Duration::from_secs_f64(random.f64() * 2.0),
+        );
         let curve = [TransitionCurve::Linear, TransitionCurve::EaseInEaseOut][random.usize(..2)];
-        controller.events_mut().key_speed(id, to, start, duration, curve);
+        controller
+            .events_mut()
+            .key_speed(id, to, start, duration, curve);
     }
     (controller, id)
 }
@@ -76,7 +114,11 @@ fn run(
         let end = controller.time() + seconds;
         while controller.time() < end {
             let dt = cut().min(end - controller.time());
-            root = root.then(controller.advance_with_root_motion(dt, cast, &mut events).unwrap());
+            root = root.then(
+                controller
+                    .advance_with_root_motion(dt, cast, &mut events)
+                    .unwrap(),
+            );
         }
     }
     (events, root, controller)
@@ -85,15 +127,27 @@ fn run(
 /// What happened, in words and with its moment.
 fn story(events: &[PlaybackEvent]) -> Vec<(String, f64, f64)> {
     let tell = |event: &PlaybackEvent| match event {
-        PlaybackEvent::Callback(key) => (format!("{} {:?} of {}", key.name, key.key, key.clip), key.weight.into()),
+        PlaybackEvent::Callback(key) => (
+            format!("{} {:?} of {}", key.name, key.key, key.clip),
+            key.weight.into(),
+        ),
         PlaybackEvent::Started { clip, .. } => (format!("started {clip}"), 0.0),
         PlaybackEvent::Looped { clip, .. } => (format!("looped {clip}"), 0.0),
         other => (format!("{other:?}"), 0.0),
     };
-    let mut told: Vec<_> = events.iter().map(|event| (tell(event), event.time())).collect();
+    let mut told: Vec<_> = events
+        .iter()
+        .map(|event| (tell(event), event.time()))
+        .collect();
     // What happens in one nanosecond has no order that matters.
-    told.sort_by(|a, b| ((a.1 * 1e7).round(), &a.0.0).partial_cmp(&((b.1 * 1e7).round(), &b.0.0)).unwrap());
-    told.into_iter().map(|((what, weight), time)| (what, time, weight)).collect()
+    told.sort_by(|a, b| {
+        ((a.1 * 1e7).round(), &a.0.0)
+            .partial_cmp(&((b.1 * 1e7).round(), &b.0.0))
+            .unwrap()
+    });
+    told.into_iter()
+        .map(|((what, weight), time)| (what, time, weight))
+        .collect()
 }
 
 #[test]
@@ -104,18 +158,30 @@ fn the_same_happens_however_time_is_divided() {
         let cast = cast(&mut random);
         let (start, plan) = (begin(&mut random), plan(&mut random));
         let (whole, root, end) = run(&cast, start.clone(), &plan, || f64::INFINITY);
-        let (cut, cut_root, cut_end) = run(&cast, start.clone(), &plan, || random.f64() * 0.05 + 1e-4);
-        let at = |controller: &AnimationController| controller.track(start.1).unwrap().unwrapped_position();
+        let (cut, cut_root, cut_end) =
+            run(&cast, start.clone(), &plan, || random.f64() * 0.05 + 1e-4);
+        let at = |controller: &AnimationController| {
+            controller.track(start.1).unwrap().unwrapped_position()
+        };
         assert_near(at(&end), at(&cut_end), 1e-9);
         let (whole, cut) = (story(&whole), story(&cut));
-        let names = |story: &[(String, f64, f64)]| story.iter().map(|what| what.0.clone()).collect::<Vec<_>>();
-        assert_eq!(names(&whole), names(&cut), "round {round}: {whole:?} {cut:?}");
+        let names = |story: &[(String, f64, f64)]| {
+            story.iter().map(|what| what.0.clone()).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            names(&whole),
+            names(&cut),
+            "round {round}: {whole:?} {cut:?}"
+        );
         for (a, b) in whole.iter().zip(&cut) {
             assert_near(a.1, b.1, 1e-6);
             assert_near(a.2, b.2, 1e-5);
         }
         told += whole.len();
-        let far = root.translation.distance(cut_root.translation).max((root.turn - cut_root.turn).abs());
+        let far = root
+            .translation
+            .distance(cut_root.translation)
+            .max((root.turn - cut_root.turn).abs());
         assert!(far < 1e-6, "round {round}: {root:?} {cut_root:?}");
         for (a, b) in cast.layers(&end).iter().zip(cast.layers(&cut_end)) {
             assert_eq!(a.0, b.0);
@@ -127,9 +193,22 @@ fn the_same_happens_however_time_is_divided() {
 
 #[test]
 fn a_clip_that_ends_while_parameters_move_changes_nothing_about_the_way() {
-    let wave = ClipTiming { playback: PlaybackMode::Once, ..ClipTiming::new("wave", 0.5) };
-    let space = BlendSpace::line("s", [("walk", 0.0), ("run", 1.0)]).unwrap().smoothed(2.0).unwrap();
-    let mut cast = Cast::new(vec![ClipTiming::new("walk", 1.0), ClipTiming::new("run", 0.7), wave], vec![space]);
+    let wave = ClipTiming {
+        playback: PlaybackMode::Once,
+        ..ClipTiming::new("wave", 0.5)
+    };
+    let space = BlendSpace::line("s", [("walk", 0.0), ("run", 1.0)])
+        .unwrap()
+        .smoothed(2.0)
+        .unwrap();
+    let mut cast = Cast::new(
+        vec![
+            ClipTiming::new("walk", 1.0),
+            ClipTiming::new("run", 0.7),
+            wave,
+        ],
+        vec![space],
+    );
     cast.carry("walk", 1.0, 0.0);
     cast.carry("run", 3.0, 0.6);
     let mut alone = AnimationController::default();
@@ -138,10 +217,20 @@ fn a_clip_that_ends_while_parameters_move_changes_nothing_about_the_way() {
     alone.track_mut(id).unwrap().set_parameters(1.0);
     let mut waving = alone.clone();
     // With its hands only, until it fades out.
-    waving.play_over(AnimationTrack::new("wave").mask("hands"), Duration::ZERO, Duration::from_millis(100));
+    waving.play_over(
+        AnimationTrack::new("wave").mask("hands"),
+        Duration::ZERO,
+        Duration::from_millis(100),
+    );
     let [way, same] = [alone, waving].map(|mut controller| {
-        let way = controller.advance_with_root_motion(0.6, &cast, &mut Vec::new()).unwrap();
-        assert_near(controller.track(id).unwrap().smoothed_parameters().x, 0.3, 1e-12);
+        let way = controller
+            .advance_with_root_motion(0.6, &cast, &mut Vec::new())
+            .unwrap();
+        assert_near(
+            controller.track(id).unwrap().smoothed_parameters().x,
+            0.3,
+            1e-12,
+        );
         way
     });
     assert!(
@@ -168,11 +257,17 @@ fn an_ordinary_frame_does_what_a_full_one_does() {
             }
             let mut events: [Vec<PlaybackEvent>; 2] = Default::default();
             let dt = [1.0 / 60.0, 1.0 / 64.0, 0.0][random.usize(..3)];
-            let a = quick.advance_with_root_motion(dt, &cast, &mut events[0]).unwrap();
-            let b = full.advance_with_root_motion(dt, &cast, &mut events[1]).unwrap();
+            let a = quick
+                .advance_with_root_motion(dt, &cast, &mut events[0])
+                .unwrap();
+            let b = full
+                .advance_with_root_motion(dt, &cast, &mut events[1])
+                .unwrap();
             assert_eq!((a, &events[0]), (b, &events[1]));
             assert_eq!(cast.layers(&quick), cast.layers(&full));
-            let at = |controller: &AnimationController| controller.track(id).unwrap().unwrapped_position().to_bits();
+            let at = |controller: &AnimationController| {
+                controller.track(id).unwrap().unwrapped_position().to_bits()
+            };
             assert_eq!(at(&quick), at(&full));
         }
     }
@@ -194,7 +289,11 @@ const STEP: f64 = 1e-4;
 impl Brute<'_> {
     fn weight(&self, clip: usize) -> f64 {
         let name = format!("c{clip}");
-        self.cast.spaces[0].weights(self.now).filter(|(of, _)| *of == name).map(|(_, weight)| weight).sum()
+        self.cast.spaces[0]
+            .weights(self.now)
+            .filter(|(of, _)| *of == name)
+            .map(|(_, weight)| weight)
+            .sum()
     }
 
     /// In the unit of a walk across the space.
@@ -213,14 +312,22 @@ impl Brute<'_> {
         let (width, height) = self.extent();
         let part = |way: f64, size: f64| if size > 0.0 { way / size } else { 0.0 };
         let far = part(to.x - self.now.x, width).hypot(part(to.y - self.now.y, height));
-        let share = if space.smoothing() == 0.0 { 1.0 } else { (STEP / space.smoothing() / far).min(1.0) };
+        let share = if space.smoothing() == 0.0 {
+            1.0
+        } else {
+            (STEP / space.smoothing() / far).min(1.0)
+        };
         if far > 0.0 {
             self.now.x += (to.x - self.now.x) * share;
             self.now.y += (to.y - self.now.y) * share;
         }
         let pace = |clip: usize| {
             let length = self.cast.clips[clip].duration;
-            if length > 0.0 { length.recip() } else { f64::NAN }
+            if length > 0.0 {
+                length.recip()
+            } else {
+                f64::NAN
+            }
         };
         let rate: f64 = (0..self.cast.clips.len())
             .map(|clip| (self.weight(clip), pace(clip)))
@@ -259,10 +366,22 @@ fn callbacks_fire_once_each_as_brute_force_finds() {
         let first = point(&mut random);
         let speed = [1.0, -0.7][random.usize(..2)];
         let mut controller = AnimationController::default();
-        let id = controller.add_track(AnimationTrack::blend_space("s").at(first).speed(speed).starting_at(100.5));
+        let id = controller.add_track(
+            AnimationTrack::blend_space("s")
+                .at(first)
+                .speed(speed)
+                .starting_at(100.5),
+        );
         let plan = plan(&mut random);
         let now = cast.spaces[0].nearest(first);
-        let mut brute = Brute { cast: &cast, now, phase: 100.5, time: 0.0, fired: vec![], faint: vec![] };
+        let mut brute = Brute {
+            cast: &cast,
+            now,
+            phase: 100.5,
+            time: 0.0,
+            fired: vec![],
+            faint: vec![],
+        };
         // Until a track has begun, parameters jump.
         brute.step(first, speed);
         let mut events = cast.advance(&mut controller, STEP);
@@ -275,14 +394,18 @@ fn callbacks_fire_once_each_as_brute_force_finds() {
         let place = controller.track(id).unwrap().unwrapped_position();
         assert_near(place, brute.phase, 2e-3);
         let key = |callback: &bevy_marionette::controller::FiredCallback| {
-            let bevy_marionette::controller::KeyRef::Clip(key) = callback.key else { panic!() };
+            let bevy_marionette::controller::KeyRef::Clip(key) = callback.key else {
+                panic!()
+            };
             (format!("{key} of {}", callback.clip), callback.time)
         };
         let mut ours: Vec<_> = callbacks(&events).map(key).collect();
         compared += 1;
         // Each of theirs is one of ours, and what is left of ours is faint.
         for (what, time) in &brute.fired {
-            let found = ours.iter().position(|(name, at)| name == what && (at - time).abs() < 1e-2);
+            let found = ours
+                .iter()
+                .position(|(name, at)| name == what && (at - time).abs() < 1e-2);
             // At the very end, it may still come.
             let due = *time > brute.time - 1e-2;
             match found {
@@ -291,8 +414,14 @@ fn callbacks_fire_once_each_as_brute_force_finds() {
             }
         }
         for (what, time) in &ours {
-            let known = brute.faint.iter().any(|(name, at)| name == what && (at - time).abs() < 1e-2);
-            assert!(known || *time < 1e-2 || *time > brute.time - 1e-2, "{what} at {time}");
+            let known = brute
+                .faint
+                .iter()
+                .any(|(name, at)| name == what && (at - time).abs() < 1e-2);
+            assert!(
+                known || *time < 1e-2 || *time > brute.time - 1e-2,
+                "{what} at {time}"
+            );
         }
     }
 }
@@ -308,18 +437,31 @@ fn the_phase_is_kept_while_another_clip_becomes_the_heaviest() {
         let mut last = controller.track(id).unwrap().unwrapped_position();
         for _ in 0..300 {
             if random.u8(..20) == 0 {
-                controller.track_mut(id).unwrap().set_parameters(point(&mut random));
+                controller
+                    .track_mut(id)
+                    .unwrap()
+                    .set_parameters(point(&mut random));
             }
             cast.advance(&mut controller, 0.004);
             let now = cast.layers(&controller);
             let position = controller.track(id).unwrap().unwrapped_position();
             for (clip, time, _) in &now {
-                let length = cast.clips.iter().find(|of| &*of.name == clip).unwrap().duration;
-                let Some((_, then, _)) = before.iter().find(|layer| layer.0 == *clip) else { continue };
+                let length = cast
+                    .clips
+                    .iter()
+                    .find(|of| &*of.name == clip)
+                    .unwrap()
+                    .duration;
+                let Some((_, then, _)) = before.iter().find(|layer| layer.0 == *clip) else {
+                    continue;
+                };
                 // It has gone on as the phase has, stretched at most four times.
                 let way = (time - then + 0.5 * length).rem_euclid(length.max(1e-9)) - 0.5 * length;
                 let phase = (position - last) * length;
-                assert!(length == 0.0 || way.abs() <= 4.001 * phase.abs() + 1e-9, "{clip}: {way} {phase}");
+                assert!(
+                    length == 0.0 || way.abs() <= 4.001 * phase.abs() + 1e-9,
+                    "{clip}: {way} {phase}"
+                );
                 assert!(length == 0.0 || way * phase >= -1e-12);
             }
             (before, last) = (now, position);
@@ -335,25 +477,40 @@ fn root_motion_is_the_mean_of_the_clips_ways() {
     cast.carry("jog", 3.0, 0.0);
     let mut controller = AnimationController::default();
     controller.add_track(AnimationTrack::blend_space("locomotion").at(2.25));
-    let went = controller.advance_with_root_motion(10.0, &cast, &mut Vec::new()).unwrap();
+    let went = controller
+        .advance_with_root_motion(10.0, &cast, &mut Vec::new())
+        .unwrap();
     // Half the walk's 1.5 m and half the jog's 2.1 m per cycle.
     let cycles = 10.0 / cast.spaces[0].cycle_length(2.25);
-    assert!(went.translation.distance(DVec3::NEG_Z * (cycles * 1.8)) < 0.05, "{went:?}");
+    assert!(
+        went.translation.distance(DVec3::NEG_Z * (cycles * 1.8)) < 0.05,
+        "{went:?}"
+    );
     assert_near(went.turn, 0.0, 0.0);
 }
 
 #[test]
 fn hostile_numbers_end() {
     for smoothing in [0.0, 1e-12, 1e300] {
-        let clips = vec![steps("c0", 2e-3, &[(1e-3, "left")]), steps("c1", 1e9, &[(1.0, "left")])];
-        let space = BlendSpace::line("s", [("c0", -1e90), ("c1", 1e90)]).unwrap().smoothed(smoothing).unwrap();
+        let clips = vec![
+            steps("c0", 2e-3, &[(1e-3, "left")]),
+            steps("c1", 1e9, &[(1.0, "left")]),
+        ];
+        let space = BlendSpace::line("s", [("c0", -1e90), ("c1", 1e90)])
+            .unwrap()
+            .smoothed(smoothing)
+            .unwrap();
         let cast = Cast::new(clips, vec![space]);
         let mut controller = AnimationController::default();
         let id = controller.add_track(AnimationTrack::blend_space("s").at(0.0).speed(1e3));
         for (x, dt) in [(1e300, 1e3), (-1e300, 1e3), (0.0, 1.0), (f64::MAX, 1e9)] {
             controller.track_mut(id).unwrap().set_parameters((x, -x));
             cast.advance(&mut controller, dt);
-            assert!(cast.layers(&controller).iter().all(|layer| layer.1.is_finite() && layer.2.is_finite()));
+            assert!(
+                cast.layers(&controller)
+                    .iter()
+                    .all(|layer| layer.1.is_finite() && layer.2.is_finite())
+            );
         }
     }
 }

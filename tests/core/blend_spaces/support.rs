@@ -1,7 +1,9 @@
 //! Clips with blend spaces over them.
 
 use bevy_marionette::controller::{AnimationController, Clips, FiredCallback, PlaybackEvent};
-use bevy_marionette::model::{BlendSpace, BlendSync, BoundBlendSpace, ClipTiming, PlaybackMode, RootDelta, RootPath};
+use bevy_marionette::model::{
+    BlendSpace, BlendSync, BoundBlendSpace, ClipTiming, PlaybackMode, RootDelta, RootPath,
+};
 use glam::DVec3;
 use std::sync::Arc;
 
@@ -31,8 +33,15 @@ impl Clips for Cast {
 
 impl Cast {
     pub fn new(clips: Vec<ClipTiming>, spaces: Vec<BlendSpace>) -> Self {
-        let bound = spaces.into_iter().map(|space| Arc::new(space).bind(&clips, |_| Vec::new()).unwrap()).collect();
-        Self { paths: vec![None; clips.len()], clips, spaces: bound }
+        let bound = spaces
+            .into_iter()
+            .map(|space| Arc::new(space).bind(&clips, |_| Vec::new()).unwrap())
+            .collect();
+        Self {
+            paths: vec![None; clips.len()],
+            clips,
+            spaces: bound,
+        }
     }
 
     /// Lets a clip carry the character ahead at a speed, and turn it.
@@ -53,13 +62,19 @@ impl Cast {
     /// Clip, time and weight of each layer.
     pub fn layers(&self, controller: &AnimationController) -> Vec<(String, f64, f32)> {
         let name = |clip: usize| self.clips[clip].name.to_string();
-        controller.layers(self).map(|layer| (name(layer.clip), layer.time, layer.weight)).collect()
+        controller
+            .layers(self)
+            .map(|layer| (name(layer.clip), layer.time, layer.weight))
+            .collect()
     }
 }
 
 /// A clip with keys (time, foot), each called `step`.
 pub fn steps(name: &str, length: f64, keys: &[(f64, &str)]) -> ClipTiming {
-    let mut timing = ClipTiming { playback: PlaybackMode::Loop, ..ClipTiming::new(name, length) };
+    let mut timing = ClipTiming {
+        playback: PlaybackMode::Loop,
+        ..ClipTiming::new(name, length)
+    };
     for (time, foot) in keys {
         timing.add_callback(*time, "step", *foot);
     }
@@ -75,7 +90,9 @@ pub fn locomotion() -> Cast {
         steps("wave", 2.0, &[(1.0, "wave")]),
     ];
     let points = [("idle", 0.0), ("walk", 1.5), ("jog", 3.0)];
-    let space = BlendSpace::line("locomotion", points).unwrap().synced(BlendSync::Keys(vec!["step".into()]));
+    let space = BlendSpace::line("locomotion", points)
+        .unwrap()
+        .synced(BlendSync::Keys(vec!["step".into()]));
     let mut cast = Cast::new(clips, vec![space]);
     cast.carry("walk", 1.5, 0.0);
     cast.carry("jog", 3.0, 0.0);

@@ -1,18 +1,26 @@
 //! Rule 7: callback keys, each exactly once.
 
 use super::support::*;
-use bevy_marionette::controller::{AnimationController, AnimationTrack, CallbackTime, KeyRef, PlaybackEvent};
+use bevy_marionette::controller::{
+    AnimationController, AnimationTrack, CallbackTime, KeyRef, PlaybackEvent,
+};
 use bevy_marionette::model::{ClipTiming, PlaybackMode};
 
 fn all(clip: &str, speed: f64, steps: &[f64]) -> Vec<String> {
     let clips = clips();
     let (mut controller, _) = with_track(AnimationTrack::new(clip).speed(speed));
-    steps.iter().flat_map(|dt| fired(&mut controller, &clips, *dt)).collect()
+    steps
+        .iter()
+        .flat_map(|dt| fired(&mut controller, &clips, *dt))
+        .collect()
 }
 
 #[test]
 fn rule_7_one_long_advance_of_a_loop_fires_every_key_in_order() {
-    assert_eq!(all("step", 1.0, &[2.75]), ["0", "half", "0", "half", "0", "half"]);
+    assert_eq!(
+        all("step", 1.0, &[2.75]),
+        ["0", "half", "0", "half", "0", "half"]
+    );
 }
 
 #[test]
@@ -62,7 +70,12 @@ fn rule_7_turning_round_on_a_key_does_not_fire_it_again() {
 
 #[test]
 fn rule_7_a_reversed_loop_begins_at_its_end() {
-    let clips = [clip("c", 1.0, PlaybackMode::Loop, &[(0.0, "0"), (0.5, "half"), (1.0, "end")])];
+    let clips = [clip(
+        "c",
+        1.0,
+        PlaybackMode::Loop,
+        &[(0.0, "0"), (0.5, "half"), (1.0, "end")],
+    )];
     let (mut controller, _) = with_track(AnimationTrack::new("c").reversed());
     let names = fired(&mut controller, &clips, 1.5);
     assert_eq!(names, ["end", "half", "0", "end", "half"]);
@@ -72,12 +85,18 @@ fn rule_7_a_reversed_loop_begins_at_its_end() {
 fn rule_7_once_fires_its_end_key_once_ever() {
     let clips = clips();
     let (mut controller, track) = with_track(AnimationTrack::new("once"));
-    assert_eq!(fired(&mut controller, &clips, 10.0), ["start", "middle", "end"]);
+    assert_eq!(
+        fired(&mut controller, &clips, 10.0),
+        ["start", "middle", "end"]
+    );
     for _ in 0..100 {
         assert_eq!(fired(&mut controller, &clips, 0.5), [""; 0]);
     }
     assert_eq!(position(&controller, track), 1.0);
-    assert_eq!(all("once", 1.0, &[1.0 / 3.0; 9]), ["start", "middle", "end"]);
+    assert_eq!(
+        all("once", 1.0, &[1.0 / 3.0; 9]),
+        ["start", "middle", "end"]
+    );
 }
 
 #[test]
@@ -161,7 +180,14 @@ fn rule_7_a_track_without_weight_fires_and_says_so() {
             _ => None,
         })
         .collect();
-    assert_eq!(weights, [("0".into(), 0.0), ("left".into(), 0.75), ("half".into(), 0.0)]);
+    assert_eq!(
+        weights,
+        [
+            ("0".into(), 0.0),
+            ("left".into(), 0.75),
+            ("half".into(), 0.0)
+        ]
+    );
 }
 
 #[test]
@@ -173,7 +199,10 @@ fn rule_7_a_huge_step_fires_the_first_ones_and_warns_once() {
     assert_eq!(names.len(), AnimationController::DEFAULT_CALLBACK_LIMIT);
     assert!(names.chunks(2).all(|pair| pair == ["0", "half"]));
     let floods = |events: &[PlaybackEvent]| {
-        events.iter().filter(|e| matches!(e, PlaybackEvent::TooManyCallbacks { limit: 1024, .. })).count()
+        events
+            .iter()
+            .filter(|e| matches!(e, PlaybackEvent::TooManyCallbacks { limit: 1024, .. }))
+            .count()
     };
     assert_eq!(floods(&events), 1);
     assert_eq!(position(&controller, track), 1e9);
@@ -181,7 +210,10 @@ fn rule_7_a_huge_step_fires_the_first_ones_and_warns_once() {
     // And goes on exactly.
     assert_eq!(fired(&mut controller, &clips, 1.0), ["half", "0"]);
     // A clip of next to no length, without keys and with one, at any speed.
-    let tiny = [clip("t", 1e-300, PlaybackMode::Loop, &[(0.0, "k")]), clip("u", 5e-324, PlaybackMode::PingPong, &[])];
+    let tiny = [
+        clip("t", 1e-300, PlaybackMode::Loop, &[(0.0, "k")]),
+        clip("u", 5e-324, PlaybackMode::PingPong, &[]),
+    ];
     for name in ["t", "u"] {
         let (mut controller, track) = with_track(AnimationTrack::new(name).speed(-1e300));
         for dt in [1.0, f64::MAX, 1e-300] {
@@ -206,20 +238,31 @@ fn rule_7_events_of_several_tracks_come_in_order_of_time() {
     controller.add_track(AnimationTrack::new("run").speed(0.5));
     let events = advance(&mut controller, &clips, 2.0);
     assert!(events.is_sorted_by(|a, b| a.time() <= b.time()));
-    assert_eq!(callbacks(&events), ["0", "half", "left", "0", "half", "right", "0"]);
+    assert_eq!(
+        callbacks(&events),
+        ["0", "half", "left", "0", "half", "right", "0"]
+    );
 }
 
 #[test]
 fn rule_7_simultaneous_events_keep_the_order_of_the_tracks_however_time_is_cut() {
-    let clips = [clip("a", 0.3, PlaybackMode::Loop, &[(0.1, "a")]), clip("b", 0.9, PlaybackMode::Loop, &[(0.3, "b")])];
+    let clips = [
+        clip("a", 0.3, PlaybackMode::Loop, &[(0.1, "a")]),
+        clip("b", 0.9, PlaybackMode::Loop, &[(0.3, "b")]),
+    ];
     let run = |steps: u32| {
         let (mut controller, _) = with_track(AnimationTrack::new("b").speed(3.0));
         controller.add_track(AnimationTrack::new("a"));
-        let names: Vec<_> = (0..steps).flat_map(|_| fired(&mut controller, &clips, 3.05 / f64::from(steps))).collect();
+        let names: Vec<_> = (0..steps)
+            .flat_map(|_| fired(&mut controller, &clips, 3.05 / f64::from(steps)))
+            .collect();
         names
     };
     let whole = run(1);
-    assert_eq!((whole.len(), &whole[..2]), (20, &["b".to_owned(), "a".to_owned()][..]));
+    assert_eq!(
+        (whole.len(), &whole[..2]),
+        (20, &["b".to_owned(), "a".to_owned()][..])
+    );
     for steps in [5, 13, 61, 183] {
         assert_eq!(run(steps), whole, "{steps} steps");
     }
@@ -232,23 +275,47 @@ fn rule_7_an_event_lies_at_the_moment_its_key_is_passed() {
     controller.add_track(AnimationTrack::new("idle"));
     advance(&mut controller, &clips, 0.75);
     let events = advance(&mut controller, &clips, 1.0);
-    let PlaybackEvent::Callback(callback) = &events[0] else { panic!("{events:?}") };
-    assert_eq!((callback.time, callback.clip_time, callback.track), (1.0, 0.5, track));
+    let PlaybackEvent::Callback(callback) = &events[0] else {
+        panic!("{events:?}")
+    };
+    assert_eq!(
+        (callback.time, callback.clip_time, callback.track),
+        (1.0, 0.5, track)
+    );
     assert_eq!((callback.clip, callback.key), (1, KeyRef::Clip(0)));
 }
 
 #[test]
 fn rule_7_started_looped_and_finished_surround_the_keys() {
     let clips = [
-        clip("loop", 1.0, PlaybackMode::Loop, &[(0.0, "first"), (1.0, "last")]),
-        clip("once", 1.0, PlaybackMode::Once, &[(0.0, "first"), (1.0, "last")]),
-        clip("swing", 1.0, PlaybackMode::PingPong, &[(0.0, "first"), (1.0, "last")]),
+        clip(
+            "loop",
+            1.0,
+            PlaybackMode::Loop,
+            &[(0.0, "first"), (1.0, "last")],
+        ),
+        clip(
+            "once",
+            1.0,
+            PlaybackMode::Once,
+            &[(0.0, "first"), (1.0, "last")],
+        ),
+        clip(
+            "swing",
+            1.0,
+            PlaybackMode::PingPong,
+            &[(0.0, "first"), (1.0, "last")],
+        ),
     ];
     let story = |name: &str, speed: f64| {
         let (mut controller, track) = with_track(AnimationTrack::new(name).speed(speed));
         let mut events = advance(&mut controller, &clips, 2.0);
         controller.track_mut(track).unwrap().speed = -speed;
-        events.push(PlaybackEvent::UnknownClip { track: None, name: "then".into(), time: 0.0 });
+        events.push(PlaybackEvent::UnknownClip {
+            track: None,
+            name: "then".into(),
+            time: 0.0,
+        });
         events.extend(advance(&mut controller, &clips, 2.0));
         words(&events, &clips).join(", ")
     };
@@ -257,7 +324,10 @@ fn rule_7_started_looped_and_finished_surround_the_keys() {
         "loop started, first, last, loop looped, first, last, loop looped, first, then unknown, \
          first, loop looped, last, first, loop looped, last"
     );
-    assert_eq!(story("once", 1.0), "once started, first, last, once finished, then unknown, first, once finished");
+    assert_eq!(
+        story("once", 1.0),
+        "once started, first, last, once finished, then unknown, first, once finished"
+    );
     assert_eq!(
         story("swing", 1.0),
         "swing started, first, last, swing looped, first, then unknown, last, first, swing looped"
@@ -274,7 +344,9 @@ fn rule_7_callbacks_can_be_added_at_a_time_a_fraction_and_the_end() {
     controller.add_callback("walk", 0.1, "other", ());
     let events = advance(&mut controller, &clips, 5.0);
     assert_eq!(callbacks(&events), ["time", "fraction", "end", "time"]);
-    let Some(PlaybackEvent::Callback(callback)) = events.iter().find(|e| matches!(e, PlaybackEvent::Callback(_)))
+    let Some(PlaybackEvent::Callback(callback)) = events
+        .iter()
+        .find(|e| matches!(e, PlaybackEvent::Callback(_)))
     else {
         panic!("no callback")
     };
@@ -302,21 +374,30 @@ fn rule_7_every_nth_counts_passings_however_time_is_cut() {
     for steps in [1, 7, 600] {
         let times = run(steps);
         assert_eq!(times.len(), 3);
-        times.iter().zip([3.0, 6.0, 9.0]).for_each(|(time, expected)| assert_close(*time, expected));
+        times
+            .iter()
+            .zip([3.0, 6.0, 9.0])
+            .for_each(|(time, expected)| assert_close(*time, expected));
     }
 }
 
 #[test]
 fn rule_7_keys_out_of_order_or_out_of_range_are_neither_lost_nor_doubled() {
-    let mut odd = clip("odd", 1.0, PlaybackMode::Loop, &[(0.75, "late"), (0.75, "late too"), (0.25, "early")]);
+    let mut odd = clip(
+        "odd",
+        1.0,
+        PlaybackMode::Loop,
+        &[(0.75, "late"), (0.75, "late too"), (0.25, "early")],
+    );
     odd.callbacks.reverse();
     odd.callbacks[0].time = 7.0;
     odd.callbacks[1].time = f64::NAN;
     let clips: Vec<ClipTiming> = vec![odd];
     let run = |steps: u32| {
         let (mut controller, _) = with_track(AnimationTrack::new("odd"));
-        let mut names: Vec<_> =
-            (0..steps).flat_map(|_| fired(&mut controller, &clips, 2.0 / f64::from(steps))).collect();
+        let mut names: Vec<_> = (0..steps)
+            .flat_map(|_| fired(&mut controller, &clips, 2.0 / f64::from(steps)))
+            .collect();
         names.sort();
         names
     };
@@ -335,11 +416,20 @@ fn rule_7_the_limit_holds_for_the_whole_advance_in_order_of_time() {
     let events = advance(&mut controller, &clips, 100.0);
     let times: Vec<f64> = events
         .iter()
-        .filter_map(|event| if let PlaybackEvent::Callback(callback) = event { Some(callback.time) } else { None })
+        .filter_map(|event| {
+            if let PlaybackEvent::Callback(callback) = event {
+                Some(callback.time)
+            } else {
+                None
+            }
+        })
         .collect();
     // 0, nine at 0.25, half, nine at 0.75, 0 and nine more.
     assert_eq!((times.len(), times[29]), (30, 1.25));
-    let floods = events.iter().filter(|event| matches!(event, PlaybackEvent::TooManyCallbacks { .. })).count();
+    let floods = events
+        .iter()
+        .filter(|event| matches!(event, PlaybackEvent::TooManyCallbacks { .. }))
+        .count();
     assert_eq!(floods, 10);
 }
 
@@ -348,8 +438,18 @@ fn rule_7_rounds_beyond_the_limit_are_reported() {
     let clips = clips();
     let mut controller = AnimationController::playing("idle");
     let events = advance(&mut controller, &clips, 1e6);
-    assert_eq!(events.iter().filter(|event| matches!(event, PlaybackEvent::Looped { .. })).count(), 1024);
-    assert!(events.iter().any(|event| matches!(event, PlaybackEvent::TooManyCallbacks { .. })));
+    assert_eq!(
+        events
+            .iter()
+            .filter(|event| matches!(event, PlaybackEvent::Looped { .. }))
+            .count(),
+        1024
+    );
+    assert!(
+        events
+            .iter()
+            .any(|event| matches!(event, PlaybackEvent::TooManyCallbacks { .. }))
+    );
 }
 
 #[test]
@@ -362,7 +462,10 @@ fn rule_7_events_keep_their_order_after_centuries() {
     controller.add_track(AnimationTrack::new("run"));
     let events = advance(&mut controller, &clips, 2.0);
     assert!(callbacks(&events).len() >= 6);
-    assert!(events.is_sorted_by(|a, b| a.time() <= b.time()), "{events:?}");
+    assert!(
+        events.is_sorted_by(|a, b| a.time() <= b.time()),
+        "{events:?}"
+    );
 }
 
 #[test]
@@ -380,7 +483,13 @@ fn rule_7_callbacks_below_a_weight_or_beside_the_current_clip_can_be_told() {
     let events = advance(&mut controller, &clips, 0.5);
     let steps: Vec<bool> = events
         .iter()
-        .filter_map(|event| if let PlaybackEvent::Callback(callback) = event { Some(callback.current) } else { None })
+        .filter_map(|event| {
+            if let PlaybackEvent::Callback(callback) = event {
+                Some(callback.current)
+            } else {
+                None
+            }
+        })
         .collect();
     // Both feet fall at once; one of them belongs to the current clip.
     assert_eq!(steps, [false, true]);
@@ -398,7 +507,10 @@ fn rule_7_the_callbacks_still_to_come_can_be_asked_for() {
     controller.set_speed(2.0);
     advance(&mut controller, &clips, 0.5);
     let coming = controller.upcoming_callbacks(secs(1.0), &clips);
-    let coming: Vec<_> = coming.iter().map(|callback| (&*callback.name, callback.time)).collect();
+    let coming: Vec<_> = coming
+        .iter()
+        .map(|callback| (&*callback.name, callback.time))
+        .collect();
     assert_eq!(coming, [("right", 0.75), ("left", 1.25)]);
     assert_eq!(fired(&mut controller, &clips, 1.0), ["right", "left"]);
 }

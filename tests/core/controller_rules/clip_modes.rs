@@ -1,7 +1,9 @@
 //! Blend modes that follow the clip.
 
 use super::support::*;
-use bevy_marionette::controller::{AnimationController, AnimationTrack, BlendMode, Clips, PlaybackEvent};
+use bevy_marionette::controller::{
+    AnimationController, AnimationTrack, BlendMode, Clips, PlaybackEvent,
+};
 use bevy_marionette::model::ClipTiming;
 
 /// The usual clips, of which `run` is additive.
@@ -33,17 +35,28 @@ fn a_track_without_a_mode_takes_it_from_its_clip() {
     controller.add_track(AnimationTrack::new("walk").blend(BlendMode::Override));
     let mut events = Vec::new();
     controller.advance(0.1, &clips, &mut events).unwrap();
-    assert_eq!(modes(&controller, &clips), [BlendMode::Blend, BlendMode::Additive, BlendMode::Override]);
+    assert_eq!(
+        modes(&controller, &clips),
+        [BlendMode::Blend, BlendMode::Additive, BlendMode::Override]
+    );
     controller.play("run");
     controller.advance(0.1, &clips, &mut events).unwrap();
-    assert!(!events.iter().any(|event| matches!(event, PlaybackEvent::BlendMismatch { .. })));
+    assert!(
+        !events
+            .iter()
+            .any(|event| matches!(event, PlaybackEvent::BlendMismatch { .. }))
+    );
     assert_eq!(modes(&controller, &clips)[2], BlendMode::Additive);
 }
 
 #[test]
 fn a_mode_that_makes_no_sense_for_its_clip_is_reported_once() {
     let clips = WithAdditive(clips());
-    for (clip, mode) in [("run", BlendMode::Blend), ("run", BlendMode::Override), ("walk", BlendMode::Additive)] {
+    for (clip, mode) in [
+        ("run", BlendMode::Blend),
+        ("run", BlendMode::Override),
+        ("walk", BlendMode::Additive),
+    ] {
         let (mut controller, track) = with_track(AnimationTrack::new(clip));
         let mut events = Vec::new();
         for _ in 0..5 {
@@ -53,9 +66,19 @@ fn a_mode_that_makes_no_sense_for_its_clip_is_reported_once() {
         for _ in 0..5 {
             controller.advance(0.01, &clips, &mut events).unwrap();
         }
-        let said: Vec<_> =
-            events.iter().filter(|event| matches!(event, PlaybackEvent::BlendMismatch { .. })).cloned().collect();
-        let [PlaybackEvent::BlendMismatch { track: of, blend, .. }] = said[..] else { panic!("{clip}: {said:?}") };
+        let said: Vec<_> = events
+            .iter()
+            .filter(|event| matches!(event, PlaybackEvent::BlendMismatch { .. }))
+            .cloned()
+            .collect();
+        let [
+            PlaybackEvent::BlendMismatch {
+                track: of, blend, ..
+            },
+        ] = said[..]
+        else {
+            panic!("{clip}: {said:?}")
+        };
         assert_eq!((of, blend), (track, mode));
     }
 }

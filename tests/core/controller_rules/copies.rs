@@ -2,8 +2,8 @@
 
 use super::support::*;
 use bevy_marionette::controller::{
-    AnimationController, AnimationTrack, ControllerSnapshot, PlaybackEvent, QueueFallback, TrackPriority,
-    TransitionCurve,
+    AnimationController, AnimationTrack, ControllerSnapshot, PlaybackEvent, QueueFallback,
+    TrackPriority, TransitionCurve,
 };
 use std::time::Duration;
 
@@ -11,15 +11,30 @@ use std::time::Duration;
 fn busy() -> AnimationController {
     let clips = clips();
     let mut controller = AnimationController::playing("walk");
-    let wave = controller
-        .add_track(AnimationTrack::new("swing").weight(0.6).priority(TrackPriority::High).mask("upper_body").sync(3));
+    let wave = controller.add_track(
+        AnimationTrack::new("swing")
+            .weight(0.6)
+            .priority(TrackPriority::High)
+            .mask("upper_body")
+            .sync(3),
+    );
     controller.add_track(AnimationTrack::new("missing").speed(-1.5));
-    controller.events_mut().key_speed(wave, 2.5, 0.1, secs(5.0), TransitionCurve::EaseInEaseOut);
-    controller.events_mut().key_priority_blend(1.0, 3.0, secs(1.0), TransitionCurve::Linear);
-    let nth =
-        controller.add_callback("run", 0.4, "added", ron::from_str::<ron::Value>("{\"a\": [1, 2.5, \"x\"]}").unwrap());
+    controller
+        .events_mut()
+        .key_speed(wave, 2.5, 0.1, secs(5.0), TransitionCurve::EaseInEaseOut);
+    controller
+        .events_mut()
+        .key_priority_blend(1.0, 3.0, secs(1.0), TransitionCurve::Linear);
+    let nth = controller.add_callback(
+        "run",
+        0.4,
+        "added",
+        ron::from_str::<ron::Value>("{\"a\": [1, 2.5, \"x\"]}").unwrap(),
+    );
     controller.set_every_nth(nth, 2);
-    controller.queue_mut().set_fallback(QueueFallback::Clip("idle".into()));
+    controller
+        .queue_mut()
+        .set_fallback(QueueFallback::Clip("idle".into()));
     for _ in 0..7 {
         advance(&mut controller, &clips, 1.0 / 30.0);
     }
@@ -71,15 +86,26 @@ fn a_restored_controller_replays_bit_for_bit() {
     assert_ne!(controller, before);
     // All but the ids of tracks added from here on, for those of the first time are not given out again.
     let plain = |story: &[Vec<PlaybackEvent>]| -> Vec<(Vec<String>, Vec<u64>)> {
-        let times = |events: &[PlaybackEvent]| events.iter().map(|event| event.time().to_bits()).collect();
-        story.iter().map(|events| (words(events, &clips), times(events))).collect()
+        let times =
+            |events: &[PlaybackEvent]| events.iter().map(|event| event.time().to_bits()).collect();
+        story
+            .iter()
+            .map(|events| (words(events, &clips), times(events)))
+            .collect()
     };
     let state = |controller: &AnimationController| -> Vec<(String, u64, u32)> {
-        let bits = |track: &AnimationTrack| (track.unwrapped_position().to_bits(), track.weight.to_bits());
-        controller.tracks().map(|track| (track.clip().to_owned(), bits(track).0, bits(track).1)).collect()
+        let bits =
+            |track: &AnimationTrack| (track.unwrapped_position().to_bits(), track.weight.to_bits());
+        controller
+            .tracks()
+            .map(|track| (track.clip().to_owned(), bits(track).0, bits(track).1))
+            .collect()
     };
     assert_eq!(plain(&play(&mut controller)), plain(&first));
-    assert_eq!((state(&controller), controller.time().to_bits()), (state(&end), end.time().to_bits()));
+    assert_eq!(
+        (state(&controller), controller.time().to_bits()),
+        (state(&end), end.time().to_bits())
+    );
     // In another controller, the ids too.
     let mut other = AnimationController::playing("idle");
     other.restore(&snapshot);
@@ -109,11 +135,12 @@ fn a_saved_state_survives_a_file_bit_for_bit() {
 
 #[test]
 fn a_state_written_by_hand_fills_in_defaults_and_survives_nonsense() {
-    let text =
-        r#"(tracks: [(clip: "walk", enabled: true, position: (NaN, inf), weight: NaN), (clip: "run", enabled: true)])"#;
+    let text = r#"(tracks: [(clip: "walk", enabled: true, position: (NaN, inf), weight: NaN), (clip: "run", enabled: true)])"#;
     // A position is one number or two.
     let other = text.replace("(NaN, inf)", "NaN");
-    let mut controller: AnimationController = ron::from_str(text).or_else(|_| ron::from_str(&other)).unwrap();
+    let mut controller: AnimationController = ron::from_str(text)
+        .or_else(|_| ron::from_str(&other))
+        .unwrap();
     let clips = clips();
     assert_eq!(fired(&mut controller, &clips, 0.5), ["left", "left"]);
     assert_eq!(mix(&controller, &clips), [("run".into(), 1.0)]);

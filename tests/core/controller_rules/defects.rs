@@ -24,7 +24,10 @@ fn rule_9_loops_are_not_counted_twice() {
         let mut loops = 0;
         for _ in 0..steps {
             let events = advance(&mut controller, &clips, 10.0 / f64::from(steps));
-            loops += events.iter().filter(|event| matches!(event, PlaybackEvent::Looped { .. })).count();
+            loops += events
+                .iter()
+                .filter(|event| matches!(event, PlaybackEvent::Looped { .. }))
+                .count();
         }
         assert_eq!(loops, 10, "{steps} steps");
     }
@@ -32,7 +35,18 @@ fn rule_9_loops_are_not_counted_twice() {
 
 #[test]
 fn rule_9_keys_close_together_are_neither_dropped_nor_doubled() {
-    let gaps = [0.0, 1e-15, 1e-12, 1e-9, 1e-7, 1e-5, 1e-3, 0.1, 0.5, 0.999_999_999_999];
+    let gaps = [
+        0.0,
+        1e-15,
+        1e-12,
+        1e-9,
+        1e-7,
+        1e-5,
+        1e-3,
+        0.1,
+        0.5,
+        0.999_999_999_999,
+    ];
     let mut dense = ClipTiming::new("dense", 1.0);
     for time in gaps {
         dense.add_callback(time, format!("{time:e}"), ron::Value::Unit);
@@ -70,7 +84,11 @@ fn rule_9_a_callback_may_replay_its_own_clip() {
         }
     }
     assert_eq!(heard.len(), 3 * 6 + 1);
-    assert!(heard.chunks(3).all(|round| round == &["start", "middle", "end"][..round.len()]));
+    assert!(
+        heard
+            .chunks(3)
+            .all(|round| round == &["start", "middle", "end"][..round.len()])
+    );
     // And one that restarts a loop in its middle: it never gets beyond.
     let mut controller = AnimationController::playing("walk");
     for _ in 0..50 {
@@ -86,7 +104,11 @@ fn rule_9_fading_out_of_a_finished_clip_and_zero_fades_give_numbers() {
     let clips = clips();
     for from in ["once", "pose", "walk"] {
         for to in ["pose", "once", "run"] {
-            for fade in [Duration::ZERO, Duration::from_nanos(1), Duration::from_millis(100)] {
+            for fade in [
+                Duration::ZERO,
+                Duration::from_nanos(1),
+                Duration::from_millis(100),
+            ] {
                 let mut controller = AnimationController::playing(from);
                 advance(&mut controller, &clips, 3.0);
                 controller.cross_fade(to, fade);
@@ -108,16 +130,28 @@ fn bevy_an_unknown_clip_mutes_nothing_else() {
     let (mut controller, missing) = with_track(AnimationTrack::new("missing"));
     controller.add_track(AnimationTrack::new("step"));
     let events = advance(&mut controller, &clips, 0.5);
-    assert_eq!(words(&events, &clips), ["missing unknown", "step started", "0", "half"]);
-    assert_eq!(words(&advance(&mut controller, &clips, 1.0), &clips), ["step looped", "0", "half"]);
+    assert_eq!(
+        words(&events, &clips),
+        ["missing unknown", "step started", "0", "half"]
+    );
+    assert_eq!(
+        words(&advance(&mut controller, &clips, 1.0), &clips),
+        ["step looped", "0", "half"]
+    );
     assert_eq!(position(&controller, missing), 0.0);
     // Found again after a reload, in another place; the other track keeps its position.
     let mut reloaded = clips.clone();
-    reloaded.insert(0, clip("missing", 1.0, PlaybackMode::Loop, &[(0.125, "here")]));
+    reloaded.insert(
+        0,
+        clip("missing", 1.0, PlaybackMode::Loop, &[(0.125, "here")]),
+    );
     let events = advance(&mut controller, &reloaded, 0.25);
     assert_eq!(words(&events, &reloaded), ["missing started", "here"]);
     // Gone again, and said again.
-    assert_eq!(words(&advance(&mut controller, &clips, 0.5), &clips), ["missing unknown", "step looped", "0"]);
+    assert_eq!(
+        words(&advance(&mut controller, &clips, 0.5), &clips),
+        ["missing unknown", "step looped", "0"]
+    );
 }
 
 #[test]
@@ -126,7 +160,13 @@ fn bevy_one_advance_may_wrap_many_times() {
     let mut controller = AnimationController::playing("step");
     let events = advance(&mut controller, &clips, 100.25);
     assert_eq!(callbacks(&events).len(), 201);
-    assert_eq!(events.iter().filter(|event| matches!(event, PlaybackEvent::Looped { .. })).count(), 100);
+    assert_eq!(
+        events
+            .iter()
+            .filter(|event| matches!(event, PlaybackEvent::Looped { .. }))
+            .count(),
+        100
+    );
 }
 
 #[test]
@@ -134,7 +174,9 @@ fn bevy_the_time_of_a_finished_clip_is_clamped() {
     let clips = clips();
     let mut controller = AnimationController::playing("once");
     advance(&mut controller, &clips, 50.0);
-    let track = controller.track(controller.current_track().unwrap()).unwrap();
+    let track = controller
+        .track(controller.current_track().unwrap())
+        .unwrap();
     assert_eq!((track.unwrapped_position(), track.position()), (1.0, 1.0));
 }
 
@@ -142,8 +184,13 @@ fn bevy_the_time_of_a_finished_clip_is_clamped() {
 fn bevy_a_clip_of_no_length_has_a_time() {
     let clips = clips();
     let mut controller = AnimationController::playing("pose");
-    let names: Vec<_> = (0..10).flat_map(|_| fired(&mut controller, &clips, 0.1)).collect();
-    assert_eq!((names, controller.current_position()), (vec!["posed".to_owned()], Some(0.0)));
+    let names: Vec<_> = (0..10)
+        .flat_map(|_| fired(&mut controller, &clips, 0.1))
+        .collect();
+    assert_eq!(
+        (names, controller.current_position()),
+        (vec!["posed".to_owned()], Some(0.0))
+    );
 }
 
 #[test]

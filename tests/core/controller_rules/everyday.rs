@@ -1,17 +1,23 @@
 //! Rule 8 and the everyday words: play, cross-fade, pause, reverse.
 
 use super::support::*;
-use bevy_marionette::controller::{AnimationController, AnimationTrack, TrackPriority, TransitionCurve};
+use bevy_marionette::controller::{
+    AnimationController, AnimationTrack, TrackPriority, TransitionCurve,
+};
 use std::time::Duration;
 
 const QUARTER: Duration = Duration::from_millis(250);
 
 fn rounded(mix: Vec<(String, f32)>) -> Vec<(String, f32)> {
-    mix.into_iter().map(|(clip, weight)| (clip, (weight * 1000.0).round() / 1000.0)).collect()
+    mix.into_iter()
+        .map(|(clip, weight)| (clip, (weight * 1000.0).round() / 1000.0))
+        .collect()
 }
 
 fn pairs(mix: &[(&str, f32)]) -> Vec<(String, f32)> {
-    mix.iter().map(|(clip, weight)| ((*clip).to_owned(), *weight)).collect()
+    mix.iter()
+        .map(|(clip, weight)| ((*clip).to_owned(), *weight))
+        .collect()
 }
 
 #[test]
@@ -20,11 +26,20 @@ fn rule_8_a_cross_fade_takes_the_old_weight_to_0_and_the_new_one_to_1() {
     let mut controller = AnimationController::playing("walk");
     advance(&mut controller, &clips, 1.0);
     let run = controller.cross_fade("run", QUARTER);
-    assert_eq!((controller.current(), controller.current_track()), (Some("run"), Some(run)));
+    assert_eq!(
+        (controller.current(), controller.current_track()),
+        (Some("run"), Some(run))
+    );
     advance(&mut controller, &clips, 0.0625);
-    assert_eq!(mix(&controller, &clips), pairs(&[("walk", 0.75), ("run", 0.25)]));
+    assert_eq!(
+        mix(&controller, &clips),
+        pairs(&[("walk", 0.75), ("run", 0.25)])
+    );
     advance(&mut controller, &clips, 0.125);
-    assert_eq!(mix(&controller, &clips), pairs(&[("walk", 0.25), ("run", 0.75)]));
+    assert_eq!(
+        mix(&controller, &clips),
+        pairs(&[("walk", 0.25), ("run", 0.75)])
+    );
     let events = advance(&mut controller, &clips, 0.125);
     assert_eq!(words(&events, &clips), ["left", "run faded in"]);
     assert_eq!(events[1].time(), 1.25);
@@ -44,11 +59,18 @@ fn rule_8_the_recipe_by_hand_on_a_pair_of_tracks() {
     controller.events_mut().unkey_track(old);
     controller.events_mut().unkey_track(new);
     controller.events_mut().key_enabled(old, false, now + fade);
-    controller.events_mut().key_weight(old, 0.0, now, secs(fade), TransitionCurve::Linear);
+    controller
+        .events_mut()
+        .key_weight(old, 0.0, now, secs(fade), TransitionCurve::Linear);
     controller.events_mut().key_enabled(new, true, now);
-    controller.events_mut().key_weight(new, 1.0, now, secs(fade), TransitionCurve::Linear);
+    controller
+        .events_mut()
+        .key_weight(new, 1.0, now, secs(fade), TransitionCurve::Linear);
     advance(&mut controller, &clips, 0.125);
-    assert_eq!(mix(&controller, &clips), pairs(&[("idle", 0.5), ("run", 0.5)]));
+    assert_eq!(
+        mix(&controller, &clips),
+        pairs(&[("idle", 0.5), ("run", 0.5)])
+    );
     advance(&mut controller, &clips, 0.125);
     assert_eq!(mix(&controller, &clips), pairs(&[("run", 1.0)]));
     assert!(!controller.track(old).unwrap().enabled);
@@ -60,7 +82,11 @@ fn rule_8_the_weights_of_a_fade_do_not_depend_on_the_frame_rate() {
     let run = |steps: u32| {
         let mut controller = AnimationController::playing("walk");
         advance(&mut controller, &clips, 0.5);
-        controller.cross_fade_with("run", Duration::from_secs(1), TransitionCurve::EaseInEaseOut);
+        controller.cross_fade_with(
+            "run",
+            Duration::from_secs(1),
+            TransitionCurve::EaseInEaseOut,
+        );
         (0..steps).for_each(|_| drop(advance(&mut controller, &clips, 0.25 / f64::from(steps))));
         rounded(mix(&controller, &clips))
     };
@@ -83,7 +109,10 @@ fn rule_8_back_and_forth_quickly_never_jumps_nor_freezes() {
         advance(&mut controller, &clips, 0.03125);
         let mix = mix(&controller, &clips);
         let total: f32 = mix.iter().map(|(_, weight)| weight).sum();
-        assert!((total - 1.0).abs() < 1e-6 && mix[0].0 == "walk" && mix[0].1 >= last, "{mix:?}");
+        assert!(
+            (total - 1.0).abs() < 1e-6 && mix[0].0 == "walk" && mix[0].1 >= last,
+            "{mix:?}"
+        );
         last = mix[0].1;
     }
     assert_eq!(mix(&controller, &clips), pairs(&[("walk", 1.0)]));
@@ -120,7 +149,10 @@ fn rule_8_from_and_to_a_finished_clip() {
     assert!(controller.is_finished());
     controller.cross_fade("walk", QUARTER);
     advance(&mut controller, &clips, 0.125);
-    let layers: Vec<_> = controller.layers(&clips).map(|layer| (layer.clip, layer.time, layer.weight)).collect();
+    let layers: Vec<_> = controller
+        .layers(&clips)
+        .map(|layer| (layer.clip, layer.time, layer.weight))
+        .collect();
     assert_eq!(layers, [(3, 1.0, 0.5), (1, 0.125, 0.5)]);
     // To a one-shot that is still fading out, finished: it starts anew.
     controller.cross_fade("once", QUARTER);
@@ -141,7 +173,10 @@ fn rule_8_a_fade_of_no_length_is_a_cut() {
     advance(&mut controller, &clips, 0.25);
     controller.cross_fade("run", Duration::ZERO);
     let events = advance(&mut controller, &clips, 0.25);
-    assert_eq!(words(&events, &clips), ["run started", "run faded in", "left"]);
+    assert_eq!(
+        words(&events, &clips),
+        ["run started", "run faded in", "left"]
+    );
     assert_eq!(mix(&controller, &clips), pairs(&[("run", 1.0)]));
 }
 
@@ -154,7 +189,10 @@ fn rule_8_asking_for_the_same_fade_in_every_frame_is_one_fade() {
         controller.cross_fade("walk", QUARTER);
         story.extend(words(&advance(&mut controller, &clips, 0.0625), &clips));
     }
-    assert_eq!(story, ["idle started", "walk started", "walk faded in", "left"]);
+    assert_eq!(
+        story,
+        ["idle started", "walk started", "walk faded in", "left"]
+    );
 }
 
 #[test]
@@ -169,26 +207,53 @@ fn rule_8_a_fade_to_an_unknown_clip_is_said_once_and_waits() {
         controller.cross_fade("typo", QUARTER);
         story.extend(words(&advance(&mut controller, &clips, 0.25), &clips));
     }
-    assert_eq!(story, ["wlak unknown", "left", "typo unknown", "right", "walk looped"]);
+    assert_eq!(
+        story,
+        [
+            "wlak unknown",
+            "left",
+            "typo unknown",
+            "right",
+            "walk looped"
+        ]
+    );
     assert_eq!(mix(&controller, &clips), pairs(&[("walk", 1.0)]));
     assert_eq!(controller.tracks().count(), 2);
     // A hot reload brings it: the fade begins now.
-    clips.insert(0, clip("typo", 1.0, Default::default(), &[(0.125, "at last")]));
-    assert_eq!(words(&advance(&mut controller, &clips, 0.125), &clips), ["typo started", "at last"]);
-    assert_eq!(mix(&controller, &clips), pairs(&[("walk", 0.5), ("typo", 0.5)]));
+    clips.insert(
+        0,
+        clip("typo", 1.0, Default::default(), &[(0.125, "at last")]),
+    );
+    assert_eq!(
+        words(&advance(&mut controller, &clips, 0.125), &clips),
+        ["typo started", "at last"]
+    );
+    assert_eq!(
+        mix(&controller, &clips),
+        pairs(&[("walk", 0.5), ("typo", 0.5)])
+    );
 }
 
 #[test]
 fn play_cuts_at_once_and_goes_on_if_it_plays_already() {
     let clips = clips();
     let mut controller = AnimationController::playing("walk");
-    assert_eq!(words(&advance(&mut controller, &clips, 0.75), &clips), ["walk started", "left"]);
+    assert_eq!(
+        words(&advance(&mut controller, &clips, 0.75), &clips),
+        ["walk started", "left"]
+    );
     controller.play("walk");
     assert_eq!(fired(&mut controller, &clips, 0.75), ["right"]);
     controller.restart("walk");
-    assert_eq!(words(&advance(&mut controller, &clips, 0.75), &clips), ["walk started", "left"]);
+    assert_eq!(
+        words(&advance(&mut controller, &clips, 0.75), &clips),
+        ["walk started", "left"]
+    );
     controller.play("step");
-    assert_eq!(words(&advance(&mut controller, &clips, 0.25), &clips), ["step started", "0"]);
+    assert_eq!(
+        words(&advance(&mut controller, &clips, 0.25), &clips),
+        ["step started", "0"]
+    );
     assert_eq!(mix(&controller, &clips), pairs(&[("step", 1.0)]));
     assert_eq!(controller.tracks().count(), 1);
 }
@@ -201,7 +266,10 @@ fn play_and_then_cross_fade_in_one_frame_fades_from_the_first() {
     controller.play("walk");
     controller.cross_fade("run", QUARTER);
     advance(&mut controller, &clips, 0.125);
-    assert_eq!(mix(&controller, &clips), pairs(&[("walk", 0.5), ("run", 0.5)]));
+    assert_eq!(
+        mix(&controller, &clips),
+        pairs(&[("walk", 0.5), ("run", 0.5)])
+    );
     // A fade called off in the frame in which it was asked for leaves no trace.
     controller.cross_fade("idle", QUARTER);
     controller.cross_fade("run", QUARTER);
@@ -231,7 +299,14 @@ fn stop_leaves_the_users_own_tracks() {
     controller.stop();
     advance(&mut controller, &clips, 0.25);
     assert_eq!(mix(&controller, &clips), pairs(&[("step", 1.0)]));
-    assert_eq!((controller.current(), controller.is_finished(), controller.queue().len()), (None, true, 0));
+    assert_eq!(
+        (
+            controller.current(),
+            controller.is_finished(),
+            controller.queue().len()
+        ),
+        (None, true, 0)
+    );
 }
 
 #[test]
@@ -240,7 +315,10 @@ fn speed_reverse_and_seek_concern_the_clip_in_front() {
     let mut controller = AnimationController::playing("walk");
     controller.set_speed(2.0);
     controller.seek(1.0);
-    assert_eq!(words(&advance(&mut controller, &clips, 0.125), &clips), ["walk started"]);
+    assert_eq!(
+        words(&advance(&mut controller, &clips, 0.125), &clips),
+        ["walk started"]
+    );
     assert_eq!(controller.current_position(), Some(1.25));
     controller.reverse();
     assert_eq!(controller.speed(), -2.0);
@@ -256,7 +334,10 @@ fn a_one_shot_can_be_played_backwards_from_its_end() {
     let (mut controller, track) = with_track(AnimationTrack::new("once").reversed());
     assert_eq!(controller.layers(&clips).next().unwrap().time, 1.0);
     let events = advance(&mut controller, &clips, 2.0);
-    assert_eq!(words(&events, &clips), ["once started", "end", "middle", "start", "once finished"]);
+    assert_eq!(
+        words(&events, &clips),
+        ["once started", "end", "middle", "start", "once finished"]
+    );
     assert_eq!(position(&controller, track), 0.0);
 }
 
@@ -269,7 +350,10 @@ fn a_fade_in_phase_keeps_walk_and_run_on_the_same_foot() {
     let run = controller.cross_fade_in_phase("run", QUARTER);
     for _ in 0..3 {
         advance(&mut controller, &clips, 0.0625);
-        assert_close(position(&controller, run) * 2.0, position(&controller, walk));
+        assert_close(
+            position(&controller, run) * 2.0,
+            position(&controller, walk),
+        );
     }
     advance(&mut controller, &clips, 0.0625);
     // From the middle of the fade on, it runs at its own pace.
@@ -289,9 +373,15 @@ fn a_speed_lasts_through_fades_the_queue_and_play() {
     controller.cross_fade("run", QUARTER);
     controller.queue_mut().push("idle");
     advance(&mut controller, &clips, 0.25);
-    assert_eq!((controller.speed(), controller.current_position()), (2.0, Some(0.5)));
+    assert_eq!(
+        (controller.speed(), controller.current_position()),
+        (2.0, Some(0.5))
+    );
     advance(&mut controller, &clips, 0.5);
-    assert_eq!((controller.current(), controller.current_position()), (Some("idle"), Some(0.5)));
+    assert_eq!(
+        (controller.current(), controller.current_position()),
+        (Some("idle"), Some(0.5))
+    );
     // A reversal is the clip's alone.
     controller.reverse();
     controller.cross_fade("walk", QUARTER);
@@ -305,10 +395,16 @@ fn a_fade_beside_a_track_of_the_user_starts_at_weight_0() {
     advance(&mut controller, &clips, 0.25);
     controller.cross_fade("walk", QUARTER);
     advance(&mut controller, &clips, 0.0625);
-    assert_eq!(mix(&controller, &clips), pairs(&[("step", 1.0), ("walk", 0.25)]));
+    assert_eq!(
+        mix(&controller, &clips),
+        pairs(&[("step", 1.0), ("walk", 0.25)])
+    );
     controller.fade_out(QUARTER);
     advance(&mut controller, &clips, 0.125);
-    assert_eq!(mix(&controller, &clips), pairs(&[("step", 1.0), ("walk", 0.125)]));
+    assert_eq!(
+        mix(&controller, &clips),
+        pairs(&[("step", 1.0), ("walk", 0.125)])
+    );
     advance(&mut controller, &clips, 0.125);
     assert_eq!(mix(&controller, &clips), pairs(&[("step", 1.0)]));
 }

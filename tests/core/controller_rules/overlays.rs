@@ -14,7 +14,10 @@ fn waving() -> AnimationController {
 }
 
 fn overlay(controller: &AnimationController) -> Option<f32> {
-    controller.tracks().nth(1).map(|track| (track.weight * 1000.0).round() / 1000.0)
+    controller
+        .tracks()
+        .nth(1)
+        .map(|track| (track.weight * 1000.0).round() / 1000.0)
 }
 
 #[test]
@@ -28,8 +31,22 @@ fn an_overlay_fades_in_plays_once_fades_out_with_its_end_and_is_gone() {
     }
     let rise = [0.4, 0.8, 0.8, 0.8, 0.8, 0.8, 0.4].map(Some);
     assert_eq!((&weights[..7], weights[7]), (&rise[..], None));
-    assert_eq!(story, ["walk started", "once started", "start", "left", "middle", "end", "once finished"]);
-    assert_eq!((controller.tracks().count(), controller.events().is_empty()), (1, true));
+    assert_eq!(
+        story,
+        [
+            "walk started",
+            "once started",
+            "start",
+            "left",
+            "middle",
+            "end",
+            "once finished"
+        ]
+    );
+    assert_eq!(
+        (controller.tracks().count(), controller.events().is_empty()),
+        (1, true)
+    );
     assert!(controller.is_playing("walk") && !controller.is_playing("once"));
 }
 
@@ -40,11 +57,19 @@ fn an_overlay_does_not_depend_on_the_frame_rate() {
         let run = |steps: u32| {
             let mut controller = AnimationController::playing("walk");
             let wave = AnimationTrack::new("once").speed(speed);
-            controller.play_over(if reversed { wave.reversed() } else { wave }, QUARTER, Duration::from_millis(300));
+            controller.play_over(
+                if reversed { wave.reversed() } else { wave },
+                QUARTER,
+                Duration::from_millis(300),
+            );
             let mut story = Vec::new();
             for _ in 0..steps {
                 let events = advance(&mut controller, &clips, 2.0 / f64::from(steps));
-                story.extend(words(&events, &clips).into_iter().zip(events.iter().map(|e| (e.time() * 1e6).round())));
+                story.extend(
+                    words(&events, &clips)
+                        .into_iter()
+                        .zip(events.iter().map(|e| (e.time() * 1e6).round())),
+                );
             }
             (story, controller.tracks().count())
         };
@@ -59,7 +84,11 @@ fn an_overlay_does_not_depend_on_the_frame_rate() {
 fn an_overlay_too_short_for_its_fades_holds_its_last_frame_while_it_fades_out() {
     let clips = clips();
     let mut controller = AnimationController::playing("walk");
-    controller.play_over(AnimationTrack::new("once"), Duration::from_millis(500), Duration::from_secs(1));
+    controller.play_over(
+        AnimationTrack::new("once"),
+        Duration::from_millis(500),
+        Duration::from_secs(1),
+    );
     advance(&mut controller, &clips, 1.5);
     assert_eq!(overlay(&controller), Some(0.5));
     assert_eq!(controller.tracks().nth(1).unwrap().position(), 1.0);
@@ -71,7 +100,11 @@ fn an_overlay_too_short_for_its_fades_holds_its_last_frame_while_it_fades_out() 
 fn a_looping_overlay_stays_until_it_is_faded_out() {
     let clips = clips();
     let mut controller = AnimationController::playing("walk");
-    let run = controller.play_over(AnimationTrack::new("run").weight(0.5), Duration::ZERO, QUARTER);
+    let run = controller.play_over(
+        AnimationTrack::new("run").weight(0.5),
+        Duration::ZERO,
+        QUARTER,
+    );
     advance(&mut controller, &clips, 50.0);
     assert_eq!(overlay(&controller), Some(0.5));
     controller.fade_out_track(run, QUARTER);
@@ -94,7 +127,10 @@ fn fading_out_the_current_clip_leaves_the_other_tracks() {
     controller.queue_mut().push("once");
     advance(&mut controller, &clips, 0.1);
     controller.fade_out_track(controller.current_track().unwrap(), QUARTER);
-    assert_eq!((controller.current(), controller.queue().is_empty()), (None, true));
+    assert_eq!(
+        (controller.current(), controller.queue().is_empty()),
+        (None, true)
+    );
     advance(&mut controller, &clips, 0.5);
     assert_eq!(mix(&controller, &clips), [("run".to_owned(), 1.0)]);
 }
@@ -118,7 +154,14 @@ fn the_time_scale_slows_everything_down() {
     controller.set_time_scale(f64::NAN);
     controller.set_time_scale(-1.0);
     advance(&mut controller, &clips, 0.25);
-    assert_eq!((controller.time(), controller.time_scale(), overlay(&controller)), (0.125, 0.5, Some(0.4)));
+    assert_eq!(
+        (
+            controller.time(),
+            controller.time_scale(),
+            overlay(&controller)
+        ),
+        (0.125, 0.5, Some(0.4))
+    );
     assert_eq!(controller.current_position(), Some(0.125));
     controller.set_time_scale(0.0);
     assert!(advance(&mut controller, &clips, 5.0).is_empty());

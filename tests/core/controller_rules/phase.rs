@@ -1,7 +1,9 @@
 //! Fades in phase and sync groups.
 
 use super::support::*;
-use bevy_marionette::controller::{AnimationController, AnimationTrack, PlaybackEvent, TransitionCurve};
+use bevy_marionette::controller::{
+    AnimationController, AnimationTrack, PlaybackEvent, TransitionCurve,
+};
 use bevy_marionette::model::PlaybackMode;
 
 #[test]
@@ -28,7 +30,10 @@ fn a_fade_in_phase_takes_up_a_clip_that_is_still_fading_out_where_it_is() {
     let walk = controller.tracks().next().unwrap().position();
     controller.cross_fade_in_phase("walk", secs(0.5));
     let story = words(&advance(&mut controller, &clips, 0.125), &clips);
-    assert!(!story.iter().any(|word| word == "walk started"), "{story:?}");
+    assert!(
+        !story.iter().any(|word| word == "walk started"),
+        "{story:?}"
+    );
     assert_close(controller.current_position().unwrap(), walk + 0.125);
 }
 
@@ -47,7 +52,11 @@ fn the_end_of_a_clip_whose_leader_is_held_at_its_own_does_not_depend_on_the_fram
         let mut story = Vec::new();
         for _ in 0..steps {
             let events = advance(&mut controller, &clips, 4.0 / f64::from(steps));
-            story.extend(words(&events, &clips).into_iter().zip(events.iter().map(|e| (e.time() * 1e6).round())));
+            story.extend(
+                words(&events, &clips)
+                    .into_iter()
+                    .zip(events.iter().map(|e| (e.time() * 1e6).round())),
+            );
         }
         story
     };
@@ -89,18 +98,35 @@ fn scrubbing_stays_in_the_round_and_takes_the_sync_group_along() {
 const CURVES: [TransitionCurve; 2] = [TransitionCurve::Linear, TransitionCurve::EaseInEaseOut];
 
 /// Plays some time in equal steps, and returns what happened and when, to a microsecond.
-fn story(controller: &mut AnimationController, seconds: f64, steps: u32) -> Vec<(String, u64, f64)> {
+fn story(
+    controller: &mut AnimationController,
+    seconds: f64,
+    steps: u32,
+) -> Vec<(String, u64, f64)> {
     let mut events: Vec<PlaybackEvent> = Vec::new();
     for _ in 0..steps {
         events.extend(advance(controller, &clips(), seconds / f64::from(steps)));
     }
     let words = words(&events, &clips());
-    let place = |event: &PlaybackEvent| (event.track().map_or(0, track_number), (event.time() * 1e6).round());
-    words.into_iter().zip(events.iter().map(place)).map(|(word, (track, time))| (word, track, time)).collect()
+    let place = |event: &PlaybackEvent| {
+        (
+            event.track().map_or(0, track_number),
+            (event.time() * 1e6).round(),
+        )
+    };
+    words
+        .into_iter()
+        .zip(events.iter().map(place))
+        .map(|(word, (track, time))| (word, track, time))
+        .collect()
 }
 
 fn track_number(id: bevy_marionette::controller::TrackId) -> u64 {
-    ron::to_string(&id).unwrap().trim_matches(|c: char| !c.is_ascii_digit()).parse().unwrap()
+    ron::to_string(&id)
+        .unwrap()
+        .trim_matches(|c: char| !c.is_ascii_digit())
+        .parse()
+        .unwrap()
 }
 
 #[test]
@@ -118,7 +144,9 @@ fn the_heaviest_track_of_a_sync_group_leads_it() {
     assert_close(position(&controller, run), 1.0);
     // Of equals, the one that leads goes on; without weights at all, too.
     for weight in [0.5, 0.0] {
-        controller.tracks_mut().for_each(|track| track.weight = weight);
+        controller
+            .tracks_mut()
+            .for_each(|track| track.weight = weight);
         let before = position(&controller, walk);
         advance(&mut controller, &clips, 0.5);
         assert_close(position(&controller, walk), before + 0.5);
@@ -130,8 +158,12 @@ fn the_lead_changes_where_the_weights_cross_at_any_frame_rate() {
     let begin = |curve| {
         let (mut controller, walk) = with_track(AnimationTrack::new("walk").sync(1));
         let run = controller.add_track(AnimationTrack::new("run").sync(1).weight(0.0));
-        controller.events_mut().key_weight(walk, 0.0, 0.0, secs(1.0), curve);
-        controller.events_mut().key_weight(run, 1.0, 0.0, secs(1.0), curve);
+        controller
+            .events_mut()
+            .key_weight(walk, 0.0, 0.0, secs(1.0), curve);
+        controller
+            .events_mut()
+            .key_weight(run, 1.0, 0.0, secs(1.0), curve);
         (controller, walk, run)
     };
     for curve in CURVES {
@@ -145,7 +177,10 @@ fn the_lead_changes_where_the_weights_cross_at_any_frame_rate() {
             let (mut cut, ..) = begin(curve);
             assert_eq!(story(&mut cut, 2.0, steps), expected, "{steps} steps");
             for track in [walk, run] {
-                assert!((position(&cut, track) - position(&whole, track)).abs() < 1e-12, "{steps} steps");
+                assert!(
+                    (position(&cut, track) - position(&whole, track)).abs() < 1e-12,
+                    "{steps} steps"
+                );
             }
         }
     }
@@ -157,8 +192,12 @@ fn weights_may_cross_several_times_between_two_events() {
     let begin = || {
         let (mut controller, walk) = with_track(AnimationTrack::new("walk").sync(1).weight(0.1));
         let run = controller.add_track(AnimationTrack::new("run").sync(1).weight(0.05));
-        controller.events_mut().key_weight(walk, 0.95, 0.0, secs(1.0), CURVES[1]);
-        controller.events_mut().key_weight(run, 0.8, 0.0, secs(1.0), CURVES[0]);
+        controller
+            .events_mut()
+            .key_weight(walk, 0.95, 0.0, secs(1.0), CURVES[1]);
+        controller
+            .events_mut()
+            .key_weight(run, 0.8, 0.0, secs(1.0), CURVES[0]);
         (controller, walk)
     };
     let (mut whole, walk) = begin();
@@ -173,12 +212,22 @@ fn weights_may_cross_several_times_between_two_events() {
         })
         .sum::<f64>()
         / f64::from(steps);
-    assert!(place > 1.1 && place < 1.9, "the lead never changes: {place}");
-    assert!((position(&whole, walk) - place).abs() < 1e-5, "{} {place}", position(&whole, walk));
+    assert!(
+        place > 1.1 && place < 1.9,
+        "the lead never changes: {place}"
+    );
+    assert!(
+        (position(&whole, walk) - place).abs() < 1e-5,
+        "{} {place}",
+        position(&whole, walk)
+    );
     for steps in [5, 64, 333] {
         let (mut cut, _) = begin();
         assert_eq!(story(&mut cut, 1.0, steps), expected, "{steps} steps");
-        assert!((position(&cut, walk) - position(&whole, walk)).abs() < 1e-12, "{steps} steps");
+        assert!(
+            (position(&cut, walk) - position(&whole, walk)).abs() < 1e-12,
+            "{steps} steps"
+        );
     }
 }
 
@@ -192,7 +241,10 @@ fn nothing_jumps_when_a_clip_takes_the_lead_that_has_waited_at_its_end() {
     controller.track_mut(walk).unwrap().weight = 0.25;
     advance(&mut controller, &clips, 0.5);
     // It has nowhere to go, and the others wait for it.
-    assert_eq!((position(&controller, walk), position(&controller, once)), (before, 1.0));
+    assert_eq!(
+        (position(&controller, walk), position(&controller, once)),
+        (before, 1.0)
+    );
     controller.track_mut(walk).unwrap().weight = 1.0;
     advance(&mut controller, &clips, 0.5);
     assert_close(position(&controller, walk), before + 0.5);
@@ -245,5 +297,11 @@ fn a_clip_is_on_its_own_after_a_fade_in_phase() {
     advance(&mut controller, &clips, 0.5);
     // The outgoing clip's pace for half of the fade, then its own.
     assert_close(controller.current_position().unwrap(), 0.5 + 0.125 + 0.25);
-    assert_eq!(controller.tracks().map(|track| track.sync).collect::<Vec<_>>(), [None]);
+    assert_eq!(
+        controller
+            .tracks()
+            .map(|track| track.sync)
+            .collect::<Vec<_>>(),
+        [None]
+    );
 }

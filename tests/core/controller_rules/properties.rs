@@ -1,13 +1,19 @@
 //! Properties under random input.
 
 use super::support::*;
-use bevy_marionette::controller::{AnimationController, AnimationTrack, PlaybackEvent, TransitionCurve};
+use bevy_marionette::controller::{
+    AnimationController, AnimationTrack, PlaybackEvent, TransitionCurve,
+};
 use bevy_marionette::model::{ClipTiming, PlaybackMode};
 use proptest::prelude::*;
 use std::time::Duration;
 
 fn playback() -> impl Strategy<Value = PlaybackMode> {
-    prop_oneof![Just(PlaybackMode::Loop), Just(PlaybackMode::Once), Just(PlaybackMode::PingPong)]
+    prop_oneof![
+        Just(PlaybackMode::Loop),
+        Just(PlaybackMode::Once),
+        Just(PlaybackMode::PingPong)
+    ]
 }
 
 /// Clips `c0`, `c1`, … with keys anywhere, both ends included.
@@ -16,7 +22,10 @@ fn some_clips() -> impl Strategy<Value = Vec<ClipTiming>> {
     let one = (0.05..3.0_f64, playback(), prop::collection::vec(key, 0..5));
     prop::collection::vec(one, 1..5).prop_map(|all| {
         let named = |(i, (length, playback, keys)): (usize, (f64, PlaybackMode, Vec<f64>))| {
-            let keys: Vec<(f64, &str)> = keys.iter().map(|fraction| (fraction * length, "k")).collect();
+            let keys: Vec<(f64, &str)> = keys
+                .iter()
+                .map(|fraction| (fraction * length, "k"))
+                .collect();
             clip(&format!("c{i}"), length, playback, &keys)
         };
         all.into_iter().enumerate().map(named).collect()
@@ -44,9 +53,21 @@ fn order() -> impl Strategy<Value = Order> {
         (index.clone(), 0.0..1.5_f64).prop_map(|(i, t)| Order::FadeInPhase(i, t)),
         index.clone().prop_map(Order::Play),
         prop::collection::vec(0..8_usize, 1..4).prop_map(Order::Queue),
-        (index.clone(), -3.0..3.0_f64, -0.2..2.0_f64, 0.0..2.0_f64, any::<bool>())
+        (
+            index.clone(),
+            -3.0..3.0_f64,
+            -0.2..2.0_f64,
+            0.0..2.0_f64,
+            any::<bool>()
+        )
             .prop_map(|(i, v, s, d, e)| Order::Speed(i, v, s, d, e)),
-        (index.clone(), 0.0..1.0_f32, -0.2..2.0_f64, 0.0..2.0_f64, any::<bool>())
+        (
+            index.clone(),
+            0.0..1.0_f32,
+            -0.2..2.0_f64,
+            0.0..2.0_f64,
+            any::<bool>()
+        )
             .prop_map(|(i, v, s, d, e)| Order::Weight(i, v, s, d, e)),
         (index.clone(), any::<bool>(), -0.2..2.0_f64).prop_map(|(i, v, s)| Order::Enable(i, v, s)),
         (index, -5.0..5.0_f64, -0.2..2.0_f64).prop_map(|(i, v, s)| Order::Seek(i, v, s)),
@@ -65,13 +86,23 @@ struct Play {
 }
 
 fn play() -> impl Strategy<Value = Play> {
-    let tracks = prop::collection::vec((0..8_usize, -2.5..2.5_f64, 0.0..1.0_f32, prop::bool::weighted(0.7)), 0..4);
+    let tracks = prop::collection::vec(
+        (
+            0..8_usize,
+            -2.5..2.5_f64,
+            0.0..1.0_f32,
+            prop::bool::weighted(0.7),
+        ),
+        0..4,
+    );
     let orders = prop::collection::vec((order(), 0.001..2.5_f64), 1..8);
-    (some_clips(), tracks, orders, any::<bool>()).prop_map(|(clips, tracks, orders, loop_queue)| Play {
-        clips,
-        tracks,
-        orders,
-        loop_queue,
+    (some_clips(), tracks, orders, any::<bool>()).prop_map(|(clips, tracks, orders, loop_queue)| {
+        Play {
+            clips,
+            tracks,
+            orders,
+            loop_queue,
+        }
     })
 }
 
@@ -79,7 +110,9 @@ impl Play {
     fn begin(&self) -> AnimationController {
         let mut controller = AnimationController::playing("c0");
         for (clip, speed, weight, synchronized) in &self.tracks {
-            let track = AnimationTrack::new(self.name(*clip)).speed(*speed).weight(*weight);
+            let track = AnimationTrack::new(self.name(*clip))
+                .speed(*speed)
+                .weight(*weight);
             controller.add_track(if *synchronized { track.sync(1) } else { track });
         }
         controller.queue_mut().set_looping(self.loop_queue);
@@ -105,21 +138,47 @@ impl Play {
                 controller.play(self.name(*clip));
             }
             Order::Queue(clips) => {
-                controller.queue_mut().extend(clips.iter().map(|clip| self.name(*clip)));
+                controller
+                    .queue_mut()
+                    .extend(clips.iter().map(|clip| self.name(*clip)));
             }
             Order::Speed(i, value, start, duration, ease) => {
-                let transition = if *ease { TransitionCurve::EaseInEaseOut } else { TransitionCurve::Linear };
-                controller.events_mut().key_speed(track(*i), *value, now + start, secs(*duration), transition);
+                let transition = if *ease {
+                    TransitionCurve::EaseInEaseOut
+                } else {
+                    TransitionCurve::Linear
+                };
+                controller.events_mut().key_speed(
+                    track(*i),
+                    *value,
+                    now + start,
+                    secs(*duration),
+                    transition,
+                );
             }
             Order::Weight(i, value, start, duration, ease) => {
-                let transition = if *ease { TransitionCurve::EaseInEaseOut } else { TransitionCurve::Linear };
-                controller.events_mut().key_weight(track(*i), *value, now + start, secs(*duration), transition);
+                let transition = if *ease {
+                    TransitionCurve::EaseInEaseOut
+                } else {
+                    TransitionCurve::Linear
+                };
+                controller.events_mut().key_weight(
+                    track(*i),
+                    *value,
+                    now + start,
+                    secs(*duration),
+                    transition,
+                );
             }
             Order::Enable(i, value, start) => {
-                controller.events_mut().key_enabled(track(*i), *value, now + start);
+                controller
+                    .events_mut()
+                    .key_enabled(track(*i), *value, now + start);
             }
             Order::Seek(i, value, start) => {
-                controller.events_mut().key_position(track(*i), *value, now + start);
+                controller
+                    .events_mut()
+                    .key_position(track(*i), *value, now + start);
             }
             Order::Reset => controller.reset_time(),
         }
@@ -133,10 +192,16 @@ impl Play {
         for clip in &mut self.clips {
             round(&mut clip.duration, 0.1);
             clip.duration = clip.duration.max(0.1);
-            clip.callbacks.iter_mut().for_each(|key| round(&mut key.time, 0.05));
-            clip.callbacks.iter_mut().for_each(|key| key.time = key.time.min(clip.duration));
+            clip.callbacks
+                .iter_mut()
+                .for_each(|key| round(&mut key.time, 0.05));
+            clip.callbacks
+                .iter_mut()
+                .for_each(|key| key.time = key.time.min(clip.duration));
         }
-        self.tracks.iter_mut().for_each(|(_, speed, ..)| round(speed, 0.5));
+        self.tracks
+            .iter_mut()
+            .for_each(|(_, speed, ..)| round(speed, 0.5));
         for (order, seconds) in &mut self.orders {
             round(seconds, 0.1);
             match order {
@@ -171,7 +236,11 @@ impl Play {
             let steps = cuts[i % cuts.len()];
             let total = f64::from(steps * (steps + 1) / 2);
             for step in 1..=steps {
-                events.extend(advance(&mut controller, &self.clips, seconds * f64::from(step) / total));
+                events.extend(advance(
+                    &mut controller,
+                    &self.clips,
+                    seconds * f64::from(step) / total,
+                ));
             }
         }
         (controller, events)
@@ -181,7 +250,9 @@ impl Play {
 fn same_kind(a: &PlaybackEvent, b: &PlaybackEvent, precision: f64) -> bool {
     use PlaybackEvent::Callback;
     let same = match (a, b) {
-        (Callback(a), Callback(b)) => a.key == b.key && a.clip == b.clip && (a.weight - b.weight).abs() < 1e-3,
+        (Callback(a), Callback(b)) => {
+            a.key == b.key && a.clip == b.clip && (a.weight - b.weight).abs() < 1e-3
+        }
         _ => std::mem::discriminant(a) == std::mem::discriminant(b),
     };
     same && a.track() == b.track() && (a.time() - b.time()).abs() < precision
@@ -194,7 +265,13 @@ fn cuts() -> impl Strategy<Value = Vec<u32>> {
 fn compare(play: &Play, cuts: &[u32], precision: f64) -> Result<(), TestCaseError> {
     let (whole, expected) = play.run(&[1]);
     let (cut, events) = play.run(cuts);
-    prop_assert_eq!(expected.len(), events.len(), "{:#?}\n{:#?}", expected, events);
+    prop_assert_eq!(
+        expected.len(),
+        events.len(),
+        "{:#?}\n{:#?}",
+        expected,
+        events
+    );
     for (a, b) in expected.iter().zip(&events) {
         prop_assert!(same_kind(a, b, precision), "{:?} against {:?}", a, b);
     }
@@ -223,12 +300,25 @@ fn cases() -> u32 {
 fn a_fade_in_phase_right_at_the_end_of_a_round_does_not_depend_on_how_time_was_cut() {
     // Four rounds take as long as the order before the last, but a sum of many steps may be a little less.
     let looping = |name: &str, length: f64| clip(name, length, PlaybackMode::Loop, &[]);
-    let clips = vec![clip("c0", 0.1, PlaybackMode::Once, &[]), looping("c1", 6.0 * 0.1), looping("c2", 0.9)];
+    let clips = vec![
+        clip("c0", 0.1, PlaybackMode::Once, &[]),
+        looping("c1", 6.0 * 0.1),
+        looping("c2", 0.9),
+    ];
     for next in [0, 2] {
         let (first, again) = (Order::FadeInPhase(1, 0.0), Order::FadeInPhase(next, 0.0));
-        let orders =
-            vec![(Order::Fade(0, 0.0), 0.4), (Order::FadeInPhase(0, 0.0), 0.0), (first, 18.0 * 0.1), (again, 0.0)];
-        let play = Play { clips: clips.clone(), tracks: Vec::new(), orders, loop_queue: false };
+        let orders = vec![
+            (Order::Fade(0, 0.0), 0.4),
+            (Order::FadeInPhase(0, 0.0), 0.0),
+            (first, 18.0 * 0.1),
+            (again, 0.0),
+        ];
+        let play = Play {
+            clips: clips.clone(),
+            tracks: Vec::new(),
+            orders,
+            loop_queue: false,
+        };
         for cut in 2..40 {
             compare(&play, &[cut], 1e-4).unwrap();
         }
@@ -239,8 +329,21 @@ fn a_fade_in_phase_right_at_the_end_of_a_round_does_not_depend_on_how_time_was_c
 fn more_callbacks_than_fit_into_one_advance_do_not_depend_on_how_time_was_cut() {
     let clips = vec![clip("c0", 0.05, PlaybackMode::Loop, &[(0.0, "k"); 4])];
     let tracks = vec![(0, 0.0, 0.0, true), (0, 0.0, 0.77, true)];
-    let orders = vec![(Order::Speed(2, 2.42, 0.0, 0.0, false), 0.001), (Order::Fade(0, 0.0), 2.36)];
-    compare(&Play { clips, tracks, orders, loop_queue: false }, &[2], 1e-7).unwrap();
+    let orders = vec![
+        (Order::Speed(2, 2.42, 0.0, 0.0, false), 0.001),
+        (Order::Fade(0, 0.0), 2.36),
+    ];
+    compare(
+        &Play {
+            clips,
+            tracks,
+            orders,
+            loop_queue: false,
+        },
+        &[2],
+        1e-7,
+    )
+    .unwrap();
 }
 
 proptest! {

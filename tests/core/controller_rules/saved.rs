@@ -5,7 +5,9 @@ use bevy_marionette::controller::{AnimationController, AnimationTrack, Transitio
 
 fn text() -> String {
     let (mut controller, track) = with_track(AnimationTrack::new("walk"));
-    controller.events_mut().key_weight(track, 0.0, 0.0, secs(5.0), TransitionCurve::Linear);
+    controller
+        .events_mut()
+        .key_weight(track, 0.0, 0.0, secs(5.0), TransitionCurve::Linear);
     let nth = controller.add_callback("walk", 0.5, "nth", ());
     controller.set_every_nth(nth, 3);
     advance(&mut controller, &clips(), 0.25);
@@ -29,7 +31,9 @@ fn a_corrupt_save_is_refused_in_words() {
     ] {
         let bad = good.replacen(from, to, 1);
         assert_ne!(bad, good, "{from} is not in {good}");
-        let error = ron::from_str::<AnimationController>(&bad).unwrap_err().to_string();
+        let error = ron::from_str::<AnimationController>(&bad)
+            .unwrap_err()
+            .to_string();
         assert!(error.contains(what), "{to}: {error}");
     }
 }

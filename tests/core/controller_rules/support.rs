@@ -6,7 +6,10 @@ use std::time::Duration;
 
 /// A clip with keys (time, name).
 pub fn clip(name: &str, duration: f64, playback: PlaybackMode, keys: &[(f64, &str)]) -> ClipTiming {
-    let mut timing = ClipTiming { playback, ..ClipTiming::new(name, duration) };
+    let mut timing = ClipTiming {
+        playback,
+        ..ClipTiming::new(name, duration)
+    };
     for (time, key) in keys {
         timing.add_callback(*time, *key, ());
     }
@@ -16,18 +19,47 @@ pub fn clip(name: &str, duration: f64, playback: PlaybackMode, keys: &[(f64, &st
 /// A few clips as a game has them. `step` fires `0`, `half`; `once` has keys at both ends.
 pub fn clips() -> Vec<ClipTiming> {
     vec![
-        clip("step", 1.0, PlaybackMode::Loop, &[(0.0, "0"), (0.5, "half")]),
-        clip("walk", 2.0, PlaybackMode::Loop, &[(0.5, "left"), (1.5, "right")]),
-        clip("run", 1.0, PlaybackMode::Loop, &[(0.25, "left"), (0.75, "right")]),
-        clip("once", 1.0, PlaybackMode::Once, &[(0.0, "start"), (0.5, "middle"), (1.0, "end")]),
-        clip("swing", 1.0, PlaybackMode::PingPong, &[(0.0, "low"), (0.25, "pass"), (1.0, "high")]),
+        clip(
+            "step",
+            1.0,
+            PlaybackMode::Loop,
+            &[(0.0, "0"), (0.5, "half")],
+        ),
+        clip(
+            "walk",
+            2.0,
+            PlaybackMode::Loop,
+            &[(0.5, "left"), (1.5, "right")],
+        ),
+        clip(
+            "run",
+            1.0,
+            PlaybackMode::Loop,
+            &[(0.25, "left"), (0.75, "right")],
+        ),
+        clip(
+            "once",
+            1.0,
+            PlaybackMode::Once,
+            &[(0.0, "start"), (0.5, "middle"), (1.0, "end")],
+        ),
+        clip(
+            "swing",
+            1.0,
+            PlaybackMode::PingPong,
+            &[(0.0, "low"), (0.25, "pass"), (1.0, "high")],
+        ),
         clip("pose", 0.0, PlaybackMode::Loop, &[(0.0, "posed")]),
         clip("idle", 4.0, PlaybackMode::Loop, &[]),
     ]
 }
 
 /// Advances and returns what happened.
-pub fn advance(controller: &mut AnimationController, clips: &[ClipTiming], dt: f64) -> Vec<PlaybackEvent> {
+pub fn advance(
+    controller: &mut AnimationController,
+    clips: &[ClipTiming],
+    dt: f64,
+) -> Vec<PlaybackEvent> {
     let mut out = Vec::new();
     controller.advance(dt, clips, &mut out).unwrap();
     out
@@ -86,7 +118,10 @@ pub fn weight(controller: &AnimationController, track: TrackId) -> f32 {
 
 /// Clip name and weight of each layer.
 pub fn mix(controller: &AnimationController, clips: &[ClipTiming]) -> Vec<(String, f32)> {
-    controller.layers(clips).map(|layer| (clips[layer.clip].name.to_string(), layer.weight)).collect()
+    controller
+        .layers(clips)
+        .map(|layer| (clips[layer.clip].name.to_string(), layer.weight))
+        .collect()
 }
 
 /// Equal but for rounding.

@@ -26,7 +26,10 @@ fn a_switch_starts_the_new_clip_at_once_and_ends_the_old_one_with_its_callbacks(
     // `walk` would have fired at 0.5.
     assert_eq!(words(&events, &clips), ["run started", "left"]);
     assert_eq!(mix(&controller, &clips), [("run".to_owned(), 1.0)]);
-    assert_eq!((controller.current_track(), controller.tracks().count()), (Some(track), 1));
+    assert_eq!(
+        (controller.current_track(), controller.tracks().count()),
+        (Some(track), 1)
+    );
     assert!(controller.layers(&clips[..]).all(|layer| layer.base));
 }
 
@@ -40,10 +43,35 @@ fn a_switch_is_recorded_while_its_difference_dies_out() {
     advance(&mut controller, &clips, 0.0);
     let switch = only(&controller).clone();
     assert_eq!((switch.begin(), switch.duration()), (0.25, 0.5));
-    let [from] = switch.from() else { panic!("{switch:?}") };
-    assert_eq!((&*from.clip, from.time, from.rate, from.weight, from.weight_rate), ("walk", 0.25, 2.0, 1.0, 0.0));
-    assert_eq!((&*switch.to()[0].clip, switch.to()[0].time, switch.to()[0].rate), ("run", 0.0, 2.0));
-    assert_eq!((switch.remaining(0.25), switch.remaining(0.75), switch.remaining(9.0)), (1.0, 0.0, 0.0));
+    let [from] = switch.from() else {
+        panic!("{switch:?}")
+    };
+    assert_eq!(
+        (
+            &*from.clip,
+            from.time,
+            from.rate,
+            from.weight,
+            from.weight_rate
+        ),
+        ("walk", 0.25, 2.0, 1.0, 0.0)
+    );
+    assert_eq!(
+        (
+            &*switch.to()[0].clip,
+            switch.to()[0].time,
+            switch.to()[0].rate
+        ),
+        ("run", 0.0, 2.0)
+    );
+    assert_eq!(
+        (
+            switch.remaining(0.25),
+            switch.remaining(0.75),
+            switch.remaining(9.0)
+        ),
+        (1.0, 0.0, 0.0)
+    );
     advance(&mut controller, &clips, 0.25);
     assert_eq!(only(&controller), &switch);
     // Time is moved with its begin.
@@ -51,7 +79,10 @@ fn a_switch_is_recorded_while_its_difference_dies_out() {
     assert_eq!(only(&controller).begin(), -0.25);
     advance(&mut controller, &clips, 0.25);
     assert_eq!(controller.switches().count(), 0);
-    assert!(!ron::to_string(&controller).unwrap().contains("switches:["), "nothing of it stays");
+    assert!(
+        !ron::to_string(&controller).unwrap().contains("switches:["),
+        "nothing of it stays"
+    );
 }
 
 #[test]
@@ -73,7 +104,11 @@ fn the_rates_recorded_are_those_of_the_place_in_the_clip() {
         controller.switch("idle", secs(0.2));
         advance(&mut controller, &clips, 0.0);
         let from = &only(&controller).from()[0];
-        assert_eq!((from.time, from.rate), (time, rate), "{clip} at {speed} after {seconds}");
+        assert_eq!(
+            (from.time, from.rate),
+            (time, rate),
+            "{clip} at {speed} after {seconds}"
+        );
     }
     // A track that waits has no rate, and one whose weight changes has that of its weight.
     let mut controller = playing("walk", 0.25);
@@ -83,8 +118,11 @@ fn the_rates_recorded_are_those_of_the_place_in_the_clip() {
     controller.track_mut(walk).unwrap().paused = true;
     controller.switch("idle", secs(0.2));
     advance(&mut controller, &clips, 0.0);
-    let from: Vec<_> =
-        only(&controller).from().iter().map(|from| (&*from.clip, from.rate, from.weight, from.weight_rate)).collect();
+    let from: Vec<_> = only(&controller)
+        .from()
+        .iter()
+        .map(|from| (&*from.clip, from.rate, from.weight, from.weight_rate))
+        .collect();
     assert_eq!(from, [("walk", 0.0, 0.75, -1.0), ("run", 1.0, 0.25, 1.0)]);
 }
 
@@ -97,13 +135,19 @@ fn a_switch_is_safe_to_call_every_frame_and_from_nothing_it_is_a_cut() {
         advance(&mut controller, &clips, 0.1);
         assert_eq!(controller.switch("walk", secs(0.3)), track);
     }
-    assert_eq!((controller.switches().count(), position(&controller, track)), (0, 0.5));
+    assert_eq!(
+        (controller.switches().count(), position(&controller, track)),
+        (0, 0.5)
+    );
     let run = controller.switch("run", secs(0.5));
     for _ in 0..3 {
         advance(&mut controller, &clips, 0.125);
         assert_eq!(controller.switch("run", secs(0.5)), run);
     }
-    assert_eq!((only(&controller).begin(), position(&controller, run)), (0.5, 0.375));
+    assert_eq!(
+        (only(&controller).begin(), position(&controller, run)),
+        (0.5, 0.375)
+    );
     // Without a duration, it is a cut, too.
     controller.switch("walk", secs(0.0));
     advance(&mut controller, &clips, 0.1);
@@ -115,8 +159,14 @@ fn an_unknown_clip_ends_nothing() {
     let clips = clips();
     let mut controller = playing("walk", 0.25);
     controller.switch("wlak", secs(0.3));
-    assert_eq!(words(&advance(&mut controller, &clips, 0.5), &clips), ["wlak unknown", "left"]);
-    assert_eq!((controller.switches().count(), controller.is_playing("walk")), (0, true));
+    assert_eq!(
+        words(&advance(&mut controller, &clips, 0.5), &clips),
+        ["wlak unknown", "left"]
+    );
+    assert_eq!(
+        (controller.switches().count(), controller.is_playing("walk")),
+        (0, true)
+    );
 }
 
 #[test]
@@ -137,7 +187,10 @@ fn a_switch_in_the_middle_of_a_fade_takes_both_clips_and_their_fade_with_it() {
     // And a fade away from it leaves what is dying out alone.
     controller.cross_fade("idle", secs(0.25));
     advance(&mut controller, &clips, 0.0625);
-    assert_eq!((controller.switches().count(), controller.tracks().count()), (1, 2));
+    assert_eq!(
+        (controller.switches().count(), controller.tracks().count()),
+        (1, 2)
+    );
 }
 
 #[test]
@@ -147,12 +200,18 @@ fn switches_add_up_until_there_are_eight_and_then_cross_fade() {
     for round in 0..8 {
         controller.switch(["run", "walk"][round % 2], secs(4.0));
         advance(&mut controller, &clips, 0.125);
-        assert_eq!((controller.switches().count(), controller.tracks().count()), (round + 1, 1));
+        assert_eq!(
+            (controller.switches().count(), controller.tracks().count()),
+            (round + 1, 1)
+        );
     }
     controller.switch("idle", secs(0.5));
     advance(&mut controller, &clips, 0.25);
     assert_eq!(controller.switches().count(), 8);
-    assert_eq!(mix(&controller, &clips), [("walk".to_owned(), 0.5), ("idle".to_owned(), 0.5)]);
+    assert_eq!(
+        mix(&controller, &clips),
+        [("walk".to_owned(), 0.5), ("idle".to_owned(), 0.5)]
+    );
     advance(&mut controller, &clips, 2.75);
     assert_eq!(controller.switches().count(), 7);
 }
@@ -169,7 +228,10 @@ fn cuts_end_what_is_dying_out_and_the_queue_does_not() {
     let mut controller = switched();
     controller.queue_mut().push("run");
     advance(&mut controller, &clips, 1.0);
-    assert_eq!((controller.current(), controller.switches().count()), (Some("run"), 1));
+    assert_eq!(
+        (controller.current(), controller.switches().count()),
+        (Some("run"), 1)
+    );
     controller.play("idle");
     advance(&mut controller, &clips, 0.0);
     assert_eq!(controller.switches().count(), 0);
@@ -185,8 +247,17 @@ fn a_switch_in_phase_keeps_the_foot() {
     let mut controller = playing("walk", 2.5);
     let run = controller.switch_in_phase("run", secs(0.25));
     advance(&mut controller, &clips, 0.125);
-    assert_eq!((position(&controller, run), controller.tracks().count()), (0.375, 1));
-    assert_eq!((only(&controller).to()[0].time, only(&controller).to()[0].rate), (0.25, 1.0));
+    assert_eq!(
+        (position(&controller, run), controller.tracks().count()),
+        (0.375, 1)
+    );
+    assert_eq!(
+        (
+            only(&controller).to()[0].time,
+            only(&controller).to()[0].rate
+        ),
+        (0.25, 1.0)
+    );
     assert_eq!(controller.track(run).unwrap().sync, None);
 }
 
@@ -210,7 +281,10 @@ fn a_weight_below_one_beside_other_tracks_rises_and_does_not_jump() {
     advance(&mut controller, &clips, 0.25);
     let run = controller.switch("run", secs(0.5));
     advance(&mut controller, &clips, 0.0);
-    assert_eq!((weight(&controller, run), controller.events().is_empty()), (1.0, true));
+    assert_eq!(
+        (weight(&controller, run), controller.events().is_empty()),
+        (1.0, true)
+    );
 }
 
 #[test]
@@ -221,7 +295,10 @@ fn tracks_of_the_user_are_no_part_of_a_switch() {
     controller.switch("run", secs(0.5));
     advance(&mut controller, &clips, 0.1);
     assert_eq!(only(&controller).from().len(), 1);
-    let base: Vec<_> = controller.layers(&clips[..]).map(|layer| layer.base).collect();
+    let base: Vec<_> = controller
+        .layers(&clips[..])
+        .map(|layer| layer.base)
+        .collect();
     assert_eq!(base, [false, true]);
 }
 
@@ -239,9 +316,11 @@ fn a_saved_switch_continues_bit_for_bit_and_one_that_is_corrupt_is_refused() {
         advance(controller, &clips, 0.1);
     }
     assert_eq!(only(&controller), only(&again));
-    for (from, to) in
-        [("duration:0.6", "duration:0.0"), ("rate:-1.0", "rate:inf"), ("weight_rate:", "weight_rate:NaN,")]
-    {
+    for (from, to) in [
+        ("duration:0.6", "duration:0.0"),
+        ("rate:-1.0", "rate:inf"),
+        ("weight_rate:", "weight_rate:NaN,"),
+    ] {
         let bad = if to.ends_with(',') {
             let (head, tail) = text.split_once(from).unwrap();
             let (_, tail) = tail.split_once(',').unwrap();
@@ -250,11 +329,17 @@ fn a_saved_switch_continues_bit_for_bit_and_one_that_is_corrupt_is_refused() {
             text.replacen(from, to, 1)
         };
         assert_ne!(bad, text, "{from} is not in {text}");
-        let error = ron::from_str::<AnimationController>(&bad).unwrap_err().to_string();
+        let error = ron::from_str::<AnimationController>(&bad)
+            .unwrap_err()
+            .to_string();
         assert!(error.contains("switch"), "{to}: {error}");
     }
     // A save of before there were switches.
-    assert!(!ron::to_string(&playing("walk", 0.1)).unwrap().contains("switches:["));
+    assert!(
+        !ron::to_string(&playing("walk", 0.1))
+            .unwrap()
+            .contains("switches:[")
+    );
 }
 
 #[test]

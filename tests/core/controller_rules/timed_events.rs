@@ -2,8 +2,8 @@
 
 use super::support::*;
 use bevy_marionette::controller::{
-    AnimationController, AnimationTrack, Clips, EventHandle, EventKind, EventTarget, TimedEvent, TrackId,
-    TransitionCurve,
+    AnimationController, AnimationTrack, Clips, EventHandle, EventKind, EventTarget, TimedEvent,
+    TrackId, TransitionCurve,
 };
 use bevy_marionette::model::ClipTiming;
 use std::cell::Cell;
@@ -20,7 +20,9 @@ fn idle() -> (AnimationController, TrackId, Vec<ClipTiming>) {
 fn rule_4_an_ease_from_0_to_1_is_0_15625_after_a_quarter() {
     let (mut controller, track, clips) = idle();
     controller.track_mut(track).unwrap().weight = 0.0;
-    controller.events_mut().key_weight(track, 1.0, 1.0, secs(4.0), EASE);
+    controller
+        .events_mut()
+        .key_weight(track, 1.0, 1.0, secs(4.0), EASE);
     let mut weights = Vec::new();
     for _ in 0..6 {
         advance(&mut controller, &clips, 1.0);
@@ -32,7 +34,9 @@ fn rule_4_an_ease_from_0_to_1_is_0_15625_after_a_quarter() {
 #[test]
 fn rule_4_a_linear_weight_goes_from_the_value_found_at_the_start() {
     let (mut controller, track, clips) = idle();
-    controller.events_mut().key_weight(track, 0.0, 1.0, secs(1.0), LINEAR);
+    controller
+        .events_mut()
+        .key_weight(track, 0.0, 1.0, secs(1.0), LINEAR);
     controller.track_mut(track).unwrap().weight = 0.5;
     advance(&mut controller, &clips, 1.25);
     assert_eq!(weight(&controller, track), 0.375);
@@ -45,7 +49,9 @@ fn rule_4_speed_is_integrated_exactly() {
     for (transition, distance) in [(LINEAR, 1.5), (EASE, 1.5)] {
         let run = |steps: u32| {
             let (mut controller, track, clips) = idle();
-            controller.events_mut().key_speed(track, 2.0, 0.0, secs(1.0), transition);
+            controller
+                .events_mut()
+                .key_speed(track, 2.0, 0.0, secs(1.0), transition);
             (0..steps).for_each(|_| drop(advance(&mut controller, &clips, 1.0 / f64::from(steps))));
             assert_eq!(controller.track(track).unwrap().speed, 2.0);
             position(&controller, track)
@@ -60,18 +66,27 @@ fn rule_4_speed_is_integrated_exactly() {
 fn rule_4_an_ease_of_speed_covers_its_analytic_integral() {
     let (mut controller, track, clips) = idle();
     controller.track_mut(track).unwrap().speed = 0.0;
-    controller.events_mut().key_speed(track, 1.0, 0.0, secs(2.0), EASE);
+    controller
+        .events_mut()
+        .key_speed(track, 1.0, 0.0, secs(2.0), EASE);
     advance(&mut controller, &clips, 0.5);
     // ∫ 3t² − 2t³ from 0 to ¼, over two seconds.
-    assert_close(position(&controller, track), 2.0 * (0.25_f64.powi(3) - 0.5 * 0.25_f64.powi(4)));
+    assert_close(
+        position(&controller, track),
+        2.0 * (0.25_f64.powi(3) - 0.5 * 0.25_f64.powi(4)),
+    );
 }
 
 #[test]
 fn rule_4_one_second_is_240_times_its_240th() {
     let run = |steps: u32| {
         let (mut controller, track, clips) = idle();
-        controller.events_mut().key_speed(track, 3.0, 0.3, secs(0.1), LINEAR);
-        controller.events_mut().key_speed(track, -1.0, 0.6, secs(0.0), LINEAR);
+        controller
+            .events_mut()
+            .key_speed(track, 3.0, 0.3, secs(0.1), LINEAR);
+        controller
+            .events_mut()
+            .key_speed(track, -1.0, 0.6, secs(0.0), LINEAR);
         controller.events_mut().key_enabled(track, false, 0.9);
         (0..steps).for_each(|_| drop(advance(&mut controller, &clips, 1.0 / f64::from(steps))));
         (controller.time(), position(&controller, track))
@@ -85,7 +100,9 @@ fn rule_4_one_second_is_240_times_its_240th() {
 #[test]
 fn rule_4_no_duration_is_a_step_at_its_very_moment() {
     let (mut controller, track, clips) = idle();
-    controller.events_mut().key_speed(track, 4.0, 0.5, secs(0.0), EASE);
+    controller
+        .events_mut()
+        .key_speed(track, 4.0, 0.5, secs(0.0), EASE);
     advance(&mut controller, &clips, 0.25);
     assert_eq!(controller.track(track).unwrap().speed, 1.0);
     advance(&mut controller, &clips, 0.5);
@@ -119,32 +136,68 @@ fn rule_4_enabling_and_disabling_cut_the_way_where_they_happen() {
 fn rule_4_the_priority_blend_has_events_of_its_own() {
     let (mut controller, track, clips) = idle();
     assert_eq!(controller.priority_blend(), 0.5);
-    let first = controller.events_mut().key_priority_blend(1.0, 0.0, secs(1.0), LINEAR).unwrap();
-    let second = controller.events_mut().key_priority_blend(0.0, 2.0, secs(1.0), LINEAR).unwrap();
-    controller.events_mut().key_weight(track, 0.0, 5.0, secs(1.0), LINEAR);
+    let first = controller
+        .events_mut()
+        .key_priority_blend(1.0, 0.0, secs(1.0), LINEAR)
+        .unwrap();
+    let second = controller
+        .events_mut()
+        .key_priority_blend(0.0, 2.0, secs(1.0), LINEAR)
+        .unwrap();
+    controller
+        .events_mut()
+        .key_weight(track, 0.0, 5.0, secs(1.0), LINEAR);
     let blends = |event: &&TimedEvent| event.target() == EventTarget::PriorityBlend;
-    let upcoming: Vec<_> = controller.events().upcoming().filter(blends).map(TimedEvent::handle).collect();
+    let upcoming: Vec<_> = controller
+        .events()
+        .upcoming()
+        .filter(blends)
+        .map(TimedEvent::handle)
+        .collect();
     assert_eq!(upcoming, [first, second]);
     advance(&mut controller, &clips, 0.5);
     assert_eq!(controller.priority_blend(), 0.75);
-    assert_eq!(controller.events().current(EventTarget::PriorityBlend).map(TimedEvent::handle), Some(first));
-    controller.events_mut().unkey_target(EventTarget::PriorityBlend);
+    assert_eq!(
+        controller
+            .events()
+            .current(EventTarget::PriorityBlend)
+            .map(TimedEvent::handle),
+        Some(first)
+    );
+    controller
+        .events_mut()
+        .unkey_target(EventTarget::PriorityBlend);
     advance(&mut controller, &clips, 9.0);
-    assert_eq!((controller.priority_blend(), weight(&controller, track)), (0.75, 0.0));
+    assert_eq!(
+        (controller.priority_blend(), weight(&controller, track)),
+        (0.75, 0.0)
+    );
 }
 
 #[test]
 fn rule_4_a_handle_is_valid_while_the_event_waits_or_runs_and_never_after() {
     let (mut controller, track, clips) = idle();
-    let handle = controller.events_mut().key_weight(track, 0.0, 1.0, secs(1.0), LINEAR).unwrap();
+    let handle = controller
+        .events_mut()
+        .key_weight(track, 0.0, 1.0, secs(1.0), LINEAR)
+        .unwrap();
     let mut seen = Vec::new();
     for _ in 0..4 {
         let event = controller.events().get(handle);
-        seen.push((controller.events().contains(handle), event.is_some_and(|event| event.is_running())));
+        seen.push((
+            controller.events().contains(handle),
+            event.is_some_and(|event| event.is_running()),
+        ));
         advance(&mut controller, &clips, 0.75);
     }
-    assert_eq!(seen, [(true, false), (true, false), (true, true), (false, false)]);
-    let other = controller.events_mut().key_weight(track, 0.0, 1.0, secs(1.0), LINEAR).unwrap();
+    assert_eq!(
+        seen,
+        [(true, false), (true, false), (true, true), (false, false)]
+    );
+    let other = controller
+        .events_mut()
+        .key_weight(track, 0.0, 1.0, secs(1.0), LINEAR)
+        .unwrap();
     assert_ne!(handle, other);
     assert!(!controller.events().contains(handle) && controller.events().contains(other));
 }
@@ -153,9 +206,18 @@ fn rule_4_a_handle_is_valid_while_the_event_waits_or_runs_and_never_after() {
 fn rule_4_one_event_or_all_of_a_track_can_be_taken_back() {
     let (mut controller, track, clips) = idle();
     let other = controller.add_track(AnimationTrack::new("walk"));
-    let running = controller.events_mut().key_weight(track, 0.0, 0.0, secs(2.0), LINEAR).unwrap();
-    let waiting = controller.events_mut().key_speed(track, 5.0, 3.0, secs(0.0), LINEAR).unwrap();
-    let others = controller.events_mut().key_speed(other, 5.0, 3.0, secs(0.0), LINEAR).unwrap();
+    let running = controller
+        .events_mut()
+        .key_weight(track, 0.0, 0.0, secs(2.0), LINEAR)
+        .unwrap();
+    let waiting = controller
+        .events_mut()
+        .key_speed(track, 5.0, 3.0, secs(0.0), LINEAR)
+        .unwrap();
+    let others = controller
+        .events_mut()
+        .key_speed(other, 5.0, 3.0, secs(0.0), LINEAR)
+        .unwrap();
     advance(&mut controller, &clips, 1.0);
     assert!(controller.events_mut().unkey(running) && !controller.events_mut().unkey(running));
     advance(&mut controller, &clips, 1.0);
@@ -163,15 +225,30 @@ fn rule_4_one_event_or_all_of_a_track_can_be_taken_back() {
     controller.events_mut().unkey_track(track);
     assert!(!controller.events().contains(waiting) && controller.events().contains(others));
     advance(&mut controller, &clips, 5.0);
-    assert_eq!((controller.track(track).unwrap().speed, controller.track(other).unwrap().speed), (1.0, 5.0));
+    assert_eq!(
+        (
+            controller.track(track).unwrap().speed,
+            controller.track(other).unwrap().speed
+        ),
+        (1.0, 5.0)
+    );
 }
 
 #[test]
 fn rule_4_the_current_and_the_upcoming_events_can_be_asked_for() {
     let (mut controller, track, clips) = idle();
-    let third = controller.events_mut().key_enabled(track, false, 9.0).unwrap();
-    let first = controller.events_mut().key_speed(track, 2.0, 1.0, secs(2.0), LINEAR).unwrap();
-    let second = controller.events_mut().key_weight(track, 0.5, 4.0, secs(1.0), EASE).unwrap();
+    let third = controller
+        .events_mut()
+        .key_enabled(track, false, 9.0)
+        .unwrap();
+    let first = controller
+        .events_mut()
+        .key_speed(track, 2.0, 1.0, secs(2.0), LINEAR)
+        .unwrap();
+    let second = controller
+        .events_mut()
+        .key_weight(track, 0.5, 4.0, secs(1.0), EASE)
+        .unwrap();
     let upcoming = |controller: &AnimationController| -> Vec<EventHandle> {
         controller
             .events()
@@ -181,7 +258,10 @@ fn rule_4_the_current_and_the_upcoming_events_can_be_asked_for() {
             .collect()
     };
     let current = |controller: &AnimationController, kind| {
-        controller.events().current(EventTarget::Track(track, kind)).map(|event| event.handle())
+        controller
+            .events()
+            .current(EventTarget::Track(track, kind))
+            .map(|event| event.handle())
     };
     assert_eq!(upcoming(&controller), [first, second, third]);
     advance(&mut controller, &clips, 2.0);
@@ -191,16 +271,25 @@ fn rule_4_the_current_and_the_upcoming_events_can_be_asked_for() {
     let event = controller.events().get(second).unwrap();
     assert_eq!(
         (event.target(), event.track(), event.transition()),
-        (EventTarget::Track(track, EventKind::Weight), Some(track), EASE)
+        (
+            EventTarget::Track(track, EventKind::Weight),
+            Some(track),
+            EASE
+        )
     );
-    assert_eq!((event.value(), event.start(), event.duration()), (0.5, 4.0, secs(1.0)));
+    assert_eq!(
+        (event.value(), event.start(), event.duration()),
+        (0.5, 4.0, secs(1.0))
+    );
 }
 
 #[test]
 fn rule_4_a_start_in_the_past_begins_at_the_next_advance() {
     let (mut controller, track, clips) = idle();
     advance(&mut controller, &clips, 10.0);
-    controller.events_mut().key_weight(track, 0.0, 2.0, secs(1.0), LINEAR);
+    controller
+        .events_mut()
+        .key_weight(track, 0.0, 2.0, secs(1.0), LINEAR);
     advance(&mut controller, &clips, 0.25);
     assert_eq!(weight(&controller, track), 0.75);
     advance(&mut controller, &clips, 0.75);
@@ -211,8 +300,14 @@ fn rule_4_a_start_in_the_past_begins_at_the_next_advance() {
 fn rule_4_of_two_that_overlap_the_later_start_takes_over() {
     let (mut controller, track, clips) = idle();
     // Keyed in reverse order: it is the start that counts.
-    let late = controller.events_mut().key_weight(track, 1.0, 1.0, secs(1.0), LINEAR).unwrap();
-    let early = controller.events_mut().key_weight(track, 0.0, 0.0, secs(2.0), LINEAR).unwrap();
+    let late = controller
+        .events_mut()
+        .key_weight(track, 1.0, 1.0, secs(1.0), LINEAR)
+        .unwrap();
+    let early = controller
+        .events_mut()
+        .key_weight(track, 0.0, 0.0, secs(2.0), LINEAR)
+        .unwrap();
     advance(&mut controller, &clips, 1.0);
     assert_eq!(weight(&controller, track), 0.5);
     assert!(!controller.events().contains(early) && controller.events().contains(late));
@@ -222,19 +317,29 @@ fn rule_4_of_two_that_overlap_the_later_start_takes_over() {
     assert_eq!(weight(&controller, track), 1.0);
     // In one advance over everything, the same.
     let (mut controller, track, clips) = idle();
-    controller.events_mut().key_speed(track, 1.0, 1.0, secs(1.0), LINEAR);
-    controller.events_mut().key_speed(track, 3.0, 0.0, secs(2.0), LINEAR);
+    controller
+        .events_mut()
+        .key_speed(track, 1.0, 1.0, secs(1.0), LINEAR);
+    controller
+        .events_mut()
+        .key_speed(track, 3.0, 0.0, secs(2.0), LINEAR);
     advance(&mut controller, &clips, 4.0);
     assert_close(position(&controller, track), 1.5 + 1.5 + 2.0);
 }
 
 #[test]
 fn rule_4_a_speed_that_turns_round_fires_the_keys_on_both_ways() {
-    let clips =
-        [clip("c", 10.0, bevy_marionette::model::PlaybackMode::Loop, &[(0.375, "k"), (0.49, "top"), (0.6, "peak")])];
+    let clips = [clip(
+        "c",
+        10.0,
+        bevy_marionette::model::PlaybackMode::Loop,
+        &[(0.375, "k"), (0.49, "top"), (0.6, "peak")],
+    )];
     for (transition, steps) in [(LINEAR, 1), (LINEAR, 37), (EASE, 1), (EASE, 64)] {
         let (mut controller, track) = with_track(AnimationTrack::new("c"));
-        controller.events_mut().key_speed(track, -1.0, 0.0, secs(2.0), transition);
+        controller
+            .events_mut()
+            .key_speed(track, -1.0, 0.0, secs(2.0), transition);
         let mut names = Vec::new();
         for _ in 0..steps {
             names.extend(fired(&mut controller, &clips, 2.0 / f64::from(steps)));
@@ -254,10 +359,20 @@ fn rule_4_a_callback_carries_the_weight_of_its_moment() {
     use bevy_marionette::controller::PlaybackEvent::Callback;
     let clips = clips();
     let (mut controller, track) = with_track(AnimationTrack::new("run").weight(0.0));
-    controller.events_mut().key_weight(track, 1.0, 0.0, secs(1.0), LINEAR);
+    controller
+        .events_mut()
+        .key_weight(track, 1.0, 0.0, secs(1.0), LINEAR);
     let events = advance(&mut controller, &clips, 1.0);
-    let weights: Vec<f32> =
-        events.iter().filter_map(|e| if let Callback(c) = e { Some(c.weight) } else { None }).collect();
+    let weights: Vec<f32> = events
+        .iter()
+        .filter_map(|e| {
+            if let Callback(c) = e {
+                Some(c.weight)
+            } else {
+                None
+            }
+        })
+        .collect();
     assert_eq!(weights, [0.25, 0.75]);
 }
 
@@ -265,13 +380,24 @@ fn rule_4_a_callback_carries_the_weight_of_its_moment() {
 fn rule_4_events_for_no_track_or_with_no_number_are_refused() {
     let (mut controller, track, clips) = idle();
     let refused = [
-        controller.events_mut().key_speed(TrackId::default(), 1.0, 0.0, secs(1.0), LINEAR),
-        controller.events_mut().key_speed(track, f64::NAN, 0.0, secs(1.0), LINEAR),
-        controller.events_mut().key_weight(track, 1.0, f64::INFINITY, secs(1.0), LINEAR),
-        controller.events_mut().key_priority_blend(f32::NAN, 0.0, secs(1.0), LINEAR),
+        controller
+            .events_mut()
+            .key_speed(TrackId::default(), 1.0, 0.0, secs(1.0), LINEAR),
+        controller
+            .events_mut()
+            .key_speed(track, f64::NAN, 0.0, secs(1.0), LINEAR),
+        controller
+            .events_mut()
+            .key_weight(track, 1.0, f64::INFINITY, secs(1.0), LINEAR),
+        controller
+            .events_mut()
+            .key_priority_blend(f32::NAN, 0.0, secs(1.0), LINEAR),
     ];
     assert!(refused.iter().all(Option::is_none) && controller.events().is_empty());
-    let gone = controller.events_mut().key_weight(track, 0.5, 1.0, secs(1.0), LINEAR).unwrap();
+    let gone = controller
+        .events_mut()
+        .key_weight(track, 0.5, 1.0, secs(1.0), LINEAR)
+        .unwrap();
     controller.remove_track(track);
     assert!(!controller.events().contains(gone));
     advance(&mut controller, &clips, 9.0);
@@ -280,8 +406,14 @@ fn rule_4_events_for_no_track_or_with_no_number_are_refused() {
 #[test]
 fn rule_5_resetting_time_keeps_the_distance_of_events() {
     let (mut controller, track, clips) = idle();
-    let running = controller.events_mut().key_weight(track, 0.0, 1.0, secs(2.0), LINEAR).unwrap();
-    let waiting = controller.events_mut().key_speed(track, 0.0, 4.0, secs(0.0), LINEAR).unwrap();
+    let running = controller
+        .events_mut()
+        .key_weight(track, 0.0, 1.0, secs(2.0), LINEAR)
+        .unwrap();
+    let waiting = controller
+        .events_mut()
+        .key_speed(track, 0.0, 4.0, secs(0.0), LINEAR)
+        .unwrap();
     advance(&mut controller, &clips, 2.0);
     controller.reset_time();
     assert_eq!(controller.time(), 0.0);
@@ -308,7 +440,12 @@ fn rule_5_a_reset_during_a_fade_changes_nothing_of_it() {
             if reset && i == 4 {
                 controller.reset_time();
             }
-            mixes.push(words(&advance(&mut controller, &clips, 0.125), &clips).into_iter().map(|w| (w, 0.0)).collect());
+            mixes.push(
+                words(&advance(&mut controller, &clips, 0.125), &clips)
+                    .into_iter()
+                    .map(|w| (w, 0.0))
+                    .collect(),
+            );
         }
         mixes
     };
@@ -322,29 +459,47 @@ fn rule_4_a_track_enabled_within_a_step_reports_an_unknown_clip_at_that_moment()
         let (mut controller, track) = with_track(AnimationTrack::new("typo").enabled(false));
         controller.events_mut().key_enabled(track, true, 0.5);
         let mut events = Vec::new();
-        (0..steps).for_each(|_| events.extend(advance(&mut controller, &clips, 1.0 / f64::from(steps))));
-        assert_eq!((words(&events, &clips), events[0].time()), (vec!["typo unknown".to_owned()], 0.5));
+        (0..steps)
+            .for_each(|_| events.extend(advance(&mut controller, &clips, 1.0 / f64::from(steps))));
+        assert_eq!(
+            (words(&events, &clips), events[0].time()),
+            (vec!["typo unknown".to_owned()], 0.5)
+        );
     }
 }
 
 #[test]
 fn rule_4_events_of_many_tracks_run_side_by_side() {
     let (mut controller, _, clips) = idle();
-    let tracks: Vec<_> = (0..40).map(|_| controller.add_track(AnimationTrack::new("walk").weight(0.0))).collect();
+    let tracks: Vec<_> = (0..40)
+        .map(|_| controller.add_track(AnimationTrack::new("walk").weight(0.0)))
+        .collect();
     // Keyed in no order of tracks or ends.
     for i in 0..40 {
         let (track, seconds) = (tracks[i * 7 % 40], 0.5 + (i * 11 % 40) as f64 * 0.05);
-        controller.events_mut().key_weight(track, 1.0, 0.0, secs(seconds), LINEAR).unwrap();
-        controller.events_mut().key_speed(track, 3.0, 0.0, secs(seconds), LINEAR).unwrap();
+        controller
+            .events_mut()
+            .key_weight(track, 1.0, 0.0, secs(seconds), LINEAR)
+            .unwrap();
+        controller
+            .events_mut()
+            .key_speed(track, 3.0, 0.0, secs(seconds), LINEAR)
+            .unwrap();
     }
     advance(&mut controller, &clips, 1.0);
     for i in 0..40 {
         let (track, seconds) = (tracks[i * 7 % 40], 0.5 + (i * 11 % 40) as f64 * 0.05);
         let share = (1.0 / seconds).min(1.0);
         assert!((f64::from(weight(&controller, track)) - share).abs() < 1e-6);
-        let ramp = if seconds < 1.0 { 2.0 * seconds + 3.0 * (1.0 - seconds) } else { 1.0 + 1.0 / seconds };
+        let ramp = if seconds < 1.0 {
+            2.0 * seconds + 3.0 * (1.0 - seconds)
+        } else {
+            1.0 + 1.0 / seconds
+        };
         assert_close(position(&controller, track), ramp);
-        let running = controller.events().current(EventTarget::Track(track, EventKind::Speed));
+        let running = controller
+            .events()
+            .current(EventTarget::Track(track, EventKind::Speed));
         assert_eq!(running.is_some(), seconds > 1.0 + 1e-9);
     }
 }
@@ -370,7 +525,9 @@ fn rule_4_the_work_of_many_events_in_one_step_grows_with_their_number() {
         for i in 0..count {
             // In no order.
             let start = f64::from(i * 7919 % count) / f64::from(count);
-            controller.events_mut().key_speed(track, f64::from(i % 3), start, secs(0.0), LINEAR);
+            controller
+                .events_mut()
+                .key_speed(track, f64::from(i % 3), start, secs(0.0), LINEAR);
         }
         let clips = Counting(&clips, Cell::new(0));
         controller.advance(1.0, &clips, &mut Vec::new()).unwrap();

@@ -3,7 +3,9 @@
 use bevy_marionette::import::{Manifest, open_manifest};
 use bevy_marionette::model::{JointIndex, Model, SkeletalClip, Skeleton};
 use bevy_marionette::pose::{ClipLayer, Evaluate, Scratch};
-use bevy_marionette::rig::{Feet, FeetFrame, FeetState, FootPlan, GroundHit, GroundRay, LegJoints, Plants, TurnSpeeds};
+use bevy_marionette::rig::{
+    Feet, FeetFrame, FeetState, FootPlan, GroundHit, GroundRay, LegJoints, Plants, TurnSpeeds,
+};
 use glam::{Affine3A, Quat, Vec3};
 
 /// A sample character with its feet.
@@ -18,7 +20,10 @@ pub struct Cast {
     pub fastest: Vec<[f32; 4]>,
 }
 
-const SCOUT: [[&str; 4]; 2] = [["thigh.L", "shin.L", "foot.L", "toes.L"], ["thigh.R", "shin.R", "foot.R", "toes.R"]];
+const SCOUT: [[&str; 4]; 2] = [
+    ["thigh.L", "shin.L", "foot.L", "toes.L"],
+    ["thigh.R", "shin.R", "foot.R", "toes.R"],
+];
 const HOUND: [[&str; 4]; 4] = [
     ["upper_arm.L", "forearm.L", "hand.L", "fingers.L"],
     ["upper_arm.R", "forearm.R", "hand.R", "fingers.R"],
@@ -38,7 +43,11 @@ impl Cast {
     fn new(name: &str, legs: &[[&str; 4]]) -> Self {
         let (_, (model, _)) = open(name, |_| ());
         let skeleton = model.skeleton;
-        let clips: Vec<_> = model.clips.iter().map(|clip| clip.bind(&skeleton)).collect();
+        let clips: Vec<_> = model
+            .clips
+            .iter()
+            .map(|clip| clip.bind(&skeleton))
+            .collect();
         let joint = |name: &str| skeleton.joint(name).unwrap();
         let legs: Vec<[JointIndex; 4]> = legs.iter().map(|leg| leg.map(joint)).collect();
         let heel = |leg: &[JointIndex; 4]| {
@@ -54,23 +63,39 @@ impl Cast {
         };
         let of: Vec<LegJoints> = legs.iter().map(of).collect();
         let feet = Feet::new(&skeleton, joint("hips"), &of, Vec3::Y).unwrap();
-        let plants: Vec<_> = clips.iter().map(|clip| Plants::detect(&feet, &skeleton, clip)).collect();
+        let plants: Vec<_> = clips
+            .iter()
+            .map(|clip| Plants::detect(&feet, &skeleton, clip))
+            .collect();
         let speeds = TurnSpeeds::new(&skeleton, &clips);
         let mut fastest = vec![[0.0_f32; 4]; legs.len()];
         for clip in &clips {
             let steps = (clip.timing.duration * 240.0).ceil() as usize;
-            let poses: Vec<_> = (0..=steps).map(|i| rotations(&skeleton, clip, i as f64 / 240.0, &legs)).collect();
+            let poses: Vec<_> = (0..=steps)
+                .map(|i| rotations(&skeleton, clip, i as f64 / 240.0, &legs))
+                .collect();
             for pair in poses.windows(2) {
                 for (most, (a, b)) in fastest.iter_mut().zip(pair[0].iter().zip(&pair[1])) {
                     (0..4).for_each(|i| most[i] = most[i].max(angle(a[i], b[i]) * 240.0));
                 }
             }
         }
-        Self { skeleton, clips, plants, speeds, feet, legs, fastest }
+        Self {
+            skeleton,
+            clips,
+            plants,
+            speeds,
+            feet,
+            legs,
+            fastest,
+        }
     }
 
     pub fn clip(&self, name: &str) -> usize {
-        self.clips.iter().position(|clip| &*clip.timing.name == name).unwrap()
+        self.clips
+            .iter()
+            .position(|clip| &*clip.timing.name == name)
+            .unwrap()
     }
 }
 
@@ -80,16 +105,37 @@ pub fn open(name: &str, change: impl FnOnce(&mut Manifest)) -> (Manifest, (Model
     let file = format!("{name}.character.ron");
     let mut manifest = Manifest::parse(&file, &std::fs::read(folder.join(&file)).unwrap()).unwrap();
     change(&mut manifest);
-    let read = |file: &str| std::fs::read(folder.join(file)).map(Into::into).map_err(|e| e.to_string());
+    let read = |file: &str| {
+        std::fs::read(folder.join(file))
+            .map(Into::into)
+            .map_err(|e| e.to_string())
+    };
     let imported = open_manifest(&file, &manifest, &Default::default(), read).unwrap();
-    (manifest, (imported.model, imported.warnings.iter().map(|warning| warning.to_string()).collect()))
+    (
+        manifest,
+        (
+            imported.model,
+            imported
+                .warnings
+                .iter()
+                .map(|warning| warning.to_string())
+                .collect(),
+        ),
+    )
 }
 
-fn rotations(skeleton: &Skeleton, clip: &SkeletalClip, time: f64, legs: &[[JointIndex; 4]]) -> Vec<[Quat; 4]> {
+fn rotations(
+    skeleton: &Skeleton,
+    clip: &SkeletalClip,
+    time: f64,
+    legs: &[[JointIndex; 4]],
+) -> Vec<[Quat; 4]> {
     let mut scratch = Scratch::default();
     Evaluate::new(skeleton, &[ClipLayer::new(clip, time)]).run(&mut scratch);
     let pose = scratch.pose_mut(skeleton);
-    legs.iter().map(|leg| leg.map(|joint| pose.rotation(joint))).collect()
+    legs.iter()
+        .map(|leg| leg.map(|joint| pose.rotation(joint)))
+        .collect()
 }
 
 pub fn angle(a: Quat, b: Quat) -> f32 {
@@ -107,7 +153,12 @@ pub fn flat(_: f32, _: f32) -> (f32, Vec3) {
 pub fn slope(degrees: f32, heading: f32) -> impl Fn(f32, f32) -> (f32, Vec3) {
     let along = Quat::from_rotation_y(heading.to_radians()) * Vec3::NEG_Z;
     let rise = degrees.to_radians().tan();
-    move |x, z| (rise * (along.x * x + along.z * z), (Vec3::Y - along * rise).normalize())
+    move |x, z| {
+        (
+            rise * (along.x * x + along.z * z),
+            (Vec3::Y - along * rise).normalize(),
+        )
+    }
 }
 
 /// Stairs that rise toward −Z if `rise` is above 0.
@@ -180,11 +231,22 @@ impl<'a> Walk<'a> {
 
     /// Goes on from a step with a state.
     pub fn run_from(&self, first: usize, mut state: FeetState) -> Seen {
-        let Cast { skeleton, clips, plants, speeds, feet, legs, fastest } = self.cast;
+        let Cast {
+            skeleton,
+            clips,
+            plants,
+            speeds,
+            feet,
+            legs,
+            fastest,
+        } = self.cast;
         let (clip, plants) = (&clips[self.clip], &plants[self.clip]);
         let dt = 1.0 / self.rate;
         let (mut scratch, mut seen) = (Scratch::default(), Seen::default());
-        let rest_toe: Vec<f32> = legs.iter().map(|l| skeleton.rest_model()[usize::from(l[3])].translation.y).collect();
+        let rest_toe: Vec<f32> = legs
+            .iter()
+            .map(|l| skeleton.rest_model()[usize::from(l[3])].translation.y)
+            .collect();
         let heel_of = |leg: &[JointIndex; 4]| {
             let rest = skeleton.rest_model()[usize::from(leg[2])];
             let place = Vec3::from(rest.translation);
@@ -203,15 +265,21 @@ impl<'a> Walk<'a> {
             let now = step as f64 * dt;
             let heading = self.turn * now as f32;
             if step > 0 {
-                (x, z) =
-                    (x - f64::from(self.speed * heading.sin()) * dt, z - f64::from(self.speed * heading.cos()) * dt);
+                (x, z) = (
+                    x - f64::from(self.speed * heading.sin()) * dt,
+                    z - f64::from(self.speed * heading.cos()) * dt,
+                );
             }
             if step < first {
                 continue;
             }
             let (px, pz) = (x as f32, z as f32);
             let lift = (self.lift)(now as f32);
-            let place = Vec3::new(px, (self.ground)(px, pz).0 + lift + (self.fly)(now as f32), pz);
+            let place = Vec3::new(
+                px,
+                (self.ground)(px, pz).0 + lift + (self.fly)(now as f32),
+                pz,
+            );
             let world = Affine3A::from_rotation_translation(Quat::from_rotation_y(heading), place);
             let time = now % clip.timing.duration.max(1e-9);
             Evaluate::new(skeleton, &[ClipLayer::new(clip, time)]).run(&mut scratch);
@@ -221,15 +289,27 @@ impl<'a> Walk<'a> {
                 let (y, normal) = (self.ground)(ray.origin.x, ray.origin.z);
                 let y = y + lift;
                 let far = ray.origin.y - y;
-                (far >= 0.0 && far <= ray.length).then(|| GroundHit { point: ray.origin.with_y(y), normal })
+                (far >= 0.0 && far <= ray.length).then(|| GroundHit {
+                    point: ray.origin.with_y(y),
+                    normal,
+                })
             };
-            let rays = (0..legs.len()).map(|leg| feet.rays(leg, &plans[leg], &world, &state, pose.model));
+            let rays =
+                (0..legs.len()).map(|leg| feet.rays(leg, &plans[leg], &world, &state, pose.model));
             let hits: Vec<_> = rays.map(|rays| rays.map(|ray| ray.and_then(hit))).collect();
             let heights = legs.iter().zip(&rest_toe).map(|(leg, rest)| {
-                [pose.model[usize::from(leg[2])].transform_point3(heel_of(leg)).y, pose.position(leg[3]).y - rest]
+                [
+                    pose.model[usize::from(leg[2])]
+                        .transform_point3(heel_of(leg))
+                        .y,
+                    pose.position(leg[3]).y - rest,
+                ]
             });
             let heights: Vec<[f32; 2]> = heights.collect();
-            let carrying: Vec<usize> = heights.iter().map(|h| usize::from(legs.len() > 2 || h[1] < h[0])).collect();
+            let carrying: Vec<usize> = heights
+                .iter()
+                .map(|h| usize::from(legs.len() > 2 || h[1] < h[0]))
+                .collect();
             let frame = FeetFrame {
                 world,
                 dt: dt as f32,
@@ -245,7 +325,13 @@ impl<'a> Walk<'a> {
                 Evaluate::new(skeleton, &[ClipLayer::new(clip, time)]).run(&mut scratch);
                 pose = scratch.pose_mut(skeleton);
                 feet.run(&FeetFrame { dt: 0.0, ..frame }, &mut state, &mut pose);
-                assert!(pose.model.iter().zip(&shown).all(|(a, b)| a.abs_diff_eq(*b, 1e-5)), "{step}");
+                assert!(
+                    pose.model
+                        .iter()
+                        .zip(&shown)
+                        .all(|(a, b)| a.abs_diff_eq(*b, 1e-5)),
+                    "{step}"
+                );
             }
 
             let contacts: Vec<[Vec3; 2]> = legs
@@ -256,18 +342,24 @@ impl<'a> Walk<'a> {
                     [tip.transform_point3(heel_of(leg)), toe]
                 })
                 .collect();
-            let turned: Vec<[Quat; 4]> = legs.iter().map(|leg| leg.map(|joint| pose.rotation(joint))).collect();
+            let turned: Vec<[Quat; 4]> = legs
+                .iter()
+                .map(|leg| leg.map(|joint| pose.rotation(joint)))
+                .collect();
             if let Some((_, last_turned)) = &before
                 && now >= self.warm
             {
                 for leg in 0..legs.len() {
-                    seen.changed = seen.changed.max(pose.position(legs[leg][2]).distance(animated[leg]));
+                    seen.changed = seen
+                        .changed
+                        .max(pose.position(legs[leg][2]).distance(animated[leg]));
                     planted += usize::from(plans[leg].weight >= 0.5);
                     if state.is_locked(leg) {
                         locked += 1;
                         let (last, anchor, here, sum) = anchors[leg];
                         // Where both carry, a millimeter decides.
-                        let which = if last < 2 && (heights[leg][0] - heights[leg][1]).abs() < 1e-3 {
+                        let which = if last < 2 && (heights[leg][0] - heights[leg][1]).abs() < 1e-3
+                        {
                             last
                         } else {
                             carrying[leg]
@@ -282,21 +374,27 @@ impl<'a> Walk<'a> {
                         }
                         let slid = anchors[leg].2 + anchors[leg].3;
                         seen.slide = seen.slide.max(slid);
-                        let (toe, (y, normal)) =
-                            (contacts[leg][1], (self.ground)(contacts[leg][1].x, contacts[leg][1].z));
+                        let (toe, (y, normal)) = (
+                            contacts[leg][1],
+                            (self.ground)(contacts[leg][1].x, contacts[leg][1].z),
+                        );
                         seen.sunk = seen.sunk.max((y - toe.y) * normal.y + rest_toe[leg]);
                     } else {
                         anchors[leg] = (9, Vec3::ZERO, 0.0, 0.0);
                     }
                     for joint in 0..4 {
-                        let speed = angle(last_turned[leg][joint], turned[leg][joint]) * self.rate as f32;
+                        let speed =
+                            angle(last_turned[leg][joint], turned[leg][joint]) * self.rate as f32;
                         let ratio = speed / fastest[leg][joint].max(0.1);
                         seen.turns[joint] = seen.turns[joint].max(ratio);
                         seen.turn = seen.turn.max(ratio);
                     }
                 }
             }
-            let mut places: Vec<Vec3> = legs.iter().map(|leg| world.transform_point3(pose.position(leg[2]))).collect();
+            let mut places: Vec<Vec3> = legs
+                .iter()
+                .map(|leg| world.transform_point3(pose.position(leg[2])))
+                .collect();
             places.push(world.transform_point3(pose.position(feet.hips())));
             seen.places.push(places);
             before = Some((contacts, turned));

@@ -5,11 +5,17 @@ use bevy_marionette::controller::{CallbackKind, FiredCallback};
 
 /// A clip of a second.
 fn once(name: &str) -> ClipTiming {
-    ClipTiming { playback: PlaybackMode::Once, ..ClipTiming::new(name, 1.0) }
+    ClipTiming {
+        playback: PlaybackMode::Once,
+        ..ClipTiming::new(name, 1.0)
+    }
 }
 
 fn looping(name: &str, length: f64) -> ClipTiming {
-    ClipTiming { playback: PlaybackMode::Loop, ..ClipTiming::new(name, length) }
+    ClipTiming {
+        playback: PlaybackMode::Loop,
+        ..ClipTiming::new(name, length)
+    }
 }
 
 /// A clip that carries its character ahead by a meter per second, turning by some radians per second.
@@ -36,7 +42,11 @@ fn go(
     let (mut events, mut root, mut left) = (Vec::new(), RootDelta::IDENTITY, seconds);
     while left > 1e-9 {
         let dt = cut().min(left);
-        root = root.then(controller.advance_with_root_motion(dt, cast, &mut events).unwrap());
+        root = root.then(
+            controller
+                .advance_with_root_motion(dt, cast, &mut events)
+                .unwrap(),
+        );
         left -= dt;
     }
     (events, root)
@@ -110,17 +120,34 @@ fn whether_a_range_of_a_clip_that_plays_once_is_open_follows_from_where_the_clip
                 }
                 _ => {}
             }
-            let (events, _) = go(&mut controller, &cast, 0.02 + random.f64() * 0.2, &mut || 0.05);
+            let (events, _) = go(
+                &mut controller,
+                &cast,
+                0.02 + random.f64() * 0.2,
+                &mut || 0.05,
+            );
             open += fired(&events, CallbackKind::Begin).len();
             open -= fired(&events, CallbackKind::End).len();
             let place = controller.current_position().unwrap();
-            let is_over = if controller.speed() < 0.0 { place <= 0.0 } else { place >= 1.0 };
+            let is_over = if controller.speed() < 0.0 {
+                place <= 0.0
+            } else {
+                place >= 1.0
+            };
             let expected = !is_over && a <= place && place <= b;
             // Where it is exactly at an end and has yet to go, either is right.
             if is_over || ![a, b].contains(&place) {
                 let where_to = (a, b, place, controller.speed());
-                assert_eq!(open, usize::from(expected), "program {program}, step {step}: {where_to:?}");
-                assert_eq!(controller.is_inside("range"), expected, "program {program}, step {step}: {where_to:?}");
+                assert_eq!(
+                    open,
+                    usize::from(expected),
+                    "program {program}, step {step}: {where_to:?}"
+                );
+                assert_eq!(
+                    controller.is_inside("range"),
+                    expected,
+                    "program {program}, step {step}: {where_to:?}"
+                );
                 inside += usize::from(expected);
                 at_ends += usize::from(is_over);
             }
@@ -144,7 +171,10 @@ fn a_range_that_a_track_is_put_into_before_it_begins_is_entered_as_it_begins() {
             controller.seek(0.5);
             let (events, _) = go(&mut controller, &cast, 0.25, cut);
             let begins = fired(&events, CallbackKind::Begin);
-            assert_eq!((begins.len(), begins[0].time, begins[0].clip_time), (1, 0.0, 0.5));
+            assert_eq!(
+                (begins.len(), begins[0].time, begins[0].clip_time),
+                (1, 0.0, 0.5)
+            );
         });
     }
 }
@@ -178,8 +208,14 @@ fn a_range_that_ends_with_its_track_carries_the_weight_of_that_moment() {
 fn pair() -> Cast {
     let mut cast = Cast::default();
     let (walk, path) = walk("walk", 1.0, 0.0);
-    cast.add(looping("stand", 1.0), None, false).add(walk, path, true);
-    cast.add_space(BlendSpace::line("space", [("stand", 0.0), ("walk", 1.0)]).unwrap().smoothed(1.0).unwrap());
+    cast.add(looping("stand", 1.0), None, false)
+        .add(walk, path, true);
+    cast.add_space(
+        BlendSpace::line("space", [("stand", 0.0), ("walk", 1.0)])
+            .unwrap()
+            .smoothed(1.0)
+            .unwrap(),
+    );
     cast
 }
 
@@ -192,10 +228,16 @@ fn a_clip_that_begins_to_weigh_carries_its_character_by_its_weight_from_the_firs
         controller.set_parameters(1.0);
         // The other clip doesn't move the root joint: there, the rest pose stands in for it. So the speed is the weight.
         let (_, root) = go(&mut controller, &cast, 1.5, cut);
-        assert!(root.translation.distance(DVec3::NEG_Z * (0.5 + 0.5)) < 1e-6, "{root:?}");
+        assert!(
+            root.translation.distance(DVec3::NEG_Z * (0.5 + 0.5)) < 1e-6,
+            "{root:?}"
+        );
         controller.fade_out(secs(0.5));
         let (_, root) = go(&mut controller, &cast, 0.5, cut);
-        assert!(root.translation.distance(DVec3::NEG_Z * 0.25) < 1e-6, "{root:?}");
+        assert!(
+            root.translation.distance(DVec3::NEG_Z * 0.25) < 1e-6,
+            "{root:?}"
+        );
     });
 }
 
@@ -210,12 +252,18 @@ fn a_looping_space_that_plays_once_stops_at_its_end_beside_a_clip_that_turns() {
     let mut ends = Vec::new();
     each_cut(|cut| {
         let mut controller = AnimationController::playing("circle");
-        let track = AnimationTrack::blend_space("curves").at(0.5).playback(PlaybackMode::Once);
+        let track = AnimationTrack::blend_space("curves")
+            .at(0.5)
+            .playback(PlaybackMode::Once);
         controller.add_track(track);
         ends.push(go(&mut controller, &cast, 1.7, cut).1);
     });
     for end in &ends {
-        assert!(end.translation.distance(ends[0].translation) < 1e-5, "{end:?} {:?}", ends[0]);
+        assert!(
+            end.translation.distance(ends[0].translation) < 1e-5,
+            "{end:?} {:?}",
+            ends[0]
+        );
         assert_near(end.turn, ends[0].turn, 1e-5);
     }
 }
@@ -256,7 +304,9 @@ fn of_clips_that_weigh_the_same_the_first_stands_for_a_space() {
         let looped: Vec<_> = events
             .iter()
             .filter_map(|event| match event {
-                PlaybackEvent::Looped { clip, time, .. } if *time > 0.7 => Some(&*cast.clips[*clip].name),
+                PlaybackEvent::Looped { clip, time, .. } if *time > 0.7 => {
+                    Some(&*cast.clips[*clip].name)
+                }
                 _ => None,
             })
             .collect();
@@ -274,9 +324,17 @@ fn parameters_of_a_track_that_is_disabled_arrive() {
         controller.track_mut(id).unwrap().set_parameters(1.0);
         controller.events_mut().key_enabled(id, false, 0.35);
         go(&mut controller, &cast, 0.5, cut);
-        assert_near(controller.track(id).unwrap().smoothed_parameters().x, 0.5, 1e-9);
+        assert_near(
+            controller.track(id).unwrap().smoothed_parameters().x,
+            0.5,
+            1e-9,
+        );
         go(&mut controller, &cast, 2.0, cut);
-        assert_near(controller.track(id).unwrap().smoothed_parameters().x, 1.0, 1e-9);
+        assert_near(
+            controller.track(id).unwrap().smoothed_parameters().x,
+            1.0,
+            1e-9,
+        );
     });
 }
 
@@ -285,7 +343,9 @@ fn parameters_of_a_track_that_is_disabled_arrive() {
 #[test]
 fn a_fade_of_no_length_is_reported_beside_a_queue() {
     let mut cast = Cast::default();
-    cast.add(looping("a", 1.0), None, true).add(looping("b", 0.3), None, true).add(looping("c", 1.0), None, true);
+    cast.add(looping("a", 1.0), None, true)
+        .add(looping("b", 0.3), None, true)
+        .add(looping("c", 1.0), None, true);
     each_cut(|cut| {
         let mut controller = AnimationController::playing("a");
         go(&mut controller, &cast, 0.25, cut);

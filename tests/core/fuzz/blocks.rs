@@ -53,11 +53,21 @@ fn block(text: &[u8], random: &mut Random) -> Range<usize> {
         .chain((1..text.len()).filter(|&at| text[at - 1] == b'\n'))
         .filter(|at| *at < text.len())
         .collect();
-    let Some(&start) = starts.get(random.below(starts.len())) else { return 0..0 };
-    let line_end = |from: usize| text[from..].iter().position(|&b| b == b'\n').map_or(text.len(), |end| from + end + 1);
+    let Some(&start) = starts.get(random.below(starts.len())) else {
+        return 0..0;
+    };
+    let line_end = |from: usize| {
+        text[from..]
+            .iter()
+            .position(|&b| b == b'\n')
+            .map_or(text.len(), |end| from + end + 1)
+    };
     let is_section = |at: usize| text[at..].starts_with(b"***") || text[at..].starts_with(b"---");
     if is_section(start) {
-        let next = starts.iter().copied().find(|&at| at > start && is_section(at));
+        let next = starts
+            .iter()
+            .copied()
+            .find(|&at| at > start && is_section(at));
         return start..next.unwrap_or(text.len());
     }
     let end = line_end(start);
@@ -78,7 +88,16 @@ fn block(text: &[u8], random: &mut Random) -> Range<usize> {
 
 /// Changes one whole number of a block, or the same number of each of its lines by the same amount.
 fn renumber(text: &mut Vec<u8>, block: Range<usize>, random: &mut Random, most: usize) {
-    const ODD: [&str; 8] = ["0", "1", "-1", "2", "255", "65536", "4294967295", "99999999999"];
+    const ODD: [&str; 8] = [
+        "0",
+        "1",
+        "-1",
+        "2",
+        "255",
+        "65536",
+        "4294967295",
+        "99999999999",
+    ];
     let piece = text[block.clone()].to_vec();
     let whole_line = random.below(2) == 0;
     let nth = random.below(4);
@@ -96,9 +115,13 @@ fn renumber(text: &mut Vec<u8>, block: Range<usize>, random: &mut Random, most: 
                 changed.extend_from_slice(word);
                 continue;
             }
-            let value = std::str::from_utf8(&word[..digits]).ok().and_then(|text| text.parse::<i64>().ok());
+            let value = std::str::from_utf8(&word[..digits])
+                .ok()
+                .and_then(|text| text.parse::<i64>().ok());
             match value {
-                Some(value) if whole_line => changed.extend(value.wrapping_add(shift).to_string().bytes()),
+                Some(value) if whole_line => {
+                    changed.extend(value.wrapping_add(shift).to_string().bytes())
+                }
                 _ => changed.extend(ODD[random.below(ODD.len())].bytes()),
             }
             changed.extend_from_slice(&word[digits..]);

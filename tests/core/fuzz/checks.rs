@@ -11,17 +11,24 @@ use bevy_marionette::{
     controller::{AnimationController, AnimationTrack, BlendMode, TrackPriority, TransitionCurve},
     format::{Diagnostic, FormatError, Severity, m3d, md5},
     import::{
-        ImportSettings, Imported, Limits, Manifest, clip_from_md5, from_m3d, from_md5, open_manifest, skeleton_of_anim,
+        ImportSettings, Imported, Limits, Manifest, clip_from_md5, from_m3d, from_md5,
+        open_manifest, skeleton_of_anim,
     },
     model::{
-        BlendPoint, BlendSpace, BlendSync, ClipFrames, ClipTiming, Joint, JointTransform, Model, PlaybackMode,
-        RootDelta, RootPath, SkeletalClip, Skeleton,
+        BlendPoint, BlendSpace, BlendSync, ClipFrames, ClipTiming, Joint, JointTransform, Model,
+        PlaybackMode, RootDelta, RootPath, SkeletalClip, Skeleton,
     },
-    pose::{ClipLayer, Evaluate, JointOverride, JointSpace, Mask, Palette, PartBounds, PoseMut, Scratch, SkinVertices},
-    record::{ClipTable, Frames, RecordedCharacter, RecordingError, RecordingFile, Replay, Tape, TapeMoment},
+    pose::{
+        ClipLayer, Evaluate, JointOverride, JointSpace, Mask, Palette, PartBounds, PoseMut,
+        Scratch, SkinVertices,
+    },
+    record::{
+        ClipTable, Frames, RecordedCharacter, RecordingError, RecordingFile, Replay, Tape,
+        TapeMoment,
+    },
     rig::{
-        ChainIk, Feet, Ik, IkScratch, LegJoints, LookChain, PoleAngle, RigAction, RigJoints, RigScratch, RigState,
-        SpringChain, Springs, TwoBoneIk,
+        ChainIk, Feet, Ik, IkScratch, LegJoints, LookChain, PoleAngle, RigAction, RigJoints,
+        RigScratch, RigState, SpringChain, Springs, TwoBoneIk,
     },
 };
 use flate2::{Compression, write::ZlibEncoder};
@@ -36,7 +43,9 @@ use std::{
 pub fn recording_file(source: &[u8]) -> Result<RecordingFile, RecordingError> {
     let mut file = format!("bevy_marionette recording {}\n", RecordingFile::VERSION).into_bytes();
     let mut to = ZlibEncoder::new(&mut file, Compression::fast());
-    to.write_all(source).and_then(|()| to.finish().map(drop)).expect("memory can be written to");
+    to.write_all(source)
+        .and_then(|()| to.finish().map(drop))
+        .expect("memory can be written to");
     RecordingFile::read_within(&file[..], 1 << 22)
 }
 
@@ -48,22 +57,33 @@ pub fn recording(source: &[u8]) {
     };
     let written = |recording: &RecordingFile| {
         let mut bytes = Vec::new();
-        recording.write(&mut bytes).expect("memory can be written to");
+        recording
+            .write(&mut bytes)
+            .expect("memory can be written to");
         bytes
     };
     let bytes = written(&recording);
     let again = RecordingFile::read(&bytes[..]).unwrap_or_else(|error| panic!("{error}"));
     assert!(written(&again) == bytes);
-    let RecordingFile { frames, clips, characters } = &mut recording;
+    let RecordingFile {
+        frames,
+        clips,
+        characters,
+    } = &mut recording;
     for character in characters.iter_mut().take(4) {
         let (tape, clips) = (&character.tape, &clips[character.clips]);
         let mut events = Vec::new();
         let mut replay = Replay::from_start(tape, frames);
         while let Some(replay) = replay.as_mut().filter(|_| events.len() < 1000) {
             let steps = frames.steps(replay.frame()).unwrap_or_default();
-            let is_short =
-                steps.end - steps.start < 8 && steps.clone().all(|step| frames.dt(step).is_some_and(|dt| dt < 0.1));
-            if !is_short || replay.frame() > frames.range().start + 50 || !replay.play_frame(clips, &mut events) {
+            let is_short = steps.end - steps.start < 8
+                && steps
+                    .clone()
+                    .all(|step| frames.dt(step).is_some_and(|dt| dt < 0.1));
+            if !is_short
+                || replay.frame() > frames.range().start + 50
+                || !replay.play_frame(clips, &mut events)
+            {
                 break;
             }
             let action = tape.action(replay.frame() - 1);
@@ -111,21 +131,42 @@ impl Biped {
             inverse_bind: Affine3A::IDENTITY,
         };
         let skeleton = Skeleton::new(joints.map(joint).into()).expect("parents come first");
-        let leg = |root| LegJoints { root, mid: None, tip: root + 2, toe: None, heel: None };
-        let tail = SpringChain { root: 9, ..SpringChain::default() };
+        let leg = |root| LegJoints {
+            root,
+            mid: None,
+            tip: root + 2,
+            toe: None,
+            heel: None,
+        };
+        let tail = SpringChain {
+            root: 9,
+            ..SpringChain::default()
+        };
         Self {
-            look: LookChain::new(&skeleton, &[(7, 0.3), (8, 0.7)], &[], Vec3::Z, Vec3::Y).expect("they form a chain"),
-            feet: Feet::new(&skeleton, 0, &[leg(1), leg(4)], Vec3::Y).expect("they are below the hips"),
+            look: LookChain::new(&skeleton, &[(7, 0.3), (8, 0.7)], &[], Vec3::Z, Vec3::Y)
+                .expect("they form a chain"),
+            feet: Feet::new(&skeleton, 0, &[leg(1), leg(4)], Vec3::Y)
+                .expect("they are below the hips"),
             springs: Springs::new(&skeleton, &[tail], &[]),
             skeleton,
         }
     }
 
     fn act(&self, action: &RigAction, state: &mut RigState) {
-        let Self { skeleton, look, feet, springs } = self;
+        let Self {
+            skeleton,
+            look,
+            feet,
+            springs,
+        } = self;
         let (mut local, mut model) = (skeleton.rest().to_vec(), skeleton.rest_model().to_vec());
         let mut pose = PoseMut::new(skeleton, &mut local, &mut model);
-        let joints = RigJoints { look: Some(look), feet: Some(feet), springs: Some(springs), turn_speeds: None };
+        let joints = RigJoints {
+            look: Some(look),
+            feet: Some(feet),
+            springs: Some(springs),
+            turn_speeds: None,
+        };
         action.run(&joints, state, &mut RigScratch::default(), &mut pose);
     }
 }
@@ -138,12 +179,17 @@ pub fn m3d(source: &[u8]) {
     };
     are_sound_reports(&parsed.warnings, source);
     let text = m3d::write(&parsed.value);
-    let again = m3d::parse("again.m3d", text.as_bytes()).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let again =
+        m3d::parse("again.m3d", text.as_bytes()).unwrap_or_else(|error| panic!("{error}\n{text}"));
     // The writer speaks one dialect; what it wrote once, it writes again.
     assert_eq!(m3d::write(&again.value), text);
     if let Ok(imported) = from_m3d("f.m3d", &parsed.value, &ImportSettings::default()) {
         is_sound(&imported);
-        poses(&imported.model, &imported.model.clips, &mut Choices::new(&[]));
+        poses(
+            &imported.model,
+            &imported.model.clips,
+            &mut Choices::new(&[]),
+        );
     }
 }
 
@@ -155,7 +201,8 @@ pub fn md5mesh(source: &[u8]) {
     };
     are_sound_reports(&parsed.warnings, source);
     let text = md5::write_mesh(&parsed.value);
-    let again = md5::parse_mesh("again.md5mesh", text.as_bytes()).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let again = md5::parse_mesh("again.md5mesh", text.as_bytes())
+        .unwrap_or_else(|error| panic!("{error}\n{text}"));
     assert_eq!(md5::write_mesh(&again.value), text);
     if let Ok(imported) = from_md5("f.md5mesh", &parsed.value, &ImportSettings::default()) {
         is_sound(&imported);
@@ -171,12 +218,18 @@ pub fn md5anim(source: &[u8]) {
     };
     are_sound_reports(&parsed.warnings, source);
     let text = md5::write_anim(&parsed.value);
-    let again = md5::parse_anim("again.md5anim", text.as_bytes()).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let again = md5::parse_anim("again.md5anim", text.as_bytes())
+        .unwrap_or_else(|error| panic!("{error}\n{text}"));
     assert_eq!(md5::write_anim(&again.value), text);
     let settings = ImportSettings::default();
-    let Ok(skeleton) = skeleton_of_anim("f.md5anim", &parsed.value, &settings) else { return };
+    let Ok(skeleton) = skeleton_of_anim("f.md5anim", &parsed.value, &settings) else {
+        return;
+    };
     if let Ok(clip) = clip_from_md5("f.md5anim", "f", &parsed.value, &skeleton, &settings) {
-        let model = Model { skeleton, ..Model::default() };
+        let model = Model {
+            skeleton,
+            ..Model::default()
+        };
         poses(&model, &[clip.value], &mut Choices::new(&[]));
     }
 }
@@ -188,7 +241,11 @@ pub fn gltf(source: &[u8]) {
         Ok(imported) => {
             are_sound_reports(&imported.warnings, source);
             is_sound(&imported);
-            poses(&imported.model, &imported.model.clips, &mut Choices::new(&[]));
+            poses(
+                &imported.model,
+                &imported.model.clips,
+                &mut Choices::new(&[]),
+            );
         }
         Err(error) => is_sound_error(&error, source),
     }
@@ -200,10 +257,16 @@ pub fn manifest(source: &[u8]) {
         Ok(manifest) => manifest,
         Err(error) => return is_sound_error(&error, source),
     };
-    let text = manifest.to_ron().expect("a manifest that was read can be written");
-    let again = Manifest::parse("again", text.as_bytes()).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let text = manifest
+        .to_ron()
+        .expect("a manifest that was read can be written");
+    let again =
+        Manifest::parse("again", text.as_bytes()).unwrap_or_else(|error| panic!("{error}\n{text}"));
     assert_eq!(again.settings(), manifest.settings());
-    assert_eq!(again.clips.keys().collect::<Vec<_>>(), manifest.clips.keys().collect::<Vec<_>>());
+    assert_eq!(
+        again.clips.keys().collect::<Vec<_>>(),
+        manifest.clips.keys().collect::<Vec<_>>()
+    );
     // A callback's data in a written manifest has lost its `Some`s, once.
     assert_eq!(again.to_ron().expect("as above"), text);
     let read = |file: &str| match file {
@@ -214,7 +277,11 @@ pub fn manifest(source: &[u8]) {
     match open_manifest("f.character.ron", &manifest, &Limits::default(), read) {
         Ok(imported) => {
             is_sound(&imported);
-            poses(&imported.model, &imported.model.clips, &mut Choices::new(&[]));
+            poses(
+                &imported.model,
+                &imported.model.clips,
+                &mut Choices::new(&[]),
+            );
             plays(&manifest, &imported.model.clips);
         }
         Err(error) => assert!(error.errors().count() > 0),
@@ -227,15 +294,24 @@ fn plays(manifest: &Manifest, clips: &[SkeletalClip]) {
     let choices = &mut Choices::new(&[1, 7, 30, 77, 150, 200, 241, 3]);
     spaces.iter().for_each(|space| weighs(space, choices));
     let clips: Vec<_> = clips.iter().take(4).cloned().map(Arc::new).collect();
-    let names = spaces.iter().map(|space| space.name()).chain(clips.iter().map(|clip| &clip.timing.name));
+    let names = spaces
+        .iter()
+        .map(|space| space.name())
+        .chain(clips.iter().map(|clip| &clip.timing.name));
     let names: Vec<Arc<str>> = names.take(8).cloned().collect();
     let table = ClipTable::new(&clips, &[], &spaces, [], 0);
     for name in names {
         let mut controller = AnimationController::playing(name);
         for parameter in [0.3, 1e300, -1.0] {
             controller.set_parameters((parameter, 0.5));
-            controller.advance(0.4, &table, &mut Vec::new()).expect("it is a step of time");
-            assert!(controller.layers(&table).all(|layer| layer.time.is_finite() && layer.weight.is_finite()));
+            controller
+                .advance(0.4, &table, &mut Vec::new())
+                .expect("it is a step of time");
+            assert!(
+                controller
+                    .layers(&table)
+                    .all(|layer| layer.time.is_finite() && layer.weight.is_finite())
+            );
         }
     }
 }
@@ -243,25 +319,43 @@ fn plays(manifest: &Manifest, clips: &[SkeletalClip]) {
 /// A character made by choice, written, damaged and loaded; then posed by layers, hand and IK.
 pub fn character(choices: &[u8]) {
     let choices = &mut Choices::new(choices);
-    let settings = ImportSettings { scale: choices.pick(&[1.0, 0.0254, 100.0]), ..ImportSettings::default() };
+    let settings = ImportSettings {
+        scale: choices.pick(&[1.0, 0.0254, 100.0]),
+        ..ImportSettings::default()
+    };
     if choices.chance() {
         let mut text = m3d::write(&choices.m3d()).into_bytes();
         choices.damage(&mut text);
-        let Ok(parsed) = m3d::parse("f.m3d", &text) else { return };
-        let Ok(imported) = from_m3d("f.m3d", &parsed.value, &settings) else { return };
+        let Ok(parsed) = m3d::parse("f.m3d", &text) else {
+            return;
+        };
+        let Ok(imported) = from_m3d("f.m3d", &parsed.value, &settings) else {
+            return;
+        };
         is_sound(&imported);
         poses(&imported.model, &imported.model.clips, choices);
     } else {
         let (mesh, anim) = choices.md5();
-        let [mut mesh, mut anim] = [md5::write_mesh(&mesh), md5::write_anim(&anim)].map(String::into_bytes);
+        let [mut mesh, mut anim] =
+            [md5::write_mesh(&mesh), md5::write_anim(&anim)].map(String::into_bytes);
         choices.damage(&mut mesh);
         choices.damage(&mut anim);
-        let Ok(parsed) = md5::parse_mesh("f.md5mesh", &mesh) else { return };
-        let Ok(imported) = from_md5("f.md5mesh", &parsed.value, &settings) else { return };
+        let Ok(parsed) = md5::parse_mesh("f.md5mesh", &mesh) else {
+            return;
+        };
+        let Ok(imported) = from_md5("f.md5mesh", &parsed.value, &settings) else {
+            return;
+        };
         is_sound(&imported);
         let mut clips = Vec::new();
         if let Ok(anim) = md5::parse_anim("f.md5anim", &anim)
-            && let Ok(clip) = clip_from_md5("f.md5anim", "f", &anim.value, &imported.model.skeleton, &settings)
+            && let Ok(clip) = clip_from_md5(
+                "f.md5anim",
+                "f",
+                &anim.value,
+                &imported.model.skeleton,
+                &settings,
+            )
         {
             clips.extend(clip.value.to_additive(&imported.model.skeleton));
             clips.push(clip.value);
@@ -274,13 +368,20 @@ pub fn character(choices: &[u8]) {
 /// after RON and after a `.rec`.
 pub fn playing(choices: &[u8]) {
     let choices = &mut Choices::new(choices);
-    let frames =
-        ClipFrames { joints: ["root".into()].into(), animated: vec![], transforms: vec![JointTransform::IDENTITY] };
+    let frames = ClipFrames {
+        joints: ["root".into()].into(),
+        animated: vec![],
+        transforms: vec![JointTransform::IDENTITY],
+    };
     let mut clips = Vec::new();
     let count = 1 + choices.below(4);
     for name in &NAMES[..count] {
         let mut timing = ClipTiming::new(*name, choices.wide().abs());
-        timing.playback = choices.pick(&[PlaybackMode::Loop, PlaybackMode::Once, PlaybackMode::PingPong]);
+        timing.playback = choices.pick(&[
+            PlaybackMode::Loop,
+            PlaybackMode::Once,
+            PlaybackMode::PingPong,
+        ]);
         for _ in 0..choices.below(4) {
             let (begin, end, name) = (choices.wide(), choices.wide(), choices.pick(&NAMES));
             if choices.chance() {
@@ -289,7 +390,9 @@ pub fn playing(choices: &[u8]) {
                 timing.add_range(begin, end, name, ())
             };
         }
-        let Ok(mut clip) = SkeletalClip::new(timing, &frames) else { continue };
+        let Ok(mut clip) = SkeletalClip::new(timing, &frames) else {
+            continue;
+        };
         if choices.chance() {
             let ahead = RootDelta::new(DVec3::NEG_Z * choices.wide(), choices.wide());
             clip.set_root_path(RootPath::steady(clip.timing.duration, ahead).map(Arc::new));
@@ -299,14 +402,24 @@ pub fn playing(choices: &[u8]) {
     let mut spaces = Vec::new();
     for name in ["space", "plane", "a"].into_iter().take(choices.below(4)) {
         let points: Vec<_> = (0..choices.below(6))
-            .map(|_| (choices.pick(&NAMES), BlendPoint::new(choices.wide(), choices.wide())))
+            .map(|_| {
+                (
+                    choices.pick(&NAMES),
+                    BlendPoint::new(choices.wide(), choices.wide()),
+                )
+            })
             .collect();
         let made = match choices.chance() {
             true => BlendSpace::plane(name, points),
             false => BlendSpace::line(name, points.into_iter().map(|(clip, at)| (clip, at.x))),
         };
         let sync = choices.pick(&[0, 1, 2]);
-        let sync = [BlendSync::Feet, BlendSync::Fraction, BlendSync::Keys(vec!["a".into()])][sync].clone();
+        let sync = [
+            BlendSync::Feet,
+            BlendSync::Fraction,
+            BlendSync::Keys(vec!["a".into()]),
+        ][sync]
+            .clone();
         match made.and_then(|space| space.smoothed(choices.wide())) {
             Ok(space) => spaces.push(Arc::new(space.synced(sync))),
             Err(error) => assert!(!error.to_string().is_empty()),
@@ -315,15 +428,23 @@ pub fn playing(choices: &[u8]) {
     spaces.iter().for_each(|space| weighs(space, choices));
     let table = ClipTable::new(&clips, &[], &spaces, [], 0);
     let mut controller = AnimationController::default();
-    let (mut frames, mut tape, mut events) = (Frames::starting_at(0), Tape::starting_at(0), Vec::new());
+    let (mut frames, mut tape, mut events) =
+        (Frames::starting_at(0), Tape::starting_at(0), Vec::new());
     for frame in 0..choices.below(12) as u64 {
         command(&mut controller, choices);
-        let moment = TapeMoment { frame, step: frame, is_change: true, is_carried: choices.chance() };
+        let moment = TapeMoment {
+            frame,
+            step: frame,
+            is_change: true,
+            is_carried: choices.chance(),
+        };
         tape.note_state(moment, &controller, None);
         let dt = choices.pick(&[0.0, 1.0 / 60.0, 0.1, 0.5, 100.0]);
         let mut out = Vec::new();
         match moment.is_carried {
-            true => controller.advance_with_root_motion(dt, &table, &mut out).map(|_| ()),
+            true => controller
+                .advance_with_root_motion(dt, &table, &mut out)
+                .map(|_| ()),
             false => controller.advance(dt, &table, &mut out),
         }
         .expect("it is a step of time");
@@ -331,21 +452,44 @@ pub fn playing(choices: &[u8]) {
         frames.end_frame(frame as f64);
         events.extend(out.into_iter().map(|event| (frame, event)));
         for layer in controller.layers(&table) {
-            assert!(layer.time.is_finite() && layer.weight.is_finite() && layer.weight >= 0.0, "{layer:?}");
+            assert!(
+                layer.time.is_finite() && layer.weight.is_finite() && layer.weight >= 0.0,
+                "{layer:?}"
+            );
         }
-        controller.ranges().for_each(|range| assert!((0.0..=1.0).contains(&range.progress), "{range:?}"));
+        controller
+            .ranges()
+            .for_each(|range| assert!((0.0..=1.0).contains(&range.progress), "{range:?}"));
         let text = ron::to_string(&controller).expect("a controller can be written");
-        let again: AnimationController = ron::from_str(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        let again: AnimationController =
+            ron::from_str(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
         assert!(again == controller, "{text}");
     }
-    let character = RecordedCharacter { name: "c".into(), asset: None, clips: 0, tape, events };
-    let recording = RecordingFile { frames, clips: vec![table], characters: vec![character] };
+    let character = RecordedCharacter {
+        name: "c".into(),
+        asset: None,
+        clips: 0,
+        tape,
+        events,
+    };
+    let recording = RecordingFile {
+        frames,
+        clips: vec![table],
+        characters: vec![character],
+    };
     let mut bytes = Vec::new();
-    recording.write(&mut bytes).expect("memory can be written to");
+    recording
+        .write(&mut bytes)
+        .expect("memory can be written to");
     let read = RecordingFile::read(&bytes[..]).unwrap_or_else(|error| panic!("{error}"));
     for (ours, theirs) in recording.characters.iter().zip(&read.characters) {
         assert_eq!(ours.events, theirs.events);
-        assert!(ours.tape == theirs.tape, "{:?}\n{:?}", ours.tape, theirs.tape);
+        assert!(
+            ours.tape == theirs.tape,
+            "{:?}\n{:?}",
+            ours.tape,
+            theirs.tape
+        );
     }
     assert!(read == recording, "{:?}\n{:?}", recording.clips, read.clips);
     for checked in read.check() {
@@ -357,12 +501,17 @@ const NAMES: [&str; 4] = ["a", "b", "c", "d"];
 
 /// Asks a blend space for its weights.
 fn weighs(space: &BlendSpace, choices: &mut Choices<'_>) {
-    let some: Vec<BlendPoint> = (0..4).map(|_| BlendPoint::new(choices.wide(), choices.wide())).collect();
+    let some: Vec<BlendPoint> = (0..4)
+        .map(|_| BlendPoint::new(choices.wide(), choices.wide()))
+        .collect();
     for at in space.points().iter().map(|point| point.at).chain(some) {
         assert!(space.nearest(at).is_finite(), "{space:?} {at:?}");
         let weights: Vec<f64> = space.weights(at).map(|(_, weight)| weight).collect();
         let sum: f64 = weights.iter().sum();
-        assert!(weights.iter().all(|weight| *weight > 0.0) && (sum - 1.0).abs() < 1e-9, "{space:?} {at:?} {weights:?}");
+        assert!(
+            weights.iter().all(|weight| *weight > 0.0) && (sum - 1.0).abs() < 1e-9,
+            "{space:?} {at:?} {weights:?}"
+        );
     }
 }
 
@@ -387,12 +536,32 @@ fn command(controller: &mut AnimationController, choices: &mut Choices<'_>) {
         5 => controller.set_time_scale(choices.wide()),
         6 => {
             // NaN, which counts as 0, isn't equal to itself.
-            let speed = Some(choices.wide()).filter(|speed| !speed.is_nan()).unwrap_or(1.0);
-            let track = AnimationTrack::new(name).weight(choices.number()).speed(speed);
-            let id = controller.add_track(track.starting_at(choices.wide()).sync(choices.below(2) as u32));
+            let speed = Some(choices.wide())
+                .filter(|speed| !speed.is_nan())
+                .unwrap_or(1.0);
+            let track = AnimationTrack::new(name)
+                .weight(choices.number())
+                .speed(speed);
+            let id = controller.add_track(
+                track
+                    .starting_at(choices.wide())
+                    .sync(choices.below(2) as u32),
+            );
             let (value, start) = (choices.wide(), choices.wide());
-            controller.events_mut().key_speed(id, value, start, fade, TransitionCurve::EaseInEaseOut);
-            controller.events_mut().key_weight(id, value as f32, start, fade, TransitionCurve::Linear);
+            controller.events_mut().key_speed(
+                id,
+                value,
+                start,
+                fade,
+                TransitionCurve::EaseInEaseOut,
+            );
+            controller.events_mut().key_weight(
+                id,
+                value as f32,
+                start,
+                fade,
+                TransitionCurve::Linear,
+            );
         }
         7 => {
             controller.add_callback(name, choices.wide(), "added", Some(7_i64));
@@ -403,7 +572,11 @@ fn command(controller: &mut AnimationController, choices: &mut Choices<'_>) {
         9 => {
             let (seek, to) = (choices.chance(), choices.wide());
             if let Some(track) = controller.tracks_mut().next() {
-                if seek { track.seek(to) } else { track.scrub(to) }
+                if seek {
+                    track.seek(to)
+                } else {
+                    track.scrub(to)
+                }
             }
         }
         10 => controller.set_callback_threshold(choices.number()),
@@ -413,47 +586,97 @@ fn command(controller: &mut AnimationController, choices: &mut Choices<'_>) {
 
 fn is_sound_error(error: &FormatError, source: &[u8]) {
     let errors = error.errors().count();
-    assert!((1..=FormatError::MAX_ERRORS).contains(&errors), "{errors} errors");
+    assert!(
+        (1..=FormatError::MAX_ERRORS).contains(&errors),
+        "{errors} errors"
+    );
     are_sound_reports(&error.diagnostics, source);
 }
 
 /// Every place lies in the file, and the text is fit to be printed.
 fn are_sound_reports(diagnostics: &[Diagnostic], source: &[u8]) {
-    let errors = diagnostics.iter().filter(|d| d.severity == Severity::Error).count();
+    let errors = diagnostics
+        .iter()
+        .filter(|d| d.severity == Severity::Error)
+        .count();
     assert!(diagnostics.len() - errors <= FormatError::MAX_WARNINGS);
     let lines = 1 + source.iter().filter(|&&b| b == b'\n').count();
     for diagnostic in diagnostics {
         assert!(!diagnostic.message.is_empty() && !diagnostic.file.is_empty());
-        assert!(diagnostic.line as usize <= lines, "line {} of {lines}", diagnostic.line);
+        assert!(
+            diagnostic.line as usize <= lines,
+            "line {} of {lines}",
+            diagnostic.line
+        );
         assert!(diagnostic.caret as usize <= diagnostic.source_line.chars().count().max(100));
         let text = diagnostic.to_string();
-        assert!(!text.contains(|c: char| c.is_control() && c != '\n'), "{text:?}");
+        assert!(
+            !text.contains(|c: char| c.is_control() && c != '\n'),
+            "{text:?}"
+        );
         assert!(text.len() < 5000, "{} bytes: {text}", text.len());
     }
 }
 
 /// What the model's documentation promises.
 fn is_sound(imported: &Imported) {
-    let Model { skeleton, parts, materials, clips } = &imported.model;
+    let Model {
+        skeleton,
+        parts,
+        materials,
+        clips,
+    } = &imported.model;
     let joints = skeleton.len();
     for part in parts {
         let vertices = part.positions.len();
         assert_eq!([part.normals.len(), part.tex_coords.len()], [vertices; 2]);
         assert!(part.material < materials.len() && part.palette_len() <= 256);
         assert!(part.positions.iter().all(|p| p.is_finite()));
-        assert!(part.normals.iter().all(|n| n.is_normalized()), "{:?}", part.normals);
-        assert!(part.tangents.iter().all(|t| t.truncate().is_normalized() && t.w.abs() == 1.0));
+        assert!(
+            part.normals.iter().all(|n| n.is_normalized()),
+            "{:?}",
+            part.normals
+        );
+        assert!(
+            part.tangents
+                .iter()
+                .all(|t| t.truncate().is_normalized() && t.w.abs() == 1.0)
+        );
         assert!(part.tex_coords.iter().all(|t| t.is_finite()));
-        assert!(part.triangles.as_flattened().iter().all(|&v| (v as usize) < vertices));
-        assert!(part.palette.iter().all(|&joint| usize::from(joint) < joints));
+        assert!(
+            part.triangles
+                .as_flattened()
+                .iter()
+                .all(|&v| (v as usize) < vertices)
+        );
+        assert!(
+            part.palette
+                .iter()
+                .all(|&joint| usize::from(joint) < joints)
+        );
         assert!(part.influences.is_empty() || part.influences.len() == vertices);
         for shares in part.combined_joints.iter() {
-            assert!((shares.iter().map(|(_, share)| share).sum::<f32>() - 1.0).abs() < 1e-5, "{shares:?}");
-            assert!(shares.iter().all(|&(slot, share)| usize::from(slot) < part.palette.len() && share > 0.0));
+            assert!(
+                (shares.iter().map(|(_, share)| share).sum::<f32>() - 1.0).abs() < 1e-5,
+                "{shares:?}"
+            );
+            assert!(
+                shares
+                    .iter()
+                    .all(|&(slot, share)| usize::from(slot) < part.palette.len() && share > 0.0)
+            );
         }
         for influences in &part.influences {
-            assert!((influences.weights.iter().sum::<f32>() - 1.0).abs() < 1e-5, "{influences:?}");
-            assert!(influences.palette.iter().all(|&slot| usize::from(slot) < part.palette_len()));
+            assert!(
+                (influences.weights.iter().sum::<f32>() - 1.0).abs() < 1e-5,
+                "{influences:?}"
+            );
+            assert!(
+                influences
+                    .palette
+                    .iter()
+                    .all(|&slot| usize::from(slot) < part.palette_len())
+            );
         }
     }
     for clip in clips {
@@ -472,7 +695,11 @@ fn poses(model: &Model, clips: &[SkeletalClip], choices: &mut Choices<'_>) {
         for goal in goals {
             goal.run(&mut ik_scratch, &mut scratch.pose_mut(skeleton));
         }
-        assert!(scratch.model().iter().all(|joint| joint.is_finite()), "{:?}", scratch.model());
+        assert!(
+            scratch.model().iter().all(|joint| joint.is_finite()),
+            "{:?}",
+            scratch.model()
+        );
         skins(model, scratch.model());
     };
     pose(Evaluate::new(skeleton, &[]), &[]);
@@ -488,22 +715,37 @@ fn poses(model: &Model, clips: &[SkeletalClip], choices: &mut Choices<'_>) {
         }
     }
     // Layers over layers multiply; what is asked of them is asked of characters of moderate size.
-    let moderate = |t: JointTransform| t.scale.abs().max_element() <= 4.0 && t.translation.length() < 1e6;
+    let moderate =
+        |t: JointTransform| t.scale.abs().max_element() <= 4.0 && t.translation.length() < 1e6;
     let mut transforms = clips.iter().flat_map(|clip| clip.to_frames().transforms);
-    let rest_is_moderate = skeleton.joints().all(|joint| moderate(skeleton.rest_of(joint)));
+    let rest_is_moderate = skeleton
+        .joints()
+        .all(|joint| moderate(skeleton.rest_of(joint)));
     if choices.is_empty() || skeleton.is_empty() || !rest_is_moderate || !transforms.all(moderate) {
         return;
     }
     let scaled = !skeleton.unit_scale() || clips.iter().any(|clip| !clip.unit_scale());
     let joint = |choices: &mut Choices<'_>| choices.below(skeleton.len() + 1) as u16;
-    let mask = Mask::from_roots(skeleton, &[joint(choices) % skeleton.len() as u16], choices.below(4) as u32);
+    let mask = Mask::from_roots(
+        skeleton,
+        &[joint(choices) % skeleton.len() as u16],
+        choices.below(4) as u32,
+    );
     let layers: Vec<ClipLayer<'_>> = (0..choices.below(5))
         .filter_map(|_| {
-            let mut layer = ClipLayer::new(clips.get(choices.below(clips.len().max(1)))?, f64::from(choices.number()));
-            layer.weight = if scaled { choices.number().min(1.0) } else { choices.number() };
+            let mut layer = ClipLayer::new(
+                clips.get(choices.below(clips.len().max(1)))?,
+                f64::from(choices.number()),
+            );
+            layer.weight = if scaled {
+                choices.number().min(1.0)
+            } else {
+                choices.number()
+            };
             layer.mask = choices.chance().then_some(&mask);
             layer.priority = choices.pick(&[TrackPriority::Low, TrackPriority::High]);
-            layer.mode = choices.pick(&[BlendMode::Blend, BlendMode::Additive, BlendMode::Override]);
+            layer.mode =
+                choices.pick(&[BlendMode::Blend, BlendMode::Additive, BlendMode::Override]);
             Some(layer)
         })
         .collect();
@@ -520,23 +762,53 @@ fn poses(model: &Model, clips: &[SkeletalClip], choices: &mut Choices<'_>) {
             let pole = choices.chance().then(|| choices.numbers().into());
             if choices.chance() {
                 let [root, mid, tip] = [joint(choices), joint(choices), joint(choices)];
-                let pole_angle = if choices.chance() { PoleAngle::Bend } else { PoleAngle::Blender }(choices.number());
-                let tip_rotation = choices.chance().then(|| Quat::from_array(choices.numbers()));
-                Ik::TwoBone(TwoBoneIk { root, mid, tip, target, pole, pole_angle, tip_rotation, weight })
+                let pole_angle = if choices.chance() {
+                    PoleAngle::Bend
+                } else {
+                    PoleAngle::Blender
+                }(choices.number());
+                let tip_rotation = choices
+                    .chance()
+                    .then(|| Quat::from_array(choices.numbers()));
+                Ik::TwoBone(TwoBoneIk {
+                    root,
+                    mid,
+                    tip,
+                    target,
+                    pole,
+                    pole_angle,
+                    tip_rotation,
+                    weight,
+                })
             } else {
                 let (tip, bones) = (joint(choices), choices.below(9) as u16);
-                Ik::Chain(ChainIk { pole, weight, ..ChainIk::new(tip, bones, target) })
+                Ik::Chain(ChainIk {
+                    pole,
+                    weight,
+                    ..ChainIk::new(tip, bones, target)
+                })
             }
         })
         .collect();
     let priority_blend = choices.number();
-    pose(Evaluate { priority_blend, overrides: &overrides, ..Evaluate::new(skeleton, &layers) }, &ik);
+    pose(
+        Evaluate {
+            priority_blend,
+            overrides: &overrides,
+            ..Evaluate::new(skeleton, &layers)
+        },
+        &ik,
+    );
 }
 
 fn transform(choices: &mut Choices<'_>) -> JointTransform {
     let mut moderate = || Vec3::from(choices.numbers::<3>().map(|x| x.clamp(-8.0, 8.0)));
     let (translation, scale) = (moderate(), moderate());
-    JointTransform { translation, rotation: Quat::from_array(choices.numbers()), scale }
+    JointTransform {
+        translation,
+        rotation: Quat::from_array(choices.numbers()),
+        scale,
+    }
 }
 
 /// The palettes and vertices of a pose.
@@ -552,8 +824,14 @@ fn skins(model: &Model, joints: &[Affine3A]) {
             combined: &part.combined_joints,
         }
         .run(&mut palette);
-        assert!(palette.iter().all(|matrix| matrix.is_finite()), "{palette:?}");
-        let skin = SkinVertices { part, palette: &palette };
+        assert!(
+            palette.iter().all(|matrix| matrix.is_finite()),
+            "{palette:?}"
+        );
+        let skin = SkinVertices {
+            part,
+            palette: &palette,
+        };
         let mut out = vec![Vec3::NAN; part.positions.len()];
         skin.positions(&mut out);
         assert!(out.iter().all(|p| p.is_finite()));

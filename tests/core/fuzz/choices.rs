@@ -21,7 +21,9 @@ impl<'a> Choices<'a> {
     }
 
     pub fn byte(&mut self) -> u8 {
-        let Some((&first, rest)) = self.0.split_first() else { return 0 };
+        let Some((&first, rest)) = self.0.split_first() else {
+            return 0;
+        };
         self.0 = rest;
         first
     }
@@ -32,7 +34,11 @@ impl<'a> Choices<'a> {
 
     /// A number less than `end`, which is at most 65536.
     pub fn below(&mut self, end: usize) -> usize {
-        let wide = if end > 256 { usize::from(self.byte()) << 8 } else { 0 };
+        let wide = if end > 256 {
+            usize::from(self.byte()) << 8
+        } else {
+            0
+        };
         (wide | usize::from(self.byte())) % end.max(1)
     }
 
@@ -124,12 +130,23 @@ impl<'a> Choices<'a> {
     pub fn m3d(&mut self) -> M3d {
         let bones = self.below(9);
         let vertices = 3 + self.below(9);
-        let mut m3d = M3d { dialect: Dialect::Dx12, ..M3d::default() };
-        m3d.materials =
-            (0..1 + self.below(2)).map(|_| M3dMaterial { diffuse: self.numbers(), ..M3dMaterial::default() }).collect();
+        let mut m3d = M3d {
+            dialect: Dialect::Dx12,
+            ..M3d::default()
+        };
+        m3d.materials = (0..1 + self.below(2))
+            .map(|_| M3dMaterial {
+                diffuse: self.numbers(),
+                ..M3dMaterial::default()
+            })
+            .collect();
         m3d.vertices = (0..vertices)
             .map(|_| {
-                let mut vertex = M3dVertex { position: self.numbers(), normal: self.numbers(), ..M3dVertex::default() };
+                let mut vertex = M3dVertex {
+                    position: self.numbers(),
+                    normal: self.numbers(),
+                    ..M3dVertex::default()
+                };
                 vertex.tangent = self.numbers();
                 vertex.tex_coord = self.numbers();
                 if bones > 0 {
@@ -140,27 +157,48 @@ impl<'a> Choices<'a> {
             })
             .collect();
         let triangles = 1 + self.below(8);
-        m3d.triangles = (0..triangles).map(|_| std::array::from_fn(|_| self.below(vertices) as u32)).collect();
+        m3d.triangles = (0..triangles)
+            .map(|_| std::array::from_fn(|_| self.below(vertices) as u32))
+            .collect();
         let half = self.below(triangles + 1) as u32;
-        for (id, (start, end)) in [(0, half), (half, triangles as u32)].into_iter().enumerate() {
+        for (id, (start, end)) in [(0, half), (half, triangles as u32)]
+            .into_iter()
+            .enumerate()
+        {
             let (vertex_count, face_count) = (vertices as u32, end - start);
-            m3d.subsets.push(M3dSubset { id: id as u32, vertex_start: 0, vertex_count, face_start: start, face_count });
+            m3d.subsets.push(M3dSubset {
+                id: id as u32,
+                vertex_start: 0,
+                vertex_count,
+                face_start: start,
+                face_count,
+            });
         }
         m3d.bones = (0..bones)
             .map(|index| {
-                let mut offset =
-                    [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0]];
+                let mut offset = [
+                    [1.0, 0.0, 0.0, 0.0],
+                    [0.0, 1.0, 0.0, 0.0],
+                    [0.0, 0.0, 1.0, 0.0],
+                    [0.0, 0.0, 0.0, 1.0],
+                ];
                 if self.chance() {
                     for row in &mut offset[..3] {
                         row[..3].copy_from_slice(&self.numbers::<3>());
                     }
                 }
                 offset[3][..3].copy_from_slice(&self.numbers::<3>());
-                M3dBone { offset, parent: self.parent(index) }
+                M3dBone {
+                    offset,
+                    parent: self.parent(index),
+                }
             })
             .collect();
         m3d.clips = (0..if bones == 0 { 0 } else { self.below(3) })
-            .map(|index| M3dClip { name: format!("Take{index}"), bones: (0..bones).map(|_| self.keys()).collect() })
+            .map(|index| M3dClip {
+                name: format!("Take{index}"),
+                bones: (0..bones).map(|_| self.keys()).collect(),
+            })
             .collect();
         m3d
     }
@@ -170,7 +208,11 @@ impl<'a> Choices<'a> {
             .map(|_| M3dKey {
                 time: self.number().abs(),
                 translation: self.numbers(),
-                scale: if self.chance() { self.numbers() } else { [1.0; 3] },
+                scale: if self.chance() {
+                    self.numbers()
+                } else {
+                    [1.0; 3]
+                },
                 rotation: self.numbers(),
             })
             .collect();
@@ -185,38 +227,69 @@ impl<'a> Choices<'a> {
         for index in 0..joints {
             let (name, parent) = (self.name(index), self.parent(index));
             let orientation = self.numbers::<3>().map(|x| x / 16.0);
-            mesh.joints.push(Md5Joint { name, parent, position: self.numbers(), orientation });
+            mesh.joints.push(Md5Joint {
+                name,
+                parent,
+                position: self.numbers(),
+                orientation,
+            });
         }
         for _ in 0..self.below(3) {
             let weights = 1 + self.below(10);
             let vertices = 3 + self.below(6);
-            let mut submesh = Md5Submesh { shader: self.name(0), ..Md5Submesh::default() };
+            let mut submesh = Md5Submesh {
+                shader: self.name(0),
+                ..Md5Submesh::default()
+            };
             submesh.weights = (0..weights)
-                .map(|_| Md5Weight { joint: self.below(joints) as u32, bias: self.number(), position: self.numbers() })
+                .map(|_| Md5Weight {
+                    joint: self.below(joints) as u32,
+                    bias: self.number(),
+                    position: self.numbers(),
+                })
                 .collect();
             submesh.vertices = (0..vertices)
                 .map(|_| {
                     let first = self.below(weights);
                     let count = 1 + self.below(weights - first);
-                    Md5Vertex { tex_coord: self.numbers(), first_weight: first as u32, weight_count: count as u32 }
+                    Md5Vertex {
+                        tex_coord: self.numbers(),
+                        first_weight: first as u32,
+                        weight_count: count as u32,
+                    }
                 })
                 .collect();
-            submesh.triangles =
-                (0..self.below(6)).map(|_| std::array::from_fn(|_| self.below(vertices) as u32)).collect();
+            submesh.triangles = (0..self.below(6))
+                .map(|_| std::array::from_fn(|_| self.below(vertices) as u32))
+                .collect();
             mesh.meshes.push(submesh);
         }
-        let mut anim = Md5Anim { frame_rate: self.pick(&[24.0, 60.0, 1e-3, 1e9]), ..Md5Anim::default() };
+        let mut anim = Md5Anim {
+            frame_rate: self.pick(&[24.0, 60.0, 1e-3, 1e9]),
+            ..Md5Anim::default()
+        };
         for joint in &mesh.joints {
             let flags = self.below(64) as u32;
             let start = anim.components;
             anim.components += flags.count_ones();
-            let name = if self.below(8) == 7 { "other".to_owned() } else { joint.name.clone() };
-            anim.joints.push(Md5AnimJoint { name, parent: joint.parent, flags, start });
+            let name = if self.below(8) == 7 {
+                "other".to_owned()
+            } else {
+                joint.name.clone()
+            };
+            anim.joints.push(Md5AnimJoint {
+                name,
+                parent: joint.parent,
+                flags,
+                start,
+            });
             anim.base_frame.push([joint.position, joint.orientation]);
         }
         let frames = 1 + self.below(5);
         anim.bounds = vec![Default::default(); frames];
-        anim.frames = (0..frames * anim.components as usize).map(|_| self.number()).collect();
+        anim.frames = (0..frames * anim.components as usize)
+            .map(|_| self.number())
+            .collect();
         (mesh, anim)
     }
 
@@ -244,7 +317,9 @@ impl<'a> Choices<'a> {
             let at = self.below(65536) % (text.len() + 1);
             let length = self.below(64).min(text.len() - at);
             match self.below(5) {
-                0 => text.splice(at..at, WITH[self.below(WITH.len())].bytes()).for_each(drop),
+                0 => text
+                    .splice(at..at, WITH[self.below(WITH.len())].bytes())
+                    .for_each(drop),
                 1 => text.drain(at..at + length).for_each(drop),
                 2 => {
                     let piece = text[at..at + length].to_vec();

@@ -6,7 +6,9 @@ use super::{
     formula::{Reference, error_of_clip},
     open,
 };
-use bevy_marionette::import::{Imported, Limits, Manifest, WriteFormat, losses, open_manifest, to_glb};
+use bevy_marionette::import::{
+    Imported, Limits, Manifest, WriteFormat, losses, open_manifest, to_glb,
+};
 use fastrand::Rng;
 use serde_json::{Value, json};
 use std::borrow::Cow;
@@ -28,7 +30,11 @@ fn painted(control: &[usize]) -> Reference {
     let mut chain = flagged(Default::default());
     let (mut joints, mut weights) = (Vec::new(), Vec::new());
     for (at, corner) in (0..5_usize).flat_map(|at| (0..8).map(move |corner| (at, corner))) {
-        let other = if corner & 2 > 0 { (at + 1).min(4) } else { at.saturating_sub(1) };
+        let other = if corner & 2 > 0 {
+            (at + 1).min(4)
+        } else {
+            at.saturating_sub(1)
+        };
         let shares = [(at, 0.75), (other, 0.25)].map(|(joint, share)| {
             let is_control = control.contains(&joint);
             (joint, if is_control { 0.0 } else { share })
@@ -36,7 +42,11 @@ fn painted(control: &[usize]) -> Reference {
         let sum: f32 = shares.iter().map(|(_, share)| share).sum();
         // The nearest one below.
         let stand_in = (0..at).rev().find(|joint| !control.contains(joint));
-        let shares = if sum > 0.0 { shares } else { [(stand_in.unwrap(), 1.0), (0, 0.0)] };
+        let shares = if sum > 0.0 {
+            shares
+        } else {
+            [(stand_in.unwrap(), 1.0), (0, 0.0)]
+        };
         joints.push([shares[0].0 as u8, shares[1].0 as u8, 0, 0]);
         let sum: f32 = shares.iter().map(|(_, share)| share).sum();
         weights.push([shares[0].1 / sum, shares[1].1 / sum, 0.0, 0.0]);
@@ -54,7 +64,9 @@ fn control(imported: &Imported) -> Vec<u16> {
 /// The warnings, except about normals.
 fn said(imported: &Imported) -> Vec<&str> {
     let warnings = imported.warnings.iter().map(|warning| &*warning.message);
-    warnings.filter(|message| !message.contains(NO_NORMALS)).collect()
+    warnings
+        .filter(|message| !message.contains(NO_NORMALS))
+        .collect()
 }
 
 #[test]
@@ -69,31 +81,64 @@ fn nodes_that_say_deform_false_move_no_skin() {
     assert!(imported.model.clips[0].animates(2) && imported.model.clips[0].animates(3));
     // Half a cube has 18 corners of triangles. Four halves also follow other joints; the upper half of 2 and the lower one of 3
     // don't.
-    let [message] = said(&imported)[..] else { panic!("{:?}", imported.warnings) };
-    for words in ["`j2`, `j3`", "72 now follow their other joints", "36 now follow the nearest deform joint"] {
+    let [message] = said(&imported)[..] else {
+        panic!("{:?}", imported.warnings)
+    };
+    for words in [
+        "`j2`, `j3`",
+        "72 now follow their other joints",
+        "36 now follow the nearest deform joint",
+    ] {
         assert!(message.contains(words), "{message}");
     }
 }
 
 #[test]
 fn control_joints_come_back_from_our_own_glb_and_the_skin_stays_clean() {
-    let imported =
-        open(&flagged([Value::Null, Value::Null, json!(false), json!(0.0), Value::Null]).file.glb()).unwrap();
-    let glb = to_glb("hero.glb", &imported.model, None, |_, _| None).unwrap().value;
+    let imported = open(
+        &flagged([
+            Value::Null,
+            Value::Null,
+            json!(false),
+            json!(0.0),
+            Value::Null,
+        ])
+        .file
+        .glb(),
+    )
+    .unwrap();
+    let glb = to_glb("hero.glb", &imported.model, None, |_, _| None)
+        .unwrap()
+        .value;
     let back = open(&glb).unwrap();
     assert_eq!((control(&back), said(&back)), (vec![2, 3], vec![]));
     assert_eq!(back.model.parts[0].palette, imported.model.parts[0].palette);
-    assert_eq!(back.model.parts[0].influences, imported.model.parts[0].influences);
-    for (format, lost) in [(WriteFormat::Glb, false), (WriteFormat::M3d, true), (WriteFormat::Md5, true)] {
+    assert_eq!(
+        back.model.parts[0].influences,
+        imported.model.parts[0].influences
+    );
+    for (format, lost) in [
+        (WriteFormat::Glb, false),
+        (WriteFormat::M3d, true),
+        (WriteFormat::Md5, true),
+    ] {
         let losses = losses("out", &imported.model, None, format);
-        let is_lost = losses.iter().any(|d| d.message == "not kept: the flag of 2 control joints");
+        let is_lost = losses
+            .iter()
+            .any(|d| d.message == "not kept: the flag of 2 control joints");
         assert_eq!(is_lost, lost, "{losses:?}");
     }
 }
 
 #[test]
 fn copies_of_control_joints_are_control_joints() {
-    let mut chain = flagged([Value::Null, Value::Null, json!(false), Value::Null, Value::Null]);
+    let mut chain = flagged([
+        Value::Null,
+        Value::Null,
+        json!(false),
+        Value::Null,
+        Value::Null,
+    ]);
     // A second skin that was bound in another pose, for which each joint but the first gets a copy.
     let turned = (0..5).map(|at| {
         let bound = glam::Mat4::from_translation(glam::Vec3::Y * -(0.25 + at as f32));
@@ -101,14 +146,31 @@ fn copies_of_control_joints_are_control_joints() {
     });
     let joints = chain.joints.clone();
     let skin = chain.file.skin(&joints, &turned.collect::<Vec<_>>());
-    let node = chain.file.node(json!({ "name": "coat", "mesh": 0, "skin": skin }));
+    let node = chain
+        .file
+        .node(json!({ "name": "coat", "mesh": 0, "skin": skin }));
     chain.file.root(node);
     let imported = open(&chain.file.glb()).unwrap();
     let skeleton = &imported.model.skeleton;
-    let names: Vec<&str> = skeleton.control_joints().map(|joint| &**skeleton.name(joint)).collect();
-    assert!(skeleton.len() > 5 && names.len() == 2 && names[0] == "j2" && names[1].starts_with("j2.bind"), "{names:?}");
+    let names: Vec<&str> = skeleton
+        .control_joints()
+        .map(|joint| &**skeleton.name(joint))
+        .collect();
+    assert!(
+        skeleton.len() > 5
+            && names.len() == 2
+            && names[0] == "j2"
+            && names[1].starts_with("j2.bind"),
+        "{names:?}"
+    );
     let is_clean = |palette: &[u16]| palette.iter().all(|&joint| !skeleton.is_control(joint));
-    assert!(imported.model.parts.iter().all(|part| is_clean(&part.palette)));
+    assert!(
+        imported
+            .model
+            .parts
+            .iter()
+            .all(|part| is_clean(&part.palette))
+    );
 }
 
 #[test]
@@ -119,18 +181,32 @@ fn a_manifest_names_control_joints_and_is_told_which_are_missing() {
     assert_eq!(again.as_ref(), Ok(&manifest));
     let glb = flagged(Default::default()).file.glb();
     let read = |_: &str| Ok(Cow::Borrowed(&glb[..]));
-    let imported = open_manifest("hero.character.ron", &manifest, &Limits::default(), read).unwrap();
+    let imported =
+        open_manifest("hero.character.ron", &manifest, &Limits::default(), read).unwrap();
     assert_eq!(control(&imported), [2, 3]);
     let error = error_of_clip(&painted(&[2, 3]), &imported, "walk");
     assert!(error < BOUND, "{error}");
     let said = said(&imported);
     assert_eq!(
         said[..2],
-        ["control_joints: the model has no joint `jj4`", "control_joints: the model has no joint `ik.*`"]
+        [
+            "control_joints: the model has no joint `jj4`",
+            "control_joints: the model has no joint `ik.*`"
+        ]
     );
-    assert!(said.len() == 3 && said[2].contains("have weights of control joints (`j2`, `j3`)"), "{said:?}");
-    let warning = imported.warnings.iter().find(|warning| warning.message.contains("`jj4`")).unwrap();
-    assert_eq!((&*warning.file, &*warning.hint), ("hero.character.ron", "did you mean `j4`?"));
+    assert!(
+        said.len() == 3 && said[2].contains("have weights of control joints (`j2`, `j3`)"),
+        "{said:?}"
+    );
+    let warning = imported
+        .warnings
+        .iter()
+        .find(|warning| warning.message.contains("`jj4`"))
+        .unwrap();
+    assert_eq!(
+        (&*warning.file, &*warning.hint),
+        ("hero.character.ron", "did you mean `j4`?")
+    );
 
     // Names that the manifest gives are what counts, and the file's own flags stay.
     let manifest = Manifest {
@@ -138,9 +214,21 @@ fn a_manifest_names_control_joints_and_is_told_which_are_missing() {
         control_joints: vec!["hips".into()],
         ..Manifest::of_model("hero.glb")
     };
-    let glb = flagged([Value::Null, Value::Null, Value::Null, Value::Null, json!(false)]).file.glb();
+    let glb = flagged([
+        Value::Null,
+        Value::Null,
+        Value::Null,
+        Value::Null,
+        json!(false),
+    ])
+    .file
+    .glb();
     let read = |_: &str| Ok(Cow::Borrowed(&glb[..]));
-    let imported = open_manifest("hero.character.ron", &manifest, &Limits::default(), read).unwrap();
+    let imported =
+        open_manifest("hero.character.ron", &manifest, &Limits::default(), read).unwrap();
     assert_eq!(control(&imported), [0, 4]);
-    assert!(imported.warnings.iter().any(|w| w.message.contains("18 vertices of `body` only have weights")));
+    assert!(imported.warnings.iter().any(|w| {
+        w.message
+            .contains("18 vertices of `body` only have weights")
+    }));
 }

@@ -24,7 +24,10 @@ impl File {
             "asset": { "version": "2.0" }, "scene": 0, "scenes": [{ "nodes": [] }], "nodes": [], "meshes": [],
             "accessors": [], "bufferViews": [], "buffers": [{ "byteLength": 0 }],
         });
-        Self { json, bin: Vec::new() }
+        Self {
+            json,
+            bin: Vec::new(),
+        }
     }
 
     /// Adds an object to a list of the document and returns its index.
@@ -39,7 +42,8 @@ impl File {
 
     pub fn view(&mut self, bytes: &[u8], stride: Option<usize>) -> usize {
         self.bin.resize(self.bin.len().next_multiple_of(4), 0);
-        let mut view = json!({ "buffer": 0, "byteOffset": self.bin.len(), "byteLength": bytes.len() });
+        let mut view =
+            json!({ "buffer": 0, "byteOffset": self.bin.len(), "byteLength": bytes.len() });
         if let Some(stride) = stride {
             view["byteStride"] = stride.into();
         }
@@ -51,12 +55,17 @@ impl File {
     /// Adds an accessor of `count` elements of the bytes.
     pub fn accessor(&mut self, kind: &str, component: u32, count: usize, bytes: &[u8]) -> usize {
         let view = self.view(bytes, None);
-        let accessor = json!({ "bufferView": view, "componentType": component, "count": count, "type": kind });
+        let accessor =
+            json!({ "bufferView": view, "componentType": component, "count": count, "type": kind });
         self.push("accessors", accessor)
     }
 
     pub fn floats<const N: usize>(&mut self, rows: &[[f32; N]]) -> usize {
-        let bytes: Vec<u8> = rows.as_flattened().iter().flat_map(|number| number.to_le_bytes()).collect();
+        let bytes: Vec<u8> = rows
+            .as_flattened()
+            .iter()
+            .flat_map(|number| number.to_le_bytes())
+            .collect();
         self.accessor(kind_of(N), FLOAT, rows.len(), &bytes)
     }
 
@@ -65,7 +74,11 @@ impl File {
     }
 
     pub fn shorts<const N: usize>(&mut self, rows: &[[u16; N]]) -> usize {
-        let bytes: Vec<u8> = rows.as_flattened().iter().flat_map(|number| number.to_le_bytes()).collect();
+        let bytes: Vec<u8> = rows
+            .as_flattened()
+            .iter()
+            .flat_map(|number| number.to_le_bytes())
+            .collect();
         self.accessor(kind_of(N), UNSIGNED_SHORT, rows.len(), &bytes)
     }
 
@@ -75,13 +88,19 @@ impl File {
 
     /// Adds a node to the scene.
     pub fn root(&mut self, node: usize) {
-        self.json["scenes"][0]["nodes"].as_array_mut().unwrap().push(node.into());
+        self.json["scenes"][0]["nodes"]
+            .as_array_mut()
+            .unwrap()
+            .push(node.into());
     }
 
     pub fn skin(&mut self, joints: &[usize], inverse_binds: &[Mat4]) -> usize {
         let rows: Vec<[f32; 16]> = inverse_binds.iter().map(Mat4::to_cols_array).collect();
         let matrices = self.floats(&rows);
-        self.push("skins", json!({ "joints": joints, "inverseBindMatrices": matrices }))
+        self.push(
+            "skins",
+            json!({ "joints": joints, "inverseBindMatrices": matrices }),
+        )
     }
 
     /// Adds a channel to the animation called `name`, which is made if there is none.
@@ -96,13 +115,20 @@ impl File {
     ) {
         let times: Vec<[f32; 1]> = times.iter().map(|&time| [time]).collect();
         let (input, output) = (self.floats(&times), self.floats(values));
-        let known = self.json["animations"].as_array().and_then(|all| all.iter().position(|a| a["name"] == name));
-        let at =
-            known.unwrap_or_else(|| self.push("animations", json!({ "name": name, "channels": [], "samplers": [] })));
+        let known = self.json["animations"]
+            .as_array()
+            .and_then(|all| all.iter().position(|a| a["name"] == name));
+        let at = known.unwrap_or_else(|| {
+            self.push(
+                "animations",
+                json!({ "name": name, "channels": [], "samplers": [] }),
+            )
+        });
         let animation = &mut self.json["animations"][at];
         let samplers = animation["samplers"].as_array_mut().unwrap();
         samplers.push(json!({ "input": input, "output": output, "interpolation": between }));
-        let channel = json!({ "sampler": samplers.len() - 1, "target": { "node": node, "path": path } });
+        let channel =
+            json!({ "sampler": samplers.len() - 1, "target": { "node": node, "path": path } });
         animation["channels"].as_array_mut().unwrap().push(channel);
     }
 
@@ -138,7 +164,10 @@ impl File {
 
     /// The file as a `.gltf` that contains its buffer.
     pub fn gltf_with_data(&self) -> Vec<u8> {
-        self.gltf(&format!("data:application/octet-stream;base64,{}", base64(&self.bin)))
+        self.gltf(&format!(
+            "data:application/octet-stream;base64,{}",
+            base64(&self.bin)
+        ))
     }
 }
 
@@ -156,11 +185,19 @@ fn base64(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut out = String::new();
     for chunk in bytes.chunks(3) {
-        let three = [chunk[0], *chunk.get(1).unwrap_or(&0), *chunk.get(2).unwrap_or(&0)];
+        let three = [
+            chunk[0],
+            *chunk.get(1).unwrap_or(&0),
+            *chunk.get(2).unwrap_or(&0),
+        ];
         let bits = u32::from_be_bytes([0, three[0], three[1], three[2]]);
         for digit in 0..4 {
             let used = digit <= chunk.len();
-            out.push(if used { char::from(DIGITS[(bits >> (18 - 6 * digit)) as usize & 63]) } else { '=' });
+            out.push(if used {
+                char::from(DIGITS[(bits >> (18 - 6 * digit)) as usize & 63])
+            } else {
+                '='
+            });
         }
     }
     out
@@ -177,8 +214,18 @@ pub fn cube(center: Vec3, half: f32) -> (Vec<[f32; 3]>, Vec<u16>) {
         let side = |bit: u32| if i >> bit & 1 == 0 { -half } else { half };
         (center + Vec3::new(side(0), side(1), side(2))).to_array()
     };
-    let quads = [[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]];
-    let triangles = quads.iter().flat_map(|&[a, b, c, d]| [a, b, c, a, c, d]).collect();
+    let quads = [
+        [0, 2, 3, 1],
+        [4, 5, 7, 6],
+        [0, 1, 5, 4],
+        [2, 6, 7, 3],
+        [0, 4, 6, 2],
+        [1, 3, 7, 5],
+    ];
+    let triangles = quads
+        .iter()
+        .flat_map(|&[a, b, c, d]| [a, b, c, a, c, d])
+        .collect();
     ((0..8).map(corner).collect(), triangles)
 }
 
@@ -198,19 +245,27 @@ pub fn chain(length: usize, armature: Value) -> Chain {
     let mut joints: Vec<usize> = Vec::new();
     for at in 0..length {
         let height = if at == 0 { 0.25 } else { 1.0 };
-        let joint = file.node(json!({ "name": format!("j{at}"), "translation": [0.0, height, 0.0] }));
+        let joint =
+            file.node(json!({ "name": format!("j{at}"), "translation": [0.0, height, 0.0] }));
         let parent = joints.last().copied().unwrap_or(armature);
         file.json["nodes"][parent]["children"] = json!([joint]);
         joints.push(joint);
     }
-    let below: Vec<Mat4> = (0..length).map(|at| Mat4::from_translation(Vec3::Y * -(0.25 + at as f32))).collect();
+    let below: Vec<Mat4> = (0..length)
+        .map(|at| Mat4::from_translation(Vec3::Y * -(0.25 + at as f32)))
+        .collect();
     let skin = file.skin(&joints, &below);
-    let (mut positions, mut influences, mut weights, mut triangles) = (vec![], vec![], vec![], vec![]);
+    let (mut positions, mut influences, mut weights, mut triangles) =
+        (vec![], vec![], vec![], vec![]);
     for at in 0..length {
         let (corners, faces) = cube(Vec3::Y * (0.75 + at as f32), 0.4);
         triangles.extend(faces.iter().map(|v| v + positions.len() as u16));
         for corner in corners {
-            let above = if corner[1] > 0.75 + at as f32 { (at + 1).min(length - 1) } else { at.saturating_sub(1) };
+            let above = if corner[1] > 0.75 + at as f32 {
+                (at + 1).min(length - 1)
+            } else {
+                at.saturating_sub(1)
+            };
             positions.push(corner);
             influences.push([at as u8, above as u8, 0, 0]);
             weights.push([0.75, 0.25, 0.0, 0.0]);
@@ -221,18 +276,30 @@ pub fn chain(length: usize, armature: Value) -> Chain {
         "POSITION": file.floats(&positions), "JOINTS_0": file.bytes(&influences), "WEIGHTS_0": file.floats(&weights),
     });
     let indices = file.shorts(&corners);
-    let mesh = file.push("meshes", json!({ "primitives": [{ "attributes": attributes, "indices": indices }] }));
+    let mesh = file.push(
+        "meshes",
+        json!({ "primitives": [{ "attributes": attributes, "indices": indices }] }),
+    );
     let mesh_node = file.node(json!({ "name": "body", "mesh": mesh, "skin": skin }));
     file.root(mesh_node);
-    Chain { file, armature, joints, mesh_node }
+    Chain {
+        file,
+        armature,
+        joints,
+        mesh_node,
+    }
 }
 
 impl Chain {
     /// Adds a clip of random turns of all joints, with linear keys at these times.
     pub fn turns(&mut self, name: &str, times: &[f32], most: f32, rng: &mut Rng) {
         for &joint in &self.joints.clone() {
-            let turns: Vec<[f32; 4]> = times.iter().map(|_| random_turn(rng, most).to_array()).collect();
-            self.file.channel(name, joint, "rotation", "LINEAR", times, &turns);
+            let turns: Vec<[f32; 4]> = times
+                .iter()
+                .map(|_| random_turn(rng, most).to_array())
+                .collect();
+            self.file
+                .channel(name, joint, "rotation", "LINEAR", times, &turns);
         }
     }
 }

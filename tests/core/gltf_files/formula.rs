@@ -29,7 +29,11 @@ impl Reference {
     pub fn of_glb(glb: &[u8]) -> Self {
         let number = |at: usize| u32::from_le_bytes(glb[at..at + 4].try_into().unwrap()) as usize;
         let json = number(12);
-        let bin = if glb.len() > 20 + json { glb[28 + json..].to_vec() } else { Vec::new() };
+        let bin = if glb.len() > 20 + json {
+            glb[28 + json..].to_vec()
+        } else {
+            Vec::new()
+        };
         Self::new(serde_json::from_slice(&glb[20..20 + json]).unwrap(), bin)
     }
 
@@ -51,7 +55,9 @@ impl Reference {
         };
         let read = |view: &Value, offset: &Value, stride: Option<usize>, row: usize| -> Vec<f64> {
             let view = &self.json["bufferViews"][index(view)];
-            let stride = stride.or(view["byteStride"].as_u64().map(|s| s as usize)).unwrap_or(width * size);
+            let stride = stride
+                .or(view["byteStride"].as_u64().map(|s| s as usize))
+                .unwrap_or(width * size);
             let start = number(&view["byteOffset"]) + number(offset) + row * stride;
             let number = |i: usize| {
                 let b = &self.bin[start + i * size..][..size];
@@ -63,7 +69,11 @@ impl Reference {
                     5125 => (f64::from(u32::from_le_bytes(b.try_into().unwrap())), 1.0),
                     _ => (f64::from(f32::from_le_bytes(b.try_into().unwrap())), 1.0),
                 };
-                if accessor["normalized"] == true { (value / most).max(-1.0) } else { value }
+                if accessor["normalized"] == true {
+                    (value / most).max(-1.0)
+                } else {
+                    value
+                }
             };
             (0..width).map(number).collect()
         };
@@ -80,10 +90,19 @@ impl Reference {
             let start = number(&view["byteOffset"]) + number(&sparse["indices"]["byteOffset"]);
             let row = match sparse["indices"]["componentType"].as_u64().unwrap() {
                 5121 => usize::from(self.bin[start + at]),
-                5123 => usize::from(u16::from_le_bytes(self.bin[start + at * 2..][..2].try_into().unwrap())),
-                _ => u32::from_le_bytes(self.bin[start + at * 4..][..4].try_into().unwrap()) as usize,
+                5123 => usize::from(u16::from_le_bytes(
+                    self.bin[start + at * 2..][..2].try_into().unwrap(),
+                )),
+                _ => {
+                    u32::from_le_bytes(self.bin[start + at * 4..][..4].try_into().unwrap()) as usize
+                }
             };
-            rows[row] = read(&sparse["values"]["bufferView"], &sparse["values"]["byteOffset"], Some(width * size), at);
+            rows[row] = read(
+                &sparse["values"]["bufferView"],
+                &sparse["values"]["byteOffset"],
+                Some(width * size),
+                at,
+            );
         }
         rows
     }
@@ -92,11 +111,17 @@ impl Reference {
     fn local(&self, node: usize, animation: Option<usize>, time: f64) -> DMat4 {
         let contents = &self.json["nodes"][node];
         if let Some(matrix) = contents["matrix"].as_array() {
-            return DMat4::from_cols_array(&std::array::from_fn(|i| f64::from(matrix[i].as_f64().unwrap() as f32)));
+            return DMat4::from_cols_array(&std::array::from_fn(|i| {
+                f64::from(matrix[i].as_f64().unwrap() as f32)
+            }));
         }
         let given = |key: &str, otherwise: DVec4| {
             contents[key].as_array().map_or(otherwise, |numbers| {
-                let number = |i: usize| numbers.get(i).map_or(0.0, |n| f64::from(n.as_f64().unwrap() as f32));
+                let number = |i: usize| {
+                    numbers
+                        .get(i)
+                        .map_or(0.0, |n| f64::from(n.as_f64().unwrap() as f32))
+                };
                 DVec4::new(number(0), number(1), number(2), number(3))
             })
         };
@@ -126,7 +151,11 @@ impl Reference {
 
     /// Appendix C of the specification. Of two keys at one time, which it doesn't allow, the second counts from that time on.
     fn sampled(&self, sampler: &Value, is_rotation: bool, time: f64) -> DVec4 {
-        let times: Vec<f64> = self.rows(&sampler["input"]).into_iter().map(|row| row[0]).collect();
+        let times: Vec<f64> = self
+            .rows(&sampler["input"])
+            .into_iter()
+            .map(|row| row[0])
+            .collect();
         let rows = self.rows(&sampler["output"]);
         let vector = |row: usize| {
             let row = &rows[row];
@@ -160,7 +189,9 @@ impl Reference {
                 let angle = cosine.min(1.0).acos();
                 match angle < 1e-9 {
                     true => from,
-                    false => (from * ((1.0 - t) * angle).sin() + to * (t * angle).sin()) / angle.sin(),
+                    false => {
+                        (from * ((1.0 - t) * angle).sin() + to * (t * angle).sin()) / angle.sin()
+                    }
                 }
             } else {
                 value(k) * (1.0 - t) + value(k + 1) * t
@@ -176,8 +207,11 @@ impl Reference {
     }
 
     fn in_scene(&self, node: usize) -> bool {
-        let roots = self.json["scenes"][number(&self.json["scene"])]["nodes"].as_array().unwrap();
-        roots.iter().any(|root| index(root) == node) || self.parents[node].is_some_and(|parent| self.in_scene(parent))
+        let roots = self.json["scenes"][number(&self.json["scene"])]["nodes"]
+            .as_array()
+            .unwrap();
+        roots.iter().any(|root| index(root) == node)
+            || self.parents[node].is_some_and(|parent| self.in_scene(parent))
     }
 
     /// All vertices of the scene at a time of an animation, node by node and primitive by primitive.
@@ -191,23 +225,29 @@ impl Reference {
                 Value::Null => vec![self.global(node, animation, time)],
                 skin => {
                     let skin = &self.json["skins"][index(skin)];
-                    let inverse_binds =
-                        (!skin["inverseBindMatrices"].is_null()).then(|| self.rows(&skin["inverseBindMatrices"]));
+                    let inverse_binds = (!skin["inverseBindMatrices"].is_null())
+                        .then(|| self.rows(&skin["inverseBindMatrices"]));
                     let joints = skin["joints"].as_array().unwrap().iter().enumerate();
                     let matrix = |(at, joint): (usize, &Value)| {
-                        let inverse_bind =
-                            inverse_binds.as_ref().map_or(DMat4::IDENTITY, |rows| DMat4::from_cols_slice(&rows[at]));
+                        let inverse_bind = inverse_binds
+                            .as_ref()
+                            .map_or(DMat4::IDENTITY, |rows| DMat4::from_cols_slice(&rows[at]));
                         self.global(index(joint), animation, time) * inverse_bind
                     };
                     joints.map(matrix).collect()
                 }
             };
-            for primitive in self.json["meshes"][index(&contents["mesh"])]["primitives"].as_array().unwrap() {
+            for primitive in self.json["meshes"][index(&contents["mesh"])]["primitives"]
+                .as_array()
+                .unwrap()
+            {
                 let attributes = &primitive["attributes"];
                 let sets: Vec<[Vec<Vec<f64>>; 2]> = (0..)
                     .map_while(|set| {
-                        let (joints, weights) =
-                            (&attributes[format!("JOINTS_{set}")], &attributes[format!("WEIGHTS_{set}")]);
+                        let (joints, weights) = (
+                            &attributes[format!("JOINTS_{set}")],
+                            &attributes[format!("WEIGHTS_{set}")],
+                        );
                         (!joints.is_null() && !contents["skin"].is_null())
                             .then(|| [self.rows(joints), self.rows(weights)])
                     })
@@ -216,13 +256,20 @@ impl Reference {
                     let position = DVec3::new(position[0], position[1], position[2]);
                     let (mut moved, mut total) = (DVec3::ZERO, 0.0);
                     for [joints, weights] in &sets {
-                        for (joint, weight) in joints[at].iter().zip(&weights[at]).filter(|(_, weight)| **weight > 0.0)
+                        for (joint, weight) in joints[at]
+                            .iter()
+                            .zip(&weights[at])
+                            .filter(|(_, weight)| **weight > 0.0)
                         {
                             moved += matrices[*joint as usize].transform_point3(position) * *weight;
                             total += weight;
                         }
                     }
-                    out.push(if sets.is_empty() { matrices[0].transform_point3(position) } else { moved / total });
+                    out.push(if sets.is_empty() {
+                        matrices[0].transform_point3(position)
+                    } else {
+                        moved / total
+                    });
                 }
             }
         }
@@ -230,13 +277,24 @@ impl Reference {
     }
 
     pub fn animation(&self, name: &str) -> usize {
-        self.json["animations"].as_array().unwrap().iter().position(|a| a["name"] == name).unwrap()
+        self.json["animations"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .position(|a| a["name"] == name)
+            .unwrap()
     }
 
     /// Times of the animation's keys.
     pub fn key_times(&self, animation: usize) -> Vec<f64> {
-        let samplers = self.json["animations"][animation]["samplers"].as_array().unwrap();
-        let mut times: Vec<f64> = samplers.iter().flat_map(|s| self.rows(&s["input"])).map(|row| row[0]).collect();
+        let samplers = self.json["animations"][animation]["samplers"]
+            .as_array()
+            .unwrap();
+        let mut times: Vec<f64> = samplers
+            .iter()
+            .flat_map(|s| self.rows(&s["input"]))
+            .map(|row| row[0])
+            .collect();
         times.sort_by(f64::total_cmp);
         times.dedup();
         times
@@ -270,8 +328,17 @@ pub fn posed(imported: &Imported, clip: Option<&SkeletalClip>, time: f64) -> Vec
         }
         .run(&mut palette);
         let mut positions = vec![Vec3::ZERO; part.positions.len()];
-        SkinVertices { part, palette: &palette }.positions(&mut positions);
-        out.extend(part.source_vertices.iter().map(|&source| source as usize).zip(positions));
+        SkinVertices {
+            part,
+            palette: &palette,
+        }
+        .positions(&mut positions);
+        out.extend(
+            part.source_vertices
+                .iter()
+                .map(|&source| source as usize)
+                .zip(positions),
+        );
     }
     out
 }
@@ -287,7 +354,10 @@ pub fn error(
     let expected = reference.vertices(animation, time);
     let at_rest = reference.vertices(None, 0.0);
     let low = at_rest.iter().copied().fold(DVec3::INFINITY, DVec3::min);
-    let high = at_rest.iter().copied().fold(DVec3::NEG_INFINITY, DVec3::max);
+    let high = at_rest
+        .iter()
+        .copied()
+        .fold(DVec3::NEG_INFINITY, DVec3::max);
     let mut worst = 0f64;
     for (source, got) in posed(imported, clip, time) {
         // glTF faces +Z.
@@ -300,15 +370,32 @@ pub fn error(
 /// The largest [`error`] of a clip at its keys and between them.
 pub fn error_of_clip(reference: &Reference, imported: &Imported, name: &str) -> f64 {
     let animation = reference.animation(name);
-    let clip = imported.model.clips.iter().find(|clip| &*clip.timing.name == name).unwrap();
+    let clip = imported
+        .model
+        .clips
+        .iter()
+        .find(|clip| &*clip.timing.name == name)
+        .unwrap();
     let keys = reference.key_times(animation);
     let last = *keys.last().unwrap();
-    assert!((clip.timing.duration - last).abs() < 1e-5, "{} s, expected {last}", clip.timing.duration);
+    assert!(
+        (clip.timing.duration - last).abs() < 1e-5,
+        "{} s, expected {last}",
+        clip.timing.duration
+    );
     let between = (0..=31).map(|i| last * f64::from(i) / 31.0);
     let stride = keys.len().div_ceil(40);
     let times = keys.iter().copied().step_by(stride).chain(between);
     // At its very end, a loop starts over.
     times
-        .map(|time| error(reference, imported, Some(animation), Some(clip), time.min(last - 1e-6).max(0.0)))
+        .map(|time| {
+            error(
+                reference,
+                imported,
+                Some(animation),
+                Some(clip),
+                time.min(last - 1e-6).max(0.0),
+            )
+        })
         .fold(0.0, f64::max)
 }

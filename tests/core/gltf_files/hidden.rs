@@ -12,14 +12,24 @@ use serde_json::json;
 use std::borrow::Cow;
 
 /// Scales that hide, some of them not quite.
-const SCALES: [f32; 13] = [0.0, 1e-30, 1e-20, 1e-12, 1e-9, 1e-7, 9e-7, 1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.3];
+const SCALES: [f32; 13] = [
+    0.0, 1e-30, 1e-20, 1e-12, 1e-9, 1e-7, 9e-7, 1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.3,
+];
 
 /// The largest distance between posed vertices and the specification's, as a share of the size of the shape at `shown`.
 fn error(imported: &Imported, reference: &Reference, times: &[f64], shown: f64) -> f64 {
-    let clip = imported.model.clips.iter().find(|clip| &*clip.timing.name == "grow").unwrap();
+    let clip = imported
+        .model
+        .clips
+        .iter()
+        .find(|clip| &*clip.timing.name == "grow")
+        .unwrap();
     let at_size = reference.vertices(Some(0), shown);
     let low = at_size.iter().copied().fold(DVec3::INFINITY, DVec3::min);
-    let high = at_size.iter().copied().fold(DVec3::NEG_INFINITY, DVec3::max);
+    let high = at_size
+        .iter()
+        .copied()
+        .fold(DVec3::NEG_INFINITY, DVec3::max);
     let mut worst = 0.0_f64;
     for &time in times {
         let expected = reference.vertices(Some(0), time);
@@ -38,10 +48,25 @@ const TIMES: [f64; 6] = [0.0, 0.001, 0.25, 0.5, 0.9, 0.999];
 fn grow(file: &mut File, node: usize, from: Vec3, to: Vec3, rng: &mut Rng) -> f64 {
     let kind = rng.u8(..3);
     match kind {
-        0 => file.channel("grow", node, "scale", "LINEAR", &[0.0, 1.0], &[from, to].map(|v| v.to_array())),
-        1 => file.channel("grow", node, "scale", "STEP", &[0.0, 0.5, 1.0], &[from, to, to].map(|v| v.to_array())),
+        0 => file.channel(
+            "grow",
+            node,
+            "scale",
+            "LINEAR",
+            &[0.0, 1.0],
+            &[from, to].map(|v| v.to_array()),
+        ),
+        1 => file.channel(
+            "grow",
+            node,
+            "scale",
+            "STEP",
+            &[0.0, 0.5, 1.0],
+            &[from, to, to].map(|v| v.to_array()),
+        ),
         _ => {
-            let rows = [Vec3::ZERO, from, Vec3::ZERO, Vec3::ZERO, to, Vec3::ZERO].map(|v| v.to_array());
+            let rows =
+                [Vec3::ZERO, from, Vec3::ZERO, Vec3::ZERO, to, Vec3::ZERO].map(|v| v.to_array());
             file.channel("grow", node, "scale", "CUBICSPLINE", &[0.0, 1.0], &rows);
         }
     }
@@ -63,10 +88,15 @@ fn a_skin_that_rests_at_a_tiny_scale_has_its_shape_when_shown() {
     let mut worst = 0.0_f64;
     for seed in variants(300) {
         let rng = &mut Rng::with_seed(seed);
-        let mut chain =
-            chain(4, json!({ "translation": [1.0, 2.0, 3.0], "rotation": random_turn(rng, 2.0).to_array() }));
+        let mut chain = chain(
+            4,
+            json!({ "translation": [1.0, 2.0, 3.0], "rotation": random_turn(rng, 2.0).to_array() }),
+        );
         let joint = chain.joints[rng.usize(..3)];
-        let (rest, shown) = (hiding(rng), Vec3::splat(*rng.choice(&[1.0, 1.0, 0.5, 1.3]).unwrap()));
+        let (rest, shown) = (
+            hiding(rng),
+            Vec3::splat(*rng.choice(&[1.0, 1.0, 0.5, 1.3]).unwrap()),
+        );
         let node = &mut chain.file.json["nodes"][joint];
         node["scale"] = json!(rest.to_array());
         node["translation"] = json!([1.0, 2.0, 3.0]);
@@ -75,7 +105,10 @@ fn a_skin_that_rests_at_a_tiny_scale_has_its_shape_when_shown() {
         let imported = open(&chain.file.glb()).unwrap();
         let reference = Reference::new(chain.file.json.clone(), chain.file.bin.clone());
         let error = error(&imported, &reference, &TIMES, 1.0);
-        assert!(error < most, "{seed}: {rest} on {joint}: off by {error} of the size");
+        assert!(
+            error < most,
+            "{seed}: {rest} on {joint}: off by {error} of the size"
+        );
         worst = worst.max(error);
     }
     println!("off by at most {worst:.1e} of the size");
@@ -132,13 +165,33 @@ fn what_only_the_clip_of_another_file_shows_has_its_shape_too() {
         let (file, clips) = (file.glb(), clips.glb());
         let manifest = "(model: \"m.glb\", clips: {\"grow\": (file: \"c.glb\")})";
         let manifest = Manifest::parse("m.character.ron", manifest.as_bytes()).unwrap();
-        let read = |name: &str| Ok(Cow::Borrowed(if name == "m.glb" { &file[..] } else { &clips[..] }));
-        let imported = open_manifest("m.character.ron", &manifest, &Limits::default(), read).unwrap();
-        let part = imported.model.parts.iter().find(|part| &*part.name == "prop").unwrap();
+        let read = |name: &str| {
+            Ok(Cow::Borrowed(if name == "m.glb" {
+                &file[..]
+            } else {
+                &clips[..]
+            }))
+        };
+        let imported =
+            open_manifest("m.character.ron", &manifest, &Limits::default(), read).unwrap();
+        let part = imported
+            .model
+            .parts
+            .iter()
+            .find(|part| &*part.name == "prop")
+            .unwrap();
         let mut places = part.positions.clone();
-        places.sort_by(|a, b| a.x.total_cmp(&b.x).then(a.y.total_cmp(&b.y)).then(a.z.total_cmp(&b.z)));
+        places.sort_by(|a, b| {
+            a.x.total_cmp(&b.x)
+                .then(a.y.total_cmp(&b.y))
+                .then(a.z.total_cmp(&b.z))
+        });
         places.dedup();
-        assert_eq!(places.len(), 8, "{rest}: the cube has its corners: {places:?}");
+        assert_eq!(
+            places.len(),
+            8,
+            "{rest}: the cube has its corners: {places:?}"
+        );
     }
 }
 
@@ -153,9 +206,13 @@ fn the_unit_of_a_file_hides_nothing() {
         "WEIGHTS_0": file.floats(&[[1.0_f32, 0.0, 0.0, 0.0]; 8]),
     });
     let indices = file.shorts(&indices);
-    let mesh = file.push("meshes", json!({ "primitives": [{ "attributes": attributes, "indices": indices }] }));
+    let mesh = file.push(
+        "meshes",
+        json!({ "primitives": [{ "attributes": attributes, "indices": indices }] }),
+    );
     let joint = file.node(json!({ "name": "hips", "translation": [0.0, 1e4, 0.0] }));
-    let armature = file.node(json!({ "name": "Armature", "scale": [1e-4, 1e-4, 1e-4], "children": [joint] }));
+    let armature =
+        file.node(json!({ "name": "Armature", "scale": [1e-4, 1e-4, 1e-4], "children": [joint] }));
     let skin = file.skin(&[joint], &[Mat4::from_translation(Vec3::Y * -1e4)]);
     let body = file.node(json!({ "name": "body", "mesh": mesh, "skin": skin }));
     file.root(armature);
@@ -164,6 +221,11 @@ fn the_unit_of_a_file_hides_nothing() {
     let (low, high) = imported.model.parts[0]
         .positions
         .iter()
-        .fold((Vec3::INFINITY, Vec3::NEG_INFINITY), |(low, high), p| (low.min(*p), high.max(*p)));
-    assert!((low - Vec3::new(-1.0, 0.0, -1.0)).length() < 1e-5 && (high - Vec3::new(1.0, 2.0, 1.0)).length() < 1e-5);
+        .fold((Vec3::INFINITY, Vec3::NEG_INFINITY), |(low, high), p| {
+            (low.min(*p), high.max(*p))
+        });
+    assert!(
+        (low - Vec3::new(-1.0, 0.0, -1.0)).length() < 1e-5
+            && (high - Vec3::new(1.0, 2.0, 1.0)).length() < 1e-5
+    );
 }

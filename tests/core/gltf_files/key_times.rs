@@ -24,9 +24,30 @@ fn a_clip_lasts_to_its_last_key_of_any_channel() {
             longest = longest.max(end);
             let times = [0.0, end];
             match rng.u8(..5) {
-                0 => chain.file.channel("talk", stranger, "translation", "LINEAR", &times, &[[0.0; 3], [1.0; 3]]),
-                1 => chain.file.channel("talk", chain.mesh_node, "weights", "STEP", &times, &[[0.0], [1.0]]),
-                2 => chain.file.channel("talk", stranger, "pointer", "LINEAR", &times, &[[0.0; 3], [1.0; 3]]),
+                0 => chain.file.channel(
+                    "talk",
+                    stranger,
+                    "translation",
+                    "LINEAR",
+                    &times,
+                    &[[0.0; 3], [1.0; 3]],
+                ),
+                1 => chain.file.channel(
+                    "talk",
+                    chain.mesh_node,
+                    "weights",
+                    "STEP",
+                    &times,
+                    &[[0.0], [1.0]],
+                ),
+                2 => chain.file.channel(
+                    "talk",
+                    stranger,
+                    "pointer",
+                    "LINEAR",
+                    &times,
+                    &[[0.0; 3], [1.0; 3]],
+                ),
                 // The same target twice.
                 3 => chain.file.channel(
                     "talk",
@@ -37,16 +58,33 @@ fn a_clip_lasts_to_its_last_key_of_any_channel() {
                     &[[0.0, 0.0, 0.0, 1.0]; 2],
                 ),
                 // Values are missing.
-                _ => chain.file.channel("talk", chain.joints[1], "scale", "CUBICSPLINE", &times, &[[1.0; 3]; 2]),
+                _ => chain.file.channel(
+                    "talk",
+                    chain.joints[1],
+                    "scale",
+                    "CUBICSPLINE",
+                    &times,
+                    &[[1.0; 3]; 2],
+                ),
             }
         }
         let imported = open(&chain.file.glb()).unwrap();
         let clip = &imported.model.clips[0];
         assert_eq!(clip.timing.duration, f64::from(longest), "{seed}");
         let mut joints_only = chain.file.clone();
-        joints_only.json["animations"][0]["channels"].as_array_mut().unwrap().truncate(3);
+        joints_only.json["animations"][0]["channels"]
+            .as_array_mut()
+            .unwrap()
+            .truncate(3);
         let reference = Reference::new(joints_only.json, joints_only.bin);
-        for time in [0.0, 0.3, 0.99, 1.0, 0.5 + 0.5 * f64::from(longest), f64::from(longest)] {
+        for time in [
+            0.0,
+            0.3,
+            0.99,
+            1.0,
+            0.5 + 0.5 * f64::from(longest),
+            f64::from(longest),
+        ] {
             let error = error(&reference, &imported, Some(0), Some(clip), time);
             assert!(error < BOUND, "{seed} at {time}: {error}");
         }
@@ -59,7 +97,14 @@ fn numbers_that_are_no_times_make_no_clip_longer() {
     chain.turns("talk", &[0.0, 1.0], 0.8, &mut Rng::with_seed(1));
     let camera = chain.file.node(json!({ "name": "Camera" }));
     let times = [f32::NAN, -2.0, f32::INFINITY];
-    chain.file.channel("talk", camera, "translation", "LINEAR", &times, &[[0.0; 3]; 3]);
+    chain.file.channel(
+        "talk",
+        camera,
+        "translation",
+        "LINEAR",
+        &times,
+        &[[0.0; 3]; 3],
+    );
     let (imported, _) = import(&chain.file, &[NO_NORMALS, "no part of the character"]);
     assert_eq!(imported.model.clips[0].timing.duration, 1.0);
 }
@@ -69,16 +114,36 @@ fn two_keys_at_one_time_are_a_jump() {
     let turned = |degrees: f32| Quat::from_rotation_z(degrees.to_radians()).to_array();
     let mut chain = chain(3, json!({}));
     let turns = [0.0, 10.0, 80.0, 90.0].map(turned);
-    chain.file.channel("jump", chain.joints[1], "rotation", "LINEAR", &[0.0, 1.0, 1.0, 2.0], &turns);
+    chain.file.channel(
+        "jump",
+        chain.joints[1],
+        "rotation",
+        "LINEAR",
+        &[0.0, 1.0, 1.0, 2.0],
+        &turns,
+    );
     let (imported, _) = import(&chain.file, &[NO_NORMALS]);
     let (skeleton, clip) = (&imported.model.skeleton, &imported.model.clips[0]);
-    for (time, degrees) in [(0.5, 5.0), (1.0_f64.next_down().next_down(), 10.0), (1.0, 80.0), (1.5, 85.0), (2.0, 90.0)]
-    {
+    for (time, degrees) in [
+        (0.5, 5.0),
+        (1.0_f64.next_down().next_down(), 10.0),
+        (1.0, 80.0),
+        (1.5, 85.0),
+        (2.0, 90.0),
+    ] {
         let mut scratch = bevy_marionette::pose::Scratch::default();
         let layers = [bevy_marionette::pose::ClipLayer::new(clip, time)];
         bevy_marionette::pose::Evaluate::new(skeleton, &layers).run(&mut scratch);
-        let got = scratch.joint(1).unwrap().rotation.angle_between(Quat::IDENTITY).to_degrees();
-        assert!((got - degrees).abs() < 0.1, "at {time}: {got}° instead of {degrees}°");
+        let got = scratch
+            .joint(1)
+            .unwrap()
+            .rotation
+            .angle_between(Quat::IDENTITY)
+            .to_degrees();
+        assert!(
+            (got - degrees).abs() < 0.1,
+            "at {time}: {got}° instead of {degrees}°"
+        );
     }
 }
 
@@ -93,7 +158,11 @@ fn of_keys_at_one_time_the_last_counts_from_then_on_in_every_interpolation() {
             let mut times: Vec<f32> = Vec::new();
             let first = if rng.bool() { 0.0 } else { 0.25 };
             for key in 0..4 {
-                let time = if key == 3 { 2.0 } else { first + 0.5 * key as f32 };
+                let time = if key == 3 {
+                    2.0
+                } else {
+                    first + 0.5 * key as f32
+                };
                 times.extend(std::iter::repeat_n(time, rng.usize(1..4)));
             }
             moments.extend(times.iter().map(|&time| f64::from(time)));
@@ -101,12 +170,20 @@ fn of_keys_at_one_time_the_last_counts_from_then_on_in_every_interpolation() {
             let count = times.len() * if between == "CUBICSPLINE" { 3 } else { 1 };
             let joint = chain.joints[channel];
             if rng.bool() {
-                let turns: Vec<[f32; 4]> = (0..count).map(|_| random_turn(rng, 1.0).to_array()).collect();
-                chain.file.channel("jump", joint, "rotation", between, &times, &turns);
+                let turns: Vec<[f32; 4]> = (0..count)
+                    .map(|_| random_turn(rng, 1.0).to_array())
+                    .collect();
+                chain
+                    .file
+                    .channel("jump", joint, "rotation", between, &times, &turns);
             } else {
                 let path = if rng.bool() { "translation" } else { "scale" };
-                let rows: Vec<[f32; 3]> = (0..count).map(|_| std::array::from_fn(|_| 0.5 + rng.f32())).collect();
-                chain.file.channel("jump", joint, path, between, &times, &rows);
+                let rows: Vec<[f32; 3]> = (0..count)
+                    .map(|_| std::array::from_fn(|_| 0.5 + rng.f32()))
+                    .collect();
+                chain
+                    .file
+                    .channel("jump", joint, path, between, &times, &rows);
             }
         }
         let (imported, reference) = import(&chain.file, &[NO_NORMALS]);
@@ -114,7 +191,10 @@ fn of_keys_at_one_time_the_last_counts_from_then_on_in_every_interpolation() {
         assert_eq!(clip.timing.duration, 2.0);
         moments.retain(|&moment| moment > 0.0);
         let before = moments.iter().map(|moment| moment - 1e-9);
-        let times = before.chain([0.0, 2.0]).chain(moments.iter().copied()).chain((0..60).map(|_| 2.0 * rng.f64()));
+        let times = before
+            .chain([0.0, 2.0])
+            .chain(moments.iter().copied())
+            .chain((0..60).map(|_| 2.0 * rng.f64()));
         for time in times {
             let error = error(&reference, &imported, Some(0), Some(clip), time);
             // What splines are off by is estimated.
@@ -128,10 +208,20 @@ fn of_keys_at_one_time_the_last_counts_from_then_on_in_every_interpolation() {
 fn scattered(chains: usize, keys: usize, between: &str, smooth: bool, rng: &mut Rng) -> File {
     let mut chain = chain(6, json!({}));
     for at in 0..chains {
-        let joint = chain.file.node(json!({ "name": format!("s{at}"), "translation": [0.1, 0.1, 0.0] }));
-        let parent = if at % 5 == 0 { chain.joints[5] } else { joint - 1 };
-        let children = chain.file.json["nodes"][parent]["children"].as_array().cloned().unwrap_or_default();
-        chain.file.json["nodes"][parent]["children"] = children.into_iter().chain([json!(joint)]).collect();
+        let joint = chain
+            .file
+            .node(json!({ "name": format!("s{at}"), "translation": [0.1, 0.1, 0.0] }));
+        let parent = if at % 5 == 0 {
+            chain.joints[5]
+        } else {
+            joint - 1
+        };
+        let children = chain.file.json["nodes"][parent]["children"]
+            .as_array()
+            .cloned()
+            .unwrap_or_default();
+        chain.file.json["nodes"][parent]["children"] =
+            children.into_iter().chain([json!(joint)]).collect();
         let mut time = 0.0;
         let mut times: Vec<f32> = Vec::new();
         for _ in 0..keys {
@@ -140,9 +230,20 @@ fn scattered(chains: usize, keys: usize, between: &str, smooth: bool, rng: &mut 
         }
         times.iter_mut().for_each(|t| *t *= 5.0 / time);
         let turn = |time: f32| Quat::from_rotation_z(0.3 * (2.0 * time + at as f32).sin());
-        let turns: Vec<[f32; 4]> =
-            times.iter().map(|&time| if smooth { turn(time) } else { random_turn(rng, 0.1) }.to_array()).collect();
-        chain.file.channel("dance", joint, "rotation", between, &times, &turns);
+        let turns: Vec<[f32; 4]> = times
+            .iter()
+            .map(|&time| {
+                if smooth {
+                    turn(time)
+                } else {
+                    random_turn(rng, 0.1)
+                }
+                .to_array()
+            })
+            .collect();
+        chain
+            .file
+            .channel("dance", joint, "rotation", between, &times, &turns);
     }
     chain.file
 }
@@ -158,17 +259,29 @@ fn a_clip_with_keys_at_times_of_their_own_is_sampled_as_closely_as_it_says() {
         file.push("animations", again);
         let imported = open(&file.glb()).unwrap();
         let reference = Reference::new(file.json.clone(), file.bin.clone());
-        assert_eq!(imported.model.clips.len(), 2, "{between}: {:?}", imported.warnings);
+        assert_eq!(
+            imported.model.clips.len(),
+            2,
+            "{between}: {:?}",
+            imported.warnings
+        );
         let mut transforms = 0;
         for clip in &imported.model.clips {
             let name = &*clip.timing.name;
             let joints = imported.model.skeleton.len();
             assert!((clip.timing.duration - 5.0).abs() < 1e-5);
             transforms += clip.frame_count() * joints;
-            let said =
-                imported.warnings.iter().find(|warning| warning.message.contains(&format!("`{name}` has keys at")));
+            let said = imported
+                .warnings
+                .iter()
+                .find(|warning| warning.message.contains(&format!("`{name}` has keys at")));
             let said = said.map(|warning| warning.message.clone());
-            assert_eq!(said.is_some(), !smooth, "{between}: {:?}", imported.warnings);
+            assert_eq!(
+                said.is_some(),
+                !smooth,
+                "{between}: {:?}",
+                imported.warnings
+            );
             // Each chain of five turns around its first joint, at the end of a body that stands still.
             let share = said.as_ref().map_or(BOUND, |said| {
                 let words: Vec<&str> = said.split(' ').collect();
@@ -180,10 +293,16 @@ fn a_clip_with_keys_at_times_of_their_own_is_sampled_as_closely_as_it_says() {
                 continue;
             }
             let error = worst_of_joints(&reference, &imported, name, &file);
-            assert!(error <= 1.1 * share, "{between} {smooth}: off by {error}, said {share}");
+            assert!(
+                error <= 1.1 * share,
+                "{between} {smooth}: off by {error}, said {share}"
+            );
         }
         // A step counts as two keys.
-        assert!(transforms <= 128 * 2 * 12000, "{between}: {transforms} transforms");
+        assert!(
+            transforms <= 128 * 2 * 12000,
+            "{between}: {transforms} transforms"
+        );
     }
 }
 
@@ -195,9 +314,22 @@ fn worst_of_joints(
     file: &File,
 ) -> f64 {
     let model = &imported.model;
-    let clip = model.clips.iter().find(|clip| &*clip.timing.name == name).unwrap();
-    let at_rest: Vec<Vec3> = model.skeleton.rest_model().iter().map(|joint| joint.translation.into()).collect();
-    let (low, high) = at_rest.iter().fold((Vec3::INFINITY, Vec3::NEG_INFINITY), |(a, b), p| (a.min(*p), b.max(*p)));
+    let clip = model
+        .clips
+        .iter()
+        .find(|clip| &*clip.timing.name == name)
+        .unwrap();
+    let at_rest: Vec<Vec3> = model
+        .skeleton
+        .rest_model()
+        .iter()
+        .map(|joint| joint.translation.into())
+        .collect();
+    let (low, high) = at_rest
+        .iter()
+        .fold((Vec3::INFINITY, Vec3::NEG_INFINITY), |(a, b), p| {
+            (a.min(*p), b.max(*p))
+        });
     let mut worst = 0.0_f64;
     for at in 0..25 {
         let time = 5.0 * (f64::from(at) + 0.377) / 25.0;
@@ -205,8 +337,14 @@ fn worst_of_joints(
         let layers = [bevy_marionette::pose::ClipLayer::new(clip, time)];
         bevy_marionette::pose::Evaluate::new(&model.skeleton, &layers).run(&mut scratch);
         for (node, contents) in file.json["nodes"].as_array().unwrap().iter().enumerate() {
-            let Some(joint) = model.skeleton.joint(contents["name"].as_str().unwrap_or_default()) else { continue };
-            let expected = reference.global(node, Some(0), time).w_axis.truncate() * glam::DVec3::new(-1.0, 1.0, -1.0);
+            let Some(joint) = model
+                .skeleton
+                .joint(contents["name"].as_str().unwrap_or_default())
+            else {
+                continue;
+            };
+            let expected = reference.global(node, Some(0), time).w_axis.truncate()
+                * glam::DVec3::new(-1.0, 1.0, -1.0);
             let got = glam::Vec3::from(scratch.model()[usize::from(joint)].translation).as_dvec3();
             worst = worst.max(got.distance(expected));
         }
@@ -229,28 +367,62 @@ fn a_small_file_takes_little_memory_however_its_keys_are_scattered() {
         for &joint in &joints[..40] {
             let times = [rng.f32(), 1.0 + rng.f32()];
             let rows = [[0.0; 3], [1.0, rng.f32(), 0.0]];
-            file.channel(&format!("c{clip}"), joint, "translation", "LINEAR", &times, &rows);
+            file.channel(
+                &format!("c{clip}"),
+                joint,
+                "translation",
+                "LINEAR",
+                &times,
+                &rows,
+            );
         }
     }
     let glb = file.glb();
     let imported = open(&glb).unwrap();
     assert!(!imported.model.clips.is_empty());
-    let transforms: usize =
-        imported.model.clips.iter().map(|clip| clip.frame_count() * imported.model.skeleton.len()).sum();
-    assert!(transforms <= (1 << 16) + 128 * 40 * 80, "{transforms} transforms of {} bytes", glb.len());
+    let transforms: usize = imported
+        .model
+        .clips
+        .iter()
+        .map(|clip| clip.frame_count() * imported.model.skeleton.len())
+        .sum();
+    assert!(
+        transforms <= (1 << 16) + 128 * 40 * 80,
+        "{transforms} transforms of {} bytes",
+        glb.len()
+    );
 }
 
 #[test]
 fn few_steps_in_a_scattered_clip_stay_steps() {
     let rng = &mut Rng::with_seed(3);
     let mut file = scattered(200, 30, "LINEAR", true, rng);
-    let joint = file.json["nodes"].as_array().unwrap().iter().position(|node| node["name"] == "j3").unwrap();
+    let joint = file.json["nodes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .position(|node| node["name"] == "j3")
+        .unwrap();
     let rows: Vec<[f32; 3]> = (0..6).map(|at| [0.0, 1.0 + 0.1 * at as f32, 0.0]).collect();
-    file.channel("dance", joint, "translation", "STEP", &even_times(6, 1.3), &rows);
+    file.channel(
+        "dance",
+        joint,
+        "translation",
+        "STEP",
+        &even_times(6, 1.3),
+        &rows,
+    );
     let imported = open(&file.glb()).unwrap();
     let reference = Reference::new(file.json.clone(), file.bin.clone());
     let clip = &imported.model.clips[0];
-    assert!(!imported.warnings.iter().any(|warning| warning.message.contains("steps take")), "{:?}", imported.warnings);
+    assert!(
+        !imported
+            .warnings
+            .iter()
+            .any(|warning| warning.message.contains("steps take")),
+        "{:?}",
+        imported.warnings
+    );
     for at in 1..5 {
         let step = f64::from(at as f32 / 1.3);
         for time in [step - 1e-7, step, step + 1e-7] {

@@ -22,12 +22,31 @@ fn hero() -> Chain {
 
 fn dancer(armature: serde_json::Value) -> Chain {
     let mut chain = chain(5, armature);
-    chain.turns("mixamo.com", &even_times(9, 8.0), 0.8, &mut Rng::with_seed(1));
+    chain.turns(
+        "mixamo.com",
+        &even_times(9, 8.0),
+        0.8,
+        &mut Rng::with_seed(1),
+    );
     let lengths: Vec<[f32; 3]> = (0..9).map(|at| [0.1 * at as f32, 0.25, 0.0]).collect();
-    chain.file.channel("mixamo.com", chain.joints[0], "translation", "LINEAR", &even_times(9, 8.0), &lengths);
+    chain.file.channel(
+        "mixamo.com",
+        chain.joints[0],
+        "translation",
+        "LINEAR",
+        &even_times(9, 8.0),
+        &lengths,
+    );
     // So that frames are not evenly spaced.
     let lengths = [1.0, 1.2, 0.9].map(|length| [0.0, length, 0.0]);
-    chain.file.channel("mixamo.com", chain.joints[3], "translation", "STEP", &[0.0, 0.33, 0.71], &lengths);
+    chain.file.channel(
+        "mixamo.com",
+        chain.joints[3],
+        "translation",
+        "STEP",
+        &[0.0, 0.33, 0.71],
+        &lengths,
+    );
     chain
 }
 
@@ -39,36 +58,62 @@ fn assemble(hero: &Chain, dancer: &Chain, manifest: &str) -> Imported {
         "dance.glb" => Ok(Cow::Borrowed(&dancer[..])),
         _ => Err("no such file".to_owned()),
     };
-    open_manifest("hero.character.ron", &manifest, &Limits::default(), read).unwrap_or_else(|error| panic!("{error}"))
+    open_manifest("hero.character.ron", &manifest, &Limits::default(), read)
+        .unwrap_or_else(|error| panic!("{error}"))
 }
 
-const DANCE: &str = "(model: \"hero.glb\", clips: {\"dance\": (file: \"dance.glb\", clip: \"mixamo.com\")})";
+const DANCE: &str =
+    "(model: \"hero.glb\", clips: {\"dance\": (file: \"dance.glb\", clip: \"mixamo.com\")})";
 
 /// The hero dances like a hero who had the clip from the start. Returns the warnings about the clip's file.
 fn dances_like_itself(dancer: &Chain) -> Vec<String> {
     let imported = assemble(&hero(), dancer, DANCE);
     let own = super::open(&self::dancer(json!({ "name": "Armature" })).file.glb()).unwrap();
-    let clip = imported.model.clips.iter().find(|clip| &*clip.timing.name == "dance").expect("the clip fits");
+    let clip = imported
+        .model
+        .clips
+        .iter()
+        .find(|clip| &*clip.timing.name == "dance")
+        .expect("the clip fits");
     for time in [0.0, 0.21, 0.5, 0.93] {
         let got = posed(&imported, Some(clip), time);
         let expected = posed(&own, Some(&own.model.clips[0]), time);
         for ((_, got), (_, expected)) in got.iter().zip(expected) {
-            assert!(got.distance(expected) < 1e-3, "at {time}: {got} instead of {expected}");
+            assert!(
+                got.distance(expected) < 1e-3,
+                "at {time}: {got} instead of {expected}"
+            );
         }
     }
-    let warnings = imported.warnings.iter().filter(|w| &*w.file == "dance.glb" && !w.message.contains("normals"));
+    let warnings = imported
+        .warnings
+        .iter()
+        .filter(|w| &*w.file == "dance.glb" && !w.message.contains("normals"));
     warnings.map(|w| w.message.clone()).collect()
 }
 
 #[test]
 fn a_clip_of_another_file_is_matched_by_the_joints_names() {
-    assert_eq!(dances_like_itself(&dancer(json!({ "name": "Armature" }))), [""; 0]);
+    assert_eq!(
+        dances_like_itself(&dancer(json!({ "name": "Armature" }))),
+        [""; 0]
+    );
     // In any order, with joints that the hero lacks.
     let mut other = dancer(json!({ "name": "Armature" }));
     let hat = other.file.node(json!({ "name": "hat" }));
     other.file.json["nodes"][other.joints[4]]["children"] = json!([hat]);
-    other.file.channel("mixamo.com", hat, "rotation", "LINEAR", &[0.0, 1.0], &[[0.0, 0.0, 0.0, 1.0]; 2]);
-    assert_eq!(dances_like_itself(&other), ["joints of the clips that the model lacks are left out: `hat`"]);
+    other.file.channel(
+        "mixamo.com",
+        hat,
+        "rotation",
+        "LINEAR",
+        &[0.0, 1.0],
+        &[[0.0, 0.0, 0.0, 1.0]; 2],
+    );
+    assert_eq!(
+        dances_like_itself(&other),
+        ["joints of the clips that the model lacks are left out: `hat`"]
+    );
 }
 
 #[test]
@@ -76,7 +121,10 @@ fn the_usual_prefixes_are_forgiven_and_said() {
     for prefix in ["mixamorig:", "mixamorig", "Armature|"] {
         let mut other = dancer(json!({ "name": "Armature" }));
         for joint in other.joints.clone() {
-            let name = other.file.json["nodes"][joint]["name"].as_str().unwrap().to_owned();
+            let name = other.file.json["nodes"][joint]["name"]
+                .as_str()
+                .unwrap()
+                .to_owned();
             other.file.json["nodes"][joint]["name"] = json!(format!("{prefix}{name}"));
         }
         let said = dances_like_itself(&other);
@@ -88,24 +136,44 @@ fn the_usual_prefixes_are_forgiven_and_said() {
 #[test]
 fn an_armature_of_another_size_or_turned_is_put_right_and_said() {
     let turned = Quat::from_rotation_x(TURNED).to_array();
-    let said = dances_like_itself(&dancer(json!({ "name": "Armature", "scale": [100.0, 100.0, 100.0] })));
-    assert!(said.len() == 1 && said[0].contains("multiplied by 0.0100"), "{said:?}");
+    let said = dances_like_itself(&dancer(
+        json!({ "name": "Armature", "scale": [100.0, 100.0, 100.0] }),
+    ));
+    assert!(
+        said.len() == 1 && said[0].contains("multiplied by 0.0100"),
+        "{said:?}"
+    );
     let said = dances_like_itself(&dancer(json!({ "name": "Armature", "rotation": turned })));
-    assert!(said.len() == 1 && said[0].contains("turned back by 90°"), "{said:?}");
-    let said =
-        dances_like_itself(&dancer(json!({ "name": "Armature", "rotation": turned, "scale": [0.01, 0.01, 0.01] })));
+    assert!(
+        said.len() == 1 && said[0].contains("turned back by 90°"),
+        "{said:?}"
+    );
+    let said = dances_like_itself(&dancer(
+        json!({ "name": "Armature", "rotation": turned, "scale": [0.01, 0.01, 0.01] }),
+    ));
     assert_eq!(said.len(), 2, "{said:?}");
     let half = Quat::from_rotation_y(std::f32::consts::PI).to_array();
     let said = dances_like_itself(&dancer(json!({ "name": "Armature", "rotation": half })));
-    assert!(said.len() == 1 && said[0].contains("turned back by 180°"), "{said:?}");
+    assert!(
+        said.len() == 1 && said[0].contains("turned back by 180°"),
+        "{said:?}"
+    );
 }
 
 #[test]
 fn keys_are_taken_as_they_are_only_from_other_files() {
-    for entry in ["as_is: true", "as_is: true, file: \"dance.glb\", retarget: true"] {
+    for entry in [
+        "as_is: true",
+        "as_is: true, file: \"dance.glb\", retarget: true",
+    ] {
         let text = format!("(model: \"hero.glb\", clips: {{\"dance\": ({entry})}})");
-        let error = Manifest::parse("hero.character.ron", text.as_bytes()).unwrap_err().to_string();
-        assert!(error.contains("as_is is for clips of another file"), "{error}");
+        let error = Manifest::parse("hero.character.ron", text.as_bytes())
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.contains("as_is is for clips of another file"),
+            "{error}"
+        );
     }
 }
 
@@ -115,9 +183,19 @@ fn a_joint_with_another_parent_keeps_its_place() {
     let mut other = dancer(json!({ "name": "Armature" }));
     let times = even_times(9, 8.0);
     let still = vec![[0.0, 0.0, 0.0, 1.0]; 9];
-    other.file.channel("mixamo.com", other.armature, "rotation", "LINEAR", &times, &still);
+    other.file.channel(
+        "mixamo.com",
+        other.armature,
+        "rotation",
+        "LINEAR",
+        &times,
+        &still,
+    );
     let said = dances_like_itself(&other);
-    assert!(said.len() == 1 && said[0].contains("left out: `Armature`"), "{said:?}");
+    assert!(
+        said.len() == 1 && said[0].contains("left out: `Armature`"),
+        "{said:?}"
+    );
 }
 
 #[test]
@@ -128,17 +206,33 @@ fn a_file_for_other_joints_is_said_and_left_out() {
     }
     let imported = assemble(&hero(), &other, DANCE);
     assert!(imported.model.clips.is_empty());
-    assert!(imported.warnings.iter().any(|w| w.message.contains("no joint in common")), "{:?}", imported.warnings);
+    assert!(
+        imported
+            .warnings
+            .iter()
+            .any(|w| w.message.contains("no joint in common")),
+        "{:?}",
+        imported.warnings
+    );
 }
 
 #[test]
 fn clips_of_the_model_can_be_named_without_their_armature() {
     let mut hero = hero();
-    hero.turns("Armature|walk", &even_times(9, 8.0), 0.8, &mut Rng::with_seed(1));
-    let manifest =
-        "(model: \"hero.glb\", clips: {\"walk\": (playback: Once), \"stroll\": (file: \"dance.glb\", clip: \"walk\")})";
+    hero.turns(
+        "Armature|walk",
+        &even_times(9, 8.0),
+        0.8,
+        &mut Rng::with_seed(1),
+    );
+    let manifest = "(model: \"hero.glb\", clips: {\"walk\": (playback: Once), \"stroll\": (file: \"dance.glb\", clip: \"walk\")})";
     let imported = assemble(&hero, &hero, manifest);
-    let names: Vec<&str> = imported.model.clips.iter().map(|clip| &*clip.timing.name).collect();
+    let names: Vec<&str> = imported
+        .model
+        .clips
+        .iter()
+        .map(|clip| &*clip.timing.name)
+        .collect();
     assert_eq!(names, ["stroll", "walk"], "{:?}", imported.warnings);
     assert_eq!(imported.model.clips[1].timing.playback, PlaybackMode::Once);
     let scaled = assemble(&hero, &hero, "(model: \"hero.glb\", scale: 0.5)");

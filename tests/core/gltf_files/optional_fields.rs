@@ -19,11 +19,28 @@ fn everything() -> File {
         "name": "Armature", "rotation": [0.0, 0.6, 0.0, 0.8], "scale": [1.0, 1.0, 1.0],
         "translation": [0.0, 0.5, 0.0], "extras": { "rig": 1 }, "extensions": { "XY_rig": { "a": [1, 2] } },
     });
-    let Chain { mut file, joints, mesh_node, .. } = chain(4, armature);
-    let mut turns = Chain { file, armature: 0, joints: joints.clone(), mesh_node };
+    let Chain {
+        mut file,
+        joints,
+        mesh_node,
+        ..
+    } = chain(4, armature);
+    let mut turns = Chain {
+        file,
+        armature: 0,
+        joints: joints.clone(),
+        mesh_node,
+    };
     turns.turns("wave", &even_times(5, 4.0), 1.0, rng);
     file = turns.file;
-    file.channel("wave", joints[2], "translation", "STEP", &[0.0, 0.5], &[[0.0, 1.0, 0.0], [0.0, 0.75, 0.1]]);
+    file.channel(
+        "wave",
+        joints[2],
+        "translation",
+        "STEP",
+        &[0.0, 0.5],
+        &[[0.0, 1.0, 0.0], [0.0, 0.75, 0.1]],
+    );
     let (corners, triangles) = cube(Vec3::Y, 0.2);
     let positions = file.floats(&corners);
     let hat_normals = file.floats(&[[0.0f32, 1.0, 0.0]; 8]);
@@ -60,11 +77,19 @@ fn everything() -> File {
 
     // A camera that is animated, beside the character.
     let camera = file.node(json!({ "name": "Camera", "camera": 0, "translation": [0, 1, 5] }));
-    let lamp = file.node(json!({ "name": "Lamp", "extensions": { "KHR_lights_punctual": { "light": 0 } } }));
+    let lamp = file
+        .node(json!({ "name": "Lamp", "extensions": { "KHR_lights_punctual": { "light": 0 } } }));
     file.node(json!({ "name": "Camera.001", "camera": 1 }));
     file.root(camera);
     file.root(lamp);
-    file.channel("wave", camera, "translation", "LINEAR", &[0.0, 0.5], &[[0.0, 1.0, 5.0], [0.0, 2.0, 5.0]]);
+    file.channel(
+        "wave",
+        camera,
+        "translation",
+        "LINEAR",
+        &[0.0, 0.5],
+        &[[0.0, 1.0, 5.0], [0.0, 2.0, 5.0]],
+    );
     file.json["cameras"] = json!([
         { "type": "perspective", "name": "front",
           "perspective": { "yfov": 0.7, "znear": 0.1, "zfar": 100.0, "aspectRatio": 1.5, "extras": {} } },
@@ -84,8 +109,7 @@ fn everything() -> File {
         { "uri": "data:image/png;base64,iVBORw0KGgo=", "name": "in the text", "extras": {} },
         { "uri": "beside.png" },
     ]);
-    file.json["samplers"] =
-        json!([{ "magFilter": 9729, "minFilter": 9987, "wrapS": 10497, "wrapT": 33071, "name": "smooth" }]);
+    file.json["samplers"] = json!([{ "magFilter": 9729, "minFilter": 9987, "wrapS": 10497, "wrapT": 33071, "name": "smooth" }]);
     file.json["textures"] = json!([
         { "source": 0, "sampler": 0, "name": "base" },
         { "source": 1, "extensions": { "EXT_texture_webp": { "source": 1 } } },
@@ -135,7 +159,10 @@ fn everything() -> File {
     animation["channels"][0]["extras"] = json!({});
     animation["channels"][0]["target"]["extras"] = json!({});
     animation["samplers"][0]["extras"] = json!({});
-    file.push("scenes", json!({ "name": "Scene.001", "nodes": [], "extras": {}, "extensions": {} }));
+    file.push(
+        "scenes",
+        json!({ "name": "Scene.001", "nodes": [], "extras": {}, "extensions": {} }),
+    );
     file.json["scenes"][0]["name"] = "Scene".into();
     file.json["asset"] = json!({
         "version": "2.0", "minVersion": "2.0", "generator": "by hand", "copyright": "none", "extras": {},
@@ -233,8 +260,13 @@ fn rubbish() -> [Value; 13] {
 }
 
 fn fits(pattern: &str, pointer: &str) -> bool {
-    let (exact, is_open) = pattern.strip_suffix('*').map_or((pattern, false), |stem| (stem, true));
-    let (mut wanted, mut given) = (exact.trim_end_matches('/').split('/'), pointer[1..].split('/'));
+    let (exact, is_open) = pattern
+        .strip_suffix('*')
+        .map_or((pattern, false), |stem| (stem, true));
+    let (mut wanted, mut given) = (
+        exact.trim_end_matches('/').split('/'),
+        pointer[1..].split('/'),
+    );
     loop {
         match (wanted.next(), given.next()) {
             (None, rest) => return rest.is_none() || is_open,
@@ -253,7 +285,10 @@ fn pointers(value: &Value, path: &str, out: &mut Vec<String>) {
     };
     match value {
         Value::Object(map) => map.iter().for_each(|(key, value)| below(key, value)),
-        Value::Array(list) => list.iter().enumerate().for_each(|(at, value)| below(&at.to_string(), value)),
+        Value::Array(list) => list
+            .iter()
+            .enumerate()
+            .for_each(|(at, value)| below(&at.to_string(), value)),
         _ => {}
     }
 }
@@ -262,8 +297,14 @@ fn pointers(value: &Value, path: &str, out: &mut Vec<String>) {
 fn matches(document: &Value, patterns: &[&str]) -> Vec<String> {
     let mut all = Vec::new();
     pointers(document, "", &mut all);
-    for pattern in patterns.iter().filter(|pattern| !pattern.ends_with("/extensions")) {
-        assert!(all.iter().any(|pointer| fits(pattern, pointer)), "nothing is at {pattern}");
+    for pattern in patterns
+        .iter()
+        .filter(|pattern| !pattern.ends_with("/extensions"))
+    {
+        assert!(
+            all.iter().any(|pointer| fits(pattern, pointer)),
+            "nothing is at {pattern}"
+        );
     }
     all.retain(|pointer| patterns.iter().any(|pattern| fits(pattern, pointer)));
     all
@@ -292,11 +333,25 @@ struct Expected {
 impl Expected {
     fn of(file: &File) -> Self {
         let reference = Reference::new(file.json.clone(), file.bin.clone());
-        let at = |time: Option<f64>| (time, reference.vertices(time.map(|_| 0), time.unwrap_or_default()));
-        let poses: Vec<_> = [None, Some(0.0), Some(0.3), Some(0.61), Some(0.99)].map(at).into();
+        let at = |time: Option<f64>| {
+            (
+                time,
+                reference.vertices(time.map(|_| 0), time.unwrap_or_default()),
+            )
+        };
+        let poses: Vec<_> = [None, Some(0.0), Some(0.3), Some(0.61), Some(0.99)]
+            .map(at)
+            .into();
         let low = poses[0].1.iter().copied().fold(DVec3::INFINITY, DVec3::min);
-        let high = poses[0].1.iter().copied().fold(DVec3::NEG_INFINITY, DVec3::max);
-        Self { poses, size: low.distance(high) }
+        let high = poses[0]
+            .1
+            .iter()
+            .copied()
+            .fold(DVec3::NEG_INFINITY, DVec3::max);
+        Self {
+            poses,
+            size: low.distance(high),
+        }
     }
 
     /// The largest distance between an imported vertex and where it should be, as a share of the model's size.
@@ -315,7 +370,11 @@ impl Expected {
     /// Checks that a variant looks and moves as it should, and returns by how much it is off.
     fn check(&self, file: &File, what: &str) -> f64 {
         let imported = open(&file.glb()).unwrap_or_else(|error| panic!("{what}: {error}"));
-        assert!(!imported.model.clips.is_empty(), "{what}: no clip; {:?}", imported.warnings);
+        assert!(
+            !imported.model.clips.is_empty(),
+            "{what}: no clip; {:?}",
+            imported.warnings
+        );
         let error = self.error(&imported);
         assert!(error < BOUND, "{what}: off by {error}");
         error
@@ -369,7 +428,11 @@ fn files_with_many_oddities_look_and_move_as_before() {
             let pointer = &needless[rng.usize(..needless.len())];
             match rng.u8(..3) {
                 0 => remove(&mut variant.json, pointer),
-                _ => replace(&mut variant.json, pointer, rubbish()[rng.usize(..13)].clone()),
+                _ => replace(
+                    &mut variant.json,
+                    pointer,
+                    rubbish()[rng.usize(..13)].clone(),
+                ),
             }
         }
         for _ in 0..rng.usize(..30) {
@@ -379,19 +442,28 @@ fn files_with_many_oddities_look_and_move_as_before() {
             let mut all = Vec::new();
             pointers(&variant.json, "", &mut all);
             for pointer in all.iter().filter(|_| rng.u8(..4) == 0) {
-                if let Some(whole) = variant.json.pointer(pointer).and_then(Value::as_u64).filter(|n| *n < 1 << 50) {
+                if let Some(whole) = variant
+                    .json
+                    .pointer(pointer)
+                    .and_then(Value::as_u64)
+                    .filter(|n| *n < 1 << 50)
+                {
                     replace(&mut variant.json, pointer, json!(whole as f64));
                 }
             }
         }
         worst = worst.max(expected.check(&variant, &format!("variant {at}: {}", variant.json)));
         let padded = variant.glb_padded(rng.usize(..5), b" \0\n\t"[rng.usize(..4)]);
-        let imported = open(&padded).unwrap_or_else(|error| panic!("variant {at}, padded: {error}"));
+        let imported =
+            open(&padded).unwrap_or_else(|error| panic!("variant {at}, padded: {error}"));
         worst = worst.max(expected.error(&imported));
         let mut text = variant.gltf_with_data();
         text.extend((0..rng.usize(..5)).map(|_| b"\0\0 \n"[rng.usize(..4)]));
         let imported = open_model("f.gltf", &text, &ImportSettings::default());
-        worst = worst.max(expected.error(&imported.unwrap_or_else(|error| panic!("variant {at}, as text: {error}"))));
+        worst = worst.max(
+            expected
+                .error(&imported.unwrap_or_else(|error| panic!("variant {at}, as text: {error}"))),
+        );
     }
     assert!(worst < BOUND, "{worst}");
     println!("off by {worst:.1e} at most");
@@ -399,7 +471,10 @@ fn files_with_many_oddities_look_and_move_as_before() {
 
 /// `MARIONETTE_FILES` asks for that many files in place of the usual.
 fn count(usual: usize) -> usize {
-    std::env::var("MARIONETTE_FILES").ok().and_then(|count| count.parse().ok()).unwrap_or(usual)
+    std::env::var("MARIONETTE_FILES")
+        .ok()
+        .and_then(|count| count.parse().ok())
+        .unwrap_or(usual)
 }
 
 #[test]
@@ -410,12 +485,26 @@ fn accessors_without_a_buffer_view_are_zeros() {
         let mut chain = chain(4, json!({}));
         let times = even_times(rng.usize(2..6), 4.0);
         chain.turns("wave", &times, 1.0, rng);
-        let moves: Vec<[f32; 3]> = times.iter().map(|_| std::array::from_fn(|_| rng.f32())).collect();
+        let moves: Vec<[f32; 3]> = times
+            .iter()
+            .map(|_| std::array::from_fn(|_| rng.f32()))
+            .collect();
         let joint = chain.joints[rng.usize(..4)];
-        chain.file.channel("wave", joint, "translation", ["LINEAR", "STEP"][rng.usize(..2)], &times, &moves);
-        let samplers = chain.file.json["animations"][0]["samplers"].as_array().unwrap();
+        chain.file.channel(
+            "wave",
+            joint,
+            "translation",
+            ["LINEAR", "STEP"][rng.usize(..2)],
+            &times,
+            &moves,
+        );
+        let samplers = chain.file.json["animations"][0]["samplers"]
+            .as_array()
+            .unwrap();
         let moves = samplers.last().unwrap()["output"].as_u64().unwrap() as usize;
-        let joints = chain.file.json["meshes"][0]["primitives"][0]["attributes"]["JOINTS_0"].as_u64().unwrap();
+        let joints = chain.file.json["meshes"][0]["primitives"][0]["attributes"]["JOINTS_0"]
+            .as_u64()
+            .unwrap();
         let zeros = [moves, joints as usize];
         for accessor in zeros.into_iter().take(rng.usize(1..3)) {
             let accessor = &mut chain.file.json["accessors"][accessor];
@@ -424,7 +513,8 @@ fn accessors_without_a_buffer_view_are_zeros() {
                 accessor["byteOffset"] = 0.into();
             }
         }
-        worst = worst.max(Expected::of(&chain.file).check(&chain.file, &chain.file.json.to_string()));
+        worst =
+            worst.max(Expected::of(&chain.file).check(&chain.file, &chain.file.json.to_string()));
     }
     println!("off by {worst:.1e} at most");
 }
@@ -453,7 +543,9 @@ fn channels_that_move_no_joint_leave_the_others_alone() {
             for required in [json!(null), json!(["KHR_animation_pointer"])] {
                 let mut variant = file.clone();
                 variant.json["extensionsRequired"] = required;
-                let channels = variant.json["animations"][0]["channels"].as_array_mut().unwrap();
+                let channels = variant.json["animations"][0]["channels"]
+                    .as_array_mut()
+                    .unwrap();
                 channels.insert(0, json!({ "sampler": sampler, "target": target }));
                 expected.check(&variant, &target.to_string());
             }
@@ -467,25 +559,46 @@ fn a_pointer_to_a_nodes_transform_animates_the_node() {
     let expected = Expected::of(&file);
     let mut variant = file.clone();
     variant.json["extensionsUsed"] = json!(["KHR_animation_pointer"]);
-    for channel in variant.json["animations"][0]["channels"].as_array_mut().unwrap() {
+    for channel in variant.json["animations"][0]["channels"]
+        .as_array_mut()
+        .unwrap()
+    {
         let target = &channel["target"];
-        let pointer = format!("/nodes/{}/{}", target["node"], target["path"].as_str().unwrap());
-        channel["target"] =
-            json!({ "path": "pointer", "extensions": { "KHR_animation_pointer": { "pointer": pointer } } });
+        let pointer = format!(
+            "/nodes/{}/{}",
+            target["node"],
+            target["path"].as_str().unwrap()
+        );
+        channel["target"] = json!({ "path": "pointer", "extensions": { "KHR_animation_pointer": { "pointer": pointer } } });
     }
     expected.check(&variant, "pointers to nodes");
 }
 
 #[test]
 fn an_unknown_interpolation_leaves_out_its_channel_whatever_its_type() {
-    for interpolation in [json!("BEZIER"), json!(1), json!([]), json!({ "type": "LINEAR" }), json!(true)] {
+    for interpolation in [
+        json!("BEZIER"),
+        json!(1),
+        json!([]),
+        json!({ "type": "LINEAR" }),
+        json!(true),
+    ] {
         let mut file = everything();
         file.json["animations"][0]["samplers"][4]["interpolation"] = interpolation.clone();
         let imported = open(&file.glb()).unwrap_or_else(|error| panic!("{interpolation}: {error}"));
-        let warned = imported.warnings.iter().any(|warning| warning.message.contains("unknown interpolation"));
+        let warned = imported
+            .warnings
+            .iter()
+            .any(|warning| warning.message.contains("unknown interpolation"));
         assert!(warned, "{interpolation}: {:?}", imported.warnings);
-        file.json["animations"][0]["channels"].as_array_mut().unwrap().remove(4);
-        assert!(Expected::of(&file).error(&imported) < BOUND, "{interpolation}");
+        file.json["animations"][0]["channels"]
+            .as_array_mut()
+            .unwrap()
+            .remove(4);
+        assert!(
+            Expected::of(&file).error(&imported) < BOUND,
+            "{interpolation}"
+        );
     }
 }
 
@@ -493,19 +606,28 @@ fn an_unknown_interpolation_leaves_out_its_channel_whatever_its_type() {
 fn without_nodes_in_the_default_scene_the_first_scene_with_a_character_is_read() {
     let file = everything();
     let expected = Expected::of(&file);
-    for empty in
-        [json!({ "name": "Empty", "nodes": [] }), json!({ "name": "Empty" }), json!({}), json!({ "nodes": null })]
-    {
+    for empty in [
+        json!({ "name": "Empty", "nodes": [] }),
+        json!({ "name": "Empty" }),
+        json!({}),
+        json!({ "nodes": null }),
+    ] {
         let mut variant = file.clone();
         let scenes = variant.json["scenes"].as_array_mut().unwrap();
         scenes.insert(0, empty.clone());
         expected.check(&variant, &empty.to_string());
         let warnings = open(&variant.glb()).unwrap().warnings;
-        assert!(warnings.iter().any(|w| w.message.contains("empty")), "{empty}: {warnings:?}");
+        assert!(
+            warnings.iter().any(|w| w.message.contains("empty")),
+            "{empty}: {warnings:?}"
+        );
         // It is the second scene that counts here.
         variant.json["scene"] = 1.into();
         let warnings = open(&variant.glb()).unwrap().warnings;
-        assert!(!warnings.iter().any(|w| w.message.contains("empty")), "{empty}: {warnings:?}");
+        assert!(
+            !warnings.iter().any(|w| w.message.contains("empty")),
+            "{empty}: {warnings:?}"
+        );
     }
 }
 
@@ -515,37 +637,97 @@ fn wrong_values_in_materials_are_named_with_their_place() {
     file.json["materials"][0]["alphaCutoff"] = "0.25".into();
     file.json["textures"][0]["source"] = json!([]);
     let warnings = open(&file.glb()).unwrap().warnings;
-    let warning = warnings.iter().find(|w| w.message.contains("wrong type")).unwrap_or_else(|| panic!("{warnings:?}"));
-    assert!(warning.message.starts_with("2 values") && warning.context == "textures[0].source", "{warning}");
+    let warning = warnings
+        .iter()
+        .find(|w| w.message.contains("wrong type"))
+        .unwrap_or_else(|| panic!("{warnings:?}"));
+    assert!(
+        warning.message.starts_with("2 values") && warning.context == "textures[0].source",
+        "{warning}"
+    );
     // And the rest of the material is as it says.
     let material = &open(&file.glb()).unwrap().model.materials[0];
-    assert_eq!((material.alpha_cutoff, material.double_sided, material.unlit), (Some(0.5), true, true));
+    assert_eq!(
+        (material.alpha_cutoff, material.double_sided, material.unlit),
+        (Some(0.5), true, true)
+    );
 }
 
 #[test]
 fn what_a_character_needs_is_refused_with_its_place_if_it_is_of_the_wrong_type() {
     for (pointer, value, words, place) in [
-        ("/nodes/2/children", json!("x"), "invalid type", "(nodes[2].children)"),
-        ("/nodes/2/children/0", json!(-1), "a whole number of 0 or more", "(nodes[2].children[0])"),
-        ("/nodes/0/rotation", json!([0, 0, 1]), "invalid length 3", "(nodes[0].rotation)"),
-        ("/skins/0/joints", json!(5), "invalid type", "(skins[0].joints)"),
-        ("/meshes/0/primitives/0/indices", json!([]), "invalid type", "(meshes[0].primitives[0].indices)"),
-        ("/animations/0/channels/1/sampler", json!(0.5), "floating point", "(animations[0].channels[1].sampler)"),
-        ("/animations/0/samplers/0", json!({}), "missing field `input`", "(animations[0].samplers[0])"),
+        (
+            "/nodes/2/children",
+            json!("x"),
+            "invalid type",
+            "(nodes[2].children)",
+        ),
+        (
+            "/nodes/2/children/0",
+            json!(-1),
+            "a whole number of 0 or more",
+            "(nodes[2].children[0])",
+        ),
+        (
+            "/nodes/0/rotation",
+            json!([0, 0, 1]),
+            "invalid length 3",
+            "(nodes[0].rotation)",
+        ),
+        (
+            "/skins/0/joints",
+            json!(5),
+            "invalid type",
+            "(skins[0].joints)",
+        ),
+        (
+            "/meshes/0/primitives/0/indices",
+            json!([]),
+            "invalid type",
+            "(meshes[0].primitives[0].indices)",
+        ),
+        (
+            "/animations/0/channels/1/sampler",
+            json!(0.5),
+            "floating point",
+            "(animations[0].channels[1].sampler)",
+        ),
+        (
+            "/animations/0/samplers/0",
+            json!({}),
+            "missing field `input`",
+            "(animations[0].samplers[0])",
+        ),
         (
             "/accessors/1/count",
             json!("x"),
             "accessor 1 cannot be read",
             "(meshes[0].primitives[0].attributes.POSITION)",
         ),
-        ("/bufferViews/1", json!({}), "buffer view 1 cannot be read", "(meshes[0].primitives[0].attributes.POSITION)"),
+        (
+            "/bufferViews/1",
+            json!({}),
+            "buffer view 1 cannot be read",
+            "(meshes[0].primitives[0].attributes.POSITION)",
+        ),
         ("/nodes", json!({ "a": {} }), "invalid type", "(nodes)"),
-        ("/asset/minVersion", json!(1.0), "glTF 1; only version 2", "(asset.version)"),
+        (
+            "/asset/minVersion",
+            json!(1.0),
+            "glTF 1; only version 2",
+            "(asset.version)",
+        ),
     ] {
         let mut file = everything();
         *file.json.pointer_mut(pointer).unwrap() = value.clone();
-        let error = open(&file.glb()).err().unwrap_or_else(|| panic!("{pointer}: {value} was imported")).to_string();
-        assert!(error.contains(words) && error.contains(place) && error.contains("hint:"), "{pointer}: {error}");
+        let error = open(&file.glb())
+            .err()
+            .unwrap_or_else(|| panic!("{pointer}: {value} was imported"))
+            .to_string();
+        assert!(
+            error.contains(words) && error.contains(place) && error.contains("hint:"),
+            "{pointer}: {error}"
+        );
     }
 }
 
@@ -556,10 +738,16 @@ fn what_is_wrong_with_what_nothing_uses_is_let_be() {
     let mut variant = file.clone();
     for list in ["accessors", "bufferViews"] {
         variant.push(list, json!({}));
-        variant.push(list, json!({ "count": [], "buffer": "x", "bufferView": -5, "componentType": {}, "type": 1 }));
+        variant.push(
+            list,
+            json!({ "count": [], "buffer": "x", "bufferView": -5, "componentType": {}, "type": 1 }),
+        );
     }
     variant.json["asset"]["version"] = 2.0.into();
-    variant.json["asset"].as_object_mut().unwrap().remove("minVersion");
+    variant.json["asset"]
+        .as_object_mut()
+        .unwrap()
+        .remove("minVersion");
     expected.check(&variant, "unused accessors and buffer views");
 }
 
@@ -575,7 +763,10 @@ fn names_in_another_encoding_cost_letters_but_not_the_character() {
     let imported = open(&glb).unwrap();
     assert!(expected.error(&imported) < BOUND);
     assert!(
-        imported.warnings.iter().any(|warning| warning.message.contains("not in UTF-8")),
+        imported
+            .warnings
+            .iter()
+            .any(|warning| warning.message.contains("not in UTF-8")),
         "{:?}",
         imported.warnings
     );

@@ -16,10 +16,25 @@ fn linear_keys_on_a_grid_are_posed_as_the_specification_says() {
         let mut chain = chain(6, json!({ "name": "Armature" }));
         chain.turns("wave", &even_times(25, 24.0), 1.2, rng);
         let times = even_times(13, 12.0);
-        let lengths: Vec<[f32; 3]> = times.iter().map(|_| [0.2 * rng.f32(), 1.0 + 0.3 * rng.f32(), 0.0]).collect();
-        chain.file.channel("wave", chain.joints[2], "translation", "LINEAR", &times, &lengths);
-        let scales: Vec<[f32; 3]> = times.iter().map(|_| [0.5 + rng.f32(), 0.5 + rng.f32(), 0.5 + rng.f32()]).collect();
-        chain.file.channel("wave", chain.joints[3], "scale", "LINEAR", &times, &scales);
+        let lengths: Vec<[f32; 3]> = times
+            .iter()
+            .map(|_| [0.2 * rng.f32(), 1.0 + 0.3 * rng.f32(), 0.0])
+            .collect();
+        chain.file.channel(
+            "wave",
+            chain.joints[2],
+            "translation",
+            "LINEAR",
+            &times,
+            &lengths,
+        );
+        let scales: Vec<[f32; 3]> = times
+            .iter()
+            .map(|_| [0.5 + rng.f32(), 0.5 + rng.f32(), 0.5 + rng.f32()])
+            .collect();
+        chain
+            .file
+            .channel("wave", chain.joints[3], "scale", "LINEAR", &times, &scales);
         let (imported, reference) = import(&chain.file, &[NO_NORMALS]);
         let error = error_of_clip(&reference, &imported, "wave");
         assert!(error < BOUND, "{error}");
@@ -44,24 +59,58 @@ fn sparse_and_odd_keys_of_every_interpolation_stay_within_the_bound() {
             let tangent = |rng: &mut Rng| std::array::from_fn(|_| 2.0 * rng.f32() - 1.0);
             lengths.extend([tangent(rng), [0.0, 1.0, 0.3 * rng.f32()], tangent(rng)]);
         }
-        chain.file.channel("spline", joint, "rotation", "CUBICSPLINE", &times, &rows);
-        chain.file.channel("spline", joint, "translation", "CUBICSPLINE", &times, &lengths);
+        chain
+            .file
+            .channel("spline", joint, "rotation", "CUBICSPLINE", &times, &rows);
+        chain.file.channel(
+            "spline",
+            joint,
+            "translation",
+            "CUBICSPLINE",
+            &times,
+            &lengths,
+        );
         let odd = [0.1, 0.3141, 1.7];
-        chain.file.channel("odd spline", joint, "rotation", "CUBICSPLINE", &odd, &rows[..9]);
+        chain.file.channel(
+            "odd spline",
+            joint,
+            "rotation",
+            "CUBICSPLINE",
+            &odd,
+            &rows[..9],
+        );
     }
     let (imported, reference) = import(&chain.file, &[NO_NORMALS]);
     for name in ["wide", "odd", "spline", "odd spline"] {
-        let clip = imported.model.clips.iter().find(|clip| &*clip.timing.name == name).unwrap();
-        assert!(clip.frame_count() < 5000, "{name}: {} frames", clip.frame_count());
+        let clip = imported
+            .model
+            .clips
+            .iter()
+            .find(|clip| &*clip.timing.name == name)
+            .unwrap();
+        assert!(
+            clip.frame_count() < 5000,
+            "{name}: {} frames",
+            clip.frame_count()
+        );
         let worst = error_of_clip(&reference, &imported, name);
         assert!(worst < BOUND, "{name}: {worst}");
         // At the keys, and right between frames.
         for time in reference.key_times(reference.animation(name)) {
-            assert!(clip.frame_times().is_none_or(|times| times.contains(&time)), "{name}: no frame at {time}");
+            assert!(
+                clip.frame_times().is_none_or(|times| times.contains(&time)),
+                "{name}: no frame at {time}"
+            );
         }
         for frame in 1..clip.frame_count() {
             let time = 0.5 * (clip.frame_time(frame - 1) + clip.frame_time(frame));
-            let error = error(&reference, &imported, Some(reference.animation(name)), Some(clip), time);
+            let error = error(
+                &reference,
+                &imported,
+                Some(reference.animation(name)),
+                Some(clip),
+                time,
+            );
             assert!(error < BOUND, "{name} at {time}: {error}");
         }
     }
@@ -73,25 +122,61 @@ fn steps_are_exact_at_every_time() {
     let mut chain = chain(4, json!({}));
     let (times, odd) = ([0.0, 0.25, 0.5, 1.0], [0.0, 0.2345, 0.7081, 1.0]);
     for (name, steps) in [("grid", times), ("odd", odd)] {
-        let turns: Vec<[f32; 4]> = steps.iter().map(|_| random_turn(rng, 2.0).to_array()).collect();
-        chain.file.channel(name, chain.joints[1], "rotation", "STEP", &steps, &turns);
+        let turns: Vec<[f32; 4]> = steps
+            .iter()
+            .map(|_| random_turn(rng, 2.0).to_array())
+            .collect();
+        chain
+            .file
+            .channel(name, chain.joints[1], "rotation", "STEP", &steps, &turns);
         let lengths = steps.map(|time| [time, 1.0, 0.0]);
-        chain.file.channel(name, chain.joints[2], "translation", "STEP", &steps, &lengths);
-        let turns: Vec<[f32; 4]> = times.iter().map(|_| random_turn(rng, 0.3).to_array()).collect();
-        chain.file.channel(name, chain.joints[0], "rotation", "LINEAR", &times, &turns);
+        chain.file.channel(
+            name,
+            chain.joints[2],
+            "translation",
+            "STEP",
+            &steps,
+            &lengths,
+        );
+        let turns: Vec<[f32; 4]> = times
+            .iter()
+            .map(|_| random_turn(rng, 0.3).to_array())
+            .collect();
+        chain
+            .file
+            .channel(name, chain.joints[0], "rotation", "LINEAR", &times, &turns);
     }
     let (imported, reference) = import(&chain.file, &[NO_NORMALS]);
     for (name, steps) in [("grid", times), ("odd", odd)] {
-        let clip = imported.model.clips.iter().find(|clip| &*clip.timing.name == name).unwrap();
+        let clip = imported
+            .model
+            .clips
+            .iter()
+            .find(|clip| &*clip.timing.name == name)
+            .unwrap();
         assert!(clip.frame_count() < 40, "{name}: {}", clip.frame_count());
         let frames = clip.frame_times().unwrap();
-        assert_eq!(frames.windows(2).filter(|pair| pair[0] == pair[1]).count(), 3, "{name}: {frames:?}");
+        assert_eq!(
+            frames.windows(2).filter(|pair| pair[0] == pair[1]).count(),
+            3,
+            "{name}: {frames:?}"
+        );
         let steps = steps.map(f64::from);
-        let around = steps.into_iter().flat_map(|step| [step.next_down(), step, step.next_up()]);
+        let around = steps
+            .into_iter()
+            .flat_map(|step| [step.next_down(), step, step.next_up()]);
         // At its very end, a loop starts over.
-        let times = around.chain((0..50).map(|at| f64::from(at) / 50.0)).filter(|time| (0.0..1.0).contains(time));
+        let times = around
+            .chain((0..50).map(|at| f64::from(at) / 50.0))
+            .filter(|time| (0.0..1.0).contains(time));
         for time in times {
-            let error = error(&reference, &imported, Some(reference.animation(name)), Some(clip), time);
+            let error = error(
+                &reference,
+                &imported,
+                Some(reference.animation(name)),
+                Some(clip),
+                time,
+            );
             assert!(error < BOUND, "{name} at {time}: {error}");
         }
     }
@@ -104,7 +189,8 @@ fn frames_that_extras_claim_are_believed_only_if_the_keys_agree() {
     chain.turns("walk", &even_times(9, 8.0), 0.2, rng);
     let frames = |claimed: Value| {
         let mut file = chain.file.clone();
-        file.json["animations"][0]["extras"] = json!({ "marionette": { "duration": 1.0, "frames": claimed } });
+        file.json["animations"][0]["extras"] =
+            json!({ "marionette": { "duration": 1.0, "frames": claimed } });
         let (imported, reference) = import(&file, &[NO_NORMALS]);
         let error = error_of_clip(&reference, &imported, "walk");
         assert!(error < BOUND, "{error}");
@@ -113,15 +199,29 @@ fn frames_that_extras_claim_are_believed_only_if_the_keys_agree() {
     };
     let (count, times) = frames(json!(null));
     assert!(count >= 9 && count % 8 == 1 && times.is_none());
-    for lie in [json!(1), json!(3), json!(u64::MAX), json!(-1), json!([0.0, 0.5, 1.0]), json!([0.0, 1e300]), json!([])]
-    {
+    for lie in [
+        json!(1),
+        json!(3),
+        json!(u64::MAX),
+        json!(-1),
+        json!([0.0, 0.5, 1.0]),
+        json!([0.0, 1e300]),
+        json!([]),
+    ] {
         assert_eq!(frames(lie.clone()), (count, None), "{lie}");
     }
-    for lie in [json!([0.0, 0.5, 0.25, 1.0]), json!([0.5, 1.0]), json!("9"), json!([null])] {
+    for lie in [
+        json!([0.0, 0.5, 0.25, 1.0]),
+        json!([0.5, 1.0]),
+        json!("9"),
+        json!([null]),
+    ] {
         assert_eq!(frames(lie.clone()), (count, None), "{lie}");
     }
     assert_eq!(frames(json!(25)), (25, None));
-    let mut odd: Vec<f64> = (0..=32).flat_map(|at| [f64::from(at * at) / 1024.0, f64::from(at) / 32.0]).collect();
+    let mut odd: Vec<f64> = (0..=32)
+        .flat_map(|at| [f64::from(at * at) / 1024.0, f64::from(at) / 32.0])
+        .collect();
     odd.sort_by(f64::total_cmp);
     odd.dedup();
     assert_eq!(frames(json!(odd)), (odd.len(), Some(odd)));
@@ -139,7 +239,14 @@ fn quaternions_of_either_sign_take_the_short_way() {
             if rng.bool() { -turn } else { turn }.to_array()
         })
         .collect();
-    chain.file.channel("flip", chain.joints[1], "rotation", "LINEAR", &times, &turns);
+    chain.file.channel(
+        "flip",
+        chain.joints[1],
+        "rotation",
+        "LINEAR",
+        &times,
+        &turns,
+    );
     let (imported, reference) = import(&chain.file, &[NO_NORMALS]);
     let error = error_of_clip(&reference, &imported, "flip");
     assert!(error < BOUND, "{error}");
@@ -150,12 +257,36 @@ fn rotations_in_16_and_8_bits_are_shares() {
     let rng = &mut Rng::with_seed(9);
     let mut chain = chain(3, json!({}));
     let times = even_times(9, 8.0);
-    let turns: Vec<[f32; 4]> = times.iter().map(|_| random_turn(rng, 1.0).to_array()).collect();
-    chain.file.channel("short", chain.joints[1], "rotation", "LINEAR", &times, &turns);
-    chain.file.channel("byte", chain.joints[1], "rotation", "LINEAR", &times, &turns);
-    let shorts: Vec<u8> =
-        turns.as_flattened().iter().flat_map(|c| ((c * 32767.0).round() as i16).to_le_bytes()).collect();
-    let bytes: Vec<u8> = turns.as_flattened().iter().map(|c| (c * 127.0).round() as i8 as u8).collect();
+    let turns: Vec<[f32; 4]> = times
+        .iter()
+        .map(|_| random_turn(rng, 1.0).to_array())
+        .collect();
+    chain.file.channel(
+        "short",
+        chain.joints[1],
+        "rotation",
+        "LINEAR",
+        &times,
+        &turns,
+    );
+    chain.file.channel(
+        "byte",
+        chain.joints[1],
+        "rotation",
+        "LINEAR",
+        &times,
+        &turns,
+    );
+    let shorts: Vec<u8> = turns
+        .as_flattened()
+        .iter()
+        .flat_map(|c| ((c * 32767.0).round() as i16).to_le_bytes())
+        .collect();
+    let bytes: Vec<u8> = turns
+        .as_flattened()
+        .iter()
+        .map(|c| (c * 127.0).round() as i8 as u8)
+        .collect();
     let file = &mut chain.file;
     let shorts = file.accessor("VEC4", super::file::SHORT, times.len(), &shorts);
     let bytes = file.accessor("VEC4", super::file::BYTE, times.len(), &bytes);
@@ -177,7 +308,9 @@ fn a_clip_of_one_key_is_a_pose_and_one_that_starts_late_holds_its_first_key() {
     chain.turns("pose", &[0.0], 1.0, rng);
     chain.turns("late", &[1.0, 1.5, 2.0], 1.0, rng);
     let (imported, reference) = import(&chain.file, &[NO_NORMALS]);
-    let [pose, late] = &imported.model.clips[..] else { panic!() };
+    let [pose, late] = &imported.model.clips[..] else {
+        panic!()
+    };
     assert_eq!((pose.frame_count(), pose.timing.duration), (1, 0.0));
     assert!(error(&reference, &imported, Some(0), Some(pose), 0.0) < BOUND);
     for time in [0.0, 0.5, 1.25] {
@@ -199,17 +332,46 @@ fn clips_are_named_numbered_or_said_to_be_empty() {
     let mut empty = json!({ "name": "nothing", "channels": [], "samplers": [] });
     chain.file.push("animations", empty.clone());
     let mut weights = clip.clone();
-    weights["channels"] = json!([{ "sampler": 0, "target": { "node": chain.mesh_node, "path": "weights" } }]);
+    weights["channels"] =
+        json!([{ "sampler": 0, "target": { "node": chain.mesh_node, "path": "weights" } }]);
     weights["name"] = json!("smile");
     chain.file.push("animations", weights);
     empty["name"] = json!(null);
-    let (imported, _) = import(&chain.file, &[NO_NORMALS, "clips that move no joint", "got a number", "morph targets"]);
-    let names: Vec<&str> = imported.model.clips.iter().map(|clip| &*clip.timing.name).collect();
+    let (imported, _) = import(
+        &chain.file,
+        &[
+            NO_NORMALS,
+            "clips that move no joint",
+            "got a number",
+            "morph targets",
+        ],
+    );
+    let names: Vec<&str> = imported
+        .model
+        .clips
+        .iter()
+        .map(|clip| &*clip.timing.name)
+        .collect();
     assert_eq!(names, ["walk", "walk.2", "clip2", "clip3", "Armature|run"]);
-    let said = |words: &str| imported.warnings.iter().find(|w| w.message.contains(words)).unwrap().to_string();
-    assert!(said("move no joint").contains("`nothing`, `smile`"), "{}", said("move no joint"));
+    let said = |words: &str| {
+        imported
+            .warnings
+            .iter()
+            .find(|w| w.message.contains(words))
+            .unwrap()
+            .to_string()
+    };
+    assert!(
+        said("move no joint").contains("`nothing`, `smile`"),
+        "{}",
+        said("move no joint")
+    );
     assert!(said("got a number").contains("`walk.2`"));
-    assert!(said("morph targets").contains("(animations[6].channels[0])"), "{}", said("morph targets"));
+    assert!(
+        said("morph targets").contains("(animations[6].channels[0])"),
+        "{}",
+        said("morph targets")
+    );
 }
 
 #[test]
@@ -219,17 +381,43 @@ fn channels_that_cannot_be_used_are_named_by_their_place() {
     chain.turns("walk", &[0.0, 0.5, 0.25, 1.0], 1.0, rng);
     let target = json!({ "node": chain.joints[0], "path": "rotation" });
     let again = json!({ "sampler": 1, "target": target });
-    chain.file.json["animations"][0]["channels"].as_array_mut().unwrap().push(again);
+    chain.file.json["animations"][0]["channels"]
+        .as_array_mut()
+        .unwrap()
+        .push(again);
     chain.file.json["animations"][0]["samplers"][2]["interpolation"] = json!("CUBICSPLINE");
     let camera = chain.file.node(json!({ "name": "Camera" }));
     chain.file.root(camera);
-    chain.file.channel("walk", camera, "translation", "LINEAR", &[0.0, 1.0], &[[0.0; 3], [1.0; 3]]);
-    let expected = ["the same target", "values for", "keys are earlier", "no part of the character", NO_NORMALS];
+    chain.file.channel(
+        "walk",
+        camera,
+        "translation",
+        "LINEAR",
+        &[0.0, 1.0],
+        &[[0.0; 3], [1.0; 3]],
+    );
+    let expected = [
+        "the same target",
+        "values for",
+        "keys are earlier",
+        "no part of the character",
+        NO_NORMALS,
+    ];
     let (imported, _) = import(&chain.file, &expected);
-    let place = |words: &str| &imported.warnings.iter().find(|w| w.message.contains(words)).unwrap().context;
+    let place = |words: &str| {
+        &imported
+            .warnings
+            .iter()
+            .find(|w| w.message.contains(words))
+            .unwrap()
+            .context
+    };
     assert_eq!(place("the same target"), "animations[0].channels[3]");
     assert_eq!(place("values for"), "animations[0].channels[2]");
     assert_eq!(place("keys are earlier"), "animations[0].channels[0]");
     let clip = &imported.model.clips[0];
-    assert_eq!([0, 1, 2].map(|joint| clip.animates(joint)), [true, true, false]);
+    assert_eq!(
+        [0, 1, 2].map(|joint| clip.animates(joint)),
+        [true, true, false]
+    );
 }

@@ -9,9 +9,15 @@ use std::{fs, path::PathBuf};
 
 #[test]
 fn real_files_are_posed_as_the_specification_says() {
-    let Some(folder) = std::env::var_os("MARIONETTE_GLTF_FILES") else { return };
-    let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    let mut files: Vec<PathBuf> = files.filter(|path| path.extension().is_some_and(|e| e == "glb")).collect();
+    let Some(folder) = std::env::var_os("MARIONETTE_GLTF_FILES") else {
+        return;
+    };
+    let files = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    let mut files: Vec<PathBuf> = files
+        .filter(|path| path.extension().is_some_and(|e| e == "glb"))
+        .collect();
     files.sort();
     assert!(!files.is_empty());
     let mut failed = Vec::new();
@@ -30,9 +36,16 @@ fn real_files_are_posed_as_the_specification_says() {
         let rest = error(&reference, &imported, None, None, 0.0);
         let mut worst = rest;
         let count = model.clips.len();
-        for clip in [0, count / 2, count.saturating_sub(1)].into_iter().filter_map(|at| model.clips.get(at)) {
+        for clip in [0, count / 2, count.saturating_sub(1)]
+            .into_iter()
+            .filter_map(|at| model.clips.get(at))
+        {
             let error = error_of_clip(&reference, &imported, &clip.timing.name);
-            println!("{name}: {}: {error:.1e}, {} frames", clip.timing.name, clip.frame_count());
+            println!(
+                "{name}: {}: {error:.1e}, {} frames",
+                clip.timing.name,
+                clip.frame_count()
+            );
             worst = worst.max(error);
         }
         let warnings: Vec<&str> = imported.warnings.iter().map(|w| &*w.message).collect();

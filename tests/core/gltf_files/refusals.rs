@@ -16,42 +16,147 @@ fn walker() -> Chain {
 }
 
 fn error(file: &File) -> String {
-    open(&file.glb()).err().map_or_else(|| panic!("{} was imported", file.json), |error| error.to_string())
+    open(&file.glb()).err().map_or_else(
+        || panic!("{} was imported", file.json),
+        |error| error.to_string(),
+    )
 }
 
 #[test]
 fn each_contradiction_is_an_error_at_its_place() {
     let chain = walker();
-    let [first, second, third] = chain.joints[..] else { panic!() };
+    let [first, second, third] = chain.joints[..] else {
+        panic!()
+    };
     let list = |path: &str| format!("/{}", path.replace(['.', '['], "/").replace(']', ""));
     let cases: &[(String, Value, &str, &str)] = &[
-        (format!("nodes[{third}].children"), json!([first]), "two parents", "children[0]"),
-        (format!("nodes[{second}].children"), json!([99]), "node 99 is out of range", "children[0]"),
-        (format!("nodes[{first}].translation"), json!([1e39, 0, 0]), "not finite", &format!("nodes[{first}]")),
+        (
+            format!("nodes[{third}].children"),
+            json!([first]),
+            "two parents",
+            "children[0]",
+        ),
+        (
+            format!("nodes[{second}].children"),
+            json!([99]),
+            "node 99 is out of range",
+            "children[0]",
+        ),
+        (
+            format!("nodes[{first}].translation"),
+            json!([1e39, 0, 0]),
+            "not finite",
+            &format!("nodes[{first}]"),
+        ),
         ("scene".into(), json!(4), "scene 4 is out of range", "scene"),
-        (format!("nodes[{}].mesh", chain.mesh_node), json!(7), "mesh 7 is out of range", ".mesh"),
-        (format!("nodes[{}].skin", chain.mesh_node), json!(7), "skin 7 is out of range", ".skin"),
-        ("skins[0].joints[1]".into(), json!(400), "node 400 is out of range", "skins[0].joints[1]"),
-        ("skins[0].joints".into(), json!([]), "the skin has no joints", "skins[0]"),
-        ("skins[0].inverseBindMatrices".into(), json!(1), "has the type Vec3", "skins[0].inverseBindMatrices"),
+        (
+            format!("nodes[{}].mesh", chain.mesh_node),
+            json!(7),
+            "mesh 7 is out of range",
+            ".mesh",
+        ),
+        (
+            format!("nodes[{}].skin", chain.mesh_node),
+            json!(7),
+            "skin 7 is out of range",
+            ".skin",
+        ),
+        (
+            "skins[0].joints[1]".into(),
+            json!(400),
+            "node 400 is out of range",
+            "skins[0].joints[1]",
+        ),
+        (
+            "skins[0].joints".into(),
+            json!([]),
+            "the skin has no joints",
+            "skins[0]",
+        ),
+        (
+            "skins[0].inverseBindMatrices".into(),
+            json!(1),
+            "has the type Vec3",
+            "skins[0].inverseBindMatrices",
+        ),
         (
             "meshes[0].primitives[0].attributes.POSITION".into(),
             json!(77),
             "accessor 77 is out of range",
             "attributes.POSITION",
         ),
-        ("meshes[0].primitives[0].indices".into(), json!(1), "has the type", "meshes[0].primitives[0].indices"),
-        ("meshes[0].primitives[0].mode".into(), json!(9), "unknown kind of primitive", "primitives[0].mode"),
-        ("accessors[1].count".into(), json!(1u64 << 60), "used too often", "attributes.POSITION"),
-        ("accessors[1].count".into(), json!(25), "goes past the end", "attributes.POSITION"),
-        ("accessors[1].byteOffset".into(), json!(u64::MAX), "goes past the end", "attributes.POSITION"),
-        ("accessors[1].bufferView".into(), json!(55), "buffer view 55 is out of range", "attributes.POSITION"),
-        ("accessors[1].componentType".into(), json!(1), "unknown type", "attributes.POSITION"),
-        ("bufferViews[1].byteStride".into(), json!(4), "every 4 bytes", "attributes.POSITION"),
-        ("bufferViews[1].byteOffset".into(), json!(1 << 20), "past the end of buffer 0", "attributes.POSITION"),
-        ("bufferViews[1].buffer".into(), json!(3), "has no data", "attributes.POSITION"),
-        ("accessors[3].count".into(), json!(4), "4 elements for 24 vertices", "attributes.WEIGHTS_0"),
-        ("buffers[0].byteLength".into(), json!(1 << 20), "says 1048576 bytes", "buffers[0]"),
+        (
+            "meshes[0].primitives[0].indices".into(),
+            json!(1),
+            "has the type",
+            "meshes[0].primitives[0].indices",
+        ),
+        (
+            "meshes[0].primitives[0].mode".into(),
+            json!(9),
+            "unknown kind of primitive",
+            "primitives[0].mode",
+        ),
+        (
+            "accessors[1].count".into(),
+            json!(1u64 << 60),
+            "used too often",
+            "attributes.POSITION",
+        ),
+        (
+            "accessors[1].count".into(),
+            json!(25),
+            "goes past the end",
+            "attributes.POSITION",
+        ),
+        (
+            "accessors[1].byteOffset".into(),
+            json!(u64::MAX),
+            "goes past the end",
+            "attributes.POSITION",
+        ),
+        (
+            "accessors[1].bufferView".into(),
+            json!(55),
+            "buffer view 55 is out of range",
+            "attributes.POSITION",
+        ),
+        (
+            "accessors[1].componentType".into(),
+            json!(1),
+            "unknown type",
+            "attributes.POSITION",
+        ),
+        (
+            "bufferViews[1].byteStride".into(),
+            json!(4),
+            "every 4 bytes",
+            "attributes.POSITION",
+        ),
+        (
+            "bufferViews[1].byteOffset".into(),
+            json!(1 << 20),
+            "past the end of buffer 0",
+            "attributes.POSITION",
+        ),
+        (
+            "bufferViews[1].buffer".into(),
+            json!(3),
+            "has no data",
+            "attributes.POSITION",
+        ),
+        (
+            "accessors[3].count".into(),
+            json!(4),
+            "4 elements for 24 vertices",
+            "attributes.WEIGHTS_0",
+        ),
+        (
+            "buffers[0].byteLength".into(),
+            json!(1 << 20),
+            "says 1048576 bytes",
+            "buffers[0]",
+        ),
         (
             "animations[0].channels[2].target.node".into(),
             json!(70),
@@ -64,11 +169,36 @@ fn each_contradiction_is_an_error_at_its_place() {
             "sampler 70 is out of range",
             "animations[0].channels[1]",
         ),
-        ("asset.version".into(), json!("1.0"), "only version 2", "asset.version"),
-        ("extensionsRequired".into(), json!(["KHR_draco_mesh_compression"]), "Draco", "extensionsRequired[0]"),
-        ("extensionsRequired".into(), json!(["EXT_meshopt_compression"]), "meshoptimizer", "extensionsRequired[0]"),
-        ("extensionsRequired".into(), json!(["KHR_materials_unlit", "XY_new"]), "`XY_new`", "extensionsRequired[1]"),
-        ("scenes".into(), json!([{ "nodes": [] }]), "no mesh and no animation", ""),
+        (
+            "asset.version".into(),
+            json!("1.0"),
+            "only version 2",
+            "asset.version",
+        ),
+        (
+            "extensionsRequired".into(),
+            json!(["KHR_draco_mesh_compression"]),
+            "Draco",
+            "extensionsRequired[0]",
+        ),
+        (
+            "extensionsRequired".into(),
+            json!(["EXT_meshopt_compression"]),
+            "meshoptimizer",
+            "extensionsRequired[0]",
+        ),
+        (
+            "extensionsRequired".into(),
+            json!(["KHR_materials_unlit", "XY_new"]),
+            "`XY_new`",
+            "extensionsRequired[1]",
+        ),
+        (
+            "scenes".into(),
+            json!([{ "nodes": [] }]),
+            "no mesh and no animation",
+            "",
+        ),
     ];
     for (path, value, words, place) in cases {
         let mut file = chain.file.clone();
@@ -86,7 +216,10 @@ fn each_contradiction_is_an_error_at_its_place() {
             file.json["nodes"][chain.mesh_node] = json!({});
         }
         let error = error(&file);
-        assert!(error.contains(words) && error.contains(place) && error.contains("hint:"), "{path}: {error}");
+        assert!(
+            error.contains(words) && error.contains(place) && error.contains("hint:"),
+            "{path}: {error}"
+        );
     }
     let mut ring = chain.file.clone();
     ring.json["nodes"][third]["children"] = json!([chain.armature]);
@@ -103,7 +236,9 @@ fn compressed_meshes_are_refused_unless_they_are_there_in_full_too() {
     positions.as_object_mut().unwrap().remove("bufferView");
     let said = error(&file);
     assert!(
-        said.contains("Draco") && said.contains("(meshes[0].primitives[0])") && said.contains("gltf-transform"),
+        said.contains("Draco")
+            && said.contains("(meshes[0].primitives[0])")
+            && said.contains("gltf-transform"),
         "{said}"
     );
 
@@ -115,7 +250,10 @@ fn compressed_meshes_are_refused_unless_they_are_there_in_full_too() {
     file.json["bufferViews"][1]["buffer"] = fallback.into();
     file.json["bufferViews"][1]["extensions"] = json!({ "EXT_meshopt_compression": {} });
     let said = error(&file);
-    assert!(said.contains("meshoptimizer") && said.contains("gltf-transform"), "{said}");
+    assert!(
+        said.contains("meshoptimizer") && said.contains("gltf-transform"),
+        "{said}"
+    );
 }
 
 #[test]
@@ -130,9 +268,16 @@ fn damaged_containers_are_named() {
     assert!(said(b"\x89PNG\r\n\x1a\n").contains("PNG image"));
     assert!(said(b"Kaydara FBX Binary  \0").contains("binary FBX"));
     assert!(said(b"MD5Version 10\n").contains("MD5"));
-    let text = |text: &str| open_model("f.gltf", text.as_bytes(), &ImportSettings::default()).unwrap_err().to_string();
+    let text = |text: &str| {
+        open_model("f.gltf", text.as_bytes(), &ImportSettings::default())
+            .unwrap_err()
+            .to_string()
+    };
     let error = text("{ \"asset\": {\"version\": \"2.0\"},\n  \"nodes\": [{\"mesh\": -1}] }");
-    assert!(error.starts_with("f.gltf:2:") && error.contains("the JSON cannot be read"), "{error}");
+    assert!(
+        error.starts_with("f.gltf:2:") && error.contains("the JSON cannot be read"),
+        "{error}"
+    );
     assert!(text("{ \"asset\": {\"version\": \"2.0\"}, ").contains("cut off"));
     let mut wrong = glb.clone();
     wrong[20] = b'!';
@@ -153,13 +298,20 @@ fn limits_apply_before_memory_is_taken() {
     ] {
         let mut settings = ImportSettings::default();
         assert!(settings.limits.set(name, most));
-        let error = open_model("f.glb", &file.glb(), &settings).unwrap_err().to_string();
+        let error = open_model("f.glb", &file.glb(), &settings)
+            .unwrap_err()
+            .to_string();
         assert!(error.contains(&format!("`{name}`")), "{name}: {error}");
     }
     let mut settings = ImportSettings::default();
-    settings.limits = Limits { file_bytes: 100 + file.gltf("b.bin").len() as u64, ..settings.limits };
+    settings.limits = Limits {
+        file_bytes: 100 + file.gltf("b.bin").len() as u64,
+        ..settings.limits
+    };
     let read = |_: &str| Ok(std::borrow::Cow::Owned(vec![0; 1 << 20]));
-    let error = bevy_marionette::import::open_model_with("f.gltf", &file.gltf("b.bin"), &settings, read).unwrap_err();
+    let error =
+        bevy_marionette::import::open_model_with("f.gltf", &file.gltf("b.bin"), &settings, read)
+            .unwrap_err();
     assert!(error.to_string().contains("`file_bytes`"), "{error}");
 }
 
@@ -170,7 +322,10 @@ fn small_files_that_claim_to_be_huge_are_refused_quickly() {
     file.json["accessors"][1] = json!({ "count": 4_000_000, "componentType": 5126, "type": "VEC3",
         "sparse": { "count": 0, "indices": { "bufferView": 0, "componentType": 5125 }, "values": { "bufferView": 0 } } });
     let said = error(&file);
-    assert!(said.contains("used too often") || said.contains("no data"), "{said}");
+    assert!(
+        said.contains("used too often") || said.contains("no data"),
+        "{said}"
+    );
     // The same mesh a hundred thousand times.
     let mut file = walker().file;
     let primitive = file.json["meshes"][0]["primitives"][0].clone();
@@ -185,7 +340,9 @@ fn small_files_that_claim_to_be_huge_are_refused_quickly() {
     let mut text = b"{\"asset\":{\"version\":\"2.0\"},\"nodes\":[{}".to_vec();
     text.extend(b",{}".repeat(1 << 20));
     text.extend(b"]}");
-    let error = open_model("f.gltf", &text, &ImportSettings::default()).unwrap_err().to_string();
+    let error = open_model("f.gltf", &text, &ImportSettings::default())
+        .unwrap_err()
+        .to_string();
     assert!(error.contains("objects"), "{error}");
     // A long chain of nodes, one below the other.
     let mut file = File::new();
@@ -202,7 +359,15 @@ fn two_keys_a_year_apart_cost_little() {
     let mut chain = chain(3, json!({}));
     chain.turns("wait", &[0.0, 0.001, 80_000.0], 1.0, &mut Rng::with_seed(6));
     match open(&chain.file.glb()) {
-        Ok(imported) => assert!(imported.model.clips.iter().map(|clip| clip.bytes()).sum::<usize>() < 64 << 20),
+        Ok(imported) => assert!(
+            imported
+                .model
+                .clips
+                .iter()
+                .map(|clip| clip.bytes())
+                .sum::<usize>()
+                < 64 << 20
+        ),
         Err(error) => panic!("{error}"),
     }
 }
@@ -211,10 +376,13 @@ fn two_keys_a_year_apart_cost_little() {
 fn corrupt(document: &mut Value, rng: &mut Rng) {
     fn paths(value: &Value, path: String, out: &mut Vec<String>) {
         match value {
-            Value::Object(map) => map.iter().for_each(|(key, value)| paths(value, format!("{path}/{key}"), out)),
-            Value::Array(list) => {
-                list.iter().enumerate().for_each(|(at, value)| paths(value, format!("{path}/{at}"), out))
-            }
+            Value::Object(map) => map
+                .iter()
+                .for_each(|(key, value)| paths(value, format!("{path}/{key}"), out)),
+            Value::Array(list) => list
+                .iter()
+                .enumerate()
+                .for_each(|(at, value)| paths(value, format!("{path}/{at}"), out)),
             _ => {}
         }
         out.push(path);
@@ -254,8 +422,11 @@ fn corrupt(document: &mut Value, rng: &mut Rng) {
         json!([1e20, -1.0, 1.0]),
         json!([0.0, 0.0, 0.0, 0.0]),
     ];
-    let new =
-        if rng.u8(..4) == 0 { document.pointer(other).unwrap().clone() } else { odd[rng.usize(..odd.len())].clone() };
+    let new = if rng.u8(..4) == 0 {
+        document.pointer(other).unwrap().clone()
+    } else {
+        odd[rng.usize(..odd.len())].clone()
+    };
     // Copies of copies grow.
     if new.to_string().len() < 4000 {
         *document.pointer_mut(path).unwrap() = new;
@@ -280,7 +451,11 @@ fn damaged_files_never_break_a_promise() {
     let chain = walker();
     let (binary, text) = (chain.file.glb(), chain.file.gltf_with_data());
     for _ in 0..400 {
-        let mut bytes = if rng.bool() { binary.clone() } else { text.clone() };
+        let mut bytes = if rng.bool() {
+            binary.clone()
+        } else {
+            text.clone()
+        };
         for _ in 0..rng.usize(1..6) {
             let at = rng.usize(..bytes.len());
             match rng.u8(..4) {

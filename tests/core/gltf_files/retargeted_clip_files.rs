@@ -32,7 +32,9 @@ fn body(mixamo: bool, turned: bool, rng: &mut Rng) -> Rig {
     let mut joints: Vec<(String, String, Vec3)> = Vec::new();
     let name = |own: &str| {
         let found = BODY.iter().find(|(name, ..)| *name == own);
-        found.map_or(String::new(), |(mixamo_name, other, ..)| (if mixamo { *mixamo_name } else { *other }).to_owned())
+        found.map_or(String::new(), |(mixamo_name, other, ..)| {
+            (if mixamo { *mixamo_name } else { *other }).to_owned()
+        })
     };
     for (own, _, parent, place) in &BODY {
         joints.push((name(own), name(parent), Vec3::from(*place)));
@@ -42,17 +44,34 @@ fn body(mixamo: bool, turned: bool, rng: &mut Rng) -> Rig {
         None => name.replace("Left", "Right"),
     };
     for (own, _, parent, [x, y, z]) in BODY.iter().filter(|(own, ..)| own.starts_with("Left")) {
-        joints.push((right(&name(own)), right(&name(parent)), Vec3::new(-x, *y, *z)));
+        joints.push((
+            right(&name(own)),
+            right(&name(parent)),
+            Vec3::new(-x, *y, *z),
+        ));
     }
-    let mut rig = Rig { names: joints.iter().map(|joint| joint.0.clone()).collect(), ..Rig::default() };
+    let mut rig = Rig {
+        names: joints.iter().map(|joint| joint.0.clone()).collect(),
+        ..Rig::default()
+    };
     let mut axes: Vec<Quat> = Vec::new();
     for (at, (_, parent, place)) in joints.iter().enumerate() {
-        let turn = if turned { random_turn(rng, 3.0) } else { Quat::IDENTITY };
+        let turn = if turned {
+            random_turn(rng, 3.0)
+        } else {
+            Quat::IDENTITY
+        };
         let parent = rig.names[..at].iter().position(|name| name == parent);
-        let (above, from) = parent.map_or((Quat::IDENTITY, Vec3::ZERO), |parent| (axes[parent], joints[parent].2));
+        let (above, from) = parent.map_or((Quat::IDENTITY, Vec3::ZERO), |parent| {
+            (axes[parent], joints[parent].2)
+        });
         let inverse = above.conjugate();
         rig.parents.push(parent);
-        rig.rest.push(Node { translation: inverse * (place - from), rotation: inverse * turn, scale: Vec3::ONE });
+        rig.rest.push(Node {
+            translation: inverse * (place - from),
+            rotation: inverse * turn,
+            scale: Vec3::ONE,
+        });
         axes.push(turn);
     }
     rig
@@ -72,23 +91,45 @@ fn clip(rig: &Rig, rng: &mut Rng) -> Clip {
         let along = along.map_or(Vec3::Y, |below| rest.rotation * rig.rest[below].translation);
         let key = |rng: &mut Rng, at: usize| {
             let turn = match joint {
-                0 => Quat::from_rotation_x([-1.57, 0.35, 1.4, 0.6][at]) * Quat::from_rotation_y(rng_angle(rng)),
-                _ if at == 0 => Quat::from_axis_angle(along.any_orthonormal_vector(), 0.4 * rng_angle(rng)),
+                0 => {
+                    Quat::from_rotation_x([-1.57, 0.35, 1.4, 0.6][at])
+                        * Quat::from_rotation_y(rng_angle(rng))
+                }
+                _ if at == 0 => {
+                    Quat::from_axis_angle(along.any_orthonormal_vector(), 0.4 * rng_angle(rng))
+                }
                 _ => random_turn(rng, 0.25),
             };
             Vec4::from(turn * rest.rotation)
         };
         let values = (0..4).map(|at| key(rng, at)).collect();
-        channels.push(Channel { joint, path: "rotation", between: "LINEAR", times: times.clone(), values });
+        channels.push(Channel {
+            joint,
+            path: "rotation",
+            between: "LINEAR",
+            times: times.clone(),
+            values,
+        });
     }
     // Heads, hands and toes have nothing below that would tell how they were turned.
     let is_tip = |joint: usize| !rig.parents.contains(&Some(joint));
     for channel in channels.iter_mut().filter(|channel| is_tip(channel.joint)) {
         channel.values[0] = Vec4::from(rig.rest[channel.joint].rotation);
     }
-    let low = (0..4).map(|_| (Vec3::Y * (0.6 + 0.4 * rng.f32())).extend(0.0)).collect();
-    channels.push(Channel { joint: 0, path: "translation", between: "LINEAR", times, values: low });
-    Clip { name: "act".to_owned(), channels }
+    let low = (0..4)
+        .map(|_| (Vec3::Y * (0.6 + 0.4 * rng.f32())).extend(0.0))
+        .collect();
+    channels.push(Channel {
+        joint: 0,
+        path: "translation",
+        between: "LINEAR",
+        times,
+        values: low,
+    });
+    Clip {
+        name: "act".to_owned(),
+        channels,
+    }
 }
 
 fn rng_angle(rng: &mut Rng) -> f32 {
@@ -103,14 +144,23 @@ fn places(rig: &Rig, clip: &Clip, key: usize) -> Vec<DVec3> {
         let (from, above) = parent.map_or((DVec3::ZERO, DQuat::IDENTITY), |parent| out[parent]);
         let [x, y, z, w] = node.rotation.to_array().map(f64::from);
         let place = from + above * node.translation.as_dvec3();
-        out.push((place, (above * DQuat::from_xyzw(x, y, z, w).normalize()).normalize()));
+        out.push((
+            place,
+            (above * DQuat::from_xyzw(x, y, z, w).normalize()).normalize(),
+        ));
     }
-    out.into_iter().map(|(place, _)| place * DVec3::new(-1.0, 1.0, -1.0)).collect()
+    out.into_iter()
+        .map(|(place, _)| place * DVec3::new(-1.0, 1.0, -1.0))
+        .collect()
 }
 
 /// The largest distance of the model's joints from those of the source, in its clip's keys.
 fn off(imported: &Imported, source: &Rig, clip: &Clip) -> f64 {
-    let made = imported.model.clips.iter().find(|clip| &*clip.timing.name == "act");
+    let made = imported
+        .model
+        .clips
+        .iter()
+        .find(|clip| &*clip.timing.name == "act");
     let made = made.unwrap_or_else(|| panic!("{:?}", imported.warnings));
     let mut scratch = Scratch::default();
     let mut worst = 0f64;
@@ -128,7 +178,10 @@ fn off(imported: &Imported, source: &Rig, clip: &Clip) -> f64 {
 const BOUND: f64 = 5e-3;
 
 fn count() -> u64 {
-    std::env::var("MARIONETTE_CLIP_FILES").ok().and_then(|count| count.parse().ok()).unwrap_or(40)
+    std::env::var("MARIONETTE_CLIP_FILES")
+        .ok()
+        .and_then(|count| count.parse().ok())
+        .unwrap_or(40)
 }
 
 #[test]
@@ -139,14 +192,22 @@ fn retargeted_bodies_lie_and_crouch_wherever_the_nodes_of_both_files_stand() {
         let model = body(true, rng.bool(), rng);
         let source = body(false, rng.bool(), rng);
         let clip = [self::clip(&source, rng)];
-        let plain = Style { armature: Node::IDENTITY, skin: true, from_scene: true };
+        let plain = Style {
+            armature: Node::IDENTITY,
+            skin: true,
+            from_scene: true,
+        };
         let first = source.at_key(&clip[0], |_| 0);
         let own = self::clip(&model, rng);
         let crouched = model.at_key(&own, |_| 1);
         let run = |stand: &[Node], pose: &[Node], skin: bool| {
             let model = model.file(stand, &plain, &[]).glb();
             let file = source.file(pose, &Style { skin, ..plain }, &clip).glb();
-            off(&assemble(&model, &file, ", retarget: true"), &source, &clip[0])
+            off(
+                &assemble(&model, &file, ", retarget: true"),
+                &source,
+                &clip[0],
+            )
         };
         let rest = run(&model.rest, &source.rest, true);
         usual = usual.max(rest);
@@ -161,7 +222,10 @@ fn retargeted_bodies_lie_and_crouch_wherever_the_nodes_of_both_files_stand() {
             let off = run(stand, pose, skin);
             worst = worst.max(off);
             let posed = [stand == &crouched, pose == &first];
-            assert!(off < rest + BOUND, "seed {seed}: off by {off}, at rest {rest}; {posed:?}, skin {skin}");
+            assert!(
+                off < rest + BOUND,
+                "seed {seed}: off by {off}, at rest {rest}; {posed:?}, skin {skin}"
+            );
         }
     }
     println!("off by {worst:.3} at most, by {usual:.3} with nodes at rest");

@@ -5,39 +5,80 @@ use super::*;
 #[test]
 fn a_broken_subset_table_is_mended() {
     let table = "SubsetID: 0 VertexStart: 0 VertexCount: 3 FaceStart: 0 FaceCount: 1";
-    let (m, warnings) = repaired(&edited(DX12, table, &table.replace("ID: 0", "ID: 4294967295")));
+    let (m, warnings) = repaired(&edited(
+        DX12,
+        table,
+        &table.replace("ID: 0", "ID: 4294967295"),
+    ));
     assert_eq!(m.subsets[0].id, u32::MAX);
     assert_eq!(
         warnings,
-        ["sample.m3d:28:1: warning: SubsetID 4294967295 is none of the 2 materials\n\
-          28 | SubsetID: 4294967295 VertexStart: 0 VertexCount: 3 FaceStart: 0 FaceCount: 1\n   | ^"]
+        [
+            "sample.m3d:28:1: warning: SubsetID 4294967295 is none of the 2 materials\n\
+          28 | SubsetID: 4294967295 VertexStart: 0 VertexCount: 3 FaceStart: 0 FaceCount: 1\n   | ^"
+        ]
     );
 
-    let (m, warnings) = repaired(&edited(DX12, table, &table.replace("VertexCount: 3", "VertexCount: 0")));
+    let (m, warnings) = repaired(&edited(
+        DX12,
+        table,
+        &table.replace("VertexCount: 3", "VertexCount: 0"),
+    ));
     assert_eq!(m.subsets, sound(DX12).subsets);
-    assert!(warnings[0].contains("28:1: warning: subset 0 has no vertices; its triangles tell which"), "{warnings:#?}");
+    assert!(
+        warnings[0].contains("28:1: warning: subset 0 has no vertices; its triangles tell which"),
+        "{warnings:#?}"
+    );
 
-    let (m, warnings) = repaired(&edited(DX12, table, &table.replace("FaceCount: 1", "FaceCount: 99")));
+    let (m, warnings) = repaired(&edited(
+        DX12,
+        table,
+        &table.replace("FaceCount: 1", "FaceCount: 99"),
+    ));
     assert_eq!((m.subsets[0].face_start, m.subsets[0].face_count), (0, 2));
-    assert!(warnings[0].contains("subset 0 reaches to triangle 99 of 2; it is cut short"), "{warnings:#?}");
+    assert!(
+        warnings[0].contains("subset 0 reaches to triangle 99 of 2; it is cut short"),
+        "{warnings:#?}"
+    );
 
-    let thrice = DX12.replace("FaceCount: 1", "FaceCount: 3").replace("FaceStart: 1", "FaceStart: 3");
+    let thrice = DX12
+        .replace("FaceCount: 1", "FaceCount: 3")
+        .replace("FaceStart: 1", "FaceStart: 3");
     let (m, warnings) = repaired(&thrice);
     assert_eq!(m.subsets, sound(DX12).subsets);
-    assert!(warnings[0].contains("FaceCount counts 6 for 2 triangles; it is divided by three"), "{warnings:#?}");
+    assert!(
+        warnings[0].contains("FaceCount counts 6 for 2 triangles; it is divided by three"),
+        "{warnings:#?}"
+    );
     assert_eq!(warnings.len(), 1);
 
-    let (from, to) = (DX12.find("***************SubsetTable").unwrap(), DX12.find("***************Vertices").unwrap());
+    let (from, to) = (
+        DX12.find("***************SubsetTable").unwrap(),
+        DX12.find("***************Vertices").unwrap(),
+    );
     let (m, warnings) = repaired(&format!("{}{}", &DX12[..from], &DX12[to..]));
-    assert_eq!(m.subsets, [M3dSubset { vertex_count: 4, face_count: 2, ..Default::default() }]);
-    assert!(warnings[0].contains("there is no subset table"), "{warnings:#?}");
+    assert_eq!(
+        m.subsets,
+        [M3dSubset {
+            vertex_count: 4,
+            face_count: 2,
+            ..Default::default()
+        }]
+    );
+    assert!(
+        warnings[0].contains("there is no subset table"),
+        "{warnings:#?}"
+    );
 }
 
 #[test]
 fn a_skeleton_that_is_only_promised_makes_a_static_model() {
     let cut = &DX12[..DX12.find("***************BoneOffsets").unwrap()];
     let (m, warnings) = repaired(cut);
-    assert_eq!((m.bones.len(), m.vertices[0].weights, m.clips.len()), (0, [0.0; 4], 0));
+    assert_eq!(
+        (m.bones.len(), m.vertices[0].weights, m.clips.len()),
+        (0, [0.0; 4], 0)
+    );
     assert_eq!(
         warnings,
         [
@@ -51,106 +92,197 @@ fn a_skeleton_that_is_only_promised_makes_a_static_model() {
 
 #[test]
 fn counts_that_lie_are_corrected_and_cost_nothing() {
-    let text = DX12.replace("#Vertices 4", "#Vertices 4294967295").replace("#Triangles 2", "#Triangles 4000000000");
+    let text = DX12
+        .replace("#Vertices 4", "#Vertices 4294967295")
+        .replace("#Triangles 2", "#Triangles 4000000000");
     let (m, warnings) = repaired(&text.replace("#Keyframes: 2", "#Keyframes: 4294967295"));
     assert_eq!(m, sound(DX12));
-    assert!(warnings[0].contains("3:1: warning: the header says Vertices 4294967295, the file holds 4"));
-    assert!(warnings[1].contains("4:1: warning: the header says Triangles 4000000000, the file holds 2"));
-    assert!(warnings[2].contains("a bone declares 4294967295 keys and has 2"), "{warnings:#?}");
+    assert!(
+        warnings[0].contains("3:1: warning: the header says Vertices 4294967295, the file holds 4")
+    );
+    assert!(
+        warnings[1]
+            .contains("4:1: warning: the header says Triangles 4000000000, the file holds 2")
+    );
+    assert!(
+        warnings[2].contains("a bone declares 4294967295 keys and has 2"),
+        "{warnings:#?}"
+    );
     assert!(m.vertices.capacity() < 100 && m.triangles.capacity() < 1000);
 }
 
 #[test]
 fn weights_of_bones_that_do_not_exist_are_taken_away() {
     let text = edited(DX12, "BlendIndices: 0 1 0 0", "BlendIndices: 0 7 9 9");
-    let (m, warnings) = repaired(&edited(&text, "BlendIndices: 1 0 0 0", "BlendIndices: -1 0 0 0"));
-    assert_eq!((m.vertices[0].weights, m.vertices[0].bones), ([0.75, 0.0, 0.0, 0.0], [0; 4]));
-    assert_eq!((m.vertices[1].weights, m.vertices[1].bones), ([0.0; 4], [0; 4]));
+    let (m, warnings) = repaired(&edited(
+        &text,
+        "BlendIndices: 1 0 0 0",
+        "BlendIndices: -1 0 0 0",
+    ));
+    assert_eq!(
+        (m.vertices[0].weights, m.vertices[0].bones),
+        ([0.75, 0.0, 0.0, 0.0], [0; 4])
+    );
+    assert_eq!(
+        (m.vertices[1].weights, m.vertices[1].bones),
+        ([0.0; 4], [0; 4])
+    );
     assert_eq!(
         warnings,
-        ["sample.m3d:32:1: warning: a vertex has weight 0.25 for bone 7 of 2; it is removed (2 times)\n\
-          32 | Position: -1 0 1.5E-07\n   | ^"]
+        [
+            "sample.m3d:32:1: warning: a vertex has weight 0.25 for bone 7 of 2; it is removed (2 times)\n\
+          32 | Position: -1 0 1.5E-07\n   | ^"
+        ]
     );
 }
 
 #[test]
 fn a_fourth_weight_is_finite_whatever_the_others_are() {
-    let (m, warnings) = repaired(&edited(DX12, "BlendWeights: 0.75 0.25 0 0", "BlendWeights: -3e38 -3e38 0"));
-    assert_eq!((m.vertices[0].weights, warnings.len()), ([-3e38, -3e38, 0.0, f32::MAX], 0));
+    let (m, warnings) = repaired(&edited(
+        DX12,
+        "BlendWeights: 0.75 0.25 0 0",
+        "BlendWeights: -3e38 -3e38 0",
+    ));
+    assert_eq!(
+        (m.vertices[0].weights, warnings.len()),
+        ([-3e38, -3e38, 0.0, f32::MAX], 0)
+    );
 }
 
 #[test]
 fn numbers_that_are_not_finite_are_zero() {
     let mut text = DX12.to_owned();
-    for (from, to) in [("-1 0 1.5E-07", "-1.#IND nan 1e999"), ("Scale: 1 1 1", "Scale: inf -nan(ind) 1.#QNAN")] {
+    for (from, to) in [
+        ("-1 0 1.5E-07", "-1.#IND nan 1e999"),
+        ("Scale: 1 1 1", "Scale: inf -nan(ind) 1.#QNAN"),
+    ] {
         text = edited(&text, from, to);
     }
     let (m, warnings) = repaired(&text);
-    assert_eq!((m.vertices[0].position, m.clips[0].bones[0][0].scale), ([0.0; 3], [0.0; 3]));
+    assert_eq!(
+        (m.vertices[0].position, m.clips[0].bones[0][0].scale),
+        ([0.0; 3], [0.0; 3])
+    );
     assert_eq!(warnings.len(), 1);
-    assert!(warnings[0].contains("32:11: warning: a number is not finite; it is read as 0 (6 times)"), "{warnings:#?}");
+    assert!(
+        warnings[0].contains("32:11: warning: a number is not finite; it is read as 0 (6 times)"),
+        "{warnings:#?}"
+    );
 }
 
 #[test]
 fn a_hierarchy_is_made_a_forest() {
     let offset = "BoneOffset1 1 0 0 0 0 1 0 0 0 0 1 0 0 -1 0 1\n";
-    let text = edited(DX12, offset, &format!("{offset}{}{}", offset.replace('1', "2"), offset.replace('1', "3")))
-        .replace("#Bones 2", "#Bones 4");
+    let text = edited(
+        DX12,
+        offset,
+        &format!(
+            "{offset}{}{}",
+            offset.replace('1', "2"),
+            offset.replace('1', "3")
+        ),
+    )
+    .replace("#Bones 2", "#Bones 4");
     let with = |parents: [i64; 4]| {
-        let lines: String = (0..4).map(|i| format!("ParentIndexOfBone{i}: {}\n", parents[i])).collect();
-        repaired(&edited(&text, "ParentIndexOfBone0: -1\nParentIndexOfBone1: 0\n", &lines))
+        let lines: String = (0..4)
+            .map(|i| format!("ParentIndexOfBone{i}: {}\n", parents[i]))
+            .collect();
+        repaired(&edited(
+            &text,
+            "ParentIndexOfBone0: -1\nParentIndexOfBone1: 0\n",
+            &lines,
+        ))
     };
     let parents = |m: &M3d| m.bones.iter().map(|b| b.parent).collect::<Vec<_>>();
 
     let (m, warnings) = with([4294967295, 9, 2, 1]);
     assert_eq!(parents(&m), [None, None, None, Some(1)]);
-    assert!(warnings[0].contains("a bone's parent, 9, is no other bone of the file's 4; it became a root (2 times)"));
+    assert!(warnings[0].contains(
+        "a bone's parent, 9, is no other bone of the file's 4; it became a root (2 times)"
+    ));
 
     let (m, warnings) = with([3, 0, 1, 2]);
     assert_eq!(parents(&m).iter().filter(|p| p.is_none()).count(), 1);
-    assert!(warnings[0].contains("is its own ancestor; it became a root"), "{warnings:#?}");
+    assert!(
+        warnings[0].contains("is its own ancestor; it became a root"),
+        "{warnings:#?}"
+    );
 
     let (m, warnings) = with([-1, 0, -1, 2]);
-    assert_eq!((parents(&m), warnings.len()), (vec![None, Some(0), None, Some(2)], 0), "several roots are sound");
+    assert_eq!(
+        (parents(&m), warnings.len()),
+        (vec![None, Some(0), None, Some(2)], 0),
+        "several roots are sound"
+    );
 }
 
 #[test]
 fn bones_are_placed_by_their_labels() {
     let text = edited(DX12, "BoneOffset0 ", "BoneOffset9 ").replace("BoneOffset1 ", "BoneOffset0 ");
     let text = text.replace("BoneOffset9 ", "BoneOffset1 ");
-    let text =
-        edited(&text, "ParentIndexOfBone0: -1\nParentIndexOfBone1: 0", "ParentIndexOfBone1: 0\nParentIndexOfBone0: -1");
+    let text = edited(
+        &text,
+        "ParentIndexOfBone0: -1\nParentIndexOfBone1: 0",
+        "ParentIndexOfBone1: 0\nParentIndexOfBone0: -1",
+    );
     let m = sound(&text);
     assert_eq!((m.bones[0].parent, m.bones[1].parent), (None, Some(0)));
-    assert_eq!((m.bones[0].offset[3][1], m.bones[1].offset[3][1]), (-1.0, 0.0));
+    assert_eq!(
+        (m.bones[0].offset[3][1], m.bones[1].offset[3][1]),
+        (-1.0, 0.0)
+    );
 }
 
 #[test]
 fn keys_are_sorted_by_time() {
     let (m, warnings) = repaired(&edited(DX12, "Time: 0 Pos: 0 1 0", "Time: 0.75 Pos: 0 1 0"));
-    assert_eq!(m.clips[0].bones[1].iter().map(|k| k.time).collect::<Vec<_>>(), [0.5, 0.75]);
-    assert!(warnings[0].contains("83:3: warning: a key is earlier than the one before it"), "{warnings:#?}");
+    assert_eq!(
+        m.clips[0].bones[1]
+            .iter()
+            .map(|k| k.time)
+            .collect::<Vec<_>>(),
+        [0.5, 0.75]
+    );
+    assert!(
+        warnings[0].contains("83:3: warning: a key is earlier than the one before it"),
+        "{warnings:#?}"
+    );
 }
 
 #[test]
 fn keys_of_bones_that_do_not_exist_are_left_out() {
     let (m, warnings) = repaired(&edited(DX12, "Bone1 #Key", "Bone4294967295 #Key"));
     assert_eq!(m.clips[0].bones[1], []);
-    assert!(warnings[0].contains("there are keys for bone 4294967295 of 2; they are left out"), "{warnings:#?}");
+    assert!(
+        warnings[0].contains("there are keys for bone 4294967295 of 2; they are left out"),
+        "{warnings:#?}"
+    );
 }
 
 #[test]
 fn a_clip_may_open_its_brace_behind_its_name() {
-    let m = sound(&edited(DX12, "AnimationClip Wave\n{", "AnimationClip Wave at {me} {\n"));
+    let m = sound(&edited(
+        DX12,
+        "AnimationClip Wave\n{",
+        "AnimationClip Wave at {me} {\n",
+    ));
     assert_eq!(m.clips[0].name, "Wave at {me}");
-    let m = sound(&edited(DX12, "AnimationClip Wave\n{", "AnimationClip Wave {\n{"));
+    let m = sound(&edited(
+        DX12,
+        "AnimationClip Wave\n{",
+        "AnimationClip Wave {\n{",
+    ));
     assert_eq!(m.clips[0].name, "Wave {");
 }
 
 #[test]
 fn labels_that_mean_nothing_are_ignored_once_each() {
     let text = DX12.replace("Normal: 0 0 -1\n", "Color: 1 0 0 1\nNormal: 0 0 -1\n");
-    let (m, warnings) = repaired(&edited(&text, "Name: cloth", "Emissive: 0 0 0\nName: cloth"));
+    let (m, warnings) = repaired(&edited(
+        &text,
+        "Name: cloth",
+        "Emissive: 0 0 0\nName: cloth",
+    ));
     assert_eq!(m, sound(DX12));
     assert_eq!(
         warnings,
@@ -174,29 +306,57 @@ fn labels_that_only_resemble_others_are_no_misspellings() {
 fn a_misspelt_material_is_no_reason_to_refuse_a_model() {
     let (m, warnings) = repaired(&edited(DX12, "Diffuse: 0.5 0.25 1", "Difuse: 0.5 0.25 1"));
     assert_eq!(m.materials[0].diffuse, [1.0; 3]);
-    assert!(warnings[0].contains("`Difuse:`; its line is ignored; did you mean `Diffuse`?"), "{warnings:#?}");
+    assert!(
+        warnings[0].contains("`Difuse:`; its line is ignored; did you mean `Diffuse`?"),
+        "{warnings:#?}"
+    );
 }
 
 #[test]
 fn vertices_need_not_be_like_the_first() {
     let same = sound(DX12);
-    let reordered = edited(DX12, "Normal: 0 0 -1\nTex-Coords: 1 1\n", "tex-coords 1 1\nNORMAL:0 0 -1\n");
+    let reordered = edited(
+        DX12,
+        "Normal: 0 0 -1\nTex-Coords: 1 1\n",
+        "tex-coords 1 1\nNORMAL:0 0 -1\n",
+    );
     assert_eq!(sound(&reordered), same);
-    let shorter = sound(&edited(DX12, "Tangent: 1 0 0 -1\nNormal: 0 0 -1\nTex-Coords: 1 1\n", ""));
-    assert_eq!((shorter.vertices[1].normal, shorter.vertices[1].tex_coord), ([0.0; 3], [0.0; 2]));
+    let shorter = sound(&edited(
+        DX12,
+        "Tangent: 1 0 0 -1\nNormal: 0 0 -1\nTex-Coords: 1 1\n",
+        "",
+    ));
+    assert_eq!(
+        (shorter.vertices[1].normal, shorter.vertices[1].tex_coord),
+        ([0.0; 3], [0.0; 2])
+    );
     assert_eq!(
         (shorter.vertices[1].position, &shorter.vertices[2..]),
         (same.vertices[1].position, &same.vertices[2..])
     );
     let (longer, warnings) = repaired(&edited(DX12, "Position: 1 0 0\n", "Position: 1 0 0 1 1\n"));
     assert_eq!(longer, same);
-    assert!(warnings[0].contains("39:11: warning: there are more numbers than the label takes"), "{warnings:#?}");
+    assert!(
+        warnings[0].contains("39:11: warning: there are more numbers than the label takes"),
+        "{warnings:#?}"
+    );
 }
 
 #[test]
 fn labels_need_no_colon() {
-    let m = sound(&DX12.replace("DiffuseMap:", "AlbedoMap").replace("Fresnel0:", "FresnelR0").replace(": ", " "));
-    assert_eq!(m, M3d { dialect: Dialect::Other, ..sound(DX12) });
+    let m = sound(
+        &DX12
+            .replace("DiffuseMap:", "AlbedoMap")
+            .replace("Fresnel0:", "FresnelR0")
+            .replace(": ", " "),
+    );
+    assert_eq!(
+        m,
+        M3d {
+            dialect: Dialect::Other,
+            ..sound(DX12)
+        }
+    );
 }
 
 #[test]
@@ -204,15 +364,28 @@ fn names_of_another_encoding_are_read_as_far_as_they_go() {
     let (from, to) = DX12.split_once("cloth color").unwrap();
     let text = [from.as_bytes(), b"\xc0\xc7\xbb", to.as_bytes()].concat();
     let parsed = parse("korean.m3d", &text).unwrap();
-    assert!(parsed.value.materials[0].diffuse_map.as_ref().unwrap().ends_with(".dds"));
-    assert!(parsed.warnings[0].message.contains("a name is not UTF-8"), "{:?}", parsed.warnings);
+    assert!(
+        parsed.value.materials[0]
+            .diffuse_map
+            .as_ref()
+            .unwrap()
+            .ends_with(".dds")
+    );
+    assert!(
+        parsed.warnings[0].message.contains("a name is not UTF-8"),
+        "{:?}",
+        parsed.warnings
+    );
 }
 
 #[test]
 fn a_second_model_in_a_file_is_ignored() {
     let (m, warnings) = repaired(&format!("{DX12}{DX11}"));
     assert_eq!(m, sound(DX12));
-    assert!(warnings[0].contains("warning: a second model begins here; only the first is read"), "{warnings:#?}");
+    assert!(
+        warnings[0].contains("warning: a second model begins here; only the first is read"),
+        "{warnings:#?}"
+    );
 }
 
 #[test]
@@ -222,7 +395,12 @@ fn of_too_many_materials_the_first_are_kept_with_one_warning() {
         let many: String = (0..count).map(|i| format!("Name: m{i}\n")).collect();
         repaired(&edited(DX12, header, &format!("{header}{many}")))
     };
-    let told = |warnings: &[String]| warnings.iter().filter(|w| w.contains("more than 4096 materials")).count();
+    let told = |warnings: &[String]| {
+        warnings
+            .iter()
+            .filter(|w| w.contains("more than 4096 materials"))
+            .count()
+    };
     // The sample has two of its own.
     let (model, warnings) = with(4094);
     assert_eq!((model.materials.len(), told(&warnings)), (4096, 0));

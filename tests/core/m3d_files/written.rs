@@ -14,19 +14,27 @@ fn what_dx12_cannot_say_is_said_otherwise_once() {
         let m = sound(text);
         let once = sound(&write(&m));
         assert_eq!(once.dialect, Dialect::Dx12);
-        assert_eq!((&once.vertices, &once.triangles, &once.subsets), (&m.vertices, &m.triangles, &m.subsets));
+        assert_eq!(
+            (&once.vertices, &once.triangles, &once.subsets),
+            (&m.vertices, &m.triangles, &m.subsets)
+        );
         assert_eq!((&once.bones, &once.clips), (&m.bones, &m.clips));
         assert_eq!(sound(&write(&once)), once);
         assert_eq!(write(&sound(&write(&once))), write(&once));
     }
     let stone = &sound(&write(&sound(DX11))).materials[0];
-    assert_eq!((stone.name.as_deref(), stone.fresnel0), (Some("Material0"), Some([0.04; 3])));
+    assert_eq!(
+        (stone.name.as_deref(), stone.fresnel0),
+        (Some("Material0"), Some([0.04; 3]))
+    );
     assert_eq!(stone.roughness, Some((0.2f32).powf(0.25)));
 }
 
 /// Text for names: no line ends, no blanks around, and none of the words for nothing.
 fn name() -> impl Strategy<Value = String> {
-    "[!-~é][ -~é]{0,12}[!-~é]".prop_filter("a word for nothing", |s| !["NULL", "None", "none"].contains(&s.as_str()))
+    "[!-~é][ -~é]{0,12}[!-~é]".prop_filter("a word for nothing", |s| {
+        !["NULL", "None", "none"].contains(&s.as_str())
+    })
 }
 
 fn number() -> impl Strategy<Value = f32> {
@@ -40,7 +48,11 @@ fn number() -> impl Strategy<Value = f32> {
 
 fn material() -> impl Strategy<Value = M3dMaterial> {
     let maps = (proptest::option::of(name()), proptest::option::of(name()));
-    let shine = ([number(), number(), number()], [number(), number(), number()], number());
+    let shine = (
+        [number(), number(), number()],
+        [number(), number(), number()],
+        number(),
+    );
     (name(), shine, any::<bool>(), name(), maps).prop_map(
         |(name, (diffuse, fresnel0, roughness), alpha_clip, effect, maps)| M3dMaterial {
             name: Some(name),
@@ -89,21 +101,25 @@ fn keys() -> impl Strategy<Value = Vec<M3dKey>> {
 fn model() -> impl Strategy<Value = M3d> {
     (1..6u32, 1..5usize, 0..4usize).prop_flat_map(|(vertices, triangles, bones)| {
         let bone = |index: usize| {
-            let parent = if index == 0 { Just(None).boxed() } else { proptest::option::of(0..index as u32).boxed() };
+            let parent = if index == 0 {
+                Just(None).boxed()
+            } else {
+                proptest::option::of(0..index as u32).boxed()
+            };
             let offset = proptest::array::uniform4(proptest::array::uniform4(number()));
             (offset, parent).prop_map(|(offset, parent)| M3dBone { offset, parent })
         };
-        let clip = (name(), proptest::collection::vec(keys(), bones)).prop_map(|(name, bones)| M3dClip { name, bones });
-        let subset =
-            (any::<u32>(), 0..vertices, 0..triangles as u32).prop_map(move |(id, vertex_start, face_start)| {
-                M3dSubset {
-                    id,
-                    vertex_start,
-                    vertex_count: vertices - vertex_start,
-                    face_start,
-                    face_count: triangles as u32 - face_start,
-                }
-            });
+        let clip = (name(), proptest::collection::vec(keys(), bones))
+            .prop_map(|(name, bones)| M3dClip { name, bones });
+        let subset = (any::<u32>(), 0..vertices, 0..triangles as u32).prop_map(
+            move |(id, vertex_start, face_start)| M3dSubset {
+                id,
+                vertex_start,
+                vertex_count: vertices - vertex_start,
+                face_start,
+                face_count: triangles as u32 - face_start,
+            },
+        );
         let subsets = proptest::collection::vec(subset, 1..5);
         (
             proptest::collection::vec(material(), 0..3),
@@ -113,15 +129,17 @@ fn model() -> impl Strategy<Value = M3d> {
             (0..bones).map(bone).collect::<Vec<_>>(),
             proptest::collection::vec(clip, if bones > 0 { 0..3 } else { 0..1 }),
         )
-            .prop_map(|(materials, subsets, vertices, triangles, bones, clips)| M3d {
-                dialect: Dialect::Dx12,
-                materials,
-                subsets,
-                vertices,
-                triangles,
-                bones,
-                clips,
-            })
+            .prop_map(
+                |(materials, subsets, vertices, triangles, bones, clips)| M3d {
+                    dialect: Dialect::Dx12,
+                    materials,
+                    subsets,
+                    vertices,
+                    triangles,
+                    bones,
+                    clips,
+                },
+            )
     })
 }
 
@@ -151,8 +169,25 @@ fn a_cut_anywhere_is_an_answer() {
 #[test]
 fn edits_anywhere_are_an_answer() {
     let mut random = fastrand::Rng::with_seed(3);
-    let pieces =
-        ["", "-", "{", "}", "*", "---", "\n", " 4294967296 ", "1e39", "nan", ":", "#", "\0", "é", "P:", "\"", "T: 1 2"];
+    let pieces = [
+        "",
+        "-",
+        "{",
+        "}",
+        "*",
+        "---",
+        "\n",
+        " 4294967296 ",
+        "1e39",
+        "nan",
+        ":",
+        "#",
+        "\0",
+        "é",
+        "P:",
+        "\"",
+        "T: 1 2",
+    ];
     for text in SAMPLES {
         for _ in 0..3000 {
             let mut bytes = text.as_bytes().to_vec();
@@ -172,9 +207,11 @@ fn edits_anywhere_are_an_answer() {
             }
             if let Ok(parsed) = parse("edited.m3d", &bytes) {
                 assert_promises(&parsed.value);
-                let once = parse("again.m3d", write(&parsed.value).as_bytes()).map(|again| again.value);
-                let twice =
-                    once.as_ref().map(|once| parse("more.m3d", write(once).as_bytes()).map(|again| again.value));
+                let once =
+                    parse("again.m3d", write(&parsed.value).as_bytes()).map(|again| again.value);
+                let twice = once
+                    .as_ref()
+                    .map(|once| parse("more.m3d", write(once).as_bytes()).map(|again| again.value));
                 if let (Ok(once), Ok(Ok(twice))) = (&once, &twice) {
                     assert_eq!(once, twice);
                 } else {

@@ -10,7 +10,9 @@ fn words(text: &str) -> Vec<&str> {
         let length = match rest.strip_prefix('"') {
             Some(inside) => inside.find('"').unwrap() + 2,
             None if rest.starts_with(['(', ')', '{', '}']) => 1,
-            None => rest.find(|c: char| c.is_whitespace() || "(){}".contains(c)).unwrap_or(rest.len()),
+            None => rest
+                .find(|c: char| c.is_whitespace() || "(){}".contains(c))
+                .unwrap_or(rest.len()),
         };
         out.push(&rest[..length]);
         rest = rest[length..].trim_start();
@@ -53,14 +55,18 @@ fn rewritten(text: &str, rng: &mut Rng) -> String {
     let mut keyword = "";
     for word in words(text) {
         let mut after_word = word.starts_with(|c: char| c.is_alphabetic());
-        let string = word.strip_prefix('"').and_then(|inside| inside.strip_suffix('"'));
+        let string = word
+            .strip_prefix('"')
+            .and_then(|inside| inside.strip_suffix('"'));
         match (string, rng.u8(..3)) {
             (Some(inside), 0) if !inside.contains('\'') => out += &format!("'{inside}'"),
             // Behind a keyword, a word on the next line would be a keyword.
             (Some(inside), 1)
                 if keyword.is_empty()
                     && inside.starts_with(|c: char| c.is_ascii_alphabetic())
-                    && inside.chars().all(|c| c.is_ascii_alphanumeric() || "_./".contains(c))
+                    && inside
+                        .chars()
+                        .all(|c| c.is_ascii_alphanumeric() || "_./".contains(c))
                     && !["mesh", "frame", "bounds", "baseframe", "hierarchy"].contains(&inside) =>
             {
                 out += inside;
@@ -68,7 +74,11 @@ fn rewritten(text: &str, rng: &mut Rng) -> String {
             }
             _ => out += word,
         }
-        keyword = if ["commandline", "shader", "name"].contains(&word) { word } else { "" };
+        keyword = if ["commandline", "shader", "name"].contains(&word) {
+            word
+        } else {
+            ""
+        };
         out += &separator(rng, after_word);
     }
     out
@@ -82,7 +92,12 @@ fn random_anim(rng: &mut Rng) -> Md5Anim {
     let joints: Vec<Md5AnimJoint> = (0..rng.u32(1..5))
         .map(|at| {
             let parent = at.checked_sub(1);
-            Md5AnimJoint { name: names[at as usize].into(), parent, flags: 7, start: at * 3 }
+            Md5AnimJoint {
+                name: names[at as usize].into(),
+                parent,
+                flags: 7,
+                start: at * 3,
+            }
         })
         .collect();
     let (count, frames) = (joints.len(), rng.usize(1..4));
@@ -99,7 +114,10 @@ fn random_anim(rng: &mut Rng) -> Md5Anim {
 
 /// `MARIONETTE_FILES` asks for that many files in place of the usual.
 fn count(usual: usize) -> usize {
-    std::env::var("MARIONETTE_FILES").ok().and_then(|count| count.parse().ok()).unwrap_or(usual)
+    std::env::var("MARIONETTE_FILES")
+        .ok()
+        .and_then(|count| count.parse().ok())
+        .unwrap_or(usual)
 }
 
 #[test]
@@ -108,17 +126,29 @@ fn comments_and_quotes_of_every_kind_change_nothing() {
     for at in 0..count(1500) {
         let mut mesh = cube();
         mesh.command_line = ["", "mesh a.mb -dest b", "a // b /* c"][rng.usize(..3)].to_owned();
-        mesh.joints[0].name = ["origin", "Bip01 L Thigh", "a.b_c", "don't", "1st"][rng.usize(..5)].to_owned();
+        mesh.joints[0].name =
+            ["origin", "Bip01 L Thigh", "a.b_c", "don't", "1st"][rng.usize(..5)].to_owned();
         mesh.meshes[0].name = rng.bool().then(|| "body".to_owned());
-        mesh.meshes[0].shader = ["", "models/skin.tga", "//bope.tga", "a /* b */"][rng.usize(..4)].to_owned();
+        mesh.meshes[0].shader =
+            ["", "models/skin.tga", "//bope.tga", "a /* b */"][rng.usize(..4)].to_owned();
         let text = rewritten(&write_mesh(&mesh), rng);
-        let parsed = parse_mesh("a", text.as_bytes()).unwrap_or_else(|error| panic!("{at}: {error}\n{text}"));
-        assert_eq!((parsed.warnings, &*parsed.value), (vec![], &mesh), "{at}: {text}");
+        let parsed = parse_mesh("a", text.as_bytes())
+            .unwrap_or_else(|error| panic!("{at}: {error}\n{text}"));
+        assert_eq!(
+            (parsed.warnings, &*parsed.value),
+            (vec![], &mesh),
+            "{at}: {text}"
+        );
 
         let anim = random_anim(rng);
         let text = rewritten(&write_anim(&anim), rng);
-        let parsed = parse_anim("a", text.as_bytes()).unwrap_or_else(|error| panic!("{at}: {error}\n{text}"));
-        assert_eq!((parsed.warnings, &*parsed.value), (vec![], &anim), "{at}: {text}");
+        let parsed = parse_anim("a", text.as_bytes())
+            .unwrap_or_else(|error| panic!("{at}: {error}\n{text}"));
+        assert_eq!(
+            (parsed.warnings, &*parsed.value),
+            (vec![], &anim),
+            "{at}: {text}"
+        );
     }
 }
 
@@ -126,17 +156,39 @@ fn comments_and_quotes_of_every_kind_change_nothing() {
 fn what_is_missing_or_never_closed_is_said() {
     let text = write_mesh(&cube());
     let said = |text: &str| match parse_mesh("a", text.as_bytes()) {
-        Ok(parsed) => parsed.warnings.iter().map(ToString::to_string).collect::<String>(),
+        Ok(parsed) => parsed
+            .warnings
+            .iter()
+            .map(ToString::to_string)
+            .collect::<String>(),
         Err(error) => error.to_string(),
     };
     assert_eq!(said(&text), "");
     let without = said(&text.replace("commandline \"\"", "commandline"));
-    assert!(without.contains("a:2:") && without.contains("`commandline` has no value"), "{without}");
-    assert!(parse_mesh("a", text.replace("commandline \"\"", "commandline").as_bytes()).is_ok());
+    assert!(
+        without.contains("a:2:") && without.contains("`commandline` has no value"),
+        "{without}"
+    );
+    assert!(
+        parse_mesh(
+            "a",
+            text.replace("commandline \"\"", "commandline").as_bytes()
+        )
+        .is_ok()
+    );
     let shader = said(&text.replace("\"models/crate.tga\"", ""));
-    assert!(shader.contains("expected a quoted string, found `numverts`"), "{shader}");
+    assert!(
+        shader.contains("expected a quoted string, found `numverts`"),
+        "{shader}"
+    );
     let open = said(&text.replace("numMeshes 1", "numMeshes 1 /* one"));
-    assert!(open.contains("error") && open.contains("a comment that starts here is never closed"), "{open}");
+    assert!(
+        open.contains("error") && open.contains("a comment that starts here is never closed"),
+        "{open}"
+    );
     let single = said(&text.replace("\"origin\"", "'origin"));
-    assert!(single.contains("a:8:2: error: expected a quoted string, found `'origin`"), "{single}");
+    assert!(
+        single.contains("a:8:2: error: expected a quoted string, found `'origin`"),
+        "{single}"
+    );
 }

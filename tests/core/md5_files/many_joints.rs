@@ -12,9 +12,15 @@ fn weights(mesh: &Md5Mesh) -> Vec<Vec<(u16, f64)>> {
     let of_vertex = |submesh: &Md5Submesh, v: &Md5Vertex| {
         let weights = &submesh.weights[v.first_weight as usize..][..v.weight_count as usize];
         let sum: f64 = weights.iter().map(|w| f64::from(w.bias)).sum();
-        weights.iter().map(|w| (w.joint as u16, f64::from(w.bias) / sum)).collect()
+        weights
+            .iter()
+            .map(|w| (w.joint as u16, f64::from(w.bias) / sum))
+            .collect()
     };
-    mesh.meshes.iter().flat_map(|s| s.vertices.iter().map(move |v| of_vertex(s, v))).collect()
+    mesh.meshes
+        .iter()
+        .flat_map(|s| s.vertices.iter().map(move |v| of_vertex(s, v)))
+        .collect()
 }
 
 /// The share of each vertex's weight that follows other joints than in the file: source vertex and share.
@@ -25,18 +31,27 @@ fn wrong_shares(model: &Model, mesh: &Md5Mesh) -> Vec<(usize, f64)> {
     for part in &model.parts {
         for (vertex, &source) in part.source_vertices.iter().enumerate() {
             let mut difference = vec![0.0; mesh.joints.len()];
-            weights[source as usize].iter().for_each(|&(joint, weight)| difference[usize::from(joint)] += weight);
+            weights[source as usize]
+                .iter()
+                .for_each(|&(joint, weight)| difference[usize::from(joint)] += weight);
             for (slot, weight) in part.joint_weights(vertex) {
                 difference[usize::from(part.palette[slot])] -= f64::from(weight);
             }
-            out.push((source as usize, difference.iter().map(|d| d.abs()).sum::<f64>() / 2.0));
+            out.push((
+                source as usize,
+                difference.iter().map(|d| d.abs()).sum::<f64>() / 2.0,
+            ));
         }
     }
     out
 }
 
 fn import_with(mesh: &Md5Mesh, skin_error: f32, max_palette: u16) -> Imported {
-    let settings = ImportSettings { skin_error, max_palette, ..ImportSettings::default() };
+    let settings = ImportSettings {
+        skin_error,
+        max_palette,
+        ..ImportSettings::default()
+    };
     let imported = from_md5("a.md5mesh", &checked(mesh), &settings).unwrap();
     for part in &imported.model.parts {
         assert!(part.palette_len() <= usize::from(max_palette));
@@ -61,19 +76,52 @@ fn fourteen_joints_move_a_vertex_on_the_gpu_as_in_double_precision() {
     let imported = import(&mesh);
     let model = &imported.model;
     assert_eq!(imported.warnings, []);
-    assert!(imported.report.combined_joints > 100 && imported.report.skin_error < 1e-6, "{:?}", imported.report);
-    let clip = clip_from_md5("a", "a", &checked(&anim), &model.skeleton, &ImportSettings::default()).unwrap().value;
-    let pose: Vec<Affine3A> = pose_of_clip(model, Some((&clip, 0, 0.0))).iter().map(|m| m.as_affine3a()).collect();
+    assert!(
+        imported.report.combined_joints > 100 && imported.report.skin_error < 1e-6,
+        "{:?}",
+        imported.report
+    );
+    let clip = clip_from_md5(
+        "a",
+        "a",
+        &checked(&anim),
+        &model.skeleton,
+        &ImportSettings::default(),
+    )
+    .unwrap()
+    .value;
+    let pose: Vec<Affine3A> = pose_of_clip(model, Some((&clip, 0, 0.0)))
+        .iter()
+        .map(|m| m.as_affine3a())
+        .collect();
     let truth = formula(&mesh, &pose_of_anim(&mesh, &anim, 0, 0.0));
     for part in &model.parts {
         let mut palette = vec![Mat4::NAN; part.palette_len()];
-        let (inverse_bind, remap, combined) = (model.skeleton.inverse_bind(), &part.palette, &part.combined_joints);
-        Palette { world: Affine3A::IDENTITY, model: &pose, inverse_bind, remap, combined }.run(&mut palette);
+        let (inverse_bind, remap, combined) = (
+            model.skeleton.inverse_bind(),
+            &part.palette,
+            &part.combined_joints,
+        );
+        Palette {
+            world: Affine3A::IDENTITY,
+            model: &pose,
+            inverse_bind,
+            remap,
+            combined,
+        }
+        .run(&mut palette);
         let mut positions = part.positions.clone();
-        SkinVertices { part, palette: &palette }.positions(&mut positions);
+        SkinVertices {
+            part,
+            palette: &palette,
+        }
+        .positions(&mut positions);
         for (position, &source) in positions.iter().zip(&part.source_vertices) {
             let expected = to_bevy(truth[source as usize]);
-            assert!(position.as_dvec3().distance(expected) < 2e-5, "{source}: {position} for {expected}");
+            assert!(
+                position.as_dvec3().distance(expected) < 2e-5,
+                "{source}: {position} for {expected}"
+            );
         }
     }
 }
@@ -83,18 +131,45 @@ fn a_palette_without_room_gets_the_largest_errors_right_and_reports_the_rest() {
     let (mesh, _) = chain(2);
     let mut before = f32::INFINITY;
     for room in [0, 3, 10, 40, 80, 117] {
-        let Imported { model, report, warnings, .. } = import_with(&mesh, 0.0, 14 + room);
+        let Imported {
+            model,
+            report,
+            warnings,
+            ..
+        } = import_with(&mesh, 0.0, 14 + room);
         let wrong = wrong_shares(&model, &mesh);
         let largest = wrong.iter().map(|(_, share)| *share).fold(0.0, f64::max);
-        assert!((largest - f64::from(report.skin_error)).abs() < 1e-6, "{largest} {}", report.skin_error);
-        assert!(report.skin_error <= before + 1e-6, "{room}: {} after {before}", report.skin_error);
+        assert!(
+            (largest - f64::from(report.skin_error)).abs() < 1e-6,
+            "{largest} {}",
+            report.skin_error
+        );
+        assert!(
+            report.skin_error <= before + 1e-6,
+            "{room}: {} after {before}",
+            report.skin_error
+        );
         before = report.skin_error;
-        assert_eq!(report.combined_joints, model.parts.iter().map(|part| part.combined_joints.len()).sum::<usize>());
-        let warning = warnings.iter().find(|warning| warning.message.contains("more than four joints"));
+        assert_eq!(
+            report.combined_joints,
+            model
+                .parts
+                .iter()
+                .map(|part| part.combined_joints.len())
+                .sum::<usize>()
+        );
+        let warning = warnings
+            .iter()
+            .find(|warning| warning.message.contains("more than four joints"));
         assert_eq!(warning.is_some(), report.skin_error > 0.0, "{warnings:?}");
         if let Some(warning) = warning {
             let inexact = wrong.iter().filter(|(_, share)| *share > 1e-6).count();
-            assert!(warning.message.starts_with(&format!("{inexact} vertices of `part")), "{warning:?}");
+            assert!(
+                warning
+                    .message
+                    .starts_with(&format!("{inexact} vertices of `part")),
+                "{warning:?}"
+            );
         }
     }
     assert_eq!(before, 0.0);
@@ -103,7 +178,12 @@ fn a_palette_without_room_gets_the_largest_errors_right_and_reports_the_rest() {
 #[test]
 fn all_but_the_four_largest_are_dropped_on_request() {
     let (mesh, _) = chain(3);
-    let Imported { model, report, warnings, .. } = import_with(&mesh, 1.0, 256);
+    let Imported {
+        model,
+        report,
+        warnings,
+        ..
+    } = import_with(&mesh, 1.0, 256);
     assert!(report.combined_joints == 0 && report.skin_error > 0.3 && warnings.is_empty());
     let weights = weights(&mesh);
     for (vertex, wrong) in wrong_shares(&model, &mesh) {

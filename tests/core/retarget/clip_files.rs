@@ -11,21 +11,32 @@ use serde_json::{Value, json};
 use std::{borrow::Cow, collections::HashMap, fs};
 
 fn case(name: &str) -> Vec<u8> {
-    let folder = crate::asset("").parent().unwrap().join("tests/core/cases/retarget-names");
+    let folder = crate::asset("")
+        .parent()
+        .unwrap()
+        .join("tests/core/cases/retarget-names");
     fs::read(folder.join(name)).unwrap()
 }
 
 /// The JSON of a binary file, and what follows it.
 fn parts(glb: &[u8]) -> (Value, Vec<u8>) {
     let length = u32::from_le_bytes(glb[12..16].try_into().unwrap()) as usize;
-    (serde_json::from_slice(&glb[20..20 + length]).unwrap(), glb[20 + length..].to_vec())
+    (
+        serde_json::from_slice(&glb[20..20 + length]).unwrap(),
+        glb[20 + length..].to_vec(),
+    )
 }
 
 fn glb((json, rest): &(Value, Vec<u8>)) -> Vec<u8> {
     let mut text = json.to_string().into_bytes();
     text.resize(text.len().next_multiple_of(4), b' ');
     let mut out = b"glTF".to_vec();
-    for number in [2, (20 + text.len() + rest.len()) as u32, text.len() as u32, 0x4E4F_534A] {
+    for number in [
+        2,
+        (20 + text.len() + rest.len()) as u32,
+        text.len() as u32,
+        0x4E4F_534A,
+    ] {
         out.extend(number.to_le_bytes());
     }
     [out, text, rest.clone()].concat()
@@ -33,18 +44,33 @@ fn glb((json, rest): &(Value, Vec<u8>)) -> Vec<u8> {
 
 /// A copy of the model whose skin is bound to the same joints, with the animations of the clip file: one file with both.
 fn retargeted(model: &Imported, file: &[u8]) -> (SkeletalClip, Vec<String>) {
-    let source = open_model("clip.glb", file, &ImportSettings::default()).unwrap().model;
-    let (from, to) = (Roles::infer(&source.skeleton), Roles::infer(&model.model.skeleton));
+    let source = open_model("clip.glb", file, &ImportSettings::default())
+        .unwrap()
+        .model;
+    let (from, to) = (
+        Roles::infer(&source.skeleton),
+        Roles::infer(&model.model.skeleton),
+    );
     let map = Retarget::new(&source.skeleton, &from, &model.model.skeleton, &to).unwrap();
     // A skin tells which nodes are above all joints, such as an armature. Without one, the topmost is the root.
-    let lost = map.report().lost.iter().filter(|role| *role != "root").cloned().collect();
+    let lost = map
+        .report()
+        .lost
+        .iter()
+        .filter(|role| *role != "root")
+        .cloned()
+        .collect();
     (map.run(&source.clips[0], &Limits::default()).unwrap(), lost)
 }
 
 fn places(model: &Imported, clip: &SkeletalClip, time: f64) -> Vec<Vec3> {
     let mut scratch = Scratch::default();
     Evaluate::new(&model.model.skeleton, &[ClipLayer::new(clip, time)]).run(&mut scratch);
-    scratch.model().iter().map(|joint| joint.translation.into()).collect()
+    scratch
+        .model()
+        .iter()
+        .map(|joint| joint.translation.into())
+        .collect()
 }
 
 /// The skin that exporters left out: a triangle on the joints.
@@ -53,13 +79,15 @@ fn with_skin(file: &[u8], skinned: &[u8]) -> Vec<u8> {
     let (donor, donor_bytes) = parts(skinned);
     let count = json["nodes"].as_array().unwrap().len();
     // The mesh's numbers go behind the clip's.
-    let [own, other] = [&bytes, &donor_bytes].map(|bytes| u32::from_le_bytes(bytes[..4].try_into().unwrap()) as usize);
+    let [own, other] = [&bytes, &donor_bytes]
+        .map(|bytes| u32::from_le_bytes(bytes[..4].try_into().unwrap()) as usize);
     let mut all = bytes[8..8 + own].to_vec();
     all.resize(all.len().next_multiple_of(4), 0);
     let shift = all.len();
     all.extend(&donor_bytes[8..8 + other]);
     all.resize(all.len().next_multiple_of(4), 0);
-    let [views, accessors] = ["bufferViews", "accessors"].map(|key| json[key].as_array().unwrap().len());
+    let [views, accessors] =
+        ["bufferViews", "accessors"].map(|key| json[key].as_array().unwrap().len());
     for view in donor["bufferViews"].as_array().unwrap() {
         let mut view = view.clone();
         view["byteOffset"] = json!(view["byteOffset"].as_u64().unwrap_or(0) + shift as u64);
@@ -73,7 +101,11 @@ fn with_skin(file: &[u8], skinned: &[u8]) -> Vec<u8> {
     let shifted = |value: &Value| json!(value.as_u64().unwrap() + accessors as u64);
     let mut mesh = donor["meshes"][0].clone();
     let primitive = &mut mesh["primitives"][0];
-    for attribute in primitive["attributes"].as_object_mut().unwrap().values_mut() {
+    for attribute in primitive["attributes"]
+        .as_object_mut()
+        .unwrap()
+        .values_mut()
+    {
         *attribute = shifted(attribute);
     }
     if let Some(indices) = primitive.get_mut("indices") {
@@ -81,8 +113,14 @@ fn with_skin(file: &[u8], skinned: &[u8]) -> Vec<u8> {
     }
     json["meshes"] = json!([mesh]);
     json["skins"] = json!([{ "joints": (0..count).collect::<Vec<_>>() }]);
-    json["nodes"].as_array_mut().unwrap().push(json!({ "mesh": 0, "skin": 0 }));
-    json["scenes"][0]["nodes"].as_array_mut().unwrap().push(json!(count));
+    json["nodes"]
+        .as_array_mut()
+        .unwrap()
+        .push(json!({ "mesh": 0, "skin": 0 }));
+    json["scenes"][0]["nodes"]
+        .as_array_mut()
+        .unwrap()
+        .push(json!(count));
     json["buffers"] = json!([{ "byteLength": all.len() }]);
     let mut chunk = (all.len() as u32).to_le_bytes().to_vec();
     chunk.extend(0x004E_4942_u32.to_le_bytes());
@@ -112,8 +150,11 @@ fn a_clip_without_a_skin_is_retargeted_as_with_one() {
                 nodes[0]["rotation"] = json!([half, 0.0, 0.0, half]);
                 nodes[0]["translation"] = json!([0.0, 0.0, -100.0]);
                 for node in &mut nodes[1..] {
-                    let scaled =
-                        node["translation"].as_array().unwrap().iter().map(|x| json!(x.as_f64().unwrap() * 100.0));
+                    let scaled = node["translation"]
+                        .as_array()
+                        .unwrap()
+                        .iter()
+                        .map(|x| json!(x.as_f64().unwrap() * 100.0));
                     node["translation"] = scaled.collect::<Vec<_>>().into();
                 }
                 armature["rotation"] = json!([-half, 0.0, 0.0, half]);
@@ -126,7 +167,11 @@ fn a_clip_without_a_skin_is_retargeted_as_with_one() {
             let last = nodes.len() - 1;
             json["scenes"][0]["nodes"] = json!([last]);
         }
-        if json["animations"][0]["channels"].as_array().unwrap().is_empty() {
+        if json["animations"][0]["channels"]
+            .as_array()
+            .unwrap()
+            .is_empty()
+        {
             continue;
         }
         let bare = glb(&(json, bytes));
@@ -144,19 +189,39 @@ fn a_clip_without_a_skin_is_retargeted_as_with_one() {
 
 /// Leaves out the channels of the first node.
 fn channels_of_others(json: &mut Value) {
-    json["animations"][0]["channels"].as_array_mut().unwrap().retain(|channel| channel["target"]["node"] != 0);
+    json["animations"][0]["channels"]
+        .as_array_mut()
+        .unwrap()
+        .retain(|channel| channel["target"]["node"] != 0);
 }
 
 #[test]
 fn a_joint_that_does_not_move_can_be_named_in_a_manifest() {
     let text = "(model: \"ref.glb\", clips: {\"plain\": (file: \"clip.glb\", retarget: true),
         \"named\": (file: \"clip.glb\", retarget: (source_roles: {\"hips\": \"pelvis\"}))})";
-    let files = HashMap::from([("ref.glb", case("ref.glb")), ("clip.glb", case("partial_ue_False.glb"))]);
+    let files = HashMap::from([
+        ("ref.glb", case("ref.glb")),
+        ("clip.glb", case("partial_ue_False.glb")),
+    ]);
     let manifest = Manifest::parse("a.character.ron", text.as_bytes()).unwrap();
-    let read = |name: &str| files.get(name).map(|bytes| Cow::Borrowed(&bytes[..])).ok_or_else(|| "none".to_owned());
+    let read = |name: &str| {
+        files
+            .get(name)
+            .map(|bytes| Cow::Borrowed(&bytes[..]))
+            .ok_or_else(|| "none".to_owned())
+    };
     let imported = open_manifest("a.character.ron", &manifest, &Limits::default(), read).unwrap();
-    let names: Vec<&str> = imported.model.clips.iter().map(|clip| &*clip.timing.name).collect();
-    assert!(names.contains(&"plain") && names.contains(&"named"), "{names:?} {:?}", imported.warnings);
+    let names: Vec<&str> = imported
+        .model
+        .clips
+        .iter()
+        .map(|clip| &*clip.timing.name)
+        .collect();
+    assert!(
+        names.contains(&"plain") && names.contains(&"named"),
+        "{names:?} {:?}",
+        imported.warnings
+    );
 }
 
 #[test]
@@ -168,9 +233,16 @@ fn clips_of_character_creator_and_mikumikudance_are_those_of_the_model() {
         assert!(lost.is_empty(), "{file}: {lost:?}");
         let off = compare(&body, &model.model.clips[0], &body, &found);
         assert!(off.places < 1e-4, "{file}: {off}");
-        let source = open_model(file, &case(file), &ImportSettings::default()).unwrap().model.skeleton;
+        let source = open_model(file, &case(file), &ImportSettings::default())
+            .unwrap()
+            .model
+            .skeleton;
         let roles = Roles::infer(&source);
-        assert_eq!(roles.iter().filter(|(role, _)| *role != Role::Root).count(), 21, "{file}");
+        assert_eq!(
+            roles.iter().filter(|(role, _)| *role != Role::Root).count(),
+            21,
+            "{file}"
+        );
     }
 }
 
@@ -183,18 +255,38 @@ fn what_mirrored_clips_can_not_tell_is_said_with_the_table_to_write() {
     }
     let unnamed = glb(&(json, bytes));
     let open = |model: &[u8], sides: &str| {
-        let text = format!("(model: \"a.glb\", clips: {{\"image\": (mirror: \"MIRRORED\")}}, {sides})");
-        let own =
-            open_model("a.glb", model, &ImportSettings::default()).unwrap().model.clips[0].timing.name.to_string();
+        let text =
+            format!("(model: \"a.glb\", clips: {{\"image\": (mirror: \"MIRRORED\")}}, {sides})");
+        let own = open_model("a.glb", model, &ImportSettings::default())
+            .unwrap()
+            .model
+            .clips[0]
+            .timing
+            .name
+            .to_string();
         let manifest = Manifest::parse("a", text.replace("MIRRORED", &own).as_bytes()).unwrap();
-        open_manifest("a", &manifest, &Limits::default(), |_| Ok(Cow::Owned(model.to_vec()))).unwrap()
+        open_manifest("a", &manifest, &Limits::default(), |_| {
+            Ok(Cow::Owned(model.to_vec()))
+        })
+        .unwrap()
     };
     let said = |imported: &Imported| {
         let about = |text: &String| text.contains("sides of joints can't be told");
-        imported.warnings.iter().map(ToString::to_string).filter(about).collect::<Vec<_>>()
+        imported
+            .warnings
+            .iter()
+            .map(ToString::to_string)
+            .filter(about)
+            .collect::<Vec<_>>()
     };
     let image = |imported: &Imported| {
-        let clip = imported.model.clips.iter().find(|clip| &*clip.timing.name == "image").unwrap().clone();
+        let clip = imported
+            .model
+            .clips
+            .iter()
+            .find(|clip| &*clip.timing.name == "image")
+            .unwrap()
+            .clone();
         places(imported, &clip, 0.5)
     };
     let (named, unknown) = (open(&case("ref.glb"), ""), open(&unnamed, ""));
@@ -211,5 +303,10 @@ fn what_mirrored_clips_can_not_tell_is_said_with_the_table_to_write() {
     for (found, right) in image(&given).iter().zip(&image(&named)) {
         assert!(found.distance(*right) < 1e-5, "{found} is not {right}");
     }
-    assert!(image(&unknown).iter().zip(&image(&named)).any(|(found, right)| found.distance(*right) > 0.05));
+    assert!(
+        image(&unknown)
+            .iter()
+            .zip(&image(&named))
+            .any(|(found, right)| found.distance(*right) > 0.05)
+    );
 }

@@ -20,7 +20,10 @@ fn open(clips: &str, soldier: impl Fn(String) -> String) -> Imported {
         assert!(files.contains_key(file) || file == "none.glb", "{file}");
     }
     open_manifest("a.character.ron", &manifest, &Limits::default(), |file| {
-        files.get(file).map(|text| Cow::Owned(text.clone().into_bytes())).ok_or_else(|| "no such file".to_owned())
+        files
+            .get(file)
+            .map(|text| Cow::Owned(text.clone().into_bytes()))
+            .ok_or_else(|| "no such file".to_owned())
     })
     .unwrap()
 }
@@ -53,7 +56,10 @@ fn as_mixamo(text: String) -> String {
     ];
     for (own, other) in sided {
         for (letter, side) in [("L", "Left"), ("R", "Right")] {
-            text = text.replace(&format!("\"{own}.{letter}\""), &format!("\"mixamorig:{side}{other}\""));
+            text = text.replace(
+                &format!("\"{own}.{letter}\""),
+                &format!("\"mixamorig:{side}{other}\""),
+            );
         }
     }
     text
@@ -67,27 +73,59 @@ fn a_clip_of_another_skeleton_is_retargeted_when_the_character_is_loaded() {
          \"limp\": (mirror: \"march\")",
         as_mixamo,
     );
-    let clip = |name: &str| imported.model.clips.iter().find(|clip| &*clip.timing.name == name).unwrap();
+    let clip = |name: &str| {
+        imported
+            .model
+            .clips
+            .iter()
+            .find(|clip| &*clip.timing.name == name)
+            .unwrap()
+    };
     let (march, walk) = (clip("march"), clip("walk"));
     let speed = |name: &str| clip(name).root_path().unwrap().ground_speed();
-    assert!((speed("march") - speed("walk")).abs() < 1e-3 && (speed("limp") - speed("march")).abs() < 1e-9);
-    for joint in ["upper_arm.R", "forearm.L", "head"].map(|name| imported.model.skeleton.joint(name).unwrap()) {
+    assert!(
+        (speed("march") - speed("walk")).abs() < 1e-3
+            && (speed("limp") - speed("march")).abs() < 1e-9
+    );
+    for joint in ["upper_arm.R", "forearm.L", "head"]
+        .map(|name| imported.model.skeleton.joint(name).unwrap())
+    {
         for frame in 0..walk.frame_count() {
-            let [a, b] = [walk, march].map(|clip| clip.transform_at(usize::from(joint), frame).rotation);
+            let [a, b] =
+                [walk, march].map(|clip| clip.transform_at(usize::from(joint), frame).rotation);
             assert!(a.angle_between(b) < 0.01, "{frame}");
         }
     }
     let report = &imported.report.retargets["march"];
-    assert!(report.mapped.contains(&["thigh.L", "thigh.L", "mixamorig:LeftUpLeg"].map(str::to_owned)));
+    assert!(
+        report
+            .mapped
+            .contains(&["thigh.L", "thigh.L", "mixamorig:LeftUpLeg"].map(str::to_owned))
+    );
     assert!((report.ratio - 1.0).abs() < 1e-5, "{}", report.ratio);
-    assert!(imported.warnings.iter().all(|w| !w.message.contains("left out")), "{:?}", imported.warnings);
+    assert!(
+        imported
+            .warnings
+            .iter()
+            .all(|w| !w.message.contains("left out")),
+        "{:?}",
+        imported.warnings
+    );
 }
 
 #[test]
 fn what_is_wrong_is_said_to_artists() {
     let cases = [
-        ("(file: \"walk.md5anim\", retarget: true)", "no rest pose to retarget from", "skeleton: \"soldier.md5mesh\""),
-        ("(file: \"none.glb\", retarget: true)", "cannot read `none.glb`", "relative to the manifest"),
+        (
+            "(file: \"walk.md5anim\", retarget: true)",
+            "no rest pose to retarget from",
+            "skeleton: \"soldier.md5mesh\"",
+        ),
+        (
+            "(file: \"none.glb\", retarget: true)",
+            "cannot read `none.glb`",
+            "relative to the manifest",
+        ),
         (
             "(file: \"walk.md5anim\", retarget: (skeleton: \"soldier.md5mesh\", roles: {\"hip\": \"hips\"}))",
             "roles of retarget: no role is called `hip`",
@@ -107,16 +145,24 @@ fn what_is_wrong_is_said_to_artists() {
     for (entry, message, hint) in cases {
         let imported = open(&format!("\"march\": {entry}"), as_mixamo);
         let texts: Vec<String> = imported.warnings.iter().map(ToString::to_string).collect();
-        let said = texts
-            .iter()
-            .any(|text| text.contains(message) && text.contains(hint) && text.contains("clip `march` is left out"));
+        let said = texts.iter().any(|text| {
+            text.contains(message)
+                && text.contains(hint)
+                && text.contains("clip `march` is left out")
+        });
         assert!(said, "{entry}: {texts:?}");
     }
     // Without an arm, a clip still plays, and a warning says what is missing.
-    let imported = open("\"march\": (file: \"walk.md5anim\", retarget: (skeleton: \"soldier.md5mesh\"))", |text| {
-        as_mixamo(text).replace("mixamorig:LeftForeArm", "thing")
-    });
+    let imported = open(
+        "\"march\": (file: \"walk.md5anim\", retarget: (skeleton: \"soldier.md5mesh\"))",
+        |text| as_mixamo(text).replace("mixamorig:LeftForeArm", "thing"),
+    );
     assert_eq!(imported.model.clips.len(), 1);
     let texts: Vec<String> = imported.warnings.iter().map(ToString::to_string).collect();
-    assert!(texts.iter().any(|text| text.contains("stay at rest: `forearm.L`, `hand.L`")), "{texts:?}");
+    assert!(
+        texts
+            .iter()
+            .any(|text| text.contains("stay at rest: `forearm.L`, `hand.L`")),
+        "{texts:?}"
+    );
 }

@@ -30,11 +30,16 @@ pub struct Body<'a> {
 impl<'a> Body<'a> {
     pub fn new(skeleton: &'a Skeleton, meter: f32) -> Self {
         let roles = Roles::infer(skeleton);
-        let at = |role| -> Vec3 { skeleton.rest_model()[usize::from(roles.joint(role).unwrap())].translation.into() };
+        let at = |role| -> Vec3 {
+            skeleton.rest_model()[usize::from(roles.joint(role).unwrap())]
+                .translation
+                .into()
+        };
         let left = at(Role::Thigh(Side::Left)) - at(Role::Thigh(Side::Right));
         let ahead = Quat::from_rotation_y((-left.z).atan2(-left.x));
         let length = |side| {
-            at(Role::Thigh(side)).distance(at(Role::Shin(side))) + at(Role::Shin(side)).distance(at(Role::Foot(side)))
+            at(Role::Thigh(side)).distance(at(Role::Shin(side)))
+                + at(Role::Shin(side)).distance(at(Role::Foot(side)))
         };
         let contacts = SIDES.map(|side| {
             let foot = skeleton.rest_model()[usize::from(roles.joint(Role::Foot(side)).unwrap())];
@@ -44,7 +49,14 @@ impl<'a> Body<'a> {
             })
         });
         let leg = length(Side::Left);
-        Self { skeleton, roles, meter, ahead: ahead.inverse(), leg, contacts }
+        Self {
+            skeleton,
+            roles,
+            meter,
+            ahead: ahead.inverse(),
+            leg,
+            contacts,
+        }
     }
 
     fn joint(&self, role: Role) -> Option<JointIndex> {
@@ -55,7 +67,10 @@ impl<'a> Body<'a> {
         let mut scratch = Scratch::default();
         Evaluate::new(self.skeleton, &[ClipLayer::new(clip, time)]).run(&mut scratch);
         let whole = Affine3A::from_quat(self.ahead);
-        Pose { body: self, model: scratch.model().iter().map(|joint| whole * *joint).collect() }
+        Pose {
+            body: self,
+            model: scratch.model().iter().map(|joint| whole * *joint).collect(),
+        }
     }
 
     fn plants(&self, clip: &SkeletalClip) -> Plants {
@@ -84,17 +99,27 @@ impl<'a> Body<'a> {
                 let time = sample as f64 * step;
                 let now = self.pose(clip, time).contacts(leg);
                 let lower = usize::from(now[1].y + before[1].y < now[0].y + before[0].y);
-                let slid = (now[lower] - before[lower] - ground * step as f32) * Vec3::new(1.0, 0.0, 1.0);
+                let slid =
+                    (now[lower] - before[lower] - ground * step as f32) * Vec3::new(1.0, 0.0, 1.0);
                 if now[lower].y < 0.03 * self.leg && slid.length() < slow * step as f32 {
                     match ranges.last_mut() {
                         Some(last) if last.end > time - 1.5 * step => last.end = time,
-                        _ => ranges.push(PlantRange { start: time - step, end: time }),
+                        _ => ranges.push(PlantRange {
+                            start: time - step,
+                            end: time,
+                        }),
                     }
                 }
                 before = now;
             }
             ranges.retain(|range| range.end - range.start > 0.05 + 2.0 * frame);
-            ranges.iter().map(|range| PlantRange { start: range.start + frame, end: range.end - frame }).collect()
+            ranges
+                .iter()
+                .map(|range| PlantRange {
+                    start: range.start + frame,
+                    end: range.end - frame,
+                })
+                .collect()
         })
     }
 
@@ -119,11 +144,17 @@ impl<'a> Body<'a> {
                     while time + step <= end {
                         time += step;
                         let now = self.pose(clip, time).contacts(leg);
-                        let [heel, ball] = [0, 1].map(|at| (now[at].y + before[at].y) * 0.5 * self.meter);
+                        let [heel, ball] =
+                            [0, 1].map(|at| (now[at].y + before[at].y) * 0.5 * self.meter);
                         let slips = [0, 1].map(|at| now[at] - before[at] - ground * step as f32);
-                        let [heel_slip, ball_slip] = slips.map(|slip| slip * Vec3::new(1.0, 0.0, 1.0));
+                        let [heel_slip, ball_slip] =
+                            slips.map(|slip| slip * Vec3::new(1.0, 0.0, 1.0));
                         let is_flat = (heel - ball).abs() < FLAT;
-                        let on_ball = if is_flat { ball_slip.length() < heel_slip.length() } else { ball < heel };
+                        let on_ball = if is_flat {
+                            ball_slip.length() < heel_slip.length()
+                        } else {
+                            ball < heel
+                        };
                         slid += if on_ball { ball_slip } else { heel_slip };
                         worst = worst.max(slid.length() * self.meter);
                         before = now;
@@ -143,7 +174,11 @@ struct Pose<'a> {
 
 impl Pose<'_> {
     fn at(&self, role: Role) -> Option<Vec3> {
-        Some(self.model[usize::from(self.body.joint(role)?)].translation.into())
+        Some(
+            self.model[usize::from(self.body.joint(role)?)]
+                .translation
+                .into(),
+        )
     }
 
     fn along(&self, from: Role, to: Role) -> Option<Vec3> {
@@ -154,7 +189,11 @@ impl Pose<'_> {
     fn turn(&self, role: Role) -> Option<Quat> {
         let joint = usize::from(self.body.joint(role)?);
         let rest = Affine3A::from_quat(self.body.ahead) * self.body.skeleton.rest_model()[joint];
-        Some((self.model[joint] * rest.inverse()).to_scale_rotation_translation().1)
+        Some(
+            (self.model[joint] * rest.inverse())
+                .to_scale_rotation_translation()
+                .1,
+        )
     }
 
     fn contacts(&self, leg: usize) -> [Vec3; 2] {
@@ -201,13 +240,27 @@ impl Found {
             ("speed", self.speed, 1.5),
             ("feet sink", self.sunk, 0.005),
         ];
-        found.into_iter().find(|(_, off, bound)| off.is_nan() || off > bound).map(|(what, ..)| what)
+        found
+            .into_iter()
+            .find(|(_, off, bound)| off.is_nan() || off > bound)
+            .map(|(what, ..)| what)
     }
 }
 
 impl fmt::Display for Found {
     fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
-        let Self { slide, source_slide, arms, legs, hands, head, speed, height, sunk, places } = self;
+        let Self {
+            slide,
+            source_slide,
+            arms,
+            legs,
+            hands,
+            head,
+            speed,
+            height,
+            sunk,
+            places,
+        } = self;
         write!(
             out,
             "slide {:.2} cm (source {:.2}), arms {arms:.2}°, legs {legs:.1}°, hands {:.1} %, head {head:.2}°, speed ×{speed:.2}, height {:.1} mm, sunk {:.1} mm, places {:.1} mm",
@@ -241,34 +294,64 @@ pub fn compare(source: &Body, clip: &SkeletalClip, target: &Body, made: &Skeleta
             let both = a.along(from, to).zip(b.along(from, to));
             both.map_or(0.0, |(a, b)| a.angle_between(b).to_degrees())
         };
-        let degrees = |role| a.turn(role).zip(b.turn(role)).map_or(0.0, |(a, b)| a.angle_between(b).to_degrees());
+        let degrees = |role| {
+            a.turn(role)
+                .zip(b.turn(role))
+                .map_or(0.0, |(a, b)| a.angle_between(b).to_degrees())
+        };
         found.head = found.head.max(degrees(Role::Head));
         for (leg, side) in SIDES.into_iter().enumerate() {
-            let (upper, lower, hand) = (Role::UpperArm(side), Role::Forearm(side), Role::Hand(side));
-            found.arms = found.arms.max(between(upper, lower)).max(between(lower, hand));
+            let (upper, lower, hand) =
+                (Role::UpperArm(side), Role::Forearm(side), Role::Hand(side));
+            found.arms = found
+                .arms
+                .max(between(upper, lower))
+                .max(between(lower, hand));
             let (thigh, shin, foot) = (Role::Thigh(side), Role::Shin(side), Role::Foot(side));
-            found.legs = found.legs.max(between(thigh, shin)).max(between(shin, foot));
+            found.legs = found
+                .legs
+                .max(between(thigh, shin))
+                .max(between(shin, foot));
             let reach = |pose: &Pose| {
-                let [shoulder, elbow, hand] = [upper, lower, hand].map(|role| pose.at(role).unwrap());
+                let [shoulder, elbow, hand] =
+                    [upper, lower, hand].map(|role| pose.at(role).unwrap());
                 (hand - shoulder) / (shoulder.distance(elbow) + elbow.distance(hand))
             };
             found.hands = found.hands.max(reach(&a).distance(reach(&b)));
-            let low = |pose: &Pose| pose.contacts(leg).into_iter().map(|contact| contact.y).fold(f32::MAX, f32::min);
-            found.sunk = found.sunk.max((low(&a).min(0.0) * ratio - low(&b)) * target.meter);
+            let low = |pose: &Pose| {
+                pose.contacts(leg)
+                    .into_iter()
+                    .map(|contact| contact.y)
+                    .fold(f32::MAX, f32::min)
+            };
+            found.sunk = found
+                .sunk
+                .max((low(&a).min(0.0) * ratio - low(&b)) * target.meter);
             if let Some((a2, b2)) = &later {
-                let turned = |role, a: &Pose, b: &Pose| a.turn(role).unwrap().angle_between(b.turn(role).unwrap());
+                let turned = |role, a: &Pose, b: &Pose| {
+                    a.turn(role).unwrap().angle_between(b.turn(role).unwrap())
+                };
                 for role in [upper, lower, hand, thigh, shin, foot] {
                     fastest = fastest.max(turned(role, &b, b2));
                     source_fastest = source_fastest.max(turned(role, &a, a2));
                 }
             }
             if (low(&a) * source.meter).abs() < 0.05 {
-                found.height = found.height.max((low(&b) - low(&a) * ratio).abs() * target.meter);
+                found.height = found
+                    .height
+                    .max((low(&b) - low(&a) * ratio).abs() * target.meter);
             }
         }
         if std::ptr::eq(source.skeleton, target.skeleton) {
-            for (role, _) in source.roles.iter().filter(|(role, _)| !matches!(role, Role::Finger(..))) {
-                let apart = a.at(role).zip(b.at(role)).map_or(0.0, |(a, b)| a.distance(b));
+            for (role, _) in source
+                .roles
+                .iter()
+                .filter(|(role, _)| !matches!(role, Role::Finger(..)))
+            {
+                let apart = a
+                    .at(role)
+                    .zip(b.at(role))
+                    .map_or(0.0, |(a, b)| a.distance(b));
                 found.places = found.places.max(apart * target.meter);
             }
         }

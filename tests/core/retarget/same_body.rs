@@ -2,7 +2,9 @@
 //!
 //! Poses are computed here, in `f64`, from the frames of the clips alone.
 
-use super::{ClipFrames, ClipTiming, Joint, JointTransform, Limits, Retarget, Roles, SkeletalClip, Skeleton};
+use super::{
+    ClipFrames, ClipTiming, Joint, JointTransform, Limits, Retarget, Roles, SkeletalClip, Skeleton,
+};
 use bevy_marionette::model::JointIndex;
 use fastrand::Rng;
 use glam::{Affine3A, DAffine3, DMat3, DQuat, DVec3, Vec3};
@@ -21,7 +23,12 @@ const HALF: [(&str, &str, &str, [f64; 3]); 25] = [
     ("clavicle.L", "clavicle_l", "spine.2", [0.05, 1.45, 0.0]),
     ("upper_arm.L", "upperarm_l", "clavicle.L", [0.18, 1.46, 0.0]),
     ("upper_bulge.L", "", "upper_arm.L", [0.3, 1.46, 0.0]),
-    ("forearm.L", "lowerarm_l", "upper_bulge.L", [0.46, 1.46, -0.01]),
+    (
+        "forearm.L",
+        "lowerarm_l",
+        "upper_bulge.L",
+        [0.46, 1.46, -0.01],
+    ),
     ("hand.L", "hand_l", "forearm.L", [0.72, 1.46, 0.0]),
     ("thumb.1.L", "thumb_01_l", "hand.L", [0.75, 1.44, 0.04]),
     ("index.1.L", "index_01_l", "hand.L", [0.8, 1.46, 0.03]),
@@ -47,7 +54,11 @@ struct Build {
 impl Build {
     /// A body of random proportions, with or without those joints that have no role, facing +Z or another way.
     fn new(random: &mut Rng, plain: bool) -> Self {
-        let mut build = Self { names: Vec::new(), parents: Vec::new(), places: Vec::new() };
+        let mut build = Self {
+            names: Vec::new(),
+            parents: Vec::new(),
+            places: Vec::new(),
+        };
         let mut left: Vec<(String, [String; 2], String, DVec3)> = Vec::new();
         let is_straight = random.bool();
         let mut half: Vec<(&str, &str, &str, DVec3)> = Vec::new();
@@ -62,7 +73,8 @@ impl Build {
                 parent => parent,
             };
             let mut part = || 1.0 + 0.3 * (random.f64() - 0.5);
-            let place = DVec3::from(place) * DVec3::new(part(), 1.0, part()) + DVec3::Y * 0.02 * (part() - 1.0);
+            let place = DVec3::from(place) * DVec3::new(part(), 1.0, part())
+                + DVec3::Y * 0.02 * (part() - 1.0);
             half.push((name, other, parent, place));
         }
         if is_straight {
@@ -75,19 +87,35 @@ impl Build {
         }
         for (name, other, parent, place) in half {
             let other = if other.is_empty() { name } else { other };
-            left.push((name.into(), [name.into(), other.into()], parent.into(), place));
+            left.push((
+                name.into(),
+                [name.into(), other.into()],
+                parent.into(),
+                place,
+            ));
         }
         let right = |name: &str| match name.strip_suffix(".L") {
             Some(name) => format!("{name}.R"),
-            None => name.strip_suffix("_l").map_or(name.to_owned(), |name| format!("{name}_r")),
+            None => name
+                .strip_suffix("_l")
+                .map_or(name.to_owned(), |name| format!("{name}_r")),
         };
-        let mirrored = left.iter().filter(|(name, ..)| name.ends_with(".L")).map(|(name, names, parent, place)| {
-            (right(name), names.each_ref().map(|name| right(name)), right(parent), *place * DVec3::new(-1.0, 1.0, 1.0))
-        });
+        let mirrored = left.iter().filter(|(name, ..)| name.ends_with(".L")).map(
+            |(name, names, parent, place)| {
+                (
+                    right(name),
+                    names.each_ref().map(|name| right(name)),
+                    right(parent),
+                    *place * DVec3::new(-1.0, 1.0, 1.0),
+                )
+            },
+        );
         let all: Vec<_> = left.iter().cloned().chain(mirrored).collect();
         for (_, names, parent, place) in &all {
             build.names.push(names.clone());
-            build.parents.push(all.iter().position(|(name, ..)| name == parent));
+            build
+                .parents
+                .push(all.iter().position(|(name, ..)| name == parent));
             build.places.push(*place);
         }
         build
@@ -99,7 +127,9 @@ impl Build {
         let frames: Vec<DAffine3> = self
             .places
             .iter()
-            .map(|place| DAffine3::from_rotation_translation(any_turn(random, 3.0), whole * (*place * size)))
+            .map(|place| {
+                DAffine3::from_rotation_translation(any_turn(random, 3.0), whole * (*place * size))
+            })
             .collect();
         let joint = |(at, frame): (usize, &DAffine3)| {
             let local = self.parents[at].map_or(*frame, |parent| frames[parent].inverse() * *frame);
@@ -115,12 +145,16 @@ impl Build {
     }
 
     fn at(&self, name: &str) -> usize {
-        self.names.iter().position(|names| names[0] == name).unwrap()
+        self.names
+            .iter()
+            .position(|names| names[0] == name)
+            .unwrap()
     }
 }
 
 fn any_turn(random: &mut Rng, most: f64) -> DQuat {
-    let axis = DVec3::new(random.f64() - 0.5, random.f64() - 0.5, random.f64() - 0.5).normalize_or(DVec3::Y);
+    let axis = DVec3::new(random.f64() - 0.5, random.f64() - 0.5, random.f64() - 0.5)
+        .normalize_or(DVec3::Y);
     DQuat::from_axis_angle(axis, most * (random.f64() * 2.0 - 1.0))
 }
 
@@ -135,7 +169,9 @@ fn clip(random: &mut Rng, skeleton: &Skeleton, stretches: bool) -> SkeletalClip 
     for _ in 0..frames {
         for joint in skeleton.joints() {
             let rest = skeleton.rest_of(joint);
-            let mut off = |most: f64| (Vec3::new(random.f32(), random.f32(), random.f32()) - 0.5) * most as f32;
+            let mut off = |most: f64| {
+                (Vec3::new(random.f32(), random.f32(), random.f32()) - 0.5) * most as f32
+            };
             let size = rest.translation.length().max(1e-3);
             let travels = joint < 2;
             let shift = if travels {
@@ -145,7 +181,11 @@ fn clip(random: &mut Rng, skeleton: &Skeleton, stretches: bool) -> SkeletalClip 
             } else {
                 Vec3::ZERO
             };
-            let scale = if stretches && joint % 3 == 0 { 1.0 + 0.3 * (random.f32() - 0.5) } else { 1.0 };
+            let scale = if stretches && joint % 3 == 0 {
+                1.0 + 0.3 * (random.f32() - 0.5)
+            } else {
+                1.0
+            };
             let turn = any_turn(random, bend).as_quat();
             transforms.push(JointTransform {
                 translation: rest.translation + shift,
@@ -154,8 +194,16 @@ fn clip(random: &mut Rng, skeleton: &Skeleton, stretches: bool) -> SkeletalClip 
             });
         }
     }
-    let frames_given = ClipFrames { joints: skeleton.names().clone(), animated: moves, transforms };
-    let duration = if frames == 1 { 0.0 } else { 0.04 * frames as f64 };
+    let frames_given = ClipFrames {
+        joints: skeleton.names().clone(),
+        animated: moves,
+        transforms,
+    };
+    let duration = if frames == 1 {
+        0.0
+    } else {
+        0.04 * frames as f64
+    };
     let timing = ClipTiming::new("any", duration);
     let is_even = random.bool() || frames == 1;
     if is_even {
@@ -176,14 +224,25 @@ fn pose(skeleton: &Skeleton, clip: &SkeletalClip, frame: usize, share: f64) -> V
     let mut out: Vec<DAffine3> = Vec::new();
     for joint in 0..skeleton.len() {
         let rest = skeleton.rest_of(joint as JointIndex);
-        let [a, b] = [frame, next].map(|at| if clip.animates(joint) { clip.transform_at(joint, at) } else { rest });
+        let [a, b] = [frame, next].map(|at| {
+            if clip.animates(joint) {
+                clip.transform_at(joint, at)
+            } else {
+                rest
+            }
+        });
         let [q, r] = [a, b].map(|t| t.rotation.as_dquat().normalize());
         let r = if q.dot(r) < 0.0 { -r } else { r };
         let mix = |a: Vec3, b: Vec3| a.as_dvec3().lerp(b.as_dvec3(), share);
         let rotation = (q * (1.0 - share) + r * share).normalize();
         let matrix = DMat3::from_quat(rotation) * DMat3::from_diagonal(mix(a.scale, b.scale));
-        let local = DAffine3 { matrix3: matrix, translation: mix(a.translation, b.translation) };
-        out.push(skeleton.parents()[joint].map_or(local, |parent| out[usize::from(parent)] * local));
+        let local = DAffine3 {
+            matrix3: matrix,
+            translation: mix(a.translation, b.translation),
+        };
+        out.push(
+            skeleton.parents()[joint].map_or(local, |parent| out[usize::from(parent)] * local),
+        );
     }
     out
 }
@@ -200,26 +259,48 @@ fn error(
     joints: &[usize],
 ) -> f64 {
     let whole = DAffine3::from_rotation_y(turns as f64 * std::f64::consts::FRAC_PI_2);
-    assert_eq!((made.frame_count(), made.frame_times()), (clip.frame_count(), clip.frame_times()));
+    assert_eq!(
+        (made.frame_count(), made.frame_times()),
+        (clip.frame_count(), clip.frame_times())
+    );
     let still = |skeleton: &Skeleton| {
-        let rest = skeleton.joints().map(|joint| skeleton.rest_of(joint)).collect();
-        let frames = ClipFrames { joints: skeleton.names().clone(), animated: vec![], transforms: rest };
-        pose(skeleton, &SkeletalClip::new(ClipTiming::new("rest", 0.0), &frames).unwrap(), 0, 0.0)
+        let rest = skeleton
+            .joints()
+            .map(|joint| skeleton.rest_of(joint))
+            .collect();
+        let frames = ClipFrames {
+            joints: skeleton.names().clone(),
+            animated: vec![],
+            transforms: rest,
+        };
+        pose(
+            skeleton,
+            &SkeletalClip::new(ClipTiming::new("rest", 0.0), &frames).unwrap(),
+            0,
+            0.0,
+        )
     };
     let (source_rest, target_rest) = (still(source), still(target));
     let mut worst = 0.0_f64;
     for frame in 0..clip.frame_count() {
         for share in [0.0, 0.3, 0.5] {
-            let (there, here) = (pose(source, clip, frame, share), pose(target, made, frame, share));
+            let (there, here) = (
+                pose(source, clip, frame, share),
+                pose(target, made, frame, share),
+            );
             for &joint in joints {
                 let place = whole.transform_vector3(there[joint].translation * size);
                 let apart = here[joint].translation.distance(place) / size;
                 // What a joint does to space: from rest to now.
                 let moved = |now: &DAffine3, rest: &DAffine3| now.matrix3 * rest.matrix3.inverse();
-                let expected = whole.matrix3 * moved(&there[joint], &source_rest[joint]) * whole.matrix3.transpose();
+                let expected = whole.matrix3
+                    * moved(&there[joint], &source_rest[joint])
+                    * whole.matrix3.transpose();
                 let found = moved(&here[joint], &target_rest[joint]);
-                let turned =
-                    (expected - found).to_cols_array().into_iter().fold(0.0, |most: f64, off| most.max(off.abs()));
+                let turned = (expected - found)
+                    .to_cols_array()
+                    .into_iter()
+                    .fold(0.0, |most: f64, off| most.max(off.abs()));
                 worst = worst.max(apart).max(turned);
             }
         }
@@ -229,12 +310,18 @@ fn error(
 
 fn retarget(source: &Skeleton, target: &Skeleton, clip: &SkeletalClip) -> SkeletalClip {
     let (from, to) = (Roles::infer(source), Roles::infer(target));
-    Retarget::new(source, &from, target, &to).unwrap().run(clip, &Limits::default()).unwrap()
+    Retarget::new(source, &from, target, &to)
+        .unwrap()
+        .run(clip, &Limits::default())
+        .unwrap()
 }
 
 /// `MARIONETTE_RETARGETS` for long runs.
 fn rounds() -> u64 {
-    std::env::var("MARIONETTE_RETARGETS").ok().and_then(|count| count.parse().ok()).unwrap_or(300)
+    std::env::var("MARIONETTE_RETARGETS")
+        .ok()
+        .and_then(|count| count.parse().ok())
+        .unwrap_or(300)
 }
 
 #[test]
@@ -245,18 +332,33 @@ fn a_clip_comes_back_from_its_own_skeleton_unchanged() {
         let build = Build::new(random, seed % 3 == 0);
         let skeleton = build.skeleton(random, seed as usize % 2, 1.0, 0);
         let clip = clip(random, &skeleton, seed % 2 == 0);
-        let clip = if seed % 5 == 0 { clip.to_additive(&skeleton).unwrap() } else { clip };
+        let clip = if seed % 5 == 0 {
+            clip.to_additive(&skeleton).unwrap()
+        } else {
+            clip
+        };
         let made = retarget(&skeleton, &skeleton, &clip);
         assert_eq!(
             (made.frame_times(), made.frame_count(), &made.timing),
             (clip.frame_times(), clip.frame_count(), &clip.timing)
         );
         for joint in 0..skeleton.len() {
-            assert_eq!(made.animates(joint), clip.animates(joint), "{seed}: {}", skeleton.names()[joint]);
+            assert_eq!(
+                made.animates(joint),
+                clip.animates(joint),
+                "{seed}: {}",
+                skeleton.names()[joint]
+            );
             for frame in (0..clip.frame_count()).filter(|_| clip.animates(joint)) {
                 let [a, b] = [&clip, &made].map(|clip| clip.transform_at(joint, frame));
-                let turned = a.rotation.angle_between(b.rotation).min((a.rotation - b.rotation).length());
-                worst = worst.max(turned).max(a.translation.distance(b.translation)).max(a.scale.distance(b.scale));
+                let turned = a
+                    .rotation
+                    .angle_between(b.rotation)
+                    .min((a.rotation - b.rotation).length());
+                worst = worst
+                    .max(turned)
+                    .max(a.translation.distance(b.translation))
+                    .max(a.scale.distance(b.scale));
             }
         }
     }
@@ -291,11 +393,19 @@ fn a_root_that_only_one_body_has_makes_no_difference() {
     for seed in 0..rounds() / 3 {
         let random = &mut Rng::with_seed(seed ^ 0x77);
         let build = Build::new(random, false);
-        let mut bare =
-            Build { names: build.names[1..].to_vec(), parents: Vec::new(), places: build.places[1..].to_vec() };
-        bare.parents =
-            build.parents[1..].iter().map(|parent| parent.and_then(|parent| parent.checked_sub(1))).collect();
-        let (whole, without) = (build.skeleton(random, 0, 1.0, 0), bare.skeleton(random, 1, 1.0, 0));
+        let mut bare = Build {
+            names: build.names[1..].to_vec(),
+            parents: Vec::new(),
+            places: build.places[1..].to_vec(),
+        };
+        bare.parents = build.parents[1..]
+            .iter()
+            .map(|parent| parent.and_then(|parent| parent.checked_sub(1)))
+            .collect();
+        let (whole, without) = (
+            build.skeleton(random, 0, 1.0, 0),
+            bare.skeleton(random, 1, 1.0, 0),
+        );
         for (source, target, from, to) in [(&whole, &without, 1, 0), (&without, &whole, 0, 1)] {
             let mut given = clip(random, source, false).to_frames();
             // The root stands still.
@@ -303,10 +413,16 @@ fn a_root_that_only_one_body_has_makes_no_difference() {
             let given = SkeletalClip::new(ClipTiming::new("any", 0.5), &given).unwrap();
             let made = retarget(source, target, &given);
             for frame in 0..given.frame_count() {
-                let (there, here) = (pose(source, &given, frame, 0.0), pose(target, &made, frame, 0.0));
+                let (there, here) = (
+                    pose(source, &given, frame, 0.0),
+                    pose(target, &made, frame, 0.0),
+                );
                 for (a, b) in there[from..].iter().zip(&here[to..]) {
                     let apart = a.translation.distance(b.translation);
-                    assert!(apart < 2e-5 && made.frame_count() == given.frame_count(), "{seed} {frame}: {apart:e}");
+                    assert!(
+                        apart < 2e-5 && made.frame_count() == given.frame_count(),
+                        "{seed} {frame}: {apart:e}"
+                    );
                 }
             }
         }
@@ -321,8 +437,11 @@ fn limbs_that_are_the_same_stay_as_they_are_on_other_bodies() {
         let random = &mut Rng::with_seed(seed ^ 0x1234);
         // Joints without a role are only followed where lengths agree.
         let build = Build::new(random, seed % 4 != 1);
-        let mut other =
-            Build { names: build.names.clone(), parents: build.parents.clone(), places: build.places.clone() };
+        let mut other = Build {
+            names: build.names.clone(),
+            parents: build.parents.clone(),
+            places: build.places.clone(),
+        };
         let stretch = 1.1 + random.f64();
         let (longer, same): (&[&str], &[&str]) = if seed % 4 < 2 {
             (&["forearm", "hand"], &["thigh", "shin", "foot", "toes"])
@@ -332,7 +451,11 @@ fn limbs_that_are_the_same_stay_as_they_are_on_other_bodies() {
         for (side, sign) in [("L", 1.0), ("R", -1.0)] {
             for name in longer {
                 let at = build.at(&format!("{name}.{side}"));
-                let way = if seed % 4 < 2 { DVec3::X * sign } else { DVec3::NEG_Y };
+                let way = if seed % 4 < 2 {
+                    DVec3::X * sign
+                } else {
+                    DVec3::NEG_Y
+                };
                 other.places[at] += way * 0.2 * stretch;
             }
         }
@@ -345,16 +468,37 @@ fn limbs_that_are_the_same_stay_as_they_are_on_other_bodies() {
                 *transform = source.rest_of(joint as JointIndex);
             }
         }
-        let clip = SkeletalClip::new(ClipTiming::new("any", 0.3), &ClipFrames { animated: vec![], ..frames }).unwrap();
+        let clip = SkeletalClip::new(
+            ClipTiming::new("any", 0.3),
+            &ClipFrames {
+                animated: vec![],
+                ..frames
+            },
+        )
+        .unwrap();
         let made = retarget(&source, &target, &clip);
         let steps = (made.frame_count() - 1) / (clip.frame_count() - 1).max(1);
         for frame in 0..clip.frame_count() {
-            let (there, here) = (pose(&source, &clip, frame, 0.0), pose(&target, &made, frame * steps, 0.0));
-            for name in same.iter().flat_map(|name| [format!("{name}.L"), format!("{name}.R")]) {
-                let (joint, first) = (build.at(&name), build.at(&format!("{}.{}", same[0], &name[name.len() - 1..])));
+            let (there, here) = (
+                pose(&source, &clip, frame, 0.0),
+                pose(&target, &made, frame * steps, 0.0),
+            );
+            for name in same
+                .iter()
+                .flat_map(|name| [format!("{name}.L"), format!("{name}.R")])
+            {
+                let (joint, first) = (
+                    build.at(&name),
+                    build.at(&format!("{}.{}", same[0], &name[name.len() - 1..])),
+                );
                 // Legs that are the same are in the same place; arms hang from shoulders that are elsewhere.
                 let from = |pose: &[DAffine3]| {
-                    pose[joint].translation - if seed % 4 < 2 { DVec3::ZERO } else { pose[first].translation }
+                    pose[joint].translation
+                        - if seed % 4 < 2 {
+                            DVec3::ZERO
+                        } else {
+                            pose[first].translation
+                        }
                 };
                 worst[usize::from(seed % 4 < 2)] =
                     worst[usize::from(seed % 4 < 2)].max(from(&there).distance(from(&here)));
@@ -369,7 +513,8 @@ fn limbs_that_are_the_same_stay_as_they_are_on_other_bodies() {
 fn sample_characters_play_their_own_clips_as_they_are() {
     let path = crate::asset("mannequin/mannequin.glb");
     let bytes = std::fs::read(path).unwrap();
-    let mannequin = super::open_model("mannequin.glb", &bytes, &super::ImportSettings::default()).unwrap();
+    let mannequin =
+        super::open_model("mannequin.glb", &bytes, &super::ImportSettings::default()).unwrap();
     for model in [super::sample("scout").model, mannequin.model] {
         for clip in &model.clips {
             let made = retarget(&model.skeleton, &model.skeleton, clip);

@@ -12,10 +12,16 @@ use glam::{Affine3A, Quat, Vec3};
 /// Scout, with springs that a change of her manifest makes.
 fn scout(change: impl FnOnce(&mut Manifest)) -> (Model, Springs) {
     let read = |file: &str| std::fs::read(crate::asset("scout").join(file));
-    let mut manifest = Manifest::parse("scout.character.ron", &read("scout.character.ron").unwrap()).unwrap();
+    let mut manifest =
+        Manifest::parse("scout.character.ron", &read("scout.character.ron").unwrap()).unwrap();
     change(&mut manifest);
-    let read = |file: &str| read(file).map(Into::into).map_err(|error| error.to_string());
-    let opened = open_manifest("scout.character.ron", &manifest, &Default::default(), read).unwrap();
+    let read = |file: &str| {
+        read(file)
+            .map(Into::into)
+            .map_err(|error| error.to_string())
+    };
+    let opened =
+        open_manifest("scout.character.ron", &manifest, &Default::default(), read).unwrap();
     let springs = manifest.resolve_springs(&opened.model.skeleton);
     (opened.model, springs)
 }
@@ -48,7 +54,11 @@ fn bones(model: &Model) -> Vec<Bone> {
 /// Where she is: she walks in curves, stops, and turns on the spot.
 fn world(t: f64) -> Affine3A {
     let yaw = 1.2 * (1.3 * t).sin() + 0.6 * (2.9 * t).sin();
-    let place = Vec3::new(1.5 * (0.8 * t).sin() as f32, 0.0, -2.0 * (0.5 * t).cos() as f32);
+    let place = Vec3::new(
+        1.5 * (0.8 * t).sin() as f32,
+        0.0,
+        -2.0 * (0.5 * t).cos() as f32,
+    );
     Affine3A::from_rotation_translation(Quat::from_rotation_y(yaw as f32), place)
 }
 
@@ -63,21 +73,45 @@ struct Path {
 fn path((model, springs): &(Model, Springs), mut frames: impl FnMut() -> Vec<f64>) -> Path {
     const PERIOD: f64 = 1.0 / 6.0;
     let skeleton = &model.skeleton;
-    let clip = model.clips.iter().find(|clip| &*clip.timing.name == "walk").unwrap().bind(skeleton);
+    let clip = model
+        .clips
+        .iter()
+        .find(|clip| &*clip.timing.name == "walk")
+        .unwrap()
+        .bind(skeleton);
     let bones = bones(model);
-    let (mut pose, mut state, mut memory) = (Scratch::default(), SpringState::default(), SpringScratch::default());
+    let (mut pose, mut state, mut memory) = (
+        Scratch::default(),
+        SpringState::default(),
+        SpringScratch::default(),
+    );
     let (mut ends, mut touching, mut limited, mut seen) = (Vec::new(), 0, 0, 0);
     let mut frame = |t: f64, dt: f64| {
         Evaluate::new(skeleton, &[ClipLayer::new(&clip, t % clip.timing.duration)]).run(&mut pose);
         let mut pose = pose.pose_mut(skeleton);
-        let animated = bones.iter().map(|bone| pose.rotation(bone.joint as JointIndex)).collect::<Vec<_>>();
-        let frame = SpringFrame { dt, world: world(t), ..SpringFrame::default() };
+        let animated = bones
+            .iter()
+            .map(|bone| pose.rotation(bone.joint as JointIndex))
+            .collect::<Vec<_>>();
+        let frame = SpringFrame {
+            dt,
+            world: world(t),
+            ..SpringFrame::default()
+        };
         springs.run(&frame, &mut state, &mut memory, &mut pose);
-        let ends = bones.iter().map(|bone| pose.model[bone.joint].transform_point3(bone.end)).collect::<Vec<_>>();
+        let ends = bones
+            .iter()
+            .map(|bone| pose.model[bone.joint].transform_point3(bone.end))
+            .collect::<Vec<_>>();
         let skull = springs.colliders()[0];
         let center = pose.model[usize::from(skull.joint)].transform_point3(skull.center);
-        let touches = ends[..2].iter().any(|end| end.distance(center) < skull.radius + 0.031);
-        let turned = |bone: usize| pose.rotation(bones[bone].joint as JointIndex).angle_between(animated[bone]);
+        let touches = ends[..2]
+            .iter()
+            .any(|end| end.distance(center) < skull.radius + 0.031);
+        let turned = |bone: usize| {
+            pose.rotation(bones[bone].joint as JointIndex)
+                .angle_between(animated[bone])
+        };
         (ends, touches, turned(2).max(turned(3)) > 0.69)
     };
     // So that frames end within steps.
@@ -92,31 +126,52 @@ fn path((model, springs): &(Model, Springs), mut frames: impl FnMut() -> Vec<f64
             let (at, touches, limit) = frame(FIRST + f64::from(period) * PERIOD + t, share);
             // Every rate begins to move in a frame of its own length; that is forgotten after a while.
             if period >= 12 {
-                (touching, limited, seen) = (touching + i32::from(touches), limited + i32::from(limit), seen + 1);
+                (touching, limited, seen) = (
+                    touching + i32::from(touches),
+                    limited + i32::from(limit),
+                    seen + 1,
+                );
                 if i + 1 == frames.len() {
                     ends.push(at);
                 }
             }
         }
     }
-    Path { ends, touching: touching as f32 / seen as f32, limited: limited as f32 / seen as f32 }
+    Path {
+        ends,
+        touching: touching as f32 / seen as f32,
+        limited: limited as f32 / seen as f32,
+    }
 }
 
 #[test]
 fn scouts_hair_and_scarf_follow_the_same_path_at_any_frame_rate() {
     let cases: [(&str, fn(&mut Manifest)); 3] = [
         ("her own", |_| ()),
-        ("softer", |manifest| manifest.springs.iter_mut().for_each(|spring| spring.frequency *= 0.6)),
+        ("softer", |manifest| {
+            manifest
+                .springs
+                .iter_mut()
+                .for_each(|spring| spring.frequency *= 0.6)
+        }),
         // Her hair touches it for a third of the time.
-        ("a larger skull", |manifest| manifest.colliders.get_mut("skull").unwrap().radius = 0.19),
+        ("a larger skull", |manifest| {
+            manifest.colliders.get_mut("skull").unwrap().radius = 0.19
+        }),
     ];
     let mut over = Vec::new();
     for (name, change) in cases {
         let scout = scout(change);
         let lengths: Vec<f32> = bones(&scout.0).iter().map(|bone| bone.length).collect();
         let reference = path(&scout, || vec![1.0; 160]);
-        println!("{name}: touching {:.2}, limited {:.2}", reference.touching, reference.limited);
-        assert!(reference.limited > 0.03 && (reference.touching > 0.2) == (name == "a larger skull"), "{name}");
+        println!(
+            "{name}: touching {:.2}, limited {:.2}",
+            reference.touching, reference.limited
+        );
+        assert!(
+            reference.limited > 0.03 && (reference.touching > 0.2) == (name == "a larger skull"),
+            "{name}"
+        );
         let mut random = Rng::with_seed(5);
         for rate in ["30", "60", "144", "irregular"] {
             let found = path(&scout, || match rate {
@@ -130,7 +185,11 @@ fn scouts_hair_and_scarf_follow_the_same_path_at_any_frame_rate() {
             let mut all: Vec<f32> = found.ends.iter().zip(&reference.ends).map(off).collect();
             all.sort_by(f32::total_cmp);
             let (median, most) = (all[all.len() / 2], all[all.len() - 1]);
-            println!("{name} at {rate}: off by {:.2} % of a bone, {:.2} % at most", median * 100.0, most * 100.0);
+            println!(
+                "{name} at {rate}: off by {:.2} % of a bone, {:.2} % at most",
+                median * 100.0,
+                most * 100.0
+            );
             if most > 0.01 {
                 over.push((name, rate, most));
             }

@@ -13,7 +13,10 @@ pub fn masks(skeleton: &Skeleton) -> BTreeMap<String, MaskEntry> {
     let body = Body::new(skeleton);
     let mut masks = BTreeMap::new();
     let mut add = |name: &str, roots: Vec<JointIndex>, falloff: u32| {
-        let roots: Vec<String> = roots.into_iter().map(|joint| skeleton.name(joint).to_string()).collect();
+        let roots: Vec<String> = roots
+            .into_iter()
+            .map(|joint| skeleton.name(joint).to_string())
+            .collect();
         // Masks find joints by name.
         if !roots.is_empty() && roots.iter().all(|root| !root.is_empty()) {
             masks.insert(name.to_owned(), MaskEntry { roots, falloff });
@@ -27,12 +30,17 @@ pub fn masks(skeleton: &Skeleton) -> BTreeMap<String, MaskEntry> {
         add("legs", legs, 0);
     }
     let neck = body.topmost(|j| j.part == Some(Part::Neck));
-    let head = if neck.is_empty() { body.topmost(|j| j.part == Some(Part::Head)) } else { neck };
+    let head = if neck.is_empty() {
+        body.topmost(|j| j.part == Some(Part::Head))
+    } else {
+        neck
+    };
     if head.len() == 1 {
         add("head", head, 1);
     }
     for (name, side) in [("left_arm", Side::Left), ("right_arm", Side::Right)] {
-        let arm = body.topmost(|j| matches!(j.part, Some(Part::Arm | Part::Hand)) && j.side == Some(side));
+        let arm = body
+            .topmost(|j| matches!(j.part, Some(Part::Arm | Part::Hand)) && j.side == Some(side));
         if arm.len() == 1 {
             add(name, arm, 1);
         }
@@ -50,12 +58,23 @@ pub fn sockets(skeleton: &Skeleton) -> BTreeMap<String, SocketEntry> {
     let hand = |side: Side| {
         let grip = body.topmost(|j| j.part == Some(Part::Grip) && j.side == Some(side));
         let hand = body.topmost(|j| j.part == Some(Part::Hand) && j.side == Some(side));
-        [grip, hand].into_iter().find(|joints| joints.len() == 1).map(|joints| joints[0])
+        [grip, hand]
+            .into_iter()
+            .find(|joints| joints.len() == 1)
+            .map(|joints| joints[0])
     };
     let sockets = [("left_hand", Side::Left), ("right_hand", Side::Right)].map(|(name, side)| {
         let joint = skeleton.name(hand(side)?).to_string();
         let (translation, euler_degrees) = (Vec3::ZERO, Vec3::ZERO);
-        Some((name.to_owned(), SocketEntry { joint, translation, euler_degrees, scale: 1.0 }))
+        Some((
+            name.to_owned(),
+            SocketEntry {
+                joint,
+                translation,
+                euler_degrees,
+                scale: 1.0,
+            },
+        ))
     });
     sockets.into_iter().flatten().collect()
 }
@@ -105,17 +124,29 @@ impl Role {
     /// `mixamorig:LeftForeArm`, `Bip01 L Thigh`, `upper_arm.R` and `lupleg` are all understood.
     fn of_name(name: &str) -> Self {
         let name = snake(name);
-        let words: Vec<&str> = name.split('_').filter(|word| !NOISE.contains(word)).collect();
+        let words: Vec<&str> = name
+            .split('_')
+            .filter(|word| !NOISE.contains(word))
+            .collect();
         let mut side = words.iter().find_map(|word| match *word {
             "l" | "left" => Some(Side::Left),
             "r" | "right" => Some(Side::Right),
             _ => None,
         });
-        let joined: String = words.iter().copied().filter(|word| !["l", "r", "left", "right"].contains(word)).collect();
+        let joined: String = words
+            .iter()
+            .copied()
+            .filter(|word| !["l", "r", "left", "right"].contains(word))
+            .collect();
         let mut part = Self::part(&joined);
         // Doom's rigs put the side before the part: `lupleg`.
         if side.is_none() {
-            let sided = [("left", Side::Left), ("right", Side::Right), ("l", Side::Left), ("r", Side::Right)];
+            let sided = [
+                ("left", Side::Left),
+                ("right", Side::Right),
+                ("l", Side::Left),
+                ("r", Side::Right),
+            ];
             let found = sided.into_iter().find_map(|(prefix, side)| {
                 let rest = joined.strip_prefix(prefix)?;
                 Some((Self::part_at_start(rest)?, side))
@@ -129,15 +160,23 @@ impl Role {
 
     fn part(name: &str) -> Option<Part> {
         // Things that are worn or carried are named after where they are.
-        const NOT_BODY: [&str; 9] = ["ik", "pole", "target", "headtop", "hair", "cape", "cloth", "belt", "control"];
+        const NOT_BODY: [&str; 9] = [
+            "ik", "pole", "target", "headtop", "hair", "cape", "cloth", "belt", "control",
+        ];
         if NOT_BODY.iter().any(|word| name.contains(word)) && !name.contains("spike") {
             return None;
         }
-        WORDS.iter().find(|(word, _)| name.contains(word)).map(|(_, part)| *part)
+        WORDS
+            .iter()
+            .find(|(word, _)| name.contains(word))
+            .map(|(_, part)| *part)
     }
 
     fn part_at_start(name: &str) -> Option<Part> {
-        WORDS.iter().find(|(word, _)| name.starts_with(word)).map(|(_, part)| *part)
+        WORDS
+            .iter()
+            .find(|(word, _)| name.starts_with(word))
+            .map(|(_, part)| *part)
     }
 }
 
@@ -181,7 +220,14 @@ struct Body<'a> {
 
 impl<'a> Body<'a> {
     fn new(skeleton: &'a Skeleton) -> Self {
-        Self { skeleton, roles: skeleton.names().iter().map(|name| Role::of_name(name)).collect() }
+        Self {
+            skeleton,
+            roles: skeleton
+                .names()
+                .iter()
+                .map(|name| Role::of_name(name))
+                .collect(),
+        }
     }
 
     fn parent(&self, joint: JointIndex) -> Option<JointIndex> {
@@ -199,7 +245,9 @@ impl<'a> Body<'a> {
         let mut below = vec![false; self.skeleton.len()];
         let mut out = Vec::new();
         for joint in self.skeleton.joints() {
-            let inside = self.parent(joint).is_some_and(|parent| below[usize::from(parent)]);
+            let inside = self
+                .parent(joint)
+                .is_some_and(|parent| below[usize::from(parent)]);
             let own = is(&self.roles[usize::from(joint)]);
             below[usize::from(joint)] = inside || own;
             if own && !inside {
@@ -212,17 +260,27 @@ impl<'a> Body<'a> {
     /// The joint that carries both arms, and how many joints below it carry no leg: the mask fades out over them.
     fn upper_body(&self, legs: &[JointIndex]) -> Option<(JointIndex, u32)> {
         let arm = |side| {
-            let arms = self.topmost(|j| matches!(j.part, Some(Part::Arm | Part::Hand)) && j.side == Some(side));
+            let arms = self.topmost(|j| {
+                matches!(j.part, Some(Part::Arm | Part::Hand)) && j.side == Some(side)
+            });
             arms.first().copied()
         };
         let (left, right) = (arm(Side::Left)?, arm(Side::Right)?);
         let above: Vec<JointIndex> = self.upward(left).skip(1).collect();
-        let chest = self.upward(right).skip(1).find(|joint| above.contains(joint))?;
-        let carries_a_leg = |joint: JointIndex| legs.iter().any(|&leg| self.upward(leg).any(|j| j == joint));
+        let chest = self
+            .upward(right)
+            .skip(1)
+            .find(|joint| above.contains(joint))?;
+        let carries_a_leg =
+            |joint: JointIndex| legs.iter().any(|&leg| self.upward(leg).any(|j| j == joint));
         if legs.is_empty() || carries_a_leg(chest) {
             return None;
         }
-        let spine = self.upward(chest).skip(1).take_while(|&joint| !carries_a_leg(joint)).count();
+        let spine = self
+            .upward(chest)
+            .skip(1)
+            .take_while(|&joint| !carries_a_leg(joint))
+            .count();
         Some((chest, spine.min(3) as u32))
     }
 }
@@ -283,14 +341,28 @@ mod tests {
         ];
         let skeleton = skeleton(&names);
         let masks = masks(&skeleton);
-        let of =
-            |name: &str| (masks[name].roots.iter().map(|root| &root[10..]).collect::<Vec<_>>(), masks[name].falloff);
+        let of = |name: &str| {
+            (
+                masks[name]
+                    .roots
+                    .iter()
+                    .map(|root| &root[10..])
+                    .collect::<Vec<_>>(),
+                masks[name].falloff,
+            )
+        };
         assert_eq!(of("upper_body"), (vec!["Spine2"], 2));
         assert_eq!(of("legs"), (vec!["LeftUpLeg", "RightUpLeg"], 0));
         assert_eq!(of("head"), (vec!["Neck"], 1));
-        assert_eq!([of("left_arm"), of("right_arm")], [(vec!["LeftShoulder"], 1), (vec!["RightShoulder"], 1)]);
+        assert_eq!(
+            [of("left_arm"), of("right_arm")],
+            [(vec!["LeftShoulder"], 1), (vec!["RightShoulder"], 1)]
+        );
         assert_eq!(masks.len(), 5);
-        assert_eq!(sockets(&skeleton)["right_hand"].joint, "mixamorig:RightHand");
+        assert_eq!(
+            sockets(&skeleton)["right_hand"].joint,
+            "mixamorig:RightHand"
+        );
     }
 
     #[test]

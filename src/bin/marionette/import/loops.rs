@@ -39,14 +39,16 @@ const REPEATED: [&str; 20] = [
     "loop",
 ];
 const PLAYED_ONCE: [&str; 27] = [
-    "attack", "bite", "cast", "death", "defeat", "die", "dying", "dodge", "draw", "equip", "fall", "hit", "jump",
-    "kick", "land", "landing", "pick", "punch", "recoil", "reload", "roll", "shoot", "slash", "stab", "swing", "throw",
-    "turn",
+    "attack", "bite", "cast", "death", "defeat", "die", "dying", "dodge", "draw", "equip", "fall",
+    "hit", "jump", "kick", "land", "landing", "pick", "punch", "recoil", "reload", "roll", "shoot",
+    "slash", "stab", "swing", "throw", "turn",
 ];
 /// Words of clips that lead from one motion to another.
 const BETWEEN: [&str; 6] = ["to", "into", "start", "stop", "enter", "exit"];
 /// Words that end as `spinning` does, but name no lasting motion.
-const NO_MOTION: [&str; 8] = ["king", "ring", "wing", "spring", "sting", "fling", "sling", "string"];
+const NO_MOTION: [&str; 8] = [
+    "king", "ring", "wing", "spring", "sting", "fling", "sling", "string",
+];
 
 /// What a clip's name says about its end.
 #[derive(Clone, Debug, PartialEq)]
@@ -64,14 +66,19 @@ impl Named {
     /// The last word that is known decides: one attacks in `run_attack`, and waits in `jump_idle`.
     fn new(name: &str) -> Self {
         let name = snake(name);
-        let words = || name.split('_').map(|word| word.trim_end_matches(|c: char| c.is_ascii_digit()));
+        let words = || {
+            name.split('_')
+                .map(|word| word.trim_end_matches(|c: char| c.is_ascii_digit()))
+        };
         if let Some(word) = words().find(|word| BETWEEN.contains(word)) {
             return Self::Once(word.to_owned());
         }
         let mut known = words().rev().filter_map(|word| match () {
             _ if PLAYED_ONCE.contains(&word) => Some(Self::Once(word.to_owned())),
             _ if REPEATED.contains(&word) => Some(Self::Repeated(word.to_owned())),
-            _ if word.len() > 4 && word.ends_with("ing") && !NO_MOTION.contains(&word) => Some(Self::Lasting),
+            _ if word.len() > 4 && word.ends_with("ing") && !NO_MOTION.contains(&word) => {
+                Some(Self::Lasting)
+            }
             _ => None,
         });
         known.next().unwrap_or(Self::Nothing)
@@ -92,7 +99,10 @@ pub struct Verdict {
 
 impl Verdict {
     fn new(playback: PlaybackMode, why: impl Into<String>) -> Self {
-        Self { playback, why: why.into() }
+        Self {
+            playback,
+            why: why.into(),
+        }
     }
 }
 
@@ -112,17 +122,20 @@ pub fn judge(model: &Model, clip: &SkeletalClip) -> Verdict {
     // Where the model has gone does not matter.
     let travel = mean(first, end) * Vec3::new(1.0, 0.0, 1.0);
     let gap = farthest(first, end, travel) / size;
-    let (start_speed, end_speed) =
-        (farthest(first, second, Vec3::ZERO) / size, farthest(before, end, Vec3::ZERO) / size);
+    let (start_speed, end_speed) = (
+        farthest(first, second, Vec3::ZERO) / size,
+        farthest(before, end, Vec3::ZERO) / size,
+    );
     let fastest = start_speed.max(end_speed);
     let turned = velocity_change(&ends) / size;
     // Between walk cycles and swings of a sword, what the skin does at the seam tells.
     let smooth = turned <= 0.6 * fastest + 0.002;
     let closes = gap <= SAME;
     let lacks_a_step = gap <= ONE_STEP && gap <= 1.6 * fastest && smooth;
-    let reach =
-        (0..=8).map(|i| farthest(first, &skin.at(duration * f64::from(i) / 8.0), Vec3::ZERO)).fold(0.0, f32::max)
-            / size;
+    let reach = (0..=8)
+        .map(|i| farthest(first, &skin.at(duration * f64::from(i) / 8.0), Vec3::ZERO))
+        .fold(0.0, f32::max)
+        / size;
     let travels = match travel.length() > 0.1 * size {
         true => format!(", traveling {:.2} units", travel.length()),
         false => String::new(),
@@ -130,15 +143,23 @@ pub fn judge(model: &Model, clip: &SkeletalClip) -> Verdict {
     let percent = |share: f32| format!("{:.1} % of the size", 100.0 * share);
 
     match Named::new(&clip.timing.name) {
-        Named::Once(word) if closes || lacks_a_step => {
-            Verdict::new(Once, format!("ends as it begins, but its name says that it is done once (`{word}`)"))
-        }
+        Named::Once(word) if closes || lacks_a_step => Verdict::new(
+            Once,
+            format!("ends as it begins, but its name says that it is done once (`{word}`)"),
+        ),
         Named::Repeated(word) if !closes && !lacks_a_step => Verdict::new(
             Loop,
-            format!("ends {} from where it begins, but its name says that it goes on (`{word}`)", percent(gap)),
+            format!(
+                "ends {} from where it begins, but its name says that it goes on (`{word}`)",
+                percent(gap)
+            ),
         ),
-        Named::Repeated(_) | Named::Lasting if closes => Verdict::new(Loop, format!("ends as it begins{travels}")),
-        _ if closes && fastest < 0.002 && reach > STILL => Verdict::new(Once, "ends as it begins, at rest: a gesture"),
+        Named::Repeated(_) | Named::Lasting if closes => {
+            Verdict::new(Loop, format!("ends as it begins{travels}"))
+        }
+        _ if closes && fastest < 0.002 && reach > STILL => {
+            Verdict::new(Once, "ends as it begins, at rest: a gesture")
+        }
         _ if closes && smooth => Verdict::new(Loop, format!("ends as it begins{travels}")),
         _ if closes => Verdict::new(Once, "ends as it begins, but its speed jumps there"),
         _ if lacks_a_step => Verdict::new(Loop, format!("ends one step before it begins{travels}")),
@@ -154,21 +175,38 @@ struct Skin<'a> {
 impl Skin<'_> {
     /// The diagonal of the skin's box.
     fn size(&self) -> f32 {
-        let points = self.model.parts.iter().flat_map(|part| part.positions.iter().copied());
+        let points = self
+            .model
+            .parts
+            .iter()
+            .flat_map(|part| part.positions.iter().copied());
         let bounds = BoundingBox::enclosing(points);
-        bounds.map_or(1.0, |bounds| bounds.diagonal()).max(f32::MIN_POSITIVE)
+        bounds
+            .map_or(1.0, |bounds| bounds.diagonal())
+            .max(f32::MIN_POSITIVE)
     }
 
     /// Places of the vertices at a time; of the joints, if there is no skin.
     fn at(&self, time: f64) -> Vec<Vec3> {
         let Self { model, clip } = self;
-        let mode = if clip.additive { BlendMode::Additive } else { BlendMode::Blend };
-        let layers = [ClipLayer { mode, ..ClipLayer::new(clip, time) }];
+        let mode = if clip.additive {
+            BlendMode::Additive
+        } else {
+            BlendMode::Blend
+        };
+        let layers = [ClipLayer {
+            mode,
+            ..ClipLayer::new(clip, time)
+        }];
         let mut pose = Scratch::default();
         Evaluate::new(&model.skeleton, &layers).run(&mut pose);
         let mut out: Vec<Vec3> = Posed::new(model, 0, pose.model()).positions().collect();
         if out.is_empty() {
-            out = pose.model().iter().map(|joint| joint.translation.into()).collect();
+            out = pose
+                .model()
+                .iter()
+                .map(|joint| joint.translation.into())
+                .collect();
         }
         out
     }
@@ -180,13 +218,18 @@ fn mean(from: &[Vec3], to: &[Vec3]) -> Vec3 {
 }
 
 fn farthest(from: &[Vec3], to: &[Vec3], apart: Vec3) -> f32 {
-    from.iter().zip(to).map(|(from, to)| (*to - *from - apart).length()).fold(0.0, f32::max)
+    from.iter()
+        .zip(to)
+        .map(|(from, to)| (*to - *from - apart).length())
+        .fold(0.0, f32::max)
 }
 
 /// The largest change of a vertex's step from the last frames to the first.
 fn velocity_change([first, second, before, end]: &[Vec<Vec3>; 4]) -> f32 {
     let steps = first.iter().zip(second).zip(before.iter().zip(end));
-    steps.map(|((a, b), (c, d))| ((*b - *a) - (*d - *c)).length()).fold(0.0, f32::max)
+    steps
+        .map(|((a, b), (c, d))| ((*b - *a) - (*d - *c)).length())
+        .fold(0.0, f32::max)
 }
 
 #[cfg(test)]

@@ -27,18 +27,27 @@ const GENERIC: [&str; 15] = [
 /// `CharacterArmature|Run_Left` becomes `run_left`, and `heroWalk` of `hero.md5mesh` becomes `walk`.
 pub fn tidy(name: &str, model: &str) -> Option<String> {
     let mut pieces = name.split('|').map(snake);
-    let telling = |piece: &String| !piece.is_empty() && !piece.ends_with("armature") && !is_generic(piece);
+    let telling =
+        |piece: &String| !piece.is_empty() && !piece.ends_with("armature") && !is_generic(piece);
     let name = pieces.rfind(telling)?;
     let model = snake(model);
-    let rest = name.strip_prefix(&model).map(|rest| rest.trim_start_matches('_'));
-    Some(rest.filter(|rest| !rest.is_empty() && !is_action(&model)).map_or(name.clone(), str::to_owned))
+    let rest = name
+        .strip_prefix(&model)
+        .map(|rest| rest.trim_start_matches('_'));
+    Some(
+        rest.filter(|rest| !rest.is_empty() && !is_action(&model))
+            .map_or(name.clone(), str::to_owned),
+    )
 }
 
 /// Returns the names of a file's clips as [`tidy`] does, and without a word that all of them begin with if it is of the
 /// model's name or its armature's: `RatArmature|Rat_Walk` becomes `walk`.
 pub fn tidy_all(clips: &[&str], model: &str) -> Vec<Option<String>> {
     let mut names: Vec<Option<String>> = clips.iter().map(|clip| tidy(clip, model)).collect();
-    let armatures = clips.iter().filter_map(|clip| clip.rsplit_once('|')).map(|(armature, _)| snake(armature));
+    let armatures = clips
+        .iter()
+        .filter_map(|clip| clip.rsplit_once('|'))
+        .map(|(armature, _)| snake(armature));
     let owners: Vec<String> = armatures
         .chain([snake(model)])
         .flat_map(|name| name.split('_').map(str::to_owned).collect::<Vec<_>>())
@@ -46,7 +55,10 @@ pub fn tidy_all(clips: &[&str], model: &str) -> Vec<Option<String>> {
         .collect();
     // Names get shorter each time.
     while let Some(owner) = shared_owner(&names, &owners) {
-        names.iter_mut().flatten().for_each(|name| *name = name.split_off(owner.len()));
+        names
+            .iter_mut()
+            .flatten()
+            .for_each(|name| *name = name.split_off(owner.len()));
     }
     names
 }
@@ -61,7 +73,10 @@ fn shared_owner(names: &[Option<String>], owners: &[String]) -> Option<String> {
     let mut beginnings = ends.map(|end| &first[..=end]);
     let found = beginnings.find(|beginning| {
         owners.contains(&beginning.replace('_', ""))
-            && names.iter().flatten().all(|name| name.len() > beginning.len() && name.starts_with(*beginning))
+            && names
+                .iter()
+                .flatten()
+                .all(|name| name.len() > beginning.len() && name.starts_with(*beginning))
     });
     found.map(str::to_owned)
 }
@@ -87,7 +102,11 @@ mod tests {
             ("redPawnWalk", "redPawn", Some("walk")),
             ("characterwave", "character", Some("wave")),
             ("hero", "hero", Some("hero")),
-            ("1H_Melee_Attack_Chop", "knight", Some("1h_melee_attack_chop")),
+            (
+                "1H_Melee_Attack_Chop",
+                "knight",
+                Some("1h_melee_attack_chop"),
+            ),
             ("blaster_delta", "body", Some("blaster_delta")),
             ("FBXRun (1)", "x", Some("fbx_run_1")),
             ("Walking2Idle", "x", Some("walking2_idle")),
@@ -102,15 +121,42 @@ mod tests {
     #[test]
     fn clips_lose_the_name_of_their_model_and_armature() {
         for (clips, model, tidied) in [
-            (["RatArmature|Rat_Walk", "RatArmature|Rat_Run"], "enemy", ["walk", "run"]),
-            (["Armature|TRex_Walk", "Armature|TRex_Run_Fast"], "quaternius_trex", ["walk", "run_fast"]),
-            (["TankArmature|Tank_Forward", "TankArmature|Tank"], "tank_rigid", ["tank_forward", "tank"]),
-            (["walk_left", "walk_right"], "walk_robot", ["walk_left", "walk_right"]),
+            (
+                ["RatArmature|Rat_Walk", "RatArmature|Rat_Run"],
+                "enemy",
+                ["walk", "run"],
+            ),
+            (
+                ["Armature|TRex_Walk", "Armature|TRex_Run_Fast"],
+                "quaternius_trex",
+                ["walk", "run_fast"],
+            ),
+            (
+                ["TankArmature|Tank_Forward", "TankArmature|Tank"],
+                "tank_rigid",
+                ["tank_forward", "tank"],
+            ),
+            (
+                ["walk_left", "walk_right"],
+                "walk_robot",
+                ["walk_left", "walk_right"],
+            ),
             (["rat_walk", "run"], "rat_2", ["rat_walk", "run"]),
-            (["dodge_left", "dodge_right"], "knight", ["dodge_left", "dodge_right"]),
+            (
+                ["dodge_left", "dodge_right"],
+                "knight",
+                ["dodge_left", "dodge_right"],
+            ),
         ] {
-            assert_eq!(tidy_all(&clips, model), tidied.map(|name| Some(name.to_owned())), "{clips:?}");
+            assert_eq!(
+                tidy_all(&clips, model),
+                tidied.map(|name| Some(name.to_owned())),
+                "{clips:?}"
+            );
         }
-        assert_eq!(tidy_all(&["Rig|mixamo.com", "rat_run"], "rat_1"), [None, Some("rat_run".to_owned())]);
+        assert_eq!(
+            tidy_all(&["Rig|mixamo.com", "rat_run"], "rat_1"),
+            [None, Some("rat_run".to_owned())]
+        );
     }
 }

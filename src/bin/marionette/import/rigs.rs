@@ -22,9 +22,14 @@ pub fn retargeted<'s>(
     if FileKind::of_name(file) == Some(FileKind::Md5Anim) || !is_humanoid(skeleton, &roles) {
         return None;
     }
-    let moves = |clips: &[SkeletalClip], joint: JointIndex| clips.iter().any(|clip| clip.animates(usize::from(joint)));
-    let moved_of =
-        |joints: &[JointIndex]| bound.map_or(0, |bound| joints.iter().filter(|&&joint| moves(bound, joint)).count());
+    let moves = |clips: &[SkeletalClip], joint: JointIndex| {
+        clips.iter().any(|clip| clip.animates(usize::from(joint)))
+    };
+    let moved_of = |joints: &[JointIndex]| {
+        bound.map_or(0, |bound| {
+            joints.iter().filter(|&&joint| moves(bound, joint)).count()
+        })
+    };
     let all: Vec<JointIndex> = roles.iter().map(|(_, joint)| joint).collect();
     if 2 * moved_of(&all) >= all.len() {
         return None;
@@ -35,13 +40,19 @@ pub fn retargeted<'s>(
         return None;
     }
     // A clip may move few joints, and those may well match.
-    let moved = theirs.iter().filter(|(_, joint)| moves(&donor.clips, *joint));
+    let moved = theirs
+        .iter()
+        .filter(|(_, joint)| moves(&donor.clips, *joint));
     let moved: Vec<JointIndex> = moved.filter_map(|(role, _)| roles.joint(role)).collect();
     if bound.is_some() && 2 * moved_of(&moved) >= moved.len() {
         return None;
     }
     let retarget = Retarget::new(&donor.skeleton, &theirs, skeleton, &roles).ok()?;
-    donor.clips.iter().map(|clip| retarget.run(clip, &settings.limits).ok()).collect()
+    donor
+        .clips
+        .iter()
+        .map(|clip| retarget.run(clip, &settings.limits).ok())
+        .collect()
 }
 
 /// What a manifest has to say for clips that match no joint of the model to be retargeted; `None` if they are no clips of another
@@ -53,7 +64,9 @@ pub fn needed<'s>(
     model: &OpenModel,
     read: impl FnMut(&str) -> Result<Cow<'s, [u8]>, String>,
 ) -> Option<String> {
-    let donor = open_model_with(file, source, &model.settings, read).ok()?.model;
+    let donor = open_model_with(file, source, &model.settings, read)
+        .ok()?
+        .model;
     if donor.clips.is_empty() {
         return None;
     }
@@ -61,13 +74,30 @@ pub fn needed<'s>(
     let table = |skeleton: &Skeleton, field: &str| {
         let roles = Roles::infer(skeleton);
         let is_missing = |role: &Role| roles.joint(*role).is_none();
-        let missing: Vec<String> =
-            NEEDED.into_iter().filter(is_missing).map(|role| format!("\"{role}\": \"…\"")).collect();
-        (!missing.is_empty()).then(|| (format!("{field}: {{{}}}", missing.join(", ")), joints(skeleton)))
+        let missing: Vec<String> = NEEDED
+            .into_iter()
+            .filter(is_missing)
+            .map(|role| format!("\"{role}\": \"…\""))
+            .collect();
+        (!missing.is_empty()).then(|| {
+            (
+                format!("{field}: {{{}}}", missing.join(", ")),
+                joints(skeleton),
+            )
+        })
     };
     let (theirs, own) = (table(&donor.skeleton, "source_roles"), table(ours, "roles"));
-    let what = [&theirs, &own].into_iter().flatten().map(|(table, _)| table.as_str()).collect::<Vec<_>>().join(", ");
-    let retarget = if what.is_empty() { "true".to_owned() } else { format!("({what})") };
+    let what = [&theirs, &own]
+        .into_iter()
+        .flatten()
+        .map(|(table, _)| table.as_str())
+        .collect::<Vec<_>>()
+        .join(", ");
+    let retarget = if what.is_empty() {
+        "true".to_owned()
+    } else {
+        format!("({what})")
+    };
     let mut hint = format!(
         "if both are humanoids, say in a manifest which joints do what, and the clips are retargeted: \
          `clips: {{\"{name}\": (file: \"{file}\", retarget: {retarget})}}`"
@@ -103,7 +133,11 @@ const NEEDED: [Role; 13] = {
 /// The names of a skeleton's joints, as many as one reads.
 fn joints(skeleton: &Skeleton) -> String {
     const MOST: usize = 40;
-    let names = skeleton.names().iter().take(MOST).map(|name| format!("`{name}`"));
+    let names = skeleton
+        .names()
+        .iter()
+        .take(MOST)
+        .map(|name| format!("`{name}`"));
     let more = skeleton.len().saturating_sub(MOST);
     let more = (more > 0).then(|| format!("{more} more"));
     names.chain(more).collect::<Vec<_>>().join(", ")
@@ -112,13 +146,22 @@ fn joints(skeleton: &Skeleton) -> String {
 /// Returns `true` if hips, arms and legs are known, and the arms are above the hips: animals have joints of the same names.
 fn is_humanoid(skeleton: &Skeleton, roles: &Roles) -> bool {
     let limbs = [Role::Forearm as fn(Side) -> Role, Role::Thigh, Role::Shin];
-    let has_limbs =
-        limbs.iter().all(|limb| [Side::Left, Side::Right].iter().all(|side| roles.joint(limb(*side)).is_some()));
-    let place = |role| roles.joint(role).map(|joint| skeleton.rest_model()[usize::from(joint)].translation);
-    let arms = place(Role::UpperArm(Side::Left)).zip(place(Role::UpperArm(Side::Right)));
-    let is_upright = arms.zip(place(Role::Hips)).is_some_and(|((left, right), hips)| {
-        let up = 0.5 * (left + right) - hips;
-        up.y > up.x.hypot(up.z)
+    let has_limbs = limbs.iter().all(|limb| {
+        [Side::Left, Side::Right]
+            .iter()
+            .all(|side| roles.joint(limb(*side)).is_some())
     });
+    let place = |role| {
+        roles
+            .joint(role)
+            .map(|joint| skeleton.rest_model()[usize::from(joint)].translation)
+    };
+    let arms = place(Role::UpperArm(Side::Left)).zip(place(Role::UpperArm(Side::Right)));
+    let is_upright = arms
+        .zip(place(Role::Hips))
+        .is_some_and(|((left, right), hips)| {
+            let up = 0.5 * (left + right) - hips;
+            up.y > up.x.hypot(up.z)
+        });
     has_limbs && is_upright
 }

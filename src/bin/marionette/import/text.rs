@@ -19,8 +19,21 @@ pub fn of_manifest(manifest: &Manifest, notes: &BTreeMap<&str, &str>) -> String 
 }
 
 fn write(out: &mut String, manifest: &Manifest, notes: &BTreeMap<&str, &str>) -> fmt::Result {
-    let Manifest { model, scale, hand, up, flip_v, clips, masks, sockets, .. } = manifest;
-    writeln!(out, "// Written by `marionette import`. Change what you like better.\n(")?;
+    let Manifest {
+        model,
+        scale,
+        hand,
+        up,
+        flip_v,
+        clips,
+        masks,
+        sockets,
+        ..
+    } = manifest;
+    writeln!(
+        out,
+        "// Written by `marionette import`. Change what you like better.\n("
+    )?;
     writeln!(out, "    model: {},", quoted(model))?;
     if *scale != 1.0 {
         writeln!(out, "    scale: {scale:?},")?;
@@ -35,9 +48,23 @@ fn write(out: &mut String, manifest: &Manifest, notes: &BTreeMap<&str, &str>) ->
         writeln!(out, "    flip_v: true,")?;
     }
     entries(out, "clips", clips, |name, clip| {
-        let note = notes.get(name).map(|note| format!("        // It {}.\n", one_line(note))).unwrap_or_default();
-        let ClipEntry { file, clip, retarget, playback, additive, .. } = clip;
-        let text = |key: &str, value: &Option<String>| value.as_ref().map(|value| format!("{key}: {}", quoted(value)));
+        let note = notes
+            .get(name)
+            .map(|note| format!("        // It {}.\n", one_line(note)))
+            .unwrap_or_default();
+        let ClipEntry {
+            file,
+            clip,
+            retarget,
+            playback,
+            additive,
+            ..
+        } = clip;
+        let text = |key: &str, value: &Option<String>| {
+            value
+                .as_ref()
+                .map(|value| format!("{key}: {}", quoted(value)))
+        };
         let fields = [
             text("file", file),
             text("clip", clip),
@@ -53,14 +80,33 @@ fn write(out: &mut String, manifest: &Manifest, notes: &BTreeMap<&str, &str>) ->
         fields.extend((*falloff > 0).then(|| format!("falloff: {falloff}")));
         (String::new(), fields)
     })?;
-    entries(out, "sockets", sockets, |_, SocketEntry { joint, translation, euler_degrees, scale }| {
-        let vector =
-            |name: &str, v: &Vec3| (*v != Vec3::ZERO).then(|| format!("{name}: ({:?}, {:?}, {:?})", v.x, v.y, v.z));
-        let scale = (*scale != 1.0).then(|| format!("scale: {scale:?}"));
-        let offset = [vector("translation", translation), vector("euler_degrees", euler_degrees), scale];
-        let joint = format!("joint: {}", quoted(joint));
-        (String::new(), [Some(joint)].into_iter().chain(offset).flatten().collect())
-    })?;
+    entries(
+        out,
+        "sockets",
+        sockets,
+        |_,
+         SocketEntry {
+             joint,
+             translation,
+             euler_degrees,
+             scale,
+         }| {
+            let vector = |name: &str, v: &Vec3| {
+                (*v != Vec3::ZERO).then(|| format!("{name}: ({:?}, {:?}, {:?})", v.x, v.y, v.z))
+            };
+            let scale = (*scale != 1.0).then(|| format!("scale: {scale:?}"));
+            let offset = [
+                vector("translation", translation),
+                vector("euler_degrees", euler_degrees),
+                scale,
+            ];
+            let joint = format!("joint: {}", quoted(joint));
+            (
+                String::new(),
+                [Some(joint)].into_iter().chain(offset).flatten().collect(),
+            )
+        },
+    )?;
     out.write_str(")\n")
 }
 
@@ -76,7 +122,12 @@ fn entries<T>(
     writeln!(out, "    {name}: {{")?;
     for (key, value) in map {
         let (note, fields) = fields(key, value);
-        writeln!(out, "{note}        {}: ({}),", quoted(key), fields.join(", "))?;
+        writeln!(
+            out,
+            "{note}        {}: ({}),",
+            quoted(key),
+            fields.join(", ")
+        )?;
     }
     writeln!(out, "    }},")
 }
@@ -96,7 +147,11 @@ mod tests {
 
     #[test]
     fn the_text_is_the_manifest() {
-        let entry = |file: &str, playback| ClipEntry { file: Some(file.into()), playback, ..ClipEntry::default() };
+        let entry = |file: &str, playback| ClipEntry {
+            file: Some(file.into()),
+            playback,
+            ..ClipEntry::default()
+        };
         let socket = SocketEntry {
             joint: "hand \"R\"".into(),
             translation: Vec3::new(0.5, -1e-7, 3.0),
@@ -112,19 +167,42 @@ mod tests {
                 ("walk".to_owned(), ClipEntry::default()),
                 (
                     "dance".to_owned(),
-                    ClipEntry { retarget: Some(RetargetEntry::default()), ..entry("dance.glb", None) },
+                    ClipEntry {
+                        retarget: Some(RetargetEntry::default()),
+                        ..entry("dance.glb", None)
+                    },
                 ),
-                ("jump\n".to_owned(), entry("a\\b.md5anim", Some(PlaybackMode::Once))),
+                (
+                    "jump\n".to_owned(),
+                    entry("a\\b.md5anim", Some(PlaybackMode::Once)),
+                ),
             ]
             .into(),
-            masks: [("head".to_owned(), MaskEntry { roots: vec!["neck".into(), "é".into()], falloff: 2 })].into(),
+            masks: [(
+                "head".to_owned(),
+                MaskEntry {
+                    roots: vec!["neck".into(), "é".into()],
+                    falloff: 2,
+                },
+            )]
+            .into(),
             sockets: [("hand".to_owned(), socket)].into(),
             ..Manifest::of_model("hero.md5mesh")
         };
         let text = of_manifest(&manifest, &[("walk", "ends\nas it begins")].into());
-        assert!(text.contains("        // It ends as it begins.\n        \"walk\": (),\n"), "{text}");
-        assert_eq!(Manifest::parse("hero.character.ron", text.as_bytes()).unwrap(), manifest, "{text}");
+        assert!(
+            text.contains("        // It ends as it begins.\n        \"walk\": (),\n"),
+            "{text}"
+        );
+        assert_eq!(
+            Manifest::parse("hero.character.ron", text.as_bytes()).unwrap(),
+            manifest,
+            "{text}"
+        );
         let least = Manifest::of_model("a.m3d");
-        assert_eq!(Manifest::parse("a", of_manifest(&least, &BTreeMap::new()).as_bytes()), Ok(least));
+        assert_eq!(
+            Manifest::parse("a", of_manifest(&least, &BTreeMap::new()).as_bytes()),
+            Ok(least)
+        );
     }
 }

@@ -21,11 +21,20 @@ use crate::format::{
 pub(super) fn assemble(reader: &mut Reader<'_>, mut raw: Raw) -> M3d {
     imply_triangles(reader, &mut raw);
     check_triangles(reader, &raw);
-    let bones = skeleton::assemble(reader, std::mem::take(&mut raw.offsets), std::mem::take(&mut raw.parents));
+    let bones = skeleton::assemble(
+        reader,
+        std::mem::take(&mut raw.offsets),
+        std::mem::take(&mut raw.parents),
+    );
     if reader.report.failed() {
         return M3d::default();
     }
-    check_weights(reader, &mut raw.vertices, raw.vertices_start.unwrap_or(0), bones.len());
+    check_weights(
+        reader,
+        &mut raw.vertices,
+        raw.vertices_start.unwrap_or(0),
+        bones.len(),
+    );
     let clips_written = raw.clips.len();
     let clips = clip::assemble(reader, std::mem::take(&mut raw.clips), bones.len());
     if reader.report.failed() {
@@ -35,7 +44,10 @@ pub(super) fn assemble(reader: &mut Reader<'_>, mut raw: Raw) -> M3d {
         subsets_of_triangles(&mut raw.triangles)
     } else if raw.subsets.is_empty() && !raw.triangles.indices.is_empty() {
         let start = raw.triangles.start;
-        reader.report.warning(start, "there is no subset table; all triangles are one subset");
+        reader.report.warning(
+            start,
+            "there is no subset table; all triangles are one subset",
+        );
         vec![M3dSubset {
             vertex_count: raw.vertices.len() as u32,
             face_count: raw.triangles.indices.len() as u32,
@@ -75,19 +87,33 @@ fn imply_triangles(reader: &mut Reader<'_>, raw: &mut Raw) {
         reader.report.error(end, message).hint = CUT_OFF.into();
     } else if raw.triangles_found || raw.vertices.is_empty() {
         if raw.triangles_found && raw.triangles.indices.is_empty() && !raw.vertices.is_empty() {
-            reader.report.warning(raw.triangles.start, "there are no triangles; nothing will be drawn");
+            reader.report.warning(
+                raw.triangles.start,
+                "there are no triangles; nothing will be drawn",
+            );
         }
-    } else if reader.state.header.count(Counted::Triangles).is_none() && raw.vertices.len().is_multiple_of(3) {
+    } else if reader.state.header.count(Counted::Triangles).is_none()
+        && raw.vertices.len().is_multiple_of(3)
+    {
         let start = raw.vertices_start.unwrap_or(0);
         let message = "there is no Triangles section; every three vertices are a triangle";
         reader.report.warning(start, message);
-        raw.triangles.indices = (0..raw.vertices.len() as u32 / 3).map(|i| [3 * i, 3 * i + 1, 3 * i + 2]).collect();
+        raw.triangles.indices = (0..raw.vertices.len() as u32 / 3)
+            .map(|i| [3 * i, 3 * i + 1, 3 * i + 2])
+            .collect();
         for subset in &mut raw.subsets {
-            subset.face_start = subset.face_start.or(subset.vertex_start.map(|start| start / 3));
-            subset.face_count = subset.face_count.or(subset.vertex_count.map(|count| count / 3));
+            subset.face_start = subset
+                .face_start
+                .or(subset.vertex_start.map(|start| start / 3));
+            subset.face_count = subset
+                .face_count
+                .or(subset.vertex_count.map(|count| count / 3));
         }
     } else {
-        let error = reader.report.error(end, "expected a Triangles section, found the end of the file");
+        let error = reader.report.error(
+            end,
+            "expected a Triangles section, found the end of the file",
+        );
         error.hint = CUT_OFF.into();
     }
 }
@@ -98,8 +124,16 @@ fn check_triangles(reader: &mut Reader<'_>, raw: &Raw) {
     let wrong = (0..indices.len()).filter(|&at| indices[at] as usize >= vertices);
     for at in wrong.take(FormatError::MAX_ERRORS.saturating_sub(reader.report.errors())) {
         let place = triangle::locate(reader, &raw.triangles, at);
-        let message = format!("index {} is out of range: there are {vertices} vertices", indices[at]);
-        let context = item("triangle", at / 3, reader.state.header.count(Counted::Triangles), "Triangles");
+        let message = format!(
+            "index {} is out of range: there are {vertices} vertices",
+            indices[at]
+        );
+        let context = item(
+            "triangle",
+            at / 3,
+            reader.state.header.count(Counted::Triangles),
+            "Triangles",
+        );
         reader.report.error(place, message).context = context;
     }
 }
@@ -111,15 +145,23 @@ fn check_weights(reader: &mut Reader<'_>, vertices: &mut [M3dVertex], start: usi
         let promised = reader.state.header.count(Counted::Bones).unwrap_or(0);
         let first = vertices.iter().position(is_weighted);
         if promised > 0 {
-            let message =
-                format!("the header says Bones {promised} and there are none; this is read as a static model");
-            reader.report.warning(reader.state.header.offset(Counted::Bones), message);
+            let message = format!(
+                "the header says Bones {promised} and there are none; this is read as a static model"
+            );
+            reader
+                .report
+                .warning(reader.state.header.offset(Counted::Bones), message);
         } else if let Some(first) = first {
             let place = vertex::locate(reader, start, first);
-            reader.report.warning(place, "there are blend weights but no bones; this is read as a static model");
+            reader.report.warning(
+                place,
+                "there are blend weights but no bones; this is read as a static model",
+            );
         }
         if let Some(first) = first {
-            vertices[first..].iter_mut().for_each(|v| (v.weights, v.bones) = Default::default());
+            vertices[first..]
+                .iter_mut()
+                .for_each(|v| (v.weights, v.bones) = Default::default());
         }
         return;
     }
@@ -131,10 +173,20 @@ fn check_weights(reader: &mut Reader<'_>, vertices: &mut [M3dVertex], start: usi
             // An unused slot may say anything.
             if *weight != 0.0 {
                 let first = !reader.state.notes.met(Cause::Weight);
-                let place = if first { vertex::locate(reader, start, index) } else { 0 };
+                let place = if first {
+                    vertex::locate(reader, start, index)
+                } else {
+                    0
+                };
                 reader.state.notes.add(Cause::Weight, place, || {
-                    let bone = if *bone == u32::MAX { "-1".to_owned() } else { bone.to_string() };
-                    format!("a vertex has weight {weight} for bone {bone} of {bones}; it is removed")
+                    let bone = if *bone == u32::MAX {
+                        "-1".to_owned()
+                    } else {
+                        bone.to_string()
+                    };
+                    format!(
+                        "a vertex has weight {weight} for bone {bone} of {bones}; it is removed"
+                    )
                 });
             }
             (*bone, *weight) = (0, 0.0);
@@ -171,40 +223,68 @@ fn subsets_of_table(reader: &mut Reader<'_>, raw: &Raw) -> Vec<M3dSubset> {
     let triangles = raw.triangles.indices.len() as u32;
     let vertices = raw.vertices.len() as u32;
     let rows = face_ranges(reader, &raw.subsets, triangles);
-    check_overlap(reader, &rows, triangles, raw.subsets.first().map_or(0, |row| row.offset));
+    check_overlap(
+        reader,
+        &rows,
+        triangles,
+        raw.subsets.first().map_or(0, |row| row.offset),
+    );
     if reader.report.failed() {
         return Vec::new();
     }
-    let subsets = rows.into_iter().zip(&raw.subsets).enumerate().map(|(index, (faces, row))| {
-        let id = row.id.unwrap_or(index as u32);
-        if id as usize >= raw.materials.len() && !raw.materials.is_empty() {
-            reader.state.notes.add(Cause::SubsetId, row.offset, || {
-                format!("SubsetID {id} is none of the {} materials", raw.materials.len())
-            });
-        }
-        let (face_start, face_count) = clamp(faces, triangles);
-        if (face_start, face_count) != faces {
-            reader.state.notes.add(Cause::FaceRange, row.offset, || {
-                format!("subset {index} reaches to triangle {} of {triangles}; it is cut short", end(faces))
-            });
-        }
-        let written = (row.vertex_start.unwrap_or(0), row.vertex_count.unwrap_or(0));
-        let (vertex_start, vertex_count) = clamp(written, vertices);
-        if (vertex_start, vertex_count) != written {
-            reader.state.notes.add(Cause::VertexRange, row.offset, || {
-                format!("subset {index} reaches to vertex {} of {vertices}; it is cut short", end(written))
-            });
-        }
-        let mut subset = M3dSubset { id, vertex_start, vertex_count, face_start, face_count };
-        if vertex_count == 0 && face_count > 0 {
-            reader.state.notes.add(Cause::NoVertexCount, row.offset, || {
-                format!("subset {index} has no vertices; its triangles tell which")
-            });
-            let faces = face_start as usize..(face_start + face_count) as usize;
-            (subset.vertex_start, subset.vertex_count) = vertices_of(&raw.triangles.indices[faces]);
-        }
-        subset
-    });
+    let subsets = rows
+        .into_iter()
+        .zip(&raw.subsets)
+        .enumerate()
+        .map(|(index, (faces, row))| {
+            let id = row.id.unwrap_or(index as u32);
+            if id as usize >= raw.materials.len() && !raw.materials.is_empty() {
+                reader.state.notes.add(Cause::SubsetId, row.offset, || {
+                    format!(
+                        "SubsetID {id} is none of the {} materials",
+                        raw.materials.len()
+                    )
+                });
+            }
+            let (face_start, face_count) = clamp(faces, triangles);
+            if (face_start, face_count) != faces {
+                reader.state.notes.add(Cause::FaceRange, row.offset, || {
+                    format!(
+                        "subset {index} reaches to triangle {} of {triangles}; it is cut short",
+                        end(faces)
+                    )
+                });
+            }
+            let written = (row.vertex_start.unwrap_or(0), row.vertex_count.unwrap_or(0));
+            let (vertex_start, vertex_count) = clamp(written, vertices);
+            if (vertex_start, vertex_count) != written {
+                reader.state.notes.add(Cause::VertexRange, row.offset, || {
+                    format!(
+                        "subset {index} reaches to vertex {} of {vertices}; it is cut short",
+                        end(written)
+                    )
+                });
+            }
+            let mut subset = M3dSubset {
+                id,
+                vertex_start,
+                vertex_count,
+                face_start,
+                face_count,
+            };
+            if vertex_count == 0 && face_count > 0 {
+                reader
+                    .state
+                    .notes
+                    .add(Cause::NoVertexCount, row.offset, || {
+                        format!("subset {index} has no vertices; its triangles tell which")
+                    });
+                let faces = face_start as usize..(face_start + face_count) as usize;
+                (subset.vertex_start, subset.vertex_count) =
+                    vertices_of(&raw.triangles.indices[faces]);
+            }
+            subset
+        });
     subsets.collect()
 }
 
@@ -212,9 +292,15 @@ fn subsets_of_table(reader: &mut Reader<'_>, raw: &Raw) -> Vec<M3dSubset> {
 fn check_overlap(reader: &mut Reader<'_>, rows: &[(u32, u32)], triangles: u32, place: usize) {
     const MANY: u64 = 1_000_000;
     const TIMES: u64 = 16;
-    let sum: u64 = rows.iter().map(|&range| u64::from(clamp(range, triangles).1)).sum();
+    let sum: u64 = rows
+        .iter()
+        .map(|&range| u64::from(clamp(range, triangles).1))
+        .sum();
     if sum > MANY.max(TIMES * u64::from(triangles)) {
-        let message = format!("{} subsets name {sum} triangles in all, and there are {triangles}", rows.len());
+        let message = format!(
+            "{} subsets name {sum} triangles in all, and there are {triangles}",
+            rows.len()
+        );
         reader.report.error(place, message);
     }
 }
@@ -225,16 +311,24 @@ fn face_ranges(reader: &mut Reader<'_>, rows: &[RawSubset], triangles: u32) -> V
     let mut ranges = Vec::with_capacity(rows.len());
     for (index, row) in rows.iter().enumerate() {
         let start = row.face_start.unwrap_or(next);
-        let rest = rows.get(index + 1).and_then(|row| row.face_start).unwrap_or(triangles).saturating_sub(start);
+        let rest = rows
+            .get(index + 1)
+            .and_then(|row| row.face_start)
+            .unwrap_or(triangles)
+            .saturating_sub(start);
         let count = row.face_count.unwrap_or(rest);
         next = start.saturating_add(count);
         ranges.push((start, count));
     }
     // One exporter counts indices in place of triangles.
     let sum: u64 = ranges.iter().map(|&(_, count)| u64::from(count)).sum();
-    let too_far = ranges.iter().any(|&range| end(range) > u64::from(triangles));
-    if too_far && sum == 3 * u64::from(triangles) && ranges.iter().all(|(_, count)| count % 3 == 0) {
-        let message = format!("FaceCount counts {sum} for {triangles} triangles; it is divided by three");
+    let too_far = ranges
+        .iter()
+        .any(|&range| end(range) > u64::from(triangles));
+    if too_far && sum == 3 * u64::from(triangles) && ranges.iter().all(|(_, count)| count % 3 == 0)
+    {
+        let message =
+            format!("FaceCount counts {sum} for {triangles} triangles; it is divided by three");
         reader.report.warning(rows[0].offset, message);
         let mut next = 0u32;
         let starts_too = ranges.iter().all(|&(start, count)| {

@@ -29,7 +29,13 @@ pub(super) struct RawTrack {
 }
 
 const fn column(names: &'static [&'static str], slot: usize, count: usize) -> Column {
-    Column { names, slot, least: count, most: count, indices: false }
+    Column {
+        names,
+        slot,
+        least: count,
+        most: count,
+        indices: false,
+    }
 }
 
 const SCHEMA: Schema = Schema {
@@ -41,7 +47,9 @@ const SCHEMA: Schema = Schema {
         column(&[], 0, 0),
         column(&[], 0, 0),
     ],
-    blank: [0.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0],
+    blank: [
+        0.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0,
+    ],
     section: "AnimationClips",
     enclosed: true,
 };
@@ -60,7 +68,10 @@ pub(super) fn read<'a>(reader: &mut Reader<'a>, clips: &mut Vec<RawClip>) {
         }
         if reader.lexer.eat(b'}') {
             if depth == 0 {
-                reader.state.notes.add(Cause::Brace, offset, || "there is one `}` too many".into());
+                reader
+                    .state
+                    .notes
+                    .add(Cause::Brace, offset, || "there is one `}` too many".into());
             }
             depth = depth.saturating_sub(1);
             continue;
@@ -69,14 +80,23 @@ pub(super) fn read<'a>(reader: &mut Reader<'a>, clips: &mut Vec<RawClip>) {
         if label::same(label, "AnimationClip") {
             let (name, opened) = clip_name(reader);
             depth += u32::from(opened);
-            clips.push(RawClip { offset, name, tracks: Vec::new() });
+            clips.push(RawClip {
+                offset,
+                name,
+                tracks: Vec::new(),
+            });
             continue;
         }
         let track = clips.last_mut().map(|clip| &mut clip.tracks);
         match track {
             Some(tracks) if label::after(label, "Bone").is_some() => {
                 let bone = label::after(label, "Bone").and_then(label::index);
-                tracks.push(RawTrack { offset, bone, keys: Vec::new(), promised: None });
+                tracks.push(RawTrack {
+                    offset,
+                    bone,
+                    keys: Vec::new(),
+                    promised: None,
+                });
                 continue;
             }
             Some(tracks) if label::same(label, "Keyframes") => {
@@ -89,27 +109,40 @@ pub(super) fn read<'a>(reader: &mut Reader<'a>, clips: &mut Vec<RawClip>) {
         }
         if SCHEMA.knows(label) && clips.last().is_some_and(|clip| !clip.tracks.is_empty()) {
             keys(reader, clips, &mut layout);
-        } else if SCHEMA.knows(label) || (clips.is_empty() && label::after(label, "Bone").is_some()) {
-            let expected = if clips.is_empty() { "`AnimationClip` and a name" } else { "a bone, such as `Bone0`" };
+        } else if SCHEMA.knows(label) || (clips.is_empty() && label::after(label, "Bone").is_some())
+        {
+            let expected = if clips.is_empty() {
+                "`AnimationClip` and a name"
+            } else {
+                "a bone, such as `Bone0`"
+            };
             reader.unexpected_here(expected, context(clips));
         } else {
             reader.unknown_label(LABELS, "AnimationClips", context(clips));
         }
     }
     if depth > 0 && !reader.report.is_full() {
-        let message = format!("{depth} closing braces are missing before this; the file may be cut off");
+        let message =
+            format!("{depth} closing braces are missing before this; the file may be cut off");
         reader.report.warning(reader.lexer.offset(), message);
     }
 }
 
 /// Returns the item being read, for reports.
 fn context(clips: &[RawClip]) -> String {
-    let Some(clip) = clips.last() else { return "AnimationClips".into() };
+    let Some(clip) = clips.last() else {
+        return "AnimationClips".into();
+    };
     match clip.tracks.last() {
         None => format!("clip `{}` in AnimationClips", clip.name),
         Some(track) => {
             let bone = track.bone.unwrap_or(clip.tracks.len() as u32 - 1);
-            item("key", track.keys.len(), track.promised, &format!("bone {bone} of clip `{}`", clip.name))
+            item(
+                "key",
+                track.keys.len(),
+                track.promised,
+                &format!("bone {bone} of clip `{}`", clip.name),
+            )
         }
     }
 }
@@ -148,13 +181,14 @@ fn keys<'a>(reader: &mut Reader<'a>, clips: &mut [RawClip], layout: &mut Layout<
                 return;
             }
         }
-        let Some(track) = clips.last_mut().and_then(|clip| clip.tracks.last_mut()) else { return };
+        let Some(track) = clips.last_mut().and_then(|clip| clip.tracks.last_mut()) else {
+            return;
+        };
         let key = key(&record);
         if record.counts[..4].contains(&0) && reader.report.errors() == errors {
-            reader
-                .state
-                .notes
-                .add(Cause::KeyParts, offset, || "a key lacks Time, Pos, Scale or Quat; defaults are used".into());
+            reader.state.notes.add(Cause::KeyParts, offset, || {
+                "a key lacks Time, Pos, Scale or Quat; defaults are used".into()
+            });
         }
         if track.keys.last().is_some_and(|last| last.time > key.time) {
             reader.state.notes.add(Cause::KeyOrder, offset, || {
@@ -168,21 +202,34 @@ fn keys<'a>(reader: &mut Reader<'a>, clips: &mut [RawClip], layout: &mut Layout<
 #[inline]
 fn key(record: &Record) -> M3dKey {
     let [time] = record.get(0);
-    M3dKey { time, translation: record.get(1), scale: record.get(4), rotation: record.get(7) }
+    M3dKey {
+        time,
+        translation: record.get(1),
+        scale: record.get(4),
+        rotation: record.get(7),
+    }
 }
 
 /// Returns the clips, with a list of keys for each of `bones` bones.
 pub(super) fn assemble(reader: &mut Reader<'_>, clips: Vec<RawClip>, bones: usize) -> Vec<M3dClip> {
-    let Some(first) = clips.first() else { return Vec::new() };
+    let Some(first) = clips.first() else {
+        return Vec::new();
+    };
     if bones == 0 {
-        let message = format!("the file has no bones; {} animation clips are left out", clips.len());
+        let message = format!(
+            "the file has no bones; {} animation clips are left out",
+            clips.len()
+        );
         reader.report.warning(first.offset, message);
         return Vec::new();
     }
     // Every exporter writes every bone into every clip. Lists for a file too short for that could take far more
     // memory than the file.
     if clips.len().saturating_mul(bones) > reader.lexer.source().len() {
-        let message = format!("{} clips cannot each have keys for {bones} bones in so short a file", clips.len());
+        let message = format!(
+            "{} clips cannot each have keys for {bones} bones in so short a file",
+            clips.len()
+        );
         reader.report.error(first.offset, message);
         return Vec::new();
     }
@@ -190,12 +237,14 @@ pub(super) fn assemble(reader: &mut Reader<'_>, clips: Vec<RawClip>, bones: usiz
         let mut lists = vec![Vec::new(); bones];
         for (position, track) in clip.tracks.into_iter().enumerate() {
             let bone = track.bone.map_or(position, |bone| bone as usize);
-            if track.promised.is_some_and(|promised| promised as usize != track.keys.len()) {
+            if track
+                .promised
+                .is_some_and(|promised| promised as usize != track.keys.len())
+            {
                 let (keys, promised) = (track.keys.len(), track.promised.unwrap_or(0));
-                reader
-                    .state
-                    .notes
-                    .add(Cause::KeyCount, track.offset, || format!("a bone declares {promised} keys and has {keys}"));
+                reader.state.notes.add(Cause::KeyCount, track.offset, || {
+                    format!("a bone declares {promised} keys and has {keys}")
+                });
             }
             match lists.get_mut(bone) {
                 None => reader.state.notes.add(Cause::Track, track.offset, || {
@@ -215,7 +264,11 @@ pub(super) fn assemble(reader: &mut Reader<'_>, clips: Vec<RawClip>, bones: usiz
                 keys.sort_by(|a, b| a.time.total_cmp(&b.time));
             }
         }
-        let name = if clip.name.is_empty() { format!("Clip{index}") } else { clip.name };
+        let name = if clip.name.is_empty() {
+            format!("Clip{index}")
+        } else {
+            clip.name
+        };
         M3dClip { name, bones: lists }
     });
     assembled.collect()

@@ -23,12 +23,15 @@ pub(super) fn read(reader: &mut Reader<'_>) {
                     reader.state.signs.dashes |= !label.starts_with(b"#") && !label.ends_with(b":");
                 }
                 Err(unexpected) => {
-                    let message = format!("{unexpected} behind {text}; the data is counted instead");
+                    let message =
+                        format!("{unexpected} behind {text}; the data is counted instead");
                     reader.report.warning(unexpected.offset, message);
                 }
             },
             None => {
-                let warning = reader.report.warning(offset, format!("the header has no label {text}"));
+                let warning = reader
+                    .report
+                    .warning(offset, format!("the header has no label {text}"));
                 if let Some(name) = label::nearest(label, COUNTS.iter().map(|&(name, _)| name)) {
                     warning.hint = format!("did you mean `#{name}`?");
                 }
@@ -49,8 +52,13 @@ pub(super) fn compare(reader: &mut Reader<'_>, held: impl Fn(Counted) -> usize) 
             // A skeleton that is missing altogether has been reported.
             && (what != Counted::Bones || held(what) > 0)
         {
-            let message = format!("the header says {name} {count}, the file holds {}", held(what));
-            reader.report.warning(reader.state.header.offset(what), message);
+            let message = format!(
+                "the header says {name} {count}, the file holds {}",
+                held(what)
+            );
+            reader
+                .report
+                .warning(reader.state.header.offset(what), message);
         }
     }
 }

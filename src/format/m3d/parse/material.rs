@@ -95,7 +95,10 @@ pub(super) fn read(reader: &mut Reader<'_>, materials: &mut Vec<M3dMaterial>) {
                 materials.push(full);
             } else if !too_many {
                 too_many = true;
-                reader.report.warning(offset, format!("more than {MOST} materials; the rest are left out"));
+                reader.report.warning(
+                    offset,
+                    format!("more than {MOST} materials; the rest are left out"),
+                );
             }
         }
         match key {
@@ -152,7 +155,12 @@ pub(super) fn read_bare(reader: &mut Reader<'_>, materials: &mut Vec<M3dMaterial
 }
 
 fn context(reader: &Reader<'_>, materials: &[M3dMaterial]) -> String {
-    item("material", materials.len(), reader.state.header.count(Counted::Materials), "Materials")
+    item(
+        "material",
+        materials.len(),
+        reader.state.header.count(Counted::Materials),
+        "Materials",
+    )
 }
 
 fn value(reader: &mut Reader<'_>, key: Key, material: &mut M3dMaterial) -> Result<(), Unexpected> {

@@ -41,22 +41,44 @@ impl<'a> Notes<'a> {
     const MOST_LABELS: usize = 10;
 
     /// Counts a warning. The first of each cause gives the message.
-    pub(super) fn add(&mut self, cause: Cause<'a>, offset: usize, message: impl FnOnce() -> String) {
+    pub(super) fn add(
+        &mut self,
+        cause: Cause<'a>,
+        offset: usize,
+        message: impl FnOnce() -> String,
+    ) {
         let known = |note: &&mut Note<'_>| note.cause == cause;
         match self.0.iter_mut().find(known) {
             Some(note) => note.times += 1,
-            None => self.0.push(Note { cause, offset, times: 1, message: message() }),
+            None => self.0.push(Note {
+                cause,
+                offset,
+                times: 1,
+                message: message(),
+            }),
         }
     }
 
     /// Counts an unknown label.
-    pub(super) fn unknown_label(&mut self, label: &'a [u8], offset: usize, message: impl FnOnce() -> String) {
-        let labels = self.0.iter().filter(|note| matches!(note.cause, Cause::UnknownLabel(_)));
-        let known = labels.clone().any(|note| note.cause == Cause::UnknownLabel(label));
+    pub(super) fn unknown_label(
+        &mut self,
+        label: &'a [u8],
+        offset: usize,
+        message: impl FnOnce() -> String,
+    ) {
+        let labels = self
+            .0
+            .iter()
+            .filter(|note| matches!(note.cause, Cause::UnknownLabel(_)));
+        let known = labels
+            .clone()
+            .any(|note| note.cause == Cause::UnknownLabel(label));
         if known || labels.count() < Self::MOST_LABELS {
             self.add(Cause::UnknownLabel(label), offset, message);
         } else {
-            self.add(Cause::UnknownLabels, offset, || "more unknown labels; their lines are ignored".into());
+            self.add(Cause::UnknownLabels, offset, || {
+                "more unknown labels; their lines are ignored".into()
+            });
         }
     }
 
@@ -68,7 +90,11 @@ impl<'a> Notes<'a> {
     /// Reports the notes as warnings.
     pub(super) fn tell(self, report: &mut Reporter<'_>) {
         for note in self.0 {
-            let times = if note.times > 1 { format!(" ({} times)", note.times) } else { String::new() };
+            let times = if note.times > 1 {
+                format!(" ({} times)", note.times)
+            } else {
+                String::new()
+            };
             report.warning(note.offset, note.message + &times);
         }
     }

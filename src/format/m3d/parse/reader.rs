@@ -40,10 +40,16 @@ impl<'a> Reader<'a> {
         }
         let offset = self.lexer.offset();
         let mut name = self.lexer.rest_of_line();
-        while let [b'*' | b'-' | b' ' | b'\t', rest @ ..] | [rest @ .., b'*' | b'-' | b' ' | b'\t'] = name {
+        while let [b'*' | b'-' | b' ' | b'\t', rest @ ..]
+        | [rest @ .., b'*' | b'-' | b' ' | b'\t'] = name
+        {
             name = rest;
         }
-        Some(Banner { offset, name, dashes: mark == b'-' })
+        Some(Banner {
+            offset,
+            name,
+            dashes: mark == b'-',
+        })
     }
 
     /// Skips to the next section line.
@@ -57,7 +63,9 @@ impl<'a> Reader<'a> {
     pub(super) fn at_number(&mut self) -> bool {
         self.lexer.skip_space();
         match *self.rest() {
-            [b'0'..=b'9', ..] | [b'+' | b'-' | b'.', b'0'..=b'9', ..] | [b'+' | b'-', b'.', ..] => true,
+            [b'0'..=b'9', ..] | [b'+' | b'-' | b'.', b'0'..=b'9', ..] | [b'+' | b'-', b'.', ..] => {
+                true
+            }
             _ => self.not_finite().is_some(),
         }
     }
@@ -66,11 +74,17 @@ impl<'a> Reader<'a> {
     /// libraries print them, or one too large.
     fn not_finite(&self) -> Option<usize> {
         let rest = self.rest();
-        let length = rest.iter().position(|b| b.is_ascii_whitespace()).unwrap_or(rest.len());
+        let length = rest
+            .iter()
+            .position(|b| b.is_ascii_whitespace())
+            .unwrap_or(rest.len());
         let word = rest[..length].strip_prefix(b"-").unwrap_or(&rest[..length]);
         let printed = [&b"1.#IN"[..], b"1.#QNAN", b"1.#SNAN", b"nan("]
             .iter()
-            .any(|p| word.get(..p.len()).is_some_and(|start| start.eq_ignore_ascii_case(p)));
+            .any(|p| {
+                word.get(..p.len())
+                    .is_some_and(|start| start.eq_ignore_ascii_case(p))
+            });
         let parsed = || std::str::from_utf8(word).ok()?.parse::<f32>().ok();
         (printed || parsed().is_some_and(|value| !value.is_finite())).then_some(length)
     }
@@ -78,7 +92,9 @@ impl<'a> Reader<'a> {
     /// Takes a number. One that is not finite is read as 0, with a warning.
     #[inline]
     pub(super) fn number(&mut self) -> Result<f32, Unexpected> {
-        self.lexer.f32().or_else(|unexpected| self.repaired_number(unexpected))
+        self.lexer
+            .f32()
+            .or_else(|unexpected| self.repaired_number(unexpected))
     }
 
     #[cold]
@@ -86,13 +102,18 @@ impl<'a> Reader<'a> {
         self.lexer.skip_space();
         let length = self.not_finite().ok_or(unexpected)?;
         let offset = self.lexer.offset();
-        self.state.notes.add(Cause::NotFinite, offset, || "a number is not finite; it is read as 0".into());
+        self.state.notes.add(Cause::NotFinite, offset, || {
+            "a number is not finite; it is read as 0".into()
+        });
         self.lexer.seek(offset + length);
         Ok(0.0)
     }
 
     /// Takes `least` to `N` numbers; more are ignored with a warning.
-    pub(super) fn numbers<const N: usize>(&mut self, least: usize) -> Result<([f32; N], usize), Unexpected> {
+    pub(super) fn numbers<const N: usize>(
+        &mut self,
+        least: usize,
+    ) -> Result<([f32; N], usize), Unexpected> {
         let (mut values, mut count) = ([0.0; N], 0);
         while count < N && (count < least || self.at_number()) {
             values[count] = self.number()?;
@@ -111,7 +132,8 @@ impl<'a> Reader<'a> {
         });
         while self.at_number() {
             let length = self.rest().iter().position(u8::is_ascii_whitespace);
-            self.lexer.seek(length.map_or(usize::MAX, |length| self.lexer.offset() + length));
+            self.lexer
+                .seek(length.map_or(usize::MAX, |length| self.lexer.offset() + length));
         }
     }
 
@@ -130,7 +152,9 @@ impl<'a> Reader<'a> {
             return Err(self.lexer.unexpected("a whole number"));
         }
         self.lexer.next_token();
-        let value = std::str::from_utf8(word).ok().and_then(|text| text.parse().ok());
+        let value = std::str::from_utf8(word)
+            .ok()
+            .and_then(|text| text.parse().ok());
         Ok(value.unwrap_or(u32::MAX))
     }
 
@@ -149,7 +173,9 @@ impl<'a> Reader<'a> {
             return self.unexpected_here("a label", context);
         }
         if let Some(name) = label::nearest(label, names) {
-            let error = self.report.error(offset, format!("unknown label {}", quote(label)));
+            let error = self
+                .report
+                .error(offset, format!("unknown label {}", quote(label)));
             error.context = context.into();
             error.hint = format!("did you mean `{name}`?");
             self.lexer.skip_line();
@@ -164,8 +190,13 @@ impl<'a> Reader<'a> {
         let offset = self.lexer.offset();
         let label = self.lexer.label();
         self.state.notes.unknown_label(label, offset, || {
-            let meant = meant.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default();
-            format!("{section} has no label {}; its line is ignored{meant}", quote(label))
+            let meant = meant
+                .map(|name| format!("; did you mean `{name}`?"))
+                .unwrap_or_default();
+            format!(
+                "{section} has no label {}; its line is ignored{meant}",
+                quote(label)
+            )
         });
         self.lexer.skip_line();
     }
@@ -190,7 +221,9 @@ pub(super) fn quote(text: &[u8]) -> String {
 /// `vertex 812 of 13748 in Vertices`; `index` counts from 0.
 pub(super) fn item(what: &str, index: usize, of: Option<u32>, section: &str) -> String {
     match of {
-        Some(count) if (index as u64) < u64::from(count) => format!("{what} {} of {count} in {section}", index + 1),
+        Some(count) if (index as u64) < u64::from(count) => {
+            format!("{what} {} of {count} in {section}", index + 1)
+        }
         _ => format!("{what} {} in {section}", index + 1),
     }
 }

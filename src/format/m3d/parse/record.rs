@@ -40,13 +40,17 @@ pub(super) struct Schema {
 
 impl Schema {
     pub(super) fn names(&self) -> impl Iterator<Item = &'static str> {
-        self.columns.iter().flat_map(|column| column.names.iter().copied())
+        self.columns
+            .iter()
+            .flat_map(|column| column.names.iter().copied())
     }
 
     /// Returns the column that a misspelled label probably names.
     fn nearest(&self, label: &[u8]) -> Option<usize> {
         let name = label::nearest(label, self.names())?;
-        self.columns.iter().position(|column| column.names.contains(&name))
+        self.columns
+            .iter()
+            .position(|column| column.names.contains(&name))
     }
 
     /// Returns `true` if the label belongs to the record.
@@ -67,7 +71,11 @@ pub(super) struct Record {
 
 impl Record {
     pub(super) fn blank(schema: &Schema) -> Self {
-        Self { numbers: schema.blank, indices: [0; 4], counts: [0; COLUMNS] }
+        Self {
+            numbers: schema.blank,
+            indices: [0; 4],
+            counts: [0; COLUMNS],
+        }
     }
 
     /// Returns `true` if no label was read.
@@ -106,7 +114,8 @@ impl Layout<'_> {
     #[inline]
     pub(super) fn replay(&self, lexer: &mut Lexer<'_>, record: &mut Record) -> bool {
         let start = lexer.offset();
-        let fits = !self.steps.is_empty() && self.steps(lexer, record).is_some() && starts_label(lexer);
+        let fits =
+            !self.steps.is_empty() && self.steps(lexer, record).is_some() && starts_label(lexer);
         if fits {
             record.counts = self.counts;
         } else {
@@ -176,7 +185,12 @@ pub(super) fn read<'a>(
         let column = match values(reader, schema, label, &mut record) {
             Ok(Some((at, count, extra))) => {
                 let column = &schema.columns[at];
-                learnt.steps.push(Step { label, slot: column.slot, count, indices: column.indices });
+                learnt.steps.push(Step {
+                    label,
+                    slot: column.slot,
+                    count,
+                    indices: column.indices,
+                });
                 sound &= !extra;
                 at
             }
@@ -192,7 +206,10 @@ pub(super) fn read<'a>(
                 continue;
             }
         };
-        let spelling = schema.columns[column].names.iter().position(|name| label::same(label, name));
+        let spelling = schema.columns[column]
+            .names
+            .iter()
+            .position(|name| label::same(label, name));
         reader.state.signs.home_made |= spelling.is_some_and(|at| at > 0);
     }
     if sound && !record.is_blank() {
@@ -213,7 +230,9 @@ fn values(
     let offset = reader.lexer.offset();
     let named = |column: &Column| column.names.iter().any(|name| label::same(label, name));
     let mut candidates = (0..COLUMNS).filter(|&at| named(&schema.columns[at]));
-    let Some(first) = candidates.next() else { return Ok(None) };
+    let Some(first) = candidates.next() else {
+        return Ok(None);
+    };
     let second = candidates.next();
     // Where the label is not shared, a column that is there already needs no reading.
     if second.is_none() && record.counts[first] > 0 {
@@ -223,7 +242,9 @@ fn values(
     let mut indices = [0; 4];
     let mut count = 0;
     let column = &schema.columns[first];
-    let least = second.map_or(column.least, |second| schema.columns[second].least.min(column.least));
+    let least = second.map_or(column.least, |second| {
+        schema.columns[second].least.min(column.least)
+    });
     while count < 4 && (count < least || reader.at_number()) {
         let read = if column.indices {
             reader.index().map(|index| indices[count] = index)
@@ -234,7 +255,9 @@ fn values(
         count += 1;
     }
     let fits = |at: &usize| (schema.columns[*at].least..=schema.columns[*at].most).contains(&count);
-    let at = second.filter(|second| !fits(&first) && fits(second)).unwrap_or(first);
+    let at = second
+        .filter(|second| !fits(&first) && fits(second))
+        .unwrap_or(first);
     let column = &schema.columns[at];
     if record.counts[at] > 0 {
         return Ok(None);

@@ -25,7 +25,12 @@ const PARENT: &str = "ParentIndexOfBone";
 pub(super) fn read_offsets(reader: &mut Reader<'_>, offsets: &mut Vec<OfBone<Matrix>>) {
     while !reader.at_section_end() {
         let offset = reader.lexer.offset();
-        let context = item("bone", offsets.len(), reader.state.header.count(Counted::Bones), "BoneOffsets");
+        let context = item(
+            "bone",
+            offsets.len(),
+            reader.state.header.count(Counted::Bones),
+            "BoneOffsets",
+        );
         let Some(rest) = label::after(reader.lexer.label(), OFFSET) else {
             reader.lexer.seek(offset);
             reader.unknown_label([OFFSET], "BoneOffsets", context);
@@ -33,8 +38,13 @@ pub(super) fn read_offsets(reader: &mut Reader<'_>, offsets: &mut Vec<OfBone<Mat
         };
         match reader.numbers::<16>(16) {
             Ok((m, _)) => {
-                let value = std::array::from_fn(|row| std::array::from_fn(|column| m[4 * row + column]));
-                offsets.push(OfBone { bone: label::index(rest), offset, value });
+                let value =
+                    std::array::from_fn(|row| std::array::from_fn(|column| m[4 * row + column]));
+                offsets.push(OfBone {
+                    bone: label::index(rest),
+                    offset,
+                    value,
+                });
             }
             Err(unexpected) => reader.recover(offset, &unexpected, context),
         }
@@ -45,11 +55,19 @@ pub(super) fn read_offsets(reader: &mut Reader<'_>, offsets: &mut Vec<OfBone<Mat
 pub(super) fn read_parents(reader: &mut Reader<'_>, parents: &mut Vec<OfBone<u32>>) {
     while !reader.at_section_end() {
         let offset = reader.lexer.offset();
-        let context = item("bone", parents.len(), reader.state.header.count(Counted::Bones), "BoneHierarchy");
+        let context = item(
+            "bone",
+            parents.len(),
+            reader.state.header.count(Counted::Bones),
+            "BoneHierarchy",
+        );
         // One exporter writes the bone's name for its number, with whatever a name may hold: the parent is the
         // last word on the line.
         let line = reader.lexer.rest_of_line();
-        let split = line.iter().rposition(u8::is_ascii_whitespace).map_or(line.len(), |at| at + 1);
+        let split = line
+            .iter()
+            .rposition(u8::is_ascii_whitespace)
+            .map_or(line.len(), |at| at + 1);
         let (name, _) = line.split_at(split);
         let Some(rest) = label::after(name.trim_ascii(), PARENT) else {
             reader.lexer.seek(offset);
@@ -62,7 +80,11 @@ pub(super) fn read_parents(reader: &mut Reader<'_>, parents: &mut Vec<OfBone<u32
         });
         reader.lexer.seek(offset + split);
         match reader.index() {
-            Ok(value) => parents.push(OfBone { bone: label::index(rest), offset, value }),
+            Ok(value) => parents.push(OfBone {
+                bone: label::index(rest),
+                offset,
+                value,
+            }),
             Err(unexpected) => reader.recover(offset, &unexpected, context),
         }
     }
@@ -75,10 +97,19 @@ pub(super) fn assemble(
     parents: Vec<OfBone<u32>>,
 ) -> Vec<M3dBone> {
     if offsets.len() != parents.len() {
-        let place = offsets.last().map(|o| o.offset).max(parents.last().map(|p| p.offset)).unwrap_or(0);
+        let place = offsets
+            .last()
+            .map(|o| o.offset)
+            .max(parents.last().map(|p| p.offset))
+            .unwrap_or(0);
         let (offsets, parents) = (offsets.len(), parents.len());
-        let error = reader.report.error(place, format!("{offsets} bones have an offset, {parents} have a parent"));
-        error.hint = "BoneOffsets and BoneHierarchy must list the same bones; the file may be cut off".into();
+        let error = reader.report.error(
+            place,
+            format!("{offsets} bones have an offset, {parents} have a parent"),
+        );
+        error.hint =
+            "BoneOffsets and BoneHierarchy must list the same bones; the file may be cut off"
+                .into();
         return Vec::new();
     }
     let offsets = in_order(offsets);
@@ -89,17 +120,25 @@ pub(super) fn assemble(
         let place = (parent.value as usize) < count && parent.value as usize != index;
         if !place && parent.value != u32::MAX {
             reader.state.notes.add(Cause::Parent, parent.offset, || {
-                format!("a bone's parent, {}, is no other bone of the file's {count}; it became a root", parent.value)
+                format!(
+                    "a bone's parent, {}, is no other bone of the file's {count}; it became a root",
+                    parent.value
+                )
             });
         }
-        bones.push(M3dBone { offset: offset.value, parent: place.then_some(parent.value) });
+        bones.push(M3dBone {
+            offset: offset.value,
+            parent: place.then_some(parent.value),
+        });
     }
     for bone in cycles(&bones.iter().map(|bone| bone.parent).collect::<Vec<_>>()) {
         bones[bone].parent = None;
         reader
             .state
             .notes
-            .add(Cause::Cycle, parents[bone].offset, || format!("bone {bone} is its own ancestor; it became a root"));
+            .add(Cause::Cycle, parents[bone].offset, || {
+                format!("bone {bone} is its own ancestor; it became a root")
+            });
     }
     bones
 }

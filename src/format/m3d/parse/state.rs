@@ -74,10 +74,19 @@ impl Signs {
     /// Returns the dialect that the signs point to; those of geometry count before those of materials.
     pub(super) fn dialect(&self) -> Dialect {
         match self {
-            Self { bare_textures: true, .. } => Dialect::Dx10,
+            Self {
+                bare_textures: true,
+                ..
+            } => Dialect::Dx10,
             Self { dashes: true, .. } => Dialect::Imm,
-            Self { home_made: true, .. } => Dialect::Other,
-            Self { dx11: true, dx12: false, .. } => Dialect::Dx11,
+            Self {
+                home_made: true, ..
+            } => Dialect::Other,
+            Self {
+                dx11: true,
+                dx12: false,
+                ..
+            } => Dialect::Dx11,
             _ => Dialect::Dx12,
         }
     }

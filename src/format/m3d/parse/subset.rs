@@ -58,7 +58,11 @@ pub(super) fn read(reader: &mut Reader<'_>, subsets: &mut Vec<RawSubset>) {
     while !reader.at_section_end() {
         let offset = reader.lexer.offset();
         let context = |reader: &Reader<'_>, done: usize| {
-            let count = reader.state.header.count(Counted::Subsets).or(reader.state.header.count(Counted::Materials));
+            let count = reader
+                .state
+                .header
+                .count(Counted::Subsets)
+                .or(reader.state.header.count(Counted::Materials));
             item("subset", done, count, "SubsetTable")
         };
         let label = reader.lexer.label();
@@ -69,9 +73,18 @@ pub(super) fn read(reader: &mut Reader<'_>, subsets: &mut Vec<RawSubset>) {
             continue;
         };
         reader.state.signs.home_made |= label::same(label, "VetexCount");
-        let row = open.get_or_insert(RawSubset { offset, ..Default::default() });
+        let row = open.get_or_insert(RawSubset {
+            offset,
+            ..Default::default()
+        });
         if row.field(key).is_some() {
-            subsets.push(std::mem::replace(row, RawSubset { offset, ..Default::default() }));
+            subsets.push(std::mem::replace(
+                row,
+                RawSubset {
+                    offset,
+                    ..Default::default()
+                },
+            ));
         }
         match reader.index() {
             Ok(value) => *row.field(key) = Some(value),

@@ -23,7 +23,11 @@ pub(super) fn read(reader: &mut Reader<'_>, triangles: &mut RawTriangles) {
     triangles.start = reader.lexer.offset();
     // Three indices may stand on one line or on many; four numbers on the first line are a triangle and its subset.
     let line = reader.lexer.clone().rest_of_line();
-    let with_subset = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).count() == 4;
+    let with_subset = line
+        .split(u8::is_ascii_whitespace)
+        .filter(|word| !word.is_empty())
+        .count()
+        == 4;
     while !reader.at_section_end() {
         let since = reader.lexer.offset();
         let triangle = triangle(&mut reader.lexer, with_subset).unwrap_or_else(|unexpected| {
@@ -42,14 +46,23 @@ pub(super) fn read(reader: &mut Reader<'_>, triangles: &mut RawTriangles) {
 }
 
 fn triangle(lexer: &mut Lexer<'_>, with_subset: bool) -> Result<[u32; 4], Unexpected> {
-    Ok([lexer.u32()?, lexer.u32()?, lexer.u32()?, if with_subset { lexer.u32()? } else { 0 }])
+    Ok([
+        lexer.u32()?,
+        lexer.u32()?,
+        lexer.u32()?,
+        if with_subset { lexer.u32()? } else { 0 },
+    ])
 }
 
 /// Returns the offset of a vertex index of the section; `at` counts these alone.
 pub(super) fn locate(reader: &Reader<'_>, triangles: &RawTriangles, at: usize) -> usize {
     let mut lexer = reader.lexer.clone();
     lexer.seek(triangles.start);
-    let subsets_before = if triangles.subsets.is_empty() { 0 } else { at / 3 };
+    let subsets_before = if triangles.subsets.is_empty() {
+        0
+    } else {
+        at / 3
+    };
     for _ in 0..at + subsets_before {
         lexer.next_token();
     }

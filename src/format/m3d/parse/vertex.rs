@@ -10,8 +10,20 @@ use crate::format::m3d::M3dVertex;
 const POSITION: usize = 0;
 const WEIGHTS: usize = 4;
 
-const fn column(names: &'static [&'static str], slot: usize, least: usize, most: usize, indices: bool) -> Column {
-    Column { names, slot, least, most, indices }
+const fn column(
+    names: &'static [&'static str],
+    slot: usize,
+    least: usize,
+    most: usize,
+    indices: bool,
+) -> Column {
+    Column {
+        names,
+        slot,
+        least,
+        most,
+        indices,
+    }
 }
 
 pub(super) const SCHEMA: Schema = Schema {
@@ -24,7 +36,9 @@ pub(super) const SCHEMA: Schema = Schema {
         column(&["BlendIndices", "BoneIndices"], 0, 1, 4, true),
     ],
     // A tangent of three numbers (DX10) is right-handed.
-    blank: [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
+    blank: [
+        0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0,
+    ],
     section: "Vertices",
     enclosed: false,
 };
@@ -47,7 +61,10 @@ pub(super) fn read(reader: &mut Reader<'_>, vertices: &mut Vec<M3dVertex>) {
         record = record::read(reader, &SCHEMA, &mut layout, |_| context(vertices.len()));
         // Where a label could not be read, what is missing is already reported.
         if record.counts[POSITION] == 0 && reader.report.errors() == errors {
-            reader.report.error(offset, "a vertex has no position").context = context(vertices.len());
+            reader
+                .report
+                .error(offset, "a vertex has no position")
+                .context = context(vertices.len());
         }
         vertices.push(vertex(&record));
     }

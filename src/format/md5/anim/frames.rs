@@ -28,12 +28,25 @@ pub(super) struct Frame {
 }
 
 /// Reads a frame and adds its numbers to `numbers`.
-pub(super) fn frame(reader: &mut Reader, numbers: &mut Vec<f32>, header: &Header) -> Result<Frame, Stop> {
+pub(super) fn frame(
+    reader: &mut Reader,
+    numbers: &mut Vec<f32>,
+    header: &Header,
+) -> Result<Frame, Stop> {
     let start = numbers.len();
     let at = reader.lexer.peek().offset;
-    let opening = |lexer: &mut Lexer| lexer.u32().and_then(|number| lexer.expect(b'{').map(|()| number));
+    let opening = |lexer: &mut Lexer| {
+        lexer
+            .u32()
+            .and_then(|number| lexer.expect(b'{').map(|()| number))
+    };
     let Some(number) = reader.take(opening, || "frame".into())? else {
-        return Ok(Frame { number: 0, at, start, end: start });
+        return Ok(Frame {
+            number: 0,
+            at,
+            start,
+            end: start,
+        });
     };
     let context = || match header.frames {
         Some((count, _)) => format!("frame {number} of {count}"),
@@ -57,7 +70,12 @@ pub(super) fn frame(reader: &mut Reader, numbers: &mut Vec<f32>, header: &Header
             break;
         }
     }
-    Ok(Frame { number, at, start, end: numbers.len() })
+    Ok(Frame {
+        number,
+        at,
+        start,
+        end: numbers.len(),
+    })
 }
 
 /// Sorts the frames and decides how many numbers each has.
@@ -67,25 +85,48 @@ pub(super) fn arrange_frames(
     frames: &mut Vec<Frame>,
     header: &Header,
 ) -> Result<(), Stop> {
-    if frames.iter().enumerate().any(|(n, f)| f.number as usize != n) {
+    if frames
+        .iter()
+        .enumerate()
+        .any(|(n, f)| f.number as usize != n)
+    {
         frames.sort_by_key(|f| f.number);
         frames.dedup_by(|again, first| {
             let same = again.number == first.number;
             if same {
-                reader.warn(again.at, format!("frame {} is given twice; the first is used", again.number), "");
+                reader.warn(
+                    again.at,
+                    format!("frame {} is given twice; the first is used", again.number),
+                    "",
+                );
             }
             same
         });
         hold_first(reader, frames);
-        if let Some((missing, frame)) = frames.iter().enumerate().find(|(n, f)| f.number as usize != *n) {
-            let message = format!("frame {} is given, but frame {missing} is missing", frame.number);
+        if let Some((missing, frame)) = frames
+            .iter()
+            .enumerate()
+            .find(|(n, f)| f.number as usize != *n)
+        {
+            let message = format!(
+                "frame {} is given, but frame {missing} is missing",
+                frame.number
+            );
             return Err(reader.fatal(frame.at, message, ""));
         }
-        let sorted = frames.iter().flat_map(|f| &anim.frames[f.start..f.end]).copied().collect();
+        let sorted = frames
+            .iter()
+            .flat_map(|f| &anim.frames[f.start..f.end])
+            .copied()
+            .collect();
         anim.frames = sorted;
     }
     if let Some((count, at)) = header.frames.filter(|&(n, _)| n as usize != frames.len()) {
-        reader.warn(at, format!("`numFrames` is {count}, but {} follow", frames.len()), "");
+        reader.warn(
+            at,
+            format!("`numFrames` is {count}, but {} follow", frames.len()),
+            "",
+        );
     }
     let length = |f: &Frame| f.end - f.start;
     let declared = header.components.map(|(n, _)| n as usize);
@@ -94,7 +135,9 @@ pub(super) fn arrange_frames(
     let components = match (first, declared) {
         (Some(first), Some(declared)) if alike && first != declared => {
             let at = header.components.map_or(0, |(_, at)| at);
-            let message = format!("`numAnimatedComponents` is {declared}, but each frame has {first} numbers");
+            let message = format!(
+                "`numAnimatedComponents` is {declared}, but each frame has {first} numbers"
+            );
             reader.warn(at, message, "");
             first
         }
@@ -107,15 +150,27 @@ pub(super) fn arrange_frames(
         return Err(reader.fatal(end, "the file has no frame", CUT_OFF));
     }
     for frame in frames.iter().filter(|f| length(f) != components) {
-        let message = format!("the frame has {} numbers; each should have {components}", length(frame));
-        reader.error(frame.at, message, format!("frame {} of {}", frame.number, frames.len()), "")?;
+        let message = format!(
+            "the frame has {} numbers; each should have {components}",
+            length(frame)
+        );
+        reader.error(
+            frame.at,
+            message,
+            format!("frame {} of {}", frame.number, frames.len()),
+            "",
+        )?;
     }
     anim.components = components as u32;
     // Without numbers, the boxes count the frames.
     if components == 0 && anim.bounds.len().max(1) != frames.len().max(1) {
         anim.bounds.resize(frames.len().max(1), Default::default());
     } else if !anim.bounds.is_empty() && anim.bounds.len() != frames.len().max(1) {
-        reader.warn(0, format!("{} bounds for {} frames", anim.bounds.len(), frames.len()), "bounds");
+        reader.warn(
+            0,
+            format!("{} bounds for {} frames", anim.bounds.len(), frames.len()),
+            "bounds",
+        );
     }
     Ok(())
 }
@@ -130,7 +185,10 @@ fn hold_first(reader: &mut Reader, frames: &mut Vec<Frame>) {
     }
     let message = match missing {
         1 => "frame 0 is missing; frame 1 is held in its place".to_owned(),
-        _ => format!("frames 0 to {} are missing; frame {missing} is held in their place", missing - 1),
+        _ => format!(
+            "frames 0 to {} are missing; frame {missing} is held in their place",
+            missing - 1
+        ),
     };
     reader.warn(first.at, message, "");
     frames.splice(..0, (0..missing).map(|number| Frame { number, ..first }));

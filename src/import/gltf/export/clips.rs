@@ -16,34 +16,68 @@ const TURN_ERROR: f32 = 4e-5;
 ///
 /// Joints that the clip doesn't move have no channels. One that it moves has a rotation, and a translation and scale
 /// where they differ from those at rest. What never changes has one key.
-pub(super) fn export(clip: &SkeletalClip, skeleton: &Skeleton, basis: &Basis, glb: &mut Glb) -> Option<Value> {
+pub(super) fn export(
+    clip: &SkeletalClip,
+    skeleton: &Skeleton,
+    basis: &Basis,
+    glb: &mut Glb,
+) -> Option<Value> {
     let clip = clip.bind(skeleton);
     let duration = clip.timing.duration;
     let times = key_times((0..clip.frame_count()).map(|frame| clip.frame_time(frame)));
-    let mut out = Channels { glb, inputs: HashMap::new(), samplers: Vec::new(), channels: Vec::new() };
-    for joint in skeleton.joints().filter(|&joint| clip.animates(usize::from(joint))) {
+    let mut out = Channels {
+        glb,
+        inputs: HashMap::new(),
+        samplers: Vec::new(),
+        channels: Vec::new(),
+    };
+    for joint in skeleton
+        .joints()
+        .filter(|&joint| clip.animates(usize::from(joint)))
+    {
         let rest = skeleton.rest_of(joint);
         let local = |frame: usize| {
             let transform = clip.transform_at(usize::from(joint), frame);
-            basis.transform(if clip.additive { rest.plus(&transform) } else { transform })
+            basis.transform(if clip.additive {
+                rest.plus(&transform)
+            } else {
+                transform
+            })
         };
         let local: Vec<JointTransform> = (0..clip.frame_count()).map(local).collect();
         let rest = basis.transform(rest);
         let rotations: Vec<Quat> = local.iter().map(|transform| transform.rotation).collect();
         if !is_constant(&rotations) {
             let (times, rotations) = with_chords(&times, &rotations);
-            out.add(joint, "rotation", &times, rotations.iter().map(|q| q.to_array()));
+            out.add(
+                joint,
+                "rotation",
+                &times,
+                rotations.iter().map(|q| q.to_array()),
+            );
         } else if out.channels.is_empty() && duration > 0.0 {
             // An animation lasts as long as its last key, so there is one at the end.
-            out.add(joint, "rotation", &[0.0, duration as f32], [rotations[0].to_array(); 2]);
+            out.add(
+                joint,
+                "rotation",
+                &[0.0, duration as f32],
+                [rotations[0].to_array(); 2],
+            );
         } else {
             out.add(joint, "rotation", &[0.0], [rotations[0].to_array()]);
         }
         for (path, of, rest) in [
-            ("translation", (|t| t.translation) as fn(&JointTransform) -> glam::Vec3, rest.translation),
+            (
+                "translation",
+                (|t| t.translation) as fn(&JointTransform) -> glam::Vec3,
+                rest.translation,
+            ),
             ("scale", |t| t.scale, rest.scale),
         ] {
-            let vectors: Vec<[f32; 3]> = local.iter().map(|transform| of(transform).to_array()).collect();
+            let vectors: Vec<[f32; 3]> = local
+                .iter()
+                .map(|transform| of(transform).to_array())
+                .collect();
             match is_constant(&vectors) {
                 true if vectors[0] == rest.to_array() => {}
                 true => out.add(joint, path, &[0.0], [vectors[0]]),
@@ -51,13 +85,17 @@ pub(super) fn export(clip: &SkeletalClip, skeleton: &Skeleton, basis: &Basis, gl
             }
         }
     }
-    let Channels { samplers, channels, .. } = out;
+    let Channels {
+        samplers, channels, ..
+    } = out;
     if channels.is_empty() {
         return None;
     }
     glb.end_view(None);
     let extras = extras::of_clip(&clip);
-    Some(json!({ "name": &*clip.timing.name, "channels": channels, "samplers": samplers, "extras": extras }))
+    Some(
+        json!({ "name": &*clip.timing.name, "channels": channels, "samplers": samplers, "extras": extras }),
+    )
 }
 
 fn is_constant<T: PartialEq>(values: &[T]) -> bool {
@@ -69,7 +107,11 @@ fn with_chords(times: &[f32], rotations: &[Quat]) -> (Vec<f32>, Vec<Quat>) {
     let (mut out_times, mut out) = (vec![times[0]], vec![rotations[0]]);
     for (at, pair) in times.windows(2).enumerate() {
         let from = out[out.len() - 1];
-        let to = if from.dot(rotations[at + 1]) < 0.0 { -rotations[at + 1] } else { rotations[at + 1] };
+        let to = if from.dot(rotations[at + 1]) < 0.0 {
+            -rotations[at + 1]
+        } else {
+            rotations[at + 1]
+        };
         let pieces = pieces(from, to);
         for piece in 1..pieces {
             let share = piece as f32 / pieces as f32;
@@ -120,8 +162,11 @@ impl Channels<'_> {
             self.glb.bounded_accessor(&rows)
         });
         let output = self.glb.accessor(values);
-        self.channels.push(json!({ "sampler": self.samplers.len(), "target": { "node": joint, "path": path } }));
-        self.samplers.push(json!({ "input": input, "output": output, "interpolation": "LINEAR" }));
+        self.channels.push(
+            json!({ "sampler": self.samplers.len(), "target": { "node": joint, "path": path } }),
+        );
+        self.samplers
+            .push(json!({ "input": input, "output": output, "interpolation": "LINEAR" }));
     }
 }
 
@@ -133,25 +178,40 @@ mod tests {
     fn arcs_between_keys_stay_near_the_chord_and_keep_their_sign() {
         let mut random = fastrand::Rng::with_seed(5);
         for turn in [0.01, 0.1, 0.15, 0.2, 0.4, 1.0, 2.0, 3.0] {
-            let rotations = [Quat::from_rotation_y(0.5), Quat::from_rotation_y(0.5 + turn)];
+            let rotations = [
+                Quat::from_rotation_y(0.5),
+                Quat::from_rotation_y(0.5 + turn),
+            ];
             let (times, keys) = with_chords(&[1.0, 2.0], &[rotations[0], -rotations[1]]);
             let mut largest = 0.0_f32;
             for _ in 0..500 {
                 let share = random.f32();
                 let chord = rotations[0].lerp(rotations[1], share);
-                let at = times.partition_point(|&key| key <= 1.0 + share).clamp(1, keys.len() - 1);
+                let at = times
+                    .partition_point(|&key| key <= 1.0 + share)
+                    .clamp(1, keys.len() - 1);
                 assert!(keys[at - 1].dot(keys[at]) > 0.0);
-                let arc = keys[at - 1].slerp(keys[at], (1.0 + share - times[at - 1]) / (times[at] - times[at - 1]));
+                let arc = keys[at - 1].slerp(
+                    keys[at],
+                    (1.0 + share - times[at - 1]) / (times[at] - times[at - 1]),
+                );
                 largest = largest.max((chord - arc).length().min((chord + arc).length()) * 2.0);
             }
-            assert!(largest < 1.1 * TURN_ERROR + 2e-6, "{turn}: {} keys, {largest}", keys.len());
+            assert!(
+                largest < 1.1 * TURN_ERROR + 2e-6,
+                "{turn}: {} keys, {largest}",
+                keys.len()
+            );
         }
     }
 
     #[test]
     fn keys_are_not_added_where_single_precision_has_no_time_for_them() {
         let start = 1e7_f32;
-        let (times, keys) = with_chords(&[start, start + 1.0], &[Quat::IDENTITY, Quat::from_rotation_x(3.0)]);
+        let (times, keys) = with_chords(
+            &[start, start + 1.0],
+            &[Quat::IDENTITY, Quat::from_rotation_x(3.0)],
+        );
         assert_eq!((times, keys.len()), (vec![start, start + 1.0], 2));
     }
 }

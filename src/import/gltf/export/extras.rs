@@ -12,8 +12,15 @@ use serde_json::{Value, json};
 
 /// Returns the extras of a clip's animation.
 pub(super) fn of_clip(clip: &SkeletalClip) -> Value {
-    let ClipTiming { duration, playback, callbacks, .. } = &clip.timing;
-    let frames: Value = clip.frame_times().map_or_else(|| clip.frame_count().into(), Into::into);
+    let ClipTiming {
+        duration,
+        playback,
+        callbacks,
+        ..
+    } = &clip.timing;
+    let frames: Value = clip
+        .frame_times()
+        .map_or_else(|| clip.frame_count().into(), Into::into);
     let mut extras = json!({ "duration": duration, "playback": playback, "frames": frames });
     if clip.additive {
         extras["additive"] = true.into();
@@ -31,7 +38,9 @@ fn callback(key: &CallbackKey) -> Value {
     }
     let data: &ron::Value = &key.data;
     // JSON where it means the same, for other programs. It has no unit, characters, or numbers that are not finite.
-    let same = |json: &Value| serde_json::from_value::<ron::Value>(json.clone()).is_ok_and(|back| back == *data);
+    let same = |json: &Value| {
+        serde_json::from_value::<ron::Value>(json.clone()).is_ok_and(|back| back == *data)
+    };
     match serde_json::to_value(data).ok().filter(same) {
         _ if *data == ron::Value::Unit => {}
         Some(data) => out["data"] = data,
@@ -62,8 +71,16 @@ mod tests {
     fn data_that_json_cannot_hold_is_written_as_ron() {
         let mut timing = ClipTiming::new("walk", 1.5);
         let data = |text: &str| ron::from_str::<ron::Value>(text).unwrap();
-        for text in ["()", "\"left\"", "[1, -2, 0.5, true]", "{\"side\": \"left\"}", "'l'", "{1: 2}", "inf", "Some(3)"]
-        {
+        for text in [
+            "()",
+            "\"left\"",
+            "[1, -2, 0.5, true]",
+            "{\"side\": \"left\"}",
+            "'l'",
+            "{1: 2}",
+            "inf",
+            "Some(3)",
+        ] {
             timing.add_callback(0.5, text, data(text));
         }
         let clip = SkeletalClip::new(timing, &ClipFrames::default()).unwrap();
@@ -80,7 +97,10 @@ mod tests {
             };
             assert_eq!(back, data(text), "{text}: {key}");
         }
-        let as_json = callbacks.iter().filter(|key| key.get("data").is_some()).count();
+        let as_json = callbacks
+            .iter()
+            .filter(|key| key.get("data").is_some())
+            .count();
         assert!((2..=5).contains(&as_json), "{extras}");
     }
 }

@@ -30,7 +30,15 @@ component!(u8: 5121, u16: 5123, u32: 5125, f32: 5126);
 
 /// Numbers with the digits that single precision needs: `0.1` rather than `0.10000000149011612`.
 pub(super) fn short<const N: usize>(numbers: [f32; N]) -> Value {
-    numbers.iter().map(|number| number.to_string().parse::<f64>().unwrap_or(f64::from(*number))).collect()
+    numbers
+        .iter()
+        .map(|number| {
+            number
+                .to_string()
+                .parse::<f64>()
+                .unwrap_or(f64::from(*number))
+        })
+        .collect()
 }
 
 /// The buffer. Accessors are added to the view that [`Self::end_view`] closes.
@@ -44,11 +52,15 @@ pub(super) struct Glb {
 
 impl Glb {
     /// Adds an accessor with rows of `N` numbers to the open view, and returns its index.
-    pub(super) fn accessor<C: Component, const N: usize>(&mut self, rows: impl IntoIterator<Item = [C; N]>) -> usize {
+    pub(super) fn accessor<C: Component, const N: usize>(
+        &mut self,
+        rows: impl IntoIterator<Item = [C; N]>,
+    ) -> usize {
         let offset = self.bytes.len() - self.view_start;
         let mut count = 0;
         for row in rows {
-            row.into_iter().for_each(|number| number.put(&mut self.bytes));
+            row.into_iter()
+                .for_each(|number| number.put(&mut self.bytes));
             count += 1;
         }
         let kind = match N {
@@ -69,7 +81,9 @@ impl Glb {
     pub(super) fn bounded_accessor<const N: usize>(&mut self, rows: &[[f32; N]]) -> usize {
         let bound = |of: fn(f32, f32) -> f32| {
             let first = rows.first().copied().unwrap_or([0.0; N]);
-            let all = rows.iter().fold(first, |bound, row| std::array::from_fn(|i| of(bound[i], row[i])));
+            let all = rows.iter().fold(first, |bound, row| {
+                std::array::from_fn(|i| of(bound[i], row[i]))
+            });
             short(all)
         };
         let (min, max) = (bound(f32::min), bound(f32::max));
@@ -127,7 +141,11 @@ impl Glb {
         if !self.bytes.is_empty() {
             chunks.push((self.bytes, *b"BIN\0"));
         }
-        let length = 12 + chunks.iter().map(|(chunk, _)| 8 + chunk.len()).sum::<usize>();
+        let length = 12
+            + chunks
+                .iter()
+                .map(|(chunk, _)| 8 + chunk.len())
+                .sum::<usize>();
         let mut out = Vec::with_capacity(length);
         out.extend_from_slice(b"glTF");
         out.extend_from_slice(&2_u32.to_le_bytes());

@@ -38,7 +38,13 @@ impl Materials {
         glb: &mut Glb,
         texture: &mut impl FnMut(&Material, TextureMap) -> Option<GlbTexture>,
     ) {
-        let unit = |number: f32| if number.is_finite() { number.clamp(0.0, 1.0) } else { 1.0 };
+        let unit = |number: f32| {
+            if number.is_finite() {
+                number.clamp(0.0, 1.0)
+            } else {
+                1.0
+            }
+        };
         let one = |number: f32| short([number])[0].clone();
         let mut out = json!({
             "name": material.name,
@@ -50,7 +56,10 @@ impl Materials {
             "doubleSided": material.double_sided,
         });
         let mut extras = json!({});
-        for (key, value) in [("type_name", &material.type_name), ("specular_map", &material.specular_map)] {
+        for (key, value) in [
+            ("type_name", &material.type_name),
+            ("specular_map", &material.specular_map),
+        ] {
             if let Some(value) = value {
                 extras[key] = value.as_str().into();
             }
@@ -64,7 +73,10 @@ impl Materials {
                 }
                 return None;
             };
-            let name = name.map_or_else(|| format!("{} {map:?}", material.name), |name| stem(name).to_owned());
+            let name = name.map_or_else(
+                || format!("{} {map:?}", material.name),
+                |name| stem(name).to_owned(),
+            );
             let mut out = json!({ "index": self.texture(found, &name, &material.sampler, glb) });
             if let Some(transform) = transform(&material.uv_transform) {
                 out["extensions"] = json!({ "KHR_texture_transform": transform });
@@ -79,10 +91,13 @@ impl Materials {
             out["pbrMetallicRoughness"]["metallicRoughnessTexture"] = used;
         }
         let normal = use_of(TextureMap::Normal);
-        for (key, used) in
-            [("occlusionTexture", use_of(TextureMap::Occlusion)), ("emissiveTexture", use_of(TextureMap::Emissive))]
-        {
-            out.as_object_mut().into_iter().for_each(|out| out.extend(used.clone().map(|used| (key.into(), used))));
+        for (key, used) in [
+            ("occlusionTexture", use_of(TextureMap::Occlusion)),
+            ("emissiveTexture", use_of(TextureMap::Emissive)),
+        ] {
+            out.as_object_mut()
+                .into_iter()
+                .for_each(|out| out.extend(used.clone().map(|used| (key.into(), used))));
         }
         match normal {
             Some(used) => out["normalTexture"] = used,
@@ -96,17 +111,29 @@ impl Materials {
             out["alphaMode"] = "BLEND".into();
         }
         let mut extensions = Vec::new();
-        let emissive = material.emissive.map(|factor| if factor.is_finite() { factor.max(0.0) } else { 0.0 });
+        let emissive = material.emissive.map(|factor| {
+            if factor.is_finite() {
+                factor.max(0.0)
+            } else {
+                0.0
+            }
+        });
         let strength = emissive.into_iter().fold(1.0, f32::max);
         if emissive != [0.0; 3] {
             out["emissiveFactor"] = short(emissive.map(|factor| factor / strength));
         }
         if strength > 1.0 {
-            extensions.push(("KHR_materials_emissive_strength", json!({ "emissiveStrength": one(strength) })));
+            extensions.push((
+                "KHR_materials_emissive_strength",
+                json!({ "emissiveStrength": one(strength) }),
+            ));
         }
         // The default index of refraction, 1.5, is a reflectance of one half.
         if material.reflectance != 0.5 {
-            extensions.push(("KHR_materials_ior", json!({ "ior": one(ior(unit(material.reflectance))) })));
+            extensions.push((
+                "KHR_materials_ior",
+                json!({ "ior": one(ior(unit(material.reflectance))) }),
+            ));
         }
         if material.unlit {
             extensions.push(("KHR_materials_unlit", json!({})));
@@ -121,27 +148,41 @@ impl Materials {
         self.list.push(out);
     }
 
-    fn texture(&mut self, found: GlbTexture, name: &str, sampler: &Sampler, glb: &mut Glb) -> usize {
+    fn texture(
+        &mut self,
+        found: GlbTexture,
+        name: &str,
+        sampler: &Sampler,
+        glb: &mut Glb,
+    ) -> usize {
         let source = self.image(found, name, glb);
         let sampler = position_or_push(&mut self.samplers, sampler_of(sampler));
-        position_or_push(&mut self.textures, json!({ "sampler": sampler, "source": source }))
+        position_or_push(
+            &mut self.textures,
+            json!({ "sampler": sampler, "source": source }),
+        )
     }
 
     fn image(&mut self, found: GlbTexture, name: &str, glb: &mut Glb) -> usize {
         let (mime, bytes) = match &found {
             GlbTexture::Png(bytes) => ("image/png", bytes),
             GlbTexture::Jpeg(bytes) => ("image/jpeg", bytes),
-            GlbTexture::File(file) => return position_or_push(&mut self.images, json!({ "uri": uri(file) })),
+            GlbTexture::File(file) => {
+                return position_or_push(&mut self.images, json!({ "uri": uri(file) }));
+            }
         };
         let view_of = |image: &Value| image["bufferView"].as_u64().map(|view| view as usize);
-        let known =
-            self.images.iter().position(|image| view_of(image).is_some_and(|view| glb.view(view) == &bytes[..]));
+        let known = self
+            .images
+            .iter()
+            .position(|image| view_of(image).is_some_and(|view| glb.view(view) == &bytes[..]));
         if let Some(known) = known {
             return known;
         }
         glb.extend(bytes);
         let view = glb.end_view(None);
-        self.images.push(json!({ "name": name, "mimeType": mime, "bufferView": view }));
+        self.images
+            .push(json!({ "name": name, "mimeType": mime, "bufferView": view }));
         self.images.len() - 1
     }
 
@@ -165,10 +206,12 @@ impl Materials {
 
 /// Returns the index of a value, which is added unless there is an equal one.
 fn position_or_push(list: &mut Vec<Value>, value: Value) -> usize {
-    list.iter().position(|other| *other == value).unwrap_or_else(|| {
-        list.push(value);
-        list.len() - 1
-    })
+    list.iter()
+        .position(|other| *other == value)
+        .unwrap_or_else(|| {
+            list.push(value);
+            list.len() - 1
+        })
 }
 
 fn sampler_of(sampler: &Sampler) -> Value {
@@ -195,8 +238,15 @@ fn sampler_of(sampler: &Sampler) -> Value {
 }
 
 fn transform(transform: &UvTransform) -> Option<Value> {
-    let UvTransform { offset, rotation, scale } = *transform;
-    let is_finite = [offset, [rotation, 0.0], scale].as_flattened().iter().all(|number| number.is_finite());
+    let UvTransform {
+        offset,
+        rotation,
+        scale,
+    } = *transform;
+    let is_finite = [offset, [rotation, 0.0], scale]
+        .as_flattened()
+        .iter()
+        .all(|number| number.is_finite());
     (is_finite && *transform != UvTransform::default())
         .then(|| json!({ "offset": short(offset), "rotation": short([rotation])[0], "scale": short(scale) }))
 }
@@ -212,7 +262,9 @@ fn uri(path: &str) -> String {
     let mut out = String::new();
     for byte in path.bytes() {
         match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' | b'~' => out.push(char::from(byte)),
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' | b'~' => {
+                out.push(char::from(byte))
+            }
             byte => out.push_str(&format!("%{byte:02X}")),
         }
     }

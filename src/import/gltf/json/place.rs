@@ -37,7 +37,8 @@ pub(in super::super) fn place_at(json: &str, offset: usize) -> String {
                 while bytes.get(at).is_some_and(|&byte| byte != b'"') {
                     at += if bytes[at] == b'\\' { 2 } else { 1 };
                 }
-                if let Some(Step::Name(name)) = steps.last_mut().filter(|_| is_name && deeper == 0) {
+                if let Some(Step::Name(name)) = steps.last_mut().filter(|_| is_name && deeper == 0)
+                {
                     *name = json.get(start..at).unwrap_or_default();
                     is_name = false;
                 }

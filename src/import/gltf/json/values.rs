@@ -81,14 +81,20 @@ impl<'de, T: DeserializeOwned> Deserialize<'de> for Lazy<T> {
         if !raw.get().starts_with('{') {
             return Err(de::Error::custom("invalid type: expected an object"));
         }
-        Ok(Self(serde_json::from_str(raw.get()).map_err(|error| message(&error).into())))
+        Ok(Self(
+            serde_json::from_str(raw.get()).map_err(|error| message(&error).into()),
+        ))
     }
 }
 
 /// What is wrong, without the place.
 pub(in super::super) fn message(error: &serde_json::Error) -> String {
     let message = error.to_string();
-    message.split(" at line ").next().unwrap_or_default().to_owned()
+    message
+        .split(" at line ")
+        .next()
+        .unwrap_or_default()
+        .to_owned()
 }
 
 /// Reads a value, or the default for `null`.
@@ -103,7 +109,10 @@ pub(in super::super) fn loose<'de, D: Deserializer<'de>, T: DeserializeOwned + D
     deserializer: D,
 ) -> Result<T, D::Error> {
     let raw = <&RawValue>::deserialize(deserializer)?;
-    Ok(serde_json::from_str::<Option<T>>(raw.get()).ok().flatten().unwrap_or_default())
+    Ok(serde_json::from_str::<Option<T>>(raw.get())
+        .ok()
+        .flatten()
+        .unwrap_or_default())
 }
 
 /// Reads one of several values; `None` for any other. `null` stands for the default.
@@ -111,7 +120,9 @@ pub(super) fn known<'de, D: Deserializer<'de>, T: DeserializeOwned + Default>(
     deserializer: D,
 ) -> Result<Option<T>, D::Error> {
     let raw = <&RawValue>::deserialize(deserializer)?;
-    Ok(serde_json::from_str::<Option<T>>(raw.get()).ok().map(Option::unwrap_or_default))
+    Ok(serde_json::from_str::<Option<T>>(raw.get())
+        .ok()
+        .map(Option::unwrap_or_default))
 }
 
 pub(super) fn usual<T: Default>() -> Option<T> {
@@ -119,14 +130,19 @@ pub(super) fn usual<T: Default>() -> Option<T> {
 }
 
 /// Returns `true` whatever is there.
-pub(in super::super) fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
+pub(in super::super) fn present<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<bool, D::Error> {
     IgnoredAny::deserialize(deserializer).map(|_| true)
 }
 
 /// Returns `true` for a list that is not empty.
 pub(super) fn has_items<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
     let raw = <&RawValue>::deserialize(deserializer)?;
-    let inside = raw.get().strip_prefix('[').and_then(|inside| inside.strip_suffix(']'));
+    let inside = raw
+        .get()
+        .strip_prefix('[')
+        .and_then(|inside| inside.strip_suffix(']'));
     Ok(inside.is_some_and(|inside| !inside.trim().is_empty()))
 }
 
@@ -136,8 +152,15 @@ mod tests {
 
     #[test]
     fn whole_numbers_may_have_a_point_but_no_fraction() {
-        let whole = |text: &str| serde_json::from_str::<Whole>(text).ok().map(|Whole(number)| number);
-        assert_eq!([whole("24"), whole("24.0"), whole("2.4e1"), whole("0")], [Some(24), Some(24), Some(24), Some(0)]);
+        let whole = |text: &str| {
+            serde_json::from_str::<Whole>(text)
+                .ok()
+                .map(|Whole(number)| number)
+        };
+        assert_eq!(
+            [whole("24"), whole("24.0"), whole("2.4e1"), whole("0")],
+            [Some(24), Some(24), Some(24), Some(0)]
+        );
         assert_eq!(whole("18446744073709551615"), Some(u64::MAX));
         for text in ["-1", "0.5", "1e300", "\"1\"", "null", "[]", "-0.5"] {
             assert_eq!(whole(text), None, "{text}");
