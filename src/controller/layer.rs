@@ -1,38 +1,11 @@
 //! The layers that a controller wants blended.
 
-use super::{
-    AnimationController, AnimationTrack, BlendMode, Clips, TrackId, TrackPriority, playhead,
-    track::Start,
+use super::{AnimationController, AnimationTrack, BlendMode, Clips, LayerInfo};
+use crate::{
+    controller::playhead,
+    model::{BoundBlendSpace, Cycle, Member, Phase, PlaybackMode},
 };
-use crate::model::{BoundBlendSpace, Cycle, Member, Phase, PlaybackMode};
 use std::slice;
-
-/// One clip to blend: where it is, and how it joins the pose.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct LayerInfo<'a> {
-    /// The track that plays it.
-    pub track: TrackId,
-    /// The clip's index in the [`Clips`].
-    pub clip: usize,
-    /// The place in the clip, seconds in `0..=duration`.
-    pub time: f64,
-    /// Seconds of clip per second at which it plays by itself; negative backwards.
-    pub speed: f64,
-    /// The weight before normalization, > 0 and finite. A clip of a blend space has its share of the track's weight.
-    pub weight: f32,
-    /// The same number for all clips of a track's blend space, other than 0; 0 for a track's only clip. See
-    /// [`ClipLayer::set`](crate::pose::ClipLayer::set).
-    pub set: u32,
-    /// The group it is blended in.
-    pub priority: TrackPriority,
-    /// The mask's name; `None` reaches every joint.
-    pub mask: Option<&'a str>,
-    /// How it joins its group.
-    pub blend: BlendMode,
-    /// Whether it belongs to the base, the pose that [switches](AnimationController::switch) change: one of the clips of
-    /// `play`, blended with low priority. See [`ClipLayer::base`](crate::pose::ClipLayer::base).
-    pub base: bool,
-}
 
 impl AnimationController {
     /// Returns the layers to blend now, in the order of the tracks: one for every enabled track with a weight
@@ -119,7 +92,7 @@ impl<'a> InSpace<'a> {
         let (_, space) = (!track.clip.is_empty())
             .then_some(clips)
             .and_then(|clips| track.find_space(clips))?;
-        let point = track.steering.shown(space, track.start == Start::Begun);
+        let point = track.steering.shown(space, track.begun());
         let course = track.run.0.course.as_ref();
         let cycle = course.map_or_else(|| space.cycle(point), |course| course.cycle(point, space));
         let playback = track.playback.unwrap_or(space.playback());
@@ -225,7 +198,8 @@ fn place_in(
 
 impl AnimationTrack {
     /// Place in a layer's clip some seconds ago, if the track has played at its current speed since.
-    #[cfg(feature = "bevy")]
+    // Characters will ask for it.
+    #[allow(dead_code)]
     pub(crate) fn time_before<C: Clips + ?Sized>(
         &self,
         seconds: f64,
@@ -253,9 +227,7 @@ impl AnimationTrack {
         else {
             return layer.time;
         };
-        let pace = space
-            .cycle(self.steering.shown(space, self.start == Start::Begun))
-            .pace;
+        let pace = space.cycle(self.steering.shown(space, self.begun())).pace;
         let phase = self.placed_in(if space.has_length() { 1.0 } else { 0.0 })
             - seconds * self.speed * pace;
         let cycle = self.playback.unwrap_or(space.playback());
