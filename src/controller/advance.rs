@@ -7,10 +7,18 @@
 //! ```
 
 use super::{
-    AdvanceError, AnimationController, Clips, PlaybackEvent, TrackId, clock::Nanos, pass::Passed,
+    AnimationController, Clips, PlaybackEvent, TrackId, clock::Nanos, pass::Passed,
     root_motion::RootSum,
 };
 use crate::model::RootDelta;
+
+/// A time step that is negative or not finite. Nothing was changed.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[error("cannot advance an animation by {dt} s; to play backwards, use a negative speed")]
+pub struct AdvanceError {
+    /// The step, in seconds.
+    pub dt: f64,
+}
 
 /// Clips the queue may start in one advance: a looped queue of clips without length would never end.
 const MAX_SWITCHES: usize = 1024;
@@ -26,6 +34,8 @@ pub(super) struct Agenda {
     pub(super) stalled: bool,
     /// What is passed at one place.
     pub(super) passed: Vec<Passed>,
+    /// See [`AnimationController::work_done`].
+    pub(super) work: u64,
 }
 
 /// What is known of the ranges that tracks are in.
@@ -75,6 +85,8 @@ pub(super) struct Step<'a> {
     pub(super) out: &'a mut Vec<PlaybackEvent>,
     /// Callbacks fired so far.
     pub(super) fired: usize,
+    /// Places passed so far.
+    pub(super) passed: usize,
     /// Whether no time passes.
     pub(super) still: bool,
     /// Clips that the queue has started so far.
@@ -94,7 +106,7 @@ impl AnimationController {
     /// while the clips are not [ready](Clips::is_ready), nothing happens at all. In Bevy, the plugin calls this.
     ///
     /// ```
-    /// # use bevy_marionette::{agenda::{AnimationController, PlaybackEvent}, model::ClipTiming};
+    /// # use bevy_marionette::{controller::{AnimationController, PlaybackEvent}, model::ClipTiming};
     /// let mut walk = ClipTiming::new("walk", 1.0);
     /// walk.add_callback(0.3, "footstep", "left");
     ///
@@ -102,7 +114,7 @@ impl AnimationController {
     /// controller.advance(0.5, &[walk], &mut events)?;
     /// let PlaybackEvent::Callback(step) = &events[1] else { panic!() };
     /// assert_eq!((&*step.name, step.time), ("footstep", 0.3));
-    /// # Ok::<(), bevy_marionette::agenda::AdvanceError>(())
+    /// # Ok::<(), bevy_marionette::controller::AdvanceError>(())
     /// ```
     ///
     /// # Errors
@@ -200,6 +212,7 @@ impl AnimationController {
             end,
             out,
             fired: 0,
+            passed: 0,
             still,
             switches: 0,
             arrived: None,
@@ -209,12 +222,14 @@ impl AnimationController {
         self.tracks
             .iter_mut()
             .for_each(|track| track.run.0.looped = 0);
+        self.count_happening();
         if is_changed {
             self.begin(clips, &mut step);
         }
         loop {
             match self.next_happening(&step) {
                 Some((time, happening)) if time <= end => {
+                    self.count_happening();
                     self.go_to(time, clips, step.root.as_deref_mut());
                     self.handle(happening, clips, &mut step);
                 }
@@ -324,6 +339,7 @@ impl AnimationController {
         }
         if let Some(root) = root {
             while self.clock.now < time {
+                self.count_happening();
                 let stop = self.next_kink(time, clips);
                 self.tracks
                     .iter_mut()

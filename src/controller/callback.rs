@@ -14,7 +14,7 @@ impl AnimationController {
     /// Fires a callback whenever a track passes a place in a clip, and returns the callback's id.
     ///
     /// ```
-    /// # use bevy_marionette::{agenda::{AnimationController, CallbackTime}, model::CallbackData};
+    /// # use bevy_marionette::{controller::{AnimationController, CallbackTime}, model::CallbackData};
     /// let mut controller = AnimationController::playing("walk");
     /// controller.add_callback("walk", 0.3, "footstep", "left");
     /// controller.add_callback("walk", 0.8, "footstep", CallbackData::new(&("right", 0.5))?);
@@ -49,7 +49,7 @@ impl AnimationController {
     /// [`ranges`](Self::ranges).
     ///
     /// ```
-    /// # use bevy_marionette::agenda::{AnimationController, CallbackTime};
+    /// # use bevy_marionette::controller::{AnimationController, CallbackTime};
     /// let mut controller = AnimationController::playing("slash");
     /// controller.add_range("slash", 0.25, 0.5, "hit_window", ());
     /// controller.add_range("slash", CallbackTime::Fraction(0.8), CallbackTime::End, "may_chain", ());

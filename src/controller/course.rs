@@ -224,7 +224,7 @@ impl AnimationController {
     /// track of a blend space that you added, see [`AnimationTrack::set_parameters`](super::AnimationTrack::set_parameters).
     ///
     /// ```
-    /// # use bevy_marionette::{agenda::AnimationController, model::BlendPoint};
+    /// # use bevy_marionette::{controller::AnimationController, model::BlendPoint};
     /// let mut controller = AnimationController::playing("locomotion");
     /// let (speed, turn) = (1.4, -20.0);
     /// controller.set_parameters((speed, turn));

@@ -7,7 +7,7 @@ use super::{
 use crate::controller::{
     playback_state::{Fade, Pending, Playback},
     timed_event::{EventKind, EventTarget},
-    track::Role,
+    track_types::Role,
 };
 use std::time::Duration;
 

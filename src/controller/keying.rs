@@ -5,7 +5,7 @@ use super::{
     TransitionCurve, advance::Reach, clock::Nanos,
 };
 use crate::{
-    controller::{compensated::CompensatedF64, motion::Ramp, timed_event::Schedule},
+    controller::{compensated::CompensatedF64, ramp::Ramp, timed_event::Schedule},
     model::BlendPoint,
 };
 use std::{mem, time::Duration};
@@ -196,7 +196,7 @@ impl AnimationController {
     /// Returns the timed events, to schedule and cancel them.
     ///
     /// ```
-    /// # use bevy_marionette::agenda::{AnimationController, AnimationTrack, TransitionCurve};
+    /// # use bevy_marionette::controller::{AnimationController, AnimationTrack, TransitionCurve};
     /// # use std::time::Duration;
     /// # let mut controller = AnimationController::default();
     /// let wave = controller.add_track(AnimationTrack::new("wave").weight(0.0));

@@ -1,11 +1,38 @@
 //! The layers that a controller wants blended.
 
-use super::{AnimationController, AnimationTrack, BlendMode, Clips, LayerInfo};
+use super::{AnimationController, AnimationTrack, BlendMode, Clips, TrackId, TrackPriority};
 use crate::{
     controller::playhead,
     model::{BoundBlendSpace, Cycle, Member, Phase, PlaybackMode},
 };
 use std::slice;
+
+/// One clip to blend: where it is, and how it joins the pose.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LayerInfo<'a> {
+    /// The track that plays it.
+    pub track: TrackId,
+    /// The clip's index in the [`Clips`].
+    pub clip: usize,
+    /// The place in the clip, seconds in `0..=duration`.
+    pub time: f64,
+    /// Seconds of clip per second at which it plays by itself; negative backwards.
+    pub speed: f64,
+    /// The weight before normalization, > 0 and finite. A clip of a blend space has its share of the track's weight.
+    pub weight: f32,
+    /// The same number for all clips of a track's blend space, other than 0; 0 for a track's only clip. See
+    /// [`ClipLayer::set`](crate::pose::ClipLayer::set).
+    pub set: u32,
+    /// The group it is blended in.
+    pub priority: TrackPriority,
+    /// The mask's name; `None` reaches every joint.
+    pub mask: Option<&'a str>,
+    /// How it joins its group.
+    pub blend: BlendMode,
+    /// Whether it belongs to the base, the pose that [switches](AnimationController::switch) change: one of the clips of
+    /// `play`, blended with low priority. See [`ClipLayer::base`](crate::pose::ClipLayer::base).
+    pub base: bool,
+}
 
 impl AnimationController {
     /// Returns the layers to blend now, in the order of the tracks: one for every enabled track with a weight

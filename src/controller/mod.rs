@@ -1,76 +1,60 @@
-//! The animation controller as a simulation of discrete events: anchors and an agenda.
-//!
-//! It has the names and the rules of [`controller`](crate::controller), whose guide holds here, too, and is to take its
-//! place. What differs is how it works inside.
-//!
-//! # Between two happenings
-//!
-//! Time is counted in whole nanoseconds. Between two happenings of its own, everything about a track is a function of the time
-//! since an anchor, and nothing is added up from frame to frame:
-//!
-//! | what | is |
-//! | --- | --- |
-//! | position | where the track was at its anchor, plus the integral of its speed since: a polynomial, for a speed is steady, or on a ramp, times the pace of a blend space, which changes evenly. Never before what it passed last, nor at what it passes next; within its ends if it plays once |
-//! | position of a follower | its leader's position, times the ratio of their lengths, plus an offset |
-//! | weight, priority blend | the ramp of the timed event that changes it, or what it was set to |
-//! | parameters of a blend space | on a straight line from where they were when they were set, at a steady speed |
-//! | weights of a blend space's clips | straight from one bend of the parameters' way to the next |
-//!
-//! # Happenings
-//!
-//! What happens next is known in advance. An advance goes from one happening to the next, as long as they are due, and then to
-//! its end, at which nothing changes. So it doesn't matter how time is divided into steps: the same things happen at the same
-//! nanoseconds in the same order, and leave the same numbers.
-//!
-//! What happens at one moment happens in this order, each as long as there is any of it:
-//!
-//! 1. Tracks pass what lies in their way, in the order of the tracks. At one place: the keys of the round that ends, the
-//!    start of the next round, its keys, the ranges that end and begin, the end of the clip. Backward, the reverse.
-//! 2. What has faded out is removed, and a cross-fade is complete.
-//! 3. The next clip of the queue takes over where the current one has ended its round; an overlay begins to fade out.
-//! 4. Timed events end, and others start, in the order of their starts.
-//! 5. Motions change: a ramp of speed reverses its direction, parameters come to a bend, a switch has died out.
-//! 6. A track takes the lead of its sync group.
-//! 7. Ranges end that tracks were moved out of, and begin that they were moved into.
-//! 8. Tracks begin, in their order, and fire the keys where they begin.
-//!
-//! What is begun needs time to begin in: 7 and 8, and what follows a clip that has ended already, are left for the next
-//! advance if the present one ends at their moment.
-//!
-//! What the game did since the last advance takes effect at the present moment, before all that.
+#![doc = include_str!("guide.md")]
 
+mod active_range;
 mod advance;
 mod anchor;
 mod callback;
+mod clip_queue;
+mod clips;
 mod clock;
+mod compensated;
 mod course;
 mod fade;
+mod key;
 mod keying;
 mod layer;
 mod lines;
 mod marks;
 mod motion;
+mod name;
+mod open_range;
 mod overlay;
 mod pass;
 mod playback;
+mod playback_event;
+mod playback_state;
+mod playhead;
 mod queue;
+mod ramp;
 mod ranges;
 mod root_motion;
 mod settle;
+mod size;
+mod span;
 mod steering;
+mod switch;
 mod switching;
 mod sync;
+mod timed_event;
 mod track;
+mod track_types;
 mod validate;
 
-pub use crate::controller::{
-    ActiveRange, AdvanceError, AnimationName, BlendMode, CallbackId, CallbackKind, CallbackTime,
-    ClipQueue, ClipQueueMut, Clips, EventHandle, EventKind, EventTarget, FiredCallback, KeyRef,
-    LayerInfo, PlaybackEvent, QueueFallback, Switch, SwitchLayer, TimedEvent, TimedEvents, TrackId,
-    TrackPriority, TransitionCurve,
-};
+pub use active_range::ActiveRange;
+pub use advance::AdvanceError;
+pub use clip_queue::{ClipQueue, ClipQueueMut};
+pub use clips::Clips;
+pub use key::{CallbackId, CallbackTime, KeyRef};
 pub use keying::TimedEventsMut;
+pub use layer::LayerInfo;
+pub use name::AnimationName;
+pub use playback_event::{CallbackKind, FiredCallback, PlaybackEvent};
+pub use playback_state::QueueFallback;
+pub use ramp::TransitionCurve;
+pub use switch::{Switch, SwitchLayer};
+pub use timed_event::{EventHandle, EventKind, EventTarget, TimedEvent, TimedEvents};
 pub use track::AnimationTrack;
+pub use track_types::{BlendMode, TrackId, TrackPriority};
 
 #[cfg(feature = "bevy")]
 use bevy::{
@@ -78,27 +62,26 @@ use bevy::{
     reflect::{ReflectDeserialize, ReflectSerialize, prelude::ReflectDefault},
 };
 
-use crate::controller::{
-    key::AddedCallback,
-    open_range::OpenRange,
-    playback_state::Playback,
-    timed_event::Schedule,
-    track::{Role, Transient},
-};
 use advance::{Agenda, Reach};
 use clock::{Clock, Nanos};
+use key::AddedCallback;
+use open_range::OpenRange;
+use playback_state::Playback;
 use serde::{Deserialize, Serialize};
+use timed_event::Schedule;
+use track_types::{Role, Transient};
 
 /// Animation state of one character: its tracks, its clock and what is scheduled.
 ///
-/// Create one with [`playing`](Self::playing), or with `default()` and [`play`](Self::play).
+/// Create one with [`playing`](Self::playing), or with `default()` and [`play`](Self::play). See the
+/// [module documentation](self) for a tour by task.
 ///
 /// A clone continues exactly as the original would, timed events included; [`snapshot`](Self::snapshot) is
 /// such a clone. To start several characters from one prepared controller, use
 /// [`clone_without_events`](Self::clone_without_events).
 ///
 /// ```
-/// # use bevy_marionette::agenda::AnimationController;
+/// # use bevy_marionette::controller::AnimationController;
 /// # use std::time::Duration;
 /// let mut controller = AnimationController::playing("walk");
 /// controller.cross_fade("jog", Duration::from_millis(250));
@@ -231,25 +214,6 @@ impl AnimationController {
                 .track()
                 .is_none_or(|id| tracks.iter().any(|track| track.id == id))
         });
-    }
-
-    /// About how many bytes it has allocated.
-    // Characters will ask for it.
-    #[allow(dead_code)]
-    pub(crate) fn heap_bytes(&self) -> usize {
-        let Extras {
-            events,
-            callbacks,
-            ranges,
-            playback,
-            ..
-        } = &*self.extras;
-        size_of_val(&self.tracks[..])
-            + size_of::<Extras>()
-            + size_of_val(&callbacks[..])
-            + size_of_val(&ranges[..])
-            + events.len() * size_of::<TimedEvent>()
-            + size_of_val(&playback.switches[..])
     }
 
     /// Notes that something was changed from outside an advance.

@@ -3,7 +3,7 @@
 use super::{TransitionCurve, clock::Nanos};
 use crate::controller::{
     compensated::CompensatedF64,
-    motion::{Ramp, bisect},
+    ramp::{Ramp, bisect},
 };
 
 /// The speed of a position as a polynomial of the seconds since an anchor, up to where another begins.

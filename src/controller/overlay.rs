@@ -2,7 +2,7 @@
 
 use super::{AnimationController, AnimationTrack, TrackId, TransitionCurve, course::Course};
 use crate::{
-    controller::track::{Known, Overlay},
+    controller::track_types::{Known, Overlay},
     model::PlaybackMode,
 };
 use std::time::Duration;
@@ -15,7 +15,7 @@ impl AnimationController {
     /// fades. A track that loops plays until [`fade_out_track`](Self::fade_out_track).
     ///
     /// ```
-    /// # use bevy_marionette::agenda::{AnimationController, AnimationTrack, BlendMode};
+    /// # use bevy_marionette::controller::{AnimationController, AnimationTrack, BlendMode};
     /// # use std::time::Duration;
     /// let mut controller = AnimationController::playing("walk");
     /// let wave = AnimationTrack::new("wave").blend(BlendMode::Override).mask("upper_body");

@@ -19,7 +19,7 @@ use super::{
 use crate::{
     controller::{
         playback_state::{CUT, Fade, Pending},
-        track::Role,
+        track_types::Role,
     },
     model::PlaybackMode,
 };

@@ -10,7 +10,7 @@ use crate::{
     controller::{
         playback_state::{CUT, Fade, Pending, Playback},
         timed_event::EventKind,
-        track::Known,
+        track_types::Known,
     },
     model::PlaybackMode,
 };
@@ -26,7 +26,7 @@ impl AnimationController {
     /// Returns the queue, to add clips and change what follows them.
     ///
     /// ```
-    /// # use bevy_marionette::agenda::AnimationController;
+    /// # use bevy_marionette::controller::AnimationController;
     /// # use std::time::Duration;
     /// let mut controller = AnimationController::playing("draw_sword");
     /// controller.queue_mut().push("slash").set_idle_clip("idle").set_fade(Duration::from_millis(150));

@@ -2,6 +2,11 @@
 //!
 //! The character moves at the mean of the tracks' velocities as it sees them, by their shares of the pose.
 
+mod gauss;
+mod movers;
+mod pieces;
+mod shares;
+
 use super::{
     AnimationController, AnimationTrack, BlendMode, Clips, TrackPriority,
     clock::Nanos,
@@ -10,20 +15,18 @@ use super::{
 use crate::{
     controller::{
         compensated::CompensatedF64,
-        motion::{Paced, Ramp, Speed},
-        root_motion::{
-            Pieces,
-            movers::{Group, Mover, Movers, Set},
-            shares::{Blend, WHOLE},
-        },
-        sync::Lead,
+        ramp::{Paced, Ramp, Speed},
         timed_event::EventKind,
-        track::Known,
+        track_types::Known,
     },
     model::{Phase, PlaybackMode, RootPath},
 };
 
-pub(super) use crate::controller::root_motion::RootSum;
+pub(super) use pieces::RootSum;
+
+use movers::{Group, Mover, Movers, Set};
+use pieces::Pieces;
+use shares::{Blend, WHOLE};
 
 /// Seconds up to which changing shares are integrated at once, and how many stretches there are about at most.
 const STRETCH: f64 = 0.01;
@@ -305,11 +308,6 @@ impl AnimationController {
         };
         let hold = |known: Known| (known.playback == PlaybackMode::Once).then_some(known.length);
         let lead = self.tracks[at].run.0.lead.filter(|_| driver_at != at);
-        let lead = lead.map(|lead| Lead {
-            leader: lead.leader,
-            ratio: lead.ratio,
-            offset: lead.offset,
-        });
         Mover {
             playback: known.playback,
             from,

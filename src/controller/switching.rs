@@ -11,7 +11,7 @@ use crate::{
         playhead::periodic,
         switch::MOST_SWITCHES,
         timed_event::EventKind,
-        track::Known,
+        track_types::Known,
     },
     model::PlaybackMode,
 };
@@ -35,7 +35,7 @@ impl AnimationController {
     /// the result, or added to it, as always.
     ///
     /// ```
-    /// # use bevy_marionette::agenda::AnimationController;
+    /// # use bevy_marionette::controller::AnimationController;
     /// # use std::time::Duration;
     /// # let clips = ["run", "stop"].map(|name| bevy_marionette::model::ClipTiming::new(name, 1.0));
     /// let mut controller = AnimationController::playing("run");
@@ -44,7 +44,7 @@ impl AnimationController {
     /// # controller.advance(0.1, &clips, &mut Vec::new())?;
     /// assert!(!controller.is_playing("run"));
     /// assert_eq!(controller.switches().count(), 1);
-    /// # Ok::<(), bevy_marionette::agenda::AdvanceError>(())
+    /// # Ok::<(), bevy_marionette::controller::AdvanceError>(())
     /// ```
     pub fn switch(&mut self, clip: impl Into<Arc<str>>, duration: Duration) -> TrackId {
         self.leave_queue();

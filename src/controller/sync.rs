@@ -16,10 +16,10 @@ use super::{AnimationController, TrackId, clock::Nanos};
 use crate::{
     controller::{
         compensated::CompensatedF64,
-        motion::{Ramp, roots},
+        ramp::{Ramp, roots},
         playhead,
         timed_event::EventKind,
-        track::{Known, Start},
+        track_types::{Known, Start},
     },
     model::PlaybackMode,
 };

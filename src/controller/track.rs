@@ -9,7 +9,7 @@ use super::{
 use crate::{
     controller::{
         playhead,
-        track::{Known, Overlay, Role, Start, Transient},
+        track_types::{Known, Overlay, Role, Start, Transient},
     },
     model::{BlendPoint, BoundBlendSpace, ClipTiming, PlaybackMode},
 };
@@ -22,7 +22,7 @@ use std::sync::Arc;
 /// [`add_track`](super::AnimationController::add_track) or [`play_over`](super::AnimationController::play_over).
 ///
 /// ```
-/// # use bevy_marionette::agenda::{AnimationController, AnimationTrack, TrackPriority};
+/// # use bevy_marionette::controller::{AnimationController, AnimationTrack, TrackPriority};
 /// let mut controller = AnimationController::playing("walk");
 /// let wave = controller.add_track(AnimationTrack::new("wave").priority(TrackPriority::High).mask("upper_body"));
 /// controller.track_mut(wave).unwrap().speed = 1.5;

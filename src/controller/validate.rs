@@ -3,7 +3,7 @@
 //! A file can hold what no controller in memory ever does: a ramp without end, two tracks of one id, counters at
 //! their maximum. Each would hang or overflow an advance later on, so it is an error here.
 
-use super::AnimationController;
+use super::{AnimationController, TimedEvent};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 use std::collections::HashSet;
 
@@ -94,5 +94,16 @@ impl AnimationController {
             )?;
         }
         Ok(())
+    }
+}
+
+impl TimedEvent {
+    fn check(&self) -> Result<(), &'static str> {
+        let numbers = self.value().is_finite() && self.start().is_finite();
+        if numbers && self.is_sound() {
+            Ok(())
+        } else {
+            Err("its value, start or ramp is not finite")
+        }
     }
 }
