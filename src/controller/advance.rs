@@ -5,6 +5,19 @@
 //! agenda            ●key     ●speed starts      ●next clip
 //! goes to    ───────┼────────┼──────────────────┼───────────┤
 //! ```
+//!
+//! Between two happenings of its own, everything about a track is a function of the time since an anchor, and nothing is added
+//! up from frame to frame:
+//!
+//! | what | is |
+//! | --- | --- |
+//! | position | where the track was at its anchor, plus the integral of its speed since: a polynomial, for a speed is steady, or on a ramp, times the pace of a blend space, which changes evenly. Never before what it passed last, nor at what it passes next; within its ends if it plays once |
+//! | position of a follower | its leader's position, times the ratio of their lengths, plus an offset |
+//! | weight, priority blend | the ramp of the timed event that changes it, or what it was set to |
+//! | parameters of a blend space | on a straight line from where they were when they were set, at a steady speed |
+//! | weights of a blend space's clips | straight from one bend of the parameters' way to the next |
+//!
+//! The guide lists what happens, and in which order at one moment.
 
 use super::{
     AnimationController, Clips, PlaybackEvent, TrackId, clock::Nanos, pass::Passed,
@@ -134,6 +147,23 @@ impl AnimationController {
     /// Additive tracks don't carry. What passes time carries; [`seek`](super::AnimationTrack::seek) and
     /// [`scrub`](super::AnimationTrack::scrub) don't. However time is divided into steps, the movements add up to the same,
     /// but for rounding; only a step of minutes in which clips that turn are blended out of phase is approximated.
+    ///
+    /// ```
+    /// # use bevy_marionette::{controller::{AnimationController, Clips}, model::{ClipTiming, RootDelta, RootPath}};
+    /// # struct Walking(ClipTiming, RootPath);
+    /// # impl Clips for Walking {
+    /// #     fn index_of(&self, name: &str) -> Option<usize> { (name == "walk").then_some(0) }
+    /// #     fn timing(&self, index: usize) -> Option<&ClipTiming> { (index == 0).then_some(&self.0) }
+    /// #     fn root_path(&self, index: usize) -> Option<&RootPath> { (index == 0).then_some(&self.1) }
+    /// # }
+    /// // A walk of one second and 1.25 meters.
+    /// let ahead = RootDelta::new(glam::DVec3::NEG_Z * 1.25, 0.0);
+    /// let clips = Walking(ClipTiming::new("walk", 1.0), RootPath::steady(1.0, ahead).unwrap());
+    /// let mut controller = AnimationController::playing("walk");
+    /// let moved = controller.advance_with_root_motion(60.0, &clips, &mut Vec::new())?;
+    /// assert_eq!(moved.translation().z, -75.0);
+    /// # Ok::<(), bevy_marionette::controller::AdvanceError>(())
+    /// ```
     ///
     /// # Errors
     /// As for [`advance`](Self::advance).

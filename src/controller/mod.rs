@@ -230,7 +230,8 @@ impl AnimationController {
 
 /// # Clock and blend
 impl AnimationController {
-    /// The most callbacks that fire in one advance, unless [set otherwise](Self::set_callback_limit).
+    /// The most callbacks that fire in one advance, unless [set otherwise](Self::set_callback_limit). Whatever the limit, no
+    /// more than a million keys and rounds are passed in one advance.
     pub const DEFAULT_CALLBACK_LIMIT: usize = 1024;
 
     /// Returns global time: the seconds played since the start, or since [`reset_time`](Self::reset_time).
@@ -362,6 +363,17 @@ impl AnimationController {
     ///
     /// Advanced by the same steps, a restored controller goes through bit-identical states, except for the ids of
     /// tracks, events and callbacks added later: [`restore`](Self::restore) never reuses one.
+    ///
+    /// ```
+    /// # use bevy_marionette::{controller::AnimationController, model::ClipTiming};
+    /// let clips = [ClipTiming::new("walk", 1.0)];
+    /// let mut controller = AnimationController::playing("walk");
+    /// let snapshot = controller.snapshot();
+    /// controller.advance(0.25, &clips, &mut Vec::new())?;
+    /// controller.restore(&snapshot);
+    /// assert_eq!(controller.time(), 0.0);
+    /// # Ok::<(), bevy_marionette::controller::AdvanceError>(())
+    /// ```
     pub fn snapshot(&self) -> ControllerSnapshot {
         ControllerSnapshot(self.clone())
     }

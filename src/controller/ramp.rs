@@ -53,15 +53,6 @@ impl Ramp {
         self.begin + self.duration
     }
 
-    /// The ramp, with all values times a factor.
-    fn scaled(self, factor: f64) -> Self {
-        Self {
-            from: self.from * factor,
-            to: self.to * factor,
-            ..self
-        }
-    }
-
     /// The fraction of the time that has passed, in 0..=1.
     fn progress(&self, time: CompensatedF64) -> f64 {
         let t = (time - CompensatedF64::new(self.begin)).value() / self.duration;
@@ -189,18 +180,6 @@ impl Default for Speed {
 }
 
 impl Speed {
-    /// The speed times a factor.
-    pub(crate) fn scaled(self, factor: f64) -> Self {
-        match self {
-            Self::Steady(speed) => Self::Steady(speed * factor),
-            Self::Ramp(ramp) => Self::Ramp(ramp.scaled(factor)),
-            Self::Paced(paced) => Self::Paced(Paced {
-                ramp: paced.ramp.scaled(factor),
-                ..paced
-            }),
-        }
-    }
-
     /// The speed at a time.
     pub(crate) fn at(&self, time: CompensatedF64) -> f64 {
         match self {

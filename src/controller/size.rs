@@ -55,7 +55,10 @@ impl AnimationController {
             // It looks for its name among all spaces.
             (None, None) => clips.blend_spaces().len(),
         };
-        let tracks = self.tracks.iter().map(|track| 1 + of_track(track) as u64 / 32);
+        let tracks = self
+            .tracks
+            .iter()
+            .map(|track| 1 + of_track(track) as u64 / 32);
         1 + tracks.sum::<u64>()
     }
 
