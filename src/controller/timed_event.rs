@@ -12,7 +12,6 @@
 
 use super::{
     TrackId,
-    compensated::tick,
     ramp::{Ramp, TransitionCurve},
 };
 use serde::{Deserialize, Serialize};
