@@ -323,18 +323,9 @@ impl AnimationController {
             return;
         }
         if let Some(root) = root {
-            while self.clock.now < time {
-                let stop = self.next_kink(time, clips);
-                self.tracks
-                    .iter_mut()
-                    .for_each(|track| track.run.0.before = track.held());
-                self.move_to(stop);
-                self.add_root_motion([self.clock.now, stop], clips, root);
-                self.clock.now = stop;
-            }
-        } else {
-            self.move_to(time);
+            self.add_root_motion(time, clips, root);
         }
+        self.move_to(time);
         self.tracks
             .iter_mut()
             .for_each(|track| track.steering.move_to(time));

@@ -45,6 +45,15 @@ impl Instant {
         Self { moment, rest }
     }
 
+    /// The first moment at or after this instant.
+    pub(super) fn ceil(self) -> Nanos {
+        if self.rest > 0.0 {
+            self.moment.next()
+        } else {
+            self.moment
+        }
+    }
+
     pub(super) fn compensated(self) -> CompensatedF64 {
         CompensatedF64::new(self.moment.secs()) + CompensatedF64::new(self.rest * 1e-9)
     }
@@ -128,6 +137,11 @@ impl Motion {
             motion.forward = steady >= 0.0;
         }
         motion
+    }
+
+    /// Returns `true` if its speed doesn't change.
+    pub(super) fn is_steady(&self) -> bool {
+        self.degree == 0
     }
 
     /// Returns `true` if it goes anywhere.
