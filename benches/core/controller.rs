@@ -1,10 +1,10 @@
 //! What a controller's frame costs: the ordinary one, and those in which something happens.
 //!
 //! `cargo bench --bench controller` prints a table: nanoseconds per advance of 1/60 s, the fastest of many runs. Compare them
-//! with others of the same run only. With `--features agenda`, the controller of `agenda` is measured beside the other.
+//! with others of the same run only.
 
 use bevy_marionette::{
-    controller::Clips,
+    controller::{AnimationController, AnimationTrack, Clips, TrackId},
     model::{BlendSpace, BoundBlendSpace, ClipTiming, RootDelta, RootPath},
 };
 use std::{
@@ -95,106 +95,101 @@ fn measure(mut frame: impl FnMut()) -> f64 {
     fastest.as_secs_f64() * 1e9 / f64::from(FRAMES)
 }
 
-macro_rules! table {
-    ($module:ident, $controller:path) => {
-        mod $module {
-            use super::{Cast, FRAME, measure};
-            use $controller::{AnimationController, AnimationTrack, TrackId};
-            use std::{hint::black_box, time::Duration};
-
-            table!(@rows $controller);
+/// A controller, what a game does with it in each frame, and whether root motion is asked for.
+fn row(
+    cast: &Cast,
+    begin: impl Fn(&mut AnimationController) -> TrackId,
+    mut act: impl FnMut(&mut AnimationController, TrackId),
+    root: bool,
+) -> f64 {
+    let mut controller = AnimationController::default();
+    let (track, mut events) = (begin(&mut controller), Vec::new());
+    measure(|| {
+        act(&mut controller, track);
+        if root {
+            let way = controller.advance_with_root_motion(FRAME, cast, &mut events);
+            black_box(way.expect("time goes forward"));
+        } else {
+            let advanced = controller.advance(FRAME, cast, &mut events);
+            advanced.expect("time goes forward");
         }
-    };
-    (@rows $controller:path) => {
-        /// A controller, what a game does with it in each frame, and whether root motion is asked for.
-        fn row(
-            cast: &Cast,
-            begin: impl Fn(&mut AnimationController) -> TrackId,
-            mut act: impl FnMut(&mut AnimationController, TrackId),
-            root: bool,
-        ) -> f64 {
-            let mut controller = AnimationController::default();
-            let (track, mut events) = (begin(&mut controller), Vec::new());
-            measure(|| {
-                act(&mut controller, track);
-                if root {
-                    let way = controller.advance_with_root_motion(FRAME, cast, &mut events);
-                    black_box(way.expect("time goes forward"));
-                } else {
-                    let advanced = controller.advance(FRAME, cast, &mut events);
-                    advanced.expect("time goes forward");
-                }
-                black_box(&mut events).clear();
-            })
-        }
-
-        pub fn rows(cast: &Cast) -> Vec<(&'static str, f64)> {
-            let space = |name: &'static str| {
-                move |controller: &mut AnimationController| {
-                    controller.add_track(AnimationTrack::blend_space(name).at((0.3, 0.2)))
-                }
-            };
-            let steer = || {
-                let mut turn = 0.0_f64;
-                move |controller: &mut AnimationController, track: TrackId| {
-                    turn += 0.01;
-                    let point = (0.6 * turn.cos(), 0.6 * turn.sin());
-                    if let Some(track) = controller.track_mut(track) {
-                        track.set_parameters(point);
-                    }
-                }
-            };
-            let fades = || {
-                let mut frame = 0;
-                move |controller: &mut AnimationController, _: TrackId| {
-                    frame += 1;
-                    if frame % 12 == 0 {
-                        let clip = ["clip 1", "clip 2", "clip 3"][frame / 12 % 3];
-                        controller.cross_fade(clip, Duration::from_millis(200));
-                    }
-                }
-            };
-            let none = |_: &mut AnimationController, _: TrackId| {};
-            vec![
-                ("ordinary", row(cast, |c| c.play("plain"), none, false)),
-                ("ordinary, with root motion", row(cast, |c| c.play("plain"), none, true)),
-                ("a key in each frame", row(cast, |c| c.play("keys"), none, false)),
-                ("cross-fades", row(cast, |c| c.play("clip 0"), fades(), false)),
-                ("cross-fades, with root motion", row(cast, |c| c.play("clip 0"), fades(), true)),
-                ("blend space", row(cast, space("steered"), none, false)),
-                ("blend space, steered", row(cast, space("steered"), steer(), false)),
-                ("blend space, steered, root motion", row(cast, space("steered"), steer(), true)),
-                ("blend space, smoothed", row(cast, space("smoothed"), steer(), false)),
-                ("blend space, smoothed, root motion", row(cast, space("smoothed"), steer(), true)),
-            ]
-        }
-
-        /// Bytes of a track, and of a controller.
-        pub fn sizes() -> [usize; 2] {
-            [size_of::<AnimationTrack>(), size_of::<AnimationController>()]
-        }
-    };
+        black_box(&mut events).clear();
+    })
 }
 
-table!(swept, bevy_marionette::controller);
-#[cfg(feature = "agenda")]
-table!(planned, bevy_marionette::agenda);
+fn rows(cast: &Cast) -> Vec<(&'static str, f64)> {
+    let space = |name: &'static str| {
+        move |controller: &mut AnimationController| {
+            controller.add_track(AnimationTrack::blend_space(name).at((0.3, 0.2)))
+        }
+    };
+    let steer = || {
+        let mut turn = 0.0_f64;
+        move |controller: &mut AnimationController, track: TrackId| {
+            turn += 0.01;
+            let point = (0.6 * turn.cos(), 0.6 * turn.sin());
+            if let Some(track) = controller.track_mut(track) {
+                track.set_parameters(point);
+            }
+        }
+    };
+    let fades = || {
+        let mut frame = 0;
+        move |controller: &mut AnimationController, _: TrackId| {
+            frame += 1;
+            if frame % 12 == 0 {
+                let clip = ["clip 1", "clip 2", "clip 3"][frame / 12 % 3];
+                controller.cross_fade(clip, Duration::from_millis(200));
+            }
+        }
+    };
+    let none = |_: &mut AnimationController, _: TrackId| {};
+    vec![
+        ("ordinary", row(cast, |c| c.play("plain"), none, false)),
+        (
+            "ordinary, with root motion",
+            row(cast, |c| c.play("plain"), none, true),
+        ),
+        (
+            "a key in each frame",
+            row(cast, |c| c.play("keys"), none, false),
+        ),
+        (
+            "cross-fades",
+            row(cast, |c| c.play("clip 0"), fades(), false),
+        ),
+        (
+            "cross-fades, with root motion",
+            row(cast, |c| c.play("clip 0"), fades(), true),
+        ),
+        ("blend space", row(cast, space("steered"), none, false)),
+        (
+            "blend space, steered",
+            row(cast, space("steered"), steer(), false),
+        ),
+        (
+            "blend space, steered, root motion",
+            row(cast, space("steered"), steer(), true),
+        ),
+        (
+            "blend space, smoothed",
+            row(cast, space("smoothed"), steer(), false),
+        ),
+        (
+            "blend space, smoothed, root motion",
+            row(cast, space("smoothed"), steer(), true),
+        ),
+    ]
+}
 
 fn main() {
     let cast = black_box(Cast::new());
-    let [track, controller] = swept::sizes();
-    println!("controller: {track} bytes a track, {controller} a controller");
-    let rows = swept::rows(&cast);
-    #[cfg(not(feature = "agenda"))]
-    for (name, nanos) in rows {
+    let [track, controller] = [
+        size_of::<AnimationTrack>(),
+        size_of::<AnimationController>(),
+    ];
+    println!("{track} bytes a track, {controller} a controller");
+    for (name, nanos) in rows(&cast) {
         println!("{name:<36}{nanos:>8.1} ns");
-    }
-    #[cfg(feature = "agenda")]
-    {
-        let [track, controller] = planned::sizes();
-        println!("agenda: {track} bytes a track, {controller} a controller");
-        for ((name, old), (_, new)) in rows.into_iter().zip(planned::rows(&cast)) {
-            println!("{name:<36}{old:>8.1}{new:>8.1} ns");
-        }
     }
 }

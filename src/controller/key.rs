@@ -158,7 +158,6 @@ pub(crate) fn collect_added(
 
 impl AddedKey {
     /// Numbers that change with its times and with what it is.
-    #[cfg(feature = "agenda")]
     pub(crate) fn bits(&self) -> u64 {
         let until = self.until.map_or(1, f64::to_bits);
         self.time.to_bits().rotate_left(17) ^ until.rotate_left(31) ^ self.index as u64
@@ -183,7 +182,6 @@ pub(crate) struct Key<'a> {
     pub(crate) until: Option<f64>,
     pub(crate) key: KeyRef,
     pub(crate) name: &'a Arc<str>,
-    pub(crate) data: &'a CallbackData,
 }
 
 /// The keys of a clip merged with those added to it, in order of time from either end. At equal times the
@@ -221,13 +219,12 @@ impl<'a> Keys<'a> {
                 until,
                 key: KeyRef::Clip(index),
                 name: &key.name,
-                data: &key.data,
             },
         )
     }
 
     fn added(&self, &AddedKey { time, until, index }: &AddedKey) -> (f64, Key<'a>) {
-        let AddedCallback { id, name, data, .. } = &self.callbacks[index];
+        let AddedCallback { id, name, .. } = &self.callbacks[index];
         (
             time,
             Key {
@@ -235,18 +232,9 @@ impl<'a> Keys<'a> {
                 until,
                 key: KeyRef::Added(*id),
                 name: name.as_arc(),
-                data,
             },
         )
     }
-}
-
-/// The times of both lists, in no order; those of the clip as they are, even beyond its ends.
-#[inline]
-pub(crate) fn times(clip: &[CallbackKey], added: &[AddedKey]) -> impl Iterator<Item = f64> {
-    clip.iter()
-        .map(|key| key.time)
-        .chain(added.iter().map(|key| key.time))
 }
 
 impl<'a> Iterator for Keys<'a> {
@@ -291,19 +279,6 @@ impl DoubleEndedIterator for Keys<'_> {
             }
         }
     }
-}
-
-/// What the controller says about callbacks.
-#[derive(Clone, Copy)]
-pub(crate) struct Rules<'a> {
-    /// The controller's own.
-    pub(crate) callbacks: &'a [AddedCallback],
-    /// How many of them, and how many rounds, a track may report in one advance.
-    pub(crate) limit: usize,
-    /// The least weight at which they fire.
-    pub(crate) threshold: f32,
-    /// Whether the track's clip is the current one.
-    pub(crate) current: bool,
 }
 
 #[cfg(test)]

@@ -87,16 +87,6 @@ impl Playback {
             Err("the end of a cross-fade is not finite".to_owned())
         }
     }
-
-    /// Returns `true` if the end of a cross-fade is yet to be reported.
-    pub(crate) fn fades(&self) -> bool {
-        self.fade_end.is_some()
-    }
-
-    /// Returns `true` if anything may follow the current clip.
-    pub(crate) fn may_switch(&self) -> bool {
-        !self.queue.is_empty() || (self.fallback != QueueFallback::Stay && !self.settled)
-    }
 }
 
 /// A clip about to become current.

@@ -1,64 +1,71 @@
-//! Root motion: how far the tracks carry their character between two cuts.
+//! Root motion: how far the tracks carry their character between two happenings.
 //!
-//! A single track carries it from one place on its path to another, which is exact for any time between them. So is a
-//! blend of tracks that go straight, while their weights are steady. In general, the character moves at the mean of the
-//! tracks' velocities as it sees them, by their shares of the pose; the time is cut where a clip's own velocity changes,
-//! which depends on the clips and not on the steps, and between these places the velocity is integrated:
+//! The character moves at the mean of the tracks' velocities as it sees them, by their shares of the pose. Between two
+//! happenings, positions and weights are polynomials of time. Only the clips' own velocities change abruptly, at the knots of
+//! their paths, and shares have kinks where weights come to a whole. So the time is cut there, which depends on the clips and
+//! not on the steps:
 //!
 //! ```text
 //! weights      ━━━━━━━━━━━━━╲__________     one fades out
-//! frames of A  │     │     │     │     │
-//! frames of B  │   │   │   │   │   │   │
-//! pieces       ├───┼─┼─┼───┼───┼┼──┼───┤    while weights change, short ones
+//! knots of A   │     │     │     │     │
+//! knots of B   │   │   │   │   │   │   │
+//! stretches    ├───┼─┼─┼───┼─┼─┼───┼─┼─┤
 //! ```
+//!
+//! In each stretch, a clip goes along one arc. If shares and speeds are steady, so is their mean, and the character goes along
+//! an arc, too. Otherwise its velocity is integrated.
 
-mod arcs;
 mod gauss;
-pub(crate) mod movers;
-pub(crate) mod shares;
+mod movers;
+mod shares;
 
 use super::{
     AnimationController, AnimationTrack, BlendMode, Clips, TrackPriority,
-    compensated::CompensatedF64,
+    clock::Nanos,
     course::{Course, Weighing},
-    motion::{Paced, Speed},
-    timed_event::EventKind,
-    track::Known,
+    motion::Motion,
 };
-use crate::model::{PlaybackMode, RootDelta, RootPath, Twist};
-use gauss::{NODES, integrate};
-use movers::{Group, Mover, Movers, Set};
-use shares::Blend;
+use crate::{
+    controller::{ramp::Ramp, timed_event::EventKind, track_types::Known},
+    model::{PlaybackMode, RootDelta, RootPath, Twist},
+};
+use gauss::{NODES, WEIGHTS, integrate};
+use movers::{Group, Mover, Movers, Set, Value};
+use shares::{WHOLE, next_kink, share};
 
-/// Pieces that one advance is cut into. What takes more is approximated by fewer.
-const MOST_PIECES: usize = 1 << 14;
+/// Stretches that one advance is cut into. What takes more is approximated by fewer.
+const MOST_STRETCHES: usize = 1 << 14;
 
-/// Pieces that the time between two cuts may always have.
-const FEWEST_PIECES: usize = 4;
+/// Stretches that the time between two happenings may always have.
+const FEWEST_STRETCHES: usize = 4;
 
-/// Pieces that a ramp is cut into.
-const PIECES_OF_A_RAMP: f64 = 64.0;
+/// Stretches that a ramp is cut into.
+const STRETCHES_OF_A_RAMP: f64 = 8.0;
 
-/// The most that a share or a turn, in radians, may change in a piece that is integrated.
-const MOST_CHANGE: [f64; 2] = [0.06, 0.25];
-
-/// How often a piece is halved, at most.
-const DEEPEST: u32 = 12;
+/// The most by which clips may turn, in radians, in a stretch that is integrated, and a group's weight change, relative to what
+/// it is: shares are quotients of polynomials, and the quadrature is exact only for polynomials.
+const MOST_TURN: f64 = 0.25;
+const MOST_CHANGE: f64 = 1.25;
 
 /// The movement of one advance.
 #[derive(Default)]
-pub(crate) struct RootSum {
+pub(super) struct RootSum {
     movement: RootDelta,
-    pieces: usize,
+    stretches: usize,
 }
 
 impl RootSum {
-    pub(crate) fn movement(self) -> RootDelta {
+    pub(super) fn movement(self) -> RootDelta {
         self.movement
     }
 
+    /// How many stretches took a closer look.
+    pub(super) fn stretches(&self) -> usize {
+        self.stretches
+    }
+
     #[inline]
-    pub(crate) fn add(&mut self, movement: RootDelta) {
+    fn add(&mut self, movement: RootDelta) {
         let sum = self.movement.then(movement);
         if sum.is_finite() {
             self.movement = sum;
@@ -67,180 +74,318 @@ impl RootSum {
 }
 
 impl AnimationController {
-    /// Adds how far the character goes between two cuts: after the tracks and the clips of their blend spaces have moved,
-    /// while the clock is at the first.
-    pub(crate) fn add_root_motion<C: Clips + ?Sized>(
+    /// Adds how far the character goes from now to a moment before which nothing happens.
+    pub(super) fn add_root_motion<C: Clips + ?Sized>(
         &self,
-        span: [CompensatedF64; 2],
+        end: Nanos,
         clips: &C,
         root: &mut RootSum,
     ) {
-        match self.along_arcs(clips) {
-            Some(movement) => {
-                // An ordinary frame.
-                root.pieces = root.pieces.saturating_add(1);
-                root.add(movement);
+        let mut parts = (0..self.tracks.len()).filter_map(|at| Some((at, self.part(at, clips)?)));
+        let Some((first, part)) = parts.next() else {
+            return;
+        };
+        let second = parts.next();
+        if second.is_none()
+            && part.is_whole(self.tracks[first].is_base())
+            && self.course_of(first).is_none()
+        {
+            // A clip alone has all of the pose.
+            if let Some(path) = path_of(&self.tracks[first], clips) {
+                let goal = self.place_at(first, end);
+                root.add(path.between(part.known.playback, self.tracks[first].held(), goal));
             }
-            None => self.add_pieces(span, clips, root),
+            return;
         }
+        let mut all = Movers::new();
+        let ramp = self.blend_ramp();
+        let mut shortest = ramp.map_or(f64::INFINITY, |ramp| ramp.duration);
+        for (at, part) in [(first, part)].into_iter().chain(second).chain(parts) {
+            shortest = shortest.min(part.shortest);
+            match self.course_of(at) {
+                None => self.add_clip(at, &part, clips, &mut all),
+                Some(course) => self.add_members(at, &part, course, clips, &mut all),
+            }
+        }
+        let blend = ramp.map_or(Value::steady(self.priority_blend.into()), |ramp| {
+            Value::on_ramp(&ramp, self.clock.now)
+        });
+        self.add_movers(all.as_mut(), &blend, shortest, end, root);
     }
 
-    /// Like [`Self::add_root_motion`], for every case.
-    fn add_pieces<C: Clips + ?Sized>(
+    /// Adds how far clips carry the character. The shortest ramp takes some seconds.
+    fn add_movers(
         &self,
-        [begin, end]: [CompensatedF64; 2],
-        clips: &C,
+        movers: &mut [Mover],
+        blend: &Value,
+        shortest: f64,
+        end: Nanos,
         root: &mut RootSum,
     ) {
-        let mut all = Movers::new();
-        for at in 0..self.tracks.len() {
-            match self.course_of(at) {
-                None => all.extend(self.mover(at, clips)),
-                Some(course) => self.add_members(at, course, clips, &mut all),
-            }
+        let is_ramped = !blend.is_steady() || movers.iter().any(Mover::is_on_ramp);
+        for mover in &mut *movers {
+            mover.now = mover.place(self.tracks[mover.track].held());
         }
-        let movers = all.as_mut();
-        let blend = Blend {
-            value: self.priority_blend.into(),
-            ramp: self.blend_ramp(),
-        };
-        let is_ramp = |mover: &Mover| mover.ramp.is_some() || mover.part[1] != 0.0;
-        let ramped = begin.is_before(end) && (blend.ramp.is_some() || movers.iter().any(is_ramp));
-        if !ramped {
-            blend.share(movers, begin, 0.0);
-            let mut going = movers
-                .iter()
-                .filter(|mover| mover.goes() && mover.share > 0.0);
-            let (first, second) = (going.next(), going.next());
-            match (first, second) {
+        self.find_places(movers, end, |mover, place| mover.next = place);
+        if !is_ramped {
+            share(movers, blend, 0.0);
+            let goes = |mover: &&Mover| {
+                mover.path.is_some() && mover.next != mover.now && mover.share > 0.0
+            };
+            let mut going = movers.iter().filter(goes);
+            match (going.next(), going.next()) {
                 (None, _) => return,
                 (Some(alone), None) if alone.share == 1.0 => {
-                    return root.add(alone.between(alone.from, alone.goal));
+                    return root.add(alone.movement(alone.next));
                 }
                 _ => {}
             }
-            let going = || {
-                movers
+            let mut going = movers.iter().filter(goes);
+            if !going.any(|mover| mover.path.is_some_and(RootPath::turns)) {
+                let ways = movers
                     .iter()
-                    .filter(|mover| mover.goes() && mover.share > 0.0)
-            };
-            if !going().any(|mover| mover.path.is_some_and(RootPath::turns)) {
-                let ways = going()
-                    .map(|mover| mover.between(mover.from, mover.goal).translation * mover.share);
+                    .map(|mover| mover.movement(mover.next).translation * mover.share);
                 return root.add(RootDelta::new(ways.sum(), 0.0));
             }
         }
-        Pieces::new(movers, blend, ramped, [begin, end], root).add(movers, root);
+        let is_even = |mover: &Mover| self.motion_of(mover.track).is_steady();
+        let is_uneven = is_ramped || !movers.iter().all(is_even);
+        self.add_stretches(movers, blend, is_uneven.then_some(shortest), end, root);
+    }
+
+    /// Adds how far clips carry the character, stretch by stretch. `uneven` is the duration of the shortest ramp, if shares or
+    /// speeds change.
+    fn add_stretches(
+        &self,
+        movers: &mut [Mover],
+        blend: &Value,
+        uneven: Option<f64>,
+        end: Nanos,
+        root: &mut RootSum,
+    ) {
+        let (begin, span) = (self.clock.now, end.since(self.clock.now));
+        let longest = uneven.map_or(f64::INFINITY, |shortest| shortest / STRETCHES_OF_A_RAMP);
+        let knots = |mover: &Mover| {
+            mover.path.map_or(0.0, |path| {
+                (mover.next - mover.now).abs() * path.knots_per_second() + 2.0
+            })
+        };
+        let wanted = movers.iter().map(knots).sum::<f64>() + span / longest;
+        let most = MOST_STRETCHES
+            .saturating_sub(root.stretches)
+            .max(FEWEST_STRETCHES);
+        let is_rough = wanted > most as f64;
+        let least = if is_rough { span / most as f64 } else { 0.0 };
+        let (mut now, mut length) = (begin, longest);
+        while now < end {
+            let mut stop = end.min(now.after(length * 1e9).0);
+            for at in 0..movers.len() {
+                stop = stop.min(self.knot_time(&movers[at], now).unwrap_or(end));
+            }
+            let seconds = |moment: Nanos| moment.since(begin);
+            if uneven.is_some()
+                && let Some(kink) = next_kink(movers, seconds(now), seconds(stop))
+            {
+                stop = stop.min(begin.after(kink * 1e9).0);
+            }
+            stop = stop.max(now.after(least * 1e9).0).max(now.next()).min(end);
+            let movement = loop {
+                self.find_places(movers, stop, Mover::go_to);
+                let sum = |sum: Twist, mover: &Mover| sum.plus(mover.way.scaled(mover.share));
+                if uneven.is_none() {
+                    break movers.iter().fold(Twist::default(), sum).movement();
+                }
+                let (rates, is_coarse) = self.rates(movers, blend, [now, stop]);
+                if !is_coarse || is_rough || stop <= now.next() {
+                    break integrate(rates);
+                }
+                stop = now.middle(stop);
+                length = stop.since(now);
+            };
+            root.add(movement);
+            root.stretches = root.stretches.saturating_add(1);
+            movers.iter_mut().for_each(|mover| mover.now = mover.next);
+            (now, length) = (stop, longest.min(2.0 * length));
+        }
+    }
+
+    /// The character's velocities at the nodes of a stretch, times its length. Returns `true` beside them if they change too
+    /// much to be integrated at once.
+    fn rates(
+        &self,
+        movers: &mut [Mover],
+        blend: &Value,
+        [now, stop]: [Nanos; 2],
+    ) -> ([Twist; 3], bool) {
+        let length = stop.since(now);
+        for at in 0..movers.len() {
+            movers[at].pace = match at.checked_sub(1).map(|before| &movers[before]) {
+                // The clips of a blend space all go at its pace.
+                Some(before) if before.track == movers[at].track => before.pace,
+                _ => self.paces(movers[at].track, now, length),
+            };
+        }
+        let begin = now.since(self.clock.now);
+        let (mut totals, mut shares_change) = ([[0.0; 2]; 3], false);
+        let rates = [0, 1, 2].map(|node| {
+            totals[node] = share(movers, blend, begin + NODES[node] * length);
+            let mut sum = Twist::default();
+            for mover in &mut *movers {
+                if node == 0 {
+                    mover.first = mover.share;
+                }
+                shares_change |= mover.share != mover.first;
+                sum = sum.plus(mover.way.scaled(mover.share * mover.pace[node]));
+            }
+            sum
+        });
+        let changes = |group: usize| {
+            let [first, last] = [totals[0][group], totals[2][group]];
+            first.max(last) > MOST_CHANGE * first.min(last)
+        };
+        let turn: f64 = movers.iter().map(|mover| mover.way.turn.abs()).sum();
+        let is_coarse = turn > MOST_TURN || shares_change && (changes(0) || changes(1));
+        (rates, is_coarse)
+    }
+
+    /// How fast a track goes at the nodes of a stretch, relative to the mean.
+    fn paces(&self, at: usize, now: Nanos, length: f64) -> [f64; 3] {
+        let motion = self.motion_of(at);
+        if motion.is_steady() {
+            return [1.0; 3];
+        }
+        let anchor = &self.tracks[self.driver(at)].anchor;
+        let since = anchor.instant().seconds_to(now);
+        let paces = NODES.map(|node| motion.speed_after(since + node * length));
+        let mean: f64 = paces.iter().zip(WEIGHTS).map(|(a, b)| a * b).sum();
+        if mean == 0.0 {
+            [1.0; 3]
+        } else {
+            paces.map(|pace| pace / mean)
+        }
+    }
+
+    /// The motion that drives a track.
+    fn motion_of(&self, at: usize) -> &Motion {
+        &self.tracks[self.driver(at)].run.0.motion
+    }
+
+    /// Hands each mover where it is in its clip at a moment.
+    fn find_places<'c>(
+        &self,
+        movers: &mut [Mover<'c>],
+        moment: Nanos,
+        mut found: impl FnMut(&mut Mover<'c>, f64),
+    ) {
+        let mut position = (usize::MAX, 0.0);
+        for mover in movers {
+            // The clips of a blend space share one.
+            if position.0 != mover.track {
+                position = (mover.track, self.place_at(mover.track, moment));
+            }
+            found(mover, mover.place(position.1));
+        }
+    }
+
+    /// The next moment after another at which a mover may change its velocity other than with its track's speed.
+    fn knot_time(&self, mover: &Mover, now: Nanos) -> Option<Nanos> {
+        let (track, driver_at) = (&self.tracks[mover.track], self.driver(mover.track));
+        let driver = &self.tracks[driver_at];
+        if mover.path.is_none() || !track.anchor.law.moves() || !driver.run.0.motion.goes() {
+            return None;
+        }
+        let forward = driver.run.0.motion.forward;
+        let lead = track.run.0.lead.filter(|_| driver_at != mover.track);
+        // One that plays once waits at its end until its leader is where it ended.
+        let waits = lead.zip(track.once()).and_then(|(lead, length)| {
+            let free = lead.follow(self.place_at(driver_at, now));
+            match forward {
+                true => (free < 0.0).then_some(0.0),
+                false => (free > length).then_some(length),
+            }
+        });
+        let knot = match waits {
+            Some(end) => end,
+            None => mover.position(mover.next_knot(forward)?),
+        };
+        let driven = lead.map_or(Some(knot), |lead| lead.lead_to(knot))?;
+        let (anchor, motion) = (driver.anchor.instant(), &driver.run.0.motion);
+        let way = driven - driver.anchor.from;
+        if (way >= 0.0) != forward {
+            return None;
+        }
+        // At the knot or just beyond it, so that it isn't found again. One that should have been passed already is never reached,
+        // as the track is held at its end.
+        let time = anchor.after(motion.seconds_of(anchor, way)?).ceil();
+        (time > now).then_some(time)
     }
 
     /// What a track does in its blend space, if it plays one.
-    #[inline]
     fn course_of(&self, at: usize) -> Option<&Course> {
         let run = &self.tracks[at].run.0;
         run.course.as_deref().filter(|_| run.space.is_some())
     }
 
-    fn mover<'c, C: Clips + ?Sized>(&self, at: usize, clips: &'c C) -> Option<Mover<'c>> {
-        let (track, index) = (&self.tracks[at], self.tracks[at].run.0.index?);
-        let mover = self.mover_of(at, &self.part(at, clips)?);
-        let set = if is_base(track, index, clips) {
-            Set::Base
-        } else {
-            Set::Alone
-        };
-        let mover = Mover { set, ..mover };
-        match takes_part(track, index, clips) {
-            true => Some(Mover {
-                path: clips.root_path(index),
-                ..mover
-            }),
-            false if set == Set::Base => Some(Mover {
-                reaches: false,
-                ..mover
-            }),
-            false => None,
-        }
-    }
-
     /// A track's part in the pose at the root joint, if it has one.
-    #[inline]
     fn part<C: Clips + ?Sized>(&self, at: usize, clips: &C) -> Option<Part> {
         let track = &self.tracks[at];
-        let known = track.known.filter(|_| track.enabled)?;
-        let weight = f64::from(track.share());
-        let is_ramped = self.running_ramp(track.id, EventKind::Weight).is_some();
-        let shows = weight > 0.0 || is_ramped;
+        let known = track
+            .known
+            .filter(|_| track.enabled && track.run.0.index.is_some())?;
+        let ramp = self.running_ramp(track.id, EventKind::Weight);
         let mask = track
             .mask
             .as_deref()
             .map_or(1.0, |mask| f64::from(clips.root_mask(mask)));
-        if !shows || mask <= 0.0 {
+        if mask <= 0.0 || (track.share() <= 0.0 && ramp.is_none()) {
             return None;
         }
+        let weight = ramp.map_or(Value::steady(track.share().into()), |ramp| {
+            Value::on_ramp(&ramp, self.clock.now)
+        });
         let group = match (track.blend, track.priority) {
             (Some(BlendMode::Override), _) => Group::Over,
             (_, TrackPriority::Low) => Group::Low,
             (_, TrackPriority::High) => Group::High,
         };
+        let speed_ramp = self.running_ramp(self.tracks[self.driver(at)].id, EventKind::Speed);
+        let duration = |ramp: Option<Ramp>| ramp.map_or(f64::INFINITY, |ramp| ramp.duration);
+        let shortest = duration(ramp).min(duration(speed_ramp));
         Some(Part {
             known,
             weight,
-            is_ramped,
             mask,
             group,
-            from: track.run.0.from,
-            goal: track.held().value(),
+            shortest,
         })
     }
 
-    /// A track that is to go the way of a clip.
-    fn mover_of<'c>(
+    /// Adds the clip of a track.
+    fn add_clip<'c, C: Clips + ?Sized>(
         &self,
         at: usize,
-        &Part {
-            known,
-            weight,
-            mask,
-            group,
-            from,
-            goal,
-            ..
-        }: &Part,
-    ) -> Mover<'c> {
+        part: &Part,
+        clips: &'c C,
+        all: &mut Movers<'c>,
+    ) {
         let track = &self.tracks[at];
-        let lead = self.lead(at);
-        let driver = lead.map_or(track, |lead| &self.tracks[lead.leader]);
-        let moves = self.is_moving(at) && !driver.paused;
-        let speed = if moves {
-            self.own_speed(lead.map_or(at, |lead| lead.leader))
+        let Some(index) = track.run.0.index else {
+            return;
+        };
+        let set = if is_base(track, index, clips) {
+            Set::Base
         } else {
-            Speed::Steady(0.0)
+            Set::Alone
         };
-        let hold = |known: Known| (known.playback == PlaybackMode::Once).then_some(known.length);
-        let (held, driver_held, driver) =
-            (hold(known), driver.known.and_then(hold), driver.run.0.from);
-        let (playback, to) = (known.playback, goal);
-        let way = Mover {
-            playback,
-            from,
-            now: from,
-            to,
-            held,
-            driver,
-            driver_held,
-            speed,
-            lead,
-            goal,
-            ..Mover::NONE
-        };
-        let ramp = self.running_ramp(track.id, EventKind::Weight);
-        Mover {
-            weight,
-            ramp,
-            mask,
-            group,
-            track: at,
-            ..way
+        let reaches = takes_part(track, index, clips);
+        if reaches || set == Set::Base {
+            let path = reaches.then(|| clips.root_path(index)).flatten();
+            all.push(Mover {
+                path,
+                set,
+                reaches,
+                ..part.mover(at)
+            });
         }
     }
 
@@ -248,27 +393,21 @@ impl AnimationController {
     fn add_members<'c, C: Clips + ?Sized>(
         &self,
         at: usize,
+        part: &Part,
         course: &Course,
         clips: &'c C,
         all: &mut Movers<'c>,
     ) {
         let track = &self.tracks[at];
-        let space = track
+        let Some(space) = track
             .run
             .0
             .space
-            .and_then(|space| clips.blend_spaces().get(space));
-        let (Some(space), Some(part)) = (space, self.part(at, clips)) else {
+            .and_then(|space| clips.blend_spaces().get(space))
+        else {
             return;
         };
-        let cycle = self.mover_of(at, &part);
-        for &Weighing {
-            member,
-            weights,
-            way: [from, goal],
-            is_even,
-        } in course.weighing()
-        {
+        for &Weighing { member, weights } in course.weighing() {
             let Some(member) = space.members().get(member) else {
                 continue;
             };
@@ -281,251 +420,78 @@ impl AnimationController {
             } else {
                 Set::Space(at)
             };
-            let path = if reaches {
-                clips.root_path(member.clip)
-            } else {
-                None
-            };
-            let (playback, part) = (
-                member.playback(space, cycle.playback),
-                [weights[0], course.slope(weights)],
-            );
-            let member = Some((member, playback));
-            let mover = Mover {
+            let path = reaches.then(|| clips.root_path(member.clip)).flatten();
+            all.push(Mover {
                 path,
-                member,
-                playback,
-                from,
-                now: from,
-                to: goal,
-                goal,
-                part,
-                is_even,
-                ..cycle
-            };
-            all.extend(Some(Mover {
+                playback: member.playback(space, part.known.playback),
+                member: Some(member),
+                // As much as it is now, and the change per second.
+                part: [course.share(weights, self.clock.now), course.slope(weights)],
                 set,
                 reaches,
-                ..mover
-            }));
+                ..part.mover(at)
+            });
         }
     }
 }
 
-/// A track's part in the pose at the root joint, between two cuts.
+/// A track's part in the pose at the root joint, between two happenings.
 struct Part {
     known: Known,
-    weight: f64,
-    /// Whether an event changes the weight.
-    is_ramped: bool,
+    weight: Value,
     /// The mask's weight at the root joint.
     mask: f64,
     group: Group,
-    /// Unwrapped positions at both cuts.
-    from: f64,
-    goal: f64,
+    /// The duration of the shortest ramp that its weight or its speed is on.
+    shortest: f64,
+}
+
+impl Part {
+    /// Returns `true` if the track, alone, has all of the pose. A base that weighs less leaves some to the rest pose.
+    fn is_whole(&self, is_base: bool) -> bool {
+        let weighs_all = self.weight.is_steady() && self.weight.0[0] >= WHOLE;
+        self.group != Group::Over && (weighs_all || !is_base)
+    }
+
+    fn mover<'c>(&self, track: usize) -> Mover<'c> {
+        Mover {
+            playback: self.known.playback,
+            track,
+            weight: self.weight,
+            mask: self.mask,
+            group: self.group,
+            ..Mover::NONE
+        }
+    }
+}
+
+impl AnimationTrack {
+    /// The length of a clip that plays once.
+    fn once(&self) -> Option<f64> {
+        let once = |known: &Known| known.playback == PlaybackMode::Once;
+        self.known.filter(once).map(|known| known.length)
+    }
+}
+
+/// The path of a track's clip, if it has a part in root motion.
+fn path_of<'c, C: Clips + ?Sized>(track: &AnimationTrack, clips: &'c C) -> Option<&'c RootPath> {
+    let index = track.run.0.index?;
+    clips
+        .root_path(index)
+        .filter(|_| takes_part(track, index, clips))
 }
 
 /// Returns `true` if a track's clip has a part in root motion.
-#[inline]
 fn takes_part<C: Clips + ?Sized>(track: &AnimationTrack, index: usize, clips: &C) -> bool {
     !adds(track, index, clips) && clips.reaches_root(index)
 }
 
 /// Returns `true` if a track's clip is added to a pose, wherever that is.
-#[inline]
 fn adds<C: Clips + ?Sized>(track: &AnimationTrack, index: usize, clips: &C) -> bool {
     track.blend == Some(BlendMode::Additive) || clips.is_additive(index)
 }
 
 /// Returns `true` if a track's clip is one of the base.
-#[inline]
 fn is_base<C: Clips + ?Sized>(track: &AnimationTrack, index: usize, clips: &C) -> bool {
     track.is_base() && !clips.is_additive(index)
-}
-
-/// The time between two cuts, in pieces.
-pub(crate) struct Pieces {
-    blend: Blend,
-    /// Whether shares or speeds change within a piece.
-    uneven: bool,
-    begin: CompensatedF64,
-    end: CompensatedF64,
-    /// Seconds of the longest and of the shortest piece.
-    longest: Option<f64>,
-    shortest: f64,
-    most: usize,
-    /// How often a piece may be halved: never, if there are too many anyway.
-    deepest: u32,
-}
-
-impl Pieces {
-    pub(crate) fn new(
-        movers: &[Mover],
-        blend: Blend,
-        ramped: bool,
-        [begin, end]: [CompensatedF64; 2],
-        root: &RootSum,
-    ) -> Self {
-        let speed_ramp = |mover: &Mover| match mover.speed {
-            Speed::Ramp(ramp) | Speed::Paced(Paced { ramp, .. }) if mover.goes() => Some(ramp),
-            _ => None,
-        };
-        let uneven = ramped || movers.iter().any(|mover| speed_ramp(mover).is_some());
-        let ramps = movers
-            .iter()
-            .flat_map(|mover| [mover.ramp, speed_ramp(mover)])
-            .flatten()
-            .chain(blend.ramp);
-        // A steady speed in a blend space is a ramp from itself to itself.
-        let ramps = ramps.filter(|ramp| ramp.from != ramp.to);
-        let longest = ramps
-            .map(|ramp| ramp.duration / PIECES_OF_A_RAMP)
-            .min_by(f64::total_cmp);
-        let span = (end - begin).value();
-        let knots = |mover: &Mover| {
-            mover.path.map_or(0.0, |path| {
-                (mover.goal - mover.from).abs() * path.knots_per_second() + 2.0
-            })
-        };
-        let wanted =
-            movers.iter().map(knots).sum::<f64>() + longest.map_or(0.0, |longest| span / longest);
-        let most = MOST_PIECES.saturating_sub(root.pieces).max(FEWEST_PIECES);
-        // What is nearer than rounding is at one place.
-        let mut shortest = 1e-10_f64.max(end.value() * 1e-15);
-        let too_many = wanted > most as f64;
-        if too_many {
-            shortest = shortest.max(span / most as f64);
-        }
-        Self {
-            blend,
-            uneven,
-            begin,
-            end,
-            longest,
-            shortest,
-            most: 2 * most,
-            deepest: if too_many { 0 } else { DEEPEST },
-        }
-    }
-
-    pub(crate) fn add(&self, movers: &mut [Mover], root: &mut RootSum) {
-        let whole = [self.begin, self.end];
-        let is_short = self
-            .longest
-            .is_none_or(|longest| (self.end - self.begin).value() <= longest);
-        let mut go_along_arcs = || {
-            movers
-                .iter_mut()
-                .all(|mover| mover.arc(whole).map(|arc| mover.way = arc).is_some())
-        };
-        if is_short && go_along_arcs() {
-            root.pieces = root.pieces.saturating_add(1);
-            return root.add(self.sum(movers, whole, whole, 0));
-        }
-        let (mut start, mut taken) = (self.begin, 0);
-        while start.is_before(self.end) {
-            let turns = movers
-                .iter()
-                .filter_map(|mover| mover.speed.turning_point(start, self.end));
-            let stop = turns.fold(self.end, CompensatedF64::min);
-            for mover in &mut *movers {
-                mover.to = if stop == self.end {
-                    mover.goal
-                } else {
-                    mover.place(mover.driver_at(start, stop))
-                };
-                mover.now = mover.from;
-            }
-            let (span, mut now) = ([start, stop], start);
-            while now.is_before(stop) {
-                let knots = movers.iter().filter_map(|mover| mover.next_knot(span, now));
-                let mut next = knots.fold(stop, CompensatedF64::min);
-                let after = |seconds: f64| now + CompensatedF64::new(seconds);
-                next = self
-                    .longest
-                    .map_or(next, |longest| next.min(after(longest)));
-                if next.is_before(after(self.shortest)) {
-                    next = after(self.shortest).min(stop);
-                }
-                taken += 1;
-                if taken > self.most {
-                    next = stop;
-                }
-                root.add(self.piece(movers, span, [now, next], 0));
-                now = next;
-            }
-            for mover in &mut *movers {
-                (mover.driver, mover.from) = (mover.driver_at(start, stop), mover.to);
-            }
-            start = stop;
-        }
-        root.pieces = root.pieces.saturating_add(taken);
-    }
-
-    /// The movement of a piece, on which each clip goes along one arc from where it is now.
-    fn piece(
-        &self,
-        movers: &mut [Mover],
-        span: [CompensatedF64; 2],
-        [now, next]: [CompensatedF64; 2],
-        depth: u32,
-    ) -> RootDelta {
-        let mut driver = (usize::MAX, 0.0);
-        for mover in &mut *movers {
-            // The clips of a blend space share one.
-            if driver.0 != mover.track {
-                driver = (mover.track, mover.driver_at(span[0], next));
-            }
-            mover.next = mover.position(span, next, driver.1);
-            mover.way = mover.way_to(mover.next);
-        }
-        let movement = self.sum(movers, span, [now, next], depth);
-        movers.iter_mut().for_each(|mover| mover.now = mover.next);
-        movement
-    }
-
-    /// The movement of a piece along the clips' arcs.
-    fn sum(
-        &self,
-        movers: &mut [Mover],
-        span: [CompensatedF64; 2],
-        [now, next]: [CompensatedF64; 2],
-        depth: u32,
-    ) -> RootDelta {
-        if !self.uneven {
-            let sum = |sum: Twist, mover: &Mover| sum.plus(mover.way.scaled(mover.share));
-            return movers.iter().fold(Twist::default(), sum).movement();
-        }
-        let nodes = NODES.map(|node| now + (next - now).scale(node));
-        let since = nodes.map(|node| (node - self.begin).value());
-        let mut change = 0.0_f64;
-        for at in 0..movers.len() {
-            // The clips of a blend space all go at its pace.
-            movers[at].pace = match at.checked_sub(1).map(|before| &movers[before]) {
-                Some(before) if before.track == movers[at].track => before.pace,
-                _ => movers[at].pace_at(nodes),
-            };
-        }
-        let rates = [0, 1, 2].map(|node| {
-            self.blend.share(movers, nodes[node], since[node]);
-            for mover in &mut *movers {
-                if node == 0 {
-                    mover.first = mover.share;
-                }
-                change = change.max((mover.share - mover.first).abs());
-            }
-            let sum = |sum: Twist, mover: &Mover| {
-                sum.plus(mover.way.scaled(mover.share * mover.pace[node]))
-            };
-            movers.iter().fold(Twist::default(), sum)
-        });
-        let turn: f64 = movers.iter().map(|mover| mover.way.turn.abs()).sum();
-        if (change > MOST_CHANGE[0] || turn > MOST_CHANGE[1]) && depth < self.deepest {
-            let middle = now + (next - now).scale(0.5);
-            let first = self.piece(movers, span, [now, middle], depth + 1);
-            return first.then(self.piece(movers, span, [middle, next], depth + 1));
-        }
-        integrate(rates)
-    }
 }

@@ -25,78 +25,15 @@ use super::{
 use crate::{
     controller::{
         KeyRef,
-        compensated::CompensatedF64,
         open_range::{InSpace, OpenRange},
         playhead::periodic,
-        range::span::Span,
+        span::Span,
         timed_event::EventKind,
-        track::Known,
+        track_types::Known,
     },
     model::{Member, PlaybackMode},
 };
 use std::mem;
-
-/// # Ranges
-///
-/// Callback keys with an [end](crate::model::CallbackKey::until), such as the part of a swing in which a sword hits.
-impl AnimationController {
-    /// Returns the ranges that tracks are in, in the order they began.
-    ///
-    /// These are the ones whose [begin](CallbackKind::Begin) was reported and whose end was not, so that both ways to
-    /// look at them agree; only a range that its track has left since the last advance, by a seek for example, is missing
-    /// already. (In a blend space, it is missing after the next advance.)
-    pub fn ranges(&self) -> impl Iterator<Item = ActiveRange<'_>> {
-        self.extras
-            .ranges
-            .iter()
-            .filter(|range| !range.silent)
-            .filter_map(|range| {
-                let track = self.track(range.track)?;
-                let known = track
-                    .known
-                    .filter(|_| track.enabled && track.clip == range.clip)?;
-                let of_member = |member: &InSpace| (member.known, member.position);
-                let (known, position) = range
-                    .member
-                    .as_ref()
-                    .map_or((known, track.placed()), of_member);
-                Span::new(known, range.time, range.until)
-                    .holds(position, track.speed >= 0.0)
-                    .then_some(())?;
-                let place = periodic(known.playback, known.length, position);
-                let length = range.until - range.time;
-                let progress = if length > 0.0 {
-                    ((place - range.time) / length).clamp(0.0, 1.0)
-                } else {
-                    1.0
-                };
-                let OpenRange {
-                    key, name, data, ..
-                } = range;
-                let clip = range.clip();
-                let (track, weight) = (range.track, track.share());
-                Some(ActiveRange {
-                    track,
-                    clip,
-                    key: *key,
-                    name,
-                    data,
-                    progress,
-                    weight,
-                })
-            })
-    }
-
-    /// Returns the first range with this name that a track is in. See [`ranges`](Self::ranges).
-    pub fn range(&self, name: &str) -> Option<ActiveRange<'_>> {
-        self.ranges().find(|range| range.name == name)
-    }
-
-    /// Returns `true` if a track is in a range with this name. See [`ranges`](Self::ranges).
-    pub fn is_inside(&self, name: &str) -> bool {
-        self.range(name).is_some()
-    }
-}
 
 /// A range that a track was put into.
 struct Entered {
@@ -343,7 +280,7 @@ impl AnimationController {
             .filter(|known| known.playback == PlaybackMode::Once)?;
         let ramp = self.running_ramp(track.id, EventKind::Speed);
         let speed = ramp.map_or(track.speed, |ramp| {
-            ramp.at(CompensatedF64::new(self.time()))
+            ramp.at(self.clock.now)
         });
         let (forward, place) = (speed >= 0.0 || speed.is_nan(), track.held());
         (if forward {

@@ -1,0 +1,171 @@
+//! Values that change over time, and the distance covered at a changing speed.
+
+use super::clock::Nanos;
+use serde::{Deserialize, Serialize};
+
+/// How a value changes from one to another.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
+pub enum TransitionCurve {
+    /// At a constant rate.
+    #[default]
+    Linear,
+    /// Slow at both ends: `Q(t) = 2(x−y)t³ + 3(y−x)t² + x` for t in 0..=1, from x to y.
+    EaseInEaseOut,
+}
+
+impl TransitionCurve {
+    /// Returns the fraction of the change that is done after a fraction `t` of the time, both in `0..=1`.
+    ///
+    /// For an ease, that is 0.15625 after a quarter of the time.
+    pub fn at(self, t: f64) -> f64 {
+        let t = t.clamp(0.0, 1.0);
+        match self {
+            Self::Linear => t,
+            Self::EaseInEaseOut => t * t * (3.0 - 2.0 * t),
+        }
+    }
+}
+
+/// A value on its way from one to another, in global time.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Ramp {
+    pub(crate) from: f64,
+    pub(crate) to: f64,
+    /// When it begins, in seconds of global time.
+    pub(crate) begin: f64,
+    /// How long it takes, in seconds, > 0.
+    pub(crate) duration: f64,
+    pub(crate) transition: TransitionCurve,
+}
+
+impl Ramp {
+    /// When it ends, in seconds of global time.
+    pub(crate) fn end(&self) -> f64 {
+        self.begin + self.duration
+    }
+
+    /// The seconds from its begin to a moment.
+    pub(crate) fn seconds_to(&self, moment: Nanos) -> f64 {
+        moment.since(Nanos::from_secs(self.begin))
+    }
+
+    /// The fraction of the time that has passed after some seconds, in 0..=1.
+    fn progress(&self, seconds: f64) -> f64 {
+        let t = seconds / self.duration;
+        if t.is_nan() { 1.0 } else { t.clamp(0.0, 1.0) }
+    }
+
+    /// Returns `true` if it stays where it is.
+    fn is_level(&self) -> bool {
+        self.from == self.to
+    }
+
+    /// The value at a moment.
+    pub(crate) fn at(&self, moment: Nanos) -> f64 {
+        self.after(self.seconds_to(moment))
+    }
+
+    /// The value some seconds after its begin.
+    pub(crate) fn after(&self, seconds: f64) -> f64 {
+        if self.is_level() {
+            return self.from;
+        }
+        let share = self.transition.at(self.progress(seconds));
+        // Both ends are exact, whatever the rounding between them.
+        if share >= 1.0 {
+            self.to
+        } else {
+            self.from + (self.to - self.from) * share
+        }
+    }
+
+    /// The rate of change, as the polynomial `c[0] + c[1]·s + c[2]·s²` of the seconds s after some seconds
+    /// within the ramp.
+    pub(crate) fn slope(&self, seconds: f64) -> [f64; 3] {
+        let change = (self.to - self.from) / self.duration;
+        match self.transition {
+            TransitionCurve::Linear => [change, 0.0, 0.0],
+            TransitionCurve::EaseInEaseOut => {
+                let (t, dt) = (self.progress(seconds), 1.0 / self.duration);
+                [t * (1.0 - t), dt * (1.0 - 2.0 * t), -dt * dt].map(|c| 6.0 * change * c)
+            }
+        }
+    }
+}
+
+/// Returns the roots of `c + b·x + a·x²`, the lesser one first; not finite where there is none.
+pub(crate) fn roots([c, b, a]: [f64; 3]) -> [f64; 2] {
+    let q = -0.5 * (b + (b * b - 4.0 * a * c).sqrt().copysign(b));
+    let (first, second) = (q / a, c / q);
+    if second < first {
+        [second, first]
+    } else {
+        [first, second]
+    }
+}
+
+/// Finds the least number in `low..=high` at which a condition holds that stays true from there on; `high` if none.
+pub(crate) fn bisect(mut low: f64, mut high: f64, reached: impl Fn(f64) -> bool) -> f64 {
+    // 64 halvings of 0..=1 reach adjacent numbers.
+    for _ in 0..64 {
+        let middle = low + (high - low) * 0.5;
+        if middle <= low || middle >= high {
+            break;
+        }
+        if reached(middle) {
+            high = middle
+        } else {
+            low = middle
+        }
+    }
+    high
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ramp(from: f64, to: f64, transition: TransitionCurve) -> Ramp {
+        Ramp {
+            from,
+            to,
+            begin: 1.0,
+            duration: 2.0,
+            transition,
+        }
+    }
+
+    #[test]
+    fn an_ease_starts_and_ends_slowly() {
+        let ease = ramp(0.0, 1.0, TransitionCurve::EaseInEaseOut);
+        assert_eq!(
+            [0.0, 1.0, 1.5, 2.0, 2.5, 3.0, 9.0].map(|t| ease.at(Nanos::from_secs(t))),
+            [0.0, 0.0, 0.15625, 0.5, 0.84375, 1.0, 1.0]
+        );
+    }
+
+    #[test]
+    fn a_slope_is_the_derivative_and_its_roots_are_found() {
+        let ease = ramp(0.5, 3.0, TransitionCurve::EaseInEaseOut);
+        let [c, b, a] = ease.slope(0.25);
+        for s in [0.0, 0.5, 1.5] {
+            let rate = (ease.after(0.25 + s + 1e-6) - ease.after(0.25 + s - 1e-6)) / 2e-6;
+            assert!((c + b * s + a * s * s - rate).abs() < 1e-6, "{s}");
+        }
+        // It begins and ends flat.
+        let [begin, end] = roots(ease.slope(0.25));
+        assert!((begin + 0.25).abs() < 1e-12 && (end - 1.75).abs() < 1e-12);
+        assert_eq!(
+            roots([2.0, -1.0, 0.0]).map(|root| (root == 2.0, root.is_finite())),
+            [(true, true), (false, false)]
+        );
+        assert!(
+            roots([1.0, 0.0, 1.0])
+                .iter()
+                .chain(&roots([1.0, 0.0, 0.0]))
+                .all(|root| !root.is_finite())
+        );
+        assert_eq!(roots([-1.0, 0.0, 1.0]), [-1.0, 1.0]);
+    }
+}
