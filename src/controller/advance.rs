@@ -98,7 +98,7 @@ pub(super) struct Step<'a> {
     pub(super) out: &'a mut Vec<PlaybackEvent>,
     /// Callbacks fired so far.
     pub(super) fired: usize,
-    /// Places passed so far.
+    /// Keys, rounds and ends of ranges passed so far.
     pub(super) passed: usize,
     /// Whether no time passes.
     pub(super) still: bool,
@@ -368,19 +368,12 @@ impl AnimationController {
             return;
         }
         if let Some(root) = root {
-            while self.clock.now < time {
-                self.count_happening();
-                let stop = self.next_kink(time, clips);
-                self.tracks
-                    .iter_mut()
-                    .for_each(|track| track.run.0.before = track.held());
-                self.move_to(stop);
-                self.add_root_motion([self.clock.now, stop], clips, root);
-                self.clock.now = stop;
-            }
-        } else {
-            self.move_to(time);
+            let before = root.stretches();
+            self.add_root_motion(time, clips, root);
+            let stretches = (root.stretches() - before) as u64;
+            self.count_work(stretches * (1 + self.tracks.len() as u64));
         }
+        self.move_to(time);
         self.tracks
             .iter_mut()
             .for_each(|track| track.steering.move_to(time));

@@ -77,8 +77,6 @@ pub(super) struct Run {
     pub(super) muted: bool,
     /// Rounds reported in this advance.
     pub(super) looped: usize,
-    /// Where it was before the present step, for root motion.
-    pub(super) before: f64,
 }
 
 impl Law {
@@ -269,25 +267,25 @@ impl AnimationController {
     /// Moves all tracks to where they are at a moment, up to which none of them passes anything.
     pub(super) fn move_to(&mut self, moment: Nanos) {
         for at in 0..self.tracks.len() {
-            if self.tracks[at].anchor.law.leader.is_none() {
-                let track = &self.tracks[at];
-                self.tracks[at].position = self.bounded(at, track.driven_to(moment));
-            }
+            self.tracks[at].position = self.place_at(at, moment);
         }
-        for at in 0..self.tracks.len() {
-            if self.tracks[at].anchor.law.leader.is_some()
-                && let Some(lead) = self.tracks[at].run.0.lead
-            {
-                let anchor = &self.tracks[at].anchor;
-                let here = anchor.instant().moment == moment;
-                let position = if here {
-                    anchor.from
-                } else {
-                    lead.follow(self.tracks[lead.leader].held())
-                };
-                self.tracks[at].position = self.bounded(at, position);
+    }
+
+    /// Where a track is at a moment up to which none passes anything.
+    #[inline]
+    pub(super) fn place_at(&self, at: usize, moment: Nanos) -> f64 {
+        let track = &self.tracks[at];
+        let anchor = &track.anchor;
+        let lead = track.run.0.lead.filter(|_| anchor.law.leader.is_some());
+        let position = match lead {
+            Some(lead) if anchor.since != moment => {
+                let leader = &self.tracks[lead.leader];
+                lead.follow(leader.hold(self.bounded(lead.leader, leader.driven_to(moment))))
             }
-        }
+            Some(_) => anchor.from,
+            None => track.driven_to(moment),
+        };
+        self.bounded(at, position)
     }
 
     /// A place between what a track passed last and what it passes next.

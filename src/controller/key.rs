@@ -70,6 +70,16 @@ fn clamped(time: f64, length: f64) -> f64 {
     }
 }
 
+impl CallbackKey {
+    /// Where it begins in a clip of some length, and ends if it is a range.
+    #[inline]
+    pub(crate) fn span(&self, length: f64) -> (f64, Option<f64>) {
+        let time = clamped(self.time, length);
+        let until = self.until.map(|until| clamped(until, length).max(time));
+        (time, until)
+    }
+}
+
 /// A callback key, of a clip or of a controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
@@ -156,6 +166,11 @@ impl AddedKey {
     pub(crate) fn is_range(&self) -> bool {
         self.until.is_some()
     }
+
+    /// Where it begins, and ends if it is a range.
+    pub(crate) fn span(&self) -> (f64, Option<f64>) {
+        (self.time, self.until)
+    }
 }
 
 /// A key in the playhead's way, with all that its callback carries.
@@ -196,8 +211,7 @@ impl<'a> Keys<'a> {
     }
 
     fn own(&self, (index, key): (usize, &'a CallbackKey)) -> (f64, Key<'a>) {
-        let time = clamped(key.time, self.length);
-        let until = key.until.map(|until| clamped(until, self.length).max(time));
+        let (time, until) = key.span(self.length);
         (
             time,
             Key {

@@ -1,6 +1,6 @@
 //! Where a position is in a clip: positions are unwrapped, so they continue through the rounds of a loop.
 
-use super::compensated::tick;
+use super::tick::tick;
 use crate::model::PlaybackMode;
 
 /// Returns a position for comparison: on the grid, unless the clip is too short for it.

@@ -24,7 +24,6 @@ use super::{
 use crate::{
     controller::{
         KeyRef,
-        compensated::CompensatedF64,
         open_range::{InSpace, OpenRange},
         playhead::periodic,
         timed_event::EventKind,
@@ -278,9 +277,7 @@ impl AnimationController {
             .known
             .filter(|known| known.playback == PlaybackMode::Once)?;
         let ramp = self.running_ramp(track.id, EventKind::Speed);
-        let speed = ramp.map_or(track.speed, |ramp| {
-            ramp.at(CompensatedF64::new(self.time()))
-        });
+        let speed = ramp.map_or(track.speed, |ramp| ramp.at(self.clock.now));
         let (forward, place) = (speed >= 0.0 || speed.is_nan(), track.held());
         (if forward {
             place >= known.length

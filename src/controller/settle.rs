@@ -78,7 +78,8 @@ impl AnimationController {
             ..
         } = self;
         let track = &mut tracks[at];
-        let found = track.look_up(clips, clock.now, &extras.callbacks);
+        let found =
+            track.is_found(clips, clock.now) || track.look_up(clips, clock.now, &extras.callbacks);
         if !track.run.0.planned {
             agenda.0.ranges = Reach::Unknown;
         }
@@ -163,7 +164,13 @@ impl AnimationController {
 
     /// Returns `true` if the clips are those that all is planned for.
     pub(super) fn knows_clips<C: Clips + ?Sized>(&self, clips: &C) -> bool {
-        self.tracks.iter().all(|track| track.knows_clip(clips))
+        let is_same = |track: &AnimationTrack| {
+            track.clip.is_empty()
+                || (track.run.0.blend == track.blend
+                    && track.scrub.is_none()
+                    && track.knows_clip(clips))
+        };
+        self.tracks.iter().all(is_same)
     }
 
     /// The next track to begin: one that leads, if there is any.
@@ -294,6 +301,18 @@ impl AnimationController {
 }
 
 impl AnimationTrack {
+    /// Returns `true` if its clip is the one that was looked up last. Brings its course through a blend space up to date.
+    fn is_found<C: Clips + ?Sized>(&mut self, clips: &C, now: Nanos) -> bool {
+        if self.start == Start::AtEnd || !self.knows_clip(clips) {
+            return false;
+        }
+        let space = self.run.0.space;
+        if let Some(space) = space.and_then(|space| clips.blend_spaces().get(space)) {
+            self.steer(space, now);
+        }
+        true
+    }
+
     /// Looks the clip or blend space up and carries out a start at its end. Returns `false` if it does not exist.
     pub(super) fn look_up<C: Clips + ?Sized>(
         &mut self,
@@ -437,13 +456,7 @@ impl AnimationTrack {
     /// Returns `true` if its clip is the one that all is planned for.
     #[inline]
     fn knows_clip<C: Clips + ?Sized>(&self, clips: &C) -> bool {
-        if self.clip.is_empty() {
-            return true;
-        }
         let run = &self.run.0;
-        if run.blend != self.blend || self.scrub.is_some() {
-            return false;
-        }
         if let Some(space) = run.space {
             return clips.blend_spaces().get(space).is_some_and(|space| {
                 Arc::ptr_eq(self.clip.as_arc(), space.name())

@@ -6,8 +6,8 @@ use super::{
 };
 use crate::{
     controller::{
-        compensated::CompensatedF64, playback_state::Playback, playhead::periodic,
-        switch::MOST_SWITCHES, timed_event::EventKind, track_types::Known,
+        playback_state::Playback, playhead::periodic, switch::MOST_SWITCHES,
+        timed_event::EventKind, track_types::Known,
     },
     model::PlaybackMode,
 };
@@ -143,7 +143,7 @@ impl AnimationController {
             rate,
             weight: track.share(),
             weight_rate: ramp.map_or(0.0, |ramp| {
-                ramp.slope(CompensatedF64::new(self.clock.now.secs()))[0] as f32
+                ramp.slope(ramp.seconds_to(self.clock.now))[0] as f32
             }),
             mask: track.mask.clone(),
         })

@@ -15,7 +15,6 @@
 use super::{AnimationController, TrackId, clock::Nanos};
 use crate::{
     controller::{
-        compensated::CompensatedF64,
         playhead,
         ramp::{Ramp, roots},
         timed_event::EventKind,
@@ -143,11 +142,8 @@ impl AnimationController {
         let is_heavier =
             |moment: Nanos| self.weight_at(at, moment) > self.weight_at(leader, moment);
         // Between the places where the difference of the weights is flat, it only rises or only falls.
-        let slope = |ramp: Option<Ramp>| {
-            ramp.map_or([0.0; 3], |ramp| {
-                ramp.slope(CompensatedF64::new(begin.secs()))
-            })
-        };
+        let slope =
+            |ramp: Option<Ramp>| ramp.map_or([0.0; 3], |ramp| ramp.slope(ramp.seconds_to(begin)));
         let [ours, theirs] = ramps.map(slope);
         let flat = roots([0, 1, 2].map(|i| ours[i] - theirs[i]))
             .into_iter()
@@ -175,9 +171,7 @@ impl AnimationController {
     pub(super) fn weight_at(&self, at: usize, moment: Nanos) -> f64 {
         let track = &self.tracks[at];
         let ramp = self.running_ramp(track.id, EventKind::Weight);
-        ramp.map_or(track.share().into(), |ramp| {
-            ramp.at(CompensatedF64::new(moment.secs()))
-        })
+        ramp.map_or(track.share().into(), |ramp| ramp.at(moment))
     }
 
     /// A track's present weight.
