@@ -1,9 +1,7 @@
 //! How a track's position changes between two happenings.
 
 use super::{TransitionCurve, clock::Nanos};
-use crate::controller::{
-    ramp::{Ramp, bisect},
-};
+use crate::controller::ramp::{Ramp, bisect};
 
 /// The speed of a position as a polynomial of the seconds since an anchor, up to where another begins.
 ///
@@ -82,6 +80,20 @@ impl Motion {
         forward: true,
         until: None,
     };
+
+    /// A steady speed.
+    pub(super) fn steady(speed: f64) -> Self {
+        Self {
+            speed: [speed, 0.0, 0.0, 0.0, 0.0],
+            forward: speed >= 0.0,
+            ..Self::STILL
+        }
+    }
+
+    /// Its speed, if that is all there is to it.
+    pub(super) fn only_speed(&self) -> Option<f64> {
+        (self.degree == 0 && self.until.is_none()).then_some(self.speed[0])
+    }
 
     /// A steady speed, or one on a ramp, times a pace.
     pub(super) fn new(begin: Instant, steady: f64, ramp: Option<Ramp>, pace: Pace) -> Self {
@@ -264,8 +276,8 @@ mod tests {
                 let speed = ramp.map_or(steady, |ramp| {
                     ramp.after(since(Nanos::from_secs(ramp.begin)))
                 });
-                sum += speed * (pace.pace + pace.change * since(pace.since)) * end
-                    / f64::from(steps);
+                sum +=
+                    speed * (pace.pace + pace.change * since(pace.since)) * end / f64::from(steps);
             }
             assert!(
                 (motion.distance(end) - sum).abs() < 1e-4,

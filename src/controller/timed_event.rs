@@ -12,8 +12,8 @@
 
 use super::{
     TrackId,
-    tick::tick,
     ramp::{Ramp, TransitionCurve},
+    tick::tick,
 };
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, time::Duration};

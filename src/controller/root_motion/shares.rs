@@ -191,9 +191,8 @@ fn roots(value: &[f64], from: f64, to: f64) -> ([f64; 4], usize) {
     for high in flat[..flats].iter().copied().chain([to]) {
         let sign = at(value, high) >= 0.0;
         if (at(value, low) >= 0.0) != sign && count < 4 {
-            roots_found[count] = crate::controller::ramp::bisect(low, high, |time| {
-                (at(value, time) >= 0.0) == sign
-            });
+            roots_found[count] =
+                crate::controller::ramp::bisect(low, high, |time| (at(value, time) >= 0.0) == sign);
             count += 1;
         }
         low = high;
@@ -220,7 +219,10 @@ mod tests {
         assert!((0..4).all(|at| (found[at] - (at + 1) as f64).abs() < 1e-12));
         assert_eq!(roots(&four, 1.5, 3.5).1, 2);
         assert_eq!(roots(&[1.0, 0.0, 1.0], -9.0, 9.0).1, 0);
-        assert_eq!(crossing(&[0.5, 1.0, 0.0, 0.0, 0.0], 1.0, 0.0, 2.0), Some(0.5));
+        assert_eq!(
+            crossing(&[0.5, 1.0, 0.0, 0.0, 0.0], 1.0, 0.0, 2.0),
+            Some(0.5)
+        );
         assert_eq!(crossing(&[0.5, 1.0, 0.0, 0.0, 0.0], 1.0, 0.0, 0.4), None);
     }
 
