@@ -615,7 +615,7 @@ fn keys(
         }
     }
     if keys.just_pressed(KeyCode::Space) {
-        controller.toggle_pause();
+        controller.set_paused(!controller.is_paused());
     }
     if keys.just_pressed(KeyCode::KeyB) {
         shown.clip = None;

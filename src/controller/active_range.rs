@@ -1,7 +1,7 @@
 //! Ranges, as the game sees them.
 
 use super::{
-    AnimationController, CallbackKind, KeyRef, TrackId,
+    AnimationController, KeyRef, TrackId,
     open_range::{InSpace, OpenRange},
     playhead::periodic,
     span::Span,
@@ -33,7 +33,7 @@ pub struct ActiveRange<'a> {
 impl AnimationController {
     /// Returns the ranges that tracks are in, in the order they began.
     ///
-    /// These are the ones whose [begin](CallbackKind::Begin) was reported and whose end was not, so that both ways to
+    /// These are the ones whose [begin](super::CallbackKind::Begin) was reported and whose end was not, so that both ways to
     /// look at them agree; only a range that its track has left since the last advance, by a seek for example, is missing
     /// already. (In a blend space, it is missing after the next advance.)
     ///

@@ -98,7 +98,7 @@ pub(super) struct Step<'a> {
     pub(super) out: &'a mut Vec<PlaybackEvent>,
     /// Callbacks fired so far.
     pub(super) fired: usize,
-    /// Places passed so far.
+    /// Keys, rounds and ends of ranges passed so far.
     pub(super) passed: usize,
     /// Whether no time passes.
     pub(super) still: bool,
@@ -115,7 +115,7 @@ impl AnimationController {
     ///
     /// Adds `dt`, times the [time scale](Self::set_time_scale), to global time, applies timed events, moves
     /// every enabled track by the integral of its speed and collects the callback keys it passes. A `dt` of 0
-    /// applies what is due and moves nothing. While the controller is [paused](Self::pause), time stands still;
+    /// applies what is due and moves nothing. While the controller is [paused](Self::set_paused), time stands still;
     /// while the clips are not [ready](Clips::is_ready), nothing happens at all. In Bevy, the plugin calls this.
     ///
     /// ```

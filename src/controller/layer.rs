@@ -29,7 +29,7 @@ pub struct LayerInfo<'a> {
     pub mask: Option<&'a str>,
     /// How it joins its group.
     pub blend: BlendMode,
-    /// Whether it belongs to the base, the pose that [switches](AnimationController::switch) change: one of the clips of
+    /// Whether it belongs to the base, the pose that [switches](super::Transition::switch) change: one of the clips of
     /// `play`, blended with low priority. See [`ClipLayer::base`](crate::pose::ClipLayer::base).
     pub base: bool,
 }

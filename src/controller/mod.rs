@@ -41,6 +41,7 @@ mod tick;
 mod timed_event;
 mod track;
 mod track_types;
+mod transition;
 mod validate;
 
 pub use active_range::ActiveRange;
@@ -58,6 +59,7 @@ pub use switch::{Switch, SwitchLayer};
 pub use timed_event::{EventHandle, EventKind, EventTarget, TimedEvent, TimedEvents};
 pub use track::AnimationTrack;
 pub use track_types::{BlendMode, TrackId, TrackPriority};
+pub use transition::Transition;
 
 #[cfg(feature = "bevy")]
 use bevy::{
@@ -291,24 +293,9 @@ impl AnimationController {
         self.paused
     }
 
-    /// Pauses or resumes.
+    /// Stops time for everything, tracks, fades and timed events, or lets it pass again.
     pub fn set_paused(&mut self, paused: bool) {
         self.paused = paused;
-    }
-
-    /// Stops time for everything: tracks, fades and timed events.
-    pub fn pause(&mut self) {
-        self.paused = true;
-    }
-
-    /// Lets time pass again after [`pause`](Self::pause).
-    pub fn resume(&mut self) {
-        self.paused = false;
-    }
-
-    /// Pauses, or resumes if paused.
-    pub fn toggle_pause(&mut self) {
-        self.paused = !self.paused;
     }
 
     /// Returns the share of the high-priority tracks in the pose: 0 is all low, 1 all high; 0.5 by default.

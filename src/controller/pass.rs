@@ -16,8 +16,8 @@ use crate::{
 };
 use std::mem;
 
-/// The most places that tracks pass in one advance, whatever the limit of callbacks. A thousandth of a second of a clip could
-/// have billions.
+/// The most keys, rounds and ends of ranges that tracks pass in one advance, whatever the limit of callbacks. A thousandth of a
+/// second of a clip could have billions.
 const MOST_PASSED: usize = 1 << 20;
 
 /// Something at the place that a track passes.
@@ -89,7 +89,7 @@ impl AnimationController {
         track.anchor.pass(when, place);
         track.position = place;
         track.run.0.planned = false;
-        self.count_passed(at, clips, step);
+        self.count_keys(at, clips);
         self.report(at, clips, step, |track, callbacks, passed| {
             let position = track.anchor.from;
             let mut collect =
@@ -121,20 +121,6 @@ impl AnimationController {
                 });
             }
         });
-    }
-
-    /// Counts a place that a track passes, each of whose keys is looked at. Too many are a flood.
-    fn count_passed<C: Clips + ?Sized>(&mut self, at: usize, clips: &C, step: &mut Step) {
-        let mut keys = 0;
-        self.tracks[at].each_line(&self.extras.callbacks, clips, |line| {
-            keys += line.own.len() + line.added.len();
-        });
-        self.count_work(keys as u64 / 16);
-        step.passed += 1;
-        if step.passed > MOST_PASSED && !self.tracks[at].run.0.muted {
-            let (_, clip, ..) = self.played(at);
-            self.flood(at, clip, step);
-        }
     }
 
     /// Lets a track that begins fire the keys where it does.
@@ -183,7 +169,9 @@ impl AnimationController {
         self.note_heaviest(at, clips);
         let mut passed = mem::take(&mut self.agenda.0.passed);
         collect(&self.tracks[at], &self.extras.callbacks, &mut passed);
+        self.count_work(passed.len() as u64);
         for passed in passed.drain(..) {
+            self.count_passed(at, step);
             match passed.what {
                 What::Key(key, time) => self.fire(at, &passed, key, time, clips, step),
                 What::Round => self.report_round(at, step),
@@ -201,6 +189,24 @@ impl AnimationController {
             }
         }
         self.agenda.0.passed = passed;
+    }
+
+    /// Counts the work of looking at the keys of a track's clips.
+    fn count_keys<C: Clips + ?Sized>(&mut self, at: usize, clips: &C) {
+        let mut keys = 0;
+        self.tracks[at].each_line(&self.extras.callbacks, clips, |line| {
+            keys += line.own.len() + line.added.len();
+        });
+        self.count_work(keys as u64 / 16);
+    }
+
+    /// Counts what a track passes. Too much is a flood.
+    fn count_passed(&mut self, at: usize, step: &mut Step) {
+        step.passed += 1;
+        if step.passed > MOST_PASSED && !self.tracks[at].run.0.muted {
+            let (_, clip, ..) = self.played(at);
+            self.flood(at, clip, step);
+        }
     }
 
     /// Notes that the clip of a track has come to the end of its round.

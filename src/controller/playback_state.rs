@@ -114,16 +114,6 @@ pub(crate) struct Fade {
 }
 
 impl Fade {
-    /// A switch.
-    pub(crate) fn switch(duration: Duration, in_phase: bool) -> Self {
-        Self {
-            duration,
-            in_phase,
-            switches: true,
-            ..CUT
-        }
-    }
-
     /// Returns `true` if the clips before go at once.
     pub(crate) fn is_cut(&self) -> bool {
         self.switches || self.duration.is_zero()

@@ -46,7 +46,7 @@ impl Ramp {
     }
 
     /// The seconds from its begin to a moment.
-    pub(crate) fn seconds_to(&self, moment: Nanos) -> f64 {
+    pub(super) fn seconds_to(&self, moment: Nanos) -> f64 {
         moment.since(Nanos::from_secs(self.begin))
     }
 
@@ -62,7 +62,7 @@ impl Ramp {
     }
 
     /// The value at a moment.
-    pub(crate) fn at(&self, moment: Nanos) -> f64 {
+    pub(super) fn at(&self, moment: Nanos) -> f64 {
         self.after(self.seconds_to(moment))
     }
 

@@ -16,8 +16,7 @@
 //! In a blend space, each clip that weighs is at a place of its own, and has its own ranges there.
 
 use super::{
-    ActiveRange, AnimationController, AnimationTrack, CallbackKind, Clips, FiredCallback,
-    PlaybackEvent,
+    AnimationController, AnimationTrack, CallbackKind, Clips, FiredCallback, PlaybackEvent,
     advance::Step,
     marks::{Crossing, Line},
     pass::{Passed, Range},
@@ -27,7 +26,6 @@ use crate::{
         KeyRef,
         open_range::{InSpace, OpenRange},
         playhead::periodic,
-        span::Span,
         timed_event::EventKind,
         track_types::Known,
     },

@@ -2,7 +2,7 @@
 
 use crate::{
     controller::{
-        playhead::{periodic, place, round_of},
+        playhead::{place, round_of},
         track_types::Known,
     },
     model::PlaybackMode,

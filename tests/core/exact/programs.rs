@@ -2,7 +2,7 @@
 
 use bevy_marionette::controller::{
     AnimationController, AnimationTrack, BlendMode, CallbackTime, Clips, PlaybackEvent,
-    QueueFallback, TrackPriority, TransitionCurve,
+    QueueFallback, TrackPriority, Transition, TransitionCurve,
 };
 use bevy_marionette::model::{
     BlendPoint, BlendSpace, BlendSync, BoundBlendSpace, ClipTiming, PlaybackMode, RootDelta,
@@ -224,10 +224,10 @@ pub fn act(controller: &mut AnimationController, cast: &mut Cast, random: &mut R
     match (random.u8(..48), id) {
         (0, _) => drop(controller.play(clip)),
         (1, _) => drop(controller.restart(clip)),
-        (2 | 3, _) => drop(controller.cross_fade_with(clip, fade, curve)),
-        (4 | 5, _) => drop(controller.cross_fade_in_phase(clip, fade)),
-        (6 | 7, _) => drop(controller.switch(clip, fade)),
-        (8, _) => drop(controller.switch_in_phase(clip, fade)),
+        (2 | 3, _) => drop(controller.play_with(clip, Transition::fade(fade).along(curve))),
+        (4 | 5, _) => drop(controller.play_with(clip, Transition::fade(fade).in_phase())),
+        (6 | 7, _) => drop(controller.play_with(clip, Transition::switch(fade))),
+        (8, _) => drop(controller.play_with(clip, Transition::switch(fade).in_phase())),
         (9 | 10, _) => drop(controller.queue_mut().push(clip)),
         (11, _) => drop(controller.queue_mut().set_fade(fade).push(clip)),
         (12, _) => drop(
