@@ -217,7 +217,7 @@ impl AnimationController {
     fn plays_nothing(&self) -> bool {
         let idle = |track: &super::AnimationTrack| {
             // One that has just been disabled has yet to come to rest.
-            let rests = !track.anchor.law.moves() && track.steering.way.is_none();
+            let rests = !track.anchor.law.moves() && track.rare.steering.way.is_none();
             !track.enabled && track.leaves_at.is_none() && rests
         };
         let extras = &self.extras;
@@ -292,7 +292,7 @@ impl AnimationController {
                 .is_some_and(|(track, follows)| track == id && follows == Follows::Clip)
         };
         for (at, track) in self.tracks.iter().enumerate() {
-            if let Some(next) = track.run.0.next.as_ref().filter(|_| !waits(track.id)) {
+            if let Some(next) = track.run.0.next().filter(|_| !waits(track.id)) {
                 consider(next.when.moment.max(now), Happening::Pass(at));
             }
         }
@@ -374,9 +374,11 @@ impl AnimationController {
             self.count_work(stretches * (1 + self.tracks.len() as u64));
         }
         self.move_to(time);
-        self.tracks
+        let rare = self
+            .tracks
             .iter_mut()
-            .for_each(|track| track.steering.move_to(time));
+            .filter_map(|track| track.rare.get_mut());
+        rare.for_each(|rare| rare.steering.move_to(time));
         self.clock.now = time;
     }
 }

@@ -351,8 +351,8 @@ impl AnimationController {
                 track.enabled = value != 0.0;
                 self.agenda.0.ranges = Reach::Unknown;
             }
-            EventKind::ParameterX => track.steering.target.x = value,
-            EventKind::ParameterY => track.steering.target.y = value,
+            EventKind::ParameterX => track.rare.steering.target.x = value,
+            EventKind::ParameterY => track.rare.steering.target.y = value,
         }
     }
 

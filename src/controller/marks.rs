@@ -32,6 +32,17 @@ pub(super) struct Next {
     pub(super) place: f64,
 }
 
+impl Default for Next {
+    /// Returns nothing: it would be passed at the end of time.
+    fn default() -> Self {
+        let when = super::motion::Instant {
+            moment: super::clock::Nanos::MAX,
+            rest: 0.0,
+        };
+        Self { when, place: 0.0 }
+    }
+}
+
 /// A clip on a track's way: the track's own, or one that weighs in its blend space.
 #[derive(Clone, Copy)]
 pub(super) struct Line<'a> {
@@ -300,9 +311,9 @@ impl<'a> Line<'a> {
                     }
                 }
             }
-            // The rounds after this one begin where it ends.
+            // The rounds after this one begin where it ends, but for the ranges of a ping-pong clip.
             let end = if forward { n + 1.0 } else { n } * self.period();
-            if search.is_before(end) {
+            if self.known.playback != PlaybackMode::PingPong && search.is_before(end) {
                 break;
             }
         }

@@ -26,10 +26,13 @@ mod playhead;
 mod queue;
 mod ramp;
 mod ranges;
+mod rare;
 mod root_motion;
+mod run;
 mod settle;
 mod size;
 mod span;
+mod stamp;
 mod steering;
 mod switch;
 mod switching;
@@ -166,11 +169,12 @@ impl AnimationController {
             id,
             role: Role::User,
             leaves_at: None,
-            overlay: None,
-            leads: None,
             ..track
         });
         let at = self.tracks.len() - 1;
+        if let Some(rare) = self.tracks[at].rare.get_mut() {
+            (rare.overlay, rare.leads) = (None, None);
+        }
         let position = self.tracks[at].position;
         self.tracks[at].put(position);
         self.change();
@@ -247,7 +251,11 @@ impl AnimationController {
         for track in &mut self.tracks {
             track.anchor.shift(by);
             track.leaves_at = track.leaves_at.map(|at| at.minus(by));
-            if let Some(way) = &mut track.steering.way {
+            if let Some(way) = track
+                .rare
+                .get_mut()
+                .and_then(|rare| rare.steering.way.as_mut())
+            {
                 way.since = way.since.minus(by);
             }
             // All that is derived has moments in it.

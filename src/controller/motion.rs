@@ -81,6 +81,20 @@ impl Motion {
         until: None,
     };
 
+    /// A steady speed.
+    pub(super) fn steady(speed: f64) -> Self {
+        Self {
+            speed: [speed, 0.0, 0.0, 0.0, 0.0],
+            forward: speed >= 0.0,
+            ..Self::STILL
+        }
+    }
+
+    /// Its speed, if that is all there is to it.
+    pub(super) fn only_speed(&self) -> Option<f64> {
+        (self.degree == 0 && self.until.is_none()).then_some(self.speed[0])
+    }
+
     /// A steady speed, or one on a ramp, times a pace.
     pub(super) fn new(begin: Instant, steady: f64, ramp: Option<Ramp>, pace: Pace) -> Self {
         // A change from a speed to itself is steady, too.

@@ -60,9 +60,11 @@ pub(super) struct Range {
 impl AnimationController {
     /// Lets a track pass what is next.
     pub(super) fn pass<C: Clips + ?Sized>(&mut self, at: usize, clips: &C, step: &mut Step) {
-        let Some(Next { when, place }) = self.tracks[at].run.0.next.take() else {
+        let run = &mut self.tracks[at].run.0;
+        let Some(Next { when, place }) = run.next() else {
             return;
         };
+        run.set_next(None);
         self.pass_place(at, when, place, self.forward(at), clips, step);
         let track = &self.tracks[at];
         if overlay::fade_place(track, self.forward(at)) == Some(track.anchor.from) {
@@ -220,7 +222,7 @@ impl AnimationController {
             return;
         }
         let (track, clip, space, time) = self.played(at);
-        if self.tracks[at].run.0.looped >= self.callback_limit {
+        if self.tracks[at].run.0.looped as usize >= self.callback_limit {
             return self.flood(at, clip, step);
         }
         self.tracks[at].run.0.looped += 1;
@@ -340,7 +342,9 @@ impl AnimationController {
     pub(super) fn note_heaviest<C: Clips + ?Sized>(&mut self, at: usize, clips: &C) {
         let run = &mut self.tracks[at].run.0;
         let (Some(space), Some(course)) = (
-            run.space.and_then(|space| clips.blend_spaces().get(space)),
+            run.space
+                .get()
+                .and_then(|space| clips.blend_spaces().get(space)),
             &run.course,
         ) else {
             return;
@@ -348,7 +352,10 @@ impl AnimationController {
         let heaviest = course
             .heaviest(self.clock.now)
             .and_then(|member| space.members().get(member));
-        run.index = heaviest.map(|member| member.clip).or(run.index);
+        run.index = heaviest
+            .map(|member| member.clip)
+            .or(run.index.get())
+            .into();
     }
 }
 

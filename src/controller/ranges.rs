@@ -94,9 +94,14 @@ impl AnimationController {
         passed: &Passed,
         clips: &'c C,
     ) -> Option<&'c Member> {
-        let space = clips
-            .blend_spaces()
-            .get(self.tracks[at].run.0.space.filter(|_| passed.is_member)?)?;
+        let space = clips.blend_spaces().get(
+            self.tracks[at]
+                .run
+                .0
+                .space
+                .get()
+                .filter(|_| passed.is_member)?,
+        )?;
         space
             .members()
             .iter()
@@ -146,6 +151,7 @@ impl AnimationController {
                 .run
                 .0
                 .space
+                .get()
                 .and_then(|space| clips.blend_spaces().get(space));
             let cycle = track.known.map(|known| known.playback).unwrap_or_default();
             let playback = space.map_or(cycle, |space| member.playback(space, cycle));
@@ -264,8 +270,9 @@ impl AnimationController {
     /// The direction in which a track goes; `None` if it doesn't.
     fn direction(&self, at: usize, still: bool) -> Option<bool> {
         let driver = self.driver(at);
-        let moves =
-            self.tracks[at].anchor.law.moves() && self.tracks[driver].run.0.motion.goes() && !still;
+        let moves = self.tracks[at].anchor.law.moves()
+            && self.tracks[driver].run.0.motion().goes()
+            && !still;
         moves.then(|| self.forward(at))
     }
 
@@ -344,7 +351,7 @@ impl AnimationController {
                 return;
             };
             // What stands for a blend space may be another clip by now, but a range ends as it began.
-            if track.run.0.space.is_none() || line.member.is_some() {
+            if track.run.0.space.get().is_none() || line.member.is_some() {
                 open.index = line.clip;
             }
             (open.time, open.until) = (time, until);
@@ -406,7 +413,7 @@ impl AnimationController {
 impl AnimationTrack {
     /// Where a clip of its blend space is, whether it weighs or not.
     fn member_place<C: Clips + ?Sized>(&self, member: &InSpace, clips: &C) -> Option<(Known, f64)> {
-        let space = clips.blend_spaces().get(self.run.0.space?)?;
+        let space = clips.blend_spaces().get(self.run.0.space.get()?)?;
         let found = space
             .members()
             .iter()

@@ -266,8 +266,8 @@ impl AnimationController {
     }
 
     /// The motion that drives a track.
-    fn motion_of(&self, at: usize) -> &Motion {
-        &self.tracks[self.driver(at)].run.0.motion
+    fn motion_of(&self, at: usize) -> Motion {
+        self.tracks[self.driver(at)].run.0.motion()
     }
 
     /// Hands each mover where it is in its clip at a moment.
@@ -291,11 +291,11 @@ impl AnimationController {
     fn knot_time(&self, mover: &Mover, now: Nanos) -> Option<Nanos> {
         let (track, driver_at) = (&self.tracks[mover.track], self.driver(mover.track));
         let driver = &self.tracks[driver_at];
-        if mover.path.is_none() || !track.anchor.law.moves() || !driver.run.0.motion.goes() {
+        if mover.path.is_none() || !track.anchor.law.moves() || !driver.run.0.motion().goes() {
             return None;
         }
-        let forward = driver.run.0.motion.forward;
-        let lead = track.run.0.lead.filter(|_| driver_at != mover.track);
+        let forward = driver.run.0.forward();
+        let lead = track.run.0.lead().filter(|_| driver_at != mover.track);
         // One that plays once waits at its end until its leader is where it ended.
         let waits = lead.zip(track.once()).and_then(|(lead, length)| {
             let free = lead.follow(self.place_at(driver_at, now));
@@ -309,7 +309,7 @@ impl AnimationController {
             None => mover.position(mover.next_knot(forward)?),
         };
         let driven = lead.map_or(Some(knot), |lead| lead.lead_to(knot))?;
-        let (anchor, motion) = (driver.anchor.instant(), &driver.run.0.motion);
+        let (anchor, motion) = (driver.anchor.instant(), driver.run.0.motion());
         let way = driven - driver.anchor.from;
         if (way >= 0.0) != forward {
             return None;
@@ -323,7 +323,7 @@ impl AnimationController {
     /// What a track does in its blend space, if it plays one.
     fn course_of(&self, at: usize) -> Option<&Course> {
         let run = &self.tracks[at].run.0;
-        run.course.as_deref().filter(|_| run.space.is_some())
+        run.course.as_deref().filter(|_| run.space.get().is_some())
     }
 
     /// A track's part in the pose at the root joint, if it has one.
@@ -331,7 +331,7 @@ impl AnimationController {
         let track = &self.tracks[at];
         let known = track
             .known
-            .filter(|_| track.enabled && track.run.0.index.is_some())?;
+            .filter(|_| track.enabled && track.run.0.index.get().is_some())?;
         let ramp = self.running_ramp(track.id, EventKind::Weight);
         let mask = track
             .mask
@@ -369,7 +369,7 @@ impl AnimationController {
         all: &mut Movers<'c>,
     ) {
         let track = &self.tracks[at];
-        let Some(index) = track.run.0.index else {
+        let Some(index) = track.run.0.index.get() else {
             return;
         };
         let set = if is_base(track, index, clips) {
@@ -403,6 +403,7 @@ impl AnimationController {
             .run
             .0
             .space
+            .get()
             .and_then(|space| clips.blend_spaces().get(space))
         else {
             return;
@@ -475,7 +476,7 @@ impl AnimationTrack {
 
 /// The path of a track's clip, if it has a part in root motion.
 fn path_of<'c, C: Clips + ?Sized>(track: &AnimationTrack, clips: &'c C) -> Option<&'c RootPath> {
-    let index = track.run.0.index?;
+    let index = track.run.0.index.get()?;
     clips
         .root_path(index)
         .filter(|_| takes_part(track, index, clips))
