@@ -120,7 +120,8 @@ pub(super) fn transport(ui: &mut Ui, item: &mut InspectedItem, commands: &mut Co
         .add_sized([52.0, 20.0], egui::Button::new(title))
         .clicked()
     {
-        item.controller.set_paused(!item.controller.is_paused());
+        let paused = item.controller.is_paused();
+        item.controller.set_paused(!paused);
     }
     if ui
         .button("Step")
