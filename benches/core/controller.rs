@@ -1,7 +1,7 @@
 //! What a controller's frame costs: the ordinary one, and those in which something happens.
 //!
 //! `cargo bench --bench controller` prints a table: nanoseconds per advance of 1/60 s, the fastest of many runs. Compare them
-//! with others of the same run only.
+//! with others of the same run only. `-- steered` prints the rows with that in their names.
 
 use bevy_marionette::{
     controller::{AnimationController, AnimationTrack, Clips, TrackId},
@@ -117,7 +117,12 @@ fn row(
     })
 }
 
-fn rows(cast: &Cast) -> Vec<(&'static str, f64)> {
+fn rows(cast: &Cast, asked: impl Fn(&str) -> bool) {
+    let report = |name: &str, row: &dyn Fn() -> f64| {
+        if asked(name) {
+            println!("{name:<36}{:>8.1} ns", row());
+        }
+    };
     let space = |name: &'static str| {
         move |controller: &mut AnimationController| {
             controller.add_track(AnimationTrack::blend_space(name).at((0.3, 0.2)))
@@ -144,42 +149,32 @@ fn rows(cast: &Cast) -> Vec<(&'static str, f64)> {
         }
     };
     let none = |_: &mut AnimationController, _: TrackId| {};
-    vec![
-        ("ordinary", row(cast, |c| c.play("plain"), none, false)),
-        (
-            "ordinary, with root motion",
-            row(cast, |c| c.play("plain"), none, true),
-        ),
-        (
-            "a key in each frame",
-            row(cast, |c| c.play("keys"), none, false),
-        ),
-        (
-            "cross-fades",
-            row(cast, |c| c.play("clip 0"), fades(), false),
-        ),
-        (
-            "cross-fades, with root motion",
-            row(cast, |c| c.play("clip 0"), fades(), true),
-        ),
-        ("blend space", row(cast, space("steered"), none, false)),
-        (
-            "blend space, steered",
-            row(cast, space("steered"), steer(), false),
-        ),
-        (
-            "blend space, steered, root motion",
-            row(cast, space("steered"), steer(), true),
-        ),
-        (
-            "blend space, smoothed",
-            row(cast, space("smoothed"), steer(), false),
-        ),
-        (
-            "blend space, smoothed, root motion",
-            row(cast, space("smoothed"), steer(), true),
-        ),
-    ]
+    report("ordinary", &|| row(cast, |c| c.play("plain"), none, false));
+    report("ordinary, with root motion", &|| {
+        row(cast, |c| c.play("plain"), none, true)
+    });
+    report("a key in each frame", &|| {
+        row(cast, |c| c.play("keys"), none, false)
+    });
+    report("cross-fades", &|| {
+        row(cast, |c| c.play("clip 0"), fades(), false)
+    });
+    report("cross-fades, with root motion", &|| {
+        row(cast, |c| c.play("clip 0"), fades(), true)
+    });
+    report("blend space", &|| row(cast, space("steered"), none, false));
+    report("blend space, steered", &|| {
+        row(cast, space("steered"), steer(), false)
+    });
+    report("blend space, steered, root motion", &|| {
+        row(cast, space("steered"), steer(), true)
+    });
+    report("blend space, smoothed", &|| {
+        row(cast, space("smoothed"), steer(), false)
+    });
+    report("blend space, smoothed, root motion", &|| {
+        row(cast, space("smoothed"), steer(), true)
+    });
 }
 
 fn main() {
@@ -189,7 +184,11 @@ fn main() {
         size_of::<AnimationController>(),
     ];
     println!("{track} bytes a track, {controller} a controller");
-    for (name, nanos) in rows(&cast) {
-        println!("{name:<36}{nanos:>8.1} ns");
-    }
+    let names: Vec<String> = std::env::args()
+        .skip(1)
+        .filter(|argument| !argument.starts_with("--"))
+        .collect();
+    rows(&cast, |name| {
+        names.is_empty() || names.iter().any(|asked| name.contains(asked.as_str()))
+    });
 }

@@ -20,8 +20,10 @@
 //! The guide lists what happens, and in which order at one moment.
 
 use super::{
-    AnimationController, Clips, PlaybackEvent, TrackId, clock::Nanos, pass::Passed,
+    AnimationController, Clips, PlaybackEvent, TrackId,
+    clock::Nanos,
     root_motion::RootSum,
+    step::{Follows, Reach, Step},
 };
 use crate::model::RootDelta;
 
@@ -35,32 +37,6 @@ pub struct AdvanceError {
 
 /// Clips the queue may start in one advance: a looped queue of clips without length would never end.
 const MAX_SWITCHES: usize = 1024;
-
-/// What happens next: derived from the state.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Agenda {
-    /// When, if nothing was changed since that was worked out.
-    pub(super) next: Option<Nanos>,
-    /// Whether tracks may have come into ranges, or out of them, other than by playing.
-    pub(super) ranges: Reach,
-    /// Whether the queue would start too many clips in this advance.
-    pub(super) stalled: bool,
-    /// What is passed at one place.
-    pub(super) passed: Vec<Passed>,
-    /// See [`AnimationController::work_done`].
-    pub(super) work: u64,
-}
-
-/// What is known of the ranges that tracks are in.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Reach {
-    /// Tracks may have been moved.
-    #[default]
-    Unknown,
-    /// Known, but for tracks that are right at the end of a range: they have to set off first.
-    Inside,
-    Known,
-}
 
 /// What happens, in the order in which it does at one moment.
 #[derive(Clone, Copy, Debug)]
@@ -81,32 +57,6 @@ enum Happening {
     Ranges,
     /// The track of an index begins.
     Start(usize),
-}
-
-/// What follows when a track arrives.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Follows {
-    /// The next clip of the queue, or the fallback.
-    Clip,
-    /// The track, an overlay, fades out.
-    FadeOut,
-}
-
-/// An advance in progress.
-pub(super) struct Step<'a> {
-    pub(super) end: Nanos,
-    pub(super) out: &'a mut Vec<PlaybackEvent>,
-    /// Callbacks fired so far.
-    pub(super) fired: usize,
-    /// Keys, rounds and ends of ranges passed so far.
-    pub(super) passed: usize,
-    /// Whether no time passes.
-    pub(super) still: bool,
-    /// Clips that the queue has started so far.
-    switches: usize,
-    /// Which track has just arrived, and what follows.
-    pub(super) arrived: Option<(TrackId, Follows)>,
-    root: Option<&'a mut RootSum>,
 }
 
 /// # Advancing

@@ -2,7 +2,7 @@
 
 use super::{
     AnimationController, AnimationTrack, Clips, PlaybackEvent, TrackId, TransitionCurve,
-    advance::Step, clock::Nanos,
+    clock::Nanos, step::Step,
 };
 use crate::controller::{
     playback_state::{Fade, Pending, Playback},

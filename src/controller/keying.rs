@@ -2,7 +2,7 @@
 
 use super::{
     AnimationController, EventHandle, EventKind, EventTarget, TimedEvent, TimedEvents, TrackId,
-    TransitionCurve, advance::Reach, clock::Nanos,
+    TransitionCurve, clock::Nanos, step::Reach,
 };
 use crate::{
     controller::{ramp::Ramp, timed_event::Schedule},

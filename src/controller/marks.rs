@@ -76,55 +76,6 @@ pub(super) enum Crossing {
     Flashes,
 }
 
-/// A search for what is nearest beyond a position.
-struct Search<'l, 'a> {
-    line: &'l Line<'a>,
-    forward: bool,
-    from: f64,
-    /// The place of that position.
-    behind: f64,
-    near: f64,
-    /// The nearest so far: its place, and its position.
-    found: Option<[f64; 2]>,
-}
-
-impl Search<'_, '_> {
-    /// Considers a place. In a blend space, its position takes a while to find, so those that are behind, or farther than
-    /// another, are told by their places.
-    #[inline]
-    fn consider(&mut self, place: f64) {
-        let ahead = |of: f64| {
-            if self.forward { place - of } else { of - place }
-        };
-        let is_farther = |[found, _]: [f64; 2]| ahead(found) > self.near;
-        if ahead(self.behind) < -self.near || self.found.is_some_and(is_farther) {
-            return;
-        }
-        let at = self.line.coordinate(place);
-        let is_beyond = |at: f64, of: f64| if self.forward { at > of } else { at < of };
-        let is_nearer = self.found.is_none_or(|[_, found]| is_beyond(found, at));
-        if is_beyond(at, self.from) && is_nearer && at.is_finite() {
-            self.found = Some([place, at]);
-        }
-    }
-
-    /// Returns `true` if something was found before a place.
-    fn is_before(&self, place: f64) -> bool {
-        self.found.is_some_and(|[found, _]| {
-            let before = if self.forward {
-                place - found
-            } else {
-                found - place
-            };
-            before > self.near
-        })
-    }
-
-    fn position(&self) -> Option<f64> {
-        self.found.map(|[_, position]| position)
-    }
-}
-
 impl<'a> Line<'a> {
     pub(super) fn keys(&self) -> Keys<'a> {
         Keys::new(self.own, self.added, self.callbacks, self.known.length)
@@ -152,7 +103,7 @@ impl<'a> Line<'a> {
     }
 
     /// The track's position for a place on the line.
-    fn coordinate(&self, place: f64) -> f64 {
+    pub(super) fn coordinate(&self, place: f64) -> f64 {
         self.member.map_or(place, |(member, _)| {
             member.phase(self.known.playback, place)
         })
@@ -166,7 +117,7 @@ impl<'a> Line<'a> {
     }
 
     /// The round that a place is in: the last that starts at or before it. `None` beyond what numbers can tell apart.
-    fn round(&self, place: f64) -> Option<f64> {
+    pub(super) fn round(&self, place: f64) -> Option<f64> {
         let period = self.period();
         if period <= 0.0 {
             return Some(0.0);
@@ -181,7 +132,7 @@ impl<'a> Line<'a> {
     }
 
     /// The places of a key in a round: on the way there, and back.
-    fn places(&self, n: f64, time: f64) -> [Option<f64>; 2] {
+    pub(super) fn places(&self, n: f64, time: f64) -> [Option<f64>; 2] {
         let (length, period) = (self.known.length, self.period());
         let (base, next) = (n * period, (n + 1.0) * period);
         match self.known.playback {
@@ -212,7 +163,7 @@ impl<'a> Line<'a> {
 
     /// The intervals of a range in a round. Where a ping-pong clip turns around inside, it does not leave; one that is in the
     /// whole of it never does.
-    fn intervals(&self, n: f64, begin: f64, end: f64) -> [Option<[f64; 2]>; 2] {
+    pub(super) fn intervals(&self, n: f64, begin: f64, end: f64) -> [Option<[f64; 2]>; 2] {
         let (length, next) = (self.known.length, (n + 1.0) * self.period());
         match self.known.playback {
             PlaybackMode::PingPong => {
@@ -253,76 +204,9 @@ impl<'a> Line<'a> {
         rounds.map(move |more| n + f64::from(more))
     }
 
-    /// The next position beyond another at which anything is passed.
-    pub(super) fn next(&self, from: f64, forward: bool) -> Option<f64> {
-        let length = self.known.length;
-        if length <= 0.0 {
-            return None;
-        }
-        let place = self.place(from);
-        let n = self.round(place)?;
-        let mut search = Search {
-            line: self,
-            forward,
-            from,
-            behind: place,
-            near: self.near_to(place),
-            found: None,
-        };
-        if self.member.is_none() {
-            match self.known.playback {
-                PlaybackMode::Once => search.consider(if forward { length } else { 0.0 }),
-                _ if forward => search.consider((n + 1.0) * self.period()),
-                _ => [n - 1.0, n]
-                    .into_iter()
-                    .for_each(|n| search.consider(n * self.period())),
-            }
-        }
-        if self.own.is_empty() && self.added.is_empty() {
-            return search.position();
-        }
-        // A place is known from a phase only up to rounding, and a range of a ping-pong clip reaches into the next round.
-        let (first, last) = match (self.member, self.known.playback) {
-            (Some(_), _) => (-1, 2),
-            (None, PlaybackMode::PingPong) => (-1, 1),
-            _ => (0, 1),
-        };
-        let rounds = if self.period() > 0.0 {
-            first..=last
-        } else {
-            0..=0
-        };
-        for step in rounds {
-            let n = n + f64::from(if forward { step } else { -step });
-            let own = self.own.iter().map(|key| key.span(length));
-            for (time, until) in own.chain(self.added.iter().map(AddedKey::span)) {
-                match until {
-                    None => self
-                        .places(n, time)
-                        .into_iter()
-                        .flatten()
-                        .for_each(|place| search.consider(place)),
-                    Some(until) => {
-                        self.intervals(n, time, until)
-                            .into_iter()
-                            .flatten()
-                            .flatten()
-                            .for_each(|place| search.consider(place));
-                    }
-                }
-            }
-            // The rounds after this one begin where it ends, but for the ranges of a ping-pong clip.
-            let end = if forward { n + 1.0 } else { n } * self.period();
-            if self.known.playback != PlaybackMode::PingPong && search.is_before(end) {
-                break;
-            }
-        }
-        search.position()
-    }
-
     /// How near to each other places can be and still be one: a place that was computed by way of a phase, or of what leads
     /// the track, is only known up to rounding.
-    fn near_to(&self, place: f64) -> f64 {
+    pub(super) fn near_to(&self, place: f64) -> f64 {
         64.0 * f64::EPSILON * place.abs().max(self.known.length)
     }
 

@@ -13,6 +13,7 @@ mod key;
 mod keying;
 mod layer;
 mod lines;
+mod look_up;
 mod marks;
 mod motion;
 mod name;
@@ -29,11 +30,13 @@ mod ranges;
 mod rare;
 mod root_motion;
 mod run;
+mod search;
 mod settle;
 mod size;
 mod span;
 mod stamp;
 mod steering;
+mod step;
 mod switch;
 mod switching;
 mod sync;
@@ -67,12 +70,12 @@ use bevy::{
     reflect::{ReflectDeserialize, ReflectSerialize, prelude::ReflectDefault},
 };
 
-use advance::{Agenda, Reach};
 use clock::{Clock, Nanos};
 use key::AddedCallback;
 use open_range::OpenRange;
 use playback_state::Playback;
 use serde::{Deserialize, Serialize};
+use step::{Agenda, Reach};
 use timed_event::Schedule;
 use track_types::{Role, Transient};
 

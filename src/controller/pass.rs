@@ -2,10 +2,10 @@
 
 use super::{
     AnimationController, AnimationName, CallbackKind, Clips, FiredCallback, KeyRef, PlaybackEvent,
-    advance::{Follows, Step},
     marks::{Crossing, Line, Mark, Next},
     motion::Instant,
     overlay,
+    step::{Follows, Passed, Range, Step, What},
 };
 use crate::{
     controller::{
@@ -19,43 +19,6 @@ use std::mem;
 /// The most keys, rounds and ends of ranges that tracks pass in one advance, whatever the limit of callbacks. A thousandth of a
 /// second of a clip could have billions.
 const MOST_PASSED: usize = 1 << 20;
-
-/// Something at the place that a track passes.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Passed {
-    pub(super) what: What,
-    /// The clip's index.
-    pub(super) clip: usize,
-    /// The clip's place among the members of a blend space.
-    pub(super) is_member: bool,
-    /// The clip's weight in the blend space.
-    pub(super) share: f64,
-}
-
-/// What is passed.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum What {
-    /// A plain key, at a time in the clip.
-    Key(KeyRef, f64),
-    /// The start of a round.
-    Round,
-    /// An end of a range.
-    Range(Range),
-    /// The end of a clip that plays once.
-    End,
-}
-
-/// A range that is entered or left.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Range {
-    pub(super) key: KeyRef,
-    /// Where it begins and ends in the clip.
-    pub(super) span: [f64; 2],
-    pub(super) crossing: Crossing,
-    /// The places in the clip where it is entered and left.
-    pub(super) enters_at: f64,
-    pub(super) leaves_at: f64,
-}
 
 impl AnimationController {
     /// Lets a track pass what is next.

@@ -13,7 +13,7 @@
 //! misspelled name does not stop the clip that plays.
 
 use super::{
-    AnimationController, AnimationName, AnimationTrack, Clips, TrackId, Transition, advance::Step,
+    AnimationController, AnimationName, AnimationTrack, Clips, TrackId, Transition, step::Step,
 };
 use crate::{
     controller::{

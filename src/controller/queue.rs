@@ -3,8 +3,8 @@
 use super::{
     AnimationController, AnimationName, ClipQueue, ClipQueueMut, Clips, PlaybackEvent,
     QueueFallback, TrackId,
-    advance::{Follows, Step},
     clock::Nanos,
+    step::{Follows, Step},
 };
 use crate::{
     controller::{

@@ -17,9 +17,8 @@
 
 use super::{
     AnimationController, AnimationTrack, CallbackKind, Clips, FiredCallback, PlaybackEvent,
-    advance::Step,
     marks::{Crossing, Line},
-    pass::{Passed, Range},
+    step::{Passed, Range, Step, What},
 };
 use crate::{
     controller::{
@@ -318,7 +317,7 @@ impl AnimationController {
                 };
                 let share = track.share_at(line, self.clock.now);
                 let passed = Passed {
-                    what: super::pass::What::Range(range),
+                    what: What::Range(range),
                     clip: line.clip,
                     is_member: line.member.is_some(),
                     share,

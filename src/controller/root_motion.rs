@@ -17,21 +17,20 @@
 
 mod gauss;
 mod movers;
+mod parts;
 mod shares;
 
 use super::{
-    AnimationController, AnimationTrack, BlendMode, Clips, TrackPriority,
-    clock::Nanos,
-    course::{Course, Weighing},
-    motion::Motion,
+    AnimationController, AnimationTrack, Clips, clock::Nanos, course::Course, motion::Motion,
 };
 use crate::{
-    controller::{ramp::Ramp, timed_event::EventKind, track_types::Known},
+    controller::track_types::Known,
     model::{PlaybackMode, RootDelta, RootPath, Twist},
 };
 use gauss::{NODES, WEIGHTS, integrate};
-use movers::{Group, Mover, Movers, Set, Value};
-use shares::{WHOLE, next_kink, share};
+use movers::{Mover, Movers, Value};
+use parts::path_of;
+use shares::{next_kink, share};
 
 /// Stretches that one advance is cut into. What takes more is approximated by fewer.
 const MOST_STRETCHES: usize = 1 << 14;
@@ -42,9 +41,13 @@ const FEWEST_STRETCHES: usize = 4;
 /// Stretches that a ramp is cut into.
 const STRETCHES_OF_A_RAMP: f64 = 8.0;
 
-/// The most by which clips may turn, in radians, in a stretch that is integrated, and a group's weight change, relative to what
-/// it is: shares are quotients of polynomials, and the quadrature is exact only for polynomials.
+/// The most by which clips may turn, in radians, in a stretch that is integrated: by themselves, and times the change of their
+/// shares and speeds.
 const MOST_TURN: f64 = 0.25;
+const MOST_UNEVEN_TURN: f64 = 0.01;
+
+/// The most by which a group's weight may change in such a stretch, as a factor: shares are quotients of polynomials, and the
+/// quadrature is exact only for polynomials.
 const MOST_CHANGE: f64 = 1.25;
 
 /// The movement of one advance.
@@ -92,8 +95,9 @@ impl AnimationController {
         {
             // A clip alone has all of the pose.
             if let Some(path) = path_of(&self.tracks[first], clips) {
-                let goal = self.place_at(first, end);
-                root.add(path.between(part.known.playback, self.tracks[first].held(), goal));
+                let track = &self.tracks[first];
+                let goal = track.hold(self.place_at(first, end));
+                root.add(path.between(part.known.playback, track.held(), goal));
             }
             return;
         }
@@ -226,7 +230,7 @@ impl AnimationController {
             };
         }
         let begin = now.since(self.clock.now);
-        let (mut totals, mut shares_change) = ([[0.0; 2]; 3], false);
+        let (mut totals, mut change) = ([[0.0; 2]; 3], 0.0_f64);
         let rates = [0, 1, 2].map(|node| {
             totals[node] = share(movers, blend, begin + NODES[node] * length);
             let mut sum = Twist::default();
@@ -234,7 +238,7 @@ impl AnimationController {
                 if node == 0 {
                     mover.first = mover.share;
                 }
-                shares_change |= mover.share != mover.first;
+                change = change.max((mover.share - mover.first).abs());
                 sum = sum.plus(mover.way.scaled(mover.share * mover.pace[node]));
             }
             sum
@@ -244,7 +248,11 @@ impl AnimationController {
             first.max(last) > MOST_CHANGE * first.min(last)
         };
         let turn: f64 = movers.iter().map(|mover| mover.way.turn.abs()).sum();
-        let is_coarse = turn > MOST_TURN || shares_change && (changes(0) || changes(1));
+        let paces = movers.iter().map(|mover| mover.pace[2] - mover.pace[0]);
+        let uneven = paces.fold(change, |most, change| most.max(change.abs()));
+        let is_coarse = turn > MOST_TURN
+            || turn * uneven > MOST_UNEVEN_TURN
+            || change > 0.0 && (changes(0) || changes(1));
         (rates, is_coarse)
     }
 
@@ -281,7 +289,8 @@ impl AnimationController {
         for mover in movers {
             // The clips of a blend space share one.
             if position.0 != mover.track {
-                position = (mover.track, self.place_at(mover.track, moment));
+                let place = self.place_at(mover.track, moment);
+                position = (mover.track, self.tracks[mover.track].hold(place));
             }
             found(mover, mover.place(position.1));
         }
@@ -291,10 +300,11 @@ impl AnimationController {
     fn knot_time(&self, mover: &Mover, now: Nanos) -> Option<Nanos> {
         let (track, driver_at) = (&self.tracks[mover.track], self.driver(mover.track));
         let driver = &self.tracks[driver_at];
-        if mover.path.is_none() || !track.anchor.law.moves() || !driver.run.0.motion().goes() {
+        let motion = driver.run.0.motion();
+        if mover.path.is_none() || !track.anchor.law.moves() || !motion.goes() {
             return None;
         }
-        let forward = driver.run.0.forward();
+        let forward = motion.forward;
         let lead = track.run.0.lead().filter(|_| driver_at != mover.track);
         // One that plays once waits at its end until its leader is where it ended.
         let waits = lead.zip(track.once()).and_then(|(lead, length)| {
@@ -304,165 +314,33 @@ impl AnimationController {
                 false => (free > length).then_some(length),
             }
         });
-        let knot = match waits {
-            Some(end) => end,
-            None => mover.position(mover.next_knot(forward)?),
+        let anchor = driver.anchor.instant();
+        let time_of = |place: f64| {
+            let driven = lead.map_or(Some(place), |lead| lead.lead_to(place))?;
+            let way = driven - driver.anchor.from;
+            // At the knot or just beyond it, so that it isn't found again.
+            let time = || Some(anchor.after(motion.seconds_of(anchor, way)?).ceil());
+            ((way >= 0.0) == forward).then(time)?
         };
-        let driven = lead.map_or(Some(knot), |lead| lead.lead_to(knot))?;
-        let (anchor, motion) = (driver.anchor.instant(), driver.run.0.motion());
-        let way = driven - driver.anchor.from;
-        if (way >= 0.0) != forward {
-            return None;
+        if let Some(end) = waits {
+            return time_of(end).filter(|time| *time > now);
         }
-        // At the knot or just beyond it, so that it isn't found again. One that should have been passed already is never reached,
-        // as the track is held at its end.
-        let time = anchor.after(motion.seconds_of(anchor, way)?).ceil();
-        (time > now).then_some(time)
+        // One that should have been passed already may be found again, up to rounding.
+        let mut knot = mover.now;
+        for _ in 0..3 {
+            knot = mover.next_knot(knot, forward)?;
+            let time = time_of(mover.position(knot))?;
+            if time > now {
+                return Some(time);
+            }
+        }
+        None
     }
 
     /// What a track does in its blend space, if it plays one.
     fn course_of(&self, at: usize) -> Option<&Course> {
         let run = &self.tracks[at].run.0;
         run.course.as_deref().filter(|_| run.space.get().is_some())
-    }
-
-    /// A track's part in the pose at the root joint, if it has one.
-    fn part<C: Clips + ?Sized>(&self, at: usize, clips: &C) -> Option<Part> {
-        let track = &self.tracks[at];
-        let known = track
-            .known
-            .filter(|_| track.enabled && track.run.0.index.get().is_some())?;
-        let ramp = self.running_ramp(track.id, EventKind::Weight);
-        let mask = track
-            .mask
-            .as_deref()
-            .map_or(1.0, |mask| f64::from(clips.root_mask(mask)));
-        if mask <= 0.0 || (track.share() <= 0.0 && ramp.is_none()) {
-            return None;
-        }
-        let weight = ramp.map_or(Value::steady(track.share().into()), |ramp| {
-            Value::on_ramp(&ramp, self.clock.now)
-        });
-        let group = match (track.blend, track.priority) {
-            (Some(BlendMode::Override), _) => Group::Over,
-            (_, TrackPriority::Low) => Group::Low,
-            (_, TrackPriority::High) => Group::High,
-        };
-        let speed_ramp = self.running_ramp(self.tracks[self.driver(at)].id, EventKind::Speed);
-        let duration = |ramp: Option<Ramp>| ramp.map_or(f64::INFINITY, |ramp| ramp.duration);
-        let shortest = duration(ramp).min(duration(speed_ramp));
-        Some(Part {
-            known,
-            weight,
-            mask,
-            group,
-            shortest,
-        })
-    }
-
-    /// Adds the clip of a track.
-    fn add_clip<'c, C: Clips + ?Sized>(
-        &self,
-        at: usize,
-        part: &Part,
-        clips: &'c C,
-        all: &mut Movers<'c>,
-    ) {
-        let track = &self.tracks[at];
-        let Some(index) = track.run.0.index.get() else {
-            return;
-        };
-        let set = if is_base(track, index, clips) {
-            Set::Base
-        } else {
-            Set::Alone
-        };
-        let reaches = takes_part(track, index, clips);
-        if reaches || set == Set::Base {
-            let path = reaches.then(|| clips.root_path(index)).flatten();
-            all.push(Mover {
-                path,
-                set,
-                reaches,
-                ..part.mover(at)
-            });
-        }
-    }
-
-    /// Adds the clips of a track's blend space.
-    fn add_members<'c, C: Clips + ?Sized>(
-        &self,
-        at: usize,
-        part: &Part,
-        course: &Course,
-        clips: &'c C,
-        all: &mut Movers<'c>,
-    ) {
-        let track = &self.tracks[at];
-        let Some(space) = track
-            .run
-            .0
-            .space
-            .get()
-            .and_then(|space| clips.blend_spaces().get(space))
-        else {
-            return;
-        };
-        for &Weighing { member, weights } in course.weighing() {
-            let Some(member) = space.members().get(member) else {
-                continue;
-            };
-            let reaches = takes_part(track, member.clip, clips);
-            if !reaches && adds(track, member.clip, clips) {
-                continue;
-            }
-            let set = if is_base(track, member.clip, clips) {
-                Set::Base
-            } else {
-                Set::Space(at)
-            };
-            let path = reaches.then(|| clips.root_path(member.clip)).flatten();
-            all.push(Mover {
-                path,
-                playback: member.playback(space, part.known.playback),
-                member: Some(member),
-                // As much as it is now, and the change per second.
-                part: [course.share(weights, self.clock.now), course.slope(weights)],
-                set,
-                reaches,
-                ..part.mover(at)
-            });
-        }
-    }
-}
-
-/// A track's part in the pose at the root joint, between two happenings.
-struct Part {
-    known: Known,
-    weight: Value,
-    /// The mask's weight at the root joint.
-    mask: f64,
-    group: Group,
-    /// The duration of the shortest ramp that its weight or its speed is on.
-    shortest: f64,
-}
-
-impl Part {
-    /// Returns `true` if the track, alone, has all of the pose. A base that weighs less leaves some to the rest pose.
-    fn is_whole(&self, is_base: bool) -> bool {
-        let weighs_all = self.weight.is_steady() && self.weight.0[0] >= WHOLE;
-        self.group != Group::Over && (weighs_all || !is_base)
-    }
-
-    fn mover<'c>(&self, track: usize) -> Mover<'c> {
-        Mover {
-            playback: self.known.playback,
-            track,
-            weight: self.weight,
-            mask: self.mask,
-            group: self.group,
-            ..Mover::NONE
-        }
     }
 }
 
@@ -472,27 +350,4 @@ impl AnimationTrack {
         let once = |known: &Known| known.playback == PlaybackMode::Once;
         self.known.filter(once).map(|known| known.length)
     }
-}
-
-/// The path of a track's clip, if it has a part in root motion.
-fn path_of<'c, C: Clips + ?Sized>(track: &AnimationTrack, clips: &'c C) -> Option<&'c RootPath> {
-    let index = track.run.0.index.get()?;
-    clips
-        .root_path(index)
-        .filter(|_| takes_part(track, index, clips))
-}
-
-/// Returns `true` if a track's clip has a part in root motion.
-fn takes_part<C: Clips + ?Sized>(track: &AnimationTrack, index: usize, clips: &C) -> bool {
-    !adds(track, index, clips) && clips.reaches_root(index)
-}
-
-/// Returns `true` if a track's clip is added to a pose, wherever that is.
-fn adds<C: Clips + ?Sized>(track: &AnimationTrack, index: usize, clips: &C) -> bool {
-    track.blend == Some(BlendMode::Additive) || clips.is_additive(index)
-}
-
-/// Returns `true` if a track's clip is one of the base.
-fn is_base<C: Clips + ?Sized>(track: &AnimationTrack, index: usize, clips: &C) -> bool {
-    track.is_base() && !clips.is_additive(index)
 }

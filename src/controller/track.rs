@@ -1,15 +1,15 @@
 //! Tracks: each plays one clip or blend space, with a weight, a speed and a position.
 
 use super::{
-    AnimationName, BlendMode, Clips, TrackId, TrackPriority, anchor::Anchor, clock::Nanos,
-    rare::Rare, run::Run,
+    AnimationName, BlendMode, TrackId, TrackPriority, anchor::Anchor, clock::Nanos, rare::Rare,
+    run::Run,
 };
 use crate::{
     controller::{
         playhead,
         track_types::{Known, Role, Start, Transient},
     },
-    model::{BlendPoint, BoundBlendSpace, ClipTiming, PlaybackMode},
+    model::{BlendPoint, PlaybackMode},
 };
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -408,48 +408,6 @@ impl AnimationTrack {
     pub(super) fn is_base(&self) -> bool {
         let blended = matches!(self.blend, None | Some(BlendMode::Blend));
         self.role == Role::Playback && self.priority == TrackPriority::Low && blended
-    }
-
-    /// Finds the clip: at the cached index while the name fits, else by name.
-    #[inline]
-    pub(super) fn find<'c, C: Clips + ?Sized>(
-        &self,
-        clips: &'c C,
-    ) -> Option<(usize, &'c ClipTiming)> {
-        if self.clip.is_empty() {
-            return None;
-        }
-        let found = |index: usize| clips.timing(index).map(|timing| (index, timing));
-        let cached = self
-            .run
-            .0
-            .index
-            .get()
-            .and_then(found)
-            .filter(|(_, timing)| self.clip.is(&timing.name));
-        cached.or_else(|| clips.index_of(&self.clip).and_then(found))
-    }
-
-    /// Finds the blend space: at the cached index while the name fits, else by name.
-    #[inline]
-    pub(super) fn find_space<'c, C: Clips + ?Sized>(
-        &self,
-        clips: &'c C,
-    ) -> Option<(usize, &'c BoundBlendSpace)> {
-        if self.clip.is_empty() {
-            return None;
-        }
-        let spaces = clips.blend_spaces();
-        let is_ours = |space: &BoundBlendSpace| self.clip.is(space.name());
-        let cached = self
-            .run
-            .0
-            .space
-            .get()
-            .and_then(|index| Some((index, spaces.get(index)?)));
-        cached
-            .filter(|(_, space)| is_ours(space))
-            .or_else(|| spaces.iter().enumerate().find(|(_, space)| is_ours(space)))
     }
 
     pub(super) fn check(&self) -> Result<(), &'static str> {

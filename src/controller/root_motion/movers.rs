@@ -202,12 +202,12 @@ impl Mover<'_> {
         };
     }
 
-    /// The next place where its velocity may change on its way in a direction.
-    pub(super) fn next_knot(&self, forward: bool) -> Option<f64> {
-        let knot = self.path?.next_knot(self.playback, self.now, forward);
+    /// The next place after another where its velocity may change on its way in a direction.
+    pub(super) fn next_knot(&self, place: f64, forward: bool) -> Option<f64> {
+        let knot = self.path?.next_knot(self.playback, place, forward);
         let bend = self
             .member
-            .and_then(|member| member.next_bend(self.playback, self.now, forward));
+            .and_then(|member| member.next_bend(self.playback, place, forward));
         let nearer = |a: f64, b: f64| if forward { a.min(b) } else { a.max(b) };
         knot.into_iter().chain(bend).reduce(nearer)
     }

@@ -1,0 +1,181 @@
+//! The tracks' parts in the pose at the root joint, from one happening to the next.
+
+use super::movers::{Group, Mover, Movers, Set, Value};
+use super::shares::WHOLE;
+use crate::{
+    controller::{
+        AnimationController, AnimationTrack, BlendMode, Clips, TrackPriority,
+        course::{Course, Weighing},
+        ramp::Ramp,
+        timed_event::EventKind,
+        track_types::Known,
+    },
+    model::RootPath,
+};
+
+impl AnimationController {
+    /// A track's part in the pose at the root joint, if it has one.
+    pub(super) fn part<C: Clips + ?Sized>(&self, at: usize, clips: &C) -> Option<Part> {
+        let track = &self.tracks[at];
+        let known = track
+            .known
+            .filter(|_| track.enabled && track.run.0.index.get().is_some())?;
+        let ramp = self.running_ramp(track.id, EventKind::Weight);
+        let mask = track
+            .mask
+            .as_deref()
+            .map_or(1.0, |mask| f64::from(clips.root_mask(mask)));
+        if mask <= 0.0 || (track.share() <= 0.0 && ramp.is_none()) {
+            return None;
+        }
+        let weight = ramp.map_or(Value::steady(track.share().into()), |ramp| {
+            Value::on_ramp(&ramp, self.clock.now)
+        });
+        let group = match (track.blend, track.priority) {
+            (Some(BlendMode::Override), _) => Group::Over,
+            (_, TrackPriority::Low) => Group::Low,
+            (_, TrackPriority::High) => Group::High,
+        };
+        let speed_ramp = self.running_ramp(self.tracks[self.driver(at)].id, EventKind::Speed);
+        let duration = |ramp: Option<Ramp>| ramp.map_or(f64::INFINITY, |ramp| ramp.duration);
+        let shortest = duration(ramp).min(duration(speed_ramp));
+        Some(Part {
+            known,
+            weight,
+            mask,
+            group,
+            shortest,
+        })
+    }
+
+    /// Adds the clip of a track.
+    pub(super) fn add_clip<'c, C: Clips + ?Sized>(
+        &self,
+        at: usize,
+        part: &Part,
+        clips: &'c C,
+        all: &mut Movers<'c>,
+    ) {
+        let track = &self.tracks[at];
+        let Some(index) = track.run.0.index.get() else {
+            return;
+        };
+        let set = if is_base(track, index, clips) {
+            Set::Base
+        } else {
+            Set::Alone
+        };
+        let reaches = takes_part(track, index, clips);
+        if reaches || set == Set::Base {
+            let path = reaches.then(|| clips.root_path(index)).flatten();
+            all.push(Mover {
+                path,
+                set,
+                reaches,
+                ..part.mover(at)
+            });
+        }
+    }
+
+    /// Adds the clips of a track's blend space.
+    pub(super) fn add_members<'c, C: Clips + ?Sized>(
+        &self,
+        at: usize,
+        part: &Part,
+        course: &Course,
+        clips: &'c C,
+        all: &mut Movers<'c>,
+    ) {
+        let track = &self.tracks[at];
+        let Some(space) = track
+            .run
+            .0
+            .space
+            .get()
+            .and_then(|space| clips.blend_spaces().get(space))
+        else {
+            return;
+        };
+        for &Weighing { member, weights } in course.weighing() {
+            let Some(member) = space.members().get(member) else {
+                continue;
+            };
+            let reaches = takes_part(track, member.clip, clips);
+            if !reaches && adds(track, member.clip, clips) {
+                continue;
+            }
+            let set = if is_base(track, member.clip, clips) {
+                Set::Base
+            } else {
+                Set::Space(at)
+            };
+            let path = reaches.then(|| clips.root_path(member.clip)).flatten();
+            all.push(Mover {
+                path,
+                playback: member.playback(space, part.known.playback),
+                member: Some(member),
+                // As much as it is now, and the change per second.
+                part: [course.share(weights, self.clock.now), course.slope(weights)],
+                set,
+                reaches,
+                ..part.mover(at)
+            });
+        }
+    }
+}
+
+/// A track's part in the pose at the root joint, between two happenings.
+pub(super) struct Part {
+    pub(super) known: Known,
+    weight: Value,
+    /// The mask's weight at the root joint.
+    mask: f64,
+    group: Group,
+    /// The duration of the shortest ramp that its weight or its speed is on.
+    pub(super) shortest: f64,
+}
+
+impl Part {
+    /// Returns `true` if the track, alone, has all of the pose. A base that weighs less leaves some to the rest pose.
+    pub(super) fn is_whole(&self, is_base: bool) -> bool {
+        let weighs_all = self.weight.is_steady() && self.weight.0[0] >= WHOLE;
+        self.group != Group::Over && (weighs_all || !is_base)
+    }
+
+    fn mover<'c>(&self, track: usize) -> Mover<'c> {
+        Mover {
+            playback: self.known.playback,
+            track,
+            weight: self.weight,
+            mask: self.mask,
+            group: self.group,
+            ..Mover::NONE
+        }
+    }
+}
+
+/// The path of a track's clip, if it has a part in root motion.
+pub(super) fn path_of<'c, C: Clips + ?Sized>(
+    track: &AnimationTrack,
+    clips: &'c C,
+) -> Option<&'c RootPath> {
+    let index = track.run.0.index.get()?;
+    clips
+        .root_path(index)
+        .filter(|_| takes_part(track, index, clips))
+}
+
+/// Returns `true` if a track's clip has a part in root motion.
+fn takes_part<C: Clips + ?Sized>(track: &AnimationTrack, index: usize, clips: &C) -> bool {
+    !adds(track, index, clips) && clips.reaches_root(index)
+}
+
+/// Returns `true` if a track's clip is added to a pose, wherever that is.
+fn adds<C: Clips + ?Sized>(track: &AnimationTrack, index: usize, clips: &C) -> bool {
+    track.blend == Some(BlendMode::Additive) || clips.is_additive(index)
+}
+
+/// Returns `true` if a track's clip is one of the base.
+fn is_base<C: Clips + ?Sized>(track: &AnimationTrack, index: usize, clips: &C) -> bool {
+    track.is_base() && !clips.is_additive(index)
+}

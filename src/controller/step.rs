@@ -1,0 +1,92 @@
+//! An advance in progress, and what is known of the next one.
+
+use super::{KeyRef, PlaybackEvent, TrackId, clock::Nanos, marks::Crossing, root_motion::RootSum};
+
+/// What happens next: derived from the state.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Agenda {
+    /// When, if nothing was changed since that was worked out.
+    pub(super) next: Option<Nanos>,
+    /// Whether tracks may have come into ranges, or out of them, other than by playing.
+    pub(super) ranges: Reach,
+    /// Whether the queue would start too many clips in this advance.
+    pub(super) stalled: bool,
+    /// What is passed at one place.
+    pub(super) passed: Vec<Passed>,
+    /// See [`AnimationController::work_done`].
+    pub(super) work: u64,
+}
+
+/// What is known of the ranges that tracks are in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Reach {
+    /// Tracks may have been moved.
+    #[default]
+    Unknown,
+    /// Known, but for tracks that are right at the end of a range: they have to set off first.
+    Inside,
+    Known,
+}
+
+/// What follows when a track arrives.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Follows {
+    /// The next clip of the queue, or the fallback.
+    Clip,
+    /// The track, an overlay, fades out.
+    FadeOut,
+}
+
+/// An advance in progress.
+pub(super) struct Step<'a> {
+    pub(super) end: Nanos,
+    pub(super) out: &'a mut Vec<PlaybackEvent>,
+    /// Callbacks fired so far.
+    pub(super) fired: usize,
+    /// Keys, rounds and ends of ranges passed so far.
+    pub(super) passed: usize,
+    /// Whether no time passes.
+    pub(super) still: bool,
+    /// Clips that the queue has started so far.
+    pub(super) switches: usize,
+    /// Which track has just arrived, and what follows.
+    pub(super) arrived: Option<(TrackId, Follows)>,
+    pub(super) root: Option<&'a mut RootSum>,
+}
+
+/// Something at the place that a track passes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Passed {
+    pub(super) what: What,
+    /// The clip's index.
+    pub(super) clip: usize,
+    /// The clip's place among the members of a blend space.
+    pub(super) is_member: bool,
+    /// The clip's weight in the blend space.
+    pub(super) share: f64,
+}
+
+/// What is passed.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum What {
+    /// A plain key, at a time in the clip.
+    Key(KeyRef, f64),
+    /// The start of a round.
+    Round,
+    /// An end of a range.
+    Range(Range),
+    /// The end of a clip that plays once.
+    End,
+}
+
+/// A range that is entered or left.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Range {
+    pub(super) key: KeyRef,
+    /// Where it begins and ends in the clip.
+    pub(super) span: [f64; 2],
+    pub(super) crossing: Crossing,
+    /// The places in the clip where it is entered and left.
+    pub(super) enters_at: f64,
+    pub(super) leaves_at: f64,
+}
