@@ -123,6 +123,17 @@ mod tests {
     use super::*;
     use ::image::GrayImage;
 
+    /// The tests' own app is built without.
+    #[test]
+    fn a_missing_feature_of_bevy_is_named() {
+        let (formats, sampler) = (CompressedImageFormats::NONE, ImageSampler::Default);
+        let error = decode("skin.WebP", b"RIFF....WEBP", formats, true, sampler).unwrap_err();
+        assert!(
+            error.contains("enable `webp` among Bevy's features"),
+            "{error}"
+        );
+    }
+
     #[test]
     fn an_image_that_claims_too_much_is_refused_before_it_is_decoded() {
         let mut png = Cursor::new(Vec::new());

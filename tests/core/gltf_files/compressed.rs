@@ -8,7 +8,7 @@ use super::{
     open,
 };
 use bevy_marionette::{import::Imported, model::SkinPart};
-use glam::{Vec2, Vec3, Vec4};
+use glam::{Mat4, Vec2, Vec3, Vec4};
 use serde_json::{Value, json};
 use std::{collections::BTreeMap, fs, path::PathBuf};
 
@@ -34,15 +34,20 @@ struct Corner {
 impl Corner {
     fn of(imported: &Imported, part: &SkinPart, vertex: u32) -> Self {
         let vertex = vertex as usize;
-        let mut weights = BTreeMap::new();
+        let skeleton = &imported.model.skeleton;
+        let (mut weights, mut matrix) = (BTreeMap::new(), Mat4::ZERO);
         for (slot, weight) in part.joint_weights(vertex) {
             let joint = part.palette[slot];
+            let at = usize::from(joint);
+            let moved = skeleton.rest_model()[at] * skeleton.inverse_bind()[at];
+            matrix += Mat4::from(moved) * weight;
             let name = imported.model.skeleton.name(joint).to_string();
             *weights.entry(name).or_default() += weight;
         }
         Self {
-            position: part.positions[vertex],
-            normal: part.normals[vertex],
+            // Where it is at rest: positions may be stored in another space.
+            position: matrix.transform_point3(part.positions[vertex]),
+            normal: matrix.transform_vector3(part.normals[vertex]).normalize(),
             tex_coord: part.tex_coords[vertex],
             color: part.colors.get(vertex).copied(),
             weights,
@@ -184,7 +189,7 @@ fn what_is_wrong_with_compressed_data_is_said() {
         ),
         (
             meshopt("byteStride", json!(3)),
-            "indices must have 2 or 4 bytes",
+            "elements must have 4 to 256 bytes",
         ),
         (
             meshopt("count", json!(1u64 << 40)),

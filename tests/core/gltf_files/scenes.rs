@@ -10,7 +10,9 @@ use super::{
     import, open,
 };
 use bevy_marionette::{
-    import::{Hand, ImportSettings, Imported, UpAxis, files_beside, open_model, open_model_with},
+    import::{
+        FileKind, Hand, ImportSettings, Imported, UpAxis, files_beside, open_model, open_model_with,
+    },
     model::{
         Maps, Material, MipFilter, PlaybackMode, Sampler, SkinPart, TextureFilter, TextureWrap,
         UvTransform,
@@ -809,6 +811,48 @@ fn of_materials_everything_that_bevys_own_loader_shows_is_read() {
             ..Material::default()
         }
     );
+}
+
+#[test]
+fn cameras_and_lights_are_left_out_with_one_warning() {
+    let mut chain = chain(2, json!({}));
+    for camera in 0..2 {
+        let node = chain.file.node(json!({ "camera": camera }));
+        chain.file.root(node);
+    }
+    let light = json!({ "extensions": { "KHR_lights_punctual": { "light": 0 } } });
+    let light = chain.file.node(light);
+    chain.file.root(light);
+    let (imported, _) = import(&chain.file, &[NO_NORMALS, "2 cameras and a light"]);
+    let said = |w: &&bevy_marionette::format::Diagnostic| w.message.contains("camera");
+    assert_eq!(imported.warnings.iter().filter(said).count(), 1);
+    assert_eq!(imported.model.skeleton.len(), 2);
+}
+
+#[test]
+fn a_vrm_file_is_the_gltf_that_it_is() {
+    assert_eq!(FileKind::of_name("Hero.VRM"), Some(FileKind::Gltf));
+    let mut chain = chain(2, json!({ "translation": [0.25, 0, 0.5] }));
+    let plain = open(&chain.file.glb()).unwrap();
+    let positions = |imported: &Imported| -> Vec<Vec3> {
+        posed(imported, None, 0.0)
+            .into_iter()
+            .map(|(_, position)| position)
+            .collect()
+    };
+    for (extension, sign) in [("VRMC_vrm", 1.0), ("VRM", -1.0)] {
+        chain.file.json["extensionsUsed"] = json!([extension]);
+        chain.file.json["extensions"] = json!({ extension: { "specVersion": "1.0" } });
+        let settings = ImportSettings::default();
+        let vrm = open_model("hero.vrm", &chain.file.glb(), &settings).unwrap();
+        let said = |w: &&bevy_marionette::format::Diagnostic| w.message.contains("VRM");
+        assert_eq!(vrm.warnings.iter().filter(said).count(), 1);
+        // The characters of VRM 0 face the other way.
+        let turned = Vec3::new(sign, 1.0, sign);
+        for (a, b) in positions(&vrm).into_iter().zip(positions(&plain)) {
+            assert!(a.abs_diff_eq(b * turned, 1e-6), "{extension}: {a} {b}");
+        }
+    }
 }
 
 #[test]
