@@ -21,6 +21,9 @@ type Result<T> = std::result::Result<T, &'static str>;
 
 const DAMAGED: &str = "the compressed mesh is damaged";
 
+/// How many numbers, of four bytes or fewer, count as an element. A smooth mesh takes little more than a byte per triangle.
+const PER_ELEMENT: u64 = 8;
+
 /// A mesh.
 #[derive(Debug)]
 pub(super) struct Mesh {
@@ -64,7 +67,7 @@ pub(super) fn decode(data: &[u8], charge: &mut dyn FnMut(u64) -> Result<()>) -> 
         0 => sequential(reader, charge),
         1 => {
             let connectivity = edgebreaker::read(reader, |triangles, attributes| {
-                charge(triangles * 3 * (attributes + 1) / 4)
+                charge(triangles * 3 * (attributes + 1) / PER_ELEMENT)
             })?;
             let edgebreaker::Connectivity {
                 corners,
@@ -123,7 +126,7 @@ fn sequential(reader: &mut Reader, charge: &mut dyn FnMut(u64) -> Result<()>) ->
     let (triangles, points) = (reader.number32()?, reader.number32()?);
     let is_plain = reader.u8()? != 0;
     let count = u64::from(triangles) * 3;
-    charge(count / 2)?;
+    charge(count / PER_ELEMENT)?;
     let count = usize::try_from(count).map_err(|_| DAMAGED)?;
     let mut indices = Vec::with_capacity(count * 4);
     if is_plain {

@@ -1,7 +1,7 @@
 //! The values of attributes.
 
 use super::{
-    Attribute, DAMAGED, Result,
+    Attribute, DAMAGED, PER_ELEMENT, Result,
     bytes::Reader,
     corners::{Corners, NONE, Seams, Table, get},
     entropy, octahedron,
@@ -64,7 +64,7 @@ pub(super) fn read(
     for (at, headers) in headers.iter().enumerate() {
         let group = match layout.mesh {
             Some((corners, seams, of_corner)) => {
-                charge(corners.vertex.len() as u64 / 4)?;
+                charge(corners.vertex.len() as u64 / PER_ELEMENT)?;
                 let order = orders.get(at).ok_or(DAMAGED)?;
                 Group::on_mesh(layout, corners, seams, of_corner, *order)?
             }
@@ -75,7 +75,7 @@ pub(super) fn read(
             },
         };
         let width: usize = headers.iter().map(|header| header.width).sum();
-        charge((layout.points as u64).saturating_mul(width as u64) / 4)?;
+        charge((layout.points as u64).saturating_mul(width as u64) / PER_ELEMENT)?;
         group.read(reader, layout, headers, &mut positions, &mut out)?;
     }
     Ok(out)
