@@ -66,7 +66,27 @@ pub(super) fn decode(
         sampler,
         RenderAssetUsages::default(),
     )
-    .map_err(|error| error.to_string())
+    .map_err(|error| missing_feature(name).unwrap_or_else(|| error.to_string()))
+}
+
+/// Says which of Bevy's features reads an image, if the app was built without.
+fn missing_feature(name: &str) -> Option<String> {
+    let extension = extension(name).to_ascii_lowercase();
+    let needed: &[(&str, &str)] = match &*extension {
+        "webp" => &[("webp", "webp")],
+        // Nearly all in glTF files are in the Basis Universal format.
+        "ktx2" => &[("ktx2", "ktx2"), ("basis", "basis-universal")],
+        _ => return None,
+    };
+    let missing: Vec<String> = needed
+        .iter()
+        .filter(|(extension, _)| bevy::image::ImageFormat::from_extension(extension).is_none())
+        .map(|(_, feature)| format!("`{feature}`"))
+        .collect();
+    (!missing.is_empty()).then(|| {
+        let features = missing.join(" and ");
+        format!("this app reads no such images; enable {features} among Bevy's features")
+    })
 }
 
 /// Returns the width and height in an image's header.
@@ -102,6 +122,17 @@ impl SupportedFormats {
 mod tests {
     use super::*;
     use ::image::GrayImage;
+
+    /// The tests' own app is built without.
+    #[test]
+    fn a_missing_feature_of_bevy_is_named() {
+        let (formats, sampler) = (CompressedImageFormats::NONE, ImageSampler::Default);
+        let error = decode("skin.WebP", b"RIFF....WEBP", formats, true, sampler).unwrap_err();
+        assert!(
+            error.contains("enable `webp` among Bevy's features"),
+            "{error}"
+        );
+    }
 
     #[test]
     fn an_image_that_claims_too_much_is_refused_before_it_is_decoded() {

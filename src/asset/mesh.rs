@@ -22,11 +22,13 @@ pub fn mesh_of(part: &SkinPart, usages: RenderAssetUsages) -> Mesh {
             VertexAttributeValues::Float32x4(tangents),
         );
     }
-    let tex_coords = part.tex_coords.iter().map(|t| t.to_array()).collect();
-    mesh.insert_attribute(
-        Mesh::ATTRIBUTE_UV_0,
-        VertexAttributeValues::Float32x2(tex_coords),
-    );
+    let vec2s = |list: &[glam::Vec2]| {
+        VertexAttributeValues::Float32x2(list.iter().map(|v| v.to_array()).collect())
+    };
+    mesh.insert_attribute(Mesh::ATTRIBUTE_UV_0, vec2s(&part.tex_coords));
+    if !part.second_tex_coords.is_empty() {
+        mesh.insert_attribute(Mesh::ATTRIBUTE_UV_1, vec2s(&part.second_tex_coords));
+    }
     if !part.colors.is_empty() {
         let colors = part.colors.iter().map(|c| c.to_array()).collect();
         mesh.insert_attribute(

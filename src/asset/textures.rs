@@ -98,7 +98,7 @@ impl Textures {
                 .iter()
                 .zip(&found)
                 .map(|(material, found)| {
-                    TextureMap::ALL.map(|map| key_of(found, material.sampler, map))
+                    TextureMap::ALL.map(|map| key_of(found, *map.pick(&material.samplers), map))
                 })
                 .collect(),
             embedded: images

@@ -17,7 +17,11 @@ use crate::{
     model::{CallbackKey, ClipError, Model, SkeletalClip, Skeleton},
     pose::Compress,
 };
-use std::{borrow::Cow, collections::HashMap, sync::Arc};
+use std::{
+    borrow::Cow,
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
 
 /// Builds the model that a manifest describes. `read` returns the contents of a file named relative to the manifest.
 ///
@@ -59,8 +63,10 @@ pub fn open_manifest<'s>(
     control::flag(file, &manifest.control_joints, &settings, &mut imported);
     pair_sides(file, manifest, &mut imported);
     let mut root_motion = RootMotion::new(file, manifest, &imported.model.skeleton)?;
-    let mut opened = Opened::new();
-    let mut donors = Donors::default();
+    let (mut opened, mut donors) = (Opened::default(), Donors::default());
+    // Several entries may refer to the same clip of the model, as it is in the file.
+    let own_clips = imported.model.clips.clone();
+    let (mut replaced, mut made) = (HashSet::new(), Vec::new());
     let mut totals = ClipTotals::default();
     imported
         .model
@@ -86,6 +92,7 @@ pub fn open_manifest<'s>(
                 file,
                 name,
                 entry,
+                &own_clips,
                 &mut imported,
                 &settings,
                 &mut opened,
@@ -105,6 +112,7 @@ pub fn open_manifest<'s>(
             .filter(|_| entry.file.is_none())
             .map(|clip| clip.timing.name.clone());
         let admitted = found.and_then(|clip| {
+            let clip = cut(file, name, entry, clip, warnings)?;
             let clip = refine(file, name, entry, clip, &model.skeleton, warnings)?;
             let clip = root_motion
                 .take_out(manifest, entry, clip, &model.skeleton)
@@ -116,16 +124,21 @@ pub fn open_manifest<'s>(
         });
         match admitted {
             Ok(clip) => {
-                model
-                    .clips
-                    .retain(|c| &*c.timing.name != name && Some(&c.timing.name) != own.as_ref());
+                replaced.extend(
+                    [Some(Arc::clone(&clip.timing.name)), own]
+                        .into_iter()
+                        .flatten(),
+                );
                 totals.add(&clip);
-                model.clips.push(clip);
+                made.push(clip);
                 limits.check_totals(file, &totals)?;
             }
             Err(error) => warnings.extend(left_out(name, error)),
         }
     }
+    let clips = &mut imported.model.clips;
+    clips.retain(|clip| !replaced.contains(&clip.timing.name));
+    clips.append(&mut made);
     root_motion.take_out_of_others(manifest, &mut imported.model, &mut imported.reach);
     add_mirrored(file, manifest, limits, &mut totals, &mut imported)?;
     check_joints(file, manifest, &mut imported);
@@ -284,6 +297,57 @@ fn rename_joints(file: &str, manifest: &Manifest, imported: &mut Imported) {
     imported.model.skeleton = renamed;
 }
 
+/// Cuts out the part of a clip that its entry asks for.
+fn cut(
+    file: &str,
+    name: &str,
+    entry: &ClipEntry,
+    clip: SkeletalClip,
+    warnings: &mut Vec<Diagnostic>,
+) -> Result<SkeletalClip, FormatError> {
+    let error = |message: String, hint: &str| {
+        FormatError::one(Diagnostic::error(file, message).with_hint(hint))
+    };
+    let (from, to) = match (entry.frames, entry.seconds, frame_rate(entry, &clip)) {
+        (None, None, _) => return Ok(clip),
+        (None, Some(seconds), _) => seconds,
+        (Some((from, to)), _, Some(rate)) => (from / rate, to / rate),
+        (Some(_), _, None) => {
+            let message = format!("clip `{name}` is a range of frames, and has no frame rate");
+            let hint = "add `frame_rate: 30` to the clip, or give `seconds` in place of `frames`";
+            return Err(error(message, hint));
+        }
+    };
+    let end = clip.timing.duration;
+    // A hundredth of a frame at 60 frames per second.
+    const ROUNDED: f64 = 1.7e-4;
+    if from >= end {
+        let message = format!(
+            "clip `{name}` starts at {from:.3} s, but `{}` ends at {end:.3} s",
+            clip.timing.name
+        );
+        return Err(error(
+            message,
+            "check the range, and the frame rate it counts in",
+        ));
+    }
+    if to > end + ROUNDED {
+        let message = format!(
+            "clip `{name}` ends at {to:.3} s, but `{}` at {end:.3} s; it ends there",
+            clip.timing.name
+        );
+        warnings.push(Diagnostic::warning(file, message));
+    }
+    clip.cut(from, to.min(end))
+        .map_err(|reason| error(reason.to_string(), ""))
+}
+
+/// The frames per second that an entry counts in.
+fn frame_rate(entry: &ClipEntry, clip: &SkeletalClip) -> Option<f64> {
+    let own = Some(clip.frame_rate()).filter(|rate| clip.frame_times().is_none() && *rate > 0.0);
+    entry.frame_rate.or(own)
+}
+
 /// Gives a clip the name, playback, kind and callbacks of its entry.
 fn refine(
     file: &str,
@@ -306,9 +370,7 @@ fn refine(
         Some(additive) => clip.additive = additive,
         None => {}
     }
-    let own_rate =
-        Some(clip.frame_rate()).filter(|rate| clip.frame_times().is_none() && *rate > 0.0);
-    let rate = entry.frame_rate.or(own_rate);
+    let rate = frame_rate(entry, &clip);
     let keys: Vec<_> = entry
         .callbacks
         .iter()
@@ -698,6 +760,51 @@ mod tests {
             );
         }
         assert_eq!(forward.transform_at(0, 2).translation, Vec3::Y * 3.0);
+    }
+
+    #[test]
+    fn several_clips_are_cut_from_one() {
+        let text = "(model: \"a.md5mesh\", clips: {
+            \"start\": (file: \"a.md5anim\", frames: (0, 1)),
+            \"middle\": (file: \"a.md5anim\", frames: (12, 24), frame_rate: 288),
+            \"end\": (file: \"a.md5anim\", seconds: (0.0416666, 9), callbacks: [(frame: 1, name: \"step\")]),
+            \"late\": (file: \"a.md5anim\", seconds: (1, 2)),
+        })";
+        let manifest = Manifest::parse("a", text.as_bytes()).unwrap();
+        let imported = open(&manifest, &Limits::default(), ANIM, &mut 0).unwrap();
+        let ends = |name: &str| {
+            let clip = imported
+                .model
+                .clips
+                .iter()
+                .find(|clip| &*clip.timing.name == name);
+            let clip = clip.unwrap();
+            let last = clip.frame_count() - 1;
+            [0, last].map(|frame| clip.transform_at(0, frame).translation.y)
+        };
+        assert_eq!([ends("start"), ends("middle")], [[0.0, 1.0], [1.0, 3.0]]);
+        assert!((ends("end")[0] - 1.0).abs() < 1e-4 && ends("end")[1] == 3.0);
+        assert_eq!(imported.model.clips.len(), 3);
+        let warned: Vec<String> = imported.warnings.iter().map(ToString::to_string).collect();
+        for part in [
+            "clip `end` ends at 9.000 s",
+            "clip `late` starts at 1.000 s",
+            "clip `late` is left out",
+        ] {
+            assert!(
+                warned.iter().any(|warning| warning.contains(part)),
+                "{part}: {warned:?}"
+            );
+        }
+        for range in [
+            "frames: (2, 1)",
+            "seconds: (-1, 1)",
+            "frames: (0, 1), seconds: (0, 1)",
+            "frames: (NaN, 1)",
+        ] {
+            let text = format!("(model: \"a\", clips: {{\"w\": (file: \"a.md5anim\", {range})}})");
+            assert!(Manifest::parse("a", text.as_bytes()).is_err(), "{range}");
+        }
     }
 
     #[test]

@@ -26,6 +26,17 @@ pub(super) struct Combiner {
     parts: Vec<String>,
 }
 
+/// What fitting the vertices of a part took.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Fit {
+    entries: usize,
+    largest_error: f32,
+    /// Vertices over the error.
+    inexact: usize,
+    /// Whether a larger palette would make some of them exact.
+    pub(super) is_crowded: bool,
+}
+
 /// A vertex with more than four joints.
 struct Wide<'a> {
     vertex: usize,
@@ -70,13 +81,13 @@ impl Combiner {
     }
 
     /// Writes the influences of `part`, whose palette has its joints, and adds combined joints to the palette.
-    /// `slots` has the palette index of each joint.
+    /// `slots` has the palette index of each joint. What it took counts once [`Self::count`] is told.
     pub(super) fn fill<'a>(
-        &mut self,
+        &self,
         part: &mut SkinPart,
         vertices: impl Iterator<Item = &'a [(JointIndex, f32)]>,
         slots: &[u16],
-    ) {
+    ) -> Fit {
         let mut wide = Vec::new();
         part.influences = Vec::with_capacity(part.positions.len());
         for (vertex, joints) in vertices.enumerate() {
@@ -100,12 +111,26 @@ impl Combiner {
             }
             part.influences.push(influences);
         }
-        if !wide.is_empty() {
-            self.combine(part, &mut wide, slots);
+        if wide.is_empty() {
+            return Fit::default();
+        }
+        self.combine(part, &mut wide, slots)
+    }
+
+    /// Counts what a part took that is kept.
+    pub(super) fn count(&mut self, part: &SkinPart, fit: Fit) {
+        self.entries += fit.entries;
+        self.largest_error = self.largest_error.max(fit.largest_error);
+        if fit.inexact > 0 {
+            self.inexact += fit.inexact;
+            let name = format!("`{}`", part.name);
+            if self.parts.last() != Some(&name) {
+                self.parts.push(name);
+            }
         }
     }
 
-    fn combine(&mut self, part: &mut SkinPart, wide: &mut [Wide], slots: &[u16]) {
+    fn combine(&self, part: &mut SkinPart, wide: &mut [Wide], slots: &[u16]) -> Fit {
         let joints = part.palette.len();
         let room = self.most.saturating_sub(joints);
         // Farthest first: what is off most gets an entry of its own, and then others may be close enough to share it.
@@ -135,19 +160,18 @@ impl Combiner {
             }
             entry.for_each(|(slot, _)| shares[usize::from(slot)] = 0.0);
         }
+        let mut fit = Fit {
+            entries: part.combined_joints.len(),
+            ..Fit::default()
+        };
         for wide in &*wide {
             wide.write(&mut part.influences[wide.vertex], joints);
-            self.largest_error = self.largest_error.max(wide.error + wide.lost);
+            let error = wide.error + wide.lost;
+            fit.largest_error = fit.largest_error.max(error);
+            fit.inexact += usize::from(error > self.error);
+            fit.is_crowded |= wide.error > self.error;
         }
-        self.entries += part.combined_joints.len();
-        let inexact = wide
-            .iter()
-            .filter(|wide| wide.error + wide.lost > self.error)
-            .count();
-        if inexact > 0 {
-            self.inexact += inexact;
-            self.parts.push(format!("`{}`", part.name));
-        }
+        fit
     }
 
     /// Adds the counts to the report of the whole import.

@@ -18,11 +18,12 @@ pub(super) const BESIDE: &str = "files are named relative to the manifest";
 /// Clips of the files opened so far. A name that marks differences makes another clip of an `.md5anim`.
 pub(super) type Opened = HashMap<(String, bool, bool), Vec<SkeletalClip>>;
 
-/// The clip that an entry means, of the model or of a file, which is read if it is not among those `opened`.
+/// The clip that an entry means, of the model's `own` or of a file, which is read if it is not among those `opened`.
 pub(super) fn find_clip<'s>(
     file: &str,
     name: &str,
     entry: &ClipEntry,
+    own: &[SkeletalClip],
     imported: &mut Imported,
     settings: &ImportSettings,
     opened: &mut Opened,
@@ -61,7 +62,7 @@ pub(super) fn find_clip<'s>(
             };
             (&clips[..], path.as_str())
         }
-        None => (&imported.model.clips[..], "the model"),
+        None => (own, "the model"),
     };
     pick_clip(file, name, entry, clips, whose).cloned()
 }

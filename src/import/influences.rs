@@ -22,11 +22,6 @@ impl VertexWeights {
     pub(super) fn len(&self) -> usize {
         self.ends.len()
     }
-
-    /// Returns the joints of each vertex.
-    pub(super) fn iter(&self) -> impl Iterator<Item = &[(JointIndex, f32)]> {
-        (0..self.len()).map(|vertex| self.of(vertex))
-    }
 }
 
 /// Reads the weights of vertices, and counts what it had to repair.

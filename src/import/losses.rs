@@ -3,9 +3,7 @@
 use super::{Manifest, names::numbered};
 use crate::{
     format::Diagnostic,
-    model::{
-        JointIndex, Material, Model, PlaybackMode, Sampler, SkeletalClip, SkinPart, UvTransform,
-    },
+    model::{JointIndex, Maps, Material, Model, PlaybackMode, SkeletalClip, SkinPart, UvTransform},
 };
 use glam::Affine3A;
 
@@ -301,7 +299,9 @@ fn add_materials(list: &mut List, model: &Model, m3d: bool, md5: bool) {
         let blended = materials(|m| m.alpha_blend);
         list.add("the blending of", blended, "material", "it becomes opaque");
         let placed = materials(|m| {
-            m.uv_transform != UvTransform::default() || m.sampler != Sampler::default()
+            m.uv_transform != UvTransform::default()
+                || m.samplers != Maps::default()
+                || m.tex_coord_sets != Maps::default()
         });
         list.add(
             "the texture transform or sampler of",

@@ -145,9 +145,11 @@ impl Default for ImportSettings {
 /// Flips texture coordinates vertically. Bitangents keep pointing along V.
 fn flip_tex_coords(parts: &mut [SkinPart]) {
     for part in parts {
-        part.tex_coords
+        let all = part
+            .tex_coords
             .iter_mut()
-            .for_each(|tex_coord| tex_coord.y = 1.0 - tex_coord.y);
+            .chain(&mut part.second_tex_coords);
+        all.for_each(|tex_coord| tex_coord.y = 1.0 - tex_coord.y);
         part.tangents
             .iter_mut()
             .for_each(|tangent| tangent.w = -tangent.w);

@@ -59,6 +59,7 @@ pub(super) fn shade_flat(part: &mut SkinPart) {
     let corners = part.triangles.as_flattened();
     spread(&mut part.positions, corners);
     spread(&mut part.tex_coords, corners);
+    spread(&mut part.second_tex_coords, corners);
     spread(&mut part.colors, corners);
     spread(&mut part.influences, corners);
     spread(&mut part.source_vertices, corners);

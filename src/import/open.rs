@@ -22,7 +22,7 @@ pub enum FileKind {
     Md5Mesh,
     /// `.md5anim`.
     Md5Anim,
-    /// `.glb` or `.gltf`.
+    /// `.glb`, `.gltf`, or `.vrm`, which is a `.glb` with more in it.
     Gltf,
     /// `.character.ron`.
     Manifest,
@@ -38,6 +38,7 @@ impl FileKind {
             (".md5anim", Self::Md5Anim),
             (".glb", Self::Gltf),
             (".gltf", Self::Gltf),
+            (".vrm", Self::Gltf),
             (".character.ron", Self::Manifest),
         ]
         .into_iter()

@@ -1,9 +1,11 @@
 //! Parts and their palettes: each part names only the joints it uses.
+//!
+//! A part is split if its palette has no room for its joints, or for the combined joints of its vertices.
 
 use super::{combine::Combiner, influences::VertexWeights};
 use crate::model::{JointIndex, SkinPart};
 
-/// Gives `part` its palette and influences. A part that uses more joints than a palette holds is split by triangles.
+/// Gives `part` its palette and influences. A part that needs more entries than a palette holds is split by triangles.
 ///
 /// `weights` has one entry per vertex of `part`, whose own influences and palette are still
 /// empty. A part that fits keeps all its vertices, used by a triangle or not. Otherwise each piece
@@ -15,21 +17,18 @@ pub(super) fn with_palettes(
 ) -> Vec<SkinPart> {
     debug_assert_eq!(part.positions.len(), weights.len());
     let most = combiner.most();
-    let mut all = JointSet::default();
-    weights.iter().for_each(|joints| {
-        combiner
-            .considered(joints)
-            .iter()
-            .for_each(|&(joint, _)| all.insert(joint))
-    });
+    let vertices: Vec<u32> = (0..weights.len() as u32).collect();
+    let all = joints_of(&vertices, weights, combiner);
+    let mut pieces = Vec::new();
     if all.len <= most {
-        return vec![fill(part, weights.iter(), &all, combiner)];
+        add(part, vertices, weights, combiner, HALVINGS, &mut pieces);
+        return pieces;
     }
 
     // First fit: a triangle goes to the first piece that has its joints or room for them. Only the
     // last few are considered, so that a hostile file does not cost the square of its pieces.
     const OPEN: usize = 16;
-    let mut pieces: Vec<(JointSet, Vec<[u32; 3]>)> = Vec::new();
+    let mut sets: Vec<(JointSet, Vec<[u32; 3]>)> = Vec::new();
     for &triangle in &part.triangles {
         let joints = || {
             triangle
@@ -37,33 +36,72 @@ pub(super) fn with_palettes(
                 .flat_map(|&v| combiner.considered(weights.of(v as usize)))
                 .map(|(joint, _)| *joint)
         };
-        let closed = pieces.len().saturating_sub(OPEN);
-        let found = pieces[closed..]
+        let closed = sets.len().saturating_sub(OPEN);
+        let found = sets[closed..]
             .iter()
             .position(|(set, _)| set.has_room_for(joints(), most));
         let at = found.map(|open| closed + open).unwrap_or_else(|| {
-            pieces.push(Default::default());
-            pieces.len() - 1
+            sets.push(Default::default());
+            sets.len() - 1
         });
-        joints().for_each(|joint| pieces[at].0.insert(joint));
-        pieces[at].1.push(triangle);
+        joints().for_each(|joint| sets[at].0.insert(joint));
+        sets[at].1.push(triangle);
     }
-    let cut = pieces
-        .into_iter()
-        .enumerate()
-        .map(|(number, (set, triangles))| {
-            let (mut piece, kept) = subset(&part, triangles);
-            if number > 0 {
-                piece.name = format!("{}.{}", part.name, number + 1);
-            }
-            fill(
-                piece,
-                kept.iter().map(|&v| weights.of(v as usize)),
-                &set,
-                combiner,
-            )
-        });
-    cut.collect()
+    for (_, triangles) in sets {
+        let (piece, kept) = subset(&part, triangles);
+        add(piece, kept, weights, combiner, HALVINGS, &mut pieces);
+    }
+    for (number, piece) in pieces.iter_mut().enumerate().skip(1) {
+        piece.name = format!("{}.{}", part.name, number + 1);
+    }
+    pieces
+}
+
+/// How often a part is halved at most until its combined joints have room.
+const HALVINGS: u32 = 6;
+
+/// Adds a piece, or its halves if its palette has no room for all combined joints. `kept` has the original index of each of its
+/// vertices.
+fn add(
+    part: SkinPart,
+    kept: Vec<u32>,
+    weights: &VertexWeights,
+    combiner: &mut Combiner,
+    halvings: u32,
+    pieces: &mut Vec<SkinPart>,
+) {
+    let set = joints_of(&kept, weights, combiner);
+    let mut full = SkinPart {
+        palette: set.joints().collect(),
+        ..part
+    };
+    let mut slots = vec![0u16; set.has.len()];
+    for (slot, &joint) in full.palette.iter().enumerate() {
+        slots[usize::from(joint)] = slot as u16;
+    }
+    let vertices = kept.iter().map(|&v| weights.of(v as usize));
+    let fit = combiner.fill(&mut full, vertices, &slots);
+    if !fit.is_crowded || halvings == 0 || full.triangles.len() < 2 {
+        combiner.count(&full, fit);
+        pieces.push(full);
+        return;
+    }
+    let half = full.triangles.len() / 2;
+    for triangles in [&full.triangles[..half], &full.triangles[half..]] {
+        let (piece, of_piece) = subset(&full, triangles.to_vec());
+        let kept = of_piece.iter().map(|&v| kept[v as usize]).collect();
+        add(piece, kept, weights, combiner, halvings - 1, pieces);
+    }
+}
+
+/// The joints of some vertices.
+fn joints_of(vertices: &[u32], weights: &VertexWeights, combiner: &Combiner) -> JointSet {
+    let mut set = JointSet::default();
+    let joints = vertices
+        .iter()
+        .flat_map(|&v| combiner.considered(weights.of(v as usize)));
+    joints.for_each(|&(joint, _)| set.insert(joint));
+    set
 }
 
 /// Returns what `triangles` use of `part`, and the original index of each vertex.
@@ -96,27 +134,13 @@ fn subset(part: &SkinPart, mut triangles: Vec<[u32; 3]>) -> (SkinPart, Vec<u32>)
         normals: pick(&part.normals, &kept),
         tangents: pick(&part.tangents, &kept),
         tex_coords: pick(&part.tex_coords, &kept),
+        second_tex_coords: pick(&part.second_tex_coords, &kept),
         colors: pick(&part.colors, &kept),
         triangles,
         source_vertices: pick(&part.source_vertices, &kept),
         ..SkinPart::default()
     };
     (out, kept)
-}
-
-fn fill<'a>(
-    mut part: SkinPart,
-    vertices: impl Iterator<Item = &'a [(JointIndex, f32)]>,
-    set: &JointSet,
-    combiner: &mut Combiner,
-) -> SkinPart {
-    let mut slots = vec![0u16; set.has.len()];
-    for (joint, _) in set.has.iter().enumerate().filter(|(_, has)| **has) {
-        slots[joint] = part.palette.len() as u16;
-        part.palette.push(joint as JointIndex);
-    }
-    combiner.fill(&mut part, vertices, &slots);
-    part
 }
 
 /// The joints of an unfinished palette.
@@ -135,6 +159,12 @@ impl JointSet {
         }
         self.len += usize::from(!self.has[joint]);
         self.has[joint] = true;
+    }
+
+    fn joints(&self) -> impl Iterator<Item = JointIndex> {
+        let has = self.has.iter().enumerate();
+        has.filter(|(_, has)| **has)
+            .map(|(joint, _)| joint as JointIndex)
     }
 
     fn has(&self, joint: JointIndex) -> bool {
@@ -219,6 +249,45 @@ mod tests {
         triangles.sort();
         assert_eq!(triangles, part.triangles);
         assert_eq!((&*parts[0].name, &*parts[1].name), ("coat", "coat.2"));
+    }
+
+    #[test]
+    fn a_part_of_too_many_combined_joints_is_split_and_no_weight_is_lost() {
+        // Eight joints, and so many mixtures of them that none can be shared.
+        let joints = |v: u16| {
+            let share = |j: u16| 1.0 + f32::from((v * 7 + 1) * (j * 13 + 5) % 31);
+            let total: f32 = (0..8).map(share).sum();
+            let mut joints: Vec<_> = (0..8).map(|j| (j, share(j) / total)).collect();
+            joints.sort_by(|a, b| b.1.total_cmp(&a.1));
+            joints
+        };
+        let joints: Vec<_> = (0..60).map(joints).collect();
+        let joints: Vec<&[_]> = joints.iter().map(|joints| &joints[..]).collect();
+        let settings = ImportSettings {
+            max_palette: 24,
+            skin_error: 1e-4,
+            ..ImportSettings::default()
+        };
+        let mut combiner = Combiner::new(&settings);
+        let parts = with_palettes(strip(60), &mesh(&joints), &mut combiner);
+        assert!(parts.len() > 1 && combiner.warning("f").is_none());
+        let mut triangles = 0;
+        for piece in &parts {
+            assert!(piece.palette_len() <= 24);
+            triangles += piece.triangles.len();
+            for (v, &source) in piece.source_vertices.iter().enumerate() {
+                let mut weights = [0.0; 8];
+                for (slot, weight) in piece.joint_weights(v) {
+                    weights[usize::from(piece.palette[slot])] += weight;
+                }
+                for &(joint, weight) in joints[source as usize - 100] {
+                    assert!((weights[usize::from(joint)] - weight).abs() < 1e-3);
+                }
+            }
+        }
+        assert_eq!(triangles, 58);
+        let names: Vec<&str> = parts.iter().map(|part| &*part.name).collect();
+        assert_eq!(names[..2], ["coat", "coat.2"]);
     }
 
     #[test]

@@ -106,6 +106,9 @@ fn duplicate(part: &mut SkinPart, vertex: usize, tangent: Vec4) -> u32 {
     part.normals.push(part.normals[vertex]);
     part.tangents.push(tangent);
     part.tex_coords.push(part.tex_coords[vertex]);
+    if let Some(tex_coord) = part.second_tex_coords.get(vertex).copied() {
+        part.second_tex_coords.push(tex_coord);
+    }
     if let Some(color) = part.colors.get(vertex).copied() {
         part.colors.push(color);
     }

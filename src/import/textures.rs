@@ -4,7 +4,10 @@
 //! backslashes, with an absolute path, or through a material that implies the file. This module only deals with names; the
 //! caller lists the folders.
 
-use crate::{format::Diagnostic, model::Material};
+use crate::{
+    format::Diagnostic,
+    model::{Maps, Material},
+};
 use std::collections::HashMap;
 
 /// Extensions to try if a name has none, or if there is no file with its own.
@@ -53,6 +56,17 @@ impl TextureMap {
     /// Returns `true` for maps of colors, which are in sRGB.
     pub fn is_color(self) -> bool {
         matches!(self, Self::BaseColor | Self::Specular | Self::Emissive)
+    }
+
+    /// Returns what is for this map. Specular maps share it with the base color map.
+    pub fn pick<T>(self, maps: &Maps<T>) -> &T {
+        match self {
+            Self::BaseColor | Self::Specular => &maps.base_color,
+            Self::Normal => &maps.normal,
+            Self::MetallicRoughness => &maps.metallic_roughness,
+            Self::Occlusion => &maps.occlusion,
+            Self::Emissive => &maps.emissive,
+        }
     }
 
     /// Returns the name of this map in a material.

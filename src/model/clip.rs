@@ -5,6 +5,7 @@
 //! spaced, unless they were given times of their own.
 
 mod build;
+mod cut;
 mod frames;
 mod quantize;
 

@@ -1,5 +1,6 @@
 //! Materials, before their textures are loaded.
 
+use glam::Vec2;
 use serde::Serialize;
 
 /// A material for a metallic–roughness renderer.
@@ -45,8 +46,45 @@ pub struct Material {
     pub unlit: bool,
     /// What all maps' texture coordinates are transformed by.
     pub uv_transform: UvTransform,
-    /// How all maps are sampled.
-    pub sampler: Sampler,
+    /// Which of its two sets of texture coordinates each map uses: 0 for [`SkinPart::tex_coords`], or 1 for
+    /// [`SkinPart::second_tex_coords`].
+    ///
+    /// [`SkinPart::tex_coords`]: super::SkinPart::tex_coords
+    /// [`SkinPart::second_tex_coords`]: super::SkinPart::second_tex_coords
+    pub tex_coord_sets: Maps<u8>,
+    /// How each map is sampled.
+    pub samplers: Maps<Sampler>,
+}
+
+/// Something for each map of a [`Material`] that is drawn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Maps<T> {
+    /// For the base color map.
+    pub base_color: T,
+    /// For the normal map.
+    pub normal: T,
+    /// For the map of metallic and roughness.
+    pub metallic_roughness: T,
+    /// For the occlusion map.
+    pub occlusion: T,
+    /// For the emissive map.
+    pub emissive: T,
+}
+
+impl<T> Maps<T> {
+    /// Creates the same for all maps.
+    pub fn all(value: T) -> Self
+    where
+        T: Copy,
+    {
+        Self {
+            base_color: value,
+            normal: value,
+            metallic_roughness: value,
+            occlusion: value,
+            emissive: value,
+        }
+    }
 }
 
 impl Default for Material {
@@ -71,7 +109,8 @@ impl Default for Material {
             double_sided: false,
             unlit: false,
             uv_transform: UvTransform::default(),
-            sampler: Sampler::default(),
+            tex_coord_sets: Maps::default(),
+            samplers: Maps::default(),
         }
     }
 }
@@ -85,6 +124,22 @@ pub struct UvTransform {
     pub rotation: f32,
     /// Factors of U and V.
     pub scale: [f32; 2],
+}
+
+impl UvTransform {
+    /// Transforms texture coordinates; exactly the same ones if it is the default.
+    pub fn apply(&self, uv: Vec2) -> Vec2 {
+        if *self == Self::default() {
+            return uv;
+        }
+        let (sin, cos) = crate::trig::sin_cos_f32(self.rotation);
+        let scaled = uv * Vec2::from(self.scale);
+        let turned = Vec2::new(
+            cos * scaled.x + sin * scaled.y,
+            cos * scaled.y - sin * scaled.x,
+        );
+        turned + Vec2::from(self.offset)
+    }
 }
 
 impl Default for UvTransform {

@@ -27,7 +27,7 @@ pub use blend_space::{
 pub use bounding_box::BoundingBox;
 pub use callback_data::CallbackData;
 pub use clip::{ClipError, ClipFrames, Quantization, SkeletalClip};
-pub use material::{Material, MipFilter, Sampler, TextureFilter, TextureWrap, UvTransform};
+pub use material::{Maps, Material, MipFilter, Sampler, TextureFilter, TextureWrap, UvTransform};
 pub use roles::{Finger, Role, RoleError, Roles};
 pub use root_motion::{RootDelta, RootPath};
 pub use sides::Side;

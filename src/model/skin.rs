@@ -30,6 +30,8 @@ pub struct SkinPart {
     pub tangents: Vec<Vec4>,
     /// Texture coordinates, V down.
     pub tex_coords: Vec<Vec2>,
+    /// Texture coordinates of the maps in the second set; empty if all use the first.
+    pub second_tex_coords: Vec<Vec2>,
     /// Linear RGBA colors that multiply the material's; empty if there are none.
     pub colors: Vec<Vec4>,
     /// Influences; empty for a static model.

@@ -13,7 +13,7 @@ use bevy::{
 use bevy_marionette::{
     asset::{CharacterLoaderSettings, TextureMode},
     import::{GlbTexture, TextureMap, to_glb},
-    model::{Model, Sampler, TextureFilter, TextureWrap, UvTransform},
+    model::{Maps, Model, Sampler, TextureFilter, TextureWrap, UvTransform},
     prelude::*,
 };
 use serde_json::{Value, json};
@@ -45,11 +45,11 @@ pub fn model() -> Model {
         rotation: 0.5,
         scale: [2.0, 3.0],
     };
-    skin.sampler = Sampler {
+    skin.samplers = Maps::all(Sampler {
         wrap_u: TextureWrap::Clamp,
         magnify: TextureFilter::Nearest,
         ..Sampler::default()
-    };
+    });
     let cloth = &mut model.materials[1];
     (cloth.alpha_blend, cloth.unlit) = (true, true);
     model

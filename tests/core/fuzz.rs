@@ -73,6 +73,41 @@ fn every_gltf_of_the_corpus_keeps_the_promises() {
     replay("gltf", 8, checks::gltf);
 }
 
+#[cfg(feature = "gltf")]
+#[test]
+fn every_compressed_stream_of_the_corpus_keeps_the_promises() {
+    replay("compressed", 20, checks::compressed);
+}
+
+/// `MARIONETTE_COMPRESSED` sets how many times each stream is changed.
+#[cfg(feature = "gltf")]
+#[test]
+fn compressed_streams_with_any_bytes_changed_keep_the_promises() {
+    let rounds = std::env::var("MARIONETTE_COMPRESSED").ok();
+    let rounds: u64 = rounds.and_then(|rounds| rounds.parse().ok()).unwrap_or(60);
+    on_corpus("compressed", 20, |source, input| {
+        for round in 0..rounds {
+            let mut random = blocks::Random(round);
+            let mut bytes = source.to_vec();
+            for _ in 0..1 + random.below(4) {
+                // Half of them in front, where the numbers are that others depend on.
+                let end = if random.below(2) == 0 {
+                    64
+                } else {
+                    bytes.len()
+                };
+                let at = random.below(end.min(bytes.len()));
+                bytes[at] = random.below(256) as u8;
+            }
+            if random.below(8) == 0 {
+                bytes.truncate(random.below(bytes.len()));
+            }
+            let input = format!("{input} in round {round}");
+            keeps_the_promises(checks::compressed, &bytes, &input);
+        }
+    });
+}
+
 #[test]
 fn every_manifest_of_the_corpus_keeps_the_promises() {
     replay("manifest", 20, checks::manifest);

@@ -1,6 +1,7 @@
 //! glTF through its public face: files made in code, and posed against the formulas of the specification.
 
 mod clip_files;
+mod compressed;
 mod control_joints;
 mod file;
 mod formula;

@@ -12,7 +12,7 @@ use bevy_marionette::{
         to_md5_mesh,
     },
     model::{
-        BoundingBox, ClipFrames, ClipTiming, Influences, Joint, JointTransform, Material,
+        BoundingBox, ClipFrames, ClipTiming, Influences, Joint, JointTransform, Maps, Material,
         MipFilter, Model, PlaybackMode, Sampler, SkeletalClip, Skeleton, SkinPart, TextureFilter,
         TextureWrap, UvTransform,
     },
@@ -743,10 +743,17 @@ fn all_of_a_material_that_gltf_has_a_place_for_comes_back() {
             rotation: 0.1,
             scale: [2.0, 3.0],
         },
-        sampler: Sampler {
-            wrap_u: TextureWrap::Clamp,
-            wrap_v: TextureWrap::Mirror,
-            ..Sampler::default()
+        tex_coord_sets: Maps {
+            occlusion: 1,
+            ..Maps::default()
+        },
+        samplers: Maps {
+            emissive: Sampler::default(),
+            ..Maps::all(Sampler {
+                wrap_u: TextureWrap::Clamp,
+                wrap_v: TextureWrap::Mirror,
+                ..Sampler::default()
+            })
         },
         ..Material::default()
     };
@@ -759,7 +766,7 @@ fn all_of_a_material_that_gltf_has_a_place_for_comes_back() {
     let with = |sampler: Sampler, at: usize| Material {
         name: format!("filter{at}"),
         base_color_map: Some("0.png".into()),
-        sampler,
+        samplers: Maps::all(sampler),
         ..Material::default()
     };
     let filters = [TextureFilter::Nearest, TextureFilter::Linear];

@@ -348,13 +348,12 @@ fn open(
     let mut bytes = 0;
     let content = || {
         bytes = read::check(path, limits).map_err(FormatError::one)?;
-        let kind =
-            kind.ok_or_else(|| {
-                let error = Diagnostic::error(&name, "unknown kind of file");
-                FormatError::one(error.with_hint(
-                    "names end in .glb, .gltf, .m3d, .md5mesh, .md5anim or .character.ron",
-                ))
-            })?;
+        let kind = kind.ok_or_else(|| {
+            let error = Diagnostic::error(&name, "unknown kind of file");
+            FormatError::one(error.with_hint(
+                "names end in .glb, .gltf, .vrm, .m3d, .md5mesh, .md5anim or .character.ron",
+            ))
+        })?;
         parse(
             &name,
             kind,
@@ -395,7 +394,9 @@ fn finish(
         .as_ref()
         .map_or(&[][..], |manifest| &manifest.textures);
     let textures = textures::resolve(&model.materials, &folder, listed, &embedded);
-    warnings.extend(textures::missing(&path.to_string_lossy(), &textures));
+    let name = path.to_string_lossy();
+    warnings.extend(textures::missing(&name, &textures));
+    warnings.extend(textures::features(&name, &textures));
     let model = OpenModel {
         model,
         report,

@@ -53,7 +53,8 @@ JSON (--json): an array with one object per FILE, in the order given.
                       specular_map, roughness, reflectance, metallic, metallic_roughness_map, occlusion_map, emissive,
                       emissive_map, alpha_cutoff, alpha_blend, double_sided, unlit,
                       uv_transform {offset, rotation, scale},
-                      sampler {wrap_u, wrap_v, magnify, minify, mip_levels},
+                      tex_coord_sets and samplers {wrap_u, wrap_v, magnify, minify, mip_levels}, each of
+                      {base_color, normal, metallic_roughness, occlusion, emissive},
                       textures[] of {role (base_color | normal | specular | metallic_roughness | occlusion | emissive),
                       written, found}
     manifest          null, or model, scale, masks, sockets, blend_spaces, goals, look_at, feet, springs, colliders

@@ -6,7 +6,7 @@ use bevy_marionette::{
     model::Material,
 };
 use serde::Serialize;
-use std::{fs, path::Path};
+use std::{collections::BTreeSet, fs, path::Path};
 
 /// A texture of a material, and its file.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -49,6 +49,38 @@ pub fn missing(file: &str, textures: &[Vec<TextureUse>]) -> Option<Diagnostic> {
         .flatten()
         .filter(|map| map.found.is_none() && map.role != "specular");
     missing_textures(file, missing.filter_map(|map| map.written.as_deref()))
+}
+
+/// Warns about textures that an app reads only with certain features of Bevy.
+pub fn features(file: &str, textures: &[Vec<TextureUse>]) -> Vec<Diagnostic> {
+    let found: BTreeSet<String> = textures
+        .iter()
+        .flatten()
+        .filter_map(|map| map.found.as_deref())
+        .map(str::to_ascii_lowercase)
+        .collect();
+    let formats = [
+        (".webp", "WebP", "enable Bevy's feature `webp`"),
+        (
+            ".ktx2",
+            "KTX2",
+            "enable Bevy's features `ktx2` and, for Basis Universal, `basis-universal`",
+        ),
+    ];
+    let warnings = formats.into_iter().filter_map(|(extension, name, hint)| {
+        let count = found
+            .iter()
+            .filter(|file| file.ends_with(extension))
+            .count();
+        let textures = match count {
+            0 => return None,
+            1 => "a texture is".to_owned(),
+            count => format!("{count} textures are"),
+        };
+        let message = format!("{textures} in {name}, which an app may not read");
+        Some(Diagnostic::warning(file, message).with_hint(hint))
+    });
+    warnings.collect()
 }
 
 fn maps(material: &Material, files: &TextureFiles) -> Vec<TextureUse> {
@@ -122,6 +154,23 @@ mod tests {
             base_color_map: Some(map.into()),
             ..Material::default()
         }
+    }
+
+    #[test]
+    fn formats_that_need_a_feature_of_bevy_are_named_once() {
+        let found = |name: &str| TextureUse {
+            role: "base_color",
+            written: None,
+            found: Some(name.into()),
+        };
+        let maps = ["a.webp", "b.png", "B.WebP", "a.webp", "c.ktx2"].map(found);
+        let warnings = features("f.glb", &[maps.into()]);
+        let said: Vec<&str> = warnings.iter().map(|warning| &*warning.message).collect();
+        let expected = [
+            "2 textures are in WebP, which an app may not read",
+            "a texture is in KTX2, which an app may not read",
+        ];
+        assert_eq!(said, expected);
     }
 
     #[test]

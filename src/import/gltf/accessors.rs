@@ -1,11 +1,15 @@
 //! Accessors: typed, checked views of buffers.
 //!
 //! Every range is checked when an accessor is opened, so that reading an element cannot fail. What all accessors together
-//! read is bounded by the size of the file, for any number of them may show the same bytes.
+//! read is bounded by the size of the file, for any number of them may show the same bytes. Compressed data is decoded here, and
+//! counts, too.
 
 use super::{
     buffers::Buffers,
-    json::{ComponentType, Index, Root, Type, Whole},
+    decoded::{Decoded, InMesh},
+    draco,
+    json::{ComponentType, Index, Root, Type, View, Whole},
+    meshopt,
     report::Report,
 };
 use crate::format::FormatError;
@@ -15,6 +19,7 @@ use std::cell::Cell;
 pub(super) struct Accessors<'a> {
     pub(super) root: &'a Root,
     buffers: &'a Buffers<'a>,
+    decoded: &'a Decoded,
     /// Elements that may still be read.
     budget: Cell<u64>,
 }
@@ -30,11 +35,12 @@ const ZEROS_PER_ELEMENT: u64 = 64;
 const BYTES_PER_ZERO: u64 = 4;
 
 impl<'a> Accessors<'a> {
-    pub(super) fn new(root: &'a Root, buffers: &'a Buffers<'a>) -> Self {
+    pub(super) fn new(root: &'a Root, buffers: &'a Buffers<'a>, decoded: &'a Decoded) -> Self {
         let budget = FEW_ELEMENTS.max((buffers.len() as u64).saturating_mul(ELEMENTS_PER_BYTE));
         Self {
             root,
             buffers,
+            decoded,
             budget: Cell::new(budget),
         }
     }
@@ -46,17 +52,20 @@ impl<'a> Accessors<'a> {
         place: &str,
         elements: u64,
     ) -> Result<(), FormatError> {
-        match self.budget.get().checked_sub(elements) {
-            Some(left) => {
-                self.budget.set(left);
-                Ok(())
-            }
-            None => Err(report.error(
-                place,
-                "the same data is used too often for a file of this size",
-                "the file is damaged or made to exhaust memory",
-            )),
+        if self.spend(elements) {
+            return Ok(());
         }
+        Err(report.error(
+            place,
+            "the same data is used too often for a file of this size",
+            "the file is damaged or made to exhaust memory",
+        ))
+    }
+
+    fn spend(&self, elements: u64) -> bool {
+        let left = self.budget.get().checked_sub(elements);
+        self.budget.set(left.unwrap_or(self.budget.get()));
+        left.is_some()
     }
 
     /// Opens the accessor at `index`, which must have one of the `types`. `place` is where it is used.
@@ -86,6 +95,15 @@ impl<'a> Accessors<'a> {
             return Err(error(format!(
                 "accessor {index} has the type {kind:?}, expected {types:?}"
             )));
+        }
+        if let Some(in_mesh) = self.decoded.of_accessor(index) {
+            let mut out = in_mesh
+                .map_err(str::to_owned)
+                .and_then(|in_mesh| self.in_mesh(in_mesh, kind.width()))
+                .map_err(|reason| error(format!("accessor {index}: {reason}")))?;
+            self.charge(report, place, out.count as u64)?;
+            out.normalized |= accessor.normalized;
+            return Ok(out);
         }
         let count = accessor.count.0;
         self.charge(report, place, count)?;
@@ -181,23 +199,92 @@ impl<'a> Accessors<'a> {
         let view = view
             .get()
             .map_err(|reason| format!("buffer view {index} cannot be read: {reason}"))?;
-        let buffer = view.buffer.value();
+        let stride = view.byte_stride.map(Index::value);
+        let bytes = match self.decoded.views.get(&index) {
+            Some(cell) => cell
+                .get_or_init(|| self.decompress(index, view))
+                .as_deref()
+                .map_err(String::clone)?,
+            None => self.bytes(index, view.buffer, view.byte_offset, view.byte_length)?,
+        };
+        Ok((bytes, stride))
+    }
+
+    /// Bytes of a buffer, for the buffer view at `index`.
+    fn bytes(
+        &self,
+        index: usize,
+        buffer: Index,
+        offset: Option<Whole>,
+        length: Whole,
+    ) -> Result<&'a [u8], String> {
         let bytes = self
             .buffers
-            .get(buffer)
+            .get(buffer.value())
             .ok_or_else(|| format!("buffer {buffer} of buffer view {index} has no data"))?;
-        let offset = byte_offset(view.byte_offset);
-        let bytes = part(
-            bytes,
-            offset,
-            1,
-            0,
-            view.byte_length.0.try_into().unwrap_or(usize::MAX),
-        )
-        .ok_or_else(|| format!("buffer view {index} goes past the end of buffer {buffer}"))?;
-        Ok((bytes, view.byte_stride.map(Index::value)))
+        let length = length.0.try_into().unwrap_or(usize::MAX);
+        part(bytes, byte_offset(offset), 1, 0, length)
+            .ok_or_else(|| format!("buffer view {index} goes past the end of buffer {buffer}"))
+    }
+
+    /// Decodes a buffer view that is compressed by meshoptimizer.
+    fn decompress(&self, index: usize, view: &View) -> Result<Vec<u8>, String> {
+        let error = |reason: &str| format!("buffer view {index} cannot be decompressed: {reason}");
+        let Some(packed) = view.meshopt() else {
+            return Err(error("it is not compressed"));
+        };
+        let packed = packed.map_err(error)?;
+        let bytes = self.bytes(index, packed.buffer, packed.byte_offset, packed.byte_length)?;
+        let (count, stride) = (packed.count.0, packed.byte_stride.0.min(1 << 16));
+        if !self.spend(count.saturating_mul(stride) / 4) {
+            return Err(error(TOO_MUCH));
+        }
+        // What may be spent is far below what memory can be addressed.
+        let (count, stride) = (count as usize, stride as usize);
+        meshopt::decode(bytes, packed.mode, packed.filter, count, stride).map_err(error)
+    }
+
+    /// Opens an attribute or the indices of a mesh that is compressed by Draco.
+    fn in_mesh(&self, in_mesh: InMesh, width: usize) -> Result<Accessor<'a>, String> {
+        let InMesh { view, attribute } = in_mesh;
+        let mesh = self.decoded.meshes.get(&view).map(|mesh| {
+            let decode = || {
+                let (bytes, _) = self.view(view)?;
+                let mut charge = |elements| {
+                    if self.spend(elements) {
+                        Ok(())
+                    } else {
+                        Err(TOO_MUCH)
+                    }
+                };
+                draco::decode(bytes, &mut charge)
+                    .map_err(|reason| format!("the mesh cannot be decompressed: {reason}"))
+            };
+            mesh.get_or_init(decode).as_ref().map_err(String::clone)
+        });
+        let mesh = mesh.ok_or("the mesh is missing")??;
+        let Some(id) = attribute else {
+            return Ok(Accessor::packed(
+                &mesh.indices,
+                ComponentType::U32,
+                1,
+                false,
+            ));
+        };
+        let attribute = mesh.attributes.iter().find(|attribute| attribute.id == id);
+        let attribute =
+            attribute.ok_or_else(|| format!("the compressed mesh has no attribute {id}"))?;
+        let Some(component) = attribute.component.filter(|_| attribute.width == width) else {
+            return Err(format!(
+                "attribute {id} of the compressed mesh is of another type"
+            ));
+        };
+        let (bytes, normalized) = (&attribute.bytes, attribute.normalized);
+        Ok(Accessor::packed(bytes, component, width, normalized))
     }
 }
+
+const TOO_MUCH: &str = "it becomes too large for a file of this size";
 
 fn byte_offset(given: Option<Whole>) -> u64 {
     given.unwrap_or_default().0
@@ -229,6 +316,21 @@ pub(super) struct Accessor<'a> {
 }
 
 impl<'a> Accessor<'a> {
+    /// Elements one behind the other.
+    fn packed(bytes: &'a [u8], component: ComponentType, width: usize, normalized: bool) -> Self {
+        let stride = width * component.size();
+        Self {
+            bytes,
+            stride,
+            count: bytes.len() / stride,
+            component,
+            normalized,
+            width,
+            replaced: Vec::new(),
+            replacements: &[],
+        }
+    }
+
     pub(super) fn len(&self) -> usize {
         self.count
     }
@@ -306,8 +408,8 @@ fn integer(bytes: &[u8], component: ComponentType) -> u32 {
         (ComponentType::I8 | ComponentType::U8, &[a]) => a.into(),
         (ComponentType::I16 | ComponentType::U16, &[a, b]) => u16::from_le_bytes([a, b]).into(),
         (ComponentType::U32, &[a, b, c, d]) => u32::from_le_bytes([a, b, c, d]),
-        // Some old exporters write joints as floats.
-        (ComponentType::F32, &[a, b, c, d]) => f32::from_le_bytes([a, b, c, d]) as u32,
+        // Some old exporters write joints as floats, and Draco rounds them.
+        (ComponentType::F32, &[a, b, c, d]) => f32::from_le_bytes([a, b, c, d]).round() as u32,
         _ => 0,
     }
 }

@@ -1,8 +1,15 @@
 //! Buffers: in the `.glb`, in files beside it, or in data URIs.
 
-use super::{document::Document, json::Root, report::Report};
+use super::{
+    document::Document,
+    json::{Root, View},
+    report::Report,
+};
 use crate::{format::FormatError, import::Limits};
-use std::{borrow::Cow, collections::HashMap};
+use std::{
+    borrow::Cow,
+    collections::{HashMap, HashSet},
+};
 
 /// The bytes of each buffer; `None` for one that has none, such as the fallback of a compressed one.
 pub(super) struct Buffers<'s> {
@@ -19,7 +26,7 @@ enum Source {
 }
 
 impl<'s> Buffers<'s> {
-    /// Reads every buffer. `read` returns the contents of a file named relative to the glTF file.
+    /// Reads every buffer that a view is in. `read` returns the contents of a file named relative to the glTF file.
     pub(super) fn read(
         document: &Document<'s>,
         limits: &Limits,
@@ -33,9 +40,11 @@ impl<'s> Buffers<'s> {
         };
         let mut known: HashMap<String, usize> = HashMap::new();
         let mut total = 0u64;
+        let used = used(&document.root);
         for (at, buffer) in document.root.buffers.iter().enumerate() {
             let place = format!("buffers[{at}]");
             let source = match buffer.uri.as_deref() {
+                _ if !used.contains(&at) => None,
                 None => (at == 0 && document.blob.is_some()).then_some(Source::Blob),
                 Some(uri) => Some(Source::File(match known.get(uri) {
                     Some(&file) => file,
@@ -81,10 +90,10 @@ impl<'s> Buffers<'s> {
 
 /// The files that buffers are in, relative to the glTF file. Leaves out those that [`Buffers::read`] will refuse.
 pub(super) fn files(root: &Root) -> Vec<String> {
-    let uris = root
-        .buffers
-        .iter()
-        .filter_map(|buffer| buffer.uri.as_deref());
+    let used = used(root);
+    let buffers = root.buffers.iter().enumerate();
+    let buffers = buffers.filter(|(at, _)| used.contains(at));
+    let uris = buffers.filter_map(|(_, buffer)| buffer.uri.as_deref());
     let mut files: Vec<String> = uris
         .filter(|uri| !is_data(uri))
         .filter_map(|uri| file_beside(uri).ok())
@@ -92,6 +101,22 @@ pub(super) fn files(root: &Root) -> Vec<String> {
     files.sort_unstable();
     files.dedup();
     files
+}
+
+/// The buffers that views are in. Those that only programs without decompression need are left out.
+fn used(root: &Root) -> HashSet<usize> {
+    let views = root.buffer_views.iter().filter_map(|view| view.get().ok());
+    let of_view = |view: &View| match view.meshopt() {
+        Some(packed) => packed.ok().map(|packed| packed.buffer.value()),
+        None => Some(view.buffer.value()),
+    };
+    let used = views.filter_map(of_view);
+    let is_fallback = |at: &usize| {
+        root.buffers
+            .get(*at)
+            .is_some_and(|buffer| buffer.is_fallback())
+    };
+    used.filter(|at| !is_fallback(at)).collect()
 }
 
 fn open<'s>(

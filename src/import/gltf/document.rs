@@ -1,7 +1,7 @@
 //! The container and its JSON: `.glb` and `.gltf` are told apart by their first bytes.
 
 use super::{
-    json::{self, Asset, Node, Primitive, Root},
+    json::{self, Asset, Node, Root},
     report::Report,
 };
 use crate::format::{Diagnostic, FormatError, TextKind, refuse_foreign, without_bom};
@@ -178,38 +178,26 @@ fn misread(report: &Report, json: &str, is_text: bool, error: &serde_json::Error
     FormatError::one(diagnostic.with_hint(hint))
 }
 
-const DRACO: &str = "KHR_draco_mesh_compression";
-const MESHOPT: [&str; 2] = ["EXT_meshopt_compression", "KHR_meshopt_compression"];
-const UNPACK: &str =
-    "export it without compression, or unpack it with `gltf-transform copy in.glb out.glb`";
+pub(super) const DRACO: &str = "KHR_draco_mesh_compression";
+
+/// Extensions that are read, apart from those that leave the shape alone.
+const READ: [&str; 5] = [
+    DRACO,
+    "EXT_meshopt_compression",
+    "KHR_meshopt_compression",
+    "KHR_mesh_quantization",
+    "KHR_texture_transform",
+];
 
 /// Refuses a file that requires an extension without which its shape would be wrong, and warns about others.
 pub(super) fn check_extensions(root: &Root, report: &mut Report) -> Result<(), FormatError> {
     for (at, name) in root.extensions_required.iter().enumerate() {
         let place = format!("extensionsRequired[{at}]");
-        match name.as_str() {
-            DRACO => {
-                return Err(report.error(
-                    &place,
-                    "the meshes are compressed with Draco, which is not read",
-                    UNPACK,
-                ));
-            }
-            name if MESHOPT.contains(&name) => {
-                return Err(report.error(
-                    &place,
-                    "the data is compressed with meshoptimizer, which is not read",
-                    UNPACK,
-                ));
-            }
-            "KHR_mesh_quantization" | "KHR_texture_transform" => {}
-            name if leaves_shape_alone(name) => {}
-            name => {
-                let message =
-                    format!("the file requires the extension `{name}`, which is not supported");
-                return Err(report.error(&place, message, "export it without this extension"));
-            }
+        if READ.contains(&name.as_str()) || leaves_shape_alone(name) {
+            continue;
         }
+        let message = format!("the file requires the extension `{name}`, which is not supported");
+        return Err(report.error(&place, message, "export it without this extension"));
     }
     if let Some(at) = root.nodes.iter().position(Node::is_instanced) {
         report.warn(
@@ -218,7 +206,38 @@ pub(super) fn check_extensions(root: &Root, report: &mut Report) -> Result<(), F
             "export the copies as nodes",
         );
     }
+    let count = |is: fn(&Node) -> bool| root.nodes.iter().filter(|node| is(node)).count();
+    let several = |count: usize, what: &str| match count {
+        0 => None,
+        1 => Some(format!("a {what}")),
+        count => Some(format!("{count} {what}s")),
+    };
+    let left_out = [
+        several(count(|node| node.camera), "camera"),
+        several(count(Node::is_light), "light"),
+    ];
+    let left_out: Vec<String> = left_out.into_iter().flatten().collect();
+    if !left_out.is_empty() {
+        report.warn(
+            "nodes",
+            format!("there is {} besides the character", left_out.join(" and ")),
+            "spawn cameras and lights beside the character",
+        );
+    }
+    let is_vrm = |name: &&String| name.starts_with("VRM");
+    if root.extensions_used.iter().any(|name| is_vrm(&name)) {
+        report.warn(
+            "extensionsUsed",
+            "what VRM adds is not read: springs, expressions, MToon materials, look-at and first-person settings",
+            "add springs in a manifest",
+        );
+    }
     Ok(())
+}
+
+/// Returns `true` if a file is a VRM 0 character. It faces -Z, where glTF's models face +Z.
+pub(super) fn is_vrm_0(root: &Root) -> bool {
+    root.extensions_used.iter().any(|name| name == "VRM")
 }
 
 /// Returns `true` for extensions that don't change a model's shape or how its joints move: those about looks, sounds, behavior.
@@ -240,41 +259,4 @@ fn leaves_shape_alone(name: &str) -> bool {
     ]
     .iter()
     .any(|prefix| name.starts_with(prefix))
-}
-
-/// Describes what compresses data that the file holds in no other form, if it does.
-pub(super) fn compression(
-    root: &Root,
-    primitive: &Primitive,
-) -> Option<(&'static str, &'static str)> {
-    let accessors = primitive
-        .attributes
-        .values()
-        .filter_map(|index| root.accessors.get(index.value())?.get().ok());
-    for accessor in accessors {
-        let Some(view) = accessor.buffer_view else {
-            if primitive.is_draco() {
-                return Some((
-                    "the mesh is compressed with Draco, which is not read",
-                    UNPACK,
-                ));
-            }
-            continue;
-        };
-        let view = root
-            .buffer_views
-            .get(view.value())
-            .and_then(|view| view.get().ok());
-        let Some(view) = view.filter(|view| view.is_meshopt()) else {
-            continue;
-        };
-        let buffer = root.buffers.get(view.buffer.value());
-        if view.buffer.value() > 0 && buffer.is_some_and(|buffer| buffer.uri.is_none()) {
-            return Some((
-                "the mesh is compressed with meshoptimizer, which is not read",
-                UNPACK,
-            ));
-        }
-    }
-    None
 }

@@ -184,6 +184,7 @@ fn mesh(
         && part.normals.iter().all(|n| n.is_finite())
         && part.tangents.iter().all(|t| t.is_finite())
         && part.tex_coords.iter().all(|t| t.is_finite())
+        && part.second_tex_coords.iter().all(|t| t.is_finite())
         && part.colors.iter().all(|c| c.is_finite());
     if !finite {
         return Err("a vertex has a number that is not finite");
@@ -201,6 +202,10 @@ fn mesh(
     if part.tex_coords.len() == count {
         let tex_coords = part.tex_coords.iter().map(|t| t.to_array());
         attributes["TEXCOORD_0"] = glb.attribute(Target::Vertices, tex_coords).into();
+    }
+    if part.second_tex_coords.len() == count {
+        let tex_coords = part.second_tex_coords.iter().map(|t| t.to_array());
+        attributes["TEXCOORD_1"] = glb.attribute(Target::Vertices, tex_coords).into();
     }
     if part.colors.len() == count {
         attributes["COLOR_0"] = glb

@@ -17,6 +17,7 @@ mod values;
 pub(super) use place::place_at;
 pub(super) use values::{Index, Lazy, Raw, Whole, loose, message, present};
 
+use super::meshopt;
 use serde::{
     Deserialize, Deserializer,
     de::{self, IgnoredAny, MapAccess, Visitor},
@@ -344,7 +345,38 @@ pub(super) enum Interpolation {
 pub(super) struct Buffer {
     #[serde(default, deserialize_with = "or_default")]
     pub(super) byte_length: Whole,
+    #[serde(default, deserialize_with = "loose")]
+    extensions: BufferExtensions,
     pub(super) uri: Option<String>,
+}
+
+#[derive(Default, Deserialize)]
+struct BufferExtensions {
+    #[serde(
+        default,
+        rename = "EXT_meshopt_compression",
+        deserialize_with = "loose"
+    )]
+    ext: MeshoptFallback,
+    #[serde(
+        default,
+        rename = "KHR_meshopt_compression",
+        deserialize_with = "loose"
+    )]
+    khr: MeshoptFallback,
+}
+
+#[derive(Default, Deserialize)]
+struct MeshoptFallback {
+    #[serde(default, deserialize_with = "loose")]
+    fallback: bool,
+}
+
+impl Buffer {
+    /// Returns `true` if only programs that cannot decompress need the buffer. It may not even exist.
+    pub(super) fn is_fallback(&self) -> bool {
+        self.extensions.ext.fallback || self.extensions.khr.fallback
+    }
 }
 
 #[derive(Deserialize)]
@@ -360,24 +392,31 @@ pub(super) struct View {
 
 #[derive(Default, Deserialize)]
 struct ViewExtensions {
-    #[serde(
-        default,
-        rename = "EXT_meshopt_compression",
-        deserialize_with = "present"
-    )]
-    ext: bool,
-    #[serde(
-        default,
-        rename = "KHR_meshopt_compression",
-        deserialize_with = "present"
-    )]
-    khr: bool,
+    #[serde(rename = "EXT_meshopt_compression")]
+    ext: Option<Box<Lazy<Meshopt>>>,
+    #[serde(rename = "KHR_meshopt_compression")]
+    khr: Option<Box<Lazy<Meshopt>>>,
+}
+
+/// Where the data of a view is that meshoptimizer has compressed.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Meshopt {
+    pub(super) buffer: Index,
+    pub(super) byte_length: Whole,
+    pub(super) byte_offset: Option<Whole>,
+    pub(super) byte_stride: Whole,
+    pub(super) count: Whole,
+    #[serde(default, deserialize_with = "or_default")]
+    pub(super) filter: meshopt::Filter,
+    pub(super) mode: meshopt::Mode,
 }
 
 impl View {
-    /// Returns `true` if meshoptimizer has compressed the view.
-    pub(super) fn is_meshopt(&self) -> bool {
-        self.extensions.ext || self.extensions.khr
+    /// Returns how meshoptimizer has compressed the view, or what is wrong with that; `None` if it hasn't.
+    pub(super) fn meshopt(&self) -> Option<Result<&Meshopt, &str>> {
+        let ViewExtensions { ext, khr } = &self.extensions;
+        Some(khr.as_ref().or(ext.as_ref())?.get())
     }
 }
 
@@ -408,18 +447,24 @@ pub(super) struct Primitive {
 
 #[derive(Default, Deserialize)]
 struct PrimitiveExtensions {
-    #[serde(
-        default,
-        rename = "KHR_draco_mesh_compression",
-        deserialize_with = "present"
-    )]
-    draco: bool,
+    #[serde(rename = "KHR_draco_mesh_compression")]
+    draco: Option<Box<Lazy<Draco>>>,
+}
+
+/// Where the data of a primitive is that Draco has compressed.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Draco {
+    /// Draco's numbers of the attributes.
+    #[serde(default, deserialize_with = "attributes")]
+    pub(super) attributes: BTreeMap<Semantic, Index>,
+    pub(super) buffer_view: Index,
 }
 
 impl Primitive {
-    /// Returns `true` if the primitive is compressed with Draco, perhaps besides being there in full.
-    pub(super) fn is_draco(&self) -> bool {
-        self.extensions.draco
+    /// Returns how Draco has compressed the primitive, perhaps besides being there in full, or what is wrong with that.
+    pub(super) fn draco(&self) -> Option<Result<&Draco, &str>> {
+        Some(self.extensions.draco.as_ref()?.get())
     }
 }
 
@@ -496,6 +541,8 @@ impl TryFrom<Whole> for Mode {
 
 #[derive(Deserialize)]
 pub(super) struct Node {
+    #[serde(default, deserialize_with = "present")]
+    pub(super) camera: bool,
     pub(super) children: Option<Vec<Index>>,
     #[serde(default, deserialize_with = "loose")]
     extensions: NodeExtensions,
@@ -518,9 +565,16 @@ struct NodeExtensions {
         deserialize_with = "present"
     )]
     instancing: bool,
+    #[serde(default, rename = "KHR_lights_punctual", deserialize_with = "present")]
+    light: bool,
 }
 
 impl Node {
+    /// Returns `true` if there is a light at the node.
+    pub(super) fn is_light(&self) -> bool {
+        self.extensions.light
+    }
+
     /// Returns `true` if the node's mesh is drawn several times.
     pub(super) fn is_instanced(&self) -> bool {
         self.extensions.instancing

@@ -10,7 +10,7 @@ use super::{
 use crate::{
     format::FormatError,
     import::{EmbeddedImage, names::UniqueNames},
-    model::{Material, MipFilter, Sampler, TextureFilter, TextureWrap, UvTransform},
+    model::{Maps, Material, MipFilter, Sampler, TextureFilter, TextureWrap, UvTransform},
 };
 
 /// The materials of a file, in its order.
@@ -26,8 +26,79 @@ pub(super) struct Materials {
 /// What a file says about a material besides what the model has of it.
 pub(super) struct FileMaterial {
     pub(super) name: Option<String>,
-    /// The set of texture coordinates of its maps.
-    pub(super) tex_coord_set: u32,
+    /// Where the texture coordinates of its maps come from: those of the first set, and of the second, if there is one.
+    pub(super) tex_coords: [Option<TexCoords>; 2],
+}
+
+/// A set of the file's texture coordinates, and what they are transformed by.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct TexCoords {
+    pub(super) set: u32,
+    pub(super) transform: UvTransform,
+}
+
+/// How the maps of a material share two sets of texture coordinates, and one transform of both.
+struct Layout {
+    tex_coords: [Option<TexCoords>; 2],
+    sets: Maps<u8>,
+    transform: UvTransform,
+    /// The first map, whose sampler serves maps that are added later.
+    first: Option<Map>,
+    /// Whether a map needs a third set.
+    has_others: bool,
+}
+
+impl Layout {
+    fn of(maps: &Maps<Option<Map>>) -> Self {
+        let source =
+            |map: &Option<Map>| map.map(|Map { set, transform, .. }| TexCoords { set, transform });
+        // Tangents go with the normal map, and are made of the first set.
+        let mut tex_coords = [source(&maps.normal), None];
+        let mut has_others = false;
+        let others = [
+            &maps.base_color,
+            &maps.metallic_roughness,
+            &maps.occlusion,
+            &maps.emissive,
+        ];
+        for source in others.into_iter().filter_map(source) {
+            match &mut tex_coords {
+                [Some(known), _] | [_, Some(known)] if *known == source => {}
+                [free @ None, _] | [Some(_), free @ None] => *free = Some(source),
+                _ => has_others = true,
+            }
+        }
+        let set = |map: &Option<Map>| {
+            let second = source(map).filter(|map| Some(*map) == tex_coords[1]);
+            u8::from(second.is_some())
+        };
+        let sets = Maps {
+            base_color: set(&maps.base_color),
+            normal: set(&maps.normal),
+            metallic_roughness: set(&maps.metallic_roughness),
+            occlusion: set(&maps.occlusion),
+            emissive: set(&maps.emissive),
+        };
+        let [first, second] = tex_coords.map(|source| source.unwrap_or_default().transform);
+        // Two transforms become part of the coordinates.
+        let mut transform = UvTransform::default();
+        if tex_coords[1].is_none() || first == second {
+            transform = first;
+            for source in tex_coords.iter_mut().flatten() {
+                source.transform = UvTransform::default();
+            }
+        }
+        Self {
+            tex_coords,
+            sets,
+            transform,
+            first: [maps.base_color, maps.normal]
+                .into_iter()
+                .chain([maps.metallic_roughness, maps.occlusion, maps.emissive])
+                .find_map(|map| map),
+            has_others,
+        }
+    }
 }
 
 /// A texture of the file.
@@ -43,7 +114,7 @@ impl Materials {
         let textures = out.textures(accessors, &mut reader, report)?;
         let root = accessors.root;
         let mut names = UniqueNames::default();
-        let mut differences = [const { Vec::new() }; 3];
+        let mut crowded = Vec::new();
         for (at, material) in reader
             .list::<looks::Material>(&root.materials, "materials")
             .into_iter()
@@ -72,37 +143,24 @@ impl Materials {
             let emissive_map = map(&material.emissive_texture, "emissiveTexture");
             let normal = map(&material.normal_texture, "normalTexture");
             let occlusion = map(&material.occlusion_texture, "occlusionTexture");
-            // One transform and one sampler serve all maps of a material: those of the first.
-            let sampler_of = |map: &Map| {
-                textures
-                    .get(map.texture)
-                    .map(|texture| texture.sampler)
-                    .unwrap_or_default()
+            let maps = Maps {
+                base_color: base,
+                normal,
+                metallic_roughness,
+                occlusion,
+                emissive: emissive_map,
             };
-            let mut maps = [
-                &base,
-                &normal,
-                &metallic_roughness,
-                &occlusion,
-                &emissive_map,
-            ]
-            .into_iter()
-            .flatten();
-            let first = maps.next().copied();
-            let sampler = first.as_ref().map(sampler_of).unwrap_or_default();
-            let first = first.unwrap_or_default();
-            let mut differ = [false; 3];
-            for map in maps {
-                differ[0] |= map.set != first.set;
-                differ[1] |= map.transform != first.transform;
-                differ[2] |= sampler_of(map) != sampler;
+            let layout = Layout::of(&maps);
+            if layout.has_others {
+                crowded.push(at);
             }
-            differences
-                .iter_mut()
-                .zip(differ)
-                .filter(|(_, differ)| *differ)
-                .for_each(|(list, _)| list.push(at));
-
+            let sampler_of = |map: &Map| Some(textures.get(map.texture)?.sampler);
+            let usual = layout
+                .first
+                .as_ref()
+                .and_then(sampler_of)
+                .unwrap_or_default();
+            let sampler = |map: &Option<Map>| map.as_ref().and_then(sampler_of).unwrap_or(usual);
             let image = |map: &Option<Map>| textures.get(map.as_ref()?.texture)?.image.clone();
             let given: Option<String> = reader.value(&material.name, place, "name");
             let given = given.filter(|name| !name.trim().is_empty());
@@ -143,47 +201,46 @@ impl Materials {
                 name: names.add(given.clone().unwrap_or_else(|| format!("material{at}"))),
                 type_name: extras.type_name,
                 base_color: base_color.map(positive),
-                base_color_map: image(&base).or(extras.base_color_map),
-                normal_map: image(&normal).or(extras.normal_map),
-                normal_map_green_down: extras.normal_map_green_down && normal.is_none(),
+                base_color_map: image(&maps.base_color).or(extras.base_color_map),
+                normal_map: image(&maps.normal).or(extras.normal_map),
+                normal_map_green_down: extras.normal_map_green_down && maps.normal.is_none(),
                 specular_map: extras.specular_map,
                 roughness,
                 reflectance: reflectance(&extensions, &mut reader, place),
                 metallic,
-                metallic_roughness_map: image(&metallic_roughness)
+                metallic_roughness_map: image(&maps.metallic_roughness)
                     .or(extras.metallic_roughness_map),
-                occlusion_map: image(&occlusion).or(extras.occlusion_map),
+                occlusion_map: image(&maps.occlusion).or(extras.occlusion_map),
                 emissive: emissive.map(|factor| (positive(factor) * strength).min(f32::MAX)),
-                emissive_map: image(&emissive_map).or(extras.emissive_map),
+                emissive_map: image(&maps.emissive).or(extras.emissive_map),
                 alpha_cutoff: (alpha_mode.as_deref() == Some("MASK")).then_some(cutoff),
                 alpha_blend: alpha_mode.as_deref() == Some("BLEND"),
                 double_sided: reader
                     .value(&material.double_sided, place, "doubleSided")
                     .unwrap_or(false),
                 unlit: extensions.is_unlit,
-                uv_transform: first.transform,
-                sampler,
+                uv_transform: layout.transform,
+                tex_coord_sets: layout.sets,
+                samplers: Maps {
+                    base_color: sampler(&maps.base_color),
+                    normal: sampler(&maps.normal),
+                    metallic_roughness: sampler(&maps.metallic_roughness),
+                    occlusion: sampler(&maps.occlusion),
+                    emissive: sampler(&maps.emissive),
+                },
             });
             out.in_file.push(FileMaterial {
                 name: given,
-                tex_coord_set: first.set,
+                tex_coords: layout.tex_coords,
             });
         }
         reader.tell(report);
-        let what = [
-            "sets of texture coordinates",
-            "texture transforms",
-            "samplers",
-        ];
-        for (what, materials) in what.into_iter().zip(differences) {
-            let Some(first) = materials.first() else {
-                continue;
-            };
+        if let Some(first) = crowded.first() {
             let message = format!(
-                "{} materials have maps with different {what}",
-                materials.len()
+                "{} materials have maps with more than two sets of texture coordinates, or transforms of them",
+                crowded.len()
             );
-            let hint = "those of the base color map, or else of the normal map, are used for all";
+            let hint = "the others use those of the normal map, or else of the base color map";
             report.warn(&format!("materials[{first}]"), message, hint);
         }
         let left_out: Vec<_> = root

@@ -19,7 +19,8 @@
 //! # Axes
 //!
 //! glTF's models face +Z, ours −Z as everything in Bevy does, so a model is turned by half a turn around Y: `(x, y, z)` becomes
-//! `(−x, y, −z)`. With [`UpAxis::Y`](super::UpAxis::Y) axes are kept, as by Bevy's own glTF loader.
+//! `(−x, y, −z)`. With [`UpAxis::Y`](super::UpAxis::Y) axes are kept, as by Bevy's own glTF loader, and so they are in VRM 0
+//! characters, which face −Z.
 //!
 //! # Clips
 //!
@@ -38,12 +39,15 @@ mod bind_pose;
 mod buffers;
 mod clips;
 mod curves;
+mod decoded;
 mod document;
+mod draco;
 mod export;
 mod extras;
 mod json;
 mod looks;
 mod materials;
+mod meshopt;
 mod repairs;
 mod report;
 mod rig;
@@ -53,7 +57,7 @@ pub use export::{GlbTexture, to_glb};
 pub use extras::{SceneExtras, scene_extras};
 
 use super::{
-    Hand, ImportReport, ImportSettings, Imported,
+    Hand, ImportReport, ImportSettings, Imported, UpAxis,
     axes::Basis,
     control, flip_tex_coords,
     names::{FIRST_ANSWERS, duplicates, listed},
@@ -65,6 +69,7 @@ use crate::{
 use accessors::Accessors;
 use bind::Binder;
 use buffers::Buffers;
+use decoded::Decoded;
 use document::Document;
 use materials::Materials;
 use report::Report;
@@ -82,7 +87,7 @@ use std::borrow::Cow;
 /// [`Material`]: crate::model::Material
 ///
 /// # Errors
-/// The file cannot be read, contradicts itself, exceeds the limits, or is compressed with Draco or meshoptimizer.
+/// The file cannot be read, contradicts itself, exceeds the limits, or requires an extension that is not supported.
 pub fn from_gltf<'s>(
     file: &str,
     source: &'s [u8],
@@ -103,10 +108,14 @@ pub(super) fn import<'s>(
 ) -> Result<Imported, FormatError> {
     let error = |message: String| FormatError::one(Diagnostic::error(file, message));
     let right_handed = settings.hand != Hand::Left;
-    let basis = Basis::facing_z(file, settings, right_handed)?;
     let mut report = Report::new(file);
     let document = Document::read(&report, source)?;
     let root = &document.root;
+    let basis = if document::is_vrm_0(root) {
+        Basis::new(file, settings, right_handed, UpAxis::Y)?
+    } else {
+        Basis::facing_z(file, settings, right_handed)?
+    };
     document::check_extensions(root, &mut report)?;
     if document.lost_letters {
         let hint =
@@ -115,7 +124,8 @@ pub(super) fn import<'s>(
     }
     let limits = &settings.limits;
     let buffers = Buffers::read(&document, limits, &report, read)?;
-    let accessors = Accessors::new(root, &buffers);
+    let decoded = Decoded::new(root);
+    let accessors = Accessors::new(root, &buffers, &decoded);
 
     let rig = Rig::new(&accessors, &basis, limits, &mut report, is_joint)?;
     let Materials {

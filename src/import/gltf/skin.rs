@@ -3,9 +3,8 @@
 use super::{
     accessors::{Accessor, Accessors},
     bind::{Binder, Binding},
-    document::compression,
     json::{Index, Mode, Primitive, Semantic, Type},
-    materials::FileMaterial,
+    materials::{FileMaterial, TexCoords},
     repairs::Repairs,
     report::Report,
     rig::Rig,
@@ -145,9 +144,6 @@ impl Importer<'_> {
             .unwrap_or_else(|| format!("mesh{mesh_index}"));
         for (at, primitive) in mesh.primitives.iter().enumerate() {
             let place = format!("meshes[{mesh_index}].primitives[{at}]");
-            if let Some((message, hint)) = compression(root, primitive) {
-                return Err(report.error(&place, message, hint));
-            }
             let Some(positions) = attribute(primitive, Semantic::Positions) else {
                 repairs.unread[1].push(place);
                 continue;
@@ -491,10 +487,11 @@ impl Importer<'_> {
         let material = primitive
             .material
             .map_or(usize::MAX, |material| material.value());
-        let set = self
+        let sources = self
             .materials
             .get(material)
-            .map_or(0, |material| material.tex_coord_set);
+            .map_or([None; 2], |material| material.tex_coords);
+        let [first, second] = [Some(sources[0].unwrap_or_default()), sources[1]];
         let normals = read(Semantic::Normals, &[Type::Vec3])?;
         // Tangents belong to normals.
         let tangents = if normals.is_some() {
@@ -502,7 +499,25 @@ impl Importer<'_> {
         } else {
             None
         };
-        let tex_coords = read(Semantic::TexCoords(set), &[Type::Vec2])?;
+        let tex_coords = |source: Option<TexCoords>| {
+            let Some(TexCoords { set, transform }) = source else {
+                return Ok(Vec::new());
+            };
+            let accessor = read(Semantic::TexCoords(set), &[Type::Vec2])?;
+            let of_vertex = |&vertex: &u32| {
+                let tex_coord = accessor
+                    .as_ref()
+                    .map_or(Vec2::ZERO, |t| Vec2::from(t.floats::<2>(vertex as usize)));
+                let tex_coord = transform.apply(tex_coord);
+                if tex_coord.is_finite() {
+                    tex_coord
+                } else {
+                    Vec2::ZERO
+                }
+            };
+            Ok(draft.vertices.iter().map(of_vertex).collect())
+        };
+        let (first, second) = (tex_coords(first)?, tex_coords(second)?);
         let colors = read(Semantic::Colors(0), &[Type::Vec3, Type::Vec4])?;
 
         let Binding { to_skin, .. } = binding;
@@ -557,18 +572,7 @@ impl Importer<'_> {
             };
             part.tangents = vertices().map(of_vertex).collect();
         }
-        part.tex_coords = vertices()
-            .map(|vertex| {
-                let tex_coord = tex_coords
-                    .as_ref()
-                    .map_or(Vec2::ZERO, |t| Vec2::from(t.floats::<2>(vertex)));
-                if tex_coord.is_finite() {
-                    tex_coord
-                } else {
-                    Vec2::ZERO
-                }
-            })
-            .collect();
+        (part.tex_coords, part.second_tex_coords) = (first, second);
         if let Some(colors) = &colors {
             let of_vertex = |vertex| {
                 let color = Vec4::from(colors.floats::<4>(vertex));

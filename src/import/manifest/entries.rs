@@ -19,6 +19,13 @@ pub struct ClipEntry {
     /// The clip's name inside its file, if it differs from the entry's and the file contains several. A prefix such as
     /// `Armature|` can be left out.
     pub clip: Option<String>,
+    /// The part of the clip that this is, from one frame to another, both included: `clip: "all", frames: (0, 40)`. Frames
+    /// count from 0, in `frame_rate`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub frames: Option<(f64, f64)>,
+    /// The part of the clip that this is, from one time to another, in seconds: `clip: "all", seconds: (1.5, 2.75)`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seconds: Option<(f64, f64)>,
     /// Another clip of the manifest or the model, of which this is the mirror image: left and right are swapped in its pose,
     /// root motion, callback keys and plants; see [`SkeletalClip::mirrored`]. Only `playback`, `ground_speed`, `callbacks` and
     /// `plants` can be given with it; they are for the mirrored clip, and callbacks are added to those that it has.
@@ -54,7 +61,7 @@ pub struct ClipEntry {
     pub ground_speed: Option<f32>,
     /// Callback keys.
     pub callbacks: Vec<CallbackEntry>,
-    /// Frames per second in which callback keys count; `None` for the clip's own, if its frames are evenly spaced.
+    /// Frames per second in which callback keys and `frames` count; `None` for the clip's own, if its frames are evenly spaced.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub frame_rate: Option<f64>,
     /// When feet are planted, as `(start, end)` in seconds, by the feet's joints: `{"foot.L": [(0.1, 0.5)]}`. Feet that
@@ -117,10 +124,17 @@ impl ClipEntry {
                 "as_is is for clips of another file that are not retargeted: add `file`, or leave it out",
             );
         }
-        let is_own = self.file.is_some() || self.clip.is_some();
+        if self.frames.is_some() && self.seconds.is_some() {
+            return Some("a part of a clip is given in frames or in seconds: leave one out");
+        }
+        let part = self.frames.or(self.seconds);
+        if part.is_some_and(|(from, to)| !(0.0 <= from && from < to && to.is_finite())) {
+            return Some("a part of a clip starts at 0 or later, and ends after it starts");
+        }
+        let is_own = self.file.is_some() || self.clip.is_some() || part.is_some();
         let changes = self.additive.is_some() || self.root_motion.is_some();
         (self.mirror.is_some() && (is_own || changes)).then_some(
-            "a mirrored clip is the image of another: leave out file, clip, additive and root_motion, or mirror",
+            "a mirrored clip is the image of another: leave out file, clip, frames, seconds, additive and root_motion, or mirror",
         )
     }
 }

@@ -253,6 +253,84 @@ pub fn gltf(source: &[u8]) {
     }
 }
 
+/// Any bytes as compressed data in a sound glTF file: the first says by what, and for meshoptimizer four more which filter, how
+/// large elements are, and how many there are.
+#[cfg(feature = "gltf")]
+pub fn compressed(source: &[u8]) {
+    let Some((&kind, data)) = source.split_first() else {
+        return;
+    };
+    let number = |at: usize| usize::from(data.get(at).copied().unwrap_or_default());
+    let (stride, count) = (number(1) % 130 * 2, number(2) | number(3) << 8);
+    let accessor = |kind: &str, component: u32| {
+        format!(r#"{{"type":"{kind}","componentType":{component},"count":{count}}}"#)
+    };
+    let (positions, rest) = (accessor("VEC3", 5126), data.get(4..).unwrap_or_default());
+    let (data, primitive, accessors, view, extension) = if kind.is_multiple_of(4) {
+        let attributes = r#""JOINTS_0":0,"NORMAL":1,"POSITION":2,"TEXCOORD_0":3,"WEIGHTS_0":4"#;
+        let primitive = format!(
+            r#"{{"attributes":{{{attributes}}},"indices":5,"extensions":{{"KHR_draco_mesh_compression":{{"bufferView":0,
+                "attributes":{{{attributes}}}}}}}}}"#
+        );
+        let all = ["VEC4", "VEC3", "VEC3", "VEC2", "VEC4", "SCALAR"];
+        let accessors = all.map(|kind| accessor(kind, if kind == "SCALAR" { 5125 } else { 5126 }));
+        let view = format!(r#"{{"buffer":0,"byteLength":{}}}"#, data.len());
+        (
+            data,
+            primitive,
+            accessors.join(","),
+            view,
+            "KHR_draco_mesh_compression",
+        )
+    } else {
+        let mode = ["ATTRIBUTES", "TRIANGLES", "INDICES"][usize::from(kind % 4) - 1];
+        let filter = ["NONE", "OCTAHEDRAL", "QUATERNION", "EXPONENTIAL", "COLOR"][number(0) % 5];
+        let (component, indices) = match (mode, stride) {
+            ("ATTRIBUTES", _) => (5121, ""),
+            (_, 2) => (5123, r#","indices":1"#),
+            _ => (5125, r#","indices":1"#),
+        };
+        let attributes = if indices.is_empty() {
+            r#","COLOR_0":1"#
+        } else {
+            ""
+        };
+        let primitive = format!(r#"{{"attributes":{{"POSITION":0{attributes}}}{indices}}}"#);
+        let kind = if indices.is_empty() { "VEC4" } else { "SCALAR" };
+        let accessor = accessor(kind, component).replacen('{', r#"{"bufferView":0,"#, 1);
+        let view = format!(
+            r#"{{"buffer":1,"byteLength":{},"extensions":{{"EXT_meshopt_compression":{{"buffer":0,"byteLength":{},
+                "byteStride":{stride},"count":{count},"mode":"{mode}","filter":"{filter}"}}}}}}"#,
+            stride * count,
+            rest.len()
+        );
+        (
+            rest,
+            primitive,
+            format!("{positions},{accessor}"),
+            view,
+            "EXT_meshopt_compression",
+        )
+    };
+    let mut json = format!(
+        r#"{{"asset":{{"version":"2.0"}},"extensionsRequired":["{extension}"],"scene":0,"scenes":[{{"nodes":[0]}}],
+            "nodes":[{{"mesh":0}}],"meshes":[{{"primitives":[{primitive}]}}],"accessors":[{accessors}],
+            "bufferViews":[{view}],"buffers":[{{"byteLength":{}}},{{"byteLength":0}}]}}"#,
+        data.len()
+    );
+    json += &" ".repeat(json.len().next_multiple_of(4) - json.len());
+    let mut glb = b"glTF".to_vec();
+    for number in [2, 28 + json.len() + data.len(), json.len()] {
+        glb.extend((number as u32).to_le_bytes());
+    }
+    glb.extend(b"JSON");
+    glb.extend(json.bytes());
+    glb.extend((data.len() as u32).to_le_bytes());
+    glb.extend(b"BIN\0");
+    glb.extend(data);
+    gltf(&glb);
+}
+
 /// Any bytes as a manifest: read, written, read again, and joined with a sound model and clip.
 pub fn manifest(source: &[u8]) {
     let manifest = match Manifest::parse("f.character.ron", source) {

@@ -10,9 +10,11 @@ use super::{
     import, open,
 };
 use bevy_marionette::{
-    import::{Hand, ImportSettings, Imported, UpAxis, files_beside, open_model, open_model_with},
+    import::{
+        FileKind, Hand, ImportSettings, Imported, UpAxis, files_beside, open_model, open_model_with,
+    },
     model::{
-        Material, MipFilter, PlaybackMode, Sampler, SkinPart, TextureFilter, TextureWrap,
+        Maps, Material, MipFilter, PlaybackMode, Sampler, SkinPart, TextureFilter, TextureWrap,
         UvTransform,
     },
 };
@@ -752,14 +754,33 @@ fn of_materials_everything_that_bevys_own_loader_shows_is_read() {
     file.json["materials"] = json!([material, other]);
     file.json["extensionsUsed"] = json!(["KHR_texture_transform", "KHR_materials_clearcoat"]);
     file.json["meshes"][0]["primitives"][0]["material"] = json!(0);
-    let different = [
-        "different sets of texture coordinates",
-        "different texture transforms",
+    let mut third = material.clone();
+    third["emissiveTexture"] = json!({ "index": 4 });
+    third["occlusionTexture"] = json!({ "index": 3, "texCoord": 2 });
+    file.json["materials"] = json!([material, other, third]);
+    let expected = [
+        NO_NORMALS,
+        "`KHR_materials_clearcoat`",
+        "more than two sets",
     ];
-    let (imported, _) = import(
-        file,
-        &[&[NO_NORMALS, "`KHR_materials_clearcoat`"], &different[..]].concat(),
+    let (imported, _) = import(file, &expected);
+    let (other, third) = (&imported.model.materials[1], &imported.model.materials[2]);
+    let only_emissive = Maps {
+        emissive: 1,
+        ..Maps::default()
+    };
+    assert_eq!(other.tex_coord_sets, only_emissive);
+    assert_eq!(other.uv_transform, UvTransform::default());
+    // The third set has no room.
+    assert_eq!(
+        (
+            third.tex_coord_sets.occlusion,
+            third.tex_coord_sets.emissive
+        ),
+        (1, 0)
     );
+    let other_sampler = other.samplers.emissive;
+    assert_eq!(other_sampler, other.samplers.base_color);
     assert_eq!(
         imported.model.materials[0],
         Material {
@@ -780,15 +801,110 @@ fn of_materials_everything_that_bevys_own_loader_shows_is_read() {
                 rotation: 0.1,
                 scale: [2.0, 3.0]
             },
-            sampler: Sampler {
+            samplers: Maps::all(Sampler {
                 wrap_u: TextureWrap::Clamp,
                 wrap_v: TextureWrap::Mirror,
                 magnify: TextureFilter::Nearest,
                 minify: TextureFilter::Nearest,
                 mip_levels: MipFilter::Nearest,
-            },
+            }),
             ..Material::default()
         }
+    );
+}
+
+#[test]
+fn cameras_and_lights_are_left_out_with_one_warning() {
+    let mut chain = chain(2, json!({}));
+    for camera in 0..2 {
+        let node = chain.file.node(json!({ "camera": camera }));
+        chain.file.root(node);
+    }
+    let light = json!({ "extensions": { "KHR_lights_punctual": { "light": 0 } } });
+    let light = chain.file.node(light);
+    chain.file.root(light);
+    let (imported, _) = import(&chain.file, &[NO_NORMALS, "2 cameras and a light"]);
+    let said = |w: &&bevy_marionette::format::Diagnostic| w.message.contains("camera");
+    assert_eq!(imported.warnings.iter().filter(said).count(), 1);
+    assert_eq!(imported.model.skeleton.len(), 2);
+}
+
+#[test]
+fn a_vrm_file_is_the_gltf_that_it_is() {
+    assert_eq!(FileKind::of_name("Hero.VRM"), Some(FileKind::Gltf));
+    let mut chain = chain(2, json!({ "translation": [0.25, 0, 0.5] }));
+    let plain = open(&chain.file.glb()).unwrap();
+    let positions = |imported: &Imported| -> Vec<Vec3> {
+        posed(imported, None, 0.0)
+            .into_iter()
+            .map(|(_, position)| position)
+            .collect()
+    };
+    for (extension, sign) in [("VRMC_vrm", 1.0), ("VRM", -1.0)] {
+        chain.file.json["extensionsUsed"] = json!([extension]);
+        chain.file.json["extensions"] = json!({ extension: { "specVersion": "1.0" } });
+        let settings = ImportSettings::default();
+        let vrm = open_model("hero.vrm", &chain.file.glb(), &settings).unwrap();
+        let said = |w: &&bevy_marionette::format::Diagnostic| w.message.contains("VRM");
+        assert_eq!(vrm.warnings.iter().filter(said).count(), 1);
+        // The characters of VRM 0 face the other way.
+        let turned = Vec3::new(sign, 1.0, sign);
+        for (a, b) in positions(&vrm).into_iter().zip(positions(&plain)) {
+            assert!(a.abs_diff_eq(b * turned, 1e-6), "{extension}: {a} {b}");
+        }
+    }
+}
+
+#[test]
+fn each_map_has_its_own_texture_coordinates_transform_and_sampler() {
+    let mut chain = chain(2, json!({}));
+    let file = &mut chain.file;
+    let vertices = {
+        let primitive = &file.json["meshes"][0]["primitives"][0];
+        let position = primitive["attributes"]["POSITION"].as_u64().unwrap();
+        file.json["accessors"][position as usize]["count"]
+            .as_u64()
+            .unwrap()
+    };
+    let rows =
+        |by: f32| -> Vec<[f32; 2]> { (0..vertices).map(|at| [by * at as f32, 0.5]).collect() };
+    for (set, by) in [(0, 0.25), (1, -1.0)] {
+        let accessor = file.floats(&rows(by));
+        let attributes = &mut file.json["meshes"][0]["primitives"][0]["attributes"];
+        attributes[format!("TEXCOORD_{set}")] = accessor.into();
+    }
+    file.json["images"] = json!([{ "uri": "0.png" }, { "uri": "1.png" }]);
+    file.json["samplers"] = json!([{ "wrapS": 33071 }, { "wrapS": 33648 }]);
+    file.json["textures"] = json!([{ "source": 0, "sampler": 0 }, { "source": 1, "sampler": 1 }]);
+    let doubled = json!({ "KHR_texture_transform": { "scale": [2, 2], "offset": [0, 1] } });
+    file.json["materials"] = json!([{
+        "pbrMetallicRoughness": { "baseColorTexture": { "index": 0, "extensions": doubled } },
+        "occlusionTexture": { "index": 1, "texCoord": 1 },
+    }]);
+    file.json["meshes"][0]["primitives"][0]["material"] = json!(0);
+    let (imported, _) = import(file, &[NO_NORMALS]);
+    let (part, material) = (&imported.model.parts[0], &imported.model.materials[0]);
+    for (vertex, &source) in part.source_vertices.iter().enumerate() {
+        let at = source as f32;
+        assert_eq!(part.tex_coords[vertex].to_array(), [0.5 * at, 2.0]);
+        assert_eq!(part.second_tex_coords[vertex].to_array(), [-at, 0.5]);
+    }
+    assert_eq!(material.uv_transform, UvTransform::default());
+    assert_eq!(
+        (
+            material.tex_coord_sets.base_color,
+            material.tex_coord_sets.occlusion
+        ),
+        (0, 1)
+    );
+    let Maps {
+        base_color,
+        occlusion,
+        ..
+    } = material.samplers;
+    assert_eq!(
+        (base_color.wrap_u, occlusion.wrap_u),
+        (TextureWrap::Clamp, TextureWrap::Mirror)
     );
 }
 

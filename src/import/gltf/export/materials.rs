@@ -77,7 +77,12 @@ impl Materials {
                 || format!("{} {map:?}", material.name),
                 |name| stem(name).to_owned(),
             );
-            let mut out = json!({ "index": self.texture(found, &name, &material.sampler, glb) });
+            let sampler = map.pick(&material.samplers);
+            let mut out = json!({ "index": self.texture(found, &name, sampler, glb) });
+            match *map.pick(&material.tex_coord_sets) {
+                0 => {}
+                set => out["texCoord"] = set.into(),
+            }
             if let Some(transform) = transform(&material.uv_transform) {
                 out["extensions"] = json!({ "KHR_texture_transform": transform });
                 self.extensions.insert("KHR_texture_transform");

@@ -129,11 +129,11 @@ pub(super) fn usual<T: Default>() -> Option<T> {
     Some(T::default())
 }
 
-/// Returns `true` whatever is there.
+/// Returns `true` whatever is there, other than `null`.
 pub(in super::super) fn present<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<bool, D::Error> {
-    IgnoredAny::deserialize(deserializer).map(|_| true)
+    Option::<IgnoredAny>::deserialize(deserializer).map(|any| any.is_some())
 }
 
 /// Returns `true` for a list that is not empty.

@@ -1,0 +1,162 @@
+//! Meshes compressed by Draco: `KHR_draco_mesh_compression`.
+//!
+//! Reads triangle meshes of the format's version 2.2, which is the one that the extension names: both kinds of connectivity, and
+//! all of today's predictions. Nothing is believed: what a mesh takes is charged before it is made, and connectivity that is no
+//! mesh's is found out by the steps that walks over it take.
+
+mod attributes;
+mod bytes;
+mod corners;
+mod edgebreaker;
+mod entropy;
+mod octahedron;
+mod predict;
+mod sequence;
+
+use super::json::ComponentType;
+use bytes::Reader;
+use corners::Seams;
+
+type Result<T> = std::result::Result<T, &'static str>;
+
+const DAMAGED: &str = "the compressed mesh is damaged";
+
+/// How many numbers, of four bytes or fewer, count as an element. A smooth mesh takes little more than a byte per triangle.
+const PER_ELEMENT: u64 = 8;
+
+/// A mesh.
+#[derive(Debug)]
+pub(super) struct Mesh {
+    /// Three vertices per triangle, as 32-bit numbers.
+    pub(super) indices: Vec<u8>,
+    pub(super) attributes: Vec<Attribute>,
+}
+
+/// An attribute of all vertices.
+#[derive(Debug)]
+pub(super) struct Attribute {
+    /// What the glTF file calls it.
+    pub(super) id: u32,
+    /// `None` for numbers of a type that glTF doesn't have.
+    pub(super) component: Option<ComponentType>,
+    pub(super) width: usize,
+    pub(super) normalized: bool,
+    /// Elements of that type and width, one per vertex.
+    pub(super) bytes: Vec<u8>,
+}
+
+/// Decodes a mesh. `charge` is called with what it takes, in elements, before that is allocated.
+pub(super) fn decode(data: &[u8], charge: &mut dyn FnMut(u64) -> Result<()>) -> Result<Mesh> {
+    let mut reader = Reader(data);
+    let reader = &mut reader;
+    if reader.take(5)? != b"DRACO" {
+        return Err("the data is not compressed with Draco");
+    }
+    let version = [reader.u8()?, reader.u8()?];
+    if version != [2, 2] {
+        return Err("the mesh is compressed with an old version of Draco");
+    }
+    let (kind, method, flags) = (reader.u8()?, reader.u8()?, reader.u16()?);
+    if kind != 1 {
+        return Err("the compressed data is a cloud of points");
+    }
+    if flags & 1 << 15 != 0 {
+        skip_metadata(reader)?;
+    }
+    match method {
+        0 => sequential(reader, charge),
+        1 => {
+            let connectivity = edgebreaker::read(reader, |triangles, attributes| {
+                charge(triangles * 3 * (attributes + 1) / PER_ELEMENT)
+            })?;
+            let edgebreaker::Connectivity {
+                corners,
+                is_inside,
+                mut seams,
+            } = connectivity;
+            let seams = Seams::read(&corners, &mut seams)?;
+            let (points, of_corner) = corners::points(&corners, &is_inside, &seams)?;
+            let layout = attributes::Layout {
+                points,
+                mesh: Some((&corners, &seams, &of_corner)),
+            };
+            let attributes = attributes::read(reader, &layout, charge)?;
+            let indices = of_corner.iter().flat_map(|point| point.to_le_bytes());
+            Ok(Mesh {
+                indices: indices.collect(),
+                attributes,
+            })
+        }
+        _ => Err(DAMAGED),
+    }
+}
+
+/// Skips what other programs stored: names and values, which may nest.
+fn skip_metadata(reader: &mut Reader) -> Result<()> {
+    fn skip_name(reader: &mut Reader) -> Result<()> {
+        let size = reader.u8()?;
+        reader.take(size.into()).map(drop)
+    }
+    let attributes = reader.number32()?;
+    for at in 0..=u64::from(attributes) {
+        if at < attributes.into() {
+            reader.number32()?;
+        }
+        // Groups within this one come right behind it, each after its name.
+        let mut groups = 0u64;
+        loop {
+            for _ in 0..reader.number32()? {
+                skip_name(reader)?;
+                let size = reader.number()?;
+                reader.take(size)?;
+            }
+            groups = groups.saturating_add(reader.number32()?.into());
+            if groups == 0 {
+                break;
+            }
+            groups -= 1;
+            skip_name(reader)?;
+        }
+    }
+    Ok(())
+}
+
+/// Reads triangles as lists of vertices.
+fn sequential(reader: &mut Reader, charge: &mut dyn FnMut(u64) -> Result<()>) -> Result<Mesh> {
+    let (triangles, points) = (reader.number32()?, reader.number32()?);
+    let is_plain = reader.u8()? != 0;
+    let count = u64::from(triangles) * 3;
+    charge(count / PER_ELEMENT)?;
+    let count = usize::try_from(count).map_err(|_| DAMAGED)?;
+    let mut indices = Vec::with_capacity(count * 4);
+    if is_plain {
+        for _ in 0..count {
+            let index = match points {
+                0..0x100 => reader.u8()?.into(),
+                0x100..0x1_0000 => reader.u16()?.into(),
+                0x1_0000..0x20_0000 => reader.number32()?,
+                _ => reader.u32()?,
+            };
+            indices.extend(index.to_le_bytes());
+        }
+    } else {
+        let mut last = 0u32;
+        for number in entropy::numbers(reader, count, 1)? {
+            last = if number % 2 == 0 {
+                last.wrapping_add(number / 2)
+            } else {
+                last.wrapping_sub(number / 2)
+            };
+            indices.extend(last.to_le_bytes());
+        }
+    }
+    let layout = attributes::Layout {
+        points: points as usize,
+        mesh: None,
+    };
+    let attributes = attributes::read(reader, &layout, charge)?;
+    Ok(Mesh {
+        indices,
+        attributes,
+    })
+}

@@ -1,0 +1,183 @@
+//! Parts of clips.
+
+use super::{ClipError, ClipFrames, SkeletalClip};
+use crate::model::{
+    CallbackKey, JointTransform,
+    transform::{arc, mean},
+};
+
+/// How far from a frame, in frames, a time still means that frame.
+const ON_FRAME: f64 = 1e-4;
+
+impl SkeletalClip {
+    /// The part of the clip from one time to another, in seconds within the clip, with its callback keys. It starts at 0.
+    ///
+    /// Frames in between stay as they are. Where the part doesn't begin or end on a frame, one is added.
+    ///
+    /// # Errors
+    /// [`ClipError::BadDuration`] if `to` is before `from`, or a time is outside the clip.
+    pub fn cut(&self, from: f64, to: f64) -> Result<Self, ClipError> {
+        if !(0.0 <= from && from <= to && to <= self.timing.duration) {
+            return Err(ClipError::BadDuration {
+                clip: self.timing.name.clone(),
+                duration: to - from,
+            });
+        }
+        let mut timing = self.timing.clone();
+        timing.duration = to - from;
+        timing.callbacks = std::mem::take(&mut timing.callbacks)
+            .into_iter()
+            .filter(|key| key.time <= to && key.until.unwrap_or(key.time) >= from)
+            .map(|key| CallbackKey {
+                time: (key.time - from).max(0.0),
+                until: key.until.map(|until| until.min(to) - from),
+                ..key
+            })
+            .collect();
+
+        let mut frames = ClipFrames {
+            transforms: Vec::new(),
+            ..self.to_frames()
+        };
+        // Two frames at one time are a step: a part begins behind it, and ends in front of it.
+        let whole = |time: f64| {
+            let at = time * self.frame_rate();
+            ((at - at.round()).abs() < ON_FRAME).then(|| at.round() as usize)
+        };
+        if self.frame_times().is_none()
+            && let (Some(first), Some(last)) = (whole(from), whole(to))
+        {
+            for frame in first..=last.min(self.frame_count() - 1) {
+                frames.transforms.extend(self.row(frame));
+            }
+            return self.finish(Self::new(timing, &frames)?);
+        }
+        let mut times = vec![0.0];
+        let count = self.frame_count();
+        let last_at_start = (0..count).rev().find(|&at| self.frame_time(at) <= from);
+        let first_at_end = (0..count).find(|&at| self.frame_time(at) >= to);
+        frames
+            .transforms
+            .extend(self.between(last_at_start.unwrap_or(0), from));
+        for frame in 0..count {
+            let time = self.frame_time(frame);
+            if from < time && time < to {
+                frames.transforms.extend(self.row(frame));
+                times.push(time - from);
+            }
+        }
+        if to > from {
+            let last = first_at_end.unwrap_or(count - 1);
+            frames
+                .transforms
+                .extend(self.between(last.saturating_sub(1), to));
+            times.push(timing.duration);
+        }
+        self.finish(Self::at_times(timing, &frames, &times)?)
+    }
+
+    fn finish(&self, part: Self) -> Result<Self, ClipError> {
+        Ok(Self {
+            additive: self.additive,
+            ..part
+        })
+    }
+
+    /// The transforms of a frame.
+    fn row(&self, frame: usize) -> impl Iterator<Item = JointTransform> {
+        (0..self.joints().len()).map(move |joint| self.transform_at(joint, frame))
+    }
+
+    /// The transforms at a time from a frame to the next one.
+    fn between(&self, frame: usize, time: f64) -> impl Iterator<Item = JointTransform> {
+        let next = (frame + 1).min(self.frame_count() - 1);
+        let (start, end) = (self.frame_time(frame), self.frame_time(next));
+        let t = if end > start {
+            ((time - start) / (end - start)).clamp(0.0, 1.0) as f32
+        } else {
+            1.0
+        };
+        let row = self.row(frame).zip(self.row(next));
+        row.map(move |(a, b)| JointTransform {
+            translation: mean(a.translation, b.translation, t),
+            rotation: arc(a.rotation, b.rotation, t),
+            scale: mean(a.scale, b.scale, t),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::ClipTiming;
+    use glam::{Quat, Vec3};
+
+    /// A joint that moves by one each second, with a frame at each of the times.
+    fn moving(times: &[f64], is_even: bool) -> SkeletalClip {
+        let at = |&time: &f64| JointTransform::new(Vec3::X * time as f32, Quat::IDENTITY);
+        let frames = ClipFrames {
+            joints: ["a".into()].into(),
+            animated: vec![],
+            transforms: times.iter().map(at).collect(),
+        };
+        let mut timing = ClipTiming::new("all", *times.last().unwrap());
+        for time in [0.0, 1.0, 2.5] {
+            timing.add_callback(time, "step", ());
+        }
+        if is_even {
+            SkeletalClip::new(timing, &frames).unwrap()
+        } else {
+            SkeletalClip::at_times(timing, &frames, times).unwrap()
+        }
+    }
+
+    fn places(clip: &SkeletalClip) -> Vec<(f64, f32)> {
+        let frame = |at| (clip.frame_time(at), clip.transform_at(0, at).translation.x);
+        (0..clip.frame_count()).map(frame).collect()
+    }
+
+    #[test]
+    fn a_part_between_frames_stays_evenly_spaced_and_keeps_its_callbacks() {
+        let clip = moving(&[0.0, 1.0, 2.0, 3.0, 4.0], true);
+        let part = clip.cut(1.0, 3.0).unwrap();
+        assert_eq!(part.frame_times(), None);
+        assert_eq!(places(&part), [(0.0, 1.0), (1.0, 2.0), (2.0, 3.0)]);
+        let keys: Vec<f64> = part.timing.callbacks.iter().map(|key| key.time).collect();
+        assert_eq!(keys, [0.0, 1.5]);
+        assert_eq!(clip.cut(0.0, 4.0).unwrap(), clip);
+        assert_eq!(places(&clip.cut(2.0, 2.0).unwrap()), [(0.0, 2.0)]);
+    }
+
+    #[test]
+    fn a_part_that_begins_between_frames_gets_frames_at_its_ends() {
+        for is_even in [true, false] {
+            let clip = moving(&[0.0, 1.0, 2.0, 3.0], is_even);
+            let part = clip.cut(0.5, 2.25).unwrap();
+            let expected = [(0.0, 0.5), (0.5, 1.0), (1.5, 2.0), (1.75, 2.25)];
+            assert_eq!(places(&part), expected);
+        }
+    }
+
+    #[test]
+    fn a_part_begins_behind_a_step_and_ends_in_front_of_one() {
+        let mut clip = moving(&[0.0, 1.0, 1.0, 2.0, 2.0, 3.0], false);
+        let mut frames = clip.to_frames();
+        for (frame, transform) in frames.transforms.iter_mut().enumerate() {
+            transform.translation = Vec3::X * frame as f32;
+        }
+        clip = SkeletalClip::at_times(clip.timing.clone(), &frames, clip.frame_times().unwrap())
+            .unwrap();
+        assert_eq!(
+            places(&clip.cut(1.0, 2.0).unwrap()),
+            [(0.0, 2.0), (1.0, 3.0)]
+        );
+    }
+
+    #[test]
+    fn times_outside_the_clip_are_refused() {
+        let clip = moving(&[0.0, 1.0], true);
+        for (from, to) in [(-1.0, 1.0), (0.0, 1.5), (0.6, 0.5), (f64::NAN, 1.0)] {
+            assert!(clip.cut(from, to).is_err(), "{from} to {to}");
+        }
+    }
+}
