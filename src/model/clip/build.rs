@@ -232,6 +232,7 @@ impl SkeletalClip {
             animates_all: (0..joints).all(animated),
             moved: moved.into(),
             unit_scale,
+            morphs: None,
         })
     }
 
@@ -264,8 +265,12 @@ impl SkeletalClip {
     /// Joints that the clip lacks are not animated. Joints that share a name are matched in order, if there are as many of that name
     /// in the clip as in the skeleton. Otherwise, the first joint of that name counts.
     pub fn bind(&self, skeleton: &Skeleton) -> Self {
+        let morphs = self.bound_morphs(skeleton.morphs());
         if self.joints == *skeleton.names() {
-            return self.clone();
+            return Self {
+                morphs,
+                ..self.clone()
+            };
         }
         // The joints of each name, and how many of them the skeleton has.
         let mut by_name: HashMap<&str, (VecDeque<usize>, usize)> = HashMap::new();
@@ -302,6 +307,7 @@ impl SkeletalClip {
                 additive: self.additive,
                 times: self.times.clone(),
                 root_path: self.root_path.clone(),
+                morphs,
                 ..clip
             },
             // The parts of a valid clip are finite and whole; only an empty skeleton gets here.
@@ -309,6 +315,7 @@ impl SkeletalClip {
                 rows: Arc::default(),
                 moved: Arc::default(),
                 joints: skeleton.names().clone(),
+                morphs,
                 ..self.clone()
             },
         }
