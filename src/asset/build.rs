@@ -133,6 +133,7 @@ pub(super) fn assemble_character(
                 combined_joints: Arc::new(part.combined_joints.clone()),
                 rest_bounds: aabb(
                     bounds
+                        .with_weights(skeleton.morphs().rest())
                         .posed(skeleton.rest_model())
                         .unwrap_or_else(|| enclose(&part.positions)),
                 ),
