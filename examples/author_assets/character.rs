@@ -542,6 +542,7 @@ pub fn mask(roots: &[&str], falloff: u32) -> MaskEntry {
     MaskEntry {
         roots: roots.iter().map(|r| r.to_string()).collect(),
         falloff,
+        morphs: vec![],
     }
 }
 

@@ -4,8 +4,6 @@
 //! duplicated along a texture seam share theirs.
 
 use super::weld::Places;
-#[cfg(feature = "gltf")]
-use crate::model::SkinPart;
 use glam::{DVec3, Vec3};
 use std::f64::consts::{FRAC_PI_2, PI};
 
@@ -18,14 +16,9 @@ pub(super) fn smooth_normals(positions: &[Vec3], triangles: &[[u32; 3]]) -> Vec<
     let places = Places::new(positions);
     let mut own = vec![DVec3::ZERO; positions.len()];
     for triangle in triangles {
-        let [a, b, c] = triangle.map(|vertex| positions[vertex as usize].as_dvec3());
-        let (ab, bc, ca) = (b - a, c - b, a - c);
-        let Some(normal) = unit(ca.cross(ab), 0.0) else {
-            continue;
-        };
-        let (at_a, at_b) = (angle(ab, -ca), angle(bc, -ab));
-        for (vertex, angle) in triangle.iter().zip([at_a, at_b, PI - at_a - at_b]) {
-            own[*vertex as usize] += normal * angle;
+        let corners = triangle.map(|vertex| positions[vertex as usize].as_dvec3());
+        for (vertex, normal) in triangle.iter().zip(corner_normals(corners)) {
+            own[*vertex as usize] += normal;
         }
     }
     let mut shared = vec![DVec3::ZERO; places.count];
@@ -45,39 +38,14 @@ pub(super) fn smooth_normals(positions: &[Vec3], triangles: &[[u32; 3]]) -> Vec<
     own.iter().zip(&places.of_vertex).map(normal).collect()
 }
 
-/// Gives each triangle vertices of its own, with the triangle's normal; +Y for degenerate ones. Tangents are dropped.
-#[cfg(feature = "gltf")]
-pub(super) fn shade_flat(part: &mut SkinPart) {
-    fn spread<T: Copy>(list: &mut Vec<T>, corners: &[u32]) {
-        if !list.is_empty() {
-            *list = corners
-                .iter()
-                .map(|&vertex| list[vertex as usize])
-                .collect();
-        }
-    }
-    let corners = part.triangles.as_flattened();
-    spread(&mut part.positions, corners);
-    spread(&mut part.tex_coords, corners);
-    spread(&mut part.second_tex_coords, corners);
-    spread(&mut part.colors, corners);
-    spread(&mut part.influences, corners);
-    spread(&mut part.source_vertices, corners);
-    part.tangents.clear();
-    part.triangles = (0..part.triangles.len() as u32)
-        .map(|at| [3 * at, 3 * at + 1, 3 * at + 2])
-        .collect();
-    let normal = |[a, b, c]: &[Vec3; 3]| {
-        let normal = unit((*b - *a).as_dvec3().cross((*c - *a).as_dvec3()), 0.0);
-        [normal.map_or(Vec3::Y, |normal| normal.as_vec3()); 3]
+/// A triangle's normal at each of its corners, weighted by angle; 0 for a degenerate one.
+pub(super) fn corner_normals([a, b, c]: [DVec3; 3]) -> [DVec3; 3] {
+    let (ab, bc, ca) = (b - a, c - b, a - c);
+    let Some(normal) = unit(ca.cross(ab), 0.0) else {
+        return [DVec3::ZERO; 3];
     };
-    part.normals = part
-        .positions
-        .as_chunks()
-        .0
-        .iter()
-        .flat_map(normal)
-        .collect();
+    let (at_a, at_b) = (angle(ab, -ca), angle(bc, -ab));
+    [at_a, at_b, PI - at_a - at_b].map(|angle| normal * angle)
 }
 
 /// Normalizes every normal and computes those that are missing (zero or not finite).
@@ -170,7 +138,7 @@ pub(super) fn arc_cosine(x: f64) -> f64 {
     start + times * sine
 }
 
-fn unit(v: DVec3, longer_than: f64) -> Option<DVec3> {
+pub(super) fn unit(v: DVec3, longer_than: f64) -> Option<DVec3> {
     let length = v.length();
     (length > longer_than && length.is_finite()).then(|| v / length)
 }

@@ -3,7 +3,7 @@
 //! A part is split if its palette has no room for its joints, or for the combined joints of its vertices.
 
 use super::{combine::Combiner, influences::VertexWeights};
-use crate::model::{JointIndex, SkinPart};
+use crate::model::{JointIndex, MorphTarget, SkinPart};
 
 /// Gives `part` its palette and influences. A part that needs more entries than a palette holds is split by triangles.
 ///
@@ -127,7 +127,13 @@ fn subset(part: &SkinPart, mut triangles: Vec<[u32; 3]>) -> (SkinPart, Vec<u32>)
             .filter_map(|&v| from.get(v as usize).copied())
             .collect()
     }
+    // Vertices keep their order, so those of targets do.
+    let moved = |target: &MorphTarget| {
+        let found = target.kept(|vertex| kept.binary_search(&vertex).ok().map(|new| new as u32));
+        (!found.vertices.is_empty()).then_some(found)
+    };
     let out = SkinPart {
+        morphs: part.morphs.iter().filter_map(moved).collect(),
         name: part.name.clone(),
         material: part.material,
         positions: pick(&part.positions, &kept),

@@ -7,9 +7,12 @@
 mod build;
 mod cut;
 mod frames;
+mod morphs;
 mod quantize;
 
 pub use frames::{ClipError, ClipFrames};
+pub use morphs::MorphFrames;
+pub(crate) use morphs::{MorphCurves, WeightTracks};
 
 use super::{ClipTiming, JointTransform, RootPath, SoaQuat};
 use glam::{Quat, Vec3, Vec4};
@@ -74,6 +77,8 @@ pub struct SkeletalClip {
     animates_all: bool,
     /// A bit for each joint that the clip moves.
     moved: Arc<[u64]>,
+    /// How it moves morph weights; `None` if it doesn't.
+    morphs: Option<Arc<MorphCurves>>,
 }
 
 /// What a clip lost by being made smaller.
@@ -213,7 +218,8 @@ impl SkeletalClip {
     pub fn bytes(&self) -> usize {
         let numbers = size_of_val(&self.numbers[..]) + size_of_val(&self.ranges[..]);
         let path = self.root_path.as_ref().map_or(0, |path| path.bytes());
-        let tables = size_of_val(&self.rows[..]) + size_of_val(&self.times[..]) + path;
+        let morphs = self.morphs.as_ref().map_or(0, |morphs| morphs.bytes());
+        let tables = size_of_val(&self.rows[..]) + size_of_val(&self.times[..]) + path + morphs;
         size_of_val(&self.constants[..]) + size_of_val(&self.samples[..]) + numbers + tables
     }
 

@@ -1,6 +1,6 @@
 //! Skeletons: joints, parents first.
 
-use super::{JointTransform, SoaTransform, side_names::mirrored_names};
+use super::{JointTransform, Morphs, SoaTransform, side_names::mirrored_names};
 use crate::spelling::nearest;
 use glam::{Affine3A, DAffine3, DQuat, DVec3};
 use std::{
@@ -77,6 +77,8 @@ pub struct Skeleton {
     bind_pose: BindPose,
     /// The bind pose may lie elsewhere, and turned: how its topmost joint stood is a guess.
     bind_pose_is_adrift: bool,
+    /// `None` if there are none.
+    morphs: Option<Arc<Morphs>>,
 }
 
 /// The pose in which a skin was bound, relative to the parents.
@@ -219,6 +221,7 @@ impl Skeleton {
             nodes: None,
             bind_pose: BindPose::Rest,
             bind_pose_is_adrift: false,
+            morphs: None,
         })
     }
 
@@ -340,6 +343,19 @@ impl Skeleton {
     /// The rest pose in model space.
     pub fn rest_model(&self) -> &[Affine3A] {
         &self.rest_model
+    }
+
+    /// The model's morph targets, which clips move beside the joints; empty for nearly all models.
+    pub fn morphs(&self) -> &Morphs {
+        self.morphs.as_deref().unwrap_or(Morphs::NONE)
+    }
+
+    /// Returns the skeleton with these morph targets, in place of those that it has.
+    pub fn with_morphs(self, morphs: Morphs) -> Self {
+        Self {
+            morphs: (!morphs.is_empty()).then(|| Arc::new(morphs)),
+            ..self
+        }
     }
 
     /// Returns the skeleton with what is known of its nodes, one for each joint.

@@ -1,6 +1,6 @@
 //! Skin: vertices and the joints that move them.
 
-use super::{BoundingBox, JointIndex};
+use super::{BoundingBox, JointIndex, MorphTarget};
 use glam::{Vec2, Vec3, Vec4};
 
 /// Up to four palette entries that move a vertex: joints, or one [combined joint](CombinedJoints) among them.
@@ -42,6 +42,8 @@ pub struct SkinPart {
     pub palette: Vec<JointIndex>,
     /// Entries of the palette after the joints, for vertices with more than four of them. Mostly empty.
     pub combined_joints: CombinedJoints,
+    /// Morph targets, by [`MorphTarget::morph`] in ascending order, one for each name at most; empty for most parts.
+    pub morphs: Vec<MorphTarget>,
     /// Per vertex, its index in the source file, counted across subsets and submeshes.
     pub source_vertices: Vec<u32>,
 }

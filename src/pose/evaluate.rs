@@ -1,8 +1,8 @@
 //! All jobs in order: blend the clips, apply joint overrides, compute the matrices.
 
 use super::{
-    AdjustJoints, ClipLayer, InertiaAt, JointOverride, LocalToModel, Mix, MixScratch, PoseMut,
-    inertia::BaseScratch,
+    AdjustJoints, ClipLayer, InertiaAt, JointOverride, LocalToModel, Mix, MixScratch,
+    MorphOverride, PoseMut, inertia::BaseScratch,
 };
 use crate::model::{JointTransform, Skeleton, SoaTransform};
 use glam::Affine3A;
@@ -21,6 +21,8 @@ pub struct Evaluate<'a, 'c> {
     /// What is left of the difference to clips that were switched from, added to the layers of the
     /// [base](ClipLayer::base).
     pub inertia: Option<InertiaAt<'a>>,
+    /// Overrides of morph weights, applied on top of the clips, in order. For [`Self::run_morphs`].
+    pub morph_overrides: &'a [MorphOverride],
 }
 
 /// A pose and the memory to compute it in. One per thread serves any number of characters; it stops
@@ -30,7 +32,7 @@ pub struct Scratch {
     local: Vec<SoaTransform>,
     model: Vec<Affine3A>,
     mix: MixScratch,
-    base: BaseScratch,
+    base: BaseScratch<SoaTransform>,
 }
 
 impl<'a, 'c> Evaluate<'a, 'c> {
@@ -42,6 +44,7 @@ impl<'a, 'c> Evaluate<'a, 'c> {
             priority_blend: 0.5,
             overrides: &[],
             inertia: None,
+            morph_overrides: &[],
         }
     }
 
@@ -119,7 +122,7 @@ impl<'a, 'c> Evaluate<'a, 'c> {
         match inertia {
             None => job.run(mix, local),
             Some(inertia) => {
-                inertia.run(&job, base, mix, local);
+                inertia.run(&job.rows(), base, &mut mix.active, local);
                 unit_scale &= inertia.keeps_scale();
             }
         }

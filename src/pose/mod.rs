@@ -10,13 +10,14 @@
 //! | [`Inertia`] | clips before and after a switch | local pose |
 //! | [`LocalToModel`] | local pose | joint matrices |
 //! | [`AdjustJoints`] | joint overrides | local pose and joint matrices |
+//! | [`MorphVertices`] | morph weights | moved positions, normals and tangents |
 //! | [`Palette`] | joint matrices | skinning matrices |
 //! | [`SkinVertices`] | skinning matrices | positions and normals |
 //! | [`PickSkin`] | skinning matrices, a ray | the nearest triangle and its joint |
 //! | [`PartBounds`] | joint matrices or clips | bounding boxes for culling |
 //! | [`Compress`] | a clip and the skin it moves | a smaller clip |
 //!
-//! [`Evaluate`] runs the jobs a pose needs, from clips to joint matrices. For crowds, [`PoseBatch`] does so for eight
+//! [`Evaluate`] runs the jobs a pose needs, from clips to joint matrices and morph weights. For crowds, [`PoseBatch`] does so for eight
 //! characters at a time, up to their palettes, and [`stream`](stream()) writes palettes past the caches.
 //!
 //! The same inputs give the same bits in debug and release builds, on every thread and on every
@@ -38,10 +39,12 @@ mod mask;
 mod matrix;
 mod mix;
 mod model_space;
+mod morph;
 mod packed;
 mod palette;
 mod pick;
 mod pose_mut;
+mod row;
 mod sample;
 pub(crate) mod simd;
 mod skin;
@@ -58,6 +61,7 @@ pub use inertia::{Inertia, InertiaAt, InertiaScratch};
 pub use mask::Mask;
 pub use mix::{ClipLayer, Mix, MixScratch};
 pub use model_space::LocalToModel;
+pub use morph::{MorphMode, MorphOverride, MorphScratch, MorphVertices};
 pub use palette::Palette;
 #[cfg(feature = "bevy")]
 pub(crate) use palette::split_world;

@@ -232,19 +232,22 @@ impl SkeletalClip {
             animates_all: (0..joints).all(animated),
             moved: moved.into(),
             unit_scale,
+            morphs: None,
         })
     }
 
     /// Converts the clip to differences from its first frame, to be added to poses of `skeleton`: translation
-    /// `t − t₀`, rotation `q₀⁻¹ · q`, scale `s / s₀`. Joints are matched by name.
+    /// `t − t₀`, rotation `q₀⁻¹ · q`, scale `s / s₀`, morph weight `w − w₀`. Joints and morph targets are matched by name.
     ///
     /// # Errors
     /// [`ClipError::TooFar`] if the differences could carry the skin beyond what can be computed, such as after a
     /// first frame that is scaled to almost nothing.
     pub fn to_additive(&self, skeleton: &Skeleton) -> Result<Self, ClipError> {
-        let mut frames = self.bind(skeleton).to_frames();
+        let bound = self.bind(skeleton);
+        let (mut frames, mut morphs) = (bound.to_frames(), bound.morph_frames());
         frames.subtract_first();
-        let clip = Self::new(self.timing.clone(), &frames)?;
+        morphs.subtract_first();
+        let clip = Self::new(self.timing.clone(), &frames)?.with_morphs(&morphs)?;
         let clip = Self {
             additive: true,
             times: self.times.clone(),
@@ -264,8 +267,12 @@ impl SkeletalClip {
     /// Joints that the clip lacks are not animated. Joints that share a name are matched in order, if there are as many of that name
     /// in the clip as in the skeleton. Otherwise, the first joint of that name counts.
     pub fn bind(&self, skeleton: &Skeleton) -> Self {
+        let morphs = self.bound_morphs(skeleton.morphs());
         if self.joints == *skeleton.names() {
-            return self.clone();
+            return Self {
+                morphs,
+                ..self.clone()
+            };
         }
         // The joints of each name, and how many of them the skeleton has.
         let mut by_name: HashMap<&str, (VecDeque<usize>, usize)> = HashMap::new();
@@ -302,6 +309,7 @@ impl SkeletalClip {
                 additive: self.additive,
                 times: self.times.clone(),
                 root_path: self.root_path.clone(),
+                morphs,
                 ..clip
             },
             // The parts of a valid clip are finite and whole; only an empty skeleton gets here.
@@ -309,6 +317,7 @@ impl SkeletalClip {
                 rows: Arc::default(),
                 moved: Arc::default(),
                 joints: skeleton.names().clone(),
+                morphs,
                 ..self.clone()
             },
         }

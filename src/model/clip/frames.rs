@@ -51,6 +51,28 @@ pub enum ClipError {
         /// Name of the joint.
         joint: Arc<str>,
     },
+    /// There is no frame of weights, or their number is not a multiple of the number of morph targets.
+    #[error(
+        "clip `{clip}` has {weights} weights for {morphs} morph targets: not a whole number of frames"
+    )]
+    NotWholeWeights {
+        /// Name of the clip.
+        clip: Arc<str>,
+        /// Number of weights given.
+        weights: usize,
+        /// Number of morph targets given.
+        morphs: usize,
+    },
+    /// A weight of a morph target is not finite.
+    #[error("clip `{clip}`, frame {frame}, morph target `{morph}`: a weight that is not finite")]
+    WeightNotFinite {
+        /// Name of the clip.
+        clip: Arc<str>,
+        /// Index of the frame.
+        frame: usize,
+        /// Name of the morph target.
+        morph: Arc<str>,
+    },
     /// The duration is negative or not finite.
     #[error("clip `{clip}` has a duration of {duration} s")]
     BadDuration {

@@ -1,0 +1,460 @@
+//! Morph weights of a clip: rows of four, like joints, with frames of their own.
+//!
+//! The keys of a face are at other times than those of its joints, so neither is resampled for the other's sake.
+
+use super::{ChannelSlot, ClipError, NumberRange, SkeletalClip};
+use crate::model::{MorphIndex, Morphs, Skeleton};
+use glam::Vec4;
+use std::sync::Arc;
+
+/// The weights of a clip's morph targets, frame by frame: the input of [`SkeletalClip::with_morphs`].
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct MorphFrames {
+    /// Names of the morph targets, one for each weight of a frame.
+    pub names: Arc<[Arc<str>]>,
+    /// Per morph target, whether the clip moves it; other weights are ignored. If empty, all move.
+    pub animated: Vec<bool>,
+    /// At least one frame of `names.len()` weights.
+    pub weights: Vec<f32>,
+    /// Seconds of each frame from 0 to the clip's duration, in order; empty if they are evenly spaced. Two frames at one
+    /// time are a step, as in [`SkeletalClip::at_times`].
+    pub times: Vec<f64>,
+}
+
+impl MorphFrames {
+    /// Converts weights to differences from those of a pose.
+    pub(crate) fn subtract(&mut self, pose: &[f32]) {
+        for (weight, pose) in self.weights.iter_mut().zip(pose.iter().cycle()) {
+            *weight -= pose;
+        }
+    }
+
+    /// Gives each morph target the weights of the one on the other side.
+    pub(crate) fn mirror(&mut self, morphs: &Morphs) {
+        let sides = morphs.other_sides();
+        if self.names.is_empty() || sides.len() != self.names.len() {
+            return;
+        }
+        let other = |at: usize| usize::from(sides[at]);
+        for frame in self.weights.chunks_exact_mut(sides.len()) {
+            // Pairs are mutual.
+            (0..sides.len())
+                .filter(|&at| at < other(at))
+                .for_each(|at| frame.swap(at, other(at)));
+        }
+        if !self.animated.is_empty() {
+            (0..sides.len())
+                .filter(|&at| at < other(at))
+                .for_each(|at| self.animated.swap(at, other(at)));
+        }
+    }
+
+    /// Converts weights to differences from the first frame.
+    pub(crate) fn subtract_first(&mut self) {
+        let first: Vec<f32> = self
+            .weights
+            .iter()
+            .take(self.names.len())
+            .copied()
+            .collect();
+        self.subtract(&first);
+    }
+}
+
+/// The weights of four morph targets.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct WeightTracks {
+    /// 1 in the lanes of targets the clip moves, 0 in the others.
+    pub(crate) animated: Vec4,
+    /// One vector.
+    pub(crate) weights: ChannelSlot,
+}
+
+/// How a clip moves morph weights.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct MorphCurves {
+    pub(crate) names: Arc<[Arc<str>]>,
+    pub(crate) frame_count: usize,
+    /// Seconds of each frame; empty if they are evenly spaced.
+    pub(crate) times: Vec<f64>,
+    pub(crate) rows: Vec<WeightTracks>,
+    pub(crate) constants: Vec<Vec4>,
+    pub(crate) samples: Vec<Vec4>,
+    pub(crate) stride: usize,
+    pub(crate) numbers: Vec<[u16; 4]>,
+    pub(crate) ranges: Vec<NumberRange>,
+    pub(crate) animates_all: bool,
+}
+
+impl SkeletalClip {
+    /// Returns the clip with weights of morph targets, in place of those that it has. No names take them away.
+    ///
+    /// # Errors
+    /// The frames are not whole, a weight is not finite, or the times are not as described.
+    pub fn with_morphs(self, frames: &MorphFrames) -> Result<Self, ClipError> {
+        let morphs = MorphCurves::new(&self.timing.name, self.timing.duration, frames)?;
+        Ok(Self {
+            morphs: morphs.map(Arc::new),
+            ..self
+        })
+    }
+
+    /// The same clip with smaller weights; see [`MorphCurves::quantized`].
+    pub(crate) fn with_curves(self, morphs: Option<MorphCurves>) -> Self {
+        Self {
+            morphs: morphs.map(Arc::new),
+            ..self
+        }
+    }
+
+    /// Names of the morph targets in the order of the clip's weights; empty if it moves none.
+    pub fn morphs(&self) -> &[Arc<str>] {
+        self.morphs.as_ref().map_or(&[], |morphs| &morphs.names)
+    }
+
+    /// Returns `true` if the clip moves a morph target.
+    #[inline]
+    pub fn animates_morphs(&self) -> bool {
+        self.morphs.is_some()
+    }
+
+    /// Returns `true` if the clip moves this morph target.
+    pub fn animates_morph(&self, morph: MorphIndex) -> bool {
+        let morph = usize::from(morph);
+        let row = self.morphs.as_ref().and_then(|m| m.rows.get(morph / 4));
+        row.is_some_and(|row| row.animated[morph % 4] > 0.0)
+    }
+
+    /// Number of frames of the clip's weights, which have frames of their own; 0 if it moves none.
+    pub fn morph_frame_count(&self) -> usize {
+        self.morphs.as_ref().map_or(0, |morphs| morphs.frame_count)
+    }
+
+    /// The weights this clip was made from; empty if it moves none.
+    pub fn morph_frames(&self) -> MorphFrames {
+        self.morphs
+            .as_ref()
+            .map_or_else(MorphFrames::default, |morphs| morphs.to_frames())
+    }
+
+    /// How the clip moves morph weights, if it does.
+    #[inline]
+    pub(crate) fn morph_curves(&self) -> Option<&MorphCurves> {
+        self.morphs.as_deref()
+    }
+
+    /// Returns the clip with the weights of another of the same length, bound to `skeleton`.
+    pub(crate) fn with_morphs_of(self, other: &Self, skeleton: &Skeleton) -> Self {
+        Self {
+            morphs: other.bound_morphs(skeleton.morphs()),
+            ..self
+        }
+    }
+
+    /// The clip's weights in the order of `morphs`, matched by name; `None` if it moves none of them.
+    pub(super) fn bound_morphs(&self, morphs: &Morphs) -> Option<Arc<MorphCurves>> {
+        let ours = self.morphs.as_ref()?;
+        if *ours.names == *morphs.names() {
+            return Some(ours.clone());
+        }
+        let given = ours.to_frames();
+        let find = |name: &Arc<str>| given.names.iter().position(|n| n == name);
+        let source: Vec<Option<usize>> = morphs.names().iter().map(find).collect();
+        let count = given.names.len();
+        let frames = MorphFrames {
+            names: morphs.names().into(),
+            animated: source
+                .iter()
+                .map(|s| s.is_some_and(|at| given.animated[at]))
+                .collect(),
+            weights: (0..ours.frame_count)
+                .flat_map(|frame| source.iter().map(move |s| (frame, *s)))
+                .map(|(frame, s)| s.map_or(0.0, |at| given.weights[frame * count + at]))
+                .collect(),
+            times: given.times,
+        };
+        // The frames of a valid clip are valid.
+        let bound = MorphCurves::new(&self.timing.name, self.timing.duration, &frames);
+        bound.ok().flatten().map(Arc::new)
+    }
+}
+
+impl MorphCurves {
+    /// `None` if nothing moves.
+    fn new(
+        clip: &Arc<str>,
+        duration: f64,
+        frames: &MorphFrames,
+    ) -> Result<Option<Self>, ClipError> {
+        let count = frames.names.len();
+        let weights = frames.weights.len();
+        if count == 0 {
+            return Ok(None);
+        }
+        if weights == 0 || !weights.is_multiple_of(count) {
+            return Err(ClipError::NotWholeWeights {
+                clip: clip.clone(),
+                weights,
+                morphs: count,
+            });
+        }
+        let frame_count = weights / count;
+        let times = &frames.times;
+        let ordered = times.len() == frame_count
+            && times[0] == 0.0
+            && times[frame_count - 1] == duration
+            && times.is_sorted();
+        if !times.is_empty() && !ordered {
+            return Err(ClipError::BadTimes {
+                clip: clip.clone(),
+                frames: frame_count,
+                duration,
+            });
+        }
+        let animated = |at: usize| {
+            let given = frames.animated.get(at).copied();
+            given.unwrap_or(frames.animated.is_empty())
+        };
+        if !(0..count).any(animated) {
+            return Ok(None);
+        }
+        let at = |morph: usize, frame: usize| frames.weights[frame * count + morph];
+        let (mut rows, mut constants, mut sampled) = (Vec::new(), Vec::new(), Vec::new());
+        for row in 0..count.div_ceil(4) {
+            let members = || (row * 4..count.min(row * 4 + 4)).filter(|&at| animated(at));
+            let mut lanes = Vec4::ZERO;
+            let mut first = Vec4::ZERO;
+            let mut is_constant = true;
+            for morph in members() {
+                lanes[morph % 4] = 1.0;
+                first[morph % 4] = at(morph, 0);
+                for frame in 0..frame_count {
+                    if !at(morph, frame).is_finite() {
+                        return Err(ClipError::WeightNotFinite {
+                            clip: clip.clone(),
+                            frame,
+                            morph: frames.names[morph].clone(),
+                        });
+                    }
+                    is_constant &= at(morph, frame) == first[morph % 4];
+                }
+            }
+            let weights = if is_constant {
+                constants.push(first);
+                ChannelSlot::Constant(constants.len() as u32 - 1)
+            } else {
+                sampled.push(row);
+                ChannelSlot::Sampled(sampled.len() as u32 - 1)
+            };
+            rows.push(WeightTracks {
+                animated: lanes,
+                weights,
+            });
+        }
+        let mut samples = Vec::with_capacity(sampled.len() * frame_count);
+        for frame in 0..frame_count {
+            for &row in &sampled {
+                let mut vector = Vec4::ZERO;
+                for morph in (row * 4..count.min(row * 4 + 4)).filter(|&at| animated(at)) {
+                    vector[morph % 4] = at(morph, frame);
+                }
+                samples.push(vector);
+            }
+        }
+        Ok(Some(Self {
+            names: frames.names.clone(),
+            frame_count,
+            times: if frame_count > 1 {
+                times.clone()
+            } else {
+                Vec::new()
+            },
+            rows,
+            constants,
+            samples,
+            stride: sampled.len(),
+            numbers: Vec::new(),
+            ranges: Vec::new(),
+            animates_all: (0..count).all(animated),
+        }))
+    }
+
+    /// The weight of a target at a frame; 0 for one that the clip does not move.
+    pub(crate) fn weight_at(&self, morph: usize, frame: usize) -> f32 {
+        let lane = morph % 4;
+        match self.rows[morph / 4].weights {
+            ChannelSlot::Constant(at) => self.constants[at as usize][lane],
+            ChannelSlot::Sampled(at) => self.samples[frame * self.stride + at as usize][lane],
+            ChannelSlot::Quantized(at) => {
+                let (at, stride) = (at as usize, self.ranges.len());
+                let NumberRange { low, step } = self.ranges[at];
+                f32::from(self.numbers[frame * stride + at][lane]).mul_add(step[lane], low[lane])
+            }
+        }
+    }
+
+    /// The same weights in 16-bit numbers between the smallest and the largest of each target. Also returns by how much each
+    /// target's weight is off at most.
+    pub(crate) fn quantized(&self) -> (Self, Vec<f32>) {
+        let mut errors = vec![0.0; self.names.len()];
+        let mut ranges = Vec::with_capacity(self.stride);
+        let mut rows = self.rows.clone();
+        for (row, tracks) in rows.iter_mut().enumerate() {
+            let ChannelSlot::Sampled(at) = tracks.weights else {
+                continue;
+            };
+            let values =
+                || (0..self.frame_count).map(|f| self.samples[f * self.stride + at as usize]);
+            let low = values().fold(Vec4::MAX, Vec4::min);
+            let step = (values().fold(Vec4::MIN, Vec4::max) - low) / f32::from(u16::MAX);
+            ranges.push(NumberRange { low, step });
+            tracks.weights = ChannelSlot::Quantized(at);
+            for (error, step) in errors.iter_mut().skip(row * 4).zip(step.to_array()) {
+                // Half a step, and as much again for rounding.
+                *error = step;
+            }
+        }
+        let number = |(at, value): (usize, &Vec4)| {
+            let NumberRange { low, step } = ranges[at % self.stride];
+            // 0 / 0 for what does not change becomes 0.
+            ((*value - low) / step)
+                .to_array()
+                .map(|number| number.round() as u16)
+        };
+        let numbers = self.samples.iter().enumerate().map(number).collect();
+        let small = Self {
+            rows,
+            samples: Vec::new(),
+            stride: 0,
+            numbers,
+            ranges,
+            ..self.clone()
+        };
+        (small, errors)
+    }
+
+    fn to_frames(&self) -> MorphFrames {
+        let count = self.names.len();
+        MorphFrames {
+            names: self.names.clone(),
+            animated: (0..count)
+                .map(|at| self.rows[at / 4].animated[at % 4] > 0.0)
+                .collect(),
+            weights: (0..self.frame_count * count)
+                .map(|i| self.weight_at(i % count, i / count))
+                .collect(),
+            times: self.times.clone(),
+        }
+    }
+
+    /// Bytes of the weights.
+    pub(super) fn bytes(&self) -> usize {
+        let tables = size_of_val(&self.rows[..]) + size_of_val(&self.times[..]);
+        let numbers = size_of_val(&self.numbers[..]) + size_of_val(&self.ranges[..]);
+        let vectors = size_of_val(&self.constants[..]) + size_of_val(&self.samples[..]);
+        tables + numbers + vectors
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{ClipFrames, ClipTiming};
+
+    fn names(names: &[&str]) -> Arc<[Arc<str>]> {
+        names.iter().map(|&n| Arc::from(n)).collect()
+    }
+
+    fn clip(duration: f64) -> SkeletalClip {
+        SkeletalClip::new(ClipTiming::new("talk", duration), &ClipFrames::default()).unwrap()
+    }
+
+    fn talk() -> MorphFrames {
+        MorphFrames {
+            names: names(&["a", "b", "c", "d", "e"]),
+            animated: vec![true, false, true, true, true],
+            weights: vec![
+                0.0, 9.0, 1.0, 0.5, 0.25, //
+                0.5, 9.0, 1.0, 0.5, 0.25, //
+                1.0, 9.0, 1.0, 0.5, 0.25,
+            ],
+            times: vec![0.0, 0.25, 1.0],
+        }
+    }
+
+    #[test]
+    fn weights_read_back_and_rows_that_stand_still_are_stored_once() {
+        let clip = clip(1.0).with_morphs(&talk()).unwrap();
+        assert!(clip.animates_morphs());
+        assert_eq!((clip.morph_frame_count(), clip.morphs().len()), (3, 5));
+        assert_eq!(
+            [0, 1, 4, 5].map(|m| clip.animates_morph(m)),
+            [true, false, true, false]
+        );
+        let curves = clip.morph_curves().unwrap();
+        assert_eq!((curves.stride, curves.constants.len()), (1, 1));
+        let read = clip.morph_frames();
+        assert_eq!(read.times, talk().times);
+        assert_eq!(read.weights[5..10], [0.5, 0.0, 1.0, 0.5, 0.25]);
+    }
+
+    #[test]
+    fn binding_follows_names_and_what_is_not_there_is_dropped() {
+        let clip = clip(1.0).with_morphs(&talk()).unwrap();
+        let of = |names: &[&str]| {
+            Skeleton::new(vec![])
+                .unwrap()
+                .with_morphs(Morphs::new(names.iter().map(|&name| (name.into(), 0.0))))
+        };
+        let bound = clip.bind(&of(&["x", "e", "a", "b"]));
+        assert_eq!(bound.morph_frames().weights[4..8], [0.0, 0.25, 0.5, 0.0]);
+        assert_eq!(bound.morph_frames().animated, [false, true, true, false]);
+        assert!(!clip.bind(&of(&[])).animates_morphs());
+        assert!(
+            !clip.bind(&of(&["b"])).animates_morphs(),
+            "it doesn't move that one"
+        );
+        assert!(
+            !clip
+                .with_morphs(&MorphFrames::default())
+                .unwrap()
+                .animates_morphs()
+        );
+    }
+
+    #[test]
+    fn frames_that_are_not_whole_finite_or_in_order_are_rejected() {
+        let bad = |change: fn(&mut MorphFrames)| {
+            let mut frames = talk();
+            change(&mut frames);
+            clip(1.0).with_morphs(&frames).unwrap_err()
+        };
+        assert!(matches!(
+            bad(|f| {
+                f.weights.pop();
+            }),
+            ClipError::NotWholeWeights { .. }
+        ));
+        assert!(matches!(
+            bad(|f| f.weights.clear()),
+            ClipError::NotWholeWeights { .. }
+        ));
+        assert!(matches!(
+            bad(|f| f.weights[7] = f32::NAN),
+            ClipError::WeightNotFinite { frame: 1, .. }
+        ));
+        assert!(matches!(
+            bad(|f| f.times[1] = 2.0),
+            ClipError::BadTimes { .. }
+        ));
+        assert!(matches!(
+            bad(|f| {
+                f.times.pop();
+            }),
+            ClipError::BadTimes { .. }
+        ));
+        let mut frames = talk();
+        frames.weights[6] = f32::INFINITY;
+        assert!(clip(1.0).with_morphs(&frames).is_ok(), "it isn't moved");
+    }
+}

@@ -1,0 +1,276 @@
+//! Morph targets: their names and weights at rest, and how far they move vertices.
+
+use super::side_names::mirrored_names;
+use glam::{Vec3, Vec4};
+use std::{collections::HashMap, sync::Arc};
+
+/// Index of a morph target's name in a model's [`Morphs`].
+pub type MorphIndex = u16;
+
+/// The morph targets of a model, by name, with their weights at rest.
+///
+/// Parts share them: one name moves the mouth in the face, the teeth and the tongue. Weights of a pose are in this order.
+/// Part of the [`Skeleton`](super::Skeleton::morphs), because clips are bound to both, by name.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Morphs {
+    names: Vec<Arc<str>>,
+    /// In rows of four; lanes past the last are 0.
+    rest: Vec<Vec4>,
+}
+
+impl Morphs {
+    /// The maximum number of names.
+    pub const MAX: usize = MorphIndex::MAX as usize;
+
+    /// No morph targets.
+    pub const NONE: &Self = &Self {
+        names: Vec::new(),
+        rest: Vec::new(),
+    };
+
+    /// Creates a list of names with their weights at rest. A weight that is not finite counts as 0, and names beyond
+    /// [`Self::MAX`] are left out.
+    pub fn new(morphs: impl IntoIterator<Item = (Arc<str>, f32)>) -> Self {
+        let mut out = Self::default();
+        for (at, (name, weight)) in morphs.into_iter().take(Self::MAX).enumerate() {
+            if at % 4 == 0 {
+                out.rest.push(Vec4::ZERO);
+            }
+            out.names.push(name);
+            out.rest[at / 4][at % 4] = if weight.is_finite() { weight } else { 0.0 };
+        }
+        out
+    }
+
+    /// Number of names.
+    pub fn len(&self) -> usize {
+        self.names.len()
+    }
+
+    /// Returns `true` if the model has no morph targets.
+    pub fn is_empty(&self) -> bool {
+        self.names.is_empty()
+    }
+
+    /// Number of rows, of four weights each.
+    pub fn rows(&self) -> usize {
+        self.rest.len()
+    }
+
+    /// The names, in the order of the weights.
+    pub fn names(&self) -> &[Arc<str>] {
+        &self.names
+    }
+
+    /// The morph target called `name`; the first one if several share the name.
+    pub fn morph(&self, name: &str) -> Option<MorphIndex> {
+        let at = self.names.iter().position(|n| &**n == name)?;
+        Some(at as MorphIndex)
+    }
+
+    /// Weights at rest, in rows of four.
+    pub fn rest_rows(&self) -> &[Vec4] {
+        &self.rest
+    }
+
+    /// Weights at rest, one for each name.
+    pub fn rest(&self) -> &[f32] {
+        weights_of(&self.rest, self.len())
+    }
+
+    /// For each morph target the one on the other side of the face, told by their names; itself if there is none.
+    pub(crate) fn other_sides(&self) -> Vec<MorphIndex> {
+        let mut by_name: HashMap<&str, usize> = HashMap::new();
+        for (at, name) in self.names.iter().enumerate() {
+            by_name.entry(name).or_insert(at);
+        }
+        let other = |(at, name): (usize, &Arc<str>)| {
+            let found = mirrored_names(name)
+                .iter()
+                .find_map(|name| by_name.get(&**name).copied());
+            found.unwrap_or(at)
+        };
+        let found: Vec<usize> = self.names.iter().enumerate().map(other).collect();
+        // Only pairs that are mutual: mirrored twice is the same.
+        let mutual = |(at, &other): (usize, &usize)| if found[other] == at { other } else { at };
+        let mutual = found.iter().enumerate().map(mutual);
+        mutual.map(|at| at as MorphIndex).collect()
+    }
+}
+
+/// The first `count` weights in rows of four.
+pub(crate) fn weights_of(rows: &[Vec4], count: usize) -> &[f32] {
+    &bytemuck::cast_slice(rows)[..count]
+}
+
+/// A morph target of a part: how far it moves the part's vertices at weight 1.
+///
+/// Only vertices that it moves are stored.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct MorphTarget {
+    /// Index into the model's [`Morphs`].
+    pub morph: MorphIndex,
+    /// The vertices that it moves, in ascending order.
+    pub vertices: Vec<u32>,
+    /// For each of [`Self::vertices`], the change of its position, in model space.
+    pub positions: Vec<Vec3>,
+    /// The change of its normal; empty if normals stay as they are.
+    pub normals: Vec<Vec3>,
+    /// The change of its tangent's direction; empty if tangents stay as they are.
+    pub tangents: Vec<Vec3>,
+}
+
+/// What a [`MorphTarget`] adds to a vertex at weight 1.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct MorphDelta {
+    /// Change of the position.
+    pub position: Vec3,
+    /// Change of the normal. The sum of all is normalized.
+    pub normal: Vec3,
+    /// Change of the tangent's direction.
+    pub tangent: Vec3,
+}
+
+impl MorphTarget {
+    /// Creates a target from the changes of all vertices of a part; those that are 0 are left out.
+    pub fn new(morph: MorphIndex, deltas: impl IntoIterator<Item = MorphDelta>) -> Self {
+        let moved = (0..).zip(deltas);
+        Self::of_vertices(
+            morph,
+            moved.filter(|(_, delta)| *delta != MorphDelta::default()),
+        )
+    }
+
+    /// Creates a target from the changes of some vertices, in ascending order.
+    pub(crate) fn of_vertices(
+        morph: MorphIndex,
+        deltas: impl IntoIterator<Item = (u32, MorphDelta)>,
+    ) -> Self {
+        let moved: Vec<(u32, MorphDelta)> = deltas.into_iter().collect();
+        let list = |of: fn(&MorphDelta) -> Vec3| -> Vec<Vec3> {
+            if moved.iter().all(|(_, delta)| of(delta) == Vec3::ZERO) {
+                return Vec::new();
+            }
+            moved.iter().map(|(_, delta)| of(delta)).collect()
+        };
+        Self {
+            morph,
+            vertices: moved.iter().map(|(vertex, _)| *vertex).collect(),
+            positions: moved.iter().map(|(_, delta)| delta.position).collect(),
+            normals: list(|delta| delta.normal),
+            tangents: list(|delta| delta.tangent),
+        }
+    }
+
+    /// The vertices that the target moves, and how far.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (usize, MorphDelta)> + '_ {
+        let at = |list: &[Vec3], at: usize| list.get(at).copied().unwrap_or_default();
+        self.vertices.iter().enumerate().map(move |(i, &vertex)| {
+            let delta = MorphDelta {
+                position: at(&self.positions, i),
+                normal: at(&self.normals, i),
+                tangent: at(&self.tangents, i),
+            };
+            (vertex as usize, delta)
+        })
+    }
+
+    /// The change of a vertex; 0 for one that the target doesn't move.
+    pub fn delta(&self, vertex: usize) -> MorphDelta {
+        let at = |list: &[Vec3], at: usize| list.get(at).copied().unwrap_or_default();
+        let Ok(i) = self.vertices.binary_search(&(vertex as u32)) else {
+            return MorphDelta::default();
+        };
+        MorphDelta {
+            position: at(&self.positions, i),
+            normal: at(&self.normals, i),
+            tangent: at(&self.tangents, i),
+        }
+    }
+
+    /// The target for those vertices that have a new index, which must be in the same order.
+    pub(crate) fn kept(&self, new: impl Fn(u32) -> Option<u32>) -> Self {
+        let kept: Vec<(usize, u32)> = self
+            .vertices
+            .iter()
+            .enumerate()
+            .filter_map(|(at, &vertex)| Some((at, new(vertex)?)))
+            .collect();
+        let pick = |list: &[Vec3]| -> Vec<Vec3> {
+            kept.iter()
+                .filter_map(|(at, _)| list.get(*at).copied())
+                .collect()
+        };
+        Self {
+            morph: self.morph,
+            vertices: kept.iter().map(|(_, vertex)| *vertex).collect(),
+            positions: pick(&self.positions),
+            normals: pick(&self.normals),
+            tangents: pick(&self.tangents),
+        }
+    }
+
+    /// Bytes of the target's numbers.
+    pub fn bytes(&self) -> usize {
+        let vectors = self.positions.len() + self.normals.len() + self.tangents.len();
+        size_of_val(&self.vertices[..]) + vectors * size_of::<Vec3>()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn morphs(names: &[&str]) -> Morphs {
+        Morphs::new(names.iter().map(|&name| (name.into(), 0.0)))
+    }
+
+    #[test]
+    fn weights_are_in_rows_of_four_and_numbers_that_are_none_count_as_zero() {
+        let named = ["a", "b", "c", "d", "e"].map(Arc::from).into_iter();
+        let morphs = Morphs::new(named.zip([0.5, f32::NAN, -1.0, 2.0, 0.25]));
+        assert_eq!((morphs.len(), morphs.rows()), (5, 2));
+        assert_eq!(morphs.rest(), [0.5, 0.0, -1.0, 2.0, 0.25]);
+        assert_eq!(morphs.rest_rows()[1], Vec4::X * 0.25);
+        assert_eq!((morphs.morph("d"), morphs.morph("f")), (Some(3), None));
+        assert!(Morphs::NONE.rest().is_empty());
+    }
+
+    #[test]
+    fn left_and_right_are_told_by_names_and_mutual() {
+        let sides = |names: &[&str]| morphs(names).other_sides();
+        assert_eq!(
+            sides(&["eyeBlinkLeft", "jawOpen", "eyeBlinkRight"]),
+            [2, 1, 0]
+        );
+        assert_eq!(
+            sides(&["smile_L", "Fcl_EYE_Close_R", "smile_R", "Fcl_EYE_Close_L"]),
+            [2, 3, 0, 1]
+        );
+        // Two that are left have one right between them.
+        assert_eq!(sides(&["blink.L", "blink.L", "blink.R"]), [2, 1, 0]);
+    }
+
+    #[test]
+    fn only_vertices_that_move_are_stored() {
+        let moved = |x: f32| MorphDelta {
+            position: Vec3::X * x,
+            ..Default::default()
+        };
+        let turned = MorphDelta {
+            normal: Vec3::Y,
+            ..Default::default()
+        };
+        let target = MorphTarget::new(3, [moved(0.0), moved(1.0), moved(0.0), turned]);
+        assert_eq!(target.vertices, [1, 3]);
+        assert_eq!(target.positions, [Vec3::X, Vec3::ZERO]);
+        assert_eq!(target.normals, [Vec3::ZERO, Vec3::Y]);
+        assert!(target.tangents.is_empty());
+        assert_eq!(
+            [0, 1, 3, 9].map(|v| target.delta(v)),
+            [moved(0.0), moved(1.0), turned, moved(0.0)]
+        );
+        assert!(target.iter().eq([(1, moved(1.0)), (3, turned)]));
+        assert_eq!(target.bytes(), 2 * 4 + 4 * 12);
+    }
+}
