@@ -15,7 +15,11 @@ mod limits;
 mod losses;
 mod matching;
 mod names;
+#[cfg(feature = "gltf")]
+mod nodes;
 mod normals;
+#[cfg(feature = "gltf")]
+mod report;
 mod resample;
 mod retarget;
 mod root_motion;

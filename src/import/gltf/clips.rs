@@ -5,8 +5,8 @@ use super::{
     curves::{Between, Channel, Motion},
     extras::{self, Frames},
     json::{self, Animation, Index, Interpolation, Property, Type},
+    nodes::{Local, Rig, RigJoint},
     report::Report,
-    rig::{Local, Rig, RigJoint},
 };
 use crate::{
     format::FormatError,
