@@ -15,10 +15,10 @@ mod limits;
 mod losses;
 mod matching;
 mod names;
-#[cfg(feature = "gltf")]
+#[cfg(any(feature = "fbx", feature = "gltf"))]
 mod nodes;
 mod normals;
-#[cfg(feature = "gltf")]
+#[cfg(any(feature = "fbx", feature = "gltf"))]
 mod report;
 mod resample;
 mod retarget;
@@ -30,6 +30,8 @@ mod weld;
 mod winding;
 
 mod assemble;
+#[cfg(feature = "fbx")]
+mod fbx;
 #[cfg(feature = "gltf")]
 mod gltf;
 mod m3d;
@@ -39,6 +41,8 @@ mod open;
 mod textures;
 
 pub use assemble::open_manifest;
+#[cfg(feature = "fbx")]
+pub use fbx::from_fbx;
 #[cfg(feature = "gltf")]
 pub use gltf::{GlbTexture, SceneExtras, from_gltf, scene_extras, to_glb};
 pub use limits::Limits;

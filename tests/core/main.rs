@@ -10,6 +10,8 @@ mod compression;
 mod controller_rules;
 mod culling_boxes;
 mod fades;
+#[cfg(all(feature = "fbx", feature = "gltf"))]
+mod fbx_files;
 mod feet;
 mod frame_rate;
 mod fuzz;

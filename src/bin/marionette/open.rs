@@ -348,13 +348,12 @@ fn open(
     let mut bytes = 0;
     let content = || {
         bytes = read::check(path, limits).map_err(FormatError::one)?;
-        let kind =
-            kind.ok_or_else(|| {
-                let error = Diagnostic::error(&name, "unknown kind of file");
-                FormatError::one(error.with_hint(
-                    "names end in .glb, .gltf, .m3d, .md5mesh, .md5anim or .character.ron",
-                ))
-            })?;
+        let kind = kind.ok_or_else(|| {
+            let error = Diagnostic::error(&name, "unknown kind of file");
+            FormatError::one(error.with_hint(
+                "names end in .glb, .gltf, .fbx, .m3d, .md5mesh, .md5anim or .character.ron",
+            ))
+        })?;
         parse(
             &name,
             kind,
