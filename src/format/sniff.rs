@@ -11,7 +11,7 @@ pub(crate) enum TextKind {
     #[cfg(feature = "gltf")]
     Gltf,
     /// A `.fbx` that isn't binary.
-    #[cfg(feature = "fbx")]
+    #[cfg(all(feature = "fbx", not(target_arch = "wasm32")))]
     Fbx,
     /// A `.character.ron`.
     Manifest,
@@ -111,7 +111,7 @@ fn foreign(source: &[u8], wanted: TextKind) -> Option<(&'static str, &'static st
     if start.is_empty() {
         return Some(("the file holds nothing but white space", "export it again"));
     }
-    #[cfg(feature = "fbx")]
+    #[cfg(all(feature = "fbx", not(target_arch = "wasm32")))]
     if wanted == TextKind::Fbx && start.starts_with(TEXT_FBX) {
         return None;
     }
@@ -152,7 +152,7 @@ fn foreign(source: &[u8], wanted: TextKind) -> Option<(&'static str, &'static st
             TextKind::M3d => OTHER_M3D,
             #[cfg(feature = "gltf")]
             TextKind::Gltf => "a .glb begins with `glTF`, and a .gltf is text",
-            #[cfg(feature = "fbx")]
+            #[cfg(all(feature = "fbx", not(target_arch = "wasm32")))]
             TextKind::Fbx => "a binary .fbx begins with `Kaydara FBX Binary`",
             TextKind::Md5 | TextKind::Manifest => "a text file is expected here",
         };

@@ -30,7 +30,7 @@ mod weld;
 mod winding;
 
 mod assemble;
-#[cfg(feature = "fbx")]
+#[cfg(all(feature = "fbx", not(target_arch = "wasm32")))]
 mod fbx;
 #[cfg(feature = "gltf")]
 mod gltf;
@@ -41,7 +41,7 @@ mod open;
 mod textures;
 
 pub use assemble::open_manifest;
-#[cfg(feature = "fbx")]
+#[cfg(all(feature = "fbx", not(target_arch = "wasm32")))]
 pub use fbx::from_fbx;
 #[cfg(feature = "gltf")]
 pub use gltf::{GlbTexture, SceneExtras, from_gltf, scene_extras, to_glb};

@@ -139,12 +139,12 @@ fn open_file(
                 super::gltf::import(file, source, settings, &mut beside, is_joint)?,
             )
         }
-        #[cfg(feature = "fbx")]
+        #[cfg(all(feature = "fbx", not(target_arch = "wasm32")))]
         Some(FileKind::Fbx) => (
             Vec::new(),
             super::fbx::import(file, source, settings, is_joint)?,
         ),
-        #[cfg(not(feature = "fbx"))]
+        #[cfg(not(all(feature = "fbx", not(target_arch = "wasm32"))))]
         Some(FileKind::Fbx) => return Err(FormatError::one(no_fbx(file))),
         #[cfg(not(feature = "gltf"))]
         Some(FileKind::Gltf) => {
@@ -175,7 +175,7 @@ fn open_file(
 }
 
 /// Says that this program reads no FBX, and what to do.
-#[cfg(not(feature = "fbx"))]
+#[cfg(not(all(feature = "fbx", not(target_arch = "wasm32"))))]
 fn no_fbx(file: &str) -> Diagnostic {
     let error = Diagnostic::error(file, "this program was built without support for FBX");
     error.with_hint(if cfg!(target_arch = "wasm32") {
