@@ -74,6 +74,12 @@ impl Importer<'_> {
             if moved.moves_shapes {
                 shapes.push(wanted.clone());
             }
+            // Each stack is looked through for every joint.
+            let Some(left) = points.checked_sub(self.rig.joints.len()) else {
+                too_large.push(wanted);
+                continue;
+            };
+            points = left;
             let nodes = || self.joint_nodes().filter_map(|node| node);
             let Some(span) = span(&moved, moved.span(nodes())) else {
                 empty.push(wanted);
@@ -193,7 +199,7 @@ impl Importer<'_> {
                 continue;
             };
             let times = moved.times(node, span, points)?;
-            let times = with_turns(times, |pair| moved.turn(node, pair));
+            let times = with_turns(times, |pair| moved.turn(node, pair), *points)?;
             let mut is_mirrored = false;
             let at = |time: f64| {
                 let transform = ufbx::evaluate_transform(&moved.stack.anim, node, time);
@@ -229,8 +235,8 @@ fn span(moved: &Moved, keys: Option<[f64; 2]>) -> Option<[f64; 2]> {
     (span[1] - span[0]).is_finite().then_some(span)
 }
 
-/// Adds times where a joint turns far from one to the next.
-fn with_turns(times: Vec<f64>, turn: impl Fn([f64; 2]) -> f64) -> Vec<f64> {
+/// Adds times where a joint turns far from one to the next. `None` if there would be more than `most` in all.
+fn with_turns(times: Vec<f64>, turn: impl Fn([f64; 2]) -> f64, most: usize) -> Option<Vec<f64>> {
     let mut out = Vec::with_capacity(times.len());
     for pair in times.windows(2) {
         let [from, to] = [pair[0], pair[1]];
@@ -238,7 +244,10 @@ fn with_turns(times: Vec<f64>, turn: impl Fn([f64; 2]) -> f64) -> Vec<f64> {
         let pieces = (turn([from, to]) / MOST_DEGREES).ceil().min(MOST_ADDED) as usize;
         let added = (1..pieces).map(|piece| from + (to - from) * piece as f64 / pieces as f64);
         out.extend(added);
+        if out.len() > most {
+            return None;
+        }
     }
     out.extend(times.last());
-    out
+    Some(out)
 }

@@ -43,7 +43,7 @@ pub(super) fn read(
         }
         let mut pieces = 1;
         let points = loop {
-            // Half a piece more: the middle of each.
+            // Between those that a cubic goes through, others that it is compared with.
             let count = 6 * pieces + 1;
             *budget = budget.checked_sub(count)?;
             let mut points: Vec<Local> = Vec::with_capacity(count);
@@ -57,12 +57,15 @@ pub(super) fn read(
                 }
                 points.push(next);
             }
-            let middle = |piece: usize| {
-                let at = |third: usize| &points[6 * piece + 2 * third];
-                let cubic = cubic([at(0), at(1), at(2), at(3)], 0.5);
-                is_near(&cubic, &points[6 * piece + 3], size)
+            // One in the middle wouldn't do: an S-curve crosses its cubic there.
+            let is_met = |piece: usize| {
+                let point = |sixth: usize| &points[6 * piece + sixth];
+                let corners = [point(0), point(2), point(4), point(6)];
+                [1, 3, 5]
+                    .into_iter()
+                    .all(|sixth| is_near(&cubic(corners, sixth as f64 / 6.0), point(sixth), size))
             };
-            if pieces == MOST_PIECES || (0..pieces).all(middle) {
+            if pieces == MOST_PIECES || (0..pieces).all(is_met) {
                 break points.into_iter().step_by(2).collect();
             }
             pieces *= 2;

@@ -27,6 +27,9 @@ use crate::{
 use glam::{DAffine3, Vec3};
 use ufbx::{Scene, SkinningMethod};
 
+/// Joints of skins and parts of meshes that are bound at most, instances included.
+const MOST_BOUND: usize = 1 << 19;
+
 /// Imports the parts of a file.
 pub(super) struct Importer<'a> {
     pub(super) scene: &'a Scene,
@@ -67,8 +70,14 @@ impl Importer<'_> {
         report: &mut Report,
         figures: &mut ImportReport,
     ) -> Result<Vec<SkinPart>, FormatError> {
-        // Instances of a mesh take memory that the file doesn't.
-        for NodeMesh { mesh, .. } in meshes {
+        // Instances of a mesh take memory and time that the file doesn't.
+        let mut bound = 0;
+        for NodeMesh { mesh, skin, .. } in meshes {
+            bound += mesh.material_parts.len() + skin.map_or(0, |skin| skin.clusters.count);
+            if bound > MOST_BOUND {
+                let message = format!("more than {MOST_BOUND} joints of skins and parts of meshes");
+                return Err(report.error("", message, "join meshes that share a skin"));
+            }
             figures.vertices += mesh.num_vertices;
             figures.triangles += mesh.num_triangles;
             self.settings
@@ -137,7 +146,10 @@ impl Importer<'_> {
             Some(material.element.typed_id as usize)
         };
         let mut drafts = Vec::new();
-        for part in 0..mesh.mesh.material_parts.len() {
+        for (part, contents) in mesh.mesh.material_parts.iter().enumerate() {
+            if contents.num_triangles == 0 {
+                continue;
+            }
             let uv_set = material(part).and_then(|at| materials.uv_set(at));
             let draft = Draft::read(mesh.mesh, part, uv_set, self.basis);
             repairs.misplaced += draft.misplaced;

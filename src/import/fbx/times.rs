@@ -1,9 +1,7 @@
 //! Which nodes the animations move, and the times of their keys.
 
 use std::collections::HashMap;
-use ufbx::{
-    Anim, AnimCurve, AnimStack, AnimValue, Element, Extrapolation, ExtrapolationMode, Node, Scene,
-};
+use ufbx::{Anim, AnimCurve, AnimStack, AnimValue, Element, ExtrapolationMode, Node, Scene};
 
 /// A property of a node that its transform depends on.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -86,6 +84,9 @@ impl<'a> Moved<'a> {
     /// Whether a node's translation, rotation and scale have keys.
     pub(super) fn keyed(&self, node: &'a Node) -> [bool; 3] {
         let mut keyed = [false; 3];
+        if self.of_node(node).next().is_none() {
+            return keyed;
+        }
         let turns_around_pivot = [
             "RotationOffset",
             "RotationPivot",
@@ -203,13 +204,12 @@ fn repeat(
     budget: &mut usize,
 ) -> Option<()> {
     let [first, last] = [curve.min_time, curve.max_time];
-    let Extrapolation { mode, repeat_count } = if is_before {
-        Extrapolation {
-            ..copy(&curve.pre_extrapolation)
-        }
+    let extrapolation = if is_before {
+        &curve.pre_extrapolation
     } else {
-        copy(&curve.post_extrapolation)
+        &curve.post_extrapolation
     };
+    let (mode, repeat_count) = (extrapolation.mode, extrapolation.repeat_count);
     let length = last - first;
     let is_outside = if is_before { from < first } else { last < to };
     let repeats = matches!(
@@ -258,13 +258,6 @@ fn repeat(
     Some(())
 }
 
-fn copy(extrapolation: &Extrapolation) -> Extrapolation {
-    Extrapolation {
-        mode: extrapolation.mode,
-        repeat_count: extrapolation.repeat_count,
-    }
-}
-
 /// What all animation stacks of a file move.
 pub(super) struct Moves<'a> {
     stacks: Vec<Moved<'a>>,
@@ -274,15 +267,29 @@ pub(super) struct Moves<'a> {
 
 pub(super) fn moves(scene: &Scene) -> Moves<'_> {
     let stacks: Vec<Moved> = scene.anim_stacks.into_iter().map(Moved::new).collect();
-    let mut of_node = Vec::with_capacity(scene.nodes.count);
-    for node in &scene.nodes {
-        let mut all = [false; 3];
-        for stack in &stacks {
-            let keyed = stack.keyed(node);
-            (0..3).for_each(|i| all[i] |= keyed[i]);
+    // All stacks as one, so that each node is looked at once.
+    let mut all = Moved {
+        stack: match stacks.first() {
+            Some(first) => first.stack,
+            None => {
+                let of_node = vec![[false; 3]; scene.nodes.count];
+                return Moves { stacks, of_node };
+            }
+        },
+        of_element: HashMap::new(),
+        weights: Vec::new(),
+        moves_shapes: false,
+    };
+    for stack in &stacks {
+        for (element, values) in &stack.of_element {
+            all.of_element.entry(*element).or_default().extend(values);
         }
-        of_node.push(all);
     }
+    let of_node = scene
+        .nodes
+        .into_iter()
+        .map(|node| all.keyed(node))
+        .collect();
     Moves { stacks, of_node }
 }
 

@@ -82,11 +82,7 @@ fn several_turns_between_two_keys_are_turned() {
 
 #[test]
 fn rotations_around_pivots_move_the_joint() {
-    let mut file = File {
-        axes: Z_UP,
-        unit: 1.0,
-        ..File::default()
-    };
+    let mut file = File::new(Z_UP, 1.0);
     let [_, tip] = two_nodes(
         &mut file,
         &[
@@ -191,7 +187,9 @@ fn a_clip_that_mirrors_a_joint_is_warned_about() {
     let [_, tip] = two_nodes(&mut file, &[]);
     let (_, layer) = file.stack("flip", [0.0, 1.0]);
     let flip = [(0.0, 1.0, After::Step), (0.5, -1.0, After::Step)];
-    file.animate(layer, tip, "Lcl Scaling", &[("X", &flip)], "");
+    let stay = [(0.0, 1.0, After::Step)];
+    let curves: [(&str, &[_]); 3] = [("X", &flip), ("Y", &stay), ("Z", &stay)];
+    file.animate(layer, tip, "Lcl Scaling", &curves, "");
     is_as_the_library_says(&file, &["mirror by a scale below 0"]);
 }
 
@@ -215,11 +213,10 @@ fn stacks_that_move_nothing_and_weights_of_blend_shapes_are_said() {
 
 /// A rig of some joints with everything that FBX knows of transforms, skins and a clip.
 pub fn random_rig(random: &mut Rng) -> File {
-    let mut file = File {
-        axes: if random.bool() { Y_UP } else { Z_UP },
-        unit: [1.0, 2.54, 100.0][random.usize(0..3)],
-        ..File::default()
-    };
+    let mut file = File::new(
+        if random.bool() { Y_UP } else { Z_UP },
+        [1.0, 2.54, 100.0][random.usize(0..3)],
+    );
     let number = |random: &mut Rng, size: f64| (random.f64() - 0.5) * 2.0 * size;
     let vector = |random: &mut Rng, size: f64| [0; 3].map(|_| number(random, size));
     let mut nodes = vec![0];

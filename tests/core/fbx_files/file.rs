@@ -12,9 +12,9 @@ pub struct File {
     connections: String,
     next: u64,
     /// `(axis, sign)` of what points up, to the front and to the right.
-    pub axes: [(u8, i8); 3],
+    axes: [(u8, i8); 3],
     /// Centimeters.
-    pub unit: f64,
+    unit: f64,
 }
 
 /// Y up, +Z to the front.
@@ -63,6 +63,15 @@ fn list(out: &mut String, name: &str, numbers: &[impl Display]) {
 }
 
 impl File {
+    /// Creates an empty file with these axes, in a unit of so many centimeters.
+    pub fn new(axes: [(u8, i8); 3], unit: f64) -> Self {
+        Self {
+            axes,
+            unit,
+            ..Self::default()
+        }
+    }
+
     /// Adds an object of a class, with its contents. Returns its number.
     pub fn object(
         &mut self,
@@ -238,11 +247,13 @@ impl File {
                 })
                 .collect();
             list(&mut contents, "KeyAttrFlags", &flags);
-            let slopes: Vec<f64> = keys
+            // Numbers in single precision, bit by bit.
+            let bits = |slope: f64| (slope as f32).to_bits().cast_signed();
+            let slopes: Vec<i32> = keys
                 .iter()
                 .flat_map(|key| match key.2 {
-                    After::Cubic(leaving, arriving) => [leaving, arriving, 0.0, 0.0],
-                    _ => [0.0; 4],
+                    After::Cubic(leaving, arriving) => [bits(leaving), bits(arriving), 0, 0],
+                    _ => [0; 4],
                 })
                 .collect();
             list(&mut contents, "KeyAttrDataFloat", &slopes);

@@ -13,6 +13,8 @@ use ufbx::{CoordinateAxes, CoordinateAxis, EvaluateOpts, LoadOpts, Scene, SceneR
 
 pub struct Reference {
     scene: SceneRoot,
+    /// The nodes of meshes that are left out: hidden ones, if there are others.
+    hidden: Vec<u32>,
 }
 
 /// A scene at one time.
@@ -35,7 +37,16 @@ impl Reference {
             ..LoadOpts::default()
         };
         let scene = ufbx::load_memory(fbx, options).unwrap_or_else(|e| panic!("{}", e.description));
-        Self { scene }
+        let mut hidden: Vec<u32> = Vec::new();
+        let meshes = || scene.nodes.into_iter().filter(|node| node.mesh.is_some());
+        if meshes().any(|node| node.visible) {
+            hidden.extend(
+                meshes()
+                    .filter(|node| !node.visible)
+                    .map(|node| node.element.typed_id),
+            );
+        }
+        Self { scene, hidden }
     }
 
     pub fn stacks(&self) -> usize {
@@ -66,18 +77,18 @@ impl Reference {
     }
 
     pub fn at_rest(&self) -> Moment {
-        moment(&self.scene)
+        moment(&self.scene, &self.hidden)
     }
 
     pub fn at(&self, stack: usize, time: f64) -> Moment {
         let anim = &self.scene.anim_stacks[stack].anim;
         let scene = ufbx::evaluate_scene(&self.scene, anim, time, EvaluateOpts::default())
             .unwrap_or_else(|e| panic!("{}", e.description));
-        moment(&scene)
+        moment(&scene, &self.hidden)
     }
 }
 
-fn moment(scene: &Scene) -> Moment {
+fn moment(scene: &Scene, hidden: &[u32]) -> Moment {
     let mut vertices = Vec::new();
     let (mut nodes, mut twice) = (HashMap::new(), Vec::new());
     for node in &scene.nodes {
@@ -86,7 +97,11 @@ fn moment(scene: &Scene) -> Moment {
         if nodes.insert(name.clone(), place).is_some() {
             twice.push(name);
         }
-        let Some(mesh) = node.mesh.as_ref().filter(|_| node.visible) else {
+        let Some(mesh) = node
+            .mesh
+            .as_ref()
+            .filter(|_| !hidden.contains(&node.element.typed_id))
+        else {
             continue;
         };
         let skin = mesh.skin_deformers.into_iter().next();
@@ -96,8 +111,8 @@ fn moment(scene: &Scene) -> Moment {
             if let Some(skin) = skin
                 && let Some(vertex) = skin.vertices.get(at)
             {
-                for weight in
-                    &skin.weights[vertex.weight_begin as usize..][..vertex.num_weights as usize]
+                for weight in &skin.weights.as_ref()[vertex.weight_begin as usize..]
+                    [..vertex.num_weights as usize]
                 {
                     let cluster = &skin.clusters[weight.cluster_index as usize];
                     if cluster.bone_node.is_some() && weight.weight > 0.0 {
@@ -154,15 +169,11 @@ pub fn error(
     worst / size
 }
 
-/// The diagonal of the box around all vertices, or nodes if there are none.
+/// The diagonal of the box around all vertices and nodes.
 pub fn size(moment: &Moment) -> f64 {
-    let points: Vec<DVec3> = if moment.vertices.is_empty() {
-        moment.nodes.values().copied().collect()
-    } else {
-        moment.vertices.clone()
-    };
-    let low = points.iter().copied().fold(DVec3::INFINITY, DVec3::min);
-    let high = points.iter().copied().fold(DVec3::NEG_INFINITY, DVec3::max);
+    let points = || moment.vertices.iter().chain(moment.nodes.values()).copied();
+    let low = points().fold(DVec3::INFINITY, DVec3::min);
+    let high = points().fold(DVec3::NEG_INFINITY, DVec3::max);
     low.distance(high)
 }
 
@@ -176,11 +187,9 @@ pub fn error_of_clip(
     let size = size(&reference.at_rest());
     let (_, span) = reference.stack(stack);
     let keys = reference.key_times(stack);
-    let span = if span[0] < span[1] && keys.iter().any(|key| span[0] <= *key && *key <= span[1]) {
-        span
-    } else {
-        [keys[0], *keys.last().unwrap()]
-    };
+    let [first, last] = [keys[0], keys[keys.len() - 1]];
+    let is_sound = span[0] < span[1] && first <= span[1] && span[0] <= last;
+    let span = if is_sound { span } else { [first, last] };
     let length = span[1] - span[0];
     assert!(
         (clip.timing.duration - length).abs() < 1e-5,

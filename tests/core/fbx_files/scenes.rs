@@ -72,11 +72,7 @@ fn axes_and_units_become_meters_with_y_up_and_minus_z_to_the_front() {
         (Z_UP, 100.0, Vec3::new(-1.0, 3.0, 2.0)),
         (Z_UP, 2.54, Vec3::new(-1.0, 3.0, 2.0) * 0.0254),
     ] {
-        let mut file = File {
-            axes,
-            unit,
-            ..File::default()
-        };
+        let mut file = File::new(axes, unit);
         let node = file.node("joint", "Mesh", 0, &[("Lcl Translation", [1.0, 2.0, 3.0])]);
         file.mesh(node, &tetrahedron([0.0; 3]), &FACES, "");
         let (imported, _) = import(&file.text(), &[]);
@@ -94,10 +90,7 @@ fn axes_and_units_become_meters_with_y_up_and_minus_z_to_the_front() {
 #[test]
 fn triangles_are_counterclockwise_from_outside_whatever_the_axes_and_mirrors() {
     for (axes, scale) in [(Y_UP, 1.0), (Z_UP, 1.0), (Y_UP, -1.0), (Z_UP, -2.0)] {
-        let mut file = File {
-            axes,
-            ..File::default()
-        };
+        let mut file = File::new(axes, 100.0);
         let above = file.node("above", "Null", 0, &[("Lcl Scaling", [scale, 1.0, 1.0])]);
         let node = file.node("joint", "Mesh", above, &[]);
         file.mesh(node, &tetrahedron([0.0; 3]), &FACES, "");
@@ -176,11 +169,7 @@ fn skins_that_were_bound_apart_share_their_joints() {
 
 #[test]
 fn pivots_and_geometric_transforms_are_where_the_library_puts_them() {
-    let mut file = File {
-        axes: Z_UP,
-        unit: 1.0,
-        ..File::default()
-    };
+    let mut file = File::new(Z_UP, 1.0);
     let root = file.node(
         "root",
         "LimbNode",
