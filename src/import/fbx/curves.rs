@@ -17,6 +17,9 @@ const OFF: f64 = 1e-6;
 /// Pieces that a stretch is cut into at most.
 const MOST_PIECES: usize = 64;
 
+/// Pieces from which on each becomes a stretch of its own.
+const SHARP: usize = 8;
+
 /// A stretch from one key to the next.
 struct Stretch {
     from: f64,
@@ -66,15 +69,20 @@ pub(super) fn read(
                     .all(|sixth| is_near(&cubic(corners, sixth as f64 / 6.0), point(sixth), size))
             };
             if pieces == MOST_PIECES || (0..pieces).all(is_met) {
-                break points.into_iter().step_by(2).collect();
+                break points.into_iter().step_by(2).collect::<Vec<Local>>();
             }
             pieces *= 2;
         };
-        stretches.push(Stretch {
-            from: pair[0] - begin,
-            to: pair[1] - begin,
-            points,
-        });
+        // What bends sharply somewhere gets keys of its own: sampling looks at a few points between two keys only.
+        let parts = if pieces >= SHARP { pieces } else { 1 };
+        let each = 3 * pieces / parts;
+        let [begin, length] = [pair[0] - begin, pair[1] - pair[0]];
+        let place = |part: usize| begin + length * (part as f64 / parts as f64);
+        stretches.extend((0..parts).map(|part| Stretch {
+            from: place(part),
+            to: place(part + 1),
+            points: points[part * each..=(part + 1) * each].to_vec(),
+        }));
     }
     let mut curve = Curve::with_capacity(stretches.len() + 1);
     let Some(first) = stretches.first() else {

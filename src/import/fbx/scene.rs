@@ -6,6 +6,7 @@ use crate::{
     model::JointTransform,
 };
 use glam::{Affine3A, DAffine3, DMat3, DVec3, Quat, Vec3};
+use std::collections::BTreeMap;
 use ufbx::{
     AllocatorOpts, CoordinateAxes, CoordinateAxis, ErrorType, FileFormat, InheritModeHandling,
     LoadOpts, SceneRoot, SpaceConversion,
@@ -59,12 +60,16 @@ pub(super) fn load(source: &[u8], report: &mut Report) -> Result<SceneRoot, Form
     };
     let scene =
         ufbx::load_memory(source, options).map_err(|error| refuse(&error, memory, report))?;
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for warning in &scene.metadata.warnings {
-        let times = match warning.count {
-            0 | 1 => String::new(),
+        *counts.entry(&warning.description).or_default() += warning.count.max(1);
+    }
+    for (message, count) in counts {
+        let times = match count {
+            1 => String::new(),
             count => format!(" ({count} times)"),
         };
-        let message = format!("{}{times}", lower(&warning.description));
+        let message = format!("{}{times}", lower(message));
         report.warn("", message, "it was repaired as well as possible");
     }
     Ok(scene)

@@ -271,10 +271,11 @@ pub fn random_rig(random: &mut Rng) -> File {
             file.skin(mesh, &clusters);
         }
     }
+    // Where layers are half a turn apart, the library jumps from one way around to the other between two keys.
     let (stack, base) = file.stack("clip", [0.0, 1.0 + random.f64()]);
     let over = file.layer(stack, random.f64() * 100.0, random.bool());
     for &node in &nodes[1..] {
-        for (property, size) in [("Lcl Translation", 2.0), ("Lcl Rotation", 120.0)] {
+        for (property, size) in [("Lcl Translation", 2.0), ("Lcl Rotation", 50.0)] {
             for layer in [base, over] {
                 if random.bool() {
                     continue;

@@ -204,7 +204,7 @@ pub fn error_of_clip(
         .chain(between)
         .map(|time| {
             // At its very end, a loop starts over. At a step, what comes after it counts.
-            let time = (time + 1e-7).min(span[1] - 1e-6).max(span[0]);
+            let time = (time + 1e-6).min(span[1] - 2e-6).max(span[0]);
             error(
                 &reference.at(stack, time),
                 size,
