@@ -1,4 +1,4 @@
-//! A viewer for characters: the ones in `assets/`, or any `.glb`, `.gltf`, `.m3d`, `.md5mesh` or
+//! A viewer for characters: the ones in `assets/`, or any `.glb`, `.gltf`, `.fbx`, `.m3d`, `.md5mesh` or
 //! `.character.ron` file.
 //!
 //! ```text
@@ -38,7 +38,7 @@ use std::{
 /// Plays a skinned character.
 #[derive(Parser, Resource, Clone)]
 struct Args {
-    /// A model or manifest, and any files with clips to add to it: .md5anim, or .glb with one clip. Or a recording, .rec, with
+    /// A model or manifest, and any files with clips to add to it: .md5anim, or .glb or .fbx with one clip. Or a recording, .rec, with
     /// the assets that it names
     files: Vec<PathBuf>,
     /// Clip to start with, or `bind` for the bind pose
@@ -215,9 +215,12 @@ fn open_first(
     }
     let (mut clips, mut models): (Vec<_>, Vec<_>) =
         args.files.iter().cloned().partition(|file| is_clip(file));
-    // glTF files after the model have clips for it.
+    // glTF and FBX files after the model have clips for it.
     let others = models.split_off(models.len().min(1));
-    if others.iter().any(|file| kind(file) != Some(FileKind::Gltf)) {
+    if others
+        .iter()
+        .any(|file| !kind(file).is_some_and(FileKind::is_scene))
+    {
         stage::fail(format!("expected one model, found {}", 1 + others.len()));
     }
     clips.extend(others);

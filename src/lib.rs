@@ -128,6 +128,7 @@ and disabled tracks don't fire.
 | `picking` | yes | `CharacterPickingPlugin`: Bevy's pointer events on posed characters |
 | `inspector` | yes | the egui [inspector](inspector), and drawing skeletons with gizmos |
 | `gltf` | yes | loading `.glb` and `.gltf`, and writing `.glb` |
+| `fbx` | no | loading `.fbx`, by a library in C; not on the web |
 | `cli` | no | the `marionette` command-line tool, which needs no Bevy |
 
 Image formats are Bevy's features, for textures inside `.glb` files, too: enable `png`, `tga`, `dds` or `jpeg` there.

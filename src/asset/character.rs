@@ -22,7 +22,7 @@ use std::{
 
 /// A character's skeleton, skin, clips, masks and sockets, shared by all its instances.
 ///
-/// Load one from a `.glb`, `.gltf`, `.m3d`, `.md5mesh` or `.character.ron` file, or build one from code with
+/// Load one from a `.glb`, `.gltf`, `.fbx`, `.m3d`, `.md5mesh` or `.character.ron` file, or build one from code with
 /// [`build_character`](super::build_character).
 ///
 /// | to | use |

@@ -25,7 +25,7 @@ use std::{
     sync::Arc,
 };
 
-/// Loads `.glb`, `.gltf`, `.vrm`, `.m3d`, `.md5mesh` and `.character.ron` files as [`Character`]s.
+/// Loads `.glb`, `.gltf`, `.vrm`, `.fbx`, `.m3d`, `.md5mesh` and `.character.ron` files as [`Character`]s.
 ///
 /// Bevy's own glTF loader stays the one for everything else in `.glb` and `.gltf` files: a file can be loaded both as a
 /// [`Character`] and as a `Gltf` or a scene. Bevy finds a loader by the type of asset, and only for a path with a label, such as
@@ -222,7 +222,7 @@ impl AssetLoader for CharacterLoader {
     fn extensions(&self) -> &[&str] {
         // `.glb` and `.gltf` are found by the type of asset. Listed here, they would be taken from Bevy's own loader wherever
         // a path has a label.
-        &["m3d", "md5mesh", "character.ron", "vrm"]
+        &["fbx", "m3d", "md5mesh", "character.ron", "vrm"]
     }
 }
 

@@ -10,6 +10,9 @@ pub(crate) enum TextKind {
     /// A `.gltf`, or a `.glb` that doesn't begin like one.
     #[cfg(feature = "gltf")]
     Gltf,
+    /// A `.fbx` that isn't binary.
+    #[cfg(all(feature = "fbx", not(target_arch = "wasm32")))]
+    Fbx,
     /// A `.character.ron`.
     Manifest,
 }
@@ -33,8 +36,8 @@ const MAGICS: &[(&[u8], &str, &str)] = &[
         "this is a binary glTF file",
         "name it .glb to have it read as one",
     ),
-    (b"Kaydara FBX Binary", "this is a binary FBX file", NOT_READ),
-    (b"; FBX", "this is a text FBX file", NOT_READ),
+    (b"Kaydara FBX Binary", "this is a binary FBX file", FBX),
+    (TEXT_FBX, "this is a text FBX file", FBX),
     (b"xof ", "this is a DirectX .x file", NOT_READ),
     (b"BLENDER", "this is a Blender file", NOT_READ),
     (b"\x89PNG\r\n\x1a\n", "this is a PNG image", TEXTURE),
@@ -69,6 +72,9 @@ const MAGICS: &[(&[u8], &str, &str)] = &[
 
 const OTHER_M3D: &str =
     "only Frank Luna's text format is read: it begins with `***m3d-File-Header***`";
+/// The first bytes of a text FBX file.
+const TEXT_FBX: &[u8] = b"; FBX";
+const FBX: &str = "name it .fbx to have it read as one";
 const NOT_READ: &str = "export it as .glb first";
 const TEXTURE: &str = "a model, clip or manifest is expected here, not a texture";
 const UTF_16: &str = "this text is UTF-16";
@@ -104,6 +110,10 @@ fn foreign(source: &[u8], wanted: TextKind) -> Option<(&'static str, &'static st
     let start = without_bom(source).trim_ascii_start();
     if start.is_empty() {
         return Some(("the file holds nothing but white space", "export it again"));
+    }
+    #[cfg(all(feature = "fbx", not(target_arch = "wasm32")))]
+    if wanted == TextKind::Fbx && start.starts_with(TEXT_FBX) {
+        return None;
     }
     if let Some((_, message, hint)) = MAGICS.iter().find(|(magic, ..)| start.starts_with(magic)) {
         return Some((message, hint));
@@ -142,6 +152,8 @@ fn foreign(source: &[u8], wanted: TextKind) -> Option<(&'static str, &'static st
             TextKind::M3d => OTHER_M3D,
             #[cfg(feature = "gltf")]
             TextKind::Gltf => "a .glb begins with `glTF`, and a .gltf is text",
+            #[cfg(all(feature = "fbx", not(target_arch = "wasm32")))]
+            TextKind::Fbx => "a binary .fbx begins with `Kaydara FBX Binary`",
             TextKind::Md5 | TextKind::Manifest => "a text file is expected here",
         };
         return Some(("this is a binary file of an unknown format", hint));

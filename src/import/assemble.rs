@@ -43,14 +43,14 @@ pub fn open_manifest<'s>(
     let kind = FileKind::of_name(&manifest.model);
     if !matches!(
         kind,
-        Some(FileKind::M3d | FileKind::Md5Mesh | FileKind::Gltf)
+        Some(FileKind::M3d | FileKind::Md5Mesh | FileKind::Gltf | FileKind::Fbx)
     ) {
         let error = Diagnostic::error(
             file,
             format!("unsupported model format: `{}`", manifest.model),
         );
         return Err(FormatError::one(error.with_hint(
-            "models end in .glb, .gltf, .m3d or .md5mesh; export the model as one of them",
+            "models end in .glb, .gltf, .fbx, .m3d or .md5mesh; export the model as one of them",
         )));
     }
     let source = read(&manifest.model).map_err(|reason| {

@@ -70,7 +70,7 @@ impl Basis {
     ///
     /// # Errors
     /// The scale is not finite or not above 0.
-    #[cfg(feature = "gltf")]
+    #[cfg(any(feature = "fbx", feature = "gltf"))]
     pub(super) fn facing_z(
         file: &str,
         settings: &ImportSettings,

@@ -58,7 +58,7 @@ use std::{collections::BTreeMap, fmt, marker::PhantomData};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Manifest {
-    /// The model's file, `.glb`, `.gltf`, `.m3d` or `.md5mesh`, relative to the manifest.
+    /// The model's file, `.glb`, `.gltf`, `.fbx`, `.m3d` or `.md5mesh`, relative to the manifest.
     pub model: String,
     /// Scale of the model and its clips. 0.0254 for a model in inches.
     #[serde(default = "one")]

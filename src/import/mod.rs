@@ -17,7 +17,11 @@ mod matching;
 #[cfg(feature = "gltf")]
 mod morph_normals;
 mod names;
+#[cfg(any(feature = "fbx", feature = "gltf"))]
+mod nodes;
 mod normals;
+#[cfg(any(feature = "fbx", feature = "gltf"))]
+mod report;
 mod resample;
 mod retarget;
 mod root_motion;
@@ -30,6 +34,8 @@ mod weld;
 mod winding;
 
 mod assemble;
+#[cfg(all(feature = "fbx", not(target_arch = "wasm32")))]
+mod fbx;
 #[cfg(feature = "gltf")]
 mod gltf;
 mod m3d;
@@ -39,6 +45,8 @@ mod open;
 mod textures;
 
 pub use assemble::open_manifest;
+#[cfg(all(feature = "fbx", not(target_arch = "wasm32")))]
+pub use fbx::from_fbx;
 #[cfg(feature = "gltf")]
 pub use gltf::{GlbTexture, SceneExtras, from_gltf, scene_extras, to_glb};
 pub use limits::Limits;

@@ -24,11 +24,18 @@ pub enum FileKind {
     Md5Anim,
     /// `.glb`, `.gltf`, or `.vrm`, which is a `.glb` with more in it.
     Gltf,
+    /// `.fbx`.
+    Fbx,
     /// `.character.ron`.
     Manifest,
 }
 
 impl FileKind {
+    /// Returns `true` for models that other models of their kind may take clips from, by the names of their joints.
+    pub fn is_scene(self) -> bool {
+        matches!(self, Self::Gltf | Self::Fbx)
+    }
+
     /// Returns the kind of the file called `name`, or `None` if its extension is not one of ours.
     pub fn of_name(name: &str) -> Option<Self> {
         let name = name.to_ascii_lowercase();
@@ -39,6 +46,7 @@ impl FileKind {
             (".glb", Self::Gltf),
             (".gltf", Self::Gltf),
             (".vrm", Self::Gltf),
+            (".fbx", Self::Fbx),
             (".character.ron", Self::Manifest),
         ]
         .into_iter()
@@ -132,6 +140,13 @@ fn open_file(
                 super::gltf::import(file, source, settings, &mut beside, is_joint)?,
             )
         }
+        #[cfg(all(feature = "fbx", not(target_arch = "wasm32")))]
+        Some(FileKind::Fbx) => (
+            Vec::new(),
+            super::fbx::import(file, source, settings, is_joint)?,
+        ),
+        #[cfg(not(all(feature = "fbx", not(target_arch = "wasm32"))))]
+        Some(FileKind::Fbx) => return Err(FormatError::one(no_fbx(file))),
         #[cfg(not(feature = "gltf"))]
         Some(FileKind::Gltf) => {
             let _ = (read, is_joint);
@@ -149,7 +164,7 @@ fn open_file(
         Some(FileKind::Manifest) | None => {
             let error = Diagnostic::error(file, "unsupported model format");
             return Err(FormatError::one(
-                error.with_hint("models end in .glb, .gltf, .m3d or .md5mesh"),
+                error.with_hint("models end in .glb, .gltf, .fbx, .m3d or .md5mesh"),
             ));
         }
     };
@@ -160,10 +175,21 @@ fn open_file(
     })
 }
 
+/// Says that this program reads no FBX, and what to do.
+#[cfg(not(all(feature = "fbx", not(target_arch = "wasm32"))))]
+fn no_fbx(file: &str) -> Diagnostic {
+    let error = Diagnostic::error(file, "this program was built without support for FBX");
+    error.with_hint(if cfg!(target_arch = "wasm32") {
+        "FBX is not read on the web: convert the file with `marionette convert`, and load the .glb"
+    } else {
+        "enable the feature `fbx` of bevy_marionette, or convert the file to .glb with `marionette convert`"
+    })
+}
+
 /// Parses and imports the clips of a file for a skeleton: the one clip of an `.md5anim`, which is called
 /// `name`, or all clips of a model. Joints are matched by name.
 ///
-/// In glTF files, joints also match if they have another prefix, such as `mixamorig:`. Their keys are absolute, so it makes no
+/// In glTF and FBX files, joints also match if they have another prefix, such as `mixamorig:`. Their keys are absolute, so it makes no
 /// difference in which pose the file's own nodes stand, and what has no keys is as in the skeleton: a joint that a clip only turns
 /// keeps the length of its bone. One whose translation has keys is where these put it, also if the skeleton's bones are longer or
 /// shorter. An armature that stands above the joints and is turned, or in another unit, is put right, and warnings say so, unless
@@ -231,7 +257,7 @@ pub(super) fn clips_of_any(
         Some(&|name| ours.contains(without_prefix(name))),
     )?;
     let mut warnings = std::mem::take(&mut donor.warnings);
-    if FileKind::of_name(file) == Some(FileKind::Gltf) && !donor.model.clips.is_empty() {
+    if FileKind::of_name(file).is_some_and(FileKind::is_scene) && !donor.model.clips.is_empty() {
         let fitted = super::donor::fit(file, &donor, skeleton, settings.as_is)?;
         return Ok(Parsed {
             value: fitted.value,

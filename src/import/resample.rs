@@ -151,7 +151,7 @@ impl Sampled {
 
     /// Sets the clip's length, which is hardly different, and moves steps a hair ahead, so that at their very time the later
     /// frame counts, as in glTF.
-    #[cfg(feature = "gltf")]
+    #[cfg(any(feature = "fbx", feature = "gltf"))]
     pub(super) fn finish(&mut self, duration: f64) {
         let end = self.duration.min(duration);
         self.times
@@ -468,7 +468,7 @@ mod tests {
         }
     }
 
-    #[cfg(feature = "gltf")]
+    #[cfg(any(feature = "fbx", feature = "gltf"))]
     #[test]
     fn steps_end_early_but_those_at_the_ends() {
         for duration in [2.0, 2.0 + 1e-9, 2.0 - 1e-9] {

@@ -359,7 +359,7 @@ impl Skeleton {
     }
 
     /// Returns the skeleton with what is known of its nodes, one for each joint.
-    #[cfg(feature = "gltf")]
+    #[cfg(any(feature = "fbx", feature = "gltf"))]
     pub(crate) fn with_nodes(self, nodes: Vec<NodeSpace>) -> Self {
         let matter = nodes.iter().any(|node| *node != NodeSpace::IDENTITY);
         Self {
@@ -389,7 +389,7 @@ impl Skeleton {
     }
 
     /// Returns the skeleton with a rest pose that need not be the one in which a skin was bound: it has none.
-    #[cfg(feature = "gltf")]
+    #[cfg(any(feature = "fbx", feature = "gltf"))]
     pub(crate) fn without_bind_pose(self) -> Self {
         Self {
             bind_pose: BindPose::Unknown,
@@ -398,7 +398,7 @@ impl Skeleton {
     }
 
     /// Returns the skeleton with a bind pose of which only the joints below the topmost are sure.
-    #[cfg(feature = "gltf")]
+    #[cfg(any(feature = "fbx", feature = "gltf"))]
     pub(crate) fn with_bind_pose_adrift(self) -> Self {
         Self {
             bind_pose_is_adrift: true,

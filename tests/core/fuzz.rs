@@ -67,6 +67,12 @@ fn every_md5anim_of_the_corpus_keeps_the_promises() {
     replay("md5anim", 20, checks::md5anim);
 }
 
+#[cfg(feature = "fbx")]
+#[test]
+fn every_fbx_of_the_corpus_keeps_the_promises() {
+    replay("fbx", 8, checks::fbx);
+}
+
 #[cfg(feature = "gltf")]
 #[test]
 fn every_gltf_of_the_corpus_keeps_the_promises() {

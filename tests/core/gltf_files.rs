@@ -4,7 +4,7 @@ mod clip_files;
 mod compressed;
 mod control_joints;
 mod file;
-mod formula;
+pub mod formula;
 mod hidden;
 mod key_times;
 mod manifests;

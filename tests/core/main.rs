@@ -11,6 +11,8 @@ mod controller_rules;
 mod culling_boxes;
 mod exact;
 mod fades;
+#[cfg(all(feature = "fbx", feature = "gltf"))]
+mod fbx_files;
 mod feet;
 mod frame_rate;
 mod fuzz;

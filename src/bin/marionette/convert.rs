@@ -47,6 +47,7 @@ const AFTER_HELP: &str = "\
 Examples:
   marionette convert knight.md5mesh walk.md5anim run.md5anim -o knight.glb
   marionette convert scout.character.ron -o scout.glb
+  marionette convert hero.fbx -o hero.glb
   marionette convert soldier.m3d -o md5/soldier.md5mesh
   marionette convert knight.glb -o knight.m3d
 

@@ -59,7 +59,7 @@ pub struct Import {
 
 const AFTER_HELP: &str = "\
 Examples:
-  marionette import hero.glb dance.glb run.glb -o assets/hero
+  marionette import hero.fbx dance.fbx run.fbx -o assets/hero
   marionette import knight.md5mesh walk.md5anim attack.md5anim -o assets/knight
   marionette import soldier.m3d -o assets/soldier --scale 0.0254
 

@@ -48,6 +48,7 @@ fn kind_of(kind: FileKind, dialect: Option<Dialect>) -> &'static str {
         (FileKind::Md5Mesh, _) => "MD5 mesh, version 10",
         (FileKind::Md5Anim, _) => "MD5 animation, version 10",
         (FileKind::Gltf, _) => "glTF 2.0",
+        (FileKind::Fbx, _) => "FBX",
         (FileKind::M3d, Some(Dialect::Dx12)) => "Luna .m3d, Direct3D 12 book",
         (FileKind::M3d, Some(Dialect::Dx11)) => "Luna .m3d, Direct3D 11 book",
         (FileKind::M3d, Some(Dialect::Dx10)) => "Luna .m3d, Direct3D 10 era",

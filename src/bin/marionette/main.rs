@@ -24,7 +24,7 @@ mod write;
 use clap::{Parser, Subcommand};
 use std::{io, process::ExitCode};
 
-/// Inspects, validates, poses, converts and imports skinned characters: glTF, Luna's .m3d, id's .md5mesh
+/// Inspects, validates, poses, converts and imports skinned characters: glTF, FBX, Luna's .m3d, id's .md5mesh
 /// and .md5anim, and .character.ron manifests.
 #[derive(Parser)]
 #[command(name = "marionette", version, after_help = AFTER_HELP)]

@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 pub const SCHEMA: &str = "\
 JSON (--json): an array with one object per FILE, in the order given.
   file, bytes       path as given, size on disk
-  kind              gltf | m3d | md5mesh | md5anim | character | null
+  kind              gltf | fbx | m3d | md5mesh | md5anim | character | null
   ok                false if a diagnostic is an error; model and animation are then null
   diagnostics[]     severity (error | warning), file, line, column (0: unknown), message, context, hint
   model             null, or
@@ -229,6 +229,7 @@ pub fn reports<'a>(files: &'a [Opened], rigs: &'a [Rig]) -> Vec<FileReport<'a>> 
             kind: file.kind.map(|kind| match kind {
                 FileKind::M3d => "m3d",
                 FileKind::Gltf => "gltf",
+                FileKind::Fbx => "fbx",
                 FileKind::Md5Mesh => "md5mesh",
                 FileKind::Md5Anim => "md5anim",
                 FileKind::Manifest => "character",

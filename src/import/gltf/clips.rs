@@ -6,8 +6,8 @@ use super::{
     extras::{self, Frames},
     json::{self, Animation, Index, Interpolation, Property, Type},
     morphs::FileMorphs,
+    nodes::{Local, Rig, RigJoint},
     report::Report,
-    rig::{Local, Rig, RigJoint},
 };
 use crate::{
     format::FormatError,

@@ -1,6 +1,6 @@
 //! Channels: how a joint moves according to the file, by the formulas of the glTF specification.
 
-use super::rig::Local;
+use super::nodes::Local;
 use crate::{import::resample::Curve, model::JointTransform};
 use glam::{DQuat, DVec4};
 

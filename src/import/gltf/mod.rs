@@ -5,7 +5,7 @@
 //! # What becomes of a scene
 //!
 //! The default scene becomes one skeleton. Its joints are the joints of all skins, nodes with rigid meshes, and animated nodes;
-//! in a file that only holds clips, also the nodes above these; see `rig.rs`. A mesh becomes a part for each of its primitives:
+//! in a file that only holds clips, also the nodes above these; see `import/nodes.rs`. A mesh becomes a part for each of its primitives:
 //! skinned, or rigid and then moved by its node alone. Nodes above the joints, such as an armature that is turned and scaled by
 //! 100 or mirrored, are baked in: joints have a scale of one at rest, and lengths are in meters, as the format requires. So are
 //! joints that mirror at rest: no joint's matrix mirrors, unless a clip mirrors a joint that isn't mirrored at rest, which a
@@ -39,8 +39,6 @@
 //! For clips of other files, see [`open_clips`](super::open_clips).
 
 mod accessors;
-mod bind;
-mod bind_pose;
 mod buffers;
 mod clips;
 mod curves;
@@ -55,7 +53,6 @@ mod materials;
 mod meshopt;
 mod morphs;
 mod repairs;
-mod report;
 mod rig;
 mod skin;
 mod targets;
@@ -68,20 +65,22 @@ use super::{
     axes::Basis,
     control, flip_tex_coords,
     names::{FIRST_ANSWERS, duplicates, listed},
+    nodes::{
+        self,
+        bind::{self, Binder},
+    },
+    report::{self, Report},
 };
 use crate::{
     format::{Diagnostic, FormatError},
     model::{Model, Reach},
 };
 use accessors::Accessors;
-use bind::Binder;
 use buffers::Buffers;
 use decoded::Decoded;
 use document::Document;
 use materials::Materials;
 use morphs::FileMorphs;
-use report::Report;
-use rig::Rig;
 use std::borrow::Cow;
 
 /// Makes a model of a glTF file, binary or text. `file` is its name in warnings and errors.
@@ -134,7 +133,7 @@ pub(super) fn import<'s>(
     let decoded = Decoded::new(root);
     let accessors = Accessors::new(root, &buffers, &decoded);
 
-    let rig = Rig::new(&accessors, &basis, limits, &mut report, is_joint)?;
+    let rig = rig::read(&accessors, &basis, limits, &mut report, is_joint)?;
     let Materials {
         list: mut materials,
         in_file,

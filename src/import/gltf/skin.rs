@@ -2,13 +2,13 @@
 
 use super::{
     accessors::{Accessor, Accessors},
-    bind::{Binder, Binding},
+    bind::{Binder, Binding, box_corners, cofactors},
     json::{Index, Mode, Primitive, Semantic, Type},
     materials::{FileMaterial, TexCoords},
     morphs::FileMorphs,
+    nodes::Rig,
     repairs::Repairs,
     report::Report,
-    rig::Rig,
     targets::Base,
 };
 use crate::{
@@ -23,9 +23,9 @@ use crate::{
         normals::repair_normals,
         split, tangents, winding,
     },
-    model::{BoundingBox, Material, SkinPart, is_near},
+    model::{Material, SkinPart, is_near},
 };
-use glam::{Affine3A, DAffine3, DMat3, DVec3, Mat4, Vec2, Vec3, Vec4};
+use glam::{Affine3A, DAffine3, DVec3, Mat4, Vec2, Vec3, Vec4};
 use std::{collections::HashMap, mem};
 
 /// Imports the parts of a file.
@@ -632,27 +632,9 @@ impl Importer<'_> {
 
 /// The corners of the box around the vertices of some drafts.
 fn corners<'a>(drafts: impl IntoIterator<Item = &'a Draft>) -> [DVec3; 8] {
-    let positions = drafts.into_iter().flat_map(|draft| &draft.positions);
-    let (min, max) = positions.fold((Vec3::INFINITY, Vec3::NEG_INFINITY), |(min, max), p| {
-        (min.min(*p), max.max(*p))
-    });
-    BoundingBox { min, max }
-        .corners()
-        .map(|corner| corner.as_dvec3())
+    box_corners(drafts.into_iter().flat_map(|draft| &draft.positions))
 }
 
 fn attribute(primitive: &Primitive, semantic: Semantic) -> Option<Index> {
     primitive.attributes.get(&semantic).copied()
-}
-
-/// The matrix that normals are transformed by, of any length: the inverse transpose times the determinant, which also exists
-/// where the inverse doesn't. Its sign is that of a matrix that doesn't mirror.
-pub(super) fn cofactors(m: &DMat3) -> DMat3 {
-    let DMat3 {
-        x_axis: x,
-        y_axis: y,
-        z_axis: z,
-    } = *m;
-    let sign = if m.determinant() < 0.0 { -1.0 } else { 1.0 };
-    DMat3::from_cols(y.cross(z) * sign, z.cross(x) * sign, x.cross(y) * sign)
 }

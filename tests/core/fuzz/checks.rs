@@ -5,7 +5,7 @@
 //! file, a model with an index out of range, a number that is not finite.
 
 use super::choices::Choices;
-#[cfg(feature = "gltf")]
+#[cfg(any(feature = "fbx", feature = "gltf"))]
 use bevy_marionette::import::open_model;
 use bevy_marionette::{
     controller::{
@@ -239,7 +239,18 @@ pub fn md5anim(source: &[u8]) {
 /// Any bytes as a glTF file, binary or text: imported and posed.
 #[cfg(feature = "gltf")]
 pub fn gltf(source: &[u8]) {
-    match open_model("f.glb", source, &ImportSettings::default()) {
+    scene("f.glb", source);
+}
+
+/// Any bytes as an FBX file, binary or text: imported and posed.
+#[cfg(feature = "fbx")]
+pub fn fbx(source: &[u8]) {
+    scene("f.fbx", source);
+}
+
+#[cfg(any(feature = "fbx", feature = "gltf"))]
+fn scene(name: &str, source: &[u8]) {
+    match open_model(name, source, &ImportSettings::default()) {
         Ok(imported) => {
             are_sound_reports(&imported.warnings, source);
             is_sound(&imported);

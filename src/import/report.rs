@@ -1,4 +1,4 @@
-//! Errors and warnings whose place is a path in the JSON, such as `animations[3].channels[12]`.
+//! Errors and warnings whose place is a path in the file, such as `animations[3].channels[12]`.
 
 use crate::format::{Diagnostic, FormatError};
 

@@ -4,10 +4,7 @@
 //! other, exactly. How the topmost of them stood in the scene depends on the space that the skin was stored in, which the file
 //! doesn't say: mostly the scene's own, or that of the node that wears it, or that of the armature.
 
-use super::{
-    bind::usable,
-    rig::{Local, Rig},
-};
+use super::{Local, Rig, bind::usable};
 use crate::model::{JointTransform, signs};
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 

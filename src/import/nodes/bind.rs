@@ -5,23 +5,25 @@
 //! the second, if it is the same for all its joints; joints for which it isn't get a copy that stays with them.
 
 use super::{
+    Rig, RigJoint,
     bind_pose::{BoundSkin, bind_pose},
-    rig::{Rig, RigJoint},
 };
-use crate::model::{Joint, JointIndex, JointTransform, NodeSpace, Skeleton, SkeletonError};
-use glam::{DAffine3, DMat3, DVec3};
+use crate::model::{
+    BoundingBox, Joint, JointIndex, JointTransform, NodeSpace, Skeleton, SkeletonError,
+};
+use glam::{DAffine3, DMat3, DVec3, Vec3};
 
 /// How a mesh becomes part of the skeleton's skin.
 #[derive(Clone, Debug)]
-pub(super) struct Binding {
+pub(in crate::import) struct Binding {
     /// From the mesh's space, in Bevy's axes, to the space that the skin is stored in.
-    pub(super) to_skin: DAffine3,
+    pub(in crate::import) to_skin: DAffine3,
     /// The joint of each of the skin's joints.
-    pub(super) joints: Vec<JointIndex>,
+    pub(in crate::import) joints: Vec<JointIndex>,
 }
 
 /// The inverse bind matrices so far.
-pub(super) struct Binder<'a> {
+pub(in crate::import) struct Binder<'a> {
     rig: &'a Rig,
     inverse_bind: Vec<Option<DAffine3>>,
     copies: Vec<(JointIndex, DAffine3)>,
@@ -33,7 +35,7 @@ pub(super) struct Binder<'a> {
 const SAME: f64 = 2e-5;
 
 impl<'a> Binder<'a> {
-    pub(super) fn new(rig: &'a Rig) -> Self {
+    pub(in crate::import) fn new(rig: &'a Rig) -> Self {
         Self {
             rig,
             inverse_bind: vec![None; rig.joints.len()],
@@ -44,7 +46,7 @@ impl<'a> Binder<'a> {
 
     /// Binds a skin of `joints`, which are indices into the rig and at least one, with their inverse bind matrices in
     /// Bevy's axes. `corners` are those of the box around its vertices.
-    pub(super) fn skin(
+    pub(in crate::import) fn skin(
         &mut self,
         joints: &[usize],
         inverse_binds: &[DAffine3],
@@ -94,7 +96,7 @@ impl<'a> Binder<'a> {
     }
 
     /// Takes note of a skin's matrices, in Bevy's axes, and of a node that wears it, to tell in which pose the skin was bound.
-    pub(super) fn note(
+    pub(in crate::import) fn note(
         &mut self,
         joints: &[usize],
         inverse_binds: &[DAffine3],
@@ -109,7 +111,7 @@ impl<'a> Binder<'a> {
     }
 
     /// Binds a mesh without a skin to the joint of its node. `corners` are those of the box around its vertices.
-    pub(super) fn rigid(&mut self, joint: usize, corners: &[DVec3]) -> Binding {
+    pub(in crate::import) fn rigid(&mut self, joint: usize, corners: &[DVec3]) -> Binding {
         let contents = &self.rig.joints[joint];
         let own = sized(contents.frame.size);
         let (to_skin, joint) = match self.inverse_bind[joint].and_then(usable) {
@@ -145,12 +147,12 @@ impl<'a> Binder<'a> {
     }
 
     /// Number of joints, copies included.
-    pub(super) fn len(&self) -> usize {
+    pub(in crate::import) fn len(&self) -> usize {
         self.rig.joints.len() + self.copies.len()
     }
 
     /// Makes the skeleton. Copies come after all other joints.
-    pub(super) fn finish(self) -> Result<Skeleton, SkeletonError> {
+    pub(in crate::import) fn finish(self) -> Result<Skeleton, SkeletonError> {
         let joints = self
             .rig
             .joints
@@ -235,12 +237,35 @@ fn keeps(m: &DAffine3, corners: &[DVec3]) -> bool {
     away * back <= MOST * radius || radius == 0.0
 }
 
+/// The corners of the box around some points.
+pub(in crate::import) fn box_corners<'a>(points: impl IntoIterator<Item = &'a Vec3>) -> [DVec3; 8] {
+    let points = points.into_iter();
+    let (min, max) = points.fold((Vec3::INFINITY, Vec3::NEG_INFINITY), |(min, max), p| {
+        (min.min(*p), max.max(*p))
+    });
+    BoundingBox { min, max }
+        .corners()
+        .map(|corner| corner.as_dvec3())
+}
+
+/// The matrix that normals are transformed by, of any length: the inverse transpose times the determinant, which also exists
+/// where the inverse doesn't. Its sign is that of a matrix that doesn't mirror.
+pub(in crate::import) fn cofactors(m: &DMat3) -> DMat3 {
+    let DMat3 {
+        x_axis: x,
+        y_axis: y,
+        z_axis: z,
+    } = *m;
+    let sign = if m.determinant() < 0.0 { -1.0 } else { 1.0 };
+    DMat3::from_cols(y.cross(z) * sign, z.cross(x) * sign, x.cross(y) * sign)
+}
+
 fn sized(size: DVec3) -> DAffine3 {
     DAffine3::from_scale(size)
 }
 
 /// Returns a matrix if it can be inverted without losing what it does.
-pub(super) fn usable(m: DAffine3) -> Option<DAffine3> {
+pub(in crate::import) fn usable(m: DAffine3) -> Option<DAffine3> {
     let DMat3 {
         x_axis,
         y_axis,

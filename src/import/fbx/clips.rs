@@ -1,0 +1,253 @@
+//! Animation stacks → clips.
+
+use super::{curves, scene::local, times::Moved};
+use crate::{
+    format::FormatError,
+    import::{
+        Limits,
+        axes::Basis,
+        limits::ClipTotals,
+        names::{UniqueNames, listed},
+        nodes::Rig,
+        report::Report,
+        resample::{Budget, Curve, MIRRORS, SAME_TIMES, Skin, resample},
+    },
+    model::{Model, Reach, SkeletalClip},
+};
+use std::collections::BTreeSet;
+use ufbx::{Node, Scene};
+
+/// Points of curves that may be read of any file, and for each of its bytes.
+const FEW_POINTS: usize = 1 << 21;
+const POINTS_PER_BYTE: usize = 16;
+
+/// Degrees that a joint may turn from one key to the next: beyond half a turn, a key says nothing about the way.
+const MOST_DEGREES: f64 = 100.0;
+
+/// Keys that are added between two keys of the file at most.
+const MOST_ADDED: f64 = 256.0;
+
+/// Imports the clips of a file.
+pub(super) struct Importer<'a> {
+    pub(super) scene: &'a Scene,
+    pub(super) basis: &'a Basis,
+    pub(super) rig: &'a Rig,
+    pub(super) limits: &'a Limits,
+    pub(super) file_bytes: usize,
+}
+
+/// How the joints move in a stack.
+struct Motion {
+    curves: Vec<Curve>,
+    keyed: Vec<[bool; 3]>,
+    seconds: f64,
+    /// Joints that are mirrored at some time, unlike at rest.
+    mirrored: BTreeSet<String>,
+}
+
+impl Importer<'_> {
+    /// Imports the clips in the joint order of `model`, whose skeleton and parts are complete. Beside each, it says of which
+    /// properties each joint has keys.
+    pub(super) fn run(
+        &self,
+        model: &Model,
+        reach: &mut Reach,
+        report: &mut Report,
+    ) -> Result<(Vec<SkeletalClip>, Vec<Vec<[bool; 3]>>), FormatError> {
+        let stacks = &self.scene.anim_stacks;
+        if stacks.count == 0 {
+            return Ok(Default::default());
+        }
+        let skin = Skin::new(model);
+        let mut points = FEW_POINTS.saturating_add(self.file_bytes.saturating_mul(POINTS_PER_BYTE));
+        let (mut budget, mut totals) = (Budget::default(), ClipTotals::default());
+        let mut names = UniqueNames::default();
+        let [mut empty, mut too_large, mut doubled, mut shapes] = [const { Vec::new() }; 4];
+        let mut mirrors = [const { BTreeSet::new() }; 2];
+        let (mut clips, mut keyed) = (Vec::new(), Vec::new());
+        for (at, stack) in stacks.into_iter().enumerate() {
+            let wanted = match stack.element.name.trim() {
+                "" => format!("clip{at}"),
+                name => name.to_owned(),
+            };
+            let moved = Moved::new(stack);
+            if moved.moves_shapes {
+                shapes.push(wanted.clone());
+            }
+            // Each stack is looked through for every joint.
+            let Some(left) = points.checked_sub(self.rig.joints.len()) else {
+                too_large.push(wanted);
+                continue;
+            };
+            points = left;
+            let nodes = || self.joint_nodes().filter_map(|node| node);
+            let Some(span) = span(&moved, moved.span(nodes())) else {
+                empty.push(wanted);
+                continue;
+            };
+            let name = names.add(wanted.clone());
+            if name != wanted {
+                doubled.push(name.clone());
+            }
+            let Some(motion) = self.motion(&moved, span, &skin, &mut points) else {
+                too_large.push(name);
+                continue;
+            };
+            let Motion {
+                mut curves,
+                keyed: keyed_here,
+                seconds,
+                mirrored,
+            } = motion;
+            if !mirrored.is_empty() && mirrors[0].len() < 100 {
+                mirrors[0].extend(mirrored);
+                mirrors[1].insert(name.clone());
+            }
+            // Copies of joints follow and don't move.
+            curves.resize_with(model.skeleton.len(), Curve::default);
+            budget.add_keys(curves.iter().map(Curve::len).sum());
+            let Some(mut sampled) = resample(&curves, seconds, &skin, &mut budget) else {
+                too_large.push(name);
+                continue;
+            };
+            sampled.finish(seconds);
+            if let Some((message, hint)) = sampled.doubts(&name, &curves, &skin) {
+                report.warn(&name, message, hint);
+            }
+            let clip = sampled
+                .into_clip(name.clone(), model.skeleton.names(), &curves)
+                .map_err(|error| error.to_string())
+                .and_then(|clip| reach.admit(&model.skeleton, &clip).map(|()| clip));
+            match clip {
+                Ok(clip) => {
+                    self.limits.check_clip(report.file, &clip)?;
+                    totals.add(&clip);
+                    self.limits.check_totals(report.file, &totals)?;
+                    clips.push(clip);
+                    keyed.push(keyed_here);
+                }
+                Err(message) => {
+                    let message = format!("a clip is left out: {message}");
+                    report.warn(&name, message, "export it again");
+                }
+            }
+        }
+        let list = |names: &[String]| listed(names.iter().map(String::as_str));
+        for (names, what, hint) in [
+            (
+                too_large,
+                "clips that take too much memory for the few keys of the file are left out",
+                SAME_TIMES,
+            ),
+            (empty, "clips that move no joint are left out", ""),
+            (
+                doubled,
+                "clips that share a name with another got a number",
+                "",
+            ),
+            (
+                shapes,
+                "weights of blend shapes are animated, which is not read",
+                "they were left out",
+            ),
+        ] {
+            if !names.is_empty() {
+                report.warn("", format!("{what}: {}", list(&names)), hint);
+            }
+        }
+        let [joints, of_clips] = mirrors;
+        if !joints.is_empty() {
+            let [joints, of_clips] =
+                [joints, of_clips].map(|names| listed(names.iter().map(String::as_str)));
+            let message = format!(
+                "joints that clips mirror by a scale below 0, unlike the rest pose: {joints}; in {of_clips}"
+            );
+            report.warn("", message, MIRRORS);
+        }
+        Ok((clips, keyed))
+    }
+
+    /// The node of each joint.
+    fn joint_nodes(&self) -> impl Iterator<Item = Option<&Node>> {
+        let nodes = self.scene.nodes.as_ref();
+        self.rig
+            .joints
+            .iter()
+            .map(|joint| nodes.get(joint.node).map(|node| &**node))
+    }
+
+    /// Reads how the joints move in a span of time. `points` is how many points of curves may still be read. `None` if it is used
+    /// up.
+    fn motion(
+        &self,
+        moved: &Moved,
+        span: [f64; 2],
+        skin: &Skin,
+        points: &mut usize,
+    ) -> Option<Motion> {
+        let mut out = Motion {
+            curves: Vec::with_capacity(self.rig.joints.len()),
+            keyed: Vec::with_capacity(self.rig.joints.len()),
+            seconds: span[1] - span[0],
+            mirrored: BTreeSet::new(),
+        };
+        for (joint, node) in self.rig.joints.iter().zip(self.joint_nodes()) {
+            let keyed = node.map_or([false; 3], |node| moved.keyed(node));
+            out.keyed.push(keyed);
+            let Some(node) = node.filter(|_| keyed.contains(&true)) else {
+                out.curves.push(Curve::default());
+                continue;
+            };
+            let times = moved.times(node, span, points)?;
+            let times = with_turns(times, |pair| moved.turn(node, pair), *points)?;
+            let mut is_mirrored = false;
+            let at = |time: f64| {
+                let transform = ufbx::evaluate_transform(&moved.stack.anim, node, time);
+                let local = joint.frame.local(local(&transform, self.basis));
+                is_mirrored |= local.scale.element_product() < 0.0;
+                local
+            };
+            // Nodes in many layers take longer.
+            let cost = moved.cost(node).div_ceil(8);
+            let mut own = *points / cost;
+            let before = own;
+            let curve = curves::read(&times, at, skin.size(), &mut own)?;
+            *points -= (before - own) * cost;
+            if is_mirrored && joint.rest.scale.element_product() > 0.0 {
+                out.mirrored.insert(joint.name.clone());
+            }
+            out.curves.push(curve);
+        }
+        Some(out)
+    }
+}
+
+/// The time span of a stack: its own, or that of its keys if it has none, or none of them is in it. `None` if nothing moves.
+fn span(moved: &Moved, keys: Option<[f64; 2]>) -> Option<[f64; 2]> {
+    let [first, last] = keys?;
+    let [begin, end] = [moved.stack.time_begin, moved.stack.time_end];
+    let is_sound = begin < end && (end - begin).is_finite() && first <= end && begin <= last;
+    let span = if is_sound {
+        [begin, end]
+    } else {
+        [first, last]
+    };
+    (span[1] - span[0]).is_finite().then_some(span)
+}
+
+/// Adds times where a joint turns far from one to the next. `None` if there would be more than `most` in all.
+fn with_turns(times: Vec<f64>, turn: impl Fn([f64; 2]) -> f64, most: usize) -> Option<Vec<f64>> {
+    let mut out = Vec::with_capacity(times.len());
+    for pair in times.windows(2) {
+        let [from, to] = [pair[0], pair[1]];
+        out.push(from);
+        let pieces = (turn([from, to]) / MOST_DEGREES).ceil().min(MOST_ADDED) as usize;
+        let added = (1..pieces).map(|piece| from + (to - from) * piece as f64 / pieces as f64);
+        out.extend(added);
+        if out.len() > most {
+            return None;
+        }
+    }
+    out.extend(times.last());
+    Some(out)
+}

@@ -1,0 +1,235 @@
+//! How a joint moves: the file's curves, read at as many points as it takes to know them between two keys.
+//!
+//! A node's transform at a time is computed by the library, from Euler angles on splines, in layers, around pivots. That is slow, and
+//! what makes frames of it asks often. So each stretch from one key to the next is read at evenly spaced points, and cubics through
+//! four of them stand for it. A cubic curve of a translation is met exactly; everything else gets as many points as it takes.
+
+use crate::{
+    import::{nodes::Local, resample::Curve},
+    model::JointTransform,
+};
+use glam::{DQuat, DVec3, DVec4};
+
+/// How far a cubic may be off halfway, as a share of the model's size, in radians, and as a factor. What becomes of it at the tips of
+/// a body is still far below [`CLIP_ERROR`](crate::import::CLIP_ERROR).
+const OFF: f64 = 1e-6;
+
+/// Pieces that a stretch is cut into at most.
+const MOST_PIECES: usize = 64;
+
+/// Pieces from which on each becomes a stretch of its own.
+const SHARP: usize = 8;
+
+/// A stretch from one key to the next.
+struct Stretch {
+    from: f64,
+    to: f64,
+    /// Its points: three for each piece, and one at the end.
+    points: Vec<Local>,
+}
+
+/// Reads how a joint moves. `times` are those of its keys, from the beginning of the clip to its end; `at` returns where the joint is
+/// at a time. `size` is the model's. `budget` is how many points may still be read. `None` if it is used up.
+pub(super) fn read(
+    times: &[f64],
+    mut at: impl FnMut(f64) -> Local,
+    size: f64,
+    budget: &mut usize,
+) -> Option<Curve> {
+    let begin = *times.first()?;
+    let mut stretches: Vec<Stretch> = Vec::with_capacity(times.len());
+    for pair in times.windows(2) {
+        // A step at a key belongs to neither stretch.
+        let [from, to] = [pair[0].next_up(), pair[1].next_down()];
+        if from >= to {
+            continue;
+        }
+        let mut pieces = 1;
+        let points = loop {
+            // Between those that a cubic goes through, others that it is compared with.
+            let count = 6 * pieces + 1;
+            *budget = budget.checked_sub(count)?;
+            let mut points: Vec<Local> = Vec::with_capacity(count);
+            for point in 0..count {
+                let share = point as f64 / (count - 1) as f64;
+                let mut next = at(from + (to - from) * share);
+                if let Some(last) = points.last()
+                    && last.rotation.dot(next.rotation) < 0.0
+                {
+                    next.rotation = -next.rotation;
+                }
+                points.push(next);
+            }
+            // One in the middle wouldn't do: an S-curve crosses its cubic there.
+            let is_met = |piece: usize| {
+                let point = |sixth: usize| &points[6 * piece + sixth];
+                let corners = [point(0), point(2), point(4), point(6)];
+                [1, 3, 5]
+                    .into_iter()
+                    .all(|sixth| is_near(&cubic(corners, sixth as f64 / 6.0), point(sixth), size))
+            };
+            if pieces == MOST_PIECES || (0..pieces).all(is_met) {
+                break points.into_iter().step_by(2).collect::<Vec<Local>>();
+            }
+            pieces *= 2;
+        };
+        // What bends sharply somewhere gets keys of its own: sampling looks at a few points between two keys only.
+        let parts = if pieces >= SHARP { pieces } else { 1 };
+        let each = 3 * pieces / parts;
+        let [begin, length] = [pair[0] - begin, pair[1] - pair[0]];
+        let place = |part: usize| begin + length * (part as f64 / parts as f64);
+        stretches.extend((0..parts).map(|part| Stretch {
+            from: place(part),
+            to: place(part + 1),
+            points: points[part * each..=(part + 1) * each].to_vec(),
+        }));
+    }
+    let mut curve = Curve::with_capacity(stretches.len() + 1);
+    let Some(first) = stretches.first() else {
+        curve.push(0.0, at(begin).to_transform());
+        return Some(curve);
+    };
+    curve.push(0.0, first.points[0].to_transform());
+    for (stretch, next) in stretches
+        .iter()
+        .zip(stretches.iter().skip(1).map(Some).chain([None]))
+    {
+        let end = &stretch.points[stretch.points.len() - 1];
+        curve.push(stretch.to, end.to_transform());
+        if let Some(next) = next
+            && !is_near(end, &next.points[0], size)
+        {
+            curve.push(stretch.to, next.points[0].to_transform());
+        }
+    }
+    let is_line = |stretch: &Stretch| {
+        let last = stretch.points.len() - 1;
+        let (from, to) = (&stretch.points[0], &stretch.points[last]);
+        let chord = |at: usize| {
+            is_near(
+                &line(from, to, at as f64 / last as f64),
+                &stretch.points[at],
+                size,
+            )
+        };
+        (1..last).all(chord)
+    };
+    if !stretches.iter().all(is_line) {
+        curve.spline = Some(Box::new(move |time| sample(&stretches, time)));
+    }
+    Some(curve)
+}
+
+fn sample(stretches: &[Stretch], time: f64) -> JointTransform {
+    let at = stretches.partition_point(|stretch| stretch.to < time);
+    let Stretch { from, to, points } = &stretches[at.min(stretches.len() - 1)];
+    let pieces = (points.len() - 1) / 3;
+    let place = ((time - from) / (to - from)).clamp(0.0, 1.0) * pieces as f64;
+    let piece = (place as usize).min(pieces - 1);
+    let point = |i: usize| &points[3 * piece + i];
+    cubic(
+        [point(0), point(1), point(2), point(3)],
+        place - piece as f64,
+    )
+    .to_transform()
+}
+
+/// The cubic through four points at 0, 1/3, 2/3 and 1.
+fn cubic(points: [&Local; 4], t: f64) -> Local {
+    let x = 3.0 * t;
+    let weights = [
+        (1.0 - x) * (2.0 - x) * (3.0 - x) / 6.0,
+        x * (2.0 - x) * (3.0 - x) / 2.0,
+        x * (x - 1.0) * (3.0 - x) / 2.0,
+        x * (x - 1.0) * (x - 2.0) / 6.0,
+    ];
+    let vector = |of: fn(&Local) -> DVec3| -> DVec3 {
+        points
+            .iter()
+            .zip(weights)
+            .map(|(point, weight)| of(point) * weight)
+            .sum()
+    };
+    let rotation: DVec4 = points
+        .iter()
+        .zip(weights)
+        .map(|(point, weight)| DVec4::from(point.rotation) * weight)
+        .sum();
+    Local {
+        translation: vector(|point| point.translation),
+        rotation: DQuat::from_vec4(rotation.try_normalize().unwrap_or(DVec4::W)),
+        scale: vector(|point| point.scale),
+    }
+}
+
+/// What frames make of two keys.
+fn line(from: &Local, to: &Local, t: f64) -> Local {
+    Local {
+        translation: from.translation.lerp(to.translation, t),
+        rotation: from.rotation.slerp(to.rotation, t),
+        scale: from.scale.lerp(to.scale, t),
+    }
+}
+
+/// Whether two transforms put what is below a joint in the same places. Numbers in single precision are in neither.
+fn is_near(a: &Local, b: &Local, size: f64) -> bool {
+    let off = OFF.max(f64::from(f32::EPSILON));
+    let turned = (DVec4::from(a.rotation) - DVec4::from(b.rotation))
+        .length()
+        .min((DVec4::from(a.rotation) + DVec4::from(b.rotation)).length());
+    let largest = a.translation.abs().max(b.translation.abs()).max_element();
+    // `<=`, so that NaN is near to nothing but costs no pieces.
+    (a.translation - b.translation).length() <= off * size.max(largest)
+        && turned <= off
+        && (a.scale - b.scale).abs().max_element() <= off * a.scale.abs().max_element().max(1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(x: f64, angle: f64) -> Local {
+        Local {
+            translation: DVec3::X * x,
+            rotation: DQuat::from_rotation_y(angle),
+            scale: DVec3::ONE,
+        }
+    }
+
+    #[test]
+    fn a_cubic_is_met_exactly_and_a_line_needs_no_spline() {
+        let x = |t: f64| 1.0 - 2.0 * t + 3.0 * t * t - 0.7 * t * t * t;
+        let mut budget = 1000;
+        let curve = read(&[2.0, 5.0], |t| at(x(t), 0.3), 1.0, &mut budget).unwrap();
+        assert_eq!(curve.len(), 2);
+        let spline = curve.spline.as_ref().unwrap();
+        for t in [0.1, 0.7, 1.9, 2.95] {
+            assert!((f64::from(spline(t).translation.x) - x(2.0 + t)).abs() < 1e-5);
+        }
+        let curve = read(&[2.0, 5.0], |t| at(t, 0.3 * t), 1.0, &mut budget).unwrap();
+        assert!(curve.spline.is_none());
+    }
+
+    #[test]
+    fn steps_are_kept_and_a_fast_turn_gets_more_points() {
+        let step = |t: f64| at(if t < 1.0 { 0.0 } else { 2.0 }, 0.0);
+        let curve = read(&[0.0, 1.0, 2.0], step, 1.0, &mut 1000).unwrap();
+        assert_eq!(curve.len(), 4);
+        let turn = |t: f64| at(0.0, (3.0 * t).sin() * 2.5);
+        let curve = read(&[0.0, 2.0], turn, 1.0, &mut 10_000).unwrap();
+        let spline = curve.spline.as_ref().unwrap();
+        for i in 1..200 {
+            let t = f64::from(i) / 100.0;
+            let off = spline(t)
+                .rotation
+                .as_dquat()
+                .angle_between(turn(t).rotation);
+            assert!(off < 2e-5, "{t}: {off}");
+        }
+    }
+
+    #[test]
+    fn a_budget_ends_the_reading() {
+        assert!(read(&[0.0, 1.0], |t| at(t * t, 0.0), 1.0, &mut 6).is_none());
+    }
+}

@@ -1,0 +1,269 @@
+//! Materials and images.
+
+use crate::{
+    import::{
+        EmbeddedImage,
+        names::{UniqueNames, listed},
+        report::Report,
+    },
+    model::{Material, Sampler, TextureWrap, UvTransform},
+};
+use std::collections::HashMap;
+use ufbx::{MaterialMap, Scene, Texture, WrapMode};
+
+/// The materials of a file, in its order.
+#[derive(Default)]
+pub(super) struct Materials {
+    pub(super) list: Vec<Material>,
+    /// The material of what has none, once it is needed.
+    pub(super) default: Option<usize>,
+    /// Per material, the set of texture coordinates of its maps, if it is named.
+    uv_sets: Vec<Option<String>>,
+    /// The images that are in the file itself. Maps refer to them by name.
+    pub(super) images: Vec<EmbeddedImage>,
+}
+
+/// Images by what the file calls them.
+#[derive(Default)]
+struct Images {
+    names: UniqueNames,
+    /// Per texture that has contents, the name of its image.
+    of_contents: HashMap<(usize, usize), String>,
+    list: Vec<EmbeddedImage>,
+}
+
+impl Materials {
+    pub(super) fn read(scene: &Scene, report: &mut Report) -> Self {
+        let (mut out, mut images, mut names) =
+            (Self::default(), Images::default(), UniqueNames::default());
+        let (mut left_out, mut bumps) = (Vec::new(), Vec::new());
+        for (at, material) in scene.materials.into_iter().enumerate() {
+            let (pbr, fbx) = (&material.pbr, &material.fbx);
+            let name = match material.element.name.trim() {
+                "" => format!("material{at}"),
+                name => name.to_owned(),
+            };
+            let name = names.add(name);
+            let base = texture(&pbr.base_color).or_else(|| texture(&fbx.diffuse_color));
+            let first = base.or_else(|| texture(&pbr.normal_map));
+            let mut map = |of: &MaterialMap| texture(of).and_then(|texture| images.name(texture));
+
+            // A texture takes the place of the color.
+            let factor = number(&pbr.base_factor).unwrap_or(1.0);
+            let mut base_color = match base {
+                Some(_) => [1.0; 4],
+                None => {
+                    let [r, g, b] = color(&pbr.base_color).unwrap_or([1.0; 3]);
+                    [r * factor, g * factor, b * factor, 1.0]
+                }
+            };
+            let base_color_map = map(&pbr.base_color).or_else(|| map(&fbx.diffuse_color));
+            let opacity = number(&pbr.opacity).filter(|opacity| *opacity < 0.999);
+            let cutout = map(&pbr.opacity);
+            // What nobody would see is taken for what exporters write of opaque materials.
+            let is_see_through = cutout.is_none() && opacity.is_some_and(|opacity| opacity > 1e-3);
+            if is_see_through {
+                base_color[3] = opacity.unwrap_or(1.0);
+            }
+            let is_cut = cutout.is_some() && cutout == base_color_map;
+            if cutout.is_some() && !is_cut {
+                left_out.push(format!("{name} (opacity)"));
+            }
+
+            let mut normal_map = map(&pbr.normal_map).or_else(|| map(&fbx.normal_map));
+            if normal_map.is_none()
+                && let Some(bump) = map(&fbx.bump)
+            {
+                // Many exporters put normal maps where heights belong.
+                if bump.to_ascii_lowercase().contains("norm") {
+                    normal_map = Some(bump);
+                } else {
+                    bumps.push(name.clone());
+                }
+            }
+            let metallic = number(&pbr.metalness).unwrap_or(0.0).clamp(0.0, 1.0);
+            let is_gloss = material.features.roughness_as_glossiness.enabled;
+            let roughness = match number(&pbr.roughness) {
+                Some(gloss) if is_gloss => 1.0 - gloss,
+                Some(roughness) => roughness,
+                None => Material::default().roughness,
+            };
+            let maps = [map(&pbr.roughness), map(&pbr.metalness)];
+            let (metallic_roughness_map, roughness, metallic) = match &maps {
+                // One image has both, in green and blue.
+                [Some(a), Some(b)] if a == b && !is_gloss => (Some(a.clone()), 1.0, 1.0),
+                [None, None] => (None, roughness, metallic),
+                _ => {
+                    left_out.push(format!("{name} (roughness or metalness)"));
+                    (None, roughness, metallic)
+                }
+            };
+            let emission = number(&pbr.emission_factor).unwrap_or(1.0);
+            let emissive_map = map(&pbr.emission_color);
+            let emissive = match (&emissive_map, color(&pbr.emission_color)) {
+                (Some(_), _) => [emission; 3],
+                (None, Some(emissive)) => emissive.map(|x| x * emission),
+                (None, None) => [0.0; 3],
+            };
+            out.uv_sets.push(
+                first
+                    .map(|texture| texture.uv_set.to_string())
+                    .filter(|name| !name.is_empty()),
+            );
+            out.list.push(Material {
+                name,
+                base_color,
+                base_color_map,
+                normal_map,
+                specular_map: map(&fbx.specular_color),
+                roughness: roughness.clamp(0.0, 1.0),
+                metallic,
+                metallic_roughness_map,
+                occlusion_map: map(&pbr.ambient_occlusion),
+                emissive,
+                emissive_map,
+                alpha_cutoff: is_cut.then_some(0.5),
+                alpha_blend: is_see_through,
+                double_sided: material.features.double_sided.enabled,
+                unlit: material.features.unlit.enabled,
+                uv_transform: first.map(uv_transform).unwrap_or_default(),
+                sampler: first.map(sampler).unwrap_or_default(),
+                ..Material::default()
+            });
+        }
+        for (names, what, hint) in [
+            (
+                left_out,
+                "maps of materials that are in an image of their own are not read",
+                "put roughness in green and metalness in blue of one image, and opacity in the alpha of the base color",
+            ),
+            (
+                bumps,
+                "materials have bump maps, which are not read",
+                "make normal maps of them",
+            ),
+        ] {
+            if !names.is_empty() {
+                let names = listed(names.iter().map(String::as_str));
+                report.warn("", format!("{what}: {names}"), hint);
+            }
+        }
+        out.images = images.list;
+        out
+    }
+
+    /// The set of texture coordinates that a material's maps use, if the file names it.
+    pub(super) fn uv_set(&self, material: usize) -> Option<&str> {
+        self.uv_sets.get(material)?.as_deref()
+    }
+}
+
+impl Images {
+    /// Returns the name of a texture's file, or of its image in the file, which is taken out.
+    fn name(&mut self, texture: &Texture) -> Option<String> {
+        let in_video = texture.video.as_ref().map(|video| &video.content);
+        let contents = [Some(&texture.content), in_video]
+            .into_iter()
+            .flatten()
+            .find(|contents| !contents.is_empty());
+        let path = [
+            &texture.relative_filename,
+            &texture.filename,
+            &texture.absolute_filename,
+        ];
+        let path = path.into_iter().find(|path| !path.trim().is_empty());
+        let Some(contents) = contents else {
+            return path.map(|path| path.to_string());
+        };
+        let key = (contents.as_ptr() as usize, contents.len());
+        if let Some(known) = self.of_contents.get(&key) {
+            return Some(known.clone());
+        }
+        let file = path.map_or("", |path| path.rsplit(['/', '\\']).next().unwrap_or(path));
+        let name = self.names.add(file_name(file, self.list.len(), contents));
+        self.list.push(EmbeddedImage {
+            name: name.clone(),
+            bytes: contents.to_vec(),
+        });
+        self.of_contents.insert(key, name.clone());
+        Some(name)
+    }
+}
+
+/// A file name for an image in a file: its own, or a number, with the extension of its format if it has none.
+fn file_name(own: &str, at: usize, bytes: &[u8]) -> String {
+    let extension = match bytes {
+        [0xff, 0xd8, 0xff, ..] => "jpg",
+        [b'D', b'D', b'S', b' ', ..] => "dds",
+        [0x89, b'P', b'N', b'G', ..] => "png",
+        _ => "tga",
+    };
+    match own.trim() {
+        "" => format!("image{at}.{extension}"),
+        own if own.contains('.') => own.to_owned(),
+        own => format!("{own}.{extension}"),
+    }
+}
+
+/// The image that a map uses: that of the first layer, if there are several.
+fn texture(map: &MaterialMap) -> Option<&Texture> {
+    let texture = map.texture.as_deref()?;
+    if !map.texture_enabled {
+        return None;
+    }
+    let leaf = texture.file_textures.into_iter().next();
+    Some(leaf.unwrap_or(texture))
+}
+
+fn number(map: &MaterialMap) -> Option<f32> {
+    let number = map.value_vec4.x as f32;
+    (map.has_value && number.is_finite()).then_some(number)
+}
+
+fn color(map: &MaterialMap) -> Option<[f32; 3]> {
+    let v = &map.value_vec4;
+    let color = [v.x, v.y, v.z].map(|x| (x as f32).max(0.0));
+    (map.has_value && color.iter().all(|x| x.is_finite())).then_some(color)
+}
+
+fn sampler(texture: &Texture) -> Sampler {
+    let wrap = |mode: WrapMode| match mode {
+        WrapMode::Repeat => TextureWrap::Repeat,
+        WrapMode::Clamp => TextureWrap::Clamp,
+    };
+    Sampler {
+        wrap_u: wrap(texture.wrap_u),
+        wrap_v: wrap(texture.wrap_v),
+        ..Sampler::default()
+    }
+}
+
+/// A texture's transform, from coordinates whose V points up to those whose V points down.
+fn uv_transform(texture: &Texture) -> UvTransform {
+    if !texture.has_uv_transform {
+        return UvTransform::default();
+    }
+    let m = &texture.uv_to_texture;
+    let [a, b, c, d] = [m.m00, -m.m01, -m.m10, m.m11];
+    let offset = [m.m03 + m.m01, 1.0 - m.m13 - m.m11];
+    let width = a.hypot(c);
+    // Rotated by the angle of the first column, which KHR_texture_transform counts the other way.
+    let (sin, cos) = (-c / width, a / width);
+    let height = sin * b + cos * d;
+    let out = UvTransform {
+        offset: offset.map(|x| x as f32),
+        rotation: sin.atan2(cos) as f32,
+        scale: [width as f32, height as f32],
+    };
+    let numbers = [out.offset, out.scale];
+    let is_sound = numbers
+        .as_flattened()
+        .iter()
+        .chain([&out.rotation])
+        .all(|x| x.is_finite());
+    if is_sound {
+        out
+    } else {
+        UvTransform::default()
+    }
+}

@@ -1,0 +1,144 @@
+//! FBX → model, read by the library [ufbx](https://github.com/ufbx/ufbx): binary and text files of every version since 6.1.
+//!
+//! `scene.rs` is the only file that loads with the library; what it returns is checked, but contains what a file claims.
+//!
+//! # What becomes of a scene
+//!
+//! The same as of glTF's: the nodes become one skeleton by [`nodes`](super::nodes), and clips are
+//! resampled by [`resample`](super::resample). The library converts units and axes, so that lengths are in meters and Y is up,
+//! and puts a node in between where a node ignores its parent's scale. Geometric transforms, which move a mesh but not what is
+//! below its node, are baked into the vertices.
+//!
+//! # Axes
+//!
+//! Characters face +Z in FBX, so a model is turned by half a turn around Y, as glTF's are.
+//!
+//! # Clips
+//!
+//! Every animation stack becomes a clip from the beginning of the stack's time span to its end. Its layers are mixed as they say.
+//! There are frames at the times of the keys, and more where it takes them to stay within [`CLIP_ERROR`](super::CLIP_ERROR) of the
+//! curves in between.
+
+mod clips;
+mod curves;
+mod materials;
+mod mesh;
+mod nodes;
+mod scene;
+mod skin;
+mod times;
+
+use super::{
+    Hand, ImportReport, ImportSettings, Imported,
+    axes::Basis,
+    control, flip_tex_coords,
+    names::{FIRST_ANSWERS, duplicates, listed},
+    nodes::bind::Binder,
+    report::Report,
+};
+use crate::{
+    format::{Diagnostic, FormatError},
+    model::{Model, Reach},
+};
+use materials::Materials;
+
+/// Makes a model of an FBX file, binary or text. `file` is its name in warnings and errors.
+///
+/// No other file is read: materials name the files of textures, or the [`Imported::images`] that the file contains.
+///
+/// Cameras, lights, blend shapes, curves and NURBS surfaces, and what a [`Material`](crate::model::Material) has no place for are
+/// left out.
+///
+/// # Errors
+/// The file cannot be read, needs too much memory for its size, or exceeds the limits.
+pub fn from_fbx(
+    file: &str,
+    source: &[u8],
+    settings: &ImportSettings,
+) -> Result<Imported, FormatError> {
+    import(file, source, settings, None)
+}
+
+/// As [`from_fbx`]. In a file that only holds clips, `is_joint` tells by its name whether a node above what moves is a joint, or
+/// something like an armature, whose transform is baked in.
+pub(super) fn import(
+    file: &str,
+    source: &[u8],
+    settings: &ImportSettings,
+    is_joint: Option<&dyn Fn(&str) -> bool>,
+) -> Result<Imported, FormatError> {
+    let error = |message: String| FormatError::one(Diagnostic::error(file, message));
+    let right_handed = settings.hand != Hand::Left;
+    let basis = Basis::facing_z(file, settings, right_handed)?;
+    let limits = &settings.limits;
+    let mut report = Report::new(file);
+    let scene = scene::load(source, &mut report)?;
+
+    let meshes = nodes::meshes(&scene, &mut report);
+    let rig = nodes::read(&scene, &basis, &meshes, limits, &mut report, is_joint)?;
+    let mut materials = Materials::read(&scene, &mut report);
+    let mut figures = ImportReport {
+        right_handed,
+        ..ImportReport::default()
+    };
+    let mut binder = Binder::new(&rig);
+    let importer = skin::Importer {
+        scene: &scene,
+        basis: &basis,
+        rig: &rig,
+        settings,
+    };
+    let mut parts = importer.run(
+        &meshes,
+        &mut binder,
+        &mut materials,
+        &mut report,
+        &mut figures,
+    )?;
+    if settings.flip_v {
+        flip_tex_coords(&mut parts);
+    }
+    let skeleton = binder.finish().map_err(|e| error(e.to_string()))?;
+    let mut reach = Reach::new(&skeleton).map_err(error)?;
+    let twice = duplicates(skeleton.names());
+    if !twice.is_empty() {
+        report.warn(
+            "",
+            format!("several joints share a name: {}", listed(twice)),
+            FIRST_ANSWERS,
+        );
+    }
+    let mut model = Model {
+        skeleton,
+        parts,
+        materials: materials.list,
+        ..Model::default()
+    };
+    report.extend(control::take_off_skin(
+        file,
+        &mut model,
+        settings,
+        &mut figures,
+    ));
+    let clips = clips::Importer {
+        scene: &scene,
+        basis: &basis,
+        rig: &rig,
+        limits,
+        file_bytes: source.len(),
+    };
+    let keyed;
+    (model.clips, keyed) = clips.run(&model, &mut reach, &mut report)?;
+    if model.skeleton.is_empty() {
+        let hint = "export a character: a mesh, with its armature and animations";
+        return Err(report.error("", "the scene contains no mesh and no animation", hint));
+    }
+    Ok(Imported {
+        model,
+        warnings: report.finish(),
+        report: figures,
+        reach,
+        images: materials.images,
+        keyed,
+    })
+}

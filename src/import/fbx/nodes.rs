@@ -1,0 +1,190 @@
+//! The scene's nodes, for [`Rig`].
+
+use super::{
+    scene::local,
+    times::{Moves, moves},
+};
+use crate::{
+    format::FormatError,
+    hierarchy::Hierarchy,
+    import::{
+        Limits,
+        axes::Basis,
+        names::listed,
+        nodes::{Local, Node, Rig},
+        report::Report,
+    },
+    model::is_near,
+};
+use glam::DVec3;
+use ufbx::{Mesh, Scene, SkinDeformer};
+
+/// A mesh in the scene.
+pub(super) struct NodeMesh<'a> {
+    /// The index of its node.
+    pub(super) node: usize,
+    pub(super) mesh: &'a Mesh,
+    /// What moves it, if not its node alone.
+    pub(super) skin: Option<&'a SkinDeformer>,
+    /// Whether a vertex has no weight, and follows its node.
+    pub(super) has_loose_vertices: bool,
+}
+
+/// Returns the meshes of the scene, except for hidden ones if there are others.
+pub(super) fn meshes<'a>(scene: &'a Scene, report: &mut Report) -> Vec<NodeMesh<'a>> {
+    let (mut meshes, mut skins, mut hidden) = (Vec::new(), Vec::new(), Vec::new());
+    for (at, node) in scene.nodes.into_iter().enumerate() {
+        let Some(mesh) = node.mesh.as_ref() else {
+            continue;
+        };
+        let bound = |skin: &&SkinDeformer| skin.clusters.into_iter().any(|c| c.bone_node.is_some());
+        let mut deformers = mesh.skin_deformers.into_iter().filter(bound);
+        let skin = deformers.next();
+        if deformers.next().is_some() {
+            skins.push(&*node.element.name);
+        }
+        let mesh = NodeMesh {
+            node: at,
+            mesh,
+            skin,
+            has_loose_vertices: skin.is_some_and(|skin| has_loose_vertices(mesh, skin)),
+        };
+        meshes.push((mesh, node.visible));
+        if !node.visible {
+            hidden.push(&*node.element.name);
+        }
+    }
+    let is_shown = |(_, is_visible): &(NodeMesh, bool)| *is_visible;
+    if !hidden.is_empty() && meshes.iter().any(is_shown) {
+        meshes.retain(is_shown);
+        let message = format!("hidden meshes are left out: {}", listed(hidden));
+        report.warn("", message, "to load them, show them before exporting");
+    }
+    if !skins.is_empty() {
+        let message = format!("meshes have more than one skin: {}", listed(skins));
+        report.warn("", message, "the first one moves them");
+    }
+    meshes.into_iter().map(|(mesh, _)| mesh).collect()
+}
+
+fn has_loose_vertices(mesh: &Mesh, skin: &SkinDeformer) -> bool {
+    skin.vertices.len() < mesh.num_vertices
+        || (0..skin.vertices.len()).any(|vertex| weights(skin, vertex).next().is_none())
+}
+
+/// The clusters that move a vertex, and their weights above 0.
+pub(super) fn weights(
+    skin: &SkinDeformer,
+    vertex: usize,
+) -> impl Iterator<Item = (usize, f32)> + '_ {
+    let vertex = skin.vertices.get(vertex);
+    let (begin, count) = vertex.map_or((0, 0), |v| {
+        (v.weight_begin as usize, v.num_weights as usize)
+    });
+    let list = skin
+        .weights
+        .get(begin..begin.saturating_add(count))
+        .unwrap_or_default();
+    list.iter().filter_map(|weight| {
+        let cluster = skin.clusters.as_ref().get(weight.cluster_index as usize)?;
+        let is_bound = cluster.bone_node.is_some() && weight.weight > 0.0;
+        is_bound.then_some((weight.cluster_index as usize, weight.weight as f32))
+    })
+}
+
+/// Makes joints of the scene's nodes. `is_joint` tells by its name whether a node above what moves is a joint, in a file with
+/// neither skin nor mesh.
+pub(super) fn read(
+    scene: &Scene,
+    basis: &Basis,
+    meshes: &[NodeMesh],
+    limits: &Limits,
+    report: &mut Report,
+    is_joint: Option<&dyn Fn(&str) -> bool>,
+) -> Result<Rig, FormatError> {
+    let index = |node: &ufbx::Node| node.element.typed_id as usize;
+    let count = scene.nodes.count;
+    // What is above everything is no node of the file.
+    let root = index(&scene.root_node);
+    let parents = scene.nodes.into_iter().map(|node| {
+        let parent = node.parent.as_ref().map(|parent| index(parent));
+        parent
+            .filter(|&parent| parent != root)
+            .map(|parent| parent as u32)
+    });
+    let hierarchy = Hierarchy::new(parents);
+
+    let mut is_skinned = vec![false; count];
+    let mut carries = vec![false; count];
+    for mesh in meshes {
+        is_skinned[mesh.node] |= mesh.skin.is_some();
+        carries[mesh.node] |= mesh.skin.is_none() || mesh.has_loose_vertices;
+        for cluster in mesh.skin.iter().flat_map(|skin| &skin.clusters) {
+            if let Some(bone) = &cluster.bone_node {
+                carries[index(bone)] = true;
+            }
+        }
+    }
+    let moves = moves(scene);
+    let mut nodes = Vec::with_capacity(count);
+    for (at, node) in scene.nodes.into_iter().enumerate() {
+        let name = name(node);
+        let transform = local(&node.local_transform, basis);
+        let is_sound = transform.translation.is_finite()
+            && transform.rotation.is_finite()
+            && transform.scale.is_finite()
+            && is_near(transform.translation.as_vec3());
+        if !is_sound {
+            let message = "the node's transform has a number that is not finite, or far too large";
+            return Err(report.error(&name, message, "export the file again"));
+        }
+        let posed = if scene.anim_stacks.count == 0 {
+            [true; 3]
+        } else {
+            moves.of_node[at]
+        };
+        nodes.push(Node {
+            name: (!name.trim().is_empty()).then_some(name),
+            local: transform,
+            shown: shown(node, &transform, basis, &moves),
+            is_animated: moves.of_node[at].contains(&true),
+            posed,
+            is_in_scene: at != root,
+            carries: carries[at],
+            is_skinned: is_skinned[at],
+            is_control: false,
+        });
+    }
+    let meshes = meshes.iter().map(|mesh| mesh.node).collect();
+    Rig::new(&nodes, &hierarchy, meshes, limits, report, is_joint)
+}
+
+/// A node's name. One that the library put between a node and its children is named after it.
+fn name(node: &ufbx::Node) -> String {
+    match &node.parent {
+        Some(parent) if node.is_scale_helper => format!("{}.scale", parent.element.name),
+        _ => node.element.name.to_string(),
+    }
+}
+
+/// The scale at which a node is shown: its own, or that of a clip where this is much larger, because the node is hidden at rest.
+fn shown(node: &ufbx::Node, rest: &Local, basis: &Basis, moves: &Moves) -> DVec3 {
+    /// How many times larger than at rest a clip makes what it shows.
+    const HIDING: f64 = 100.0;
+    /// Keys that are looked at.
+    const KEYS: usize = 1000;
+    let mut shown = rest.scale;
+    if rest.scale.abs().min_element() >= 2.0 / HIDING {
+        return shown;
+    }
+    for (anim, time) in moves.scale_keys(node).take(KEYS) {
+        let scale = local(&ufbx::evaluate_transform(anim, node, time), basis).scale;
+        let most = scale
+            .abs()
+            .cmpgt((rest.scale.abs() * HIDING).max(shown.abs()));
+        if scale.is_finite() {
+            shown = DVec3::select(most, scale, shown);
+        }
+    }
+    shown
+}

@@ -1,0 +1,157 @@
+//! Loading a file with the library, within limits.
+
+use crate::{
+    format::{FormatError, TextKind, refuse_foreign},
+    import::{axes::Basis, nodes::Local, report::Report},
+    model::JointTransform,
+};
+use glam::{Affine3A, DAffine3, DMat3, DVec3, Quat, Vec3};
+use std::collections::BTreeMap;
+use ufbx::{
+    AllocatorOpts, CoordinateAxes, CoordinateAxis, ErrorType, FileFormat, InheritModeHandling,
+    LoadOpts, SceneRoot, SpaceConversion,
+};
+
+/// Bytes that any file may take in memory while it is read, and that each of its bytes may. Arrays are compressed in binary files,
+/// and structs of the library are larger than what they are read from.
+const FEW_BYTES: usize = 64 << 20;
+const BYTES_PER_BYTE: usize = 128;
+
+/// Allocations that any file may take, and that each of its bytes may.
+const FEW_ALLOCATIONS: usize = 1 << 16;
+
+/// Nodes above each other.
+const MOST_LEVELS: u32 = 1024;
+
+/// Loads a file: in meters, Y up, +Z forward, right-handed.
+pub(super) fn load(source: &[u8], report: &mut Report) -> Result<SceneRoot, FormatError> {
+    if !source.starts_with(b"Kaydara FBX Binary") {
+        refuse_foreign(report.file, source, TextKind::Fbx)?;
+    }
+    let memory = source
+        .len()
+        .saturating_mul(BYTES_PER_BYTE)
+        .saturating_add(FEW_BYTES);
+    let allocator = || AllocatorOpts {
+        memory_limit: memory,
+        allocation_limit: source.len().saturating_add(FEW_ALLOCATIONS),
+        ..AllocatorOpts::default()
+    };
+    let options = LoadOpts {
+        temp_allocator: allocator(),
+        result_allocator: allocator(),
+        // Nothing but FBX, whatever the file looks like, and nothing that it refers to.
+        file_format: FileFormat::Fbx,
+        load_external_files: false,
+        node_depth_limit: MOST_LEVELS,
+        generate_missing_normals: true,
+        normalize_normals: true,
+        use_blender_pbr_material: true,
+        connect_broken_elements: false,
+        inherit_mode_handling: InheritModeHandling::Compensate,
+        space_conversion: SpaceConversion::AdjustTransforms,
+        target_axes: CoordinateAxes {
+            right: CoordinateAxis::PositiveX,
+            up: CoordinateAxis::PositiveY,
+            front: CoordinateAxis::PositiveZ,
+        },
+        target_unit_meters: 1.0,
+        ..LoadOpts::default()
+    };
+    let scene =
+        ufbx::load_memory(source, options).map_err(|error| refuse(&error, memory, report))?;
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for warning in &scene.metadata.warnings {
+        *counts.entry(&warning.description).or_default() += warning.count.max(1);
+    }
+    for (message, count) in counts {
+        let times = match count {
+            1 => String::new(),
+            count => format!(" ({count} times)"),
+        };
+        let message = format!("{}{times}", lower(message));
+        report.warn("", message, "it was repaired as well as possible");
+    }
+    Ok(scene)
+}
+
+/// Says why a file was refused, and what to do.
+fn refuse(error: &ufbx::Error, memory: usize, report: &Report) -> FormatError {
+    const AGAIN: &str = "export it again, as FBX 2014 or later, binary";
+    let (message, hint) = match error.type_ {
+        ErrorType::UnrecognizedFileFormat => (
+            "this is not an FBX file".to_owned(),
+            "export it as FBX, binary or ASCII",
+        ),
+        ErrorType::EmptyFile => ("the file is empty".to_owned(), AGAIN),
+        ErrorType::TruncatedFile | ErrorType::Io => {
+            ("the file is cut off".to_owned(), "copy or export it again")
+        }
+        ErrorType::UnsupportedVersion => (
+            "the file's version of FBX is not supported".to_owned(),
+            AGAIN,
+        ),
+        ErrorType::MemoryLimit | ErrorType::AllocationLimit | ErrorType::OutOfMemory => (
+            format!(
+                "the file takes more than {} MB to read, too much for its size",
+                memory >> 20
+            ),
+            "it is damaged or made to exhaust memory; if not, export it again, or convert it to .glb",
+        ),
+        ErrorType::NodeDepthLimit => (
+            format!("more than {MOST_LEVELS} nodes are below each other"),
+            "remove what is not part of the character",
+        ),
+        _ => (
+            format!("the file cannot be read: {}", lower(&error.description)),
+            AGAIN,
+        ),
+    };
+    report.error("", message, hint)
+}
+
+/// A message of the library as our messages begin.
+fn lower(message: &str) -> String {
+    let mut chars = message.chars();
+    chars
+        .next()
+        .map(|first| first.to_lowercase().chain(chars).collect())
+        .unwrap_or_default()
+}
+
+/// A transform of the library, in Bevy's axes.
+pub(super) fn local(transform: &ufbx::Transform, basis: &Basis) -> Local {
+    let ufbx::Transform {
+        translation: t,
+        rotation: r,
+        scale: s,
+    } = transform;
+    let transform = basis.transform(JointTransform {
+        translation: Vec3::new(t.x as f32, t.y as f32, t.z as f32),
+        rotation: Quat::from_xyzw(r.x as f32, r.y as f32, r.z as f32, r.w as f32),
+        scale: Vec3::new(s.x as f32, s.y as f32, s.z as f32),
+    });
+    Local {
+        translation: transform.translation.as_dvec3(),
+        rotation: transform.rotation.as_dquat().normalize(),
+        scale: transform.scale.as_dvec3(),
+    }
+}
+
+/// A matrix of the library, in Bevy's axes.
+pub(super) fn affine(m: &ufbx::Matrix, basis: &Basis) -> DAffine3 {
+    let affine = DAffine3 {
+        matrix3: DMat3::from_cols(
+            DVec3::new(m.m00, m.m10, m.m20),
+            DVec3::new(m.m01, m.m11, m.m21),
+            DVec3::new(m.m02, m.m12, m.m22),
+        ),
+        translation: DVec3::new(m.m03, m.m13, m.m23),
+    };
+    let affine = Affine3A::from_cols_array(&affine.to_cols_array().map(|x| x as f32));
+    basis.affine(affine).as_daffine3()
+}
+
+pub(super) fn point(v: &ufbx::Vec3) -> Vec3 {
+    Vec3::new(v.x as f32, v.y as f32, v.z as f32)
+}

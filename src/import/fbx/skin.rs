@@ -1,0 +1,395 @@
+//! Meshes and their skins → parts.
+
+use super::{
+    materials::Materials,
+    mesh::Draft,
+    nodes::{NodeMesh, weights},
+    scene::affine,
+};
+use crate::{
+    format::FormatError,
+    import::{
+        ImportReport, ImportSettings,
+        axes::Basis,
+        combine::Combiner,
+        influences::{VertexWeights, WeightReader},
+        names::{UniqueNames, listed},
+        nodes::{
+            Rig,
+            bind::{Binder, Binding, box_corners, cofactors},
+        },
+        normals::repair_normals,
+        report::Report,
+        split, tangents, winding,
+    },
+    model::{JointIndex, Material, SkinPart, is_near},
+};
+use glam::{DAffine3, Vec3};
+use ufbx::{Scene, SkinningMethod};
+
+/// Joints of skins and parts of meshes that are bound at most, instances included.
+const MOST_BOUND: usize = 1 << 19;
+
+/// Imports the parts of a file.
+pub(super) struct Importer<'a> {
+    pub(super) scene: &'a Scene,
+    pub(super) basis: &'a Basis,
+    pub(super) rig: &'a Rig,
+    pub(super) settings: &'a ImportSettings,
+}
+
+/// What was done to vertices and meshes.
+#[derive(Default)]
+struct Repairs {
+    misplaced: usize,
+    missing_normals: usize,
+    shapes: Vec<String>,
+    dual_quaternions: Vec<String>,
+    loose: usize,
+}
+
+/// The joints of a mesh: those of its clusters, and that of its node for vertices without weight.
+struct Joints {
+    /// Per cluster, its place among `list`.
+    of_cluster: Vec<Option<usize>>,
+    /// The place of the node.
+    own: Option<usize>,
+    /// Indices into the rig.
+    list: Vec<usize>,
+    /// From the mesh to each of these.
+    inverse_binds: Vec<DAffine3>,
+}
+
+impl Importer<'_> {
+    /// Returns the parts in the order of their nodes, having bound their skins. Adds a material if one is missing.
+    pub(super) fn run(
+        &self,
+        meshes: &[NodeMesh],
+        binder: &mut Binder,
+        materials: &mut Materials,
+        report: &mut Report,
+        figures: &mut ImportReport,
+    ) -> Result<Vec<SkinPart>, FormatError> {
+        // Instances of a mesh take memory and time that the file doesn't.
+        let mut bound = 0;
+        for NodeMesh { mesh, skin, .. } in meshes {
+            bound += mesh.material_parts.len() + skin.map_or(0, |skin| skin.clusters.count);
+            if bound > MOST_BOUND {
+                let message = format!("more than {MOST_BOUND} joints of skins and parts of meshes");
+                return Err(report.error("", message, "join meshes that share a skin"));
+            }
+            figures.vertices += mesh.num_vertices;
+            figures.triangles += mesh.num_triangles;
+            self.settings
+                .limits
+                .check_mesh(report.file, figures.vertices, figures.triangles)?;
+        }
+        let mut repairs = Repairs::default();
+        let mut parts = Vec::new();
+        let mut reader = WeightReader::default();
+        let mut combiner = Combiner::new(self.settings);
+        let mut first_vertex = 0;
+        for mesh in meshes {
+            self.mesh(
+                mesh,
+                first_vertex,
+                binder,
+                materials,
+                &mut parts,
+                (&mut reader, &mut combiner, &mut repairs),
+                report,
+            )?;
+            first_vertex += mesh.mesh.num_vertices as u32;
+        }
+        let mut names = UniqueNames::default();
+        for part in &mut parts {
+            part.name = names.add(std::mem::take(&mut part.name));
+        }
+        reader.add_to(figures);
+        report.extend(reader.warning(report.file, "skin"));
+        combiner.add_to(figures);
+        report.extend(combiner.warning(report.file));
+        repairs.tell(report, figures.vertices);
+        Ok(parts)
+    }
+
+    fn mesh(
+        &self,
+        mesh: &NodeMesh,
+        first_vertex: u32,
+        binder: &mut Binder,
+        materials: &mut Materials,
+        parts: &mut Vec<SkinPart>,
+        (reader, combiner, repairs): (&mut WeightReader, &mut Combiner, &mut Repairs),
+        report: &mut Report,
+    ) -> Result<(), FormatError> {
+        let node = &self.scene.nodes[mesh.node];
+        let given = |name: &str| (!name.trim().is_empty()).then(|| name.to_owned());
+        let name = given(&node.element.name)
+            .or_else(|| given(&mesh.mesh.element.name))
+            .unwrap_or_else(|| format!("mesh{}", mesh.node));
+        if mesh.mesh.blend_deformers.count > 0 {
+            repairs.shapes.push(name.clone());
+        }
+        if let Some(skin) = mesh.skin
+            && matches!(
+                skin.skinning_method,
+                SkinningMethod::DualQuaternion | SkinningMethod::BlendedDqLinear
+            )
+        {
+            repairs.dual_quaternions.push(name.clone());
+        }
+        // Its own materials, or those of the mesh.
+        let material = |part: usize| {
+            let own = node.materials.as_ref().get(part);
+            let material = own.or_else(|| mesh.mesh.materials.as_ref().get(part))?;
+            Some(material.element.typed_id as usize)
+        };
+        let mut drafts = Vec::new();
+        for (part, contents) in mesh.mesh.material_parts.iter().enumerate() {
+            if contents.num_triangles == 0 {
+                continue;
+            }
+            let uv_set = material(part).and_then(|at| materials.uv_set(at));
+            let draft = Draft::read(mesh.mesh, part, uv_set, self.basis);
+            repairs.misplaced += draft.misplaced;
+            if !draft.triangles.is_empty() {
+                drafts.push(draft);
+            }
+        }
+        if drafts.is_empty() {
+            return Ok(());
+        }
+        let corners = box_corners(drafts.iter().flat_map(|draft| &draft.positions));
+        let geometry = affine(&node.geometry_to_node, self.basis);
+        let joints = self.joints(mesh, geometry);
+        let binding = match (mesh.skin, self.rig.of_node[mesh.node]) {
+            (Some(_), _) if !joints.list.is_empty() => {
+                self.note(mesh, binder);
+                binder.skin(&joints.list, &joints.inverse_binds, &corners)
+            }
+            (_, Some(joint)) => {
+                let corners = corners.map(|corner| geometry.transform_point3(corner));
+                let binding = binder.rigid(joint, &corners);
+                Binding {
+                    to_skin: binding.to_skin * geometry,
+                    ..binding
+                }
+            }
+            // Nodes of rigid meshes are joints.
+            (_, None) => return Ok(()),
+        };
+        self.settings
+            .limits
+            .check_joints(report.file, binder.len())?;
+        let several = mesh.mesh.material_parts.len() > 1;
+        for draft in drafts {
+            let material = material(draft.part).filter(|at| *at < materials.list.len());
+            let name = match material.filter(|_| several) {
+                Some(at) => format!("{name}.{}", materials.list[at].name),
+                None => name.clone(),
+            };
+            let material = material.unwrap_or_else(|| materials.default());
+            let influences =
+                self.influences(mesh, &draft, &joints, &binding, reader, repairs, report)?;
+            let part = SkinPart {
+                name,
+                material,
+                source_vertices: draft
+                    .vertices
+                    .iter()
+                    .map(|vertex| first_vertex + vertex)
+                    .collect(),
+                ..self.part(draft, &binding, repairs)
+            };
+            let mut pieces = split::with_palettes(part, &influences, combiner);
+            pieces.iter_mut().for_each(|piece| {
+                tangents::complete_tangents(piece);
+            });
+            parts.append(&mut pieces);
+        }
+        Ok(())
+    }
+
+    fn joints(&self, mesh: &NodeMesh, geometry: DAffine3) -> Joints {
+        let mut out = Joints {
+            of_cluster: Vec::new(),
+            own: None,
+            list: Vec::new(),
+            inverse_binds: Vec::new(),
+        };
+        for cluster in mesh.skin.iter().flat_map(|skin| &skin.clusters) {
+            let bone = cluster.bone_node.as_ref();
+            let joint = bone.and_then(|bone| self.rig.of_node[bone.element.typed_id as usize]);
+            out.of_cluster.push(joint.map(|joint| {
+                let inverse_bind = affine(&cluster.geometry_to_bone, self.basis);
+                out.list.push(joint);
+                out.inverse_binds.push(sound(inverse_bind));
+                out.list.len() - 1
+            }));
+        }
+        if mesh.has_loose_vertices
+            && let Some(joint) = self.rig.of_node[mesh.node]
+        {
+            out.own = Some(out.list.len());
+            out.list.push(joint);
+            out.inverse_binds.push(sound(geometry));
+        }
+        out
+    }
+
+    /// Takes note of where the skin's joints stood when it was bound, which the file says for the whole scene.
+    fn note(&self, mesh: &NodeMesh, binder: &mut Binder) {
+        let (mut joints, mut inverse_binds) = (Vec::new(), Vec::new());
+        for cluster in mesh.skin.iter().flat_map(|skin| &skin.clusters) {
+            let bone = cluster.bone_node.as_ref();
+            let joint = bone.and_then(|bone| self.rig.of_node[bone.element.typed_id as usize]);
+            let inverse_bind = affine(&cluster.bind_to_world, self.basis).inverse();
+            if let Some(joint) = joint
+                && inverse_bind.is_finite()
+            {
+                joints.push(joint);
+                inverse_binds.push(inverse_bind);
+            }
+        }
+        if !joints.is_empty() {
+            binder.note(&joints, &inverse_binds, None);
+        }
+    }
+
+    /// The joints that move each vertex.
+    fn influences(
+        &self,
+        mesh: &NodeMesh,
+        draft: &Draft,
+        joints: &Joints,
+        binding: &Binding,
+        reader: &mut WeightReader,
+        repairs: &mut Repairs,
+        report: &Report,
+    ) -> Result<VertexWeights, FormatError> {
+        let mut all = VertexWeights::default();
+        let joint = |at: usize| binding.joints.get(at).copied();
+        let own: JointIndex = joints.own.and_then(joint).or(joint(0)).unwrap_or_default();
+        let Some(skin) = mesh.skin.filter(|_| !joints.list.is_empty()) else {
+            draft
+                .vertices
+                .iter()
+                .for_each(|_| reader.push(&mut all, [(own, 1.0)]));
+            return Ok(all);
+        };
+        self.settings.limits.check_influences(
+            report.file,
+            u32::try_from(skin.max_weights_per_vertex).unwrap_or(u32::MAX),
+            &mesh.mesh.element.name,
+        )?;
+        for &vertex in &draft.vertices {
+            let mut weights = weights(skin, vertex as usize)
+                .filter_map(|(cluster, weight)| {
+                    let at = (*joints.of_cluster.get(cluster)?)?;
+                    Some((joint(at)?, weight))
+                })
+                .peekable();
+            if weights.peek().is_none() {
+                repairs.loose += 1;
+                reader.push(&mut all, [(own, 1.0)]);
+            } else {
+                reader.push(&mut all, weights);
+            }
+        }
+        Ok(all)
+    }
+
+    /// A part in the space that the skin is stored in, without its influences.
+    fn part(&self, draft: Draft, binding: &Binding, repairs: &mut Repairs) -> SkinPart {
+        let Binding { to_skin, .. } = binding;
+        let mirrors = to_skin.matrix3.determinant() < 0.0;
+        let turned = cofactors(&to_skin.matrix3);
+        let mut part = SkinPart {
+            triangles: draft.triangles,
+            tex_coords: draft.tex_coords,
+            colors: draft.colors,
+            ..SkinPart::default()
+        };
+        for position in draft.positions {
+            let position = to_skin.transform_point3(position.as_dvec3()).as_vec3();
+            let is_sound = is_near(position);
+            repairs.misplaced += usize::from(!is_sound);
+            part.positions
+                .push(if is_sound { position } else { Vec3::ZERO });
+        }
+        if mirrors != self.basis.mirrors() {
+            winding::turn_over(&mut part.triangles);
+        }
+        part.normals = draft
+            .normals
+            .iter()
+            .map(|normal| (turned * normal.as_dvec3()).normalize_or_zero().as_vec3())
+            .collect();
+        repairs.missing_normals +=
+            repair_normals(&part.positions, &part.triangles, &mut part.normals).0;
+        part
+    }
+}
+
+impl Materials {
+    /// The material of what has none.
+    fn default(&mut self) -> usize {
+        *self.default.get_or_insert_with(|| {
+            self.list.push(Material {
+                name: "default".into(),
+                ..Material::default()
+            });
+            self.list.len() - 1
+        })
+    }
+}
+
+impl Repairs {
+    fn tell(self, report: &mut Report, vertices: usize) {
+        let list = |names: &[String]| listed(names.iter().map(String::as_str));
+        if !self.shapes.is_empty() {
+            let message = format!(
+                "meshes have blend shapes, which are not read: {}",
+                list(&self.shapes)
+            );
+            report.warn("", message, "they keep their basic shape");
+        }
+        if !self.dual_quaternions.is_empty() {
+            let message = format!(
+                "skins are to be blended by dual quaternions: {}",
+                list(&self.dual_quaternions)
+            );
+            report.warn("", message, "they are blended linearly, as on any GPU");
+        }
+        for (count, what, hint) in [
+            (
+                self.misplaced,
+                "no finite position",
+                "they were put at the origin",
+            ),
+            (
+                self.missing_normals,
+                "no usable normal",
+                "smooth ones were computed",
+            ),
+            (
+                self.loose,
+                "no weight, in meshes with a skin",
+                "they follow the node of the mesh",
+            ),
+        ] {
+            if count > 0 {
+                let message = format!("{count} of {vertices} vertices have {what}");
+                report.warn("", message, hint);
+            }
+        }
+    }
+}
+
+/// A matrix, or the identity if it has numbers that nothing can be computed with.
+fn sound(m: DAffine3) -> DAffine3 {
+    let is_sound =
+        m.matrix3.to_cols_array().iter().all(|x| x.is_finite()) && is_near(m.translation.as_vec3());
+    if is_sound { m } else { DAffine3::IDENTITY }
+}

@@ -1,0 +1,308 @@
+//! Which nodes the animations move, and the times of their keys.
+
+use std::collections::HashMap;
+use ufbx::{Anim, AnimCurve, AnimStack, AnimValue, Element, ExtrapolationMode, Node, Scene};
+
+/// A property of a node that its transform depends on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Property {
+    Translation,
+    Rotation,
+    Scale,
+    /// Pivots and the like, on which translation and rotation depend.
+    Other,
+}
+
+impl Property {
+    fn of_name(name: &str) -> Option<Self> {
+        Some(match name {
+            "Lcl Translation" => Self::Translation,
+            "Lcl Rotation" => Self::Rotation,
+            "Lcl Scaling" => Self::Scale,
+            "PreRotation" | "PostRotation" | "RotationOrder" | "RotationOffset"
+            | "RotationPivot" | "ScalingOffset" | "ScalingPivot" => Self::Other,
+            _ => return None,
+        })
+    }
+}
+
+/// What an animation stack moves.
+pub(super) struct Moved<'a> {
+    pub(super) stack: &'a AnimStack,
+    /// Per element, the curves of its properties in all layers.
+    of_element: HashMap<u32, Vec<(Property, &'a AnimValue)>>,
+    /// The curves of the layers' weights.
+    weights: Vec<&'a AnimValue>,
+    /// Whether weights of blend shapes have keys.
+    pub(super) moves_shapes: bool,
+}
+
+impl<'a> Moved<'a> {
+    pub(super) fn new(stack: &'a AnimStack) -> Self {
+        let mut out = Self {
+            stack,
+            of_element: HashMap::new(),
+            weights: Vec::new(),
+            moves_shapes: false,
+        };
+        for layer in &stack.layers {
+            for prop in &layer.anim_props {
+                if !curves(&prop.anim_value).any(|curve| !curve.keyframes.is_empty()) {
+                    continue;
+                }
+                let value: &'a AnimValue = prop.anim_value.as_ref();
+                let id = prop.element.element_id;
+                if id == layer.element.element_id && &*prop.prop_name == "Weight" {
+                    out.weights.push(value);
+                } else if &*prop.prop_name == "DeformPercent" {
+                    out.moves_shapes = true;
+                } else if let Some(property) = Property::of_name(&prop.prop_name) {
+                    out.of_element
+                        .entry(id)
+                        .or_default()
+                        .push((property, value));
+                }
+            }
+        }
+        out
+    }
+
+    /// The properties that a node's transform depends on, with their curves.
+    fn of_node(&self, node: &'a Node) -> impl Iterator<Item = (Property, &'a AnimValue)> + '_ {
+        let own = std::iter::once((&node.element, None));
+        let of_helpers = helpers(node);
+        own.chain(of_helpers.map(|(element, as_property)| (element, Some(as_property))))
+            .flat_map(|(element, as_property)| {
+                let curves = self.of_element.get(&element.element_id);
+                curves
+                    .into_iter()
+                    .flatten()
+                    .map(move |&(property, value)| (as_property.unwrap_or(property), value))
+            })
+    }
+
+    /// Whether a node's translation, rotation and scale have keys.
+    pub(super) fn keyed(&self, node: &'a Node) -> [bool; 3] {
+        let mut keyed = [false; 3];
+        if self.of_node(node).next().is_none() {
+            return keyed;
+        }
+        let turns_around_pivot = [
+            "RotationOffset",
+            "RotationPivot",
+            "ScalingOffset",
+            "ScalingPivot",
+        ]
+        .into_iter()
+        .filter_map(|name| ufbx::find_prop(&node.element.props, name))
+        .any(|prop| [prop.value_vec4.x, prop.value_vec4.y, prop.value_vec4.z] != [0.0; 3]);
+        for (property, _) in self.of_node(node) {
+            keyed[0] |= property != Property::Translation && turns_around_pivot;
+            match property {
+                Property::Translation => keyed[0] = true,
+                Property::Rotation => keyed[1] = true,
+                Property::Scale => keyed[2] = true,
+                Property::Other => keyed = [true, true, keyed[2]],
+            }
+        }
+        keyed
+    }
+
+    /// Seconds of the first and of the last key of what moves `nodes`.
+    pub(super) fn span(&self, nodes: impl Iterator<Item = &'a Node>) -> Option<[f64; 2]> {
+        let mut span: Option<[f64; 2]> = None;
+        for (_, value) in nodes.flat_map(|node| self.of_node(node)) {
+            for curve in curves(value).filter(|curve| !curve.keyframes.is_empty()) {
+                let [from, to] = span.unwrap_or([f64::INFINITY, f64::NEG_INFINITY]);
+                span = Some([from.min(curve.min_time), to.max(curve.max_time)]);
+            }
+        }
+        span
+    }
+
+    /// The times within a span at which a node's curves may have a corner or a step, and both ends of the span, in order.
+    /// `budget` is how many may still be looked at. `None` if it is used up.
+    pub(super) fn times(
+        &self,
+        node: &'a Node,
+        [from, to]: [f64; 2],
+        budget: &mut usize,
+    ) -> Option<Vec<f64>> {
+        let mut times = vec![from, to];
+        let own = self.of_node(node).map(|(_, value)| value);
+        for value in own.chain(self.weights.iter().copied()) {
+            for curve in curves(value) {
+                *budget = budget.checked_sub(curve.keyframes.len())?;
+                let keys = curve.keyframes.iter().map(|key| key.time);
+                times.extend(keys.filter(|time| from < *time && *time < to));
+                for is_before in [true, false] {
+                    repeat(curve, is_before, [from, to], &mut times, budget)?;
+                }
+            }
+        }
+        times.sort_unstable_by(f64::total_cmp);
+        times.dedup();
+        Some(times)
+    }
+
+    /// How far a node's rotation curves go between two times, in degrees, all axes and layers together. A bound if the curves
+    /// bend no more than once.
+    pub(super) fn turn(&self, node: &'a Node, [from, to]: [f64; 2]) -> f64 {
+        let rotations = self
+            .of_node(node)
+            .filter(|(property, _)| *property == Property::Rotation);
+        let curves = rotations.flat_map(|(_, value)| curves(value));
+        curves
+            .map(|curve| {
+                let at = |share: f64| ufbx::evaluate_curve(curve, from + (to - from) * share, 0.0);
+                let [a, b, c] = [0.0, 0.5, 1.0].map(at);
+                (b - a).abs() + (c - b).abs()
+            })
+            .sum()
+    }
+
+    /// How many curves a node's transform is computed from, about.
+    pub(super) fn cost(&self, node: &'a Node) -> usize {
+        self.stack.layers.count + self.of_node(node).count()
+    }
+}
+
+/// Other elements that a node's transform depends on, and what it is of the node that their scale moves: the nodes that the library
+/// puts in between to undo a scale.
+fn helpers(node: &Node) -> impl Iterator<Item = (&Element, Property)> {
+    let parent = node.parent.as_ref().map(|parent| &**parent);
+    let of_parent = parent.and_then(|parent| parent.scale_helper.as_ref());
+    let of_parent = of_parent
+        .filter(|helper| helper.element.element_id != node.element.element_id)
+        .map(|helper| (&helper.element, Property::Translation));
+    let above = parent.and_then(|parent| parent.inherit_scale_node.as_ref());
+    let above = std::iter::successors(above.map(|above| &**above), |above| {
+        above.inherit_scale_node.as_ref().map(|above| &**above)
+    });
+    let what = if node.is_scale_helper {
+        Property::Scale
+    } else {
+        Property::Translation
+    };
+    // Chains are as long as the file's nodes are deep.
+    let of_chain = above.filter_map(|above| above.scale_helper.as_ref());
+    of_parent
+        .into_iter()
+        .chain(of_chain.map(move |helper| (&helper.element, what)))
+}
+
+fn curves(value: &AnimValue) -> impl Iterator<Item = &AnimCurve> {
+    value.curves.iter().flatten().map(|curve| &**curve)
+}
+
+/// Adds the times of a curve's keys as they are repeated before the first or after the last one.
+fn repeat(
+    curve: &AnimCurve,
+    is_before: bool,
+    [from, to]: [f64; 2],
+    times: &mut Vec<f64>,
+    budget: &mut usize,
+) -> Option<()> {
+    let [first, last] = [curve.min_time, curve.max_time];
+    let extrapolation = if is_before {
+        &curve.pre_extrapolation
+    } else {
+        &curve.post_extrapolation
+    };
+    let (mode, repeat_count) = (extrapolation.mode, extrapolation.repeat_count);
+    let length = last - first;
+    let is_outside = if is_before { from < first } else { last < to };
+    let repeats = matches!(
+        mode,
+        ExtrapolationMode::Repeat | ExtrapolationMode::Mirror | ExtrapolationMode::RepeatRelative
+    );
+    if !is_outside || curve.keyframes.is_empty() {
+        return Some(());
+    }
+    // Where it begins to be extrapolated.
+    let edge = if is_before { first } else { last };
+    if from < edge && edge < to {
+        times.push(edge);
+    }
+    if !repeats || length <= 0.0 {
+        return Some(());
+    }
+    let most = if repeat_count < 0 {
+        i32::MAX
+    } else {
+        repeat_count
+    };
+    for round in 1..=most {
+        let [begin, end] = if is_before {
+            [
+                first - f64::from(round) * length,
+                first - f64::from(round - 1) * length,
+            ]
+        } else {
+            [
+                last + f64::from(round - 1) * length,
+                last + f64::from(round) * length,
+            ]
+        };
+        if end <= from || begin >= to {
+            break;
+        }
+        *budget = budget.checked_sub(curve.keyframes.len() + 1)?;
+        let is_mirrored = mode == ExtrapolationMode::Mirror && round % 2 == 1;
+        let keys = curve.keyframes.iter().map(|key| {
+            let into = key.time - first;
+            begin + if is_mirrored { length - into } else { into }
+        });
+        times.extend(keys.filter(|time| from < *time && *time < to));
+    }
+    Some(())
+}
+
+/// What all animation stacks of a file move.
+pub(super) struct Moves<'a> {
+    stacks: Vec<Moved<'a>>,
+    /// Per node, whether any stack moves its translation, rotation and scale.
+    pub(super) of_node: Vec<[bool; 3]>,
+}
+
+pub(super) fn moves(scene: &Scene) -> Moves<'_> {
+    let stacks: Vec<Moved> = scene.anim_stacks.into_iter().map(Moved::new).collect();
+    // All stacks as one, so that each node is looked at once.
+    let mut all = Moved {
+        stack: match stacks.first() {
+            Some(first) => first.stack,
+            None => {
+                let of_node = vec![[false; 3]; scene.nodes.count];
+                return Moves { stacks, of_node };
+            }
+        },
+        of_element: HashMap::new(),
+        weights: Vec::new(),
+        moves_shapes: false,
+    };
+    for stack in &stacks {
+        for (element, values) in &stack.of_element {
+            all.of_element.entry(*element).or_default().extend(values);
+        }
+    }
+    let of_node = scene
+        .nodes
+        .into_iter()
+        .map(|node| all.keyed(node))
+        .collect();
+    Moves { stacks, of_node }
+}
+
+impl<'a> Moves<'a> {
+    /// The times of the keys of a node's scale.
+    pub(super) fn scale_keys(&self, node: &'a Node) -> impl Iterator<Item = (&'a Anim, f64)> + '_ {
+        self.stacks.iter().flat_map(move |moved| {
+            moved
+                .of_node(node)
+                .filter(|(property, _)| *property == Property::Scale)
+                .flat_map(|(_, value)| curves(value))
+                .flat_map(|curve| curve.keyframes.iter().map(|key| key.time))
+                .map(|time| (&*moved.stack.anim, time))
+        })
+    }
+}

@@ -1,0 +1,321 @@
+//! Animation stacks: layers, splines, steps, spins and what ignores its parent's scale.
+
+use super::{
+    BOUND,
+    file::{After, Cluster, File, Y_UP, Z_UP},
+    import, open,
+    reference::{Reference, error_of_clip},
+};
+use fastrand::Rng;
+use glam::{DMat4, DVec3};
+
+const TETRAHEDRON: [[f64; 3]; 4] = [[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
+const FACES: [&[i32]; 4] = [&[0, 2, 1], &[0, 1, 3], &[0, 3, 2], &[1, 2, 3]];
+
+/// A node that carries a tetrahedron, and one above it.
+fn two_nodes(file: &mut File, below: &[(&str, [f64; 3])]) -> [u64; 2] {
+    let root = file.node("root", "LimbNode", 0, &[]);
+    let mut properties = vec![("Lcl Translation", [0.0, 2.0, 0.0])];
+    properties.extend_from_slice(below);
+    let tip = file.node("tip", "Mesh", root, &properties);
+    file.mesh(tip, &TETRAHEDRON, &FACES, "");
+    [root, tip]
+}
+
+/// Checks all clips against the library, and returns their durations.
+fn is_as_the_library_says(file: &File, expected: &[&str]) -> Vec<f64> {
+    let (imported, reference) = import(&file.text(), expected);
+    let clips = &imported.model.clips;
+    assert_eq!(clips.len(), reference.stacks());
+    for (stack, clip) in clips.iter().enumerate() {
+        let error = error_of_clip(&reference, stack, &imported, clip);
+        assert!(error < BOUND, "{}: {error}", clip.timing.name);
+    }
+    clips.iter().map(|clip| clip.timing.duration).collect()
+}
+
+#[test]
+fn splines_steps_and_lines_are_within_the_stated_error() {
+    for after in [After::Linear, After::Step, After::Cubic(90.0, -200.0)] {
+        let mut file = File::default();
+        let [root, tip] = two_nodes(&mut file, &[]);
+        let (_, layer) = file.stack("move", [0.0, 2.0]);
+        let turn = [(0.0, 0.0, after), (0.5, 100.0, after), (2.0, -30.0, after)];
+        let bend = [(0.0, 10.0, after), (1.3, 70.0, after), (2.0, 0.0, after)];
+        file.animate(
+            layer,
+            root,
+            "Lcl Rotation",
+            &[("X", &turn), ("Z", &bend)],
+            "",
+        );
+        let rise = [(0.2, 0.0, after), (1.1, 3.0, after)];
+        file.animate(layer, tip, "Lcl Translation", &[("Y", &rise)], "");
+        assert_eq!(is_as_the_library_says(&file, &[]), [2.0]);
+    }
+}
+
+#[test]
+fn a_clip_lasts_as_long_as_its_stack_and_begins_with_it() {
+    let mut file = File::default();
+    let [root, _] = two_nodes(&mut file, &[]);
+    let keys = [(0.0, 0.0, After::Linear), (4.0, 80.0, After::Linear)];
+    let (_, layer) = file.stack("middle", [1.0, 2.5]);
+    file.animate(layer, root, "Lcl Rotation", &[("X", &keys)], "");
+    // One without a time span of its own, or with one where nothing is.
+    let (_, layer) = file.stack("all", [0.0, 0.0]);
+    file.animate(layer, root, "Lcl Rotation", &[("X", &keys)], "");
+    let (_, layer) = file.stack("elsewhere", [50.0, 60.0]);
+    file.animate(layer, root, "Lcl Rotation", &[("X", &keys)], "");
+    assert_eq!(is_as_the_library_says(&file, &[]), [1.5, 4.0, 4.0]);
+}
+
+#[test]
+fn several_turns_between_two_keys_are_turned() {
+    let mut file = File::default();
+    let [root, _] = two_nodes(&mut file, &[]);
+    let (_, layer) = file.stack("spin", [0.0, 1.0]);
+    let spin = [(0.0, 0.0, After::Linear), (1.0, 1440.0, After::Linear)];
+    file.animate(layer, root, "Lcl Rotation", &[("X", &spin)], "");
+    is_as_the_library_says(&file, &[]);
+}
+
+#[test]
+fn rotations_around_pivots_move_the_joint() {
+    let mut file = File::new(Z_UP, 1.0);
+    let [_, tip] = two_nodes(
+        &mut file,
+        &[
+            ("RotationPivot", [0.0, 1.0, 2.0]),
+            ("ScalingPivot", [3.0, 0.0, 0.0]),
+            ("PreRotation", [30.0, 0.0, 0.0]),
+            ("PostRotation", [0.0, 0.0, 80.0]),
+        ],
+    );
+    let (_, layer) = file.stack("swing", [0.0, 1.0]);
+    let slow = After::Cubic(0.0, 0.0);
+    let swing = [(0.0, 0.0, slow), (1.0, 120.0, slow)];
+    file.animate(layer, tip, "Lcl Rotation", &[("Y", &swing)], "");
+    let grow = [(0.0, 1.0, slow), (1.0, 2.0, slow)];
+    file.animate(
+        layer,
+        tip,
+        "Lcl Scaling",
+        &[("X", &grow), ("Y", &grow), ("Z", &grow)],
+        "",
+    );
+    is_as_the_library_says(&file, &[]);
+}
+
+#[test]
+fn layers_are_mixed_by_their_weights() {
+    let mut file = File::default();
+    let [root, _] = two_nodes(&mut file, &[]);
+    let (stack, base) = file.stack("mix", [0.0, 2.0]);
+    let slow = After::Cubic(10.0, 0.0);
+    let base_keys = [(0.0, 0.0, slow), (2.0, 50.0, slow)];
+    file.animate(base, root, "Lcl Rotation", &[("X", &base_keys)], "");
+    let over = file.layer(stack, 40.0, false);
+    let over_keys = [(0.0, 0.0, slow), (0.9, -80.0, slow), (2.0, 30.0, slow)];
+    file.animate(
+        over,
+        root,
+        "Lcl Rotation",
+        &[("X", &over_keys), ("Y", &base_keys)],
+        "",
+    );
+    let added = file.layer(stack, 100.0, true);
+    file.animate(added, root, "Lcl Rotation", &[("Z", &over_keys)], "");
+    let fade = [(0.3, 0.0, After::Linear), (1.7, 100.0, After::Linear)];
+    file.animate(added, added, "Weight", &[("Weight", &fade)], "");
+    is_as_the_library_says(&file, &[]);
+}
+
+#[test]
+fn curves_are_repeated_as_the_file_says() {
+    for mode in ["R", "M", "A", "K"] {
+        let mut file = File::default();
+        let [root, _] = two_nodes(&mut file, &[]);
+        let (_, layer) = file.stack("repeat", [0.0, 3.0]);
+        let slow = After::Cubic(20.0, 60.0);
+        let keys = [(1.0, 0.0, slow), (1.4, 30.0, slow), (1.6, -10.0, slow)];
+        let extrapolation = format!(
+            "Pre-Extrapolation: {{\nType: {0}\nRepetition: 1\n}}\nPost-Extrapolation: {{\nType: {0}\nRepetition: -1\n}}\n",
+            i32::from(mode.as_bytes()[0])
+        );
+        file.animate(layer, root, "Lcl Rotation", &[("X", &keys)], &extrapolation);
+        is_as_the_library_says(&file, &[]);
+    }
+}
+
+#[test]
+fn joints_that_ignore_their_parents_scale_do() {
+    // RrSs, RSrs and Rrs.
+    for inherit in [0.0, 1.0, 2.0] {
+        for scale in [[2.0; 3], [1.0, 2.0, 3.0]] {
+            for moves in [false, true] {
+                let mut file = File::default();
+                let properties = [("Lcl Scaling", scale), ("Lcl Rotation", [0.0, 30.0, 0.0])];
+                let root = file.node("root", "LimbNode", 0, &properties);
+                let inherits = [
+                    ("InheritType", [inherit, 0.0, 0.0]),
+                    ("Lcl Translation", [0.0, 2.0, 0.0]),
+                    ("Lcl Scaling", [1.0, 1.5, 1.0]),
+                ];
+                let middle = file.node("middle", "LimbNode", root, &inherits);
+                let tip = file.node("tip", "Mesh", middle, &inherits);
+                file.mesh(tip, &TETRAHEDRON, &FACES, "");
+                let (_, layer) = file.stack("bend", [0.0, 1.0]);
+                let keys = [(0.0, 0.0, After::Linear), (1.0, 80.0, After::Linear)];
+                file.animate(layer, middle, "Lcl Rotation", &[("Z", &keys)], "");
+                if moves {
+                    let keys = [
+                        (0.0, 1.0, After::Linear),
+                        (0.7, 3.0, After::Cubic(1.0, 2.0)),
+                    ];
+                    file.animate(layer, root, "Lcl Scaling", &[("X", &keys)], "");
+                }
+                is_as_the_library_says(&file, &[]);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_clip_that_mirrors_a_joint_is_warned_about() {
+    let mut file = File::default();
+    let [_, tip] = two_nodes(&mut file, &[]);
+    let (_, layer) = file.stack("flip", [0.0, 1.0]);
+    let flip = [(0.0, 1.0, After::Step), (0.5, -1.0, After::Step)];
+    let stay = [(0.0, 1.0, After::Step)];
+    let curves: [(&str, &[_]); 3] = [("X", &flip), ("Y", &stay), ("Z", &stay)];
+    file.animate(layer, tip, "Lcl Scaling", &curves, "");
+    is_as_the_library_says(&file, &["mirror by a scale below 0"]);
+}
+
+#[test]
+fn stacks_that_move_nothing_and_weights_of_blend_shapes_are_said() {
+    let mut file = File::default();
+    let [root, _] = two_nodes(&mut file, &[]);
+    let (_, layer) = file.stack("walk", [0.0, 1.0]);
+    let keys = [(0.0, 0.0, After::Linear), (1.0, 80.0, After::Linear)];
+    file.animate(layer, root, "Lcl Rotation", &[("X", &keys)], "");
+    file.stack("empty", [0.0, 1.0]);
+    let (_, layer) = file.stack("walk", [0.0, 1.0]);
+    file.animate(layer, root, "Lcl Rotation", &[("Y", &keys)], "");
+    let said = [
+        "move no joint are left out: `empty`",
+        "got a number: `walk.2`",
+    ];
+    let (imported, _) = import(&file.text(), &said);
+    assert_eq!(imported.model.clips.len(), 2);
+}
+
+/// A rig of some joints with everything that FBX knows of transforms, skins and a clip.
+pub fn random_rig(random: &mut Rng) -> File {
+    let mut file = File::new(
+        if random.bool() { Y_UP } else { Z_UP },
+        [1.0, 2.54, 100.0][random.usize(0..3)],
+    );
+    let number = |random: &mut Rng, size: f64| (random.f64() - 0.5) * 2.0 * size;
+    let vector = |random: &mut Rng, size: f64| [0; 3].map(|_| number(random, size));
+    let mut nodes = vec![0];
+    for at in 0..random.usize(1..6) {
+        let parent = nodes[random.usize(0..nodes.len())];
+        let mut properties = vec![("Lcl Translation", vector(random, 3.0))];
+        for (name, size) in [
+            ("Lcl Rotation", 180.0),
+            ("PreRotation", 180.0),
+            ("PostRotation", 90.0),
+            ("RotationPivot", 1.0),
+            ("RotationOffset", 1.0),
+            ("ScalingPivot", 1.0),
+            ("ScalingOffset", 1.0),
+        ] {
+            if random.bool() {
+                properties.push((name, vector(random, size)));
+            }
+        }
+        properties.push(("RotationOrder", [random.usize(0..6) as f64, 0.0, 0.0]));
+        properties.push(("InheritType", [random.usize(0..3) as f64, 0.0, 0.0]));
+        if random.u8(0..3) == 0 {
+            let scale = 0.5 + random.f64();
+            properties.push(("Lcl Scaling", [scale; 3]));
+        }
+        nodes.push(file.node(&format!("joint{at}"), "LimbNode", parent, &properties));
+    }
+    for _ in 0..random.usize(1..3) {
+        let parent = nodes[random.usize(0..nodes.len())];
+        let properties = [
+            ("Lcl Translation", vector(random, 2.0)),
+            ("GeometricTranslation", vector(random, 1.0)),
+            ("GeometricRotation", vector(random, 180.0)),
+        ];
+        let node = file.node("body", "Mesh", parent, &properties);
+        let mesh = file.mesh(node, &TETRAHEDRON, &FACES, "");
+        if random.bool() {
+            let mut clusters = Vec::new();
+            for &node in nodes.iter().skip(1) {
+                let weights = (0..4).map(|vertex| (vertex, random.f64())).collect();
+                let place = DVec3::from(vector(random, 2.0));
+                clusters.push(Cluster {
+                    node,
+                    weights,
+                    mesh: DMat4::from_translation(DVec3::from(vector(random, 2.0))),
+                    joint: DMat4::from_rotation_translation(
+                        glam::DQuat::from_rotation_y(random.f64() * 6.0),
+                        place,
+                    ),
+                });
+            }
+            file.skin(mesh, &clusters);
+        }
+    }
+    // Where layers are half a turn apart, the library jumps from one way around to the other between two keys.
+    let (stack, base) = file.stack("clip", [0.0, 1.0 + random.f64()]);
+    let over = file.layer(stack, random.f64() * 100.0, random.bool());
+    for &node in &nodes[1..] {
+        for (property, size) in [("Lcl Translation", 2.0), ("Lcl Rotation", 50.0)] {
+            for layer in [base, over] {
+                if random.bool() {
+                    continue;
+                }
+                let mut keys = Vec::new();
+                let mut time = 0.0;
+                for _ in 0..random.usize(1..5) {
+                    let after = match random.u8(0..4) {
+                        0 => After::Step,
+                        1 => After::Linear,
+                        _ => After::Cubic(number(random, size), number(random, size)),
+                    };
+                    keys.push((time, number(random, size), after));
+                    time += 0.05 + random.f64() * 0.5;
+                }
+                let axis = ["X", "Y", "Z"][random.usize(0..3)];
+                file.animate(layer, node, property, &[(axis, &keys)], "");
+            }
+        }
+    }
+    file
+}
+
+/// How many variants a test tries: `few`, or what `MARIONETTE_FBX_VARIANTS` says, for long runs.
+pub fn variants(few: u64) -> std::ops::Range<u64> {
+    let many = std::env::var("MARIONETTE_FBX_VARIANTS")
+        .ok()
+        .and_then(|many| many.parse().ok());
+    0..many.unwrap_or(few)
+}
+
+#[test]
+fn random_clips_are_within_the_stated_error() {
+    for seed in variants(60) {
+        let text = random_rig(&mut Rng::with_seed(seed)).text();
+        let imported = open(text.as_bytes()).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+        let reference = Reference::new(text.as_bytes());
+        for clip in &imported.model.clips {
+            let error = error_of_clip(&reference, 0, &imported, clip);
+            assert!(error < BOUND, "seed {seed}: {error}");
+        }
+    }
+}
