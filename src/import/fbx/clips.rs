@@ -15,7 +15,7 @@ use crate::{
     model::{Model, Reach, SkeletalClip},
 };
 use std::collections::BTreeSet;
-use ufbx::{Node, Scene};
+use ufbx::{AnimOpts, AnimRoot, ListOpt, Node, PropFlags, PropOverrideDesc, Scene, StringOpt};
 
 /// Points of curves that may be read of any file, and for each of its bytes.
 const FEW_POINTS: usize = 1 << 21;
@@ -80,7 +80,7 @@ impl Importer<'_> {
                 continue;
             };
             points = left;
-            let nodes = || self.joint_nodes().filter_map(|node| node);
+            let nodes = || self.joint_nodes().flatten();
             let Some(span) = span(&moved, moved.span(nodes())) else {
                 empty.push(wanted);
                 continue;
@@ -191,6 +191,7 @@ impl Importer<'_> {
             seconds: span[1] - span[0],
             mirrored: BTreeSet::new(),
         };
+        let anim = self.anim(moved)?;
         for (joint, node) in self.rig.joints.iter().zip(self.joint_nodes()) {
             let keyed = node.map_or([false; 3], |node| moved.keyed(node));
             out.keyed.push(keyed);
@@ -202,7 +203,7 @@ impl Importer<'_> {
             let times = with_turns(times, |pair| moved.turn(node, pair), *points)?;
             let mut is_mirrored = false;
             let at = |time: f64| {
-                let transform = ufbx::evaluate_transform(&moved.stack.anim, node, time);
+                let transform = ufbx::evaluate_transform(&anim, node, time);
                 let local = joint.frame.local(local(&transform, self.basis));
                 is_mirrored |= local.scale.element_product() < 0.0;
                 local
@@ -219,6 +220,43 @@ impl Importer<'_> {
             out.curves.push(curve);
         }
         Some(out)
+    }
+}
+
+impl Importer<'_> {
+    /// A stack's animation, in which everything that it doesn't move is at rest.
+    ///
+    /// The library's own takes the curve of the next node for a property that another stack moves, but not this one.
+    fn anim(&self, moved: &Moved) -> Option<AnimRoot> {
+        let overrides = self.joint_nodes().flatten().flat_map(|node| {
+            let still = ["Lcl Rotation", "Lcl Scaling", "Lcl Translation"].into_iter();
+            let still = still.filter(|name| !moved.has_curve(node, name));
+            still.filter_map(|name| {
+                let prop = ufbx::find_prop(&node.element.props, name)?;
+                if !prop.flags.has_any(PropFlags::ANIMATED) {
+                    return None;
+                }
+                let ufbx::Vec4 { x, y, z, w } = prop.value_vec4;
+                Some(PropOverrideDesc {
+                    element_id: node.element.element_id,
+                    prop_name: StringOpt::Ref(name),
+                    value: ufbx::Vec4 { x, y, z, w },
+                    ..PropOverrideDesc::default()
+                })
+            })
+        });
+        let layers = &moved.stack.layers;
+        let options = AnimOpts {
+            layer_ids: ListOpt::Owned(
+                layers
+                    .into_iter()
+                    .map(|layer| layer.element.typed_id)
+                    .collect(),
+            ),
+            prop_overrides: ListOpt::Owned(overrides.collect()),
+            ..AnimOpts::default()
+        };
+        ufbx::create_anim(self.scene, options).ok()
     }
 }
 

@@ -161,6 +161,15 @@ impl<'a> Moved<'a> {
             .sum()
     }
 
+    /// Whether one of a node's own transform properties has a curve.
+    pub(super) fn has_curve(&self, node: &Node, name: &str) -> bool {
+        let property = Property::of_name(name);
+        let own = self.of_element.get(&node.element.element_id);
+        own.into_iter()
+            .flatten()
+            .any(|(own, _)| Some(*own) == property)
+    }
+
     /// How many curves a node's transform is computed from, about.
     pub(super) fn cost(&self, node: &'a Node) -> usize {
         self.stack.layers.count + self.of_node(node).count()
@@ -170,14 +179,14 @@ impl<'a> Moved<'a> {
 /// Other elements that a node's transform depends on, and what it is of the node that their scale moves: the nodes that the library
 /// puts in between to undo a scale.
 fn helpers(node: &Node) -> impl Iterator<Item = (&Element, Property)> {
-    let parent = node.parent.as_ref().map(|parent| &**parent);
+    let parent = node.parent.as_deref();
     let of_parent = parent.and_then(|parent| parent.scale_helper.as_ref());
     let of_parent = of_parent
         .filter(|helper| helper.element.element_id != node.element.element_id)
         .map(|helper| (&helper.element, Property::Translation));
     let above = parent.and_then(|parent| parent.inherit_scale_node.as_ref());
     let above = std::iter::successors(above.map(|above| &**above), |above| {
-        above.inherit_scale_node.as_ref().map(|above| &**above)
+        above.inherit_scale_node.as_deref()
     });
     let what = if node.is_scale_helper {
         Property::Scale
