@@ -21,7 +21,7 @@
 //! `--counts 100,1000`, `--runs N`, `--turns N`, `--frames N`, `--only ours|bevy`, `--fast` for a quick look.
 //! `--model FILE` plays the first two clips of a file instead, such as `hero.glb`, on both sides. `--clip-error E`
 //! compresses the clips.
-//! `--recorded` records ours, as `RecorderPlugin` does. `--every N` poses our characters every N-th frame, `--share N` lets
+//! `--recorded` records ours, as `RecorderPlugin` does. `--lod METERS` gives ours a level of detail, `--share N` lets
 //! them share poses at N steps per second.
 
 use bevy::{
@@ -33,8 +33,13 @@ use bevy::{
     render::{RenderApp, render_resource::PollType, renderer::RenderDevice},
 };
 use bevy_marionette::{
-    asset::build_character, controller::AnimationController as Controller, import::Manifest,
-    model::SkinPart, prelude::*,
+    asset::{Character, build_character},
+    character::{AnimationLod, PoseSharing},
+    controller::{AnimationController as Controller, AnimationTrack},
+    import::Manifest,
+    model::SkinPart,
+    prelude::*,
+    recorder::RecorderPlugin,
 };
 use clap::Parser;
 use content::{JOINTS, model};
@@ -83,9 +88,9 @@ struct Args {
     /// One side only
     #[arg(long, value_enum)]
     only: Option<Side>,
-    /// Frames from one pose of ours to the next
-    #[arg(long, default_value_t = 1)]
-    every: u32,
+    /// Give ours a level of detail, seen from this distance in meters
+    #[arg(long)]
+    lod: Option<f32>,
     /// Steps per second at which ours share poses; 0 shares only equal poses
     #[arg(long)]
     share: Option<f64>,
@@ -407,12 +412,10 @@ fn fastest_of_turns(args: &Args, side: Option<Side>, count: usize, threads: usiz
 /// Runs [`measure`] in its own process.
 fn measure_apart(args: &Args, side: Option<Side>, count: usize, threads: usize) -> Cost {
     let program = std::env::current_exe().expect("this program has a path");
-    let every = args.every as usize;
     let numbers = [
         ("--threads", threads),
         ("--counts", count),
         ("--frames", args.frames),
-        ("--every", every),
     ];
     let mut command = Command::new(program);
     command.args(
@@ -420,6 +423,7 @@ fn measure_apart(args: &Args, side: Option<Side>, count: usize, threads: usize) 
             .iter()
             .flat_map(|(name, number)| [name.to_string(), number.to_string()]),
     );
+    command.args(args.lod.map(|distance| format!("--lod={distance}")));
     command.args(args.share.map(|steps| format!("--share={steps}")));
     command.args(args.clip_error.map(|error| format!("--clip-error={error}")));
     command.args(args.recorded.then_some("--recorded"));
@@ -543,6 +547,13 @@ fn spawn_ours(world: &mut World, args: &Args, characters: Range<usize>) {
     let character = character(world, args);
     let clips: Vec<_> = character.clip_names().cloned().collect();
     let handle = world.resource_mut::<Assets<Character>>().add(character);
+    if let Some(distance) = args.lod {
+        world.spawn((
+            Camera::default(),
+            Projection::default(),
+            GlobalTransform::from_xyz(0.0, 1.0, distance),
+        ));
+    }
     for i in characters {
         let mut controller = Controller::default();
         for name in &clips {
@@ -553,8 +564,9 @@ fn spawn_ours(world: &mut World, args: &Args, characters: Range<usize>) {
             );
         }
         let mut entity = world.spawn((SkinnedCharacter(handle.clone()), controller, place_of(i)));
-        if args.every > 1 {
-            entity.insert(UpdateRate::Every(args.every));
+        if args.lod.is_some() {
+            // All side by side, so that all are as large.
+            entity.insert((AnimationLod::default(), Transform::default()));
         }
     }
 }

@@ -25,7 +25,7 @@ use bevy::{
     window::ExitCondition,
     winit::WinitPlugin,
 };
-use bevy_marionette::prelude::*;
+use bevy_marionette::{asset::Character, prelude::*};
 use clap::Parser;
 use memory::{KEPT, PEAK};
 use std::{
@@ -205,7 +205,7 @@ fn app(file_path: String) -> App {
             .disable::<LogPlugin>()
             .disable::<PipelinedRenderingPlugin>(),
     );
-    app.add_plugins(MarionettePlugins);
+    app.add_plugins(MarionettePlugins::default());
     while app.plugins_state() == PluginsState::Adding {
         std::thread::yield_now();
     }

@@ -11,7 +11,7 @@
 mod stage;
 
 use bevy::prelude::*;
-use bevy_marionette::{controller::CallbackTime, prelude::*};
+use bevy_marionette::{character::Callback, controller::CallbackTime, prelude::*};
 use serde::Deserialize;
 use stage::{Caption, Orbit, StageArgs, View};
 use std::{

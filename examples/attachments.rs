@@ -10,7 +10,10 @@
 mod stage;
 
 use bevy::prelude::*;
-use bevy_marionette::prelude::*;
+use bevy_marionette::{
+    controller::{AnimationTrack, BlendMode},
+    prelude::*,
+};
 use stage::{Caption, Orbit, StageArgs, View};
 use std::time::Duration;
 

@@ -11,7 +11,10 @@
 mod stage;
 
 use bevy::prelude::*;
-use bevy_marionette::prelude::*;
+use bevy_marionette::{
+    controller::{AnimationTrack, TrackId, TrackPriority},
+    prelude::*,
+};
 use stage::{Caption, Orbit, StageArgs, View, bar};
 
 const HELP: &str = "N, 1 - 4: next pair, pair   Q, A: weight of the first   W, S: weight of the second   E, D: priority blend\n\

@@ -10,7 +10,7 @@
 mod stage;
 
 use bevy::prelude::*;
-use bevy_marionette::prelude::*;
+use bevy_marionette::{character::AnimationStarted, prelude::*};
 use stage::{Caption, Orbit, StageArgs, View};
 use std::time::Duration;
 

@@ -15,7 +15,7 @@ use bevy_egui::{
     EguiPrimaryContextPass,
     egui::{Align2, pos2},
 };
-use bevy_marionette::prelude::*;
+use bevy_marionette::{asset::Character, prelude::*};
 use clap::Parser;
 use stage::{Caption, Capture, Ground, Orbit, Overlay, OverlaySystems, Stage, StageArgs, View};
 use std::path::PathBuf;

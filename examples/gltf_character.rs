@@ -11,7 +11,7 @@
 mod stage;
 
 use bevy::prelude::*;
-use bevy_marionette::prelude::*;
+use bevy_marionette::{asset::Character, prelude::*};
 use stage::{Caption, Orbit, StageArgs, View};
 use std::time::Duration;
 

@@ -17,7 +17,7 @@ use bevy::{
     },
     prelude::*,
 };
-use bevy_marionette::{import::Manifest, prelude::*};
+use bevy_marionette::{asset::Character, import::Manifest, prelude::*};
 use stage::{Caption, Capture, Orbit, Stage, StageArgs, View};
 use std::{fs, io, path::Path, path::PathBuf};
 

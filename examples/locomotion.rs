@@ -19,7 +19,12 @@ use bevy_egui::{
     EguiPrimaryContextPass,
     egui::{Align2, Color32, Rect, Stroke, StrokeKind, Vec2, vec2},
 };
-use bevy_marionette::prelude::*;
+use bevy_marionette::{
+    asset::Character,
+    model::BlendPoint,
+    prelude::*,
+    recorder::{RecorderPlugin, Recording},
+};
 use stage::{Caption, Orbit, Overlay, OverlaySystems, StageArgs, View};
 use std::time::Duration;
 

@@ -13,7 +13,7 @@ use bevy::{
     diagnostic::{DiagnosticsStore, FrameTimeDiagnosticsPlugin},
     prelude::*,
 };
-use bevy_marionette::prelude::*;
+use bevy_marionette::{asset::Character, controller::AnimationTrack, prelude::*};
 use clap::Parser;
 use stage::{Caption, Orbit, Stage, StageArgs, View};
 

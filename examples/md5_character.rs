@@ -11,7 +11,11 @@
 mod stage;
 
 use bevy::prelude::*;
-use bevy_marionette::{asset::CharacterLoaderSettings, character::ModelPose, prelude::*};
+use bevy_marionette::{
+    asset::{Character, CharacterLoaderSettings},
+    character::ModelPose,
+    prelude::*,
+};
 use stage::{Caption, Orbit, StageArgs, View};
 use std::time::Duration;
 

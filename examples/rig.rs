@@ -11,7 +11,11 @@
 mod stage;
 
 use bevy::{light::NotShadowCaster, prelude::*};
-use bevy_marionette::prelude::*;
+use bevy_marionette::{
+    character::{IkWeight, LookAt, LookTarget},
+    prelude::*,
+    rig::RigState,
+};
 use stage::{Caption, Orbit, StageArgs, View};
 use std::time::Duration;
 

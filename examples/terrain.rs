@@ -16,7 +16,11 @@ use bevy::{
     mesh::{Indices, PrimitiveTopology},
     prelude::*,
 };
-use bevy_marionette::prelude::*;
+use bevy_marionette::{
+    character::{Ground, LookAt, LookTarget},
+    prelude::*,
+    rig::Wind,
+};
 use stage::{Caption, Orbit, StageArgs, View};
 use std::{
     f32::consts::{FRAC_PI_2, TAU},

@@ -19,10 +19,12 @@ use bevy::{
     prelude::*,
 };
 use bevy_marionette::{
-    asset::CharacterLoaderSettings,
+    asset::{Character, CharacterLoaderSettings, LoadProgress},
     import::{FileKind, Hand, UpAxis},
+    inspector::DrawSkeleton,
     prelude::*,
     record::{RecordingError, RecordingFile},
+    recorder::{RecorderPlugin, Recording},
 };
 use clap::Parser;
 use stage::{

@@ -7,7 +7,7 @@
     doc = r#"
 # Getting started
 
-Add [`MarionettePlugins`] after Bevy's plugins, then spawn a [`SkinnedCharacter`](character::SkinnedCharacter) with an
+Add [`MarionettePlugins`] beside Bevy's plugins, then spawn a [`SkinnedCharacter`](character::SkinnedCharacter) with an
 [`AnimationController`](controller::AnimationController):
 
 ```no_run
@@ -16,7 +16,7 @@ use bevy_marionette::prelude::*;
 
 fn main() {
     App::new()
-        .add_plugins((DefaultPlugins.set(render_plugin()), MarionettePlugins))
+        .add_plugins((DefaultPlugins, MarionettePlugins::default()))
         .add_systems(Startup, spawn)
         .run();
 }
@@ -71,16 +71,17 @@ Joints and parts
 * [Let limbs reach for goals](character::IkGoal), [look at things](character::LookAt), [stand on uneven
   ground](character::FootPlacement)
 * [Let hair, ears and tails swing](character::SpringBones), [in the wind](rig::Wind)
-* [Dress a character](character::WornBy), [hide parts or change their materials](character::PartOverrides)
+* [Dress a character](character::WornBy), [hide parts or change their materials](character::PartOverrides),
+  [draw them with a shader of your own](character::PartMaterialPlugin)
 * [Find the character and joint that a ray hits](character::CharacterRayCast), or
   [use Bevy's pointer events](character::CharacterPickingPlugin)
 
 Performance
 
-* [Share poses in crowds](character::PoseSharing), [pose distant characters less often](character::UpdateRate)
+* [Share poses in crowds](character::PoseSharing), [leave out what is too small to be seen](character::AnimationLod)
 * [See where the time goes](character::PoseCounts)
 * [Order your systems relative to ours](character::CharacterSystems), or [advance clocks in another
-  schedule](MarionettePlugins::new)
+  schedule](MarionettePlugins::new), or [do without what an app doesn't need](MarionettePlugins)
 "#
 )]
 #![cfg_attr(
@@ -197,37 +198,22 @@ pub use plugins::MarionettePlugins;
 #[cfg(feature = "bevy")]
 pub use render::render_plugin;
 
-/// The most common types for apps that play characters.
+/// What nearly every app with characters uses. Names that a game may have itself, such as `Character` or `Ground`, stay in
+/// their modules.
 #[cfg(feature = "bevy")]
 pub mod prelude {
     pub use crate::{
         MarionettePlugins,
-        asset::{Character, CharacterAssetLabel, LoadProgress},
         character::{
-            AnimationCallback, AnimationFinished, AnimationLooped, AnimationStarted,
-            AppCallbackExt, AtSocket, AttachedTo, Callback, CharacterFailed, CharacterPoses,
-            CharacterRayCast, CharacterReady, CharacterSystems, CrossFadeFinished, DetachExt,
-            FootPlacement, Ground, GroundProbe, IkGoal, IkLimb, IkWeight, LookAt, LookTarget,
-            ModelPose, PartOverrides, PoseCounts, PoseOverrides, PoseSharing, RootMotion,
-            RootMotionMode, SkinnedCharacter, SpringBones, UpdateRate, WeightView, WornBy,
+            AnimationCallback, AnimationFinished, AppCallbackExt, AtSocket, AttachedTo,
+            CharacterPoses, CharacterReady, CharacterSystems, DetachExt, FootPlacement, IkGoal,
+            IkLimb, PartOverrides, PoseOverrides, RootMotion, SkinnedCharacter, WornBy,
         },
-        controller::{
-            AnimationController, AnimationName, AnimationTrack, BlendMode, CallbackKind,
-            CallbackTime, ControllerSnapshot, QueueFallback, TrackId, TrackPriority, Transition,
-            TransitionCurve,
-        },
-        model::{BlendPoint, BlendSpace, BlendSync, JointTransform, PlaybackMode, RootDelta},
-        pose::{JointOverride, JointSpace},
-        recorder::{RecorderPlugin, Recording},
-        render_plugin,
-        rig::{Limb, PoleAngle, RigState, Wind},
+        controller::{AnimationController, Transition},
     };
 
-    #[cfg(feature = "picking")]
-    pub use crate::character::CharacterPickingPlugin;
-
     #[cfg(feature = "inspector")]
-    pub use crate::inspector::{DrawSkeleton, MarionetteInspectorPlugin};
+    pub use crate::inspector::MarionetteInspectorPlugin;
 }
 
 /// Compiles the README's code as tests.

@@ -1,43 +1,111 @@
 //! The plugin group.
 
-use crate::{asset::CharacterAssetPlugin, character::CharacterPlugin, render::PalettePlugin};
+use crate::{
+    asset::CharacterAssetPlugin,
+    character::{
+        AnimationEventPlugin, AttachmentPlugin, CharacterPlugin, CharacterRigPlugin,
+        ClothingPlugin, CrowdPlugin, PartOverridesPlugin, RootMotionPlugin,
+    },
+    render::PalettePlugin,
+};
 use bevy::{
     app::{PluginGroup, PluginGroupBuilder},
-    ecs::schedule::ScheduleLabel,
+    ecs::schedule::{InternedScheduleLabel, ScheduleLabel},
+    prelude::*,
 };
 
-/// All plugins that an app with characters needs. Add it after Bevy's plugins.
+/// All plugins that an app with characters needs, to be added before or after Bevy's.
 ///
-/// * [`CharacterAssetPlugin`] loads characters.
-/// * [`CharacterPlugin`] plays them.
-/// * [`PalettePlugin`] draws them.
+/// | plugin | what it does |
+/// | --- | --- |
+/// | [`CharacterAssetPlugin`] | loads characters |
+/// | [`CharacterPlugin`] | spawns their parts, advances their controllers, poses them |
+/// | [`PalettePlugin`] | draws them |
+/// | [`AnimationEventPlugin`] | triggers callbacks and the events of clips |
+/// | [`RootMotionPlugin`] | lets clips carry characters |
+/// | [`AttachmentPlugin`] | attaches entities to joints |
+/// | [`ClothingPlugin`] | dresses characters in others |
+/// | [`PartOverridesPlugin`] | hides parts and changes their materials |
+/// | [`CharacterRigPlugin`] | IK, look-at, feet and springs |
+/// | [`CrowdPlugin`] | shares poses and saves what is far away |
 ///
-/// The inspector and picking have plugins of their own, which are added beside it.
-pub struct MarionettePlugins;
+/// An app can do without the last seven, as a server that draws nothing does without rigs:
+///
+/// ```no_run
+/// # use bevy::prelude::*;
+/// # use bevy_marionette::{character::CharacterRigPlugin, prelude::*};
+/// App::new().add_plugins((
+///     MinimalPlugins,
+///     AssetPlugin::default(),
+///     TransformPlugin,
+///     MarionettePlugins::default().build().disable::<CharacterRigPlugin>(),
+/// ));
+/// ```
+///
+/// The inspector, the recorder and picking have plugins of their own, which are added beside it.
+pub struct MarionettePlugins {
+    schedule: InternedScheduleLabel,
+}
 
 impl MarionettePlugins {
-    /// The plugins, with controllers advancing in a schedule other than `PostUpdate`; see
-    /// [`CharacterPlugin::new`].
+    /// Advances controllers, moves characters and triggers animation events in a schedule other than `PostUpdate`.
+    ///
+    /// In `FixedUpdate`, they do so in steps of the same length on every machine, so a server, a replay and a rollback
+    /// get the same bits. Poses then change as often as that schedule runs.
     ///
     /// ```no_run
     /// # use bevy::prelude::*;
     /// # use bevy_marionette::prelude::*;
     /// App::new().add_plugins((DefaultPlugins, MarionettePlugins::new(FixedUpdate)));
     /// ```
-    #[expect(
-        clippy::new_ret_no_self,
-        reason = "a plugin group is added as its builder"
-    )]
-    pub fn new(schedule: impl ScheduleLabel) -> PluginGroupBuilder {
-        Self.set(CharacterPlugin::new(schedule))
+    ///
+    /// # Smooth motion beside physics
+    ///
+    /// A game whose rules run in `FixedUpdate` doesn't need that: callbacks come at the same times of a clip however time
+    /// is divided into frames. With [`MarionettePlugins::default`], poses are as smooth as the display, and the rules read
+    /// callbacks as messages, each of them once:
+    ///
+    /// ```no_run
+    /// # use bevy::prelude::*;
+    /// # use bevy_marionette::prelude::*;
+    /// App::new()
+    ///     .add_plugins((DefaultPlugins, MarionettePlugins::default()))
+    ///     .add_message::<AnimationCallback>()
+    ///     .add_systems(FixedUpdate, |mut callbacks: MessageReader<AnimationCallback>| {
+    ///         for hit in callbacks.read().filter(|callback| callback.name == "hit") {
+    ///             info!("{} strikes", hit.entity);
+    ///         }
+    ///     });
+    /// ```
+    ///
+    /// Let the physics engine interpolate the characters' `Transform`s, such as by Avian's `TransformInterpolation`; what
+    /// is attached to them and their goals follow what is shown.
+    pub fn new(schedule: impl ScheduleLabel) -> Self {
+        Self {
+            schedule: schedule.intern(),
+        }
+    }
+}
+
+impl Default for MarionettePlugins {
+    fn default() -> Self {
+        Self::new(PostUpdate)
     }
 }
 
 impl PluginGroup for MarionettePlugins {
     fn build(self) -> PluginGroupBuilder {
+        let schedule = self.schedule;
         PluginGroupBuilder::start::<Self>()
             .add(CharacterAssetPlugin)
-            .add(CharacterPlugin::default())
+            .add(CharacterPlugin::new(schedule))
             .add(PalettePlugin)
+            .add(AnimationEventPlugin::new(schedule))
+            .add(RootMotionPlugin::new(schedule))
+            .add(AttachmentPlugin)
+            .add(ClothingPlugin)
+            .add(PartOverridesPlugin)
+            .add(CharacterRigPlugin)
+            .add(CrowdPlugin)
     }
 }

@@ -127,11 +127,11 @@ fn a_frame_with_many_characters_allocates_no_more_than_one_with_few() {
         time::TimeUpdateStrategy,
     };
     use bevy_marionette::{
-        asset::build_character,
-        character::{CharacterPlugin, PoseCounts},
+        asset::{Character, build_character},
+        character::{AnimationLod, PoseCounts, PoseSharing},
         import::Manifest,
         model::{Material, Model, SkinPart},
-        prelude::{Character, CharacterSystems, PoseSharing, SkinnedCharacter, UpdateRate},
+        prelude::{CharacterSystems, MarionettePlugins, SkinnedCharacter},
     };
 
     // Everything runs on this thread, whose allocations are counted.
@@ -141,7 +141,7 @@ fn a_frame_with_many_characters_allocates_no_more_than_one_with_few() {
         MinimalPlugins,
         AssetPlugin::default(),
         TransformPlugin,
-        CharacterPlugin::default(),
+        MarionettePlugins::default(),
     ));
     app.insert_resource(TimeUpdateStrategy::ManualDuration(
         std::time::Duration::from_micros(16_667),
@@ -214,9 +214,11 @@ fn a_frame_with_many_characters_allocates_no_more_than_one_with_few() {
                     .spawn((SkinnedCharacter(handle.clone()), controller))
                     .id();
                 if i % 2 == 1 {
-                    app.world_mut()
-                        .entity_mut(entity)
-                        .insert(UpdateRate::Every(1 + i as u32 % 4));
+                    app.world_mut().entity_mut(entity).insert(AnimationLod {
+                        poses: 1.0,
+                        most_frames: 1 + i as u32 % 4,
+                        ..AnimationLod::default()
+                    });
                 }
                 all.push(entity);
             }

@@ -468,6 +468,39 @@ fn gltf_character_plays_a_glb_alone_and_with_clips_of_another() {
 }
 
 #[test]
+fn bsn_puts_a_sword_in_a_hand_and_on_a_back() {
+    let hand = run("bsn", &["--time", "0.4"]);
+    let back = run("bsn", &["--time", "0.4", "--press", "S@0.2"]);
+    assert_caption(&hand, &["the sword is at `right_hand`"]);
+    assert_caption(&back, &["the sword is at `back`"]);
+    assert_eq!(hand.poses.len(), 1);
+    assert!(difference(&hand.pictures[0], &back.pictures[0]) > 1e-3);
+    assert_character_visible(&hand.pictures[0]);
+}
+
+#[test]
+fn custom_material_draws_one_of_two_with_a_shader_of_its_own() {
+    let [toon, own, weights, bare] = ["", "T@0.1", "W@0.1", "J@0.1"].map(|press| {
+        let arguments = ["--time", "0.4", "--press", press];
+        run(
+            "custom_material",
+            &arguments[..if press.is_empty() { 2 } else { 4 }],
+        )
+    });
+    assert_caption(&toon, &["a toon shader", "jacket: there"]);
+    assert_caption(&own, &["Bevy's own material"]);
+    assert_caption(&weights, &["weights"]);
+    assert_caption(&bare, &["jacket: hidden"]);
+    assert_eq!(toon.poses.len(), 2);
+    for (what, other) in [("own", &own), ("weights", &weights), ("bare", &bare)] {
+        assert_eq!(toon.poses, other.poses, "{what}");
+        let difference = difference(&toon.pictures[0], &other.pictures[0]);
+        assert!(difference > 2e-3, "{what}: {difference}");
+    }
+    assert_character_visible(&toon.pictures[0]);
+}
+
+#[test]
 fn dressing_puts_armor_on_and_off() {
     let [off, on] = ["0.1", "9"].map(|at| {
         run(

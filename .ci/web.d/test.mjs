@@ -161,7 +161,7 @@ const caption = (lines) => lines.filter((line) => line.startsWith("| "));
 const EXAMPLES = {
   skinned_mesh: "", multi_animation: "", blend_animations: "", animation_callbacks: "", clip_queue: "", partial_body: "",
   attachments: "", rig: "", locomotion: "", terrain: "", md5_character: "", gltf_character: "",
-  many_instances: "--count 12", dressing: "", viewer: "",
+  many_instances: "--count 12", dressing: "", custom_material: "", viewer: "",
 };
 const noWebGpu = !existsSync(join(site, "webgpu"))
   ? "its program was not built"

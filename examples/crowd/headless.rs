@@ -32,7 +32,7 @@ pub fn app(task_pools: TaskPoolPlugin, stages: bool, plain: bool) -> App {
             .disable::<PipelinedRenderingPlugin>(),
     );
     if !plain {
-        app.add_plugins(MarionettePlugins);
+        app.add_plugins(MarionettePlugins::default());
     }
     app.add_plugins(StageClockPlugin { stages });
     app.insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_secs_f64(

@@ -6,6 +6,7 @@
 //! ```text
 //! cargo run --example crowd -- --count 4000
 //! cargo run --example crowd -- --table 200     # no window: print a table of both sides
+//! cargo run --example crowd -- --table 200 --lod   # what a level of detail saves
 //! cargo run --example crowd -- --costs         # no picture: print what both sides cost (works on the web, too)
 //! ```
 
@@ -24,13 +25,18 @@ use bevy::{
     camera::visibility::VisibilitySystems, ecs::system::SystemParam,
     mesh::skinning::SkinnedMeshInverseBindposes, prelude::*,
 };
-use bevy_marionette::prelude::*;
+use bevy_marionette::{
+    asset::Character,
+    character::{AnimationLod, PoseSharing},
+    controller::AnimationTrack,
+    prelude::*,
+};
 use clap::Parser;
 use joints::JointCharacter;
 use stage::{Capture, Orbit, Stage, StageArgs, View};
 use stages::{StageClockPlugin, see_everything};
 
-const HELP: &str = "Tab: ours or bevy_animation   plus, minus: more, fewer   Space: pause   R: update rate by size   \
+const HELP: &str = "Tab: ours or bevy_animation   plus, minus: more, fewer   Space: pause   R: level of detail   \
                     S: share poses\ndrag, arrows: orbit   wheel: zoom";
 
 /// Shows a large crowd and what it costs.
@@ -42,6 +48,9 @@ struct Args {
     /// Measure this many frames of each side without a window, print a table, and exit
     #[arg(long, value_name = "FRAMES")]
     table: Option<usize>,
+    /// With `--table`: measure what a level of detail saves at several distances instead
+    #[arg(long, requires = "table")]
+    lod: bool,
     /// Run without a window, but print what each side costs instead of drawing a picture
     #[arg(long)]
     costs: bool,
@@ -53,7 +62,12 @@ pub fn main() {
     let args: Args = stage::arguments();
     #[cfg(not(target_arch = "wasm32"))]
     if let Some(frames) = args.table {
-        return table::print(args.count.unwrap_or(1000), frames);
+        let count = args.count.unwrap_or(1000);
+        return if args.lod {
+            table::print_lod(count, frames)
+        } else {
+            table::print(count, frames)
+        };
     }
     let mut stage = args
         .stage
@@ -227,12 +241,9 @@ fn keys(
         *reduced = !*reduced;
         for &entity in &crowd.all {
             if *reduced {
-                commands.entity(entity).insert(UpdateRate::ByScreenSize {
-                    full: 0.15,
-                    most: 4,
-                });
+                commands.entity(entity).insert(AnimationLod::default());
             } else {
-                commands.entity(entity).remove::<UpdateRate>();
+                commands.entity(entity).remove::<AnimationLod>();
             }
         }
     }

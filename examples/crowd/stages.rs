@@ -239,7 +239,7 @@ impl Plugin for StageClockPlugin {
                 marks_meshes = systems_named("mark_meshes_as_changed", schedule);
             });
             use CharacterSystems::{
-                Attach, Bounds, EvaluateEarly, PosePalettes, SharePoses, Spawn, UpdateRates,
+                Attach, Bounds, ChooseDetail, EvaluateEarly, PosePalettes, SharePoses, Spawn,
             };
             let culled = VisibilitySystems::MarkNewlyHiddenEntitiesInvisible;
             // What looks for changed meshes would otherwise run somewhere among our systems.
@@ -266,7 +266,7 @@ impl Plugin for StageClockPlugin {
                         .after(TransformSystems::Propagate)
                         .before(VisibilitySystems::CalculateBounds)
                         .before(VisibilitySystems::VisibilityPropagate),
-                    end(Stage::Other).after(culled).before(UpdateRates),
+                    end(Stage::Other).after(culled).before(ChooseDetail),
                     end(Stage::Pose).after(SharePoses).before(PosePalettes),
                     end(Stage::Palettes).after(PosePalettes),
                 ),

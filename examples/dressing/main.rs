@@ -13,9 +13,10 @@ mod stage;
 
 use bevy::prelude::*;
 use bevy_marionette::{
-    asset::build_character,
+    asset::{Character, build_character},
+    character::WeightView,
     import::Manifest,
-    inspector::{BoneShape, DrawSkeletonPlugin},
+    inspector::{BoneShape, DrawSkeleton, DrawSkeletonPlugin},
     prelude::*,
 };
 use stage::{Caption, Orbit, StageArgs, View};

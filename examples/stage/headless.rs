@@ -13,7 +13,7 @@ use bevy::{
     },
     time::TimeUpdateStrategy,
 };
-use bevy_marionette::{character::CharacterParts, prelude::*};
+use bevy_marionette::{asset::Character, character::CharacterParts, prelude::*};
 use glam::Affine3A;
 use image::RgbImage;
 use std::{path::PathBuf, str::FromStr, time::Duration};

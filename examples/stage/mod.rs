@@ -47,7 +47,7 @@ use bevy::{
     winit::WinitPlugin,
 };
 use bevy_egui::{EguiPrimaryContextPass, PrimaryEguiContext};
-use bevy_marionette::prelude::*;
+use bevy_marionette::{prelude::*, render_plugin};
 use std::{path::PathBuf, time::Duration};
 
 /// Command line arguments of every example.
@@ -247,7 +247,7 @@ pub fn app_with(
     // The environment map lights the scene instead.
     .insert_resource(GlobalAmbientLight::NONE)
     .init_resource::<Footer>()
-    .add_plugins((MarionettePlugins, overlay::OverlayPlugin))
+    .add_plugins((MarionettePlugins::default(), overlay::OverlayPlugin))
     .add_systems(Startup, set_stage)
     .add_systems(
         Update,

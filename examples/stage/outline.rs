@@ -2,6 +2,7 @@
 
 use bevy::{math::Affine3A, mesh::VertexAttributeValues, prelude::*};
 use bevy_marionette::{
+    asset::Character,
     model::SkeletalClip,
     pose::{ClipLayer, Evaluate, Palette, Scratch},
     prelude::*,

@@ -15,6 +15,7 @@ const EXAMPLES = {
   gltf_character: "A .glb by itself, and a manifest that adds clips from another .glb.",
   many_instances: "Hundreds of characters that share one asset.",
   dressing: "Armor, hidden and repainted parts, weights on the skin, a mirrored twin.",
+  custom_material: "A toon shader made from each part's own material.",
   crowd: "Thousands of characters, and what each stage of a frame costs beside bevy_animation.",
   viewer: "Every sample character, and your own: drop .glb, .m3d, .md5mesh or .character.ron files, with all they need.",
 };

@@ -246,7 +246,7 @@ impl Character {
     ///
     /// ```no_run
     /// # use bevy::prelude::*;
-    /// # use bevy_marionette::prelude::*;
+    /// # use bevy_marionette::{asset::Character, prelude::*};
     /// fn walk(time: Res<Time>, assets: Res<Assets<Character>>, mut all: Query<(&SkinnedCharacter, &mut Transform)>) {
     ///     for (handle, mut transform) in &mut all {
     ///         let speed = assets.get(&handle.0).and_then(|character| character.ground_speed("walk")).unwrap_or(0.0);

@@ -37,7 +37,7 @@ impl Character {
     ///
     /// ```no_run
     /// # use bevy::prelude::*;
-    /// # use bevy_marionette::{asset::ClipAsset, prelude::*};
+    /// # use bevy_marionette::{asset::{Character, ClipAsset}, prelude::*};
     /// # #[derive(Resource)] struct Learned { who: Handle<Character>, what: Handle<ClipAsset> }
     /// fn learn(learned: Res<Learned>, clips: Res<Assets<ClipAsset>>, mut characters: ResMut<Assets<Character>>) {
     ///     if let (Some(clip), Some(mut character)) = (clips.get(&learned.what), characters.get_mut(&learned.who)) {

@@ -36,15 +36,38 @@ use images::SupportedFormats;
 /// Registers [`Character`], its sub-assets and the loaders of their files.
 ///
 /// Meshes, materials and images are registered if no other plugin has done so, so that characters also load
-/// where nothing is drawn, such as on a server.
+/// where nothing is drawn, such as on a server. Add it before or after all of Bevy's plugins, not between them.
 pub struct CharacterAssetPlugin;
 
 impl Plugin for CharacterAssetPlugin {
     fn build(&self, app: &mut App) {
+        app.init_resource::<LoadProgress>();
+        if app.world().contains_resource::<AssetServer>() {
+            Self::set_up(app);
+        }
+    }
+
+    fn finish(&self, app: &mut App) {
+        if !app.world().contains_resource::<SupportedFormats>() {
+            // Bevy's plugins were added later.
+            assert!(
+                app.world().contains_resource::<AssetServer>(),
+                "`CharacterAssetPlugin` needs an asset server: add `DefaultPlugins`, or `AssetPlugin` beside `MinimalPlugins`"
+            );
+            Self::set_up(app);
+        }
+        // Known once there is a renderer.
+        let formats = app.world().get_resource::<CompressedImageFormatSupport>();
+        let formats = formats.map_or(CompressedImageFormats::NONE, |formats| formats.0);
+        app.world().resource::<SupportedFormats>().set(formats);
+    }
+}
+
+impl CharacterAssetPlugin {
+    fn set_up(app: &mut App) {
         init_if_missing::<Mesh>(app);
         init_if_missing::<Image>(app);
         init_if_missing::<StandardMaterial>(app);
-        app.init_resource::<LoadProgress>();
         let files = files::Files::new(app);
         let formats = SupportedFormats::default();
         app.insert_resource(formats.clone())
@@ -58,13 +81,6 @@ impl Plugin for CharacterAssetPlugin {
             .init_asset_loader::<ClipLoader>()
             .init_asset_loader::<files::DependencyLoader>()
             .add_systems(Last, progress::announce);
-    }
-
-    fn finish(&self, app: &mut App) {
-        // Known once there is a renderer.
-        let formats = app.world().get_resource::<CompressedImageFormatSupport>();
-        let formats = formats.map_or(CompressedImageFormats::NONE, |formats| formats.0);
-        app.world().resource::<SupportedFormats>().set(formats);
     }
 }
 

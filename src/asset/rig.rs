@@ -18,7 +18,7 @@ impl Character {
     ///
     /// ```no_run
     /// # use bevy::prelude::*;
-    /// # use bevy_marionette::prelude::*;
+    /// # use bevy_marionette::{asset::Character, prelude::*};
     /// # #[derive(Resource)] struct Scout(Handle<Character>);
     /// fn soften(scout: Res<Scout>, mut characters: ResMut<Assets<Character>>) {
     ///     if let Some(mut character) = characters.get_mut(&scout.0) {

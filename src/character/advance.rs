@@ -1,6 +1,7 @@
 //! Advancing controllers, and dispatching the events that come up.
 
 use super::{
+    CharacterSystems,
     bounds::OutgrownBoxes,
     components::SkinnedCharacter,
     events::{
@@ -9,6 +10,7 @@ use super::{
     },
     hierarchy::upward,
     layers::ActiveLayers,
+    masks,
     names::{available, name_of},
     pose_state::PoseClock,
     root_motion::RootMotion,
@@ -18,9 +20,29 @@ use crate::{
     asset::Character,
     controller::{AnimationController, AnimationName, BlendMode, Clips, PlaybackEvent, TrackId},
 };
-use bevy::{ecs::name::NameOrEntity, prelude::*, utils::Parallel};
+use bevy::{
+    ecs::{name::NameOrEntity, schedule::InternedScheduleLabel},
+    prelude::*,
+    utils::Parallel,
+};
 use glam::Affine3A;
 use std::{mem, sync::Arc};
+
+/// Adds what advances controllers, to a schedule.
+pub(super) fn build(app: &mut App, schedule: InternedScheduleLabel) {
+    app.init_resource::<PendingEvents>()
+        .init_resource::<CallbacksObserved>()
+        .add_systems(
+            schedule,
+            (
+                masks::warn_of_unknown
+                    .after(CharacterSystems::Spawn)
+                    .before(CharacterSystems::Advance),
+                advance.in_set(CharacterSystems::Advance),
+            )
+                .distributive_run_if(any_with_component::<SkinnedCharacter>),
+        );
+}
 
 /// The events of this frame, until they are dispatched.
 #[derive(Resource, Default)]
@@ -72,6 +94,8 @@ pub(super) fn advance(
     let dt = time.delta_secs_f64();
     let callbacks_are_heard = observed.0 || messages.is_some();
     let (events, outgrown) = (&mut events.0, &mut outgrown.0);
+    // Where nobody dispatches them, nothing is kept of them.
+    events.iter_mut().for_each(|thread| thread.pending.clear());
     characters
         .par_iter_mut()
         .batching_strategy(batches())

@@ -1,20 +1,47 @@
 //! Entities carried by joints.
 
 use super::{
+    CharacterSystems,
     components::{CharacterParts, ModelPose, SkinnedCharacter},
     hierarchy::upward,
+    lod::Detail,
     names::{available, name_of},
-    rig::RigPose,
+    rig::{self, RigPose, RigsAct},
+    systems::SolveStep,
 };
 use crate::{
     asset::{Character, Socket},
     rig::RigState,
 };
 use bevy::{
-    ecs::{entity::Entities, lifecycle::HookContext, name::NameOrEntity, world::DeferredWorld},
+    ecs::{
+        entity::Entities, lifecycle::HookContext, name::NameOrEntity, template::FromTemplate,
+        world::DeferredWorld,
+    },
     prelude::*,
 };
 use glam::Affine3A;
+
+/// Attaches entities to joints: [`AttachedTo`].
+///
+/// Part of [`MarionettePlugins`](crate::MarionettePlugins).
+pub struct AttachmentPlugin;
+
+impl Plugin for AttachmentPlugin {
+    fn build(&self, app: &mut App) {
+        app.register_type::<AttachedTo>()
+            .register_type::<AtSocket>()
+            .register_type::<Attachments>()
+            .add_systems(
+                PostUpdate,
+                (
+                    attach.in_set(CharacterSystems::Attach),
+                    rig::attach.in_set(SolveStep::Attach),
+                )
+                    .distributive_run_if(any_with_component::<AttachedTo>),
+            );
+    }
+}
 
 /// Attaches an entity to a joint of a character.
 ///
@@ -41,7 +68,7 @@ use glam::Affine3A;
 /// commands.entity(sword).detach_in_place();
 /// # }
 /// ```
-#[derive(Component, Clone, Copy, Debug, PartialEq, Eq, Reflect)]
+#[derive(Component, Clone, Copy, Debug, PartialEq, Eq, Reflect, FromTemplate)]
 #[reflect(Component, Clone, PartialEq)]
 #[component(on_insert = adopt_at_once)]
 #[relationship(relationship_target = Attachments)]
@@ -212,13 +239,14 @@ fn become_child(
 /// Sets the transforms of attached entities from the poses; those of rigs before they are solved.
 pub(super) fn attach(
     mut commands: Commands,
-    assets: Res<Assets<Character>>,
+    (assets, rigs): (Res<Assets<Character>>, Option<Res<RigsAct>>),
     characters: Query<(
         &SkinnedCharacter,
         &CharacterParts,
         &ModelPose,
         Option<&RigPose>,
         Has<RigState>,
+        Option<&Detail>,
     )>,
     mut attached: Query<(
         Entity,
@@ -246,7 +274,7 @@ pub(super) fn attach(
         if attached.is_changed() || resolved.name != at.socket {
             *resolved = ResolvedSocket::default();
         }
-        let Ok((handle, parts, pose, rig, is_rigged)) = characters.get(character) else {
+        let Ok((handle, parts, pose, rig, is_rigged, detail)) = characters.get(character) else {
             continue;
         };
         let Some(version) = parts.version else {
@@ -271,7 +299,7 @@ pub(super) fn attach(
             };
         }
         let joints = rig
-            .filter(|_| is_rigged)
+            .filter(|_| is_rigged && rigs.is_some() && detail.is_none_or(|detail| !detail.rests))
             .map_or(&pose.joints[..], RigPose::joints);
         if let Some(place) = resolved.place(at, joints) {
             transform.set_if_neq(transform_of(place));

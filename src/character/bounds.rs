@@ -1,8 +1,11 @@
 //! Culling boxes: each part's `Aabb`, from the clips that play or from the pose.
 
 use super::{
+    CharacterSystems,
     components::{CharacterParts, ModelPose, PartOf, PoseOverrides, SkinnedCharacter},
     layers::ActiveLayers,
+    lod::Detail,
+    systems::SolveStep,
     threads::trim,
     worn::WornBy,
 };
@@ -25,6 +28,21 @@ impl OutgrownBoxes {
     }
 }
 
+/// Adds what sets culling boxes.
+pub(super) fn plugin(app: &mut App) {
+    app.init_resource::<OutgrownBoxes>().add_systems(
+        PostUpdate,
+        (
+            follow_clips
+                .run_if(any_with_component::<SkinnedCharacter>)
+                .in_set(CharacterSystems::Bounds),
+            follow_pose
+                .run_if(any_with_component::<ModelPose>)
+                .in_set(SolveStep::Enclose),
+        ),
+    );
+}
+
 /// Sets the boxes of such characters to enclose the clips that play.
 pub(super) fn follow_clips(
     assets: Res<Assets<Character>>,
@@ -35,14 +53,19 @@ pub(super) fn follow_clips(
         Ref<AnimationController>,
         &mut ActiveLayers,
         &CharacterParts,
-        (Has<PoseOverrides>, Has<RigState>, Has<WornBy>),
+        (
+            Has<PoseOverrides>,
+            Has<RigState>,
+            Has<WornBy>,
+            Option<&Detail>,
+        ),
     )>,
     mut boxes: Query<&mut Aabb, With<PartOf>>,
 ) {
     // An observer may have changed a controller since it was advanced, and new parts may get here before it is.
     outgrown.0.borrow_local_mut().extend(&changed);
     for entity in outgrown.drain() {
-        let Ok((handle, controller, mut layers, parts, (overridden, rigged, worn))) =
+        let Ok((handle, controller, mut layers, parts, (overridden, rigged, worn, detail))) =
             characters.get_mut(entity)
         else {
             continue;
@@ -53,7 +76,8 @@ pub(super) fn follow_clips(
         let layers = layers.bypass_change_detection();
         layers.catch_up(character, &controller);
         let is_current = parts.version == Some(character.version);
-        if overridden || rigged || worn || !is_current || !layers.has_outgrown_boxes() {
+        let acts = rigged && detail.is_none_or(|detail| !detail.rests);
+        if overridden || acts || worn || !is_current || !layers.has_outgrown_boxes() {
             continue;
         }
         layers.enclose();
@@ -93,6 +117,7 @@ pub(super) fn follow_pose(
             &ModelPose,
             &CharacterParts,
             &mut ActiveLayers,
+            (Has<PoseOverrides>, Option<&Detail>),
         ),
         (
             Or<(With<PoseOverrides>, With<RigState>)>,
@@ -102,7 +127,11 @@ pub(super) fn follow_pose(
     >,
     mut boxes: Query<&mut Aabb, With<PartOf>>,
 ) {
-    for (handle, pose, parts, mut layers) in &mut characters {
+    for (handle, pose, parts, mut layers, (overridden, detail)) in &mut characters {
+        if !overridden && detail.is_some_and(|detail| detail.rests) {
+            // The clips' boxes enclose the pose.
+            continue;
+        }
         let Some(character) = assets.get(handle.id()) else {
             continue;
         };

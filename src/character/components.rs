@@ -87,12 +87,6 @@ pub struct CharacterParts {
     pub(super) center: Vec3,
     #[reflect(ignore)]
     pub(super) radius: f32,
-    /// Center in the world when the character was last in view.
-    #[reflect(ignore)]
-    pub(super) last_center: Option<Vec3>,
-    /// Whether the character moved this frame without passing through the space between.
-    #[reflect(ignore)]
-    pub(super) jumped: bool,
     /// Which variant of its meshes the parts show.
     #[reflect(ignore)]
     pub(super) variant: MeshVariant,
@@ -149,14 +143,14 @@ pub(super) fn say_lost(part: String, who: String) {
 ///
 /// ```no_run
 /// # use bevy::prelude::*;
-/// # use bevy_marionette::prelude::*;
+/// # use bevy_marionette::{character::ModelPose, prelude::*};
 /// # let mut app = App::new();
 /// // For all characters:
 /// app.register_required_components::<SkinnedCharacter, ModelPose>();
 /// ```
 ///
 /// The pose is updated while the character is in view, carries something or wears something. Out of view it
-/// remains the last pose seen; with an [`UpdateRate`](super::UpdateRate) it is interpolated. On a server,
+/// remains the last pose seen; with an [`AnimationLod`](super::AnimationLod) it may be some frames old. On a server,
 /// where nothing is ever in view, add an empty [`PoseOverrides`] to have it updated every frame.
 ///
 /// Up to date after [`CharacterSystems::SharePoses`](super::CharacterSystems::SharePoses).
@@ -201,7 +195,7 @@ impl ModelPose {
 ///
 /// ```
 /// # use bevy::prelude::*;
-/// # use bevy_marionette::prelude::*;
+/// # use bevy_marionette::{asset::Character, model::JointTransform, pose::{JointOverride, JointSpace}, prelude::*};
 /// # fn look_back(character: Entity, mut commands: Commands, characters: Query<&SkinnedCharacter>, assets: Res<Assets<Character>>) {
 /// let Some(head) = characters.get(character).ok().and_then(|c| assets.get(&c.0)?.joint("head")) else { return };
 /// let turn = JointTransform::new(Vec3::ZERO, Quat::from_rotation_y(1.5));

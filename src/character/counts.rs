@@ -12,8 +12,8 @@ pub struct PoseCounts {
     pub evaluated: usize,
     /// Characters that reused a pose evaluated for another; see [`PoseSharing`](super::PoseSharing).
     pub shared: usize,
-    /// Characters moved along between two poses; see [`UpdateRate`](super::UpdateRate).
-    pub interpolated: usize,
+    /// Characters in view that stayed as they were drawn before; see [`AnimationLod`](super::AnimationLod).
+    pub held: usize,
 }
 
 impl PoseCounts {
@@ -21,6 +21,6 @@ impl PoseCounts {
         self.in_view += other.in_view;
         self.evaluated += other.evaluated;
         self.shared += other.shared;
-        self.interpolated += other.interpolated;
+        self.held += other.held;
     }
 }

@@ -1,15 +1,18 @@
 //! Posing characters, before and after culling.
 
 use super::{
+    CharacterSystems,
     attachments::Attachments,
     components::{CharacterParts, ModelPose, PoseOverrides, SkinnedCharacter, Teleported},
     counts::PoseCounts,
     dirty_palettes::{DirtyPalettes, PaletteRange},
     layers::ActiveLayers,
+    lod::Detail,
     pose_state::{PoseClock, PoseSource, PoseStamp, PoseState},
+    rig::RigsAct,
     sharing::{PoseSharing, SharedPoses},
+    systems::EarlyStep,
     threads::{ThreadScratch, batches},
-    update_rate::{PoseInterpolation, PoseStep, UpdateRate},
     worn::{Wears, WornBy},
 };
 use crate::{
@@ -17,12 +20,21 @@ use crate::{
 };
 use bevy::{camera::visibility::ViewVisibility, prelude::*, utils::Parallel};
 
+/// Adds what poses characters.
+pub(super) fn plugin(app: &mut App) {
+    app.add_systems(
+        PostUpdate,
+        (
+            early.in_set(EarlyStep::Pose),
+            late.in_set(CharacterSystems::EvaluateLate),
+        ),
+    );
+}
+
 /// How a character gets its pose in a frame.
 enum PoseRoute<'a> {
     /// It has it already: [`early`] evaluated it, its rig was solved, or it was copied from the body that wears the character.
     Early(Mut<'a, ModelPose>),
-    /// It is moved along between two poses, because it has an [`UpdateRate`].
-    Interpolated(Mut<'a, PoseInterpolation>, Option<Mut<'a, ModelPose>>),
     /// It is evaluated in [`share`](super::sharing::share), once for all characters that play the same.
     Shared(Option<Mut<'a, ModelPose>>),
     /// It is evaluated now and stored, because the character has a [`ModelPose`].
@@ -32,31 +44,20 @@ enum PoseRoute<'a> {
 }
 
 impl<'a> PoseRoute<'a> {
-    fn choose(
-        is_early: bool,
-        kept: Option<Mut<'a, ModelPose>>,
-        interpolation: Option<Mut<'a, PoseInterpolation>>,
-        sharing: PoseSharing,
-    ) -> Self {
-        match (
-            kept,
-            interpolation.filter(|interpolation| interpolation.every > 1),
-        ) {
-            (Some(pose), _) if is_early => Self::Early(pose),
-            (kept, Some(interpolation)) => Self::Interpolated(interpolation, kept),
-            (kept, None) if sharing != PoseSharing::Off => Self::Shared(kept),
-            (Some(pose), None) => Self::Kept(pose),
-            (None, None) => Self::Streamed,
+    fn choose(is_early: bool, kept: Option<Mut<'a, ModelPose>>, sharing: PoseSharing) -> Self {
+        match kept {
+            Some(pose) if is_early => Self::Early(pose),
+            kept if sharing != PoseSharing::Off => Self::Shared(kept),
+            Some(pose) => Self::Kept(pose),
+            None => Self::Streamed,
         }
     }
 }
 
-/// Characters whose pose is needed before transforms are propagated, in view or not. Those with a rig have it from
-/// [`solve`](super::rig::solve).
+/// Characters whose pose is needed before transforms are propagated, in view or not.
 type NeedsPoseEarly = (
     Or<(With<Attachments>, With<PoseOverrides>, With<Wears>)>,
     Without<WornBy>,
-    Without<RigState>,
 );
 
 /// As [`NeedsPoseEarly`], or worn, or with a rig.
@@ -71,6 +72,7 @@ type IsPosedEarly = (
 /// Poses characters that carry or wear something or have [`PoseOverrides`].
 pub(super) fn early(
     assets: Res<Assets<Character>>,
+    rigs: Option<Res<RigsAct>>,
     mut threads: Local<Parallel<ThreadScratch>>,
     mut counts: ResMut<PoseCounts>,
     mut characters: Query<
@@ -80,6 +82,7 @@ pub(super) fn early(
             &mut ActiveLayers,
             &mut ModelPose,
             Option<Ref<PoseOverrides>>,
+            Has<RigState>,
         ),
         NeedsPoseEarly,
     >,
@@ -91,7 +94,11 @@ pub(super) fn early(
         .batching_strategy(batches())
         .for_each_init(
             || all_threads.borrow_local_mut(),
-            |thread, (handle, controller, mut layers, mut pose, overrides)| {
+            |thread, (handle, controller, mut layers, mut pose, overrides, has_rig)| {
+                if has_rig && rigs.is_some() {
+                    // The rig starts from a pose of its own.
+                    return;
+                }
                 let Some(character) = assets.get(handle.id()) else {
                     return;
                 };
@@ -112,7 +119,7 @@ pub(super) fn early(
 /// the palettes to write.
 pub(super) fn late(
     assets: Res<Assets<Character>>,
-    sharing: Res<PoseSharing>,
+    (sharing, rigs): (Option<Res<PoseSharing>>, Option<Res<RigsAct>>),
     mut clock: ResMut<PoseClock>,
     mut shared: ResMut<SharedPoses>,
     mut palettes: ResMut<DirtyPalettes>,
@@ -122,9 +129,9 @@ pub(super) fn late(
         Entity,
         &SkinnedCharacter,
         Ref<AnimationController>,
-        (&mut ActiveLayers, &mut PoseState, &mut CharacterParts),
+        (&mut ActiveLayers, &mut PoseState, &CharacterParts),
         Option<&mut ModelPose>,
-        Option<(&mut PoseInterpolation, &UpdateRate)>,
+        Option<&mut Detail>,
         Ref<GlobalTransform>,
         Has<Teleported>,
         IsPosedEarly,
@@ -137,8 +144,9 @@ pub(super) fn late(
     if clock.places.capacity() > 4 * places.max(256) {
         clock.places.shrink_to(2 * places);
     }
+    let sharing = sharing.map_or(PoseSharing::Off, |sharing| *sharing);
     shared.steps = sharing.steps();
-    let (frame, sharing, all_threads) = (clock.frame, *sharing, &mut *threads);
+    let (frame, all_threads) = (clock.frame, &mut *threads);
     let (requests, palettes) = (&mut shared.requests, &mut palettes.0);
     characters
         .par_iter_mut()
@@ -152,18 +160,38 @@ pub(super) fn late(
             )
         },
         |(thread, requests, palettes),
-         (entity, handle, controller, own, kept, rated, transform, teleported, early)| {
-            let (mut layers, mut state, mut parts) = own;
-            let (layers, state, parts) = (
+         (entity, handle, controller, own, kept, detail, transform, teleported, early)| {
+            let (mut layers, mut state, parts) = own;
+            let (layers, state) = (
                 layers.bypass_change_detection(),
                 state.bypass_change_detection(),
-                parts.bypass_change_detection(),
             );
             state.source = PoseSource::Clips;
             let first = palettes.0.len();
+            let mut moved = transform.is_changed();
+            let (attached, overridden, wears, worn, rigged) = early;
+            let rests = detail.as_ref().is_some_and(|detail| detail.rests);
+            let acts = rigged && rigs.is_some() && !rests;
+            let is_early = attached || overridden || wears || worn || acts;
             if palettes.collect_visible(entity, &parts.entities, &visible) {
                 thread.counts.in_view += 1;
-                detect_jump(parts, &transform, teleported);
+                let place = detect_jump(parts, state, &transform, teleported);
+                // A pose that was never drawn, or is of another version of the asset, is not one to stay in.
+                let is_drawn = match &kept {
+                    Some(pose) => pose.stamp != PoseStamp::Never,
+                    None => state.drawn != PoseStamp::Never,
+                };
+                let is_held = detail.is_some_and(|mut detail| {
+                    !detail.is_due(frame, entity.index_u32(), place, &mut moved)
+                        && is_drawn
+                        && !is_early
+                        && !state.jumped
+                });
+                if is_held {
+                    thread.counts.held += 1;
+                    palettes.settle(first, false, false);
+                    return;
+                }
             } else if kept
                 .as_ref()
                 .is_none_or(|pose| !pose.joints.is_empty() && !parts.entities.is_empty())
@@ -171,10 +199,7 @@ pub(super) fn late(
                 // Nothing shows it. One without parts can still be drawn as a skeleton, wherever it is.
                 return;
             }
-            let moved = transform.is_changed();
             let changed = assets.get(handle.id()).is_some_and(|character| {
-                let is_early = early != (false, false, false, false, false);
-                let interpolation = rated.map(|(interpolation, _)| interpolation);
                 if !is_early || kept.is_none() {
                     layers.catch_up(character, &controller);
                 }
@@ -184,31 +209,12 @@ pub(super) fn late(
                 } else {
                     sharing
                 };
-                let route = PoseRoute::choose(is_early, kept, interpolation, sharing);
+                let route = PoseRoute::choose(is_early, kept, sharing);
                 state.revision = layers.revision();
                 let stamp = PoseStamp::Clips(layers.revision());
                 let joints = character.skeleton.len();
                 match route {
                     PoseRoute::Early(pose) => pose.is_changed(),
-                    PoseRoute::Interpolated(mut interpolation, kept) => {
-                        state.source = PoseSource::Interpolated;
-                        // So that it is drawn again when it is posed every frame again.
-                        state.drawn = PoseStamp::Never;
-                        let interpolation = interpolation.bypass_change_detection();
-                        let now = (frame, entity.index_u32());
-                        let step = interpolation.step(stamp, joints, now, |joints| {
-                            layers.evaluate_to(character, None, &[], &mut thread.pose, joints);
-                        });
-                        thread.counts.evaluated += usize::from(step == PoseStep::Evaluated);
-                        thread.counts.interpolated += usize::from(step == PoseStep::Interpolated);
-                        let changed = step != PoseStep::Unchanged;
-                        let stamp = interpolation.stamp();
-                        if let Some(mut pose) = kept.filter(|pose| changed || pose.stamp != stamp) {
-                            interpolation.write(&mut pose.joints);
-                            pose.stamp = stamp;
-                        }
-                        changed
-                    }
                     PoseRoute::Shared(kept) => {
                         let key = layers.sharing_key(handle, sharing.steps());
                         let stamp = PoseStamp::Shared(key);
@@ -229,14 +235,14 @@ pub(super) fn late(
                     }
                 }
             });
-            palettes.settle(first, changed || moved, parts.jumped);
+            palettes.settle(first, changed || moved, state.jumped);
         },
     );
     ThreadScratch::collect_counts(&mut threads, &mut counts);
 }
 
 /// Brings a stored pose up to date. Returns `true` if it changed.
-fn evaluate(
+pub(super) fn evaluate(
     pose: &mut Mut<ModelPose>,
     layers: &ActiveLayers,
     character: &Character,
@@ -266,11 +272,19 @@ fn evaluate(
     true
 }
 
-fn detect_jump(parts: &mut CharacterParts, transform: &GlobalTransform, teleported: bool) {
+/// Notes where a character is, and whether it got there without passing through the space between. Returns its center and its
+/// radius in the world.
+fn detect_jump(
+    parts: &CharacterParts,
+    state: &mut PoseState,
+    transform: &GlobalTransform,
+    teleported: bool,
+) -> (Vec3, f32) {
     let affine = transform.affine();
     let center = affine.transform_point3(parts.center);
     let size = parts.radius * affine.matrix3.x_axis.length();
     let is_far = |last: Vec3| last.distance_squared(center) > (4.0 * size) * (4.0 * size);
-    parts.jumped = teleported || parts.last_center.is_none_or(is_far);
-    parts.last_center = Some(center);
+    state.jumped = teleported || state.last_center.is_none_or(is_far);
+    state.last_center = Some(center);
+    (center, size)
 }

@@ -28,14 +28,58 @@
 //!
 //! Within a frame, animation events come in order of time, across all characters.
 
-use super::layers::ActiveLayers;
+use super::{CharacterSystems, advance, layers::ActiveLayers};
 use crate::{
     controller::{AnimationName, CallbackKind, TrackId},
     model::{CallbackData, RootDelta},
 };
-use bevy::{asset::AssetLoadError, prelude::*};
+use bevy::{
+    asset::AssetLoadError,
+    ecs::schedule::{InternedScheduleLabel, ScheduleLabel},
+    prelude::*,
+};
 use serde::de::DeserializeOwned;
 use std::sync::Arc;
+
+/// Triggers the events of animations: [`AnimationCallback`], [`AnimationStarted`], [`AnimationLooped`],
+/// [`AnimationFinished`] and [`CrossFadeFinished`].
+///
+/// Part of [`MarionettePlugins`](crate::MarionettePlugins).
+pub struct AnimationEventPlugin {
+    schedule: InternedScheduleLabel,
+}
+
+impl AnimationEventPlugin {
+    /// Triggers them in the schedule in which controllers advance.
+    pub fn new(schedule: impl ScheduleLabel) -> Self {
+        Self {
+            schedule: schedule.intern(),
+        }
+    }
+}
+
+impl Default for AnimationEventPlugin {
+    fn default() -> Self {
+        Self::new(PostUpdate)
+    }
+}
+
+impl Plugin for AnimationEventPlugin {
+    fn build(&self, app: &mut App) {
+        let observed = CallbacksObserved(is_heard::<AnimationCallback>(app.world()));
+        app.register_type::<AnimationCallback>()
+            .register_type::<AnimationStarted>()
+            .register_type::<AnimationLooped>()
+            .register_type::<AnimationFinished>()
+            .register_type::<CrossFadeFinished>()
+            .insert_resource(observed)
+            .add_observer(note_observers)
+            .add_systems(
+                self.schedule,
+                advance::dispatch_events.in_set(CharacterSystems::Callbacks),
+            );
+    }
+}
 
 /// A clip passed one of its callback keys, or a range among them began or ended.
 #[derive(EntityEvent, Message, Clone, Debug, PartialEq, Reflect)]
@@ -158,7 +202,7 @@ pub struct CharacterReady {
 ///
 /// ```no_run
 /// # use bevy::prelude::*;
-/// # use bevy_marionette::prelude::*;
+/// # use bevy_marionette::{character::CharacterFailed, prelude::*};
 /// # fn spawn(mut commands: Commands, assets: Res<AssetServer>) {
 /// commands
 ///     .spawn(SkinnedCharacter(assets.load("scout/scout.character.ron")))

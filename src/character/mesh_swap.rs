@@ -1,13 +1,14 @@
 //! Showing the right variant of each mesh.
 
 use super::{
+    CharacterSystems,
     components::{CharacterParts, SkinnedCharacter},
     hierarchy::upward,
     mesh_variants::{MeshVariant, MeshVariants},
     weight_view::WeightView,
 };
 use crate::asset::Character;
-use bevy::prelude::*;
+use bevy::{asset::AssetEventSystems, prelude::*};
 
 type Viewed<'w> = (
     Entity,
@@ -22,6 +23,20 @@ type MaybeChanged = Or<(
     Changed<SkinnedCharacter>,
     Changed<WeightView>,
 )>;
+
+/// Adds what gives parts the meshes they need.
+pub(super) fn plugin(app: &mut App) {
+    app.init_resource::<MeshVariants>().add_systems(
+        PostUpdate,
+        (
+            // New meshes reach the GPU in this frame if they are made before Bevy's asset events.
+            prepare_mirrored_meshes
+                .run_if(any_with_component::<SkinnedCharacter>)
+                .before(AssetEventSystems),
+            swap_meshes.in_set(CharacterSystems::SwapMeshes),
+        ),
+    );
+}
 
 /// Makes the meshes of characters that are mirrored from this frame on, in time for the GPU. A frame later they
 /// would have been inside out once.

@@ -3,12 +3,39 @@
 use super::{
     components::{CharacterParts, PartOf, SkinnedCharacter},
     names::available,
-    weight_view::{WeightMaterial, WeightView},
+    own_material::SetAside,
+    systems::SpawnStep,
+    weight_view,
 };
 use crate::asset::Character;
 use bevy::{platform::collections::HashSet, prelude::*};
 
+/// Hides and paints parts of characters: [`PartOverrides`], and [`WeightView`](super::WeightView).
+///
+/// Part of [`MarionettePlugins`](crate::MarionettePlugins).
+pub struct PartOverridesPlugin;
+
+impl Plugin for PartOverridesPlugin {
+    fn build(&self, app: &mut App) {
+        app.register_type::<PartOverrides>()
+            .register_type::<MeshMaterial3d<StandardMaterial>>()
+            .add_plugins(weight_view::plugin)
+            .add_systems(
+                PostUpdate,
+                apply
+                    .run_if(
+                        any_match_filter::<Or<(Changed<PartOverrides>, Added<PartOf>)>>
+                            .or_else(any_component_removed::<PartOverrides>),
+                    )
+                    .in_set(SpawnStep::Looks),
+            );
+    }
+}
+
 /// Hides parts of a character, or draws them with other materials.
+///
+/// Parts that are drawn with another type of material, such as by a [`PartMaterial`](super::PartMaterial), are hidden like all
+/// others.
 ///
 /// An optional component of a character. It also applies after a reload and to another asset. Removing it
 /// restores what the asset says. Parts that the character lacks are logged once.
@@ -162,56 +189,57 @@ impl PartOverrides {
     }
 }
 
-/// On a part that shows its weights: the material to restore.
-#[derive(Component)]
-pub(super) struct OriginalMaterial(Handle<StandardMaterial>);
-
 type Overridable<'w> = (
     &'w SkinnedCharacter,
     &'w CharacterParts,
     Option<&'w PartOverrides>,
-    Option<&'w WeightView>,
 );
+
+/// The [`StandardMaterial`] of a part: its own, or the one that replaces it.
+pub(super) fn standard_of(
+    overrides: Option<&PartOverrides>,
+    character: &Character,
+    part: usize,
+) -> Handle<StandardMaterial> {
+    overrides
+        .and_then(|overrides| overrides.of(character, part).material)
+        .unwrap_or_else(|| character.parts[part].material.clone())
+}
 
 /// Sets the visibility and material of parts where they may have changed.
 pub(super) fn apply(
-    mut commands: Commands,
     assets: Res<Assets<Character>>,
-    weights: Res<WeightMaterial>,
     mut warned: Local<HashSet<(u64, PartId)>>,
-    mut removed: (
-        RemovedComponents<PartOverrides>,
-        RemovedComponents<WeightView>,
-    ),
-    changed: (
-        Query<Entity, Changed<PartOverrides>>,
-        Query<Entity, (Changed<WeightView>, Without<PartOverrides>)>,
-        Query<&PartOf, Added<PartOf>>,
-    ),
+    mut removed: RemovedComponents<PartOverrides>,
+    changed: Query<Entity, Changed<PartOverrides>>,
+    spawned: Query<&PartOf, Added<PartOf>>,
     characters: Query<Overridable>,
     mut parts: Query<
         (
             &mut Visibility,
-            &mut MeshMaterial3d<StandardMaterial>,
-            Option<&mut OriginalMaterial>,
+            // None for a part that is drawn with another type of material.
+            Option<&mut MeshMaterial3d<StandardMaterial>>,
+            Option<&mut SetAside>,
         ),
         With<PartOf>,
     >,
 ) {
-    let (overridden, viewed, spawned) = (&changed.0, &changed.1, &changed.2);
-    let is_special = |part: &&PartOf| {
+    let is_overridden = |part: &&PartOf| {
         characters
             .get(part.character)
-            .is_ok_and(|(.., overrides, view)| overrides.is_some() || view.is_some())
+            .is_ok_and(|(.., overrides)| overrides.is_some())
     };
-    let restored: Vec<Entity> = removed.0.read().collect();
-    let mut dirty: Vec<Entity> = overridden.iter().chain(viewed).collect();
-    dirty.extend(spawned.iter().filter(is_special).map(|part| part.character));
-    dirty.extend(restored.iter().copied().chain(removed.1.read()));
+    let mut dirty: Vec<Entity> = changed.iter().chain(removed.read()).collect();
+    dirty.extend(
+        spawned
+            .iter()
+            .filter(is_overridden)
+            .map(|part| part.character),
+    );
     dirty.sort_unstable();
     dirty.dedup();
     for entity in dirty {
-        let Ok((handle, list, overrides, view)) = characters.get(entity) else {
+        let Ok((handle, list, overrides)) = characters.get(entity) else {
             continue;
         };
         let Some(character) = assets.get(handle.id()) else {
@@ -225,39 +253,27 @@ pub(super) fn apply(
                 warn_missing(character, id);
             }
         }
-        let decides = overrides.is_some() || restored.contains(&entity);
         for (index, &part) in list.entities.iter().enumerate() {
-            let Ok((mut visibility, mut material, mut original)) = parts.get_mut(part) else {
+            let Ok((mut visibility, shown, mut aside)) = parts.get_mut(part) else {
                 continue;
             };
-            // Its material when its weights are not shown.
-            let mut own = original
-                .as_ref()
-                .map_or_else(|| material.0.clone(), |original| original.0.clone());
-            if decides {
-                let PartOverride { hidden, material } = overrides
-                    .map(|overrides| overrides.of(character, index))
-                    .unwrap_or_default();
-                visibility.set_if_neq(if hidden {
-                    Visibility::Hidden
-                } else {
-                    Visibility::Inherited
-                });
-                own = material.unwrap_or_else(|| character.parts[index].material.clone());
-            }
-            if view.is_some() {
-                match &mut original {
-                    Some(original) => original.0 = own,
-                    None => {
-                        commands.entity(part).try_insert(OriginalMaterial(own));
+            let is_hidden = overrides.is_some_and(|overrides| overrides.hides(character, index));
+            visibility.set_if_neq(if is_hidden {
+                Visibility::Hidden
+            } else {
+                Visibility::Inherited
+            });
+            let own = MeshMaterial3d(standard_of(overrides, character, index));
+            match (&mut aside, shown) {
+                (Some(aside), _) => {
+                    if let Some(material) = aside.get_mut() {
+                        *material = own;
                     }
                 }
-                material.set_if_neq(MeshMaterial3d(weights.0.clone()));
-            } else {
-                if original.is_some() {
-                    commands.entity(part).try_remove::<OriginalMaterial>();
+                (None, Some(mut material)) => {
+                    material.set_if_neq(own);
                 }
-                material.set_if_neq(MeshMaterial3d(own));
+                (None, None) => {}
             }
         }
     }

@@ -11,7 +11,7 @@ use bevy::{
 
 /// A picking backend: pointer events hit characters where they are posed.
 ///
-/// Add it beside Bevy's picking plugins. (Bevy's own `MeshPickingPlugin` also hits the parts of characters, but
+/// Add it beside Bevy's picking plugins, in any order. (Bevy's own `MeshPickingPlugin` also hits the parts of characters, but
 /// in their bind pose.)
 ///
 /// The target is the part's entity, and events bubble up to the character. [`HitData::extra_as`] returns the
@@ -38,6 +38,15 @@ impl Plugin for CharacterPickingPlugin {
                 .in_set(PickingSystems::Backend)
                 .run_if(resource_exists::<RayMap>),
         );
+    }
+
+    fn finish(&self, app: &mut App) {
+        if !app.world().contains_resource::<RayMap>() {
+            error!(
+                "`CharacterPickingPlugin` finds nothing: add `DefaultPlugins` with Bevy's feature `bevy_picking`, or \
+                 `PickingPlugin` and `InputPlugin`"
+            );
+        }
     }
 }
 

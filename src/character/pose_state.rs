@@ -19,8 +19,6 @@ pub(crate) enum PoseStamp {
     Rigged(u64),
     /// The clips of everyone with this sharing key, at times rounded as `PoseSharing` says.
     Shared(u64),
-    /// Two poses: it is on its way from one to the other.
-    Between,
     /// The pose of the body that wears the character.
     Worn,
 }
@@ -30,7 +28,7 @@ impl PoseStamp {
     pub(super) fn is_current(self, revision: u64) -> bool {
         match self {
             Self::Clips(of) | Self::Overridden(of) | Self::Rigged(of) => of == revision,
-            Self::Never | Self::Shared(_) | Self::Between | Self::Worn => false,
+            Self::Never | Self::Shared(_) | Self::Worn => false,
         }
     }
 }
@@ -43,8 +41,6 @@ pub(super) enum PoseSource {
     Clips,
     /// At this index of the shared poses.
     Shared(usize),
-    /// In its `PoseInterpolation`.
-    Interpolated,
 }
 
 /// What all characters know of the frame.
@@ -64,6 +60,10 @@ pub(crate) struct PoseState {
     pub(super) revision: u64,
     /// What the pose last drawn was made from; kept only where there is no `ModelPose`.
     pub(super) drawn: PoseStamp,
+    /// Center in the world when the character was last in view; `None` if its parts are new.
+    pub(super) last_center: Option<Vec3>,
+    /// Whether the character moved this frame without passing through the space between.
+    pub(super) jumped: bool,
 }
 
 impl PoseState {

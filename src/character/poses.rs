@@ -7,7 +7,6 @@ use super::{
     layers::ActiveLayers,
     pose_state::{PoseClock, PoseSource, PoseStamp, PoseState},
     sharing::SharedPoses,
-    update_rate::PoseInterpolation,
     worn::{WornBy, WornJoints},
 };
 use crate::{
@@ -34,7 +33,7 @@ use std::mem;
 ///
 /// It makes no difference whether the character is in view or has a [`ModelPose`]. If the pose is stored
 /// somewhere, it is read from there, otherwise it is evaluated on each call, which takes about a microsecond.
-/// With an [`UpdateRate`](super::UpdateRate) or [`PoseSharing`](super::PoseSharing), once they were posed,
+/// With [`PoseSharing`](super::PoseSharing), once they were posed,
 /// characters in view answer with the pose as it is drawn. Changes to
 /// [`PoseOverrides`](super::PoseOverrides) count from
 /// [`CharacterSystems::EvaluateEarly`](super::CharacterSystems::EvaluateEarly) on. A worn character has the pose of
@@ -183,7 +182,6 @@ struct PoseOf {
     layers: &'static ActiveLayers,
     state: &'static PoseState,
     kept: Option<&'static ModelPose>,
-    interpolation: Option<&'static PoseInterpolation>,
     world: &'static GlobalTransform,
 }
 
@@ -200,7 +198,6 @@ pub(crate) struct FoundPose<'a> {
 
 enum Source<'a> {
     Stored(&'a [Affine3A]),
-    Interpolated(&'a PoseInterpolation),
     /// The layers with a component's overrides.
     Adjusted(&'a ModelPose),
     /// The layers alone, at times rounded to steps per second.
@@ -305,7 +302,6 @@ impl Poses<'_, '_> {
             layers,
             state,
             kept,
-            interpolation,
             world,
         } = self.characters.get(entity).ok()?;
         let asset = handle.id();
@@ -329,11 +325,6 @@ impl Poses<'_, '_> {
                 if is_posed && let Some(joints) = self.shared.get(index) =>
             {
                 Source::Stored(joints)
-            }
-            (None, PoseSource::Interpolated)
-                if is_posed && let Some(interpolation) = interpolation =>
-            {
-                Source::Interpolated(interpolation)
             }
             (None, _) => Source::Clips {
                 steps: self.shared.steps.filter(|_| is_posed),
@@ -378,10 +369,6 @@ impl Poses<'_, '_> {
         }
         let joints = match source {
             Source::Stored(joints) => joints,
-            Source::Interpolated(interpolation) => {
-                interpolation.write(scratch.model_mut());
-                scratch.model()
-            }
             Source::Adjusted(pose) => {
                 layers.evaluate(character, &pose.overrides, scratch);
                 scratch.model()

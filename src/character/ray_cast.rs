@@ -31,7 +31,7 @@ use std::{mem, sync::Arc};
 ///
 /// ```no_run
 /// # use bevy::prelude::*;
-/// # use bevy_marionette::prelude::*;
+/// # use bevy_marionette::{character::CharacterRayCast, prelude::*};
 /// fn shoot(ray_cast: CharacterRayCast, camera: Single<(&Camera, &GlobalTransform)>, window: Single<&Window>) {
 ///     let (camera, from) = *camera;
 ///     let Some(cursor) = window.cursor_position() else { return };

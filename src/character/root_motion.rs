@@ -1,9 +1,45 @@
 //! Characters that are carried by their clips.
 
-use super::components::SkinnedCharacter;
+use super::{CharacterSystems, components::SkinnedCharacter};
 use crate::model::RootDelta;
-use bevy::prelude::*;
+use bevy::{
+    ecs::schedule::{InternedScheduleLabel, ScheduleLabel},
+    prelude::*,
+};
 use glam::DVec3;
+
+/// Moves characters that have [`RootMotion`].
+///
+/// Part of [`MarionettePlugins`](crate::MarionettePlugins). Without it, [`RootMotion::delta`] still reports.
+pub struct RootMotionPlugin {
+    schedule: InternedScheduleLabel,
+}
+
+impl RootMotionPlugin {
+    /// Moves them in the schedule in which controllers advance.
+    pub fn new(schedule: impl ScheduleLabel) -> Self {
+        Self {
+            schedule: schedule.intern(),
+        }
+    }
+}
+
+impl Default for RootMotionPlugin {
+    fn default() -> Self {
+        Self::new(PostUpdate)
+    }
+}
+
+impl Plugin for RootMotionPlugin {
+    fn build(&self, app: &mut App) {
+        app.register_type::<RootMotion>().add_systems(
+            self.schedule,
+            apply
+                .run_if(any_with_component::<RootMotion>)
+                .in_set(CharacterSystems::RootMotion),
+        );
+    }
+}
 
 /// Lets the clips of a character carry it: what a manifest's
 /// [`root_motion`](crate::import::Manifest::root_motion) takes out of their poses moves the character.

@@ -1,15 +1,41 @@
 //! One evaluation for all characters that play the same thing at the same time.
 
 use super::{
+    CharacterSystems,
     components::{ModelPose, SkinnedCharacter},
     counts::PoseCounts,
     layers::ActiveLayers,
+    lod::{self, AnimationLod},
     pose_state::{PoseSource, PoseStamp, PoseState},
     threads::batches,
 };
 use crate::{asset::Character, pose::Scratch};
 use bevy::{platform::collections::HashMap, prelude::*, tasks::ComputeTaskPool, utils::Parallel};
 use glam::Affine3A;
+
+/// Makes crowds cheaper: [`PoseSharing`] and [`AnimationLod`].
+///
+/// Part of [`MarionettePlugins`](crate::MarionettePlugins).
+pub struct CrowdPlugin;
+
+impl Plugin for CrowdPlugin {
+    fn build(&self, app: &mut App) {
+        app.register_type::<PoseSharing>()
+            .register_type::<AnimationLod>()
+            .init_resource::<PoseSharing>()
+            .add_systems(
+                PostUpdate,
+                (
+                    lod::choose
+                        .run_if(any_with_component::<AnimationLod>)
+                        .in_set(CharacterSystems::ChooseDetail),
+                    share
+                        .run_if(not(resource_equals(PoseSharing::Off)))
+                        .in_set(CharacterSystems::SharePoses),
+                ),
+            );
+    }
+}
 
 /// Whether characters in view that play the same clips at the same times, with the same weights and masks,
 /// share one pose.
@@ -18,8 +44,8 @@ use glam::Affine3A;
 /// 10,000 characters that share their poses at 30 steps per second take two fifths less time, and 1000 a third to two
 /// fifths.
 ///
-/// Characters that carry or wear something, have `PoseOverrides` or an [`UpdateRate`](super::UpdateRate) are
-/// posed on their own, and so are those that have just [switched](crate::controller::Transition::switch)
+/// Characters that carry or wear something or have `PoseOverrides` or a rig are posed on their own, and so are those that have
+/// just [switched](crate::controller::Transition::switch)
 /// clips.
 #[derive(Resource, Clone, Copy, Debug, Default, PartialEq, Reflect)]
 #[reflect(Resource, Default, Clone, PartialEq)]

@@ -1,11 +1,16 @@
 //! Spawning parts when an asset has loaded, replacing them when it changes, despawning them when it goes.
 
 use super::{
-    components::{CharacterParts, ModelPose, PartOf, SkinnedCharacter, Teleported, say_lost},
+    CharacterSystems,
+    components::{
+        CharacterParts, ModelPose, PartOf, PoseOverrides, SkinnedCharacter, Teleported, say_lost,
+    },
     dirty_palettes::PaletteRange,
     events::{CharacterFailed, CharacterReady, send},
     layers::ActiveLayers,
     names::name_of,
+    pose_state::PoseState,
+    systems::SpawnStep,
 };
 use crate::{
     asset::{Character, textures_of},
@@ -19,6 +24,51 @@ use bevy::{
     platform::collections::HashMap,
     prelude::*,
 };
+
+/// Adds what spawns and despawns parts.
+pub(super) fn plugin(app: &mut App) {
+    app.register_type::<SkinnedCharacter>()
+        .register_type::<AnimationController>()
+        .register_type::<CharacterParts>()
+        .register_type::<PartOf>()
+        .register_type::<ModelPose>()
+        .register_type::<PoseOverrides>()
+        .register_type::<Teleported>()
+        .register_type::<CharacterReady>()
+        .register_type::<CharacterFailed>()
+        .add_systems(
+            PostUpdate,
+            (
+                (
+                    warn_of_stripped_parts.run_if(any_with_component::<PartOf>),
+                    follow_lists.run_if(
+                        any_component_removed::<CharacterParts>
+                            .or_else(any_match_filter::<Added<PartOf>>),
+                    ),
+                    renew_versions.run_if(on_message::<AssetEvent<Character>>),
+                    (follow_handles, follow_assets, report_failures)
+                        .chain_ignore_deferred()
+                        .run_if(
+                            any_match_filter::<Changed<SkinnedCharacter>>
+                                .or_else(any_component_removed::<SkinnedCharacter>)
+                                .or_else(on_message::<AssetEvent<Character>>)
+                                .or_else(on_message::<AssetLoadFailedEvent<Character>>),
+                        ),
+                )
+                    .chain_ignore_deferred()
+                    .in_set(SpawnStep::Parts),
+                drop_failed_textures
+                    .run_if(
+                        on_message::<AssetLoadFailedEvent<Image>>
+                            .or_else(on_message::<AssetEvent<Character>>),
+                    )
+                    .in_set(SpawnStep::Looks),
+                clear_teleported
+                    .run_if(any_with_component::<Teleported>)
+                    .in_set(CharacterSystems::ClearTeleported),
+            ),
+        );
+}
 
 /// Despawns the parts of characters whose handle changed or was removed.
 pub(super) fn follow_handles(
@@ -111,12 +161,13 @@ pub(super) fn follow_assets(
         &mut CharacterParts,
         Option<&mut ModelPose>,
         Option<(&AnimationController, &mut ActiveLayers)>,
+        Option<&mut PoseState>,
     )>,
 ) {
     let any = events
         .read()
         .any(|event| !matches!(event, AssetEvent::Unused { .. }));
-    for (entity, handle, mut parts, pose, playing) in &mut characters {
+    for (entity, handle, mut parts, pose, playing, state) in &mut characters {
         if !any && !handle.is_changed() {
             continue;
         }
@@ -147,6 +198,9 @@ pub(super) fn follow_assets(
                 joints: character.skeleton.rest_model().to_vec(),
                 ..default()
             };
+        }
+        if let Some(mut state) = state {
+            state.bypass_change_detection().last_center = None;
         }
         let rest = character.rest_bounds();
         *parts = CharacterParts {

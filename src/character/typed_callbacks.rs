@@ -53,7 +53,7 @@ pub trait AppCallbackExt {
     /// }
     ///
     /// App::new()
-    ///     .add_plugins((DefaultPlugins, MarionettePlugins))
+    ///     .add_plugins((DefaultPlugins, MarionettePlugins::default()))
     ///     .add_callback::<Footstep>("footstep")
     ///     .add_observer(|step: On<Callback<Footstep>>| info!("{} on the {}", step.entity, step.side))
     ///     .run();

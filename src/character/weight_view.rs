@@ -1,7 +1,60 @@
 //! Skins colored by their weights.
 
+use super::{
+    components::{CharacterParts, PartOf},
+    own_material::{SetAside, give_back, set_aside},
+    systems::SpawnStep,
+};
 use crate::{asset::CharacterPart, model::JointIndex};
 use bevy::{mesh::VertexAttributeValues, prelude::*};
+
+/// Adds what shows weights.
+pub(super) fn plugin(app: &mut App) {
+    app.register_type::<WeightView>().add_systems(
+        PostUpdate,
+        (
+            hide.run_if(any_with_component::<SetAside>),
+            show.run_if(any_with_component::<WeightView>),
+        )
+            .chain_ignore_deferred()
+            .in_set(SpawnStep::Weights),
+    );
+}
+
+/// Gives parts whose weights are no longer shown their materials back.
+fn hide(
+    mut commands: Commands,
+    parts: Query<(Entity, &PartOf), With<SetAside>>,
+    viewed: Query<(), With<WeightView>>,
+) {
+    for (part, of) in &parts {
+        if !viewed.contains(of.character) {
+            commands
+                .entity(part)
+                .queue_silenced(|mut part: EntityWorldMut| give_back(&mut part));
+        }
+    }
+}
+
+/// Sets the materials of parts aside whose weights are shown from this frame on.
+fn show(
+    mut commands: Commands,
+    viewed: Query<&CharacterParts, With<WeightView>>,
+    parts: Query<Entity, (With<PartOf>, Without<SetAside>)>,
+) {
+    let all = viewed.iter().flat_map(|list| &list.entities);
+    for part in all.filter_map(|&part| parts.get(part).ok()) {
+        commands
+            .entity(part)
+            .queue_silenced(|mut part: EntityWorldMut| {
+                let material = part.world_scope(|world| {
+                    let material = world.get_resource_or_init::<WeightMaterial>();
+                    material.0.clone()
+                });
+                set_aside(&mut part, material);
+            });
+    }
+}
 
 /// Shows the skinning weights of a character instead of its materials, as it moves.
 ///
@@ -54,7 +107,7 @@ pub fn influence_count_color(count: usize) -> Color {
 
 /// The material below the colors: unlit, so that they look the same everywhere.
 #[derive(Resource)]
-pub(super) struct WeightMaterial(pub(super) Handle<StandardMaterial>);
+struct WeightMaterial(Handle<StandardMaterial>);
 
 impl FromWorld for WeightMaterial {
     fn from_world(world: &mut World) -> Self {

@@ -6,15 +6,40 @@ use super::{
     layers::ActiveLayers,
     names::name_of,
     pose_state::PoseStamp,
+    spawn,
+    systems::{EarlyStep, SolveStep, SpawnStep},
 };
-use crate::{asset::Character, model::JointIndex};
+use crate::{asset::Character, model::JointIndex, rig::RigState};
 use bevy::{
     camera::primitives::Aabb,
-    ecs::{name::NameOrEntity, query::QueryFilter},
+    ecs::{name::NameOrEntity, query::QueryFilter, template::FromTemplate},
     platform::collections::HashSet,
     prelude::*,
 };
 use glam::Affine3A;
+
+/// Dresses characters in others: [`WornBy`].
+///
+/// Part of [`MarionettePlugins`](crate::MarionettePlugins).
+pub struct ClothingPlugin;
+
+impl Plugin for ClothingPlugin {
+    fn build(&self, app: &mut App) {
+        app.register_type::<WornBy>()
+            .register_type::<Wears>()
+            .add_systems(
+                PostUpdate,
+                (
+                    put_on
+                        .in_set(SpawnStep::Parts)
+                        .after_ignore_deferred(spawn::report_failures),
+                    follow_bodies::<Without<RigState>>.in_set(EarlyStep::Dress),
+                    follow_bodies::<With<RigState>>.in_set(SolveStep::Dress),
+                )
+                    .distributive_run_if(any_with_component::<WornBy>),
+            );
+    }
+}
 
 /// Makes a body wear this character.
 ///
@@ -38,7 +63,7 @@ use glam::Affine3A;
 /// commands.spawn((SkinnedCharacter(assets.load("breastplate.md5mesh")), WornBy(body)));
 /// # }
 /// ```
-#[derive(Component, Clone, Copy, Debug, PartialEq, Eq, Reflect)]
+#[derive(Component, Clone, Copy, Debug, PartialEq, Eq, Reflect, FromTemplate)]
 #[reflect(Component, Clone, PartialEq)]
 #[relationship(relationship_target = Wears)]
 #[require(ModelPose, Transform, Visibility, WornJoints)]

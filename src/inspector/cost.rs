@@ -206,7 +206,7 @@ fn poses(
     PoseCounts {
         evaluated,
         shared,
-        interpolated,
+        held,
         ..
     }: PoseCounts,
 ) {
@@ -225,9 +225,9 @@ fn poses(
                 "Copied from a character in the same state (PoseSharing)",
             ),
             (
-                "interpolated",
-                interpolated,
-                "Interpolated between evaluated poses (UpdateRate)",
+                "held",
+                held,
+                "Stayed as they were drawn before (AnimationLod)",
             ),
         ] {
             let title = ui.add(egui::Label::new(RichText::new(title).weak()).extend());

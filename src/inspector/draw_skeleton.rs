@@ -114,47 +114,70 @@ pub struct SkeletonGizmos;
 
 /// Draws characters that have a [`DrawSkeleton`]. The inspector adds it; add it yourself if you don't want the panel.
 ///
-/// Add it after Bevy's `GizmoPlugin`; without that plugin it draws nothing.
+/// Needs Bevy's `GizmoPlugin`, in any order.
 pub struct DrawSkeletonPlugin;
 
 impl Plugin for DrawSkeletonPlugin {
     fn build(&self, app: &mut App) {
         app.register_type::<DrawSkeleton>();
-        if !app.is_plugin_added::<GizmoPlugin>() {
+        if app.is_plugin_added::<GizmoPlugin>() {
+            Self::set_up(app);
+        }
+    }
+
+    fn finish(&self, app: &mut App) {
+        if app.world().contains_resource::<IsSetUp>() {
             return;
         }
+        if app.is_plugin_added::<GizmoPlugin>() {
+            Self::set_up(app);
+        } else {
+            error!(
+                "`DrawSkeletonPlugin` draws nothing: add `DefaultPlugins` with Bevy's feature `bevy_gizmos`, or `GizmoPlugin`"
+            );
+        }
+    }
+}
+
+/// Exists once the plugin is set up.
+#[derive(Resource)]
+struct IsSetUp;
+
+impl DrawSkeletonPlugin {
+    fn set_up(app: &mut App) {
         let line = GizmoLineConfig {
             width: 1.5,
             ..default()
         };
-        app.insert_gizmo_config(
-            SkeletonGizmos,
-            GizmoConfig {
-                line,
-                depth_bias: -1.0,
-                ..default()
-            },
-        )
-        .init_resource::<HighlightedJoint>()
-        .init_resource::<rig::ShownRig>()
-        .init_resource::<ClickedVertex>()
-        .add_systems(
-            PostUpdate,
-            (
-                draw.run_if(any_with_component::<DrawSkeleton>),
-                draw_highlighted
-                    .run_if(|highlighted: Res<HighlightedJoint>| highlighted.0.is_some()),
-                rig::draw.run_if(
-                    any_with_component::<DrawSkeleton>
-                        .or_else(|shown: Res<rig::ShownRig>| shown.0.is_some()),
-                ),
-                ghosts::draw.run_if(ghosts::are_shown),
-                vertex::mark
-                    .run_if(|clicked: Res<ClickedVertex>| clicked.0.is_some())
-                    .after(click::select),
+        app.insert_resource(IsSetUp)
+            .insert_gizmo_config(
+                SkeletonGizmos,
+                GizmoConfig {
+                    line,
+                    depth_bias: -1.0,
+                    ..default()
+                },
             )
-                .after(CharacterSystems::SharePoses),
-        );
+            .init_resource::<HighlightedJoint>()
+            .init_resource::<rig::ShownRig>()
+            .init_resource::<ClickedVertex>()
+            .add_systems(
+                PostUpdate,
+                (
+                    draw.run_if(any_with_component::<DrawSkeleton>),
+                    draw_highlighted
+                        .run_if(|highlighted: Res<HighlightedJoint>| highlighted.0.is_some()),
+                    rig::draw.run_if(
+                        any_with_component::<DrawSkeleton>
+                            .or_else(|shown: Res<rig::ShownRig>| shown.0.is_some()),
+                    ),
+                    ghosts::draw.run_if(ghosts::are_shown),
+                    vertex::mark
+                        .run_if(|clicked: Res<ClickedVertex>| clicked.0.is_some())
+                        .after(click::select),
+                )
+                    .after(CharacterSystems::SharePoses),
+            );
     }
 }
 

@@ -1,6 +1,6 @@
 //! Keeping what the panel shows from run to run.
 
-use super::{Inspector, InspectorTab, folds::Folds, panel::PanelState};
+use super::{Inspector, InspectorTab, MarionetteInspectorPlugin, folds::Folds, panel::PanelState};
 use crate::model::JointIndex;
 use bevy::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -17,7 +17,7 @@ use std::{collections::BTreeSet, path::PathBuf};
 /// # use bevy::prelude::*;
 /// # use bevy_marionette::{inspector::{InspectorMemoryPlugin, MarionetteInspectorPlugin}, prelude::*};
 /// App::new()
-///     .add_plugins((DefaultPlugins.set(render_plugin()), MarionettePlugins, MarionetteInspectorPlugin))
+///     .add_plugins((DefaultPlugins, MarionettePlugins::default(), MarionetteInspectorPlugin))
 ///     .add_plugins(InspectorMemoryPlugin::in_file("inspector.ron"))
 ///     .run();
 /// ```
@@ -56,6 +56,14 @@ impl Plugin for InspectorMemoryPlugin {
         };
         app.insert_resource(memory);
         app.add_systems(Last, save);
+    }
+
+    fn finish(&self, app: &mut App) {
+        if !app.is_plugin_added::<MarionetteInspectorPlugin>() {
+            error!(
+                "`InspectorMemoryPlugin` has no panel to remember: add `MarionetteInspectorPlugin`"
+            );
+        }
     }
 }
 

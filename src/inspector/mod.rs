@@ -4,8 +4,8 @@
 //! # use bevy::prelude::*;
 //! # use bevy_marionette::{inspector::MarionetteInspectorPlugin, prelude::*};
 //! App::new()
-//!     .add_plugins(DefaultPlugins.set(render_plugin()))
-//!     .add_plugins((MarionettePlugins, MarionetteInspectorPlugin))
+//!     .add_plugins(DefaultPlugins)
+//!     .add_plugins((MarionettePlugins::default(), MarionetteInspectorPlugin))
 //!     .run();
 //! ```
 //!

@@ -58,7 +58,7 @@ pub(super) fn show(
 ) {
     let Some(recording) = recording else {
         ui.weak("Nothing is recorded.");
-        ui.weak("Add `RecorderPlugin` after `MarionettePlugins`.");
+        ui.weak("Add `RecorderPlugin` beside `MarionettePlugins`.");
         return;
     };
     let range = recording.frames().range();

@@ -171,12 +171,6 @@ impl Scratch {
         self.model.extend_from_slice(model);
     }
 
-    /// The joint matrices, to be filled in by the caller.
-    #[cfg_attr(not(feature = "bevy"), expect(dead_code))]
-    pub(crate) fn model_mut(&mut self) -> &mut Vec<Affine3A> {
-        &mut self.model
-    }
-
     /// A joint relative to its parent; `None` if there is no such joint.
     pub fn joint(&self, joint: usize) -> Option<JointTransform> {
         (joint < self.model.len()).then(|| self.local[joint / 4].get(joint % 4))

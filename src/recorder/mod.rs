@@ -2,9 +2,9 @@
 //!
 //! ```no_run
 //! # use bevy::prelude::*;
-//! # use bevy_marionette::{prelude::*, recorder::RecorderPlugin};
+//! # use bevy_marionette::{prelude::*, recorder::{RecorderPlugin, Recording}};
 //! App::new()
-//!     .add_plugins((DefaultPlugins.set(render_plugin()), MarionettePlugins, RecorderPlugin))
+//!     .add_plugins((DefaultPlugins, MarionettePlugins::default(), RecorderPlugin))
 //!     .add_systems(Update, look_back)
 //!     .run();
 //!
@@ -52,7 +52,7 @@ use glam::Affine3A;
 use rewind::Showing;
 use show::Shown;
 
-/// Records characters. Add it after [`MarionettePlugins`](crate::MarionettePlugins).
+/// Records characters. Add it beside [`MarionettePlugins`](crate::MarionettePlugins), in any order.
 ///
 /// It costs a few percent of what the animation of the characters costs. Without it, nothing.
 ///
@@ -61,18 +61,35 @@ use show::Shown;
 #[derive(Default)]
 pub struct RecorderPlugin;
 
+/// Exists once the plugin is set up.
+#[derive(Resource)]
+struct IsSetUp;
+
 impl Plugin for RecorderPlugin {
     fn build(&self, app: &mut App) {
+        Self::set_up(app);
+    }
+
+    fn finish(&self, app: &mut App) {
+        if !app.world().contains_resource::<IsSetUp>() && !Self::set_up(app) {
+            error!("`RecorderPlugin` records nothing: add `MarionettePlugins`");
+        }
+    }
+}
+
+impl RecorderPlugin {
+    /// Returns `false` if there is no plugin that plays characters.
+    fn set_up(app: &mut App) -> bool {
         let schedule = app
             .get_added_plugins::<CharacterPlugin>()
             .first()
             .map(|plugin| plugin.schedule());
         let Some(schedule) = schedule else {
-            error!("`RecorderPlugin` records nothing: add it after `MarionettePlugins`");
-            return;
+            return false;
         };
         use CharacterSystems::*;
-        app.init_resource::<Recording>()
+        app.insert_resource(IsSetUp)
+            .init_resource::<Recording>()
             .register_required_components::<SkinnedCharacter, Recorded>()
             .configure_sets(
                 schedule,
@@ -98,7 +115,7 @@ impl Plugin for RecorderPlugin {
                         .run_if(showing)
                         .after(TransformSystems::Propagate)
                         .after(VisibilitySystems::MarkNewlyHiddenEntitiesInvisible)
-                        .before(UpdateRates),
+                        .before(ChooseDetail),
                     (
                         capture::note_parents.run_if(recording),
                         capture::end_frame.run_if(not(showing)),
@@ -107,6 +124,7 @@ impl Plugin for RecorderPlugin {
                         .after(PosePalettes),
                 ),
             );
+        true
     }
 }
 
@@ -247,7 +265,7 @@ impl Recording {
     ///
     /// ```no_run
     /// # use bevy::prelude::*;
-    /// # use bevy_marionette::{prelude::*, recorder::Recorded};
+    /// # use bevy_marionette::{asset::Character, prelude::*, recorder::{Recorded, Recording}};
     /// fn save(
     ///     recording: Res<Recording>,
     ///     assets: Res<Assets<Character>>,

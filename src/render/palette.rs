@@ -46,8 +46,10 @@ use std::{
 pub struct PalettePlugin;
 
 impl Plugin for PalettePlugin {
-    fn build(&self, app: &mut App) {
-        // Servers and tests have no renderer.
+    fn build(&self, _: &mut App) {}
+
+    fn finish(&self, app: &mut App) {
+        // Now, because Bevy's renderer may have been added later. Servers and tests have none.
         let Some(render_app) = app.get_sub_app_mut(RenderApp) else {
             return;
         };

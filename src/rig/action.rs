@@ -168,25 +168,27 @@ impl RigAction {
             }
             _ => state.feet.clear(),
         }
-        if let Some(SpringAction {
-            weight,
-            wind,
-            gravity,
-        }) = self.springs
-            && let Some(springs) = joints.springs
-        {
-            let Self {
-                world, teleported, ..
-            } = *self;
-            let frame = SpringFrame {
-                dt: self.dt.as_secs_f64(),
-                world,
-                wind,
-                gravity,
-                teleported,
-                weight,
-            };
-            springs.run(&frame, &mut state.springs, &mut scratch.springs, pose);
+        match (self.springs, joints.springs) {
+            (
+                Some(SpringAction {
+                    weight,
+                    wind,
+                    gravity,
+                }),
+                Some(springs),
+            ) => {
+                let frame = SpringFrame {
+                    dt: self.dt.as_secs_f64(),
+                    world: self.world,
+                    wind,
+                    gravity,
+                    teleported: self.teleported,
+                    weight,
+                };
+                springs.run(&frame, &mut state.springs, &mut scratch.springs, pose);
+            }
+            // They begin anew, wherever the character then is.
+            _ => state.springs.reset(),
         }
         pose.update();
     }

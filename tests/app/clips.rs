@@ -3,8 +3,7 @@
 use super::support::*;
 use bevy::{camera::primitives::Aabb, ecs::system::RunSystemOnce, prelude::*};
 use bevy_marionette::{
-    asset::AddClipError,
-    character::CharacterPlugin,
+    asset::{AddClipError, Character},
     controller::AnimationTrack,
     model::{ClipFrames, JointTransform, PlaybackMode, SkeletalClip},
     prelude::*,
@@ -154,8 +153,8 @@ fn the_box_follows_a_clip_that_is_replaced_in_one_frame() {
 #[test]
 fn boxes_follow_the_clips_again_after_overrides_and_after_a_body_wore_the_character() {
     for plugin in [
-        CharacterPlugin::default(),
-        CharacterPlugin::new(FixedUpdate),
+        MarionettePlugins::default(),
+        MarionettePlugins::new(FixedUpdate),
     ] {
         let mut app = TestApp::with_plugin(plugin);
         app.world()

@@ -8,7 +8,8 @@ use bevy::{
     tasks::{ComputeTaskPool, TaskPoolBuilder},
 };
 use bevy_marionette::{
-    character::{CharacterParts, ModelPose, PoseCounts, PoseOverrides},
+    asset::Character,
+    character::{AnimationLod, CharacterParts, ModelPose, PoseCounts, PoseOverrides, PoseSharing},
     controller::AnimationTrack,
     model::{ClipFrames, JointTransform, Model, PlaybackMode, SkeletalClip},
     pose::{ClipLayer, Evaluate, Scratch},
@@ -18,7 +19,7 @@ use glam::Affine3A;
 use std::{hash::Hasher, process::Command};
 
 /// Creates an app in which everything is in view.
-fn seen() -> TestApp {
+pub fn seen() -> TestApp {
     let mut app = TestApp::new();
     let see = |mut parts: Query<&mut ViewVisibility>| {
         parts.iter_mut().for_each(|mut part| part.set_visible())
@@ -32,7 +33,7 @@ fn seen() -> TestApp {
 }
 
 /// A chain that rotates as well as moves: `walk` with keys, a longer `idle`, and `jump`, which plays once.
-fn turning() -> Model {
+pub fn turning() -> Model {
     let mut model = chain(&[]);
     let timings = [
         timing(
@@ -67,7 +68,7 @@ fn turning() -> Model {
     model
 }
 
-fn pose(app: &TestApp, entity: Entity) -> Vec<Affine3A> {
+pub fn pose(app: &TestApp, entity: Entity) -> Vec<Affine3A> {
     app.app
         .world()
         .get::<ModelPose>(entity)
@@ -76,18 +77,18 @@ fn pose(app: &TestApp, entity: Entity) -> Vec<Affine3A> {
         .clone()
 }
 
-fn bits(pose: &[Affine3A]) -> Vec<[u32; 12]> {
+pub fn bits(pose: &[Affine3A]) -> Vec<[u32; 12]> {
     pose.iter()
         .map(|joint| joint.to_cols_array().map(f32::to_bits))
         .collect()
 }
 
-fn counts(app: &TestApp) -> PoseCounts {
+pub fn counts(app: &TestApp) -> PoseCounts {
     *app.app.world().resource()
 }
 
 /// Computes the pose of a clip at a time.
-fn pose_at(app: &TestApp, handle: &Handle<Character>, clip: &str, time: f64) -> Vec<Affine3A> {
+pub fn pose_at(app: &TestApp, handle: &Handle<Character>, clip: &str, time: f64) -> Vec<Affine3A> {
     let character = app.asset(handle).unwrap();
     let layers = [ClipLayer::new(character.clip(clip).unwrap(), time)];
     let mut scratch = Scratch::default();
@@ -290,187 +291,6 @@ fn shared_on_a_grid_of_times_poses_are_those_of_the_nearest_step() {
 }
 
 #[test]
-fn every_fourth_frame_is_posed_the_others_lie_between_and_no_event_is_late() {
-    let run = |rate: Option<UpdateRate>| {
-        let mut app = seen();
-        let handle = app.add(turning(), &manifest());
-        let entity = app.spawn(&handle, "walk");
-        if let Some(rate) = rate {
-            app.world().entity_mut(entity).insert(rate);
-        }
-        let mut history = Vec::new();
-        for frame in 0..120 {
-            app.update(1.0 / 60.0);
-            history.push((pose(&app, entity), counts(&app), (frame, app.words(None))));
-        }
-        history
-    };
-    let (every, fourth) = (run(None), run(Some(UpdateRate::Every(4))));
-    let posed: Vec<usize> = (0..120)
-        .filter(|&frame| fourth[frame].1.evaluated == 1)
-        .collect();
-    assert!(
-        posed[2..].windows(2).all(|pair| pair[1] - pair[0] == 4),
-        "{posed:?}"
-    );
-    for frame in 0..120 {
-        assert_eq!(every[frame].2, fourth[frame].2, "events");
-        let PoseCounts {
-            in_view,
-            evaluated,
-            interpolated,
-            ..
-        } = fourth[frame].1;
-        assert!(frame < 8 || (in_view, evaluated + interpolated) == (1, 1));
-    }
-    // A pose is shown three frames after it was evaluated, and the frames in between approach it evenly.
-    for &frame in &posed[2..posed.len() - 1] {
-        assert_eq!(
-            bits(&fourth[frame + 3].0),
-            bits(&every[frame].0),
-            "frame {frame}"
-        );
-        for (joint, end) in every[frame].0.iter().enumerate() {
-            let begin = fourth[frame - 1].0[joint];
-            for step in 0..4 {
-                let share = (step + 1) as f32 / 4.0;
-                let expected = begin.translation * (1.0 - share) + end.translation * share;
-                assert!(
-                    fourth[frame + step].0[joint]
-                        .translation
-                        .abs_diff_eq(expected, 1e-6)
-                );
-            }
-        }
-    }
-}
-
-#[test]
-fn who_keeps_no_pose_is_on_the_same_way_between_two() {
-    let run = |keeps: bool| {
-        let mut app = seen();
-        let handle = app.add(turning(), &manifest());
-        let entity = app.spawn(&handle, "walk");
-        app.world().entity_mut(entity).insert(UpdateRate::Every(4));
-        if !keeps {
-            app.world().entity_mut(entity).remove::<ModelPose>();
-        }
-        let mut history = Vec::new();
-        for frame in 0..40 {
-            app.world()
-                .entity_mut(entity)
-                .get_mut::<AnimationController>()
-                .unwrap()
-                .set_paused((15..25).contains(&frame));
-            app.update(1.0 / 60.0);
-            history.push((bits(&asked(&mut app, entity)), counts(&app)));
-        }
-        // Posed every frame again, it is in the right place at once.
-        app.world().entity_mut(entity).remove::<UpdateRate>();
-        app.update(0.0);
-        history.push((bits(&asked(&mut app, entity)), counts(&app)));
-        let controller = app.controller(entity).clone();
-        let time = controller
-            .layers(app.asset(&handle).unwrap())
-            .next()
-            .unwrap()
-            .time;
-        assert_eq!(history[40].0, bits(&pose_at(&app, &handle, "walk", time)));
-        history
-    };
-    assert_eq!(run(true), run(false));
-}
-
-#[test]
-fn characters_of_one_rate_take_turns_and_one_that_rests_is_not_touched() {
-    let mut app = seen();
-    let handle = app.add(turning(), &manifest());
-    for i in 0..40 {
-        let entity = app.spawn_with(&handle, playing_at("walk", f64::from(i) * 0.02));
-        app.world().entity_mut(entity).insert(UpdateRate::Every(4));
-    }
-    (0..10).for_each(|_| app.update(1.0 / 60.0));
-    for _ in 0..8 {
-        app.update(1.0 / 60.0);
-        assert!(
-            (8..=12).contains(&counts(&app).evaluated),
-            "{:?}",
-            counts(&app)
-        );
-    }
-    app.world().resource_mut::<Time<Virtual>>().pause();
-    (0..8).for_each(|_| app.update(0.1));
-    assert_eq!(
-        counts(&app),
-        PoseCounts {
-            in_view: 40,
-            ..default()
-        }
-    );
-    // Without the component they are posed every frame again.
-    app.world().resource_mut::<Time<Virtual>>().unpause();
-    let mut rated = app.world().query_filtered::<Entity, With<UpdateRate>>();
-    let rated: Vec<Entity> = rated.iter(app.app.world()).collect();
-    for entity in rated {
-        app.world().entity_mut(entity).remove::<UpdateRate>();
-    }
-    app.update(1.0 / 60.0);
-    assert_eq!(
-        counts(&app),
-        PoseCounts {
-            in_view: 40,
-            evaluated: 40,
-            ..default()
-        }
-    );
-}
-
-#[test]
-fn who_is_small_on_screen_or_far_away_is_posed_less_often() {
-    for (rate, places, expected) in [
-        // 2.2 m across with a field of view of 90°: a quarter of the picture at 4.5 m.
-        (
-            UpdateRate::ByScreenSize { full: 0.5, most: 8 },
-            [1.0, 4.5, 1000.0],
-            [24, 12, 3],
-        ),
-        (
-            UpdateRate::ByDistance {
-                full: 10.0,
-                most: 3,
-            },
-            [9.0, 19.0, 1000.0],
-            [24, 12, 8],
-        ),
-    ] {
-        let mut app = seen();
-        let handle = app.add(turning(), &manifest());
-        let lens = PerspectiveProjection {
-            fov: std::f32::consts::FRAC_PI_2,
-            ..default()
-        };
-        app.world().spawn((
-            Camera::default(),
-            Projection::Perspective(lens),
-            GlobalTransform::default(),
-        ));
-        for (place, expected) in places.into_iter().zip(expected) {
-            let entity = app.spawn(&handle, "walk");
-            let place = Transform::from_xyz(0.0, -1.0, -place);
-            app.world().entity_mut(entity).insert((rate, place));
-            (0..8).for_each(|_| app.update(1.0 / 60.0));
-            let mut evaluated = 0;
-            for _ in 0..24 {
-                app.update(1.0 / 60.0);
-                evaluated += counts(&app).evaluated;
-            }
-            assert_eq!(evaluated, expected, "{rate:?} at {place:?}");
-            app.world().entity_mut(entity).despawn();
-        }
-    }
-}
-
-#[test]
 fn poses_and_events_are_the_same_bits_on_one_thread_and_on_many() {
     let hash = |threads: &str| {
         let mut command = Command::new(std::env::current_exe().unwrap());
@@ -504,6 +324,12 @@ fn crowd_of_a_process() {
     ComputeTaskPool::get_or_init(|| TaskPoolBuilder::new().num_threads(threads).build());
     let mut app = seen();
     assert_eq!(ComputeTaskPool::get().thread_num(), threads);
+    // So far away that those with a level of detail take turns.
+    app.world().spawn((
+        Camera::default(),
+        Projection::default(),
+        GlobalTransform::from_xyz(0.0, 1.0, 500.0),
+    ));
     let handle = app.add(turning(), &manifest());
     let mut random = fastrand::Rng::with_seed(3);
     let mut all = Vec::new();
@@ -517,9 +343,10 @@ fn crowd_of_a_process() {
         );
         all.push(app.spawn_with(&handle, controller));
         if i % 3 == 0 {
-            app.world()
-                .entity_mut(all[i])
-                .insert(UpdateRate::Every(1 + i as u32 % 4));
+            app.world().entity_mut(all[i]).insert(AnimationLod {
+                most_frames: 1 + i as u32 % 4,
+                ..default()
+            });
         }
     }
     let mut hasher = std::hash::DefaultHasher::new();

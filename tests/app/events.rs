@@ -3,7 +3,7 @@
 use super::support::*;
 use bevy::{ecs::system::RunSystemOnce, prelude::*, time::TimeUpdateStrategy};
 use bevy_marionette::{
-    character::CharacterPlugin,
+    character::{AnimationLooped, AnimationStarted, CrossFadeFinished, ModelPose},
     controller::{AnimationTrack, CallbackTime},
     import::{CallbackEntry, ClipEntry, Manifest},
     model::PlaybackMode,
@@ -322,7 +322,7 @@ fn messages_are_written_only_where_they_are_asked_for() {
         MinimalPlugins,
         AssetPlugin::default(),
         TransformPlugin,
-        CharacterPlugin::default(),
+        MarionettePlugins::default(),
     ));
     app.add_message::<AnimationStarted>();
     let handle = add_chain(&mut app);
@@ -350,7 +350,7 @@ fn what_nobody_heard_is_not_said_later_and_commands_are_applied_between_events()
         MinimalPlugins,
         AssetPlugin::default(),
         TransformPlugin,
-        CharacterPlugin::default(),
+        MarionettePlugins::default(),
     ));
     app.insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_millis(
         300,
@@ -400,7 +400,7 @@ fn what_nobody_heard_is_not_said_later_and_commands_are_applied_between_events()
 
 #[test]
 fn in_a_schedule_of_fixed_steps_clocks_and_events_take_fixed_steps() {
-    let mut app = TestApp::with_plugin(CharacterPlugin::new(FixedUpdate));
+    let mut app = TestApp::with_plugin(MarionettePlugins::new(FixedUpdate));
     app.world()
         .resource_mut::<Time<Fixed>>()
         .set_timestep_seconds(0.25);

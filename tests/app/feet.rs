@@ -3,7 +3,7 @@
 use super::support::*;
 use bevy::prelude::*;
 use bevy_marionette::{
-    character::{ModelPose, Teleported},
+    character::{Ground, GroundProbe, ModelPose, Teleported},
     import::{Manifest, open_manifest},
     prelude::*,
     rig::{GroundHit, RigState},

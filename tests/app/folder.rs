@@ -10,10 +10,9 @@ use bevy::{
     prelude::*,
 };
 use bevy_marionette::{
-    asset::{CharacterLoaderSettings, TextureMode},
+    asset::{Character, CharacterLoaderSettings, TextureMode},
     format::m3d,
     import::to_m3d,
-    prelude::*,
 };
 use std::fs;
 use tempfile::TempDir;

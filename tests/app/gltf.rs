@@ -11,9 +11,9 @@ use bevy::{
     prelude::*,
 };
 use bevy_marionette::{
-    asset::{CharacterLoaderSettings, TextureMode},
+    asset::{Character, CharacterAssetLabel, CharacterLoaderSettings, TextureMode},
     import::{GlbTexture, TextureMap, to_glb},
-    model::{Maps, Model, Sampler, TextureFilter, TextureWrap, UvTransform},
+    model::{Maps, Model, PlaybackMode, Sampler, TextureFilter, TextureWrap, UvTransform},
     prelude::*,
 };
 use serde_json::{Value, json};
@@ -535,7 +535,7 @@ fn another_loader_of_the_extension_keeps_its_types_its_labels_and_loads_without_
         if theirs_first {
             app.preregister_asset_loader::<OtherLoader>(&["glb", "gltf"]);
         }
-        app.add_plugins(bevy_marionette::character::CharacterPlugin::default());
+        app.add_plugins(MarionettePlugins::default());
         app.register_asset_loader(OtherLoader);
         let server = app.world().resource::<AssetServer>().clone();
         let part: Handle<OtherPart> = server.load("chain.glb#Scene0");

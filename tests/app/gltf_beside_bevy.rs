@@ -6,7 +6,7 @@ use super::{
     support::{all_of_bevy, asset_folder},
 };
 use bevy::{gltf::Gltf, image::ImageSampler, prelude::*};
-use bevy_marionette::prelude::*;
+use bevy_marionette::asset::Character;
 use std::time::Duration;
 
 fn load<A: Asset>(app: &mut App, path: &'static str) -> Handle<A> {

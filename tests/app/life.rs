@@ -3,7 +3,7 @@
 use super::support::*;
 use bevy::{mesh::skinning::SkinnedMesh, prelude::*};
 use bevy_marionette::{
-    asset::CharacterPart,
+    asset::{Character, CharacterPart},
     character::{CharacterParts, ModelPose, PartOf, PoseOverrides},
     controller::AnimationTrack,
     model::{Model, Skeleton, SkinPart},

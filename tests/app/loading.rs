@@ -8,9 +8,10 @@ use bevy::{
 };
 use bevy_marionette::{
     asset::{
-        CharacterLoaderSettings, CharacterPart, CharactersLoaded, ClipAsset, SkeletonAsset,
-        TextureMode,
+        Character, CharacterAssetLabel, CharacterLoaderSettings, CharacterPart, CharactersLoaded,
+        ClipAsset, SkeletonAsset, TextureMode,
     },
+    character::CharacterFailed,
     format::{m3d, md5},
     import::{to_m3d, to_md5_anim, to_md5_mesh},
     model::{Material, Model, PlaybackMode},
@@ -720,4 +721,29 @@ fn a_query_finds_characters_whose_asset_changed() {
         changed.len() == 2 && changed.contains(&entity) && !changed.contains(&other),
         "{changed:?}"
     );
+}
+
+// ---- processed assets -----------------------------------------------------------------------------
+
+#[test]
+fn with_processed_assets_a_manifest_and_its_files_come_from_the_processed_folder() {
+    let source = tempfile::tempdir().unwrap();
+    let processed = folder();
+    write(processed.path(), "one.character.ron", MANIFEST);
+    let mut app = TestApp::with_assets(AssetPlugin {
+        mode: AssetMode::Processed,
+        processed_file_path: processed.path().to_str().unwrap().to_owned(),
+        // They have been processed before the game was shipped.
+        use_asset_processor_override: Some(false),
+        ..asset_folder(source.path())
+    });
+    let handle: Handle<Character> = app.server().load("one.character.ron");
+    app.wait_for(&handle);
+    let character = app.asset(&handle).unwrap();
+    assert!(character.clip("walk").is_some() && character.clip("stroll").is_some());
+    assert!(character.socket("grip").is_some());
+    // Nothing of it is in the folder that it was made from.
+    let handle: Handle<Character> = app.server().load("two.character.ron");
+    write(source.path(), "two.character.ron", MANIFEST);
+    assert!(app.wait_for_failure(&handle).contains("two.character.ron"));
 }

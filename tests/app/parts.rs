@@ -9,9 +9,10 @@ use bevy::{
     prelude::*,
 };
 use bevy_marionette::{
+    asset::Character,
     character::{
-        ModelPose, PartOverrides, PoseOverrides, WeightView, WornBy, influence_count_color,
-        weight_color,
+        CharacterRayCast, ModelPose, PartOverrides, PoseOverrides, WeightView, WornBy,
+        influence_count_color, weight_color,
     },
     model::{Influences, Joint, JointTransform, Model, Skeleton, SkinPart},
     prelude::*,

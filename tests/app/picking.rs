@@ -3,12 +3,12 @@
 use super::support::*;
 use bevy::{camera::primitives::Aabb, ecs::system::RunSystemOnce, prelude::*};
 use bevy_marionette::{
+    asset::Character,
     character::{
         CharacterParts, CharacterRayCast, CharacterRayHit, ModelPose, PartOverrides, PoseOverrides,
     },
     import::{ImportSettings, open_model},
     model::{Influences, Model, SkinPart},
-    prelude::*,
 };
 use glam::{DAffine3, DVec3};
 

@@ -7,7 +7,11 @@ use bevy::{
     prelude::*,
 };
 use bevy_marionette::{
-    character::{CharacterParts, CharacterRayCast, PartOf, Teleported},
+    asset::Character,
+    character::{
+        AnimationLod, CharacterParts, CharacterRayCast, ModelPose, PartOf, PoseSharing, Teleported,
+        WeightView,
+    },
     model::JointTransform,
     prelude::*,
 };
@@ -161,17 +165,18 @@ impl Life {
                     .entity_mut(one)
                     .insert((overrides, PartOverrides::default().hide(0)));
             }
-            22 => drop(
-                world
-                    .entity_mut(one)
-                    .remove::<(PoseOverrides, PartOverrides, WeightView, UpdateRate)>(),
-            ),
+            22 => drop(world.entity_mut(one).remove::<(
+                PoseOverrides,
+                PartOverrides,
+                WeightView,
+                AnimationLod,
+            )>()),
             23 => drop(
                 world
                     .entity_mut(one)
                     .insert((WeightView::InfluenceCount, Teleported)),
             ),
-            24 => drop(world.entity_mut(one).insert(UpdateRate::Every(3))),
+            24 => drop(world.entity_mut(one).insert(AnimationLod::default())),
             _ => {
                 if let Some(mut controller) = world.get_mut::<AnimationController>(one) {
                     controller.cross_fade(clip, Duration::from_millis(200));

@@ -3,14 +3,19 @@
 use super::support::*;
 use bevy::{ecs::system::RunSystemOnce, prelude::*};
 use bevy_marionette::{
-    character::{CharacterParts, CharacterPoses, PartOverrides, SpringGravity, Teleported},
-    controller::PlaybackEvent,
+    asset::Character,
+    character::{
+        CharacterParts, CharacterPoses, GroundProbe, LookAt, PartOverrides, SpringBones,
+        SpringGravity, Teleported,
+    },
+    controller::{AnimationTrack, PlaybackEvent},
     import::LookAtEntry,
     model::JointTransform,
+    pose::{JointOverride, JointSpace},
     prelude::*,
     record::RecordingFile,
-    recorder::Recorded,
-    rig::{GroundHit, RigState},
+    recorder::{Recorded, RecorderPlugin, Recording},
+    rig::{GroundHit, RigState, Wind},
 };
 use fastrand::Rng;
 use std::{

@@ -6,7 +6,7 @@ use super::{
 };
 use bevy::{asset::AssetId, prelude::*};
 use bevy_marionette::{
-    asset::{CharacterLoaderSettings, ClipAsset},
+    asset::{Character, CharacterAssetLabel, CharacterLoaderSettings, ClipAsset},
     format::m3d,
     import::to_m3d,
     model::{PlaybackMode, Skeleton},

@@ -3,10 +3,11 @@
 use super::support::*;
 use bevy::{ecs::system::RunSystemOnce, prelude::*};
 use bevy_marionette::{
-    character::{CharacterPoses, GoalLimb, IkGoals, ModelPose, Teleported},
+    character::{CharacterPoses, GoalLimb, IkGoals, IkWeight, LookAt, ModelPose, Teleported},
     import::{GoalEntry, LookAtEntry, Manifest},
     model::Model,
     prelude::*,
+    rig::{Limb, RigState},
 };
 use glam::Affine3A;
 use std::time::Duration;

@@ -3,8 +3,7 @@
 use super::support::*;
 use bevy::prelude::*;
 use bevy_marionette::{
-    character::CharacterPlugin,
-    model::{Model, RootPath},
+    model::{Model, PlaybackMode, RootDelta, RootPath},
     prelude::*,
 };
 use glam::DVec3;
@@ -106,7 +105,7 @@ fn a_paused_character_stands_still_and_a_reversed_one_walks_back() {
 
 #[test]
 fn fixed_steps_each_move_the_character() {
-    let app = TestApp::with_plugin(CharacterPlugin::new(FixedUpdate));
+    let app = TestApp::with_plugin(MarionettePlugins::new(FixedUpdate));
     let (mut app, entity) = walker(app, Some(RootMotion::default()));
     for _ in 0..20 {
         app.update(0.09);

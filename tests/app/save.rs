@@ -9,8 +9,9 @@ use bevy::{
     },
 };
 use bevy_marionette::{
+    asset::Character,
     character::Teleported,
-    controller::{AnimationTrack, TransitionCurve},
+    controller::{AnimationTrack, TrackPriority, TransitionCurve},
     prelude::*,
 };
 use serde::de::DeserializeSeed;

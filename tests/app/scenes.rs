@@ -10,7 +10,9 @@ use bevy::{
     world_serialization::{DynamicWorld, DynamicWorldBuilder, serde::WorldDeserializer},
 };
 use bevy_marionette::{
-    character::{Attachments, PartOf, Wears},
+    asset::Character,
+    character::{AnimationLod, Attachments, ModelPose, PartOf, Wears},
+    model::JointTransform,
     prelude::*,
 };
 use serde::de::DeserializeSeed;
@@ -155,9 +157,14 @@ fn a_saved_scene_keeps_what_is_carried_worn_and_overridden() {
     let mut overrides = PoseOverrides::default();
     overrides.set(1, JointTransform::new(Vec3::X, Quat::from_rotation_z(0.5)));
     let parts = PartOverrides::default().hide(0);
-    app.world()
-        .entity_mut(body)
-        .insert((overrides.clone(), parts.clone(), UpdateRate::Every(3)));
+    app.world().entity_mut(body).insert((
+        overrides.clone(),
+        parts.clone(),
+        AnimationLod {
+            springs: 0.5,
+            ..AnimationLod::default()
+        },
+    ));
     app.update(0.1);
     let place = *app.world().get::<GlobalTransform>(sword).unwrap();
     let pose = app.world().get::<ModelPose>(cloak).unwrap().joints.clone();
@@ -203,7 +210,13 @@ fn a_saved_scene_keeps_what_is_carried_worn_and_overridden() {
     assert_eq!(world.get::<ModelPose>(cloak).unwrap().joints, pose);
     assert_eq!(world.get::<PoseOverrides>(body), Some(&overrides));
     assert_eq!(world.get::<PartOverrides>(body), Some(&parts));
-    assert_eq!(world.get::<UpdateRate>(body), Some(&UpdateRate::Every(3)));
+    assert_eq!(
+        world.get::<AnimationLod>(body),
+        Some(&AnimationLod {
+            springs: 0.5,
+            ..AnimationLod::default()
+        })
+    );
     let first = app.parts(body)[0];
     assert_eq!(
         app.world().get::<Visibility>(first),

@@ -3,7 +3,7 @@
 use super::support::*;
 use bevy::{platform::collections::HashMap, prelude::*};
 use bevy_marionette::{
-    controller::{AnimationTrack, TrackId},
+    controller::{AnimationTrack, TrackId, TrackPriority},
     import::MaskEntry,
     model::{ClipTiming, PlaybackMode},
     prelude::*,

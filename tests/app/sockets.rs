@@ -3,6 +3,7 @@
 use super::support::*;
 use bevy::prelude::*;
 use bevy_marionette::{
+    asset::Character,
     character::{Attachments, ModelPose, PoseOverrides},
     controller::AnimationTrack,
     import::{Manifest, SocketEntry},

@@ -3,10 +3,10 @@
 use super::support::*;
 use bevy::prelude::*;
 use bevy_marionette::{
-    character::{ModelPose, SpringGravity, Teleported},
+    character::{ModelPose, SpringBones, SpringGravity, Teleported},
     import::{Manifest, SpringEntry},
     model::Model,
-    prelude::*,
+    rig::{RigState, Wind},
 };
 
 /// The chain, whose root swings.

@@ -10,8 +10,8 @@ use bevy::{
     winit::WinitPlugin,
 };
 use bevy_marionette::{
-    asset::build_character,
-    character::{CharacterParts, CharacterPlugin, ModelPose},
+    asset::{Character, build_character},
+    character::{AnimationLooped, AnimationStarted, CharacterParts, CrossFadeFinished, ModelPose},
     controller::TrackId,
     import::Manifest,
     model::{
@@ -64,7 +64,7 @@ impl TestApp {
 
     /// With the asset plugin configured by the caller.
     pub fn with_assets(assets: AssetPlugin) -> Self {
-        Self::build(App::new(), assets, CharacterPlugin::default())
+        Self::build(App::new(), assets, MarionettePlugins::default())
     }
 
     /// With another source of assets than files.
@@ -74,12 +74,12 @@ impl TestApp {
         Self::build(
             app,
             asset_folder(Path::new("no such folder")),
-            CharacterPlugin::default(),
+            MarionettePlugins::default(),
         )
     }
 
     /// Without files, with the plugin configured by the caller.
-    pub fn with_plugin(plugin: CharacterPlugin) -> Self {
+    pub fn with_plugin(plugin: MarionettePlugins) -> Self {
         Self::build(
             App::new(),
             asset_folder(Path::new("no such folder")),
@@ -87,7 +87,7 @@ impl TestApp {
         )
     }
 
-    fn build(mut app: App, assets: AssetPlugin, plugin: CharacterPlugin) -> Self {
+    fn build(mut app: App, assets: AssetPlugin, plugin: MarionettePlugins) -> Self {
         listen_to_the_log();
         app.add_plugins((MinimalPlugins, assets, TransformPlugin, plugin));
         // Most tests look at poses; see crowd.rs for characters that don't store theirs.
@@ -281,7 +281,7 @@ pub fn all_of_bevy(assets: AssetPlugin, primary_window: Option<Window>) -> App {
             .disable::<WinitPlugin>()
             .disable::<LogPlugin>(),
     );
-    app.add_plugins(MarionettePlugins);
+    app.add_plugins(MarionettePlugins::default());
     app.finish();
     app.cleanup();
     app

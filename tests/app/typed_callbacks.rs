@@ -3,7 +3,8 @@
 use super::support::*;
 use bevy::{platform::collections::HashMap, prelude::*};
 use bevy_marionette::{
-    character::{AppCallbackExt, Callback, CharacterPlugin},
+    asset::Character,
+    character::{AppCallbackExt, Callback},
     controller::CallbackKind,
     model::{ClipTiming, PlaybackMode},
     prelude::*,
@@ -39,7 +40,7 @@ fn app(clips: &[ClipTiming]) -> (App, Entity) {
         MinimalPlugins,
         AssetPlugin::default(),
         TransformPlugin,
-        CharacterPlugin::default(),
+        MarionettePlugins::default(),
     ));
     app.insert_resource(bevy::time::TimeUpdateStrategy::ManualDuration(
         std::time::Duration::from_millis(250),

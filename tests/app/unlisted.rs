@@ -13,7 +13,11 @@ use bevy::{
     },
     prelude::*,
 };
-use bevy_marionette::{format::m3d, import::to_m3d, prelude::*};
+use bevy_marionette::{
+    asset::{Character, LoadProgress},
+    format::m3d,
+    import::to_m3d,
+};
 use futures_lite::future::yield_now;
 use std::{
     path::Path,

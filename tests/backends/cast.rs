@@ -6,7 +6,12 @@ use super::{
     stage::{SIZE, Stage},
 };
 use bevy::prelude::*;
-use bevy_marionette::{character::ModelPose, prelude::*};
+use bevy_marionette::{
+    asset::Character,
+    character::{ModelPose, SpringBones},
+    controller::{AnimationTrack, BlendMode, TrackPriority},
+    prelude::*,
+};
 use image::RgbaImage;
 use std::{collections::HashMap, time::Duration};
 

@@ -15,7 +15,7 @@ use bevy::{
     render::{renderer::RenderAdapterInfo, settings::Backends, view::NoIndirectDrawing},
     time::TimeUpdateStrategy,
 };
-use bevy_marionette::prelude::*;
+use bevy_marionette::asset::Character;
 use std::{
     io,
     ops::{Deref, DerefMut},

@@ -13,7 +13,7 @@ mod support;
 
 use bevy::{platform::collections::HashMap, prelude::*};
 use bevy_marionette::{
-    asset::CharacterLoaderSettings,
+    asset::{Character, CharacterLoaderSettings},
     character::PartOf,
     controller::{AnimationTrack, BlendMode, TrackId},
     format::{m3d, md5},

@@ -13,7 +13,9 @@ use bevy::{
     render::{Render, RenderApp},
 };
 use bevy_marionette::{
-    character::{CharacterSystems, ModelPose, PartOverrides},
+    asset::Character,
+    character::{AnimationLod, CharacterSystems, ModelPose, PartOverrides, PoseSharing},
+    controller::AnimationTrack,
     prelude::*,
 };
 use fastrand::Rng;
@@ -135,8 +137,11 @@ impl Churn {
                 3 => drop(entity.insert(PartOverrides::default().hide("upper"))),
                 4 => drop(entity.insert(ModelPose::default())),
                 5 => drop(entity.remove::<ModelPose>()),
-                6 => drop(entity.insert(UpdateRate::Every(3))),
-                7 => drop(entity.remove::<UpdateRate>()),
+                6 => drop(entity.insert(AnimationLod {
+                    poses: 0.0,
+                    ..AnimationLod::default()
+                })),
+                7 => drop(entity.remove::<AnimationLod>()),
                 _ => {
                     let mut controller = entity.get_mut::<AnimationController>().unwrap();
                     let paused = controller.is_paused();

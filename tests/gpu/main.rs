@@ -11,6 +11,7 @@ use arm::{arm, tentacle};
 use bevy::prelude::*;
 use bevy_marionette::{
     character::{CharacterParts, ModelPose, PartOverrides, Teleported, WeightView, WornBy},
+    controller::AnimationTrack,
     prelude::*,
 };
 use harness::Harness;

@@ -4,7 +4,8 @@
 use super::{arm::arm, harness::Harness, offscreen::character};
 use bevy::prelude::*;
 use bevy_marionette::{
-    character::{PartOf, PartOverrides, Teleported, WeightView, WornBy},
+    asset::Character,
+    character::{AnimationLod, PartOf, PartOverrides, PoseSharing, Teleported, WeightView, WornBy},
     model::JointTransform,
     prelude::*,
 };
@@ -115,17 +116,21 @@ impl Life {
                     .entity_mut(one)
                     .insert((overrides, PartOverrides::default().hide(0)));
             }
-            14 => drop(
-                world
-                    .entity_mut(one)
-                    .remove::<(PoseOverrides, PartOverrides, WeightView, UpdateRate)>(),
-            ),
+            14 => drop(world.entity_mut(one).remove::<(
+                PoseOverrides,
+                PartOverrides,
+                WeightView,
+                AnimationLod,
+            )>()),
             15 => drop(
                 world
                     .entity_mut(one)
                     .insert((WeightView::InfluenceCount, Teleported)),
             ),
-            16 => drop(world.entity_mut(one).insert(UpdateRate::Every(3))),
+            16 => drop(world.entity_mut(one).insert(AnimationLod {
+                poses: 0.0,
+                ..AnimationLod::default()
+            })),
             17 => drop(world.entity_mut(one).insert(Visibility::Hidden)),
             18 => drop(world.entity_mut(one).insert(Visibility::Inherited)),
             _ => {

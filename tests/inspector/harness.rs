@@ -23,7 +23,7 @@ use bevy_egui::{
     egui::{self, Rect},
 };
 use bevy_marionette::{
-    asset::build_character,
+    asset::{Character, build_character},
     import::{GoalEntry, LookAtEntry, Manifest, MaskEntry},
     inspector::MarionetteInspectorPlugin,
     model::{
@@ -31,6 +31,7 @@ use bevy_marionette::{
         Skeleton, SkinPart,
     },
     prelude::*,
+    rig::Limb,
 };
 use glam::Affine3A;
 use std::time::Duration;
@@ -99,7 +100,7 @@ impl Harness {
                 .disable::<WinitPlugin>()
                 .disable::<LogPlugin>(),
         );
-        app.add_plugins(MarionettePlugins);
+        app.add_plugins(MarionettePlugins::default());
         app.insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_secs_f64(
             FRAME,
         )));

@@ -4,6 +4,7 @@ use super::{joint, opened};
 use bevy::prelude::*;
 use bevy_egui::egui;
 use bevy_marionette::{
+    asset::Character,
     inspector::{DrawSkeleton, Inspector, InspectorTab},
     prelude::*,
 };

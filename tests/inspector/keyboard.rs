@@ -10,6 +10,7 @@ use bevy_marionette::{
     inspector::{BoneShape, DrawSkeleton, InspectedCharacter, Inspector, InspectorTab},
     model::PlaybackMode,
     prelude::*,
+    recorder::{RecorderPlugin, Recording},
 };
 use std::collections::BTreeSet;
 

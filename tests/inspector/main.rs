@@ -18,7 +18,11 @@ mod window;
 use bevy::{input::keyboard::Key, prelude::*, time::TimeUpdateStrategy};
 use bevy_egui::egui::{Pos2, Theme, Vec2, pos2, vec2};
 use bevy_marionette::{
-    character::{CharacterParts, ModelPose, PartOverrides, PoseOverrides, WeightView},
+    asset::Character,
+    character::{
+        AnimationLooped, AnimationStarted, CharacterParts, ModelPose, PartOverrides, PoseOverrides,
+        PoseSharing, WeightView,
+    },
     controller::{BlendMode, TrackPriority, TransitionCurve},
     import::Manifest,
     inspector::{BoneShape, DrawSkeleton, InspectedCharacter, Inspector, InspectorTab},

@@ -4,7 +4,7 @@ use super::harness::Harness;
 use bevy::prelude::*;
 use bevy_marionette::{
     inspector::{Inspector, InspectorMemoryPlugin, InspectorTab},
-    prelude::*,
+    recorder::RecorderPlugin,
 };
 use std::{fs, path::Path};
 

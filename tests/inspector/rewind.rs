@@ -7,6 +7,7 @@ use bevy_marionette::{
     character::ModelPose,
     inspector::{Inspector, InspectorTab},
     prelude::*,
+    recorder::{RecorderPlugin, Recording},
 };
 use glam::Affine3A;
 

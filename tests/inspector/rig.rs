@@ -8,10 +8,12 @@ use bevy::{
 };
 use bevy_egui::egui::{Vec2 as Step, vec2};
 use bevy_marionette::{
-    character::{GoalLimb, IkGoals, ModelPose},
+    asset::Character,
+    character::{GoalLimb, IkGoals, IkWeight, LookAt, LookTarget, ModelPose, SpringBones},
     import::{ColliderEntry, GoalEntry, Manifest, RigEntries, SpringEntry},
     inspector::{Inspector, InspectorTab, inspector_wants_pointer},
     prelude::*,
+    rig::{Limb, PoleAngle, RigState},
 };
 
 const HAND_L: usize = 3;

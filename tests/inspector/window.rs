@@ -17,8 +17,8 @@ use bevy_egui::{
     egui::{Theme, Vec2 as Step, pos2, vec2},
 };
 use bevy_marionette::{
-    asset::CharacterPart,
-    character::{IkGoals, ModelPose, PartOverrides, PoseOverrides, WeightView},
+    asset::{Character, CharacterPart},
+    character::{IkGoals, LookAt, ModelPose, PartOverrides, PoseOverrides, WeightView},
     controller::{AnimationTrack, BlendMode, TrackPriority, TransitionCurve},
     import::LookAtEntry,
     inspector::{
@@ -27,6 +27,7 @@ use bevy_marionette::{
     },
     model::JointTransform,
     prelude::*,
+    recorder::{RecorderPlugin, Recording},
 };
 use clap::Parser;
 use stage::{Orbit, StageArgs, View};

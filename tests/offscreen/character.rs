@@ -2,7 +2,7 @@
 
 use super::skinned::skinned;
 use bevy::{camera::visibility::NoFrustumCulling, ecs::system::SystemState, prelude::*};
-use bevy_marionette::{character::CharacterParts, prelude::*};
+use bevy_marionette::{asset::Character, character::CharacterParts, prelude::*};
 use glam::Affine3A;
 
 pub fn asset(world: &World, character: Entity) -> &Character {

@@ -23,7 +23,13 @@ use bevy::{
     window::ExitCondition,
     winit::WinitPlugin,
 };
-use bevy_marionette::{asset::build_character, import::Manifest, model::Model, prelude::*};
+use bevy_marionette::{
+    asset::{Character, build_character},
+    import::Manifest,
+    model::Model,
+    prelude::*,
+    render_plugin,
+};
 use readback::{ReadbackPlugin, SkinBuffers};
 use std::sync::{Arc, Mutex};
 
@@ -58,7 +64,7 @@ impl Offscreen {
                 .disable::<WinitPlugin>()
                 .disable::<PipelinedRenderingPlugin>(),
         );
-        app.add_plugins(MarionettePlugins);
+        app.add_plugins(MarionettePlugins::default());
         let buffers = SkinBuffers::default();
         app.add_plugins(ReadbackPlugin(buffers.clone()));
         while app.plugins_state() == PluginsState::Adding {

@@ -10,6 +10,8 @@ mod blend_animations;
 mod clip_queue;
 #[path = "../../crowd/main.rs"]
 mod crowd;
+#[path = "../../custom_material.rs"]
+mod custom_material;
 #[path = "../../dressing/main.rs"]
 mod dressing;
 #[path = "../../gltf_character.rs"]
@@ -41,6 +43,7 @@ fn main() {
         "blend_animations" => blend_animations::main(),
         "clip_queue" => clip_queue::main(),
         "crowd" => crowd::main(),
+        "custom_material" => custom_material::main(),
         "dressing" => dressing::main(),
         "gltf_character" => gltf_character::main(),
         "locomotion" => locomotion::main(),

@@ -3,6 +3,7 @@
 use super::{
     super::{
         components::{CharacterParts, SkinnedCharacter, Teleported},
+        lod::Detail,
         names::name_of,
         threads::batches,
         worn::WornBy,
@@ -27,7 +28,7 @@ use bevy::{ecs::name::NameOrEntity, prelude::*};
 ///
 /// ```no_run
 /// # use bevy::prelude::*;
-/// # use bevy_marionette::prelude::*;
+/// # use bevy_marionette::{character::Ground, prelude::*};
 /// # fn setup(mut commands: Commands, character: Entity, terrain: Entity) {
 /// commands.entity(character).insert(FootPlacement::default());
 /// commands.entity(terrain).insert(Ground);
@@ -51,7 +52,7 @@ impl Default for FootPlacement {
 ///
 /// ```no_run
 /// # use bevy::prelude::*;
-/// # use bevy_marionette::{prelude::*, rig::GroundHit};
+/// # use bevy_marionette::{character::GroundProbe, prelude::*, rig::GroundHit};
 /// # #[derive(Resource)] struct Hills;
 /// # impl Hills { fn height(&self, _: Vec3) -> f32 { 0.0 } fn normal(&self, _: Vec3) -> Vec3 { Vec3::Y } }
 /// fn answer(hills: Res<Hills>, mut probes: Query<&mut GroundProbe>) {
@@ -132,12 +133,13 @@ pub(in crate::character) fn place_rays(
             &mut GroundProbe,
             &FootPlacement,
             Has<Teleported>,
+            Option<&Detail>,
         ),
         Without<WornBy>,
     >,
 ) {
     characters.par_iter_mut().batching_strategy(batches()).for_each(
-        |(entity, handle, parts, controller, pose, mut state, mut probe, placement, is_teleported)| {
+        |(entity, handle, parts, controller, pose, mut state, mut probe, placement, is_teleported, detail)| {
             let probe = probe.bypass_change_detection();
             probe.clear();
             let Some(character) = assets.get(handle.id()).filter(|asset| parts.version == Some(asset.version)) else {
@@ -156,7 +158,8 @@ pub(in crate::character) fn place_rays(
                 // Now, because the rays depend on it.
                 state.feet.clear();
             }
-            let is_on = placement.weight > 0.0 && pose.joints.len() == character.skeleton.len();
+            let is_seen = detail.is_none_or(|detail| detail.feet > 0.0);
+            let is_on = is_seen && placement.weight > 0.0 && pose.joints.len() == character.skeleton.len();
             let Some(world) = places.world_of(entity, |_| None).filter(|_| is_on) else { return };
             for leg in 0..feet.len() {
                 let plan = plan(controller, character, feet, leg);

@@ -5,13 +5,22 @@ use super::{
         components::{CharacterParts, ModelPose, SkinnedCharacter},
         names::{available, name_of},
     },
+    look_at::optional_entity,
     pose::RigPose,
 };
 use crate::{
     asset::Character,
     rig::{GoalAction, Limb, LimbJoints, PoleAngle, RigState},
 };
-use bevy::{ecs::name::NameOrEntity, prelude::*};
+use bevy::{
+    ecs::{
+        name::NameOrEntity,
+        template::{
+            EntityTemplate, FromTemplate, SpecializeFromTemplate, Template, TemplateContext,
+        },
+    },
+    prelude::*,
+};
 use std::time::Duration;
 
 /// Makes a limb of a character reach for this entity.
@@ -39,7 +48,7 @@ use std::time::Duration;
 /// commands.spawn((IkGoal(character), IkLimb::named("left_hand"), Transform::from_xyz(-0.4, 1.2, 0.5)));
 /// # }
 /// ```
-#[derive(Component, Clone, Copy, Debug, PartialEq, Eq, Reflect)]
+#[derive(Component, Clone, Copy, Debug, PartialEq, Eq, Reflect, FromTemplate)]
 #[reflect(Component, Clone, PartialEq)]
 #[relationship(relationship_target = IkGoals)]
 #[require(IkLimb, Transform, IkWeight, ResolvedGoal)]
@@ -64,6 +73,49 @@ pub struct IkLimb {
     /// at once, wherever it is.
     pub turn_limit: Option<f32>,
 }
+
+/// An [`IkLimb`] in `bsn!`, where the pole is an entity of the scene: `IkLimb { pole: #Elbow }`.
+#[derive(Default)]
+pub struct IkLimbTemplate {
+    /// See [`IkLimb::limb`].
+    pub limb: GoalLimb,
+    /// The entity that the limb bends toward; [`EntityTemplate::None`] for none.
+    pub pole: EntityTemplate,
+    /// See [`IkLimb::pole_angle`].
+    pub pole_angle: Option<PoleAngle>,
+    /// See [`IkLimb::rotate_tip`].
+    pub rotate_tip: Option<bool>,
+    /// See [`IkLimb::turn_limit`].
+    pub turn_limit: Option<f32>,
+}
+
+impl FromTemplate for IkLimb {
+    type Template = IkLimbTemplate;
+}
+
+impl Template for IkLimbTemplate {
+    type Output = IkLimb;
+
+    fn build_template(&self, context: &mut TemplateContext) -> Result<IkLimb> {
+        Ok(IkLimb {
+            limb: self.limb.clone(),
+            pole: optional_entity(&self.pole, context)?,
+            pole_angle: self.pole_angle,
+            rotate_tip: self.rotate_tip,
+            turn_limit: self.turn_limit,
+        })
+    }
+
+    fn clone_template(&self) -> Self {
+        Self {
+            limb: self.limb.clone(),
+            ..*self
+        }
+    }
+}
+
+// A type with a default is its own template otherwise.
+impl Unpin for IkLimb where for<'a> [()]: SpecializeFromTemplate {}
 
 /// The joints of an [`IkLimb`].
 #[derive(Clone, Debug, PartialEq, Eq, Reflect)]

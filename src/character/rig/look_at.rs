@@ -16,6 +16,9 @@ use bevy::{
     ecs::{
         entity::{EntityMapper, MapEntities},
         name::NameOrEntity,
+        template::{
+            EntityTemplate, FromTemplate, SpecializeFromTemplate, Template, TemplateContext,
+        },
     },
     prelude::*,
 };
@@ -28,7 +31,7 @@ use std::sync::Arc;
 ///
 /// ```no_run
 /// # use bevy::prelude::*;
-/// # use bevy_marionette::prelude::*;
+/// # use bevy_marionette::{character::{LookAt, LookTarget}, prelude::*};
 /// # fn notice(mut commands: Commands, character: Entity, lantern: Entity, mut looks: Query<&mut LookAt>) {
 /// commands.entity(character).insert(LookAt::entity(lantern));
 /// // Later:
@@ -49,6 +52,66 @@ pub struct LookAt {
     /// The joints that turn; `None` if as the manifest says.
     pub joints: Option<LookAtEntry>,
 }
+
+/// A [`LookAt`] in `bsn!`, where the target is an entity of the scene: `LookAt { target: #Lantern }`.
+pub struct LookAtTemplate {
+    /// The entity to look at; [`EntityTemplate::None`] for none.
+    pub target: EntityTemplate,
+    /// See [`LookAt::weight`].
+    pub weight: f32,
+    /// See [`LookAt::joints`].
+    pub joints: Option<LookAtEntry>,
+}
+
+impl Default for LookAtTemplate {
+    fn default() -> Self {
+        let LookAt { weight, joints, .. } = LookAt::default();
+        Self {
+            target: EntityTemplate::None,
+            weight,
+            joints,
+        }
+    }
+}
+
+impl FromTemplate for LookAt {
+    type Template = LookAtTemplate;
+}
+
+impl Template for LookAtTemplate {
+    type Output = LookAt;
+
+    fn build_template(&self, context: &mut TemplateContext) -> Result<LookAt> {
+        let target = optional_entity(&self.target, context)?;
+        Ok(LookAt {
+            target: target.map_or(LookTarget::Nothing, LookTarget::Entity),
+            weight: self.weight,
+            joints: self.joints.clone(),
+        })
+    }
+
+    fn clone_template(&self) -> Self {
+        Self {
+            target: self.target,
+            weight: self.weight,
+            joints: self.joints.clone(),
+        }
+    }
+}
+
+/// The entity of a template that may have none.
+pub(super) fn optional_entity(
+    template: &EntityTemplate,
+    context: &mut TemplateContext,
+) -> Result<Option<Entity>> {
+    match template {
+        EntityTemplate::None => Ok(None),
+        template => template.build_template(context).map(Some),
+    }
+}
+
+// A type with a default is its own template otherwise.
+impl Unpin for LookAt where for<'a> [()]: SpecializeFromTemplate {}
 
 /// What a character looks at.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Reflect)]

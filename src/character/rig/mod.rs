@@ -32,14 +32,80 @@ pub use ground::Ground;
 pub use look_at::{LookAt, LookTarget};
 pub use springs::{SpringBones, SpringGravity};
 
-pub(super) use feet::place_rays;
-pub(super) use goal::{fade_weights, resolve_goals};
-pub(super) use ground::probe_meshes;
-pub(super) use look_at::resolve_looks;
-pub(super) use pose::{RigPose, pose_clips};
+pub(super) use pose::RigPose;
 pub(crate) use replay::RigReplay;
-pub(super) use solve::{attach, solve};
-pub(super) use springs::add_springs;
+pub(super) use solve::attach;
 
-#[cfg(doc)]
-use crate::rig::RigState;
+use super::{
+    CharacterSystems,
+    components::{CharacterParts, ModelPose},
+    evaluate,
+    systems::{EarlyStep, SolveStep, SpawnStep},
+};
+use crate::{
+    asset::Character,
+    rig::{RigState, Wind},
+};
+use bevy::prelude::*;
+
+/// Lets rigs act on poses: [`LookAt`], [`IkGoal`], [`FootPlacement`] and [`SpringBones`].
+///
+/// Part of [`MarionettePlugins`](crate::MarionettePlugins). Without it, these components have no effect.
+pub struct CharacterRigPlugin;
+
+/// Exists if rigs act.
+#[derive(Resource, Default)]
+pub(super) struct RigsAct;
+
+impl Plugin for CharacterRigPlugin {
+    fn build(&self, app: &mut App) {
+        app.register_type::<RigState>()
+            .register_type::<IkGoal>()
+            .register_type::<IkLimb>()
+            .register_type::<IkGoals>()
+            .register_type::<IkWeight>()
+            .register_type::<LookAt>()
+            .register_type::<SpringBones>()
+            .register_type::<SpringGravity>()
+            .register_type::<Wind>()
+            .register_type::<FootPlacement>()
+            .register_type::<GroundProbe>()
+            .register_type::<Ground>()
+            .init_resource::<RigsAct>()
+            .init_resource::<Wind>()
+            .init_resource::<SpringGravity>();
+        app.register_required_components::<RigState, ModelPose>();
+        app.register_required_components::<RigState, RigPose>();
+        app.add_systems(
+            PostUpdate,
+            (
+                springs::add_springs
+                    .run_if(
+                        any_match_filter::<Or<(Changed<CharacterParts>, Changed<SpringBones>)>>
+                            .or_else(on_message::<AssetEvent<Character>>),
+                    )
+                    .in_set(SpawnStep::Looks),
+                pose::pose_clips
+                    .run_if(any_with_component::<RigState>)
+                    .in_set(EarlyStep::Pose)
+                    .after(evaluate::early),
+                feet::place_rays
+                    .run_if(any_with_component::<FootPlacement>)
+                    .after(CharacterSystems::Attach)
+                    .before(CharacterSystems::ProbeGround),
+                ground::probe_meshes
+                    .run_if(any_with_component::<Ground>.or_else(on_message::<AssetEvent<Mesh>>))
+                    .in_set(CharacterSystems::ProbeGround),
+                (
+                    goal::fade_weights.run_if(any_with_component::<IkWeight>),
+                    goal::resolve_goals.run_if(any_with_component::<IkGoal>),
+                    look_at::resolve_looks.run_if(any_with_component::<LookAt>),
+                )
+                    .in_set(SolveStep::Aim),
+                solve::solve
+                    .run_if(any_with_component::<RigState>)
+                    .in_set(SolveStep::Act),
+            ),
+        );
+    }
+}

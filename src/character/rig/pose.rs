@@ -4,10 +4,12 @@ use super::super::{
     attachments::Attachments,
     components::{ModelPose, PoseOverrides, SkinnedCharacter},
     counts::PoseCounts,
+    evaluate::evaluate,
     layers::ActiveLayers,
+    lod::Detail,
     pose_state::PoseStamp,
     threads::{ThreadScratch, batches},
-    worn::WornBy,
+    worn::{Wears, WornBy},
 };
 use crate::{
     asset::Character, controller::AnimationController, model::SoaTransform, pose::PoseFacts,
@@ -55,7 +57,8 @@ pub(in crate::character) fn pose_clips(
             &mut RigPose,
             &mut ModelPose,
             Option<Ref<PoseOverrides>>,
-            Has<Attachments>,
+            (Has<Attachments>, Has<Wears>),
+            Option<&Detail>,
         ),
         (With<RigState>, Without<WornBy>),
     >,
@@ -65,45 +68,56 @@ pub(in crate::character) fn pose_clips(
         .par_iter_mut()
         .batching_strategy(batches())
         .for_each_init(
-            || all_threads.borrow_local_mut(),
-            |thread, (handle, controller, mut layers, mut rig, mut pose, overrides, carries)| {
-                rig.is_solved = false;
-                let Some(character) = assets.get(handle.id()) else {
-                    return;
-                };
-                let layers = layers.bypass_change_detection();
-                layers.catch_up(character, &controller);
-                let is_changed = overrides
-                    .as_ref()
-                    .is_some_and(|overrides| overrides.is_changed());
-                let overrides = overrides.as_ref().map_or(&[][..], |overrides| &overrides.0);
-                let stamp = match overrides {
-                    [] => PoseStamp::Clips(layers.revision()),
-                    _ => PoseStamp::Overridden(layers.revision()),
-                };
-                let is_current = rig.stamp == stamp && rig.joints.len() == character.skeleton.len();
-                if is_current && !is_changed && (rig.facts.is_up_to_date() || !carries) {
-                    return;
+        || all_threads.borrow_local_mut(),
+        |thread, (handle, controller, mut layers, mut rig, mut pose, overrides, hold, detail)| {
+            let (carries, wears) = hold;
+            let rests = detail.is_some_and(|detail| detail.rests);
+            // The pose that others read is then the one of the clips.
+            rig.is_solved = rests;
+            if rests && !carries && !wears && overrides.is_none() {
+                // Posed where it is drawn.
+                return;
+            }
+            let Some(character) = assets.get(handle.id()) else {
+                return;
+            };
+            let layers = layers.bypass_change_detection();
+            layers.catch_up(character, &controller);
+            let is_changed = overrides
+                .as_ref()
+                .is_some_and(|overrides| overrides.is_changed());
+            let overrides = overrides.as_ref().map_or(&[][..], |overrides| &overrides.0);
+            if rests {
+                evaluate(&mut pose, layers, character, overrides, is_changed, thread);
+                return;
+            }
+            let stamp = match overrides {
+                [] => PoseStamp::Clips(layers.revision()),
+                _ => PoseStamp::Overridden(layers.revision()),
+            };
+            let is_current = rig.stamp == stamp && rig.joints.len() == character.skeleton.len();
+            if is_current && !is_changed && (rig.facts.is_up_to_date() || !carries) {
+                return;
+            }
+            layers.evaluate_local(character, overrides, &mut thread.pose, |mut pose| {
+                if carries {
+                    pose.update();
+                } else {
+                    character.rig_joints().update(&mut pose);
                 }
-                layers.evaluate_local(character, overrides, &mut thread.pose, |mut pose| {
-                    if carries {
-                        pose.update();
-                    } else {
-                        character.rig_joints().update(&mut pose);
-                    }
-                    rig.local.clear();
-                    rig.local.extend_from_slice(pose.local());
-                    rig.joints.clear();
-                    rig.joints.extend_from_slice(pose.model);
-                    rig.facts = pose.facts().clone();
-                });
-                (rig.stamp, rig.revision) = (stamp, layers.revision());
-                // Whoever asks for the pose in between gets that of the clips with these.
-                let pose = pose.bypass_change_detection();
-                pose.overrides.clear();
-                pose.overrides.extend_from_slice(overrides);
-                thread.counts.evaluated += 1;
-            },
-        );
+                rig.local.clear();
+                rig.local.extend_from_slice(pose.local());
+                rig.joints.clear();
+                rig.joints.extend_from_slice(pose.model);
+                rig.facts = pose.facts().clone();
+            });
+            (rig.stamp, rig.revision) = (stamp, layers.revision());
+            // Whoever asks for the pose in between gets that of the clips with these.
+            let pose = pose.bypass_change_detection();
+            pose.overrides.clear();
+            pose.overrides.extend_from_slice(overrides);
+            thread.counts.evaluated += 1;
+        },
+    );
     ThreadScratch::collect_counts(&mut threads, &mut counts);
 }

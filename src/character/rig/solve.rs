@@ -4,6 +4,7 @@ use super::{
     super::{
         attachments::{AtSocket, Attachments, ResolvedSocket, transform_of},
         components::{CharacterParts, ModelPose, SkinnedCharacter, Teleported},
+        lod::Detail,
         pose_state::PoseStamp,
         tape_head::TapeHead,
         threads::batches,
@@ -47,6 +48,7 @@ pub(in crate::character) struct Rigged {
     teleported: Has<Teleported>,
     tape: Option<&'static mut TapeHead>,
     feet: Option<(&'static FootPlacement, &'static GroundProbe)>,
+    detail: Option<&'static Detail>,
 }
 
 /// What rigs need to know of the world.
@@ -90,6 +92,10 @@ pub(in crate::character) fn solve(
                     world.act(&mut rig, thread);
                     return;
                 }
+                let detail = rig.detail.copied().unwrap_or(Detail::FULL);
+                if detail.rests {
+                    return;
+                }
                 if world
                     .waits_for(rig.entity, rig.goals, rig.look.map(|look| look.0))
                     .next()
@@ -100,7 +106,7 @@ pub(in crate::character) fn solve(
                 }
                 let (own, joints) = (rig.entity, rig.start.joints());
                 let (goals, look) = (rig.goals, rig.look);
-                let found = world.aim(own, goals, look, &mut thread.action, |of| {
+                let found = world.aim(own, goals, look, &detail, &mut thread.action, |of| {
                     (of == own).then_some(joints)
                 });
                 if found {
@@ -153,8 +159,15 @@ fn solve_in_order(
                 other.start.joints()
             })
         };
-        if world.aim(next, rig.goals, rig.look, &mut thread.action, pose_of)
-            && let Ok(mut rig) = rigs.get_mut(next)
+        let detail = rig.detail.copied().unwrap_or(Detail::FULL);
+        if world.aim(
+            next,
+            rig.goals,
+            rig.look,
+            &detail,
+            &mut thread.action,
+            pose_of,
+        ) && let Ok(mut rig) = rigs.get_mut(next)
         {
             world.complete(&rig, &mut thread.action);
             world.act(&mut rig, &mut thread);
@@ -192,6 +205,7 @@ impl Surroundings<'_, '_> {
         entity: Entity,
         goals: Option<&IkGoals>,
         look: Option<(&LookAt, &ResolvedLook)>,
+        detail: &Detail,
         action: &mut RigAction,
         pose_of: impl Fn(Entity) -> Option<&'p [Affine3A]>,
     ) -> bool {
@@ -208,6 +222,7 @@ impl Surroundings<'_, '_> {
         let place = |entity| Some(to_character * self.places.world_of(entity, &pose_of)?);
         if let Some((look, resolved)) = look
             && resolved.chain.is_some()
+            && detail.look_at > 0.0
         {
             let target = match look.target {
                 LookTarget::Nothing => None,
@@ -217,10 +232,11 @@ impl Surroundings<'_, '_> {
             let chain = look.joints.as_ref().and(resolved.chain.clone());
             action.look = Some(LookAction {
                 target,
-                weight: look.weight,
+                weight: look.weight * detail.look_at,
                 chain,
             });
         }
+        let goals = goals.filter(|_| detail.ik > 0.0);
         for goal in goals.into_iter().flat_map(|goals| goals.iter()) {
             let Ok((of, resolved, weight)) = self.goals.get(goal) else {
                 continue;
@@ -231,7 +247,7 @@ impl Surroundings<'_, '_> {
             let target = goal.translation.into();
             let pole = of.pole.and_then(place).map(|pole| pole.translation.into());
             let tip_rotation = resolved.rotate_tip.then(|| rotation_of(&goal));
-            let weight = weight.eased();
+            let weight = weight.eased() * detail.ik;
             let ik = match limb {
                 LimbJoints::TwoBone(joints) => {
                     let pole_angle = resolved.pole_angle;
@@ -260,20 +276,22 @@ impl Surroundings<'_, '_> {
 
     /// Adds what doesn't depend on other rigs.
     fn complete(&self, rig: &RiggedItem, action: &mut RigAction) {
+        let detail = rig.detail.copied().unwrap_or(Detail::FULL);
         action.dt = self.time.delta();
         // Parts change when the character appears, and when its asset is another.
-        action.teleported = rig.teleported || rig.parts.is_changed();
-        match rig.feet {
+        action.teleported = rig.teleported || rig.parts.is_changed() || detail.returns;
+        match rig.feet.filter(|_| detail.feet > 0.0) {
             None => action.feet = None,
             Some((placement, probe)) => {
                 let feet = action.feet.get_or_insert_default();
-                feet.weight = placement.weight;
+                feet.weight = placement.weight * detail.feet;
                 feet.plans.clone_from(&probe.plans);
                 feet.ground.clone_from(&probe.hits);
             }
         }
-        action.springs = rig.springs.map(|bones| SpringAction {
-            weight: bones.weight,
+        let springs = rig.springs.filter(|_| detail.springs > 0.0);
+        action.springs = springs.map(|bones| SpringAction {
+            weight: bones.weight * detail.springs,
             wind: self.wind.at(
                 action.world.translation.into(),
                 self.time.elapsed_secs_f64(),

@@ -3,7 +3,6 @@
 use super::super::{
     components::{CharacterParts, SkinnedCharacter},
     sharing::PoseSharing,
-    update_rate::UpdateRate,
     worn::WornBy,
 };
 use crate::{asset::Character, rig::RigState};
@@ -11,13 +10,13 @@ use bevy::prelude::*;
 
 /// How much a character's springs show.
 ///
-/// Characters get it with their parts if their manifest has [`springs`](crate::import::Manifest::springs), unless they
-/// have an [`UpdateRate`] or [`PoseSharing`] is on: springs need a pose of their own in every frame. With this component,
-/// these have springs, too. Spawn a character with a weight of 0 to have it without springs and without their cost:
+/// Characters get it with their parts if their manifest has [`springs`](crate::import::Manifest::springs), unless
+/// [`PoseSharing`] is on: springs need a pose of their own in every frame. With this component, they have springs then,
+/// too. Spawn a character with a weight of 0 to have it without springs and without their cost:
 ///
 /// ```no_run
 /// # use bevy::prelude::*;
-/// # use bevy_marionette::prelude::*;
+/// # use bevy_marionette::{asset::Character, character::SpringBones, prelude::*};
 /// # fn spawn(mut commands: Commands, hound: Handle<Character>) {
 /// commands.spawn((SkinnedCharacter(hound), SpringBones { weight: 0.0 }));
 /// # }
@@ -63,7 +62,6 @@ pub(in crate::character) fn add_springs(
             &SkinnedCharacter,
             Ref<CharacterParts>,
             Option<Ref<SpringBones>>,
-            Has<UpdateRate>,
         ),
         (Without<RigState>, Without<WornBy>),
     >,
@@ -78,7 +76,7 @@ pub(in crate::character) fn add_springs(
             .get(handle.id())
             .is_some_and(|of| of.springs.is_some())
     };
-    for (entity, handle, parts, springs, is_rated) in &characters {
+    for (entity, handle, parts, springs) in &characters {
         if !any
             && !parts.is_changed()
             && !springs.as_ref().is_some_and(|springs| springs.is_changed())
@@ -87,7 +85,7 @@ pub(in crate::character) fn add_springs(
         }
         let is_wanted = match springs {
             Some(springs) => springs.weight > 0.0,
-            None => *sharing == PoseSharing::Off && !is_rated,
+            None => *sharing == PoseSharing::Off,
         };
         if is_wanted && has_springs(handle) {
             commands

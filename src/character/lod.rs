@@ -1,0 +1,290 @@
+//! Characters that leave out what is too small to be seen.
+
+use super::{
+    components::CharacterParts,
+    rig::{FootPlacement, IkGoals, LookAt, SpringBones},
+    tape_head::TapeHead,
+};
+use bevy::{
+    ecs::{lifecycle::HookContext, world::DeferredWorld},
+    prelude::*,
+};
+use glam::Vec3A;
+use std::mem;
+
+/// Leaves out of a character's animation what is too small on screen to be seen.
+///
+/// An optional component of a character. Each number is a height on screen, as a fraction of the viewport's; where there
+/// are several cameras, the largest counts, and without a camera, nothing is left out.
+///
+/// From half as large again down to its height, each part of the rig fades out; below, it costs nothing. A character whose
+/// whole rig is left out is posed like one without, and only in view. Hands that reach for something, and feet on stairs,
+/// then are where the clips put them.
+///
+/// Below [`poses`](Self::poses), the character is posed less often, and in between it stands still as it was drawn last: its
+/// place, too. That lasts at most [`most_frames`](Self::most_frames) frames, and ends as soon as the character has moved by a
+/// twentieth of its size, so what is skipped is a pixel or two. Frames in between cost nothing but the clock. Characters that
+/// carry or wear something, have [`PoseOverrides`](super::PoseOverrides), or whose rig acts are posed in every frame.
+///
+/// Clocks and events are not affected: they are exact in every frame.
+///
+/// ```no_run
+/// # use bevy::prelude::*;
+/// # use bevy_marionette::{character::AnimationLod, prelude::*};
+/// # fn spawn(mut commands: Commands, assets: Res<AssetServer>) {
+/// commands.spawn((
+///     SkinnedCharacter(assets.load("scout/scout.character.ron")),
+///     AnimationController::playing("walk"),
+///     AnimationLod::default(),
+/// ));
+/// # }
+/// # let mut app = App::new();
+/// // For all characters:
+/// app.register_required_components::<SkinnedCharacter, AnimationLod>();
+/// ```
+#[derive(Component, Clone, Copy, Debug, PartialEq, Reflect)]
+#[reflect(Component, Clone, Default, PartialEq)]
+#[require(Detail)]
+#[component(on_remove = forget_detail)]
+pub struct AnimationLod {
+    /// Below this height, hair, ears and tails don't swing. Default: 0.12.
+    pub springs: f32,
+    /// Below this height, feet don't adapt to the ground. Default: 0.1.
+    pub feet: f32,
+    /// Below this height, heads don't turn. Default: 0.08.
+    pub look_at: f32,
+    /// Below this height, limbs don't reach for their goals. Default: 0.06.
+    pub ik: f32,
+    /// Below this height, the character is posed every second frame; below half of it, every third, and so on. Default: 0.1.
+    pub poses: f32,
+    /// The most frames from one pose to the next. Default: 4.
+    pub most_frames: u32,
+}
+
+impl Default for AnimationLod {
+    fn default() -> Self {
+        Self {
+            springs: 0.12,
+            feet: 0.1,
+            look_at: 0.08,
+            ik: 0.06,
+            poses: 0.1,
+            most_frames: 4,
+        }
+    }
+}
+
+/// How large a character is relative to a height at which something is left out, beyond which that shows in full.
+const FADE: f32 = 1.5;
+
+/// A character that has moved by this share of its size since it was drawn is drawn again.
+const MOVED: f32 = 0.05;
+
+/// Characters that are posed in the same frame: a whole batch of them.
+const TOGETHER: u32 = 8;
+
+impl AnimationLod {
+    /// How much of something shows that is left out below a height.
+    fn share(height: f32, size: f32) -> f32 {
+        // A height of 0 leaves out nothing, and neither does one that isn't a number.
+        if !(height > 0.0) {
+            return 1.0;
+        }
+        let above = ((size / height - 1.0) / (FADE - 1.0)).clamp(0.0, 1.0);
+        above * above * (3.0 - 2.0 * above)
+    }
+
+    /// The frames from one pose to the next.
+    fn every(&self, size: f32) -> u32 {
+        if !(self.poses > 0.0) || size >= self.poses {
+            return 1;
+        }
+        // Whatever is too large for it becomes the most that a `u32` holds.
+        let every = (self.poses / size.max(0.0)).floor() as u32;
+        every.saturating_add(1).min(self.most_frames).max(1)
+    }
+}
+
+/// What a character with an [`AnimationLod`] does in a frame.
+#[derive(Component, Clone, Copy, Debug, PartialEq)]
+pub(super) struct Detail {
+    /// The shares of the rig's parts that show, 0..=1.
+    pub(super) springs: f32,
+    pub(super) feet: f32,
+    pub(super) look_at: f32,
+    pub(super) ik: f32,
+    /// Whether the whole rig is left out, and has acted without any of its parts before.
+    pub(super) rests: bool,
+    /// Whether the rig acts again, for the first time.
+    pub(super) returns: bool,
+    /// Frames from one pose to the next, ≥ 1.
+    every: u32,
+    /// The last frame in which it was in view, and where its center was when it was drawn.
+    last_frame: u32,
+    drawn_at: Vec3,
+    /// Whether its transform has changed since.
+    moved: bool,
+}
+
+impl Default for Detail {
+    fn default() -> Self {
+        Self::FULL
+    }
+}
+
+impl Detail {
+    /// Everything.
+    pub(super) const FULL: Self = Self {
+        springs: 1.0,
+        feet: 1.0,
+        look_at: 1.0,
+        ik: 1.0,
+        rests: false,
+        returns: false,
+        every: 1,
+        last_frame: 0,
+        drawn_at: Vec3::ZERO,
+        moved: false,
+    };
+
+    /// Returns `true` if a character in view is to be drawn anew in this frame. Call it once in each.
+    ///
+    /// `entity` is a number of the character's own, so that not all of them are posed in the same frame. If the character
+    /// stays as it is, a movement is kept until it is due.
+    pub(super) fn is_due(
+        &mut self,
+        frame: u32,
+        entity: u32,
+        (center, radius): (Vec3, f32),
+        moved: &mut bool,
+    ) -> bool {
+        let was_in_view = frame.wrapping_sub(self.last_frame) == 1;
+        self.last_frame = frame;
+        let far = MOVED * 2.0 * radius;
+        let is_due = self.every <= 1
+            || !was_in_view
+            || frame.wrapping_add(entity / TOGETHER) % self.every == 0
+            || center.distance_squared(self.drawn_at) > far * far;
+        if is_due {
+            self.drawn_at = center;
+            *moved |= mem::take(&mut self.moved);
+        } else {
+            self.moved |= *moved;
+        }
+        is_due
+    }
+}
+
+/// Without the component, everything shows again.
+fn forget_detail(mut world: DeferredWorld, removed: HookContext) {
+    world
+        .commands()
+        .entity(removed.entity)
+        .try_remove::<Detail>();
+}
+
+/// Chooses what each character does in the next frame, from how large the cameras show it.
+pub(super) fn choose(
+    cameras: Query<(&Camera, &GlobalTransform, &Projection)>,
+    mut characters: Query<(
+        &AnimationLod,
+        &CharacterParts,
+        &GlobalTransform,
+        &mut Detail,
+        (
+            Has<LookAt>,
+            Has<IkGoals>,
+            Has<FootPlacement>,
+            Has<SpringBones>,
+        ),
+        Option<&TapeHead>,
+    )>,
+) {
+    let cameras = || cameras.iter().filter(|(camera, ..)| camera.is_active);
+    let is_watched = cameras().next().is_some();
+    characters
+        .par_iter_mut()
+        .batching_strategy(super::threads::batches())
+        .for_each(|(lod, parts, transform, mut detail, rig, tape)| {
+            let size = if is_watched {
+                cameras()
+                    .map(|(_, camera, lens)| size_on_screen(parts, transform, camera, lens))
+                    .fold(0.0, f32::max)
+            } else {
+                f32::INFINITY
+            };
+            let (looks, reaches, stands, swings) = rig;
+            let before = *detail;
+            let share = AnimationLod::share;
+            let mut now = Detail {
+                springs: share(lod.springs, size),
+                feet: share(lod.feet, size),
+                look_at: share(lod.look_at, size),
+                ik: share(lod.ik, size),
+                every: lod.every(size),
+                ..before
+            };
+            let acts = |detail: &Detail| {
+                looks && detail.look_at > 0.0
+                    || reaches && detail.ik > 0.0
+                    || stands && detail.feet > 0.0
+                    || swings && detail.springs > 0.0
+            };
+            // What is shown of the past acts as it did.
+            let is_past = tape.is_some_and(|tape| tape.shown.is_some());
+            now.rests = !is_past && !acts(&now) && !acts(&before);
+            now.returns = before.rests && !now.rests;
+            detail.set_if_neq(now);
+        });
+}
+
+/// The height of a character on a camera's screen, as a fraction of the viewport's.
+fn size_on_screen(
+    parts: &CharacterParts,
+    character: &GlobalTransform,
+    camera: &GlobalTransform,
+    lens: &Projection,
+) -> f32 {
+    let affine = character.affine();
+    let center = Vec3A::from(affine.transform_point3(parts.center));
+    let height = 2.0 * parts.radius * affine.matrix3.x_axis.length();
+    match lens {
+        Projection::Perspective(lens) => {
+            let distance = camera.affine().translation.distance(center);
+            height / (2.0 * distance * (0.5 * lens.fov).tan())
+        }
+        Projection::Orthographic(lens) => height / lens.area.height(),
+        Projection::Custom(_) => f32::INFINITY,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_of_the_rig_fade_and_poses_get_rarer_the_smaller_the_character_is() {
+        let share = AnimationLod::share;
+        assert_eq!([0.05, 0.1].map(|size| share(0.1, size)), [0.0, 0.0]);
+        assert_eq!([0.15, 7.0].map(|size| share(0.1, size)), [1.0, 1.0]);
+        assert!((share(0.1, 0.125) - 0.5).abs() < 1e-5);
+        assert_eq!(share(0.0, 0.0), 1.0);
+        let lod = AnimationLod::default();
+        let sizes = [
+            1.0,
+            0.1,
+            0.09,
+            0.051,
+            0.049,
+            0.034,
+            0.03,
+            1e-9,
+            0.0,
+            f32::NAN,
+        ];
+        let every = sizes.map(|size| lod.every(size));
+        assert_eq!(every, [1, 1, 2, 2, 3, 3, 4, 4, 4, 4]);
+        let off = AnimationLod { poses: 0.0, ..lod };
+        assert_eq!(off.every(1e-3), 1);
+    }
+}

@@ -1,0 +1,71 @@
+//! The plugin at the core of all that plays characters.
+
+use super::{
+    PoseCounts, advance, bounds, dirty_palettes::DirtyPalettes, evaluate, mesh_swap, pose_state,
+    sharing::SharedPoses, spawn, systems,
+};
+use crate::asset::CharacterAssetPlugin;
+use bevy::{
+    ecs::schedule::{InternedScheduleLabel, ScheduleLabel},
+    prelude::*,
+};
+
+/// Plays characters: spawns their parts, advances their controllers and poses them.
+///
+/// Part of [`MarionettePlugins`](crate::MarionettePlugins), beside the plugins of all that not every character has.
+///
+/// Skipping a system costs next to nothing. Running one that finds nothing to do costs microseconds, because Bevy hands it
+/// to a thread all the same. So each has a condition where it is added.
+pub struct CharacterPlugin {
+    schedule: InternedScheduleLabel,
+}
+
+impl CharacterPlugin {
+    /// Advances controllers in a schedule other than `PostUpdate`.
+    ///
+    /// See [`MarionettePlugins::new`](crate::MarionettePlugins::new), which tells the other plugins, too.
+    pub fn new(schedule: impl ScheduleLabel) -> Self {
+        Self {
+            schedule: schedule.intern(),
+        }
+    }
+
+    /// The schedule in which controllers advance.
+    pub(crate) fn schedule(&self) -> InternedScheduleLabel {
+        self.schedule
+    }
+}
+
+impl Default for CharacterPlugin {
+    fn default() -> Self {
+        Self::new(PostUpdate)
+    }
+}
+
+impl Plugin for CharacterPlugin {
+    fn build(&self, app: &mut App) {
+        if !app.is_plugin_added::<CharacterAssetPlugin>() {
+            app.add_plugins(CharacterAssetPlugin);
+        }
+        app.register_type::<PoseCounts>()
+            .init_resource::<PoseCounts>()
+            .init_resource::<pose_state::PoseClock>()
+            .init_resource::<SharedPoses>()
+            .init_resource::<DirtyPalettes>();
+        systems::configure(app, self.schedule);
+        app.add_plugins((
+            spawn::plugin,
+            bounds::plugin,
+            evaluate::plugin,
+            mesh_swap::plugin,
+        ));
+        advance::build(app, self.schedule);
+    }
+
+    fn finish(&self, app: &mut App) {
+        assert!(
+            app.world().contains_resource::<Time>(),
+            "`CharacterPlugin` needs a clock: add `DefaultPlugins`, `MinimalPlugins` or Bevy's `TimePlugin`"
+        );
+    }
+}

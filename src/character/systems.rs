@@ -1,0 +1,148 @@
+//! What runs in a frame, and in which order.
+
+use bevy::{
+    asset::AssetEventSystems, camera::visibility::VisibilitySystems,
+    ecs::schedule::InternedScheduleLabel, prelude::*, transform::TransformSystems,
+};
+
+#[cfg(doc)]
+use super::*;
+
+/// What runs in a frame, in this order.
+///
+/// [`Advance`](Self::Advance), [`RootMotion`](Self::RootMotion) and [`Callbacks`](Self::Callbacks) run in the schedule
+/// given to [`CharacterPlugin::new`], `PostUpdate` by default. [`ExtractPalettes`](Self::ExtractPalettes) and
+/// [`UploadPalettes`](Self::UploadPalettes) run in the render app, and everything else in `PostUpdate`.
+#[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CharacterSystems {
+    /// After Bevy's asset events. Spawns, replaces and despawns the parts of characters whose asset has loaded or
+    /// changed, triggers [`CharacterReady`] and [`CharacterFailed`], applies [`PartOverrides`], and makes worn
+    /// characters children of their bodies.
+    Spawn,
+    /// Advances the controllers of all characters, seen or not, by the delta of `Time`, and looks up which clips
+    /// they play.
+    Advance,
+    /// Moves the characters that have [`RootMotion`](struct@RootMotion), unless it only reports.
+    RootMotion,
+    /// Triggers the animation events of the frame: [`AnimationCallback`], [`AnimationStarted`],
+    /// [`AnimationLooped`], [`AnimationFinished`] and [`CrossFadeFinished`].
+    Callbacks,
+    /// Before culling. Sets each part's `Aabb` from the clips that play.
+    Bounds,
+    /// Before transform propagation. Poses characters that carry or wear something, have [`PoseOverrides`] or a rig,
+    /// in view or not, by their clips and overrides; copies the poses to what is worn.
+    EvaluateEarly,
+    /// Before transform propagation. Sets the `Transform`s of entities that are [`AttachedTo`] a joint.
+    Attach,
+    /// Before transform propagation. Asks for the ground under the feet of characters with a [`FootPlacement`]: answer
+    /// their [`GroundProbe`]s here. Meshes marked as [`Ground`] answer by themselves.
+    ProbeGround,
+    /// Before transform propagation. Lets rigs act on the poses of their characters: [`LookAt`], then [`IkGoal`]s, then
+    /// [`FootPlacement`], then [`SpringBones`]. What is attached to them or worn by them follows, and the boxes of all
+    /// characters with overrides or a rig are set from their poses.
+    SolveRigs,
+    /// After transform propagation and culling. Chooses what characters with an [`AnimationLod`] leave out.
+    ChooseDetail,
+    /// Poses the other characters in view that have a [`ModelPose`], detects jumps, and collects the palettes to write.
+    EvaluateLate,
+    /// Evaluates each pose that characters share once ([`PoseSharing`]). After this set every [`ModelPose`] is up
+    /// to date.
+    SharePoses,
+    /// After [`EvaluateLate`](Self::EvaluateLate). Gives parts the mesh variants they need: mirrored, or colored
+    /// by weight.
+    SwapMeshes,
+    /// After [`EvaluateLate`](Self::EvaluateLate). Removes [`Teleported`].
+    ClearTeleported,
+    /// Poses ordinary characters, those in view whose pose nobody else needs, and writes the skinning matrices of
+    /// all characters in view that changed. Runs beside the rendering of the previous frame.
+    PosePalettes,
+    /// In the render app's `ExtractSchedule`, after Bevy's `extract_skins`. Writes the skinning matrices of what has just
+    /// come into view.
+    ExtractPalettes,
+    /// In the render app's `Render` schedule, before it waits for an image to draw to. Uploads all skinning matrices in
+    /// `SkinUniforms`, Bevy's own included. The buffer they were in is empty from then on, until `ExtractSchedule`.
+    UploadPalettes,
+}
+
+/// The steps of [`CharacterSystems::Spawn`].
+#[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum SpawnStep {
+    /// Parts are spawned and despawned.
+    Parts,
+    /// What depends on the parts that are there.
+    Looks,
+    /// Weights take the place of whatever the parts look like.
+    Weights,
+}
+
+/// The steps of [`CharacterSystems::EvaluateEarly`].
+#[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum EarlyStep {
+    /// Poses by clips and overrides.
+    Pose,
+    /// What is worn takes them.
+    Dress,
+}
+
+/// The steps of [`CharacterSystems::SolveRigs`].
+#[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum SolveStep {
+    /// What rigs aim at is looked up.
+    Aim,
+    /// Rigs act.
+    Act,
+    /// What is worn takes their poses.
+    Dress,
+    /// What is attached to them follows.
+    Attach,
+    /// Boxes are set from the poses.
+    Enclose,
+}
+
+/// Orders all sets. Controllers advance in `schedule`.
+pub(super) fn configure(app: &mut App, schedule: InternedScheduleLabel) {
+    use CharacterSystems::*;
+    app.configure_sets(schedule, (Advance, RootMotion, Callbacks).chain())
+        .configure_sets(
+            PostUpdate,
+            (
+                (
+                    Spawn,
+                    Advance,
+                    RootMotion,
+                    Callbacks,
+                    Bounds,
+                    EvaluateEarly,
+                    Attach,
+                    ProbeGround,
+                    SolveRigs,
+                )
+                    .chain()
+                    .after(AssetEventSystems)
+                    .before(TransformSystems::Propagate)
+                    .before(VisibilitySystems::CalculateBounds),
+                (ChooseDetail, EvaluateLate, SharePoses, PosePalettes)
+                    .chain()
+                    .after(TransformSystems::Propagate)
+                    .after(VisibilitySystems::MarkNewlyHiddenEntitiesInvisible),
+                (SwapMeshes, ClearTeleported).after(EvaluateLate),
+                // Commands are applied only once in between.
+                (SpawnStep::Parts, SpawnStep::Looks).chain().in_set(Spawn),
+                SpawnStep::Weights
+                    .in_set(Spawn)
+                    .after_ignore_deferred(SpawnStep::Looks),
+                (EarlyStep::Pose, EarlyStep::Dress)
+                    .chain()
+                    .in_set(EvaluateEarly),
+                (
+                    SolveStep::Aim,
+                    SolveStep::Act,
+                    SolveStep::Dress,
+                    SolveStep::Attach,
+                    SolveStep::Enclose,
+                )
+                    .chain()
+                    .in_set(SolveRigs),
+            ),
+        );
+}
