@@ -68,6 +68,7 @@ Joints and parts
 * [Attach entities to joints](character::AttachedTo), and [drop them](character::DetachExt)
 * [Ask where a joint is](character::CharacterPoses), or [keep all joints readable](character::ModelPose)
 * [Pose joints by hand](character::PoseOverrides)
+* [Show expressions](character::Expressions), [blink and look around](character::IdleEyes), [speak](asset::Character::add_speech)
 * [Let limbs reach for goals](character::IkGoal), [look at things](character::LookAt), [stand on uneven
   ground](character::FootPlacement)
 * [Let hair, ears and tails swing](character::SpringBones), [in the wind](rig::Wind)
@@ -209,16 +210,19 @@ pub mod prelude {
             AnimationCallback, AnimationFinished, AnimationLooped, AnimationStarted,
             AppCallbackExt, AtSocket, AttachedTo, Callback, CharacterFailed, CharacterPoses,
             CharacterRayCast, CharacterReady, CharacterSystems, CrossFadeFinished, DetachExt,
-            FootPlacement, Ground, GroundProbe, IkGoal, IkLimb, IkWeight, LookAt, LookTarget,
-            ModelPose, PartOverrides, PoseCounts, PoseOverrides, PoseSharing, RootMotion,
-            RootMotionMode, SkinnedCharacter, SpringBones, UpdateRate, WeightView, WornBy,
+            Expressions, FootPlacement, Ground, GroundProbe, IdleEyes, IkGoal, IkLimb, IkWeight,
+            LookAt, LookTarget, ModelPose, PartOverrides, PoseCounts, PoseOverrides, PoseSharing,
+            RootMotion, RootMotionMode, SkinnedCharacter, SpringBones, UpdateRate, WeightView,
+            WornBy,
         },
         controller::{
             AnimationController, AnimationName, AnimationTrack, BlendMode, CallbackKind,
             CallbackTime, ControllerSnapshot, QueueFallback, TrackId, TrackPriority,
             TransitionCurve,
         },
-        model::{BlendPoint, BlendSpace, BlendSync, JointTransform, PlaybackMode, RootDelta},
+        model::{
+            BlendPoint, BlendSpace, BlendSync, JointTransform, PlaybackMode, RootDelta, Viseme,
+        },
         pose::{JointOverride, JointSpace},
         recorder::{RecorderPlugin, Recording},
         render_plugin,

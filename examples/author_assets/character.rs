@@ -4,6 +4,7 @@ use super::{
     bake::{Maps, Paint, Surface, bake, halve, png, sky, up_in_texture},
     charts::{Chart, unwrap},
     contour::{Lattice, Mesh},
+    faces::{Face, Moves},
     field::Field,
     motion::Motion,
     regions::Regions,
@@ -54,6 +55,8 @@ pub struct Plan<'a> {
     /// Parts seen mostly from one side, such as a face: no seam crosses what is visible from there.
     pub fronts: &'a [(u8, DVec3)],
     pub paint: &'a dyn Paint,
+    /// What opens, closes and moves in its face.
+    pub face: Option<&'a dyn Face>,
     pub motions: Vec<Motion>,
     pub masks: Vec<(&'static str, MaskEntry)>,
     pub sockets: Vec<(&'static str, SocketEntry)>,
@@ -106,13 +109,19 @@ impl Character {
         } = plan;
         let mut mesh = Mesh::contour(field, plan.lattice, plan.size_at);
         mesh.relax(field, 6);
-        let regions = Regions::cut(field, mesh);
-        let normals: Vec<DVec3> = regions
+        let mut regions = Regions::cut(field, mesh);
+        if let Some(face) = plan.face {
+            regions.open(|part| face.is_hole(part));
+        }
+        let mut normals: Vec<DVec3> = regions
             .mesh
             .positions
             .iter()
             .map(|&p| field.normal(p, 0.0025))
             .collect();
+        if let Some(face) = plan.face {
+            face.add(field, &mut regions, &mut normals);
+        }
         let sky = sky(field, &regions.mesh, &normals);
         let shares = weights(
             field,
@@ -122,6 +131,9 @@ impl Character {
             plan.spread,
             plan.influences,
         );
+        let moves = plan
+            .face
+            .map_or_else(Moves::default, |face| Moves::new(face, field, &mut regions));
         let charts = unwrap(&regions, plan.material, plan.detail, plan.fronts);
         let surface = Surface {
             regions: &regions,
@@ -137,13 +149,14 @@ impl Character {
             .enumerate()
             .map(|(m, own)| {
                 let charts: Vec<&Chart> = charts.iter().filter(|c| c.material == m).collect();
-                part(own.name, m, &regions.mesh, &normals, &shares, &charts)
+                part(own.name, m, &regions.mesh, &normals, &shares, &charts, &moves)
             })
             .unzip();
         let model = Model {
             skeleton: rig
                 .skeleton()
-                .expect("joints are finite, and parents come first"),
+                .expect("joints are finite, and parents come first")
+                .with_morphs(moves.morphs()),
             parts,
             materials: materials.iter().map(describe).collect(),
             clips: plan
@@ -446,6 +459,7 @@ fn part(
     normals: &[DVec3],
     shares: &[Shares],
     charts: &[&Chart],
+    moves: &Moves,
 ) -> (SkinPart, Vec<Shares>) {
     let mut all: Vec<Shares> = Vec::new();
     let mut out = SkinPart {
@@ -454,6 +468,7 @@ fn part(
         ..SkinPart::default()
     };
     let mut palette: Vec<u16> = Vec::new();
+    let mut sources: Vec<u32> = Vec::new();
     for chart in charts {
         let mut index: BTreeMap<u32, u32> = BTreeMap::new();
         for &triangle in &chart.triangles {
@@ -477,6 +492,7 @@ fn part(
                         influences.weights[i] = (share / kept) as f32;
                     }
                     let uv = chart.tex_coord(p);
+                    sources.push(v);
                     out.positions.push(round(p, 1e-4));
                     out.normals.push(n.as_vec3());
                     out.tangents.push(Vec4::from((t.as_vec3(), sign as f32)));
@@ -505,6 +521,7 @@ fn part(
         }
     }
     out.palette = sorted;
+    out.morphs = moves.targets(&sources);
     (out, all)
 }
 

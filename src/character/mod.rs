@@ -13,11 +13,14 @@ mod counts;
 mod dirty_palettes;
 mod evaluate;
 mod events;
+mod expressions;
 mod hierarchy;
+mod idle_eyes;
 mod layers;
 mod masks;
 mod mesh_swap;
 mod mesh_variants;
+mod morphs;
 mod names;
 mod part_overrides;
 #[cfg(feature = "picking")]
@@ -45,6 +48,9 @@ pub use events::{
     AnimationCallback, AnimationFinished, AnimationLooped, AnimationStarted, CallbackMoment,
     CharacterFailed, CharacterReady, CrossFadeFinished,
 };
+pub use expressions::Expressions;
+pub use idle_eyes::IdleEyes;
+pub use morphs::MorphPose;
 pub use part_overrides::{PartId, PartOverrides};
 #[cfg(feature = "picking")]
 pub use picking::CharacterPickingPlugin;
@@ -62,6 +68,7 @@ pub use weight_view::{WeightView, influence_count_color, weight_color};
 pub use worn::{Wears, WornBy};
 
 pub(crate) use dirty_palettes::{DirtyPalettes, PaletteJob, PaletteRange};
+pub(crate) use morphs::GrownMorphs;
 pub(crate) use poses::{FoundPose, Poses};
 pub(crate) use rig::RigReplay;
 pub(crate) use tape_head::TapeHead;
@@ -121,6 +128,9 @@ pub enum CharacterSystems {
     /// Evaluates each pose that characters share once ([`PoseSharing`]). After this set every [`ModelPose`] is up
     /// to date.
     SharePoses,
+    /// After [`EvaluateLate`](Self::EvaluateLate). Blends the morph weights of characters in view, with their
+    /// [`Expressions`] and [`IdleEyes`], and gives them to their parts.
+    PoseMorphs,
     /// After [`EvaluateLate`](Self::EvaluateLate). Gives parts the mesh variants they need: mirrored, or colored
     /// by weight.
     SwapMeshes,
@@ -193,6 +203,7 @@ impl Plugin for CharacterPlugin {
             .init_resource::<pose_state::PoseClock>()
             .init_resource::<sharing::SharedPoses>()
             .init_resource::<DirtyPalettes>()
+            .init_resource::<GrownMorphs>()
             .init_resource::<mesh_variants::MeshVariants>()
             .init_resource::<weight_view::WeightMaterial>()
             .init_resource::<Wind>()
@@ -233,7 +244,7 @@ impl CharacterPlugin {
                     .chain()
                     .after(TransformSystems::Propagate)
                     .after(VisibilitySystems::MarkNewlyHiddenEntitiesInvisible),
-                (SwapMeshes, ClearTeleported).after(EvaluateLate),
+                (PoseMorphs, SwapMeshes, ClearTeleported).after(EvaluateLate),
             ),
         );
     }
@@ -350,6 +361,16 @@ impl CharacterPlugin {
                 sharing::share
                     .in_set(SharePoses)
                     .run_if(not(resource_equals(PoseSharing::Off))),
+                (
+                    (
+                        expressions::advance.run_if(any_with_component::<Expressions>),
+                        idle_eyes::advance.run_if(any_with_component::<IdleEyes>),
+                    ),
+                    morphs::pose.run_if(any_with_component::<MorphPose>),
+                    morphs::follow_bodies.run_if(any_with_component::<WornBy>),
+                )
+                    .chain()
+                    .in_set(PoseMorphs),
                 mesh_swap::swap_meshes.in_set(SwapMeshes),
                 spawn::clear_teleported
                     .in_set(ClearTeleported)
@@ -371,6 +392,9 @@ fn register_types(app: &mut App) {
         .register_type::<RootMotion>()
         .register_type::<PoseOverrides>()
         .register_type::<Teleported>()
+        .register_type::<MorphPose>()
+        .register_type::<Expressions>()
+        .register_type::<IdleEyes>()
         .register_type::<AttachedTo>()
         .register_type::<AtSocket>()
         .register_type::<Attachments>()
