@@ -11,7 +11,7 @@ use super::{
 use crate::{
     import::{Imported, Manifest, root_joint},
     model::{BoundingBox, Model, SkeletalClip},
-    pose::{BlendReach, Mask, PartBounds},
+    pose::{BlendReach, PartBounds},
     rig::TurnSpeeds,
 };
 use bevy::{asset::RenderAssetUsages, camera::primitives::Aabb, prelude::*};
@@ -166,17 +166,10 @@ pub(super) fn assemble_character(
         CharacterAssetLabel::Skeleton,
         SkeletonAsset(skeleton.clone()),
     ));
-    let masks = manifest.masks.iter().map(|(name, mask)| {
-        let roots: Vec<_> = mask
-            .roots
-            .iter()
-            .filter_map(|root| skeleton.joint(root))
-            .collect();
-        (
-            name.clone(),
-            Arc::new(Mask::from_roots(&skeleton, &roots, mask.falloff)),
-        )
-    });
+    let masks = manifest
+        .masks
+        .iter()
+        .map(|(name, mask)| (name.clone(), Arc::new(mask.mask(&skeleton))));
     let sockets = manifest.sockets.iter().filter_map(|(name, socket)| {
         let scale = Vec3::splat(socket.scale);
         let offset =

@@ -1,6 +1,6 @@
 //! Warnings about names in a manifest that nothing in the model has.
 
-use super::{Imported, Manifest, bind_blend_space};
+use super::{Imported, Manifest, bind_blend_space, control::is_meant};
 use crate::{format::Diagnostic, model::BlendSpaceError, spelling::did_you_mean};
 
 /// Warns about blend spaces whose clips are missing, and those whose name is a clip's.
@@ -33,7 +33,7 @@ pub(super) fn check_blend_spaces(file: &str, manifest: &Manifest, imported: &mut
     }
 }
 
-/// Warns about joints that the manifest names and the skeleton lacks.
+/// Warns about joints and morph targets that the manifest names and the skeleton lacks.
 pub(super) fn check_joints(file: &str, manifest: &Manifest, imported: &mut Imported) {
     let skeleton = &imported.model.skeleton;
     let masks = manifest.masks.iter().flat_map(|(mask, entry)| {
@@ -80,6 +80,21 @@ pub(super) fn check_joints(file: &str, manifest: &Manifest, imported: &mut Impor
     let missing: Vec<_> = named
         .filter(|(_, joint)| skeleton.joint(joint).is_none())
         .collect();
+    let morphs = skeleton.morphs().names();
+    let named = manifest
+        .masks
+        .iter()
+        .flat_map(|(mask, entry)| entry.morphs.iter().map(move |name| (mask, name)));
+    for (mask, name) in named.filter(|(_, name)| !morphs.iter().any(|morph| is_meant(name, morph)))
+    {
+        let message = format!("mask `{mask}`: the model has no morph target `{name}`");
+        let warning = Diagnostic::warning(file, message);
+        let near = did_you_mean(name, morphs.iter().map(|morph| &**morph));
+        imported.warnings.push(match near {
+            Some(hint) => warning.with_hint(hint),
+            None => warning,
+        });
+    }
     let are_known = missing.is_empty();
     for (user, joint) in missing {
         let mut diagnostic =

@@ -56,8 +56,8 @@ pub(super) fn flag(
     warnings.extend(take_off_skin(file, model, settings, report));
 }
 
-/// Returns `true` if an entry is a joint's name, or becomes it with something in place of its `*`.
-fn is_meant(entry: &str, name: &str) -> bool {
+/// Returns `true` if an entry of a manifest is a name, or becomes it with something in place of its `*`.
+pub(super) fn is_meant(entry: &str, name: &str) -> bool {
     let fits = |(start, end)| {
         name.strip_prefix(start)
             .is_some_and(|rest| rest.ends_with(end))

@@ -13,9 +13,12 @@ use super::{
 };
 use crate::{
     format::{Diagnostic, FormatError, Parsed},
-    model::{ClipFrames, JointIndex, JointTransform, SkeletalClip, Skeleton, seen_in, signs},
+    model::{
+        ClipFrames, JointIndex, JointTransform, MorphIndex, SkeletalClip, Skeleton, seen_in, signs,
+    },
 };
 use glam::{DAffine3, DVec3, Quat, Vec3};
+use std::collections::BTreeSet;
 use whole::Whole;
 
 /// Returns the clips of `donor` in the joint order of `skeleton`. `as_is` takes keys as they are, whatever stands above the joints
@@ -35,8 +38,27 @@ pub(super) fn fit(
     let mut warn = |message: String, hint: &str| {
         warnings.push(Diagnostic::warning(file, message).with_hint(hint))
     };
+    let clips = &donor.model.clips;
+    let morphs = skeleton.morphs().names();
+    let moved: BTreeSet<&str> = clips.iter().flat_map(moved_morphs).collect();
+    let lacking = moved
+        .iter()
+        .filter(|name| !morphs.iter().any(|ours| **ours == ***name));
+    let lacking: Vec<&str> = lacking.copied().collect();
     if source.iter().all(Option::is_none) {
-        return Err(strangers(file, theirs, skeleton));
+        if lacking.len() == moved.len() {
+            return Err(strangers(file, theirs, skeleton));
+        }
+        // A face without a body.
+        let value = clips.iter().map(|clip| clip.bind(skeleton)).collect();
+        return Ok(Parsed { value, warnings });
+    }
+    if !lacking.is_empty() {
+        let names = listed(lacking);
+        warn(
+            format!("morph targets of the clips that the model lacks are left out: {names}"),
+            "",
+        );
     }
     if let Some((model, donor)) = renamed {
         warn(
@@ -107,6 +129,12 @@ pub(super) fn fit(
         FormatError::one(Diagnostic::error(file, error.to_string()))
     })?;
     Ok(Parsed { value, warnings })
+}
+
+/// Names of the morph targets that a clip moves.
+fn moved_morphs(clip: &SkeletalClip) -> impl Iterator<Item = &str> {
+    let names = clip.morphs().iter().enumerate();
+    names.filter_map(|(morph, name)| clip.animates_morph(morph as MorphIndex).then_some(&**name))
 }
 
 /// The error for a file with clips for another skeleton.
@@ -281,7 +309,7 @@ impl<'a> Fit<'a> {
             Some(times) => SkeletalClip::at_times(clip.timing.clone(), &out, times)?,
         };
         fitted.additive = clip.additive;
-        Ok(fitted)
+        Ok(fitted.with_morphs_of(clip, self.skeleton))
     }
 
     /// Which properties of a joint a clip moves.

@@ -2,7 +2,7 @@
 
 use super::Imported;
 use crate::format::{Diagnostic, FormatError};
-use crate::model::{SkeletalClip, SkinPart};
+use crate::model::{Morphs, SkeletalClip, SkinPart};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 
@@ -26,6 +26,10 @@ pub struct Limits {
     pub triangles: u32,
     /// Weights of one vertex in the file.
     pub influences: u32,
+    /// Names of morph targets. At most [`Morphs::MAX`](crate::model::Morphs::MAX) count whatever is set here.
+    pub morphs: u32,
+    /// Vertices that morph targets move, of all targets together.
+    pub morph_vertices: u32,
     /// Clips of one character.
     pub clips: u32,
     /// Length of a clip, in whole seconds.
@@ -44,6 +48,8 @@ impl Default for Limits {
             vertices: 4_000_000,
             triangles: 8_000_000,
             influences: 256,
+            morphs: 4096,
+            morph_vertices: 32_000_000,
             clips: 4096,
             clip_seconds: 24 * 3600,
             clip_bytes: 1 << 30,
@@ -60,6 +66,8 @@ impl Limits {
         vertices: u32::MAX,
         triangles: u32::MAX,
         influences: u32::MAX,
+        morphs: u32::MAX,
+        morph_vertices: u32::MAX,
         clips: u32::MAX,
         clip_seconds: u32::MAX,
         clip_bytes: u64::MAX,
@@ -67,12 +75,14 @@ impl Limits {
     };
 
     /// The names of the limits, as used on the command line and in errors.
-    pub const NAMES: [&str; 9] = [
+    pub const NAMES: [&str; 11] = [
         "file_bytes",
         "joints",
         "vertices",
         "triangles",
         "influences",
+        "morphs",
+        "morph_vertices",
         "clips",
         "clip_seconds",
         "clip_bytes",
@@ -96,6 +106,8 @@ impl Limits {
             "vertices" => &mut self.vertices,
             "triangles" => &mut self.triangles,
             "influences" => &mut self.influences,
+            "morphs" => &mut self.morphs,
+            "morph_vertices" => &mut self.morph_vertices,
             "clips" => &mut self.clips,
             "clip_seconds" => &mut self.clip_seconds,
             _ => return false,
@@ -121,6 +133,9 @@ impl Limits {
         let sum = |count: fn(&SkinPart) -> usize| model.parts.iter().map(count).sum::<usize>();
         self.check_joints(file, model.skeleton.len())?;
         self.check_mesh(file, sum(|p| p.positions.len()), sum(|p| p.triangles.len()))?;
+        self.check_morphs(file, model.skeleton.morphs().len())?;
+        let targets = model.parts.iter().flat_map(|part| &part.morphs);
+        self.check_morph_vertices(file, targets.map(|target| target.vertices.len()).sum())?;
         let mut totals = ClipTotals::default();
         for clip in &model.clips {
             self.check_clip(file, clip)?;
@@ -163,6 +178,35 @@ impl Limits {
             "triangles",
             "triangles",
             self.triangles.into(),
+        )
+    }
+
+    /// Rejects more names of morph targets than the limits allow.
+    pub(super) fn check_morphs(&self, file: &str, morphs: usize) -> Result<(), FormatError> {
+        let most = u64::from(self.morphs).min(Morphs::MAX as u64);
+        within(
+            file,
+            "the model",
+            morphs as f64,
+            "morph targets",
+            "morphs",
+            most,
+        )
+    }
+
+    /// Rejects more vertices that morph targets move than the limits allow.
+    pub(super) fn check_morph_vertices(
+        &self,
+        file: &str,
+        vertices: usize,
+    ) -> Result<(), FormatError> {
+        within(
+            file,
+            "the model",
+            vertices as f64,
+            "vertices that morph targets move",
+            "morph_vertices",
+            self.morph_vertices.into(),
         )
     }
 

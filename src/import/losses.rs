@@ -104,6 +104,26 @@ pub fn losses(
         );
     }
     if m3d || md5 {
+        let morphs = skeleton.morphs().len();
+        list.add(
+            "all",
+            morphs,
+            "morph target",
+            "parts keep their basic shape",
+        );
+        let moving = model
+            .clips
+            .iter()
+            .filter(|clip| clip.animates_morphs())
+            .count();
+        list.add(
+            "the weights of morph targets of",
+            moving,
+            "clip",
+            "only joints are written",
+        );
+    }
+    if m3d || md5 {
         let control = skeleton.control_joints().len();
         list.add(
             "the flag of",

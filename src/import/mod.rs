@@ -22,6 +22,7 @@ mod root_motion;
 mod split;
 mod subframes;
 mod tangents;
+mod weights;
 mod weld;
 mod winding;
 

@@ -220,7 +220,7 @@ fn in_place(
         Some(times) => SkeletalClip::at_times(clip.timing.clone(), &frames, times)?,
     };
     out.set_root_path(Some(Arc::new(path)));
-    Ok(out)
+    Ok(out.with_morphs_of(clip, skeleton))
 }
 
 /// Where the root puts the character in each frame, relative to the first.

@@ -1,7 +1,7 @@
 //! Parts and their palettes: each part names only the joints it uses.
 
 use super::{combine::Combiner, influences::VertexWeights};
-use crate::model::{JointIndex, SkinPart};
+use crate::model::{JointIndex, MorphTarget, SkinPart};
 
 /// Gives `part` its palette and influences. A part that uses more joints than a palette holds is split by triangles.
 ///
@@ -89,7 +89,13 @@ fn subset(part: &SkinPart, mut triangles: Vec<[u32; 3]>) -> (SkinPart, Vec<u32>)
             .filter_map(|&v| from.get(v as usize).copied())
             .collect()
     }
+    // Vertices keep their order, so those of targets do.
+    let moved = |target: &MorphTarget| {
+        let found = target.kept(|vertex| kept.binary_search(&vertex).ok().map(|new| new as u32));
+        (!found.vertices.is_empty()).then_some(found)
+    };
     let out = SkinPart {
+        morphs: part.morphs.iter().filter_map(moved).collect(),
         name: part.name.clone(),
         material: part.material,
         positions: pick(&part.positions, &kept),

@@ -115,7 +115,20 @@ fn duplicate(part: &mut SkinPart, vertex: usize, tangent: Vec4) -> u32 {
     if let Some(source) = part.source_vertices.get(vertex).copied() {
         part.source_vertices.push(source);
     }
-    part.positions.len() as u32 - 1
+    let copy = part.positions.len() as u32 - 1;
+    for target in &mut part.morphs {
+        if let Ok(at) = target.vertices.binary_search(&(vertex as u32)) {
+            target.vertices.push(copy);
+            for list in [
+                &mut target.positions,
+                &mut target.normals,
+                &mut target.tangents,
+            ] {
+                list.extend(list.get(at).copied());
+            }
+        }
+    }
+    copy
 }
 
 /// Per vertex, the first one with the same position, normal and texture coordinate.

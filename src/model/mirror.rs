@@ -15,6 +15,8 @@ impl SkeletalClip {
     /// What is mirrored is how a joint differs from the rest pose, in model space, so the joints' own axes don't matter.
     /// On a skeleton whose rest pose is symmetric, the result is exact; on any other, mirroring twice gives the clip back.
     ///
+    /// Morph targets change places with those of the other side, told by their names.
+    ///
     /// Root motion is mirrored too, and so are callback keys: sides that their name or data mentions, as a joint's name or as
     /// a word (`"left"`, `"foot.L"`, `'R'`), are swapped.
     ///
@@ -59,6 +61,9 @@ impl SkeletalClip {
             None => Self::new(timing, &out)?,
             Some(times) => Self::at_times(timing, &out, times)?,
         };
+        let mut morphs = clip.morph_frames();
+        morphs.mirror(skeleton.morphs());
+        mirrored = mirrored.with_morphs(&morphs)?;
         mirrored.additive = clip.additive;
         mirrored.set_root_path(
             clip.root_path()

@@ -134,10 +134,19 @@ pub struct MorphDelta {
 impl MorphTarget {
     /// Creates a target from the changes of all vertices of a part; those that are 0 are left out.
     pub fn new(morph: MorphIndex, deltas: impl IntoIterator<Item = MorphDelta>) -> Self {
-        let moved: Vec<(u32, MorphDelta)> = (0..)
-            .zip(deltas)
-            .filter(|(_, delta)| *delta != MorphDelta::default())
-            .collect();
+        let moved = (0..).zip(deltas);
+        Self::of_vertices(
+            morph,
+            moved.filter(|(_, delta)| *delta != MorphDelta::default()),
+        )
+    }
+
+    /// Creates a target from the changes of some vertices, in ascending order.
+    pub(crate) fn of_vertices(
+        morph: MorphIndex,
+        deltas: impl IntoIterator<Item = (u32, MorphDelta)>,
+    ) -> Self {
+        let moved: Vec<(u32, MorphDelta)> = deltas.into_iter().collect();
         let list = |of: fn(&MorphDelta) -> Vec3| -> Vec<Vec3> {
             if moved.iter().all(|(_, delta)| of(delta) == Vec3::ZERO) {
                 return Vec::new();
@@ -176,6 +185,28 @@ impl MorphTarget {
             position: at(&self.positions, i),
             normal: at(&self.normals, i),
             tangent: at(&self.tangents, i),
+        }
+    }
+
+    /// The target for those vertices that have a new index, which must be in the same order.
+    pub(crate) fn kept(&self, new: impl Fn(u32) -> Option<u32>) -> Self {
+        let kept: Vec<(usize, u32)> = self
+            .vertices
+            .iter()
+            .enumerate()
+            .filter_map(|(at, &vertex)| Some((at, new(vertex)?)))
+            .collect();
+        let pick = |list: &[Vec3]| -> Vec<Vec3> {
+            kept.iter()
+                .filter_map(|(at, _)| list.get(*at).copied())
+                .collect()
+        };
+        Self {
+            morph: self.morph,
+            vertices: kept.iter().map(|(_, vertex)| *vertex).collect(),
+            positions: pick(&self.positions),
+            normals: pick(&self.normals),
+            tangents: pick(&self.tangents),
         }
     }
 

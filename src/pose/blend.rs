@@ -1,16 +1,14 @@
-//! The arithmetic of a blend, four joints at a time: means of layers, and overlays on a pose.
+//! The arithmetic of a blend, four joints or morph targets at a time: means of layers, and overlays on a pose.
 
-use super::packed::{PackedTransforms, Quats4, Vectors4};
+use super::row::{PackedRow, Row};
 use super::sample::SamplePoint;
 use super::simd::Simd;
-use super::soa::{sqrt, toward};
-use crate::model::{SoaQuat, SoaTransform};
 use glam::Vec4;
 
 /// A layer that counts, at its time.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Active<'a> {
-    pub(super) point: SamplePoint<'a>,
+pub(super) struct Active<'a, R: Row> {
+    pub(super) point: SamplePoint<'a, R::Tracks>,
     pub(super) mask: Option<&'a [Vec4]>,
     pub(super) weight: Vec4,
     /// Layers next to each other with the same number stand together, unless it is 0.
@@ -31,11 +29,11 @@ pub(super) enum Kind {
     DifferenceToRest,
 }
 
-impl Active<'_> {
+impl<R: Row> Active<'_, R> {
     /// The layer's weight for each joint of a row.
     #[inline(always)]
     pub(super) fn weight(&self, row: usize) -> Vec4 {
-        let weight = self.weight * self.point.rows[row].animated;
+        let weight = self.weight * R::animated(&self.point, row);
         self.mask.map_or(weight, |mask| {
             weight * mask.get(row).copied().unwrap_or(Vec4::ZERO)
         })
@@ -51,25 +49,16 @@ impl Active<'_> {
 
     /// Applies an overlay to a pose.
     #[inline(always)]
-    pub(super) fn apply<S: Simd, const SCALE: bool>(
-        &self,
-        s: S,
-        rest: &[SoaTransform],
-        pose: &mut [SoaTransform],
-    ) {
+    pub(super) fn apply<S: Simd, const SCALE: bool>(&self, s: S, rest: &[R], pose: &mut [R]) {
         for (row, (pose, rest)) in pose.iter_mut().zip(rest).enumerate() {
-            let (over, weight) = (self.point.row::<S, SCALE>(s, row), self.weight(row));
+            let over = R::sample::<S, SCALE>(&self.point, s, row);
+            let weight = self.weight(row);
             *pose = match self.kind {
-                Kind::Blend | Kind::Override => replace(s, pose, over, weight),
-                Kind::Difference => add(s, pose, over, weight),
+                Kind::Blend | Kind::Override => replace::<R, S, SCALE>(s, pose, over, weight),
+                Kind::Difference => add::<R, S, SCALE>(s, pose, over, weight),
                 Kind::DifferenceToRest => {
                     let difference = over.to_row(s).difference_to(rest);
-                    add(
-                        s,
-                        pose,
-                        PackedTransforms::<S, SCALE>::read(s, &difference),
-                        weight,
-                    )
+                    add::<R, S, SCALE>(s, pose, PackedRow::read(s, &difference), weight)
                 }
             };
         }
@@ -80,13 +69,15 @@ impl Active<'_> {
 pub(super) const BASE: u32 = u32::MAX;
 
 /// Splits layers into sets; a layer that stands alone is a set of its own.
-pub(super) fn sets<'l, 'a>(layers: &'l [Active<'a>]) -> impl Iterator<Item = &'l [Active<'a>]> {
+pub(super) fn sets<'l, 'a, R: Row>(
+    layers: &'l [Active<'a, R>],
+) -> impl Iterator<Item = &'l [Active<'a, R>]> {
     layers.chunk_by(|a, b| a.set != 0 && a.set == b.set)
 }
 
 /// The sum of layers' weights for each joint of a row.
 #[inline(always)]
-pub(super) fn total_weight(layers: &[Active], row: usize) -> Vec4 {
+pub(super) fn total_weight<R: Row>(layers: &[Active<R>], row: usize) -> Vec4 {
     layers
         .iter()
         .fold(Vec4::ZERO, |total, layer| total + layer.weight(row))
@@ -106,7 +97,7 @@ impl SetShare {
     /// The rest pose stands in for clips that don't move a joint, and for what the base lacks. The set as a whole weighs no
     /// more than its clips that do move the joint: so nothing jumps when the last of them leaves.
     #[inline(always)]
-    pub(super) fn new(set: &[Active], missing: f32, row: usize) -> Self {
+    pub(super) fn new<R: Row>(set: &[Active<R>], missing: f32, row: usize) -> Self {
         let moved = total_weight(set, row);
         let unmoved = match set[0].set {
             0 => Vec4::ZERO,
@@ -134,52 +125,44 @@ impl SetShare {
 ///
 /// The pose takes part in the sum like a layer, so the order of the layers doesn't matter.
 #[inline(always)]
-pub(super) fn replace_by_set<S: Simd, const SCALE: bool>(
+pub(super) fn replace_by_set<R: Row, S: Simd, const SCALE: bool>(
     s: S,
-    set: &[Active],
-    pose: &mut [SoaTransform],
+    set: &[Active<R>],
+    pose: &mut [R],
 ) {
     let [first, others @ ..] = set else { return };
     for (row, pose) in pose.iter_mut().enumerate() {
         let total = total_weight(set, row);
         let scale = Vec4::ONE / total.max(Vec4::ONE);
-        let below = PackedTransforms::<S, SCALE>::read(s, pose);
+        let below = R::Packed::<S, SCALE>::read(s, pose);
         let below_weight = (Vec4::ONE - total).max(Vec4::ZERO);
         let (mut mean, square) = below.mix(
             s,
             below_weight,
-            first.point.row(s, row),
+            R::sample(&first.point, s, row),
             first.weight(row) * scale,
         );
         for layer in others {
-            let next = layer.point.row::<S, SCALE>(s, row);
-            let weight = layer.weight(row) * scale;
-            let turn = weight * sqrt(square / next.rotation.dot(s, next.rotation));
-            mean = mean.plus(
-                s,
-                next,
-                weight,
-                toward(turn, mean.rotation.dot(s, next.rotation)),
-            );
+            let next = R::sample(&layer.point, s, row);
+            mean = mean.plus(s, next, layer.weight(row) * scale, square);
         }
-        mean.rotation = mean.rotation.normalized(s);
         // A joint that is not reached keeps its bits.
-        *pose = mean.to_row(s).or(total, pose);
+        *pose = mean.normalized(s).to_row(s).or(total, pose);
     }
 }
 
 /// The mean of a group for four joints. Rotations have any length, but are not 0 where reached.
 #[derive(Clone, Copy)]
-pub(super) struct Mean<S: Simd, const SCALE: bool> {
-    pose: PackedTransforms<S, SCALE>,
+pub(super) struct Mean<R: Row, S: Simd, const SCALE: bool> {
+    pose: R::Packed<S, SCALE>,
     /// What the layers that reach a joint sum to, of one.
     pub(super) total: Vec4,
 }
 
-impl<S: Simd, const SCALE: bool> Mean<S, SCALE> {
+impl<R: Row, S: Simd, const SCALE: bool> Mean<R, S, SCALE> {
     /// Of a group of at least one layer.
     #[inline(always)]
-    pub(super) fn new<const PARTIAL: bool>(s: S, group: &[Active], row: usize) -> Self {
+    pub(super) fn new<const PARTIAL: bool>(s: S, group: &[Active<R>], row: usize) -> Self {
         let (a, b, others) = match group {
             [a, b, others @ ..] => (a, b, others),
             [layer] => {
@@ -189,7 +172,7 @@ impl<S: Simd, const SCALE: bool> Mean<S, SCALE> {
                     Vec4::ONE
                 };
                 return Self {
-                    pose: layer.point.row(s, row),
+                    pose: R::sample(&layer.point, s, row),
                     total,
                 };
             }
@@ -207,64 +190,35 @@ impl<S: Simd, const SCALE: bool> Mean<S, SCALE> {
             (a_weight, b_weight) = (a_weight * scale, b_weight * scale);
         }
         // The first two share a square root. Each further layer needs its own, to match the length of the sum.
-        let (mut pose, square) =
-            a.point
-                .row::<S, SCALE>(s, row)
-                .mix(s, a_weight, b.point.row(s, row), b_weight);
+        let first = R::sample::<S, SCALE>(&a.point, s, row);
+        let (mut pose, square) = first.mix(s, a_weight, R::sample(&b.point, s, row), b_weight);
         for layer in others {
-            let next = layer.point.row::<S, SCALE>(s, row);
+            let next = R::sample(&layer.point, s, row);
             let weight = if PARTIAL {
                 layer.weight(row) * scale
             } else {
                 layer.weight
             };
-            let turn = weight * sqrt(square / next.rotation.dot(s, next.rotation));
-            pose = pose.plus(
-                s,
-                next,
-                weight,
-                toward(turn, pose.rotation.dot(s, next.rotation)),
-            );
+            pose = pose.plus(s, next, weight, square);
         }
         Self { pose, total }
     }
 
     /// Of a group in which the rest pose takes part: sets whose clips move different joints, or a base that lacks weight.
     #[inline(always)]
-    pub(super) fn of_sets(
-        s: S,
-        group: &[Active],
-        missing: f32,
-        row: usize,
-        rest: &SoaTransform,
-    ) -> Self {
+    pub(super) fn of_sets(s: S, group: &[Active<R>], missing: f32, row: usize, rest: &R) -> Self {
         let total = total_weight(group, row);
         let scale = inverse(total);
-        let share = |set| SetShare::new(set, missing, row);
+        let share = |set| SetShare::new::<R>(set, missing, row);
         let rest_weight = sets(group).fold(Vec4::ZERO, |sum, set| sum + share(set).rest) * scale;
-        let rest = PackedTransforms::<S, SCALE>::read(s, rest);
-        let square = rest.rotation.dot(s, rest.rotation);
-        let mut pose = PackedTransforms::<S, SCALE> {
-            translation: rest.translation.times(s, rest_weight),
-            rotation: rest.rotation.times(s, rest_weight),
-            scale: if SCALE {
-                rest.scale.times(s, rest_weight)
-            } else {
-                rest.scale
-            },
-        };
+        let rest = R::Packed::<S, SCALE>::read(s, rest);
+        let square = rest.square(s);
+        let mut pose = rest.times(s, rest_weight);
         for set in sets(group) {
             let factor = share(set).clips * scale;
             for layer in set {
-                let next = layer.point.row::<S, SCALE>(s, row);
-                let weight = layer.weight(row) * factor;
-                let turn = weight * sqrt(square / next.rotation.dot(s, next.rotation));
-                pose = pose.plus(
-                    s,
-                    next,
-                    weight,
-                    toward(turn, pose.rotation.dot(s, next.rotation)),
-                );
+                let next = R::sample(&layer.point, s, row);
+                pose = pose.plus(s, next, layer.weight(row) * factor, square);
             }
         }
         Self { pose, total }
@@ -292,7 +246,7 @@ impl<S: Simd, const SCALE: bool> Mean<S, SCALE> {
 
     /// Another pose for the joints that are not reached.
     #[inline(always)]
-    pub(super) fn to_row<const PARTIAL: bool>(self, s: S, other: &SoaTransform) -> SoaTransform {
+    pub(super) fn to_row<const PARTIAL: bool>(self, s: S, other: &R) -> R {
         let row = self.pose.to_row(s);
         let reached = reached(self.total);
         if PARTIAL && !reached.cmpgt(Vec4::ZERO).all() {
@@ -330,60 +284,28 @@ pub(super) fn inverse(total: Vec4) -> Vec4 {
     Vec4::ONE / total.max(Vec4::splat(REACHED))
 }
 
-/// Normalizes every rotation. In a pass of its own, since a row's square root and division end a long chain of
-/// dependent operations: here those of many rows overlap.
-#[inline(always)]
-pub(super) fn normalize<S: Simd>(s: S, pose: &mut [SoaTransform]) {
-    for row in pose {
-        let SoaQuat { x, y, z, w } = row.rotation;
-        row.rotation = Quats4::read(s, &[x, y, z, w]).normalized(s).to_soa(s);
-    }
-}
-
 /// `pose` with the differences `delta` added, by a weight ≥ 0 per joint.
 #[inline(always)]
-fn add<S: Simd, const SCALE: bool>(
+fn add<R: Row, S: Simd, const SCALE: bool>(
     s: S,
-    pose: &SoaTransform,
-    delta: PackedTransforms<S, SCALE>,
+    pose: &R,
+    delta: R::Packed<S, SCALE>,
     weight: Vec4,
-) -> SoaTransform {
-    let pose = PackedTransforms::<S, SCALE>::read(s, pose);
-    // 1 − w + w · Δr/|Δr|, times |Δr|. Never zero: its real part is at least 1 − w, and only reaches 0 when
-    // x, y, z remain.
-    let length = sqrt(delta.rotation.dot(s, delta.rotation));
-    let SoaQuat { x, y, z, w } = delta.rotation.to_soa(s);
-    let turn = toward(weight, w);
-    let turn = SoaQuat {
-        x: x * turn,
-        y: y * turn,
-        z: z * turn,
-        w: w * turn + (Vec4::ONE - weight) * length,
-    };
-    let SoaQuat { x, y, z, w } = pose.rotation.to_soa(s).mul(turn);
-    PackedTransforms::<S, SCALE> {
-        translation: pose.translation.plus(s, delta.translation, weight),
-        rotation: Quats4::read(s, &[x, y, z, w]).normalized(s),
-        scale: match SCALE {
-            true => pose
-                .scale
-                .mul(s, Vectors4::one(s).lerp(s, delta.scale, weight)),
-            false => pose.scale,
-        },
-    }
-    .to_row(s)
+) -> R {
+    let pose = R::Packed::<S, SCALE>::read(s, pose);
+    pose.plus_difference(s, delta, weight).to_row(s)
 }
 
 /// `pose` replaced by `other`, by a weight in 0..=1 per joint.
 #[inline(always)]
-fn replace<S: Simd, const SCALE: bool>(
+fn replace<R: Row, S: Simd, const SCALE: bool>(
     s: S,
-    pose: &SoaTransform,
-    other: PackedTransforms<S, SCALE>,
+    pose: &R,
+    other: R::Packed<S, SCALE>,
     weight: Vec4,
-) -> SoaTransform {
-    let (mut mean, _) = PackedTransforms::read(s, pose).mix(s, Vec4::ONE - weight, other, weight);
-    mean.rotation = mean.rotation.normalized(s);
+) -> R {
+    let below = R::Packed::<S, SCALE>::read(s, pose);
+    let (mean, _) = below.mix(s, Vec4::ONE - weight, other, weight);
     // A joint that is not reached keeps its bits.
-    mean.to_row(s).or(weight, pose)
+    mean.normalized(s).to_row(s).or(weight, pose)
 }

@@ -8,7 +8,7 @@
 //! far is bounded by its acceleration: a path over a unit of time whose second derivative is at most
 //! `a` stays within `a/8` of the line between its ends (the error of linear interpolation). The
 //! derivatives of a point under a chain of joints follow from those of each joint by the product
-//! rule. For nlerp between two unit quaternions an angle φ apart, with
+//! rule. Morph targets enlarge the boxes by what they move at any time of the clip. For nlerp between two unit quaternions an angle φ apart, with
 //! `D = 1 − 2t(1 − t)(1 − cos φ)`, the half angle has the derivatives `sin φ / D` and
 //! `2 sin φ (1 − cos φ)(1 − 2t) / D²`, and `D ≥ (1 + cos φ) / 2`.
 
@@ -17,13 +17,43 @@ use crate::model::{
     BoundingBox, JointIndex, JointReach, JointTransform, Reach, SkeletalClip, Skeleton, SkinPart,
 };
 use glam::{Affine3A, Vec3, Vec3A};
+use std::{borrow::Cow, collections::BTreeMap};
 
 /// The boxes of the vertices each joint of a part moves, in the joint's bind space.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PartBounds {
     /// Joints of the skeleton, each with its box.
     boxes: Vec<(usize, BoundingBox)>,
+    morphs: Vec<MorphBounds>,
 }
+
+/// How far a morph target moves the vertices of joints, at weight 1.
+#[derive(Clone, Debug, PartialEq)]
+struct MorphBounds {
+    morph: usize,
+    /// Indices into the list of boxes, with the box of moves.
+    moves: Vec<(usize, BoundingBox)>,
+}
+
+/// The box of what a box of moves becomes at a weight.
+fn weighted(moves: BoundingBox, weight: f32) -> BoundingBox {
+    let (a, b) = (moves.min * weight, moves.max * weight);
+    BoundingBox {
+        min: a.min(b),
+        max: a.max(b),
+    }
+}
+
+/// The box of sums of points in two boxes.
+fn sum(a: BoundingBox, b: BoundingBox) -> BoundingBox {
+    BoundingBox {
+        min: a.min + b.min,
+        max: a.max + b.max,
+    }
+}
+
+/// More steps than this are not worth a tighter box.
+const MOST_STEPS: usize = 1 << 26;
 
 impl PartBounds {
     /// The boxes of a part's joints.
@@ -37,8 +67,97 @@ impl PartBounds {
         let boxes = joints
             .filter_map(|(joint, bounds)| Some((joint, bounds?)))
             .filter(|(j, _)| *j < skeleton.len());
+        let boxes: Vec<_> = boxes.collect();
+        let mut places = vec![None; skeleton.len()];
+        for (at, (joint, _)) in boxes.iter().enumerate() {
+            places[*joint] = Some(at);
+        }
+        let morphs = part.morphs.iter().map(|target| {
+            let mut moves: BTreeMap<usize, BoundingBox> = BTreeMap::new();
+            for (vertex, delta) in target.iter().filter(|(v, _)| *v < part.positions.len()) {
+                for (slot, _) in part.joint_weights(vertex) {
+                    let joint = usize::from(part.palette[slot]);
+                    let Some(at) = places.get(joint).copied().flatten() else {
+                        continue;
+                    };
+                    let matrix = skeleton.inverse_bind()[joint];
+                    let moved = BoundingBox::point(matrix.transform_vector3(delta.position));
+                    let all = moves.entry(at).or_insert(BoundingBox::point(Vec3::ZERO));
+                    *all = all.union(moved);
+                }
+            }
+            MorphBounds {
+                morph: target.morph.into(),
+                moves: moves.into_iter().collect(),
+            }
+        });
         Self {
-            boxes: boxes.collect(),
+            morphs: morphs.filter(|morph| !morph.moves.is_empty()).collect(),
+            boxes,
+        }
+    }
+
+    /// Returns the bounds of the part as these morph weights shape it, one for each name of the skeleton's
+    /// [`Morphs`](crate::model::Morphs). Those of [`Self::new`] are of the basic shape.
+    pub fn with_weights(&self, weights: &[f32]) -> Self {
+        let weight = |morph: usize| weights.get(morph).copied().unwrap_or(0.0);
+        self.with_moves(|moves, morph| weighted(moves, weight(morph)))
+    }
+
+    /// The bounds for any weights that a clip shows, alone and at full weight.
+    fn over_weights(&self, skeleton: &Skeleton, clip: &SkeletalClip) -> Cow<'_, Self> {
+        let rest = skeleton.morphs().rest();
+        if self.morphs.is_empty() || (rest.iter().all(|w| *w == 0.0) && !clip.animates_morphs()) {
+            return Cow::Borrowed(self);
+        }
+        let frames = clip.morph_frames();
+        let count = frames.names.len();
+        if count != rest.len() {
+            return Cow::Owned(self.with_weights(rest));
+        }
+        let weight = |morph: usize, frame: usize| {
+            let shown = frames.weights[frame * count + morph];
+            match (frames.animated[morph], clip.additive) {
+                (false, _) => rest[morph],
+                (true, false) => shown,
+                (true, true) => rest[morph] + shown,
+            }
+        };
+        let frame_count = clip.morph_frame_count();
+        let steps: usize = self.morphs.iter().map(|morph| morph.moves.len()).sum();
+        if steps.saturating_mul(frame_count) > MOST_STEPS {
+            return Cow::Owned(self.with_moves(|moves, morph| {
+                let all = (0..frame_count).map(|frame| weighted(moves, weight(morph, frame)));
+                all.reduce(BoundingBox::union).unwrap_or(moves)
+            }));
+        }
+        // Between two frames, weights are between theirs.
+        let mut all: Option<Self> = None;
+        for frame in 0..frame_count {
+            let now = self.with_moves(|moves, morph| weighted(moves, weight(morph, frame)));
+            match &mut all {
+                None => all = Some(now),
+                Some(all) => {
+                    for ((_, all), (_, now)) in all.boxes.iter_mut().zip(now.boxes) {
+                        *all = all.union(now);
+                    }
+                }
+            }
+        }
+        all.map_or(Cow::Borrowed(self), Cow::Owned)
+    }
+
+    /// The bounds with what each morph target moves added.
+    fn with_moves(&self, of: impl Fn(BoundingBox, usize) -> BoundingBox) -> Self {
+        let mut boxes = self.boxes.clone();
+        for MorphBounds { morph, moves } in &self.morphs {
+            for &(at, moves) in moves {
+                boxes[at].1 = sum(boxes[at].1, of(moves, *morph));
+            }
+        }
+        Self {
+            boxes,
+            morphs: Vec::new(),
         }
     }
 
@@ -70,6 +189,10 @@ impl PartBounds {
         if clip.rows().len() != skeleton.rows() {
             return vec![None; parts.len()];
         }
+        let parts: Vec<_> = parts
+            .iter()
+            .map(|p| p.over_weights(skeleton, clip))
+            .collect();
         let mut scratch = Scratch::default();
         let mut motions = vec![Motion::default(); skeleton.len()];
         let mut local = vec![JointTransform::IDENTITY; skeleton.len()];
@@ -108,16 +231,21 @@ impl PartBounds {
         // Between frames far apart the margin can exceed what the joints can reach.
         let reach =
             BlendReach::new(skeleton, [clip]).with_additive(clip.additive.then_some((0, 1.0)));
-        let within = |(part, (_, all)): (&Self, (_, Option<BoundingBox>))| {
+        let within = |(part, (_, all)): (Cow<Self>, (_, Option<BoundingBox>))| {
             Some(intersection(all?, part.reach(&reach)?)).filter(BoundingBox::is_finite)
         };
-        parts.iter().zip(boxes).map(within).collect()
+        parts.into_iter().zip(boxes).map(within).collect()
     }
 
     /// Returns a box in model space that contains the part in every pose within `reach`: a generous box,
     /// of the balls that the chains of joints can reach around their root. `None` as for [`Self::posed`].
     pub fn within(&self, reach: &BlendReach) -> Option<BoundingBox> {
-        self.reach(reach).filter(BoundingBox::is_finite)
+        let range = |morph: usize| reach.weights.get(morph).copied().unwrap_or_default();
+        let shaped = self.with_moves(|moves, morph| {
+            let [least, most] = range(morph);
+            weighted(moves, least).union(weighted(moves, most))
+        });
+        shaped.reach(reach).filter(BoundingBox::is_finite)
     }
 
     /// The joints that move the part, each with the box of the vertices it moves, in the joint's bind space.
@@ -189,6 +317,10 @@ pub struct BlendReach {
     /// What each clip adds to each joint at weight 1: a distance and a change of scale. Empty for a clip that is not
     /// bound to the skeleton.
     differences: Vec<Vec<JointReach>>,
+    /// The least and the largest weight of each morph target.
+    weights: Vec<[f32; 2]>,
+    /// The least and the largest change that each clip makes to each weight.
+    weight_changes: Vec<Vec<[f32; 2]>>,
 }
 
 impl BlendReach {
@@ -206,8 +338,29 @@ impl BlendReach {
         skeleton
             .joints()
             .for_each(|joint| place(joint.into(), skeleton.rest_of(joint)));
-        let mut differences = Vec::new();
+        let rest = skeleton.morphs().rest();
+        let mut weights: Vec<[f32; 2]> = rest.iter().map(|&rest| [rest; 2]).collect();
+        let mut weight_changes = Vec::new();
+        let (mut differences, widen) = (Vec::new(), |[least, most]: &mut [f32; 2], to: f32| {
+            (*least, *most) = (least.min(to), most.max(to));
+        });
         for clip in clips {
+            let frames = clip.morph_frames();
+            let mut changes = vec![[0.0; 2]; rest.len()];
+            if frames.names.len() == rest.len() {
+                for (at, &weight) in frames.weights.iter().enumerate() {
+                    let morph = at % rest.len();
+                    match (frames.animated[morph], clip.additive) {
+                        (false, _) => {}
+                        (true, true) => widen(&mut changes[morph], weight),
+                        (true, false) => {
+                            widen(&mut weights[morph], weight);
+                            widen(&mut changes[morph], weight - rest[morph]);
+                        }
+                    }
+                }
+            }
+            weight_changes.push(changes);
             let mut of_clip = Vec::new();
             if clip.rows().len() == skeleton.rows() {
                 of_clip.resize(parents.len(), JointReach::default());
@@ -240,6 +393,8 @@ impl BlendReach {
             parents: parents.to_vec(),
             roots,
             differences,
+            weights,
+            weight_changes,
         }
     }
 
@@ -251,13 +406,20 @@ impl BlendReach {
             parents,
             mut roots,
             differences,
+            mut weights,
+            weight_changes,
         } = self.clone();
         for (clip, weight) in layers {
-            let weight = if weight > 0.0 {
+            let weight: f64 = if weight > 0.0 {
                 weight.min(ClipLayer::MAX_ADDITIVE_WEIGHT).into()
             } else {
                 0.0
             };
+            let changes = weight_changes.get(clip).into_iter().flatten();
+            for ([least, most], [less, more]) in weights.iter_mut().zip(changes) {
+                *least += less * weight as f32;
+                *most += more * weight as f32;
+            }
             for (joint, added) in differences.get(clip).into_iter().flatten().enumerate() {
                 let JointReach { distance, scale } = &mut reach.joints[joint];
                 let shift: f64 = weight * added.distance;
@@ -272,6 +434,8 @@ impl BlendReach {
             parents,
             roots,
             differences,
+            weights,
+            weight_changes,
         }
     }
 }

@@ -8,8 +8,8 @@
 
 use super::{ClipLayer, Evaluate, FrameSpan, PartBounds, Scratch};
 use crate::model::{
-    BoundingBox, ClipFrames, LEVER, Quantization, SkeletalClip, Skeleton, SkinPart, axes_apart,
-    size_at_rest,
+    BoundingBox, ClipFrames, LEVER, MorphCurves, Quantization, SkeletalClip, Skeleton, SkinPart,
+    axes_apart, size_at_rest,
 };
 use glam::Vec3A;
 
@@ -19,6 +19,8 @@ pub struct Compress<'a> {
     skeleton: &'a Skeleton,
     /// The points whose error counts, per joint and in the joint's own space.
     points: Vec<Vec<Vec3A>>,
+    /// How far each morph target moves a vertex at weight 1.
+    morphs: Vec<f32>,
     /// How far from a joint something may be attached.
     lever: f32,
     error: f32,
@@ -45,10 +47,18 @@ impl<'a> Compress<'a> {
                 .flat_map(|bounds| bounds.corners().map(Vec3A::from));
             corners.chain([Vec3A::ZERO]).collect()
         };
+        let mut morphs = vec![0.0_f32; skeleton.morphs().len()];
+        for target in parts.iter().flat_map(|part| &part.morphs) {
+            let farthest = target.positions.iter().map(|delta| delta.length());
+            if let Some(reach) = morphs.get_mut(usize::from(target.morph)) {
+                *reach = farthest.fold(*reach, f32::max);
+            }
+        }
         let lever = (LEVER * size_at_rest(skeleton, parts)) as f32;
         Self {
             skeleton,
             points: boxes.into_iter().map(points).collect(),
+            morphs,
             lever,
             error,
         }
@@ -65,6 +75,7 @@ impl<'a> Compress<'a> {
         if unfit || clip.frame_count() < 2 || clip.timing.duration <= 0.0 {
             return clip.clone();
         }
+        let (weights, weight_error) = self.weights(clip);
         let steps = clip.frame_count() - 1;
         // Frames at times of their own were put where they are needed.
         let reductions = if clip.frame_times().is_some() {
@@ -82,18 +93,40 @@ impl<'a> Compress<'a> {
             let Some(thin) = self.with_steps(clip, fewer) else {
                 continue;
             };
-            let small = thin.quantized(Quantization::default());
+            let small = thin
+                .quantized(Quantization::default())
+                .with_curves(weights.clone());
             if small.bytes() >= clip.bytes() {
                 continue;
             }
-            if let Some(error) = self.measure(clip, &small) {
-                return thin.quantized(Quantization {
+            if let Some(error) = self.measure(clip, &small, self.error - weight_error) {
+                let small = thin.quantized(Quantization {
                     bytes_before: clip.bytes(),
-                    error,
+                    error: error + weight_error,
                 });
+                return small.with_curves(weights);
             }
         }
         clip.clone()
+    }
+
+    /// The clip's morph weights in smaller numbers, if those move no vertex too far, and how far they move one at most.
+    fn weights(&self, clip: &SkeletalClip) -> (Option<MorphCurves>, f32) {
+        let Some(weights) = clip.morph_curves() else {
+            return (None, 0.0);
+        };
+        let (small, errors) = weights.quantized();
+        // As if one vertex were moved by all.
+        let error: f32 = errors
+            .iter()
+            .zip(&self.morphs)
+            .map(|(error, reach)| error * reach)
+            .sum();
+        if error <= 0.5 * self.error {
+            (Some(small), error)
+        } else {
+            (Some(weights.clone()), 0.0)
+        }
     }
 
     /// The clip resampled to `steps` equal steps of time.
@@ -116,11 +149,11 @@ impl<'a> Compress<'a> {
         let mut thin = SkeletalClip::new(clip.timing.clone(), &frames).ok()?;
         thin.additive = clip.additive;
         thin.set_root_path(clip.root_path().cloned());
-        Some(thin)
+        Some(thin.with_morphs_of(clip, self.skeleton))
     }
 
     /// The largest error of `small` against `clip`; `None` if it is larger than allowed.
-    fn measure(&self, clip: &SkeletalClip, small: &SkeletalClip) -> Option<f32> {
+    fn measure(&self, clip: &SkeletalClip, small: &SkeletalClip, most: f32) -> Option<f32> {
         let mut poses = [Scratch::default(), Scratch::default()];
         let mut worst = 0.0_f32;
         for moment in 0..=(clip.frame_count() - 1) * Self::MOMENTS {
@@ -150,7 +183,7 @@ impl<'a> Compress<'a> {
                     worst = if error <= worst { worst } else { error };
                 }
             }
-            let within = worst <= self.error;
+            let within = worst <= most;
             if !within {
                 return None;
             }

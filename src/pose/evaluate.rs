@@ -32,7 +32,7 @@ pub struct Scratch {
     local: Vec<SoaTransform>,
     model: Vec<Affine3A>,
     mix: MixScratch,
-    base: BaseScratch,
+    base: BaseScratch<SoaTransform>,
 }
 
 impl<'a, 'c> Evaluate<'a, 'c> {
@@ -122,7 +122,7 @@ impl<'a, 'c> Evaluate<'a, 'c> {
         match inertia {
             None => job.run(mix, local),
             Some(inertia) => {
-                inertia.run(&job, base, mix, local);
+                inertia.run(&job.rows(), base, &mut mix.active, local);
                 unit_scale &= inertia.keeps_scale();
             }
         }

@@ -18,9 +18,10 @@
 //! rotation again without trigonometry, so poses have the same bits on every processor.
 
 use super::{
-    ClipLayer, Mix, MixScratch,
-    mix::{BasePose, Take},
+    ClipLayer,
+    mix::{ActiveList, BasePose, MixRows, Take},
     recycle,
+    row::Row,
 };
 use crate::controller::{BlendMode, Switch, SwitchLayer, TrackPriority};
 use crate::model::{JointTransform, Skeleton, SoaQuat, SoaTransform, SoaVec3};
@@ -51,16 +52,41 @@ pub struct InertiaAt<'a> {
 /// Working memory of [`Inertia::follow`]. One serves any number of characters.
 #[derive(Debug, Default)]
 pub struct InertiaScratch {
-    mix: MixScratch,
     layers: Vec<ClipLayer<'static>>,
-    poses: [Vec<SoaTransform>; 4],
+    joints: Samples<SoaTransform>,
+    weights: Samples<Vec4>,
+}
+
+/// Poses before and after a switch, each at two times, and the memory to mix them.
+#[derive(Debug)]
+struct Samples<R: Row> {
+    active: ActiveList<R>,
+    poses: [Vec<R>; 4],
+}
+
+impl<R: Row> Default for Samples<R> {
+    fn default() -> Self {
+        Self {
+            active: Vec::new(),
+            poses: [(); 4].map(|()| Vec::new()),
+        }
+    }
 }
 
 /// Memory to add an inertia to some of a pose's layers.
-#[derive(Debug, Default)]
-pub(super) struct BaseScratch {
-    pose: Vec<SoaTransform>,
-    base: BasePose,
+#[derive(Debug)]
+pub(super) struct BaseScratch<R: Row> {
+    pose: Vec<R>,
+    base: BasePose<R>,
+}
+
+impl<R: Row> Default for BaseScratch<R> {
+    fn default() -> Self {
+        Self {
+            pose: Vec::new(),
+            base: BasePose::default(),
+        }
+    }
 }
 
 /// Seconds over which velocities are measured.
@@ -75,6 +101,9 @@ const SHORTEST: f32 = 0.25;
 /// The farthest that a speed alone carries a joint: in the size of the skeleton for translations, in tangents of a quarter
 /// of the angle for rotations (half a radian), and in scales. A clip that steps has no speed to speak of.
 const FARTHEST: [f32; 3] = [0.25, 0.125, 0.5];
+
+/// The same for weights of morph targets.
+const FARTHEST_WEIGHT: f32 = 0.25;
 
 /// Differences and speeds that are rounding: in the units of [`FARTHEST`].
 const NOTHING: [f32; 2] = [1e-6, 1e-4];
@@ -158,22 +187,28 @@ impl InertiaAt<'_> {
         self.offsets.iter().all(|offset| offset.scales.is_empty())
     }
 
+    /// Returns `true` if an offset moves morph weights.
+    pub(super) fn moves_morphs(&self) -> bool {
+        let moves = |offset: &Offset| !offset.weights.is_empty() || !offset.weight_reach.is_empty();
+        self.offsets.iter().any(moves)
+    }
+
     /// Mixes the layers, with the offsets added to those of the base.
-    pub(super) fn run(
+    pub(super) fn run<R: Carried>(
         &self,
-        mix: &Mix,
-        scratch: &mut BaseScratch,
-        memory: &mut MixScratch,
-        out: &mut [SoaTransform],
+        mix: &MixRows<R>,
+        scratch: &mut BaseScratch<R>,
+        memory: &mut ActiveList<R>,
+        out: &mut [R],
     ) {
         let in_base = |layer: &ClipLayer| layer.base && layer.effective_mode() == BlendMode::Blend;
         if mix.layers.iter().all(in_base) {
-            mix.run(memory, out);
+            mix.run(Take::All, memory, out);
             return self.add_to(out);
         }
         let BaseScratch { pose, base } = scratch;
-        pose.resize(mix.rest.len(), SoaTransform::IDENTITY);
-        mix.run_some(Take::Base, memory, pose);
+        pose.resize(mix.rest.len(), R::NEUTRAL);
+        mix.run(Take::Base, memory, pose);
         self.add_to(pose);
         let counts = |layer: &&ClipLayer| {
             in_base(layer) && layer.weight > 0.0 && layer.weight < f32::INFINITY
@@ -184,27 +219,25 @@ impl InertiaAt<'_> {
             .sum::<f32>()
             .min(f32::MAX);
         base.fill(pose, weight, |row| {
-            self.reach(row, reach(layers(), weight, row))
+            self.reach::<R>(row, reach::<R>(layers(), weight, row))
         });
-        mix.run_some(Take::OnBase(base), memory, out);
+        mix.run(Take::OnBase(base), memory, out);
     }
 
-    fn add_to(&self, pose: &mut [SoaTransform]) {
+    fn add_to<R: Carried>(&self, pose: &mut [R]) {
         // The latest first: each is a difference to a pose that has the later ones.
         for offset in self.offsets.iter().rev() {
-            offset.add_to(offset.age(self.time), pose);
+            R::add(offset, offset.age(self.time), pose);
         }
     }
 
     /// How much of a row's joints the base reaches, which the clips of now reach by `reach`.
-    fn reach(&self, row: usize, reach: Vec4) -> Vec4 {
+    fn reach<R: Carried>(&self, row: usize, reach: Vec4) -> Vec4 {
         let sum = self.offsets.iter().fold(reach, |sum, offset| {
-            let found = offset
-                .reach
-                .binary_search_by_key(&row, |(row, _)| *row)
-                .ok();
+            let changes = R::reach_changes(offset);
+            let found = changes.binary_search_by_key(&row, |(row, _)| *row).ok();
             found.map_or(sum, |at| {
-                sum + offset.reach[at].1 * offset.of.remaining(self.time)
+                sum + changes[at].1 * offset.of.remaining(self.time)
             })
         });
         sum.clamp(Vec4::ZERO, Vec4::ONE)
@@ -212,15 +245,15 @@ impl InertiaAt<'_> {
 }
 
 /// The part of the layers' weight that reaches a row's joints.
-fn reach<'a>(layers: impl Iterator<Item = &'a ClipLayer<'a>>, weight: f32, row: usize) -> Vec4 {
+fn reach<'a, R: Row>(
+    layers: impl Iterator<Item = &'a ClipLayer<'a>>,
+    weight: f32,
+    row: usize,
+) -> Vec4 {
     layers.fold(Vec4::ZERO, |sum, layer| {
-        let animated = layer
-            .clip
-            .rows()
-            .get(row)
-            .map_or(Vec4::ZERO, |row| row.animated);
+        let animated = R::reach(layer.clip, row);
         let mask = layer.mask.map_or(Vec4::ONE, |mask| {
-            mask.rows().get(row).copied().unwrap_or(Vec4::ZERO)
+            R::mask(mask).get(row).copied().unwrap_or(Vec4::ZERO)
         });
         sum + animated * mask * (layer.weight / weight)
     })
@@ -228,7 +261,7 @@ fn reach<'a>(layers: impl Iterator<Item = &'a ClipLayer<'a>>, weight: f32, row: 
 
 /// What is left of the difference between the clips of one switch.
 #[derive(Clone, Debug, Default)]
-struct Offset {
+pub(super) struct Offset {
     of: Switch,
     /// Only rows that have a difference.
     moves: Vec<Decay>,
@@ -236,6 +269,41 @@ struct Offset {
     scales: Vec<Decay>,
     /// By how much more of each joint's weight the old clips reach, by row.
     reach: Vec<(usize, Vec4)>,
+    /// The same for morph weights, which are the x of what decays.
+    weights: Vec<Decay>,
+    weight_reach: Vec<(usize, Vec4)>,
+}
+
+/// Rows that are carried over a switch.
+pub(super) trait Carried: Row {
+    /// Adds an offset at an age to a pose.
+    fn add(offset: &Offset, age: f32, pose: &mut [Self]);
+    /// By how much more the old clips reach, by row.
+    fn reach_changes(offset: &Offset) -> &[(usize, Vec4)];
+}
+
+impl Carried for SoaTransform {
+    fn add(offset: &Offset, age: f32, pose: &mut [Self]) {
+        offset.add_to(age, pose);
+    }
+
+    fn reach_changes(offset: &Offset) -> &[(usize, Vec4)] {
+        &offset.reach
+    }
+}
+
+impl Carried for Vec4 {
+    fn add(offset: &Offset, age: f32, pose: &mut [Self]) {
+        for decay in &offset.weights {
+            if let Some(row) = pose.get_mut(decay.row) {
+                *row += decay.at(age).x;
+            }
+        }
+    }
+
+    fn reach_changes(offset: &Offset) -> &[(usize, Vec4)] {
+        &offset.weight_reach
+    }
 }
 
 /// The differences of four joints: `(1 − s)⁴ · (first + second · s)`.
@@ -345,54 +413,64 @@ impl Offset {
             moves,
             turns,
             scales,
-            reach: reaches,
+            reach,
+            weights,
+            weight_reach,
         } = self;
         ours.clone_from(of);
-        moves.clear();
-        turns.clear();
-        scales.clear();
-        reaches.clear();
+        for list in [&mut *moves, turns, scales, weights] {
+            list.clear();
+        }
+        reach.clear();
+        weight_reach.clear();
         let InertiaScratch {
-            mix,
             layers: memory,
-            poses,
+            joints,
+            weights: of_weights,
         } = scratch;
-        poses
-            .iter_mut()
-            .for_each(|pose| pose.resize(skeleton.rows(), SoaTransform::IDENTITY));
-        let [old, old_next, new, new_next] = poses;
         let mut layers: Vec<ClipLayer<'c>> = recycle(mem::take(memory));
         let mut sampler = Sampler {
             skeleton,
             layer: &layer,
             layers: &mut layers,
-            mix,
         };
-        // What was seen, and what will be.
-        let old_step = sampler.sample(of.from(), -STEP, old, old_next);
-        sampler.reach(|row, reach| reaches.push((row, reach)));
-        let new_step = sampler.sample(of.to(), STEP, new, new_next);
-        let mut rows = reaches.iter_mut();
-        sampler.reach(|_, reach| {
-            if let Some((_, old)) = rows.next() {
-                *old -= reach;
+        let duration = of.duration().min(1e9) as f32;
+        let (rest, unit_scale) = (skeleton.rest(), skeleton.unit_scale());
+        if let Some(steps) = sampler.sample_all(of, rest, unit_scale, joints, reach) {
+            self.carry_joints(skeleton, &joints.poses, steps, duration);
+        }
+        let morphs = skeleton.morphs().rest_rows();
+        if !morphs.is_empty() && sampler.moves_morphs(of) {
+            let (weights, reach) = (&mut self.weights, &mut self.weight_reach);
+            if let Some(steps) = sampler.sample_all(of, morphs, true, of_weights, reach) {
+                carry_weights(&of_weights.poses, steps, duration, weights);
             }
-        });
-        reaches.retain(|(_, difference)| *difference != Vec4::ZERO);
+        }
         *memory = recycle(layers);
-        let (Some(old_step), Some(new_step)) = (old_step, new_step) else {
-            return;
-        };
+    }
 
-        let (duration, size) = (of.duration().min(1e9) as f32, extent(skeleton));
+    /// Finds the differences of joints, given their poses before and after a switch, each with one a step away.
+    fn carry_joints(
+        &mut self,
+        skeleton: &Skeleton,
+        [old, old_next, new, new_next]: &[Vec<SoaTransform>; 4],
+        [old_step, new_step]: [f64; 2],
+        duration: f32,
+    ) {
+        let Self {
+            moves,
+            turns,
+            scales,
+            ..
+        } = self;
+        let size = extent(skeleton);
         let units = [(size, FARTHEST[0]), (1.0, FARTHEST[1]), (1.0, FARTHEST[2])];
-        let per_second = 1.0 / STEP as f32;
         for row in 0..skeleton.rows() {
             let mut decays = [Decay { row, ..Decay::NONE }; 3];
             let mut some = [false; 3];
             for lane in 0..4 {
                 let [old, old_next, new, new_next] =
-                    [&*old, &*old_next, &*new, &*new_next].map(|pose| pose[row].get(lane));
+                    [old, old_next, new, new_next].map(|pose| pose[row].get(lane));
                 let gone = change(old, old_next, old_step);
                 let coming = change(new, new_next, new_step);
                 let apart = (new.rotation.conjugate() * old.rotation).normalize();
@@ -412,7 +490,7 @@ impl Offset {
                 ];
                 let kinds = decays.iter_mut().zip(&mut some).zip(differences).zip(units);
                 for (((decay, some), (difference, change)), unit) in kinds {
-                    *some |= decay.set(lane, difference, change * per_second, duration, unit);
+                    *some |= decay.set(lane, difference, change * PER_SECOND, duration, unit);
                 }
             }
             for (list, (decay, some)) in [&mut *moves, &mut *turns, &mut *scales]
@@ -425,23 +503,83 @@ impl Offset {
     }
 }
 
+/// Seconds to a speed per second.
+const PER_SECOND: f32 = 1.0 / STEP as f32;
+
+/// Finds the differences of morph weights.
+fn carry_weights(
+    [old, old_next, new, new_next]: &[Vec<Vec4>; 4],
+    [old_step, new_step]: [f64; 2],
+    duration: f32,
+    out: &mut Vec<Decay>,
+) {
+    let pace = |at: Vec4, other: Vec4, step: f64| if step > 0.0 { other - at } else { at - other };
+    for row in 0..old.len() {
+        let difference = old[row] - new[row];
+        let gone = pace(old[row], old_next[row], old_step);
+        let change = gone - pace(new[row], new_next[row], new_step);
+        let mut decay = Decay { row, ..Decay::NONE };
+        let mut some = false;
+        for lane in 0..4 {
+            let (difference, change) = (Vec3::X * difference[lane], Vec3::X * change[lane]);
+            let unit = (1.0, FARTHEST_WEIGHT);
+            some |= decay.set(lane, difference, change * PER_SECOND, duration, unit);
+        }
+        out.extend(some.then_some(decay));
+    }
+}
+
 /// Poses of the clips of a switch.
 struct Sampler<'a, 'c, L> {
     skeleton: &'a Skeleton,
     layer: &'a L,
     layers: &'a mut Vec<ClipLayer<'c>>,
-    mix: &'a mut MixScratch,
 }
 
 impl<'c, L: Fn(&SwitchLayer) -> Option<ClipLayer<'c>>> Sampler<'_, 'c, L> {
+    /// Returns `true` if a clip before or after the switch moves morph targets.
+    fn moves_morphs(&self, of: &Switch) -> bool {
+        let mut layers = of.from().iter().chain(of.to());
+        layers.any(|layer| (self.layer)(layer).is_some_and(|found| found.clip.animates_morphs()))
+    }
+
+    /// Poses what was seen, and what will be, each with a pose a step away; returns the steps. Adds by how much more the old
+    /// clips reach, by row.
+    fn sample_all<R: Row>(
+        &mut self,
+        of: &Switch,
+        rest: &[R],
+        unit_scale: bool,
+        Samples { active, poses }: &mut Samples<R>,
+        reaches: &mut Vec<(usize, Vec4)>,
+    ) -> Option<[f64; 2]> {
+        for pose in poses.iter_mut() {
+            pose.resize(rest.len(), R::NEUTRAL);
+        }
+        let [old, old_next, new, new_next] = poses;
+        let mut rows = (rest, unit_scale, active);
+        let old_step = self.sample(of.from(), -STEP, &mut rows, old, old_next);
+        self.reach::<R>(rest.len(), |row, reach| reaches.push((row, reach)));
+        let new_step = self.sample(of.to(), STEP, &mut rows, new, new_next);
+        let mut old = reaches.iter_mut();
+        self.reach::<R>(rest.len(), |_, reach| {
+            if let Some((_, old)) = old.next() {
+                *old -= reach;
+            }
+        });
+        reaches.retain(|(_, difference)| *difference != Vec4::ZERO);
+        Some([old_step?, new_step?])
+    }
+
     /// Poses clips at the switch, and at a step before or after it: the one given unless a clip begins or ends there.
     /// Returns the step.
-    fn sample(
+    fn sample<R: Row>(
         &mut self,
         of: &[SwitchLayer],
         step: f64,
-        pose: &mut [SoaTransform],
-        next: &mut [SoaTransform],
+        rows: &mut (&[R], bool, &mut ActiveList<R>),
+        pose: &mut [R],
+        next: &mut [R],
     ) -> Option<f64> {
         self.collect(of, 0.0);
         if self.layers.is_empty() {
@@ -459,9 +597,9 @@ impl<'c, L: Fn(&SwitchLayer) -> Option<ClipLayer<'c>>> Sampler<'_, 'c, L> {
         } else {
             -step
         };
-        self.run(pose);
+        self.run(rows, pose);
         self.collect(of, step);
-        self.run(next);
+        self.run(rows, next);
         // For the reach.
         self.collect(of, 0.0);
         Some(step)
@@ -491,27 +629,24 @@ impl<'c, L: Fn(&SwitchLayer) -> Option<ClipLayer<'c>>> Sampler<'_, 'c, L> {
         }
     }
 
-    fn run(&mut self, out: &mut [SoaTransform]) {
-        let Self {
-            skeleton,
-            layers,
-            mix,
-            ..
-        } = self;
-        let (rest, unit_scale) = (skeleton.rest(), skeleton.unit_scale());
-        Mix {
-            layers,
+    fn run<R: Row>(
+        &self,
+        (rest, unit_scale, active): &mut (&[R], bool, &mut ActiveList<R>),
+        out: &mut [R],
+    ) {
+        MixRows {
+            layers: self.layers,
             priority_blend: 0.0,
             rest,
-            unit_scale,
+            unit_scale: *unit_scale,
         }
-        .run(mix, out);
+        .run(Take::All, active, out);
     }
 
     /// Calls `each` with what the clips reach of each row.
-    fn reach(&self, mut each: impl FnMut(usize, Vec4)) {
+    fn reach<R: Row>(&self, rows: usize, mut each: impl FnMut(usize, Vec4)) {
         let weight: f32 = self.layers.iter().map(|layer| layer.weight).sum();
-        (0..self.skeleton.rows()).for_each(|row| each(row, reach(self.layers.iter(), weight, row)));
+        (0..rows).for_each(|row| each(row, reach::<R>(self.layers.iter(), weight, row)));
     }
 }
 

@@ -1,16 +1,18 @@
-//! Masks: which joints a layer affects, and by how much.
+//! Masks: which joints and morph targets a layer affects, and by how much.
 
 use super::clamp_weight;
-use crate::model::{JointIndex, Skeleton};
+use crate::model::{JointIndex, MorphIndex, Skeleton, weights_of};
 use glam::Vec4;
 
 /// A weight in 0..=1 for every joint of a skeleton, in rows of four.
 ///
-/// Weights are always finite and in range, and lanes past the last joint are 0.
+/// Morph targets have weights of their own: a mask without them leaves the face alone. Weights are always finite and in
+/// range, and lanes past the last joint are 0.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Mask {
     rows: Vec<Vec4>,
     joints: usize,
+    morphs: Vec<Vec4>,
 }
 
 impl Mask {
@@ -24,6 +26,7 @@ impl Mask {
         Self {
             rows: vec![Vec4::ZERO; joints.div_ceil(4)],
             joints,
+            morphs: Vec::new(),
         }
     }
 
@@ -71,9 +74,34 @@ impl Mask {
         mask
     }
 
-    /// The mask with every weight replaced by 1 minus the weight.
+    /// The mask with every weight replaced by 1 minus the weight. Lanes past the last morph target don't matter.
     pub fn inverted(&self) -> Self {
-        Self::from_weights((0..self.joints).map(|joint| 1.0 - self.get(joint)))
+        let joints = Self::from_weights((0..self.joints).map(|joint| 1.0 - self.get(joint)));
+        let morphs = self.morphs.iter().map(|row| Vec4::ONE - *row).collect();
+        Self { morphs, ..joints }
+    }
+
+    /// Returns the mask with the given weight for each morph target of the skeleton, clamped to 0..=1; NaN becomes 0.
+    pub fn with_morphs(mut self, weights: impl IntoIterator<Item = f32>) -> Self {
+        self.morphs.clear();
+        for (at, weight) in weights.into_iter().enumerate() {
+            if at % 4 == 0 {
+                self.morphs.push(Vec4::ZERO);
+            }
+            self.morphs[at / 4][at % 4] = clamp_weight(weight);
+        }
+        self
+    }
+
+    /// A morph target's weight; 0 for one the mask does not have.
+    pub fn morph(&self, morph: MorphIndex) -> f32 {
+        let weights = weights_of(&self.morphs, self.morphs.len() * 4);
+        weights.get(usize::from(morph)).copied().unwrap_or(0.0)
+    }
+
+    /// The weights in rows of four morph targets, as the jobs take them; empty if the mask has none.
+    pub fn morph_rows(&self) -> &[Vec4] {
+        &self.morphs
     }
 
     /// The weights in rows of four joints, as the jobs take them.
@@ -173,5 +201,11 @@ mod tests {
         assert_eq!(inverted.inverted(), mask);
         assert_eq!(Mask::full(5).rows(), [Vec4::ONE, Vec4::X]);
         assert_eq!(mask.get(99), 0.0);
+        let face = mask.with_morphs([1.0, f32::NAN, 7.0, 0.5, 0.25]);
+        assert_eq!(
+            [0, 1, 2, 3, 4, 9].map(|m| face.morph(m)),
+            [1.0, 0.0, 1.0, 0.5, 0.25, 0.0]
+        );
+        assert_eq!(face.inverted().morph(4), 0.75);
     }
 }

@@ -1,4 +1,4 @@
-//! The blend kernel: samples all playing clips and blends them into one local pose.
+//! The blend kernel: samples all playing clips and blends them into one local pose, or into morph weights.
 //!
 //! 1. The blended layers of each priority are averaged by weight, joint by joint. Layers may stand together, as the clips
 //!    of the base or of a blend space do: where only some of their clips move a joint, the rest pose stands in for the
@@ -16,15 +16,16 @@
 //! All of this happens row by row (four joints at a time), so no pose in between is written to memory.
 
 use super::blend::{
-    Active, BASE, Kind, Mean, SetShare, high_share, inverse, normalize, reached, replace_by_set,
-    sets, total_weight,
+    Active, BASE, Kind, Mean, SetShare, high_share, inverse, reached, replace_by_set, sets,
+    total_weight,
 };
 use super::mask::Mask;
+use super::row::Row;
 use super::sample::SamplePoint;
 use super::simd::{self, Simd};
 use super::{clamp_weight, recycle};
 use crate::controller::{BlendMode, TrackPriority};
-use crate::model::{ChannelSlot, RowTracks, SkeletalClip, SoaTransform};
+use crate::model::{SkeletalClip, SoaTransform};
 use glam::Vec4;
 
 /// A playing clip: one layer of a [`Mix`].
@@ -119,61 +120,54 @@ pub struct Mix<'a> {
 /// Working memory of [`Mix`]. Keep it between runs: it allocates only when it meets more layers than before.
 #[derive(Debug, Default)]
 pub struct MixScratch {
-    active: Vec<Active<'static>>,
+    pub(super) active: ActiveList<SoaTransform>,
 }
+
+/// Memory for the layers that count.
+pub(super) type ActiveList<R> = Vec<Active<'static, R>>;
 
 /// Which layers to mix.
 #[derive(Clone, Copy)]
-pub(super) enum Take<'a> {
+pub(super) enum Take<'a, R: Row> {
     All,
     /// Those of the base.
     Base,
     /// All but those of the base, which this pose stands for.
-    OnBase(&'a BasePose),
+    OnBase(&'a BasePose<R>),
 }
 
 /// A pose that stands for the layers of the base: a clip without frames.
-#[derive(Clone, Debug, Default)]
-pub(super) struct BasePose {
+#[derive(Clone, Debug)]
+pub(super) struct BasePose<R: Row> {
     /// Shows where no layer reaches.
-    pose: Vec<SoaTransform>,
+    pose: Vec<R>,
     /// How much of each joint's weight the base reaches, and where its transform is.
-    rows: Vec<RowTracks>,
-    transforms: Vec<Vec4>,
+    rows: Vec<R::Tracks>,
+    constants: Vec<Vec4>,
     weight: f32,
 }
 
-impl BasePose {
+impl<R: Row> Default for BasePose<R> {
+    fn default() -> Self {
+        Self {
+            pose: Vec::new(),
+            rows: Vec::new(),
+            constants: Vec::new(),
+            weight: 0.0,
+        }
+    }
+}
+
+impl<R: Row> BasePose<R> {
     /// Fills the pose: `reach` is 0..=1 per joint of a row, `weight` is that of all layers of the base.
-    pub(super) fn fill(
-        &mut self,
-        pose: &[SoaTransform],
-        weight: f32,
-        reach: impl Fn(usize) -> Vec4,
-    ) {
+    pub(super) fn fill(&mut self, pose: &[R], weight: f32, reach: impl Fn(usize) -> Vec4) {
         self.weight = weight;
         self.pose.clear();
         self.pose.extend_from_slice(pose);
         self.rows.clear();
-        self.transforms.clear();
-        for (
-            row,
-            SoaTransform {
-                translation: t,
-                rotation: r,
-                scale: s,
-            },
-        ) in pose.iter().enumerate()
-        {
-            let at = self.transforms.len() as u32;
-            self.transforms
-                .extend([t.x, t.y, t.z, r.x, r.y, r.z, r.w, s.x, s.y, s.z]);
-            self.rows.push(RowTracks {
-                animated: reach(row),
-                translation: ChannelSlot::Constant(at),
-                rotation: ChannelSlot::Constant(at + 3),
-                scale: ChannelSlot::Constant(at + 7),
-            });
+        self.constants.clear();
+        for (row, pose) in pose.iter().enumerate() {
+            self.rows.push(pose.store(reach(row), &mut self.constants));
         }
     }
 }
@@ -185,14 +179,45 @@ impl<'a> Mix<'a> {
     /// If `out` is shorter than `rest`. In debug builds also if a clip has a different number of rows;
     /// release builds leave such a clip out.
     pub fn run(&self, scratch: &mut MixScratch, out: &mut [SoaTransform]) {
-        self.run_some(Take::All, scratch, out);
+        self.rows().run(Take::All, &mut scratch.active, out);
     }
 
+    /// Returns how much each of [`Self::layers`] contributes to the pose of a joint, in their order.
+    ///
+    /// For blended and overriding layers that is a part of the whole, and what is missing to 1 is the
+    /// rest pose; for additive layers it is the weight their differences are added with.
+    /// Meant for display: it allocates.
+    pub fn shares(&self, joint: usize) -> Vec<f32> {
+        self.rows().shares(joint)
+    }
+
+    #[inline(always)]
+    pub(super) fn rows(&self) -> MixRows<'_, 'a, SoaTransform> {
+        MixRows {
+            layers: self.layers,
+            priority_blend: self.priority_blend,
+            rest: self.rest,
+            unit_scale: self.unit_scale,
+        }
+    }
+}
+
+/// A [`Mix`] of joints or of morph weights.
+#[derive(Clone, Copy)]
+pub(super) struct MixRows<'l, 'a, R> {
+    pub(super) layers: &'l [ClipLayer<'a>],
+    pub(super) priority_blend: f32,
+    pub(super) rest: &'l [R],
+    /// `true` if all scales of `rest` are one.
+    pub(super) unit_scale: bool,
+}
+
+impl<'a, R: Row> MixRows<'_, 'a, R> {
     /// Mixes some of the layers.
     #[inline]
-    pub(super) fn run_some(&self, take: Take, scratch: &mut MixScratch, out: &mut [SoaTransform]) {
+    pub(super) fn run(&self, take: Take<R>, memory: &mut ActiveList<R>, out: &mut [R]) {
         let out = &mut out[..self.rest.len()];
-        let mut active = recycle(std::mem::take(&mut scratch.active));
+        let mut active = recycle(std::mem::take(memory));
         let ends = self.prepare(take, &mut active);
         let (on_base, unreached) = match take {
             Take::OnBase(base) => (true, &base.pose[..]),
@@ -200,8 +225,8 @@ impl<'a> Mix<'a> {
         };
         let (mut scale, mut partial) = (!self.unit_scale || on_base, on_base);
         for ClipLayer { clip, mask, .. } in self.layers {
-            scale |= !clip.unit_scale();
-            partial |= mask.is_some() || !clip.animates_all();
+            scale |= !R::unit_scale(clip);
+            partial |= mask.is_some() || !R::animates_all(clip);
         }
         let groups = Groups::new(&active, ends);
         partial |= groups.low.uneven || groups.high.uneven;
@@ -211,15 +236,11 @@ impl<'a> Mix<'a> {
             (true, false) => self.pose::<true, false>(groups, unreached, out),
             (true, true) => self.pose::<true, true>(groups, unreached, out),
         }
-        scratch.active = recycle(active);
+        *memory = recycle(active);
     }
 
-    /// Returns how much each of [`Self::layers`] contributes to the pose of a joint, in their order.
-    ///
-    /// For blended and overriding layers that is a part of the whole, and what is missing to 1 is the
-    /// rest pose; for additive layers it is the weight their differences are added with.
-    /// Meant for display: it allocates.
-    pub fn shares(&self, joint: usize) -> Vec<f32> {
+    /// See [`Mix::shares`].
+    pub(super) fn shares(&self, joint: usize) -> Vec<f32> {
         let mut shares = vec![0.0; self.layers.len()];
         if joint / 4 >= self.rest.len() {
             return shares;
@@ -270,7 +291,7 @@ impl<'a> Mix<'a> {
     /// Collects the layers that count, in the order low, high, overlays; returns where the low and the
     /// high ones end, and what there is to know about them.
     #[inline]
-    fn prepare<'b>(&self, take: Take<'b>, active: &mut Vec<Active<'b>>) -> [GroupEnd; 2]
+    fn prepare<'b>(&self, take: Take<'b, R>, active: &mut Vec<Active<'b, R>>) -> [GroupEnd; 2]
     where
         'a: 'b,
     {
@@ -315,9 +336,9 @@ impl<'a> Mix<'a> {
     /// `unreached` shows where no blended layer reaches.
     fn pose<const SCALE: bool, const PARTIAL: bool>(
         &self,
-        groups: Groups,
-        unreached: &[SoaTransform],
-        out: &mut [SoaTransform],
+        groups: Groups<R>,
+        unreached: &[R],
+        out: &mut [R],
     ) {
         let Groups { low, high, .. } = groups;
         match (low.layers, high.layers) {
@@ -336,7 +357,7 @@ impl<'a> Mix<'a> {
         for set in sets(groups.overlays) {
             match set {
                 [layer] => simd::dispatch!(s => layer.apply::<_, SCALE>(s, self.rest, out)),
-                set => simd::dispatch!(s => replace_by_set::<_, SCALE>(s, set, out)),
+                set => simd::dispatch!(s => replace_by_set::<R, _, SCALE>(s, set, out)),
             }
         }
     }
@@ -345,34 +366,39 @@ impl<'a> Mix<'a> {
     fn blend_one_group<S: Simd, const SCALE: bool, const PARTIAL: bool>(
         &self,
         s: S,
-        group: Group,
-        unreached: &[SoaTransform],
-        out: &mut [SoaTransform],
+        group: Group<R>,
+        unreached: &[R],
+        out: &mut [R],
     ) {
         let layers = group.layers;
         // A length known to the compiler leaves out what only more layers need.
         match layers {
             _ if PARTIAL && group.uneven => {
                 for (row, out) in out.iter_mut().enumerate() {
-                    let mean =
-                        Mean::<S, SCALE>::of_sets(s, layers, group.missing, row, &self.rest[row]);
+                    let mean = Mean::<R, S, SCALE>::of_sets(
+                        s,
+                        layers,
+                        group.missing,
+                        row,
+                        &self.rest[row],
+                    );
                     *out = mean.to_row::<PARTIAL>(s, &unreached[row]);
                 }
             }
-            [_] => blend_rows::<S, SCALE, PARTIAL>(s, &layers[..1], unreached, out),
-            [_, _] => blend_rows::<S, SCALE, PARTIAL>(s, &layers[..2], unreached, out),
-            _ => blend_rows::<S, SCALE, PARTIAL>(s, layers, unreached, out),
+            [_] => blend_rows::<R, S, SCALE, PARTIAL>(s, &layers[..1], unreached, out),
+            [_, _] => blend_rows::<R, S, SCALE, PARTIAL>(s, &layers[..2], unreached, out),
+            _ => blend_rows::<R, S, SCALE, PARTIAL>(s, layers, unreached, out),
         }
-        normalize(s, out);
+        R::normalize(s, out);
     }
 
     #[inline(always)]
     fn blend_both_groups<S: Simd, const SCALE: bool, const PARTIAL: bool>(
         &self,
         s: S,
-        [low, high]: [Group; 2],
-        unreached: &[SoaTransform],
-        out: &mut [SoaTransform],
+        [low, high]: [Group<R>; 2],
+        unreached: &[R],
+        out: &mut [R],
     ) {
         let blend = Vec4::splat(clamp_weight(self.priority_blend));
         for (row, (out, unreached)) in out.iter_mut().zip(unreached).enumerate() {
@@ -387,16 +413,16 @@ impl<'a> Mix<'a> {
                 .mix::<PARTIAL>(s, high_mean, share)
                 .to_row::<PARTIAL>(s, unreached);
         }
-        normalize(s, out);
+        R::normalize(s, out);
     }
 
     #[inline(always)]
     fn mean<S: Simd, const SCALE: bool, const PARTIAL: bool>(
         &self,
         s: S,
-        group: Group,
+        group: Group<R>,
         row: usize,
-    ) -> Mean<S, SCALE> {
+    ) -> Mean<R, S, SCALE> {
         if PARTIAL && group.uneven {
             Mean::of_sets(s, group.layers, group.missing, row, &self.rest[row])
         } else {
@@ -406,14 +432,14 @@ impl<'a> Mix<'a> {
 }
 
 #[inline(always)]
-fn blend_rows<S: Simd, const SCALE: bool, const PARTIAL: bool>(
+fn blend_rows<R: Row, S: Simd, const SCALE: bool, const PARTIAL: bool>(
     s: S,
-    group: &[Active],
-    unreached: &[SoaTransform],
-    out: &mut [SoaTransform],
+    group: &[Active<R>],
+    unreached: &[R],
+    out: &mut [R],
 ) {
     for (row, (out, unreached)) in out.iter_mut().zip(unreached).enumerate() {
-        *out = Mean::<S, SCALE>::new::<PARTIAL>(s, group, row).to_row::<PARTIAL>(s, unreached);
+        *out = Mean::<R, S, SCALE>::new::<PARTIAL>(s, group, row).to_row::<PARTIAL>(s, unreached);
     }
 }
 
@@ -452,12 +478,12 @@ pub(super) fn lacks_weight<'a>(layers: impl Iterator<Item = &'a ClipLayer<'a>>) 
 
 /// Appends a group's layers with weights that sum to one.
 #[inline]
-fn prepare_group<'a, 'b>(
+fn prepare_group<'a, 'b, R: Row>(
     layers: &[ClipLayer<'a>],
     rows: usize,
     priority: TrackPriority,
-    take: Take<'b>,
-    active: &mut Vec<Active<'b>>,
+    take: Take<'b, R>,
+    active: &mut Vec<Active<'b, R>>,
 ) -> GroupEnd
 where
     'a: 'b,
@@ -473,7 +499,7 @@ where
         && base.weight > 0.0
     {
         total += f64::from(base.weight);
-        let point = SamplePoint::of_pose(&base.rows, &base.transforms);
+        let point = SamplePoint::of_pose(&base.rows, &base.constants);
         let weight = Vec4::splat(base.weight);
         active.push(Active {
             point,
@@ -515,12 +541,12 @@ where
                 uneven |= layer.mask.is_some();
                 uneven |= in_base
                     .replace(layer.clip)
-                    .is_some_and(|other| !other.moves_the_same_joints(layer.clip));
+                    .is_some_and(|other| !R::moves_the_same(other, layer.clip));
             } else if weight > 0.0 && set != 0 {
                 let other = in_set
                     .replace((set, layer.clip))
                     .filter(|(other, _)| *other == set);
-                uneven |= other.is_some_and(|(_, other)| !other.moves_the_same_joints(layer.clip));
+                uneven |= other.is_some_and(|(_, other)| !R::moves_the_same(other, layer.clip));
             }
         }
     }
@@ -550,29 +576,25 @@ pub(super) fn share(weight: f32, total: f64) -> f32 {
 
 /// Appends a layer if it counts; returns its weight, or 0 if it doesn't.
 #[inline]
-fn prepare_layer<'a, 'b>(
+fn prepare_layer<'a, 'b, R: Row>(
     index: usize,
     layer: &ClipLayer<'a>,
     rows: usize,
     weight: f32,
     kind: Kind,
     set: u32,
-    active: &mut Vec<Active<'b>>,
+    active: &mut Vec<Active<'b, R>>,
 ) -> f32
 where
     'a: 'b,
 {
-    debug_assert_eq!(
-        layer.clip.rows().len(),
-        rows,
-        "the clip is not bound to this skeleton"
-    );
-    let counts = weight > 0.0 && layer.clip.rows().len() == rows;
-    if !counts {
+    let fits = R::fits(layer.clip, rows);
+    debug_assert!(fits, "the clip is not bound to this skeleton");
+    if !fits || weight.is_nan() || weight <= 0.0 {
         return 0.0;
     }
-    let point = SamplePoint::new(layer.clip, layer.time);
-    let mask = layer.mask.map(Mask::rows);
+    let point = R::point(layer.clip, layer.time);
+    let mask = layer.mask.map(R::mask);
     active.push(Active {
         point,
         mask,
@@ -586,17 +608,17 @@ where
 
 /// The layers that count.
 #[derive(Clone, Copy)]
-struct Groups<'a> {
-    low: Group<'a>,
-    high: Group<'a>,
-    overlays: &'a [Active<'a>],
+struct Groups<'a, R: Row> {
+    low: Group<'a, R>,
+    high: Group<'a, R>,
+    overlays: &'a [Active<'a, R>],
 }
 
 /// The blended layers of a priority.
 #[derive(Clone, Copy)]
-struct Group<'a> {
+struct Group<'a, R: Row> {
     /// With weights that sum to one.
-    layers: &'a [Active<'a>],
+    layers: &'a [Active<'a, R>],
     /// Their total weight.
     weight: f32,
     /// Whether the rest pose takes part: clips of a set move different joints, or the base lacks weight.
@@ -605,8 +627,8 @@ struct Group<'a> {
     missing: f32,
 }
 
-impl<'a> Groups<'a> {
-    fn new(active: &'a [Active<'a>], [low, high]: [GroupEnd; 2]) -> Self {
+impl<'a, R: Row> Groups<'a, R> {
+    fn new(active: &'a [Active<'a, R>], [low, high]: [GroupEnd; 2]) -> Self {
         let group = |from: usize,
                      GroupEnd {
                          end,

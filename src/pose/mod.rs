@@ -44,6 +44,7 @@ mod packed;
 mod palette;
 mod pick;
 mod pose_mut;
+mod row;
 mod sample;
 pub(crate) mod simd;
 mod skin;

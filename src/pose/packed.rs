@@ -101,6 +101,33 @@ impl<S: Simd, const SCALE: bool> PackedTransforms<S, SCALE> {
         )
     }
 
+    /// `self` with the differences `delta` added, by a weight ≥ 0 per joint.
+    #[inline(always)]
+    pub(crate) fn plus_difference(self, s: S, delta: Self, weight: Vec4) -> Self {
+        // 1 − w + w · Δr/|Δr|, times |Δr|. Never zero: its real part is at least 1 − w, and only reaches 0 when
+        // x, y, z remain.
+        let length = sqrt(delta.rotation.dot(s, delta.rotation));
+        let SoaQuat { x, y, z, w } = delta.rotation.to_soa(s);
+        let turn = toward(weight, w);
+        let turn = SoaQuat {
+            x: x * turn,
+            y: y * turn,
+            z: z * turn,
+            w: w * turn + (Vec4::ONE - weight) * length,
+        };
+        let SoaQuat { x, y, z, w } = self.rotation.to_soa(s).mul(turn);
+        Self {
+            translation: self.translation.plus(s, delta.translation, weight),
+            rotation: Quats4::read(s, &[x, y, z, w]).normalized(s),
+            scale: match SCALE {
+                true => self
+                    .scale
+                    .mul(s, Vectors4::one(s).lerp(s, delta.scale, weight)),
+                false => self.scale,
+            },
+        }
+    }
+
     /// `self` in the lanes where `condition` > 0, `other` in the rest.
     #[inline(always)]
     pub(crate) fn or(self, s: S, condition: Vec4, other: Self) -> Self {

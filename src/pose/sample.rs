@@ -5,8 +5,10 @@
 //! rotations by nlerp; a clip keeps neighboring quaternions in one hemisphere, so no sign is tested.
 
 use super::packed::{PackedTransforms, Quats4, Vectors4};
-use super::simd::Simd;
-use crate::model::{ChannelSlot, JointTransform, NumberRange, RowTracks, SkeletalClip};
+use super::simd::{Simd, numbers};
+use crate::model::{
+    ChannelSlot, JointTransform, NumberRange, RowTracks, SkeletalClip, WeightTracks,
+};
 use glam::Vec4;
 
 /// The two frames around a time, and the position between them.
@@ -27,8 +29,13 @@ impl FrameSpan {
         if let Some(times) = clip.frame_times() {
             return Self::among(times, time);
         }
-        let last = clip.frame_count() - 1;
-        let length = clip.timing.duration;
+        Self::even(clip.frame_count(), clip.timing.duration, time)
+    }
+
+    /// The frames around `time` among evenly spaced frames.
+    #[inline(always)]
+    fn even(count: usize, length: f64, time: f64) -> Self {
+        let last = count - 1;
         // NaN is not greater than 0.
         let progress = if time > 0.0 && length > 0.0 {
             time.min(length) / length
@@ -96,8 +103,8 @@ impl FrameSpan {
 
 /// A clip at a time, ready to be sampled row by row.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct SamplePoint<'a> {
-    pub(crate) rows: &'a [RowTracks],
+pub(crate) struct SamplePoint<'a, T = RowTracks> {
+    pub(crate) rows: &'a [T],
     constants: &'a [Vec4],
     samples: FramePair<'a, Vec4>,
     numbers: FramePair<'a, [u16; 4]>,
@@ -215,18 +222,6 @@ impl<'a> SamplePoint<'a> {
         }
     }
 
-    /// A pose in place of a clip: `rows` point to `constants`.
-    pub(crate) fn of_pose(rows: &'a [RowTracks], constants: &'a [Vec4]) -> Self {
-        Self {
-            rows,
-            constants,
-            samples: FramePair::new(&[], 1),
-            numbers: FramePair::new(&[], 1),
-            ranges: &[],
-            fraction: Vec4::ZERO,
-        }
-    }
-
     /// Four joints. Rotations are not normalized: their length is between √½ and 1, since neighbors lie
     /// in one hemisphere.
     #[inline(always)]
@@ -267,6 +262,71 @@ impl<'a> SamplePoint<'a> {
             ChannelSlot::Quantized(at) => {
                 self.numbers
                     .quats(s, at, chunk(self.ranges, at), self.fraction)
+            }
+        }
+    }
+}
+
+impl<'a, T> SamplePoint<'a, T> {
+    /// A pose in place of a clip: `rows` point to `constants`.
+    pub(crate) fn of_pose(rows: &'a [T], constants: &'a [Vec4]) -> Self {
+        Self {
+            rows,
+            constants,
+            samples: FramePair::new(&[], 1),
+            numbers: FramePair::new(&[], 1),
+            ranges: &[],
+            fraction: Vec4::ZERO,
+        }
+    }
+}
+
+impl<'a> SamplePoint<'a, WeightTracks> {
+    /// The weights of a clip at a time; without rows if it moves none.
+    #[inline(always)]
+    pub(crate) fn of_weights(clip: &'a SkeletalClip, time: f64) -> Self {
+        let Some(curves) = clip.morph_curves() else {
+            return Self::of_pose(&[], &[]);
+        };
+        let FrameSpan {
+            first,
+            second,
+            fraction,
+        } = match &curves.times[..] {
+            [] => FrameSpan::even(curves.frame_count, clip.timing.duration, time),
+            times => FrameSpan::among(times, time),
+        };
+        let count = second - first + 1;
+        let (stride, numbers) = (curves.stride, curves.ranges.len());
+        let frames = |stride: usize| first * stride..(second + 1) * stride;
+        Self {
+            rows: &curves.rows,
+            constants: &curves.constants,
+            samples: FramePair::new(&curves.samples[frames(stride)], count),
+            numbers: FramePair::new(&curves.numbers[frames(numbers)], count),
+            ranges: &curves.ranges,
+            fraction: Vec4::splat(fraction),
+        }
+    }
+
+    /// Four weights; 0 for targets that the clip doesn't move.
+    #[inline(always)]
+    pub(crate) fn weights<S: Simd>(&self, s: S, row: usize) -> Vec4 {
+        let Some(tracks) = self.rows.get(row) else {
+            return Vec4::ZERO;
+        };
+        match tracks.weights {
+            ChannelSlot::Constant(at) => chunk::<_, 1>(self.constants, at)[0],
+            ChannelSlot::Sampled(at) => {
+                let ([first], [second]) = self.samples.chunks(at);
+                s.fma_row(*second - *first, self.fraction, *first)
+            }
+            ChannelSlot::Quantized(at) => {
+                let ([first], [second]) = self.numbers.chunks(at);
+                let [NumberRange { low, step }] = chunk(self.ranges, at);
+                let (first, second) = (numbers(*first), numbers(*second));
+                let between = s.fma_row(second - first, self.fraction, first);
+                s.fma_row(between, *step, *low)
             }
         }
     }

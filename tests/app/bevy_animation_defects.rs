@@ -188,6 +188,7 @@ fn masks_have_shares_between_none_and_all() {
         MaskEntry {
             roots: vec!["hand".into()],
             falloff: 2,
+            ..MaskEntry::default()
         },
     );
     let handle = app.add(chain(&clips()), &manifest);

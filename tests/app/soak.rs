@@ -89,6 +89,7 @@ fn ten_minutes_of_200_characters_equal_brute_force_one_for_one() {
         MaskEntry {
             roots: vec!["elbow".into()],
             falloff: 1,
+            ..MaskEntry::default()
         },
     );
     manifest.masks.insert(
@@ -96,6 +97,7 @@ fn ten_minutes_of_200_characters_equal_brute_force_one_for_one() {
         MaskEntry {
             roots: vec!["hand".into()],
             falloff: 0,
+            ..MaskEntry::default()
         },
     );
 

@@ -132,6 +132,7 @@ impl Harness {
             MaskEntry {
                 roots: vec!["arm.L".into()],
                 falloff: 0,
+                ..MaskEntry::default()
             },
         );
         let limb = Limb::two_bone("body", "hand.L");

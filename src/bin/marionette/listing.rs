@@ -2,7 +2,10 @@
 
 use crate::{
     open::Opened,
-    report::{AnimationReport, ClipReport, FileReport, JointReport, MaterialReport, ModelReport},
+    report::{
+        AnimationReport, ClipReport, FileReport, JointReport, MaterialReport, ModelReport,
+        MorphReport,
+    },
     term::{
         BOLD, CYAN, DIM, GREEN, YELLOW, count, counted, decimal, diagnostic, length, printable,
         seconds, size,
@@ -106,6 +109,7 @@ fn write_model(out: &mut impl Write, model: &ModelReport) -> io::Result<()> {
             .collect();
         write_tree(out, &joints)?;
     }
+    write_morphs(out, &model.morphs)?;
     if !model.clips.is_empty() {
         heading(out, "Clips", "")?;
         write_clips(out, &model.clips, model.joints.len())?;
@@ -123,12 +127,15 @@ fn write_model(out: &mut impl Write, model: &ModelReport) -> io::Result<()> {
             } else {
                 String::new()
             };
-            writeln!(
-                out,
-                "  {}: from {}{falloff}",
-                printable(name),
-                printable(&mask.roots.join(", "))
-            )?;
+            let from = |what: &str, names: &[String]| {
+                (!names.is_empty()).then(|| format!("{what}{}", printable(&names.join(", "))))
+            };
+            let parts = [
+                from("from ", &mask.roots).map(|roots| roots + &falloff),
+                from("morph targets ", &mask.morphs),
+            ];
+            let parts: Vec<String> = parts.into_iter().flatten().collect();
+            writeln!(out, "  {}: {}", printable(name), parts.join("; "))?;
         }
     }
     if !manifest.sockets.is_empty() {
@@ -207,6 +214,31 @@ fn write_model(out: &mut impl Write, model: &ModelReport) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+fn write_morphs(out: &mut impl Write, morphs: &[MorphReport]) -> io::Result<()> {
+    if morphs.is_empty() {
+        return Ok(());
+    }
+    heading(out, "Morph targets", "")?;
+    let rows = morphs.iter().map(|morph| {
+        let rest = match morph.rest {
+            0.0 => String::new(),
+            rest => format!("{} at rest", decimal(rest.into(), 3)),
+        };
+        [
+            printable(morph.name),
+            counted(morph.vertices, "vertex"),
+            format!("up to {}", length(morph.farthest)),
+            printable(&morph.parts.join(", ")),
+            rest,
+        ]
+    });
+    write_table(
+        out,
+        &rows.collect::<Vec<_>>(),
+        [false, true, true, false, false],
+    )
 }
 
 fn write_retargets(out: &mut impl Write, model: &ModelReport) -> io::Result<()> {
@@ -370,6 +402,10 @@ fn write_clips(out: &mut impl Write, clips: &[ClipReport], joints: usize) -> io:
                 count(clip.joints),
                 counted(joints, "joint")
             ));
+        }
+        if clip.morphs > 0 {
+            let keys = counted(clip.morph_frames, "frame");
+            rest.push(format!("{} ({keys})", counted(clip.morphs, "morph target")));
         }
         if let Some(quantized) = &clip.quantized {
             rest.push(format!(

@@ -2,7 +2,7 @@
 
 use bevy_marionette::{
     model::Model,
-    pose::{Palette, SkinVertices},
+    pose::{MorphVertices, Palette, SkinVertices},
 };
 use glam::{Affine3A, Mat4, Vec2, Vec3};
 use std::io::{self, Write};
@@ -22,8 +22,9 @@ struct Vertex {
 }
 
 impl Posed {
-    /// Poses `model`, whose file has `count` vertices, with its joints at `joints` in model space.
-    pub fn new(model: &Model, count: usize, joints: &[Affine3A]) -> Self {
+    /// Poses `model`, whose file has `count` vertices, with its joints at `joints` in model space and with these weights of
+    /// its morph targets.
+    pub fn new(model: &Model, count: usize, joints: &[Affine3A], weights: &[f32]) -> Self {
         let sources = model.parts.iter().flat_map(|part| &part.source_vertices);
         let count = sources
             .map(|&source| source as usize + 1)
@@ -49,8 +50,12 @@ impl Posed {
                 combined,
             }
             .run(&mut palette);
+            let mut shaped = part.clone();
+            let morphs = MorphVertices { part, weights };
+            morphs.positions(&mut shaped.positions);
+            morphs.normals(&mut shaped.normals);
             let skin = SkinVertices {
-                part,
+                part: &shaped,
                 palette: &palette,
             };
             let (mut positions, mut normals) = (part.positions.clone(), part.normals.clone());

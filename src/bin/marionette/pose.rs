@@ -12,7 +12,7 @@ use bevy_marionette::{
     controller::BlendMode,
     format::{Diagnostic, FormatError, Parsed},
     import::FileKind,
-    pose::{ClipLayer, Evaluate, Scratch},
+    pose::{ClipLayer, Evaluate, MorphOverride, MorphScratch, Scratch},
 };
 use clap::Args;
 use std::{io::Write, path::PathBuf};
@@ -39,6 +39,9 @@ pub struct Pose {
     /// Seconds into the clip; outside the clip, it repeats or holds as it would when played
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, required_unless_present = "bind", value_parser = finite)]
     time: Option<f64>,
+    /// Weight of a morph target, in place of the clip's; may be given several times
+    #[arg(long, value_name = "NAME=WEIGHT", value_parser = morph)]
+    morph: Vec<(String, f32)>,
     /// OBJ file to write; - for standard output
     #[arg(short, long, value_name = "FILE", value_parser = output)]
     output: Output,
@@ -49,6 +52,7 @@ pub struct Pose {
 const AFTER_HELP: &str = "\
 Examples:
   marionette pose knight.glb --clip Idle --time 0.5 -o knight.obj
+  marionette pose face.glb --bind --morph jawOpen=0.5 -o face.obj
   marionette pose soldier.m3d --time 0.5 -o soldier.obj
   marionette pose knight.md5mesh walk.md5anim run.md5anim --clip run --time 0.25 -o run.obj
   marionette pose knight.md5mesh --bind -o - | less
@@ -69,6 +73,14 @@ fn finite(text: &str) -> Result<f64, String> {
         .ok()
         .filter(|time| time.is_finite())
         .ok_or_else(|| "expected a number of seconds".to_owned())
+}
+
+fn morph(text: &str) -> Result<(String, f32), String> {
+    let parsed = text.rsplit_once('=').and_then(|(name, weight)| {
+        let weight = weight.trim().parse::<f32>().ok()?;
+        weight.is_finite().then(|| (name.trim().to_owned(), weight))
+    });
+    parsed.ok_or_else(|| "expected a name and a weight, such as jawOpen=0.5".to_owned())
 }
 
 fn output(text: &str) -> Result<Output, String> {
@@ -100,9 +112,22 @@ impl Pose {
             }
         };
         let (what, layers) = self.layers(&opened, clip.as_ref());
-        let mut pose = Scratch::default();
-        Evaluate::new(&model.model.skeleton, &layers).run(&mut pose);
-        let posed = Posed::new(&model.model, model.report.vertices, pose.model());
+        let morph_overrides = match self.overrides(&opened, model) {
+            Ok(overrides) => overrides,
+            Err(error) => {
+                complain(&[error]);
+                return Ok(false);
+            }
+        };
+        let job = Evaluate {
+            morph_overrides: &morph_overrides,
+            ..Evaluate::new(&model.model.skeleton, &layers)
+        };
+        let (mut pose, mut morphs) = (Scratch::default(), MorphScratch::default());
+        job.run(&mut pose);
+        let weights = job.run_morphs(&mut morphs);
+        let weights = weights.unwrap_or(model.model.skeleton.morphs().rest());
+        let posed = Posed::new(&model.model, model.report.vertices, pose.model(), weights);
 
         let title = format!("{}: {what}", opened.name);
         let target = match &self.output {
@@ -193,6 +218,35 @@ impl Pose {
                 })
             }
         }
+    }
+
+    /// Finds the morph targets whose weights are given.
+    fn overrides(
+        &self,
+        opened: &Opened,
+        model: &OpenModel,
+    ) -> Result<Vec<MorphOverride>, Diagnostic> {
+        let morphs = model.model.skeleton.morphs();
+        let find = |(name, weight): &(String, f32)| {
+            let found = morphs.morph(name);
+            found
+                .map(|morph| MorphOverride::set(morph, *weight))
+                .ok_or_else(|| {
+                    let message = format!("--morph: the model has no morph target `{name}`");
+                    let names: Vec<String> = morphs
+                        .names()
+                        .iter()
+                        .map(|name| format!("`{name}`"))
+                        .collect();
+                    let hint = if names.is_empty() {
+                        "it has none".to_owned()
+                    } else {
+                        format!("available: {}", names.join(", "))
+                    };
+                    Diagnostic::error(&opened.name, message).with_hint(hint)
+                })
+        };
+        self.morph.iter().map(find).collect()
     }
 
     /// Returns the layers that make the pose, and a description of it.

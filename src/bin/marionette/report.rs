@@ -12,7 +12,7 @@ use bevy_marionette::{
         BlendSpaceEntry, ColliderEntry, FeetEntry, FileKind, GoalEntry, ImportReport, LookAtEntry,
         MaskEntry, SocketEntry, SpringEntry,
     },
-    model::{BoundingBox, Material, Model, PlaybackMode, SkeletalClip},
+    model::{BoundingBox, Material, Model, MorphIndex, PlaybackMode, SkeletalClip},
 };
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -29,12 +29,14 @@ JSON (--json): an array with one object per FILE, in the order given.
     vertices, triangles   in the file
     bounds            {min, max} of the skin as stored, in Bevy's axes after scaling; null if empty
     right_handed      handedness the file was read with
-    parts[]           name, material (index), vertices, triangles, joints (used), combined_joints
+    parts[]           name, material (index), vertices, triangles, joints (used), combined_joints, morphs
     joints[]          name, parent (index or null), vertices (influenced), control (left out of the
                       skin's palettes); parents come first
+    morphs[]          morph targets: name, rest (weight), vertices (moved), farthest (distance that one moves at
+                      weight 1, in model units), parts (names)
     clips[]           name, file (null: the model's own), seconds, frames,
                       frames_per_second (null: not evenly spaced), playback (loop | once | ping_pong),
-                      additive, joints (animated), bytes,
+                      additive, joints (animated), morphs (animated), morph_frames, bytes,
                       root_motion (null: in place; moves [right, up, back] in all, turns in degrees to the
                       left, ground_speed in model units per second),
                       quantized (null: lossless; ratio of compression, and error: the largest distance
@@ -94,6 +96,7 @@ pub struct ModelReport<'a> {
     pub bounds: Option<BoundingBox>,
     pub parts: Vec<PartReport<'a>>,
     pub joints: Vec<JointReport<'a>>,
+    pub morphs: Vec<MorphReport<'a>>,
     pub clips: Vec<ClipReport<'a>>,
     pub materials: Vec<MaterialReport<'a>>,
     pub manifest: Option<ManifestReport<'a>>,
@@ -107,6 +110,7 @@ pub struct PartReport<'a> {
     pub triangles: usize,
     pub joints: usize,
     pub combined_joints: usize,
+    pub morphs: usize,
 }
 
 #[derive(Serialize)]
@@ -115,6 +119,15 @@ pub struct JointReport<'a> {
     pub parent: Option<usize>,
     pub vertices: usize,
     pub control: bool,
+}
+
+#[derive(Serialize)]
+pub struct MorphReport<'a> {
+    pub name: &'a str,
+    pub rest: f32,
+    pub vertices: usize,
+    pub farthest: f32,
+    pub parts: Vec<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -127,6 +140,8 @@ pub struct ClipReport<'a> {
     pub playback: &'static str,
     pub additive: bool,
     pub joints: usize,
+    pub morphs: usize,
+    pub morph_frames: usize,
     pub bytes: usize,
     pub root_motion: Option<RootMotionReport>,
     pub quantized: Option<QuantizedReport>,
@@ -274,6 +289,7 @@ fn model_report<'a>(
         triangles: part.triangles.len(),
         joints: part.palette.len(),
         combined_joints: part.combined_joints.len(),
+        morphs: part.morphs.len(),
     });
     let materials = model.materials.iter().zip(&open.textures);
     ModelReport {
@@ -286,6 +302,7 @@ fn model_report<'a>(
         ),
         parts: parts.collect(),
         joints: joints(model),
+        morphs: morphs(model),
         clips: model
             .clips
             .iter()
@@ -308,6 +325,31 @@ fn model_report<'a>(
             colliders: &manifest.colliders,
         }),
     }
+}
+
+fn morphs(model: &Model) -> Vec<MorphReport<'_>> {
+    let morphs = model.skeleton.morphs();
+    let report = |morph: usize| {
+        let targets = model
+            .parts
+            .iter()
+            .flat_map(|part| part.morphs.iter().map(move |target| (part, target)));
+        let targets: Vec<_> = targets
+            .filter(|(_, target)| usize::from(target.morph) == morph)
+            .collect();
+        let moves = targets.iter().flat_map(|(_, target)| &target.positions);
+        MorphReport {
+            name: &morphs.names()[morph],
+            rest: morphs.rest()[morph],
+            vertices: targets
+                .iter()
+                .map(|(_, target)| target.vertices.len())
+                .sum(),
+            farthest: moves.map(|delta| delta.length()).fold(0.0, f32::max),
+            parts: targets.iter().map(|(part, _)| &*part.name).collect(),
+        }
+    };
+    (0..morphs.len()).map(report).collect()
 }
 
 fn joints(model: &Model) -> Vec<JointReport<'_>> {
@@ -361,6 +403,10 @@ fn clip<'a>(clip: &'a SkeletalClip, file: Option<&'a str>) -> ClipReport<'a> {
         joints: (0..clip.joints().len())
             .filter(|&joint| clip.animates(joint))
             .count(),
+        morphs: (0..clip.morphs().len())
+            .filter(|&morph| clip.animates_morph(morph as MorphIndex))
+            .count(),
+        morph_frames: clip.morph_frame_count(),
         bytes: clip.bytes(),
         root_motion: clip.root_path().map(|path| RootMotionReport {
             moves: path.total().translation.to_array(),

@@ -5,6 +5,7 @@ use super::{
     curves::{Between, Channel, Motion},
     extras::{self, Frames},
     json::{self, Animation, Index, Interpolation, Property, Type},
+    morphs::FileMorphs,
     report::Report,
     rig::{Local, Rig, RigJoint},
 };
@@ -16,6 +17,7 @@ use crate::{
         limits::ClipTotals,
         names::{UniqueNames, listed},
         resample::{Budget, Curve, MIRRORS, SAME_TIMES, Sampled, Skin, resample, sample_at},
+        weights::{MorphSizes, weight_frames},
     },
     model::{JointTransform, Model, Reach, SkeletalClip},
 };
@@ -28,12 +30,12 @@ pub(super) struct Importer<'a> {
     pub(super) basis: &'a Basis,
     pub(super) rig: &'a Rig,
     pub(super) limits: &'a Limits,
+    pub(super) morphs: &'a FileMorphs,
 }
 
 /// What was left out of all clips.
 #[derive(Default)]
 struct LeftOut {
-    weights: Option<String>,
     /// The first channel of something other than a node.
     elsewhere: Option<String>,
     strangers: BTreeSet<String>,
@@ -56,6 +58,7 @@ impl Importer<'_> {
             return Ok(Default::default());
         }
         let skin = Skin::new(model);
+        let sizes = MorphSizes::new(model);
         let mut budget = Budget::default();
         let (mut names, mut doubled, mut totals) =
             (UniqueNames::default(), Vec::new(), ClipTotals::default());
@@ -70,7 +73,8 @@ impl Importer<'_> {
                 .filter(|name| !name.trim().is_empty());
             let wanted = wanted.unwrap_or_else(|| format!("clip{at}"));
             let (mut motions, end) = self.motions(animation, &place, &mut left_out, report)?;
-            if motions.iter().all(Motion::is_still) {
+            let weights = self.morphs.curves(at);
+            if motions.iter().all(Motion::is_still) && weights.is_empty() {
                 empty.push(wanted);
                 continue;
             }
@@ -120,6 +124,29 @@ impl Importer<'_> {
             let clip = sampled
                 .into_clip(name, model.skeleton.names(), &curves)
                 .map_err(|error| error.to_string());
+            let clip = clip.and_then(|clip| {
+                if weights.is_empty() {
+                    return Ok(clip);
+                }
+                let mut weights = weights.clone();
+                if let Some(moved) = &extras.morphs {
+                    let names = model.skeleton.morphs().names();
+                    weights.retain(|&morph, _| moved.iter().any(|name| **name == *names[usize::from(morph)]));
+                }
+                let made = weight_frames(model, &sizes, &weights, clip.timing.duration);
+                if let Some(times) = made.thinned {
+                    let name = &clip.timing.name;
+                    let message = format!(
+                        "clip `{name}` has weights of morph targets at {times} different times, which are too many: it has them at even times"
+                    );
+                    report.warn(&place, message, "put the keys of all weights at the same times");
+                }
+                let mut frames = made.frames;
+                if extras.additive {
+                    frames.subtract(model.skeleton.morphs().rest());
+                }
+                clip.with_morphs(&frames).map_err(|error| error.to_string())
+            });
             let clip = clip.and_then(|mut clip| {
                 clip.timing.playback = extras.playback.unwrap_or(clip.timing.playback);
                 clip.timing.extend_callbacks(extras.callbacks);
@@ -152,7 +179,7 @@ impl Importer<'_> {
         if !empty.is_empty() {
             report.warn(
                 "animations",
-                format!("clips that move no joint are left out: {}", list(&empty)),
+                format!("clips that move nothing are left out: {}", list(&empty)),
                 "",
             );
         }
@@ -209,7 +236,7 @@ impl Importer<'_> {
                 continue;
             };
             if property == Property::MorphTargetWeights {
-                left_out.weights.get_or_insert(place);
+                // See `morphs.rs`.
                 continue;
             }
             let Some(joint) = self.rig.of_node[node] else {
@@ -444,13 +471,6 @@ fn given(
 
 impl LeftOut {
     fn tell(self, report: &mut Report) {
-        if let Some(place) = self.weights {
-            report.warn(
-                &place,
-                "weights of morph targets are animated, which is not read",
-                "they were left out",
-            );
-        }
         if let Some(place) = self.elsewhere {
             report.warn(
                 &place,

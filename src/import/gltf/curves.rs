@@ -4,16 +4,7 @@ use super::rig::Local;
 use crate::{import::resample::Curve, model::JointTransform};
 use glam::{DQuat, DVec4};
 
-/// What happens between two keys.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Between {
-    /// A straight line, or the shorter arc between rotations.
-    Linear,
-    /// The value of the earlier key.
-    Step,
-    /// A cubic Hermite spline through three values per key: tangent in, value, tangent out.
-    Cubic,
-}
+pub(super) use crate::import::weights::Between;
 
 /// Values over time. Vectors have a `w` of 0.
 #[derive(Clone, Debug)]

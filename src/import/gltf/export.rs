@@ -4,6 +4,7 @@ mod clips;
 mod extras;
 mod glb;
 mod materials;
+mod morphs;
 
 pub use materials::GlbTexture;
 
@@ -15,13 +16,14 @@ use crate::{
 use glam::{Affine3A, Mat4};
 use glb::{Glb, Target, short, stem};
 use materials::Materials;
+use morphs::MorphNode;
 use serde_json::{Value, json};
 
 /// Converts a model to a binary glTF 2.0 file, `.glb`. `file` is its name, for warnings and the scene.
 ///
 /// Each joint is a node, below a node with the file's name, and each part is a node with a mesh and the skin that all
-/// parts share. Clips are animations with linear keys at their frames, and more where a joint turns fast; joints they
-/// don't move have no channels. Playback modes, callback keys and differences are in the animations' `extras`, and the masks and
+/// parts share. Morph targets are written with their names, sparse where they move few vertices. Clips are animations with
+/// linear keys at their frames, and more where a joint turns fast; joints they don't move have no channels. Playback modes, callback keys and differences are in the animations' `extras`, and the masks and
 /// sockets of `manifest` in the scene's, under `marionette`. Control joints have `"deform": false` in their node's.
 ///
 /// `texture` returns the texture of a map. glTF's normal maps have green up: it flips the green of those with
@@ -61,13 +63,19 @@ pub fn to_glb(
         roots.push(nodes.len());
         nodes.push(json!({ "name": name, "children": children }));
     }
-    let mut meshes = Vec::new();
+    let (mut meshes, mut morph_nodes) = (Vec::new(), Vec::new());
     for part in model.parts.iter().filter(|part| !part.triangles.is_empty()) {
         let mesh = mesh(part, model, &basis, &mut glb)
             .map_err(|what| error(format!("part `{}`: {what}", part.name)))?;
         let mut node = json!({ "name": part.name, "mesh": meshes.len() });
         if !part.influences.is_empty() && !model.skeleton.is_empty() {
             node["skin"] = 0.into();
+        }
+        if !part.morphs.is_empty() {
+            morph_nodes.push(MorphNode {
+                node: nodes.len(),
+                morphs: part.morphs.iter().map(|target| target.morph).collect(),
+            });
         }
         roots.push(nodes.len());
         nodes.push(node);
@@ -96,10 +104,10 @@ pub fn to_glb(
 
     let mut animations = Vec::new();
     for clip in &model.clips {
-        match clips::export(clip, &model.skeleton, &basis, &mut glb) {
+        match clips::export(clip, &model.skeleton, &morph_nodes, &basis, &mut glb) {
             Some(animation) => animations.push(animation),
             None => {
-                let message = format!("clip `{}` moves no joint and is left out", clip.timing.name);
+                let message = format!("clip `{}` moves nothing and is left out", clip.timing.name);
                 warnings.push(Diagnostic::warning(file, message));
             }
         }
@@ -241,11 +249,14 @@ fn mesh(
         0..=0xffff => glb.attribute(Target::Indices, corners.map(|&vertex| [vertex as u16])),
         _ => glb.attribute(Target::Indices, corners.map(|&vertex| [vertex])),
     };
+    let directions = ["NORMAL", "TANGENT"].map(|name| attributes.get(name).is_some());
     let mut primitive = json!({ "attributes": attributes, "indices": indices });
     if part.material < model.materials.len() {
         primitive["material"] = part.material.into();
     }
-    Ok(json!({ "name": part.name, "primitives": [primitive] }))
+    let mut mesh = json!({ "name": part.name, "primitives": [primitive] });
+    morphs::add_targets(part, &model.skeleton, basis, directions, &mut mesh, glb)?;
+    Ok(mesh)
 }
 
 /// The joints that move a vertex and their weights above 0; at least one.

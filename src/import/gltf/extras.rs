@@ -21,6 +21,8 @@ pub(super) struct AnimationExtras {
     /// The frames that the keys were made from.
     pub(super) frames: Option<Frames>,
     pub(super) playback: Option<PlaybackMode>,
+    /// Names of the morph targets that the clip moves, if there are keys of others, too.
+    pub(super) morphs: Option<Vec<String>>,
     /// Whether the clip was one of differences, which are now added to the rest pose.
     pub(super) additive: bool,
     pub(super) callbacks: Vec<CallbackKey>,
@@ -58,6 +60,7 @@ struct Marionette<T> {
 struct Clip {
     duration: Option<f64>,
     frames: Option<Frames>,
+    morphs: Option<Vec<String>>,
     playback: Option<PlaybackMode>,
     additive: bool,
     callbacks: Vec<Key>,
@@ -136,6 +139,7 @@ pub(super) fn of_animation(animation: &Animation) -> AnimationExtras {
     let Some(Clip {
         duration,
         frames,
+        morphs,
         playback,
         additive,
         callbacks,
@@ -164,6 +168,7 @@ pub(super) fn of_animation(animation: &Animation) -> AnimationExtras {
     AnimationExtras {
         duration: duration.filter(|duration| duration.is_finite()),
         frames,
+        morphs,
         playback,
         additive,
         callbacks,

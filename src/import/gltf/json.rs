@@ -22,7 +22,7 @@ use serde::{
     de::{self, IgnoredAny, MapAccess, Visitor},
 };
 use std::{collections::BTreeMap, fmt};
-use values::{has_items, known, or_default, usual};
+use values::{known, or_default, target_names, usual};
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -237,13 +237,13 @@ pub(super) struct Animation {
 pub(super) struct Channel {
     pub(super) sampler: Index,
     #[serde(default, deserialize_with = "or_default")]
-    pub(super) target: Target,
+    pub(super) target: ChannelTarget,
 }
 
 /// The property that a channel animates, whether it is given as such or by the extension `KHR_animation_pointer`.
 #[derive(Default, Deserialize)]
 #[serde(from = "TargetFields")]
-pub(super) struct Target {
+pub(super) struct ChannelTarget {
     /// `None` for what is not a node: a material, a light.
     pub(super) node: Option<Index>,
     /// `None` for an unknown one.
@@ -271,7 +271,7 @@ struct Pointer {
     pointer: Option<String>,
 }
 
-impl From<TargetFields> for Target {
+impl From<TargetFields> for ChannelTarget {
     fn from(
         TargetFields {
             node,
@@ -387,6 +387,11 @@ pub(super) struct Mesh {
     pub(super) name: Option<String>,
     #[serde(default, deserialize_with = "or_default")]
     pub(super) primitives: Vec<Primitive>,
+    /// Names of morph targets, in the extras.
+    #[serde(default, rename = "extras", deserialize_with = "target_names")]
+    pub(super) target_names: Vec<Option<String>>,
+    #[serde(default, deserialize_with = "loose")]
+    pub(super) weights: Option<Vec<f32>>,
 }
 
 #[derive(Deserialize)]
@@ -401,9 +406,20 @@ pub(super) struct Primitive {
     /// `None` for an unknown one.
     #[serde(default = "usual", deserialize_with = "known")]
     pub(super) mode: Option<Mode>,
-    /// Whether there are morph targets.
-    #[serde(default, rename = "targets", deserialize_with = "has_items")]
-    pub(super) is_morphed: bool,
+    #[serde(default, rename = "extras", deserialize_with = "target_names")]
+    pub(super) target_names: Vec<Option<String>>,
+    #[serde(default, deserialize_with = "or_default")]
+    pub(super) targets: Vec<Target>,
+}
+
+/// The attributes that a morph target changes.
+#[derive(Deserialize)]
+pub(super) struct Target(#[serde(deserialize_with = "attributes")] BTreeMap<Semantic, Index>);
+
+impl Target {
+    pub(super) fn get(&self, semantic: Semantic) -> Option<Index> {
+        self.0.get(&semantic).copied()
+    }
 }
 
 #[derive(Default, Deserialize)]
@@ -508,6 +524,8 @@ pub(super) struct Node {
     pub(super) scale: Option<[f32; 3]>,
     pub(super) skin: Option<Index>,
     pub(super) translation: Option<[f32; 3]>,
+    #[serde(default, deserialize_with = "loose")]
+    pub(super) weights: Option<Vec<f32>>,
 }
 
 #[derive(Default, Deserialize)]

@@ -23,12 +23,17 @@
 //!
 //! # Clips
 //!
-//! Every animation becomes a clip that runs from 0 to the last key of any channel, including those of cameras and morph targets,
-//! which are left out. It has a frame at the time of each key. There are two where a channel steps or has two keys at one time,
+//! Every animation becomes a clip that runs from 0 to the last key of any channel, including those of cameras, which are left
+//! out. It has a frame at the time of each key. There are two where a channel steps or has two keys at one time,
 //! which are a jump, and more where it takes them to stay within [`CLIP_ERROR`](super::CLIP_ERROR) of the arcs and splines between
 //! keys. If joints have keys at so many times of their own that this is too much memory, frames are evenly spaced instead, as
 //! close as it takes to stay within the same error, or as there may be. What [`to_glb`] wrote gets the frames back that its keys
 //! were made from.
+//!
+//! # Morph targets
+//!
+//! Meshes share targets by name, if the file moves them alike; see `morphs.rs`. A clip has frames of their weights at the keys
+//! of these, apart from those of joints.
 //!
 //! For clips of other files, see [`open_clips`](super::open_clips).
 
@@ -44,10 +49,12 @@ mod extras;
 mod json;
 mod looks;
 mod materials;
+mod morphs;
 mod repairs;
 mod report;
 mod rig;
 mod skin;
+mod targets;
 
 pub use export::{GlbTexture, to_glb};
 pub use extras::{SceneExtras, scene_extras};
@@ -67,6 +74,7 @@ use bind::Binder;
 use buffers::Buffers;
 use document::Document;
 use materials::Materials;
+use morphs::FileMorphs;
 use report::Report;
 use rig::Rig;
 use std::borrow::Cow;
@@ -76,8 +84,7 @@ use std::borrow::Cow;
 /// `read` returns the contents of a buffer's file, named relative to the glTF file; it is not asked for files outside the
 /// folder. Images are not read: materials name the files, or the [`Imported::images`] that the file contains.
 ///
-/// Cameras, lights, morph targets, and what a [`Material`]
-/// has no place for are left out.
+/// Cameras, lights, and what a [`Material`] has no place for are left out.
 ///
 /// [`Material`]: crate::model::Material
 ///
@@ -127,6 +134,7 @@ pub(super) fn import<'s>(
         right_handed,
         ..ImportReport::default()
     };
+    let morphs = FileMorphs::read(&accessors, &rig, limits, &mut report)?;
     let mut binder = Binder::new(&rig);
     let skin = skin::Importer {
         accessors: &accessors,
@@ -135,12 +143,14 @@ pub(super) fn import<'s>(
         settings,
         limits,
         materials: &in_file,
+        morphs: &morphs,
     };
     let mut parts = skin.run(&mut binder, &mut materials, &mut report, &mut figures)?;
     if settings.flip_v {
         flip_tex_coords(&mut parts);
     }
     let skeleton = binder.finish().map_err(|e| error(e.to_string()))?;
+    let skeleton = skeleton.with_morphs(morphs.morphs.clone());
     let mut reach = Reach::new(&skeleton).map_err(error)?;
     let twice = duplicates(skeleton.names());
     if !twice.is_empty() {
@@ -167,6 +177,7 @@ pub(super) fn import<'s>(
         basis: &basis,
         rig: &rig,
         limits,
+        morphs: &morphs,
     };
     let keyed;
     (model.clips, keyed) = clips.run(&model, &mut reach, &mut report)?;

@@ -8,24 +8,20 @@ pub(super) struct Repairs {
     pub(super) positions: usize,
     pub(super) without_normals: Vec<String>,
     pub(super) missing_normals: usize,
-    pub(super) unread: [Vec<String>; 3],
+    pub(super) unread: [Vec<String>; 2],
+    /// Vertices that morph targets move, and moves that are not finite.
+    pub(super) morph_vertices: usize,
+    pub(super) morph_positions: usize,
 }
 
 impl Repairs {
     pub(super) fn tell(&self, report: &mut Report, vertices: usize) {
-        let [morphed, shapeless, lines] = &self.unread;
+        let [shapeless, lines] = &self.unread;
         let several = |places: &[String], one: &str, many: &str| match places.len() {
             1 => one.to_owned(),
             count => format!("{count} {many}"),
         };
         for (places, one, many, what, hint) in [
-            (
-                morphed,
-                "a mesh has",
-                "meshes have",
-                "morph targets, which are not read",
-                "it keeps its basic shape",
-            ),
             (
                 shapeless,
                 "a mesh has",
@@ -62,6 +58,13 @@ impl Repairs {
                 self.positions
             );
             report.warn("", message, "they were put at the origin");
+        }
+        if self.morph_positions > 0 {
+            let message = format!(
+                "morph targets move {} vertices to no finite position",
+                self.morph_positions
+            );
+            report.warn("", message, "these stay where they are");
         }
         if self.missing_normals > 0 {
             let message = format!(

@@ -6,9 +6,11 @@ use super::{
     document::compression,
     json::{Index, Mode, Primitive, Semantic, Type},
     materials::FileMaterial,
+    morphs::FileMorphs,
     repairs::Repairs,
     report::Report,
     rig::Rig,
+    targets::Base,
 };
 use crate::{
     format::FormatError,
@@ -18,13 +20,13 @@ use crate::{
         combine::Combiner,
         influences::{VertexWeights, WeightReader},
         names::UniqueNames,
-        normals::{repair_normals, shade_flat},
+        normals::{flat_work, repair_normals, shade_flat},
         split, tangents, winding,
     },
     model::{BoundingBox, Material, SkinPart, is_near},
 };
 use glam::{Affine3A, DAffine3, DMat3, DVec3, Mat4, Vec2, Vec3, Vec4};
-use std::collections::HashMap;
+use std::{collections::HashMap, mem};
 
 /// Imports the parts of a file.
 pub(super) struct Importer<'a> {
@@ -35,17 +37,18 @@ pub(super) struct Importer<'a> {
     pub(super) limits: &'a Limits,
     /// What the file says about each material besides what the model has of it.
     pub(super) materials: &'a [FileMaterial],
+    pub(super) morphs: &'a FileMorphs,
 }
 
 /// A primitive of a node's mesh, in the mesh's own space but in Bevy's axes.
-struct Draft {
-    node: usize,
+pub(super) struct Draft {
+    pub(super) node: usize,
     /// Such as `meshes[2].primitives[0]`.
-    place: String,
+    pub(super) place: String,
     primitive: (usize, usize),
     name: String,
     /// The vertices that triangles use, in order.
-    vertices: Vec<u32>,
+    pub(super) vertices: Vec<u32>,
     positions: Vec<Vec3>,
     triangles: Vec<[u32; 3]>,
     /// The index in the whole file of the primitive's first vertex.
@@ -101,6 +104,7 @@ impl Importer<'_> {
             let mut pieces = split::with_palettes(part, &influences, &mut combiner);
             for piece in &mut pieces {
                 if is_flat {
+                    self.accessors.charge(report, "meshes", flat_work(piece))?;
                     shade_flat(piece);
                 }
                 tangents::complete_tangents(piece);
@@ -149,12 +153,9 @@ impl Importer<'_> {
                 return Err(report.error(&place, message, hint));
             }
             let Some(positions) = attribute(primitive, Semantic::Positions) else {
-                repairs.unread[1].push(place);
+                repairs.unread[0].push(place);
                 continue;
             };
-            if primitive.is_morphed {
-                repairs.unread[0].push(place.clone());
-            }
             let positions = self.accessors.open(
                 report,
                 &format!("{place}.attributes.POSITION"),
@@ -162,7 +163,7 @@ impl Importer<'_> {
                 &[Type::Vec3],
             )?;
             let Some(corners) = self.corners(primitive, positions.len(), &place, report)? else {
-                repairs.unread[2].push(place);
+                repairs.unread[1].push(place);
                 continue;
             };
             let count = positions.len();
@@ -473,7 +474,7 @@ impl Importer<'_> {
     /// A part in the space that the skin is stored in, without its influences.
     fn part(
         &self,
-        draft: Draft,
+        mut draft: Draft,
         binding: &Binding,
         repairs: &mut Repairs,
         report: &Report,
@@ -508,15 +509,16 @@ impl Importer<'_> {
         let Binding { to_skin, .. } = binding;
         let mirrors = to_skin.matrix3.determinant() < 0.0;
         let turned = cofactors(&to_skin.matrix3);
-        let vertices = || draft.vertices.iter().map(|&vertex| vertex as usize);
+        let vertices: Vec<usize> = draft.vertices.iter().map(|v| *v as usize).collect();
+        let vertices = || vertices.iter().copied();
         let mut part = SkinPart {
-            name: draft.name,
+            name: mem::take(&mut draft.name),
             material,
-            triangles: draft.triangles,
+            triangles: mem::take(&mut draft.triangles),
             ..SkinPart::default()
         };
         part.positions.reserve_exact(draft.positions.len());
-        for position in draft.positions {
+        for position in mem::take(&mut draft.positions) {
             let position = to_skin.transform_point3(position.as_dvec3()).as_vec3();
             repairs.positions += usize::from(!is_near(position));
             part.positions.push(if is_near(position) {
@@ -590,16 +592,21 @@ impl Importer<'_> {
             .iter()
             .map(|vertex| draft.first_vertex + vertex)
             .collect();
+        let base = Base {
+            normals: normals.as_ref(),
+            tangents: tangents.as_ref(),
+        };
+        self.targets(&draft, binding, &base, &mut part, repairs, report)?;
         Ok(part)
     }
 
-    fn primitive(&self, draft: &Draft) -> &Primitive {
+    pub(super) fn primitive(&self, draft: &Draft) -> &Primitive {
         let (mesh, primitive) = draft.primitive;
         &self.accessors.root.meshes[mesh].primitives[primitive]
     }
 
     /// Refuses an attribute with fewer elements than a draft's vertices need.
-    fn check_length(
+    pub(super) fn check_length(
         &self,
         draft: &Draft,
         accessor: &Accessor,
@@ -635,7 +642,7 @@ fn attribute(primitive: &Primitive, semantic: Semantic) -> Option<Index> {
 
 /// The matrix that normals are transformed by, of any length: the inverse transpose times the determinant, which also exists
 /// where the inverse doesn't. Its sign is that of a matrix that doesn't mirror.
-fn cofactors(m: &DMat3) -> DMat3 {
+pub(super) fn cofactors(m: &DMat3) -> DMat3 {
     let DMat3 {
         x_axis: x,
         y_axis: y,

@@ -3,12 +3,16 @@
 #[cfg(doc)]
 use super::Manifest;
 use super::{CallbackEntry, ClipRootMotion, RetargetEntry, distinct, one, retarget};
-use crate::model::PlaybackMode;
 #[cfg(doc)]
 use crate::model::SkeletalClip;
+use crate::{
+    import::control::is_meant,
+    model::{JointIndex, PlaybackMode, Skeleton},
+    pose::Mask,
+};
 use glam::{EulerRot, Quat, Vec3};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 /// A clip of a [`Manifest`].
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -66,7 +70,7 @@ pub struct ClipEntry {
     pub plants: BTreeMap<String, Vec<(f64, f64)>>,
 }
 
-/// A mask of a [`Manifest`]: full weight at the roots and all joints below them.
+/// A mask of a [`Manifest`]: full weight at the roots and all joints below them, and at some morph targets.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct MaskEntry {
@@ -74,6 +78,32 @@ pub struct MaskEntry {
     pub roots: Vec<String>,
     /// Number of joints above each root over which the mask fades out; see [`Mask::from_roots`](crate::pose::Mask::from_roots).
     pub falloff: u32,
+    /// Morph targets that are in the mask. One `*` in a name stands for anything: `["*"]` is the whole face. Without any, the
+    /// mask leaves the face alone.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub morphs: Vec<String>,
+}
+
+impl MaskEntry {
+    /// Returns the mask for a skeleton. Joints and morph targets that it lacks have no effect.
+    pub fn mask(&self, skeleton: &Skeleton) -> Mask {
+        let roots: Vec<JointIndex> = self
+            .roots
+            .iter()
+            .filter_map(|root| skeleton.joint(root))
+            .collect();
+        let mask = Mask::from_roots(skeleton, &roots, self.falloff);
+        if self.morphs.is_empty() {
+            return mask;
+        }
+        let is_in = |name: &Arc<str>| self.morphs.iter().any(|entry| is_meant(entry, name));
+        let weights = skeleton
+            .morphs()
+            .names()
+            .iter()
+            .map(|name| f32::from(u8::from(is_in(name))));
+        mask.with_morphs(weights)
+    }
 }
 
 /// A socket of a [`Manifest`].

@@ -101,7 +101,7 @@ pub(super) fn run(
         SkeletalClip::at_times(timing, &out, &times)?
     };
     made.additive = clip.additive;
-    Ok(made)
+    Ok(made.with_morphs_of(clip, map.target))
 }
 
 /// The same frames as those of a clip.

@@ -237,15 +237,17 @@ impl SkeletalClip {
     }
 
     /// Converts the clip to differences from its first frame, to be added to poses of `skeleton`: translation
-    /// `t − t₀`, rotation `q₀⁻¹ · q`, scale `s / s₀`. Joints are matched by name.
+    /// `t − t₀`, rotation `q₀⁻¹ · q`, scale `s / s₀`, morph weight `w − w₀`. Joints and morph targets are matched by name.
     ///
     /// # Errors
     /// [`ClipError::TooFar`] if the differences could carry the skin beyond what can be computed, such as after a
     /// first frame that is scaled to almost nothing.
     pub fn to_additive(&self, skeleton: &Skeleton) -> Result<Self, ClipError> {
-        let mut frames = self.bind(skeleton).to_frames();
+        let bound = self.bind(skeleton);
+        let (mut frames, mut morphs) = (bound.to_frames(), bound.morph_frames());
         frames.subtract_first();
-        let clip = Self::new(self.timing.clone(), &frames)?;
+        morphs.subtract_first();
+        let clip = Self::new(self.timing.clone(), &frames)?.with_morphs(&morphs)?;
         let clip = Self {
             additive: true,
             times: self.times.clone(),

@@ -3,7 +3,7 @@
 //! The keys of a face are at other times than those of its joints, so neither is resampled for the other's sake.
 
 use super::{ChannelSlot, ClipError, NumberRange, SkeletalClip};
-use crate::model::{MorphIndex, Morphs};
+use crate::model::{MorphIndex, Morphs, Skeleton};
 use glam::Vec4;
 use std::sync::Arc;
 
@@ -19,6 +19,46 @@ pub struct MorphFrames {
     /// Seconds of each frame from 0 to the clip's duration, in order; empty if they are evenly spaced. Two frames at one
     /// time are a step, as in [`SkeletalClip::at_times`].
     pub times: Vec<f64>,
+}
+
+impl MorphFrames {
+    /// Converts weights to differences from those of a pose.
+    pub(crate) fn subtract(&mut self, pose: &[f32]) {
+        for (weight, pose) in self.weights.iter_mut().zip(pose.iter().cycle()) {
+            *weight -= pose;
+        }
+    }
+
+    /// Gives each morph target the weights of the one on the other side.
+    pub(crate) fn mirror(&mut self, morphs: &Morphs) {
+        let sides = morphs.other_sides();
+        if self.names.is_empty() || sides.len() != self.names.len() {
+            return;
+        }
+        let other = |at: usize| usize::from(sides[at]);
+        for frame in self.weights.chunks_exact_mut(sides.len()) {
+            // Pairs are mutual.
+            (0..sides.len())
+                .filter(|&at| at < other(at))
+                .for_each(|at| frame.swap(at, other(at)));
+        }
+        if !self.animated.is_empty() {
+            (0..sides.len())
+                .filter(|&at| at < other(at))
+                .for_each(|at| self.animated.swap(at, other(at)));
+        }
+    }
+
+    /// Converts weights to differences from the first frame.
+    pub(crate) fn subtract_first(&mut self) {
+        let first: Vec<f32> = self
+            .weights
+            .iter()
+            .take(self.names.len())
+            .copied()
+            .collect();
+        self.subtract(&first);
+    }
 }
 
 /// The weights of four morph targets.
@@ -59,6 +99,14 @@ impl SkeletalClip {
         })
     }
 
+    /// The same clip with smaller weights; see [`MorphCurves::quantized`].
+    pub(crate) fn with_curves(self, morphs: Option<MorphCurves>) -> Self {
+        Self {
+            morphs: morphs.map(Arc::new),
+            ..self
+        }
+    }
+
     /// Names of the morph targets in the order of the clip's weights; empty if it moves none.
     pub fn morphs(&self) -> &[Arc<str>] {
         self.morphs.as_ref().map_or(&[], |morphs| &morphs.names)
@@ -93,6 +141,14 @@ impl SkeletalClip {
     #[inline]
     pub(crate) fn morph_curves(&self) -> Option<&MorphCurves> {
         self.morphs.as_deref()
+    }
+
+    /// Returns the clip with the weights of another of the same length, bound to `skeleton`.
+    pub(crate) fn with_morphs_of(self, other: &Self, skeleton: &Skeleton) -> Self {
+        Self {
+            morphs: other.bound_morphs(skeleton.morphs()),
+            ..self
+        }
     }
 
     /// The clip's weights in the order of `morphs`, matched by name; `None` if it moves none of them.
@@ -237,6 +293,46 @@ impl MorphCurves {
         }
     }
 
+    /// The same weights in 16-bit numbers between the smallest and the largest of each target. Also returns by how much each
+    /// target's weight is off at most.
+    pub(crate) fn quantized(&self) -> (Self, Vec<f32>) {
+        let mut errors = vec![0.0; self.names.len()];
+        let mut ranges = Vec::with_capacity(self.stride);
+        let mut rows = self.rows.clone();
+        for (row, tracks) in rows.iter_mut().enumerate() {
+            let ChannelSlot::Sampled(at) = tracks.weights else {
+                continue;
+            };
+            let values =
+                || (0..self.frame_count).map(|f| self.samples[f * self.stride + at as usize]);
+            let low = values().fold(Vec4::MAX, Vec4::min);
+            let step = (values().fold(Vec4::MIN, Vec4::max) - low) / f32::from(u16::MAX);
+            ranges.push(NumberRange { low, step });
+            tracks.weights = ChannelSlot::Quantized(at);
+            for (error, step) in errors.iter_mut().skip(row * 4).zip(step.to_array()) {
+                // Half a step, and as much again for rounding.
+                *error = step;
+            }
+        }
+        let number = |(at, value): (usize, &Vec4)| {
+            let NumberRange { low, step } = ranges[at % self.stride];
+            // 0 / 0 for what does not change becomes 0.
+            ((*value - low) / step)
+                .to_array()
+                .map(|number| number.round() as u16)
+        };
+        let numbers = self.samples.iter().enumerate().map(number).collect();
+        let small = Self {
+            rows,
+            samples: Vec::new(),
+            stride: 0,
+            numbers,
+            ranges,
+            ..self.clone()
+        };
+        (small, errors)
+    }
+
     fn to_frames(&self) -> MorphFrames {
         let count = self.names.len();
         MorphFrames {
@@ -263,7 +359,7 @@ impl MorphCurves {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{ClipFrames, ClipTiming, Skeleton};
+    use crate::model::{ClipFrames, ClipTiming};
 
     fn names(names: &[&str]) -> Arc<[Arc<str>]> {
         names.iter().map(|&n| Arc::from(n)).collect()

@@ -19,7 +19,14 @@ pub fn masks(skeleton: &Skeleton) -> BTreeMap<String, MaskEntry> {
             .collect();
         // Masks find joints by name.
         if !roots.is_empty() && roots.iter().all(|root| !root.is_empty()) {
-            masks.insert(name.to_owned(), MaskEntry { roots, falloff });
+            masks.insert(
+                name.to_owned(),
+                MaskEntry {
+                    roots,
+                    falloff,
+                    ..MaskEntry::default()
+                },
+            );
         }
     };
     let legs = body.topmost(|j| j.part == Some(Part::Leg));

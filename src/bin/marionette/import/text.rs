@@ -74,10 +74,19 @@ fn write(out: &mut String, manifest: &Manifest, notes: &BTreeMap<&str, &str>) ->
         ];
         (note, fields.into_iter().flatten().collect())
     })?;
-    entries(out, "masks", masks, |_, MaskEntry { roots, falloff }| {
-        let roots: Vec<String> = roots.iter().map(|root| quoted(root)).collect();
-        let mut fields = vec![format!("roots: [{}]", roots.join(", "))];
+    entries(out, "masks", masks, |_, mask| {
+        let MaskEntry {
+            roots,
+            falloff,
+            morphs,
+        } = mask;
+        let list = |name: &str, names: &[String]| {
+            let names: Vec<String> = names.iter().map(|name| quoted(name)).collect();
+            (!names.is_empty()).then(|| format!("{name}: [{}]", names.join(", ")))
+        };
+        let mut fields: Vec<String> = list("roots", roots).into_iter().collect();
         fields.extend((*falloff > 0).then(|| format!("falloff: {falloff}")));
+        fields.extend(list("morphs", morphs));
         (String::new(), fields)
     })?;
     entries(
@@ -183,6 +192,7 @@ mod tests {
                 MaskEntry {
                     roots: vec!["neck".into(), "é".into()],
                     falloff: 2,
+                    morphs: vec!["eye*".into()],
                 },
             )]
             .into(),

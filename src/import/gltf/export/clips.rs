@@ -1,9 +1,13 @@
 //! Clips → animations.
 
-use super::{extras, glb::Glb};
+use super::{
+    extras,
+    glb::Glb,
+    morphs::{self, MorphNode},
+};
 use crate::{
     import::{axes::Basis, gltf::extras::key_times},
-    model::{JointIndex, JointTransform, SkeletalClip, Skeleton},
+    model::{JointTransform, SkeletalClip, Skeleton},
 };
 use glam::Quat;
 use serde_json::{Value, json};
@@ -12,13 +16,14 @@ use std::collections::HashMap;
 /// How far a joint's angle may differ between keys, in radians: glTF follows the arc (slerp), and clips the chord (nlerp).
 const TURN_ERROR: f32 = 4e-5;
 
-/// Converts a clip to an animation whose nodes have the indices of the joints; `None` if it moves no joint.
+/// Converts a clip to an animation whose nodes have the indices of the joints; `None` if it moves nothing.
 ///
 /// Joints that the clip doesn't move have no channels. One that it moves has a rotation, and a translation and scale
 /// where they differ from those at rest. What never changes has one key.
 pub(super) fn export(
     clip: &SkeletalClip,
     skeleton: &Skeleton,
+    morph_nodes: &[MorphNode],
     basis: &Basis,
     glb: &mut Glb,
 ) -> Option<Value> {
@@ -35,7 +40,7 @@ pub(super) fn export(
         .joints()
         .filter(|&joint| clip.animates(usize::from(joint)))
     {
-        let rest = skeleton.rest_of(joint);
+        let (node, rest) = (usize::from(joint), skeleton.rest_of(joint));
         let local = |frame: usize| {
             let transform = clip.transform_at(usize::from(joint), frame);
             basis.transform(if clip.additive {
@@ -50,7 +55,7 @@ pub(super) fn export(
         if !is_constant(&rotations) {
             let (times, rotations) = with_chords(&times, &rotations);
             out.add(
-                joint,
+                node,
                 "rotation",
                 &times,
                 rotations.iter().map(|q| q.to_array()),
@@ -58,13 +63,13 @@ pub(super) fn export(
         } else if out.channels.is_empty() && duration > 0.0 {
             // An animation lasts as long as its last key, so there is one at the end.
             out.add(
-                joint,
+                node,
                 "rotation",
                 &[0.0, duration as f32],
                 [rotations[0].to_array(); 2],
             );
         } else {
-            out.add(joint, "rotation", &[0.0], [rotations[0].to_array()]);
+            out.add(node, "rotation", &[0.0], [rotations[0].to_array()]);
         }
         for (path, of, rest) in [
             (
@@ -80,11 +85,12 @@ pub(super) fn export(
                 .collect();
             match is_constant(&vectors) {
                 true if vectors[0] == rest.to_array() => {}
-                true => out.add(joint, path, &[0.0], [vectors[0]]),
-                false => out.add(joint, path, &times, vectors),
+                true => out.add(node, path, &[0.0], [vectors[0]]),
+                false => out.add(node, path, &times, vectors),
             }
         }
     }
+    morphs::add_channels(&clip, skeleton, morph_nodes, &mut out);
     let Channels {
         samplers, channels, ..
     } = out;
@@ -140,7 +146,7 @@ fn pieces(from: Quat, to: Quat) -> usize {
 }
 
 /// The channels of an animation, in the open view of a buffer.
-struct Channels<'a> {
+pub(super) struct Channels<'a> {
     glb: &'a mut Glb,
     /// Accessors by the bits of their times: most channels have the same.
     inputs: HashMap<Vec<u32>, usize>,
@@ -149,9 +155,9 @@ struct Channels<'a> {
 }
 
 impl Channels<'_> {
-    fn add<const N: usize>(
+    pub(super) fn add<const N: usize>(
         &mut self,
-        joint: JointIndex,
+        node: usize,
         path: &str,
         times: &[f32],
         values: impl IntoIterator<Item = [f32; N]>,
@@ -163,7 +169,7 @@ impl Channels<'_> {
         });
         let output = self.glb.accessor(values);
         self.channels.push(
-            json!({ "sampler": self.samplers.len(), "target": { "node": joint, "path": path } }),
+            json!({ "sampler": self.samplers.len(), "target": { "node": node, "path": path } }),
         );
         self.samplers
             .push(json!({ "input": input, "output": output, "interpolation": "LINEAR" }));

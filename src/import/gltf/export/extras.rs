@@ -1,12 +1,12 @@
 //! What glTF has no place for, as `extras`.
 //!
 //! Everything is under the key `marionette`, except for `"deform": false` at the nodes of control joints. An animation has `playback`, `duration` in seconds, the `frames` that its keys
-//! were made from (their number, or their times if they are not evenly spaced), `additive`, and `callbacks`, a list of `{time, until, name, data}`, `until` only for ranges. A material has
+//! were made from (their number, or their times if they are not evenly spaced), the `morphs` that it moves, `additive`, and `callbacks`, a list of `{time, until, name, data}`, `until` only for ranges. A material has
 //! its `type_name`, its `specular_map`, and the maps that there are no files for. A scene has a manifest's `masks` and `sockets`.
 
 use crate::{
     import::Manifest,
-    model::{CallbackKey, ClipTiming, SkeletalClip},
+    model::{CallbackKey, ClipTiming, MorphIndex, SkeletalClip},
 };
 use serde_json::{Value, json};
 
@@ -22,6 +22,11 @@ pub(super) fn of_clip(clip: &SkeletalClip) -> Value {
         .frame_times()
         .map_or_else(|| clip.frame_count().into(), Into::into);
     let mut extras = json!({ "duration": duration, "playback": playback, "frames": frames });
+    if clip.animates_morphs() {
+        let moved = clip.morphs().iter().enumerate();
+        let moved = moved.filter(|(morph, _)| clip.animates_morph(*morph as MorphIndex));
+        extras["morphs"] = moved.map(|(_, name)| &**name).collect();
+    }
     if clip.additive {
         extras["additive"] = true.into();
     }

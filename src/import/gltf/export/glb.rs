@@ -92,6 +92,54 @@ impl Glb {
         index
     }
 
+    /// Adds an accessor of `count` rows that are zero but for those listed, in ascending order, in views of its own.
+    pub(super) fn sparse_accessor<const N: usize>(
+        &mut self,
+        count: usize,
+        indices: &[u32],
+        rows: &[[f32; N]],
+    ) -> usize {
+        let bytes = (indices.len() * (N + 1) + 16, count * N);
+        if indices.len() == count || bytes.0 >= bytes.1 {
+            let mut all = vec![[0.0; N]; count];
+            for (&at, row) in indices.iter().zip(rows) {
+                all[at as usize] = *row;
+            }
+            let index = self.bounded_accessor(&all);
+            self.end_view(Some(Target::Vertices));
+            return index;
+        }
+        let zeros = [[0.0; N]];
+        let bound = |of: fn(f32, f32) -> f32| {
+            let all = rows.iter().chain(&zeros);
+            short(all.fold([0.0; N], |bound, row| {
+                std::array::from_fn(|i| of(bound[i], row[i]))
+            }))
+        };
+        let (min, max) = (bound(f32::min), bound(f32::max));
+        for number in indices {
+            number.put(&mut self.bytes);
+        }
+        let places = self.end_view(None);
+        for number in rows.as_flattened() {
+            number.put(&mut self.bytes);
+        }
+        let values = self.end_view(None);
+        let kind = if N == 3 { "VEC3" } else { "SCALAR" };
+        let mut accessor = json!({
+            "componentType": f32::TYPE, "count": count, "type": kind, "min": min, "max": max,
+        });
+        if !indices.is_empty() {
+            accessor["sparse"] = json!({
+                "count": indices.len(),
+                "indices": { "bufferView": places, "componentType": u32::TYPE },
+                "values": { "bufferView": values },
+            });
+        }
+        self.accessors.push(accessor);
+        self.accessors.len() - 1
+    }
+
     /// Adds bytes to the open view.
     pub(super) fn extend(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);

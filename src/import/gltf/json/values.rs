@@ -136,14 +136,19 @@ pub(in super::super) fn present<'de, D: Deserializer<'de>>(
     IgnoredAny::deserialize(deserializer).map(|_| true)
 }
 
-/// Returns `true` for a list that is not empty.
-pub(super) fn has_items<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
+/// The names of morph targets in the extras of a mesh, one by one: `None` for what is no name.
+pub(super) fn target_names<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Vec<Option<String>>, D::Error> {
+    #[derive(Default, Deserialize)]
+    struct Extras {
+        #[serde(default, rename = "targetNames", deserialize_with = "loose")]
+        names: Vec<serde_json::Value>,
+    }
     let raw = <&RawValue>::deserialize(deserializer)?;
-    let inside = raw
-        .get()
-        .strip_prefix('[')
-        .and_then(|inside| inside.strip_suffix(']'));
-    Ok(inside.is_some_and(|inside| !inside.trim().is_empty()))
+    let Extras { names } = serde_json::from_str(raw.get()).unwrap_or_default();
+    let name = |value: serde_json::Value| value.as_str().map(str::to_owned);
+    Ok(names.into_iter().map(name).collect())
 }
 
 #[cfg(test)]

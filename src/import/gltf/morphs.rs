@@ -1,0 +1,324 @@
+//! Morph targets: their names, weights at rest, and how animations move them.
+//!
+//! Meshes share a target by name, so that one weight moves the mouth in the face, the teeth and the tongue. They share it only
+//! if the file gives both the same weight at rest and in every animation; otherwise the second has a name of its own.
+
+use super::{
+    accessors::Accessors,
+    json::{Animation, Index, Interpolation, Property, Sampler, Type},
+    report::Report,
+    rig::Rig,
+};
+use crate::{
+    format::FormatError,
+    import::{
+        Limits,
+        names::{UniqueNames, listed},
+        weights::{Between, WeightCurve},
+    },
+    model::{MorphIndex, Morphs},
+};
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+/// The morph targets of a file.
+#[derive(Default)]
+pub(super) struct FileMorphs {
+    pub(super) morphs: Morphs,
+    /// Per node, the morph target of each of its mesh's targets.
+    of_node: BTreeMap<usize, Vec<MorphIndex>>,
+    /// Per animation, how it moves targets.
+    curves: Vec<BTreeMap<MorphIndex, WeightCurve>>,
+}
+
+/// A target of a node's mesh, as the file has it.
+struct Given {
+    name: String,
+    rest: f32,
+    /// Per animation that moves it.
+    curves: BTreeMap<usize, WeightCurve>,
+}
+
+/// Weights of a node's targets in an animation.
+type NodeCurves = Vec<WeightCurve>;
+
+impl FileMorphs {
+    pub(super) fn read(
+        accessors: &Accessors,
+        rig: &Rig,
+        limits: &Limits,
+        report: &mut Report,
+    ) -> Result<Self, FormatError> {
+        let counts = target_counts(accessors, rig);
+        let animations = &accessors.root.animations;
+        let mut out = Self {
+            curves: vec![BTreeMap::new(); animations.len()],
+            ..Self::default()
+        };
+        if counts.is_empty() {
+            return Ok(out);
+        }
+        let mut moved: HashMap<usize, BTreeMap<usize, NodeCurves>> = HashMap::new();
+        for (at, animation) in animations.iter().enumerate() {
+            let place = format!("animations[{at}]");
+            let read = Reader {
+                accessors,
+                counts: &counts,
+            };
+            for (node, curves) in read.animation(animation, &place, report)? {
+                moved.entry(node).or_default().insert(at, curves);
+            }
+        }
+        let mut all: Vec<Given> = Vec::new();
+        let mut by_name: HashMap<String, Vec<usize>> = HashMap::new();
+        let (mut names, mut apart) = (UniqueNames::default(), Vec::new());
+        for (&node, &count) in &counts {
+            accessors.charge(report, "meshes", count as u64)?;
+            let mut curves = moved.remove(&node).unwrap_or_default();
+            let mut own = HashSet::new();
+            let mut indices = Vec::with_capacity(count);
+            for target in 0..count {
+                let name = target_name(accessors, node, target);
+                let of_target = |(at, curves): (&usize, &mut NodeCurves)| {
+                    (
+                        *at,
+                        std::mem::replace(&mut curves[target], WeightCurve::NONE),
+                    )
+                };
+                let given = Given {
+                    rest: rest_weight(accessors, node, target),
+                    curves: curves.iter_mut().map(of_target).collect(),
+                    name,
+                };
+                let others = by_name.entry(given.name.clone()).or_default();
+                // Two targets of one mesh are never the same.
+                let shared = others.iter().copied().find(|&other| {
+                    !own.contains(&other)
+                        && all[other].rest == given.rest
+                        && all[other].curves == given.curves
+                });
+                let at = shared.unwrap_or_else(|| {
+                    others.push(all.len());
+                    all.push(given);
+                    all.len() - 1
+                });
+                own.insert(at);
+                indices.push(at as MorphIndex);
+            }
+            limits.check_morphs(report.file, all.len())?;
+            out.of_node.insert(node, indices);
+        }
+        let mut list = Vec::with_capacity(all.len());
+        for (at, given) in all.into_iter().enumerate() {
+            let name = names.add(given.name.clone());
+            if name != given.name {
+                apart.push(name.clone());
+            }
+            list.push((name.into(), given.rest));
+            for (animation, curve) in given.curves {
+                out.curves[animation].insert(at as MorphIndex, curve);
+            }
+        }
+        if !apart.is_empty() {
+            let names = listed(apart.iter().map(String::as_str));
+            let message = format!(
+                "morph targets share a name, but not all weights; they got a number: {names}"
+            );
+            report.warn("meshes", message, "");
+        }
+        out.morphs = Morphs::new(list);
+        Ok(out)
+    }
+
+    /// The morph target of each target of a node's mesh.
+    pub(super) fn of_node(&self, node: usize) -> &[MorphIndex] {
+        self.of_node.get(&node).map_or(&[], |list| list)
+    }
+
+    /// How an animation moves morph targets.
+    pub(super) fn curves(&self, animation: usize) -> &BTreeMap<MorphIndex, WeightCurve> {
+        &self.curves[animation]
+    }
+}
+
+/// For each node of the rig whose mesh has targets, how many: the most of any primitive, within what can be indexed.
+fn target_counts(accessors: &Accessors, rig: &Rig) -> BTreeMap<usize, usize> {
+    let root = accessors.root;
+    let count = |&node: &usize| {
+        let mesh = root.meshes.get(root.nodes[node].mesh?.value())?;
+        let most = mesh.primitives.iter().map(|p| p.targets.len()).max()?;
+        (most > 0).then_some((node, most))
+    };
+    rig.meshes.iter().filter_map(count).collect()
+}
+
+/// A target's name: from `extras.targetNames` of the mesh, or of a primitive, or after the mesh.
+fn target_name(accessors: &Accessors, node: usize, target: usize) -> String {
+    let root = accessors.root;
+    let mesh = root.nodes[node]
+        .mesh
+        .and_then(|mesh| root.meshes.get(mesh.value()));
+    let names = mesh.into_iter().flat_map(|mesh| {
+        let primitives = mesh
+            .primitives
+            .iter()
+            .map(|primitive| &primitive.target_names);
+        std::iter::once(&mesh.target_names).chain(primitives)
+    });
+    let mut found = names.filter_map(|names| names.get(target)?.clone());
+    found
+        .find(|name| !name.trim().is_empty())
+        .unwrap_or_else(|| {
+            let given = |name: &Option<String>| name.clone().filter(|name| !name.trim().is_empty());
+            let mesh = mesh
+                .and_then(|mesh| given(&mesh.name))
+                .or_else(|| given(&root.nodes[node].name));
+            format!("{}.{target}", mesh.as_deref().unwrap_or("morph"))
+        })
+}
+
+/// A target's weight in a node, which goes before that of its mesh.
+fn rest_weight(accessors: &Accessors, node: usize, target: usize) -> f32 {
+    let root = accessors.root;
+    let of_mesh = || {
+        root.meshes
+            .get(root.nodes[node].mesh?.value())?
+            .weights
+            .as_ref()
+    };
+    let weights = root.nodes[node].weights.as_ref().or_else(of_mesh);
+    let weight = weights.and_then(|weights| weights.get(target).copied());
+    weight.filter(|weight| is_usable(*weight)).unwrap_or(0.0)
+}
+
+/// Weights beyond this are not meant.
+fn is_usable(weight: f32) -> bool {
+    weight.abs() <= 1e6
+}
+
+impl WeightCurve {
+    const NONE: Self = Self {
+        times: Vec::new(),
+        values: Vec::new(),
+        between: Between::Linear,
+    };
+}
+
+struct Reader<'a> {
+    accessors: &'a Accessors<'a>,
+    counts: &'a BTreeMap<usize, usize>,
+}
+
+impl Reader<'_> {
+    /// Reads the weights of an animation, by node.
+    fn animation(
+        &self,
+        animation: &Animation,
+        place: &str,
+        report: &mut Report,
+    ) -> Result<BTreeMap<usize, NodeCurves>, FormatError> {
+        let mut out = BTreeMap::new();
+        for (at, channel) in animation.channels.iter().enumerate() {
+            let node = channel.target.node.map(Index::value);
+            let (Some(Property::MorphTargetWeights), Some(node)) = (channel.target.path, node)
+            else {
+                continue;
+            };
+            let place = format!("{place}.channels[{at}]");
+            let Some(&targets) = self.counts.get(&node) else {
+                let message = "weights of a node without morph targets are animated";
+                report.warn(&place, message, "the channel was left out");
+                continue;
+            };
+            let Some(sampler) = animation.samplers.get(channel.sampler.value()) else {
+                let count = animation.samplers.len();
+                let message = format!(
+                    "sampler {} is out of range: there are {count}",
+                    channel.sampler.value()
+                );
+                return Err(report.error(
+                    &place,
+                    message,
+                    "check the file with the glTF validator",
+                ));
+            };
+            if out.contains_key(&node) {
+                report.warn(
+                    &place,
+                    "another channel has the same target",
+                    "the first one counts",
+                );
+            } else if let Some(curves) = self.channel(sampler, targets, &place, report)? {
+                out.insert(node, curves);
+            }
+        }
+        Ok(out)
+    }
+
+    /// Reads a channel: a curve per target. `None` if it has no usable keys.
+    fn channel(
+        &self,
+        sampler: &Sampler,
+        targets: usize,
+        place: &str,
+        report: &mut Report,
+    ) -> Result<Option<NodeCurves>, FormatError> {
+        let between = match sampler.interpolation {
+            Some(Interpolation::Linear) => Between::Linear,
+            Some(Interpolation::Step) => Between::Step,
+            Some(Interpolation::CubicSpline) => Between::Cubic,
+            None => {
+                let hint = "the channel was left out";
+                report.warn(place, "the sampler has an unknown interpolation", hint);
+                return Ok(None);
+            }
+        };
+        let open = |index: Index| {
+            self.accessors
+                .open(report, place, index.value(), &[Type::Scalar])
+        };
+        let (times, values) = (open(sampler.input)?, open(sampler.output)?.into_shares());
+        let per_key = if between == Between::Cubic { 3 } else { 1 };
+        if values.len() < times.len().saturating_mul(per_key).saturating_mul(targets) {
+            let message = format!(
+                "{} weights for {} keys of {targets} morph targets",
+                values.len(),
+                times.len()
+            );
+            report.warn(place, message, "the channel was left out");
+            return Ok(None);
+        }
+        let mut curves = vec![
+            WeightCurve {
+                between,
+                ..WeightCurve::NONE
+            };
+            targets
+        ];
+        let mut unusable = 0;
+        let mut last = f64::NEG_INFINITY;
+        for key in 0..times.len() {
+            let time = f64::from(times.floats::<1>(key)[0]);
+            let value = |target: usize, i: usize| {
+                values.floats::<1>((key * per_key + i) * targets + target)[0]
+            };
+            let is_valid = |target| (0..per_key).all(|i| is_usable(value(target, i)));
+            if !time.is_finite() || time < last || !(0..targets).all(is_valid) {
+                unusable += 1;
+                continue;
+            }
+            last = time;
+            for (target, curve) in curves.iter_mut().enumerate() {
+                curve.times.push(time);
+                curve
+                    .values
+                    .extend((0..per_key).map(|i| f64::from(value(target, i))));
+            }
+        }
+        if unusable > 0 {
+            let message =
+                format!("{unusable} keys are earlier than the one before, or not valid weights");
+            report.warn(place, message, "they were left out");
+        }
+        Ok((last > f64::NEG_INFINITY).then_some(curves))
+    }
+}

@@ -1,0 +1,371 @@
+//! Weights of morph targets over time: from the keys of a file to the frames of a clip.
+//!
+//! There is a frame at the time of each key of any target, two where one steps, and more where a spline leaves its chord too
+//! far. Between frames, weights are interpolated linearly, so everything but splines is exact.
+
+use super::CLIP_ERROR;
+use crate::model::{Model, MorphFrames, MorphIndex, size_at_rest};
+use std::collections::BTreeMap;
+
+/// What happens between two keys.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Between {
+    /// A straight line, or the shorter arc between rotations.
+    Linear,
+    /// The value of the earlier key.
+    Step,
+    /// A cubic Hermite spline through three values per key: tangent in, value, tangent out.
+    Cubic,
+}
+
+/// How the weight of a morph target changes over time.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct WeightCurve {
+    /// Seconds of each key, at least one, in order. Two at one time are a jump.
+    pub(super) times: Vec<f64>,
+    /// One per time, or three for splines: tangent in, per second, value, tangent out.
+    pub(super) values: Vec<f64>,
+    pub(super) between: Between,
+}
+
+impl WeightCurve {
+    fn value(&self, key: usize) -> f64 {
+        match self.between {
+            Between::Cubic => self.values[key * 3 + 1],
+            _ => self.values[key],
+        }
+    }
+
+    /// The key after a time, or after a step right there.
+    fn next(&self, time: f64, after_step: bool) -> usize {
+        self.times
+            .partition_point(|&key| key < time || (after_step && key == time))
+    }
+
+    /// The weight at a time, before or after a step right there. Before the first key and after the last it is theirs.
+    pub(super) fn sample(&self, time: f64, after_step: bool) -> f64 {
+        let next = self.next(time, after_step);
+        let is_step = self.between == Between::Step;
+        if !after_step && !is_step && self.times.get(next) == Some(&time) {
+            return self.value(next);
+        }
+        if next == 0 || next == self.times.len() || is_step {
+            return self.value(next.saturating_sub(1));
+        }
+        let (from, to) = (self.value(next - 1), self.value(next));
+        let length = self.times[next] - self.times[next - 1];
+        let t = (time - self.times[next - 1]) / length;
+        if self.between == Between::Linear {
+            return from + (to - from) * t;
+        }
+        let [leaving, arriving] = self.tangents(next).map(|rate| rate * length);
+        let (t2, t3) = (t * t, t * t * t);
+        from * (2.0 * t3 - 3.0 * t2 + 1.0)
+            + leaving * (t3 - 2.0 * t2 + t)
+            + to * (3.0 * t2 - 2.0 * t3)
+            + arriving * (t3 - t2)
+    }
+
+    /// The tangents of a spline that leads to a key.
+    fn tangents(&self, key: usize) -> [f64; 2] {
+        [self.values[key * 3 - 1], self.values[key * 3]]
+    }
+
+    /// The largest second derivative between two times with no key between them.
+    fn bend(&self, begin: f64, end: f64) -> f64 {
+        let next = self.next(begin, true);
+        if self.between != Between::Cubic || next == 0 || next == self.times.len() {
+            return 0.0;
+        }
+        let length = self.times[next] - self.times[next - 1];
+        let [leaving, arriving] = self.tangents(next).map(|rate| rate * length);
+        let (from, to) = (self.value(next - 1), self.value(next));
+        // It changes evenly, so it is largest at an end.
+        let at = |time: f64| {
+            let t = (time - self.times[next - 1]) / length;
+            let bend = (12.0 * t - 6.0) * (from - to)
+                + (6.0 * t - 4.0) * leaving
+                + (6.0 * t - 2.0) * arriving;
+            (bend / (length * length)).abs()
+        };
+        at(begin).max(at(end))
+    }
+}
+
+/// Weights that are stored as a row of four, or that a few keys may become: so that a small file cannot take much memory.
+const FEW_ROWS: usize = 1 << 16;
+const ROWS_PER_KEY: usize = 8;
+const MOST_ROWS: usize = 1 << 22;
+
+/// Error of splines, as a part of what joints may be off.
+const SPLINE_ERROR: f64 = 0.05;
+
+/// What moves are measured in.
+pub(super) struct MorphSizes {
+    /// How far each morph target moves a vertex at weight 1.
+    reach: Vec<f64>,
+    size: f64,
+}
+
+impl MorphSizes {
+    pub(super) fn new(model: &Model) -> Self {
+        let mut reach = vec![0.0_f64; model.skeleton.morphs().len()];
+        for target in model.parts.iter().flat_map(|part| &part.morphs) {
+            let farthest = target
+                .positions
+                .iter()
+                .map(|delta| delta.as_dvec3().length());
+            if let Some(reach) = reach.get_mut(usize::from(target.morph)) {
+                *reach = farthest.fold(*reach, f64::max);
+            }
+        }
+        Self {
+            reach,
+            size: size_at_rest(&model.skeleton, &model.parts),
+        }
+    }
+
+    /// How far a weight may be off.
+    fn bound(&self, morph: MorphIndex) -> f64 {
+        let reach = self.reach.get(usize::from(morph)).copied().unwrap_or(0.0);
+        let share = SPLINE_ERROR * f64::from(CLIP_ERROR) * self.size / reach;
+        // Nothing is known of a target without vertices.
+        if share.is_finite() && share > 0.0 {
+            share.clamp(1e-7, 1e-3)
+        } else {
+            1e-4
+        }
+    }
+}
+
+/// Frames made from curves.
+pub(super) struct WeightFrames {
+    pub(super) frames: MorphFrames,
+    /// The number of different times of keys, if there is no frame at each.
+    pub(super) thinned: Option<usize>,
+}
+
+/// Makes frames of the curves of some morph targets of `model`.
+pub(super) fn weight_frames(
+    model: &Model,
+    sizes: &MorphSizes,
+    curves: &BTreeMap<MorphIndex, WeightCurve>,
+    duration: f64,
+) -> WeightFrames {
+    let names = model.skeleton.morphs().names();
+    let mut animated = vec![false; names.len()];
+    for &morph in curves.keys() {
+        animated[usize::from(morph)] = true;
+    }
+    let keys: usize = curves.values().map(|curve| curve.times.len()).sum();
+    let rows = ROWS_PER_KEY
+        .saturating_mul(keys)
+        .clamp(FEW_ROWS, MOST_ROWS.max(keys / 2));
+    let most = (rows / names.len().div_ceil(4).max(1)).max(2);
+
+    let mut times: Vec<f64> = curves
+        .values()
+        .flat_map(|curve| &curve.times)
+        .copied()
+        .collect();
+    times.retain(|time| (0.0..=duration).contains(time));
+    times.extend([0.0, duration]);
+    times.sort_unstable_by(f64::total_cmp);
+    times.dedup();
+    // At a step, the later frame counts, as in glTF, so it is a hair ahead.
+    let mut moments: Vec<(f64, f64, bool)> = Vec::with_capacity(times.len());
+    for &time in &times {
+        let jumps = |curve: &WeightCurve| curve.sample(time, false) != curve.sample(time, true);
+        if time > 0.0 && curves.values().any(jumps) {
+            let ahead = if time < duration {
+                time.next_down()
+            } else {
+                time
+            };
+            moments.extend([(ahead, time, false), (ahead, time, true)]);
+        } else {
+            moments.push((time, time, true));
+        }
+    }
+    let thinned = moments.len() > most;
+    if thinned {
+        let even = |frame: usize| duration * frame as f64 / (most - 1) as f64;
+        moments = (0..most)
+            .map(|frame| (even(frame), even(frame), true))
+            .collect();
+    }
+    let cuts = if thinned {
+        vec![1; most - 1]
+    } else {
+        cuts(&moments, sizes, curves, most)
+    };
+    let mut out = MorphFrames {
+        names: names.into(),
+        animated,
+        weights: Vec::new(),
+        times: Vec::new(),
+    };
+    let mut push = |shown: f64, time: f64, after_step: bool| {
+        let first = out.weights.len();
+        out.weights.resize(first + names.len(), 0.0);
+        for (&morph, curve) in curves {
+            out.weights[first + usize::from(morph)] = curve.sample(time, after_step) as f32;
+        }
+        out.times.push(shown);
+    };
+    for (at, &(shown, time, after_step)) in moments.iter().enumerate() {
+        push(shown, time, after_step);
+        let Some(&cuts) = cuts.get(at) else { break };
+        let to = moments[at + 1].0;
+        for cut in 1..cuts {
+            let between = shown + (to - shown) * cut as f64 / cuts as f64;
+            push(between, between, true);
+        }
+    }
+    if duration == 0.0 {
+        out.weights.truncate(names.len());
+        out.times.clear();
+    } else if let Some(first) = out.times.first_mut() {
+        *first = 0.0;
+    }
+    if are_even(&out.times, duration) {
+        out.times.clear();
+    }
+    WeightFrames {
+        frames: out,
+        thinned: thinned.then_some(times.len()),
+    }
+}
+
+/// Returns into how many pieces to cut the splines between moments.
+fn cuts(
+    moments: &[(f64, f64, bool)],
+    sizes: &MorphSizes,
+    curves: &BTreeMap<MorphIndex, WeightCurve>,
+    most: usize,
+) -> Vec<usize> {
+    let error = |pair: &[(f64, f64, bool)]| {
+        let (begin, end) = (pair[0].1, pair[1].1);
+        let length = end - begin;
+        let of = |(&morph, curve): (&MorphIndex, &WeightCurve)| {
+            curve.bend(begin, end) * length * length / 8.0 / sizes.bound(morph)
+        };
+        curves.iter().map(of).fold(0.0, f64::max)
+    };
+    let errors: Vec<f64> = moments.windows(2).map(error).collect();
+    let mut looser = 1.0;
+    loop {
+        let cuts = |error: &f64| ((error / looser).sqrt().ceil() as usize).clamp(1, most);
+        let cuts: Vec<usize> = errors.iter().map(cuts).collect();
+        if cuts.iter().sum::<usize>() < most || looser > 1e30 {
+            return cuts;
+        }
+        looser *= 4.0;
+    }
+}
+
+/// Returns `true` if times are evenly spaced, but for rounding: as exact as single precision.
+fn are_even(times: &[f64], duration: f64) -> bool {
+    let last = times.len().saturating_sub(1);
+    let rounding = f64::from(f32::EPSILON) * duration.max(1.0);
+    let step = duration / last.max(1) as f64;
+    let is_near = |(at, time): (usize, &f64)| (time - step * at as f64).abs() <= rounding;
+    last > 0 && step > 50.0 * rounding && times.iter().enumerate().all(is_near)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{ClipFrames, ClipTiming, Morphs, SkeletalClip, Skeleton};
+    use crate::pose::{ClipLayer, Evaluate, MorphScratch};
+
+    fn model() -> Model {
+        let morphs = Morphs::new([("a".into(), 0.0), ("b".into(), 0.0)]);
+        Model {
+            skeleton: Skeleton::new(vec![]).unwrap().with_morphs(morphs),
+            ..Model::default()
+        }
+    }
+
+    fn curve(between: Between, times: &[f64], values: &[f64]) -> WeightCurve {
+        WeightCurve {
+            times: times.to_vec(),
+            values: values.to_vec(),
+            between,
+        }
+    }
+
+    /// Compares what a clip shows with its curves, at many times.
+    fn assert_shows(curves: &[(MorphIndex, WeightCurve)], duration: f64, within: f64) -> usize {
+        let model = model();
+        let curves: BTreeMap<_, _> = curves.iter().cloned().collect();
+        let made = weight_frames(&model, &MorphSizes::new(&model), &curves, duration);
+        assert_eq!(made.thinned, None);
+        let clip = SkeletalClip::new(ClipTiming::new("x", duration), &ClipFrames::default());
+        let clip = clip.unwrap().with_morphs(&made.frames).unwrap();
+        let mut scratch = MorphScratch::default();
+        let keys = curves.values().flat_map(|curve| curve.times.clone());
+        for time in (0..=1000)
+            .map(|i| duration * f64::from(i) / 1000.0)
+            .chain(keys)
+        {
+            let layers = [ClipLayer::new(&clip, time)];
+            let weights = Evaluate::new(&model.skeleton, &layers);
+            let weights = weights.run_morphs(&mut scratch).unwrap();
+            for (&morph, curve) in &curves {
+                let (ours, theirs) = (weights[usize::from(morph)], curve.sample(time, true));
+                assert!(
+                    (f64::from(ours) - theirs).abs() <= within,
+                    "{time}: {ours} {theirs}"
+                );
+            }
+        }
+        clip.morph_frame_count()
+    }
+
+    #[test]
+    fn lines_are_exact_at_and_between_keys_of_any_times() {
+        let a = curve(Between::Linear, &[0.0, 0.3, 1.0], &[0.0, 1.0, -0.5]);
+        let b = curve(Between::Linear, &[0.25, 0.5], &[0.5, 0.75]);
+        assert_eq!(assert_shows(&[(0, a), (1, b)], 1.5, 2e-7), 6);
+    }
+
+    #[test]
+    fn steps_show_the_later_value_at_their_time() {
+        let a = curve(Between::Step, &[0.0, 0.3, 1.0], &[0.0, 1.0, -0.5]);
+        let b = curve(
+            Between::Linear,
+            &[0.0, 0.5, 0.5, 1.0],
+            &[0.0, 1.0, 2.0, 0.0],
+        );
+        assert_shows(&[(0, a), (1, b)], 1.0, 1e-6);
+    }
+
+    #[test]
+    fn splines_get_as_many_frames_as_it_takes() {
+        let values = [0.0, 0.0, 9.0, -3.0, 1.0, 4.0, 0.0, 0.25, 0.0];
+        let a = curve(Between::Cubic, &[0.0, 0.25, 1.0], &values);
+        let frames = assert_shows(&[(0, a)], 1.0, 1.1e-4);
+        assert!((20..300).contains(&frames), "{frames}");
+    }
+
+    #[test]
+    fn keys_of_thousands_of_times_stay_within_the_budget() {
+        let model = Model {
+            skeleton: Skeleton::new(vec![])
+                .unwrap()
+                .with_morphs(Morphs::new((0..4000).map(|i| (format!("{i}").into(), 0.0)))),
+            ..Model::default()
+        };
+        let of = |morph: u16| {
+            let times: Vec<f64> = (0..10)
+                .map(|i| f64::from(i) + f64::from(morph) * 1e-4)
+                .collect();
+            (morph, curve(Between::Linear, &times, &[0.5; 10]))
+        };
+        let curves = (0..4000).map(of).collect();
+        let made = weight_frames(&model, &MorphSizes::new(&model), &curves, 10.0);
+        assert_eq!(made.thinned, Some(40_001 - 1 + 1));
+        assert!(made.frames.weights.len() <= 4 * ROWS_PER_KEY * 40_000);
+    }
+}

@@ -1,0 +1,354 @@
+//! The rows that the blend kernel mixes: the transforms of four joints, or the weights of four morph targets.
+
+use super::mask::Mask;
+use super::packed::{PackedTransforms, Quats4};
+use super::sample::SamplePoint;
+use super::simd::Simd;
+use super::soa::{sqrt, toward};
+use crate::model::{ChannelSlot, RowTracks, SkeletalClip, SoaQuat, SoaTransform, WeightTracks};
+use glam::Vec4;
+use std::fmt::Debug;
+
+/// A row of a pose, as it is in memory.
+pub(super) trait Row: Copy + Debug + 'static {
+    /// Where a clip stores it.
+    type Tracks: Copy + Debug + 'static;
+    /// The same in registers. If not `SCALE`, all scales are one.
+    type Packed<S: Simd, const SCALE: bool>: PackedRow<S, Self>;
+
+    /// What changes nothing.
+    const NEUTRAL: Self;
+
+    /// Returns `true` if a clip is bound to a skeleton with this number of rows.
+    fn fits(clip: &SkeletalClip, rows: usize) -> bool;
+    fn animates_all(clip: &SkeletalClip) -> bool;
+    fn moves_the_same(a: &SkeletalClip, b: &SkeletalClip) -> bool;
+    fn unit_scale(clip: &SkeletalClip) -> bool;
+    /// 1 in the lanes that a clip moves, 0 in the others.
+    fn reach(clip: &SkeletalClip, row: usize) -> Vec4;
+    fn mask(mask: &Mask) -> &[Vec4];
+
+    /// A clip at a time.
+    fn point(clip: &SkeletalClip, time: f64) -> SamplePoint<'_, Self::Tracks>;
+    fn animated(point: &SamplePoint<Self::Tracks>, row: usize) -> Vec4;
+    fn sample<S: Simd, const SCALE: bool>(
+        point: &SamplePoint<Self::Tracks>,
+        s: S,
+        row: usize,
+    ) -> Self::Packed<S, SCALE>;
+
+    /// `self` in the lanes where `condition` > 0, `other` in the rest.
+    fn or(self, condition: Vec4, other: &Self) -> Self;
+    fn difference_to(&self, reference: &Self) -> Self;
+    /// Normalizes what has to be of unit length, after all means have been computed.
+    fn normalize<S: Simd>(s: S, rows: &mut [Self]);
+    /// Appends the row's vectors, as constants of a clip that moves the joints by `animated`.
+    fn store(self, animated: Vec4, constants: &mut Vec<Vec4>) -> Self::Tracks;
+}
+
+/// A row of a pose in registers.
+pub(super) trait PackedRow<S: Simd, R>: Copy {
+    fn read(s: S, row: &R) -> Self;
+    fn to_row(self, s: S) -> R;
+    fn times(self, s: S, weight: Vec4) -> Self;
+    /// The square of the length that rotations of a sum are scaled to.
+    fn square(self, s: S) -> Vec4;
+    /// The mean of two by weights that sum to one, and the square for [`Self::plus`].
+    fn mix(self, s: S, weight: Vec4, other: Self, other_weight: Vec4) -> (Self, Vec4);
+    /// A sum with one more, its rotations scaled by the root of `square` and turned into the sum's hemisphere.
+    fn plus(self, s: S, other: Self, weight: Vec4, square: Vec4) -> Self;
+    fn normalized(self, s: S) -> Self;
+    /// `self` with the differences `delta` added, by a weight ≥ 0.
+    fn plus_difference(self, s: S, delta: Self, weight: Vec4) -> Self;
+    /// `self` in the lanes where `condition` > 0, `other` in the rest.
+    fn or(self, s: S, condition: Vec4, other: Self) -> Self;
+}
+
+impl Row for SoaTransform {
+    type Tracks = RowTracks;
+    type Packed<S: Simd, const SCALE: bool> = PackedTransforms<S, SCALE>;
+
+    const NEUTRAL: Self = Self::IDENTITY;
+
+    #[inline(always)]
+    fn fits(clip: &SkeletalClip, rows: usize) -> bool {
+        clip.rows().len() == rows
+    }
+
+    #[inline(always)]
+    fn animates_all(clip: &SkeletalClip) -> bool {
+        clip.animates_all()
+    }
+
+    #[inline(always)]
+    fn moves_the_same(a: &SkeletalClip, b: &SkeletalClip) -> bool {
+        a.moves_the_same_joints(b)
+    }
+
+    #[inline(always)]
+    fn unit_scale(clip: &SkeletalClip) -> bool {
+        clip.unit_scale()
+    }
+
+    fn reach(clip: &SkeletalClip, row: usize) -> Vec4 {
+        clip.rows().get(row).map_or(Vec4::ZERO, |row| row.animated)
+    }
+
+    #[inline(always)]
+    fn mask(mask: &Mask) -> &[Vec4] {
+        mask.rows()
+    }
+
+    #[inline(always)]
+    fn point(clip: &SkeletalClip, time: f64) -> SamplePoint<'_> {
+        SamplePoint::new(clip, time)
+    }
+
+    #[inline(always)]
+    fn animated(point: &SamplePoint, row: usize) -> Vec4 {
+        point.rows[row].animated
+    }
+
+    #[inline(always)]
+    fn sample<S: Simd, const SCALE: bool>(
+        point: &SamplePoint,
+        s: S,
+        row: usize,
+    ) -> PackedTransforms<S, SCALE> {
+        point.row(s, row)
+    }
+
+    #[inline(always)]
+    fn or(self, condition: Vec4, other: &Self) -> Self {
+        self.or(condition, other)
+    }
+
+    #[inline(always)]
+    fn difference_to(&self, reference: &Self) -> Self {
+        self.difference_to(reference)
+    }
+
+    /// In a pass of its own, since a row's square root and division end a long chain of dependent operations: here those of
+    /// many rows overlap.
+    #[inline(always)]
+    fn normalize<S: Simd>(s: S, rows: &mut [Self]) {
+        for row in rows {
+            let SoaQuat { x, y, z, w } = row.rotation;
+            row.rotation = Quats4::read(s, &[x, y, z, w]).normalized(s).to_soa(s);
+        }
+    }
+
+    fn store(self, animated: Vec4, constants: &mut Vec<Vec4>) -> RowTracks {
+        let (t, r, s) = (self.translation, self.rotation, self.scale);
+        let at = constants.len() as u32;
+        constants.extend([t.x, t.y, t.z, r.x, r.y, r.z, r.w, s.x, s.y, s.z]);
+        RowTracks {
+            animated,
+            translation: ChannelSlot::Constant(at),
+            rotation: ChannelSlot::Constant(at + 3),
+            scale: ChannelSlot::Constant(at + 7),
+        }
+    }
+}
+
+impl<S: Simd, const SCALE: bool> PackedRow<S, SoaTransform> for PackedTransforms<S, SCALE> {
+    #[inline(always)]
+    fn read(s: S, row: &SoaTransform) -> Self {
+        Self::read(s, row)
+    }
+
+    #[inline(always)]
+    fn to_row(self, s: S) -> SoaTransform {
+        self.to_row(s)
+    }
+
+    #[inline(always)]
+    fn times(self, s: S, weight: Vec4) -> Self {
+        Self {
+            translation: self.translation.times(s, weight),
+            rotation: self.rotation.times(s, weight),
+            scale: if SCALE {
+                self.scale.times(s, weight)
+            } else {
+                self.scale
+            },
+        }
+    }
+
+    #[inline(always)]
+    fn square(self, s: S) -> Vec4 {
+        self.rotation.dot(s, self.rotation)
+    }
+
+    #[inline(always)]
+    fn mix(self, s: S, weight: Vec4, other: Self, other_weight: Vec4) -> (Self, Vec4) {
+        self.mix(s, weight, other, other_weight)
+    }
+
+    #[inline(always)]
+    fn plus(self, s: S, other: Self, weight: Vec4, square: Vec4) -> Self {
+        let turn = weight * sqrt(square / other.rotation.dot(s, other.rotation));
+        let turn = toward(turn, self.rotation.dot(s, other.rotation));
+        self.plus(s, other, weight, turn)
+    }
+
+    #[inline(always)]
+    fn normalized(self, s: S) -> Self {
+        Self {
+            rotation: self.rotation.normalized(s),
+            ..self
+        }
+    }
+
+    #[inline(always)]
+    fn plus_difference(self, s: S, delta: Self, weight: Vec4) -> Self {
+        self.plus_difference(s, delta, weight)
+    }
+
+    #[inline(always)]
+    fn or(self, s: S, condition: Vec4, other: Self) -> Self {
+        self.or(s, condition, other)
+    }
+}
+
+/// Weights are always means and sums; none is normalized.
+impl Row for Vec4 {
+    type Tracks = WeightTracks;
+    type Packed<S: Simd, const SCALE: bool> = PackedWeights;
+
+    const NEUTRAL: Self = Self::ZERO;
+
+    #[inline(always)]
+    fn fits(clip: &SkeletalClip, rows: usize) -> bool {
+        // One that moves no morph targets stands in for the rest.
+        clip.morph_curves().is_none_or(|m| m.rows.len() == rows)
+    }
+
+    #[inline(always)]
+    fn animates_all(clip: &SkeletalClip) -> bool {
+        clip.morph_curves().is_some_and(|m| m.animates_all)
+    }
+
+    #[inline(always)]
+    fn moves_the_same(a: &SkeletalClip, b: &SkeletalClip) -> bool {
+        match (a.morph_curves(), b.morph_curves()) {
+            (Some(a), Some(b)) => {
+                (a.animates_all && b.animates_all)
+                    || a.rows
+                        .iter()
+                        .map(|row| row.animated)
+                        .eq(b.rows.iter().map(|row| row.animated))
+            }
+            (a, b) => a.is_none() && b.is_none(),
+        }
+    }
+
+    #[inline(always)]
+    fn unit_scale(_: &SkeletalClip) -> bool {
+        true
+    }
+
+    fn reach(clip: &SkeletalClip, row: usize) -> Vec4 {
+        let row = clip.morph_curves().and_then(|m| m.rows.get(row));
+        row.map_or(Vec4::ZERO, |row| row.animated)
+    }
+
+    #[inline(always)]
+    fn mask(mask: &Mask) -> &[Vec4] {
+        mask.morph_rows()
+    }
+
+    #[inline(always)]
+    fn point(clip: &SkeletalClip, time: f64) -> SamplePoint<'_, WeightTracks> {
+        SamplePoint::of_weights(clip, time)
+    }
+
+    #[inline(always)]
+    fn animated(point: &SamplePoint<WeightTracks>, row: usize) -> Vec4 {
+        point.rows.get(row).map_or(Vec4::ZERO, |row| row.animated)
+    }
+
+    #[inline(always)]
+    fn sample<S: Simd, const SCALE: bool>(
+        point: &SamplePoint<WeightTracks>,
+        s: S,
+        row: usize,
+    ) -> PackedWeights {
+        PackedWeights(point.weights(s, row))
+    }
+
+    #[inline(always)]
+    fn or(self, condition: Vec4, other: &Self) -> Self {
+        Vec4::select(condition.cmpgt(Vec4::ZERO), self, *other)
+    }
+
+    #[inline(always)]
+    fn difference_to(&self, reference: &Self) -> Self {
+        *self - *reference
+    }
+
+    #[inline(always)]
+    fn normalize<S: Simd>(_: S, _: &mut [Self]) {}
+
+    fn store(self, animated: Vec4, constants: &mut Vec<Vec4>) -> WeightTracks {
+        constants.push(self);
+        WeightTracks {
+            animated,
+            weights: ChannelSlot::Constant(constants.len() as u32 - 1),
+        }
+    }
+}
+
+/// The weights of four morph targets.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PackedWeights(Vec4);
+
+impl<S: Simd> PackedRow<S, Vec4> for PackedWeights {
+    #[inline(always)]
+    fn read(_: S, row: &Vec4) -> Self {
+        Self(*row)
+    }
+
+    #[inline(always)]
+    fn to_row(self, _: S) -> Vec4 {
+        self.0
+    }
+
+    #[inline(always)]
+    fn times(self, _: S, weight: Vec4) -> Self {
+        Self(self.0 * weight)
+    }
+
+    #[inline(always)]
+    fn square(self, _: S) -> Vec4 {
+        Vec4::ZERO
+    }
+
+    #[inline(always)]
+    fn mix(self, s: S, weight: Vec4, other: Self, other_weight: Vec4) -> (Self, Vec4) {
+        (
+            Self(s.fma_row(other.0, other_weight, self.0 * weight)),
+            Vec4::ZERO,
+        )
+    }
+
+    #[inline(always)]
+    fn plus(self, s: S, other: Self, weight: Vec4, _: Vec4) -> Self {
+        Self(s.fma_row(other.0, weight, self.0))
+    }
+
+    #[inline(always)]
+    fn normalized(self, _: S) -> Self {
+        self
+    }
+
+    #[inline(always)]
+    fn plus_difference(self, s: S, delta: Self, weight: Vec4) -> Self {
+        Self(s.fma_row(delta.0, weight, self.0))
+    }
+
+    #[inline(always)]
+    fn or(self, _: S, condition: Vec4, other: Self) -> Self {
+        Self(Row::or(self.0, condition, &other.0))
+    }
+}
