@@ -242,6 +242,13 @@ impl Character {
             format!("{name}.md5mesh"),
             md5::write_mesh(&mesh).into_bytes(),
         ));
+        // Neither of the other formats has morph targets.
+        let has_face = !self.model.skeleton.morphs().is_empty();
+        if has_face {
+            let file = format!("{name}.glb");
+            let glb = self.glb_beside_textures(&file);
+            out.push((file, glb));
+        }
         for clip in &self.model.clips {
             let mut anim = to_md5_anim(clip, &self.model.skeleton);
             tidy_md5_anim(&mut anim);
@@ -260,7 +267,7 @@ impl Character {
         let manifests = [
             (
                 format!("{name}.character.ron"),
-                format!("{name}.md5mesh"),
+                format!("{name}.{}", if has_face { "glb" } else { "md5mesh" }),
                 vec![],
                 false,
             ),
@@ -284,6 +291,22 @@ impl Character {
         out.into_iter()
             .map(|(file, bytes)| (PathBuf::from(name).join(file), bytes))
             .collect()
+    }
+
+    /// Returns the model in glTF, without clips. It refers to the textures of the other formats.
+    fn glb_beside_textures(&self, file: &str) -> Vec<u8> {
+        let model = Model {
+            clips: Vec::new(),
+            ..self.model.clone()
+        };
+        let textures = |material: &Material, map: TextureMap| match map {
+            TextureMap::BaseColor => material.base_color_map.clone().map(GlbTexture::File),
+            TextureMap::Normal => material.normal_map.clone().map(GlbTexture::File),
+            _ => None,
+        };
+        to_glb(file, &model, None, textures)
+            .expect("the model is finite and small")
+            .value
     }
 
     /// Returns the files of a small copy in glTF, with paths below `assets/`: the model with textures of half the size and the
@@ -412,8 +435,8 @@ impl Character {
             )
         });
         let textures = |m: &Material| [format!("{}.png", m.name), format!("{}_nmap.png", m.name)];
-        // A `.glb` contains its textures.
-        let materials = if model.ends_with(".glb") {
+        // The small copy contains its textures.
+        let materials = if in_place.is_some() {
             &[][..]
         } else {
             &self.model.materials
@@ -559,6 +582,7 @@ pub fn mask(roots: &[&str], falloff: u32) -> MaskEntry {
     MaskEntry {
         roots: roots.iter().map(|r| r.to_string()).collect(),
         falloff,
+        morphs: vec![],
     }
 }
 

@@ -87,7 +87,7 @@ pub(super) struct MorphThread {
 
 /// Weights to write to parts, in the order of their meshes.
 #[derive(Default)]
-struct Writes {
+pub(super) struct Writes {
     parts: Vec<(Entity, Range<usize>)>,
     weights: Vec<f32>,
 }

@@ -223,8 +223,8 @@ impl Face for ScoutFace {
             "ou" => mouth(Mouth {
                 open: 4.5,
                 upper: 1.5,
-                wide: -10.0,
-                pucker: 6.0,
+                wide: -8.5,
+                pucker: 4.5,
                 ..Mouth::default()
             }),
             "mm" => mouth(Mouth {
@@ -285,8 +285,8 @@ fn brows(part: u8, p: DVec3, by: f64) -> DVec3 {
     if part != part::FACE || p.z > -0.03 {
         return DVec3::ZERO;
     }
-    let near = smoothstep(14.0, 24.0, y) * smoothstep(58.0, 32.0, y) * smoothstep(44.0, 22.0, x.abs());
-    DVec3::new(0.0, 1.0, -0.15) * (by * near * HEAD_GROWTH / 1000.0)
+    let near = smoothstep(15.0, 31.0, y) * smoothstep(58.0, 32.0, y) * smoothstep(44.0, 22.0, x.abs());
+    DVec3::new(0.0, 1.0, -0.3) * (by * near * HEAD_GROWTH / 1000.0)
 }
 
 /// Turns the eyes by shifting their sheets.
