@@ -54,7 +54,10 @@ pub fn main() {
             pitch: 0.06,
         }))
         .add_systems(Startup, spawn)
-        .add_systems(Update, (learn, keys.run_if(stage::has_keys), caption).chain())
+        .add_systems(
+            Update,
+            (learn, keys.run_if(stage::has_keys), caption).chain(),
+        )
         .run();
 }
 

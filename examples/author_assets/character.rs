@@ -149,7 +149,15 @@ impl Character {
             .enumerate()
             .map(|(m, own)| {
                 let charts: Vec<&Chart> = charts.iter().filter(|c| c.material == m).collect();
-                part(own.name, m, &regions.mesh, &normals, &shares, &charts, &moves)
+                part(
+                    own.name,
+                    m,
+                    &regions.mesh,
+                    &normals,
+                    &shares,
+                    &charts,
+                    &moves,
+                )
             })
             .unzip();
         let model = Model {

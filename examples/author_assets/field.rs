@@ -208,7 +208,10 @@ impl Field {
             sample.distance = smooth_min(sample.distance, distance[index], layer.seam);
         }
         let on = sample.part;
-        let decal = self.decals.iter().find(|d| d.on == on && (d.within)(p) < 0.0);
+        let decal = self
+            .decals
+            .iter()
+            .find(|d| d.on == on && (d.within)(p) < 0.0);
         sample.part = decal.map_or(on, |decal| decal.part);
         sample
     }

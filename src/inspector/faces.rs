@@ -54,7 +54,10 @@ pub(super) fn show(
             .desired_width(150.0);
         ui.add(search);
         ui.checkbox(&mut state.moved_only, "moved only");
-        let any = item.expressions.as_ref().is_some_and(|face| face.iter().count() > 0);
+        let any = item
+            .expressions
+            .as_ref()
+            .is_some_and(|face| face.iter().count() > 0);
         let release = ui.add_enabled(any, egui::Button::new("release all"));
         let release = release.on_hover_text("Let all of them follow the clips again");
         if release.clicked() {
@@ -99,7 +102,10 @@ pub(super) fn show(
                     }
                     let is_solo = state.solo.as_ref().is_some_and(|(_, of, _)| of == name);
                     let solo = ui.selectable_label(is_solo, "solo");
-                    if solo.on_hover_text("Show it alone, at full weight").clicked() {
+                    if solo
+                        .on_hover_text("Show it alone, at full weight")
+                        .clicked()
+                    {
                         change = Some(if is_solo {
                             Change::EndSolo
                         } else {
@@ -114,7 +120,10 @@ pub(super) fn show(
         apply(change, state, character, item, commands);
     }
     ui.separator();
-    match state.selected.filter(|&morph| usize::from(morph) < morphs.len()) {
+    match state
+        .selected
+        .filter(|&morph| usize::from(morph) < morphs.len())
+    {
         Some(morph) => tracks(ui, &mut state.scratch, character, &item.controller, morph),
         None => {
             ui.weak("Select a morph target to see what its tracks contribute.");
@@ -152,7 +161,11 @@ fn apply(
             state.solo = Some((item.entity, name, kept));
         }
         Change::EndSolo => {
-            face = state.solo.take().and_then(|(.., kept)| kept).unwrap_or_default();
+            face = state
+                .solo
+                .take()
+                .and_then(|(.., kept)| kept)
+                .unwrap_or_default();
         }
     }
     match &mut item.expressions {
@@ -201,7 +214,10 @@ fn tracks(
             let weight = weights.and_then(|weights| weights.get(usize::from(morph)));
             name_cell(ui, &layer.clip.timing.name, 20);
             cell(ui, format!("{:?}", layer.mode));
-            right_cell(ui, RichText::new(format!("{:.2}", layer.weight)).monospace());
+            right_cell(
+                ui,
+                RichText::new(format!("{:.2}", layer.weight)).monospace(),
+            );
             let weight = weight.copied().unwrap_or(0.0);
             cell(ui, RichText::new(format!("{weight:.3}")).monospace());
             ui.end_row();

@@ -2,14 +2,15 @@
 
 use super::{
     DrawSkeleton, InspectedCharacter, Inspector, InspectorTab, character_list, click, clipboard,
-    context, cost, draw_skeleton::HighlightedJoint, drawing_tab, event_log, explain, faces, folds, joints,
-    keyboard, parts, rewind, rig, style, timeline, tracks, vertex, weights,
+    context, cost, draw_skeleton::HighlightedJoint, drawing_tab, event_log, explain, faces, folds,
+    joints, keyboard, parts, rewind, rig, style, timeline, tracks, vertex, weights,
 };
 use crate::{
     asset::Character,
     character::{
         CharacterParts, Expressions, FootPlacement, GroundProbe, IkGoals, LookAt, ModelPose,
-        MorphPose, PartOverrides, PoseCounts, PoseOverrides, SkinnedCharacter, SpringBones, WeightView,
+        MorphPose, PartOverrides, PoseCounts, PoseOverrides, SkinnedCharacter, SpringBones,
+        WeightView,
     },
     controller::AnimationController,
     model::JointIndex,

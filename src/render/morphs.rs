@@ -3,9 +3,9 @@
 use crate::character::GrownMorphs;
 use bevy::{
     mesh::morph::MeshMorphWeights,
-    pbr::{MorphIndices, MorphUniforms, extract_morphs},
+    pbr::{MeshesToReextractNextFrame, MorphIndices, MorphUniforms, extract_morphs},
     prelude::*,
-    render::{Extract, ExtractSchedule, sync_world::MainEntity},
+    render::{Extract, ExtractSchedule, Render, RenderSystems, sync_world::MainEntity},
 };
 
 /// Adds what Bevy's systems expect of weights whose number changes.
@@ -16,6 +16,11 @@ pub(super) fn add_systems(render_app: &mut SubApp) {
             forget_previous.before(extract_morphs),
             never_empty.after(extract_morphs),
         ),
+    );
+    // After the meshes are prepared, which empties the list of those to extract again.
+    render_app.add_systems(
+        Render,
+        extract_again.in_set(RenderSystems::PrepareResources),
     );
 }
 
@@ -32,6 +37,28 @@ fn forget_previous(indices: Option<ResMut<MorphIndices>>, grown: Extract<Res<Gro
         for &part in &grown.0 {
             morph_weights_info.remove(&MainEntity::from(part));
         }
+    }
+}
+
+/// Extracts parts once more that have just come into view.
+///
+/// Bevy knows a mesh's weights from the frame on after it was first prepared, and tells the GPU about them only when it prepares
+/// the mesh. A part that doesn't move by itself, as ours, would never show them.
+fn extract_again(
+    indices: Option<Res<MorphIndices>>,
+    again: Option<ResMut<MeshesToReextractNextFrame>>,
+) {
+    let (Some(indices), Some(mut again)) = (indices, again) else {
+        return;
+    };
+    if let MorphIndices::Storage {
+        morph_weights_info,
+        gpu_descriptor_indices,
+        ..
+    } = &*indices
+    {
+        let is_unknown = |part: &&MainEntity| !gpu_descriptor_indices.contains_key(*part);
+        again.extend(morph_weights_info.keys().filter(is_unknown).copied());
     }
 }
 

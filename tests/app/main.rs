@@ -8,6 +8,7 @@ mod clips;
 mod clock;
 mod crowd;
 mod events;
+mod faces;
 mod feet;
 mod folder;
 #[cfg(feature = "gltf")]

@@ -117,7 +117,10 @@ impl Face for ScoutFace {
             let (mut positions, mut triangles) = (Vec::new(), Vec::new());
             for j in 0..=rows {
                 for i in 0..=columns {
-                    let (u, v) = (f64::from(i) / f64::from(columns), f64::from(j) / f64::from(rows));
+                    let (u, v) = (
+                        f64::from(i) / f64::from(columns),
+                        f64::from(j) / f64::from(rows),
+                    );
                     positions.push(at(2.0 * u - 1.0, 2.0 * v - 1.0));
                 }
             }
@@ -162,8 +165,20 @@ impl Face for ScoutFace {
 
     fn names(&self) -> &[&'static str] {
         &[
-            "blink.L", "blink.R", "look_left", "look_right", "look_up", "look_down", "smile", "surprise", "aa", "ee",
-            "ih", "oh", "ou", "mm",
+            "blink.L",
+            "blink.R",
+            "look_left",
+            "look_right",
+            "look_up",
+            "look_down",
+            "smile",
+            "surprise",
+            "aa",
+            "ee",
+            "ih",
+            "oh",
+            "ou",
+            "mm",
         ]
     }
 
@@ -285,7 +300,8 @@ fn brows(part: u8, p: DVec3, by: f64) -> DVec3 {
     if part != part::FACE || p.z > -0.03 {
         return DVec3::ZERO;
     }
-    let near = smoothstep(15.0, 31.0, y) * smoothstep(58.0, 32.0, y) * smoothstep(44.0, 22.0, x.abs());
+    let near =
+        smoothstep(15.0, 31.0, y) * smoothstep(58.0, 32.0, y) * smoothstep(44.0, 22.0, x.abs());
     DVec3::new(0.0, 1.0, -0.3) * (by * near * HEAD_GROWTH / 1000.0)
 }
 

@@ -128,8 +128,8 @@ fn eye(p: DVec3) -> Texel {
     let iris = (ix * ix + iy * iy).sqrt();
     // In the shadow of the upper lid.
     let mut eye = DVec3::new(0.95, 0.94, 0.92) * mix(0.74, 1.0, smoothstep(13.0, 3.0, y));
-    let ring = DVec3::new(0.10, 0.22, 0.17)
-        .lerp(DVec3::new(0.30, 0.60, 0.40), smoothstep(5.0, -8.0, iy));
+    let ring =
+        DVec3::new(0.10, 0.22, 0.17).lerp(DVec3::new(0.30, 0.60, 0.40), smoothstep(5.0, -8.0, iy));
     eye = eye.lerp(ring, spot(iris, 9.2, 0.7));
     eye = eye.lerp(
         DVec3::new(0.07, 0.13, 0.10),

@@ -12,6 +12,8 @@ mod clip_queue;
 mod crowd;
 #[path = "../../dressing/main.rs"]
 mod dressing;
+#[path = "../../faces.rs"]
+mod faces;
 #[path = "../../gltf_character.rs"]
 mod gltf_character;
 #[path = "../../locomotion.rs"]
@@ -42,6 +44,7 @@ fn main() {
         "clip_queue" => clip_queue::main(),
         "crowd" => crowd::main(),
         "dressing" => dressing::main(),
+        "faces" => faces::main(),
         "gltf_character" => gltf_character::main(),
         "locomotion" => locomotion::main(),
         "many_instances" => many_instances::main(),

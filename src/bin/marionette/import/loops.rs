@@ -200,7 +200,9 @@ impl Skin<'_> {
         }];
         let mut pose = Scratch::default();
         Evaluate::new(&model.skeleton, &layers).run(&mut pose);
-        let mut out: Vec<Vec3> = Posed::new(model, 0, pose.model(), &[]).positions().collect();
+        let mut out: Vec<Vec3> = Posed::new(model, 0, pose.model(), &[])
+            .positions()
+            .collect();
         if out.is_empty() {
             out = pose
                 .model()
