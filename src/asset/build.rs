@@ -137,6 +137,7 @@ pub(super) fn assemble_character(
                 morphs,
                 rest_bounds: aabb(
                     bounds
+                        .with_weights(skeleton.morphs().rest())
                         .posed(skeleton.rest_model())
                         .unwrap_or_else(|| enclose(&part.positions)),
                 ),

@@ -14,6 +14,8 @@ mod influences;
 mod limits;
 mod losses;
 mod matching;
+#[cfg(feature = "gltf")]
+mod morph_normals;
 mod names;
 mod normals;
 mod resample;
@@ -22,6 +24,7 @@ mod root_motion;
 mod split;
 mod subframes;
 mod tangents;
+#[cfg(feature = "gltf")]
 mod weights;
 mod weld;
 mod winding;

@@ -172,17 +172,21 @@ pub(super) fn weight_frames(
     times.extend([0.0, duration]);
     times.sort_unstable_by(f64::total_cmp);
     times.dedup();
+    // A key right after the end belongs to it: the clip's length may be more exact than its keys.
+    let last_key = |curve: &WeightCurve| curve.times.last().copied().unwrap_or(0.0);
+    let end = curves.values().map(last_key).fold(duration, f64::max);
     // At a step, the later frame counts, as in glTF, so it is a hair ahead.
     let mut moments: Vec<(f64, f64, bool)> = Vec::with_capacity(times.len());
     for &time in &times {
-        let jumps = |curve: &WeightCurve| curve.sample(time, false) != curve.sample(time, true);
+        let after = if time < duration { time } else { end };
+        let jumps = |curve: &WeightCurve| curve.sample(time, false) != curve.sample(after, true);
         if time > 0.0 && curves.values().any(jumps) {
             let ahead = if time < duration {
                 time.next_down()
             } else {
                 time
             };
-            moments.extend([(ahead, time, false), (ahead, time, true)]);
+            moments.extend([(ahead, time, false), (ahead, after, true)]);
         } else {
             moments.push((time, time, true));
         }

@@ -8,6 +8,7 @@ mod hidden;
 mod key_times;
 mod manifests;
 mod mirrored;
+mod morphs;
 mod optional_fields;
 mod poses;
 mod real;

@@ -567,7 +567,7 @@ fn a_clip_that_moves_no_joint_is_left_out_with_a_warning() {
     let Parsed { value, warnings } = to_glb("hero.glb", &model, None, |_, _| None).unwrap();
     assert_eq!(
         warnings[0].message,
-        "clip `elsewhere` moves no joint and is left out"
+        "clip `elsewhere` moves nothing and is left out"
     );
     let gltf = Gltf::read(&value);
     gltf.check();

@@ -23,6 +23,7 @@ mod joint_orders;
 mod joint_paths;
 mod m3d_files;
 mod md5_files;
+mod morphs;
 mod pose_reference;
 mod record;
 mod retarget;

@@ -18,7 +18,7 @@ use crate::{
     },
     model::{MorphIndex, Morphs},
 };
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet, btree_map::Entry};
 
 /// The morph targets of a file.
 #[derive(Default)]
@@ -54,9 +54,6 @@ impl FileMorphs {
             curves: vec![BTreeMap::new(); animations.len()],
             ..Self::default()
         };
-        if counts.is_empty() {
-            return Ok(out);
-        }
         let mut moved: HashMap<usize, BTreeMap<usize, NodeCurves>> = HashMap::new();
         for (at, animation) in animations.iter().enumerate() {
             let place = format!("animations[{at}]");
@@ -241,14 +238,17 @@ impl Reader<'_> {
                     "check the file with the glTF validator",
                 ));
             };
-            if out.contains_key(&node) {
-                report.warn(
+            match out.entry(node) {
+                Entry::Occupied(_) => report.warn(
                     &place,
                     "another channel has the same target",
                     "the first one counts",
-                );
-            } else if let Some(curves) = self.channel(sampler, targets, &place, report)? {
-                out.insert(node, curves);
+                ),
+                Entry::Vacant(entry) => {
+                    if let Some(curves) = self.channel(sampler, targets, &place, report)? {
+                        entry.insert(curves);
+                    }
+                }
             }
         }
         Ok(out)

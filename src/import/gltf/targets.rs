@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     format::FormatError,
-    import::normals::SmoothNormals,
+    import::morph_normals::SmoothNormals,
     model::{MorphDelta, MorphTarget, SkinPart, is_near},
 };
 use glam::{DMat3, Vec3};

@@ -19,8 +19,8 @@ use bevy_marionette::{
         PlaybackMode, RootDelta, RootPath, SkeletalClip, Skeleton,
     },
     pose::{
-        ClipLayer, Evaluate, JointOverride, JointSpace, Mask, Palette, PartBounds, PoseMut,
-        Scratch, SkinVertices,
+        ClipLayer, Evaluate, JointOverride, JointSpace, Mask, MorphScratch, MorphVertices, Palette,
+        PartBounds, PoseMut, Scratch, SkinVertices,
     },
     record::{
         ClipTable, Frames, RecordedCharacter, RecordingError, RecordingFile, Replay, Tape,
@@ -679,7 +679,23 @@ fn is_sound(imported: &Imported) {
             );
         }
     }
+    let morphs = skeleton.morphs();
+    assert!(morphs.rest().iter().all(|weight| weight.is_finite()));
+    for part in parts {
+        assert!(part.morphs.is_sorted_by(|a, b| a.morph < b.morph));
+        for target in &part.morphs {
+            assert!(usize::from(target.morph) < morphs.len() && !target.vertices.is_empty());
+            assert!(target.vertices.is_sorted_by(|a, b| a < b));
+            assert!((target.vertices[target.vertices.len() - 1] as usize) < part.positions.len());
+            assert!(target.positions.len() == target.vertices.len());
+            for (_, delta) in target.iter() {
+                let all = [delta.position, delta.normal, delta.tangent];
+                assert!(all.iter().all(|delta| delta.is_finite()), "{delta:?}");
+            }
+        }
+    }
     for clip in clips {
+        assert!(clip.morphs().is_empty() || clip.morphs() == morphs.names());
         assert_eq!(clip.joints().len(), joints);
         assert!(clip.timing.duration.is_finite() && clip.timing.duration >= 0.0);
     }
@@ -690,7 +706,19 @@ fn poses(model: &Model, clips: &[SkeletalClip], choices: &mut Choices<'_>) {
     let skeleton = &model.skeleton;
     let mut scratch = Scratch::default();
     let mut ik_scratch = IkScratch::default();
+    let mut morph_scratch = MorphScratch::default();
     let mut pose = |evaluate: Evaluate, goals: &[Ik]| {
+        if let Some(weights) = evaluate.run_morphs(&mut morph_scratch) {
+            assert!(
+                weights.iter().all(|weight| weight.is_finite()),
+                "{weights:?}"
+            );
+            for part in &model.parts {
+                let mut positions = part.positions.clone();
+                MorphVertices { part, weights }.positions(&mut positions);
+                assert!(positions.iter().all(|position| position.is_finite()));
+            }
+        }
         evaluate.run(&mut scratch);
         for goal in goals {
             goal.run(&mut ik_scratch, &mut scratch.pose_mut(skeleton));

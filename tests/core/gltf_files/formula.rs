@@ -3,10 +3,11 @@
 use bevy_marionette::{
     import::Imported,
     model::SkeletalClip,
-    pose::{ClipLayer, Evaluate, Palette, Scratch, SkinVertices},
+    pose::{ClipLayer, Evaluate, MorphScratch, MorphVertices, Palette, Scratch, SkinVertices},
 };
 use glam::{Affine3A, DMat4, DQuat, DVec3, DVec4, Mat4, Vec3};
 use serde_json::Value;
+use std::{fs, path::Path};
 
 /// A `.glb` as it is.
 pub struct Reference {
@@ -24,6 +25,18 @@ impl Reference {
             }
         }
         Self { json, bin, parents }
+    }
+
+    /// A `.glb`, or a `.gltf` with its buffer in a file beside it.
+    pub fn of_file(path: &Path) -> Self {
+        let bytes = fs::read(path).unwrap();
+        if path.extension().is_some_and(|extension| extension == "glb") {
+            return Self::of_glb(&bytes);
+        }
+        let json: Value = serde_json::from_slice(&bytes).unwrap();
+        let buffer = json["buffers"][0]["uri"].as_str().unwrap();
+        let bin = fs::read(path.with_file_name(buffer)).unwrap();
+        Self::new(json, bin)
     }
 
     pub fn of_glb(glb: &[u8]) -> Self {
@@ -214,6 +227,68 @@ impl Reference {
             || self.parents[node].is_some_and(|parent| self.in_scene(parent))
     }
 
+    /// The weights of a node's morph targets.
+    pub fn weights(&self, node: usize, animation: Option<usize>, time: f64) -> Vec<f64> {
+        let contents = &self.json["nodes"][node];
+        let mesh = &self.json["meshes"][index(&contents["mesh"])];
+        let count = mesh["primitives"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|primitive| primitive["targets"].as_array().map_or(0, Vec::len))
+            .max()
+            .unwrap_or(0);
+        let animation = animation.map(|animation| &self.json["animations"][animation]);
+        let channels = animation.and_then(|animation| animation["channels"].as_array());
+        let channel = channels.into_iter().flatten().find(|channel| {
+            let target = &channel["target"];
+            target["node"].as_u64() == Some(node as u64) && target["path"] == "weights"
+        });
+        let Some(channel) = channel else {
+            let given = [&contents["weights"], &mesh["weights"]];
+            let given = given.into_iter().find_map(Value::as_array);
+            let weight = |at: usize| {
+                let weight = given.and_then(|given| given.get(at));
+                weight.map_or(0.0, |weight| f64::from(weight.as_f64().unwrap() as f32))
+            };
+            return (0..count).map(weight).collect();
+        };
+        let sampler = &animation.unwrap()["samplers"][index(&channel["sampler"])];
+        let column = |rows: Vec<Vec<f64>>| rows.into_iter().map(|row| row[0]).collect::<Vec<_>>();
+        let times = column(self.rows(&sampler["input"]));
+        let values = column(self.rows(&sampler["output"]));
+        let spline = sampler["interpolation"] == "CUBICSPLINE";
+        let at = |target: usize| {
+            let of = |key: usize, part: usize| match spline {
+                true => values[(key * 3 + part) * count + target],
+                false => values[key * count + target],
+            };
+            let value = |key: usize| of(key, 1);
+            let last = times.len() - 1;
+            if time <= times[0] {
+                return value(0);
+            }
+            if time >= times[last] {
+                return value(last);
+            }
+            let k = times.iter().rposition(|&key| key <= time).unwrap();
+            let length = times[k + 1] - times[k];
+            let t = (time - times[k]) / length;
+            if sampler["interpolation"] == "STEP" {
+                value(k)
+            } else if spline {
+                let (t2, t3) = (t * t, t * t * t);
+                value(k) * (2.0 * t3 - 3.0 * t2 + 1.0)
+                    + of(k, 2) * (length * (t3 - 2.0 * t2 + t))
+                    + value(k + 1) * (-2.0 * t3 + 3.0 * t2)
+                    + of(k + 1, 0) * (length * (t3 - t2))
+            } else {
+                value(k) * (1.0 - t) + value(k + 1) * t
+            }
+        };
+        (0..count).map(at).collect()
+    }
+
     /// All vertices of the scene at a time of an animation, node by node and primitive by primitive.
     pub fn vertices(&self, animation: Option<usize>, time: f64) -> Vec<DVec3> {
         let mut out = Vec::new();
@@ -252,8 +327,24 @@ impl Reference {
                             .then(|| [self.rows(joints), self.rows(weights)])
                     })
                     .collect();
-                for (at, position) in self.rows(&attributes["POSITION"]).iter().enumerate() {
-                    let position = DVec3::new(position[0], position[1], position[2]);
+                let mut positions: Vec<DVec3> = self
+                    .rows(&attributes["POSITION"])
+                    .iter()
+                    .map(|row| DVec3::from_slice(row))
+                    .collect();
+                let weights = self.weights(node, animation, time);
+                let targets = primitive["targets"].as_array().into_iter().flatten();
+                for (target, weight) in targets.zip(weights) {
+                    if target["POSITION"].is_null() {
+                        continue;
+                    }
+                    for (position, delta) in
+                        positions.iter_mut().zip(self.rows(&target["POSITION"]))
+                    {
+                        *position += DVec3::from_slice(&delta) * weight;
+                    }
+                }
+                for (at, position) in positions.into_iter().enumerate() {
                     let (mut moved, mut total) = (DVec3::ZERO, 0.0);
                     for [joints, weights] in &sets {
                         for (joint, weight) in joints[at]
@@ -314,9 +405,17 @@ pub fn posed(imported: &Imported, clip: Option<&SkeletalClip>, time: f64) -> Vec
     let model = &imported.model;
     let layers: Vec<ClipLayer> = clip.iter().map(|clip| ClipLayer::new(clip, time)).collect();
     let mut scratch = Scratch::default();
-    Evaluate::new(&model.skeleton, &layers).run(&mut scratch);
+    let (job, mut morphs) = (
+        Evaluate::new(&model.skeleton, &layers),
+        MorphScratch::default(),
+    );
+    job.run(&mut scratch);
+    let weights = job.run_morphs(&mut morphs);
+    let weights = weights.unwrap_or(model.skeleton.morphs().rest());
     let mut out = Vec::new();
     for part in &model.parts {
+        let mut shaped = part.clone();
+        MorphVertices { part, weights }.positions(&mut shaped.positions);
         let mut palette = vec![Mat4::IDENTITY; part.palette_len()];
         let inverse_bind = model.skeleton.inverse_bind();
         Palette {
@@ -329,7 +428,7 @@ pub fn posed(imported: &Imported, clip: Option<&SkeletalClip>, time: f64) -> Vec
         .run(&mut palette);
         let mut positions = vec![Vec3::ZERO; part.positions.len()];
         SkinVertices {
-            part,
+            part: &shaped,
             palette: &palette,
         }
         .positions(&mut positions);

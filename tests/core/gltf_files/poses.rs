@@ -341,9 +341,9 @@ fn clips_are_named_numbered_or_said_to_be_empty() {
         &chain.file,
         &[
             NO_NORMALS,
-            "clips that move no joint",
+            "clips that move nothing",
             "got a number",
-            "morph targets",
+            "without morph targets",
         ],
     );
     let names: Vec<&str> = imported
@@ -362,9 +362,9 @@ fn clips_are_named_numbered_or_said_to_be_empty() {
             .to_string()
     };
     assert!(
-        said("move no joint").contains("`nothing`, `smile`"),
+        said("move nothing").contains("`nothing`, `smile`"),
         "{}",
-        said("move no joint")
+        said("move nothing")
     );
     assert!(said("got a number").contains("`walk.2`"));
     assert!(

@@ -1,0 +1,413 @@
+//! Morph targets: shapes, names, weights at rest and in animations.
+
+use super::{
+    file::{File, SHORT, cube, even_times},
+    formula::{Reference, error, error_of_clip},
+    import, open,
+};
+use bevy_marionette::{
+    import::{ImportSettings, Imported, Limits, open_clips, open_model, to_glb},
+    model::{Model, MorphDelta},
+    pose::{ClipLayer, Evaluate, MorphScratch, MorphVertices},
+};
+use fastrand::Rng;
+use glam::Vec3;
+use serde_json::{Value, json};
+
+/// The most that morphed vertices may differ from the specification's, as a share of the model's size.
+const BOUND: f64 = 1e-5;
+
+const FLAT: &str = "no normals";
+
+fn vector(random: &mut Rng, size: f32) -> [f32; 3] {
+    [0; 3].map(|_| (random.f32() * 2.0 - 1.0) * size)
+}
+
+/// Adds a cube with random targets to the scene; returns its node.
+fn add_cube(file: &mut File, targets: usize, names: Option<&[&str]>, random: &mut Rng) -> usize {
+    let (positions, triangles) = cube(Vec3::from(vector(random, 1.0)), 0.5);
+    let corners: Vec<[u16; 1]> = triangles.iter().map(|&v| [v]).collect();
+    let normals: Vec<[f32; 3]> = positions
+        .iter()
+        .map(|_| Vec3::from(vector(random, 1.0)).normalize().to_array())
+        .collect();
+    let attributes =
+        json!({ "POSITION": file.floats(&positions), "NORMAL": file.floats(&normals) });
+    let deltas =
+        |random: &mut Rng| -> Vec<[f32; 3]> { (0..8).map(|_| vector(random, 0.3)).collect() };
+    let targets: Vec<Value> = (0..targets)
+        .map(|_| json!({ "POSITION": file.floats(&deltas(random)), "NORMAL": file.floats(&deltas(random)) }))
+        .collect();
+    let indices = file.shorts(&corners);
+    let mut mesh = json!({ "primitives": [{ "attributes": attributes, "indices": indices, "targets": targets }] });
+    if let Some(names) = names {
+        mesh["extras"] = json!({ "targetNames": names });
+    }
+    let mesh = file.push("meshes", mesh);
+    let node = file.node(
+        json!({ "mesh": mesh, "name": format!("cube{mesh}"), "translation": vector(random, 1.0) }),
+    );
+    file.root(node);
+    node
+}
+
+fn names(imported: &Imported) -> Vec<&str> {
+    imported
+        .model
+        .skeleton
+        .morphs()
+        .names()
+        .iter()
+        .map(|name| &**name)
+        .collect()
+}
+
+fn weights(random: &mut Rng, count: usize) -> Vec<[f32; 1]> {
+    (0..count).map(|_| [random.f32() * 1.5 - 0.25]).collect()
+}
+
+#[test]
+fn targets_move_vertices_as_the_specification_says_whatever_is_between_keys() {
+    let mut random = Rng::with_seed(1);
+    for between in ["LINEAR", "STEP", "CUBICSPLINE"] {
+        let mut file = File::new();
+        let node = add_cube(&mut file, 3, None, &mut random);
+        file.json["meshes"][0]["weights"] = json!([0.5, 0.0, 0.25]);
+        let times = [0.1, 0.25, 0.3, 1.0, 1.5];
+        let per_key = if between == "CUBICSPLINE" { 9 } else { 3 };
+        let values = weights(&mut random, times.len() * per_key);
+        file.channel("talk", node, "weights", between, &times, &values);
+        let (imported, reference) = import(&file, &[]);
+        assert_eq!(names(&imported), ["cube0.0", "cube0.1", "cube0.2"]);
+        assert_eq!(imported.model.skeleton.morphs().rest(), [0.5, 0.0, 0.25]);
+        assert!(error(&reference, &imported, None, None, 0.0) < 1e-6);
+        let worst = error_of_clip(&reference, &imported, "talk");
+        assert!(worst < BOUND, "{between}: {worst:.1e}");
+        let clip = &imported.model.clips[0];
+        assert_eq!((clip.timing.duration, clip.animates_morphs()), (1.5, true));
+        assert!(!clip.animates(0));
+    }
+}
+
+#[test]
+fn a_node_s_weights_go_before_those_of_its_mesh() {
+    let mut random = Rng::with_seed(2);
+    let mut file = File::new();
+    let node = add_cube(&mut file, 2, Some(&["a", "b"]), &mut random);
+    file.json["meshes"][0]["weights"] = json!([1.0, 1.0]);
+    file.json["nodes"][node]["weights"] = json!([0.0, 0.75]);
+    let (imported, reference) = import(&file, &[]);
+    assert_eq!(imported.model.skeleton.morphs().rest(), [0.0, 0.75]);
+    assert!(error(&reference, &imported, None, None, 0.0) < 1e-6);
+}
+
+#[test]
+fn sparse_and_quantized_targets_are_read() {
+    let mut random = Rng::with_seed(3);
+    let mut file = File::new();
+    add_cube(&mut file, 3, None, &mut random);
+    // Without a view: only two vertices move.
+    let indices = file.view(&[1, 6], None);
+    let rows: Vec<u8> = [vector(&mut random, 0.5), vector(&mut random, 0.5)]
+        .as_flattened()
+        .iter()
+        .flat_map(|n| n.to_le_bytes())
+        .collect();
+    let values = file.view(&rows, None);
+    let sparse = file.push("accessors", json!({
+        "componentType": 5126, "count": 8, "type": "VEC3",
+        "sparse": { "count": 2, "indices": { "bufferView": indices, "componentType": 5121 }, "values": { "bufferView": values } },
+    }));
+    let shorts: Vec<u8> = (0..24)
+        .flat_map(|_| (random.i16(..)).to_le_bytes())
+        .collect();
+    let quantized = file.accessor("VEC3", SHORT, 8, &shorts);
+    file.json["accessors"][quantized]["normalized"] = true.into();
+    let targets = &mut file.json["meshes"][0]["primitives"][0]["targets"];
+    targets[0] = json!({ "POSITION": sparse });
+    targets[1]["POSITION"] = quantized.into();
+    file.json["meshes"][0]["weights"] = json!([0.5, 0.125, 1.0]);
+    file.json["extensionsUsed"] = json!(["KHR_mesh_quantization"]);
+    let (imported, reference) = import(&file, &[]);
+    assert!(error(&reference, &imported, None, None, 0.0) < 1e-6);
+    let sparse = &imported.model.parts[0].morphs[0];
+    assert!(
+        sparse
+            .positions
+            .iter()
+            .filter(|delta| **delta != Vec3::ZERO)
+            .count()
+            == 2
+    );
+}
+
+#[test]
+fn meshes_share_targets_by_name_unless_the_file_moves_them_apart() {
+    let mut random = Rng::with_seed(4);
+    let mut file = File::new();
+    let face = add_cube(&mut file, 3, Some(&["jaw", "smile", "blink"]), &mut random);
+    let teeth = add_cube(&mut file, 2, Some(&["smile", "jaw"]), &mut random);
+    let tongue = add_cube(&mut file, 1, Some(&["jaw"]), &mut random);
+    let times = even_times(4, 10.0);
+    let jaw = weights(&mut random, 4);
+    let with = |others: usize, place: usize, random: &mut Rng| -> Vec<[f32; 1]> {
+        jaw.iter()
+            .flat_map(|jaw| {
+                (0..others)
+                    .map(|at| if at == place { *jaw } else { [random.f32()] })
+                    .collect::<Vec<_>>()
+            })
+            .collect()
+    };
+    let values = with(3, 0, &mut random);
+    file.channel("talk", face, "weights", "LINEAR", &times, &values);
+    // The teeth's smile has weights of its own.
+    let values = with(2, 1, &mut random);
+    file.channel("talk", teeth, "weights", "LINEAR", &times, &values);
+    file.channel("talk", tongue, "weights", "LINEAR", &times, &jaw);
+    let (imported, reference) = import(&file, &["share a name"]);
+    let found = names(&imported);
+    assert_eq!(found.len(), 4, "{found:?}");
+    assert_eq!(found[..3], ["jaw", "smile", "blink"]);
+    let jaws = imported
+        .model
+        .parts
+        .iter()
+        .filter(|part| part.morphs.iter().any(|target| target.morph == 0));
+    assert_eq!(jaws.count(), 3);
+    assert!(error_of_clip(&reference, &imported, "talk") < BOUND);
+}
+
+#[test]
+fn targets_without_normals_get_those_of_the_shape_they_make() {
+    let mut random = Rng::with_seed(5);
+    let mut file = File::new();
+    add_cube(&mut file, 1, None, &mut random);
+    let target = &mut file.json["meshes"][0]["primitives"][0]["targets"][0];
+    target.as_object_mut().unwrap().remove("NORMAL");
+    let (imported, _) = import(&file, &[]);
+    assert!(!imported.model.parts[0].morphs[0].normals.is_empty());
+    // Without normals at all, they are flat: exactly those of the moved triangles.
+    let attributes = &mut file.json["meshes"][0]["primitives"][0]["attributes"];
+    attributes.as_object_mut().unwrap().remove("NORMAL");
+    let (imported, _) = import(&file, &[FLAT]);
+    let part = &imported.model.parts[0];
+    assert_eq!(part.positions.len(), 36);
+    let shape = MorphVertices {
+        part,
+        weights: &[1.0],
+    };
+    let (mut positions, mut normals) = (part.positions.clone(), part.normals.clone());
+    shape.positions(&mut positions);
+    shape.normals(&mut normals);
+    for triangle in &part.triangles {
+        let [a, b, c] = triangle.map(|vertex| positions[vertex as usize]);
+        let normal = (b - a).cross(c - a).normalize();
+        for vertex in triangle {
+            assert!(normals[*vertex as usize].distance(normal) < 1e-5);
+        }
+    }
+}
+
+#[test]
+fn a_written_model_has_its_targets_and_weights_again() {
+    let mut random = Rng::with_seed(6);
+    let mut file = File::new();
+    let face = add_cube(&mut file, 3, Some(&["jaw", "smile", "blink"]), &mut random);
+    let teeth = add_cube(&mut file, 1, Some(&["jaw"]), &mut random);
+    file.json["meshes"][0]["weights"] = json!([0.0, 0.5, 0.0]);
+    let times = [0.0, 0.3, 0.35, 1.0];
+    let jaw = weights(&mut random, 4);
+    let values: Vec<[f32; 1]> = jaw
+        .iter()
+        .flat_map(|jaw| [*jaw, [0.5], [random.f32()]])
+        .collect();
+    file.channel("talk", face, "weights", "LINEAR", &times, &values);
+    file.channel("talk", teeth, "weights", "LINEAR", &times, &jaw);
+    let jumps = weights(&mut random, 12);
+    file.channel("blink", face, "weights", "STEP", &times, &jumps);
+    let jaws: Vec<[f32; 1]> = jumps.iter().step_by(3).copied().collect();
+    file.channel("blink", teeth, "weights", "STEP", &times, &jaws);
+    let (mut imported, _) = import(&file, &[]);
+    assert_eq!(names(&imported), ["jaw", "smile", "blink"]);
+    // A clip of differences, too.
+    let mut additive = imported.model.clips[0]
+        .to_additive(&imported.model.skeleton)
+        .unwrap();
+    additive.timing.name = "more".into();
+    imported.model.clips.push(additive);
+    let written = to_glb("f.glb", &imported.model, None, |_, _| None).unwrap();
+    assert!(written.warnings.is_empty(), "{:?}", written.warnings);
+    let again = open(&written.value).unwrap();
+    assert_eq!(names(&again), names(&imported));
+    assert_eq!(
+        again.model.skeleton.morphs(),
+        imported.model.skeleton.morphs()
+    );
+    let (ours, theirs) = (&imported.model, &again.model);
+    for (ours, theirs) in ours.parts.iter().zip(&theirs.parts) {
+        for (ours, theirs) in ours.morphs.iter().zip(&theirs.morphs) {
+            assert_eq!(
+                (ours.morph, &ours.vertices),
+                (theirs.morph, &theirs.vertices)
+            );
+            for ((_, a), (_, b)) in ours.iter().zip(theirs.iter()) {
+                assert!(
+                    a.position.distance(b.position) < 1e-6 && a.normal.distance(b.normal) < 1e-6
+                );
+            }
+        }
+    }
+    let shown = |model: &Model, clip: usize, time: f64| {
+        let layers = [ClipLayer::new(&model.clips[clip], time)];
+        let mut scratch = MorphScratch::default();
+        let job = Evaluate::new(&model.skeleton, &layers);
+        job.run_morphs(&mut scratch).unwrap().to_vec()
+    };
+    for clip in 0..3 {
+        assert_eq!(ours.clips[clip].timing.name, theirs.clips[clip].timing.name);
+        assert_eq!(ours.clips[clip].additive, theirs.clips[clip].additive);
+        assert_eq!(
+            ours.clips[clip].morph_frames().animated,
+            theirs.clips[clip].morph_frames().animated
+        );
+        for time in [0.0, 0.1, 0.299, 0.31, 0.36, 0.7, 1.0] {
+            let (ours, theirs) = (shown(ours, clip, time), shown(theirs, clip, time));
+            for (a, b) in ours.iter().zip(&theirs) {
+                assert!((a - b).abs() < 1e-5, "{clip} {time}: {ours:?} {theirs:?}");
+            }
+        }
+    }
+    // And by the formulas.
+    let reference = Reference::of_glb(&written.value);
+    assert!(error_of_clip(&reference, &again, "talk") < BOUND);
+}
+
+#[test]
+fn clip_files_move_targets_by_name_and_say_what_the_model_lacks() {
+    let mut random = Rng::with_seed(7);
+    let mut file = File::new();
+    add_cube(&mut file, 2, Some(&["jaw", "smile"]), &mut random);
+    let (model, _) = import(&file, &[]);
+    let mut other = File::new();
+    let node = add_cube(&mut other, 3, Some(&["brow", "smile", "jaw"]), &mut random);
+    let values: Vec<[f32; 1]> = [0.0, 0.25, 1.0, 1.0, 0.75, 0.0].map(|w| [w]).to_vec();
+    other.channel("talk", node, "weights", "LINEAR", &[0.0, 2.0], &values);
+    let settings = ImportSettings::default();
+    let clips = open_clips(
+        "talk.glb",
+        "talk",
+        &other.glb(),
+        &model.model.skeleton,
+        &settings,
+    )
+    .unwrap();
+    assert!(
+        clips
+            .warnings
+            .iter()
+            .any(|w| w.message.contains("`brow`") || w.message.contains("brow")),
+        "{:?}",
+        clips.warnings
+    );
+    let layers = [ClipLayer::new(&clips.value[0], 1.0)];
+    let mut scratch = MorphScratch::default();
+    let job = Evaluate::new(&model.model.skeleton, &layers);
+    assert_eq!(job.run_morphs(&mut scratch).unwrap(), [0.5, 0.5]);
+}
+
+#[test]
+fn broken_targets_and_channels_are_refused_or_left_out() {
+    let mut random = Rng::with_seed(8);
+    let file = || {
+        let mut file = File::new();
+        let node = add_cube(&mut file, 2, Some(&["a", "b"]), &mut Rng::with_seed(8));
+        (file, node)
+    };
+    let refused = |file: &File| open(&file.glb()).unwrap_err().to_string();
+    // A target of too few vertices, and one out of range.
+    let (mut few, _) = file();
+    let rows = few.floats(&[[0.0; 3]; 3]);
+    few.json["meshes"][0]["primitives"][0]["targets"][0]["POSITION"] = rows.into();
+    assert!(refused(&few).contains("3 elements for 8 vertices"));
+    few.json["meshes"][0]["primitives"][0]["targets"][0]["POSITION"] = 999.into();
+    assert!(refused(&few).contains("out of range"));
+    // Not finite: it stays where it is.
+    let (mut broken, _) = file();
+    let rows = broken.floats(&[[f32::NAN, 0.0, 1e30]; 8]);
+    broken.json["meshes"][0]["primitives"][0]["targets"][0] = json!({ "POSITION": rows });
+    let (imported, _) = import(&broken, &["no finite position"]);
+    assert!(
+        imported.model.parts[0]
+            .morphs
+            .iter()
+            .all(|target| target.morph != 0)
+    );
+    // Too few weights, and weights of a node without targets.
+    let (mut channels, node) = file();
+    channels.channel(
+        "few",
+        node,
+        "weights",
+        "LINEAR",
+        &[0.0, 1.0],
+        &weights(&mut random, 3),
+    );
+    let stranger = channels.node(json!({}));
+    channels.root(stranger);
+    channels.channel(
+        "none",
+        stranger,
+        "weights",
+        "LINEAR",
+        &[0.0, 1.0],
+        &weights(&mut random, 2),
+    );
+    let (imported, _) = import(
+        &channels,
+        &[
+            "3 weights for 2 keys",
+            "without morph targets",
+            "move nothing",
+        ],
+    );
+    assert!(imported.model.clips.is_empty());
+    // Keys in disorder, and weights that are not numbers.
+    let (mut disorder, node) = file();
+    let values = [[0.0], [0.0], [f32::NAN], [0.0], [1.0], [1.0], [0.5], [0.5]];
+    disorder.channel(
+        "talk",
+        node,
+        "weights",
+        "LINEAR",
+        &[0.0, 0.5, 1.0, 0.75],
+        &values,
+    );
+    let (imported, _) = import(&disorder, &["2 keys are earlier"]);
+    assert_eq!(imported.model.clips[0].morph_frame_count(), 2);
+    // Limits.
+    let limits = |limits: Limits| {
+        let settings = ImportSettings {
+            limits,
+            ..ImportSettings::default()
+        };
+        open_model("f.glb", &file().0.glb(), &settings)
+            .unwrap_err()
+            .to_string()
+    };
+    assert!(
+        limits(Limits {
+            morphs: 1,
+            ..Limits::default()
+        })
+        .contains("`morphs`")
+    );
+    assert!(
+        limits(Limits {
+            morph_vertices: 15,
+            ..Limits::default()
+        })
+        .contains("`morph_vertices`")
+    );
+    assert_eq!(MorphDelta::default().position, Vec3::ZERO);
+}
