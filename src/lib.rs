@@ -68,6 +68,7 @@ Joints and parts
 * [Attach entities to joints](character::AttachedTo), and [drop them](character::DetachExt)
 * [Ask where a joint is](character::CharacterPoses), or [keep all joints readable](character::ModelPose)
 * [Pose joints by hand](character::PoseOverrides)
+* [Show expressions](character::Expressions), [blink and look around](character::IdleEyes), [speak](asset::Character::add_speech)
 * [Let limbs reach for goals](character::IkGoal), [look at things](character::LookAt), [stand on uneven
   ground](character::FootPlacement)
 * [Let hair, ears and tails swing](character::SpringBones), [in the wind](rig::Wind)

@@ -307,6 +307,16 @@ fn clip_queue_plays_in_order_and_returns_to_idle() {
 }
 
 #[test]
+fn faces_speaks_and_reacts_to_keys() {
+    let speaking = run("faces", &["--time", "0.4"]);
+    assert!(speaking.caption.contains("Hello!"), "{}", speaking.caption);
+    assert!(speaking.caption.contains(" oh "), "{}", speaking.caption);
+    let smiling = run("faces", &["--press", "1@3.5", "--time", "4"]);
+    assert!(!smiling.caption.contains("Hello!"), "{}", smiling.caption);
+    assert!(smiling.caption.contains("smile"), "{}", smiling.caption);
+}
+
+#[test]
 fn partial_body_leaves_the_legs_alone() {
     let on = run("partial_body", &["--time", "0.6"]);
     assert_caption(&on, &["overlay  wave", "mask  upper_body", "base  jog"]);

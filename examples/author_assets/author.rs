@@ -15,6 +15,7 @@ pub mod bake;
 pub mod character;
 pub mod charts;
 pub mod contour;
+pub mod faces;
 pub mod field;
 pub mod gait;
 pub mod hound;

@@ -4,6 +4,7 @@ use super::{
     bake::{Maps, Paint, Surface, bake, halve, png, sky, up_in_texture},
     charts::{Chart, unwrap},
     contour::{Lattice, Mesh},
+    faces::{Face, Moves},
     field::Field,
     motion::Motion,
     regions::Regions,
@@ -54,6 +55,8 @@ pub struct Plan<'a> {
     /// Parts seen mostly from one side, such as a face: no seam crosses what is visible from there.
     pub fronts: &'a [(u8, DVec3)],
     pub paint: &'a dyn Paint,
+    /// What opens, closes and moves in its face.
+    pub face: Option<&'a dyn Face>,
     pub motions: Vec<Motion>,
     pub masks: Vec<(&'static str, MaskEntry)>,
     pub sockets: Vec<(&'static str, SocketEntry)>,
@@ -106,13 +109,19 @@ impl Character {
         } = plan;
         let mut mesh = Mesh::contour(field, plan.lattice, plan.size_at);
         mesh.relax(field, 6);
-        let regions = Regions::cut(field, mesh);
-        let normals: Vec<DVec3> = regions
+        let mut regions = Regions::cut(field, mesh);
+        if let Some(face) = plan.face {
+            regions.open(|part| face.is_hole(part));
+        }
+        let mut normals: Vec<DVec3> = regions
             .mesh
             .positions
             .iter()
             .map(|&p| field.normal(p, 0.0025))
             .collect();
+        if let Some(face) = plan.face {
+            face.add(field, &mut regions, &mut normals);
+        }
         let sky = sky(field, &regions.mesh, &normals);
         let shares = weights(
             field,
@@ -122,6 +131,9 @@ impl Character {
             plan.spread,
             plan.influences,
         );
+        let moves = plan
+            .face
+            .map_or_else(Moves::default, |face| Moves::new(face, field, &mut regions));
         let charts = unwrap(&regions, plan.material, plan.detail, plan.fronts);
         let surface = Surface {
             regions: &regions,
@@ -137,13 +149,22 @@ impl Character {
             .enumerate()
             .map(|(m, own)| {
                 let charts: Vec<&Chart> = charts.iter().filter(|c| c.material == m).collect();
-                part(own.name, m, &regions.mesh, &normals, &shares, &charts)
+                part(
+                    own.name,
+                    m,
+                    &regions.mesh,
+                    &normals,
+                    &shares,
+                    &charts,
+                    &moves,
+                )
             })
             .unzip();
         let model = Model {
             skeleton: rig
                 .skeleton()
-                .expect("joints are finite, and parents come first"),
+                .expect("joints are finite, and parents come first")
+                .with_morphs(moves.morphs()),
             parts,
             materials: materials.iter().map(describe).collect(),
             clips: plan
@@ -229,6 +250,13 @@ impl Character {
             format!("{name}.md5mesh"),
             md5::write_mesh(&mesh).into_bytes(),
         ));
+        // Neither of the other formats has morph targets.
+        let has_face = !self.model.skeleton.morphs().is_empty();
+        if has_face {
+            let file = format!("{name}.glb");
+            let glb = self.glb_beside_textures(&file);
+            out.push((file, glb));
+        }
         for clip in &self.model.clips {
             let mut anim = to_md5_anim(clip, &self.model.skeleton);
             tidy_md5_anim(&mut anim);
@@ -247,7 +275,7 @@ impl Character {
         let manifests = [
             (
                 format!("{name}.character.ron"),
-                format!("{name}.md5mesh"),
+                format!("{name}.{}", if has_face { "glb" } else { "md5mesh" }),
                 vec![],
                 false,
             ),
@@ -271,6 +299,22 @@ impl Character {
         out.into_iter()
             .map(|(file, bytes)| (PathBuf::from(name).join(file), bytes))
             .collect()
+    }
+
+    /// Returns the model in glTF, without clips. It refers to the textures of the other formats.
+    fn glb_beside_textures(&self, file: &str) -> Vec<u8> {
+        let model = Model {
+            clips: Vec::new(),
+            ..self.model.clone()
+        };
+        let textures = |material: &Material, map: TextureMap| match map {
+            TextureMap::BaseColor => material.base_color_map.clone().map(GlbTexture::File),
+            TextureMap::Normal => material.normal_map.clone().map(GlbTexture::File),
+            _ => None,
+        };
+        to_glb(file, &model, None, textures)
+            .expect("the model is finite and small")
+            .value
     }
 
     /// Returns the files of a small copy in glTF, with paths below `assets/`: the model with textures of half the size and the
@@ -399,8 +443,8 @@ impl Character {
             )
         });
         let textures = |m: &Material| [format!("{}.png", m.name), format!("{}_nmap.png", m.name)];
-        // A `.glb` contains its textures.
-        let materials = if model.ends_with(".glb") {
+        // The small copy contains its textures.
+        let materials = if in_place.is_some() {
             &[][..]
         } else {
             &self.model.materials
@@ -446,6 +490,7 @@ fn part(
     normals: &[DVec3],
     shares: &[Shares],
     charts: &[&Chart],
+    moves: &Moves,
 ) -> (SkinPart, Vec<Shares>) {
     let mut all: Vec<Shares> = Vec::new();
     let mut out = SkinPart {
@@ -454,6 +499,7 @@ fn part(
         ..SkinPart::default()
     };
     let mut palette: Vec<u16> = Vec::new();
+    let mut sources: Vec<u32> = Vec::new();
     for chart in charts {
         let mut index: BTreeMap<u32, u32> = BTreeMap::new();
         for &triangle in &chart.triangles {
@@ -477,6 +523,7 @@ fn part(
                         influences.weights[i] = (share / kept) as f32;
                     }
                     let uv = chart.tex_coord(p);
+                    sources.push(v);
                     out.positions.push(round(p, 1e-4));
                     out.normals.push(n.as_vec3());
                     out.tangents.push(Vec4::from((t.as_vec3(), sign as f32)));
@@ -505,6 +552,7 @@ fn part(
         }
     }
     out.palette = sorted;
+    out.morphs = moves.targets(&sources);
     (out, all)
 }
 

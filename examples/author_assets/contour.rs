@@ -161,6 +161,17 @@ impl Mesh {
         }
     }
 
+    /// Returns unit normals as the mean of the triangles around each vertex, by their area.
+    pub fn normals(&self, positions: &[DVec3]) -> Vec<DVec3> {
+        let mut out = vec![DVec3::ZERO; positions.len()];
+        for t in &self.triangles {
+            let [a, b, c] = t.map(|v| positions[v as usize]);
+            let doubled = (b - a).cross(c - a);
+            t.iter().for_each(|&v| out[v as usize] += doubled);
+        }
+        out.iter().map(|n| n.normalize_or(DVec3::Y)).collect()
+    }
+
     /// Counts edges not shared by exactly two triangles in opposite directions; 0 for a closed skin.
     pub fn open_edges(&self) -> usize {
         let mut edges: BTreeMap<(u32, u32), i32> = BTreeMap::new();

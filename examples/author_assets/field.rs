@@ -71,6 +71,16 @@ pub struct Layer {
     pub clips: Vec<Clip>,
 }
 
+/// A region drawn on another one: it changes what a point belongs to, not the shape.
+pub struct Decal {
+    /// The region it is on.
+    pub on: u8,
+    /// The character's own ID for it.
+    pub part: u8,
+    /// Negative within the decal; its sign is all that counts.
+    pub within: fn(DVec3) -> f64,
+}
+
 /// The field's value at a point.
 #[derive(Clone, Copy, Debug)]
 pub struct Sample {
@@ -85,6 +95,7 @@ pub struct Sample {
 /// All layers, with a grid that lists the relevant solids per cell.
 pub struct Field {
     layers: Vec<Layer>,
+    decals: Vec<Decal>,
     solids: Vec<(usize, Solid)>,
     low: DVec3,
     size: IVec3,
@@ -136,11 +147,17 @@ impl Field {
         }
         Self {
             layers,
+            decals: Vec::new(),
             solids,
             low,
             size,
             cells,
         }
+    }
+
+    /// Returns the field with decals.
+    pub fn with_decals(self, decals: Vec<Decal>) -> Self {
+        Self { decals, ..self }
     }
 
     /// Returns distance, part and bone at a point.
@@ -190,6 +207,12 @@ impl Field {
             }
             sample.distance = smooth_min(sample.distance, distance[index], layer.seam);
         }
+        let on = sample.part;
+        let decal = self
+            .decals
+            .iter()
+            .find(|d| d.on == on && (d.within)(p) < 0.0);
+        sample.part = decal.map_or(on, |decal| decal.part);
         sample
     }
 

@@ -68,6 +68,45 @@ impl Regions {
         out
     }
 
+    /// Removes the triangles of some parts.
+    pub fn open(&mut self, is_open: impl Fn(u8) -> bool) {
+        let mut kept = self.parts.iter().map(|&part| !is_open(part));
+        self.mesh
+            .triangles
+            .retain(|_| kept.next().expect("each triangle has a part"));
+        self.parts.retain(|&part| !is_open(part));
+        // Vertices that no triangle has any more.
+        let mut places = vec![None; self.mesh.positions.len()];
+        let mut positions = Vec::new();
+        for v in self.mesh.triangles.as_flattened_mut() {
+            let place = &mut places[*v as usize];
+            let new = *place.get_or_insert_with(|| {
+                positions.push(self.mesh.positions[*v as usize]);
+                positions.len() as u32 - 1
+            });
+            *v = new;
+        }
+        self.mesh.positions = positions;
+    }
+
+    /// Adds a surface that isn't connected to the others.
+    pub fn add(&mut self, part: u8, positions: &[DVec3], triangles: &[[u32; 3]]) {
+        let first = self.mesh.positions.len() as u32;
+        self.mesh.positions.extend_from_slice(positions);
+        let placed = triangles.iter().map(|t| t.map(|v| v + first));
+        self.mesh.triangles.extend(placed);
+        self.parts.resize(self.mesh.triangles.len(), part);
+    }
+
+    /// Returns the part of each vertex: that of its first triangle. 0 for one without triangles.
+    pub fn part_of_vertices(&self) -> Vec<u8> {
+        let mut out = vec![0; self.mesh.positions.len()];
+        for (t, &part) in self.mesh.triangles.iter().zip(&self.parts).rev() {
+            t.iter().for_each(|&v| out[v as usize] = part);
+        }
+        out
+    }
+
     /// Merges patches of fewer than four triangles into the neighbor with the longest common border.
     fn absorb_specks(&mut self) {
         let mut by_edge: HashMap<(u32, u32), Vec<usize>> = HashMap::new();

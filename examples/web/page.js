@@ -6,6 +6,7 @@ const EXAMPLES = {
   blend_animations: "Pairs of clips with adjustable weights and priorities; the blend is in the middle.",
   animation_callbacks: "Callbacks that turn the camera and leave footprints.",
   clip_queue: "A queue of clips that falls back to idling.",
+  faces: "A face that speaks, smiles, blinks and looks at the camera.",
   partial_body: "Jogging legs under a waving body.",
   attachments: "A lantern and a sword attached to joints.",
   rig: "A hand and a foot on goals, with poles for elbow and knee; a head that looks.",

@@ -5,6 +5,7 @@ use super::{
     character::{Shape, next_version},
     material::standard_material,
     mesh::mesh_of,
+    morphs::{by_use, most_morphs},
     textures::{TextureKey, Textures},
 };
 use crate::{
@@ -123,7 +124,9 @@ pub(super) fn assemble_character(
         .zip(bounds)
         .enumerate()
         .map(|(index, (part, bounds))| {
-            let mesh = sink.mesh(CharacterAssetLabel::Mesh(index), mesh_of(part, usages));
+            let morphs = by_use(part, &skeleton, &clips, most_morphs());
+            let mesh = mesh_of(part, &morphs, usages);
+            let mesh = sink.mesh(CharacterAssetLabel::Mesh(index), mesh);
             CharacterPart {
                 name: part.name.clone(),
                 mesh,
@@ -131,6 +134,7 @@ pub(super) fn assemble_character(
                 material_type: types.get(part.material).cloned().flatten(),
                 palette: part.palette.as_slice().into(),
                 combined_joints: Arc::new(part.combined_joints.clone()),
+                morphs,
                 rest_bounds: aabb(
                     bounds
                         .with_weights(skeleton.morphs().rest())

@@ -5,7 +5,7 @@ use crate::{
     import::{RigEntries, bind_blend_space},
     model::{
         BlendSpace, BlendSpaceError, BoundBlendSpace, ClipTiming, CombinedJoints, Influences,
-        JointIndex, RootPath, SkeletalClip, Skeleton,
+        JointIndex, MorphIndex, RootPath, SkeletalClip, Skeleton,
     },
     pose::{BlendReach, Mask, PartBounds},
     rig::{Feet, LookChain, Plants, RigJoints, Springs, TurnSpeeds},
@@ -94,6 +94,9 @@ pub struct CharacterPart {
     pub palette: Arc<[JointIndex]>,
     /// Means of joints of the palette, for vertices with more than four joints. Mostly empty.
     pub combined_joints: Arc<CombinedJoints>,
+    /// The morph targets of the mesh, in its order: those that the most clips move come first. Indices into the
+    /// [`Morphs`](crate::model::Morphs) of the skeleton; empty for most parts.
+    pub morphs: Arc<[MorphIndex]>,
     /// Computes bounding boxes of the part in any pose.
     pub(crate) bounds: Arc<PartBounds>,
     /// Bounding box at rest, in model space.
@@ -148,6 +151,7 @@ impl Shape {
                 && (a.rest_bounds.center, a.rest_bounds.half_extents)
                     == (b.rest_bounds.center, b.rest_bounds.half_extents)
                 && Arc::ptr_eq(&a.palette, &b.palette)
+                && a.morphs == b.morphs
                 && Arc::ptr_eq(&a.bounds, &b.bounds)
         };
         Arc::ptr_eq(&self.skeleton, &character.skeleton)

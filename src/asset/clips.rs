@@ -3,14 +3,14 @@
 use super::{Character, build::aabb, next_version};
 use crate::{
     controller::Clips,
-    model::SkeletalClip,
+    model::{ClipError, SkeletalClip, Viseme},
     pose::{BlendReach, PartBounds},
     rig::{Plants, TurnSpeeds},
 };
 use std::sync::Arc;
 
 /// Why a clip cannot be added to a character.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AddClipError {
     /// The character has a clip of this name.
@@ -18,16 +18,51 @@ pub enum AddClipError {
         "cannot add clip `{0}`: the character has one of this name; remove it first, or rename the new one"
     )]
     NameTaken(Arc<str>),
-    /// The character has none of the clip's joints.
+    /// The character has none of the clip's joints and morph targets.
     #[error(
-        "cannot add clip `{0}`: none of its joints is one of the character's; check that the names are the same"
+        "cannot add clip `{0}`: none of its joints and morph targets is one of the character's; check that the names are the same"
     )]
     OtherJoints(Arc<str>),
+    /// Visemes do not make a clip.
+    #[error(transparent)]
+    Visemes(#[from] ClipError),
 }
 
 /// # Clips at run time
 impl Character {
-    /// Adds a clip, matched to the skeleton by joint names.
+    /// Adds a clip of visemes, a list of shapes of the mouth at times, as lip-sync tools write it.
+    ///
+    /// It moves nothing but the mouth, so play it over what the character does. See [`SkeletalClip::from_visemes`].
+    ///
+    /// ```
+    /// # use bevy::prelude::*;
+    /// # use bevy_marionette::{asset::AddClipError, prelude::*};
+    /// # use std::time::Duration;
+    /// fn greet(character: &mut Character, controller: &mut AnimationController) -> Result<(), AddClipError> {
+    ///     character.add_speech("hello", &[
+    ///         Viseme::new(0.10, "ee", 0.6),
+    ///         Viseme::new(0.22, "nn", 0.5),
+    ///         Viseme::new(0.35, "oh", 0.8),
+    ///         Viseme::new(0.60, "sil", 1.0),
+    ///     ])?;
+    ///     let hello = AnimationTrack::new("hello").blend(BlendMode::Override);
+    ///     controller.play_over(hello, Duration::ZERO, Duration::ZERO);
+    ///     Ok(())
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// If there is a clip of this name, if the character can show none of the shapes, or if a weight is not finite.
+    pub fn add_speech(
+        &mut self,
+        name: impl Into<Arc<str>>,
+        visemes: &[Viseme],
+    ) -> Result<(), AddClipError> {
+        let clip = SkeletalClip::from_visemes(name, visemes, self.skeleton.morphs())?;
+        self.add_clip(&clip)
+    }
+
+    /// Adds a clip, matched to the skeleton by the names of joints and morph targets.
     ///
     /// All instances can play it from the next frame on, by name. What they play goes on, their parts stay, and their
     /// culling boxes make room for it. This takes about as long as loading the clip did: it poses every frame.
@@ -49,18 +84,23 @@ impl Character {
     /// ```
     ///
     /// # Errors
-    /// If there is a clip of this name, or if the clip and the character have no joint in common. Then nothing is
-    /// changed.
+    /// If there is a clip of this name, or if the clip and the character have no joint and no morph target in common. Then
+    /// nothing is changed.
     pub fn add_clip(&mut self, clip: &SkeletalClip) -> Result<(), AddClipError> {
         let name = &clip.timing.name;
         if self.clip(name).is_some() {
             return Err(AddClipError::NameTaken(name.clone()));
         }
-        if clip
+        let morphs = self.skeleton.morphs();
+        let moves_face = clip
+            .morphs()
+            .iter()
+            .any(|name| morphs.morph(name).is_some());
+        let moves_joints = clip
             .joints()
             .iter()
-            .all(|joint| self.joint(joint).is_none())
-        {
+            .any(|joint| self.joint(joint).is_some());
+        if !moves_joints && !moves_face {
             return Err(AddClipError::OtherJoints(name.clone()));
         }
         let clip = clip.bind(&self.skeleton);

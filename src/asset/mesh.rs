@@ -1,14 +1,14 @@
 //! Conversion of skin parts to meshes.
 
-use crate::model::SkinPart;
+use crate::model::{MorphIndex, SkinPart};
 use bevy::{
     asset::RenderAssetUsages,
-    mesh::{Indices, Mesh, PrimitiveTopology, VertexAttributeValues},
+    mesh::{Indices, Mesh, PrimitiveTopology, VertexAttributeValues, morph::MorphAttributes},
 };
 
 /// Makes the mesh of a part: positions, normals, tangents, texture coordinates, colors if the part has
-/// any, and, if it is skinned, joint indices and weights.
-pub fn mesh_of(part: &SkinPart, usages: RenderAssetUsages) -> Mesh {
+/// any, and, if it is skinned, joint indices and weights. Its morph targets are `morphs`, in this order.
+pub fn mesh_of(part: &SkinPart, morphs: &[MorphIndex], usages: RenderAssetUsages) -> Mesh {
     let mut mesh = Mesh::new(PrimitiveTopology::TriangleList, usages);
     let vec3s = |list: &[glam::Vec3]| {
         VertexAttributeValues::Float32x3(list.iter().map(|v| v.to_array()).collect())
@@ -54,5 +54,23 @@ pub fn mesh_of(part: &SkinPart, usages: RenderAssetUsages) -> Mesh {
     } else {
         Indices::U32(indices.to_vec())
     });
+    if !morphs.is_empty() {
+        mesh.set_morph_targets(targets_of(part, morphs));
+    }
     mesh
+}
+
+/// The changes of every vertex, target by target.
+fn targets_of(part: &SkinPart, morphs: &[MorphIndex]) -> Vec<MorphAttributes> {
+    let vertices = part.positions.len();
+    let mut out = vec![MorphAttributes::default(); morphs.len() * vertices];
+    for (morph, out) in morphs.iter().zip(out.chunks_exact_mut(vertices.max(1))) {
+        let target = part.morphs.iter().find(|target| target.morph == *morph);
+        for (vertex, delta) in target.into_iter().flat_map(|target| target.iter()) {
+            if let Some(out) = out.get_mut(vertex) {
+                *out = MorphAttributes::new(delta.position, delta.normal, delta.tangent);
+            }
+        }
+    }
+    out
 }

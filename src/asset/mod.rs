@@ -10,6 +10,7 @@ mod loader;
 mod material;
 mod mesh;
 mod mips;
+mod morphs;
 mod progress;
 mod rig;
 mod textures;
@@ -30,6 +31,7 @@ use bevy::{
     asset::{AssetApp, ReflectHandle},
     image::{CompressedImageFormatSupport, CompressedImageFormats},
     prelude::*,
+    render::renderer::RenderDevice,
 };
 use images::SupportedFormats;
 
@@ -60,6 +62,9 @@ impl Plugin for CharacterAssetPlugin {
         let formats = app.world().get_resource::<CompressedImageFormatSupport>();
         let formats = formats.map_or(CompressedImageFormats::NONE, |formats| formats.0);
         app.world().resource::<SupportedFormats>().set(formats);
+        if let Some(device) = app.world().get_resource::<RenderDevice>() {
+            morphs::limit_to(&device.limits());
+        }
     }
 }
 

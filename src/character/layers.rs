@@ -7,8 +7,8 @@ use crate::{
         SwitchLayer, TrackId, TrackPriority,
     },
     pose::{
-        ClipLayer, Evaluate, Inertia, InertiaAt, InertiaScratch, JointOverride, Mask, PoseBatch,
-        PoseMut, Scratch,
+        ClipLayer, Evaluate, Inertia, InertiaAt, InertiaScratch, JointOverride, Mask,
+        MorphOverride, MorphScratch, PoseBatch, PoseMut, Scratch,
     },
 };
 use bevy::{platform::hash::FixedHasher, prelude::*};
@@ -302,6 +302,23 @@ impl ActiveLayers {
     ) {
         self.with_job(character, steps, |job| {
             Evaluate { overrides, ..job }.run_to(scratch, joints)
+        });
+    }
+
+    /// Calls `work` with the clips' morph weights, with `overrides` applied; `None` if nothing moves them from rest.
+    pub(super) fn evaluate_morphs(
+        &self,
+        character: &Character,
+        morph_overrides: &[MorphOverride],
+        scratch: &mut MorphScratch,
+        work: impl FnOnce(Option<&[f32]>),
+    ) {
+        self.with_job(character, None, |job| {
+            let job = Evaluate {
+                morph_overrides,
+                ..job
+            };
+            work(job.run_morphs(scratch));
         });
     }
 

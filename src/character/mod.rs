@@ -16,12 +16,15 @@ mod counts;
 mod dirty_palettes;
 mod evaluate;
 mod events;
+mod expressions;
 mod hierarchy;
+mod idle_eyes;
 mod layers;
 mod lod;
 mod masks;
 mod mesh_swap;
 mod mesh_variants;
+mod morphs;
 mod names;
 mod own_material;
 mod part_material;
@@ -52,7 +55,10 @@ pub use events::{
     AnimationCallback, AnimationEventPlugin, AnimationFinished, AnimationLooped, AnimationStarted,
     CallbackMoment, CharacterFailed, CharacterReady, CrossFadeFinished,
 };
+pub use expressions::Expressions;
+pub use idle_eyes::IdleEyes;
 pub use lod::AnimationLod;
+pub use morphs::MorphPose;
 pub use part_material::{PartMaterial, PartMaterialPlugin};
 pub use part_overrides::{PartId, PartOverrides, PartOverridesPlugin};
 #[cfg(feature = "picking")]
@@ -72,6 +78,7 @@ pub use weight_view::{WeightView, influence_count_color, weight_color};
 pub use worn::{ClothingPlugin, Wears, WornBy};
 
 pub(crate) use dirty_palettes::{DirtyPalettes, PaletteJob, PaletteRange};
+pub(crate) use morphs::GrownMorphs;
 pub(crate) use poses::{FoundPose, Poses};
 pub(crate) use rig::RigReplay;
 pub(crate) use tape_head::TapeHead;

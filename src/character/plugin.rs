@@ -1,8 +1,8 @@
 //! The plugin at the core of all that plays characters.
 
 use super::{
-    PoseCounts, advance, bounds, dirty_palettes::DirtyPalettes, evaluate, mesh_swap, pose_state,
-    sharing::SharedPoses, spawn, systems,
+    PoseCounts, advance, bounds, dirty_palettes::DirtyPalettes, evaluate, mesh_swap, morphs,
+    pose_state, sharing::SharedPoses, spawn, systems,
 };
 use crate::asset::CharacterAssetPlugin;
 use bevy::{
@@ -58,6 +58,7 @@ impl Plugin for CharacterPlugin {
             bounds::plugin,
             evaluate::plugin,
             mesh_swap::plugin,
+            morphs::plugin,
         ));
         advance::build(app, self.schedule);
     }

@@ -13,7 +13,7 @@ use crate::{
 use bevy::{
     camera::primitives::Aabb,
     ecs::system::SystemParam,
-    mesh::{Indices, VertexAttributeValues},
+    mesh::{Indices, VertexAttributeValues, morph::MeshMorphWeights},
     prelude::*,
     utils::Parallel,
 };
@@ -46,6 +46,7 @@ pub struct CharacterRayCast<'w, 's> {
     meshes: Res<'w, Assets<Mesh>>,
     characters: Query<'w, 's, (Entity, &'static CharacterParts), With<SkinnedCharacter>>,
     boxes: Query<'w, 's, &'static Aabb, With<PartOf>>,
+    morphs: Query<'w, 's, &'static MeshMorphWeights, With<PartOf>>,
     poses: Poses<'w, 's>,
     shown: Query<'w, 's, (Option<&'static Visibility>, Option<&'static ChildOf>)>,
     scratch: Local<'s, Parallel<RayScratch>>,
@@ -57,6 +58,7 @@ struct RayScratch {
     candidates: Vec<(f32, Entity)>,
     pose: Scratch,
     vertices: Vec<Vec3>,
+    morphed: Vec<[f32; 3]>,
     palette: Vec<Mat4>,
 }
 
@@ -101,6 +103,7 @@ impl CharacterRayCast<'_, '_> {
             candidates,
             pose,
             vertices,
+            morphed,
             palette,
         } = &mut scratch;
         candidates.clear();
@@ -151,7 +154,11 @@ impl CharacterRayCast<'_, '_> {
                         combined,
                     }
                     .run(palette);
-                    let hit = cast(ray, part, mesh, palette, world.into(), vertices);
+                    let moved = match self.morphs.get(entity) {
+                        Ok(MeshMorphWeights::Value { weights }) => morph(mesh, weights, morphed),
+                        _ => None,
+                    };
+                    let hit = cast(ray, part, mesh, moved, palette, world.into(), vertices);
                     let Some(SkinHit {
                         distance,
                         triangle,
@@ -257,10 +264,36 @@ fn box_of(part: &CharacterPart, joints: &[Affine3A]) -> BoundingBox {
     part.bounds.posed(joints).unwrap_or_else(rest)
 }
 
+/// The vertices of a part as its morph targets move them. `None` if none does, or if they are only on the GPU.
+fn morph<'a>(mesh: &Mesh, weights: &[f32], out: &'a mut Vec<[f32; 3]>) -> Option<&'a [[f32; 3]]> {
+    if weights.iter().all(|weight| *weight == 0.0) {
+        return None;
+    }
+    let targets = mesh.try_morph_targets().ok()?;
+    let Ok(VertexAttributeValues::Float32x3(positions)) =
+        mesh.try_attribute(Mesh::ATTRIBUTE_POSITION)
+    else {
+        return None;
+    };
+    out.clear();
+    out.extend_from_slice(positions);
+    for (weight, target) in weights
+        .iter()
+        .zip(targets.chunks_exact(positions.len().max(1)))
+        .filter(|(weight, _)| **weight != 0.0)
+    {
+        for (out, delta) in out.iter_mut().zip(target) {
+            *out = (Vec3::from(*out) + delta.position * *weight).to_array();
+        }
+    }
+    Some(out)
+}
+
 fn cast(
     ray: Ray3d,
     part: &CharacterPart,
     mesh: &Mesh,
+    morphed: Option<&[[f32; 3]]>,
     palette: &[Mat4],
     place: Mat4,
     posed: &mut Vec<Vec3>,
@@ -270,6 +303,7 @@ fn cast(
     else {
         return None;
     };
+    let positions = morphed.unwrap_or(positions);
     let joints = match mesh.try_attribute(Mesh::ATTRIBUTE_JOINT_INDEX) {
         Ok(VertexAttributeValues::Uint16x4(joints)) if !part.palette.is_empty() => &joints[..],
         _ => &[],

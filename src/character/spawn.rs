@@ -8,6 +8,7 @@ use super::{
     dirty_palettes::PaletteRange,
     events::{CharacterFailed, CharacterReady, send},
     layers::ActiveLayers,
+    morphs::{self, MorphPose},
     names::name_of,
     pose_state::PoseState,
     systems::SpawnStep,
@@ -20,7 +21,7 @@ use bevy::{
     asset::{AssetLoadError, AssetLoadFailedEvent, LoadState},
     camera::visibility::NoAutoAabb,
     ecs::{entity_disabling::Disabled, name::NameOrEntity, query::Allow},
-    mesh::skinning::SkinnedMesh,
+    mesh::{morph::MeshMorphWeights, skinning::SkinnedMesh},
     platform::collections::HashMap,
     prelude::*,
 };
@@ -160,6 +161,7 @@ pub(super) fn follow_assets(
         Ref<SkinnedCharacter>,
         &mut CharacterParts,
         Option<&mut ModelPose>,
+        Has<MorphPose>,
         Option<(&AnimationController, &mut ActiveLayers)>,
         Option<&mut PoseState>,
     )>,
@@ -167,7 +169,7 @@ pub(super) fn follow_assets(
     let any = events
         .read()
         .any(|event| !matches!(event, AssetEvent::Unused { .. }));
-    for (entity, handle, mut parts, pose, playing, state) in &mut characters {
+    for (entity, handle, mut parts, pose, has_morphs, playing, state) in &mut characters {
         if !any && !handle.is_changed() {
             continue;
         }
@@ -201,6 +203,12 @@ pub(super) fn follow_assets(
         }
         if let Some(mut state) = state {
             state.bypass_change_detection().last_center = None;
+        }
+        if character.parts.iter().any(|part| !part.morphs.is_empty()) {
+            // Weights of the parts that are there now.
+            commands.entity(entity).try_insert(MorphPose::default());
+        } else if has_morphs {
+            commands.entity(entity).try_remove::<MorphPose>();
         }
         let rest = character.rest_bounds();
         *parts = CharacterParts {
@@ -282,14 +290,20 @@ fn spawn_part(
             range,
         )
     });
+    let morphs = (!part.morphs.is_empty()).then(|| MeshMorphWeights::Value {
+        weights: morphs::at_rest(part, character.skeleton.morphs().rest()),
+    });
     // In a box, because Bevy never gives back the memory that a list of commands once needed.
-    let all = Box::new((bundle, skin));
+    let all = Box::new((bundle, skin, morphs));
     let spawn = move |mut spawned: EntityWorldMut| {
-        let (bundle, skin) = *all;
+        let (bundle, skin, morphs) = *all;
         match skin {
             Some(skin) => spawned.insert((bundle, skin)),
             None => spawned.insert(bundle),
         };
+        if let Some(morphs) = morphs {
+            spawned.insert(morphs);
+        }
     };
     commands.spawn_empty().queue(spawn).id()
 }

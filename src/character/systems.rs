@@ -48,6 +48,9 @@ pub enum CharacterSystems {
     /// Evaluates each pose that characters share once ([`PoseSharing`]). After this set every [`ModelPose`] is up
     /// to date.
     SharePoses,
+    /// After [`EvaluateLate`](Self::EvaluateLate). Blends the morph weights of characters in view, with their
+    /// [`Expressions`] and [`IdleEyes`], and gives them to their parts.
+    PoseMorphs,
     /// After [`EvaluateLate`](Self::EvaluateLate). Gives parts the mesh variants they need: mirrored, or colored
     /// by weight.
     SwapMeshes,
@@ -125,7 +128,7 @@ pub(super) fn configure(app: &mut App, schedule: InternedScheduleLabel) {
                     .chain()
                     .after(TransformSystems::Propagate)
                     .after(VisibilitySystems::MarkNewlyHiddenEntitiesInvisible),
-                (SwapMeshes, ClearTeleported).after(EvaluateLate),
+                (PoseMorphs, SwapMeshes, ClearTeleported).after(EvaluateLate),
                 // Commands are applied only once in between.
                 (SpawnStep::Parts, SpawnStep::Looks).chain().in_set(Spawn),
                 SpawnStep::Weights

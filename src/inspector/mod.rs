@@ -21,6 +21,7 @@
 //! | Timeline | scrub clips; add, drag and copy callback keys; see which events fired |
 //! | Rewind | stop time and go back, with ghosts of the present; see weights, parameters, speed and joint angles as curves, and what happened when |
 //! | Explain | find out how much each track contributes to a joint |
+//! | Faces | move morph targets by hand, show one alone, and see which track contributes what |
 //! | Drawing | show bones, axes, names, sockets and culling boxes; show weights on the skin |
 //! | Parts | see each part's triangles, joints and material; show and hide parts |
 //! | Cost | see sizes and evaluation times, and how many poses are culled or shared |
@@ -71,6 +72,7 @@ mod draw_skeleton;
 mod drawing_tab;
 mod event_log;
 mod explain;
+mod faces;
 mod folds;
 mod ghosts;
 mod influences;
@@ -172,6 +174,8 @@ pub enum InspectorTab {
     Rewind,
     /// How much each track contributes to a joint.
     Explain,
+    /// Morph targets and expressions.
+    Faces,
     /// What is drawn in the view, and weights on the skin.
     Drawing,
     /// Sizes, materials and visibility of the parts.
@@ -182,13 +186,14 @@ pub enum InspectorTab {
 
 impl InspectorTab {
     /// All tabs, in the order shown.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Joints,
         Self::Rig,
         Self::Tracks,
         Self::Timeline,
         Self::Rewind,
         Self::Explain,
+        Self::Faces,
         Self::Drawing,
         Self::Parts,
         Self::Cost,
@@ -203,6 +208,7 @@ impl InspectorTab {
             Self::Timeline => "Timeline",
             Self::Rewind => "Rewind",
             Self::Explain => "Explain",
+            Self::Faces => "Faces",
             Self::Drawing => "Drawing",
             Self::Parts => "Parts",
             Self::Cost => "Cost",

@@ -2,14 +2,15 @@
 
 use super::{
     DrawSkeleton, InspectedCharacter, Inspector, InspectorTab, character_list, click, clipboard,
-    context, cost, draw_skeleton::HighlightedJoint, drawing_tab, event_log, explain, folds, joints,
-    keyboard, parts, rewind, rig, style, timeline, tracks, vertex, weights,
+    context, cost, draw_skeleton::HighlightedJoint, drawing_tab, event_log, explain, faces, folds,
+    joints, keyboard, parts, rewind, rig, style, timeline, tracks, vertex, weights,
 };
 use crate::{
     asset::Character,
     character::{
-        CharacterParts, FootPlacement, GroundProbe, IkGoals, LookAt, ModelPose, PartOverrides,
-        PoseCounts, PoseOverrides, SkinnedCharacter, SpringBones, WeightView,
+        CharacterParts, Expressions, FootPlacement, GroundProbe, IkGoals, LookAt, ModelPose,
+        MorphPose, PartOverrides, PoseCounts, PoseOverrides, SkinnedCharacter, SpringBones,
+        WeightView,
     },
     controller::AnimationController,
     model::JointIndex,
@@ -33,6 +34,7 @@ pub(super) struct PanelState {
     timeline: timeline::TimelineState,
     pub(super) rewind: rewind::RewindState,
     cost: cost::CostState,
+    faces: faces::FacesState,
     copied: clipboard::CopyNote,
     weights: weights::WeightsState,
     pub(super) folds: folds::Folds,
@@ -57,6 +59,8 @@ pub(super) struct Inspected {
     pub(super) pose: Option<&'static ModelPose>,
     pub(super) controller: &'static mut AnimationController,
     pub(super) overrides: Option<&'static mut PoseOverrides>,
+    pub(super) morphs: Option<&'static MorphPose>,
+    pub(super) expressions: Option<&'static mut Expressions>,
     pub(super) draw: Option<&'static mut DrawSkeleton>,
     pub(super) view: Option<&'static mut WeightView>,
     pub(super) part_overrides: Option<&'static mut PartOverrides>,
@@ -238,6 +242,10 @@ pub(super) fn show(
                     let explained = explain::show(ui, &mut joint, character, &item);
                     highlight = explained.map(|joint| (item.entity, joint));
                     select(&mut inspector, joint);
+                }
+                InspectorTab::Faces => {
+                    let (state, commands) = (&mut state.faces, &mut params.commands);
+                    faces::show(ui, state, character, &mut item, commands);
                 }
                 InspectorTab::Drawing => {
                     drawing_tab::show(ui, character, &mut item, &mut params.commands);

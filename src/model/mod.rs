@@ -8,6 +8,7 @@ mod blend_space;
 mod bounding_box;
 mod callback_data;
 mod clip;
+mod expressions;
 mod lever;
 mod material;
 mod mirror;
@@ -21,6 +22,7 @@ mod skeleton;
 mod skin;
 mod timing;
 mod transform;
+mod visemes;
 
 pub use blend_space::{
     BlendPoint, BlendSpace, BlendSpaceError, BlendSpacePoint, BlendSync, BoundBlendSpace, SyncMark,
@@ -37,6 +39,7 @@ pub use skeleton::{Joint, JointIndex, Skeleton, SkeletonError};
 pub use skin::{CombinedJoints, Influences, SkinPart};
 pub use timing::{CallbackKey, ClipTiming, PlaybackMode};
 pub use transform::{JointTransform, SoaQuat, SoaTransform, SoaVec3};
+pub use visemes::Viseme;
 
 pub(crate) use blend_space::{Cycle, Member, Phase};
 pub(crate) use clip::{ChannelSlot, MorphCurves, NumberRange, RowTracks, WeightTracks};

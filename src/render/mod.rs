@@ -2,6 +2,7 @@
 
 mod backend;
 mod crowd;
+mod morphs;
 mod order;
 mod palette;
 

@@ -53,6 +53,7 @@ impl Plugin for PalettePlugin {
         let Some(render_app) = app.get_sub_app_mut(RenderApp) else {
             return;
         };
+        super::morphs::add_systems(render_app);
         let lent = LentBuffer::default();
         render_app
             .insert_resource(lent.clone())

@@ -10,6 +10,7 @@ mod clock;
 mod conventions;
 mod crowd;
 mod events;
+mod faces;
 mod feet;
 mod folder;
 #[cfg(feature = "gltf")]

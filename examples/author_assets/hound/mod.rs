@@ -85,6 +85,7 @@ pub fn character() -> Character {
         detail: &|_| 1.0,
         fronts: &[],
         paint: &paint::HoundPaint,
+        face: None,
         motions: moves::all(&body),
         masks: vec![
             ("head", mask(&["neck.1"], 1)),

@@ -1,6 +1,7 @@
 //! Scout, the humanoid.
 
 pub mod body;
+pub mod face;
 pub mod moves;
 pub mod paint;
 pub mod rest;
@@ -64,8 +65,8 @@ pub fn character() -> Character {
     let size_at = sizes(&rig);
     let lattice = Lattice {
         low: DVec3::new(-1.4, -0.25, -1.4),
-        finest: 0.0088,
-        levels: 9,
+        finest: 0.0022,
+        levels: 11,
     };
     let body = body::Body::new(rig.clone());
     let bend = |joint: usize| bend(&rig, joint);
@@ -87,9 +88,14 @@ pub fn character() -> Character {
         influences: 4,
         materials: &MATERIALS,
         material: &material,
-        detail: &|p| if p == part::FACE { 1.5 } else { 1.0 },
+        detail: &|p| match p {
+            part::FACE => 1.5,
+            part::EYE => 2.4,
+            _ => 1.0,
+        },
         fronts: &[(part::FACE, DVec3::NEG_Z)],
         paint: &paint::ScoutPaint,
+        face: Some(&face::ScoutFace),
         motions: moves::all(&body),
         masks: vec![
             // Fades toward the hips, which follow the legs.
@@ -148,7 +154,7 @@ pub fn character() -> Character {
 
 fn material(p: u8) -> usize {
     match p {
-        part::FACE | part::HAND => 0,
+        part::FACE | part::HAND | part::EYE | part::MOUTH_INSIDE | part::TEETH => 0,
         part::HAIR => 1,
         part::JACKET | part::SCARF => 2,
         part::TROUSERS | part::ROLL => 3,
@@ -191,7 +197,18 @@ fn sizes(rig: &Rig) -> impl Fn(DVec3) -> f64 + use<> {
         if hand {
             return 0.0088;
         }
-        if p.y > 1.50 && p.y < 1.69 && p.z < -0.075 && p.x.abs() < 0.085 {
+        if p.z < -0.06 {
+            let ((x, y), (mx, my)) = (face::at_eye(p), face::at_mouth(p));
+            let eye = x.abs() < 23.0 && y > -16.0 && y < 27.0;
+            let mouth = mx.abs() < 27.0 && my.abs() < 8.0;
+            if eye || mouth {
+                return 0.0022;
+            }
+            if mx.abs() < 40.0 && my > -34.0 && my < 24.0 {
+                return 0.0044;
+            }
+        }
+        if p.y > 1.50 && p.y < 1.72 && p.z < -0.075 && p.x.abs() < 0.085 {
             return 0.0088;
         }
         let head = p.y > 1.49;

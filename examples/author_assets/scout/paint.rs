@@ -5,6 +5,7 @@ use super::super::{
     maths::{mix, noise, smoothstep, wave},
     strokes::{dash, leather, line, spot},
 };
+use super::face::{at_eye, at_mouth, lids};
 use super::shape::part::*;
 use super::skeleton::{HEAD_GROWTH, HEAD_PIVOT};
 use glam::DVec3;
@@ -14,6 +15,7 @@ pub struct ScoutPaint;
 
 const SKIN: DVec3 = DVec3::new(0.90, 0.67, 0.53);
 const BLUSH: DVec3 = DVec3::new(0.86, 0.46, 0.38);
+const LIP: DVec3 = DVec3::new(0.78, 0.40, 0.35);
 const HAIR_COLOR: DVec3 = DVec3::new(0.42, 0.19, 0.10);
 const JACKET_COLOR: DVec3 = DVec3::new(0.20, 0.40, 0.36);
 const JACKET_TRIM: DVec3 = DVec3::new(0.86, 0.72, 0.42);
@@ -27,7 +29,13 @@ const BRASS: DVec3 = DVec3::new(0.87, 0.68, 0.30);
 impl Paint for ScoutPaint {
     fn texel(&self, part: u8, p: DVec3, n: DVec3) -> Texel {
         match part {
-            FACE => face(drawn(p), n),
+            FACE => face(p, drawn(p), n),
+            EYE => eye(p),
+            MOUTH_INSIDE => mouth(p),
+            TEETH => Texel {
+                color: DVec3::new(0.93, 0.91, 0.86),
+                height: 0.0,
+            },
             HAND => hand(p),
             HAIR => hair(drawn(p)),
             JACKET => jacket(p, n),
@@ -52,7 +60,7 @@ fn drawn(p: DVec3) -> DVec3 {
     HEAD_PIVOT + (p - HEAD_PIVOT) / HEAD_GROWTH
 }
 
-fn face(p: DVec3, n: DVec3) -> Texel {
+fn face(world: DVec3, p: DVec3, n: DVec3) -> Texel {
     let tone = 1.0 + 0.03 * noise(p * 35.0);
     let mut color = SKIN * tone;
     let mut height = 0.0002 * noise(p * 60.0);
@@ -70,29 +78,7 @@ fn face(p: DVec3, n: DVec3) -> Texel {
     if front > 0.0 && n.z < 0.2 {
         let sign = p.x.signum();
         let (x, y) = ((side - 0.0435) * 1000.0, (p.y - 1.6295) * 1000.0); // millimeters from the eye
-        // An almond shape: flat below, arched above.
-        let arch = (1.0 - (x / 18.5) * (x / 18.5)).max(0.0);
-        let (upper, lower) = (
-            13.0 * arch.sqrt() + 0.06 * x,
-            -10.0 * arch.sqrt() + 0.06 * x,
-        );
-        let within =
-            smoothstep(-0.6, 0.6, (upper - y).min(y - lower)) * smoothstep(18.6, 18.0, x.abs());
-        let (ix, iy) = (x + 1.5, y - 0.8);
-        let iris = (ix * ix + iy * iy).sqrt();
-        let mut eye = DVec3::new(0.95, 0.94, 0.92) * mix(0.80, 1.0, smoothstep(11.0, 3.0, y));
-        let ring = DVec3::new(0.10, 0.22, 0.17)
-            .lerp(DVec3::new(0.28, 0.55, 0.36), smoothstep(5.0, -8.0, iy));
-        eye = eye.lerp(ring, spot(iris, 9.2, 0.9));
-        eye = eye.lerp(
-            DVec3::new(0.07, 0.13, 0.10),
-            spot((iris - 9.0).abs(), 0.8, 0.8),
-        );
-        eye = eye.lerp(DVec3::splat(0.03), spot(iris, 4.6, 0.8));
-        // A highlight at the upper left of both eyes.
-        let (gx, gy) = (ix + 3.2 * sign, iy - 3.8);
-        eye = eye.lerp(DVec3::ONE, spot((gx * gx + gy * gy).sqrt(), 2.5, 0.8));
-        color = color.lerp(eye, within);
+        let (upper, lower) = lids(x);
         let lash = spot(
             (y - upper).abs(),
             mix(1.1, 2.3, smoothstep(-15.0, 15.0, x)),
@@ -111,13 +97,15 @@ fn face(p: DVec3, n: DVec3) -> Texel {
         color = color.lerp(HAIR_COLOR * 0.85, 0.95 * hairs);
         height += 0.0006 * hairs;
 
-        let (mx, my) = (p.x * 1000.0, (p.y - 1.5565) * 1000.0);
-        let smile = my - 0.010 * mx * mx;
-        let lip = spot(smile.abs() * 1.6 + mx.abs() * 0.16, 5.2, 2.4);
-        color = color.lerp(BLUSH * 0.92, 0.6 * lip);
-        let mouth = spot(smile.abs(), 1.1, 1.0) * smoothstep(24.0, 20.0, mx.abs());
-        color = color.lerp(DVec3::new(0.42, 0.16, 0.13), 0.85 * mouth);
-        height += 0.0008 * lip - 0.0016 * mouth;
+        // Lips, darker where they meet.
+        let (mx, my) = at_mouth(world);
+        let full = (1.0 - (mx / 21.0) * (mx / 21.0)).max(0.0).sqrt();
+        let edge = if my > 0.0 { 4.2 } else { 5.6 } * full;
+        let lip = smoothstep(edge + 1.2, edge - 1.2, my.abs()) * smoothstep(21.5, 17.0, mx.abs());
+        color = color.lerp(LIP, 0.75 * lip);
+        let seam = smoothstep(1.0, 0.1, my.abs()) * smoothstep(22.5, 20.0, mx.abs());
+        color = color.lerp(DVec3::new(0.42, 0.16, 0.13), 0.8 * seam);
+        height += 0.0006 * lip;
         // Freckles.
         let grid = DVec3::new((x * 0.28).floor(), (y * 0.28).floor(), sign);
         let place = DVec3::new(noise(grid * 7.31), noise(grid * 3.77), 0.0) * 1.3;
@@ -131,6 +119,41 @@ fn face(p: DVec3, n: DVec3) -> Texel {
         );
     }
     Texel { color, height }
+}
+
+fn eye(p: DVec3) -> Texel {
+    let (x, y) = at_eye(p);
+    let sign = p.x.signum();
+    let (ix, iy) = (x + 1.5, y - 0.8);
+    let iris = (ix * ix + iy * iy).sqrt();
+    // In the shadow of the upper lid.
+    let mut eye = DVec3::new(0.95, 0.94, 0.92) * mix(0.74, 1.0, smoothstep(13.0, 3.0, y));
+    let ring =
+        DVec3::new(0.10, 0.22, 0.17).lerp(DVec3::new(0.30, 0.60, 0.40), smoothstep(5.0, -8.0, iy));
+    eye = eye.lerp(ring, spot(iris, 9.2, 0.7));
+    eye = eye.lerp(
+        DVec3::new(0.07, 0.13, 0.10),
+        spot((iris - 9.0).abs(), 0.8, 0.7),
+    );
+    eye = eye.lerp(DVec3::splat(0.03), spot(iris, 4.6, 0.6));
+    // A highlight at the upper left of both eyes.
+    let (gx, gy) = (ix + 3.2 * sign, iy - 3.8);
+    eye = eye.lerp(DVec3::ONE, spot((gx * gx + gy * gy).sqrt(), 2.5, 0.6));
+    Texel {
+        color: eye,
+        height: 0.0,
+    }
+}
+
+fn mouth(p: DVec3) -> Texel {
+    let (x, y) = at_mouth(p);
+    let dark = DVec3::new(0.30, 0.09, 0.09);
+    // The tongue lies at the bottom.
+    let tongue = smoothstep(-3.0, -6.0, y) * smoothstep(17.0, 12.0, x.abs());
+    Texel {
+        color: dark.lerp(DVec3::new(0.80, 0.38, 0.38), tongue),
+        height: 0.0,
+    }
 }
 
 fn hand(p: DVec3) -> Texel {

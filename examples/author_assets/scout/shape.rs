@@ -24,6 +24,11 @@ pub mod part {
     pub const CUFF: u8 = 11;
     pub const KNEE: u8 = 12;
     pub const SOLE: u8 = 13;
+    pub const EYE_HOLE: u8 = 14;
+    pub const MOUTH_HOLE: u8 = 15;
+    pub const EYE: u8 = 16;
+    pub const MOUTH_INSIDE: u8 = 17;
+    pub const TEETH: u8 = 18;
 }
 
 /// A box around Scout, with room to spare.
@@ -79,7 +84,7 @@ pub fn field(rig: &Rig) -> Field {
             offset: 0.0,
         });
     }
-    Field::new(layers, LOW, HIGH)
+    Field::new(layers, LOW, HIGH).with_decals(super::face::holes())
 }
 
 fn head(rig: &Rig) -> Layer {
@@ -120,6 +125,12 @@ fn head(rig: &Rig) -> Layer {
             head,
             v(0.054 * s, 1.592, -0.066),
             v(0.034, 0.034, 0.034),
+        ));
+        // The jaw, so that the cheeks cast no shadow on it.
+        list.push(egg(
+            head,
+            v(0.034 * s, 1.555, -0.058),
+            v(0.031, 0.032, 0.034),
         ));
         list.push(cone(
             head,

@@ -14,6 +14,8 @@ mod crowd;
 mod custom_material;
 #[path = "../../dressing/main.rs"]
 mod dressing;
+#[path = "../../faces.rs"]
+mod faces;
 #[path = "../../gltf_character.rs"]
 mod gltf_character;
 #[path = "../../locomotion.rs"]
@@ -45,6 +47,7 @@ fn main() {
         "crowd" => crowd::main(),
         "custom_material" => custom_material::main(),
         "dressing" => dressing::main(),
+        "faces" => faces::main(),
         "gltf_character" => gltf_character::main(),
         "locomotion" => locomotion::main(),
         "many_instances" => many_instances::main(),

@@ -1,0 +1,105 @@
+//! Which morph targets a part's mesh gets, and in which order.
+
+use crate::model::{MorphIndex, SkeletalClip, Skeleton, SkinPart};
+use bevy::{
+    mesh::morph::MAX_MORPH_WEIGHTS, pbr::skins_use_uniform_buffers, prelude::*,
+    render::settings::WgpuLimits,
+};
+use std::{
+    cmp::Reverse,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
+
+/// The most morph targets that this program's renderer can draw. Bevy, too, keeps what a device can do for the whole program.
+static MOST: AtomicUsize = AtomicUsize::new(usize::MAX);
+
+/// The most morph targets of a mesh that can be drawn.
+pub(super) fn most_morphs() -> usize {
+    MOST.load(Ordering::Relaxed)
+}
+
+/// Follows the limits of the renderer.
+///
+/// Bevy keeps weights in storage buffers, which have room for any number. WebGL2 has none of these; there, the limit is
+/// [`MAX_MORPH_WEIGHTS`].
+pub(super) fn limit_to(limits: &WgpuLimits) {
+    if skins_use_uniform_buffers(limits) {
+        MOST.store(MAX_MORPH_WEIGHTS, Ordering::Relaxed);
+    }
+}
+
+/// The targets of a part, those first that the most clips move. What is beyond `most` is left out, with a warning.
+///
+/// The GPU only reads weights up to the last one that isn't zero, so it makes a difference which ones come first.
+pub(super) fn by_use(
+    part: &SkinPart,
+    skeleton: &Skeleton,
+    clips: &[Arc<SkeletalClip>],
+    most: usize,
+) -> Arc<[MorphIndex]> {
+    let mut morphs: Vec<MorphIndex> = part.morphs.iter().map(|target| target.morph).collect();
+    let clips_of = |morph: MorphIndex| {
+        clips
+            .iter()
+            .filter(|clip| clip.animates_morph(morph))
+            .count()
+    };
+    morphs.sort_by_key(|&morph| Reverse(clips_of(morph)));
+    if morphs.len() > most {
+        let names = skeleton.morphs().names();
+        let left: Vec<&str> = morphs[most..]
+            .iter()
+            .filter_map(|&morph| names.get(usize::from(morph)).map(|name| &**name))
+            .collect();
+        warn!(
+            "part `{}` has {} morph targets, and this platform draws {most}: those that the fewest clips move are left out ({})",
+            part.name,
+            morphs.len(),
+            left.join(", ")
+        );
+        morphs.truncate(most);
+    }
+    morphs.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{ClipFrames, ClipTiming, MorphFrames, MorphTarget, Morphs};
+
+    #[test]
+    fn targets_that_most_clips_move_come_first_and_the_others_are_left_out() {
+        let names: Arc<[Arc<str>]> = ["a", "b", "c", "d"].map(Arc::from).into();
+        let morphs = Morphs::new(names.iter().map(|name| (name.clone(), 0.0)));
+        let skeleton = Skeleton::default().with_morphs(morphs);
+        let clip = |animated: [bool; 4]| {
+            let frames = MorphFrames {
+                names: names.clone(),
+                animated: animated.into(),
+                weights: vec![1.0; 4],
+                times: vec![],
+            };
+            let clip = SkeletalClip::new(ClipTiming::new("clip", 1.0), &ClipFrames::default());
+            Arc::new(clip.unwrap().with_morphs(&frames).unwrap())
+        };
+        let clips = [
+            clip([false, false, true, false]),
+            clip([false, true, true, false]),
+        ];
+        let part = SkinPart {
+            morphs: (0..4)
+                .map(|morph| MorphTarget {
+                    morph,
+                    ..MorphTarget::default()
+                })
+                .collect(),
+            ..SkinPart::default()
+        };
+        assert_eq!(*by_use(&part, &skeleton, &clips, usize::MAX), [2, 1, 0, 3]);
+        assert_eq!(*by_use(&part, &skeleton, &clips, 3), [2, 1, 0]);
+        assert!(by_use(&SkinPart::default(), &skeleton, &clips, 3).is_empty());
+    }
+}

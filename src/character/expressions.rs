@@ -1,0 +1,316 @@
+//! Facial expressions from code, on top of the clips.
+
+use super::{
+    components::SkinnedCharacter,
+    morphs,
+    names::{available, name_of},
+};
+use crate::{
+    asset::Character,
+    model::MorphIndex,
+    pose::{MorphMode, MorphOverride},
+};
+use bevy::{ecs::name::NameOrEntity, prelude::*};
+use smallvec::SmallVec;
+use std::{sync::Arc, time::Duration};
+
+/// Expressions that the game sets, on top of the clips.
+///
+/// An optional component of a character. Names are those of its morph targets, ARKit's blend shapes, VRM's presets, or Oculus'
+/// visemes, whichever set the model has: see [`Morphs::expression`](crate::model::Morphs::expression). A name that is set
+/// takes the place of what the clips do with the same morph targets; [`release`](Self::release) gives them back. Expressions
+/// that the model doesn't have are logged once.
+///
+/// ```
+/// # use bevy::prelude::*;
+/// # use bevy_marionette::prelude::*;
+/// # use std::time::Duration;
+/// # fn react(mut faces: Query<&mut Expressions>) {
+/// for mut face in &mut faces {
+///     face.fade_to("happy", 1.0, Duration::from_millis(300));
+///     face.set("blinkLeft", 1.0);
+///     assert_eq!(face.get("blinkLeft"), Some(1.0));
+/// }
+/// # }
+/// ```
+#[derive(Component, Clone, Debug, Default, Reflect)]
+#[reflect(Component, Clone, Default)]
+#[component(on_remove = morphs::forget)]
+pub struct Expressions {
+    shown: Vec<Expression>,
+}
+
+#[derive(Clone, Debug, Reflect)]
+#[reflect(Clone)]
+struct Expression {
+    name: Arc<str>,
+    now: Shown,
+    fade: Option<Fade>,
+    /// The morph targets that show it, with their shares, in this version of the asset.
+    #[reflect(ignore)]
+    morphs: SmallVec<[(MorphIndex, f32); 2]>,
+    #[reflect(ignore)]
+    version: u64,
+}
+
+/// How an expression shows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Reflect)]
+struct Shown {
+    weight: f32,
+    /// How far it takes the place of the clips, 0..=1.
+    share: f32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Reflect)]
+struct Fade {
+    from: Shown,
+    to: Shown,
+    /// Seconds since its start, and in all.
+    elapsed: f64,
+    duration: f64,
+}
+
+impl Expressions {
+    /// Sets an expression's weight, 0..=1 as a rule. It takes the place of what the clips do. A weight that is not finite is
+    /// ignored.
+    pub fn set(&mut self, name: &str, weight: f32) {
+        self.change(name, Some(weight), Duration::ZERO);
+    }
+
+    /// Fades an expression to a weight, from where it is. One that is not set fades in from what the clips do.
+    pub fn fade_to(&mut self, name: &str, weight: f32, time: Duration) {
+        self.change(name, Some(weight), time);
+    }
+
+    /// Gives an expression back to the clips, over a time.
+    pub fn release(&mut self, name: &str, time: Duration) {
+        self.change(name, None, time);
+    }
+
+    /// Gives all expressions back to the clips, over a time.
+    pub fn release_all(&mut self, time: Duration) {
+        let names: Vec<Arc<str>> = self.shown.iter().map(|one| one.name.clone()).collect();
+        names.iter().for_each(|name| self.release(name, time));
+    }
+
+    /// Returns the weight of an expression, in the middle of a fade, too. `None` if it follows the clips.
+    pub fn get(&self, name: &str) -> Option<f32> {
+        Some(self.find(name)?.now.weight)
+    }
+
+    /// Returns the names and weights of the expressions that are set, in the order in which they were first set.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, f32)> {
+        self.shown.iter().map(|one| (&*one.name, one.now.weight))
+    }
+
+    /// Returns `true` if an expression is on its way to another weight.
+    pub fn is_fading(&self) -> bool {
+        self.shown.iter().any(|one| one.fade.is_some())
+    }
+
+    fn find(&self, name: &str) -> Option<&Expression> {
+        self.shown.iter().find(|one| &*one.name == name)
+    }
+
+    fn change(&mut self, name: &str, weight: Option<f32>, time: Duration) {
+        if weight.is_some_and(|weight| !weight.is_finite()) {
+            return;
+        }
+        let at = self.shown.iter().position(|one| &*one.name == name);
+        let at = match (at, weight) {
+            (Some(at), _) => at,
+            (None, Some(weight)) => {
+                self.shown.push(Expression {
+                    name: name.into(),
+                    now: Shown { weight, share: 0.0 },
+                    fade: None,
+                    morphs: SmallVec::new(),
+                    version: 0,
+                });
+                self.shown.len() - 1
+            }
+            (None, None) => return,
+        };
+        let one = &mut self.shown[at];
+        let to = Shown {
+            weight: weight.unwrap_or(one.now.weight),
+            share: if weight.is_some() { 1.0 } else { 0.0 },
+        };
+        one.fade = Some(Fade {
+            from: one.now,
+            to,
+            elapsed: 0.0,
+            duration: time.as_secs_f64(),
+        });
+        if time.is_zero() {
+            one.advance(0.0);
+            self.drop_released();
+        }
+    }
+
+    fn drop_released(&mut self) {
+        self.shown
+            .retain(|one| one.fade.is_some() || one.now.share > 0.0);
+    }
+
+    /// Adds what they do to the morph targets. Expressions that share a target add up.
+    pub(super) fn overrides(&self, out: &mut Vec<MorphOverride>) {
+        let first = out.len();
+        for one in &self.shown {
+            for &(morph, share) in &one.morphs {
+                let value = one.now.weight * share;
+                match out[first..].iter_mut().find(|other| other.morph == morph) {
+                    Some(other) => {
+                        other.value += value;
+                        other.weight = other.weight.max(one.now.share);
+                    }
+                    None => out.push(MorphOverride {
+                        morph,
+                        value,
+                        weight: one.now.share,
+                        mode: MorphMode::Set,
+                    }),
+                }
+            }
+        }
+    }
+}
+
+impl Expression {
+    /// Goes on with the fade.
+    fn advance(&mut self, seconds: f64) {
+        let Some(fade) = &mut self.fade else {
+            return;
+        };
+        fade.elapsed += seconds;
+        if fade.elapsed >= fade.duration {
+            self.now = fade.to;
+            self.fade = None;
+            return;
+        }
+        let t = (fade.elapsed / fade.duration) as f32;
+        self.now = Shown {
+            weight: fade.from.weight + (fade.to.weight - fade.from.weight) * t,
+            share: fade.from.share + (fade.to.share - fade.from.share) * t,
+        };
+    }
+}
+
+/// Goes on with fades, and looks up the morph targets of new expressions.
+pub(super) fn advance(
+    time: Res<Time>,
+    assets: Res<Assets<Character>>,
+    names: Query<NameOrEntity>,
+    mut faces: Query<(Entity, &SkinnedCharacter, &mut Expressions)>,
+) {
+    for (entity, handle, mut face) in &mut faces {
+        let Some(character) = assets.get(handle.id()) else {
+            continue;
+        };
+        if face.is_fading() {
+            face.shown
+                .iter_mut()
+                .for_each(|one| one.advance(time.delta_secs_f64()));
+            face.drop_released();
+        }
+        let is_old = |one: &Expression| one.version != character.version;
+        if !face.shown.iter().any(is_old) {
+            continue;
+        }
+        let morphs = character.skeleton.morphs();
+        for one in face.shown.iter_mut().filter(|one| is_old(one)) {
+            one.morphs = morphs.expression(&one.name).into();
+            one.version = character.version;
+            if !morphs.is_known_expression(&one.name) {
+                warn!(
+                    "{} cannot show `{}`: no such expression or morph target {}",
+                    name_of(&names, entity),
+                    one.name,
+                    available(morphs.names().iter())
+                );
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn faded(face: &mut Expressions, seconds: f64) {
+        face.shown.iter_mut().for_each(|one| one.advance(seconds));
+        face.drop_released();
+    }
+
+    #[test]
+    fn an_expression_fades_evenly_from_the_clips_to_its_weight_and_back() {
+        let mut face = Expressions::default();
+        face.fade_to("happy", 0.8, Duration::from_secs(2));
+        assert_eq!(face.get("happy"), Some(0.8));
+        faded(&mut face, 0.5);
+        assert_eq!(
+            face.shown[0].now,
+            Shown {
+                weight: 0.8,
+                share: 0.25
+            }
+        );
+        faded(&mut face, 1.5);
+        assert_eq!(
+            face.shown[0].now,
+            Shown {
+                weight: 0.8,
+                share: 1.0
+            }
+        );
+        assert!(!face.is_fading());
+        // From one weight to another it doesn't let the clips through.
+        face.fade_to("happy", 0.0, Duration::from_secs(1));
+        faded(&mut face, 0.5);
+        assert_eq!(
+            face.shown[0].now,
+            Shown {
+                weight: 0.4,
+                share: 1.0
+            }
+        );
+        face.release("happy", Duration::from_secs(1));
+        faded(&mut face, 0.25);
+        assert_eq!(
+            face.shown[0].now,
+            Shown {
+                weight: 0.4,
+                share: 0.75
+            }
+        );
+        faded(&mut face, 1.0);
+        assert_eq!((face.get("happy"), face.iter().count()), (None, 0));
+    }
+
+    #[test]
+    fn setting_and_releasing_take_effect_at_once() {
+        let mut face = Expressions::default();
+        face.set("blink", f32::NAN);
+        assert_eq!(face.iter().count(), 0);
+        face.set("blink", 1.0);
+        face.set("oh", 0.5);
+        assert!(face.iter().eq([("blink", 1.0), ("oh", 0.5)]));
+        face.release("blink", Duration::ZERO);
+        assert!(face.iter().eq([("oh", 0.5)]));
+        face.release_all(Duration::ZERO);
+        assert_eq!(face.iter().count(), 0);
+    }
+
+    #[test]
+    fn expressions_that_share_a_target_add_up() {
+        let mut face = Expressions::default();
+        face.set("eyeLookOutLeft", 1.0);
+        face.set("eyeLookInRight", 0.5);
+        face.shown
+            .iter_mut()
+            .for_each(|one| one.morphs = SmallVec::from_slice(&[(3, 0.5)]));
+        let mut out = vec![MorphOverride::set(3, 9.0)];
+        face.overrides(&mut out);
+        assert_eq!(out[1..], [MorphOverride::set(3, 0.75)]);
+    }
+}

@@ -1,0 +1,315 @@
+//! Eyes that blink and wander while nothing else happens.
+
+use super::{components::SkinnedCharacter, morphs};
+use crate::{
+    asset::Character,
+    model::{MorphIndex, Morphs},
+    pose::{MorphMode, MorphOverride},
+};
+use bevy::prelude::*;
+use smallvec::SmallVec;
+
+/// Makes a character blink and look around a little, on top of its clips and below its [`Expressions`](super::Expressions).
+///
+/// An optional component of a character whose model has the expressions `blink`, or `lookLeft`, `lookRight`, `lookUp` and
+/// `lookDown`, by any of their [names](crate::model::Morphs::expression); it does what the model can show. Blinks and glances
+/// come at irregular times that only depend on the seed and on how long the component has been there, whatever the frame rate.
+///
+/// ```
+/// # use bevy::prelude::*;
+/// # use bevy_marionette::prelude::*;
+/// # fn enliven(mut commands: Commands, characters: Query<Entity, With<SkinnedCharacter>>) {
+/// for (seed, character) in (0..).zip(&characters) {
+///     commands.entity(character).insert(IdleEyes { glances: 0.0, ..IdleEyes::new(seed) });
+/// }
+/// # }
+/// ```
+#[derive(Component, Clone, Debug, Reflect)]
+#[reflect(Component, Clone, Default)]
+#[component(on_remove = morphs::forget)]
+pub struct IdleEyes {
+    /// Characters with different seeds blink at different times.
+    pub seed: u64,
+    /// Blinks per minute, on average. 0 for none.
+    pub blinks: f32,
+    /// Glances per minute, on average. 0 for none.
+    pub glances: f32,
+    /// How far the eyes turn at most, as a weight of `lookLeft` and the others.
+    pub range: f32,
+    #[reflect(ignore)]
+    state: State,
+}
+
+#[derive(Clone, Debug, Default)]
+struct State {
+    /// Seconds since the component was added.
+    time: f64,
+    blink: Happening,
+    glance: Happening,
+    /// What the eyes do: how far they are closed, and where they look.
+    closed: f32,
+    gaze: Vec2,
+    shapes: Shapes,
+}
+
+/// The last of a series of happenings at irregular times.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Happening {
+    /// Its number; none happened before the first.
+    number: u64,
+    /// Its time in seconds.
+    at: f64,
+}
+
+/// The morph targets that show what the eyes do, in one version of the asset.
+#[derive(Clone, Debug, Default)]
+struct Shapes {
+    version: u64,
+    blink: Shape,
+    /// Left, right, down, up.
+    look: [Shape; 4],
+}
+
+type Shape = SmallVec<[(MorphIndex, f32); 2]>;
+
+/// Seconds that the eyes take to close, stay closed, and open.
+const CLOSE: f64 = 0.07;
+const CLOSED: f64 = 0.03;
+const OPEN: f64 = 0.15;
+/// Seconds that a glance takes.
+const TURN: f64 = 0.045;
+/// Series of random numbers.
+const BLINK: u64 = 1;
+const GLANCE: u64 = 2;
+const SIDE: u64 = 3;
+const HEIGHT: u64 = 4;
+
+impl Default for IdleEyes {
+    fn default() -> Self {
+        Self::new(0)
+    }
+}
+
+impl IdleEyes {
+    /// Eyes that blink 15 times and look elsewhere 25 times a minute.
+    pub fn new(seed: u64) -> Self {
+        Self {
+            seed,
+            blinks: 15.0,
+            glances: 25.0,
+            range: 0.3,
+            state: State::default(),
+        }
+    }
+
+    /// Returns how far the eyes are closed, 0..=1.
+    pub fn closed(&self) -> f32 {
+        self.state.closed
+    }
+
+    /// Returns where the eyes look: 1 is all the way to the right (x) or up (y).
+    pub fn gaze(&self) -> Vec2 {
+        self.state.gaze
+    }
+
+    /// Goes on. Returns `true` if the eyes moved.
+    fn advance(&mut self, seconds: f64) -> bool {
+        let before = (self.state.closed, self.state.gaze);
+        self.state.time += seconds;
+        let time = self.state.time;
+        self.state.blink = self.follow(self.state.blink, BLINK, self.blinks, CLOSE + CLOSED + OPEN);
+        self.state.glance = self.follow(self.state.glance, GLANCE, self.glances, 2.0 * TURN);
+        let blink = self.state.blink;
+        self.state.closed = if blink.number == 0 {
+            0.0
+        } else {
+            lid(time - blink.at)
+        };
+        let glance = self.state.glance;
+        let turned = smooth((time - glance.at) / TURN);
+        let place = |number| self.place(number);
+        let (from, to) = (place(glance.number.saturating_sub(1)), place(glance.number));
+        self.state.gaze = from.lerp(to, turned);
+        before != (self.state.closed, self.state.gaze)
+    }
+
+    /// Goes on to the last happening that is due. They are at least `apart` seconds apart, and otherwise anywhere between half
+    /// and one and a half times as far as on average.
+    fn follow(&self, mut last: Happening, series: u64, per_minute: f32, apart: f64) -> Happening {
+        if !(per_minute > 0.0 && per_minute.is_finite()) {
+            return last;
+        }
+        let mean = 60.0 / f64::from(per_minute);
+        // Time goes on in steps of a frame, so this ends soon; after a long sleep, what was missed is skipped.
+        if self.state.time - last.at > 1000.0 * mean.max(apart) {
+            last.at = self.state.time;
+        }
+        loop {
+            let wait = mean * (0.5 + f64::from(random(self.seed, series, last.number)));
+            let at = last.at + wait.max(apart);
+            if at > self.state.time {
+                return last;
+            }
+            last = Happening {
+                number: last.number + 1,
+                at,
+            };
+        }
+    }
+
+    /// Where the eyes look after a glance. Every other one comes back.
+    fn place(&self, number: u64) -> Vec2 {
+        if number.is_multiple_of(2) {
+            return Vec2::ZERO;
+        }
+        let [x, y] = [SIDE, HEIGHT].map(|series| 2.0 * random(self.seed, series, number) - 1.0);
+        Vec2::new(x, 0.5 * y) * self.range
+    }
+
+    /// Adds what the eyes do to the morph targets.
+    pub(super) fn overrides(&self, out: &mut Vec<MorphOverride>) {
+        let State {
+            closed,
+            gaze,
+            shapes,
+            ..
+        } = &self.state;
+        if *closed > 0.0 {
+            // Eyes that a clip has closed stay closed.
+            out.extend(shapes.blink.iter().map(|&(morph, share)| MorphOverride {
+                weight: *closed,
+                ..MorphOverride::set(morph, share)
+            }));
+        }
+        for (shape, amount) in shapes.look.iter().zip([-gaze.x, gaze.x, -gaze.y, gaze.y]) {
+            if amount > 0.0 {
+                out.extend(shape.iter().map(|&(morph, share)| MorphOverride {
+                    mode: MorphMode::Add,
+                    ..MorphOverride::set(morph, amount * share)
+                }));
+            }
+        }
+    }
+}
+
+impl Shapes {
+    fn new(version: u64, morphs: &Morphs) -> Self {
+        let of = |name: &str| Shape::from(morphs.expression(name));
+        Self {
+            version,
+            blink: of("blink"),
+            look: ["lookLeft", "lookRight", "lookDown", "lookUp"].map(of),
+        }
+    }
+}
+
+/// Goes on with all eyes.
+pub(super) fn advance(
+    time: Res<Time>,
+    assets: Res<Assets<Character>>,
+    mut all: Query<(&SkinnedCharacter, &mut IdleEyes)>,
+) {
+    for (handle, mut eyes) in &mut all {
+        let Some(character) = assets.get(handle.id()) else {
+            continue;
+        };
+        let now = eyes.bypass_change_detection();
+        let is_new = now.state.shapes.version != character.version;
+        if is_new {
+            now.state.shapes = Shapes::new(character.version, character.skeleton.morphs());
+        }
+        if now.advance(time.delta_secs_f64()) || is_new {
+            eyes.set_changed();
+        }
+    }
+}
+
+/// How far the lids are closed, by the seconds since the beginning of a blink.
+fn lid(since: f64) -> f32 {
+    smooth(since / CLOSE) * (1.0 - smooth((since - CLOSE - CLOSED) / OPEN))
+}
+
+fn smooth(t: f64) -> f32 {
+    let t = t.clamp(0.0, 1.0) as f32;
+    t * t * (3.0 - 2.0 * t)
+}
+
+/// A random number in 0..1 for each number of a series.
+fn random(seed: u64, series: u64, number: u64) -> f32 {
+    // SplitMix64.
+    let mut bits = seed
+        .wrapping_add(series.wrapping_mul(0xD1B5_4A32_D192_ED03))
+        .wrapping_add(number.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+    bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    ((bits ^ (bits >> 31)) >> 40) as f32 / (1 << 24) as f32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn after(seed: u64, seconds: f64, steps: u32) -> IdleEyes {
+        let mut eyes = IdleEyes::new(seed);
+        for _ in 0..steps {
+            eyes.advance(seconds / f64::from(steps));
+        }
+        eyes
+    }
+
+    #[test]
+    fn eyes_do_the_same_at_any_frame_rate_and_differ_by_seed() {
+        for seconds in [3.0, 17.25, 61.5] {
+            let (fast, slow) = (after(7, seconds, 4096), after(7, seconds, 64));
+            assert_eq!(fast.state.blink, slow.state.blink);
+            assert_eq!((fast.closed(), fast.gaze()), (slow.closed(), slow.gaze()));
+        }
+        assert_ne!(
+            after(7, 60.0, 64).state.blink,
+            after(8, 60.0, 64).state.blink
+        );
+    }
+
+    #[test]
+    fn a_minute_has_about_as_many_blinks_as_asked_for_and_eyes_open_again() {
+        let eyes = after(3, 600.0, 1000);
+        assert!((130..=170).contains(&eyes.state.blink.number), "{eyes:?}");
+        assert!((220..=280).contains(&eyes.state.glance.number), "{eyes:?}");
+        let mut eyes = IdleEyes::new(3);
+        let (mut closed, mut open, mut far) = (0, 0, 0.0f32);
+        for _ in 0..60 * 240 {
+            eyes.advance(1.0 / 240.0);
+            closed += usize::from(eyes.closed() == 1.0);
+            open += usize::from(eyes.closed() == 0.0);
+            far = far.max(eyes.gaze().abs().max_element());
+        }
+        assert!(closed > 60 && open > 60 * 200, "{closed} {open}");
+        assert!(far > 0.1 && far <= 0.3, "{far}");
+    }
+
+    #[test]
+    fn without_blinks_and_glances_nothing_ever_changes() {
+        let mut eyes = IdleEyes {
+            blinks: 0.0,
+            glances: f32::NAN,
+            ..IdleEyes::new(1)
+        };
+        assert!((0..1000).all(|_| !eyes.advance(1.0)));
+    }
+
+    #[test]
+    fn a_blink_covers_what_clips_do_and_a_glance_adds_to_it() {
+        let mut eyes = IdleEyes::new(1);
+        let morphs = ["blinkLeft", "blinkRight", "lookLeft", "lookRight"];
+        let morphs = Morphs::new(morphs.map(|name| (name.into(), 0.0)));
+        eyes.state.shapes = Shapes::new(1, &morphs);
+        (eyes.state.closed, eyes.state.gaze) = (0.5, Vec2::new(-0.25, 0.25));
+        let mut out = Vec::new();
+        eyes.overrides(&mut out);
+        let half = |morph| MorphOverride {
+            weight: 0.5,
+            ..MorphOverride::set(morph, 1.0)
+        };
+        assert_eq!(out, [half(0), half(1), MorphOverride::add(2, 0.25)]);
+    }
+}

@@ -1,0 +1,327 @@
+//! Morph weights of characters in view: from clips and expressions to the parts' [`MeshMorphWeights`].
+//!
+//! Only characters that have morph targets have a [`MorphPose`]. Their weights are blended while they are in view, and compared
+//! with those of the frame before; if none changed, nothing is written. The list of a part ends after the last weight that
+//! isn't zero, so a face at rest has none, and the GPU reads nothing for it.
+
+use super::{
+    components::{CharacterParts, SkinnedCharacter},
+    expressions::{self, Expressions},
+    hierarchy::upward,
+    idle_eyes::{self, IdleEyes},
+    layers::ActiveLayers,
+    systems::CharacterSystems,
+    threads::{batches, trim},
+    worn::WornBy,
+};
+use crate::{
+    asset::{Character, CharacterPart},
+    controller::AnimationController,
+    model::MorphIndex,
+    pose::{MorphOverride, MorphScratch},
+};
+use bevy::{
+    camera::visibility::ViewVisibility,
+    ecs::{lifecycle::HookContext, world::DeferredWorld},
+    mesh::morph::MeshMorphWeights,
+    prelude::*,
+    utils::Parallel,
+};
+use std::ops::Range;
+
+/// Adds what faces need.
+pub(super) fn plugin(app: &mut App) {
+    app.register_type::<MorphPose>()
+        .register_type::<Expressions>()
+        .register_type::<IdleEyes>()
+        .init_resource::<GrownMorphs>()
+        .add_systems(
+            PostUpdate,
+            (
+                (
+                    expressions::advance.run_if(any_with_component::<Expressions>),
+                    idle_eyes::advance.run_if(any_with_component::<IdleEyes>),
+                ),
+                pose.run_if(any_with_component::<MorphPose>),
+                follow_bodies.run_if(any_with_component::<WornBy>),
+            )
+                .chain()
+                .in_set(CharacterSystems::PoseMorphs),
+        );
+}
+
+/// A character's current morph weights: those of its clips, with its [`Expressions`].
+///
+/// Characters whose asset has morph targets have this component, and no others. It is updated while the character is in view or
+/// has [`Expressions`], after [`CharacterSystems::EvaluateLate`](super::CharacterSystems::EvaluateLate), and changes only if a
+/// weight does.
+///
+/// ```no_run
+/// # use bevy::prelude::*;
+/// # use bevy_marionette::{character::MorphPose, prelude::*};
+/// fn say_how_open(faces: Query<(&SkinnedCharacter, &MorphPose), Changed<MorphPose>>, assets: Res<Assets<Character>>) {
+///     for (handle, face) in &faces {
+///         let Some(character) = assets.get(&handle.0) else { continue };
+///         info!("{:?}", character.skeleton.morphs().morph("jawOpen").and_then(|open| face.weight(open)));
+///     }
+/// }
+/// ```
+#[derive(Component, Clone, Debug, Default, Reflect)]
+#[reflect(Component, Clone, Default)]
+pub struct MorphPose {
+    /// One weight for each name of the skeleton's [`morphs`](crate::model::Skeleton::morphs). Empty until the first update.
+    #[reflect(skip_serializing, default)]
+    pub weights: Vec<f32>,
+    /// Revision of the layers and version of the asset that they were made from.
+    #[reflect(ignore)]
+    made_from: (u64, u64),
+    /// What is worn: where the body has the target of each name, for one version of both assets.
+    #[reflect(ignore)]
+    of_body: Option<(u64, u64, Vec<Option<MorphIndex>>)>,
+}
+
+impl MorphPose {
+    /// Returns the weight of a morph target, or `None` if there is no such target.
+    pub fn weight(&self, morph: MorphIndex) -> Option<f32> {
+        self.weights.get(usize::from(morph)).copied()
+    }
+}
+
+/// Makes weights out of date when a component that changes them is removed.
+pub(super) fn forget(mut world: DeferredWorld, removed: HookContext) {
+    if let Some(mut pose) = world.get_mut::<MorphPose>(removed.entity) {
+        // No asset has version 0.
+        pose.bypass_change_detection().made_from.1 = 0;
+    }
+}
+
+/// Parts whose list of weights became longer in this frame. The renderer has no previous weights for all of it.
+#[derive(Resource, Default)]
+pub(crate) struct GrownMorphs(pub(crate) Vec<Entity>);
+
+/// What one thread found to write.
+#[derive(Default)]
+pub(super) struct MorphThread {
+    scratch: MorphScratch,
+    overrides: Vec<MorphOverride>,
+    writes: Writes,
+}
+
+/// Weights to write to parts, in the order of their meshes.
+#[derive(Default)]
+pub(super) struct Writes {
+    parts: Vec<(Entity, Range<usize>)>,
+    weights: Vec<f32>,
+}
+
+impl Writes {
+    /// Adds the parts of a character.
+    fn add(&mut self, character: &Character, entities: &[Entity], weights: &[f32]) {
+        for (part, &entity) in character.parts.iter().zip(entities) {
+            if part.morphs.is_empty() {
+                continue;
+            }
+            let start = self.weights.len();
+            self.weights.extend(in_order(part, weights));
+            while self.weights.len() > start && self.weights.last() == Some(&0.0) {
+                self.weights.pop();
+            }
+            self.parts.push((entity, start..self.weights.len()));
+        }
+    }
+
+    /// Writes them.
+    fn run(&mut self, parts: &mut Query<&mut MeshMorphWeights>, grown: &mut Vec<Entity>) {
+        for (entity, range) in self.parts.drain(..) {
+            let Ok(mut list) = parts.get_mut(entity) else {
+                continue;
+            };
+            // An app that refers to weights of its own means it.
+            if let MeshMorphWeights::Value { weights } = &mut *list
+                && fill(weights, &self.weights[range])
+            {
+                grown.push(entity);
+            }
+        }
+        let used = self.weights.len();
+        self.weights.clear();
+        trim(&mut self.weights, used);
+    }
+}
+
+/// The weights of a part's targets, in the order of its mesh.
+fn in_order(part: &CharacterPart, weights: &[f32]) -> impl Iterator<Item = f32> {
+    part.morphs
+        .iter()
+        .map(|&morph| weights.get(usize::from(morph)).copied().unwrap_or(0.0))
+}
+
+/// The list of a part's weights at rest.
+pub(super) fn at_rest(part: &CharacterPart, rest: &[f32]) -> Vec<f32> {
+    let mut list: Vec<f32> = in_order(part, rest).collect();
+    let end = list.iter().rposition(|weight| *weight != 0.0);
+    list.truncate(end.map_or(0, |last| last + 1));
+    list
+}
+
+/// Replaces the weights of a list. Returns `true` if it grew.
+///
+/// It keeps its length until the face is at rest, because a mouth that speaks would make it longer and shorter all the time,
+/// and what is new in a list leaves no motion vectors.
+fn fill(list: &mut Vec<f32>, weights: &[f32]) -> bool {
+    let before = list.len();
+    list.clear();
+    list.extend_from_slice(weights);
+    if !weights.is_empty() && weights.len() < before {
+        list.resize(before, 0.0);
+    }
+    list.len() > before
+}
+
+/// Blends the weights of characters in view, and writes those that changed to their parts.
+pub(super) fn pose(
+    assets: Res<Assets<Character>>,
+    mut threads: Local<Parallel<MorphThread>>,
+    mut grown: ResMut<GrownMorphs>,
+    mut characters: Query<
+        (
+            &SkinnedCharacter,
+            Ref<AnimationController>,
+            &mut ActiveLayers,
+            &CharacterParts,
+            &mut MorphPose,
+            Option<Ref<Expressions>>,
+            Option<Ref<IdleEyes>>,
+        ),
+        Without<WornBy>,
+    >,
+    shown: Query<&ViewVisibility, With<MeshMorphWeights>>,
+    mut parts: Query<&mut MeshMorphWeights>,
+) {
+    grown.0.clear();
+    let all_threads = &mut *threads;
+    characters
+        .par_iter_mut()
+        .batching_strategy(batches())
+        .for_each_init(
+            || all_threads.borrow_local_mut(),
+            |thread, (handle, controller, mut layers, list, mut pose, expressions, eyes)| {
+                let is_shown = |part: &Entity| shown.get(*part).is_ok_and(|shown| shown.get());
+                if expressions.is_none() && !list.entities.iter().any(is_shown) {
+                    return;
+                }
+                let Some(character) = assets.get(handle.id()) else {
+                    return;
+                };
+                let layers = layers.bypass_change_detection();
+                layers.catch_up(character, &controller);
+                let made_from = (layers.revision(), character.version);
+                let by_hand = expressions.as_ref().is_some_and(Ref::is_changed)
+                    || eyes.as_ref().is_some_and(Ref::is_changed);
+                if pose.made_from == made_from && !by_hand {
+                    return;
+                }
+                pose.bypass_change_detection().made_from = made_from;
+                let MorphThread {
+                    scratch,
+                    overrides,
+                    writes,
+                } = &mut **thread;
+                overrides.clear();
+                if let Some(eyes) = &eyes {
+                    eyes.overrides(overrides);
+                }
+                if let Some(expressions) = &expressions {
+                    expressions.overrides(overrides);
+                }
+                layers.evaluate_morphs(character, overrides, scratch, |weights| {
+                    let weights = weights.unwrap_or(character.skeleton.morphs().rest());
+                    if update(&mut pose, weights) {
+                        writes.add(character, &list.entities, weights);
+                    }
+                });
+            },
+        );
+    for thread in threads.iter_mut() {
+        thread.writes.run(&mut parts, &mut grown.0);
+    }
+}
+
+/// Gives characters that are worn the weights of the outermost body, matched by name.
+pub(super) fn follow_bodies(
+    assets: Res<Assets<Character>>,
+    mut writes: Local<Writes>,
+    mut grown: ResMut<GrownMorphs>,
+    links: Query<&WornBy>,
+    mut worn: Query<(Entity, &SkinnedCharacter, &CharacterParts, &mut MorphPose), With<WornBy>>,
+    bodies: Query<(&SkinnedCharacter, Ref<MorphPose>), Without<WornBy>>,
+    mut parts: Query<&mut MeshMorphWeights>,
+) {
+    let mut weights = Vec::new();
+    for (entity, handle, list, mut pose) in &mut worn {
+        let Some(character) = assets.get(handle.id()) else {
+            continue;
+        };
+        let outermost = upward(entity, |entity| Some(links.get(entity).ok()?.0)).last();
+        let Some((of, body)) = outermost.and_then(|body| bodies.get(body).ok()) else {
+            continue;
+        };
+        let Some(of) = assets.get(of.id()) else {
+            continue;
+        };
+        let versions = (character.version, of.version);
+        let known = pose.of_body.as_ref().map(|(own, body, _)| (*own, *body));
+        let is_new = known != Some(versions);
+        if !is_new && !body.is_changed() {
+            continue;
+        }
+        let morphs = character.skeleton.morphs();
+        if is_new {
+            let names = morphs.names().iter();
+            let found = names.map(|name| of.skeleton.morphs().morph(name)).collect();
+            pose.bypass_change_detection().of_body = Some((versions.0, versions.1, found));
+        }
+        let found = pose.of_body.as_ref().map_or(&[][..], |(.., found)| found);
+        let of_body = |found: &Option<MorphIndex>| found.and_then(|morph| body.weight(morph));
+        weights.clear();
+        weights.extend(
+            morphs
+                .rest()
+                .iter()
+                .zip(found)
+                .map(|(rest, found)| of_body(found).unwrap_or(*rest)),
+        );
+        if update(&mut pose, &weights) {
+            writes.add(character, &list.entities, &weights);
+        }
+    }
+    writes.run(&mut parts, &mut grown.0);
+}
+
+/// Replaces the weights of a pose. Returns `true` if one of them changed.
+fn update(pose: &mut Mut<MorphPose>, weights: &[f32]) -> bool {
+    let same = |(a, b): (&f32, &f32)| a.to_bits() == b.to_bits();
+    if pose.weights.len() == weights.len() && pose.weights.iter().zip(weights).all(same) {
+        return false;
+    }
+    pose.weights.clear();
+    pose.weights.extend_from_slice(weights);
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_grows_at_once_and_ends_when_the_face_is_at_rest() {
+        let mut list = Vec::new();
+        assert!(!fill(&mut list, &[]));
+        assert!(fill(&mut list, &[0.0, 1.0]));
+        assert!(!fill(&mut list, &[0.5]));
+        assert_eq!(list, [0.5, 0.0]);
+        assert!(fill(&mut list, &[0.0, 0.0, 0.25]));
+        assert!(!fill(&mut list, &[]));
+        assert!(list.is_empty());
+    }
+}

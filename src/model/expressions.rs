@@ -1,0 +1,420 @@
+//! Names of facial expressions: what a game asks for, in terms of the morph targets that a model has.
+//!
+//! ARKit's 52 blend shapes, VRM's presets and Oculus' visemes name the same faces differently. A model has one of these sets, or
+//! some of its own; a game or a stream of face tracking has another. So a name is looked for as it is, then as the same shape
+//! in another set, then as a mix of shapes.
+
+use super::{MorphIndex, Morphs};
+
+/// A shape, and what else it is called. Names are [reduced](reduced).
+const SAME: &[(&str, &[&str])] = &[
+    (
+        "blink",
+        &["eyeblink", "eyesclosed", "eyeclose", "fcleyeclose"],
+    ),
+    (
+        "blinkleft",
+        &[
+            "eyeblinkleft",
+            "eyecloseleft",
+            "winkleft",
+            "fcleyecloseleft",
+        ],
+    ),
+    (
+        "blinkright",
+        &[
+            "eyeblinkright",
+            "eyecloseright",
+            "winkright",
+            "fcleyecloseright",
+        ],
+    ),
+    ("lookup", &["eyeslookup"]),
+    ("lookdown", &["eyeslookdown"]),
+    ("lookleft", &["eyeslookleft"]),
+    ("lookright", &["eyeslookright"]),
+    ("happy", &["joy", "smile", "mouthsmile", "fclalljoy"]),
+    ("angry", &["anger", "fclallangry"]),
+    ("sad", &["sorrow", "fclallsorrow"]),
+    ("relaxed", &["fun", "fclallfun"]),
+    ("surprised", &["surprise", "fclallsurprised"]),
+    ("aa", &["a", "ah", "visemeaa", "fclmtha"]),
+    ("ih", &["i", "visemei", "fclmthi"]),
+    ("ou", &["u", "oo", "visemeu", "fclmthu"]),
+    ("ee", &["e", "visemee", "fclmthe"]),
+    ("oh", &["o", "visemeo", "fclmtho"]),
+    ("pp", &["visemepp", "mm", "mbp"]),
+    ("ff", &["visemeff", "fv"]),
+    ("th", &["visemeth"]),
+    ("dd", &["visemedd"]),
+    ("kk", &["visemekk"]),
+    ("ch", &["visemech"]),
+    ("ss", &["visemess"]),
+    ("nn", &["visemenn"]),
+    ("rr", &["visemerr"]),
+    ("sil", &["visemesil"]),
+];
+
+/// A shape as a mix of others, tried in order for models that lack it.
+const MIXES: &[(&str, &[(&str, f32)])] = &[
+    ("blink", &[("blinkleft", 1.0), ("blinkright", 1.0)]),
+    ("lookup", &[("eyelookupleft", 1.0), ("eyelookupright", 1.0)]),
+    (
+        "lookdown",
+        &[("eyelookdownleft", 1.0), ("eyelookdownright", 1.0)],
+    ),
+    (
+        "lookleft",
+        &[("eyelookoutleft", 1.0), ("eyelookinright", 1.0)],
+    ),
+    (
+        "lookright",
+        &[("eyelookinleft", 1.0), ("eyelookoutright", 1.0)],
+    ),
+    // The model has both eyes in one shape, which each of two halves moves halfway.
+    ("eyelookupleft", &[("lookup", 0.5)]),
+    ("eyelookupright", &[("lookup", 0.5)]),
+    ("eyelookdownleft", &[("lookdown", 0.5)]),
+    ("eyelookdownright", &[("lookdown", 0.5)]),
+    ("eyelookoutleft", &[("lookleft", 0.5)]),
+    ("eyelookinright", &[("lookleft", 0.5)]),
+    ("eyelookinleft", &[("lookright", 0.5)]),
+    ("eyelookoutright", &[("lookright", 0.5)]),
+    (
+        "happy",
+        &[
+            ("mouthsmileleft", 0.8),
+            ("mouthsmileright", 0.8),
+            ("cheeksquintleft", 0.5),
+            ("cheeksquintright", 0.5),
+        ],
+    ),
+    (
+        "angry",
+        &[
+            ("browdownleft", 1.0),
+            ("browdownright", 1.0),
+            ("nosesneerleft", 0.3),
+            ("nosesneerright", 0.3),
+            ("mouthfrownleft", 0.4),
+            ("mouthfrownright", 0.4),
+        ],
+    ),
+    (
+        "sad",
+        &[
+            ("browinnerup", 0.7),
+            ("mouthfrownleft", 0.7),
+            ("mouthfrownright", 0.7),
+        ],
+    ),
+    (
+        "relaxed",
+        &[
+            ("mouthsmileleft", 0.4),
+            ("mouthsmileright", 0.4),
+            ("eyesquintleft", 0.3),
+            ("eyesquintright", 0.3),
+        ],
+    ),
+    ("relaxed", &[("happy", 0.5)]),
+    (
+        "surprised",
+        &[
+            ("browinnerup", 1.0),
+            ("browouterupleft", 1.0),
+            ("browouterupright", 1.0),
+            ("eyewideleft", 0.7),
+            ("eyewideright", 0.7),
+            ("jawopen", 0.35),
+        ],
+    ),
+    ("mouthsmileleft", &[("happy", 0.5)]),
+    ("mouthsmileright", &[("happy", 0.5)]),
+    ("browinnerup", &[("surprised", 0.5)]),
+    ("aa", &[("jawopen", 0.7)]),
+    (
+        "ih",
+        &[
+            ("jawopen", 0.2),
+            ("mouthstretchleft", 0.4),
+            ("mouthstretchright", 0.4),
+        ],
+    ),
+    ("ou", &[("mouthpucker", 0.9), ("jawopen", 0.15)]),
+    (
+        "ee",
+        &[
+            ("jawopen", 0.25),
+            ("mouthsmileleft", 0.4),
+            ("mouthsmileright", 0.4),
+        ],
+    ),
+    ("oh", &[("mouthfunnel", 0.8), ("jawopen", 0.4)]),
+    ("jawopen", &[("aa", 1.0)]),
+    ("mouthfunnel", &[("oh", 1.0)]),
+    ("mouthpucker", &[("ou", 1.0)]),
+    ("pp", &[("mouthpressleft", 0.6), ("mouthpressright", 0.6)]),
+    (
+        "ff",
+        &[
+            ("mouthrolllower", 0.6),
+            ("mouthupperupleft", 0.3),
+            ("mouthupperupright", 0.3),
+        ],
+    ),
+    ("ff", &[("ou", 0.3)]),
+    ("th", &[("tongueout", 0.4), ("jawopen", 0.2)]),
+    ("th", &[("ih", 0.5)]),
+    ("dd", &[("ih", 0.6)]),
+    ("kk", &[("ih", 0.5)]),
+    ("ch", &[("ou", 0.5)]),
+    ("ss", &[("ee", 0.5)]),
+    ("nn", &[("ih", 0.4)]),
+    ("rr", &[("oh", 0.4)]),
+];
+
+/// Shapes that a face can lack: then it stays as it is.
+const NOTHING: &[&str] = &["sil", "neutral", "pp", "mouthclose"];
+
+impl Morphs {
+    /// The morph targets that show an expression, each with its share of the expression's weight. Empty if the model has
+    /// nothing like it.
+    ///
+    /// Takes the name of a morph target, one of ARKit's 52 blend shapes, one of VRM's presets (also as in version 0), or one of
+    /// Oculus' visemes, whichever set the model has: `blink` closes both of ARKit's eyes, and `jawOpen` is VRM's `aa`. Case,
+    /// separators and prefixes such as `viseme_` make no difference.
+    pub fn expression(&self, name: &str) -> Vec<(MorphIndex, f32)> {
+        if let Some(morph) = self.morph(name) {
+            return vec![(morph, 1.0)];
+        }
+        let names: Vec<String> = self.names().iter().map(|name| reduced(name)).collect();
+        let mut out: Vec<(MorphIndex, f32)> = Vec::new();
+        let mut add = |morph: usize, share: f32| {
+            let morph = morph as MorphIndex;
+            match out.iter_mut().find(|(of, _)| *of == morph) {
+                Some((_, sum)) => *sum += share,
+                None => out.push((morph, share)),
+            }
+        };
+        find(&names, &reduced(name), 1.0, 2, &mut add);
+        out
+    }
+
+    /// Returns `true` if an expression's name is known, although the model may have nothing to show for it.
+    pub fn is_known_expression(&self, name: &str) -> bool {
+        let name = reduced(name);
+        NOTHING.contains(&shape(&name)) || !self.expression(&name).is_empty()
+    }
+}
+
+/// Adds what shows a shape. Returns `true` if there is something.
+fn find(
+    names: &[String],
+    name: &str,
+    share: f32,
+    depth: usize,
+    add: &mut impl FnMut(usize, f32),
+) -> bool {
+    let wanted = shape(name);
+    let direct = names
+        .iter()
+        .position(|own| own == name)
+        .or_else(|| names.iter().position(|own| shape(own) == wanted));
+    if let Some(at) = direct {
+        add(at, share);
+        return true;
+    }
+    if depth == 0 {
+        return false;
+    }
+    let mixes = MIXES.iter().filter(|(of, _)| *of == wanted);
+    for (_, parts) in mixes {
+        let mut any = false;
+        for &(part, of) in *parts {
+            any |= find(names, part, share * of, depth - 1, add);
+        }
+        if any {
+            return true;
+        }
+    }
+    false
+}
+
+/// The first name of the shape, given another one.
+fn shape(name: &str) -> &str {
+    let same = SAME.iter().find(|(_, others)| others.contains(&name));
+    same.map_or(name, |(first, _)| first)
+}
+
+/// A name in lower case without separators, with its side spelled out: `Blink_L`, `blink.L` and `blinkLeft` are one.
+fn reduced(name: &str) -> String {
+    // Some exporters put the mesh's name first.
+    let name = match name.rsplit_once('.') {
+        Some((_, own)) if own.len() > 2 => own,
+        _ => name,
+    };
+    let side = match name.as_bytes() {
+        [.., b'_' | b'.' | b'-' | b' ', b'L' | b'l'] => Some("left"),
+        [.., b'_' | b'.' | b'-' | b' ', b'R' | b'r'] => Some("right"),
+        _ => None,
+    };
+    let own = if side.is_some() {
+        &name[..name.len() - 1]
+    } else {
+        name
+    };
+    let letters = own.chars().filter(|c| c.is_alphanumeric());
+    let mut out: String = letters.flat_map(char::to_lowercase).collect();
+    out.push_str(side.unwrap_or_default());
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn morphs(names: &[&str]) -> Morphs {
+        Morphs::new(names.iter().map(|&name| (name.into(), 0.0)))
+    }
+
+    const ARKIT: &[&str] = &[
+        "browDownLeft",
+        "browDownRight",
+        "browInnerUp",
+        "browOuterUpLeft",
+        "browOuterUpRight",
+        "cheekPuff",
+        "cheekSquintLeft",
+        "cheekSquintRight",
+        "eyeBlinkLeft",
+        "eyeBlinkRight",
+        "eyeLookDownLeft",
+        "eyeLookDownRight",
+        "eyeLookInLeft",
+        "eyeLookInRight",
+        "eyeLookOutLeft",
+        "eyeLookOutRight",
+        "eyeLookUpLeft",
+        "eyeLookUpRight",
+        "eyeSquintLeft",
+        "eyeSquintRight",
+        "eyeWideLeft",
+        "eyeWideRight",
+        "jawForward",
+        "jawLeft",
+        "jawOpen",
+        "jawRight",
+        "mouthClose",
+        "mouthDimpleLeft",
+        "mouthDimpleRight",
+        "mouthFrownLeft",
+        "mouthFrownRight",
+        "mouthFunnel",
+        "mouthLeft",
+        "mouthLowerDownLeft",
+        "mouthLowerDownRight",
+        "mouthPressLeft",
+        "mouthPressRight",
+        "mouthPucker",
+        "mouthRight",
+        "mouthRollLower",
+        "mouthRollUpper",
+        "mouthShrugLower",
+        "mouthShrugUpper",
+        "mouthSmileLeft",
+        "mouthSmileRight",
+        "mouthStretchLeft",
+        "mouthStretchRight",
+        "mouthUpperUpLeft",
+        "mouthUpperUpRight",
+        "noseSneerLeft",
+        "noseSneerRight",
+        "tongueOut",
+    ];
+    const VRM: &[&str] = &[
+        "happy",
+        "angry",
+        "sad",
+        "relaxed",
+        "surprised",
+        "aa",
+        "ih",
+        "ou",
+        "ee",
+        "oh",
+        "blink",
+        "blinkLeft",
+        "blinkRight",
+        "lookUp",
+        "lookDown",
+        "lookLeft",
+        "lookRight",
+    ];
+    const VISEMES: &[&str] = &[
+        "viseme_PP",
+        "viseme_FF",
+        "viseme_TH",
+        "viseme_DD",
+        "viseme_kk",
+        "viseme_CH",
+        "viseme_SS",
+        "viseme_nn",
+        "viseme_RR",
+        "viseme_aa",
+        "viseme_E",
+        "viseme_I",
+        "viseme_O",
+        "viseme_U",
+    ];
+
+    #[test]
+    fn every_name_of_a_set_is_its_own_target_in_that_set() {
+        for set in [ARKIT, VRM, VISEMES] {
+            for (at, name) in set.iter().enumerate() {
+                assert_eq!(morphs(set).expression(name), [(at as u16, 1.0)], "{name}");
+            }
+        }
+        assert_eq!(ARKIT.len(), 52);
+    }
+
+    #[test]
+    fn presets_and_visemes_show_on_arkit_faces() {
+        let face = morphs(ARKIT);
+        for name in VRM.iter().chain(VISEMES) {
+            assert!(!face.expression(name).is_empty(), "{name}");
+        }
+        let at = |name: &str| face.morph(name).unwrap();
+        assert_eq!(
+            face.expression("blink"),
+            [(at("eyeBlinkLeft"), 1.0), (at("eyeBlinkRight"), 1.0)]
+        );
+        assert_eq!(face.expression("Blink_L"), [(at("eyeBlinkLeft"), 1.0)]);
+        assert_eq!(face.expression("viseme_aa"), [(at("jawOpen"), 0.7)]);
+    }
+
+    #[test]
+    fn face_tracking_moves_faces_with_presets() {
+        let face = morphs(VRM);
+        let at = |name: &str| face.morph(name).unwrap();
+        assert_eq!(face.expression("jawOpen"), [(at("aa"), 1.0)]);
+        assert_eq!(face.expression("eyeBlinkRight"), [(at("blinkRight"), 1.0)]);
+        // Both eyes to the left add up to the whole shape.
+        assert_eq!(face.expression("eyeLookOutLeft"), [(at("lookLeft"), 0.5)]);
+        assert_eq!(face.expression("eyeLookInRight"), [(at("lookLeft"), 0.5)]);
+        assert!(face.expression("cheekPuff").is_empty());
+        assert!(!face.is_known_expression("cheekPuff"));
+        assert!(face.is_known_expression("neutral"));
+    }
+
+    #[test]
+    fn spelling_makes_no_difference_and_a_name_as_it_is_comes_first() {
+        let face = morphs(&["head.blink.L", "Fcl_MTH_A", "A", "smile"]);
+        assert_eq!(face.expression("blinkLeft"), [(0, 1.0)]);
+        assert_eq!(face.expression("aa"), [(1, 1.0)]);
+        assert_eq!(face.expression("A"), [(2, 1.0)]);
+        assert_eq!(face.expression("happy"), [(3, 1.0)]);
+        assert!(face.expression("frown").is_empty());
+    }
+}

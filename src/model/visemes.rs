@@ -1,0 +1,122 @@
+//! Speech: shapes of the mouth at times, as a clip.
+
+use super::{ClipError, ClipFrames, ClipTiming, MorphFrames, Morphs, PlaybackMode, SkeletalClip};
+use std::sync::Arc;
+
+/// A shape of the mouth at a time of what is said.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Viseme {
+    /// Seconds from the start.
+    pub time: f64,
+    /// Name of a morph target or expression: see [`Morphs::expression`].
+    pub shape: String,
+    /// Weight, 0..=1 as a rule.
+    pub weight: f32,
+}
+
+impl Viseme {
+    /// Creates a viseme.
+    pub fn new(time: f64, shape: impl Into<String>, weight: f32) -> Self {
+        Self {
+            time,
+            shape: shape.into(),
+            weight,
+        }
+    }
+}
+
+impl SkeletalClip {
+    /// Makes a clip of visemes, in any order, that moves nothing but the morph targets that they use.
+    ///
+    /// At its time, each shape has its weight, and all others that the clip uses are at 0; in between, weights change
+    /// evenly. Shapes at one time are shown together. Lip-sync tools such as Rhubarb write such lists. A viseme that the model
+    /// has nothing for closes the mouth; those whose time is not a positive number are left out.
+    ///
+    /// # Errors
+    /// If a weight is not finite.
+    pub fn from_visemes(
+        name: impl Into<Arc<str>>,
+        visemes: &[Viseme],
+        morphs: &Morphs,
+    ) -> Result<Self, ClipError> {
+        let mut order: Vec<&Viseme> = visemes
+            .iter()
+            .filter(|viseme| viseme.time >= 0.0 && viseme.time.is_finite())
+            .collect();
+        order.sort_by(|a, b| a.time.total_cmp(&b.time));
+        let count = morphs.len();
+        let (mut times, mut weights, mut animated) = (Vec::new(), Vec::new(), vec![false; count]);
+        // A mouth that is silent at first.
+        if order.first().is_none_or(|first| first.time > 0.0) {
+            times.push(0.0);
+            weights.resize(count, 0.0);
+        }
+        for together in order.chunk_by(|a, b| a.time == b.time) {
+            times.push(together[0].time);
+            let start = weights.len();
+            weights.resize(start + count, 0.0);
+            for viseme in together {
+                for (morph, share) in morphs.expression(&viseme.shape) {
+                    weights[start + usize::from(morph)] += viseme.weight * share;
+                    animated[usize::from(morph)] = true;
+                }
+            }
+        }
+        let duration = times.last().copied().unwrap_or_default();
+        let timing = ClipTiming {
+            playback: PlaybackMode::Once,
+            ..ClipTiming::new(name, duration)
+        };
+        let frames = MorphFrames {
+            names: morphs.names().into(),
+            animated,
+            weights,
+            times,
+        };
+        Self::new(timing, &ClipFrames::default())?.with_morphs(&frames)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_shape_has_its_weight_at_its_time_and_the_others_are_closed() {
+        let morphs = Morphs::new(["blink", "aa", "oh"].map(|name| (name.into(), 0.0)));
+        let visemes = [
+            Viseme::new(0.4, "sil", 1.0),
+            Viseme::new(0.1, "jawOpen", 0.5),
+            Viseme::new(0.2, "O", 0.75),
+            Viseme::new(0.2, "aa", 0.25),
+            Viseme::new(f64::NAN, "aa", 1.0),
+        ];
+        let clip = SkeletalClip::from_visemes("hello", &visemes, &morphs).unwrap();
+        assert_eq!(&*clip.timing.name, "hello");
+        assert_eq!(clip.timing.duration, 0.4);
+        assert_eq!(
+            [0, 1, 2].map(|morph| clip.animates_morph(morph)),
+            [false, true, true]
+        );
+        let frames = clip.morph_frames();
+        assert_eq!(frames.times, [0.0, 0.1, 0.2, 0.4]);
+        assert_eq!(
+            frames.weights,
+            [
+                0.0, 0.0, 0.0, //
+                0.0, 0.5, 0.0, //
+                0.0, 0.25, 0.75, //
+                0.0, 0.0, 0.0,
+            ]
+        );
+    }
+
+    #[test]
+    fn silence_and_a_weight_that_is_no_number_are_told_apart() {
+        let morphs = Morphs::new([("aa".into(), 0.0)]);
+        let silence = SkeletalClip::from_visemes("silence", &[], &morphs).unwrap();
+        assert!(!silence.animates_morphs());
+        let broken = [Viseme::new(0.0, "aa", f32::NAN)];
+        assert!(SkeletalClip::from_visemes("broken", &broken, &morphs).is_err());
+    }
+}
