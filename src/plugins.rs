@@ -13,6 +13,7 @@ use bevy::{
 /// * [`PalettePlugin`] draws them.
 ///
 /// The inspector and picking have plugins of their own, which are added beside it.
+#[derive(Default)]
 pub struct MarionettePlugins;
 
 impl MarionettePlugins {
