@@ -1,4 +1,4 @@
-//! What the parsers share: a lexer, a reporter, and how reading continues after an error.
+//! The common part of the parsers: a lexer, a reporter, and recovery after errors.
 
 use super::{Lexer, Reporter, Unexpected};
 use std::borrow::Cow;
@@ -11,7 +11,7 @@ pub(super) const CUT_OFF: &str = "the file may be cut off";
 pub(super) struct Reader<'a, S> {
     pub lexer: Lexer<'a>,
     pub report: Reporter<'a>,
-    /// What one format keeps besides.
+    /// State that one format adds.
     pub state: S,
 }
 

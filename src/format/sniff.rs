@@ -49,7 +49,7 @@ const MAGICS: &[(&[u8], &str, &str)] = &[
     ),
     (
         b"version https://git-lfs",
-        "this is a Git LFS pointer, not the file it stands for",
+        "this is a Git LFS pointer, not the file itself",
         "run `git lfs pull`",
     ),
     (b"<?xml", "this is an XML file, perhaps COLLADA", NOT_READ),
@@ -103,7 +103,7 @@ fn foreign(source: &[u8], wanted: TextKind) -> Option<(&'static str, &'static st
     }
     let start = without_bom(source).trim_ascii_start();
     if start.is_empty() {
-        return Some(("the file holds nothing but white space", "export it again"));
+        return Some(("the file contains only white space", "export it again"));
     }
     if let Some((_, message, hint)) = MAGICS.iter().find(|(magic, ..)| start.starts_with(magic)) {
         return Some((message, hint));
@@ -172,7 +172,7 @@ mod tests {
         assert_eq!(of(b"").unwrap(), "the file is empty");
         assert_eq!(
             of(b" \r\n").unwrap(),
-            "the file holds nothing but white space"
+            "the file contains only white space"
         );
         assert!(of(b"abc\0def").unwrap().contains("binary"));
         assert_eq!(of(b"***m3d-File-Header***"), None);

@@ -11,14 +11,14 @@ use serde::{
 use std::{cell::Cell, fmt, io::Read};
 
 thread_local! {
-    /// What is left for the file that the thread reads; `None` if it reads none. ciborium makes its deserializer by itself, so
+    /// Bytes that are left for the file that the thread reads; `None` if it reads none. ciborium makes its deserializer by itself, so
     /// this cannot be handed in.
     static BUDGET: Cell<Option<usize>> = const { Cell::new(None) };
 }
 
-/// What an element takes besides itself, such as the room that lists reserve.
+/// Bytes that an element takes besides itself, such as the capacity that lists reserve.
 const ELEMENT: usize = 8;
-/// What a variant takes that is boxed or shared.
+/// Bytes of a variant that is boxed or shared.
 const VARIANT: usize = 64;
 
 /// Why something cannot be read.

@@ -1,6 +1,6 @@
-//! What happened to one character.
+//! The recording of one character.
 
-use super::{Frames, RecordingFile, changes::Changes};
+use super::{Frames, changes::Changes};
 use crate::{
     controller::{self, AnimationController, Clips, PlaybackEvent},
     model::{JointTransform, RootDelta},
@@ -11,7 +11,7 @@ use glam::Affine3A;
 use serde::{Deserialize, Serialize};
 use std::{collections::VecDeque, ops::Range};
 
-/// What happened to one character: its state now and then, and everything since then that isn't a consequence of it.
+/// The recording of one character: its state at some times, and every input since then.
 ///
 /// Frames and advances are those of [`Frames`]. All lists are in order of frames.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -24,7 +24,7 @@ pub struct Tape {
     pub(super) transforms: Changes<JointTransform>,
     /// The overrides of its pose.
     pub(super) overrides: Changes<Vec<JointOverride>>,
-    /// What its rig acted by in a frame, and only in that frame.
+    /// Inputs of its rig in a frame, and only in that frame.
     pub(super) actions: Changes<RigAction>,
     /// The world transform of what the character is a child of; `None` if it has no parent.
     pub(super) parents: Changes<Option<Affine3A>>,
@@ -32,12 +32,12 @@ pub struct Tape {
     pub(super) parts: Changes<Vec<PartNote>>,
 }
 
-/// How a part of a character differs from its asset.
+/// Differences of a part of a character from its asset.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PartNote {
     /// The part.
     pub part: NotedPart,
-    /// Whether it is hidden.
+    /// `true` if it is hidden.
     pub hidden: bool,
     /// The path of its material, if it has another one. What starts with `#` is not a path: only the app that recorded it knows
     /// the material.
@@ -60,9 +60,9 @@ pub struct TapeMoment {
     pub frame: u64,
     /// The number of the next advance.
     pub step: u64,
-    /// Whether the controller was changed, rather than noted down to start from.
+    /// `true` if the controller was changed, rather than stored to start from.
     pub is_change: bool,
-    /// Whether its clips carry the character: whether it advances
+    /// `true` if its clips carry the character: it advances
     /// [with root motion](AnimationController::advance_with_root_motion).
     pub is_carried: bool,
 }
@@ -142,7 +142,7 @@ impl Tape {
         begin..self.end.map_or(end, |last| last.min(end)).max(begin)
     }
 
-    /// What the controller reported, and in which frames: found out by playing the whole tape again.
+    /// Returns the events that the controller reported, with their frames, by playing the whole tape again.
     pub fn events<C: Clips + ?Sized>(
         &self,
         frames: &Frames,
@@ -171,7 +171,7 @@ impl Tape {
             .map_or(&[], |overrides| &overrides[..])
     }
 
-    /// What the rig acted by in a frame.
+    /// Returns the inputs of the rig in a frame.
     pub fn action(&self, frame: u64) -> Option<&RigAction> {
         self.actions.exactly_at(frame)
     }
@@ -250,7 +250,7 @@ impl Tape {
             + self.parts.bytes(|parts| size_of_val(&parts[..]))
     }
 
-    /// Whether what was read from a file makes sense.
+    /// Returns `true` if the tape that was read from a file is consistent.
     pub(super) fn is_sound(&self) -> bool {
         self.states
             .iter()
@@ -273,7 +273,7 @@ impl Tape {
 }
 
 impl TapeState {
-    /// How many parts its controller has.
+    /// Returns the number of parts of its controller.
     pub(super) fn parts(&self) -> usize {
         self.controller.parts()
     }
@@ -312,6 +312,11 @@ pub struct Replay<'t> {
 }
 
 impl<'t> Replay<'t> {
+    /// The most work that a replay does, unless [limited otherwise](Self::within): roughly, advances of controllers with a few
+    /// tracks. A thousand characters take as many in an hour at 60 frames per second. Without a limit, a few bytes of a
+    /// file could describe years of work.
+    pub const MOST_WORK: u64 = 1 << 28;
+
     /// Starts from the last state from which a frame can be reached, with its rig if it has one. `None` if the frame isn't
     /// on the tape.
     pub fn to(tape: &'t Tape, frames: &'t Frames, frame: u64) -> Option<Self> {
@@ -342,7 +347,7 @@ impl<'t> Replay<'t> {
         } = tape.states.get(at)?.clone();
         frames.range().contains(&frame).then_some(())?;
         let movement = RootDelta::IDENTITY;
-        let work_left = RecordingFile::MOST_WORK;
+        let work_left = Self::MOST_WORK;
         Some(Self {
             tape,
             frames,
@@ -358,8 +363,7 @@ impl<'t> Replay<'t> {
         })
     }
 
-    /// Ends when so much [work](RecordingFile::MOST_WORK) is done, which is the default: a few bytes of a file can describe
-    /// years of it.
+    /// Limits the work to `work`, in place of [`MOST_WORK`](Self::MOST_WORK).
     pub fn within(self, work: u64) -> Self {
         Self {
             work_left: work,
@@ -367,7 +371,7 @@ impl<'t> Replay<'t> {
         }
     }
 
-    /// How much more work may be done. At 0, there are no more frames, whatever the tape has.
+    /// Returns the work that may still be done. At 0, there are no more frames, whatever the tape has.
     pub fn work_left(&self) -> u64 {
         self.work_left
     }
@@ -393,7 +397,7 @@ impl<'t> Replay<'t> {
         (&self.controller, self.rig.as_deref_mut())
     }
 
-    /// How far the clips carried the character in the last frame that was played.
+    /// Returns the root motion of the last frame that was played.
     pub fn movement(&self) -> RootDelta {
         self.movement
     }

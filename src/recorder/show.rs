@@ -199,7 +199,7 @@ pub(super) fn apply(
     }
 }
 
-/// What was noted down of parts, as a component.
+/// Stored differences of parts, as a component.
 fn part_overrides(
     parts: &[PartNote],
     materials: &mut HashMap<String, Handle<StandardMaterial>>,

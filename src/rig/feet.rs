@@ -349,13 +349,13 @@ impl Feet {
         )
     }
 
-    /// How far a foot is raised and lowered: more for feet far from the middle, such as an animal's.
+    /// Returns the distance by which a foot is raised and lowered: more for feet far from the middle, such as an animal's.
     #[inline(always)]
     fn most_height(&self, leg: &Leg) -> f32 {
         self.limits.height.max(0.0) * self.size + self.limits.slope.max(0.0) * leg.aside
     }
 
-    /// How far the character and the ground under all of its feet have risen together, as a lift does.
+    /// Returns the distance by which the character and the ground under all of its feet have risen together, as on a lift.
     #[inline(always)]
     fn lift(&self, frames: &[LegFrame], legs: &[LegState], rise: f32) -> f32 {
         let mut least = rise;
@@ -480,7 +480,7 @@ impl Feet {
         moved
     }
 
-    /// How much the ground rises along the spine.
+    /// Returns the slope of the ground along the spine.
     #[inline(always)]
     fn slope(&self, frames: &[LegFrame]) -> f32 {
         let Some(spine) = self.spine else { return 0.0 };

@@ -26,15 +26,15 @@ pub struct TwoBoneIk {
     /// The point in model space the limb bends toward. If `None`, or on the line to the target, the
     /// limb keeps bending the way it does in the pose.
     pub pole: Option<Vec3>,
-    /// How the limb faces the pole.
+    /// Angle at which the limb faces the pole.
     pub pole_angle: PoleAngle,
     /// The tip's rotation in model space; `None` if it keeps its rotation relative to its parent.
     pub tip_rotation: Option<Quat>,
-    /// How much of each rotation is applied, 0..=1.
+    /// Share of each rotation that is applied, 0..=1.
     pub weight: f32,
 }
 
-/// What of a limb faces its pole, in radians.
+/// Side of a limb that faces its pole, as an angle in radians.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
 pub enum PoleAngle {

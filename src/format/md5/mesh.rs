@@ -117,7 +117,7 @@ fn read(reader: &mut Reader, mesh: &mut Md5Mesh) -> Result<(), Stop> {
 /// Offsets of the first vertex, triangle and weight of a submesh.
 type Starts = [usize; 3];
 
-/// Where an index that points at nothing stands: the run is read again, for the report alone.
+/// Finds the place of an index that points at nothing: the run is read again, for the report alone.
 #[cold]
 fn place(reader: &Reader, [vertices, triangles, weights]: &Starts, fault: &Fault) -> usize {
     let mut lexer = reader.lexer.clone();
