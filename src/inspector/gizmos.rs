@@ -1,7 +1,7 @@
 //! Helpers for everything that is drawn in the view.
 
 use crate::{asset::Character, character::ModelPose, model::Skeleton};
-use bevy::prelude::*;
+use bevy::{gizmos::config::GizmoConfigGroup, prelude::*};
 use glam::Affine3A;
 
 /// Gizmo group for everything that [`DrawSkeleton`](super::DrawSkeleton) draws. Drawn in front of everything else by default.

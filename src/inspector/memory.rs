@@ -128,8 +128,13 @@ impl Kept {
 fn read(file: &PathBuf) -> Option<Kept> {
     let text = std::fs::read_to_string(file).ok()?;
     let kept = ron::from_str(&text);
-    kept.inspect_err(|error| warn!("{}: {error}; the inspector starts with its defaults", file.display()))
-        .ok()
+    kept.inspect_err(|error| {
+        warn!(
+            "{}: {error}; the inspector starts with its defaults",
+            file.display()
+        )
+    })
+    .ok()
 }
 
 /// Writes the file if something changed.

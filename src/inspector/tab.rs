@@ -19,8 +19,8 @@ pub(super) trait Tab {
 }
 
 /// The character in the panel, and what tabs read and change besides it.
-pub(super) struct TabContext<'a, 'w, 's> {
-    pub(super) item: InspectedItem<'a, 's>,
+pub(super) struct TabContext<'a, 'q, 'w, 's> {
+    pub(super) item: InspectedItem<'a, 'q>,
     pub(super) character: &'a Character,
     pub(super) meshes: Option<&'a Assets<Mesh>>,
     pub(super) visible: &'a Query<'w, 's, &'static ViewVisibility>,

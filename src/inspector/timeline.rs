@@ -48,7 +48,7 @@ impl Tab for TimelineTab {
             commands,
             ..
         } = context;
-        show(ui, self, character, item, (log, *now), commands);
+        show(ui, self, character, item, (*log, *now), commands);
     }
 }
 

@@ -193,7 +193,7 @@ fn show(
     Some(ray.get_point(distance)).filter(|to| to.is_finite())
 }
 
-/// Moves an entity to a point in the world, whatever it is a child of or attached to.
+/// Moves an entity to a point in the world, even if it is a child or attached to something.
 fn move_entity(
     entity: Entity,
     to: Vec3,
