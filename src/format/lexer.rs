@@ -266,7 +266,7 @@ impl<'a> Lexer<'a> {
         self.at == self.source.len()
     }
 
-    /// Takes the next bytes if they are `text`, whatever follows them.
+    /// Takes the next bytes if they are `text`, without looking at what follows them.
     #[inline]
     pub(crate) fn eat_text(&mut self, text: &[u8]) -> bool {
         self.skip_space();

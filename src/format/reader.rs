@@ -6,7 +6,7 @@ use std::borrow::Cow;
 /// The hint for a file that ends too early.
 pub(super) const CUT_OFF: &str = "the file may be cut off";
 
-/// A parser's position and findings. A parser goes on after an error, so that one run names every fault of a
+/// A parser's position and findings. A parser continues after an error, so that one run names every fault of a
 /// file, up to [`MAX_ERRORS`](super::FormatError::MAX_ERRORS).
 pub(super) struct Reader<'a, S> {
     pub lexer: Lexer<'a>,

@@ -170,10 +170,7 @@ mod tests {
         );
         assert_eq!(of(b"{\n \"asset\": {}}").unwrap(), "this is a glTF file");
         assert_eq!(of(b"").unwrap(), "the file is empty");
-        assert_eq!(
-            of(b" \r\n").unwrap(),
-            "the file contains only white space"
-        );
+        assert_eq!(of(b" \r\n").unwrap(), "the file contains only white space");
         assert!(of(b"abc\0def").unwrap().contains("binary"));
         assert_eq!(of(b"***m3d-File-Header***"), None);
     }

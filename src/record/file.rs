@@ -318,7 +318,7 @@ pub enum Difference {
         /// The event that is reported now; `None` for nothing.
         replayed: Option<Box<PlaybackEvent>>,
     },
-    /// The controller is in another state than the one that was noted down.
+    /// The controller is in another state than the recorded one.
     State {
         /// The frame.
         frame: u64,

@@ -39,7 +39,7 @@ pub struct PartNote {
     pub part: NotedPart,
     /// `true` if it is hidden.
     pub hidden: bool,
-    /// The path of its material, if it has another one. What starts with `#` is not a path: only the app that recorded it knows
+    /// The path of its material, if it has another one. A text that starts with `#` is not a path: only the app that recorded it knows
     /// the material.
     pub material: Option<String>,
 }
@@ -53,7 +53,7 @@ pub enum NotedPart {
     Index(usize),
 }
 
-/// When and why a state is noted down.
+/// Time of a stored state, and the reason for storing it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TapeMoment {
     /// The frame from which on the state counts.
@@ -88,7 +88,7 @@ impl Tape {
     /// Notes down the state of a controller, and of a rig: whenever the game changed it, when it begins or ceases to carry
     /// its character, and now and then, so that frames don't have to be played from the start.
     ///
-    /// A rig's state is that at the start of the frame. Whatever is noted down has to be in order of frames and advances.
+    /// A rig's state is that at the start of the frame. States must be added in order of frames and advances.
     pub fn note_state(
         &mut self,
         moment: TapeMoment,
@@ -305,7 +305,7 @@ pub struct Replay<'t> {
     movement: RootDelta,
     controller: AnimationController,
     rig: Option<Box<RigState>>,
-    /// The first frame in which the controller wasn't as it was noted down.
+    /// The first frame in which the controller differed from its stored state.
     differs: Option<u64>,
     /// See [`Self::within`].
     work_left: u64,
@@ -323,7 +323,7 @@ impl<'t> Replay<'t> {
         if !tape.range(frames).contains(&frame) {
             return None;
         }
-        // Whoever has a rig in this frame had it since a state that tells about it.
+        // If the character has a rig in this frame, an earlier stored state contains it.
         let at = tape.start_of(frame, tape.action(frame).is_some());
         Self::from_state(tape, frames, at)
     }
@@ -371,7 +371,7 @@ impl<'t> Replay<'t> {
         }
     }
 
-    /// Returns the work that may still be done. At 0, there are no more frames, whatever the tape has.
+    /// Returns the work that may still be done. At 0, the replay ends, even if the tape has more frames.
     pub fn work_left(&self) -> u64 {
         self.work_left
     }
@@ -392,7 +392,7 @@ impl<'t> Replay<'t> {
     }
 
     /// The controller after the last frame that was played, and the rig's state before it acted in that frame; `None` if
-    /// there is no rig. Whoever plays its actions changes it.
+    /// there is no rig. Code that plays the rig's inputs changes it.
     pub fn parts_mut(&mut self) -> (&AnimationController, Option<&mut RigState>) {
         (&self.controller, self.rig.as_deref_mut())
     }
@@ -402,7 +402,7 @@ impl<'t> Replay<'t> {
         self.movement
     }
 
-    /// The first frame in which the controller wasn't in the state that was noted down.
+    /// Returns the first frame in which the controller differed from its stored state.
     pub fn differs(&self) -> Option<u64> {
         self.differs
     }

@@ -201,7 +201,7 @@ impl Recording {
         self.request = Some(Request::ShowPresent);
     }
 
-    /// Goes on from the frame that is shown, for good: what was recorded after it is dropped, characters that were spawned
+    /// Resumes the game from the frame that is shown: everything recorded after it is discarded, characters that were spawned
     /// after it are despawned, and the stand-ins of those that were despawned stay. The rest of the game is not turned back.
     pub fn continue_here(&mut self) {
         self.request = Some(Request::ContinueHere);

@@ -371,7 +371,7 @@ fn stop_showing(entity: &mut EntityWorldMut) {
         transform.set_changed();
     }
     if let Some(mut watch) = entity.get_mut::<Watch>() {
-        // Everything is noted down anew.
+        // Everything is stored anew.
         *watch = Watch {
             version: watch.version,
             ..Watch::default()

@@ -60,7 +60,7 @@ const ROOT_RATE: f32 = 4.0;
 const HIPS_DOWN_RATE: f32 = 12.0;
 const HIPS_UP_RATE: f32 = 4.0;
 const LEAN_RATE: f32 = 6.0;
-/// Seconds without support after which feet start to let go of the ground, and have let go.
+/// Seconds without support after which feet begin to release the ground, and have released it.
 const AIRBORNE: [f32; 2] = [0.12, 0.4];
 
 impl Feet {

@@ -275,7 +275,7 @@ impl LookChain {
                 wish = self.wish(now, frame.angles(way), state.turn.x) * weight;
                 let miss = (wish - turn).abs().max_element();
                 turn = wish;
-                // Another round would change less than a sixteenth of a degree.
+                // Another pass would change less than a sixteenth of a degree.
                 if miss * reach < 1e-3 * distance {
                     break;
                 }

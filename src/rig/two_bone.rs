@@ -39,7 +39,7 @@ pub struct TwoBoneIk {
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
 pub enum PoleAngle {
     /// The limb bends toward the pole, turned by this angle about the line from its root to its target. 0 bends
-    /// exactly toward the pole, whatever the axes of the joints.
+    /// exactly toward the pole. The joints' own axes don't matter.
     Bend(f32),
     /// The pole angle of Blender's IK constraint: before the limb is folded, the root joint's `x·cos(angle) +
     /// z·sin(angle)` faces the pole. For joints with the axes of Blender's bones, `y` along the bone, such as those of

@@ -16,7 +16,7 @@ use crate::format::{
 /// Reads an `.md5mesh` file of version 10. `file` is its name for reports.
 ///
 /// Counts in headers are only compared with what follows. Of two documents in one file the first is read.
-/// Whatever was repaired is a warning.
+/// Repairs are reported as warnings.
 ///
 /// # Errors
 /// If the file is not an MD5 mesh of version 10, is cut off, or has lines that do not parse or indices out of

@@ -339,7 +339,7 @@ impl<'a> Reader<'a> {
         Ok(false)
     }
 
-    /// Warns that the file goes on behind its last declared `item`.
+    /// Warns that the file continues after its last declared `item`.
     pub fn rest_ignored(&mut self, offset: usize, item: &str) {
         self.warn(
             offset,

@@ -79,7 +79,7 @@ pub(super) enum Stance {
     Free,
     /// Stays where it is in the world.
     Locked,
-    /// Was let go while the clip plants it, and follows the clip until it is back in its place.
+    /// Released during a contact. The foot follows the clip until it is back in its place.
     LetGo,
 }
 

@@ -1,4 +1,4 @@
-//! One bone: what it is drawn to, what holds it back, and how it turns those below it.
+//! Simulates one bone of a spring chain: its target, its constraints, and the rotation of its children.
 
 use super::{Chain, SpringJoint, state::SpringPoint, step::PER_SECOND};
 use crate::{pose::unit, rig::colliders::Placed};
@@ -94,7 +94,7 @@ impl SpringJoint {
 }
 
 impl Chain {
-    /// Force per mass, without that of the spring, on something that is drawn to a target at rest.
+    /// Returns the acceleration from gravity and wind, for a spring whose target does not move.
     #[inline(always)]
     pub(super) fn push(&self, air: &Air) -> Vec3A {
         air.gravity * self.gravity + air.wind * self.drag
@@ -209,7 +209,7 @@ impl Chain {
             }
             let cos =
                 (reach * reach - distance * distance - length * length) / (2.0 * length * distance);
-            // Where no end is outside, another round wouldn't help, unless the nearest point slides.
+            // Another pass helps only if an end is outside, or if the nearest point slides.
             hit |= cos < 1.0;
             *bone = into_cone(*bone, axis * (1.0 / distance), length, cos, velocity);
         }

@@ -232,7 +232,7 @@ impl Springs {
         } else {
             0.0
         };
-        // A frame after a much shorter one knows little about the velocity, which is a difference of poses.
+        // The velocity is a difference of poses, so it is inaccurate in a frame after a much shorter one.
         let trust = if before > 0.0 {
             dt.min(8.0 * before) / (dt + before)
         } else {
