@@ -217,7 +217,39 @@ pub mod prelude {
     pub use crate::inspector::MarionetteInspectorPlugin;
 }
 
-/// Compiles the README's code as tests.
+/// Compiles the code of the README and the book as tests.
 #[cfg(all(doctest, feature = "bevy"))]
-#[doc = include_str!("../README.md")]
-struct Readme;
+mod pages {
+    macro_rules! pages {
+        ($($page:ident = $file:literal),* $(,)?) => {
+            $(#[doc = include_str!(concat!("../", $file))] struct $page;)*
+        };
+    }
+
+    pages! {
+        Readme = "README.md",
+        FirstCharacter = "book/src/first-character.md",
+        GettingCharacters = "book/src/getting-characters.md",
+        Manifests = "book/src/manifests.md",
+        Playing = "book/src/playing.md",
+        BlendSpaces = "book/src/blend-spaces.md",
+        Callbacks = "book/src/callbacks.md",
+        RootMotion = "book/src/root-motion.md",
+        Dressing = "book/src/dressing.md",
+        Rigs = "book/src/rigs.md",
+        Crowds = "book/src/crowds.md",
+        Platforms = "book/src/platforms.md",
+        FromD3dx = "book/src/from-d3dx.md",
+        FromLuna = "book/src/from-luna.md",
+        FromDoom3 = "book/src/from-doom3.md",
+        FromBevyAnimation = "book/src/from-bevy-animation.md",
+        FromUnity = "book/src/from-unity.md",
+        FromGodot = "book/src/from-godot.md",
+    }
+
+    #[cfg(feature = "inspector")]
+    pages! {
+        Inspector = "book/src/inspector.md",
+        Rewind = "book/src/rewind.md",
+    }
+}

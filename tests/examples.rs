@@ -175,6 +175,8 @@ fn every_example_is_run_here() {
     let source =
         fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/examples.rs"))
             .unwrap();
+    // However rustfmt breaks the lines.
+    let source: String = source.split_whitespace().collect();
     for file in fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("examples")).unwrap() {
         let path = file.unwrap().path();
         let name = path.file_stem().unwrap().to_string_lossy().into_owned();
@@ -188,6 +190,75 @@ fn every_example_is_run_here() {
             );
         }
     }
+}
+
+/// A process that ends with the test.
+#[cfg(target_os = "linux")]
+struct Running(std::process::Child);
+
+#[cfg(target_os = "linux")]
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Starts a virtual display, if there is no other. Returns it with its name.
+#[cfg(target_os = "linux")]
+fn display() -> Option<(Running, String)> {
+    use std::io::{BufRead, BufReader};
+    let is_set = |name| env::var_os(name).is_some_and(|value| !value.is_empty());
+    if is_set("DISPLAY") || is_set("WAYLAND_DISPLAY") {
+        return None;
+    }
+    let mut server = Command::new("Xvfb")
+        .args(["-displayfd", "1", "-screen", "0", "640x400x24"])
+        .args(["-nolisten", "tcp"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("there is neither a display nor Xvfb; run `sh .ci/setup`");
+    // It writes its number when it is ready.
+    let mut number = String::new();
+    BufReader::new(server.stdout.take().unwrap())
+        .read_line(&mut number)
+        .unwrap();
+    Some((Running(server), format!(":{}", number.trim())))
+}
+
+/// The one example that opens a window of its own, as an app of a reader does.
+#[cfg(target_os = "linux")]
+#[test]
+fn minimal_plays_the_first_clip_in_a_window() {
+    let display = display();
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("log");
+    let file = fs::File::create(&log).unwrap();
+    let mut command = Command::new(program("minimal"));
+    command
+        .env("BEVY_ASSET_ROOT", env!("CARGO_MANIFEST_DIR"))
+        .env_remove("RUST_LOG")
+        .stdin(Stdio::null())
+        .stdout(Stdio::from(file.try_clone().unwrap()))
+        .stderr(Stdio::from(file));
+    if let Some((_, name)) = &display {
+        command.env("DISPLAY", name);
+    }
+    let mut app = Running(command.spawn().unwrap());
+    let deadline = Instant::now() + Duration::from_secs(300);
+    let read = || fs::read_to_string(&log).unwrap();
+    while !read().contains("clips: [\"idle\", \"walk\"]") {
+        assert!(Instant::now() < deadline, "timed out:\n{}", read());
+        let ended = app.0.try_wait().unwrap();
+        assert!(ended.is_none(), "{ended:?}:\n{}", read());
+        thread::sleep(Duration::from_millis(100));
+    }
+    // It draws frames with the camera in its place, and nobody complains.
+    thread::sleep(Duration::from_secs(3));
+    assert_eq!(app.0.try_wait().unwrap(), None, "{}", read());
+    let log = read();
+    assert!(!log.contains("ERROR") && !log.contains("panicked"), "{log}");
 }
 
 #[test]

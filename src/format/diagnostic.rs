@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-/// How much a [`Diagnostic`] matters.
+/// Severity of a [`Diagnostic`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
     /// The file can be used; something in it was ignored, repaired or guessed.
@@ -29,7 +29,7 @@ pub struct Diagnostic {
     pub line: u32,
     /// Column in characters, from 1; 0 if the report is about a whole line.
     pub column: u32,
-    /// What is wrong, in one sentence without a period.
+    /// Description of the problem, in one sentence without a period.
     pub message: String,
     /// The section and item being read, such as `vertex 812 of 13748 in Vertices`; may be empty.
     pub context: String,
@@ -37,7 +37,7 @@ pub struct Diagnostic {
     pub source_line: String,
     /// Position of the caret in `source_line`, in characters from 0.
     pub caret: u32,
-    /// What to do about it; may be empty.
+    /// Advice on what to do about it; may be empty.
     pub hint: String,
 }
 
@@ -223,7 +223,7 @@ impl fmt::Display for FormatError {
 
 impl std::error::Error for FormatError {}
 
-/// What was read from a file, with the warnings about it.
+/// A document that was read from a file, with the warnings about it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parsed<T> {
     /// The file's contents.

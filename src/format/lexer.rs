@@ -23,11 +23,11 @@ pub(crate) struct Lexer<'a> {
 pub(crate) struct Token<'a> {
     /// Byte offset of its first character.
     pub(crate) offset: usize,
-    /// What it is.
+    /// Kind of token.
     pub(crate) kind: TokenKind<'a>,
 }
 
-/// What a [`Token`] is.
+/// Kind of a [`Token`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TokenKind<'a> {
     /// The bytes up to white space, a brace, a parenthesis or a quote; numbers are words too.
@@ -45,7 +45,7 @@ pub(crate) enum TokenKind<'a> {
 pub(crate) struct Unexpected {
     /// Byte offset of the token.
     pub(crate) offset: usize,
-    /// What would have fit.
+    /// Description of what was expected.
     pub(crate) expected: Cow<'static, str>,
     /// The token as it is quoted in a message.
     pub(crate) found: String,
@@ -266,7 +266,7 @@ impl<'a> Lexer<'a> {
         self.at == self.source.len()
     }
 
-    /// Takes the next bytes if they are `text`, whatever follows them.
+    /// Takes the next bytes if they are `text`, without looking at what follows them.
     #[inline]
     pub(crate) fn eat_text(&mut self, text: &[u8]) -> bool {
         self.skip_space();

@@ -1,4 +1,4 @@
-//! What the parsers share: a lexer, a reporter, and how reading continues after an error.
+//! The common part of the parsers: a lexer, a reporter, and recovery after errors.
 
 use super::{Lexer, Reporter, Unexpected};
 use std::borrow::Cow;
@@ -6,12 +6,12 @@ use std::borrow::Cow;
 /// The hint for a file that ends too early.
 pub(super) const CUT_OFF: &str = "the file may be cut off";
 
-/// A parser's position and findings. A parser goes on after an error, so that one run names every fault of a
+/// A parser's position and findings. A parser continues after an error, so that one run names every fault of a
 /// file, up to [`MAX_ERRORS`](super::FormatError::MAX_ERRORS).
 pub(super) struct Reader<'a, S> {
     pub lexer: Lexer<'a>,
     pub report: Reporter<'a>,
-    /// What one format keeps besides.
+    /// State that one format adds.
     pub state: S,
 }
 

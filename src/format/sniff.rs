@@ -52,7 +52,7 @@ const MAGICS: &[(&[u8], &str, &str)] = &[
     ),
     (
         b"version https://git-lfs",
-        "this is a Git LFS pointer, not the file it stands for",
+        "this is a Git LFS pointer, not the file itself",
         "run `git lfs pull`",
     ),
     (b"<?xml", "this is an XML file, perhaps COLLADA", NOT_READ),
@@ -109,7 +109,7 @@ fn foreign(source: &[u8], wanted: TextKind) -> Option<(&'static str, &'static st
     }
     let start = without_bom(source).trim_ascii_start();
     if start.is_empty() {
-        return Some(("the file holds nothing but white space", "export it again"));
+        return Some(("the file contains only white space", "export it again"));
     }
     #[cfg(all(feature = "fbx", not(target_arch = "wasm32")))]
     if wanted == TextKind::Fbx && start.starts_with(TEXT_FBX) {
@@ -182,10 +182,7 @@ mod tests {
         );
         assert_eq!(of(b"{\n \"asset\": {}}").unwrap(), "this is a glTF file");
         assert_eq!(of(b"").unwrap(), "the file is empty");
-        assert_eq!(
-            of(b" \r\n").unwrap(),
-            "the file holds nothing but white space"
-        );
+        assert_eq!(of(b" \r\n").unwrap(), "the file contains only white space");
         assert!(of(b"abc\0def").unwrap().contains("binary"));
         assert_eq!(of(b"***m3d-File-Header***"), None);
     }

@@ -69,7 +69,7 @@ pub(super) struct KeyEdit {
     pub(super) index: usize,
     /// Data as typed, which may not be valid RON yet.
     data: String,
-    /// Which of its markers is being dragged.
+    /// The marker that is being dragged.
     pub(super) dragged: Option<Edge>,
     /// It was just added, so its name gets the focus.
     fresh: bool,

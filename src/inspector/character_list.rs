@@ -1,6 +1,6 @@
 //! The list of characters at the top of the panel.
 
-use super::{InspectedCharacter, InspectedReadOnlyItem, keyboard, widgets::grouped};
+use super::{InspectedCharacter, inspected::InspectedReadOnlyItem, keyboard, widgets::grouped};
 use crate::asset::Character;
 use bevy::prelude::*;
 use bevy_egui::egui::{self, RichText, Ui};

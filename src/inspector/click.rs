@@ -2,6 +2,7 @@
 
 use super::{
     InspectedCharacter, Inspector,
+    area::PanelArea,
     vertex::{ClickedVertex, PartVertex},
 };
 use crate::{
@@ -20,16 +21,11 @@ use bevy_egui::{PrimaryEguiContext, input::EguiWantsInput};
 #[derive(Default)]
 pub(super) struct Pointer {
     position: Option<Vec2>,
-    /// Where the button went down, until the pointer moves too far for a click.
+    /// Position at which the button went down, until the pointer moves too far for a click.
     pressed: Option<Vec2>,
 }
 
-/// Where the panel is in the window, in physical pixels. egui doesn't count panels as its areas.
-// Public, because a public run condition reads it.
-#[derive(Resource, Default, PartialEq)]
-pub struct PanelArea(pub(super) Rect);
-
-/// What can be clicked.
+/// Characters that can be clicked.
 #[derive(SystemParam)]
 pub(super) struct Skin<'w, 's> {
     ray_cast: CharacterRayCast<'w, 's>,

@@ -1,7 +1,9 @@
 //! The Cost tab: sizes of a character, and how long its pose takes to evaluate.
 
 use super::{
-    InspectedItem, InspectedReadOnlyItem, explain,
+    explain,
+    inspected::InspectedReadOnlyItem,
+    tab::{Tab, TabContext},
     widgets::{self, cell, grouped, name_cell, right_cell},
 };
 use crate::{
@@ -15,7 +17,7 @@ use bevy_egui::egui::{self, RichText, Ui};
 use std::{collections::HashSet, time::Instant};
 
 #[derive(Default)]
-pub(super) struct CostState {
+pub(super) struct CostTab {
     scratch: Scratch,
     measured: Option<Entity>,
     /// Microseconds per evaluation of that character, smoothed over about 30 frames.
@@ -23,14 +25,24 @@ pub(super) struct CostState {
     /// Index of the next character in view to measure, and the smoothed time of all of them.
     turn: usize,
     mean: f64,
+    totals: Totals,
 }
 
-/// World data the tab reads.
-pub(super) struct CostInputs<'a, 'w, 's> {
-    pub(super) assets: &'a Assets<Character>,
-    pub(super) meshes: Option<&'a Assets<Mesh>>,
-    pub(super) visible: &'a Query<'w, 's, &'static ViewVisibility>,
-    pub(super) poses: PoseCounts,
+/// All characters of the app, as they were counted in this frame.
+#[derive(Default)]
+struct Totals {
+    characters: Count,
+    parts: Count,
+    palette_bytes: Count,
+    assets: usize,
+}
+
+impl Tab for CostTab {
+    fn show(&mut self, ui: &mut Ui, context: &mut TabContext) {
+        self.show_one(ui, context);
+        ui.separator();
+        self.show_all(ui, context.poses);
+    }
 }
 
 /// Returns the size of a character's palettes in the skin buffer: a matrix per joint and combined joint of each part.
@@ -52,155 +64,157 @@ pub(super) fn joint_count(part: &CharacterPart) -> String {
     }
 }
 
-pub(super) fn show_one(
-    ui: &mut Ui,
-    state: &mut CostState,
-    character: &Character,
-    item: &InspectedItem,
-    inputs: &CostInputs,
-) {
-    if state.measured != Some(item.entity) {
-        (state.measured, state.micros) = (Some(item.entity), 0.0);
-    }
-    let overrides = item
-        .overrides
-        .as_ref()
-        .map_or(&[][..], |overrides| &overrides.0);
-    let micros = measure(&mut state.scratch, character, &item.controller, overrides);
-    state.micros = if state.micros == 0.0 {
-        micros
-    } else {
-        state.micros + (micros - state.micros) / 30.0
-    };
-    ui.strong("This character");
-    widgets::grid("cost", 2).show(ui, |ui| {
-        fact(ui, "joints", grouped(character.skeleton.len()));
-        fact(ui, "clips", grouped(character.clips.len()));
-        fact(
-            ui,
-            "active layers",
-            grouped(item.controller.layers(character).count()),
-        );
-        fact(
-            ui,
-            "palettes",
-            format!("{} bytes", grouped(palette_bytes(character))),
-        );
-        fact(ui, "evaluation", format!("{:.1} µs", state.micros));
-    });
-    ui.add_space(4.0);
-    widgets::grid("parts", 5).striped(true).show(ui, |ui| {
-        cell(ui, RichText::new("part").weak());
-        for title in ["vertices", "triangles", "joints"] {
-            right_cell(ui, RichText::new(title).weak());
+impl CostTab {
+    fn show_one(&mut self, ui: &mut Ui, context: &TabContext) {
+        let (character, item) = (context.character, &context.item);
+        if self.measured != Some(item.entity) {
+            (self.measured, self.micros) = (Some(item.entity), 0.0);
         }
-        cell(ui, RichText::new("in view").weak());
-        ui.end_row();
-        for (at, part) in character.parts.iter().enumerate() {
-            name_cell(ui, &part.name, 20);
-            // A mesh that lives only on the GPU can't be counted.
-            let mesh = inputs.meshes.and_then(|meshes| meshes.get(&part.mesh));
-            let mesh = mesh.filter(|mesh| mesh.try_attribute(Mesh::ATTRIBUTE_POSITION).is_ok());
-            right_cell(
-                ui,
-                RichText::new(mesh.map_or("?".into(), |mesh| grouped(mesh.count_vertices())))
-                    .monospace(),
-            );
-            let indices = mesh.and_then(|mesh| mesh.try_indices().ok());
-            right_cell(
-                ui,
-                RichText::new(indices.map_or("?".into(), |indices| grouped(indices.len() / 3)))
-                    .monospace(),
-            );
-            right_cell(ui, RichText::new(joint_count(part)).monospace());
-            let entity = item.parts.entities.get(at);
-            let visible = entity
-                .and_then(|&part| inputs.visible.get(part).ok())
-                .is_some_and(|visible| visible.get());
-            ui.label(if visible { "yes" } else { "no" });
-            ui.end_row();
-        }
-    });
-}
-
-pub(super) fn show_all<'w, 's>(
-    ui: &mut Ui,
-    state: &mut CostState,
-    inputs: &CostInputs,
-    others: impl Iterator<Item = InspectedReadOnlyItem<'w, 's>>,
-) {
-    let [mut characters, mut parts, mut bytes] = [Count::default(); 3];
-    let mut used = HashSet::new();
-    for item in others {
-        let in_view = |&&part: &&Entity| {
-            inputs
-                .visible
-                .get(part)
-                .is_ok_and(|visibility| visibility.get())
+        let overrides = item
+            .overrides
+            .as_ref()
+            .map_or(&[][..], |overrides| &overrides.0);
+        let micros = measure(&mut self.scratch, character, &item.controller, overrides);
+        self.micros = if self.micros == 0.0 {
+            micros
+        } else {
+            self.micros + (micros - self.micros) / 30.0
         };
-        let shown = item.parts.entities.iter().filter(in_view).count();
-        if shown > 0 && characters.visible == state.turn {
-            // One per frame: measuring all would double their cost.
-            if let Some(character) = inputs.assets.get(item.handle.id()) {
-                let overrides = item.overrides.map_or(&[][..], |overrides| &overrides.0);
-                let micros = measure(&mut state.scratch, character, item.controller, overrides);
-                state.mean = if state.mean == 0.0 {
-                    micros
-                } else {
-                    state.mean + (micros - state.mean) / 60.0
-                };
+        ui.strong("This character");
+        widgets::grid("cost", 2).show(ui, |ui| {
+            fact(ui, "joints", grouped(character.skeleton.len()));
+            fact(ui, "clips", grouped(character.clips.len()));
+            fact(
+                ui,
+                "active layers",
+                grouped(item.controller.layers(character).count()),
+            );
+            fact(
+                ui,
+                "palettes",
+                format!("{} bytes", grouped(palette_bytes(character))),
+            );
+            fact(ui, "evaluation", format!("{:.1} µs", self.micros));
+        });
+        ui.add_space(4.0);
+        widgets::grid("parts", 5).striped(true).show(ui, |ui| {
+            cell(ui, RichText::new("part").weak());
+            for title in ["vertices", "triangles", "joints"] {
+                right_cell(ui, RichText::new(title).weak());
+            }
+            cell(ui, RichText::new("in view").weak());
+            ui.end_row();
+            for (at, part) in character.parts.iter().enumerate() {
+                name_cell(ui, &part.name, 20);
+                // A mesh that lives only on the GPU can't be counted.
+                let mesh = context.meshes.and_then(|meshes| meshes.get(&part.mesh));
+                let mesh = mesh.filter(|mesh| mesh.try_attribute(Mesh::ATTRIBUTE_POSITION).is_ok());
+                right_cell(
+                    ui,
+                    RichText::new(mesh.map_or("?".into(), |mesh| grouped(mesh.count_vertices())))
+                        .monospace(),
+                );
+                let indices = mesh.and_then(|mesh| mesh.try_indices().ok());
+                right_cell(
+                    ui,
+                    RichText::new(indices.map_or("?".into(), |indices| grouped(indices.len() / 3)))
+                        .monospace(),
+                );
+                right_cell(ui, RichText::new(joint_count(part)).monospace());
+                let entity = item.parts.entities.get(at);
+                let visible = entity
+                    .and_then(|&part| context.visible.get(part).ok())
+                    .is_some_and(|visible| visible.get());
+                ui.label(if visible { "yes" } else { "no" });
+                ui.end_row();
+            }
+        });
+    }
+
+    /// Counts all characters, and measures one of those in view.
+    pub(super) fn survey<'q, 's>(
+        &mut self,
+        assets: &Assets<Character>,
+        visible: &Query<&ViewVisibility>,
+        all: impl Iterator<Item = InspectedReadOnlyItem<'q, 's>>,
+    ) {
+        let mut totals = Totals::default();
+        let mut used = HashSet::new();
+        for item in all {
+            let in_view =
+                |&&part: &&Entity| visible.get(part).is_ok_and(|visibility| visibility.get());
+            let shown = item.parts.entities.iter().filter(in_view).count();
+            if shown > 0 && totals.characters.visible == self.turn {
+                // One per frame: measuring all would double their cost.
+                if let Some(character) = assets.get(item.handle.id()) {
+                    let overrides = item.overrides.map_or(&[][..], |overrides| &overrides.0);
+                    let micros = measure(&mut self.scratch, character, item.controller, overrides);
+                    self.mean = if self.mean == 0.0 {
+                        micros
+                    } else {
+                        self.mean + (micros - self.mean) / 60.0
+                    };
+                }
+            }
+            totals.characters.add(1, usize::from(shown > 0));
+            totals.parts.add(item.parts.entities.len(), shown);
+            if let Some(character) = assets.get(item.handle.id()) {
+                used.insert(item.handle.id());
+                let palettes = palette_bytes(character);
+                totals
+                    .palette_bytes
+                    .add(palettes, if shown > 0 { palettes } else { 0 });
             }
         }
-        characters.add(1, usize::from(shown > 0));
-        parts.add(item.parts.entities.len(), shown);
-        if let Some(character) = inputs.assets.get(item.handle.id()) {
-            used.insert(item.handle.id());
-            let palettes = palette_bytes(character);
-            bytes.add(palettes, if shown > 0 { palettes } else { 0 });
-        }
+        self.turn = (self.turn + 1) % totals.characters.visible.max(1);
+        totals.assets = used.len();
+        self.totals = totals;
     }
-    state.turn = (state.turn + 1) % characters.visible.max(1);
-    ui.strong("All characters");
-    widgets::grid("total cost", 5).show(ui, |ui| {
-        cell(ui, "");
-        for title in ["in view", "culled", "total"] {
-            right_cell(ui, RichText::new(title).weak());
-        }
-        ui.end_row();
-        for (title, count) in [
-            ("characters", characters),
-            ("parts", parts),
-            ("palette bytes", bytes),
-        ] {
-            cell(ui, RichText::new(title).weak());
-            for number in [count.visible, count.total - count.visible, count.total] {
-                right_cell(ui, RichText::new(grouped(number)).monospace());
+
+    fn show_all(&self, ui: &mut Ui, counts: PoseCounts) {
+        let totals = &self.totals;
+        ui.strong("All characters");
+        widgets::grid("total cost", 5).show(ui, |ui| {
+            cell(ui, "");
+            for title in ["in view", "culled", "total"] {
+                right_cell(ui, RichText::new(title).weak());
             }
             ui.end_row();
-        }
-    });
-    ui.add_space(4.0);
-    widgets::grid("sums", 2)
-        .show(ui, |ui| {
-            let each = characters.total as f64 / used.len().max(1) as f64;
-            fact(
-                ui,
-                "assets",
-                format!("{} ({each:.1} characters each)", grouped(used.len())),
-            );
-            let sum = state.mean * inputs.poses.evaluated as f64;
-            fact(
-                ui,
-                "evaluation",
-                format!("{} on one thread, {:.1} µs each", duration(sum), state.mean),
-            );
-        })
-        .response
-        .on_hover_text("Measured by repeating one evaluation per frame");
-    poses(ui, inputs.poses);
+            for (title, count) in [
+                ("characters", totals.characters),
+                ("parts", totals.parts),
+                ("palette bytes", totals.palette_bytes),
+            ] {
+                cell(ui, RichText::new(title).weak());
+                for number in [count.visible, count.total - count.visible, count.total] {
+                    right_cell(ui, RichText::new(grouped(number)).monospace());
+                }
+                ui.end_row();
+            }
+        });
+        ui.add_space(4.0);
+        widgets::grid("sums", 2)
+            .show(ui, |ui| {
+                let each = totals.characters.total as f64 / totals.assets.max(1) as f64;
+                fact(
+                    ui,
+                    "assets",
+                    format!("{} ({each:.1} characters each)", grouped(totals.assets)),
+                );
+                let sum = self.mean * counts.evaluated as f64;
+                fact(
+                    ui,
+                    "evaluation",
+                    format!("{} on one thread, {:.1} µs each", duration(sum), self.mean),
+                );
+            })
+            .response
+            .on_hover_text("Measured by repeating one evaluation per frame");
+        poses(ui, counts);
+    }
 }
 
-/// How this frame's poses were computed.
+/// Shows the number of poses that were computed in this frame, by kind.
 fn poses(
     ui: &mut Ui,
     PoseCounts {

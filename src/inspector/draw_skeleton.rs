@@ -1,33 +1,26 @@
 //! Skeletons, sockets and culling boxes drawn as gizmos.
 //!
-//! Works without the panel: add [`DrawSkeletonPlugin`] and put a [`DrawSkeleton`] on a character.
+//! Works without the panel: add [`DrawSkeletonPlugin`](super::DrawSkeletonPlugin) and put a [`DrawSkeleton`] on a character.
 
-use super::{
-    click, ghosts, rig,
-    vertex::{self, ClickedVertex},
-};
+use super::gizmos::{HIGHLIGHT, SkeletonGizmos, axes, bone_size, in_world};
 use crate::{
     asset::Character,
-    character::{CharacterParts, CharacterSystems, ModelPose, SkinnedCharacter},
+    character::{CharacterParts, ModelPose, SkinnedCharacter},
     model::{JointIndex, Skeleton},
 };
-use bevy::{
-    camera::primitives::Aabb,
-    gizmos::{GizmoPlugin, config::GizmoConfigGroup},
-    prelude::*,
-};
+use bevy::{camera::primitives::Aabb, prelude::*};
 use bevy_egui::PrimaryEguiContext;
 use glam::Affine3A;
 
 /// Draws a character's posed skeleton on top of its skin.
 ///
-/// Uses the pose of the current frame. Requires [`DrawSkeletonPlugin`] and Bevy's gizmos (the features `bevy_gizmos`
+/// Uses the pose of the current frame. Requires [`DrawSkeletonPlugin`](super::DrawSkeletonPlugin) and Bevy's gizmos (the features `bevy_gizmos`
 /// and `bevy_gizmos_render`).
 #[derive(Component, Clone, Copy, Debug, PartialEq, Reflect)]
 #[reflect(Component, Clone, Default, PartialEq)]
 #[require(ModelPose)]
 pub struct DrawSkeleton {
-    /// How bones are drawn.
+    /// Shape of bones.
     pub bones: BoneShape,
     /// Draws each joint's axes: x red, y green, z blue.
     pub axes: bool,
@@ -106,81 +99,6 @@ impl DrawSkeleton {
     };
 }
 
-/// Gizmo group for everything [`DrawSkeleton`] draws. Drawn in front of everything else by default.
-///
-/// Configure it through Bevy's [`GizmoConfigStore`].
-#[derive(Default, Reflect, GizmoConfigGroup)]
-pub struct SkeletonGizmos;
-
-/// Draws characters that have a [`DrawSkeleton`]. The inspector adds it; add it yourself if you don't want the panel.
-///
-/// Needs Bevy's `GizmoPlugin`, in any order.
-pub struct DrawSkeletonPlugin;
-
-impl Plugin for DrawSkeletonPlugin {
-    fn build(&self, app: &mut App) {
-        app.register_type::<DrawSkeleton>();
-        if app.is_plugin_added::<GizmoPlugin>() {
-            Self::set_up(app);
-        }
-    }
-
-    fn finish(&self, app: &mut App) {
-        if app.world().contains_resource::<IsSetUp>() {
-            return;
-        }
-        if app.is_plugin_added::<GizmoPlugin>() {
-            Self::set_up(app);
-        } else {
-            error!(
-                "`DrawSkeletonPlugin` draws nothing: add `DefaultPlugins` with Bevy's feature `bevy_gizmos`, or `GizmoPlugin`"
-            );
-        }
-    }
-}
-
-/// Exists once the plugin is set up.
-#[derive(Resource)]
-struct IsSetUp;
-
-impl DrawSkeletonPlugin {
-    fn set_up(app: &mut App) {
-        let line = GizmoLineConfig {
-            width: 1.5,
-            ..default()
-        };
-        app.insert_resource(IsSetUp)
-            .insert_gizmo_config(
-                SkeletonGizmos,
-                GizmoConfig {
-                    line,
-                    depth_bias: -1.0,
-                    ..default()
-                },
-            )
-            .init_resource::<HighlightedJoint>()
-            .init_resource::<rig::ShownRig>()
-            .init_resource::<ClickedVertex>()
-            .add_systems(
-                PostUpdate,
-                (
-                    draw.run_if(any_with_component::<DrawSkeleton>),
-                    draw_highlighted
-                        .run_if(|highlighted: Res<HighlightedJoint>| highlighted.0.is_some()),
-                    rig::draw.run_if(
-                        any_with_component::<DrawSkeleton>
-                            .or_else(|shown: Res<rig::ShownRig>| shown.0.is_some()),
-                    ),
-                    ghosts::draw.run_if(ghosts::are_shown),
-                    vertex::mark
-                        .run_if(|clicked: Res<ClickedVertex>| clicked.0.is_some())
-                        .after(click::select),
-                )
-                    .after(CharacterSystems::SharePoses),
-            );
-    }
-}
-
 /// The joint highlighted while the panel is open: the hovered one, or else the selected one.
 #[derive(Resource, Default, PartialEq)]
 pub(super) struct HighlightedJoint(pub(super) Option<(Entity, JointIndex)>);
@@ -191,7 +109,6 @@ pub(super) struct EguiDrawsNames;
 
 const BONE: Color = Color::srgb(0.72, 0.80, 0.90);
 const CONTROL: Color = Color::srgb(0.66, 0.48, 0.90);
-pub(super) const HIGHLIGHT: Color = Color::srgb(1.0, 0.62, 0.16);
 const LINK: Color = Color::srgb(0.55, 0.85, 0.95);
 const NAME: Color = Color::srgb(0.95, 0.95, 0.90);
 const CONTROL_NAME: Color = Color::srgb(0.80, 0.70, 0.95);
@@ -205,7 +122,7 @@ type Drawn = (
     &'static GlobalTransform,
 );
 
-fn draw(
+pub(super) fn draw(
     mut gizmos: Gizmos<SkeletonGizmos>,
     assets: Res<Assets<Character>>,
     characters: Query<(Drawn, &DrawSkeleton)>,
@@ -281,7 +198,7 @@ fn draw(
     }
 }
 
-fn draw_highlighted(
+pub(super) fn draw_highlighted(
     mut gizmos: Gizmos<SkeletonGizmos>,
     highlighted: Res<HighlightedJoint>,
     assets: Res<Assets<Character>>,
@@ -306,35 +223,6 @@ fn draw_highlighted(
     draw_bones(&mut gizmos, &character.skeleton, &joints, &bones);
     let size = bone_size(&character.skeleton, &joints);
     draw_highlight(&mut gizmos, &joints, joint, size);
-}
-
-/// Returns the joints' world transforms, or `None` before the first pose.
-pub(super) fn in_world(
-    character: &Character,
-    pose: &ModelPose,
-    world: &GlobalTransform,
-) -> Option<Vec<Affine3A>> {
-    let world = world.affine();
-    let complete = pose.joints.len() == character.skeleton.len();
-    complete.then(|| pose.joints.iter().map(|joint| world * *joint).collect())
-}
-
-/// Returns the mean bone length, which scales the markers.
-pub(super) fn bone_size(skeleton: &Skeleton, joints: &[Affine3A]) -> f32 {
-    let bones = skeleton
-        .parents()
-        .iter()
-        .enumerate()
-        .filter_map(|(joint, parent)| Some((joint, (*parent)?)));
-    let lengths = bones.map(|(joint, parent)| {
-        (joints[joint].translation - joints[usize::from(parent)].translation).length()
-    });
-    let (sum, count) = lengths.fold((0.0, 0), |(sum, count), length| (sum + length, count + 1));
-    if count > 0 && sum > 0.0 {
-        sum / count as f32
-    } else {
-        0.1
-    }
 }
 
 /// Returns the pairs of a parent and a child that are both shown.
@@ -441,23 +329,6 @@ fn draw_names(
 
 /// Height of joint names in pixels.
 pub(super) const NAME_PIXELS: f32 = 11.0;
-
-pub(super) fn axes(gizmos: &mut Gizmos<SkeletonGizmos>, place: &Affine3A, length: f32) {
-    let from = Vec3::from(place.translation);
-    let columns = [
-        place.matrix3.x_axis,
-        place.matrix3.y_axis,
-        place.matrix3.z_axis,
-    ];
-    let colors = [
-        Color::srgb(0.95, 0.28, 0.30),
-        Color::srgb(0.45, 0.82, 0.25),
-        Color::srgb(0.30, 0.55, 1.0),
-    ];
-    for (column, color) in columns.into_iter().zip(colors) {
-        gizmos.ray(from, Vec3::from(column.normalize_or_zero()) * length, color);
-    }
-}
 
 /// Draws the highlighted joint's axes, and a small box around it.
 fn draw_highlight(

@@ -1,16 +1,37 @@
-//! The Drawing tab: what [`DrawSkeleton`] draws in the view.
+//! The Drawing tab: what [`DrawSkeleton`] draws in the view, and weights on the skin.
 
-use super::{BoneShape, DrawSkeleton, InspectedItem};
+use super::{
+    BoneShape, DrawSkeleton,
+    inspected::InspectedItem,
+    tab::{Tab, TabContext},
+    weights::{self, WeightsState},
+};
 use crate::asset::Character;
 use bevy::prelude::*;
 use bevy_egui::egui::{self, Ui};
 
-pub(super) fn show(
-    ui: &mut Ui,
-    character: &Character,
-    item: &mut InspectedItem,
-    commands: &mut Commands,
-) {
+/// The Drawing tab.
+#[derive(Default)]
+pub(super) struct DrawingTab {
+    pub(super) weights: WeightsState,
+}
+
+impl Tab for DrawingTab {
+    fn show(&mut self, ui: &mut Ui, context: &mut TabContext) {
+        let TabContext {
+            item,
+            character,
+            joint,
+            commands,
+            ..
+        } = context;
+        show(ui, character, item, commands);
+        ui.separator();
+        weights::show(ui, *joint, character, item, commands);
+    }
+}
+
+fn show(ui: &mut Ui, character: &Character, item: &mut InspectedItem, commands: &mut Commands) {
     let before = item.draw.as_deref().copied().unwrap_or(DrawSkeleton::NONE);
     let mut draw = before;
     ui.horizontal(|ui| {

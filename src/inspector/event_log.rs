@@ -20,7 +20,7 @@ const CAPACITY: usize = 200;
 #[derive(Resource, Default)]
 pub(super) struct EventLog {
     character: Option<Entity>,
-    /// Whether the events come as messages.
+    /// `true` once events are written as messages.
     listening: bool,
     pub(super) entries: VecDeque<Entry>,
 }

@@ -1,10 +1,11 @@
 //! The Explain tab: how much each track contributes to a joint.
 
 use super::{
-    InspectedItem,
+    inspected::InspectedItem,
     joints::local_of,
     keyboard::{Choose, FollowFocus},
     style::{accent, bar_background},
+    tab::{Tab, TabContext},
 };
 use crate::{
     asset::Character,
@@ -14,7 +15,7 @@ use crate::{
 };
 use bevy_egui::egui::{self, RichText, Ui};
 
-/// How a track affects a joint.
+/// Effect of a track on a joint.
 #[derive(Clone, Debug, PartialEq)]
 struct Contribution {
     track: TrackId,
@@ -124,8 +125,17 @@ fn turn_of(character: &Character, clip: &SkeletalClip, time: f64, joint: usize) 
     from.rotation.angle_between(turned).to_degrees()
 }
 
+/// The Explain tab.
+pub(super) struct ExplainTab;
+
+impl Tab for ExplainTab {
+    fn show(&mut self, ui: &mut Ui, context: &mut TabContext) {
+        context.highlight = show(ui, &mut context.joint, context.character, &context.item);
+    }
+}
+
 /// Shows the tab; returns the joint it explains, to highlight it in the view.
-pub(super) fn show(
+fn show(
     ui: &mut Ui,
     selected: &mut Option<JointIndex>,
     character: &Character,

@@ -1,7 +1,9 @@
 //! The Faces tab: morph weights, what each track contributes to them, and expressions by hand.
 
 use super::{
-    InspectedItem, explain,
+    explain,
+    inspected::InspectedItem,
+    tab::{Tab, TabContext},
     widgets::{cell, grid, name_cell, right_cell},
 };
 use crate::{
@@ -16,7 +18,7 @@ use bevy_egui::egui::{self, RichText, Ui};
 use std::{sync::Arc, time::Duration};
 
 #[derive(Default)]
-pub(super) struct FacesState {
+pub(super) struct FacesTab {
     search: String,
     moved_only: bool,
     /// The morph target whose tracks are listed.
@@ -26,7 +28,7 @@ pub(super) struct FacesState {
     scratch: MorphScratch,
 }
 
-impl FacesState {
+impl FacesTab {
     /// Ends a solo, when another character is shown.
     fn keep_solo(&mut self, entity: Entity) {
         if self.solo.as_ref().is_some_and(|(of, ..)| *of != entity) {
@@ -35,9 +37,21 @@ impl FacesState {
     }
 }
 
-pub(super) fn show(
+impl Tab for FacesTab {
+    fn show(&mut self, ui: &mut Ui, context: &mut TabContext) {
+        let TabContext {
+            item,
+            character,
+            commands,
+            ..
+        } = context;
+        show(ui, self, character, item, commands);
+    }
+}
+
+fn show(
     ui: &mut Ui,
-    state: &mut FacesState,
+    state: &mut FacesTab,
     character: &Character,
     item: &mut InspectedItem,
     commands: &mut Commands,
@@ -140,7 +154,7 @@ enum Change {
 
 fn apply(
     change: Change,
-    state: &mut FacesState,
+    state: &mut FacesTab,
     character: &Character,
     item: &mut InspectedItem,
     commands: &mut Commands,

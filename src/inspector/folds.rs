@@ -4,7 +4,7 @@ use bevy_egui::egui::{CollapsingHeader, Ui};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Which sections were folded or unfolded, by their names. egui remembers it too, but not from run to run.
+/// Sections that were folded or unfolded, by their names. egui remembers it too, but not from run to run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Folds(BTreeMap<String, bool>);
 

@@ -1,6 +1,6 @@
 //! Skeletons of the present, drawn while the past is shown.
 
-use super::{Inspector, SkeletonGizmos};
+use super::{Inspector, gizmos::SkeletonGizmos};
 use crate::{asset::Character, character::SkinnedCharacter, recorder::Recording};
 use bevy::prelude::*;
 

@@ -9,7 +9,7 @@ use bevy::{
     mesh::{Mesh, VertexAttributeValues},
 };
 
-/// How many vertices of each part each joint deforms, for one version of one character.
+/// Number of vertices of each part that each joint deforms, for one version of one character.
 pub(super) struct Influences {
     version: u64,
     /// A count per joint for each part; `None` for a mesh that is only on the GPU.

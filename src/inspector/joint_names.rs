@@ -1,9 +1,6 @@
 //! Joint names in the view, drawn by egui: gizmo text is limited to ASCII.
 
-use super::{
-    DrawSkeleton,
-    draw_skeleton::{NAME_PIXELS, in_world},
-};
+use super::{DrawSkeleton, draw_skeleton::NAME_PIXELS, gizmos::in_world};
 use crate::{
     asset::Character,
     character::{ModelPose, SkinnedCharacter},

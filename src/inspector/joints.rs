@@ -1,12 +1,13 @@
 //! The Joints tab: the joint tree, and the transforms of the selected joint.
 
 use super::{
-    InspectedItem,
     folds::Folds,
     influences::Influences,
+    inspected::InspectedItem,
     keyboard::{self, FollowFocus},
     mirror, override_edit,
     style::accent,
+    tab::{Tab, TabContext},
     tree::{self, Row},
     vertex::{self, PartVertex},
     widgets::{self, EulerEdit},
@@ -21,13 +22,13 @@ use bevy_egui::egui::{self, RichText, Ui};
 use std::collections::BTreeSet;
 
 #[derive(Default)]
-pub(super) struct JointsState {
+pub(super) struct JointsTab {
     selected: Option<JointIndex>,
     search: String,
     pub(super) folded: BTreeSet<JointIndex>,
     pub(super) hide_control: bool,
     /// The vertex of this character that was clicked.
-    pub(super) clicked: Option<PartVertex>,
+    clicked: Option<PartVertex>,
     euler: EulerEdit,
     influences: Option<Influences>,
     /// The joint last scrolled to or clicked in the tree.
@@ -36,10 +37,27 @@ pub(super) struct JointsState {
     focused: Option<JointIndex>,
 }
 
+impl Tab for JointsTab {
+    fn show(&mut self, ui: &mut Ui, context: &mut TabContext) {
+        self.clicked = context.clicked;
+        let TabContext {
+            item,
+            character,
+            meshes,
+            folds,
+            joint,
+            commands,
+            ..
+        } = context;
+        let hovered = show(ui, self, folds, joint, character, *meshes, item, commands);
+        context.highlight = hovered.or(context.joint);
+    }
+}
+
 /// Shows the tab; returns the hovered joint.
-pub(super) fn show(
+fn show(
     ui: &mut Ui,
-    state: &mut JointsState,
+    state: &mut JointsTab,
     folds: &mut Folds,
     selected: &mut Option<JointIndex>,
     character: &Character,
@@ -189,7 +207,7 @@ pub(super) fn show(
 }
 
 /// Unfolds a joint's ancestors, shows control joints if it is one, and clears a search that hides it.
-fn reveal_joint(state: &mut JointsState, skeleton: &Skeleton, joint: JointIndex) {
+fn reveal_joint(state: &mut JointsTab, skeleton: &Skeleton, joint: JointIndex) {
     let mut above = skeleton.parents()[usize::from(joint)];
     while let Some(joint) = above {
         state.folded.remove(&joint);
@@ -230,7 +248,7 @@ pub(super) fn local_of(
 }
 
 /// Walks through the tree: up and down to other rows, to the right and left to unfold and fold, or to children and parents.
-fn walk(state: &mut JointsState, rows: &[Row], at: usize, [right, down]: [i32; 2]) {
+fn walk(state: &mut JointsTab, rows: &[Row], at: usize, [right, down]: [i32; 2]) {
     let row = rows[at];
     let is_open = row.has_children && !state.folded.contains(&row.joint);
     let to = match (right, is_open) {
@@ -256,7 +274,7 @@ fn walk(state: &mut JointsState, rows: &[Row], at: usize, [right, down]: [i32; 2
 /// Shows a row of the tree.
 fn tree_row(
     ui: &mut Ui,
-    state: &mut JointsState,
+    state: &mut JointsTab,
     character: &Character,
     row: &Row,
     height: f32,
@@ -324,7 +342,7 @@ fn tree_row(
 }
 
 /// Shows a joint's name, parent, counterpart and the vertices it deforms.
-fn heading(ui: &mut Ui, state: &mut JointsState, character: &Character, joint: JointIndex) {
+fn heading(ui: &mut Ui, state: &mut JointsTab, character: &Character, joint: JointIndex) {
     let skeleton = &character.skeleton;
     let name = |joint: JointIndex| &**skeleton.name(joint);
     ui.horizontal(|ui| {

@@ -94,7 +94,7 @@ impl FollowFocus for ScrollArea {
     }
 }
 
-/// How many controls of the layer there are so far.
+/// Returns the number of controls of the layer so far.
 fn controls(ui: &Ui) -> usize {
     ui.ctx()
         .viewport(|viewport| viewport.this_pass.widgets.get_layer(ui.layer_id()).count())

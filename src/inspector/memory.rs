@@ -79,7 +79,7 @@ struct Memory {
     next: f64,
 }
 
-/// What is kept.
+/// The contents of the file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 struct Kept {
@@ -136,8 +136,13 @@ impl Kept {
 fn read(file: &PathBuf) -> Option<Kept> {
     let text = std::fs::read_to_string(file).ok()?;
     let kept = ron::from_str(&text);
-    kept.inspect_err(|error| warn!("{}: {error}; the inspector starts anew", file.display()))
-        .ok()
+    kept.inspect_err(|error| {
+        warn!(
+            "{}: {error}; the inspector starts with its defaults",
+            file.display()
+        )
+    })
+    .ok()
 }
 
 /// Writes the file if something changed.

@@ -61,6 +61,7 @@
 //! The panel uses bevy_egui's primary context. If your app adds `EguiPlugin` itself, before this plugin, that is your
 //! app's context. Otherwise the context is created when the panel is first opened, on the camera that draws the scene.
 
+mod area;
 mod blend_map;
 mod callback_edit;
 mod character_list;
@@ -75,7 +76,9 @@ mod explain;
 mod faces;
 mod folds;
 mod ghosts;
+mod gizmos;
 mod influences;
+mod inspected;
 mod joint_names;
 mod joints;
 mod keyboard;
@@ -87,6 +90,7 @@ mod parts;
 mod rewind;
 mod rig;
 mod style;
+mod tab;
 mod timeline;
 mod tracks;
 mod tree;
@@ -95,20 +99,20 @@ mod weights;
 mod widgets;
 
 pub use callback_edit::callbacks_ron;
-pub use draw_skeleton::{BoneShape, DrawSkeleton, DrawSkeletonPlugin, SkeletonGizmos};
+pub use draw_skeleton::{BoneShape, DrawSkeleton};
+pub use gizmos::SkeletonGizmos;
 pub use memory::InspectorMemoryPlugin;
 pub use mirror::{mirror_joint, mirror_override, mirror_pose};
 pub use override_edit::overrides_ron;
 pub use rig::rig_ron;
 
 use crate::{character::CharacterSystems, model::JointIndex};
-use bevy::{ecs::system::SystemParam, prelude::*, window::PrimaryWindow};
+use bevy::{ecs::system::SystemParam, gizmos::GizmoPlugin, prelude::*, window::PrimaryWindow};
 use bevy_egui::{
     EguiGlobalSettings, EguiPlugin, EguiPostUpdateSet, EguiPreUpdateSet, EguiPrimaryContextPass,
     input::EguiWantsInput,
 };
 use draw_skeleton::{EguiDrawsNames, HighlightedJoint};
-use panel::{InspectedItem, InspectedReadOnlyItem};
 use vertex::ClickedVertex;
 
 /// Adds the inspector panel and [`DrawSkeletonPlugin`].
@@ -122,7 +126,7 @@ pub struct MarionetteInspectorPlugin;
 #[derive(Resource, Clone, Debug, PartialEq, Eq, Reflect)]
 #[reflect(Resource, Clone, Debug, Default, PartialEq)]
 pub struct Inspector {
-    /// Whether the panel is open. While it is closed, its systems don't run.
+    /// Shows the panel if `true`. While it is closed, its systems don't run.
     pub open: bool,
     /// Key that opens and closes the panel. Default: F1.
     pub key: Option<KeyCode>,
@@ -172,11 +176,11 @@ pub enum InspectorTab {
     Timeline,
     /// The past: frame by frame, and as curves over time.
     Rewind,
-    /// How much each track contributes to a joint.
+    /// The contribution of each track to a joint.
     Explain,
     /// Morph targets and expressions.
     Faces,
-    /// What is drawn in the view, and weights on the skin.
+    /// Bones, boxes, and more in the view, and weights on the skin.
     Drawing,
     /// Sizes, materials and visibility of the parts.
     Parts,
@@ -237,17 +241,17 @@ pub fn inspector_wants_pointer(input: PointerInput) -> bool {
         .ok()
         .and_then(Window::physical_cursor_position);
     let is_over =
-        |panel: Res<click::PanelArea>| pointer.is_some_and(|pointer| panel.0.contains(pointer));
+        |panel: Res<area::PanelArea>| pointer.is_some_and(|pointer| panel.0.contains(pointer));
     let is_open = inspector.is_some_and(|inspector| inspector.open);
     is_open && panel.is_some_and(is_over) || egui.is_some_and(|egui| egui.wants_any_pointer_input())
 }
 
-/// What [`inspector_wants_pointer`] reads.
+/// Parameters of [`inspector_wants_pointer`].
 #[derive(SystemParam)]
 pub struct PointerInput<'w, 's> {
     inspector: Option<Res<'w, Inspector>>,
     egui: Option<Res<'w, EguiWantsInput>>,
-    panel: Option<Res<'w, click::PanelArea>>,
+    panel: Option<Res<'w, area::PanelArea>>,
     window: Query<'w, 's, &'static Window, With<PrimaryWindow>>,
 }
 
@@ -282,7 +286,7 @@ impl Plugin for MarionetteInspectorPlugin {
             .init_resource::<event_log::EventLog>()
             .init_resource::<panel::PanelState>()
             .init_resource::<ClickedVertex>()
-            .init_resource::<click::PanelArea>()
+            .init_resource::<area::PanelArea>()
             .add_systems(
                 PreUpdate,
                 (
@@ -328,6 +332,75 @@ impl Plugin for MarionetteInspectorPlugin {
                     (panel::show, rig::drag).chain().run_if(is_open),
                 )
                     .chain(),
+            );
+    }
+}
+
+/// Draws characters that have a [`DrawSkeleton`]. The inspector adds it; add it yourself if you don't want the panel.
+///
+/// Needs Bevy's `GizmoPlugin`, in any order.
+pub struct DrawSkeletonPlugin;
+
+impl Plugin for DrawSkeletonPlugin {
+    fn build(&self, app: &mut App) {
+        app.register_type::<DrawSkeleton>();
+        if app.is_plugin_added::<GizmoPlugin>() {
+            Self::set_up(app);
+        }
+    }
+
+    fn finish(&self, app: &mut App) {
+        if app.world().contains_resource::<IsSetUp>() {
+            return;
+        }
+        if app.is_plugin_added::<GizmoPlugin>() {
+            Self::set_up(app);
+        } else {
+            error!(
+                "`DrawSkeletonPlugin` draws nothing: add `DefaultPlugins` with Bevy's feature `bevy_gizmos`, or `GizmoPlugin`"
+            );
+        }
+    }
+}
+
+/// Exists once [`DrawSkeletonPlugin`] is set up.
+#[derive(Resource)]
+struct IsSetUp;
+
+impl DrawSkeletonPlugin {
+    fn set_up(app: &mut App) {
+        let line = GizmoLineConfig {
+            width: 1.5,
+            ..default()
+        };
+        app.insert_resource(IsSetUp)
+            .insert_gizmo_config(
+                SkeletonGizmos,
+                GizmoConfig {
+                    line,
+                    depth_bias: -1.0,
+                    ..default()
+                },
+            )
+            .init_resource::<HighlightedJoint>()
+            .init_resource::<rig::ShownRig>()
+            .init_resource::<ClickedVertex>()
+            .add_systems(
+                PostUpdate,
+                (
+                    draw_skeleton::draw.run_if(any_with_component::<DrawSkeleton>),
+                    draw_skeleton::draw_highlighted
+                        .run_if(|highlighted: Res<HighlightedJoint>| highlighted.0.is_some()),
+                    rig::draw.run_if(
+                        any_with_component::<DrawSkeleton>
+                            .or_else(|shown: Res<rig::ShownRig>| shown.0.is_some()),
+                    ),
+                    ghosts::draw.run_if(ghosts::are_shown),
+                    vertex::mark
+                        .run_if(|clicked: Res<ClickedVertex>| clicked.0.is_some())
+                        .after(click::select),
+                )
+                    .after(CharacterSystems::SharePoses),
             );
     }
 }

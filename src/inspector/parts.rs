@@ -1,11 +1,32 @@
 //! The Parts tab: triangles, joints, material and visibility of each part.
 
-use super::{InspectedItem, keyboard::FollowFocus, widgets};
+use super::{
+    inspected::InspectedItem,
+    keyboard::FollowFocus,
+    tab::{Tab, TabContext},
+    widgets,
+};
 use crate::{asset::Character, character::PartOverrides};
 use bevy::prelude::*;
 use bevy_egui::egui::{self, RichText, Ui};
 
-pub(super) fn show(
+/// The Parts tab.
+pub(super) struct PartsTab;
+
+impl Tab for PartsTab {
+    fn show(&mut self, ui: &mut Ui, context: &mut TabContext) {
+        let TabContext {
+            item,
+            character,
+            meshes,
+            commands,
+            ..
+        } = context;
+        show(ui, character, *meshes, item, commands);
+    }
+}
+
+fn show(
     ui: &mut Ui,
     character: &Character,
     meshes: Option<&Assets<Mesh>>,

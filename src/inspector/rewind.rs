@@ -1,10 +1,11 @@
 //! The Rewind tab: going back in time, and what played as curves over it.
 
 use super::{
-    InspectedItem,
     folds::Folds,
+    inspected::InspectedItem,
     keyboard::FollowFocus,
     style::{ACCENT, AXES, accent},
+    tab::{Tab, TabContext},
     widgets,
 };
 use crate::{
@@ -25,9 +26,9 @@ use std::{
 };
 
 #[derive(Default)]
-pub(super) struct RewindState {
+pub(super) struct RewindTab {
     curves: Curves,
-    /// Which events are shown: those whose words contain this.
+    /// Text that shown events contain.
     pub(super) filter: String,
     /// The seconds of the last time that are shown; all of them if `None`.
     pub(super) seconds: Option<f64>,
@@ -45,9 +46,28 @@ const CURVES: f32 = 96.0;
 /// The width of the numbers beside them.
 const AXIS_WIDTH: f32 = 30.0;
 
-pub(super) fn show(
+impl Tab for RewindTab {
+    fn show(&mut self, ui: &mut Ui, context: &mut TabContext) {
+        let TabContext {
+            item,
+            character,
+            recording,
+            recorded,
+            folds,
+            joint,
+            ghosts,
+            ..
+        } = context;
+        let recording = recording.as_mut().map(|recording| &mut ***recording);
+        show(
+            ui, self, folds, *joint, ghosts, character, item, recording, recorded,
+        );
+    }
+}
+
+fn show(
     ui: &mut Ui,
-    state: &mut RewindState,
+    state: &mut RewindTab,
     folds: &mut Folds,
     joint: Option<JointIndex>,
     ghosts: &mut bool,
@@ -111,7 +131,7 @@ pub(super) fn show(
         shown,
     };
     let marks = marks(state, character, &axis);
-    let RewindState { curves, hidden, .. } = state;
+    let RewindTab { curves, hidden, .. } = state;
     let rows = || {
         curves
             .rows()
@@ -257,7 +277,7 @@ fn transport(ui: &mut Ui, recording: &mut Recording, ghosts: &mut bool, range: &
 struct TimeAxis {
     begin: f64,
     end: f64,
-    /// What is shown of the past.
+    /// The shown part of the past.
     shown: Option<f64>,
 }
 
@@ -276,7 +296,7 @@ enum Kind {
     Trouble,
 }
 
-fn marks(state: &RewindState, character: &Character, axis: &TimeAxis) -> Vec<Mark> {
+fn marks(state: &RewindTab, character: &Character, axis: &TimeAxis) -> Vec<Mark> {
     let filter = state.filter.trim().to_lowercase();
     let rows = state
         .curves

@@ -1,11 +1,12 @@
 //! The Timeline tab: each track's clip as a bar with its callback keys, and a log of events.
 
 use super::{
-    InspectedItem,
     callback_edit::{self, Edge, KeyEdit, callbacks_ron},
     event_log::{EventLog, Kind},
+    inspected::InspectedItem,
     keyboard::{self, FollowFocus},
     style::{accent, bar_background},
+    tab::{Tab, TabContext},
     tracks, widgets,
 };
 use crate::{
@@ -19,7 +20,7 @@ use bevy_egui::egui::{
 };
 
 #[derive(Default)]
-pub(super) struct TimelineState {
+pub(super) struct TimelineTab {
     /// Dragging the playhead fires the callbacks it passes.
     fire: bool,
     /// The selected key.
@@ -37,9 +38,23 @@ const BAR: f32 = 22.0;
 /// Height of the upper part of the bar, where markers are dragged. Below it the playhead is.
 const HANDLES: f32 = 10.0;
 
-pub(super) fn show(
+impl Tab for TimelineTab {
+    fn show(&mut self, ui: &mut Ui, context: &mut TabContext) {
+        let TabContext {
+            item,
+            character,
+            log,
+            now,
+            commands,
+            ..
+        } = context;
+        show(ui, self, character, item, (*log, *now), commands);
+    }
+}
+
+fn show(
     ui: &mut Ui,
-    state: &mut TimelineState,
+    state: &mut TimelineTab,
     character: &Character,
     item: &mut InspectedItem,
     (log, now): (&EventLog, f64),
@@ -92,7 +107,7 @@ pub(super) fn show(
 /// Shows a track, its bar and the key being edited; returns the clip's timing if a key changed.
 fn one_track(
     ui: &mut Ui,
-    state: &mut TimelineState,
+    state: &mut TimelineTab,
     track: &mut AnimationTrack,
     timing: &ClipTiming,
     log: &EventLog,
@@ -231,7 +246,7 @@ struct Bar {
     marks: Vec<Mark>,
 }
 
-/// Where a key is.
+/// Position of a key.
 struct Mark {
     x: f32,
     /// X of a range's end.
@@ -423,7 +438,7 @@ impl Bar {
     fn respond(
         &self,
         ui: &Ui,
-        state: &mut TimelineState,
+        state: &mut TimelineTab,
         track: &AnimationTrack,
         timing: &ClipTiming,
         changed: &mut ClipTiming,
@@ -495,7 +510,7 @@ impl Bar {
     /// Lets the arrow keys move the playhead, or the selected key: up and down select one. Returns the time if it is the playhead.
     fn step(
         &self,
-        state: &mut TimelineState,
+        state: &mut TimelineTab,
         track: &AnimationTrack,
         timing: &ClipTiming,
         changed: &mut ClipTiming,

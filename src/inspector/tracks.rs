@@ -1,8 +1,10 @@
 //! The Tracks tab: playback controls, tracks, the queue and timed events.
 
 use super::{
-    InspectedItem, blend_map,
+    blend_map,
+    inspected::InspectedItem,
     keyboard::{Choose, FollowFocus},
+    tab::{Tab, TabContext},
     widgets::{self, cell},
 };
 use crate::{
@@ -17,7 +19,7 @@ use bevy::prelude::*;
 use bevy_egui::egui::{self, RichText, Ui};
 use std::{sync::Arc, time::Duration};
 
-pub(super) struct TracksState {
+pub(super) struct TracksTab {
     /// The clip the buttons act on.
     clip: Option<Arc<str>>,
     /// Cross-fade duration in seconds.
@@ -26,7 +28,7 @@ pub(super) struct TracksState {
     fire: bool,
 }
 
-impl Default for TracksState {
+impl Default for TracksTab {
     fn default() -> Self {
         Self {
             clip: None,
@@ -58,9 +60,23 @@ enum Action {
     Unkey(crate::controller::EventHandle),
 }
 
-pub(super) fn show(
+impl Tab for TracksTab {
+    fn show(&mut self, ui: &mut Ui, context: &mut TabContext) {
+        let TabContext {
+            item,
+            character,
+            virtual_time,
+            commands,
+            ..
+        } = context;
+        let time = virtual_time.as_mut().map(|time| &mut ***time);
+        show(ui, self, character, item, time, commands);
+    }
+}
+
+fn show(
     ui: &mut Ui,
-    state: &mut TracksState,
+    state: &mut TracksTab,
     character: &Character,
     item: &mut InspectedItem,
     time: Option<&mut Time<Virtual>>,
@@ -180,7 +196,7 @@ fn clock(
 /// Shows a clip to choose, and the buttons that play it.
 fn play(
     ui: &mut Ui,
-    state: &mut TracksState,
+    state: &mut TracksTab,
     character: &Character,
     controller: &mut AnimationController,
 ) {
@@ -259,7 +275,7 @@ fn clips(ui: &mut Ui, id: &str, character: &Character, chosen: &mut Arc<str>, wi
 
 fn one_track(
     ui: &mut Ui,
-    state: &TracksState,
+    state: &TracksTab,
     character: &Character,
     track: &mut AnimationTrack,
     is_current: bool,

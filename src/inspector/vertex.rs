@@ -1,7 +1,7 @@
 //! The vertex last clicked in the view: its joints and weights in the panel, and a marker on the skin.
 
 use super::{
-    draw_skeleton::{HIGHLIGHT, SkeletonGizmos, bone_size, in_world},
+    gizmos::{HIGHLIGHT, SkeletonGizmos, bone_size, in_world},
     style::{accent, bar_background},
 };
 use crate::{

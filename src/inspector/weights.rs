@@ -1,6 +1,6 @@
 //! The weight view in the Drawing tab, with a color legend.
 
-use super::InspectedItem;
+use super::inspected::InspectedItem;
 use crate::{
     asset::Character,
     character::{WeightView, influence_count_color, weight_color},

@@ -3,7 +3,7 @@
 use crate::controller::PlaybackEvent;
 use std::fmt::Write;
 
-/// How far callbacks may be from the time that is expected, in seconds.
+/// Largest distance of callbacks from the expected time, in seconds.
 const TOLERANCE: f64 = 1e-3;
 
 /// Asserts that the callbacks among some events are these and no others: the name of each, and when it fired, in seconds of its

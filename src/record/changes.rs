@@ -49,12 +49,12 @@ impl<T> Changes<T> {
         self.0.len() * size_of::<(u64, T)>() + self.values().map(allocated).sum::<usize>()
     }
 
-    /// Whether what was read from a file makes sense.
+    /// Returns `true` if values that were read from a file are consistent.
     pub(super) fn is_sound(&self, is_sound: impl Fn(&T) -> bool) -> bool {
         self.0.iter().is_sorted_by_key(|(frame, _)| frame) && self.values().all(is_sound)
     }
 
-    /// How many values count up to a frame.
+    /// Returns the number of values up to a frame.
     fn until(&self, frame: u64) -> usize {
         self.0.partition_point(|(of, _)| *of <= frame)
     }

@@ -1,4 +1,4 @@
-//! What a controller knows of a character's clips, to advance without the character.
+//! The data of a character's clips that a controller needs to advance without the character.
 
 use super::counted;
 use crate::{

@@ -11,14 +11,14 @@ use serde::{
 use std::{cell::Cell, fmt, io::Read};
 
 thread_local! {
-    /// What is left for the file that the thread reads; `None` if it reads none. ciborium makes its deserializer by itself, so
+    /// Bytes that are left for the file that the thread reads; `None` if it reads none. ciborium makes its deserializer by itself, so
     /// this cannot be handed in.
     static BUDGET: Cell<Option<usize>> = const { Cell::new(None) };
 }
 
-/// What an element takes besides itself, such as the room that lists reserve.
+/// Bytes that an element takes besides itself, such as the capacity that lists reserve.
 const ELEMENT: usize = 8;
-/// What a variant takes that is boxed or shared.
+/// Bytes of a variant that is boxed or shared.
 const VARIANT: usize = 64;
 
 /// Why something cannot be read.
@@ -68,7 +68,7 @@ fn pay_for<T, E: Error>() -> Result<(), E> {
     pay(size_of::<T>() + ELEMENT)
 }
 
-/// Whatever is read by counting.
+/// Types that are read within a budget.
 struct Counted<T>(T);
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Counted<T> {
@@ -77,7 +77,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Counted<T> {
     }
 }
 
-/// Wraps whatever takes part in reading.
+/// Wraps everything that takes part in reading.
 struct Counting<A>(A);
 
 /// Hands a seed a counting deserializer.
@@ -112,7 +112,7 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Counting<D> {
         deserialize_seq() deserialize_map() deserialize_identifier() deserialize_ignored_any()
     }
 
-    // What is in a tuple or a struct is paid for by whatever holds it.
+    // The owner of a tuple or a struct pays for its contents.
     fn deserialize_tuple<V: Visitor<'de>>(
         self,
         len: usize,

@@ -30,9 +30,9 @@ pub struct RecordedCharacter {
     pub asset: Option<String>,
     /// Its clips: an index into [`RecordingFile::clips`].
     pub clips: usize,
-    /// What happened to it.
+    /// The tape of the character.
     pub tape: Tape,
-    /// What its controller reported, with the frame of each event: see [`Tape::events`].
+    /// Events that its controller reported, each with its frame: see [`Tape::events`].
     pub events: Vec<(u64, PlaybackEvent)>,
 }
 
@@ -203,15 +203,14 @@ impl RecordingFile {
                 return damaged(format!("`{name}` has no clips"));
             }
             if !tape.is_sound() {
-                return damaged(format!("what happened to `{name}` is not in order"));
+                return damaged(format!("the tape of `{name}` is not in order"));
             }
         }
         Ok(self)
     }
 
-    /// The most work that [`check`](Self::check) does for all characters together: roughly, advances of controllers with a few
-    /// tracks. A thousand characters take as many in an hour at 60 frames per second.
-    pub const MOST_WORK: u64 = 1 << 28;
+    /// The most work that [`check`](Self::check) does for all characters together.
+    pub const MOST_WORK: u64 = Replay::MOST_WORK;
 
     /// Plays everything again, and compares it with what was recorded.
     ///
@@ -301,25 +300,25 @@ pub struct CheckedCharacter<'f> {
     pub character: &'f RecordedCharacter,
     /// Its clips.
     pub clips: &'f ClipTable,
-    /// What its controller reported now, with the frame of each event.
+    /// Events that its controller reported now, each with its frame.
     pub events: Vec<(u64, PlaybackEvent)>,
-    /// Where that first differs from what was recorded.
+    /// First difference from the recording.
     pub difference: Option<Difference>,
 }
 
-/// Where a recording, played again, first differs.
+/// First difference of a recording that is played again.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Difference {
     /// The controller reported something else.
     Event {
         /// The frame.
         frame: u64,
-        /// What it reported then; `None` for nothing.
+        /// The recorded event; `None` for nothing.
         recorded: Option<Box<PlaybackEvent>>,
-        /// What it reports now; `None` for nothing.
+        /// The event that is reported now; `None` for nothing.
         replayed: Option<Box<PlaybackEvent>>,
     },
-    /// The controller is in another state than the one that was noted down.
+    /// The controller is in another state than the recorded one.
     State {
         /// The frame.
         frame: u64,

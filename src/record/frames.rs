@@ -1,4 +1,4 @@
-//! Which frames were recorded, and the advances of each.
+//! The recorded frames, and the advances of each.
 
 use serde::{Deserialize, Serialize};
 use std::{collections::VecDeque, ops::Range};
@@ -115,7 +115,7 @@ impl Frames {
         size_of::<Frame>() * self.rows.len() + size_of::<f64>() * self.steps.len()
     }
 
-    /// Whether what was read from a file makes sense.
+    /// Returns `true` if frames that were read from a file are consistent.
     pub(super) fn is_sound(&self) -> bool {
         let ends = || self.rows.iter().map(|row| row.end);
         self.first < 1 << 48

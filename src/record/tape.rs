@@ -1,6 +1,6 @@
-//! What happened to one character.
+//! The recording of one character.
 
-use super::{Frames, RecordingFile, changes::Changes};
+use super::{Frames, changes::Changes};
 use crate::{
     controller::{AnimationController, Clips, PlaybackEvent},
     model::{JointTransform, RootDelta},
@@ -11,7 +11,7 @@ use glam::Affine3A;
 use serde::{Deserialize, Serialize};
 use std::{collections::VecDeque, ops::Range};
 
-/// What happened to one character: its state now and then, and everything since then that isn't a consequence of it.
+/// The recording of one character: its state at some times, and every input since then.
 ///
 /// Frames and advances are those of [`Frames`]. All lists are in order of frames.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -24,7 +24,7 @@ pub struct Tape {
     pub(super) transforms: Changes<JointTransform>,
     /// The overrides of its pose.
     pub(super) overrides: Changes<Vec<JointOverride>>,
-    /// What its rig acted by in a frame, and only in that frame.
+    /// Inputs of its rig in a frame, and only in that frame.
     pub(super) actions: Changes<RigAction>,
     /// The world transform of what the character is a child of; `None` if it has no parent.
     pub(super) parents: Changes<Option<Affine3A>>,
@@ -32,14 +32,14 @@ pub struct Tape {
     pub(super) parts: Changes<Vec<PartNote>>,
 }
 
-/// How a part of a character differs from its asset.
+/// Differences of a part of a character from its asset.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PartNote {
     /// The part.
     pub part: NotedPart,
-    /// Whether it is hidden.
+    /// `true` if it is hidden.
     pub hidden: bool,
-    /// The path of its material, if it has another one. What starts with `#` is not a path: only the app that recorded it knows
+    /// The path of its material, if it has another one. A text that starts with `#` is not a path: only the app that recorded it knows
     /// the material.
     pub material: Option<String>,
 }
@@ -53,16 +53,16 @@ pub enum NotedPart {
     Index(usize),
 }
 
-/// When and why a state is noted down.
+/// Time of a stored state, and the reason for storing it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TapeMoment {
     /// The frame from which on the state counts.
     pub frame: u64,
     /// The number of the next advance.
     pub step: u64,
-    /// Whether the controller was changed, rather than noted down to start from.
+    /// `true` if the controller was changed, rather than stored to start from.
     pub is_change: bool,
-    /// Whether its clips carry the character: whether it advances
+    /// `true` if its clips carry the character: it advances
     /// [with root motion](AnimationController::advance_with_root_motion).
     pub is_carried: bool,
 }
@@ -88,7 +88,7 @@ impl Tape {
     /// Notes down the state of a controller, and of a rig: whenever the game changed it, when it begins or ceases to carry
     /// its character, and now and then, so that frames don't have to be played from the start.
     ///
-    /// A rig's state is that at the start of the frame. Whatever is noted down has to be in order of frames and advances.
+    /// A rig's state is that at the start of the frame. States must be added in order of frames and advances.
     pub fn note_state(
         &mut self,
         moment: TapeMoment,
@@ -142,7 +142,7 @@ impl Tape {
         begin..self.end.map_or(end, |last| last.min(end)).max(begin)
     }
 
-    /// What the controller reported, and in which frames: found out by playing the whole tape again.
+    /// Returns the events that the controller reported, with their frames, by playing the whole tape again.
     pub fn events<C: Clips + ?Sized>(
         &self,
         frames: &Frames,
@@ -171,7 +171,7 @@ impl Tape {
             .map_or(&[], |overrides| &overrides[..])
     }
 
-    /// What the rig acted by in a frame.
+    /// Returns the inputs of the rig in a frame.
     pub fn action(&self, frame: u64) -> Option<&RigAction> {
         self.actions.exactly_at(frame)
     }
@@ -250,7 +250,7 @@ impl Tape {
             + self.parts.bytes(|parts| size_of_val(&parts[..]))
     }
 
-    /// Whether what was read from a file makes sense.
+    /// Returns `true` if the tape that was read from a file is consistent.
     pub(super) fn is_sound(&self) -> bool {
         self.states
             .iter()
@@ -273,7 +273,7 @@ impl Tape {
 }
 
 impl TapeState {
-    /// How many parts its controller has.
+    /// Returns the number of parts of its controller.
     pub(super) fn parts(&self) -> usize {
         self.controller.parts()
     }
@@ -305,20 +305,25 @@ pub struct Replay<'t> {
     movement: RootDelta,
     controller: AnimationController,
     rig: Option<Box<RigState>>,
-    /// The first frame in which the controller wasn't as it was noted down.
+    /// The first frame in which the controller differed from its stored state.
     differs: Option<u64>,
     /// See [`Self::within`].
     work_left: u64,
 }
 
 impl<'t> Replay<'t> {
+    /// The most work that a replay does, unless [limited otherwise](Self::within): roughly, advances of controllers with a few
+    /// tracks. A thousand characters take as many in an hour at 60 frames per second. Without a limit, a few bytes of a
+    /// file could describe years of work.
+    pub const MOST_WORK: u64 = 1 << 28;
+
     /// Starts from the last state from which a frame can be reached, with its rig if it has one. `None` if the frame isn't
     /// on the tape.
     pub fn to(tape: &'t Tape, frames: &'t Frames, frame: u64) -> Option<Self> {
         if !tape.range(frames).contains(&frame) {
             return None;
         }
-        // Whoever has a rig in this frame had it since a state that tells about it.
+        // If the character has a rig in this frame, an earlier stored state contains it.
         let at = tape.start_of(frame, tape.action(frame).is_some());
         Self::from_state(tape, frames, at)
     }
@@ -342,7 +347,7 @@ impl<'t> Replay<'t> {
         } = tape.states.get(at)?.clone();
         frames.range().contains(&frame).then_some(())?;
         let movement = RootDelta::IDENTITY;
-        let work_left = RecordingFile::MOST_WORK;
+        let work_left = Self::MOST_WORK;
         Some(Self {
             tape,
             frames,
@@ -358,8 +363,7 @@ impl<'t> Replay<'t> {
         })
     }
 
-    /// Ends when so much [work](RecordingFile::MOST_WORK) is done, which is the default: a few bytes of a file can describe
-    /// years of it.
+    /// Limits the work to `work`, in place of [`MOST_WORK`](Self::MOST_WORK).
     pub fn within(self, work: u64) -> Self {
         Self {
             work_left: work,
@@ -367,7 +371,7 @@ impl<'t> Replay<'t> {
         }
     }
 
-    /// How much more work may be done. At 0, there are no more frames, whatever the tape has.
+    /// Returns the work that may still be done. At 0, the replay ends, even if the tape has more frames.
     pub fn work_left(&self) -> u64 {
         self.work_left
     }
@@ -388,17 +392,17 @@ impl<'t> Replay<'t> {
     }
 
     /// The controller after the last frame that was played, and the rig's state before it acted in that frame; `None` if
-    /// there is no rig. Whoever plays its actions changes it.
+    /// there is no rig. Code that plays the rig's inputs changes it.
     pub fn parts_mut(&mut self) -> (&AnimationController, Option<&mut RigState>) {
         (&self.controller, self.rig.as_deref_mut())
     }
 
-    /// How far the clips carried the character in the last frame that was played.
+    /// Returns the root motion of the last frame that was played.
     pub fn movement(&self) -> RootDelta {
         self.movement
     }
 
-    /// The first frame in which the controller wasn't in the state that was noted down.
+    /// Returns the first frame in which the controller differed from its stored state.
     pub fn differs(&self) -> Option<u64> {
         self.differs
     }

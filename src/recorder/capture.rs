@@ -15,14 +15,14 @@ use bevy::{
 };
 use std::mem;
 
-/// Frames after which the state of a character is noted down again. Showing a frame plays at most as many.
+/// Frames after which the state of a character is stored again. Showing a frame plays at most as many.
 const NOTE_EVERY: u64 = 600;
 /// Frames after which old ones are dropped.
 const DROP_EVERY: u64 = 64;
 
 /// Notes down what the game changed since the last advance, right before the next.
 ///
-/// Whatever is asked of every character in every frame comes from change ticks alone, which lie together in memory.
+/// Per-frame checks read only change ticks, which are contiguous in memory.
 pub(super) fn begin_step(
     time: Res<Time>,
     assets: Res<Assets<Character>>,
@@ -63,7 +63,7 @@ pub(super) fn begin_step(
                 .get(handle.id())
                 .map_or(0, |character| character.version);
             if is_resumed {
-                // Whatever happened meanwhile counts as a change.
+                // Everything that happened meanwhile counts as a change.
                 *watch = Watch {
                     version: watch.version,
                     ..Watch::default()

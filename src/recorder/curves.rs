@@ -1,4 +1,4 @@
-//! What played in each recorded frame, for drawing as curves over time.
+//! The active tracks in each recorded frame, to be drawn as curves over time.
 
 use super::Recorded;
 use crate::{
@@ -11,7 +11,7 @@ use crate::{
 use bevy::prelude::*;
 use std::collections::VecDeque;
 
-/// What a character played, frame by frame. Follows its recording.
+/// The active tracks of a character, frame by frame. Follows its recording.
 #[derive(Default)]
 pub(crate) struct Curves {
     of: Option<Entity>,
@@ -22,7 +22,7 @@ pub(crate) struct Curves {
     memory: RigReplay,
 }
 
-/// What a character played in a frame.
+/// The active tracks of a character in a frame.
 #[derive(Clone, Debug)]
 pub(crate) struct CurveRow {
     pub(crate) frame: u64,
@@ -30,11 +30,11 @@ pub(crate) struct CurveRow {
     pub(crate) tracks: Vec<CurveTrack>,
     /// The parameters of the blend space that plays.
     pub(crate) parameters: Option<BlendPoint>,
-    /// How fast its clips carry the character over the ground, in model units per second.
+    /// Speed at which its clips carry the character over the ground, in model units per second.
     pub(crate) ground_speed: f64,
     /// The joint, relative to its parent.
     pub(crate) joint: Option<JointTransform>,
-    /// What its controller reported.
+    /// Events that its controller reported.
     pub(crate) events: Vec<PlaybackEvent>,
 }
 

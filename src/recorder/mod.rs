@@ -26,7 +26,7 @@
 //! as it was, bit for bit, and what doesn't change takes no memory. The inspector's Rewind tab is made of it, and
 //! [`Recording::file`] makes a file of it.
 //!
-//! What is shown of the past are characters. The rest of the game stays as it is, and time stands still
+//! Only characters are shown in the past. The rest of the game stays as it is, and time stands still
 //! (`Time<Virtual>` is paused). Characters that were there and are gone are shown by stand-ins; those that weren't there yet
 //! are hidden. Those that are children of something are shown where they were, even if it has moved since or is gone.
 
@@ -136,14 +136,14 @@ fn recording(recording: Res<Recording>) -> bool {
     recording.enabled && recording.showing.is_none()
 }
 
-/// What was recorded, and which frame of it is shown.
+/// The recording of an app, and the frame of it that is shown.
 #[derive(Resource, Debug)]
 pub struct Recording {
-    /// Whether characters are recorded. What was recorded is kept.
+    /// Records characters if `true`. If `false`, the recording so far is kept.
     pub enabled: bool,
-    /// How many seconds are kept at most. Default: 120.
+    /// The most seconds to keep. Default: 120.
     pub seconds: f64,
-    /// How many bytes are kept at most; then the oldest frames are dropped. Default: 256 MB.
+    /// The most bytes to keep; beyond them, the oldest frames are dropped. Default: 256 MB.
     pub bytes: usize,
     frames: Frames,
     /// Characters that are gone.
@@ -155,7 +155,7 @@ pub struct Recording {
     /// A file to show in place of what happened here.
     opening: Option<Box<RecordingFile>>,
     showing: Option<Showing>,
-    /// Whether characters went on unrecorded.
+    /// `true` if characters advanced without being recorded.
     was_off: bool,
 }
 
@@ -177,7 +177,7 @@ impl Default for Recording {
     }
 }
 
-/// What to do at the start of the next frame.
+/// Action at the start of the next frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Request {
     Show(u64),
@@ -219,7 +219,7 @@ impl Recording {
         self.request = Some(Request::ShowPresent);
     }
 
-    /// Goes on from the frame that is shown, for good: what was recorded after it is dropped, characters that were spawned
+    /// Resumes the game from the frame that is shown: everything recorded after it is discarded, characters that were spawned
     /// after it are despawned, and the stand-ins of those that were despawned stay. The rest of the game is not turned back.
     pub fn continue_here(&mut self) {
         self.request = Some(Request::ContinueHere);
@@ -248,7 +248,7 @@ impl Recording {
         self.request = Some(Request::Clear);
     }
 
-    /// Where the joints of all characters are in the present, in the world, while the past is shown: for drawing ghosts.
+    /// Returns the world transforms of the joints of all characters in the present, while the past is shown, to draw ghosts.
     pub fn present_joints(&self) -> impl Iterator<Item = (Entity, &[Affine3A])> {
         let present = self.showing.iter().flat_map(|showing| &showing.present);
         present.map(|(entity, present)| (*entity, &present.joints[..]))
@@ -331,7 +331,7 @@ struct Departed {
     stand_in: Option<Entity>,
 }
 
-/// What was recorded of a character. Added to all of them by [`RecorderPlugin`].
+/// The recording of a character. Added to all of them by [`RecorderPlugin`].
 #[derive(Component, Debug, Default)]
 #[require(TapeHead, Watch)]
 #[component(on_remove = capture::keep_departed)]
@@ -339,25 +339,25 @@ pub struct Recorded {
     tape: Tape,
     /// The first frame in which it could be seen.
     since: Option<u64>,
-    /// What it shows of the past.
+    /// Frame of the past that it shows.
     shown: Option<Box<Shown>>,
 }
 
 impl Recorded {
-    /// What happened to the character.
+    /// Returns the character's tape.
     pub fn tape(&self) -> &Tape {
         &self.tape
     }
 }
 
-/// What was last noted down of a character.
+/// The state of a character that was stored last.
 #[derive(Component, Debug, Default)]
 struct Watch {
     controller: Option<Tick>,
     transform: Option<Tick>,
     overrides: Option<Tick>,
     parts: Option<Tick>,
-    /// Whether it was noted down where its parent is, if it has one.
+    /// `true` if its parent's place was stored, if it has a parent.
     is_placed: bool,
     rig: Option<Tick>,
     is_carried: bool,

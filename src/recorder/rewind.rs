@@ -17,15 +17,15 @@ use bevy::{
 use glam::Affine3A;
 use std::mem;
 
-/// What is shown, and what to return to.
+/// The frame that is shown, and the state to return to.
 #[derive(Debug)]
 pub(super) struct Showing {
     pub(super) frame: u64,
-    /// Whether characters show it already.
+    /// `true` if characters show it already.
     pub(super) is_shown: bool,
-    /// Whether assets of stand-ins are yet to be loaded.
+    /// `true` if assets of stand-ins have yet to be loaded.
     pub(super) is_waiting: bool,
-    /// Whether time stood still before.
+    /// `true` if time stood still before.
     was_paused: bool,
     pub(super) present: EntityHashMap<Present>,
 }
@@ -371,7 +371,7 @@ fn stop_showing(entity: &mut EntityWorldMut) {
         transform.set_changed();
     }
     if let Some(mut watch) = entity.get_mut::<Watch>() {
-        // Everything is noted down anew.
+        // Everything is stored anew.
         *watch = Watch {
             version: watch.version,
             ..Watch::default()

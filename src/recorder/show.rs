@@ -146,7 +146,7 @@ pub(super) fn apply(
             visibility.set_if_neq(Visibility::Hidden);
             continue;
         }
-        // Whoever cannot be played again, because that much isn't kept, stays in the present.
+        // Characters whose recording no longer reaches this frame stay in the present.
         let Some(shown) = recorded.bypass_change_detection().shown.as_deref_mut() else {
             continue;
         };
@@ -199,7 +199,7 @@ pub(super) fn apply(
     }
 }
 
-/// What was noted down of parts, as a component.
+/// Stored differences of parts, as a component.
 fn part_overrides(
     parts: &[PartNote],
     materials: &mut HashMap<String, Handle<StandardMaterial>>,
@@ -218,7 +218,7 @@ fn part_overrides(
         };
         overrides.set_hidden(id.clone(), *hidden);
         let Some(name) = material else { continue };
-        // Whatever isn't known is from a file.
+        // A material that the app does not know is a path from a recording file.
         if !materials.contains_key(name) && !name.starts_with('#') {
             materials.insert(name.clone(), assets.load(name));
         }
@@ -252,7 +252,7 @@ pub(super) fn place(
             let children = children
                 .get(entity)
                 .map_or(&[][..], |children| &children[..]);
-            // A child has one parent, so whoever is their own ancestor gets back to where the walk began.
+            // A child has one parent, so a walk along a cycle returns to its start.
             below.extend(
                 children
                     .iter()

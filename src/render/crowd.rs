@@ -1,6 +1,6 @@
 //! Collects characters whose pose is not stored, by asset and clips, to pose them in batches.
 
-use super::palette::PaletteOuts;
+use super::order::PaletteOuts;
 use crate::{
     character::FoundPose,
     pose::{PoseBatch, Stream, recycle},

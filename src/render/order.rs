@@ -4,6 +4,7 @@ use crate::{
     character::{self, PaletteJob},
     pose::recycle,
 };
+use glam::Mat4;
 use std::{cmp::Reverse, collections::BinaryHeap, mem};
 
 /// Sorts palettes by their ranges; kept for its memory.
@@ -25,6 +26,12 @@ pub(super) struct Place {
     /// How many were added before it.
     pub(super) index: u32,
 }
+
+/// Where a palette goes; empty if it has no place in the buffer.
+pub(super) type PaletteOut<'a> = &'a mut [Mat4];
+
+/// Palettes of a character, and where each goes.
+pub(super) type PaletteOuts<'scope, 'out> = (&'scope [PaletteJob], &'scope mut [PaletteOut<'out>]);
 
 impl PaletteOrder {
     /// With fewer, sorting is faster than merging.

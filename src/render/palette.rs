@@ -14,7 +14,7 @@
 
 use super::{
     crowd::{Crowd, CrowdMemory},
-    order::{PaletteOrder, Place},
+    order::{PaletteOrder, PaletteOut, PaletteOuts, Place},
 };
 use crate::{
     character::{self, CharacterSystems, DirtyPalettes, PaletteJob, PaletteRange, PartOf, Poses},
@@ -126,12 +126,6 @@ struct WriterScratch {
     pose: Scratch,
     crowd: CrowdMemory,
 }
-
-/// Where a palette goes; empty if it has no place in the buffer.
-pub(super) type PaletteOut<'a> = &'a mut [Mat4];
-
-/// Palettes of a character, and where each goes.
-pub(super) type PaletteOuts<'scope, 'out> = (&'scope [PaletteJob], &'scope mut [PaletteOut<'out>]);
 
 /// Fewer matrices than this are written by one thread.
 const WORTH_A_TASK: usize = 512;

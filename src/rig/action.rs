@@ -1,4 +1,4 @@
-//! What a rig does in a frame, as plain data.
+//! The inputs of a rig for one frame, as plain data.
 
 use super::{
     Feet, FeetFrame, FootPlan, GoalAction, GroundHit, LookChain, RigState, SpringFrame,
@@ -19,24 +19,24 @@ pub struct RigAction {
     pub dt: Duration,
     /// The character's world transform.
     pub world: Affine3A,
-    /// Whether the character just appeared, or was moved without passing through the space between.
+    /// `true` if the character just appeared, or was moved without passing through the space between.
     pub teleported: bool,
-    /// What the head turns toward, if the character looks at anything.
+    /// Target of the head, if the character looks at anything.
     pub look: Option<LookAction>,
-    /// What limbs reach for, in the order in which they act.
+    /// Goals of limbs, in the order in which they are solved.
     pub goals: Vec<GoalAction>,
     /// The ground under the feet; `None` if they don't adapt to it.
     pub feet: Option<FeetAction>,
-    /// What acts on the springs; `None` if they don't swing.
+    /// Inputs of the springs; `None` if they don't swing.
     pub springs: Option<SpringAction>,
 }
 
-/// What a head turns toward.
+/// Target of a head.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LookAction {
     /// A point in the character's space; `None` turns back.
     pub target: Option<Vec3>,
-    /// How far it turns, 0..=1.
+    /// Share of the turn that is made, 0..=1.
     pub weight: f32,
     /// The joints that turn instead of the character's own.
     #[serde(default, with = "shared")]
@@ -65,15 +65,15 @@ mod shared {
 /// The ground under a character's feet. The lists are in the order of the legs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FeetAction {
-    /// How much of the change is made, 0..=1.
+    /// Share of the change that is made, 0..=1.
     pub weight: f32,
-    /// What the clips do with each foot.
+    /// Plan of the clips for each foot.
     pub plans: Vec<FootPlan>,
-    /// What the rays of each foot hit.
+    /// Ground that the rays of each foot hit.
     pub ground: Vec<[Option<GroundHit>; 3]>,
 }
 
-/// What acts on springs.
+/// Inputs of springs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SpringAction {
     /// The share of their rotation that joints get, 0..=1.
@@ -93,7 +93,7 @@ pub struct RigJoints<'a> {
     pub feet: Option<&'a Feet>,
     /// The joints that swing.
     pub springs: Option<&'a Springs>,
-    /// How fast the clips turn the joints; `None` if there are no clips.
+    /// Speeds at which the clips turn the joints; `None` if there are no clips.
     pub turn_speeds: Option<&'a TurnSpeeds>,
 }
 

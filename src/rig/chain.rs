@@ -26,7 +26,7 @@ pub struct ChainIk {
     pub pole: Option<Vec3>,
     /// The tip's rotation in model space; `None` if it keeps its rotation relative to its parent.
     pub tip_rotation: Option<Quat>,
-    /// How much of each rotation is applied, 0..=1.
+    /// Share of each rotation that is applied, 0..=1.
     pub weight: f32,
     /// The largest number of passes along the chain, 4 by default and at least 1. More of them spread the bend more evenly.
     pub iterations: u16,
@@ -214,7 +214,7 @@ fn fit(points: &mut [Vec3A], lengths: &[f32], distance: f32, along: Vec3A) {
     roll_up(points, lengths, distance, along);
 }
 
-/// What became of a chain that was folded at a joint.
+/// Result of folding a chain at a joint.
 enum Folded {
     ToDistance,
     /// As near as that joint brings it.

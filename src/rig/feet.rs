@@ -60,7 +60,7 @@ const ROOT_RATE: f32 = 4.0;
 const HIPS_DOWN_RATE: f32 = 12.0;
 const HIPS_UP_RATE: f32 = 4.0;
 const LEAN_RATE: f32 = 6.0;
-/// Seconds without support after which feet start to let go of the ground, and have let go.
+/// Seconds without support after which feet begin to release the ground, and have released it.
 const AIRBORNE: [f32; 2] = [0.12, 0.4];
 
 impl Feet {
@@ -349,13 +349,13 @@ impl Feet {
         )
     }
 
-    /// How far a foot is raised and lowered: more for feet far from the middle, such as an animal's.
+    /// Returns the distance by which a foot is raised and lowered: more for feet far from the middle, such as an animal's.
     #[inline(always)]
     fn most_height(&self, leg: &Leg) -> f32 {
         self.limits.height.max(0.0) * self.size + self.limits.slope.max(0.0) * leg.aside
     }
 
-    /// How far the character and the ground under all of its feet have risen together, as a lift does.
+    /// Returns the distance by which the character and the ground under all of its feet have risen together, as on a lift.
     #[inline(always)]
     fn lift(&self, frames: &[LegFrame], legs: &[LegState], rise: f32) -> f32 {
         let mut least = rise;
@@ -480,7 +480,7 @@ impl Feet {
         moved
     }
 
-    /// How much the ground rises along the spine.
+    /// Returns the slope of the ground along the spine.
     #[inline(always)]
     fn slope(&self, frames: &[LegFrame]) -> f32 {
         let Some(spine) = self.spine else { return 0.0 };

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 pub struct GoalAction {
     /// The limb and its target, in the character's space.
     pub ik: Ik,
-    /// How fast the limb's joints turn at most, as a multiple of the fastest they turn in any clip; at least 1. With
+    /// Speed limit of the limb's joints, as a multiple of the fastest they turn in any clip; at least 1. With
     /// [`f32::INFINITY`], the limb is at its target at once.
     pub turn_limit: f32,
 }
@@ -56,7 +56,7 @@ impl GoalAction {
     }
 }
 
-/// How the joints of limbs with goals were turned in the last frame. Empty while there are no goals.
+/// Rotations of the joints of limbs with goals in the last frame. Empty while there are no goals.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
 pub struct GoalState {
@@ -72,7 +72,7 @@ struct GoalJoint {
     /// Rotations relative to the parent: as shown, and before the goals.
     shown: Quat,
     animated: Quat,
-    /// Whether it was shown where the goals, or without any, the clips want it.
+    /// `true` if it was shown exactly where its goal, or without one, its clips put it.
     is_there: bool,
 }
 
@@ -83,12 +83,12 @@ pub(super) struct GoalScratch {
     animated: Vec<Quat>,
 }
 
-/// What limbs are told of a frame, besides their goals.
+/// Inputs of limbs for one frame, besides their goals.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct GoalFrame<'a> {
     /// Seconds since the last frame.
     pub(super) dt: f32,
-    /// Whether limbs are at their goals at once.
+    /// `true` if limbs reach their goals at once.
     pub(super) teleported: bool,
     pub(super) turn_speeds: Option<&'a TurnSpeeds>,
 }

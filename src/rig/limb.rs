@@ -4,7 +4,7 @@ use crate::model::{JointIndex, Skeleton};
 use glam::Vec3;
 use serde::{Deserialize, Serialize};
 
-/// Which joints reach for a goal, by name.
+/// Joints that reach for a goal, by name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
 #[serde(deny_unknown_fields)]

@@ -25,7 +25,7 @@ pub struct LookChain {
     pub yaw_limit: f32,
     /// The largest pitch up or down, in radians.
     pub pitch_limit: f32,
-    /// How far each eye turns in any direction from where the head faces, in radians.
+    /// Largest angle of each eye from the direction of the head, in radians.
     pub eye_limit: f32,
     /// The largest speed of the turn, in radians per second. Eyes turn at once.
     pub speed: f32,
@@ -91,7 +91,7 @@ impl TryFrom<Unchecked> for LookChain {
     }
 }
 
-/// How far a [`LookChain`] has turned: all that it keeps from frame to frame.
+/// Turn of a [`LookChain`], which is all that it keeps from frame to frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
 pub struct LookState {
@@ -183,7 +183,7 @@ impl LookChain {
             .chain(self.eyes.iter().map(|eye| eye.joint))
     }
 
-    /// Whether the skeleton has all its joints.
+    /// Returns `true` if the skeleton has all its joints.
     pub(super) fn fits(&self, skeleton: &Skeleton) -> bool {
         self.joints()
             .all(|joint| usize::from(joint) < skeleton.len())
@@ -275,7 +275,7 @@ impl LookChain {
                 wish = self.wish(now, frame.angles(way), state.turn.x) * weight;
                 let miss = (wish - turn).abs().max_element();
                 turn = wish;
-                // Another round would change less than a sixteenth of a degree.
+                // Another pass would change less than a sixteenth of a degree.
                 if miss * reach < 1e-3 * distance {
                     break;
                 }
@@ -325,7 +325,7 @@ impl LookChain {
         ) - now
     }
 
-    /// Where the last joint is after the chain has turned.
+    /// Returns the position of the last joint after the chain has turned.
     #[inline(always)]
     fn place_of_head(&self, turn: Quat, pose: &PoseMut) -> Vec3A {
         let at = |joint: JointIndex| pose.model[usize::from(joint)].translation;
@@ -344,7 +344,7 @@ impl LookChain {
         place
     }
 
-    /// Where the joint above the chain faces.
+    /// Direction of the joint above the chain.
     #[inline(always)]
     fn frame(&self, skeleton: &Skeleton, model: &[Affine3A]) -> Frame {
         let base = skeleton.ancestors(self.joints[0].joint).next();
@@ -393,7 +393,7 @@ impl LookChain {
     }
 }
 
-/// Where the joint above the chain faces.
+/// Direction of the joint above the chain.
 struct Frame {
     side: Vec3A,
     up: Vec3A,

@@ -1,4 +1,4 @@
-//! What acts on a pose after its clips: limbs that reach for goals, heads that look at something, feet that
+//! Solvers that act on a pose after its clips: limbs that reach for goals, heads that look at something, feet that
 //! stand on uneven ground, tails that swing.
 //!
 //! Solvers take a [`PoseMut`](crate::pose::PoseMut) and targets in model space. They only rotate joints and never

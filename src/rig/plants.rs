@@ -12,7 +12,7 @@ use glam::Vec3;
 /// feet backward, at the speed that the character is meant to move: that speed is estimated first.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Plants {
-    /// How fast the ground moves in the clip, in model units per second: the opposite of the speed that the character
+    /// Velocity of the ground in the clip, in model units per second: the opposite of the speed that the character
     /// is meant to move at. Zero for clips that stay in place, or that move the character by themselves.
     pub ground_velocity: Vec3,
     legs: Vec<Vec<PlantRange>>,
@@ -64,7 +64,7 @@ impl Plants {
         })
     }
 
-    /// How much a foot is planted at a time, in seconds from the clip's start: 0 in the air, 1 on the ground, and
+    /// Returns the strength of a foot's contact at a time, in seconds from the clip's start: 0 in the air, 1 on the ground, and
     /// smooth in between.
     pub fn weight(&self, leg: usize, time: f64) -> f32 {
         let within = |range: &PlantRange, time: f64| {
@@ -84,7 +84,7 @@ impl Plants {
 }
 
 impl Plants {
-    /// What the clip does with a foot at a time, in seconds from its start.
+    /// Returns the clip's plan for a foot at a time, in seconds from its start.
     pub fn plan(&self, leg: usize, time: f64) -> FootPlan {
         let weight = self.weight(leg, time);
         if weight > 0.0 {

@@ -4,7 +4,7 @@
 //! bone's animated direction relative to the bone above. So a bone at rest follows its clips, and what moves the
 //! character makes it swing. Bones keep their length.
 //!
-//! Springs take steps of 1/60 s, at the same times whatever the frame rate. In a step, the character and its animated pose
+//! Springs take steps of 1/60 s, at the same times at any frame rate. In a step, the character and its animated pose
 //! move along a parabola through the last three frames. A part of a step, of which nothing is kept, brings the result to
 //! the frame's own time. So all that a frame rate changes is how well the motion between frames is known. For the hair and
 //! scarf of a character that walks and turns, paths at 30, 60, 144 and irregular frame rates stay within 1 % of a bone's
@@ -30,7 +30,7 @@ use serde::{Deserialize, Serialize};
 use std::f32::consts::{PI, TAU};
 use step::Step;
 
-/// How joints swing. Numbers outside their range, or not finite, take the nearest sensible value.
+/// Settings of swinging joints. Numbers outside their range, or not finite, take the nearest sensible value.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
 #[serde(default)]
@@ -38,12 +38,12 @@ pub struct SpringSettings {
     /// Stiffness, as the number of times per second that a bone would swing back and forth, 0..=60 Hz. The size of the
     /// character makes no difference. About 1 for a scarf, 2 for hair, 4 for ears; 0 for a bone that only hangs.
     pub frequency: f32,
-    /// How fast the swinging dies down, 0 or more: at 0.2 it swings a few times, at 1 not even once.
+    /// Damping of the swinging, 0 or more: at 0.2 it swings a few times, at 1 not even once.
     pub damping: f32,
     /// The share of gravity that acts, usually 0..=1. At 0, a character that stands still keeps the pose its artist gave
     /// it. Gravity bends bones by about 0.25 m / `frequency`².
     pub gravity: f32,
-    /// How strongly air drags bones along, per second: the share of the difference between their speed and the wind's
+    /// Drag of the air, per second: the share of the difference between the bones' speed and the wind's
     /// that they would lose in a second at the initial rate. 0..=1000.
     pub drag: f32,
     /// The distance that the bones' ends keep from colliders, in model units.
@@ -76,7 +76,7 @@ impl Default for SpringSettings {
 pub struct SpringChain {
     /// The first joint that swings.
     pub root: JointIndex,
-    /// How the joints swing.
+    /// Settings of all joints of the chain.
     pub settings: SpringSettings,
     /// Indices of the colliders that the bones' ends stay outside of.
     pub colliders: Vec<u16>,
@@ -121,11 +121,11 @@ struct SpringJoint {
     joint: JointIndex,
     /// The nearest ancestor that swings, among the springs' joints.
     parent: Option<u16>,
-    /// Whether the joint is where its parent's bone ends.
+    /// `true` if the joint is where its parent's bone ends.
     at_end: bool,
-    /// Whether other joints begin elsewhere than where its bone ends.
+    /// `true` if other joints begin elsewhere than where its bone ends.
     forks: bool,
-    /// Where the bone ends, in the joint's space; `None` if another joint is there.
+    /// End of the bone in the joint's space; `None` if another joint is there.
     end: Option<Vec3A>,
     chain: u16,
 }
@@ -294,7 +294,7 @@ impl Springs {
     }
 }
 
-/// Where a joint's bone ends at rest.
+/// End of a joint's bone at rest.
 #[derive(Clone, Copy)]
 struct BoneEnd {
     /// In the joint's space.

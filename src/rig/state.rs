@@ -1,4 +1,4 @@
-//! What a rig keeps from frame to frame.
+//! State of a rig from frame to frame.
 
 use super::{FeetState, GoalState, LookState, SpringState};
 #[cfg(feature = "bevy")]
@@ -17,12 +17,12 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "bevy", reflect(Component, Clone, Default, PartialEq))]
 #[serde(default)]
 pub struct RigState {
-    /// How far the character has turned toward what it looks at.
+    /// Turn of the character toward its look-at target.
     pub look: LookState,
-    /// How limbs with goals are turned.
+    /// Rotations of limbs with goals.
     pub goals: GoalState,
-    /// Where its springs are.
+    /// Positions and velocities of its springs.
     pub springs: SpringState,
-    /// Where the feet are locked, and how far they and the hips have adapted to the ground.
+    /// Locks of the feet, and offsets by which they and the hips have adapted to the ground.
     pub feet: FeetState,
 }

@@ -1,10 +1,10 @@
-//! How fast clips turn joints.
+//! Speeds at which clips turn joints.
 
 use super::feet::angle;
 use crate::model::{ChannelSlot, JointIndex, SkeletalClip, Skeleton};
 use glam::Vec4;
 
-/// How fast each joint turns at most in the clips of a character.
+/// The fastest rotation of each joint in the clips of a character.
 ///
 /// Rigs that act on a pose turn joints by these speeds, so that nothing moves in a way that the character never does.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -14,7 +14,7 @@ pub struct TurnSpeeds {
 }
 
 impl TurnSpeeds {
-    /// What joints can do that no clip turns faster, in radians per second.
+    /// Speed of joints that no clip turns faster, in radians per second.
     pub const SLOWEST: f32 = 2.0;
 
     /// The fastest turns in clips, which must be bound to the skeleton. Clips of differences don't count.
@@ -31,7 +31,7 @@ impl TurnSpeeds {
         Self { joints }
     }
 
-    /// How fast a joint turns at most, in radians per second; at least [`Self::SLOWEST`].
+    /// Returns the fastest rotation of a joint, in radians per second; at least [`Self::SLOWEST`].
     pub fn of(&self, joint: JointIndex) -> f32 {
         self.joints
             .get(usize::from(joint))

@@ -26,20 +26,20 @@ pub struct TwoBoneIk {
     /// The point in model space the limb bends toward. If `None`, or on the line to the target, the
     /// limb keeps bending the way it does in the pose.
     pub pole: Option<Vec3>,
-    /// How the limb faces the pole.
+    /// Angle at which the limb faces the pole.
     pub pole_angle: PoleAngle,
     /// The tip's rotation in model space; `None` if it keeps its rotation relative to its parent.
     pub tip_rotation: Option<Quat>,
-    /// How much of each rotation is applied, 0..=1.
+    /// Share of each rotation that is applied, 0..=1.
     pub weight: f32,
 }
 
-/// What of a limb faces its pole, in radians.
+/// Side of a limb that faces its pole, as an angle in radians.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
 pub enum PoleAngle {
     /// The limb bends toward the pole, turned by this angle about the line from its root to its target. 0 bends
-    /// exactly toward the pole, whatever the axes of the joints.
+    /// exactly toward the pole. The joints' own axes don't matter.
     Bend(f32),
     /// The pole angle of Blender's IK constraint: before the limb is folded, the root joint's `x·cos(angle) +
     /// z·sin(angle)` faces the pole. For joints with the axes of Blender's bones, `y` along the bone, such as those of

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 pub struct Wind {
     /// The mean velocity, in world units per second. 2 m/s stirs hair, 8 m/s makes flags wave.
     pub velocity: Vec3,
-    /// How much stronger and weaker than that the wind becomes, as a share, 0..=1.
+    /// Strength of gusts: the share of the velocity by which the wind becomes stronger and weaker, 0..=1.
     pub gusts: f32,
     /// The distance from one gust to the next, in world units, above 0.
     pub gust_length: f32,

@@ -4,6 +4,7 @@
 //! which builds in two minutes because it leaves Bevy out.
 
 mod blend_spaces;
+mod book;
 mod callback_data;
 mod chains;
 mod compression;
@@ -32,6 +33,7 @@ mod record;
 mod retarget;
 mod rig;
 mod role_names;
+mod rooms;
 mod root_motion;
 mod springs;
 mod switches;

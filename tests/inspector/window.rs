@@ -66,8 +66,8 @@ fn screenshots_of_every_tab_show_no_text_cut_off() {
 }
 
 #[test]
-#[ignore = "needs its own X display: run .ci/panel readme"]
-fn the_readmes_picture() {
+#[ignore = "needs its own X display: run .ci/panel book"]
+fn the_panel_beside_scout() {
     desk::run(on_stage("--bare"), &folder(), |desk| {
         set_up(desk);
         desk.key("F1");
@@ -83,14 +83,14 @@ fn the_readmes_picture() {
         desk.until("the shaders", |world| {
             world.resource::<FrameCount>().0 > 120
         });
-        desk.picture("inspector");
+        desk.picture("panel");
     });
 }
 
-/// The panel in every tab, for `docs/inspector.md`.
+/// The panel in every tab, for the book.
 #[test]
-#[ignore = "needs its own X display: run .ci/panel docs"]
-fn the_pictures_of_the_docs() {
+#[ignore = "needs its own X display: run .ci/panel book"]
+fn the_pictures_of_the_tabs() {
     desk::run(plain(), &folder(), |desk| {
         set_up(desk);
         desk.key("F1");

@@ -264,7 +264,7 @@ fn md5(model: &OpenModel) -> Written {
         let name = &*clip.timing.name;
         progress.next(name);
         let mut file = file_name(name);
-        // By this, readers know differences.
+        // Readers recognize additive clips by this.
         if clip.additive && !file.to_ascii_lowercase().ends_with("_delta") {
             file += "_delta";
         }

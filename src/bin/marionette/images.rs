@@ -8,7 +8,7 @@ use std::io::Cursor;
 /// Reads textures and converts what glTF does not allow.
 pub struct Images<'a> {
     model: &'a OpenModel,
-    /// What could not be embedded, and why.
+    /// Images that could not be embedded, with the reasons.
     pub warnings: Vec<Diagnostic>,
     pub embedded: usize,
 }

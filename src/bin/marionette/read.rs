@@ -75,7 +75,7 @@ fn unreadable(path: &Path, cause: &io::Error) -> Diagnostic {
     }
 }
 
-/// How many missing files are compared with those that are there, which takes reading a folder.
+/// The most missing files that are compared with those that are there, which takes reading a folder.
 const MOST_COMPARED: usize = 64;
 static COMPARED: AtomicUsize = AtomicUsize::new(0);
 

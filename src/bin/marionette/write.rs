@@ -24,7 +24,7 @@ pub fn check<'a>(
 
 /// A file to write.
 pub struct NewFile {
-    /// Where to.
+    /// The file to write.
     pub path: PathBuf,
     /// Its contents.
     pub bytes: Vec<u8>,

@@ -1,4 +1,4 @@
-//! What [`M3d`] promises.
+//! Checks the invariants of [`M3d`].
 
 use super::{M3d, M3dClip, M3dMaterial, M3dSubset, M3dVertex};
 use crate::format::checked::{Document, DocumentError, ensure, ensure_finite, ensure_hierarchy};

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 /// The contents of an `.m3d` file, in its own axes, handedness and order.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct M3d {
-    /// Which exporter's habits the file follows.
+    /// The exporter whose habits the file follows.
     pub dialect: Dialect,
     /// One per subset in the usual case; may be fewer or more than the subsets.
     pub materials: Vec<M3dMaterial>,

@@ -31,7 +31,7 @@ use reader::{Banner, Reader, quote};
 
 /// Reads an `.m3d` file of any dialect. `file` is its name for reports.
 ///
-/// What is broken but usable is repaired, with one warning for each cause. Weights, normals and tangents are left
+/// Broken but usable data is repaired, with one warning for each cause. Weights, normals and tangents are left
 /// as written. These need no warning: three weights in place of four (the fourth is what is missing to one), a
 /// tangent of three numbers (`w` is 1), a texture called `None` or `-` (there is none).
 ///

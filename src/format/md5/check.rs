@@ -1,4 +1,4 @@
-//! What [`Md5Mesh`] and [`Md5Anim`] promise.
+//! Checks the invariants of [`Md5Mesh`] and [`Md5Anim`].
 
 use super::{Md5Anim, Md5Mesh, Md5Submesh};
 use crate::format::checked::{Document, DocumentError, ensure, ensure_finite, ensure_hierarchy};
@@ -49,7 +49,7 @@ pub(super) struct Fault {
     /// The item's number, and how many there are.
     pub number: usize,
     pub count: usize,
-    /// Which word behind the item's number the index is, from 1; parentheses count.
+    /// Position of the index among the words after the item's number, from 1; parentheses count.
     pub word: usize,
     pub message: String,
 }

@@ -16,7 +16,7 @@ use crate::format::{
 /// Reads an `.md5mesh` file of version 10. `file` is its name for reports.
 ///
 /// Counts in headers are only compared with what follows. Of two documents in one file the first is read.
-/// Whatever was repaired is a warning.
+/// Repairs are reported as warnings.
 ///
 /// # Errors
 /// If the file is not an MD5 mesh of version 10, is cut off, or has lines that do not parse or indices out of
@@ -117,7 +117,7 @@ fn read(reader: &mut Reader, mesh: &mut Md5Mesh) -> Result<(), Stop> {
 /// Offsets of the first vertex, triangle and weight of a submesh.
 type Starts = [usize; 3];
 
-/// Where an index that points at nothing stands: the run is read again, for the report alone.
+/// Finds the place of an index that points at nothing: the run is read again, for the report alone.
 #[cold]
 fn place(reader: &Reader, [vertices, triangles, weights]: &Starts, fault: &Fault) -> usize {
     let mut lexer = reader.lexer.clone();

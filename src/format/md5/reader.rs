@@ -1,6 +1,6 @@
-//! What the two MD5 parsers share: the version line, keywords, blocks.
+//! Helpers of the two MD5 parsers: the version line, keywords, blocks.
 //!
-//! What a parser returns after an error is never looked at. Items that could not be read stand in as defaults,
+//! The result of a parser after an error is never used. Items that could not be read stand in as defaults,
 //! to keep the numbers of those behind them.
 
 use crate::{
@@ -11,7 +11,7 @@ use crate::{
 /// A reader of an MD5 file.
 pub(super) type Reader<'a> = reader::Reader<'a, Kind>;
 
-/// Which of the two files the caller asked for.
+/// The file that the caller asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Mesh,
@@ -339,7 +339,7 @@ impl<'a> Reader<'a> {
         Ok(false)
     }
 
-    /// Warns that the file goes on behind its last declared `item`.
+    /// Warns that the file continues after its last declared `item`.
     pub fn rest_ignored(&mut self, offset: usize, item: &str) {
         self.warn(
             offset,

@@ -4,7 +4,7 @@
 //! the app's camera.
 
 use super::{
-    super::{draw_skeleton::in_world, panel::PanelState, style::ACCENT},
+    super::{area::PanelArea, gizmos::in_world, style::ACCENT},
     ShownRig, set_rig,
 };
 use crate::{
@@ -19,7 +19,7 @@ use bevy_egui::{
 };
 use glam::Affine3A;
 
-/// What a handle moves.
+/// The thing that a handle moves.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 enum Handle {
     Entity(Entity),
@@ -35,7 +35,7 @@ const RADIUS: f32 = 12.0;
 /// Shows the handles of the shown character and moves what is dragged.
 pub(in super::super) fn drag(
     mut contexts: EguiContexts,
-    panel: Res<PanelState>,
+    panel: Res<PanelArea>,
     shown: Res<ShownRig>,
     cameras: Query<(&Camera, &GlobalTransform), With<PrimaryEguiContext>>,
     assets: Res<Assets<Character>>,
@@ -61,6 +61,7 @@ pub(in super::super) fn drag(
         return;
     };
     let ctx = ctx.clone();
+    let panel = panel.in_points(&ctx);
     let mut handles: Vec<Handle> = Vec::new();
     for goal in own.into_iter().flat_map(|goals| goals.iter()) {
         let pole = goals.get(goal).ok().and_then(|goal| goal.pole);
@@ -86,8 +87,7 @@ pub(in super::super) fn drag(
             (Handle::LookPoint, Some(LookTarget::Point(point))) => Some(point),
             (Handle::LookPoint | Handle::Collider(..), _) => None,
         };
-        let Some(to) = at.and_then(|at| show(&ctx, panel.rect(), handle, at, (camera, from)))
-        else {
+        let Some(to) = at.and_then(|at| show(&ctx, panel, handle, at, (camera, from))) else {
             continue;
         };
         match handle {
@@ -120,7 +120,7 @@ pub(in super::super) fn drag(
                 continue;
             };
             let handle = Handle::Collider(index, is_end);
-            let Some(to) = show(&ctx, panel.rect(), handle, at, (camera, from)) else {
+            let Some(to) = show(&ctx, panel, handle, at, (camera, from)) else {
                 continue;
             };
             let to = joint.inverse().transform_point3(to);
@@ -193,7 +193,7 @@ fn show(
     Some(ray.get_point(distance)).filter(|to| to.is_finite())
 }
 
-/// Moves an entity to a point in the world, whatever it is a child of or attached to.
+/// Moves an entity to a point in the world, even if it is a child or attached to something.
 fn move_entity(
     entity: Entity,
     to: Vec3,

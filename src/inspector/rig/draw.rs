@@ -1,7 +1,10 @@
-//! What acts on the pose, drawn as gizmos.
+//! Draws rigs as gizmos.
 
 use super::{
-    super::draw_skeleton::{DrawSkeleton, SkeletonGizmos, axes, bone_size, in_world},
+    super::{
+        DrawSkeleton,
+        gizmos::{SkeletonGizmos, axes, bone_size, in_world},
+    },
     PlacedLimb, ShownRig,
     look::chain_of,
 };
@@ -31,7 +34,7 @@ type Drawn = (
     Option<(&'static GroundProbe, &'static RigState)>,
 );
 
-/// What goals and looks point at.
+/// Targets of goals and of look-at.
 #[derive(SystemParam)]
 pub(in super::super) struct Aims<'w, 's> {
     goals: Query<'w, 's, (&'static IkLimb, &'static IkWeight)>,

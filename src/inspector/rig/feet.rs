@@ -1,6 +1,6 @@
 //! Feet on the ground: where they stand, and how far they adapt.
 
-use super::super::{InspectedItem, widgets};
+use super::super::{inspected::InspectedItem, widgets};
 use crate::{asset::Character, character::FootPlacement, import::RigEntries};
 use bevy::prelude::*;
 use bevy_egui::egui::{self, Ui};

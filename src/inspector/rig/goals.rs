@@ -1,8 +1,9 @@
 //! The list of goals: weights, poles and how far the limbs are from them.
 
 use super::{
-    super::{InspectedItem, keyboard::Choose, widgets},
-    PlacedLimb, RigParams, SpawnedByPanel, entry_of,
+    super::{inspected::InspectedItem, keyboard::Choose, widgets},
+    PlacedLimb, entry_of,
+    params::{RigParams, SpawnedByPanel},
 };
 use crate::{
     asset::Character,

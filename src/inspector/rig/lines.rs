@@ -13,7 +13,7 @@ use std::{collections::BTreeMap, fmt::Write};
 /// Formats a rig for a manifest: `goals: { … },`, `look_at: ( … ),`, `feet: ( … ),`, `springs: [ … ],` and
 /// `colliders: { … },`.
 ///
-/// What has its default is left out.
+/// Fields with their default value are left out.
 pub fn rig_ron(rig: &RigEntries) -> String {
     let mut text = String::new();
     lines(

@@ -1,8 +1,8 @@
-//! What the character looks at: the target, the joints that turn, and their limits.
+//! Look-at: the target, the joints that turn, and their limits.
 
 use super::{
-    super::{InspectedItem, keyboard::Choose, widgets},
-    RigParams,
+    super::{inspected::InspectedItem, keyboard::Choose, widgets},
+    params::RigParams,
 };
 use crate::{
     asset::Character,

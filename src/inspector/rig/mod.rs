@@ -10,6 +10,8 @@
 //! | `lines` | all of it as lines of a manifest |
 //! | `draw` | all of it in the view |
 //! | `drag` | handles in the view that move them |
+//!
+//! `params` has the entities that rigs aim at.
 
 mod drag;
 mod draw;
@@ -17,26 +19,30 @@ mod feet;
 mod goals;
 mod lines;
 mod look;
+mod params;
 mod springs;
 
 pub(super) use drag::drag;
 pub(super) use draw::draw;
 pub use lines::rig_ron;
+pub(super) use params::RigParams;
 
 use super::{
-    InspectedItem, draw_skeleton::in_world, folds::Folds, keyboard::FollowFocus, overrides_ron,
+    folds::Folds,
+    gizmos::in_world,
+    inspected::InspectedItem,
+    keyboard::FollowFocus,
+    overrides_ron,
+    tab::{Tab, TabContext},
 };
 use crate::{
     asset::Character,
-    character::{GoalLimb, IkLimb, IkWeight},
+    character::{GoalLimb, IkLimb},
     import::{GoalEntry, RigEntries},
     model::{JointIndex, Skeleton},
     rig::{LimbJoints, PoleAngle},
 };
-use bevy::{
-    ecs::{name::NameOrEntity, system::SystemParam},
-    prelude::*,
-};
+use bevy::prelude::*;
 use bevy_egui::egui::{self, Ui};
 use glam::Affine3A;
 
@@ -44,29 +50,32 @@ use glam::Affine3A;
 #[derive(Resource, Default, PartialEq)]
 pub(super) struct ShownRig(pub(super) Option<Entity>);
 
-/// On goals and poles that the panel spawned; it despawns them when they are removed.
-#[derive(Component)]
-struct SpawnedByPanel;
-
-/// What the tab remembers between frames.
+/// The Rig tab.
 #[derive(Default)]
-pub(super) struct RigTabState {
+pub(super) struct RigTab {
     goals: goals::GoalsState,
 }
 
-/// What the tab reads and changes of goals and of the entities that they and characters aim at.
-#[derive(SystemParam)]
-pub(super) struct RigParams<'w, 's> {
-    goals: Query<'w, 's, (&'static mut IkLimb, &'static mut IkWeight)>,
-    places: Query<'w, 's, &'static GlobalTransform>,
-    names: Query<'w, 's, NameOrEntity>,
-    named: Query<'w, 's, (Entity, &'static Name), With<GlobalTransform>>,
-    spawned: Query<'w, 's, (), With<SpawnedByPanel>>,
+impl Tab for RigTab {
+    fn show(&mut self, ui: &mut Ui, context: &mut TabContext) {
+        context.highlight = context.joint;
+        context.shows_rig = true;
+        let TabContext {
+            item,
+            character,
+            folds,
+            joint,
+            rig,
+            commands,
+            ..
+        } = context;
+        show(ui, self, folds, *joint, character, item, rig, commands);
+    }
 }
 
-pub(super) fn show(
+fn show(
     ui: &mut Ui,
-    state: &mut RigTabState,
+    state: &mut RigTab,
     folds: &mut Folds,
     selected: Option<JointIndex>,
     character: &Character,
@@ -171,7 +180,7 @@ fn in_degrees(angle: PoleAngle) -> PoleAngle {
     }
 }
 
-/// Where a limb is in the world.
+/// Positions of a limb in the world.
 struct PlacedLimb {
     root: Vec3,
     /// The joint that bends, or one in the middle of a chain.

@@ -1,6 +1,6 @@
 //! Springs and what they stay outside of. Changes apply to all instances of the character.
 
-use super::super::{InspectedItem, folds::Folds, widgets};
+use super::super::{folds::Folds, inspected::InspectedItem, widgets};
 use crate::{
     character::SpringBones,
     import::{ColliderEntry, RigEntries, SpringEntry},

@@ -40,7 +40,7 @@ impl Step {
     }
 }
 
-/// What springs move.
+/// Values that springs can move.
 pub(super) trait Length {
     /// The largest of the components, by amount.
     fn largest(&self) -> f32;

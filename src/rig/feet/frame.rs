@@ -1,4 +1,4 @@
-//! What foot placement is given: legs, limits, the clips' plans and the ground.
+//! The inputs of foot placement: legs, limits, the clips' plans, and the ground.
 
 use crate::{model::JointIndex, rig::TurnSpeeds};
 use glam::{Affine3A, Vec3};
@@ -15,7 +15,7 @@ pub struct LegJoints {
     pub tip: JointIndex,
     /// The joint of the toes, which carries the foot while the heel is up.
     pub toe: Option<JointIndex>,
-    /// Where the heel touches the ground at rest, in model space. `None` takes the point below `tip`. Feet whose `tip` is
+    /// Point at which the heel touches the ground at rest, in model space. `None` takes the point below `tip`. Feet whose `tip` is
     /// a hock or a wrist, high above the ground, never stand on it.
     pub heel: Option<Vec3>,
 }
@@ -25,13 +25,13 @@ pub struct LegJoints {
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
 #[serde(deny_unknown_fields, default)]
 pub struct FeetLimits {
-    /// How far feet and hips are raised and lowered. Ground farther away than twice this is ignored.
+    /// Largest distance by which feet and hips are raised and lowered. Ground farther away than twice this is ignored.
     pub height: f32,
     /// The steepest slope that feet tilt to, as rise over run: 1 is 45°.
     pub slope: f32,
-    /// How far a locked foot may be from where the clip has it before it is let go.
+    /// Largest distance of a locked foot from its place in the clip, beyond which it is released.
     pub stride: f32,
-    /// How fast joints turn at most to adapt, as a multiple of the fastest they turn in any clip; above 1.
+    /// Speed limit of joints that adapt, as a multiple of the fastest they turn in any clip; above 1.
     pub turn: f32,
 }
 
@@ -76,27 +76,27 @@ pub struct FeetFrame<'a> {
     pub world: Affine3A,
     /// Seconds since the last frame. 0 while paused.
     pub dt: f32,
-    /// How much of the change is made, 0..=1. At 0, the state is cleared.
+    /// Share of the change that is made, 0..=1. At 0, the state is cleared.
     pub weight: f32,
-    /// What the clips do with each foot: see [`Plants::plan`](crate::rig::Plants::plan).
+    /// Plan of the clips for each foot: see [`Plants::plan`](crate::rig::Plants::plan).
     pub plans: &'a [FootPlan],
-    /// What [`Feet::rays`](super::Feet::rays) hit for each foot; `None` if nothing is in reach.
+    /// Ground that [`Feet::rays`](super::Feet::rays) hit for each foot; `None` if nothing is in reach.
     pub ground: &'a [[Option<GroundHit>; 3]],
-    /// How fast the clips turn the joints; `None` if there are no clips. Adapting turns no joint of a leg faster than
+    /// Speeds at which the clips turn the joints; `None` if there are no clips. Adapting turns no joint of a leg faster than
     /// [`FeetLimits::turn`] times that.
     pub turn_speeds: Option<&'a TurnSpeeds>,
 }
 
-/// What a clip does with a foot at a time.
+/// Plan of a clip for a foot at one time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FootPlan {
-    /// How much the foot is planted, 0..=1.
+    /// Strength of the foot's contact, 0..=1.
     pub weight: f32,
-    /// Where the foot lands next, if it is in the air.
+    /// Next landing of the foot, if it is in the air.
     pub landing: Option<Landing>,
 }
 
-/// Where and when a foot lands.
+/// Place and time at which a foot lands.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Landing {
     /// Seconds until the foot lands.

@@ -31,7 +31,7 @@ pub(crate) struct Leg {
     bend: Vec3A,
     /// The root at rest, in model space.
     pub(super) root_at_rest: Vec3A,
-    /// How far that is from the up axis.
+    /// Distance of that from the up axis.
     pub(super) aside: f32,
 }
 
@@ -44,19 +44,19 @@ pub(crate) struct LegPose {
     pub(crate) contacts: [(Vec3A, f32); 2],
 }
 
-/// What is known of a leg in a frame.
+/// A leg in one frame.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct LegFrame {
     pub(super) pose: LegPose,
     pub(super) plant: f32,
     pub(super) ground: Option<GroundPlane>,
-    /// How much of the ground counts, 0..=1; less far from it and in the air.
+    /// Weight of the ground, 0..=1; less far from it and in the air.
     pub(super) near: f32,
     /// Height of the ground under the foot above the model's origin.
     pub(super) level: f32,
-    /// How far that jumped since the last frame, beyond what the ground's slope explains.
+    /// Jump of that since the last frame, beyond what the ground's slope explains.
     pub(super) jump: f32,
-    /// Where the tip is to be, and how it is to be turned from the animated pose.
+    /// Target position of the tip, and its rotation relative to the animated pose.
     target: Vec3A,
     turn: Quat,
 }
@@ -95,7 +95,7 @@ impl Steps {
     }
 }
 
-/// How fast a leg's joints turn at most: by a multiple of the speeds in the clips.
+/// Speed limits of a leg's joints: a multiple of the speeds in the clips.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TurnLimit {
     pub(super) limit: f32,
@@ -103,7 +103,7 @@ pub(super) struct TurnLimit {
     pub(super) speeds: [f32; 3],
 }
 
-/// Where the hips took the body, in model space.
+/// Position of the body after the hips have moved, in model space.
 pub(super) struct Moved {
     pub(super) pivot: Vec3A,
     pub(super) turn: Quat,
@@ -119,9 +119,9 @@ const OFFSET_RATE: f32 = 12.0;
 const TWIST_RATE: f32 = 9.0;
 /// The farthest that a locked foot is twisted, in radians.
 const MOST_TWIST: f32 = 0.8;
-/// How far a leg is stretched at most, if the clip doesn't stretch it more.
+/// Largest stretch of a leg, if the clip doesn't stretch it more.
 const STRETCH: f32 = 0.97;
-/// How far a leg is folded at most, if the clip doesn't fold it more.
+/// Largest fold of a leg, if the clip doesn't fold it more.
 const NEAREST: f32 = 0.25;
 /// The plant weight from which a foot is locked.
 const LOCK: f32 = 0.5;
@@ -227,7 +227,7 @@ impl LegState {
         (self.offset.velocity, self.twist.velocity) = (Vec3A::ZERO, 0.0);
     }
 
-    /// Where the foot lands, if it does so soon.
+    /// Returns the place where the foot lands, if it does so soon.
     #[inline(always)]
     pub(super) fn landing(&self, plan: &FootPlan) -> Option<Landing> {
         plan.landing.filter(|landing| {
@@ -239,7 +239,7 @@ impl LegState {
         })
     }
 
-    /// Where to look for the ground under heel or ball, in world space. Its height is of no account.
+    /// Returns the position at which to look for the ground under heel or ball, in world space. The Y component is ignored.
     #[inline(always)]
     pub(super) fn spot(&self, contact: usize, pose: &LegPose, space: &Space) -> Vec3A {
         match self.stance {
@@ -328,7 +328,7 @@ impl Leg {
         })
     }
 
-    /// How fast the clips turn the joints, in radians per second.
+    /// Returns the speeds at which the clips turn the joints, in radians per second.
     #[inline(always)]
     pub(super) fn turn_speeds(&self, speeds: Option<&TurnSpeeds>) -> [f32; 3] {
         self.joints
@@ -473,7 +473,7 @@ impl Leg {
         }
     }
 
-    /// How far the leg may be stretched.
+    /// Returns the length to which the leg may be stretched.
     #[inline(always)]
     fn reach(&self, pose: &LegPose) -> f32 {
         pose.points[0]
@@ -481,7 +481,7 @@ impl Leg {
             .max(STRETCH * self.length)
     }
 
-    /// How far the leg may be raised before the foot cannot reach its place; `None` if it cannot anyhow.
+    /// Returns the height to which the leg may be raised before the foot cannot reach its place; `None` if it cannot in any case.
     #[inline(always)]
     pub(super) fn highest(&self, now: &LegFrame, up: Vec3A, root: Vec3A) -> Option<f32> {
         let way = now.target - root;

@@ -83,7 +83,7 @@ impl Space {
         vector - self.up * vector.dot(self.up)
     }
 
-    /// How far the character has turned about its up axis from one heading to another, in radians.
+    /// Returns the turn of the character about its up axis from one heading to another, in radians.
     #[inline(always)]
     pub(super) fn turned(&self, since: Vec3A, heading: Vec3A) -> f32 {
         let sine = since.cross(heading).dot(self.up);

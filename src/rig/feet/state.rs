@@ -1,4 +1,4 @@
-//! What foot placement keeps between frames.
+//! State of foot placement between frames.
 
 use super::{
     filters::Spring,
@@ -26,17 +26,17 @@ pub(super) struct BodyState {
     /// The character's place in the world and one of its horizontal axes.
     pub(super) root: Vec3A,
     pub(super) heading: Vec3A,
-    /// How fast the character moves over the ground, in world units per second.
+    /// Speed of the character over the ground, in world units per second.
     pub(super) velocity: Vec3A,
-    /// How fast the character rises, as far as the hips follow, in model units per second.
+    /// Speed at which the character rises, as far as the hips follow, in model units per second.
     pub(super) root_velocity: f32,
     /// Seconds since a foot was last planted on ground in reach.
     pub(super) air: f32,
-    /// How far the character's height is ahead of what its hips show, in model units.
+    /// Difference between the character's height and the one that its hips show, in model units.
     pub(super) step: Spring<f32>,
-    /// How far the hips are raised above that.
+    /// Height of the hips above that.
     pub(super) hips: Spring<f32>,
-    /// How much the body pitches with the ground, as rise over run.
+    /// Pitch of the body with the ground, as rise over run.
     pub(super) lean: Spring<f32>,
 }
 
@@ -45,23 +45,23 @@ pub(super) struct BodyState {
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
 pub(super) struct LegState {
     pub(super) stance: Stance,
-    /// Whether the leg could reach its place in the last frame.
+    /// `true` if the leg could reach its place in the last frame.
     pub(super) is_reached: bool,
     /// The point that carries the foot: 0 is the heel, 1 the ball.
     pub(super) contact: u8,
-    /// Where that point is locked, in world space. Its height is of no account.
+    /// Position at which that point is locked, in world space. The Y component is ignored.
     pub(super) anchor: Vec3A,
-    /// Where the other point is.
+    /// Position of the other point.
     pub(super) other: Vec3A,
-    /// Where heel and ball were when the foot was locked.
+    /// Positions of heel and ball when the foot was locked.
     pub(super) spots: [Vec3A; 2],
     /// From where the clip has the foot to where it is, horizontally, in world space.
     pub(super) offset: Spring<Vec3A>,
-    /// What is left of jumps of the ground's height, in model units.
+    /// Decaying offset of jumps of the ground's height, in model units.
     pub(super) level: Spring<f32>,
     /// Rise over run of the ground that the foot is tilted to, in world space.
     pub(super) slope: Spring<Vec3A>,
-    /// How far the foot is turned about the up axis, in radians.
+    /// Turn of the foot about the up axis, in radians.
     pub(super) twist: Spring<f32>,
     /// The ground under the foot in the last frame.
     pub(super) ground: Option<GroundPlane>,
@@ -70,7 +70,7 @@ pub(super) struct LegState {
     pub(super) animated: [Quat; 3],
 }
 
-/// Whether a foot is locked to the ground.
+/// Lock of a foot to the ground.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
 pub(super) enum Stance {
@@ -79,7 +79,7 @@ pub(super) enum Stance {
     Free,
     /// Stays where it is in the world.
     Locked,
-    /// Was let go while the clip plants it, and follows the clip until it is back in its place.
+    /// Released during a contact. The foot follows the clip until it is back in its place.
     LetGo,
 }
 

@@ -1,4 +1,4 @@
-//! How plants are found in a clip: where feet are low and stand still.
+//! Detects foot contacts in clips: the times at which feet are low and stand still.
 
 use super::{PlantRange, Plants, RAMP};
 use crate::{

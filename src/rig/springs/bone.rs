@@ -1,12 +1,12 @@
-//! One bone: what it is drawn to, what holds it back, and how it turns those below it.
+//! Simulates one bone of a spring chain: its target, its constraints, and the rotation of its children.
 
-use super::{Chain, SpringJoint, run::Now, state::SpringPoint, step::PER_SECOND};
+use super::{Chain, SpringJoint, state::SpringPoint, step::PER_SECOND};
 use crate::{pose::unit, rig::colliders::Placed};
 use glam::{Quat, Vec3A};
 
 /// Rounds of colliders, each of which may push a bone into another.
 const ROUNDS: usize = 4;
-/// How often a bone is turned away from the nearest point of a capsule, which slides along as its end does. Each time leaves
+/// Number of times that a bone is turned away from the nearest point of a capsule, which slides along as its end does. Each time leaves
 /// about the square of what was left, and mostly nothing after the second.
 const SLIDES: usize = 24;
 /// The square of the part of a collider's radius at which an end is as good as outside.
@@ -15,7 +15,21 @@ const NEARLY: f32 = 0.999_996;
 /// paths at 30 frames per second part by 1.3 % of a bone where colliders are touched often.
 const GRIP: f32 = 3.0;
 
-/// What a bone is drawn to: where its joint is, and the vector from there to its end, which has this length.
+/// A joint in this frame's animated pose, in world space.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Now {
+    /// Relative to the character.
+    pub(super) at: Vec3A,
+    /// From the parent; for the first joint of a chain, from the state's origin.
+    pub(super) offset: Vec3A,
+    /// From the joint to its bone's end.
+    pub(super) bone: Vec3A,
+    pub(super) length: f32,
+    /// 1 / the squared length.
+    pub(super) inverse_square: f32,
+}
+
+/// Target of a bone: the position of its joint, and the vector from there to its end, which has this length.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Aim {
     pub(super) anchor: Vec3A,
@@ -37,7 +51,7 @@ pub(super) struct Bent {
     inverse_square: f32,
 }
 
-/// What acts on all bones alike.
+/// Forces that act on all bones alike.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Air {
     pub(super) gravity: Vec3A,
@@ -45,7 +59,7 @@ pub(super) struct Air {
 }
 
 impl SpringJoint {
-    /// What the joint's bone is drawn to, given where the animated pose has it. In the whole frame, it is as long as it is
+    /// Returns the target of the joint's bone, given the bone in the animated pose. In the whole frame, it is as long as it is
     /// `now`.
     #[inline(always)]
     pub(super) fn aim(&self, offset: Vec3A, animated: Vec3A, now: &Now, bent: &[Bent]) -> Aim {
@@ -80,7 +94,7 @@ impl SpringJoint {
 }
 
 impl Chain {
-    /// Force per mass, without that of the spring, on something that is drawn to a target at rest.
+    /// Returns the acceleration from gravity and wind, for a spring whose target does not move.
     #[inline(always)]
     pub(super) fn push(&self, air: &Air) -> Vec3A {
         air.gravity * self.gravity + air.wind * self.drag
@@ -195,7 +209,7 @@ impl Chain {
             }
             let cos =
                 (reach * reach - distance * distance - length * length) / (2.0 * length * distance);
-            // Where no end is outside, another round wouldn't help, unless the nearest point slides.
+            // Another pass helps only if an end is outside, or if the nearest point slides.
             hit |= cos < 1.0;
             *bone = into_cone(*bone, axis * (1.0 / distance), length, cos, velocity);
         }

@@ -2,7 +2,7 @@
 
 use super::{
     SpringState, Springs,
-    bone::{Air, Bent, arc, of_length},
+    bone::{Air, Bent, Now, arc, of_length},
     state::{SpringPoint, Track},
     step::{STEP, Weights},
 };
@@ -29,10 +29,10 @@ pub struct SpringFrame {
     pub wind: Vec3,
     /// The acceleration of gravity.
     pub gravity: Vec3,
-    /// Whether the character was put where it is, instead of having moved there: the springs then come along as they
+    /// `true` if the character was put where it is, instead of having moved there: the springs then come along as they
     /// are. More than 64 times the length of the longest bone in a frame is always taken for that.
     pub teleported: bool,
-    /// How much of their rotation joints get, 0..=1. The springs swing alike for any weight.
+    /// Share of their rotation that joints get, 0..=1. The springs swing alike for any weight.
     pub weight: f32,
 }
 
@@ -59,20 +59,6 @@ pub struct SpringScratch {
     parts: Vec<Weights>,
     ends: Vec<Placed>,
     colliders: Vec<Placed>,
-}
-
-/// A joint in this frame's animated pose, in world space.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Now {
-    /// Relative to the character.
-    at: Vec3A,
-    /// From the parent; for the first joint of a chain, from the state's origin.
-    offset: Vec3A,
-    /// From the joint to its bone's end.
-    bone: Vec3A,
-    pub(super) length: f32,
-    /// 1 / the squared length.
-    pub(super) inverse_square: f32,
 }
 
 /// A time between the last frame and this one, on the parabolas through the last three frames.
@@ -246,7 +232,7 @@ impl Springs {
         } else {
             0.0
         };
-        // A frame after a much shorter one knows little about the velocity, which is a difference of poses.
+        // The velocity is a difference of poses, so it is inaccurate in a frame after a much shorter one.
         let trust = if before > 0.0 {
             dt.min(8.0 * before) / (dt + before)
         } else {
@@ -431,7 +417,7 @@ impl Between {
         }
     }
 
-    /// Where something is that was at the end of `track` and is at `end` in this frame.
+    /// Returns the position of something that was at the end of `track` and is at `end` in this frame.
     #[inline(always)]
     fn place(&self, track: &Track, end: Vec3A) -> Vec3A {
         track.at + (end - track.at) * self.way + track.velocity * self.on

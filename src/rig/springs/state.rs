@@ -1,10 +1,10 @@
-//! What springs remember from frame to frame.
+//! State of springs from frame to frame.
 
 use super::{Springs, step::Body};
 use glam::{Affine3A, Mat3A, Vec3A};
 use serde::{Deserialize, Serialize};
 
-/// What a character's springs remember from frame to frame: save and restore it to roll back.
+/// State of a character's springs from frame to frame: save and restore it to roll back.
 ///
 /// The default is a state in which nothing has happened yet: with it, springs begin where they would come to rest.
 /// A state takes memory once, when it is first used.
@@ -31,7 +31,7 @@ pub(super) struct SpringPoint {
     /// The bone's end at the last step, from what it was drawn to.
     pub(super) deviation: Vec3A,
     pub(super) velocity: Vec3A,
-    /// What it was drawn to.
+    /// The target in the last step.
     pub(super) target: Vec3A,
     pub(super) target_velocity: Vec3A,
     /// The joint at the last step.
@@ -61,7 +61,7 @@ impl SpringState {
         size_of_val(&self.points[..]) + size_of_val(&self.colliders[..])
     }
 
-    /// Whether the state belongs to `springs`.
+    /// Returns `true` if the state belongs to `springs`.
     pub(super) fn fits(&self, springs: &Springs) -> bool {
         self.points.len() == springs.joints.len() && self.colliders.len() == springs.colliders.len()
     }

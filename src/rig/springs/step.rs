@@ -18,12 +18,12 @@ pub(super) struct Step {
     /// The velocity after the step, from the same.
     v: [f32; 3],
     drag: f32,
-    /// What a whole step makes of the deviation from the target and of the velocity.
+    /// Effect of a whole step on the deviation from the target and on the velocity.
     pub(super) deviation: Weights,
     pub(super) velocity: Weights,
 }
 
-/// What a step makes of something: the sum of all that acts on it, by these weights.
+/// Result of a step: the sum of everything that acts on a value, by these weights.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Weights {
     /// Of the way of the target.
@@ -106,7 +106,7 @@ impl Step {
 }
 
 impl Weights {
-    /// How far a body is from its target after a step, or how fast it is.
+    /// Returns the distance of a body from its target after a step, or its velocity.
     ///
     /// `moved` is how far the target moves, and `push` the force per mass on a body that moves with a target at rest.
     #[inline(always)]

@@ -198,7 +198,7 @@ fn a_hierarchy_is_made_a_forest() {
     let (m, warnings) = with([4294967295, 9, 2, 1]);
     assert_eq!(parents(&m), [None, None, None, Some(1)]);
     assert!(warnings[0].contains(
-        "a bone's parent, 9, is no other bone of the file's 4; it became a root (2 times)"
+        "a bone's parent is 9, expected another of the file's 4 bones; the bone became a root (2 times)"
     ));
 
     let (m, warnings) = with([3, 0, 1, 2]);

@@ -1,4 +1,4 @@
-//! What joints are, by their names: proposals for masks and sockets.
+//! Body parts by the names of joints: proposals for masks and sockets.
 
 use super::words::snake;
 use bevy_marionette::{

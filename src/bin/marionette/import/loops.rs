@@ -1,4 +1,4 @@
-//! Which clips loop: measured at the skin, with a look at the name where that is not enough.
+//! Decides which clips loop: measured at the skin, and by the name where that isn't enough.
 
 use super::words::snake;
 use crate::obj::Posed;
@@ -9,7 +9,7 @@ use bevy_marionette::{
 };
 use glam::Vec3;
 
-/// How far the last pose may be from the first, as a share of the size.
+/// Largest distance of the last pose from the first, as a share of the size.
 const SAME: f32 = 0.01;
 /// The same for clips without a frame for the way back, whose gap is one more step.
 const ONE_STEP: f32 = 0.15;
@@ -50,7 +50,7 @@ const NO_MOTION: [&str; 8] = [
     "king", "ring", "wing", "spring", "sting", "fling", "sling", "string",
 ];
 
-/// What a clip's name says about its end.
+/// Playback mode that a clip's name suggests.
 #[derive(Clone, Debug, PartialEq)]
 enum Named {
     /// Something that goes on: it is a loop even if its ends don't meet.
@@ -90,7 +90,7 @@ pub fn is_action(word: &str) -> bool {
     Named::new(word) != Named::Nothing
 }
 
-/// What a clip does at its end, and why.
+/// Playback mode of a clip, and the reason for it.
 pub struct Verdict {
     pub playback: PlaybackMode,
     /// Reason, for a list of decisions.

@@ -55,7 +55,7 @@ pub fn retargeted<'s>(
         .collect()
 }
 
-/// What a manifest has to say for clips that match no joint of the model to be retargeted; `None` if they are no clips of another
+/// Returns the manifest's fields for clips that match no joint of the model to be retargeted; `None` if they are no clips of another
 /// rig. `file` is the name that the manifest has for it.
 pub fn needed<'s>(
     file: &str,

@@ -1,4 +1,4 @@
-//! What the readers of all sections share: section lines, numbers as they are written, labels.
+//! Helpers of the readers of all sections: section lines, numbers as they are written, labels.
 
 use super::{label, notes::Cause, state::State};
 use crate::format::{Lexer, TokenKind, Unexpected, reader};

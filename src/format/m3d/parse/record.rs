@@ -65,7 +65,7 @@ pub(super) struct Record {
     pub(super) numbers: [f32; SLOTS],
     /// `u32::MAX` for what indexes nothing.
     pub(super) indices: [u32; 4],
-    /// How many numbers each column has; 0 for a column that is missing.
+    /// Count of numbers in each column; 0 for a column that is missing.
     pub(super) counts: [u8; COLUMNS],
 }
 

@@ -121,7 +121,7 @@ pub(super) fn assemble(
         if !place && parent.value != u32::MAX {
             reader.state.notes.add(Cause::Parent, parent.offset, || {
                 format!(
-                    "a bone's parent, {}, is no other bone of the file's {count}; it became a root",
+                    "a bone's parent is {}, expected another of the file's {count} bones; the bone became a root",
                     parent.value
                 )
             });

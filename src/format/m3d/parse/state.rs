@@ -1,9 +1,9 @@
-//! What a parse keeps besides its position: the header's counts, notes and signs of the dialect.
+//! State of a parse besides its position: the header's counts, notes and signs of the dialect.
 
 use super::notes::Notes;
 use crate::format::m3d::Dialect;
 
-/// What a parse keeps besides its position.
+/// State of a parse besides its position.
 #[derive(Default)]
 pub(super) struct State<'a> {
     pub(super) notes: Notes<'a>,
@@ -11,7 +11,7 @@ pub(super) struct State<'a> {
     pub(super) signs: Signs,
 }
 
-/// What a header counts.
+/// The counts of a header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Counted {
     Materials,

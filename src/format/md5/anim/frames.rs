@@ -9,7 +9,7 @@ use crate::format::{
     reader::CUT_OFF,
 };
 
-/// What the header declares: value and place.
+/// A count in the header: its value and place.
 #[derive(Default)]
 pub(super) struct Header {
     pub(super) frames: Option<(u32, usize)>,
