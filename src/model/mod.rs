@@ -18,6 +18,7 @@ mod side_names;
 mod sides;
 mod skeleton;
 mod skin;
+mod states;
 mod timing;
 mod transform;
 
@@ -33,6 +34,10 @@ pub use root_motion::{RootDelta, RootPath};
 pub use sides::Side;
 pub use skeleton::{Joint, JointIndex, Skeleton, SkeletonError};
 pub use skin::{CombinedJoints, Influences, SkinPart};
+pub use states::{
+    Choice, Entering, Entry, Exit, MachineState, Opening, Origins, PlayedClip, Plays, State,
+    StateError, StateLayer, StateMachine, StateProblem, Successor, Then, TransitionKind, Way,
+};
 pub use timing::{CallbackKey, ClipTiming, PlaybackMode};
 pub use transform::{JointTransform, SoaQuat, SoaTransform, SoaVec3};
 
