@@ -163,9 +163,6 @@ Image formats are Bevy's features, for textures inside `.glb` files, too: enable
 #![warn(missing_docs)]
 #![deny(unsafe_code)]
 
-#[cfg(feature = "agenda")]
-#[doc(hidden)]
-pub mod agenda;
 pub mod controller;
 pub mod format;
 mod hierarchy;

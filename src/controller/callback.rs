@@ -2,9 +2,9 @@
 
 use super::{
     AnimationController, AnimationName, CallbackId, CallbackTime, Clips, FiredCallback,
-    PlaybackEvent, key::AddedCallback,
+    PlaybackEvent,
 };
-use crate::model::CallbackData;
+use crate::{controller::key::AddedCallback, model::CallbackData};
 use std::{sync::Arc, time::Duration};
 
 /// # Callbacks
@@ -31,10 +31,10 @@ impl AnimationController {
     ) -> CallbackId {
         let id = CallbackId(self.next_id());
         let (clip, name) = (AnimationName::new(clip), AnimationName::new(name));
-        self.callbacks.push(AddedCallback {
+        self.extras.callbacks.push(AddedCallback {
             id,
             clip,
-            time: time.into().sound(),
+            time: time.into(),
             until: None,
             every: 1,
             passed: 0,
@@ -63,8 +63,8 @@ impl AnimationController {
         data: impl Into<CallbackData>,
     ) -> CallbackId {
         let id = self.add_callback(clip, begin, name, data);
-        if let Some(added) = self.callbacks.last_mut() {
-            added.until = Some(end.into().sound());
+        if let Some(added) = self.extras.callbacks.last_mut() {
+            added.until = Some(end.into());
         }
         id
     }
@@ -78,10 +78,15 @@ impl AnimationController {
 
     /// Removes a callback. Returns `false` if it did not exist.
     pub fn remove_callback(&mut self, callback: CallbackId) -> bool {
-        let Some(at) = self.callbacks.iter().position(|added| added.id == callback) else {
+        let Some(at) = self
+            .extras
+            .callbacks
+            .iter()
+            .position(|added| added.id == callback)
+        else {
             return false;
         };
-        self.callbacks.remove(at);
+        self.extras.callbacks.remove(at);
         self.forget_added_keys();
         true
     }
@@ -111,22 +116,17 @@ impl AnimationController {
         events.into_iter().filter_map(callback).collect()
     }
 
-    /// Counts a passing of an added callback. Returns `true` if it fires this time.
-    pub(super) fn count_passing(&mut self, callback: CallbackId) -> bool {
-        self.callback_mut(callback)
-            .is_some_and(AddedCallback::count_passing)
-    }
-
-    fn callback_mut(&mut self, callback: CallbackId) -> Option<&mut AddedCallback> {
-        self.callbacks
-            .get_mut()?
+    pub(super) fn callback_mut(&mut self, callback: CallbackId) -> Option<&mut AddedCallback> {
+        self.extras
+            .callbacks
             .iter_mut()
             .find(|added| added.id == callback)
     }
 
     fn forget_added_keys(&mut self) {
+        self.change();
         for track in &mut self.tracks {
-            track.run.0.added_for = None;
+            track.run.0.stamp = None;
         }
     }
 }

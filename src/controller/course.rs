@@ -1,69 +1,58 @@
-//! What a track does in its blend space between two cuts.
+//! What a track does in its blend space between two bends.
+//!
+//! Such a track's position is a phase: it rises by 1 per cycle, at a pace that depends on the parameters. Parameters that
+//! are smoothed go straight to what they were set to, at a steady speed. Where their way crosses an edge of the space's
+//! triangulation, it has a *bend*; between two bends all weights, and with them the pace, change evenly:
+//!
+//! ```text
+//! parameter   ●━━━━━━━━━━┿━━━━━━━━━━━┿━━━━━●────────
+//! walk        ╲__________╱───────────╲______________   weights, straight between bends
+//! bends       ├──────────┼───────────┼─────┼────────
+//! ```
+//!
+//! A course follows from the way of the parameters and the time alone.
 
-use super::{
-    Clips, TransitionCurve,
-    compensated::CompensatedF64,
-    key::AddedKey,
-    motion::{Paced, Ramp, Speed},
-    steering::MOMENT,
+use super::{AnimationController, clock::Nanos, motion::Pace, steering::Steering};
+use crate::{
+    controller::key::{self, AddedCallback, AddedKey},
+    model::{BlendPoint, BoundBlendSpace, Cycle, Member},
 };
-use crate::model::{BlendPoint, BoundBlendSpace, ClipTiming, Cycle, Member, Phase, PlaybackMode};
 use std::sync::Arc;
 
-/// Clips that can weigh between two cuts: those at both ends.
+/// Clips that can weigh between two bends: those at both ends.
 const MOST: usize = 6;
 
-/// A clip of a blend space that weighs between two cuts.
+/// A clip of a blend space that weighs between two bends: its place among the members, and its weights at both ends.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Weighing {
-    /// Its place among the space's members.
     pub(super) member: usize,
-    /// Its weights at both cuts.
     pub(super) weights: [f64; 2],
-    /// Its positions at both cuts, and whether it goes evenly from one to the other: as far as it was
-    /// [moved](Self::move_along).
-    pub(super) way: [f64; 2],
-    pub(super) is_even: bool,
 }
 
-impl Weighing {
-    /// Moves along while the phase goes from one place to another.
-    // Always inlined: otherwise, reading both positions at once waits for what was just written.
-    #[inline(always)]
-    pub(super) fn move_along(
-        &mut self,
-        member: &Member,
-        playback: PlaybackMode,
-        phases: [Phase; 2],
-    ) {
-        (self.way, self.is_even) = member.places(playback, phases);
-    }
-}
-
-/// What a track does in its blend space between two cuts.
+/// What a track does in its blend space between two bends.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Course {
-    begin: CompensatedF64,
-    /// How long it is, ≥ 0.
-    seconds: f64,
+    begin: Nanos,
+    /// Where it ends, if it does.
+    end: Option<Nanos>,
     /// In the order of members.
     weighing: [Weighing; MOST],
     count: usize,
     /// Cycles per second at both ends.
     pace: [f64; 2],
-    /// Where it ends, what weighs there, and in which space.
-    end: (BlendPoint, Cycle),
+    /// Where it begins, and what weighs there.
+    first: (BlendPoint, Cycle),
     of: Option<Arc<[Member]>>,
     /// The controller's own keys for each member.
     pub(super) added: Vec<Vec<AddedKey>>,
 }
 
 impl Course {
-    /// What weighs at a point: known already, if it ended there.
+    /// What weighs at a point: known already, if it began there.
     #[inline]
     pub(super) fn cycle(&self, point: BlendPoint, space: &BoundBlendSpace) -> Cycle {
-        if point == self.end.0 && self.is_of(space) {
-            self.end.1
+        if point == self.first.0 && self.is_of(space) {
+            self.first.1
         } else {
             space.cycle(point)
         }
@@ -71,59 +60,84 @@ impl Course {
 
     /// Returns `false` if clips were loaded anew.
     #[inline]
-    fn is_of(&self, space: &BoundBlendSpace) -> bool {
+    pub(super) fn is_of(&self, space: &BoundBlendSpace) -> bool {
         self.of
             .as_ref()
             .is_some_and(|members| Arc::ptr_eq(members, space.members()))
     }
 
-    /// Goes from one point to another.
+    /// Brings the course up to date at a time. Returns `true` if it changed.
     pub(super) fn settle(
         &mut self,
-        span: [CompensatedF64; 2],
-        ends: [BlendPoint; 2],
+        steering: &Steering,
+        time: Nanos,
         space: &BoundBlendSpace,
-    ) {
+    ) -> bool {
+        let (ends, begin, end) = match &steering.way {
+            Some(way) => {
+                let [begin, end] = way.stretch(time, space);
+                ([way.at(begin), way.at(end)], begin, Some(end))
+            }
+            None => ([steering.now; 2], self.begin, None),
+        };
         let is_of = self.is_of(space);
-        if !is_of || ends[0] != self.end.0 {
-            space.cycle_to(ends[0], &mut self.end.1);
+        let same = is_of
+            && ends[0] == self.first.0
+            && end == self.end
+            && (end.is_none() || begin == self.begin);
+        if same {
+            return false;
         }
         if !is_of {
-            self.of = Some(space.members().clone());
+            (self.of, self.added) = (Some(space.members().clone()), Vec::new());
         }
-        (self.begin, self.seconds) = (span[0], (span[1] - span[0]).value().max(0.0));
-        self.end.0 = ends[1];
-        let first = self.end.1;
-        if ends[1] != ends[0] {
-            space.cycle_to(ends[1], &mut self.end.1);
+        if !is_of || ends[0] != self.first.0 {
+            self.first = (ends[0], space.cycle(ends[0]));
         }
-        let last = &self.end.1;
+        (self.begin, self.end) = (if end.is_some() { begin } else { Nanos::ZERO }, end);
+        let first = self.first.1;
+        let last = if end.is_some() {
+            space.cycle(ends[1])
+        } else {
+            first
+        };
         self.pace = [first.pace, last.pace];
-        let (first, last) = (&first.weights, &last.weights);
-        self.count = 0;
-        if first
-            .iter()
-            .map(|weight| weight.0)
-            .eq(last.iter().map(|weight| weight.0))
-        {
-            for (weighing, (begin, end)) in self.weighing.iter_mut().zip(first.iter().zip(&**last))
-            {
-                (weighing.member, weighing.weights) = (begin.0, [begin.1, end.1]);
+        self.weigh(&first.weights, &last.weights);
+        if end.is_some() {
+            // Bends are at whole nanoseconds: a clip that weighs just before one, or just after it, doesn't count here.
+            let middle =
+                BlendPoint::new(0.5 * (ends[0].x + ends[1].x), 0.5 * (ends[0].y + ends[1].y));
+            let middle = space.cycle(middle).weights;
+            let mut kept = 0;
+            for at in 0..self.count {
+                if middle
+                    .iter()
+                    .any(|(member, _)| *member == self.weighing[at].member)
+                {
+                    self.weighing[kept] = self.weighing[at];
+                    kept += 1;
+                }
             }
-            self.count = first.len();
-            return;
+            self.count = kept;
         }
-        // Both lists are in the order of members, which doesn't depend on where time is cut.
+        true
+    }
+
+    /// Merges the weights at both ends. Both lists are in the order of members.
+    fn weigh(&mut self, first: &[(usize, f64)], last: &[(usize, f64)]) {
         let next = |weights: &[(usize, f64)], at: usize| {
             weights.get(at).copied().unwrap_or((usize::MAX, 0.0))
         };
         let (mut at_begin, mut at_end) = (0, 0);
+        self.count = 0;
         while at_begin < first.len() || at_end < last.len() {
             let (begin, end) = (next(first, at_begin), next(last, at_end));
             let member = begin.0.min(end.0);
             let weight = |(of, weight): (usize, f64)| if of == member { weight } else { 0.0 };
-            let weighing = &mut self.weighing[self.count];
-            (weighing.member, weighing.weights) = (member, [weight(begin), weight(end)]);
+            self.weighing[self.count] = Weighing {
+                member,
+                weights: [weight(begin), weight(end)],
+            };
             self.count += 1;
             at_begin += usize::from(begin.0 == member);
             at_end += usize::from(end.0 == member);
@@ -136,41 +150,36 @@ impl Course {
         &self.weighing[..self.count]
     }
 
-    /// The clips that weigh, to move them.
-    #[inline]
-    pub(super) fn weighing_mut(&mut self) -> &mut [Weighing] {
-        &mut self.weighing[..self.count]
-    }
-
-    /// Returns `true` if it takes no longer than rounding.
-    pub(super) fn is_momentary(&self) -> bool {
-        self.seconds <= MOMENT
+    /// How long it is in seconds, if it ends.
+    fn seconds(&self) -> Option<f64> {
+        self.end
+            .map(|end| end.since(self.begin))
+            .filter(|seconds| *seconds > 0.0)
     }
 
     /// The change of a weight per second.
     #[inline]
     pub(super) fn slope(&self, [from, to]: [f64; 2]) -> f64 {
-        if from == to || self.seconds <= 0.0 {
-            0.0
-        } else {
-            (to - from) / self.seconds
-        }
+        self.seconds()
+            .filter(|_| from != to)
+            .map_or(0.0, |seconds| (to - from) / seconds)
     }
 
     /// A weight at a moment.
     #[inline]
-    pub(super) fn share(&self, ends: [f64; 2], moment: CompensatedF64) -> f64 {
-        let share = ends[0] + self.slope(ends) * (moment - self.begin).value();
-        share.clamp(ends[0].min(ends[1]), ends[0].max(ends[1]))
+    pub(super) fn share(&self, ends: [f64; 2], moment: Nanos) -> f64 {
+        let slope = self.slope(ends);
+        if slope == 0.0 {
+            return ends[0];
+        }
+        (ends[0] + slope * moment.since(self.begin))
+            .clamp(ends[0].min(ends[1]), ends[0].max(ends[1]))
     }
 
     /// The heaviest member at a moment; of those that differ by no more than rounding, the first.
-    pub(super) fn heaviest(&self, moment: CompensatedF64) -> Option<usize> {
+    pub(super) fn heaviest(&self, moment: Nanos) -> Option<usize> {
         let mut heaviest = None;
-        for &Weighing {
-            member, weights, ..
-        } in self.weighing()
-        {
+        for &Weighing { member, weights } in self.weighing() {
             let share = self.share(weights, moment);
             if heaviest.is_none_or(|(_, most)| share > most + 1e-9) {
                 heaviest = Some((member, share));
@@ -179,88 +188,59 @@ impl Course {
         heaviest.map(|(member, _)| member)
     }
 
-    /// The pace of the cycle at the first end.
-    pub(super) fn pace(&self) -> f64 {
+    /// The pace of the cycle.
+    pub(super) fn pace(&self) -> Pace {
+        Pace {
+            since: self.begin,
+            pace: self.pace[0],
+            change: self.slope(self.pace),
+            until: self.end,
+        }
+    }
+
+    /// The pace where it begins.
+    pub(super) fn first_pace(&self) -> f64 {
         self.pace[0]
     }
 
-    /// Returns the change of pace from one end to the other, relative to its mean.
-    #[inline]
-    pub(super) fn pace_change(&self) -> f64 {
-        let [first, last] = self.pace;
-        if first == last {
-            0.0
-        } else {
-            (last - first) / (0.5 * (first + last))
+    /// Brings the lists of added keys for the clips up to date.
+    pub(super) fn collect_added(&mut self, callbacks: &[AddedCallback], space: &BoundBlendSpace) {
+        if callbacks.is_empty() && self.added.is_empty() {
+            return;
+        }
+        self.added.resize_with(space.members().len(), Vec::new);
+        for (keys, member) in self.added.iter_mut().zip(&**space.members()) {
+            key::collect_added(callbacks, &member.name.clone().into(), member.length, keys);
         }
     }
+}
 
-    /// The speed of the phase, for a speed of the track.
-    #[inline]
-    pub(super) fn paced(&self, speed: Speed) -> Speed {
-        let change = self.slope(self.pace);
-        if change == 0.0 {
-            return speed.scaled(self.pace[0]);
-        }
-        let ramp = match speed {
-            Speed::Ramp(ramp) => ramp,
-            Speed::Paced(paced) => paced.ramp,
-            Speed::Steady(speed) => {
-                let (begin, transition) = (self.begin.value(), TransitionCurve::Linear);
-                Ramp {
-                    from: speed,
-                    to: speed,
-                    begin,
-                    duration: 1.0,
-                    transition,
-                }
+/// # Blend spaces
+impl AnimationController {
+    /// Sets the parameters of the current blend space, and of those that `play`, `cross_fade` and the queue start from now
+    /// on. Numbers that are not finite are ignored.
+    ///
+    /// They take effect with the next advance, or over the space's [smoothing](crate::model::BlendSpace::smoothed). For the
+    /// track of a blend space that you added, see [`AnimationTrack::set_parameters`](super::AnimationTrack::set_parameters).
+    ///
+    /// ```
+    /// # use bevy_marionette::{controller::AnimationController, model::BlendPoint};
+    /// let mut controller = AnimationController::playing("locomotion");
+    /// let (speed, turn) = (1.4, -20.0);
+    /// controller.set_parameters((speed, turn));
+    /// ```
+    pub fn set_parameters(&mut self, point: impl Into<BlendPoint>) {
+        let point = point.into();
+        if point.is_finite() {
+            self.extras.playback.parameters = point;
+            if let Some(track) = self
+                .extras
+                .playback
+                .current
+                .and_then(|current| self.track_mut(current))
+            {
+                track.set_parameters(point);
             }
-        };
-        Speed::Paced(Paced {
-            ramp,
-            since: self.begin,
-            pace: self.pace[0],
-            change,
-        })
-    }
-}
-
-/// A blend space in a segment of time.
-#[derive(Clone, Copy)]
-pub(super) struct Blended<'a> {
-    pub(super) space: &'a BoundBlendSpace,
-    pub(super) course: &'a Course,
-    /// The clips that weigh in the course.
-    pub(super) timings: [Option<&'a ClipTiming>; MOST],
-}
-
-impl<'a> Blended<'a> {
-    pub(super) fn new<C: Clips + ?Sized>(
-        space: &'a BoundBlendSpace,
-        course: &'a Course,
-        clips: &'a C,
-    ) -> Self {
-        let mut timings = [None; MOST];
-        for (timing, Weighing { member, .. }) in timings.iter_mut().zip(course.weighing()) {
-            *timing = space
-                .members()
-                .get(*member)
-                .and_then(|member| clips.timing(member.clip));
         }
-        Self {
-            space,
-            course,
-            timings,
-        }
-    }
-
-    /// The heaviest clip at a moment.
-    pub(super) fn clip(&self, moment: CompensatedF64) -> Option<usize> {
-        Some(
-            self.space
-                .members()
-                .get(self.course.heaviest(moment)?)?
-                .clip,
-        )
     }
 }

@@ -2,11 +2,12 @@
 
 use super::{
     AnimationController, AnimationTrack, Clips, PlaybackEvent, TrackId, TransitionCurve,
-    compensated::{CompensatedF64, tick},
-    log::Log,
+    advance::Step, clock::Nanos,
+};
+use crate::controller::{
     playback_state::{Fade, Pending, Playback},
     timed_event::{EventKind, EventTarget},
-    track::{Role, Start},
+    track_types::Role,
 };
 use std::time::Duration;
 
@@ -61,12 +62,12 @@ impl AnimationController {
         let mut alone = duration.is_zero() || !self.tracks.iter().any(shows);
         let weight = switches.then(|| self.record_switch(id, duration, alone, outgoing, clips));
         if cut {
-            let playback = std::mem::take(&mut self.playback);
+            let playback = std::mem::take(&mut self.extras.playback);
             self.remove_tracks(|track| outgoing(track, &playback));
-            self.playback = playback;
+            self.extras.playback = playback;
         } else {
             for at in 0..self.tracks.len() {
-                if outgoing(&self.tracks[at], &self.playback) {
+                if outgoing(&self.tracks[at], &self.extras.playback) {
                     alone = false;
                     self.fade_out_from_now(self.tracks[at].id, duration, transition);
                 }
@@ -88,15 +89,16 @@ impl AnimationController {
         } else {
             self.fade_weight(id, 1.0, duration, transition);
         }
-        self.playback.fade_end = announced.then_some(self.time.value() + duration.as_secs_f64());
+        let end = self.clock.now.plus(duration.into());
+        self.extras.playback.fade_end = announced.then_some(end.secs());
     }
 
     /// Fades out all clips that `play`, `cross_fade` and the queue have started.
     pub(super) fn fade_out_all(&mut self, duration: Duration) {
-        (self.playback.current, self.playback.fade_end) = (None, None);
+        (self.extras.playback.current, self.extras.playback.fade_end) = (None, None);
         if duration.is_zero() {
             self.remove_tracks(|track| track.role != Role::User);
-            self.playback.switches.clear();
+            self.extras.playback.switches.clear();
             return;
         }
         self.write_running_values();
@@ -125,43 +127,21 @@ impl AnimationController {
     }
 
     /// Removes what has faded out by now, and reports a cross-fade that is complete.
-    pub(super) fn settle_fades<C: Clips + ?Sized>(&mut self, clips: &C, log: &mut Log) {
-        let now = self.time.value();
-        let leaves = |track: &AnimationTrack| {
-            track
-                .leaves_at
-                .is_some_and(|until| tick(until) <= tick(now))
-        };
+    pub(super) fn settle_fades<C: Clips + ?Sized>(&mut self, clips: &C, step: &mut Step) {
+        let now = self.clock.now;
+        let leaves = |track: &AnimationTrack| track.leaves_at.is_some_and(|until| until <= now);
         if self.tracks.iter().any(leaves) {
             self.remove_tracks(leaves);
         }
-        // A fade of no length is complete once its clip has begun.
-        let begun = self
-            .current_ref()
-            .is_none_or(|track| track.start == Start::Begun || !track.enabled);
-        if let Some(time) = self
-            .playback
-            .fade_end
-            .filter(|end| begun && tick(*end) <= tick(now))
-        {
-            self.playback.fade_end = None;
-            let faded = self.current_ref().and_then(|track| {
-                let run = &track.run.0;
-                // In a blend space, the heaviest clip of this moment.
-                let space = run.space.and_then(|space| clips.blend_spaces().get(space));
-                let heaviest = run
-                    .course
-                    .as_ref()
-                    .and_then(|course| course.heaviest(self.time));
-                let member = space.and_then(|space| space.members().get(heaviest?));
-                Some((
-                    track.id,
-                    member.map(|member| member.clip).or(run.index)?,
-                    run.space,
-                ))
-            });
-            if let Some((track, clip, space)) = faded {
-                log.push(PlaybackEvent::CrossFadeFinished {
+        if self.fade_end().is_some_and(|end| end <= now) {
+            self.extras.playback.fade_end = None;
+            if let Some(at) = self
+                .current_index()
+                .filter(|at| self.tracks[*at].run.0.index.is_some())
+            {
+                self.note_heaviest(at, clips);
+                let (track, clip, space, time) = self.played(at);
+                step.out.push(PlaybackEvent::CrossFadeFinished {
                     track,
                     clip,
                     space,
@@ -171,46 +151,33 @@ impl AnimationController {
         }
     }
 
-    /// Returns the next moment after the present at which a track leaves or a cross-fade is complete.
-    pub(super) fn next_fade_time(&self) -> Option<f64> {
-        let now = self.time.value();
-        let leaving = self.tracks.iter().filter_map(|track| track.leaves_at);
-        leaving
-            .chain(self.playback.fade_end)
-            .filter(|time| tick(*time) > tick(now))
-            .min_by(f64::total_cmp)
+    /// When the cross-fade is complete. One of no length is complete once its clip has begun.
+    fn fade_end(&self) -> Option<Nanos> {
+        let end = self.extras.playback.fade_end?;
+        let begun = self
+            .current_ref()
+            .is_none_or(|track| track.begun() || !track.enabled);
+        begun.then(|| Nanos::from_secs(end))
     }
 
-    /// Moves fades in time.
-    pub(super) fn shift_fades(&mut self, by: CompensatedF64) {
-        let leaving = self
-            .tracks
-            .iter_mut()
-            .filter_map(|track| track.leaves_at.as_mut());
-        for time in leaving.chain(
-            self.playback
-                .get_mut()
-                .and_then(|playback| playback.fade_end.as_mut()),
-        ) {
-            *time = (CompensatedF64::new(*time) + by).value();
-        }
+    /// Returns the next moment at which a track leaves or a cross-fade is complete.
+    pub(super) fn next_fade(&self) -> Option<Nanos> {
+        self.tracks
+            .iter()
+            .filter_map(|track| track.leaves_at)
+            .chain(self.fade_end())
+            .min()
     }
 
     /// Completes all fades at once: removes what fades out, and gives what fades in its weight.
     pub(super) fn finish_fades(&mut self) {
         self.remove_tracks(|track| track.leaves_at.is_some());
-        if let Some(playback) = self.playback.get_mut() {
-            playback.fade_end = None;
-            playback.switches.clear();
-        }
-        let Self {
-            tracks,
-            events,
-            playback,
-            ..
-        } = self;
+        let Self { tracks, extras, .. } = self;
+        extras.playback.fade_end = None;
+        extras.playback.switches.clear();
         for track in tracks {
-            let pending = playback
+            let pending = extras
+                .playback
                 .pending
                 .iter()
                 .any(|pending| pending.track == track.id);
@@ -218,12 +185,13 @@ impl AnimationController {
                 track.weight = 1.0;
             } else if track.overlay.is_some() {
                 let target = EventTarget::Track(track.id, EventKind::Weight);
-                let weight = events
+                let ours = extras
+                    .events
                     .iter()
-                    .filter(|event| event.target() == target)
+                    .filter(|event| event.target() == target);
+                track.weight = ours
                     .last()
-                    .map(|event| event.value());
-                track.weight = weight.map_or(track.weight, |weight| weight as f32);
+                    .map_or(track.weight, |event| event.value() as f32);
             }
         }
     }

@@ -148,7 +148,6 @@ pub(crate) fn collect_added(
 
 impl AddedKey {
     /// Numbers that change with its times and with what it is.
-    #[cfg(feature = "agenda")]
     pub(crate) fn bits(&self) -> u64 {
         let until = self.until.map_or(1, f64::to_bits);
         self.time.to_bits().rotate_left(17) ^ until.rotate_left(31) ^ self.index as u64

@@ -2,12 +2,12 @@
 
 use super::{
     AnimationController, EventHandle, EventKind, EventTarget, TimedEvent, TimedEvents, TrackId,
-    TransitionCurve,
-    compensated::{CompensatedF64, tick},
-    motion::Ramp,
-    timed_event::Schedule,
+    TransitionCurve, advance::Reach, clock::Nanos,
 };
-use crate::model::BlendPoint;
+use crate::{
+    controller::{compensated::CompensatedF64, ramp::Ramp, timed_event::Schedule},
+    model::BlendPoint,
+};
 use std::{mem, time::Duration};
 
 /// The timed events of a controller, mutably. See [`AnimationController::events_mut`].
@@ -151,7 +151,7 @@ impl TimedEventsMut<'_> {
             EventTarget::PriorityBlend => value.clamp(0.0, 1.0),
         };
         let handle = EventHandle(self.0.next_id());
-        self.0.events.insert(TimedEvent {
+        self.0.extras.events.insert(TimedEvent {
             handle,
             target,
             value,
@@ -165,9 +165,9 @@ impl TimedEventsMut<'_> {
 
     /// Cancels an event; what it has changed so far stays. Returns `false` if the event does not exist.
     pub fn unkey(&mut self, handle: EventHandle) -> bool {
-        let before = self.0.events.len();
+        let before = self.0.extras.events.len();
         self.retain(|event| event.handle != handle);
-        self.0.events.len() < before
+        self.0.extras.events.len() < before
     }
 
     /// Cancels all events with this target.
@@ -181,9 +181,7 @@ impl TimedEventsMut<'_> {
     }
 
     fn retain(&mut self, keep: impl FnMut(&TimedEvent) -> bool) {
-        if let Some(events) = self.0.events.get_mut() {
-            events.retain(keep);
-        }
+        self.0.extras.events.retain(keep);
     }
 }
 
@@ -192,7 +190,7 @@ impl AnimationController {
     /// Returns the timed events that wait or run.
     #[inline]
     pub fn events(&self) -> TimedEvents<'_> {
-        TimedEvents(&self.events)
+        TimedEvents(&self.extras.events)
     }
 
     /// Returns the timed events, to schedule and cancel them.
@@ -208,6 +206,7 @@ impl AnimationController {
     /// assert!(controller.events().contains(end));
     /// ```
     pub fn events_mut(&mut self) -> TimedEventsMut<'_> {
+        self.change();
         TimedEventsMut(self)
     }
 
@@ -219,7 +218,7 @@ impl AnimationController {
         duration: Duration,
         transition: TransitionCurve,
     ) {
-        let now = self.time.value();
+        let now = self.time();
         self.events_mut()
             .unkey_target(EventTarget::Track(id, EventKind::Weight));
         self.events_mut()
@@ -228,84 +227,90 @@ impl AnimationController {
 
     /// Ends the events that are over at the present time, and starts those that are due.
     pub(super) fn settle_events(&mut self) {
-        if self.events.is_empty() {
-            return;
-        }
-        let now = self.time.value();
-        let mut running = mem::take(&mut self.events.running);
+        let now = self.clock.now;
+        let mut running = mem::take(&mut self.extras.events.running);
         running.retain(|event| {
-            let is_over = event
-                .running
-                .is_some_and(|ramp| tick(ramp.end()) <= tick(now));
+            let is_over = event.running.is_some_and(|ramp| end_of(&ramp) <= now);
             if is_over {
                 self.apply(event.target, event.value);
             }
             !is_over
         });
-        self.events.running = running;
+        self.extras.events.running = running;
         // In order of start, so that of two that are due the later one takes over.
-        while let Some(mut event) = self.events.take_due(now) {
+        while let Some(first) = self
+            .extras
+            .events
+            .waiting
+            .first_entry()
+            .filter(|first| start_of(first.get()) <= now)
+        {
+            let mut event = first.remove();
             let TimedEvent {
                 target,
                 value,
-                start,
                 transition,
                 ..
             } = event;
-            let (begin, duration) = (start.max(now), event.duration.as_secs_f64());
+            let begin = start_of(&event).max(now);
             let from = self.value_of(target);
-            self.events.end(target);
-            if tick(begin + duration) > tick(now) {
-                event.running = Some(Ramp {
-                    from,
-                    to: value,
-                    begin,
-                    duration,
-                    transition,
-                });
-                self.events.insert(event);
+            self.extras.events.end(target);
+            let ramp = Ramp {
+                from,
+                to: value,
+                begin: begin.secs(),
+                duration: event.duration.as_secs_f64(),
+                transition,
+            };
+            if end_of(&ramp) > now {
+                event.running = Some(ramp);
+                self.extras.events.insert(event);
             } else {
                 self.apply(target, value);
             }
         }
+        // Two changes of one speed may begin at the same moment.
+        self.tracks
+            .iter_mut()
+            .for_each(|track| track.run.0.planned = false);
     }
 
-    /// Returns the next moment after the present at which an event starts or ends.
-    pub(super) fn next_event_time(&self) -> Option<f64> {
-        let now = self.time.value();
-        let ends = self
-            .events
+    /// Returns the next moment at which an event starts or ends.
+    pub(super) fn next_event(&self) -> Option<Nanos> {
+        let events = &self.extras.events;
+        let ends = events
             .running
             .iter()
-            .filter_map(|event| Some(event.running?.end()));
-        let start = self.events.waiting.values().next().map(|event| event.start);
-        ends.chain(start)
-            .filter(|due| tick(*due) > tick(now))
-            .min_by(f64::total_cmp)
+            .filter_map(|event| event.running.as_ref().map(end_of));
+        ends.chain(events.waiting.values().next().map(start_of))
+            .min()
     }
 
     /// Returns the ramp of a track's value that is changing now.
     #[inline]
     pub(super) fn running_ramp(&self, track: TrackId, kind: EventKind) -> Option<Ramp> {
+        if self.extras.events.running.is_empty() {
+            return None;
+        }
         self.events()
             .current(EventTarget::Track(track, kind))?
             .running
     }
 
     /// Returns the ramp of the priority blend, if it is changing now.
-    #[inline]
     pub(super) fn blend_ramp(&self) -> Option<Ramp> {
         self.events().current(EventTarget::PriorityBlend)?.running
     }
 
     /// Writes the present values of running events.
     pub(super) fn write_running_values(&mut self) {
-        for at in 0..self.events.running.len() {
+        let now = CompensatedF64::new(self.time());
+        for at in 0..self.extras.events.running.len() {
             let TimedEvent {
                 target, running, ..
-            } = self.events.running[at];
+            } = self.extras.events.running[at];
             if let Some(ramp) = running {
-                self.apply(target, ramp.at(self.time));
+                self.apply(target, ramp.at(now));
             }
         }
     }
@@ -317,7 +322,7 @@ impl AnimationController {
             .current(target)
             .and_then(|event| event.running)
         {
-            return ramp.at(self.time);
+            return ramp.at(CompensatedF64::new(self.time()));
         }
         let value = match target {
             EventTarget::PriorityBlend => self.priority_blend.into(),
@@ -335,29 +340,40 @@ impl AnimationController {
             self.priority_blend = value as f32;
             return;
         };
-        let Some(track) = self.track_mut(id) else {
+        let Some(track) = self.tracks.iter_mut().find(|track| track.id == id) else {
             return;
         };
         match kind {
             EventKind::Speed => track.speed = value,
             EventKind::Weight => track.weight = value as f32,
             EventKind::Position => track.seek(value),
-            EventKind::Enabled => track.enabled = value != 0.0,
+            EventKind::Enabled => {
+                track.enabled = value != 0.0;
+                self.agenda.0.ranges = Reach::Unknown;
+            }
             EventKind::ParameterX => track.steering.target.x = value,
             EventKind::ParameterY => track.steering.target.y = value,
         }
     }
 
     /// Moves all events in time, waiting or running.
-    pub(super) fn shift_events(&mut self, by: CompensatedF64) {
-        let shifted = |time: f64| (CompensatedF64::new(time) + by).value();
-        let mut events = Vec::from(self.events.get_mut().map(mem::take).unwrap_or_default());
+    pub(super) fn shift_events(&mut self, by: Nanos) {
+        let shifted = |time: f64| Nanos::from_secs(time).minus(by).secs();
+        let mut events = Vec::from(mem::take(&mut self.extras.events));
         for event in &mut events {
             event.start = shifted(event.start);
             if let Some(ramp) = &mut event.running {
                 ramp.begin = shifted(ramp.begin);
             }
         }
-        self.events = Schedule::from(events).into();
+        self.extras.events = Schedule::from(events);
     }
+}
+
+fn start_of(event: &TimedEvent) -> Nanos {
+    Nanos::from_secs(event.start)
+}
+
+fn end_of(ramp: &Ramp) -> Nanos {
+    Nanos::from_secs(ramp.end())
 }

@@ -1,10 +1,10 @@
 //! The layers that a controller wants blended.
 
-use super::{
-    AnimationController, AnimationTrack, BlendMode, Clips, TrackId, TrackPriority, playhead,
-    track::Start,
+use super::{AnimationController, AnimationTrack, BlendMode, Clips, TrackId, TrackPriority};
+use crate::{
+    controller::playhead,
+    model::{BoundBlendSpace, Cycle, Member, Phase, PlaybackMode},
 };
-use crate::model::{BoundBlendSpace, Cycle, Member, Phase, PlaybackMode};
 use std::slice;
 
 /// One clip to blend: where it is, and how it joins the pose.
@@ -119,7 +119,7 @@ impl<'a> InSpace<'a> {
         let (_, space) = (!track.clip.is_empty())
             .then_some(clips)
             .and_then(|clips| track.find_space(clips))?;
-        let point = track.steering.shown(space, track.start == Start::Begun);
+        let point = track.steering.shown(space, track.begun());
         let course = track.run.0.course.as_ref();
         let cycle = course.map_or_else(|| space.cycle(point), |course| course.cycle(point, space));
         let playback = track.playback.unwrap_or(space.playback());
@@ -225,7 +225,8 @@ fn place_in(
 
 impl AnimationTrack {
     /// Place in a layer's clip some seconds ago, if the track has played at its current speed since.
-    #[cfg(feature = "bevy")]
+    // Characters will ask for it.
+    #[allow(dead_code)]
     pub(crate) fn time_before<C: Clips + ?Sized>(
         &self,
         seconds: f64,
@@ -253,9 +254,7 @@ impl AnimationTrack {
         else {
             return layer.time;
         };
-        let pace = space
-            .cycle(self.steering.shown(space, self.start == Start::Begun))
-            .pace;
+        let pace = space.cycle(self.steering.shown(space, self.begun())).pace;
         let phase = self.placed_in(if space.has_length() { 1.0 } else { 0.0 })
             - seconds * self.speed * pace;
         let cycle = self.playback.unwrap_or(space.playback());

@@ -1,55 +1,60 @@
 #![doc = include_str!("guide.md")]
 
+mod active_range;
 mod advance;
-mod arrival;
+mod anchor;
 mod callback;
+mod clip_queue;
 mod clips;
-pub(crate) mod compensated;
+mod clock;
+mod compensated;
 mod course;
 mod fade;
-mod fast_path;
-pub(crate) mod key;
+mod key;
 mod keying;
 mod layer;
-mod log;
-pub(crate) mod motion;
+mod lines;
+mod marks;
+mod motion;
 mod name;
-pub(crate) mod open_range;
+mod open_range;
 mod overlay;
+mod pass;
 mod playback;
 mod playback_event;
-pub(crate) mod playback_state;
-pub(crate) mod playhead;
+mod playback_state;
+mod playhead;
 mod queue;
-pub(crate) mod range;
-mod rare;
-pub(crate) mod root_motion;
-mod segment;
-mod space;
+mod ramp;
+mod ranges;
+mod root_motion;
+mod settle;
+mod size;
+mod span;
 mod steering;
-pub(crate) mod switch;
+mod switch;
 mod switching;
-pub(crate) mod sync;
-pub(crate) mod timed_event;
-pub(crate) mod track;
+mod sync;
+mod timed_event;
+mod track;
+mod track_types;
 mod validate;
 
+pub use active_range::ActiveRange;
 pub use advance::AdvanceError;
+pub use clip_queue::{ClipQueue, ClipQueueMut};
 pub use clips::Clips;
 pub use key::{CallbackId, CallbackTime, KeyRef};
 pub use keying::TimedEventsMut;
 pub use layer::LayerInfo;
-pub use motion::TransitionCurve;
 pub use name::AnimationName;
 pub use playback_event::{CallbackKind, FiredCallback, PlaybackEvent};
 pub use playback_state::QueueFallback;
-pub use queue::{ClipQueue, ClipQueueMut};
-pub use range::ActiveRange;
+pub use ramp::TransitionCurve;
 pub use switch::{Switch, SwitchLayer};
 pub use timed_event::{EventHandle, EventKind, EventTarget, TimedEvent, TimedEvents};
-pub use track::{AnimationTrack, BlendMode, TrackId, TrackPriority};
-
-pub(crate) use log::work_done;
+pub use track::AnimationTrack;
+pub use track_types::{BlendMode, TrackId, TrackPriority};
 
 #[cfg(feature = "bevy")]
 use bevy::{
@@ -57,14 +62,14 @@ use bevy::{
     reflect::{ReflectDeserialize, ReflectSerialize, prelude::ReflectDefault},
 };
 
-use compensated::CompensatedF64;
+use advance::{Agenda, Reach};
+use clock::{Clock, Nanos};
 use key::AddedCallback;
 use open_range::OpenRange;
 use playback_state::Playback;
-use rare::Rare;
 use serde::{Deserialize, Serialize};
 use timed_event::Schedule;
-use track::Role;
+use track_types::{Role, Transient};
 
 /// Animation state of one character: its tracks, its clock and what is scheduled.
 ///
@@ -99,23 +104,31 @@ pub struct AnimationController {
     tracks: Vec<AnimationTrack>,
     /// The number last given to a track, an event or a callback.
     last_id: u64,
-    time: CompensatedF64,
-    /// Finite, ≥ 0.
-    time_scale: f64,
+    clock: Clock,
     /// In 0..=1.
     priority_blend: f32,
     paused: bool,
     callback_limit: usize,
     /// ≥ 0.
     callback_threshold: f32,
-    events: Rare<Schedule>,
-    callbacks: Rare<Vec<AddedCallback>>,
+    extras: Box<Extras>,
+    /// What happens next.
+    #[serde(skip)]
+    agenda: Transient<Agenda>,
+}
+
+/// What an ordinary frame doesn't look at.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+struct Extras {
+    events: Schedule,
+    callbacks: Vec<AddedCallback>,
     /// Ranges that tracks are in, in the order they began.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    ranges: Rare<Vec<OpenRange>>,
+    ranges: Vec<OpenRange>,
     /// Names reported as unknown.
-    unknown: Rare<Vec<AnimationName>>,
-    playback: Rare<Playback>,
+    unknown: Vec<AnimationName>,
+    playback: Playback,
 }
 
 impl Default for AnimationController {
@@ -124,17 +137,13 @@ impl Default for AnimationController {
         Self {
             tracks: Vec::new(),
             last_id: 0,
-            time: CompensatedF64::ZERO,
-            time_scale: 1.0,
+            clock: Clock::default(),
             priority_blend: 0.5,
             paused: false,
             callback_limit: Self::DEFAULT_CALLBACK_LIMIT,
             callback_threshold: 0.0,
-            events: Rare::default(),
-            callbacks: Rare::default(),
-            ranges: Rare::default(),
-            unknown: Rare::default(),
-            playback: Rare::default(),
+            extras: Box::default(),
+            agenda: Transient::default(),
         }
     }
 }
@@ -159,6 +168,10 @@ impl AnimationController {
             leads: None,
             ..track
         });
+        let at = self.tracks.len() - 1;
+        let position = self.tracks[at].position;
+        self.tracks[at].put(position);
+        self.change();
         id
     }
 
@@ -169,6 +182,7 @@ impl AnimationController {
 
     /// Returns the track with this id, mutably.
     pub fn track_mut(&mut self, id: TrackId) -> Option<&mut AnimationTrack> {
+        self.change();
         self.tracks.iter_mut().find(|track| track.id == id)
     }
 
@@ -176,6 +190,7 @@ impl AnimationController {
     pub fn remove_track(&mut self, id: TrackId) -> Option<AnimationTrack> {
         let at = self.tracks.iter().position(|track| track.id == id)?;
         self.events_mut().unkey_track(id);
+        self.change();
         Some(self.tracks.remove(at))
     }
 
@@ -186,82 +201,25 @@ impl AnimationController {
 
     /// Returns all tracks in the order they were added, mutably.
     pub fn tracks_mut(&mut self) -> impl Iterator<Item = &mut AnimationTrack> {
+        self.change();
         self.tracks.iter_mut()
     }
 
     fn remove_tracks(&mut self, gone: impl Fn(&AnimationTrack) -> bool) {
+        self.change();
         self.tracks.retain(|track| !gone(track));
-        let Self { tracks, events, .. } = self;
-        if let Some(events) = events.get_mut() {
-            events.retain(|event| {
-                event
-                    .track()
-                    .is_none_or(|id| tracks.iter().any(|track| track.id == id))
-            });
-        }
+        let Self { tracks, extras, .. } = self;
+        extras.events.retain(|event| {
+            event
+                .track()
+                .is_none_or(|id| tracks.iter().any(|track| track.id == id))
+        });
     }
 
-    fn prepare_track<C: Clips + ?Sized>(&mut self, id: TrackId, clips: &C) {
-        let Self {
-            tracks,
-            callbacks,
-            time,
-            ..
-        } = self;
-        if let Some(track) = tracks.iter_mut().find(|track| track.id == id)
-            && track.prepare(*time, clips)
-            && !callbacks.is_empty()
-        {
-            track.collect_added(callbacks, clips);
-        }
-    }
-
-    /// How many tracks, timed events, callbacks and ranges there are, and clips to play or to fade from.
-    pub(crate) fn parts(&self) -> usize {
-        let Playback {
-            pending,
-            switches,
-            queue,
-            ..
-        } = &*self.playback;
-        let switches: usize = switches.iter().map(Switch::parts).sum();
-        let parts =
-            self.tracks.len() + self.events.len() + self.callbacks.len() + self.ranges.len();
-        parts + self.unknown.len() + pending.len() + switches + queue.len()
-    }
-
-    /// What an advance in which nothing happens takes: one for a controller, and for each of its tracks; more where clips have
-    /// many keys, of which each is asked whether it is near.
-    pub(crate) fn load<C: Clips + ?Sized>(&self, clips: &C) -> u64 {
-        let keys = |clip: usize| {
-            clips
-                .timing(clip)
-                .map_or(0, |timing| timing.callbacks.len())
-        };
-        let of_track = |track: &AnimationTrack| match (track.run.0.space, track.run.0.index) {
-            (Some(space), _) => clips
-                .blend_spaces()
-                .get(space)
-                .map_or(0, |space| space.clips().map(keys).sum()),
-            (None, Some(index)) => keys(index),
-            // It looks for its name among all spaces.
-            (None, None) => clips.blend_spaces().len(),
-        };
-        1 + self
-            .tracks
-            .iter()
-            .map(|track| 1 + of_track(track) as u64 / 32)
-            .sum::<u64>()
-    }
-
-    /// About how many bytes it has allocated.
-    pub(crate) fn heap_bytes(&self) -> usize {
-        size_of_val(&self.tracks[..])
-            + size_of_val(&self.callbacks[..])
-            + size_of_val(&self.ranges[..])
-            + self.events.len() * size_of::<TimedEvent>()
-            + size_of::<Playback>()
-            + self.playback.switches.len() * size_of::<Switch>()
+    /// Notes that something was changed from outside an advance.
+    fn change(&mut self) {
+        self.agenda.0.next = None;
+        self.agenda.0.ranges = Reach::Unknown;
     }
 
     fn next_id(&mut self) -> u64 {
@@ -272,28 +230,41 @@ impl AnimationController {
 
 /// # Clock and blend
 impl AnimationController {
-    /// The most callbacks that fire in one advance, unless [set otherwise](Self::set_callback_limit). Whatever the limit, no
-    /// more than a million keys and rounds are passed in one advance.
+    /// The most callbacks that fire in one advance, unless [set otherwise](Self::set_callback_limit).
     pub const DEFAULT_CALLBACK_LIMIT: usize = 1024;
 
     /// Returns global time: the seconds played since the start, or since [`reset_time`](Self::reset_time).
     pub fn time(&self) -> f64 {
-        self.time.value()
+        self.clock.now.secs()
     }
 
     /// Sets global time to 0. Timed events keep their distance from the present.
     pub fn reset_time(&mut self) {
-        let by = CompensatedF64::ZERO - self.time;
+        let by = self.clock.reset();
+        for track in &mut self.tracks {
+            track.anchor.shift(by);
+            track.leaves_at = track.leaves_at.map(|at| at.minus(by));
+            if let Some(way) = &mut track.steering.way {
+                way.since = way.since.minus(by);
+            }
+            // All that is derived has moments in it.
+            let run = &mut track.run.0;
+            (run.course, run.stamp, run.planned) = (None, None, false);
+        }
         self.shift_events(by);
-        self.shift_fades(by);
-        self.shift_switches(by);
-        self.shift_ways(by);
-        self.time = CompensatedF64::ZERO;
+        let playback = &mut self.extras.playback;
+        let times = playback
+            .switches
+            .iter_mut()
+            .map(|switch| &mut switch.begin)
+            .chain(playback.fade_end.as_mut());
+        times.for_each(|time| *time = Nanos::from_secs(*time).minus(by).secs());
+        self.change();
     }
 
     /// Returns how fast time passes for this character; 1 by default.
     pub fn time_scale(&self) -> f64 {
-        self.time_scale
+        self.clock.scale
     }
 
     /// Sets how fast time passes for this character: 0.5 is slow motion, 0 stands still.
@@ -302,7 +273,7 @@ impl AnimationController {
     /// play backwards, use a negative [speed](Self::set_speed).
     pub fn set_time_scale(&mut self, scale: f64) {
         if scale.is_finite() && scale >= 0.0 {
-            self.time_scale = scale;
+            self.clock.scale = scale;
         }
     }
 
@@ -345,7 +316,7 @@ impl AnimationController {
         }
     }
 
-    /// Returns the most callbacks that fire in one advance. The rest are dropped, which is
+    /// Returns the most callbacks, and rounds of each track, that are reported in one advance. The rest are dropped, which is
     /// [reported](PlaybackEvent::TooManyCallbacks) once per track.
     pub fn callback_limit(&self) -> usize {
         self.callback_limit
@@ -380,9 +351,10 @@ impl AnimationController {
     pub fn clone_without_events(&self) -> Self {
         let mut copy = self.clone();
         copy.finish_fades();
-        copy.events = Rare::default();
+        copy.extras.events = Schedule::default();
         // The other character has heard of none.
-        copy.ranges = Rare::default();
+        copy.extras.ranges.clear();
+        copy.change();
         copy
     }
 
@@ -390,17 +362,6 @@ impl AnimationController {
     ///
     /// Advanced by the same steps, a restored controller goes through bit-identical states, except for the ids of
     /// tracks, events and callbacks added later: [`restore`](Self::restore) never reuses one.
-    ///
-    /// ```
-    /// # use bevy_marionette::{controller::AnimationController, model::ClipTiming};
-    /// let clips = [ClipTiming::new("walk", 1.0)];
-    /// let mut controller = AnimationController::playing("walk");
-    /// let snapshot = controller.snapshot();
-    /// controller.advance(0.25, &clips, &mut Vec::new())?;
-    /// controller.restore(&snapshot);
-    /// assert_eq!(controller.time(), 0.0);
-    /// # Ok::<(), bevy_marionette::controller::AdvanceError>(())
-    /// ```
     pub fn snapshot(&self) -> ControllerSnapshot {
         ControllerSnapshot(self.clone())
     }

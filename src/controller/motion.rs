@@ -1,456 +1,302 @@
-//! Values that change over time, and the distance covered at a changing speed.
+//! How a track's position changes between two happenings.
 
-use super::compensated::{CompensatedF64, tick};
-use serde::{Deserialize, Serialize};
+use super::{TransitionCurve, clock::Nanos};
+use crate::controller::{
+    compensated::CompensatedF64,
+    ramp::{Ramp, bisect},
+};
 
-/// How a value changes from one to another.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
-pub enum TransitionCurve {
-    /// At a constant rate.
-    #[default]
-    Linear,
-    /// Slow at both ends: `Q(t) = 2(x−y)t³ + 3(y−x)t² + x` for t in 0..=1, from x to y.
-    EaseInEaseOut,
+/// The speed of a position as a polynomial of the seconds since an anchor, up to where another begins.
+///
+/// Every speed is one: a steady speed, a linear or an eased change, and each of them times the pace of a blend space, which
+/// changes evenly.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Motion {
+    speed: [f64; 5],
+    degree: u8,
+    /// The direction in which it goes, all the way. Speed 0 counts as forward.
+    pub(super) forward: bool,
+    /// Where it ends, if it does.
+    pub(super) until: Option<Nanos>,
 }
 
-impl TransitionCurve {
-    /// Returns the fraction of the change that is done after a fraction `t` of the time, both in `0..=1`.
-    ///
-    /// For an ease, that is 0.15625 after a quarter of the time.
-    pub fn at(self, t: f64) -> f64 {
-        let t = t.clamp(0.0, 1.0);
-        match self {
-            Self::Linear => t,
-            Self::EaseInEaseOut => t * t * (3.0 - 2.0 * t),
-        }
-    }
+/// More seconds than any clock has.
+const MOST: f64 = 9e9;
 
-    /// The integral of [`Self::at`] from 0 to `t`.
-    fn area(self, t: f64) -> f64 {
-        match self {
-            Self::Linear => 0.5 * t * t,
-            Self::EaseInEaseOut => t * t * t * (1.0 - 0.5 * t),
-        }
-    }
+/// When a motion begins, to a part of a nanosecond.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Instant {
+    pub(super) moment: Nanos,
+    /// Nanoseconds after the moment, from −½ to ½.
+    pub(super) rest: f64,
 }
 
-/// A value on its way from one to another, in global time.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Ramp {
-    pub(crate) from: f64,
-    pub(crate) to: f64,
-    /// When it begins, in seconds of global time.
-    pub(crate) begin: f64,
-    /// How long it takes, in seconds, > 0.
-    pub(crate) duration: f64,
-    pub(crate) transition: TransitionCurve,
-}
-
-impl Ramp {
-    /// When it ends, in seconds of global time.
-    pub(crate) fn end(&self) -> f64 {
-        self.begin + self.duration
+impl Instant {
+    /// The seconds from here to a moment.
+    #[inline]
+    pub(super) fn seconds_to(self, moment: Nanos) -> f64 {
+        moment.since(self.moment) - self.rest * 1e-9
     }
 
-    /// The ramp, with all values times a factor.
-    fn scaled(self, factor: f64) -> Self {
-        Self {
-            from: self.from * factor,
-            to: self.to * factor,
-            ..self
-        }
+    /// What is some seconds later.
+    #[inline]
+    pub(super) fn after(self, seconds: f64) -> Self {
+        let (moment, rest) = self.moment.after(seconds * 1e9 + self.rest);
+        Self { moment, rest }
     }
 
-    /// The fraction of the time that has passed, in 0..=1.
-    fn progress(&self, time: CompensatedF64) -> f64 {
-        let t = (time - CompensatedF64::new(self.begin)).value() / self.duration;
-        if t.is_nan() { 1.0 } else { t.clamp(0.0, 1.0) }
-    }
-
-    /// Returns `true` if it stays where it is.
-    fn is_level(&self) -> bool {
-        self.from == self.to
-    }
-
-    /// The value at a global time.
-    pub(crate) fn at(&self, time: CompensatedF64) -> f64 {
-        if self.is_level() {
-            return self.from;
-        }
-        let share = self.transition.at(self.progress(time));
-        // Both ends are exact, whatever the rounding between them.
-        if share >= 1.0 {
-            self.to
-        } else {
-            self.from + (self.to - self.from) * share
-        }
-    }
-
-    /// The rate of change, as the polynomial `c[0] + c[1]·s + c[2]·s²` of the seconds s after a time within the ramp.
-    pub(crate) fn slope(&self, time: CompensatedF64) -> [f64; 3] {
-        let change = (self.to - self.from) / self.duration;
-        match self.transition {
-            TransitionCurve::Linear => [change, 0.0, 0.0],
-            TransitionCurve::EaseInEaseOut => {
-                let (t, dt) = (self.progress(time), 1.0 / self.duration);
-                [t * (1.0 - t), dt * (1.0 - 2.0 * t), -dt * dt].map(|c| 6.0 * change * c)
-            }
-        }
-    }
-
-    /// The integral of the value over the time from one progress to another.
-    fn integral(&self, t0: f64, t1: f64) -> f64 {
-        let area = self.transition.area(t1) - self.transition.area(t0);
-        self.duration * (self.from * (t1 - t0) + (self.to - self.from) * area)
+    pub(super) fn compensated(self) -> CompensatedF64 {
+        CompensatedF64::new(self.moment.secs()) + CompensatedF64::new(self.rest * 1e-9)
     }
 }
 
-/// A track's speed over a segment of time.
+/// A pace that changes evenly.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Speed {
-    Steady(f64),
-    Ramp(Ramp),
-    Paced(Paced),
-}
-
-/// A speed, steady or on a ramp, times a pace that changes evenly and is never negative.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Paced {
-    /// A steady speed goes from itself to itself.
-    pub(crate) ramp: Ramp,
-    pub(crate) since: CompensatedF64,
+pub(super) struct Pace {
+    pub(super) since: Nanos,
     /// The pace then, and its change per second.
-    pub(crate) pace: f64,
-    pub(crate) change: f64,
+    pub(super) pace: f64,
+    pub(super) change: f64,
+    pub(super) until: Option<Nanos>,
 }
 
-impl Paced {
-    fn at(&self, time: CompensatedF64) -> f64 {
-        self.ramp.at(time) * self.pace_at(time)
-    }
+impl Pace {
+    /// That of a clip.
+    pub(super) const EVEN: Self = Self {
+        since: Nanos::ZERO,
+        pace: 1.0,
+        change: 0.0,
+        until: None,
+    };
+}
 
-    #[inline]
-    fn pace_at(&self, time: CompensatedF64) -> f64 {
-        let before = if time == self.since {
-            0.0
-        } else {
-            (time - self.since).value()
-        };
-        self.pace + self.change * before
-    }
+impl Motion {
+    /// No motion.
+    pub(super) const STILL: Self = Self {
+        speed: [0.0; 5],
+        degree: 0,
+        forward: true,
+        until: None,
+    };
 
-    /// The seconds from a time on in which a distance is covered, if the speed is steady.
-    fn seconds_of(&self, begin: CompensatedF64, distance: f64) -> Option<f64> {
-        let speed = self.ramp.is_level().then_some(self.ramp.from.abs())?;
-        let (rate, change, distance) = (
-            speed * self.pace_at(begin),
-            speed * self.change,
-            distance.abs(),
-        );
-        let seconds =
-            2.0 * distance / (rate + (rate * rate + 2.0 * change * distance).max(0.0).sqrt());
-        seconds.is_finite().then_some(seconds)
-    }
-
-    /// The integral over some seconds from a time on.
-    #[inline]
-    fn integral(&self, begin: CompensatedF64, seconds: f64) -> f64 {
-        let (pace, change) = (self.pace_at(begin), self.change);
-        if self.ramp.is_level() {
-            return self.ramp.from * (pace + 0.5 * change * seconds) * seconds;
+    /// A steady speed, or one on a ramp, times a pace.
+    pub(super) fn new(begin: Instant, steady: f64, ramp: Option<Ramp>, pace: Pace) -> Self {
+        // A change from a speed to itself is steady, too.
+        let steady = ramp.map_or(steady, |ramp| ramp.from);
+        let mut speed = [steady, 0.0, 0.0, 0.0, 0.0];
+        let (mut degree, mut until) = (0, pace.until);
+        let ramp = ramp.filter(|ramp| ramp.from != ramp.to);
+        if let Some(ramp) = ramp {
+            let time = begin.compensated();
+            let [a, b, c] = ramp.slope(time);
+            speed = [ramp.at(time), a, b / 2.0, c / 3.0, 0.0];
+            degree = if ramp.transition == TransitionCurve::Linear {
+                1
+            } else {
+                3
+            };
+            let end = Nanos::from_secs(ramp.end());
+            until = Some(until.map_or(end, |until| until.min(end)));
         }
-        self.integral_of_ramp(begin, seconds)
-    }
-
-    fn integral_of_ramp(&self, begin: CompensatedF64, seconds: f64) -> f64 {
-        let (pace, change) = (self.pace_at(begin), self.change);
-        let [a, b, c] = self.ramp.slope(begin);
-        let speed = [self.ramp.at(begin), a, b / 2.0, c / 3.0];
-        // The coefficients of the product, each integrated, from the highest to the lowest.
-        let product = |power: usize| {
-            let own = speed.get(power).map_or(0.0, |speed| speed * pace);
-            own + if power > 0 {
+        let (now, change) = (
+            pace.pace - pace.change * begin.seconds_to(pace.since),
+            pace.change,
+        );
+        for power in (0..5).rev() {
+            let before = if power > 0 {
                 speed[power - 1] * change
             } else {
                 0.0
-            }
+            };
+            speed[power] = speed[power] * now + before;
+        }
+        degree += u8::from(change != 0.0);
+        let mut motion = Self {
+            speed,
+            degree,
+            forward: true,
+            until,
         };
-        (0..=4).rev().fold(0.0, |sum, power| {
-            (sum + product(power) / (power + 1) as f64) * seconds
-        })
+        if let (Some(ramp), Some(end)) = (ramp, until) {
+            if let Some(turn) = turn_of(&ramp, begin.moment, end) {
+                motion.until = Some(turn);
+            }
+            let end = motion.until.unwrap_or(end);
+            let middle = 0.5 * begin.seconds_to(end).max(0.0);
+            motion.forward = motion.speed_after(middle) >= 0.0;
+        } else {
+            motion.forward = steady >= 0.0;
+        }
+        motion
     }
-}
 
-impl Default for Speed {
-    fn default() -> Self {
-        Self::Steady(0.0)
+    /// Returns `true` if it goes anywhere.
+    pub(super) fn goes(&self) -> bool {
+        self.speed.iter().any(|speed| *speed != 0.0)
     }
-}
 
-impl Speed {
-    /// The speed times a factor.
-    pub(crate) fn scaled(self, factor: f64) -> Self {
-        match self {
-            Self::Steady(speed) => Self::Steady(speed * factor),
-            Self::Ramp(ramp) => Self::Ramp(ramp.scaled(factor)),
-            Self::Paced(paced) => Self::Paced(Paced {
-                ramp: paced.ramp.scaled(factor),
-                ..paced
-            }),
+    /// The speed some seconds after the anchor.
+    pub(super) fn speed_after(&self, seconds: f64) -> f64 {
+        self.speed[..=usize::from(self.degree)]
+            .iter()
+            .rev()
+            .fold(0.0, |sum, speed| sum * seconds + speed)
+    }
+
+    /// The distance covered in some seconds; never against the direction.
+    #[inline]
+    pub(super) fn distance(&self, seconds: f64) -> f64 {
+        if self.degree == 0 {
+            return self.speed[0] * seconds;
+        }
+        let parts = self.speed[..=usize::from(self.degree)]
+            .iter()
+            .enumerate()
+            .rev();
+        let way = parts.fold(0.0, |sum, (power, speed)| {
+            sum * seconds + speed / (power + 1) as f64
+        }) * seconds;
+        if (way < 0.0) == self.forward && way != 0.0 {
+            0.0
+        } else {
+            way
         }
     }
 
-    /// The speed at a time.
-    pub(crate) fn at(&self, time: CompensatedF64) -> f64 {
-        match self {
-            Self::Steady(speed) => *speed,
-            Self::Ramp(ramp) => ramp.at(time),
-            Self::Paced(paced) => paced.at(time),
+    /// The seconds in which a distance is covered, if that is before the motion ends.
+    pub(super) fn seconds_of(&self, begin: Instant, distance: f64) -> Option<f64> {
+        let [rate, slope, ..] = self.speed;
+        if self.degree == 0 {
+            let seconds = distance / rate;
+            return (0.0..MOST).contains(&seconds).then_some(seconds);
         }
-    }
-
-    /// The moment within a segment at which the direction reverses.
-    pub(crate) fn turning_point(
-        &self,
-        begin: CompensatedF64,
-        end: CompensatedF64,
-    ) -> Option<CompensatedF64> {
-        let (Self::Ramp(ramp) | Self::Paced(Paced { ramp, .. })) = self else {
+        let end = begin.seconds_to(self.until?).max(0.0);
+        if self.distance(end).abs() < distance.abs() {
             return None;
-        };
-        if ramp.from == 0.0 || ramp.to == 0.0 || (ramp.from < 0.0) == (ramp.to < 0.0) {
-            return None;
         }
-        // The fraction of the change at which the value is 0, and by bisection the time of it.
-        let share = ramp.from / (ramp.from - ramp.to);
-        let progress = bisect(0.0, 1.0, |t| ramp.transition.at(t) >= share);
-        let turn =
-            CompensatedF64::new(ramp.begin) + CompensatedF64::new(ramp.duration).scale(progress);
-        (begin.is_before(turn) && turn.is_before(end)).then_some(turn)
-    }
-
-    /// Returns `true` if the track runs forward in a segment without turning point. Speed 0 counts as forward.
-    #[inline]
-    pub(crate) fn is_forward(&self, begin: CompensatedF64, end: CompensatedF64) -> bool {
-        match self {
-            Self::Steady(speed) => *speed >= 0.0,
-            Self::Ramp(ramp) | Self::Paced(Paced { ramp, .. }) if ramp.is_level() => {
-                ramp.from >= 0.0
-            }
-            Self::Ramp(ramp) | Self::Paced(Paced { ramp, .. }) => {
-                ramp.at(begin + (end - begin).scale(0.5)) >= 0.0
+        if self.degree == 1 {
+            let root = (rate * rate + 2.0 * slope * distance)
+                .max(0.0)
+                .sqrt()
+                .copysign(if self.forward { 1.0 } else { -1.0 });
+            let seconds = 2.0 * distance / (rate + root);
+            if seconds.is_finite() {
+                return Some(seconds.clamp(0.0, end));
             }
         }
-    }
-
-    /// The distance covered at a steady speed.
-    #[inline]
-    pub(crate) fn steady_distance(speed: f64, time: CompensatedF64) -> CompensatedF64 {
-        if time.value() <= 0.0 {
-            CompensatedF64::ZERO
-        } else {
-            time.scale(speed)
-        }
-    }
-
-    /// The distance covered in a segment without turning point; never against its direction.
-    #[inline]
-    pub(crate) fn distance(&self, begin: CompensatedF64, end: CompensatedF64) -> CompensatedF64 {
-        self.distance_in(end - begin, begin, end)
-    }
-
-    /// The same, for a segment of some length.
-    #[inline]
-    pub(crate) fn distance_in(
-        &self,
-        time: CompensatedF64,
-        begin: CompensatedF64,
-        end: CompensatedF64,
-    ) -> CompensatedF64 {
-        if time.value() <= 0.0 {
-            return CompensatedF64::ZERO;
-        }
-        match self {
-            Self::Steady(speed) => Self::steady_distance(*speed, time),
-            Self::Ramp(ramp) => self.not_against(
-                ramp.integral(ramp.progress(begin), ramp.progress(end)),
-                begin,
-                end,
-            ),
-            Self::Paced(paced) => self.not_against(paced.integral(begin, time.value()), begin, end),
-        }
-    }
-
-    /// A way in a segment without turning point, unless rounding leads against its direction.
-    #[inline]
-    fn not_against(&self, way: f64, begin: CompensatedF64, end: CompensatedF64) -> CompensatedF64 {
-        let against = if self.is_forward(begin, end) {
-            way < 0.0
-        } else {
-            way > 0.0
-        };
-        if against {
-            CompensatedF64::ZERO
-        } else {
-            CompensatedF64::new(way)
-        }
-    }
-
-    /// The moment in a segment without turning point at which a distance has been covered.
-    pub(crate) fn moment(
-        &self,
-        begin: CompensatedF64,
-        end: CompensatedF64,
-        distance: f64,
-    ) -> CompensatedF64 {
-        let moment = match self {
-            Self::Steady(speed) => begin + CompensatedF64::new(distance / speed),
-            Self::Ramp(ramp) => {
-                let (t0, t1) = (ramp.progress(begin), ramp.progress(end));
-                // Where a speed comes to rest, a rounding error of the distance is a long time.
-                if tick(ramp.integral(t0, t1)) == tick(distance) {
-                    return end;
-                }
-                let t = bisect(t0, t1, |t| ramp.integral(t0, t).abs() >= distance.abs());
-                CompensatedF64::new(ramp.begin) + CompensatedF64::new(ramp.duration).scale(t)
-            }
-            Self::Paced(paced) => {
-                let whole = (end - begin).value();
-                if tick(paced.integral(begin, whole)) == tick(distance) {
-                    return end;
-                }
-                let seconds = paced.seconds_of(begin, distance).unwrap_or_else(|| {
-                    bisect(0.0, whole, |seconds| {
-                        paced.integral(begin, seconds).abs() >= distance.abs()
-                    })
-                });
-                begin + CompensatedF64::new(seconds)
-            }
-        };
-        if moment.is_before(begin) {
-            begin
-        } else {
-            moment.min(end)
-        }
+        Some(bisect(0.0, end, |seconds| {
+            self.distance(seconds).abs() >= distance.abs()
+        }))
     }
 }
 
-/// Returns the roots of `c + b·x + a·x²`, the lesser one first; not finite where there is none.
-pub(crate) fn roots([c, b, a]: [f64; 3]) -> [f64; 2] {
-    let q = -0.5 * (b + (b * b - 4.0 * a * c).sqrt().copysign(b));
-    let (first, second) = (q / a, c / q);
-    if second < first {
-        [second, first]
-    } else {
-        [first, second]
+/// The first moment at which a ramp has reversed its direction, if that is after `begin` and before `end`.
+fn turn_of(ramp: &Ramp, begin: Nanos, end: Nanos) -> Option<Nanos> {
+    if ramp.from == 0.0 || ramp.to == 0.0 || (ramp.from < 0.0) == (ramp.to < 0.0) {
+        return None;
     }
-}
-
-/// Finds the least number in `low..=high` at which a condition holds that stays true from there on; `high` if none.
-pub(crate) fn bisect(mut low: f64, mut high: f64, reached: impl Fn(f64) -> bool) -> f64 {
-    // 64 halvings of 0..=1 reach adjacent numbers.
-    for _ in 0..64 {
-        let middle = low + (high - low) * 0.5;
-        if middle <= low || middle >= high {
-            break;
-        }
-        if reached(middle) {
-            high = middle
-        } else {
-            low = middle
-        }
+    let at = |moment: Nanos| ramp.at(CompensatedF64::new(moment.secs()));
+    let turned = |moment: Nanos| at(moment) == 0.0 || (at(moment) < 0.0) == (ramp.to < 0.0);
+    if turned(begin) {
+        return None;
     }
-    high
+    let turn = Nanos::first(begin, end, turned);
+    (turn > begin && turn < end).then_some(turn)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fastrand::Rng;
 
-    fn ramp(from: f64, to: f64, transition: TransitionCurve) -> Ramp {
-        Ramp {
-            from,
-            to,
-            begin: 1.0,
-            duration: 2.0,
+    fn any(random: &mut Rng) -> (Instant, f64, Option<Ramp>, Pace) {
+        let moment = Nanos::from_secs(random.f64() * 3.0);
+        let transition =
+            [TransitionCurve::Linear, TransitionCurve::EaseInEaseOut][random.usize(..2)];
+        let ramp = random.bool().then(|| Ramp {
+            from: random.f64() * 4.0 - 2.0,
+            to: random.f64() * 4.0 - 2.0,
+            begin: moment.secs() - random.f64(),
+            duration: 1.0 + random.f64() * 3.0,
             transition,
+        });
+        let until = Some(moment.plus(Nanos::from_secs(random.f64() * 2.0)));
+        let paced = Pace {
+            since: moment,
+            pace: 0.5 + random.f64(),
+            change: random.f64() * 0.4 - 0.2,
+            until,
+        };
+        let pace = [Pace::EVEN, paced][random.usize(..2)];
+        (
+            Instant {
+                moment,
+                rest: random.f64() - 0.5,
+            },
+            random.f64() * 4.0 - 2.0,
+            ramp,
+            pace,
+        )
+    }
+
+    #[test]
+    fn the_distance_is_the_integral_of_the_speed_and_its_time_is_found() {
+        let mut random = Rng::with_seed(1);
+        for _ in 0..2000 {
+            let (begin, steady, ramp, pace) = any(&mut random);
+            let motion = Motion::new(begin, steady, ramp, pace);
+            let end = motion
+                .until
+                .map_or(2.0, |until| begin.seconds_to(until).max(0.0));
+            let (steps, mut sum) = (400, 0.0);
+            for step in 0..steps {
+                let after = end * (f64::from(step) + 0.5) / f64::from(steps);
+                let time = begin.compensated() + CompensatedF64::new(after);
+                let speed = ramp.map_or(steady, |ramp| ramp.at(time));
+                sum += speed * (pace.pace + pace.change * (time.value() - pace.since.secs())) * end
+                    / f64::from(steps);
+            }
+            assert!(
+                (motion.distance(end) - sum).abs() < 1e-4,
+                "{motion:?}: {} {sum}",
+                motion.distance(end)
+            );
+            let way = motion.distance(end * random.f64());
+            let seconds = motion.seconds_of(begin, way).unwrap_or(end);
+            assert!((motion.distance(seconds) - way).abs() < 1e-12, "{motion:?}");
         }
     }
 
-    fn at(time: f64) -> CompensatedF64 {
-        CompensatedF64::new(time)
-    }
-
     #[test]
-    fn an_ease_starts_and_ends_slowly() {
-        let ease = ramp(0.0, 1.0, TransitionCurve::EaseInEaseOut);
-        assert_eq!(
-            [0.0, 1.0, 1.5, 2.0, 2.5, 3.0, 9.0].map(|t| ease.at(at(t))),
-            [0.0, 0.0, 0.15625, 0.5, 0.84375, 1.0, 1.0]
-        );
-    }
-
-    #[test]
-    fn the_distance_is_the_integral_of_the_speed() {
+    fn a_motion_ends_where_it_turns_around() {
         for transition in [TransitionCurve::Linear, TransitionCurve::EaseInEaseOut] {
-            let speed = Speed::Ramp(ramp(0.5, 3.0, transition));
-            let (whole, steps) = (speed.distance(at(1.25), at(2.75)).value(), 100_000);
-            let step = 1.5 / f64::from(steps);
-            let Speed::Ramp(ramp) = speed else {
-                unreachable!()
+            let ramp = Ramp {
+                from: 1.0,
+                to: -3.0,
+                begin: 1.0,
+                duration: 2.0,
+                transition,
             };
-            let sum: f64 = (0..steps)
-                .map(|i| ramp.at(at(1.25 + (f64::from(i) + 0.5) * step)) * step)
-                .sum();
-            assert!((whole - sum).abs() < 1e-9, "{transition:?}: {whole} {sum}");
-        }
-    }
-
-    #[test]
-    fn a_slope_is_the_derivative_and_its_roots_are_found() {
-        let ease = ramp(0.5, 3.0, TransitionCurve::EaseInEaseOut);
-        let [c, b, a] = ease.slope(at(1.25));
-        for s in [0.0, 0.5, 1.5] {
-            let rate = (ease.at(at(1.25 + s + 1e-6)) - ease.at(at(1.25 + s - 1e-6))) / 2e-6;
-            assert!((c + b * s + a * s * s - rate).abs() < 1e-6, "{s}");
-        }
-        // It begins and ends flat.
-        let [begin, end] = roots(ease.slope(at(1.25)));
-        assert!((begin + 0.25).abs() < 1e-12 && (end - 1.75).abs() < 1e-12);
-        assert_eq!(
-            roots([2.0, -1.0, 0.0]).map(|root| (root == 2.0, root.is_finite())),
-            [(true, true), (false, false)]
-        );
-        assert!(
-            roots([1.0, 0.0, 1.0])
-                .iter()
-                .chain(&roots([1.0, 0.0, 0.0]))
-                .all(|root| !root.is_finite())
-        );
-        assert_eq!(roots([-1.0, 0.0, 1.0]), [-1.0, 1.0]);
-    }
-
-    #[test]
-    fn a_moment_inverts_the_distance_and_a_turn_is_found() {
-        for transition in [TransitionCurve::Linear, TransitionCurve::EaseInEaseOut] {
-            let speed = Speed::Ramp(ramp(1.0, -3.0, transition));
-            let turn = speed.turning_point(at(1.0), at(3.0)).unwrap();
-            let Speed::Ramp(r) = speed else {
-                unreachable!()
+            let begin = Instant {
+                moment: Nanos::from_secs(1.0),
+                rest: 0.0,
             };
-            assert!(r.at(turn).abs() < 1e-12);
-            assert!(speed.is_forward(at(1.0), turn) && !speed.is_forward(turn, at(3.0)));
-            let part = speed.distance(turn, at(2.5)).value();
-            assert!((speed.moment(turn, at(3.0), part).value() - 2.5).abs() < 1e-9);
+            let there = Motion::new(begin, 9.0, Some(ramp), Pace::EVEN);
+            let turn = there.until.unwrap();
+            assert!(there.forward && ramp.at(CompensatedF64::new(turn.secs())).abs() < 1e-8);
+            let back = Motion::new(
+                Instant {
+                    moment: turn,
+                    rest: 0.0,
+                },
+                9.0,
+                Some(ramp),
+                Pace::EVEN,
+            );
+            assert_eq!(
+                (back.forward, back.until),
+                (false, Some(Nanos::from_secs(3.0)))
+            );
         }
-        assert_eq!(
-            Speed::Steady(2.0).moment(at(1.0), at(3.0), 1.0).value(),
-            1.5
-        );
-        assert_eq!(
-            Speed::Steady(0.0).moment(at(1.0), at(3.0), 0.0).value(),
-            1.0
-        );
     }
 }

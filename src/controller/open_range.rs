@@ -1,6 +1,6 @@
 //! Ranges that have begun.
 
-use super::{AnimationName, AnimationTrack, KeyRef, TrackId, track::Known};
+use super::{AnimationName, AnimationTrack, KeyRef, TrackId, track_types::Known};
 use crate::model::CallbackData;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;

@@ -1,13 +1,10 @@
 //! Overlays: tracks that fade in, play over the others and remove themselves.
 
-use super::{
-    AnimationController, AnimationTrack, TrackId, TransitionCurve,
-    arrival::{Arrival, Next},
-    compensated::CompensatedF64,
-    course::Course,
-    track::{Known, Overlay},
+use super::{AnimationController, AnimationTrack, TrackId, TransitionCurve, course::Course};
+use crate::{
+    controller::track_types::{Known, Overlay},
+    model::PlaybackMode,
 };
-use crate::model::PlaybackMode;
 use std::time::Duration;
 
 /// # Overlays
@@ -54,17 +51,21 @@ impl AnimationController {
     pub fn fade_track(&mut self, id: TrackId, weight: f32, duration: Duration) {
         if let Some(track) = self.track_mut(id) {
             track.leaves_at = None;
+            track.run.0.planned = false;
             self.fade_weight(id, weight, duration, TransitionCurve::Linear);
         }
     }
 
     /// Fades a track out linearly from now, and removes it at the end.
     pub fn fade_out_track(&mut self, id: TrackId, duration: Duration) {
-        if self.playback.current == Some(id) {
+        if self.extras.playback.current == Some(id) {
             self.leave_queue();
-            self.playback.current = None;
+            self.extras.playback.current = None;
         }
-        self.playback.pending.retain(|pending| pending.track != id);
+        self.extras
+            .playback
+            .pending
+            .retain(|pending| pending.track != id);
         if duration.is_zero() {
             self.remove_track(id);
         } else {
@@ -78,9 +79,10 @@ impl AnimationController {
         duration: Duration,
         transition: TransitionCurve,
     ) {
-        let until = self.time.value() + duration.as_secs_f64();
+        let until = self.clock.now.plus(duration.into());
         if let Some(track) = self.track_mut(id) {
             track.leaves_at = Some(until);
+            track.run.0.planned = false;
             self.fade_weight(id, 0.0, duration, transition);
         }
     }
@@ -97,34 +99,55 @@ impl AnimationController {
         }
     }
 
-    /// The moment until `end` at which the overlay at an index begins to fade out.
-    pub(super) fn overlay_end(&self, at: usize, end: CompensatedF64) -> Option<Arrival> {
-        let track = &self.tracks[at];
-        let Overlay {
-            fade_in,
-            fade_out,
-            speed,
-        } = *track.overlay.as_deref()?;
-        let Known { length, playback } = track.known?;
-        if playback != PlaybackMode::Once {
-            return None;
-        }
-        let course = track
-            .run
-            .0
-            .course
-            .as_deref()
-            .filter(|_| track.run.0.space.is_some());
-        let pace = course.map_or(1.0, Course::pace);
-        let [fade_in, fade_out] =
-            [fade_in, fade_out].map(|fade| fade.as_secs_f64() * speed.abs() * pace);
-        let lead = if fade_in + fade_out <= length {
-            fade_out
-        } else {
-            0.0
+    /// An overlay that is where it fades out.
+    pub(super) fn arrived_overlay(&self) -> Option<TrackId> {
+        let arrived = |at: &usize| {
+            let (track, forward) = (&self.tracks[*at], self.forward(*at));
+            let is_there = |place: f64| {
+                if forward {
+                    track.held() >= place
+                } else {
+                    track.held() <= place
+                }
+            };
+            track.overlay.is_some()
+                && track.begun()
+                && self.is_moving(*at)
+                && fade_place(track, forward).is_some_and(is_there)
         };
-        self.arrival(at, end, Next::FadeOut, |_, forward| {
-            if forward { length - lead } else { lead }
-        })
+        (0..self.tracks.len())
+            .find(arrived)
+            .map(|at| self.tracks[at].id)
     }
+}
+
+/// Where a track, if it is an overlay that leaves by itself, begins to fade out.
+pub(super) fn fade_place(track: &AnimationTrack, forward: bool) -> Option<f64> {
+    let Overlay {
+        fade_in,
+        fade_out,
+        speed,
+    } = *track
+        .overlay
+        .as_deref()
+        .filter(|_| track.leaves_at.is_none())?;
+    let Known { length, playback } = track.known?;
+    if playback != PlaybackMode::Once {
+        return None;
+    }
+    let course = track
+        .run
+        .0
+        .course
+        .as_deref()
+        .filter(|_| track.run.0.space.is_some());
+    let pace = course.map_or(1.0, Course::first_pace);
+    let [fade_in, fade_out] =
+        [fade_in, fade_out].map(|fade| fade.as_secs_f64() * speed.abs() * pace);
+    let lead = if fade_in + fade_out <= length {
+        fade_out
+    } else {
+        0.0
+    };
+    Some(if forward { length - lead } else { lead })
 }

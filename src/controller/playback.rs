@@ -14,11 +14,15 @@
 
 use super::{
     AnimationController, AnimationName, AnimationTrack, Clips, TrackId, TransitionCurve,
-    log::Log,
-    playback_state::{CUT, Fade, Pending},
-    track::Role,
+    advance::Step,
 };
-use crate::model::PlaybackMode;
+use crate::{
+    controller::{
+        playback_state::{CUT, Fade, Pending},
+        track_types::Role,
+    },
+    model::PlaybackMode,
+};
 use std::{sync::Arc, time::Duration};
 
 /// # Playing clips
@@ -107,7 +111,7 @@ impl AnimationController {
     pub fn fade_out(&mut self, duration: Duration) {
         self.leave_queue();
         self.drop_pending(true);
-        self.playback.pending.clear();
+        self.extras.playback.pending.clear();
         self.fade_out_all(duration);
     }
 }
@@ -142,19 +146,20 @@ impl AnimationController {
 
     /// Returns `true` if the queue is empty and there is no current clip, or it played once and is at its end.
     pub fn is_finished(&self) -> bool {
-        self.playback.queue.is_empty() && self.current_ref().is_none_or(AnimationTrack::is_finished)
+        self.extras.playback.queue.is_empty()
+            && self.current_ref().is_none_or(AnimationTrack::is_finished)
     }
 
     /// Returns the speed of the current clip, or of the next one if there is none.
     pub fn speed(&self) -> f64 {
         self.current_ref()
-            .map_or(self.playback.speed, |track| track.speed)
+            .map_or(self.extras.playback.speed, |track| track.speed)
     }
 
     /// Sets the speed of the current clip and of those that `play`, `cross_fade` and the queue start from now on.
     /// Negative plays backwards.
     pub fn set_speed(&mut self, speed: f64) {
-        self.playback.speed = speed;
+        self.extras.playback.speed = speed;
         if let Some(track) = self.current_mut() {
             track.speed = speed;
         }
@@ -183,21 +188,22 @@ impl AnimationController {
     }
 
     pub(super) fn current_ref(&self) -> Option<&AnimationTrack> {
-        self.track(self.playback.current?)
+        self.track(self.extras.playback.current?)
     }
 
     fn current_mut(&mut self) -> Option<&mut AnimationTrack> {
-        self.track_mut(self.playback.current?)
+        self.track_mut(self.extras.playback.current?)
     }
 }
 
 impl AnimationController {
     pub(super) fn leave_queue(&mut self) {
-        self.playback.queue.clear();
+        self.change();
+        self.extras.playback.queue.clear();
         (
-            self.playback.queued,
-            self.playback.settled,
-            self.playback.reported_stall,
+            self.extras.playback.queued,
+            self.extras.playback.settled,
+            self.extras.playback.reported_stall,
         ) = (false, false, false);
     }
 
@@ -227,6 +233,7 @@ impl AnimationController {
             return id;
         }
         let before = self
+            .extras
             .playback
             .pending
             .first()
@@ -243,6 +250,7 @@ impl AnimationController {
                 Some(_) => looping && !cut,
             };
             let waits = self
+                .extras
                 .playback
                 .pending
                 .iter()
@@ -256,7 +264,7 @@ impl AnimationController {
             }
             None => (self.add_playback_track(clip), true),
         };
-        self.playback.current = Some(track);
+        self.extras.playback.current = Some(track);
         self.await_clip(Pending {
             track,
             from,
@@ -268,11 +276,11 @@ impl AnimationController {
 
     /// Adds a track for a clip, without weight as yet.
     pub(super) fn add_playback_track(&mut self, clip: AnimationName) -> TrackId {
-        let speed = self.playback.speed;
+        let speed = self.extras.playback.speed;
         let track = AnimationTrack::new(clip.as_arc().clone())
             .weight(0.0)
             .speed(speed)
-            .at(self.playback.parameters);
+            .at(self.extras.playback.parameters);
         let id = self.add_track(track);
         if let Some(track) = self.track_mut(id) {
             track.role = Role::Playback;
@@ -283,21 +291,22 @@ impl AnimationController {
     }
 
     fn await_clip(&mut self, pending: Pending) {
-        self.playback
+        self.extras
+            .playback
             .pending
             .retain(|waiting| waiting.track != pending.track);
-        self.playback.pending.push(pending);
+        self.extras.playback.pending.push(pending);
     }
 
     /// Forgets what is about to be faded to, and with `all` what is about to be played too.
     fn drop_pending(&mut self, all: bool) {
         let mut at = 0;
-        while at < self.playback.pending.len() {
+        while at < self.extras.playback.pending.len() {
             let Pending {
                 track, new, fade, ..
-            } = self.playback.pending[at];
+            } = self.extras.playback.pending[at];
             if all || !fade.is_cut() {
-                self.playback.pending.remove(at);
+                self.extras.playback.pending.remove(at);
                 if new {
                     self.remove_track(track);
                 }
@@ -309,36 +318,36 @@ impl AnimationController {
 
     /// Returns `true` if an advance may start a clip or complete a fade.
     pub(super) fn has_plans(&self) -> bool {
-        !self.playback.pending.is_empty()
-            || !self.playback.queue.is_empty()
-            || self.playback.fade_end.is_some()
+        !self.extras.playback.pending.is_empty()
+            || !self.extras.playback.queue.is_empty()
+            || self.extras.playback.fade_end.is_some()
     }
 
     /// Makes current what has been found, and starts the queue if nothing plays.
-    pub(super) fn begin_pending<C: Clips + ?Sized>(&mut self, clips: &C, log: &mut Log) {
-        while let Some(pending) = self.playback.pending.first().copied() {
-            let track = self.track(pending.track);
+    pub(super) fn begin_pending<C: Clips + ?Sized>(&mut self, clips: &C, step: &mut Step) {
+        while let Some(pending) = self.extras.playback.pending.first().copied() {
+            let track = self.tracks.iter().find(|track| track.id == pending.track);
             let found = track.is_some_and(|track| track.run.0.index.is_some());
-            let superseded = self.playback.pending.len() > 1;
-            if track.is_some() && !found && !superseded && self.playback.queue.is_empty() {
+            let superseded = self.extras.playback.pending.len() > 1;
+            if track.is_some() && !found && !superseded && self.extras.playback.queue.is_empty() {
                 return;
             }
-            self.playback.pending.remove(0);
+            self.extras.playback.pending.remove(0);
             if found {
                 if pending.fade.duration.is_zero() {
                     // A cut leaves nothing of what was before.
-                    self.playback.switches.clear();
+                    self.extras.playback.switches.clear();
                 }
                 self.begin_fade(pending, clips);
             } else if pending.new {
                 self.remove_track(pending.track);
                 if !superseded {
-                    self.playback.current = pending.from;
+                    self.extras.playback.current = pending.from;
                 }
             }
         }
-        if self.current_ref().is_none() && !self.playback.queue.is_empty() {
-            self.switch_clip(clips, log);
+        if self.current_ref().is_none() && !self.extras.playback.queue.is_empty() {
+            self.switch_clip(clips, step);
         }
     }
 }

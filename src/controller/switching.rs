@@ -1,18 +1,20 @@
 //! How switches come about: by `switch`, and when a clip takes the place of others.
 
 use super::{
-    AnimationController, AnimationName, AnimationTrack, BlendMode, Clips, Switch, SwitchLayer,
-    TrackId, TrackPriority,
-    compensated::{CompensatedF64, tick},
-    layer::shares_in_space,
-    playback_state::{Fade, Playback},
-    playhead::periodic,
-    switch::MOST_SWITCHES,
-    sync::Lead,
-    timed_event::EventKind,
-    track::{Known, Role},
+    AnimationController, AnimationName, AnimationTrack, Clips, Switch, SwitchLayer, TrackId,
+    clock::Nanos, layer::shares_in_space, motion::Instant, sync::Lead,
 };
-use crate::model::PlaybackMode;
+use crate::{
+    controller::{
+        compensated::CompensatedF64,
+        playback_state::{Fade, Playback},
+        playhead::periodic,
+        switch::MOST_SWITCHES,
+        timed_event::EventKind,
+        track_types::Known,
+    },
+    model::PlaybackMode,
+};
 use std::{sync::Arc, time::Duration};
 
 /// # Switching clips
@@ -58,11 +60,12 @@ impl AnimationController {
 
     /// Returns the switches whose difference has not yet died out, the oldest first.
     pub fn switches(&self) -> impl Iterator<Item = &Switch> + Clone {
-        let now = self.time.value();
-        self.playback
+        let now = self.clock.now;
+        self.extras
+            .playback
             .switches
             .iter()
-            .filter(move |switch| tick(switch.end()) > tick(now))
+            .filter(move |switch| end_of(switch) > now)
     }
 }
 
@@ -84,7 +87,7 @@ impl AnimationController {
     ) -> f32 {
         let (mut from, mut to) = (Vec::new(), Vec::new());
         for (at, track) in self.tracks.iter().enumerate() {
-            if (leaves(track, &self.playback) || track.id == id)
+            if (leaves(track, &self.extras.playback) || track.id == id)
                 && track.is_base()
                 && track.share() > 0.0
             {
@@ -96,7 +99,7 @@ impl AnimationController {
             // What leads it may leave.
             let lead = self
                 .lead(at)
-                .filter(|lead| !leaves(&self.tracks[lead.leader], &self.playback));
+                .filter(|lead| !leaves(&self.tracks[lead.leader], &self.extras.playback));
             self.add_switch_layers(at, lead, clips, &mut to);
         }
         // It takes the place of all that ends, and fades in to a whole weight from the one that these had.
@@ -109,8 +112,8 @@ impl AnimationController {
         }
         if !from.is_empty() && !to.is_empty() {
             self.drop_ended_switches();
-            let (begin, duration) = (self.time.value(), duration.as_secs_f64());
-            self.playback.switches.push(Switch {
+            let (begin, duration) = (self.clock.now.secs(), duration.as_secs_f64());
+            self.extras.playback.switches.push(Switch {
                 begin,
                 duration,
                 from,
@@ -172,74 +175,78 @@ impl AnimationController {
             .known
             .filter(|_| track.enabled && track.run.0.index.is_some())?;
         let speed = if self.is_moving(at) {
-            self.course(at, lead).at(self.time)
+            self.speed_now(at, lead)
         } else {
             0.0
         };
-        let (time, rate) = known.place(track.placed_in(known.length), speed);
+        let (time, rate) = place_and_rate(known, track.placed_in(known.length), speed);
         let ramp = self.running_ramp(track.id, EventKind::Weight);
         Some(SwitchLayer {
             clip: track.clip.clone(),
             time,
             rate,
             weight: track.share(),
-            weight_rate: ramp.map_or(0.0, |ramp| ramp.slope(self.time)[0] as f32),
+            weight_rate: ramp.map_or(0.0, |ramp| {
+                ramp.slope(CompensatedF64::new(self.clock.now.secs()))[0] as f32
+            }),
             mask: track.mask.clone(),
         })
     }
 
+    /// When the next difference has died out.
+    pub(super) fn next_switch_end(&self) -> Option<Nanos> {
+        self.extras.playback.switches.iter().map(end_of).min()
+    }
+
     /// Forgets the switches whose difference has died out.
-    #[inline]
     pub(super) fn drop_ended_switches(&mut self) {
-        if !self.playback.switches.is_empty() {
-            let now = tick(self.time.value());
-            self.playback
-                .switches
-                .retain(|switch| tick(switch.end()) > now);
-        }
-    }
-
-    /// Moves switches in time.
-    pub(super) fn shift_switches(&mut self, by: CompensatedF64) {
-        for switch in self
+        let now = self.clock.now;
+        self.extras
             .playback
-            .get_mut()
-            .into_iter()
-            .flat_map(|playback| &mut playback.switches)
-        {
-            switch.begin = (CompensatedF64::new(switch.begin) + by).value();
+            .switches
+            .retain(|switch| end_of(switch) > now);
+    }
+}
+
+/// When a switch's difference has died out.
+fn end_of(switch: &Switch) -> Nanos {
+    Nanos::from_secs(switch.end())
+}
+
+/// The place in the clip of an unwrapped position, and how fast the place changes at a speed.
+fn place_and_rate(Known { length, playback }: Known, position: f64, speed: f64) -> (f64, f64) {
+    let place = periodic(playback, length, position);
+    let rate = match playback {
+        PlaybackMode::Loop => speed,
+        PlaybackMode::Once => {
+            let held = if speed < 0.0 {
+                position <= 0.0
+            } else {
+                position >= length
+            };
+            if held { 0.0 } else { speed }
         }
-    }
+        PlaybackMode::PingPong => {
+            let returns = length > 0.0 && position.rem_euclid(2.0 * length) >= length;
+            if returns { -speed } else { speed }
+        }
+    };
+    (place, rate)
 }
 
-impl AnimationTrack {
-    /// Returns `true` if the track belongs to the pose that switches change: one of `play`, blended with low priority.
-    pub(super) fn is_base(&self) -> bool {
-        let blended = matches!(self.blend, None | Some(BlendMode::Blend));
-        self.role == Role::Playback && self.priority == TrackPriority::Low && blended
-    }
-}
-
-impl Known {
-    /// The place in the clip of an unwrapped position, and how fast the place changes at a speed.
-    fn place(self, position: f64, speed: f64) -> (f64, f64) {
-        let Self { length, playback } = self;
-        let place = periodic(playback, length, position);
-        let rate = match playback {
-            PlaybackMode::Loop => speed,
-            PlaybackMode::Once => {
-                let held = if speed < 0.0 {
-                    position <= 0.0
-                } else {
-                    position >= length
-                };
-                if held { 0.0 } else { speed }
-            }
-            PlaybackMode::PingPong => {
-                let returns = length > 0.0 && position.rem_euclid(2.0 * length) >= length;
-                if returns { -speed } else { speed }
-            }
+impl AnimationController {
+    /// A track's present speed, with or without a lead.
+    fn speed_now(&self, at: usize, lead: Option<Lead>) -> f64 {
+        let begin = Instant {
+            moment: self.clock.now,
+            rest: 0.0,
         };
-        (place, rate)
+        match lead {
+            None => self.motion_from(at, begin).speed_after(0.0),
+            Some(Lead { leader, .. }) if self.tracks[leader].paused => 0.0,
+            Some(Lead { leader, ratio, .. }) => {
+                self.motion_from(leader, begin).speed_after(0.0) * ratio
+            }
+        }
     }
 }

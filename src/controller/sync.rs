@@ -10,50 +10,62 @@
 //! phase    ────────────┴────── one line; from here on it rises at the pace of `run`
 //! ```
 //!
-//! The place where weights cross is a cut: it is known from the ramps and does not depend on frames.
+//! When weights cross is known from their ramps.
 
-use super::{
-    AnimationController, TrackId,
-    compensated::CompensatedF64,
-    motion::{Speed, bisect, roots},
-    playhead,
-    timed_event::EventKind,
-    track::{Known, Start},
+use super::{AnimationController, TrackId, clock::Nanos};
+use crate::{
+    controller::{
+        compensated::CompensatedF64,
+        ramp::{Ramp, roots},
+        playhead,
+        timed_event::EventKind,
+        track_types::{Known, Start},
+    },
+    model::PlaybackMode,
 };
-use crate::model::PlaybackMode;
 
 /// The sync group of clips that fade in phase.
 const IN_PHASE: u32 = u32::MAX;
 
 /// How a track follows the leader of its sync group.
-#[derive(Clone, Copy)]
-pub(crate) struct Lead {
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Lead {
     /// The leader's index.
-    pub(crate) leader: usize,
+    pub(super) leader: usize,
     /// How many times longer the follower's clip is.
-    pub(crate) ratio: f64,
-    pub(crate) offset: f64,
+    pub(super) ratio: f64,
+    pub(super) offset: f64,
 }
 
 impl Lead {
     /// The follower's position for one of the leader.
-    pub(crate) fn follow(self, position: f64) -> f64 {
+    #[inline]
+    pub(super) fn follow(self, position: f64) -> f64 {
         position * self.ratio + self.offset
     }
 
     /// The leader's position for one of the follower. A single pose has no place to move to.
-    pub(crate) fn lead_to(self, position: f64) -> Option<f64> {
+    pub(super) fn lead_to(self, position: f64) -> Option<f64> {
         (self.ratio > 0.0).then(|| (position - self.offset) / self.ratio)
     }
 }
 
 /// # Who leads
 impl AnimationController {
-    /// Gives the lead of every group to its heaviest track.
+    pub(super) fn has_groups(&self) -> bool {
+        self.tracks
+            .iter()
+            .any(|track| track.sync.is_some() || track.run.0.lead.is_some())
+    }
+
+    /// Gives the lead of every group to its heaviest track, and notes who follows whom.
     ///
     /// A track keeps the lead until another one is heavier; in a new group, the first is ahead of its equals. If the
     /// leader is paused, the group waits. A paused track takes no lead.
     pub(super) fn settle_leads(&mut self) {
+        if !self.has_groups() {
+            return;
+        }
         self.leave_phase();
         for first in 0..self.tracks.len() {
             let Some(group) = self.tracks[first].sync else {
@@ -66,7 +78,9 @@ impl AnimationController {
             let mut leader = before;
             for at in first..self.tracks.len() {
                 let takes_part = self.may_lead(at, group) && !self.tracks[at].paused;
-                if takes_part && self.weight_at(at, self.time) > self.weight_at(leader, self.time) {
+                if takes_part
+                    && self.weight_at(at, self.clock.now) > self.weight_at(leader, self.clock.now)
+                {
                     leader = at;
                 }
             }
@@ -79,23 +93,29 @@ impl AnimationController {
                 .for_each(|track| track.leads = None);
             self.tracks[leader].leads = Some(group);
         }
+        for at in 0..self.tracks.len() {
+            self.tracks[at].run.0.lead = self.lead(at);
+        }
     }
 
     /// Puts a track at the phase of the leader before it.
     fn take_lead(&mut self, at: usize, before: usize) {
-        let position = self
-            .lead_of(at, before)
-            .follow(self.tracks[before].held().value());
+        let position = self.lead_of(at, before).follow(self.tracks[before].held());
         let track = &mut self.tracks[at];
-        track.align(position);
+        if is_apart(track.position, position) {
+            track.put(position);
+        }
         // A clip that plays once has waited at its end, and the phase has gone on.
-        let waited = position - track.held().value();
+        let waited = position - track.held();
         track.phase += if waited.is_finite() { waited } else { 0.0 };
     }
 
-    /// Returns the first moment until `until` at which a track becomes heavier than the leader of its group.
-    pub(super) fn next_lead_change(&self, until: CompensatedF64) -> Option<CompensatedF64> {
-        let mut first = None;
+    /// Returns the next moment at which a track becomes heavier than the leader of its group.
+    pub(super) fn next_lead_change(&self) -> Option<Nanos> {
+        if !self.has_groups() {
+            return None;
+        }
+        let mut first: Option<Nanos> = None;
         for leader in 0..self.tracks.len() {
             let Some(group) = self.tracks[leader]
                 .sync
@@ -105,48 +125,68 @@ impl AnimationController {
             };
             for at in 0..self.tracks.len() {
                 if at != leader && self.may_lead(at, group) && !self.tracks[at].paused {
-                    let until = first.unwrap_or(until);
-                    first = self.overtakes(at, leader, until).or(first);
+                    first = first.into_iter().chain(self.overtakes(at, leader)).min();
                 }
             }
         }
         first
     }
 
-    /// The moment until `until` at which a track becomes heavier than another.
-    fn overtakes(&self, at: usize, leader: usize, until: CompensatedF64) -> Option<CompensatedF64> {
-        let [ours, theirs] =
-            [at, leader].map(|at| self.running_ramp(self.tracks[at].id, EventKind::Weight));
-        if ours.is_none() && theirs.is_none() {
-            return None;
-        }
-        let moment = |seconds: f64| (self.time + CompensatedF64::new(seconds)).min(until);
-        let is_heavier = |seconds: f64| {
-            let moment = moment(seconds);
-            self.weight_at(at, moment) > self.weight_at(leader, moment)
-        };
+    /// The next moment at which a track becomes heavier than another, while the present changes of their weights last.
+    fn overtakes(&self, at: usize, leader: usize) -> Option<Nanos> {
+        let ramps = [at, leader].map(|at| self.running_ramp(self.tracks[at].id, EventKind::Weight));
+        let all = || ramps.iter().flatten();
+        // From the ramps alone, so that the present moment decides on nothing.
+        let begin = all().map(|ramp| Nanos::from_secs(ramp.begin)).max()?;
+        let end = all().map(|ramp| Nanos::from_secs(ramp.end())).min()?;
+        let now = self.clock.now;
+        let is_heavier =
+            |moment: Nanos| self.weight_at(at, moment) > self.weight_at(leader, moment);
         // Between the places where the difference of the weights is flat, it only rises or only falls.
-        let [ours, theirs] =
-            [ours, theirs].map(|ramp| ramp.map_or([0.0; 3], |ramp| ramp.slope(self.time)));
-        let span = (until - self.time).value();
+        let slope = |ramp: Option<Ramp>| {
+            ramp.map_or([0.0; 3], |ramp| {
+                ramp.slope(CompensatedF64::new(begin.secs()))
+            })
+        };
+        let [ours, theirs] = ramps.map(slope);
         let flat = roots([0, 1, 2].map(|i| ours[i] - theirs[i]))
             .into_iter()
-            .filter(|at| *at > 0.0 && *at < span);
-        let mut from = 0.0;
-        for to in flat.chain([span]) {
+            .filter(|seconds| *seconds > 0.0);
+        let flat = flat
+            .map(|seconds| begin.after(seconds * 1e9).0)
+            .filter(|moment| *moment < end);
+        let mut from = begin;
+        for to in flat.chain([end]) {
             if is_heavier(to) {
-                return Some(moment(bisect(from, to, is_heavier)));
+                let moment = Nanos::first(from, to, is_heavier);
+                if moment > now {
+                    return Some(moment);
+                }
+                if now <= to && is_heavier(now) {
+                    return Some(now);
+                }
             }
             from = to;
         }
         None
     }
 
-    /// A track's weight at a moment up to the next cut.
-    fn weight_at(&self, at: usize, moment: CompensatedF64) -> f64 {
+    /// A track's weight at a moment up to the next change of its events.
+    pub(super) fn weight_at(&self, at: usize, moment: Nanos) -> f64 {
         let track = &self.tracks[at];
-        self.running_ramp(track.id, EventKind::Weight)
-            .map_or(track.share().into(), |ramp| ramp.at(moment))
+        let ramp = self.running_ramp(track.id, EventKind::Weight);
+        ramp.map_or(track.share().into(), |ramp| {
+            ramp.at(CompensatedF64::new(moment.secs()))
+        })
+    }
+
+    /// A track's present weight.
+    pub(super) fn weight_now(&self, at: usize) -> f32 {
+        let track = &self.tracks[at];
+        match self.running_ramp(track.id, EventKind::Weight) {
+            Some(_) => (self.weight_at(at, self.clock.now) as f32).max(0.0),
+            None => track.share(),
+        }
     }
 
     /// Returns `true` if a track plays in a group. A single pose has no pace.
@@ -159,41 +199,6 @@ impl AnimationController {
     fn leader(&self, group: u32) -> Option<usize> {
         (0..self.tracks.len())
             .find(|at| self.tracks[*at].leads == Some(group) && self.may_lead(*at, group))
-    }
-}
-
-/// # Who follows
-impl AnimationController {
-    /// Returns `true` if a track plays now.
-    pub(super) fn is_moving(&self, at: usize) -> bool {
-        let track = &self.tracks[at];
-        track.enabled && !track.paused && track.run.0.index.is_some() && track.known.is_some()
-    }
-
-    /// The speed from now to the next cut of a track with or without a lead.
-    pub(super) fn course(&self, at: usize, lead: Option<Lead>) -> Speed {
-        match lead {
-            None => self.own_speed(at),
-            Some(Lead { leader, .. }) if self.tracks[leader].paused => Speed::Steady(0.0),
-            Some(Lead { leader, ratio, .. }) => self.own_speed(leader).scaled(ratio),
-        }
-    }
-
-    /// A track's own speed from now to the next cut, in a sync group or not.
-    pub(super) fn own_speed(&self, at: usize) -> Speed {
-        let track = &self.tracks[at];
-        let speed = match self.running_ramp(track.id, EventKind::Speed) {
-            Some(ramp) => Speed::Ramp(ramp),
-            None => Speed::Steady(if track.speed.is_finite() {
-                track.speed
-            } else {
-                0.0
-            }),
-        };
-        match &track.run.0.course {
-            Some(course) if track.run.0.space.is_some() => course.paced(speed),
-            _ => speed,
-        }
     }
 
     /// What leads a track in its sync group, unless it is the leader.
@@ -216,16 +221,15 @@ impl AnimationController {
         }
     }
 
-    /// Puts tracks that follow where their leaders were put.
-    pub(super) fn align_followers(&mut self) {
-        for at in 0..self.tracks.len() {
-            if self.tracks[at].sync.is_some()
-                && self.is_moving(at)
-                && let Some(lead) = self.lead(at)
-            {
-                let position = lead.follow(self.tracks[lead.leader].held().value());
-                self.tracks[at].align(position);
-            }
+    /// Puts a track that follows where its leader has it, if it is elsewhere: it has just joined, or its leader was moved.
+    pub(super) fn align(&mut self, at: usize) {
+        let Some(lead) = self.tracks[at].run.0.lead else {
+            return;
+        };
+        let position = lead.follow(self.tracks[lead.leader].held());
+        let track = &mut self.tracks[at];
+        if is_apart(track.held(), track.hold(position)) {
+            track.put(position);
         }
     }
 
@@ -244,10 +248,7 @@ impl AnimationController {
         let Some(from) = self.track_mut(from) else {
             return;
         };
-        let (unwrapped, phase) = (
-            from.hold(CompensatedF64::new(from.placed())).value(),
-            from.phase,
-        );
+        let (unwrapped, phase) = (from.hold(from.placed()), from.phase);
         let Some(Known {
             length: lead,
             playback,
@@ -271,8 +272,9 @@ impl AnimationController {
             within
         };
         track.sync = Some(IN_PHASE);
-        track.position = track.hold(CompensatedF64::new(place * ratio));
-        track.phase = (unwrapped + phase) * ratio - track.position.value();
+        let position = track.hold(place * ratio);
+        track.put(position);
+        track.phase = (unwrapped + phase) * ratio - position;
         track.start = Start::AtPosition;
     }
 
@@ -286,4 +288,9 @@ impl AnimationController {
             last.sync = None;
         }
     }
+}
+
+/// Returns `true` if two places differ by more than rounding.
+fn is_apart(a: f64, b: f64) -> bool {
+    (a - b).abs() > 1e-9 * b.abs().max(1.0)
 }

@@ -13,7 +13,7 @@
 use super::{
     TrackId,
     compensated::tick,
-    motion::{Ramp, TransitionCurve},
+    ramp::{Ramp, TransitionCurve},
 };
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, time::Duration};

@@ -1,49 +1,20 @@
 //! Tracks: each plays one clip or blend space, with a weight, a speed and a position.
 
 use super::{
-    Clips,
-    compensated::CompensatedF64,
-    course::Course,
-    key::{self, AddedCallback, AddedKey},
-    name::AnimationName,
-    playhead,
-    rare::Rare,
+    AnimationName, BlendMode, Clips, TrackId, TrackPriority,
+    anchor::{Anchor, Run},
+    clock::Nanos,
     steering::Steering,
 };
-use crate::model::{ClipTiming, PlaybackMode};
+use crate::{
+    controller::{
+        playhead,
+        track_types::{Known, Overlay, Role, Start, Transient},
+    },
+    model::{BlendPoint, BoundBlendSpace, ClipTiming, PlaybackMode},
+};
 use serde::{Deserialize, Serialize};
-use std::{sync::Arc, time::Duration};
-
-/// Identifies a track of one controller. Not reused after the track is removed.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
-)]
-#[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
-pub struct TrackId(pub(crate) u64);
-
-/// The group of tracks that a track is blended with first.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
-pub enum TrackPriority {
-    /// The base of the pose.
-    #[default]
-    Low,
-    /// Blended with the low group by the [priority blend](super::AnimationController::priority_blend).
-    High,
-}
-
-/// How a track's pose joins the poses of its group.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
-pub enum BlendMode {
-    /// Averaged with the other tracks by weight.
-    #[default]
-    Blend,
-    /// Adds the clip, which holds differences to a reference pose, times the weight, to the blended pose.
-    Additive,
-    /// Replaces the tracks below it, by weight and mask.
-    Override,
-}
+use std::sync::Arc;
 
 /// A clip or [blend space](Self::blend_space) to play, with its weight, speed and position.
 ///
@@ -84,11 +55,14 @@ pub struct AnimationTrack {
 
     pub(super) id: TrackId,
     pub(super) clip: AnimationName,
+    /// Where it is at the controller's present time, unwrapped.
+    pub(super) position: f64,
+    /// What its position is computed from.
     #[cfg_attr(feature = "bevy", reflect(ignore))]
-    pub(super) position: CompensatedF64,
+    pub(super) anchor: Anchor,
     /// The parameters of a blend space.
     #[cfg_attr(feature = "bevy", reflect(ignore))]
-    pub(super) steering: Rare<Steering>,
+    pub(super) steering: Steering,
     #[cfg_attr(feature = "bevy", reflect(ignore))]
     pub(super) start: Start,
     /// Where the next advance moves it, firing the keys on the way.
@@ -96,9 +70,11 @@ pub struct AnimationTrack {
     /// Length and playback of the clip when it was last looked up.
     #[cfg_attr(feature = "bevy", reflect(ignore))]
     pub(super) known: Option<Known>,
-    /// When the track, fading out, is removed, in seconds of global time.
+    /// Tells what lies in the clip, or in those of a blend space, from what a reload brings.
+    pub(super) stamp: u64,
+    /// When the track, fading out, is removed.
     #[cfg_attr(feature = "bevy", reflect(ignore))]
-    pub(super) leaves_at: Option<f64>,
+    pub(super) leaves_at: Option<Nanos>,
     /// How it fades out by itself.
     #[cfg_attr(feature = "bevy", reflect(ignore))]
     pub(super) overlay: Option<Box<Overlay>>,
@@ -120,94 +96,6 @@ pub struct AnimationTrack {
     pub(super) run: Transient<Run>,
 }
 
-/// Where a track begins, until it has.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) enum Start {
-    /// At its position; the keys right there fire.
-    #[default]
-    AtPosition,
-    /// At the clip's end; the keys right there fire.
-    AtEnd,
-    /// Where it was placed by a seek; the keys right there do not fire.
-    Placed,
-    /// It has begun.
-    Begun,
-}
-
-/// Who manages a track.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Role {
-    /// The user.
-    #[default]
-    User,
-    /// `play`, `cross_fade` and the queue.
-    Playback,
-}
-
-/// How a track added by `play_over` fades out when its clip ends.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Overlay {
-    pub(crate) fade_in: Duration,
-    pub(crate) fade_out: Duration,
-    /// Speed it was added with.
-    pub(crate) speed: f64,
-}
-
-/// The length and playback of a track's clip.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Known {
-    /// Seconds, finite and ≥ 0.
-    pub(crate) length: f64,
-    pub(crate) playback: PlaybackMode,
-}
-
-impl Known {
-    /// The clip's, with the track's own playback if it has one.
-    pub(crate) fn new(timing: &ClipTiming, playback: Option<PlaybackMode>) -> Self {
-        let length = if timing.duration.is_finite() {
-            timing.duration.max(0.0)
-        } else {
-            0.0
-        };
-        Self {
-            length,
-            playback: playback.unwrap_or(timing.playback),
-        }
-    }
-}
-
-/// What each advance works out again: not part of the state.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Run {
-    /// The clip's index, if the clip exists; for a blend space, the heaviest clip's.
-    pub(super) index: Option<usize>,
-    /// The blend space's index, if it is one.
-    pub(super) space: Option<usize>,
-    /// What it does in the blend space until the next cut.
-    pub(super) course: Option<Box<Course>>,
-    /// The controller's own keys for this clip, in order of time, and the clip and length they are for.
-    pub(super) added: Rare<Vec<AddedKey>>,
-    pub(super) added_for: Option<Box<(AnimationName, u64)>>,
-    /// The blend mode that was checked against the clip.
-    pub(super) blend: Option<BlendMode>,
-    /// Callbacks fired and rounds reported in this advance.
-    pub(super) fired: usize,
-    pub(super) looped: usize,
-    /// Position at the last cut, and where it reversed since, for tracks that follow.
-    pub(super) from: f64,
-    pub(super) turn: f64,
-}
-
-/// Wraps what is not part of the state: all values are equal.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Transient<T>(pub(crate) T);
-
-impl<T> PartialEq for Transient<T> {
-    fn eq(&self, _: &Self) -> bool {
-        true
-    }
-}
-
 impl Default for AnimationTrack {
     /// Returns a disabled track without a clip, with weight and speed 1: an empty track of D3DX.
     fn default() -> Self {
@@ -221,13 +109,15 @@ impl Default for AnimationTrack {
             mask: None,
             playback: None,
             sync: None,
-            id: TrackId(0),
+            id: TrackId::default(),
             clip: AnimationName::default(),
-            position: CompensatedF64::ZERO,
-            steering: Rare::default(),
+            position: 0.0,
+            anchor: Anchor::default(),
+            steering: Steering::default(),
             start: Start::AtPosition,
             scrub: None,
             known: None,
+            stamp: 0,
             leaves_at: None,
             overlay: None,
             role: Role::User,
@@ -249,6 +139,15 @@ impl AnimationTrack {
             clip: AnimationName::new(clip),
             ..Self::default()
         }
+    }
+
+    /// Creates an enabled track that plays a [blend space](crate::model::BlendSpace) from the start of its cycle, with
+    /// weight and speed 1 and low priority.
+    ///
+    /// A name may mean a clip or a blend space, so this is the same as [`new`](Self::new), and `play`, `cross_fade` and
+    /// the queue take the names of blend spaces, too. If there is a clip of this name, it plays.
+    pub fn blend_space(name: impl Into<Arc<str>>) -> Self {
+        Self::new(name)
     }
 
     /// Sets [`enabled`](#structfield.enabled).
@@ -306,7 +205,7 @@ impl AnimationTrack {
     /// Sets the position to begin at, in seconds of clip. The keys right there fire as it begins.
     pub fn starting_at(self, position: f64) -> Self {
         Self {
-            position: CompensatedF64::new(position),
+            position: sound(position),
             start: Start::AtPosition,
             ..self
         }
@@ -319,6 +218,12 @@ impl AnimationTrack {
             start: Start::AtEnd,
             ..self
         }
+    }
+
+    /// Sets the parameters of the blend space to begin with: a number, or a pair of numbers.
+    pub fn at(mut self, point: impl Into<BlendPoint>) -> Self {
+        self.set_parameters(point);
+        self
     }
 }
 
@@ -339,7 +244,7 @@ impl AnimationTrack {
         self.clip = AnimationName::new(clip);
         self.reported_blend = false;
         self.known = None;
-        (self.run.0.index, self.run.0.space) = (None, None);
+        self.run = Transient::default();
         self.restart();
     }
 
@@ -356,7 +261,7 @@ impl AnimationTrack {
     ///
     /// A clip that plays once stays within its ends.
     pub fn unwrapped_position(&self) -> f64 {
-        self.held().value()
+        self.held()
     }
 
     /// Moves to a position without firing callbacks; keys right there do not fire either.
@@ -364,7 +269,7 @@ impl AnimationTrack {
     /// Nothing is reported: moved to its end, a clip that plays once [is finished](Self::is_finished) without a
     /// `Finished` event. The position may be [unwrapped](Self::unwrapped_position); a non-finite one counts as 0.
     pub fn seek(&mut self, position: f64) {
-        self.position = CompensatedF64::new(position);
+        self.put(sound(position));
         self.start = if self.start == Start::Begun {
             Start::Begun
         } else {
@@ -378,7 +283,7 @@ impl AnimationTrack {
     ///
     /// A non-finite position counts as 0.
     pub fn scrub(&mut self, position: f64) {
-        self.scrub = Some(if position.is_finite() { position } else { 0.0 });
+        self.scrub = Some(sound(position));
     }
 
     /// Moves to a place in the clip at the next advance and fires the keys on the way, even while paused. Stays
@@ -386,18 +291,15 @@ impl AnimationTrack {
     ///
     /// Tracks of the same [sync](Self::sync) group move along and fire their keys.
     pub fn scrub_to(&mut self, place: f64) {
-        let known = self.known.unwrap_or(Known {
-            length: 0.0,
-            playback: PlaybackMode::Once,
+        let within = self.known.map(|Known { length, playback }| {
+            playhead::in_same_round(playback, length, self.placed(), place)
         });
-        let Known { length, playback } = known;
-        let within = playhead::in_same_round(playback, length, self.placed(), place);
-        self.scrub(if self.known.is_some() { within } else { place });
+        self.scrub(within.unwrap_or(place));
     }
 
     /// Starts the clip over, from its end if the speed is negative.
     pub fn restart(&mut self) {
-        self.position = CompensatedF64::ZERO;
+        self.put(0.0);
         self.start = if self.speed < 0.0 {
             Start::AtEnd
         } else {
@@ -425,10 +327,42 @@ impl AnimationTrack {
         })
     }
 
+    /// Sets the parameters of the blend space. Numbers that are not finite are ignored.
+    ///
+    /// They take effect with the next advance, or over the space's [smoothing](crate::model::BlendSpace::smoothed). A clip
+    /// ignores them.
+    pub fn set_parameters(&mut self, point: impl Into<BlendPoint>) {
+        let point = point.into();
+        if point.is_finite() {
+            self.steering.target = point;
+        }
+    }
+
+    /// Returns what the parameters of the blend space were set to.
+    pub fn parameters(&self) -> BlendPoint {
+        self.steering.target
+    }
+
+    /// Returns where smoothed parameters are at present, within the space.
+    pub fn smoothed_parameters(&self) -> BlendPoint {
+        self.steering.now
+    }
+}
+
+impl AnimationTrack {
+    /// Moves without passing anything.
+    pub(super) fn put(&mut self, position: f64) {
+        self.position = position;
+        self.anchor.moved = true;
+    }
+
+    pub(super) fn begun(&self) -> bool {
+        self.start == Start::Begun
+    }
+
     /// The position, even before a start at the clip's end has been carried out.
     pub(super) fn placed(&self) -> f64 {
-        self.known
-            .map_or(self.position.value(), |known| self.placed_in(known.length))
+        self.placed_in(self.known.map_or(0.0, |known| known.length))
     }
 
     /// The position in a clip of a given length.
@@ -437,36 +371,25 @@ impl AnimationTrack {
         if self.start == Start::AtEnd {
             length
         } else {
-            self.position.value()
+            self.position
         }
     }
 
     /// The position, within the clip if it plays once.
     #[inline]
-    pub(super) fn held(&self) -> CompensatedF64 {
+    pub(super) fn held(&self) -> f64 {
         self.hold(self.position)
     }
 
     /// A position, within the clip if it plays once.
     #[inline]
-    pub(super) fn hold(&self, position: CompensatedF64) -> CompensatedF64 {
-        let value = position.value();
+    pub(super) fn hold(&self, position: f64) -> f64 {
         match self.known {
             Some(Known {
                 length,
                 playback: PlaybackMode::Once,
-            }) if playhead::held(length, value) != value => {
-                CompensatedF64::new(playhead::held(length, value))
-            }
+            }) => position.max(0.0).min(length),
             _ => position,
-        }
-    }
-
-    /// Moves a track that follows to its place, if it is off by more than rounding: it has just joined, or its
-    /// leader was moved.
-    pub(super) fn align(&mut self, position: f64) {
-        if (self.position.value() - position).abs() > 1e-9 * position.abs().max(1.0) {
-            self.position = CompensatedF64::new(position);
         }
     }
 
@@ -478,6 +401,22 @@ impl AnimationTrack {
         } else {
             0.0
         }
+    }
+
+    /// The steady speed.
+    #[inline]
+    pub(super) fn own_speed(&self) -> f64 {
+        if self.speed.is_finite() {
+            self.speed
+        } else {
+            0.0
+        }
+    }
+
+    /// Returns `true` if the track belongs to the pose that switches change: one of `play`, blended with low priority.
+    pub(super) fn is_base(&self) -> bool {
+        let blended = matches!(self.blend, None | Some(BlendMode::Blend));
+        self.role == Role::Playback && self.priority == TrackPriority::Low && blended
     }
 
     /// Finds the clip: at the cached index while the name fits, else by name.
@@ -499,68 +438,44 @@ impl AnimationTrack {
         cached.or_else(|| clips.index_of(&self.clip).and_then(found))
     }
 
-    /// Returns `true` if the list of added keys is for this clip at its length.
-    pub(super) fn added_fit(&self) -> bool {
-        let length = self.known.map_or(0.0, |known| known.length);
-        let fits = |(clip, bits): &(AnimationName, u64)| {
-            clip.is(self.clip.as_arc()) && *bits == length.to_bits()
-        };
-        self.run.0.added_for.as_deref().is_some_and(fits)
-    }
-
-    /// Brings the list of added keys up to date.
-    pub(super) fn collect_added<C: Clips + ?Sized>(
-        &mut self,
-        callbacks: &[AddedCallback],
-        clips: &C,
-    ) {
-        if let Some(space) = self
+    /// Finds the blend space: at the cached index while the name fits, else by name.
+    #[inline]
+    pub(super) fn find_space<'c, C: Clips + ?Sized>(
+        &self,
+        clips: &'c C,
+    ) -> Option<(usize, &'c BoundBlendSpace)> {
+        if self.clip.is_empty() {
+            return None;
+        }
+        let spaces = clips.blend_spaces();
+        let is_ours = |space: &BoundBlendSpace| self.clip.is(space.name());
+        let cached = self
             .run
             .0
             .space
-            .and_then(|space| clips.blend_spaces().get(space))
-        {
-            self.collect_members_added(callbacks, space);
-        }
-        if !self.added_fit() {
-            let length = self.known.map_or(0.0, |known| known.length);
-            key::collect_added(callbacks, &self.clip, length, &mut self.run.0.added);
-            self.run.0.added_for = Some(Box::new((self.clip.clone(), length.to_bits())));
-        }
+            .and_then(|index| Some((index, spaces.get(index)?)));
+        cached
+            .filter(|(_, space)| is_ours(space))
+            .or_else(|| spaces.iter().enumerate().find(|(_, space)| is_ours(space)))
     }
 
     pub(super) fn check(&self) -> Result<(), &'static str> {
         let known = self
             .known
             .is_none_or(|known| known.length.is_finite() && known.length >= 0.0);
-        let places = [self.leaves_at, self.scrub, Some(self.phase)]
+        let places = [self.scrub, Some(self.phase), Some(self.position)]
             .into_iter()
             .flatten()
             .all(f64::is_finite);
-        if known && places && self.steering.is_sound() {
+        if known && places && self.steering.is_sound() && self.anchor.is_sound() {
             Ok(())
         } else {
             Err("its clip's length or one of its times is not finite")
         }
     }
+}
 
-    /// Looks the clip or blend space up and carries out a start at its end. Returns `false` if it does not exist.
-    pub(super) fn prepare<C: Clips + ?Sized>(&mut self, time: CompensatedF64, clips: &C) -> bool {
-        let Some((index, timing)) = self.find(clips) else {
-            return self.prepare_space(time, clips);
-        };
-        (self.run.0.index, self.run.0.space) = (Some(index), None);
-        self.clip.share(&timing.name);
-        self.begin_at(Known::new(timing, self.playback));
-        true
-    }
-
-    /// Notes the length, and carries out a start at the end.
-    pub(super) fn begin_at(&mut self, known: Known) {
-        self.known = Some(known);
-        if self.start == Start::AtEnd {
-            self.position = CompensatedF64::new(known.length);
-            self.start = Start::AtPosition;
-        }
-    }
+/// A number that is finite.
+fn sound(number: f64) -> f64 {
+    if number.is_finite() { number } else { 0.0 }
 }

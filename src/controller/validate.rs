@@ -3,7 +3,7 @@
 //! A file can hold what no controller in memory ever does: a ramp without end, two tracks of one id, counters at
 //! their maximum. Each would hang or overflow an advance later on, so it is an error here.
 
-use super::{AnimationController, timed_event::TimedEvent};
+use super::{AnimationController, TimedEvent};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 use std::collections::HashSet;
 
@@ -38,6 +38,9 @@ impl AnimationController {
             .unwrap_or(0);
         self.last_id = self.last_id.max(used);
         for at in 0..self.tracks.len() {
+            if !self.tracks[at].position.is_finite() {
+                self.tracks[at].put(0.0);
+            }
             if self.tracks[at].id.0 == 0 && self.last_id < MAX_ID {
                 self.tracks[at].id.0 = self.next_id();
             }
@@ -48,7 +51,7 @@ impl AnimationController {
         let expect = |holds: bool, what: &str| if holds { Ok(()) } else { Err(what.to_owned()) };
         expect(self.last_id <= MAX_ID, "`last_id` is out of range")?;
         expect(
-            self.time_scale.is_finite() && self.time_scale >= 0.0,
+            self.clock.is_sound(),
             "`time_scale` is not a finite number ≥ 0",
         )?;
         expect(
@@ -59,7 +62,7 @@ impl AnimationController {
             self.callback_threshold >= 0.0,
             "`callback_threshold` is not a number ≥ 0",
         )?;
-        self.playback.check()?;
+        self.extras.playback.check()?;
         let (mut tracks, mut handles) = (HashSet::new(), HashSet::new());
         for track in &self.tracks {
             track
@@ -70,7 +73,7 @@ impl AnimationController {
                 &format!("two tracks have the id {}", track.id.0),
             )?;
         }
-        for event in self.events.iter() {
+        for event in self.extras.events.iter() {
             let id = event.handle().id();
             event
                 .check()
@@ -84,7 +87,7 @@ impl AnimationController {
                 &format!("two timed events have the handle {id}"),
             )?;
         }
-        for callback in self.callbacks.iter() {
+        for callback in self.extras.callbacks.iter() {
             expect(
                 callback.is_valid(self.last_id),
                 "a callback's counters are out of range",
@@ -95,7 +98,7 @@ impl AnimationController {
 }
 
 impl TimedEvent {
-    pub(crate) fn check(&self) -> Result<(), &'static str> {
+    fn check(&self) -> Result<(), &'static str> {
         let numbers = self.value().is_finite() && self.start().is_finite();
         if numbers && self.is_sound() {
             Ok(())

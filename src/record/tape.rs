@@ -2,7 +2,7 @@
 
 use super::{Frames, RecordingFile, changes::Changes};
 use crate::{
-    controller::{self, AnimationController, Clips, PlaybackEvent},
+    controller::{AnimationController, Clips, PlaybackEvent},
     model::{JointTransform, RootDelta},
     pose::JointOverride,
     rig::{RigAction, RigState},
@@ -416,7 +416,7 @@ impl<'t> Replay<'t> {
         else {
             return false;
         };
-        let (work, count) = (controller::work_done(), events.len());
+        let (mut done, mut count) = (0, events.len());
         self.movement = RootDelta::IDENTITY;
         loop {
             while let Some(state) = self.tape.states.get(self.at)
@@ -428,12 +428,11 @@ impl<'t> Replay<'t> {
             let Some(dt) = self.frames.dt(self.step).filter(|_| self.step < steps.end) else {
                 break;
             };
-            let done =
-                controller::work_done().wrapping_sub(work) + EVENT * (events.len() - count) as u64;
             if self.work_left <= done {
                 break;
             }
-            self.work_left -= self.controller.load(clips).min(self.work_left);
+            done += self.controller.load(clips);
+            let before = self.controller.work_done();
             let advanced = match self.is_carried {
                 true => self.controller.advance_with_root_motion(dt, clips, events),
                 false => self
@@ -443,10 +442,11 @@ impl<'t> Replay<'t> {
             };
             // An advance that was refused changed nothing then, either.
             self.movement = self.movement.then(advanced.unwrap_or_default());
+            done += self.controller.work_done().wrapping_sub(before);
+            done += EVENT * (events.len() - count) as u64;
+            count = events.len();
             self.step += 1;
         }
-        let done =
-            controller::work_done().wrapping_sub(work) + EVENT * (events.len() - count) as u64;
         self.work_left = self.work_left.saturating_sub(1 + done);
         if self.work_left == 0 {
             return false;

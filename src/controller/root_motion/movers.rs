@@ -4,7 +4,7 @@ use super::gauss::WEIGHTS;
 use crate::{
     controller::{
         compensated::CompensatedF64,
-        motion::{Ramp, Speed},
+        ramp::{Ramp, Speed},
         sync::Lead,
     },
     model::{Member, PlaybackMode, RootDelta, RootPath, Twist},

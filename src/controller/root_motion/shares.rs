@@ -1,7 +1,7 @@
 //! The tracks' shares of the pose at the root joint: the rules of [`Mix`](crate::pose::Mix), for a single joint.
 
 use super::movers::{Group, Mover, Set};
-use crate::controller::{compensated::CompensatedF64, motion::Ramp};
+use crate::controller::{compensated::CompensatedF64, ramp::Ramp};
 
 /// A group with no more weight than this reaches nothing.
 pub(crate) const REACHED: f64 = 1e-30;

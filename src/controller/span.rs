@@ -3,7 +3,7 @@
 use crate::{
     controller::{
         playhead::{periodic, place, round_of},
-        track::Known,
+        track_types::Known,
     },
     model::PlaybackMode,
 };

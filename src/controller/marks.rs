@@ -18,7 +18,7 @@
 use crate::{
     controller::{
         key::{AddedCallback, AddedKey, Key, Keys},
-        track::Known,
+        track_types::Known,
     },
     model::{CallbackKey, Member, PlaybackMode},
 };

@@ -11,9 +11,9 @@ use super::{
 use crate::{
     controller::{
         BlendMode, key,
-        track::{Known, Start},
+        track_types::{Known, Start},
     },
-    model::{BoundBlendSpace, CallbackKey, Member},
+    model::{BoundBlendSpace, CallbackKey, Member, PlaybackMode},
 };
 use std::{mem, sync::Arc};
 
@@ -269,6 +269,12 @@ impl AnimationController {
         };
         while let Some(place) = self.next_place(at, forward, clips).filter(is_on_way) {
             self.pass_place(at, when, place, forward, clips, step);
+            // Of what isn't reported, only the end matters.
+            let track = &self.tracks[at];
+            let ends = |known: Known| known.playback == PlaybackMode::Once;
+            if track.run.0.muted && !track.known.is_some_and(ends) {
+                break;
+            }
         }
         self.tracks[at].put(target);
     }

@@ -28,9 +28,9 @@ use crate::{
         compensated::CompensatedF64,
         open_range::{InSpace, OpenRange},
         playhead::periodic,
-        range::span::Span,
+        span::Span,
         timed_event::EventKind,
-        track::Known,
+        track_types::Known,
     },
     model::{Member, PlaybackMode},
 };

@@ -7,7 +7,7 @@ use super::{
     overlay,
 };
 use crate::{
-    controller::{key::AddedCallback, track::Known},
+    controller::{key::AddedCallback, track_types::Known},
     model::PlaybackMode,
 };
 

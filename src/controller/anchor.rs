@@ -17,7 +17,7 @@ use super::{
     motion::{Instant, Motion, Pace},
     sync::Lead,
 };
-use crate::controller::{key::AddedKey, motion::Ramp, timed_event::EventKind};
+use crate::controller::{key::AddedKey, ramp::Ramp, timed_event::EventKind};
 use serde::{Deserialize, Serialize};
 
 /// Where a track was at a moment, and by what law it moves from there.

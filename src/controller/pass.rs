@@ -16,6 +16,10 @@ use crate::{
 };
 use std::mem;
 
+/// The most places that tracks pass in one advance, whatever the limit of callbacks. A thousandth of a second of a clip could
+/// have billions.
+const MOST_PASSED: usize = 1 << 20;
+
 /// Something at the place that a track passes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Passed {
@@ -83,6 +87,7 @@ impl AnimationController {
         track.anchor.pass(when, place);
         track.position = place;
         track.run.0.planned = false;
+        self.count_passed(at, clips, step);
         self.report(at, clips, step, |track, callbacks, passed| {
             let position = track.anchor.from;
             let mut collect =
@@ -114,6 +119,20 @@ impl AnimationController {
                 });
             }
         });
+    }
+
+    /// Counts a place that a track passes, each of whose keys is looked at. Too many are a flood.
+    fn count_passed<C: Clips + ?Sized>(&mut self, at: usize, clips: &C, step: &mut Step) {
+        let mut keys = 0;
+        self.tracks[at].each_line(&self.extras.callbacks, clips, |line| {
+            keys += line.own.len() + line.added.len();
+        });
+        self.count_work(keys as u64 / 16);
+        step.passed += 1;
+        if step.passed > MOST_PASSED && !self.tracks[at].run.0.muted {
+            let (_, clip, ..) = self.played(at);
+            self.flood(at, clip, step);
+        }
     }
 
     /// Lets a track that begins fire the keys where it does.

@@ -1,0 +1,77 @@
+//! How much a controller holds, and how much work its advances are.
+
+use super::{
+    AnimationController, AnimationTrack, Clips, Extras, Switch, TimedEvent,
+    playback_state::Playback,
+};
+
+impl AnimationController {
+    /// How many tracks, timed events, callbacks and ranges there are, and clips to play or to fade from.
+    pub(crate) fn parts(&self) -> usize {
+        let Extras {
+            events,
+            callbacks,
+            ranges,
+            unknown,
+            playback,
+        } = &*self.extras;
+        let switches: usize = playback.switches.iter().map(Switch::parts).sum();
+        let playback = playback.pending.len() + switches + playback.queue.len();
+        let added = events.len() + callbacks.len() + ranges.len();
+        self.tracks.len() + added + unknown.len() + playback
+    }
+
+    /// About how many bytes it has allocated.
+    pub(crate) fn heap_bytes(&self) -> usize {
+        let Extras {
+            events,
+            callbacks,
+            ranges,
+            playback: Playback { switches, .. },
+            ..
+        } = &*self.extras;
+        size_of_val(&self.tracks[..])
+            + size_of::<Extras>()
+            + size_of_val(&callbacks[..])
+            + size_of_val(&ranges[..])
+            + events.len() * size_of::<TimedEvent>()
+            + size_of_val(&switches[..])
+    }
+
+    /// The work of an advance in which nothing happens: one for a controller, and for each of its tracks; more where clips
+    /// have many keys, which each advance compares with those that it has planned for.
+    pub(crate) fn load<C: Clips + ?Sized>(&self, clips: &C) -> u64 {
+        let keys = |clip: usize| {
+            clips
+                .timing(clip)
+                .map_or(0, |timing| timing.callbacks.len())
+        };
+        let of_track = |track: &AnimationTrack| match (track.run.0.space, track.run.0.index) {
+            (Some(space), _) => clips
+                .blend_spaces()
+                .get(space)
+                .map_or(0, |space| space.clips().map(keys).sum()),
+            (None, Some(index)) => keys(index),
+            // It looks for its name among all spaces.
+            (None, None) => clips.blend_spaces().len(),
+        };
+        let tracks = self.tracks.iter().map(|track| 1 + of_track(track) as u64 / 32);
+        1 + tracks.sum::<u64>()
+    }
+
+    /// The work of what has happened in its advances, on top of their [load](Self::load).
+    pub(crate) fn work_done(&self) -> u64 {
+        self.agenda.0.work
+    }
+
+    /// Counts the work of one happening: each track looks for its events, its leader and its ranges among all others.
+    pub(super) fn count_happening(&mut self) {
+        let Extras { events, ranges, .. } = &*self.extras;
+        let parts = (self.tracks.len() + events.len() + ranges.len()) as u64;
+        self.count_work(1 + parts + parts * parts / 64);
+    }
+
+    pub(super) fn count_work(&mut self, work: u64) {
+        self.agenda.0.work = self.agenda.0.work.wrapping_add(work);
+    }
+}

@@ -1,0 +1,111 @@
+//! What tracks are described by.
+
+use crate::model::{BoundBlendSpace, ClipTiming, PlaybackMode};
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+/// Identifies a track of one controller. Not reused after the track is removed.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
+)]
+#[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
+pub struct TrackId(pub(crate) u64);
+
+/// The group of tracks that a track is blended with first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
+pub enum TrackPriority {
+    /// The base of the pose.
+    #[default]
+    Low,
+    /// Blended with the low group by the [priority blend](super::AnimationController::priority_blend).
+    High,
+}
+
+/// How a track's pose joins the poses of its group.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
+pub enum BlendMode {
+    /// Averaged with the other tracks by weight.
+    #[default]
+    Blend,
+    /// Adds the clip, which holds differences to a reference pose, times the weight, to the blended pose.
+    Additive,
+    /// Replaces the tracks below it, by weight and mask.
+    Override,
+}
+
+/// Where a track begins, until it has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) enum Start {
+    /// At its position; the keys right there fire.
+    #[default]
+    AtPosition,
+    /// At the clip's end; the keys right there fire.
+    AtEnd,
+    /// Where it was placed by a seek; the keys right there do not fire.
+    Placed,
+    /// It has begun.
+    Begun,
+}
+
+/// Who manages a track.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Role {
+    /// The user.
+    #[default]
+    User,
+    /// `play`, `cross_fade` and the queue.
+    Playback,
+}
+
+/// How a track added by `play_over` fades out when its clip ends.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Overlay {
+    pub(crate) fade_in: Duration,
+    pub(crate) fade_out: Duration,
+    /// Speed it was added with.
+    pub(crate) speed: f64,
+}
+
+/// The length and playback of a track's clip.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Known {
+    /// Seconds, finite and ≥ 0.
+    pub(crate) length: f64,
+    pub(crate) playback: PlaybackMode,
+}
+
+impl Known {
+    /// The clip's, with the track's own playback if it has one.
+    pub(crate) fn new(timing: &ClipTiming, playback: Option<PlaybackMode>) -> Self {
+        let length = if timing.duration.is_finite() {
+            timing.duration.max(0.0)
+        } else {
+            0.0
+        };
+        Self {
+            length,
+            playback: playback.unwrap_or(timing.playback),
+        }
+    }
+
+    /// A blend space's, in phases.
+    pub(crate) fn of_space(space: &BoundBlendSpace, playback: Option<PlaybackMode>) -> Self {
+        let length = if space.has_length() { 1.0 } else { 0.0 };
+        Self {
+            length,
+            playback: playback.unwrap_or(space.playback()),
+        }
+    }
+}
+
+/// Wraps what is not part of the state: all values are equal.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Transient<T>(pub(crate) T);
+
+impl<T> PartialEq for Transient<T> {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
