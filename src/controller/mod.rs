@@ -31,6 +31,7 @@ mod root_motion;
 mod settle;
 mod size;
 mod span;
+mod states;
 mod steering;
 mod switch;
 mod switching;
@@ -51,6 +52,7 @@ pub use name::AnimationName;
 pub use playback_event::{CallbackKind, FiredCallback, PlaybackEvent};
 pub use playback_state::QueueFallback;
 pub use ramp::TransitionCurve;
+pub use states::{Go, GoError};
 pub use switch::{Switch, SwitchLayer};
 pub use timed_event::{EventHandle, EventKind, EventTarget, TimedEvent, TimedEvents};
 pub use track::AnimationTrack;
@@ -129,6 +131,8 @@ struct Extras {
     /// Names reported as unknown.
     unknown: Vec<AnimationName>,
     playback: Playback,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    states: Option<Box<states::States>>,
 }
 
 impl Default for AnimationController {

@@ -182,6 +182,7 @@ impl AnimationController {
         let mut passed = mem::take(&mut self.agenda.0.passed);
         collect(&self.tracks[at], &self.extras.callbacks, &mut passed);
         for passed in passed.drain(..) {
+            self.note_for_states(at, &passed, clips);
             match passed.what {
                 What::Key(key, time) => self.fire(at, &passed, key, time, clips, step),
                 What::Round => self.report_round(at, step),

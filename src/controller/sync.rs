@@ -16,8 +16,8 @@ use super::{AnimationController, TrackId, clock::Nanos};
 use crate::{
     controller::{
         compensated::CompensatedF64,
-        ramp::{Ramp, roots},
         playhead,
+        ramp::{Ramp, roots},
         timed_event::EventKind,
         track_types::{Known, Start},
     },

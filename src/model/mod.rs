@@ -35,8 +35,9 @@ pub use sides::Side;
 pub use skeleton::{Joint, JointIndex, Skeleton, SkeletonError};
 pub use skin::{CombinedJoints, Influences, SkinPart};
 pub use states::{
-    Choice, Entering, Entry, Exit, MachineState, Opening, Origins, PlayedClip, Plays, State,
-    StateError, StateLayer, StateMachine, StateProblem, Successor, Then, TransitionKind, Way,
+    Choice, Entering, Entry, Exit, MachineLayer, MachineState, Opening, Origins, PlayedClip, Plays,
+    State, StateError, StateLayer, StateLayers, StateMachine, StateProblem, Successor, Then,
+    TransitionKind, Way,
 };
 pub use timing::{CallbackKey, ClipTiming, PlaybackMode};
 pub use transform::{JointTransform, SoaQuat, SoaTransform, SoaVec3};

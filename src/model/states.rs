@@ -23,7 +23,7 @@ pub use machine::{Entry, MachineState, Opening, StateMachine, Successor, Transit
 pub use problems::{PlayedClip, StateError, StateProblem};
 
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 /// A state as it is written down, by its name in a map. [`StateMachine::new`] checks a map of them and makes a machine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -158,6 +158,77 @@ pub struct StateLayer {
     pub mask: String,
     /// The states. One that plays nothing leaves the joints to what is below.
     pub states: BTreeMap<String, State>,
+}
+
+/// The machines of a character: one for the whole body, and one for each layer on top of it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct StateLayers(Vec<MachineLayer>);
+
+/// A machine, and the part of the body that it moves.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MachineLayer {
+    /// The layer's name; empty for the whole body.
+    pub name: Arc<str>,
+    /// The mask of the joints that it plays over; `None` for the whole body.
+    pub mask: Option<Arc<str>>,
+    /// The machine.
+    pub machine: StateMachine,
+}
+
+impl StateLayers {
+    /// The most layers, the one of the whole body included.
+    pub const MOST_LAYERS: usize = 16;
+
+    /// Checks the states of a character, and makes machines of them. `body` are those of the whole body; if there are none,
+    /// it is left to [`play`](crate::controller::AnimationController::play) and the like.
+    ///
+    /// # Errors
+    /// All that is wrong. Behind a layer's name and a colon is the state's: `"arms: wave"`.
+    pub fn new(
+        body: &BTreeMap<String, State>,
+        layers: &BTreeMap<String, StateLayer>,
+    ) -> Result<Self, Vec<StateError>> {
+        let (mut machines, mut errors) = (Vec::new(), Vec::new());
+        let body = (!body.is_empty()).then_some(("", None, body));
+        let layers = layers
+            .iter()
+            .map(|(name, layer)| (name.as_str(), Some(layer.mask.as_str()), &layer.states));
+        for (name, mask, states) in body.into_iter().chain(layers) {
+            if machines.len() >= Self::MOST_LAYERS {
+                errors.push(StateError::new(name, StateProblem::TooManyLayers));
+                break;
+            }
+            match StateMachine::new(states) {
+                Ok(machine) => machines.push(MachineLayer {
+                    name: name.into(),
+                    mask: mask.map(Arc::from),
+                    machine,
+                }),
+                Err(wrong) => errors.extend(wrong.into_iter().map(|error| error.on_layer(name))),
+            }
+        }
+        if errors.is_empty() {
+            Ok(Self(machines))
+        } else {
+            errors.truncate(StateError::MOST);
+            Err(errors)
+        }
+    }
+
+    pub(crate) fn of(layers: Vec<MachineLayer>) -> Self {
+        Self(layers)
+    }
+
+    /// Returns the layers, that of the whole body first, and the others in the order of their names. Later ones play over
+    /// those before them.
+    pub fn layers(&self) -> &[MachineLayer] {
+        &self.0
+    }
+
+    /// Returns the index of a layer; that of the whole body has an empty name.
+    pub fn index_of(&self, name: &str) -> Option<usize> {
+        self.0.iter().position(|layer| &*layer.name == name)
+    }
 }
 
 impl Default for State {

@@ -30,6 +30,7 @@ mod rig;
 mod role_names;
 mod root_motion;
 mod springs;
+mod states;
 mod switches;
 
 use std::path::{Path, PathBuf};

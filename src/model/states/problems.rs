@@ -23,6 +23,8 @@ pub enum StateProblem {
     SeveralStarts,
     /// There are more than [`StateMachine::MOST_STATES`].
     TooMany,
+    /// There are more layers than [`StateLayers::MOST_LAYERS`](super::StateLayers::MOST_LAYERS).
+    TooManyLayers,
     /// States are nested deeper than [`StateMachine::MOST_LEVELS`].
     TooDeep,
     /// The name is empty, contains a slash, or is a word that means something else.
@@ -96,6 +98,14 @@ impl StateError {
         }
     }
 
+    /// Puts the name of a layer before the state's.
+    pub(super) fn on_layer(mut self, layer: &str) -> Self {
+        if !layer.is_empty() {
+            self.state = format!("{layer}: {}", self.state);
+        }
+        self
+    }
+
     /// Returns what to do about it.
     pub fn hint(&self) -> Option<String> {
         let meant = |nearest: &Option<String>| {
@@ -150,6 +160,11 @@ impl fmt::Display for StateProblem {
             Self::NoStart => f.write_str("no state has `start: true`"),
             Self::SeveralStarts => f.write_str("several states have `start: true`"),
             Self::TooMany => write!(f, "there are more than {} states", StateMachine::MOST_STATES),
+            Self::TooManyLayers => write!(
+                f,
+                "there are more than {} layers",
+                super::StateLayers::MOST_LAYERS
+            ),
             Self::TooDeep => write!(
                 f,
                 "states are nested more than {} deep",
