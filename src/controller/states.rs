@@ -119,7 +119,8 @@ impl AnimationController {
     /// Goes to a state: at once if the present one may be left now, and otherwise as soon as it may. If no way leads there
     /// directly, the character goes by way of other states.
     ///
-    /// Another call before that takes the place of this one. Going to the present state starts it over if it can be entered
+    /// A wish that waits is forgotten if the state ends by itself before its exit has opened, unless what follows is on the
+    /// way. Another call before that takes the place of this one. Going to the present state starts it over if it can be entered
     /// [from](crate::model::State::from) itself, as those from any state can; otherwise, the character
     /// [stays](Go::Stays).
     ///
@@ -165,7 +166,7 @@ impl AnimationController {
         let Some((run, machine)) = self.run_and_machine(at) else {
             return false;
         };
-        to == run.state || machine.step(run.state, to).is_some()
+        run.can_go(machine, to)
     }
 
     /// Returns the name of the present state; `None` without states.

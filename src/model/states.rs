@@ -133,7 +133,8 @@ pub enum Exit {
     /// At any time.
     #[default]
     Anytime,
-    /// From a callback key of this name on, to the end of the round; or inside it, if the key is a range.
+    /// From a callback key of this name on, to the end of the round; or inside it, if the key is a range. What
+    /// [follows](State::then) may begin then, too, if the game wants to go there, or further by way of it.
     Key(String),
     /// When the clip has played to its end, or a round if it loops.
     End,

@@ -93,7 +93,9 @@ impl StateRun {
             self.destination = None;
             return Some((Go::Stays, None));
         }
-        machine.step(self.state, to)?;
+        if !self.can_go(machine, to) {
+            return None;
+        }
         self.destination = Some(to);
         let entered = self.go_on(machine, now, false);
         let answer = if self.destination.is_none() {
@@ -104,6 +106,14 @@ impl StateRun {
         Some((answer, entered))
     }
 
+    /// Returns `true` if there is a way to a state. What was interrupted may be on it.
+    pub(super) fn can_go(&self, machine: &StateMachine, to: usize) -> bool {
+        let leads = |from: usize| machine.step(from, to).is_some();
+        to == self.state
+            || leads(self.state)
+            || (self.goes_back(machine) && (to == self.back || leads(self.back)))
+    }
+
     /// Goes on toward the destination, as far as exits are open. `at_end` says whether what plays is right at its end.
     fn go_on(&mut self, machine: &StateMachine, now: Nanos, at_end: bool) -> Option<Enter> {
         let from = self.state;
@@ -112,25 +122,33 @@ impl StateRun {
         for _ in 0..machine.states().len() {
             let Some(to) = self.destination else { break };
             let Some(next) = machine.step(self.state, to) else {
-                self.destination = None;
+                if !self.can_go(machine, to) {
+                    self.destination = None;
+                }
                 break;
             };
             let state = &machine.states()[self.state];
-            let way = state.way_to(next);
             let is_open = match &state.exit {
                 Opening::Anytime => true,
                 Opening::Key(_) => self.opened,
                 Opening::End => self.ended || at_end,
                 Opening::Never => false,
             };
-            let Some(way) = way.filter(|way| way.interrupts || is_open) else {
+            let way = state.way_to(next);
+            let way = way.filter(|way| way.interrupts || is_open);
+            // What follows by itself may follow early where a key says so.
+            let then = match state.then {
+                Some(Successor::State(to, entry)) if to == next && self.opened => Some(entry),
+                _ => None,
+            };
+            let Some(entry) = way.map(|way| way.entry).or(then) else {
                 break;
             };
             if next == to {
                 self.destination = None;
             }
             self.back = self.back_from(machine);
-            entered = Some(self.enter(machine, next, way.entry, now));
+            entered = Some(self.enter(machine, next, entry, now));
             at_end = false;
         }
         entered.map(|enter| self.left(from, enter))
@@ -166,7 +184,14 @@ impl StateRun {
         let from = self.state;
         let state = &machine.states()[from];
         let enter = match state.then {
-            Some(Successor::State(to, entry)) => self.follow(machine, to, entry, now),
+            Some(Successor::State(to, entry)) => {
+                // An exit that didn't open in time was missed.
+                let is_on_way = |wish: &usize| {
+                    *wish == to || matches!(machine.step(from, *wish), Some(step) if step == to)
+                };
+                self.destination = self.destination.filter(is_on_way);
+                self.follow(machine, to, entry, now)
+            }
             Some(Successor::Back) => {
                 let to = self.back;
                 let entry = machine.states()[to].entry;
@@ -280,14 +305,23 @@ impl StateRun {
 
     /// The state to go back to if the present one is interrupted: this one, unless it goes back itself.
     fn back_from(&self, machine: &StateMachine) -> usize {
+        if self.goes_back(machine) {
+            self.back
+        } else {
+            self.state
+        }
+    }
+
+    /// Returns `true` if what follows by itself ends by going back.
+    fn goes_back(&self, machine: &StateMachine) -> bool {
         let mut at = self.state;
         for _ in 0..machine.states().len() {
             match machine.states()[at].then {
-                Some(Successor::Back) => return self.back,
+                Some(Successor::Back) => return true,
                 Some(Successor::State(to, _)) => at = to,
-                None => break,
+                None => return false,
             }
         }
-        self.state
+        false
     }
 }

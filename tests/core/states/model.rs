@@ -89,10 +89,20 @@ impl<'s> Model<'s> {
             }
             return Some(self.destination.is_none());
         }
-        self.next(to)?;
+        if !self.leads(to) {
+            return None;
+        }
         self.destination = Some(to.to_owned());
         self.go_on(now, false);
         Some(self.destination.is_none())
+    }
+
+    /// Whether there is a way, maybe by going back.
+    fn leads(&self, to: &str) -> bool {
+        let mut there = self.clone();
+        there.state = self.back.clone();
+        let by_going_back = || to == self.back || there.next(to).is_some();
+        self.next(to).is_some() || (self.goes_back() && by_going_back())
     }
 
     fn is_open(&self, at_end: bool) -> bool {
@@ -108,14 +118,18 @@ impl<'s> Model<'s> {
     fn go_on(&mut self, now: u64, mut at_end: bool) -> bool {
         let mut moved = false;
         while let Some(to) = self.destination.clone() {
-            let next = if to == self.state {
-                to.clone()
-            } else {
-                self.next(&to).unwrap()
+            let is_again = to == self.state && self.way(&to, &to).is_some();
+            let next = if is_again { Some(to.clone()) } else { self.next(&to) };
+            let Some(next) = next else {
+                if to != self.state && !self.leads(&to) {
+                    self.destination = None;
+                }
+                break;
             };
             match self.way(&self.state, &next) {
                 Some(true) => {}
                 Some(false) if self.is_open(at_end) => {}
+                _ if self.opened && self.then(&self.state) == Some(&next) => {}
                 _ => break,
             }
             if !self.goes_back() {
@@ -188,7 +202,16 @@ impl<'s> Model<'s> {
                 continue;
             }
             let next = match &self.states[&self.state].then {
-                Some(Then::State(to)) => to.clone(),
+                Some(Then::State(to)) => {
+                    if let Some(wish) = self.destination.clone() {
+                        let is_on_way = wish == *to
+                            || (wish != self.state && self.next(&wish).as_ref() == Some(to));
+                        if !is_on_way {
+                            self.destination = None;
+                        }
+                    }
+                    to.clone()
+                }
                 Some(Then::Back) => self.back.clone(),
                 None => continue,
             };
