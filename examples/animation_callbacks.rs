@@ -187,7 +187,10 @@ fn keys(
         } else {
             "walk"
         };
-        controller.cross_fade_in_phase(next, Duration::from_millis(250));
+        controller.play_with(
+            next,
+            Transition::fade(Duration::from_millis(250)).in_phase(),
+        );
     }
     if keys.just_pressed(KeyCode::KeyT) {
         received.turning = !received.turning;

@@ -109,12 +109,12 @@ fn read_input(
 /// Sets the parameters, and switches to what else she does.
 fn drive(mut drive: ResMut<Drive>, mut scout: Single<&mut AnimationController>) {
     if let Some(action) = drive.action.take() {
-        scout.switch(action, Duration::from_millis(150));
+        scout.play_with(action, Transition::switch(Duration::from_millis(150)));
     }
     scout.set_parameters((drive.turn, drive.speed));
     // Whoever moves on stops cheering.
     if scout.is_playing("cheer") && drive.has_player && drive.speed > 0.3 {
-        scout.switch(SPACE, Duration::from_millis(300));
+        scout.play_with(SPACE, Transition::switch(Duration::from_millis(300)));
     }
 }
 
@@ -133,7 +133,7 @@ fn land(finished: On<AnimationFinished>, mut controllers: Query<&mut AnimationCo
     if let Ok(mut controller) = controllers.get_mut(finished.entity)
         && &*finished.clip == "jump"
     {
-        controller.switch(SPACE, Duration::from_millis(300));
+        controller.play_with(SPACE, Transition::switch(Duration::from_millis(300)));
     }
 }
 

@@ -41,7 +41,8 @@ fn spawn(mut commands: Commands, assets: Res<AssetServer>) {
 
 fn keys(keys: Res<ButtonInput<KeyCode>>, mut controller: Single<&mut AnimationController>) {
     if keys.just_pressed(KeyCode::Space) {
-        controller.toggle_pause();
+        let paused = controller.is_paused();
+        controller.set_paused(!paused);
     }
     let speed = controller.speed();
     if keys.just_pressed(KeyCode::Minus) {

@@ -615,7 +615,8 @@ fn keys(
         }
     }
     if keys.just_pressed(KeyCode::Space) {
-        controller.toggle_pause();
+        let paused = controller.is_paused();
+        controller.set_paused(!paused);
     }
     if keys.just_pressed(KeyCode::KeyB) {
         shown.clip = None;

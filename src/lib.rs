@@ -212,7 +212,7 @@ pub mod prelude {
         },
         controller::{
             AnimationController, AnimationName, AnimationTrack, BlendMode, CallbackKind,
-            CallbackTime, ControllerSnapshot, QueueFallback, TrackId, TrackPriority,
+            CallbackTime, ControllerSnapshot, QueueFallback, TrackId, TrackPriority, Transition,
             TransitionCurve,
         },
         model::{BlendPoint, BlendSpace, BlendSync, JointTransform, PlaybackMode, RootDelta},

@@ -1,7 +1,7 @@
 //! Counts allocations: a steady frame makes none. A separate binary, because it replaces the global allocator.
 
 use bevy_marionette::controller::{
-    AnimationController, AnimationTrack, BlendMode, Clips, SwitchLayer, TrackPriority,
+    AnimationController, AnimationTrack, BlendMode, Clips, SwitchLayer, TrackPriority, Transition,
 };
 use bevy_marionette::model::{
     ClipFrames, ClipTiming, CombinedJoints, Joint, JointTransform, RootDelta, RootPath,
@@ -414,7 +414,7 @@ fn switches_are_followed_without_allocating() {
     let mask = Mask::from_roots(&skeleton, &[20], 3);
     let mut frames = |switches_to: Option<&str>| {
         if let Some(clip) = switches_to {
-            controller.switch(clip, Duration::from_millis(300));
+            controller.play_with(clip, Transition::switch(Duration::from_millis(300)));
         }
         controller.advance(0.02, &timings, &mut events).unwrap();
         events.clear();

@@ -3,7 +3,9 @@
 //! Every figure is for one character on one thread. Times differ from one iteration to the next, as
 //! they do in a crowd, so the frames read are not always the ones read last.
 
-use bevy_marionette::controller::{AnimationController, AnimationTrack, Clips, SwitchLayer};
+use bevy_marionette::controller::{
+    AnimationController, AnimationTrack, Clips, SwitchLayer, Transition,
+};
 use bevy_marionette::model::{
     BlendSpace, BoundBlendSpace, ClipTiming, CombinedJoints, SkeletalClip,
 };
@@ -303,9 +305,9 @@ fn switches(criterion: &mut Criterion) {
         let mut inertias = Vec::new();
         for round in 0..3 {
             controller.advance(0.1, &timings, &mut Vec::new()).unwrap();
-            controller.switch(
+            controller.play_with(
                 if round % 2 == 0 { "1" } else { "0" },
-                Duration::from_secs(4),
+                Transition::switch(Duration::from_secs(4)),
             );
             controller.advance(0.0, &timings, &mut Vec::new()).unwrap();
             let mut inertia = Inertia::new();

@@ -19,7 +19,7 @@ use glam::Affine3A;
 /// fifths.
 ///
 /// Characters that carry or wear something, have `PoseOverrides` or an [`UpdateRate`](super::UpdateRate) are
-/// posed on their own, and so are those that have just [switched](crate::controller::AnimationController::switch)
+/// posed on their own, and so are those that have just [switched](crate::controller::Transition::switch)
 /// clips.
 #[derive(Resource, Clone, Copy, Debug, Default, PartialEq, Reflect)]
 #[reflect(Resource, Default, Clone, PartialEq)]

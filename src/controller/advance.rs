@@ -5,6 +5,19 @@
 //! agenda            ●key     ●speed starts      ●next clip
 //! goes to    ───────┼────────┼──────────────────┼───────────┤
 //! ```
+//!
+//! Between two happenings of its own, everything about a track is a function of the time since an anchor, and nothing is added
+//! up from frame to frame:
+//!
+//! | what | is |
+//! | --- | --- |
+//! | position | where the track was at its anchor, plus the integral of its speed since: a polynomial, for a speed is steady, or on a ramp, times the pace of a blend space, which changes evenly. Never before what it passed last, nor at what it passes next; within its ends if it plays once |
+//! | position of a follower | its leader's position, times the ratio of their lengths, plus an offset |
+//! | weight, priority blend | the ramp of the timed event that changes it, or what it was set to |
+//! | parameters of a blend space | on a straight line from where they were when they were set, at a steady speed |
+//! | weights of a blend space's clips | straight from one bend of the parameters' way to the next |
+//!
+//! The guide lists what happens, and in which order at one moment.
 
 use super::{
     AnimationController, Clips, PlaybackEvent, TrackId, clock::Nanos, pass::Passed,
@@ -87,7 +100,7 @@ pub(super) struct Step<'a> {
     pub(super) out: &'a mut Vec<PlaybackEvent>,
     /// Callbacks fired so far.
     pub(super) fired: usize,
-    /// Places passed so far.
+    /// Keys, rounds and ends of ranges passed so far.
     pub(super) passed: usize,
     /// Whether no time passes.
     pub(super) still: bool,
@@ -104,7 +117,7 @@ impl AnimationController {
     ///
     /// Adds `dt`, times the [time scale](Self::set_time_scale), to global time, applies timed events, moves
     /// every enabled track by the integral of its speed and collects the callback keys it passes. A `dt` of 0
-    /// applies what is due and moves nothing. While the controller is [paused](Self::pause), time stands still;
+    /// applies what is due and moves nothing. While the controller is [paused](Self::set_paused), time stands still;
     /// while the clips are not [ready](Clips::is_ready), nothing happens at all. In Bevy, the plugin calls this.
     ///
     /// ```
@@ -136,6 +149,23 @@ impl AnimationController {
     /// Additive tracks don't carry. What passes time carries; [`seek`](super::AnimationTrack::seek) and
     /// [`scrub`](super::AnimationTrack::scrub) don't. However time is divided into steps, the movements add up to the same,
     /// but for rounding; only a step of minutes in which clips that turn are blended out of phase is approximated.
+    ///
+    /// ```
+    /// # use bevy_marionette::{controller::{AnimationController, Clips}, model::{ClipTiming, RootDelta, RootPath}};
+    /// # struct Walking(ClipTiming, RootPath);
+    /// # impl Clips for Walking {
+    /// #     fn index_of(&self, name: &str) -> Option<usize> { (name == "walk").then_some(0) }
+    /// #     fn timing(&self, index: usize) -> Option<&ClipTiming> { (index == 0).then_some(&self.0) }
+    /// #     fn root_path(&self, index: usize) -> Option<&RootPath> { (index == 0).then_some(&self.1) }
+    /// # }
+    /// // A walk of one second and 1.25 meters.
+    /// let ahead = RootDelta::new(glam::DVec3::NEG_Z * 1.25, 0.0);
+    /// let clips = Walking(ClipTiming::new("walk", 1.0), RootPath::steady(1.0, ahead).unwrap());
+    /// let mut controller = AnimationController::playing("walk");
+    /// let moved = controller.advance_with_root_motion(60.0, &clips, &mut Vec::new())?;
+    /// assert_eq!(moved.translation().z, -75.0);
+    /// # Ok::<(), bevy_marionette::controller::AdvanceError>(())
+    /// ```
     ///
     /// # Errors
     /// As for [`advance`](Self::advance).
@@ -189,7 +219,7 @@ impl AnimationController {
     fn plays_nothing(&self) -> bool {
         let idle = |track: &super::AnimationTrack| {
             // One that has just been disabled has yet to come to rest.
-            let rests = !track.anchor.law.moves() && track.steering.way.is_none();
+            let rests = !track.anchor.law.moves() && track.rare.steering.way.is_none();
             !track.enabled && track.leaves_at.is_none() && rests
         };
         let extras = &self.extras;
@@ -265,7 +295,7 @@ impl AnimationController {
                 .is_some_and(|(track, follows)| track == id && follows == Follows::Clip)
         };
         for (at, track) in self.tracks.iter().enumerate() {
-            let next = track.run.0.next.as_ref();
+            let next = track.run.0.next();
             if let Some(next) = next.filter(|_| !waits(track.id) && !self.leaves_state(at)) {
                 consider(next.when.moment.max(now), Happening::Pass(at));
             }
@@ -353,22 +383,17 @@ impl AnimationController {
             return;
         }
         if let Some(root) = root {
-            while self.clock.now < time {
-                self.count_happening();
-                let stop = self.next_kink(time, clips);
-                self.tracks
-                    .iter_mut()
-                    .for_each(|track| track.run.0.before = track.held());
-                self.move_to(stop);
-                self.add_root_motion([self.clock.now, stop], clips, root);
-                self.clock.now = stop;
-            }
-        } else {
-            self.move_to(time);
+            let before = root.stretches();
+            self.add_root_motion(time, clips, root);
+            let stretches = (root.stretches() - before) as u64;
+            self.count_work(stretches * (1 + self.tracks.len() as u64));
         }
-        self.tracks
+        self.move_to(time);
+        let rare = self
+            .tracks
             .iter_mut()
-            .for_each(|track| track.steering.move_to(time));
+            .filter_map(|track| track.rare.get_mut());
+        rare.for_each(|rare| rare.steering.move_to(time));
         self.clock.now = time;
     }
 }

@@ -10,14 +10,15 @@
 //! not depend on how time is divided into steps, and so does everything that is computed from it.
 
 use super::{
-    AnimationController, BlendMode, Clips, TrackId,
+    AnimationController, Clips,
     clock::Nanos,
     course::Course,
-    marks::Next,
     motion::{Instant, Motion, Pace},
+    ramp::Ramp,
+    stamp::Stamp,
     sync::Lead,
+    timed_event::EventKind,
 };
-use crate::controller::{key::AddedKey, ramp::Ramp, timed_event::EventKind};
 use serde::{Deserialize, Serialize};
 
 /// Where a track was at a moment, and by what law it moves from there.
@@ -30,71 +31,44 @@ pub(super) struct Anchor {
     /// The place, unwrapped. What lies there has been passed.
     pub(super) from: f64,
     pub(super) law: Law,
-    /// Set when the track was put somewhere else since.
-    pub(super) moved: bool,
 }
 
-/// What decides on a track's speed. While it stays the same, so does the anchor.
+/// A number that tells what decides on a track's speed. While it stays the same, so does the anchor.
+///
+/// 0 if the track rests, and odd if it follows the leader of its sync group.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(super) struct Law {
-    /// Whether it moves at all.
-    moves: bool,
-    /// The steady speed; 0 while a timed event changes it.
-    speed: f64,
-    /// When the present change of speed began.
-    ramp: Option<Nanos>,
-    /// What leads it, and how.
-    leader: Option<(TrackId, f64, f64)>,
-    /// When the present course through a blend space began, with the pace then and its change.
-    pace: Option<(Nanos, f64, f64)>,
-}
-
-/// What is derived from a track, its clip and its anchor: not part of the state.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Run {
-    /// The clip's index, if the clip exists; for a blend space, the heaviest clip's.
-    pub(super) index: Option<usize>,
-    /// The blend space's index, if it is one.
-    pub(super) space: Option<usize>,
-    /// What it does in the blend space until the next bend.
-    pub(super) course: Option<Box<Course>>,
-    /// The controller's own keys for this clip, in order of time.
-    pub(super) added: Vec<AddedKey>,
-    /// Tells the clip's keys from those of a reload.
-    pub(super) stamp: Option<u64>,
-    /// The blend mode that was checked against the clip.
-    pub(super) blend: Option<BlendMode>,
-    pub(super) lead: Option<Lead>,
-    pub(super) motion: Motion,
-    pub(super) next: Option<Next>,
-    /// Whether all this is up to date.
-    pub(super) planned: bool,
-    /// Whether there are ranges among its keys, if that is known.
-    pub(super) ranged: Option<bool>,
-    /// Whether it was anchored anew.
-    pub(super) redone: bool,
-    /// Whether its keys and rounds are no longer reported in this advance.
-    pub(super) muted: bool,
-    /// Rounds reported in this advance.
-    pub(super) looped: usize,
-    /// Where it was before the present step, for root motion.
-    pub(super) before: f64,
-}
+#[serde(transparent)]
+pub(super) struct Law(u64);
 
 impl Law {
-    pub(super) fn moves(&self) -> bool {
-        self.moves
+    fn alone(stamp: Stamp) -> Self {
+        Self(stamp.0 & !1 | 2)
+    }
+
+    fn led(stamp: Stamp) -> Self {
+        Self(stamp.0 | 1)
+    }
+
+    /// Returns `true` if the track moves at all.
+    #[inline]
+    pub(super) fn moves(self) -> bool {
+        self.0 != 0
+    }
+
+    /// Returns `true` if the track goes where its leader takes it.
+    #[inline]
+    pub(super) fn follows(self) -> bool {
+        self.0 & 1 == 1
     }
 }
 
 impl Anchor {
-    pub(super) fn new(since: Nanos, from: f64, law: Law) -> Self {
+    fn new(since: Nanos, from: f64, law: Law) -> Self {
         Self {
             since,
             rest: 0.0,
             from,
             law,
-            moved: false,
         }
     }
 
@@ -112,27 +86,10 @@ impl Anchor {
 
     pub(super) fn shift(&mut self, by: Nanos) {
         self.since = self.since.minus(by);
-        let times = [
-            self.law.ramp.as_mut(),
-            self.law.pace.as_mut().map(|pace| &mut pace.0),
-        ];
-        times
-            .into_iter()
-            .flatten()
-            .for_each(|time| *time = time.minus(by));
     }
 
     pub(super) fn is_sound(&self) -> bool {
-        let numbers = [self.rest, self.from, self.law.speed];
-        let leader = self
-            .law
-            .leader
-            .is_none_or(|(_, ratio, offset)| ratio.is_finite() && offset.is_finite());
-        let pace = self
-            .law
-            .pace
-            .is_none_or(|(_, pace, change)| pace.is_finite() && change.is_finite());
-        numbers.iter().all(|number| number.is_finite()) && leader && pace
+        self.rest.is_finite() && self.from.is_finite()
     }
 }
 
@@ -140,45 +97,34 @@ impl AnimationController {
     /// The law by which a track should move from now on.
     pub(super) fn law(&self, at: usize) -> Law {
         let track = &self.tracks[at];
-        let moves = track.begun() && self.is_moving(at);
-        let lead = track.run.0.lead.filter(|_| moves);
-        let ramp = self.running_ramp(track.id, EventKind::Speed);
-        let speed = if moves && lead.is_none() && ramp.is_none() {
-            track.own_speed()
-        } else {
-            0.0
-        };
-        let ramp = ramp
-            .filter(|_| moves && lead.is_none())
-            .map(|ramp| Nanos::from_secs(ramp.begin));
-        let leader = lead.map(
-            |Lead {
-                 leader,
-                 ratio,
-                 offset,
-             }| (self.tracks[leader].id, ratio, offset),
-        );
-        let pace = self.pace_of(at).filter(|_| moves && lead.is_none());
-        Law {
-            moves,
-            speed,
-            ramp,
-            leader,
-            pace: pace.map(
-                |Pace {
-                     since,
-                     pace,
-                     change,
-                     ..
-                 }| (since, pace, change),
-            ),
+        if !track.begun() || !self.is_moving(at) {
+            return Law::default();
         }
+        let with = |stamp: Stamp, number: f64| stamp.with(number.to_bits());
+        if let Some(Lead {
+            leader,
+            ratio,
+            offset,
+        }) = track.run.0.lead()
+        {
+            let leader = Stamp::NEW.with(self.tracks[leader].id.0);
+            return Law::led(with(with(leader, ratio), offset));
+        }
+        // A change of speed is told by its begin.
+        let stamp = match self.speed_ramp(at) {
+            Some(ramp) => with(Stamp::NEW.with(1), ramp.begin),
+            None => with(Stamp::NEW, track.own_speed()),
+        };
+        Law::alone(match self.pace_of(at) {
+            Some(pace) => with(with(with(stamp, pace.since.secs()), pace.pace), pace.change),
+            None => stamp,
+        })
     }
 
     /// Returns `true` if a track plays now.
     pub(super) fn is_moving(&self, at: usize) -> bool {
         let track = &self.tracks[at];
-        track.enabled && !track.paused && track.run.0.index.is_some() && track.known.is_some()
+        track.enabled && !track.paused && track.run.0.index.get().is_some() && track.known.is_some()
     }
 
     /// The pace of a track's blend space, if it plays one.
@@ -186,7 +132,7 @@ impl AnimationController {
         let run = &self.tracks[at].run.0;
         run.course
             .as_deref()
-            .filter(|_| run.space.is_some())
+            .filter(|_| run.space.get().is_some())
             .map(Course::pace)
     }
 
@@ -211,6 +157,7 @@ impl AnimationController {
         let now = self.clock.now;
         let track = &mut self.tracks[at];
         track.anchor = Anchor::new(now, track.held(), law);
+        track.moved = false;
         track.run.0.planned = false;
     }
 
@@ -219,13 +166,13 @@ impl AnimationController {
         for at in 0..self.tracks.len() {
             if !self.tracks[at].run.0.planned {
                 let anchor = self.tracks[at].anchor;
-                let drives = anchor.law.moves && anchor.law.leader.is_none();
+                let drives = anchor.law.moves() && !anchor.law.follows();
                 let motion = if drives {
                     self.motion_from(at, anchor.instant())
                 } else {
                     Motion::STILL
                 };
-                self.tracks[at].run.0.motion = motion;
+                self.tracks[at].run.0.set_motion(motion);
             }
         }
         for at in 0..self.tracks.len() {
@@ -233,13 +180,14 @@ impl AnimationController {
                 if self.tracks[at].run.0.ranged.is_none() {
                     self.tracks[at].note_ranges(&self.extras.callbacks, clips);
                 }
-                let next = if self.tracks[at].anchor.law.moves {
+                let next = if self.tracks[at].anchor.law.moves() {
                     self.next_mark(at, clips)
                 } else {
                     None
                 };
                 let run = &mut self.tracks[at].run.0;
-                (run.next, run.planned) = (next, true);
+                run.set_next(next);
+                run.planned = true;
             }
         }
     }
@@ -247,7 +195,7 @@ impl AnimationController {
     /// Forgets what tracks that a track leads pass next.
     pub(super) fn forget_followers(&mut self, leader: usize) {
         for track in &mut self.tracks {
-            if track.run.0.lead.is_some_and(|lead| lead.leader == leader) {
+            if track.run.0.lead().is_some_and(|lead| lead.leader == leader) {
                 track.run.0.planned = false;
             }
         }
@@ -256,38 +204,38 @@ impl AnimationController {
     /// The motion that drives a track: its own, or that of its leader.
     pub(super) fn driver(&self, at: usize) -> usize {
         let run = &self.tracks[at].run.0;
-        run.lead
-            .filter(|_| self.tracks[at].anchor.law.leader.is_some())
+        run.lead()
+            .filter(|_| self.tracks[at].anchor.law.follows())
             .map_or(at, |lead| lead.leader)
     }
 
     /// The direction in which a track goes.
     pub(super) fn forward(&self, at: usize) -> bool {
-        self.tracks[self.driver(at)].run.0.motion.forward
+        self.tracks[self.driver(at)].run.0.forward()
     }
 
     /// Moves all tracks to where they are at a moment, up to which none of them passes anything.
     pub(super) fn move_to(&mut self, moment: Nanos) {
         for at in 0..self.tracks.len() {
-            if self.tracks[at].anchor.law.leader.is_none() {
-                let track = &self.tracks[at];
-                self.tracks[at].position = self.bounded(at, track.driven_to(moment));
-            }
+            self.tracks[at].position = self.place_at(at, moment);
         }
-        for at in 0..self.tracks.len() {
-            if self.tracks[at].anchor.law.leader.is_some()
-                && let Some(lead) = self.tracks[at].run.0.lead
-            {
-                let anchor = &self.tracks[at].anchor;
-                let here = anchor.instant().moment == moment;
-                let position = if here {
-                    anchor.from
-                } else {
-                    lead.follow(self.tracks[lead.leader].held())
-                };
-                self.tracks[at].position = self.bounded(at, position);
+    }
+
+    /// Where a track is at a moment up to which none passes anything.
+    #[inline]
+    pub(super) fn place_at(&self, at: usize, moment: Nanos) -> f64 {
+        let track = &self.tracks[at];
+        let anchor = &track.anchor;
+        let lead = track.run.0.lead().filter(|_| anchor.law.follows());
+        let position = match lead {
+            Some(lead) if anchor.since != moment => {
+                let leader = &self.tracks[lead.leader];
+                lead.follow(leader.hold(self.bounded(lead.leader, leader.driven_to(moment))))
             }
-        }
+            Some(_) => anchor.from,
+            None => track.driven_to(moment),
+        };
+        self.bounded(at, position)
     }
 
     /// A place between what a track passed last and what it passes next.
@@ -295,8 +243,8 @@ impl AnimationController {
     fn bounded(&self, at: usize, place: f64) -> f64 {
         let track = &self.tracks[at];
         let from = track.anchor.from;
-        let next = track.run.0.next.as_ref().map(|next| next.place);
-        if !track.anchor.law.moves {
+        let next = track.run.0.next().map(|next| next.place);
+        if !track.anchor.law.moves() {
             return track.position;
         }
         let place = if place.is_finite() {
@@ -322,11 +270,8 @@ impl super::AnimationTrack {
         if moment == since {
             from
         } else {
-            from + self
-                .run
-                .0
-                .motion
-                .distance(self.anchor.instant().seconds_to(moment))
+            let seconds = self.anchor.instant().seconds_to(moment);
+            from + self.run.0.distance(seconds)
         }
     }
 }

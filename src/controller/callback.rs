@@ -34,7 +34,7 @@ impl AnimationController {
         self.extras.callbacks.push(AddedCallback {
             id,
             clip,
-            time: time.into(),
+            time: time.into().sound(),
             until: None,
             every: 1,
             passed: 0,
@@ -64,7 +64,7 @@ impl AnimationController {
     ) -> CallbackId {
         let id = self.add_callback(clip, begin, name, data);
         if let Some(added) = self.extras.callbacks.last_mut() {
-            added.until = Some(end.into());
+            added.until = Some(end.into().sound());
         }
         id
     }

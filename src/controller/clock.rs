@@ -48,6 +48,16 @@ impl Nanos {
         (self.plus(Self(whole as i64)), nanos - whole)
     }
 
+    /// Returns the moment a nanosecond later.
+    pub(super) fn next(self) -> Self {
+        Self(self.0.saturating_add(1))
+    }
+
+    /// Returns the moment halfway to a later one.
+    pub(super) fn middle(self, later: Self) -> Self {
+        Self(self.0 + later.0.saturating_sub(self.0) / 2)
+    }
+
     /// Finds the first moment after `low`, up to `high`, at which a condition holds that stays true from there on;
     /// `high` if none.
     pub(super) fn first(low: Self, high: Self, holds: impl Fn(Self) -> bool) -> Self {

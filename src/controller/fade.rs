@@ -137,7 +137,7 @@ impl AnimationController {
             self.extras.playback.fade_end = None;
             if let Some(at) = self
                 .current_index()
-                .filter(|at| self.tracks[*at].run.0.index.is_some())
+                .filter(|at| self.tracks[*at].run.0.index.get().is_some())
             {
                 self.note_heaviest(at, clips);
                 let (track, clip, space, time) = self.played(at);
@@ -183,7 +183,7 @@ impl AnimationController {
                 .any(|pending| pending.track == track.id);
             if track.role == Role::Playback && !pending {
                 track.weight = 1.0;
-            } else if track.overlay.is_some() {
+            } else if track.rare.overlay.is_some() {
                 let target = EventTarget::Track(track.id, EventKind::Weight);
                 let ours = extras
                     .events

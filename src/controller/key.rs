@@ -70,6 +70,16 @@ fn clamped(time: f64, length: f64) -> f64 {
     }
 }
 
+impl CallbackKey {
+    /// Where it begins in a clip of some length, and ends if it is a range.
+    #[inline]
+    pub(crate) fn span(&self, length: f64) -> (f64, Option<f64>) {
+        let time = clamped(self.time, length);
+        let until = self.until.map(|until| clamped(until, length).max(time));
+        (time, until)
+    }
+}
+
 /// A callback key, of a clip or of a controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
@@ -156,6 +166,11 @@ impl AddedKey {
     pub(crate) fn is_range(&self) -> bool {
         self.until.is_some()
     }
+
+    /// Where it begins, and ends if it is a range.
+    pub(crate) fn span(&self) -> (f64, Option<f64>) {
+        (self.time, self.until)
+    }
 }
 
 /// A key in the playhead's way, with all that its callback carries.
@@ -167,7 +182,6 @@ pub(crate) struct Key<'a> {
     pub(crate) until: Option<f64>,
     pub(crate) key: KeyRef,
     pub(crate) name: &'a Arc<str>,
-    pub(crate) data: &'a CallbackData,
 }
 
 /// The keys of a clip merged with those added to it, in order of time from either end. At equal times the
@@ -197,8 +211,7 @@ impl<'a> Keys<'a> {
     }
 
     fn own(&self, (index, key): (usize, &'a CallbackKey)) -> (f64, Key<'a>) {
-        let time = clamped(key.time, self.length);
-        let until = key.until.map(|until| clamped(until, self.length).max(time));
+        let (time, until) = key.span(self.length);
         (
             time,
             Key {
@@ -206,13 +219,12 @@ impl<'a> Keys<'a> {
                 until,
                 key: KeyRef::Clip(index),
                 name: &key.name,
-                data: &key.data,
             },
         )
     }
 
     fn added(&self, &AddedKey { time, until, index }: &AddedKey) -> (f64, Key<'a>) {
-        let AddedCallback { id, name, data, .. } = &self.callbacks[index];
+        let AddedCallback { id, name, .. } = &self.callbacks[index];
         (
             time,
             Key {
@@ -220,18 +232,9 @@ impl<'a> Keys<'a> {
                 until,
                 key: KeyRef::Added(*id),
                 name: name.as_arc(),
-                data,
             },
         )
     }
-}
-
-/// The times of both lists, in no order; those of the clip as they are, even beyond its ends.
-#[inline]
-pub(crate) fn times(clip: &[CallbackKey], added: &[AddedKey]) -> impl Iterator<Item = f64> {
-    clip.iter()
-        .map(|key| key.time)
-        .chain(added.iter().map(|key| key.time))
 }
 
 impl<'a> Iterator for Keys<'a> {
@@ -276,19 +279,6 @@ impl DoubleEndedIterator for Keys<'_> {
             }
         }
     }
-}
-
-/// What the controller says about callbacks.
-#[derive(Clone, Copy)]
-pub(crate) struct Rules<'a> {
-    /// The controller's own.
-    pub(crate) callbacks: &'a [AddedCallback],
-    /// How many of them, and how many rounds, a track may report in one advance.
-    pub(crate) limit: usize,
-    /// The least weight at which they fire.
-    pub(crate) threshold: f32,
-    /// Whether the track's clip is the current one.
-    pub(crate) current: bool,
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use super::{
     TransitionCurve, advance::Reach, clock::Nanos,
 };
 use crate::{
-    controller::{compensated::CompensatedF64, ramp::Ramp, timed_event::Schedule},
+    controller::{ramp::Ramp, timed_event::Schedule},
     model::BlendPoint,
 };
 use std::{mem, time::Duration};
@@ -304,7 +304,7 @@ impl AnimationController {
 
     /// Writes the present values of running events.
     pub(super) fn write_running_values(&mut self) {
-        let now = CompensatedF64::new(self.time());
+        let now = self.clock.now;
         for at in 0..self.extras.events.running.len() {
             let TimedEvent {
                 target, running, ..
@@ -322,7 +322,7 @@ impl AnimationController {
             .current(target)
             .and_then(|event| event.running)
         {
-            return ramp.at(CompensatedF64::new(self.time()));
+            return ramp.at(self.clock.now);
         }
         let value = match target {
             EventTarget::PriorityBlend => self.priority_blend.into(),
@@ -351,8 +351,8 @@ impl AnimationController {
                 track.enabled = value != 0.0;
                 self.agenda.0.ranges = Reach::Unknown;
             }
-            EventKind::ParameterX => track.steering.target.x = value,
-            EventKind::ParameterY => track.steering.target.y = value,
+            EventKind::ParameterX => track.rare.steering.target.x = value,
+            EventKind::ParameterY => track.rare.steering.target.y = value,
         }
     }
 

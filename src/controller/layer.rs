@@ -29,7 +29,7 @@ pub struct LayerInfo<'a> {
     pub mask: Option<&'a str>,
     /// How it joins its group.
     pub blend: BlendMode,
-    /// Whether it belongs to the base, the pose that [switches](AnimationController::switch) change: one of the clips of
+    /// Whether it belongs to the base, the pose that [switches](super::Transition::switch) change: one of the clips of
     /// `play`, blended with low priority. See [`ClipLayer::base`](crate::pose::ClipLayer::base).
     pub base: bool,
 }
@@ -119,7 +119,7 @@ impl<'a> InSpace<'a> {
         let (_, space) = (!track.clip.is_empty())
             .then_some(clips)
             .and_then(|clips| track.find_space(clips))?;
-        let point = track.steering.shown(space, track.begun());
+        let point = track.rare.steering.shown(space, track.begun());
         let course = track.run.0.course.as_ref();
         let cycle = course.map_or_else(|| space.cycle(point), |course| course.cycle(point, space));
         let playback = track.playback.unwrap_or(space.playback());
@@ -254,7 +254,9 @@ impl AnimationTrack {
         else {
             return layer.time;
         };
-        let pace = space.cycle(self.steering.shown(space, self.begun())).pace;
+        let pace = space
+            .cycle(self.rare.steering.shown(space, self.begun()))
+            .pace;
         let phase = self.placed_in(if space.has_length() { 1.0 } else { 0.0 })
             - seconds * self.speed * pace;
         let cycle = self.playback.unwrap_or(space.playback());
@@ -264,7 +266,7 @@ impl AnimationTrack {
 
 #[inline]
 fn layer<'a, C: Clips + ?Sized>(track: &'a AnimationTrack, clips: &C) -> Option<LayerInfo<'a>> {
-    if track.run.0.space.is_some() {
+    if track.run.0.space.get().is_some() {
         return None;
     }
     let (clip, timing) = track.find(clips)?;

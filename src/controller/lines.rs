@@ -20,15 +20,19 @@ impl AnimationTrack {
         mut each: impl FnMut(Line<'a>),
     ) {
         let run = &self.run.0;
-        let (Some(known), Some(clip)) = (self.known, run.index) else {
+        let (Some(known), Some(clip)) = (self.known, run.index.get()) else {
             return;
         };
         let added = if callbacks.is_empty() {
             &[][..]
         } else {
-            &run.added[..]
+            run.added()
         };
-        let Some(space) = run.space.and_then(|space| clips.blend_spaces().get(space)) else {
+        let Some(space) = run
+            .space
+            .get()
+            .and_then(|space| clips.blend_spaces().get(space))
+        else {
             if let Some(timing) = clips.timing(clip) {
                 each(Line {
                     known,
@@ -139,8 +143,8 @@ impl AnimationController {
     pub(super) fn next_mark<C: Clips + ?Sized>(&self, at: usize, clips: &C) -> Option<Next> {
         let track = &self.tracks[at];
         let driver = self.driver(at);
-        let lead = track.run.0.lead.filter(|_| driver != at);
-        let motion = &self.tracks[driver].run.0.motion;
+        let lead = track.run.0.lead().filter(|_| driver != at);
+        let motion = self.tracks[driver].run.0.motion();
         let forward = motion.forward;
         let place = self.next_place(at, forward, clips)?;
         // The time at which its driver is where this is passed.

@@ -32,6 +32,17 @@ pub(super) struct Next {
     pub(super) place: f64,
 }
 
+impl Default for Next {
+    /// Returns nothing: it would be passed at the end of time.
+    fn default() -> Self {
+        let when = super::motion::Instant {
+            moment: super::clock::Nanos::MAX,
+            rest: 0.0,
+        };
+        Self { when, place: 0.0 }
+    }
+}
+
 /// A clip on a track's way: the track's own, or one that weighs in its blend space.
 #[derive(Clone, Copy)]
 pub(super) struct Line<'a> {
@@ -63,6 +74,55 @@ pub(super) enum Crossing {
     LeavesAndEnters,
     /// It has no length.
     Flashes,
+}
+
+/// A search for what is nearest beyond a position.
+struct Search<'l, 'a> {
+    line: &'l Line<'a>,
+    forward: bool,
+    from: f64,
+    /// The place of that position.
+    behind: f64,
+    near: f64,
+    /// The nearest so far: its place, and its position.
+    found: Option<[f64; 2]>,
+}
+
+impl Search<'_, '_> {
+    /// Considers a place. In a blend space, its position takes a while to find, so those that are behind, or farther than
+    /// another, are told by their places.
+    #[inline]
+    fn consider(&mut self, place: f64) {
+        let ahead = |of: f64| {
+            if self.forward { place - of } else { of - place }
+        };
+        let is_farther = |[found, _]: [f64; 2]| ahead(found) > self.near;
+        if ahead(self.behind) < -self.near || self.found.is_some_and(is_farther) {
+            return;
+        }
+        let at = self.line.coordinate(place);
+        let is_beyond = |at: f64, of: f64| if self.forward { at > of } else { at < of };
+        let is_nearer = self.found.is_none_or(|[_, found]| is_beyond(found, at));
+        if is_beyond(at, self.from) && is_nearer && at.is_finite() {
+            self.found = Some([place, at]);
+        }
+    }
+
+    /// Returns `true` if something was found before a place.
+    fn is_before(&self, place: f64) -> bool {
+        self.found.is_some_and(|[found, _]| {
+            let before = if self.forward {
+                place - found
+            } else {
+                found - place
+            };
+            before > self.near
+        })
+    }
+
+    fn position(&self) -> Option<f64> {
+        self.found.map(|[_, position]| position)
+    }
 }
 
 impl<'a> Line<'a> {
@@ -199,29 +259,27 @@ impl<'a> Line<'a> {
         if length <= 0.0 {
             return None;
         }
-        let n = self.round(self.place(from))?;
-        let mut next: Option<f64> = None;
-        let mut consider = |place: f64| {
-            let at = self.coordinate(place);
-            let (beyond, nearer) = match forward {
-                true => (at > from, next.is_none_or(|next| at < next)),
-                false => (at < from, next.is_none_or(|next| at > next)),
-            };
-            if beyond && nearer && at.is_finite() {
-                next = Some(at);
-            }
+        let place = self.place(from);
+        let n = self.round(place)?;
+        let mut search = Search {
+            line: self,
+            forward,
+            from,
+            behind: place,
+            near: self.near_to(place),
+            found: None,
         };
         if self.member.is_none() {
             match self.known.playback {
-                PlaybackMode::Once => consider(if forward { length } else { 0.0 }),
-                _ if forward => consider((n + 1.0) * self.period()),
+                PlaybackMode::Once => search.consider(if forward { length } else { 0.0 }),
+                _ if forward => search.consider((n + 1.0) * self.period()),
                 _ => [n - 1.0, n]
                     .into_iter()
-                    .for_each(|n| consider(n * self.period())),
+                    .for_each(|n| search.consider(n * self.period())),
             }
         }
         if self.own.is_empty() && self.added.is_empty() {
-            return next;
+            return search.position();
         }
         // A place is known from a phase only up to rounding, and a range of a ping-pong clip reaches into the next round.
         let (first, last) = match (self.member, self.known.playback) {
@@ -236,24 +294,36 @@ impl<'a> Line<'a> {
         };
         for step in rounds {
             let n = n + f64::from(if forward { step } else { -step });
-            for (_, key) in self.keys() {
-                match key.until {
+            let own = self.own.iter().map(|key| key.span(length));
+            for (time, until) in own.chain(self.added.iter().map(AddedKey::span)) {
+                match until {
                     None => self
-                        .places(n, key.time)
+                        .places(n, time)
                         .into_iter()
                         .flatten()
-                        .for_each(&mut consider),
+                        .for_each(|place| search.consider(place)),
                     Some(until) => {
-                        self.intervals(n, key.time, until)
+                        self.intervals(n, time, until)
                             .into_iter()
                             .flatten()
                             .flatten()
-                            .for_each(&mut consider);
+                            .for_each(|place| search.consider(place));
                     }
                 }
             }
+            // The rounds after this one begin where it ends, but for the ranges of a ping-pong clip.
+            let end = if forward { n + 1.0 } else { n } * self.period();
+            if self.known.playback != PlaybackMode::PingPong && search.is_before(end) {
+                break;
+            }
         }
-        next
+        search.position()
+    }
+
+    /// How near to each other places can be and still be one: a place that was computed by way of a phase, or of what leads
+    /// the track, is only known up to rounding.
+    fn near_to(&self, place: f64) -> f64 {
+        64.0 * f64::EPSILON * place.abs().max(self.known.length)
     }
 
     /// Calls `sink` for everything but ranges at a position, in the order in which it is passed.
@@ -377,8 +447,7 @@ impl<'a> Line<'a> {
         let Some(round) = self.round(place) else {
             return Some(false);
         };
-        // A place that was computed by way of a phase, or of what leads the track, is only known up to rounding.
-        let near = 64.0 * f64::EPSILON * place.abs().max(self.known.length);
+        let near = self.near_to(place);
         let mut at_end = false;
         for [low, high] in self
             .near(round)

@@ -7,7 +7,6 @@ mod callback;
 mod clip_queue;
 mod clips;
 mod clock;
-mod compensated;
 mod course;
 mod fade;
 mod key;
@@ -27,18 +26,23 @@ mod playhead;
 mod queue;
 mod ramp;
 mod ranges;
+mod rare;
 mod root_motion;
+mod run;
 mod settle;
 mod size;
 mod span;
+mod stamp;
 mod states;
 mod steering;
 mod switch;
 mod switching;
 mod sync;
+mod tick;
 mod timed_event;
 mod track;
 mod track_types;
+mod transition;
 mod validate;
 
 pub use active_range::ActiveRange;
@@ -57,6 +61,7 @@ pub use switch::{Switch, SwitchLayer};
 pub use timed_event::{EventHandle, EventKind, EventTarget, TimedEvent, TimedEvents};
 pub use track::AnimationTrack;
 pub use track_types::{BlendMode, TrackId, TrackPriority};
+pub use transition::Transition;
 
 #[cfg(feature = "bevy")]
 use bevy::{
@@ -168,11 +173,12 @@ impl AnimationController {
             id,
             role: Role::User,
             leaves_at: None,
-            overlay: None,
-            leads: None,
             ..track
         });
         let at = self.tracks.len() - 1;
+        if let Some(rare) = self.tracks[at].rare.get_mut() {
+            (rare.overlay, rare.leads) = (None, None);
+        }
         let position = self.tracks[at].position;
         self.tracks[at].put(position);
         self.change();
@@ -234,7 +240,8 @@ impl AnimationController {
 
 /// # Clock and blend
 impl AnimationController {
-    /// The most callbacks that fire in one advance, unless [set otherwise](Self::set_callback_limit).
+    /// The most callbacks that fire in one advance, unless [set otherwise](Self::set_callback_limit). Whatever the limit, no
+    /// more than a million keys and rounds are passed in one advance.
     pub const DEFAULT_CALLBACK_LIMIT: usize = 1024;
 
     /// Returns global time: the seconds played since the start, or since [`reset_time`](Self::reset_time).
@@ -248,7 +255,11 @@ impl AnimationController {
         for track in &mut self.tracks {
             track.anchor.shift(by);
             track.leaves_at = track.leaves_at.map(|at| at.minus(by));
-            if let Some(way) = &mut track.steering.way {
+            if let Some(way) = track
+                .rare
+                .get_mut()
+                .and_then(|rare| rare.steering.way.as_mut())
+            {
                 way.since = way.since.minus(by);
             }
             // All that is derived has moments in it.
@@ -286,24 +297,9 @@ impl AnimationController {
         self.paused
     }
 
-    /// Pauses or resumes.
+    /// Stops time for everything, tracks, fades and timed events, or lets it pass again.
     pub fn set_paused(&mut self, paused: bool) {
         self.paused = paused;
-    }
-
-    /// Stops time for everything: tracks, fades and timed events.
-    pub fn pause(&mut self) {
-        self.paused = true;
-    }
-
-    /// Lets time pass again after [`pause`](Self::pause).
-    pub fn resume(&mut self) {
-        self.paused = false;
-    }
-
-    /// Pauses, or resumes if paused.
-    pub fn toggle_pause(&mut self) {
-        self.paused = !self.paused;
     }
 
     /// Returns the share of the high-priority tracks in the pose: 0 is all low, 1 all high; 0.5 by default.
@@ -366,6 +362,17 @@ impl AnimationController {
     ///
     /// Advanced by the same steps, a restored controller goes through bit-identical states, except for the ids of
     /// tracks, events and callbacks added later: [`restore`](Self::restore) never reuses one.
+    ///
+    /// ```
+    /// # use bevy_marionette::{controller::AnimationController, model::ClipTiming};
+    /// let clips = [ClipTiming::new("walk", 1.0)];
+    /// let mut controller = AnimationController::playing("walk");
+    /// let snapshot = controller.snapshot();
+    /// controller.advance(0.25, &clips, &mut Vec::new())?;
+    /// controller.restore(&snapshot);
+    /// assert_eq!(controller.time(), 0.0);
+    /// # Ok::<(), bevy_marionette::controller::AdvanceError>(())
+    /// ```
     pub fn snapshot(&self) -> ControllerSnapshot {
         ControllerSnapshot(self.clone())
     }

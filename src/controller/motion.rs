@@ -1,10 +1,7 @@
 //! How a track's position changes between two happenings.
 
 use super::{TransitionCurve, clock::Nanos};
-use crate::controller::{
-    compensated::CompensatedF64,
-    ramp::{Ramp, bisect},
-};
+use crate::controller::ramp::{Ramp, bisect};
 
 /// The speed of a position as a polynomial of the seconds since an anchor, up to where another begins.
 ///
@@ -45,8 +42,13 @@ impl Instant {
         Self { moment, rest }
     }
 
-    pub(super) fn compensated(self) -> CompensatedF64 {
-        CompensatedF64::new(self.moment.secs()) + CompensatedF64::new(self.rest * 1e-9)
+    /// The first moment at or after this instant.
+    pub(super) fn ceil(self) -> Nanos {
+        if self.rest > 0.0 {
+            self.moment.next()
+        } else {
+            self.moment
+        }
     }
 }
 
@@ -79,6 +81,20 @@ impl Motion {
         until: None,
     };
 
+    /// A steady speed.
+    pub(super) fn steady(speed: f64) -> Self {
+        Self {
+            speed: [speed, 0.0, 0.0, 0.0, 0.0],
+            forward: speed >= 0.0,
+            ..Self::STILL
+        }
+    }
+
+    /// Its speed, if that is all there is to it.
+    pub(super) fn only_speed(&self) -> Option<f64> {
+        (self.degree == 0 && self.until.is_none()).then_some(self.speed[0])
+    }
+
     /// A steady speed, or one on a ramp, times a pace.
     pub(super) fn new(begin: Instant, steady: f64, ramp: Option<Ramp>, pace: Pace) -> Self {
         // A change from a speed to itself is steady, too.
@@ -87,9 +103,9 @@ impl Motion {
         let (mut degree, mut until) = (0, pace.until);
         let ramp = ramp.filter(|ramp| ramp.from != ramp.to);
         if let Some(ramp) = ramp {
-            let time = begin.compensated();
-            let [a, b, c] = ramp.slope(time);
-            speed = [ramp.at(time), a, b / 2.0, c / 3.0, 0.0];
+            let since = ramp.seconds_to(begin.moment) + begin.rest * 1e-9;
+            let [a, b, c] = ramp.slope(since);
+            speed = [ramp.after(since), a, b / 2.0, c / 3.0, 0.0];
             degree = if ramp.transition == TransitionCurve::Linear {
                 1
             } else {
@@ -128,6 +144,11 @@ impl Motion {
             motion.forward = steady >= 0.0;
         }
         motion
+    }
+
+    /// Returns `true` if its speed doesn't change.
+    pub(super) fn is_steady(&self) -> bool {
+        self.degree == 0
     }
 
     /// Returns `true` if it goes anywhere.
@@ -195,7 +216,7 @@ fn turn_of(ramp: &Ramp, begin: Nanos, end: Nanos) -> Option<Nanos> {
     if ramp.from == 0.0 || ramp.to == 0.0 || (ramp.from < 0.0) == (ramp.to < 0.0) {
         return None;
     }
-    let at = |moment: Nanos| ramp.at(CompensatedF64::new(moment.secs()));
+    let at = |moment: Nanos| ramp.at(moment);
     let turned = |moment: Nanos| at(moment) == 0.0 || (at(moment) < 0.0) == (ramp.to < 0.0);
     if turned(begin) {
         return None;
@@ -251,10 +272,12 @@ mod tests {
             let (steps, mut sum) = (400, 0.0);
             for step in 0..steps {
                 let after = end * (f64::from(step) + 0.5) / f64::from(steps);
-                let time = begin.compensated() + CompensatedF64::new(after);
-                let speed = ramp.map_or(steady, |ramp| ramp.at(time));
-                sum += speed * (pace.pace + pace.change * (time.value() - pace.since.secs())) * end
-                    / f64::from(steps);
+                let since = |moment: Nanos| after - begin.seconds_to(moment);
+                let speed = ramp.map_or(steady, |ramp| {
+                    ramp.after(since(Nanos::from_secs(ramp.begin)))
+                });
+                sum +=
+                    speed * (pace.pace + pace.change * since(pace.since)) * end / f64::from(steps);
             }
             assert!(
                 (motion.distance(end) - sum).abs() < 1e-4,
@@ -283,7 +306,7 @@ mod tests {
             };
             let there = Motion::new(begin, 9.0, Some(ramp), Pace::EVEN);
             let turn = there.until.unwrap();
-            assert!(there.forward && ramp.at(CompensatedF64::new(turn.secs())).abs() < 1e-8);
+            assert!(there.forward && ramp.at(turn).abs() < 1e-8);
             let back = Motion::new(
                 Instant {
                     moment: turn,

@@ -1,6 +1,6 @@
 //! Ranges that have begun.
 
-use super::{AnimationName, AnimationTrack, KeyRef, TrackId, track_types::Known};
+use super::{AnimationName, KeyRef, TrackId, track_types::Known};
 use crate::model::CallbackData;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -35,20 +35,6 @@ pub(crate) struct InSpace {
 }
 
 impl OpenRange {
-    /// Where its clip is, if the track is able to be in it.
-    pub(crate) fn at(&self, track: &AnimationTrack) -> Option<(Known, f64)> {
-        let known = track
-            .known
-            .filter(|_| track.enabled && track.clip == self.clip)?;
-        Some(
-            self.member
-                .as_ref()
-                .map_or((known, track.placed()), |member| {
-                    (member.known, member.position)
-                }),
-        )
-    }
-
     /// The name of the clip that has it; of a blend space, if it was added to that.
     pub(crate) fn clip(&self) -> &AnimationName {
         self.member

@@ -33,11 +33,11 @@ impl AnimationController {
         let Some(track) = self.track_mut(id) else {
             return id;
         };
-        track.overlay = Some(Box::new(Overlay {
+        track.rare.overlay = Some(Overlay {
             fade_in,
             fade_out,
             speed,
-        }));
+        });
         if !fade_in.is_zero() {
             track.weight = 0.0;
             self.fade_weight(id, weight, fade_in, TransitionCurve::Linear);
@@ -93,7 +93,7 @@ impl AnimationController {
         self.write_running_values();
         if let Some(fade_out) = self
             .track(id)
-            .and_then(|track| Some(track.overlay.as_ref()?.fade_out))
+            .and_then(|track| Some(track.rare.overlay.as_ref()?.fade_out))
         {
             self.fade_out_track(id, fade_out);
         }
@@ -110,7 +110,7 @@ impl AnimationController {
                     track.held() <= place
                 }
             };
-            track.overlay.is_some()
+            track.rare.overlay.is_some()
                 && track.begun()
                 && self.is_moving(*at)
                 && fade_place(track, forward).is_some_and(is_there)
@@ -127,10 +127,7 @@ pub(super) fn fade_place(track: &AnimationTrack, forward: bool) -> Option<f64> {
         fade_in,
         fade_out,
         speed,
-    } = *track
-        .overlay
-        .as_deref()
-        .filter(|_| track.leaves_at.is_none())?;
+    } = track.rare.overlay.filter(|_| track.leaves_at.is_none())?;
     let Known { length, playback } = track.known?;
     if playback != PlaybackMode::Once {
         return None;
@@ -140,7 +137,7 @@ pub(super) fn fade_place(track: &AnimationTrack, forward: bool) -> Option<f64> {
         .0
         .course
         .as_deref()
-        .filter(|_| track.run.0.space.is_some());
+        .filter(|_| track.run.0.space.get().is_some());
     let pace = course.map_or(1.0, Course::first_pace);
     let [fade_in, fade_out] =
         [fade_in, fade_out].map(|fade| fade.as_secs_f64() * speed.abs() * pace);

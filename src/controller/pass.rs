@@ -16,8 +16,8 @@ use crate::{
 };
 use std::mem;
 
-/// The most places that tracks pass in one advance, whatever the limit of callbacks. A thousandth of a second of a clip could
-/// have billions.
+/// The most keys, rounds and ends of ranges that tracks pass in one advance, whatever the limit of callbacks. A thousandth of a
+/// second of a clip could have billions.
 const MOST_PASSED: usize = 1 << 20;
 
 /// Something at the place that a track passes.
@@ -60,9 +60,11 @@ pub(super) struct Range {
 impl AnimationController {
     /// Lets a track pass what is next.
     pub(super) fn pass<C: Clips + ?Sized>(&mut self, at: usize, clips: &C, step: &mut Step) {
-        let Some(Next { when, place }) = self.tracks[at].run.0.next.take() else {
+        let run = &mut self.tracks[at].run.0;
+        let Some(Next { when, place }) = run.next() else {
             return;
         };
+        run.set_next(None);
         self.pass_place(at, when, place, self.forward(at), clips, step);
         let track = &self.tracks[at];
         if overlay::fade_place(track, self.forward(at)) == Some(track.anchor.from) {
@@ -87,7 +89,7 @@ impl AnimationController {
         track.anchor.pass(when, place);
         track.position = place;
         track.run.0.planned = false;
-        self.count_passed(at, clips, step);
+        self.count_keys(at, clips);
         self.report(at, clips, step, |track, callbacks, passed| {
             let position = track.anchor.from;
             let mut collect =
@@ -119,20 +121,6 @@ impl AnimationController {
                 });
             }
         });
-    }
-
-    /// Counts a place that a track passes, each of whose keys is looked at. Too many are a flood.
-    fn count_passed<C: Clips + ?Sized>(&mut self, at: usize, clips: &C, step: &mut Step) {
-        let mut keys = 0;
-        self.tracks[at].each_line(&self.extras.callbacks, clips, |line| {
-            keys += line.own.len() + line.added.len();
-        });
-        self.count_work(keys as u64 / 16);
-        step.passed += 1;
-        if step.passed > MOST_PASSED && !self.tracks[at].run.0.muted {
-            let (_, clip, ..) = self.played(at);
-            self.flood(at, clip, step);
-        }
     }
 
     /// Lets a track that begins fire the keys where it does.
@@ -181,7 +169,9 @@ impl AnimationController {
         self.note_heaviest(at, clips);
         let mut passed = mem::take(&mut self.agenda.0.passed);
         collect(&self.tracks[at], &self.extras.callbacks, &mut passed);
+        self.count_work(passed.len() as u64);
         for passed in passed.drain(..) {
+            self.count_passed(at, step);
             self.note_for_states(at, &passed, clips);
             match passed.what {
                 What::Key(key, time) => self.fire(at, &passed, key, time, clips, step),
@@ -202,6 +192,24 @@ impl AnimationController {
         self.agenda.0.passed = passed;
     }
 
+    /// Counts the work of looking at the keys of a track's clips.
+    fn count_keys<C: Clips + ?Sized>(&mut self, at: usize, clips: &C) {
+        let mut keys = 0;
+        self.tracks[at].each_line(&self.extras.callbacks, clips, |line| {
+            keys += line.own.len() + line.added.len();
+        });
+        self.count_work(keys as u64 / 16);
+    }
+
+    /// Counts what a track passes. Too much is a flood.
+    fn count_passed(&mut self, at: usize, step: &mut Step) {
+        step.passed += 1;
+        if step.passed > MOST_PASSED && !self.tracks[at].run.0.muted {
+            let (_, clip, ..) = self.played(at);
+            self.flood(at, clip, step);
+        }
+    }
+
     /// Notes that the clip of a track has come to the end of its round.
     fn arrive(&self, at: usize, step: &mut Step) {
         if self.is_followed(at) {
@@ -215,7 +223,7 @@ impl AnimationController {
             return;
         }
         let (track, clip, space, time) = self.played(at);
-        if self.tracks[at].run.0.looped >= self.callback_limit {
+        if self.tracks[at].run.0.looped as usize >= self.callback_limit {
             return self.flood(at, clip, step);
         }
         self.tracks[at].run.0.looped += 1;
@@ -335,7 +343,9 @@ impl AnimationController {
     pub(super) fn note_heaviest<C: Clips + ?Sized>(&mut self, at: usize, clips: &C) {
         let run = &mut self.tracks[at].run.0;
         let (Some(space), Some(course)) = (
-            run.space.and_then(|space| clips.blend_spaces().get(space)),
+            run.space
+                .get()
+                .and_then(|space| clips.blend_spaces().get(space)),
             &run.course,
         ) else {
             return;
@@ -343,7 +353,10 @@ impl AnimationController {
         let heaviest = course
             .heaviest(self.clock.now)
             .and_then(|member| space.members().get(member));
-        run.index = heaviest.map(|member| member.clip).or(run.index);
+        run.index = heaviest
+            .map(|member| member.clip)
+            .or(run.index.get())
+            .into();
     }
 }
 

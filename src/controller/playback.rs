@@ -13,8 +13,7 @@
 //! misspelled name does not stop the clip that plays.
 
 use super::{
-    AnimationController, AnimationName, AnimationTrack, Clips, TrackId, TransitionCurve,
-    advance::Step,
+    AnimationController, AnimationName, AnimationTrack, Clips, TrackId, Transition, advance::Step,
 };
 use crate::{
     controller::{
@@ -53,53 +52,25 @@ impl AnimationController {
         track
     }
 
-    /// Fades from what plays to a clip, and returns the clip's track.
+    /// Plays a clip, which takes over from what plays by a [`Transition`], or by a fade of some duration. Returns the clip's
+    /// track.
     ///
-    /// If the clip is current already, it continues. So does a loop that is still fading out, from where it is
+    /// If the clip is current already, it continues. So does a loop that is still fading out, if this is a fade: from where it is
     /// and with the weight it has left. Any other clip starts over, and so does a finished one. It is safe to
-    /// call this every frame with the clip you want. A zero duration is a cut, and so is a fade from nothing at all.
+    /// call this every frame with the clip you want. From nothing at all, every transition is a cut.
+    pub fn play_with(
+        &mut self,
+        clip: impl Into<Arc<str>>,
+        transition: impl Into<Transition>,
+    ) -> TrackId {
+        self.leave_queue();
+        self.start(AnimationName::new(clip), transition.into().into())
+    }
+
+    /// Fades from what plays to a clip, and returns the clip's track: [`play_with`](Self::play_with) a linear
+    /// [fade](Transition::fade).
     pub fn cross_fade(&mut self, clip: impl Into<Arc<str>>, duration: Duration) -> TrackId {
-        self.cross_fade_with(clip, duration, TransitionCurve::Linear)
-    }
-
-    /// Fades to a clip along a curve. See [`cross_fade`](Self::cross_fade).
-    pub fn cross_fade_with(
-        &mut self,
-        clip: impl Into<Arc<str>>,
-        duration: Duration,
-        transition: TransitionCurve,
-    ) -> TrackId {
-        self.leave_queue();
-        self.start(
-            AnimationName::new(clip),
-            Fade {
-                duration,
-                transition,
-                announced: true,
-                ..CUT
-            },
-        )
-    }
-
-    /// Fades to a clip that starts at the same fraction of its length as the current one: from a walk to a run
-    /// without a change of foot. Returns the clip's track.
-    ///
-    /// During the fade, the heavier clip sets the pace for both: the outgoing one up to the middle.
-    pub fn cross_fade_in_phase(
-        &mut self,
-        clip: impl Into<Arc<str>>,
-        duration: Duration,
-    ) -> TrackId {
-        self.leave_queue();
-        self.start(
-            AnimationName::new(clip),
-            Fade {
-                duration,
-                in_phase: true,
-                announced: true,
-                ..CUT
-            },
-        )
+        self.play_with(clip, duration)
     }
 
     /// Stops the current clip and those fading out, and empties the queue. The tracks you added play on.
@@ -329,7 +300,7 @@ impl AnimationController {
     pub(super) fn begin_pending<C: Clips + ?Sized>(&mut self, clips: &C, step: &mut Step) {
         while let Some(pending) = self.extras.playback.pending.first().copied() {
             let track = self.tracks.iter().find(|track| track.id == pending.track);
-            let found = track.is_some_and(|track| track.run.0.index.is_some());
+            let found = track.is_some_and(|track| track.run.0.index.get().is_some());
             let superseded = self.extras.playback.pending.len() > 1;
             if track.is_some() && !found && !superseded && self.extras.playback.queue.is_empty() {
                 return;

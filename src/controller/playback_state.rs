@@ -87,16 +87,6 @@ impl Playback {
             Err("the end of a cross-fade is not finite".to_owned())
         }
     }
-
-    /// Returns `true` if the end of a cross-fade is yet to be reported.
-    pub(crate) fn fades(&self) -> bool {
-        self.fade_end.is_some()
-    }
-
-    /// Returns `true` if anything may follow the current clip.
-    pub(crate) fn may_switch(&self) -> bool {
-        !self.queue.is_empty() || (self.fallback != QueueFallback::Stay && !self.settled)
-    }
 }
 
 /// A clip about to become current.
@@ -124,16 +114,6 @@ pub(crate) struct Fade {
 }
 
 impl Fade {
-    /// A switch.
-    pub(crate) fn switch(duration: Duration, in_phase: bool) -> Self {
-        Self {
-            duration,
-            in_phase,
-            switches: true,
-            ..CUT
-        }
-    }
-
     /// Returns `true` if the clips before go at once.
     pub(crate) fn is_cut(&self) -> bool {
         self.switches || self.duration.is_zero()

@@ -16,8 +16,7 @@
 //! In a blend space, each clip that weighs is at a place of its own, and has its own ranges there.
 
 use super::{
-    ActiveRange, AnimationController, AnimationTrack, CallbackKind, Clips, FiredCallback,
-    PlaybackEvent,
+    AnimationController, AnimationTrack, CallbackKind, Clips, FiredCallback, PlaybackEvent,
     advance::Step,
     marks::{Crossing, Line},
     pass::{Passed, Range},
@@ -25,78 +24,14 @@ use super::{
 use crate::{
     controller::{
         KeyRef,
-        compensated::CompensatedF64,
         open_range::{InSpace, OpenRange},
         playhead::periodic,
-        span::Span,
         timed_event::EventKind,
         track_types::Known,
     },
     model::{Member, PlaybackMode},
 };
 use std::mem;
-
-/// # Ranges
-///
-/// Callback keys with an [end](crate::model::CallbackKey::until), such as the part of a swing in which a sword hits.
-impl AnimationController {
-    /// Returns the ranges that tracks are in, in the order they began.
-    ///
-    /// These are the ones whose [begin](CallbackKind::Begin) was reported and whose end was not, so that both ways to
-    /// look at them agree; only a range that its track has left since the last advance, by a seek for example, is missing
-    /// already. (In a blend space, it is missing after the next advance.)
-    pub fn ranges(&self) -> impl Iterator<Item = ActiveRange<'_>> {
-        self.extras
-            .ranges
-            .iter()
-            .filter(|range| !range.silent)
-            .filter_map(|range| {
-                let track = self.track(range.track)?;
-                let known = track
-                    .known
-                    .filter(|_| track.enabled && track.clip == range.clip)?;
-                let of_member = |member: &InSpace| (member.known, member.position);
-                let (known, position) = range
-                    .member
-                    .as_ref()
-                    .map_or((known, track.placed()), of_member);
-                Span::new(known, range.time, range.until)
-                    .holds(position, track.speed >= 0.0)
-                    .then_some(())?;
-                let place = periodic(known.playback, known.length, position);
-                let length = range.until - range.time;
-                let progress = if length > 0.0 {
-                    ((place - range.time) / length).clamp(0.0, 1.0)
-                } else {
-                    1.0
-                };
-                let OpenRange {
-                    key, name, data, ..
-                } = range;
-                let clip = range.clip();
-                let (track, weight) = (range.track, track.share());
-                Some(ActiveRange {
-                    track,
-                    clip,
-                    key: *key,
-                    name,
-                    data,
-                    progress,
-                    weight,
-                })
-            })
-    }
-
-    /// Returns the first range with this name that a track is in. See [`ranges`](Self::ranges).
-    pub fn range(&self, name: &str) -> Option<ActiveRange<'_>> {
-        self.ranges().find(|range| range.name == name)
-    }
-
-    /// Returns `true` if a track is in a range with this name. See [`ranges`](Self::ranges).
-    pub fn is_inside(&self, name: &str) -> bool {
-        self.range(name).is_some()
-    }
-}
 
 /// A range that a track was put into.
 struct Entered {
@@ -159,9 +94,14 @@ impl AnimationController {
         passed: &Passed,
         clips: &'c C,
     ) -> Option<&'c Member> {
-        let space = clips
-            .blend_spaces()
-            .get(self.tracks[at].run.0.space.filter(|_| passed.is_member)?)?;
+        let space = clips.blend_spaces().get(
+            self.tracks[at]
+                .run
+                .0
+                .space
+                .get()
+                .filter(|_| passed.is_member)?,
+        )?;
         space
             .members()
             .iter()
@@ -211,6 +151,7 @@ impl AnimationController {
                 .run
                 .0
                 .space
+                .get()
                 .and_then(|space| clips.blend_spaces().get(space));
             let cycle = track.known.map(|known| known.playback).unwrap_or_default();
             let playback = space.map_or(cycle, |space| member.playback(space, cycle));
@@ -329,8 +270,9 @@ impl AnimationController {
     /// The direction in which a track goes; `None` if it doesn't.
     fn direction(&self, at: usize, still: bool) -> Option<bool> {
         let driver = self.driver(at);
-        let moves =
-            self.tracks[at].anchor.law.moves() && self.tracks[driver].run.0.motion.goes() && !still;
+        let moves = self.tracks[at].anchor.law.moves()
+            && self.tracks[driver].run.0.motion().goes()
+            && !still;
         moves.then(|| self.forward(at))
     }
 
@@ -342,9 +284,7 @@ impl AnimationController {
             .known
             .filter(|known| known.playback == PlaybackMode::Once)?;
         let ramp = self.running_ramp(track.id, EventKind::Speed);
-        let speed = ramp.map_or(track.speed, |ramp| {
-            ramp.at(CompensatedF64::new(self.time()))
-        });
+        let speed = ramp.map_or(track.speed, |ramp| ramp.at(self.clock.now));
         let (forward, place) = (speed >= 0.0 || speed.is_nan(), track.held());
         (if forward {
             place >= known.length
@@ -411,7 +351,7 @@ impl AnimationController {
                 return;
             };
             // What stands for a blend space may be another clip by now, but a range ends as it began.
-            if track.run.0.space.is_none() || line.member.is_some() {
+            if track.run.0.space.get().is_none() || line.member.is_some() {
                 open.index = line.clip;
             }
             (open.time, open.until) = (time, until);
@@ -473,7 +413,7 @@ impl AnimationController {
 impl AnimationTrack {
     /// Where a clip of its blend space is, whether it weighs or not.
     fn member_place<C: Clips + ?Sized>(&self, member: &InSpace, clips: &C) -> Option<(Known, f64)> {
-        let space = clips.blend_spaces().get(self.run.0.space?)?;
+        let space = clips.blend_spaces().get(self.run.0.space.get()?)?;
         let found = space
             .members()
             .iter()

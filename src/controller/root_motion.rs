@@ -1,260 +1,329 @@
 //! Root motion: how far the tracks carry their character between two happenings.
 //!
-//! The character moves at the mean of the tracks' velocities as it sees them, by their shares of the pose.
+//! The character moves at the mean of the tracks' velocities as it sees them, by their shares of the pose. Between two
+//! happenings, positions and weights are polynomials of time. Only the clips' own velocities change abruptly, at the knots of
+//! their paths, and shares have kinks where weights come to a whole. So the time is cut there, which depends on the clips and
+//! not on the steps:
+//!
+//! ```text
+//! weights      ━━━━━━━━━━━━━╲__________     one fades out
+//! knots of A   │     │     │     │     │
+//! knots of B   │   │   │   │   │   │   │
+//! stretches    ├───┼─┼─┼───┼─┼─┼───┼─┼─┤
+//! ```
+//!
+//! In each stretch, a clip goes along one arc. If shares and speeds are steady, so is their mean, and the character goes along
+//! an arc, too. Otherwise its velocity is integrated.
 
 mod gauss;
 mod movers;
-mod pieces;
 mod shares;
 
 use super::{
     AnimationController, AnimationTrack, BlendMode, Clips, TrackPriority,
     clock::Nanos,
     course::{Course, Weighing},
+    motion::Motion,
 };
 use crate::{
-    controller::{
-        compensated::CompensatedF64,
-        ramp::{Paced, Ramp, Speed},
-        timed_event::EventKind,
-        track_types::Known,
-    },
-    model::{Phase, PlaybackMode, RootPath},
+    controller::{ramp::Ramp, timed_event::EventKind, track_types::Known},
+    model::{PlaybackMode, RootDelta, RootPath, Twist},
 };
+use gauss::{NODES, WEIGHTS, integrate};
+use movers::{Group, Mover, Movers, Set, Value};
+use shares::{WHOLE, next_kink, share};
 
-pub(super) use pieces::RootSum;
+/// Stretches that one advance is cut into. What takes more is approximated by fewer.
+const MOST_STRETCHES: usize = 1 << 14;
 
-use movers::{Group, Mover, Movers, Set};
-use pieces::Pieces;
-use shares::{Blend, WHOLE};
+/// Stretches that the time between two happenings may always have.
+const FEWEST_STRETCHES: usize = 4;
 
-/// Seconds up to which changing shares are integrated at once, and how many stretches there are about at most.
-const STRETCH: f64 = 0.01;
-const MOST_STRETCHES: f64 = 1024.0;
+/// Stretches that a ramp is cut into.
+const STRETCHES_OF_A_RAMP: f64 = 8.0;
 
-fn compensated(time: Nanos) -> CompensatedF64 {
-    CompensatedF64::new(time.secs())
+/// The most by which clips may turn, in radians, in a stretch that is integrated, and a group's weight change, relative to what
+/// it is: shares are quotients of polynomials, and the quadrature is exact only for polynomials.
+const MOST_TURN: f64 = 0.25;
+const MOST_CHANGE: f64 = 1.25;
+
+/// The movement of one advance.
+#[derive(Default)]
+pub(super) struct RootSum {
+    movement: RootDelta,
+    stretches: usize,
+}
+
+impl RootSum {
+    pub(super) fn movement(self) -> RootDelta {
+        self.movement
+    }
+
+    /// How many stretches took a closer look.
+    pub(super) fn stretches(&self) -> usize {
+        self.stretches
+    }
+
+    #[inline]
+    fn add(&mut self, movement: RootDelta) {
+        let sum = self.movement.then(movement);
+        if sum.is_finite() {
+            self.movement = sum;
+        }
+    }
 }
 
 impl AnimationController {
-    /// Adds how far the character goes between two moments, after the tracks have moved, while the clock is at the first.
+    /// Adds how far the character goes from now to a moment before which nothing happens.
     pub(super) fn add_root_motion<C: Clips + ?Sized>(
         &self,
-        span: [Nanos; 2],
+        end: Nanos,
         clips: &C,
         root: &mut RootSum,
     ) {
-        let [begin, end] = span.map(compensated);
         let mut parts = (0..self.tracks.len()).filter_map(|at| Some((at, self.part(at, clips)?)));
         let Some((first, part)) = parts.next() else {
             return;
         };
         let second = parts.next();
-        let is_whole =
-            !self.tracks[first].is_base() || (part.weight >= WHOLE && part.ramp.is_none());
         if second.is_none()
-            && part.group != Group::Over
-            && is_whole
+            && part.is_whole(self.tracks[first].is_base())
             && self.course_of(first).is_none()
-            && let Some(index) = self.tracks[first].run.0.index
         {
             // A clip alone has all of the pose.
-            if let Some(path) = clips
-                .root_path(index)
-                .filter(|_| takes_part(&self.tracks[first], index, clips))
-            {
-                root.add(path.between(part.known.playback, part.from, part.goal));
+            if let Some(path) = path_of(&self.tracks[first], clips) {
+                let goal = self.place_at(first, end);
+                root.add(path.between(part.known.playback, self.tracks[first].held(), goal));
             }
             return;
         }
         let mut all = Movers::new();
+        let ramp = self.blend_ramp();
+        let mut shortest = ramp.map_or(f64::INFINITY, |ramp| ramp.duration);
         for (at, part) in [(first, part)].into_iter().chain(second).chain(parts) {
+            shortest = shortest.min(part.shortest);
             match self.course_of(at) {
-                None => all.extend(self.mover(at, &part, clips)),
+                None => self.add_clip(at, &part, clips, &mut all),
                 Some(course) => self.add_members(at, &part, course, clips, &mut all),
             }
         }
-        let movers = all.as_mut();
-        let blend = Blend {
-            value: self.priority_blend.into(),
-            ramp: self.blend_ramp(),
-        };
-        let is_ramp = |mover: &Mover| mover.ramp.is_some() || mover.part[1] != 0.0;
-        let ramped = blend.ramp.is_some() || movers.iter().any(is_ramp);
-        if !ramped {
-            blend.share(movers, begin, 0.0);
-            let going = || {
-                movers
-                    .iter()
-                    .filter(|mover| mover.goes() && mover.share > 0.0)
+        let blend = ramp.map_or(Value::steady(self.priority_blend.into()), |ramp| {
+            Value::on_ramp(&ramp, self.clock.now)
+        });
+        self.add_movers(all.as_mut(), &blend, shortest, end, root);
+    }
+
+    /// Adds how far clips carry the character. The shortest ramp takes some seconds.
+    fn add_movers(
+        &self,
+        movers: &mut [Mover],
+        blend: &Value,
+        shortest: f64,
+        end: Nanos,
+        root: &mut RootSum,
+    ) {
+        let is_ramped = !blend.is_steady() || movers.iter().any(Mover::is_on_ramp);
+        for mover in &mut *movers {
+            mover.now = mover.place(self.tracks[mover.track].held());
+        }
+        self.find_places(movers, end, |mover, place| mover.next = place);
+        if !is_ramped {
+            share(movers, blend, 0.0);
+            let goes = |mover: &&Mover| {
+                mover.path.is_some() && mover.next != mover.now && mover.share > 0.0
             };
-            match (going().next(), going().nth(1)) {
+            let mut going = movers.iter().filter(goes);
+            match (going.next(), going.next()) {
                 (None, _) => return,
                 (Some(alone), None) if alone.share == 1.0 => {
-                    return root.add(alone.between(alone.from, alone.goal));
+                    return root.add(alone.movement(alone.next));
                 }
                 _ => {}
             }
-            if !going().any(|mover| mover.path.is_some_and(RootPath::turns)) {
-                let ways = going()
-                    .map(|mover| mover.between(mover.from, mover.goal).translation * mover.share);
-                return root.add(crate::model::RootDelta::new(ways.sum(), 0.0));
-            }
-        }
-        Pieces::new(movers, blend, ramped, [begin, end], root).add(movers, root);
-    }
-
-    /// The next moment up to an end at which a share of the pose may change its course, because weights that change reach 1:
-    /// more than all of the pose is all of it.
-    pub(super) fn next_kink<C: Clips + ?Sized>(&self, end: Nanos, clips: &C) -> Nanos {
-        /// Parts in which the time is searched.
-        const PARTS: i32 = 8;
-        /// A bit more than all: weights that always sum to all do so up to rounding.
-        const FULL: f64 = 1.0 + 1e-5;
-        let changes = |track: &AnimationTrack| {
-            let course = track
-                .run
-                .0
-                .course
-                .as_deref()
-                .filter(|_| track.run.0.space.is_some());
-            let bends = course.is_some_and(|course| course.pace().until.is_some());
-            bends || self.running_ramp(track.id, EventKind::Weight).is_some()
-        };
-        if !self.tracks.iter().any(changes) {
-            return end;
-        }
-        // Where shares change, short stretches are integrated.
-        let now = self.clock.now;
-        let end = end.min(
-            now.after((end.since(now) / MOST_STRETCHES).max(STRETCH) * 1e9)
-                .0,
-        );
-        let mut first = end;
-        let mut search = |is_full: &dyn Fn(Nanos) -> bool| {
-            let mut low = now;
-            for part in 1..=PARTS {
-                let high = now
-                    .after(end.since(now) * 1e9 * f64::from(part) / f64::from(PARTS))
-                    .0
-                    .min(end);
-                if is_full(low) != is_full(high) {
-                    let full = is_full(high);
-                    return first =
-                        first.min(Nanos::first(low, high, |moment| is_full(moment) == full));
-                }
-                low = high;
-            }
-        };
-        for group in [Group::Low, Group::High] {
-            let total = |moment: Nanos| -> f64 {
-                let ours = |at: &usize| self.group_of(*at) == group;
-                (0..self.tracks.len())
-                    .filter(ours)
-                    .map(|at| self.root_weight(at, moment, clips))
-                    .sum()
-            };
-            search(&|moment| total(moment) >= FULL);
-        }
-        let base = |moment: Nanos| -> f64 {
-            let ours = |at: &usize| self.tracks[*at].enabled && self.tracks[*at].is_base();
-            (0..self.tracks.len())
-                .filter(ours)
-                .map(|at| self.weight_at(at, moment).max(0.0))
-                .sum()
-        };
-        search(&|moment| base(moment) >= WHOLE);
-        for at in (0..self.tracks.len()).filter(|at| self.group_of(*at) == Group::Over) {
-            search(&|moment| self.weight_at(at, moment) >= FULL);
-        }
-        first
-    }
-
-    fn group_of(&self, at: usize) -> Group {
-        let track = &self.tracks[at];
-        match (track.blend, track.priority) {
-            (Some(BlendMode::Override), _) => Group::Over,
-            (_, TrackPriority::Low) => Group::Low,
-            (_, TrackPriority::High) => Group::High,
-        }
-    }
-
-    /// A track's weight at the root joint at a moment.
-    fn root_weight<C: Clips + ?Sized>(&self, at: usize, moment: Nanos, clips: &C) -> f64 {
-        let track = &self.tracks[at];
-        let Some(index) = track
-            .run
-            .0
-            .index
-            .filter(|_| track.enabled && track.known.is_some())
-        else {
-            return 0.0;
-        };
-        let mask = track
-            .mask
-            .as_deref()
-            .map_or(1.0, |mask| f64::from(clips.root_mask(mask)));
-        let space = track
-            .run
-            .0
-            .space
-            .and_then(|space| clips.blend_spaces().get(space));
-        let part = match (space, self.course_of(at)) {
-            (Some(space), Some(course)) => {
-                let clip = |weighing: &Weighing| {
-                    space
-                        .members()
-                        .get(weighing.member)
-                        .map(|member| member.clip)
-                };
-                let takes = |weighing: &&Weighing| {
-                    clip(weighing).is_some_and(|clip| takes_part(track, clip, clips))
-                };
-                course
-                    .weighing()
+            let mut going = movers.iter().filter(goes);
+            if !going.any(|mover| mover.path.is_some_and(RootPath::turns)) {
+                let ways = movers
                     .iter()
-                    .filter(takes)
-                    .map(|weighing| course.share(weighing.weights, moment))
-                    .sum()
+                    .map(|mover| mover.movement(mover.next).translation * mover.share);
+                return root.add(RootDelta::new(ways.sum(), 0.0));
             }
-            _ => f64::from(u8::from(takes_part(track, index, clips))),
+        }
+        let is_even = |mover: &Mover| self.motion_of(mover.track).is_steady();
+        let is_uneven = is_ramped || !movers.iter().all(is_even);
+        self.add_stretches(movers, blend, is_uneven.then_some(shortest), end, root);
+    }
+
+    /// Adds how far clips carry the character, stretch by stretch. `uneven` is the duration of the shortest ramp, if shares or
+    /// speeds change.
+    fn add_stretches(
+        &self,
+        movers: &mut [Mover],
+        blend: &Value,
+        uneven: Option<f64>,
+        end: Nanos,
+        root: &mut RootSum,
+    ) {
+        let (begin, span) = (self.clock.now, end.since(self.clock.now));
+        let longest = uneven.map_or(f64::INFINITY, |shortest| shortest / STRETCHES_OF_A_RAMP);
+        let knots = |mover: &Mover| {
+            mover.path.map_or(0.0, |path| {
+                (mover.next - mover.now).abs() * path.knots_per_second() + 2.0
+            })
         };
-        self.weight_at(at, moment).max(0.0) * mask * part
+        let wanted = movers.iter().map(knots).sum::<f64>() + span / longest;
+        let most = MOST_STRETCHES
+            .saturating_sub(root.stretches)
+            .max(FEWEST_STRETCHES);
+        let is_rough = wanted > most as f64;
+        let least = if is_rough { span / most as f64 } else { 0.0 };
+        let (mut now, mut length) = (begin, longest);
+        while now < end {
+            let mut stop = end.min(now.after(length * 1e9).0);
+            for at in 0..movers.len() {
+                stop = stop.min(self.knot_time(&movers[at], now).unwrap_or(end));
+            }
+            let seconds = |moment: Nanos| moment.since(begin);
+            if uneven.is_some()
+                && let Some(kink) = next_kink(movers, seconds(now), seconds(stop))
+            {
+                stop = stop.min(begin.after(kink * 1e9).0);
+            }
+            stop = stop.max(now.after(least * 1e9).0).max(now.next()).min(end);
+            let movement = loop {
+                self.find_places(movers, stop, Mover::go_to);
+                let sum = |sum: Twist, mover: &Mover| sum.plus(mover.way.scaled(mover.share));
+                if uneven.is_none() {
+                    break movers.iter().fold(Twist::default(), sum).movement();
+                }
+                let (rates, is_coarse) = self.rates(movers, blend, [now, stop]);
+                if !is_coarse || is_rough || stop <= now.next() {
+                    break integrate(rates);
+                }
+                stop = now.middle(stop);
+                length = stop.since(now);
+            };
+            root.add(movement);
+            root.stretches = root.stretches.saturating_add(1);
+            movers.iter_mut().for_each(|mover| mover.now = mover.next);
+            (now, length) = (stop, longest.min(2.0 * length));
+        }
+    }
+
+    /// The character's velocities at the nodes of a stretch, times its length. Returns `true` beside them if they change too
+    /// much to be integrated at once.
+    fn rates(
+        &self,
+        movers: &mut [Mover],
+        blend: &Value,
+        [now, stop]: [Nanos; 2],
+    ) -> ([Twist; 3], bool) {
+        let length = stop.since(now);
+        for at in 0..movers.len() {
+            movers[at].pace = match at.checked_sub(1).map(|before| &movers[before]) {
+                // The clips of a blend space all go at its pace.
+                Some(before) if before.track == movers[at].track => before.pace,
+                _ => self.paces(movers[at].track, now, length),
+            };
+        }
+        let begin = now.since(self.clock.now);
+        let (mut totals, mut shares_change) = ([[0.0; 2]; 3], false);
+        let rates = [0, 1, 2].map(|node| {
+            totals[node] = share(movers, blend, begin + NODES[node] * length);
+            let mut sum = Twist::default();
+            for mover in &mut *movers {
+                if node == 0 {
+                    mover.first = mover.share;
+                }
+                shares_change |= mover.share != mover.first;
+                sum = sum.plus(mover.way.scaled(mover.share * mover.pace[node]));
+            }
+            sum
+        });
+        let changes = |group: usize| {
+            let [first, last] = [totals[0][group], totals[2][group]];
+            first.max(last) > MOST_CHANGE * first.min(last)
+        };
+        let turn: f64 = movers.iter().map(|mover| mover.way.turn.abs()).sum();
+        let is_coarse = turn > MOST_TURN || shares_change && (changes(0) || changes(1));
+        (rates, is_coarse)
+    }
+
+    /// How fast a track goes at the nodes of a stretch, relative to the mean.
+    fn paces(&self, at: usize, now: Nanos, length: f64) -> [f64; 3] {
+        let motion = self.motion_of(at);
+        if motion.is_steady() {
+            return [1.0; 3];
+        }
+        let anchor = &self.tracks[self.driver(at)].anchor;
+        let since = anchor.instant().seconds_to(now);
+        let paces = NODES.map(|node| motion.speed_after(since + node * length));
+        let mean: f64 = paces.iter().zip(WEIGHTS).map(|(a, b)| a * b).sum();
+        if mean == 0.0 {
+            [1.0; 3]
+        } else {
+            paces.map(|pace| pace / mean)
+        }
+    }
+
+    /// The motion that drives a track.
+    fn motion_of(&self, at: usize) -> Motion {
+        self.tracks[self.driver(at)].run.0.motion()
+    }
+
+    /// Hands each mover where it is in its clip at a moment.
+    fn find_places<'c>(
+        &self,
+        movers: &mut [Mover<'c>],
+        moment: Nanos,
+        mut found: impl FnMut(&mut Mover<'c>, f64),
+    ) {
+        let mut position = (usize::MAX, 0.0);
+        for mover in movers {
+            // The clips of a blend space share one.
+            if position.0 != mover.track {
+                position = (mover.track, self.place_at(mover.track, moment));
+            }
+            found(mover, mover.place(position.1));
+        }
+    }
+
+    /// The next moment after another at which a mover may change its velocity other than with its track's speed.
+    fn knot_time(&self, mover: &Mover, now: Nanos) -> Option<Nanos> {
+        let (track, driver_at) = (&self.tracks[mover.track], self.driver(mover.track));
+        let driver = &self.tracks[driver_at];
+        if mover.path.is_none() || !track.anchor.law.moves() || !driver.run.0.motion().goes() {
+            return None;
+        }
+        let forward = driver.run.0.forward();
+        let lead = track.run.0.lead().filter(|_| driver_at != mover.track);
+        // One that plays once waits at its end until its leader is where it ended.
+        let waits = lead.zip(track.once()).and_then(|(lead, length)| {
+            let free = lead.follow(self.place_at(driver_at, now));
+            match forward {
+                true => (free < 0.0).then_some(0.0),
+                false => (free > length).then_some(length),
+            }
+        });
+        let knot = match waits {
+            Some(end) => end,
+            None => mover.position(mover.next_knot(forward)?),
+        };
+        let driven = lead.map_or(Some(knot), |lead| lead.lead_to(knot))?;
+        let (anchor, motion) = (driver.anchor.instant(), driver.run.0.motion());
+        let way = driven - driver.anchor.from;
+        if (way >= 0.0) != forward {
+            return None;
+        }
+        // At the knot or just beyond it, so that it isn't found again. One that should have been passed already is never reached,
+        // as the track is held at its end.
+        let time = anchor.after(motion.seconds_of(anchor, way)?).ceil();
+        (time > now).then_some(time)
     }
 
     /// What a track does in its blend space, if it plays one.
     fn course_of(&self, at: usize) -> Option<&Course> {
         let run = &self.tracks[at].run.0;
-        run.course.as_deref().filter(|_| run.space.is_some())
-    }
-
-    fn mover<'c, C: Clips + ?Sized>(
-        &self,
-        at: usize,
-        part: &Part,
-        clips: &'c C,
-    ) -> Option<Mover<'c>> {
-        let (track, index) = (&self.tracks[at], self.tracks[at].run.0.index?);
-        let set = if is_base(track, index, clips) {
-            Set::Base
-        } else {
-            Set::Alone
-        };
-        let mover = Mover {
-            set,
-            ..self.mover_of(at, part)
-        };
-        match takes_part(track, index, clips) {
-            true => Some(Mover {
-                path: clips.root_path(index),
-                ..mover
-            }),
-            false if set == Set::Base => Some(Mover {
-                reaches: false,
-                ..mover
-            }),
-            false => None,
-        }
+        run.course.as_deref().filter(|_| run.space.get().is_some())
     }
 
     /// A track's part in the pose at the root joint, if it has one.
@@ -262,97 +331,61 @@ impl AnimationController {
         let track = &self.tracks[at];
         let known = track
             .known
-            .filter(|_| track.enabled && track.run.0.index.is_some())?;
-        let weight = f64::from(track.share());
+            .filter(|_| track.enabled && track.run.0.index.get().is_some())?;
         let ramp = self.running_ramp(track.id, EventKind::Weight);
         let mask = track
             .mask
             .as_deref()
             .map_or(1.0, |mask| f64::from(clips.root_mask(mask)));
-        if mask <= 0.0 || (weight <= 0.0 && ramp.is_none()) {
+        if mask <= 0.0 || (track.share() <= 0.0 && ramp.is_none()) {
             return None;
         }
-        let group = self.group_of(at);
+        let weight = ramp.map_or(Value::steady(track.share().into()), |ramp| {
+            Value::on_ramp(&ramp, self.clock.now)
+        });
+        let group = match (track.blend, track.priority) {
+            (Some(BlendMode::Override), _) => Group::Over,
+            (_, TrackPriority::Low) => Group::Low,
+            (_, TrackPriority::High) => Group::High,
+        };
+        let speed_ramp = self.running_ramp(self.tracks[self.driver(at)].id, EventKind::Speed);
+        let duration = |ramp: Option<Ramp>| ramp.map_or(f64::INFINITY, |ramp| ramp.duration);
+        let shortest = duration(ramp).min(duration(speed_ramp));
         Some(Part {
             known,
             weight,
-            ramp,
             mask,
             group,
-            from: track.run.0.before,
-            goal: track.held(),
+            shortest,
         })
     }
 
-    /// A track that is to go the way of a clip.
-    fn mover_of<'c>(
+    /// Adds the clip of a track.
+    fn add_clip<'c, C: Clips + ?Sized>(
         &self,
         at: usize,
-        &Part {
-            known,
-            weight,
-            ramp,
-            mask,
-            group,
-            from,
-            goal,
-        }: &Part,
-    ) -> Mover<'c> {
-        let driver_at = self.driver(at);
-        let driver = &self.tracks[driver_at];
-        let moves = self.tracks[at].anchor.law.moves() && driver.anchor.law.moves();
-        let speed = if moves {
-            self.speed_of(driver_at)
-        } else {
-            Speed::Steady(0.0)
-        };
-        let hold = |known: Known| (known.playback == PlaybackMode::Once).then_some(known.length);
-        let lead = self.tracks[at].run.0.lead.filter(|_| driver_at != at);
-        Mover {
-            playback: known.playback,
-            from,
-            now: from,
-            to: goal,
-            goal,
-            held: hold(known),
-            driver: driver.run.0.before,
-            driver_held: driver.known.and_then(hold),
-            speed,
-            lead,
-            weight,
-            ramp,
-            mask,
-            group,
-            track: at,
-            ..Mover::NONE
-        }
-    }
-
-    /// The speed of a track that leads or is on its own.
-    fn speed_of(&self, at: usize) -> Speed {
+        part: &Part,
+        clips: &'c C,
+        all: &mut Movers<'c>,
+    ) {
         let track = &self.tracks[at];
-        let steady = track.own_speed();
-        let ramp = self.running_ramp(track.id, EventKind::Speed);
-        match (self.pace_of(at), ramp) {
-            (None, None) => Speed::Steady(steady),
-            (None, Some(ramp)) => Speed::Ramp(ramp),
-            (Some(pace), None) if pace.change == 0.0 => Speed::Steady(steady * pace.pace),
-            (Some(pace), ramp) => {
-                let even = Ramp {
-                    from: steady,
-                    to: steady,
-                    begin: 0.0,
-                    duration: 1.0,
-                    transition: Default::default(),
-                };
-                let (ramp, since) = (ramp.unwrap_or(even), compensated(pace.since));
-                Speed::Paced(Paced {
-                    ramp,
-                    since,
-                    pace: pace.pace,
-                    change: pace.change,
-                })
-            }
+        let Some(index) = track.run.0.index.get() else {
+            return;
+        };
+        let set = if is_base(track, index, clips) {
+            Set::Base
+        } else {
+            Set::Alone
+        };
+        let reaches = takes_part(track, index, clips);
+        if reaches || set == Set::Base {
+            let path = reaches.then(|| clips.root_path(index)).flatten();
+            all.push(Mover {
+                path,
+                set,
+                reaches,
+                ..part.mover(at)
+            });
         }
     }
 
@@ -370,12 +403,11 @@ impl AnimationController {
             .run
             .0
             .space
+            .get()
             .and_then(|space| clips.blend_spaces().get(space))
         else {
             return;
         };
-        let cycle = self.mover_of(at, part);
-        let phases = [Phase::new(part.from), Phase::new(part.goal)];
         for &Weighing { member, weights } in course.weighing() {
             let Some(member) = space.members().get(member) else {
                 continue;
@@ -389,49 +421,65 @@ impl AnimationController {
             } else {
                 Set::Space(at)
             };
-            let path = if reaches {
-                clips.root_path(member.clip)
-            } else {
-                None
-            };
-            let playback = member.playback(space, cycle.playback);
-            let ([from, goal], is_even) = member.places(playback, phases);
-            // As much as it is now, and the change per second.
-            let part = [course.share(weights, self.clock.now), course.slope(weights)];
-            let member = Some((member, playback));
-            let mover = Mover {
+            let path = reaches.then(|| clips.root_path(member.clip)).flatten();
+            all.push(Mover {
                 path,
-                member,
-                playback,
-                from,
-                now: from,
-                to: goal,
-                goal,
-                part,
-                is_even,
-                ..cycle
-            };
-            all.extend(Some(Mover {
+                playback: member.playback(space, part.known.playback),
+                member: Some(member),
+                // As much as it is now, and the change per second.
+                part: [course.share(weights, self.clock.now), course.slope(weights)],
                 set,
                 reaches,
-                ..mover
-            }));
+                ..part.mover(at)
+            });
         }
     }
 }
 
-/// A track's part in the pose at the root joint, between two moments.
+/// A track's part in the pose at the root joint, between two happenings.
 struct Part {
     known: Known,
-    weight: f64,
-    /// How a timed event changes the weight.
-    ramp: Option<Ramp>,
+    weight: Value,
     /// The mask's weight at the root joint.
     mask: f64,
     group: Group,
-    /// Unwrapped positions at both moments.
-    from: f64,
-    goal: f64,
+    /// The duration of the shortest ramp that its weight or its speed is on.
+    shortest: f64,
+}
+
+impl Part {
+    /// Returns `true` if the track, alone, has all of the pose. A base that weighs less leaves some to the rest pose.
+    fn is_whole(&self, is_base: bool) -> bool {
+        let weighs_all = self.weight.is_steady() && self.weight.0[0] >= WHOLE;
+        self.group != Group::Over && (weighs_all || !is_base)
+    }
+
+    fn mover<'c>(&self, track: usize) -> Mover<'c> {
+        Mover {
+            playback: self.known.playback,
+            track,
+            weight: self.weight,
+            mask: self.mask,
+            group: self.group,
+            ..Mover::NONE
+        }
+    }
+}
+
+impl AnimationTrack {
+    /// The length of a clip that plays once.
+    fn once(&self) -> Option<f64> {
+        let once = |known: &Known| known.playback == PlaybackMode::Once;
+        self.known.filter(once).map(|known| known.length)
+    }
+}
+
+/// The path of a track's clip, if it has a part in root motion.
+fn path_of<'c, C: Clips + ?Sized>(track: &AnimationTrack, clips: &'c C) -> Option<&'c RootPath> {
+    let index = track.run.0.index.get()?;
+    clips
+        .root_path(index)
+        .filter(|_| takes_part(track, index, clips))
 }
 
 /// Returns `true` if a track's clip has a part in root motion.

@@ -3,10 +3,11 @@
 use super::{
     AnimationController, AnimationTrack, Clips, PlaybackEvent,
     advance::{Reach, Step},
-    anchor::Law,
     clock::Nanos,
     course::Course,
     motion::Instant,
+    run::Index,
+    stamp::{Stamp, address, text},
 };
 use crate::{
     controller::{
@@ -16,46 +17,6 @@ use crate::{
     model::{BoundBlendSpace, CallbackKey, Member, PlaybackMode},
 };
 use std::{mem, sync::Arc};
-
-/// A number that changes whenever what it is made of does.
-#[derive(Clone, Copy)]
-struct Stamp(u64);
-
-impl Stamp {
-    const NEW: Self = Self(0x243f_6a88_85a3_08d3);
-
-    #[inline]
-    fn with(self, bits: u64) -> Self {
-        Self(
-            (self.0 ^ bits)
-                .wrapping_mul(0x9e37_79b9_7f4a_7c15)
-                .rotate_left(29),
-        )
-    }
-
-    /// Adds the times of keys, and what `name` makes of the names of ranges.
-    #[inline]
-    fn with_keys(self, keys: &[CallbackKey], name: impl Fn(&Arc<str>) -> u64) -> Self {
-        keys.iter()
-            .fold(self.with(keys.len() as u64), |stamp, key| {
-                let stamp = stamp.with(key.time.to_bits());
-                key.until.map_or(stamp, |until| {
-                    stamp.with(until.to_bits()).with(name(&key.name))
-                })
-            })
-    }
-}
-
-/// The address of a name: another one may be the same text.
-fn address(name: &Arc<str>) -> u64 {
-    Arc::as_ptr(name).cast::<u8>() as u64
-}
-
-fn text(name: &Arc<str>) -> u64 {
-    name.bytes()
-        .fold(Stamp::NEW, |stamp, byte| stamp.with(byte.into()))
-        .0
-}
 
 impl AnimationController {
     /// Begins an advance: looks up the clips, and does what the game has asked for.
@@ -80,7 +41,8 @@ impl AnimationController {
             ..
         } = self;
         let track = &mut tracks[at];
-        let found = track.look_up(clips, clock.now, &extras.callbacks);
+        let found =
+            track.is_found(clips, clock.now) || track.look_up(clips, clock.now, &extras.callbacks);
         if !track.run.0.planned {
             agenda.0.ranges = Reach::Unknown;
         }
@@ -106,7 +68,7 @@ impl AnimationController {
         } = self;
         let track = &tracks[at];
         if track.enabled
-            && track.run.0.index.is_none()
+            && track.run.0.index.get().is_none()
             && !track.clip.is_empty()
             && !extras.unknown.contains(&track.clip)
         {
@@ -132,6 +94,7 @@ impl AnimationController {
                 .run
                 .0
                 .space
+                .get()
                 .and_then(|space| clips.blend_spaces().get(space));
             if space.is_some_and(|space| track.steer(space, now)) {
                 self.agenda.0.ranges = Reach::Unknown;
@@ -140,7 +103,7 @@ impl AnimationController {
         // Leaders first: the others follow where they went.
         for follows in [false, true] {
             for at in 0..self.tracks.len() {
-                let lead = self.tracks[at].run.0.lead;
+                let lead = self.tracks[at].run.0.lead();
                 if lead.is_some() != follows {
                     continue;
                 }
@@ -151,8 +114,8 @@ impl AnimationController {
                 let led_anew =
                     law.moves() && lead.is_some_and(|lead| self.tracks[lead.leader].run.0.redone);
                 let track = &self.tracks[at];
-                let is_over = track.run.0.motion.until.is_some_and(|until| until <= now);
-                let redone = track.anchor.moved || law != track.anchor.law || is_over;
+                let is_over = track.run.0.until().is_some_and(|until| until <= now);
+                let redone = track.moved || law != track.anchor.law || is_over;
                 self.tracks[at].run.0.redone = redone;
                 if redone || led_anew {
                     self.agenda.0.ranges = Reach::Unknown;
@@ -165,7 +128,13 @@ impl AnimationController {
 
     /// Returns `true` if the clips are those that all is planned for.
     pub(super) fn knows_clips<C: Clips + ?Sized>(&self, clips: &C) -> bool {
-        self.tracks.iter().all(|track| track.knows_clip(clips))
+        let is_same = |track: &AnimationTrack| {
+            track.clip.is_empty()
+                || (track.run.0.blend == track.blend
+                    && track.rare.scrub.is_none()
+                    && track.knows_clip(clips))
+        };
+        self.tracks.iter().all(is_same)
     }
 
     /// The next track to begin: one that leads, if there is any.
@@ -173,7 +142,7 @@ impl AnimationController {
         let begins = |at: &usize| !self.tracks[*at].begun() && self.is_moving(*at);
         let all = || (0..self.tracks.len()).filter(begins);
         all()
-            .find(|at| self.tracks[*at].run.0.lead.is_none())
+            .find(|at| self.tracks[*at].run.0.lead().is_none())
             .or_else(|| all().next())
     }
 
@@ -208,16 +177,20 @@ impl AnimationController {
     fn scrub<C: Clips + ?Sized>(&mut self, clips: &C, step: &mut Step) {
         for at in 0..self.tracks.len() {
             let track = &mut self.tracks[at];
-            let Some(target) = track.scrub.filter(|_| track.run.0.index.is_some()) else {
+            let Some(target) = track
+                .rare
+                .scrub
+                .filter(|_| track.run.0.index.get().is_some())
+            else {
                 continue;
             };
-            track.scrub = None;
+            track.rare.scrub = None;
             if !track.enabled {
                 track.seek(target);
                 self.settle(clips, step);
                 continue;
             }
-            let (leader, target) = match self.tracks[at].run.0.lead {
+            let (leader, target) = match self.tracks[at].run.0.lead() {
                 None => (at, target),
                 Some(lead) => match lead.lead_to(target) {
                     Some(target) => (lead.leader, target),
@@ -230,7 +203,7 @@ impl AnimationController {
                 if let Some(lead) = self.tracks[follower]
                     .run
                     .0
-                    .lead
+                    .lead()
                     .filter(|lead| lead.leader == leader)
                 {
                     let target = lead.follow(self.tracks[leader].held());
@@ -288,14 +261,26 @@ impl AnimationController {
         let run = &track.run.0;
         (
             track.id,
-            run.index.unwrap_or(usize::MAX),
-            run.space,
+            run.index.get().unwrap_or(usize::MAX),
+            run.space.get(),
             self.clock.now.secs(),
         )
     }
 }
 
 impl AnimationTrack {
+    /// Returns `true` if its clip is the one that was looked up last. Brings its course through a blend space up to date.
+    fn is_found<C: Clips + ?Sized>(&mut self, clips: &C, now: Nanos) -> bool {
+        if self.start == Start::AtEnd || !self.knows_clip(clips) {
+            return false;
+        }
+        let space = self.run.0.space.get();
+        if let Some(space) = space.and_then(|space| clips.blend_spaces().get(space)) {
+            self.steer(space, now);
+        }
+        true
+    }
+
     /// Looks the clip or blend space up and carries out a start at its end. Returns `false` if it does not exist.
     pub(super) fn look_up<C: Clips + ?Sized>(
         &mut self,
@@ -306,16 +291,17 @@ impl AnimationTrack {
         let known = if let Some((index, timing)) = self.find(clips) {
             self.clip.share(&timing.name);
             let run = &mut self.run.0;
-            (run.index, run.space, run.course) = (Some(index), None, None);
+            (run.index, run.space, run.course) = (Some(index).into(), Index::default(), None);
             Known::new(timing, self.playback)
         } else if let Some((index, space)) = self.find_space(clips) {
             self.clip.share(space.name());
-            self.run.0.space = Some(index);
+            self.run.0.space = Some(index).into();
             self.steer(space, now);
             Known::of_space(space, self.playback)
         } else {
             let run = &mut self.run.0;
-            (run.index, run.space, run.course, run.planned) = (None, None, None, false);
+            (run.index, run.space) = (Index::default(), Index::default());
+            (run.course, run.planned) = (None, false);
             return false;
         };
         let quick = self.quick_stamp(clips);
@@ -326,7 +312,7 @@ impl AnimationTrack {
             self.run.0.ranged = None;
             let stamp = self.stamp_of_all(clips);
             // What is new behind the track must not be passed.
-            self.anchor.moved |= mem::replace(&mut self.stamp, stamp) != stamp && self.begun();
+            self.moved |= mem::replace(&mut self.stamp, stamp) != stamp && self.begun();
         }
         if self.start == Start::AtEnd {
             self.put(known.length);
@@ -334,7 +320,7 @@ impl AnimationTrack {
         }
         if self.known.replace(known) != Some(known) {
             // From where it is, in the clip as it is now.
-            self.anchor.moved = true;
+            self.moved = true;
         }
         true
     }
@@ -342,18 +328,18 @@ impl AnimationTrack {
     /// Brings the course through a blend space up to date. Returns `true` if it changed.
     pub(super) fn steer(&mut self, space: &BoundBlendSpace, now: Nanos) -> bool {
         let begun = self.begun();
-        let is_new = self.steering.settle(now, space, begun);
+        let is_new = self.rare.steering.settle(now, space, begun);
         let was_known = self.run.0.course.is_some();
         let course = self.run.0.course.get_or_insert_with(Box::<Course>::default);
-        let changed = course.settle(&self.steering, now, space);
+        let changed = course.settle(&self.rare.steering, now, space);
         let heaviest = course
             .heaviest(now)
             .and_then(|member| space.members().get(member));
-        self.run.0.index = heaviest.map(|member| member.clip);
+        self.run.0.index = heaviest.map(|member| member.clip).into();
         if changed || is_new {
             (self.run.0.planned, self.run.0.ranged) = (false, None);
             // Other clips may weigh: what lies behind the track in these must not be passed.
-            self.anchor.moved |= begun && (is_new || was_known);
+            self.moved |= begun && (is_new || was_known);
         }
         changed || is_new
     }
@@ -366,8 +352,13 @@ impl AnimationTrack {
         clips: &C,
     ) {
         let run = &mut self.run.0;
-        key::collect_added(callbacks, &self.clip, known.length, &mut run.added);
-        let space = run.space.and_then(|space| clips.blend_spaces().get(space));
+        if !callbacks.is_empty() || !run.added().is_empty() {
+            key::collect_added(callbacks, &self.clip, known.length, run.added_mut());
+        }
+        let space = run
+            .space
+            .get()
+            .and_then(|space| clips.blend_spaces().get(space));
         if let (Some(space), Some(course)) = (space, &mut run.course) {
             course.collect_added(callbacks, space);
         }
@@ -382,8 +373,8 @@ impl AnimationTrack {
                 .map_or(stamp, |timing| stamp.with_keys(&timing.callbacks, address))
         };
         let run = &self.run.0;
-        let Some(space) = run.space else {
-            return run.index.map(|index| keys(Stamp::NEW, index).0);
+        let Some(space) = run.space.get() else {
+            return run.index.get().map(|index| keys(Stamp::NEW, index).0);
         };
         let members = clips.blend_spaces().get(space)?.members();
         let stamp = Stamp(Arc::as_ptr(members).cast::<u8>() as u64);
@@ -408,12 +399,16 @@ impl AnimationTrack {
                 .iter()
                 .fold(stamp, |stamp, key| stamp.with(key.bits()))
         };
-        let space = run.space.and_then(|space| clips.blend_spaces().get(space));
+        let space = run
+            .space
+            .get()
+            .and_then(|space| clips.blend_spaces().get(space));
         let Some(space) = space else {
             return added(
                 run.index
+                    .get()
                     .map_or(Stamp::NEW, |index| keys(Stamp::NEW, index)),
-                &run.added,
+                run.added(),
             )
             .0;
         };
@@ -427,7 +422,7 @@ impl AnimationTrack {
         };
         let stamp = added(
             space.members().iter().fold(Stamp::NEW.with(2), member),
-            &run.added,
+            run.added(),
         );
         run.course
             .iter()
@@ -439,14 +434,8 @@ impl AnimationTrack {
     /// Returns `true` if its clip is the one that all is planned for.
     #[inline]
     fn knows_clip<C: Clips + ?Sized>(&self, clips: &C) -> bool {
-        if self.clip.is_empty() {
-            return true;
-        }
         let run = &self.run.0;
-        if run.blend != self.blend || self.scrub.is_some() {
-            return false;
-        }
-        if let Some(space) = run.space {
+        if let Some(space) = run.space.get() {
             return clips.blend_spaces().get(space).is_some_and(|space| {
                 Arc::ptr_eq(self.clip.as_arc(), space.name())
                     && self.known == Some(Known::of_space(space, self.playback))
@@ -455,6 +444,7 @@ impl AnimationTrack {
             });
         }
         run.index
+            .get()
             .and_then(|index| clips.timing(index))
             .is_some_and(|timing| {
                 Arc::ptr_eq(self.clip.as_arc(), &timing.name)
@@ -470,12 +460,12 @@ impl AnimationTrack {
         let course = run
             .course
             .as_ref()
-            .filter(|_| run.space.is_some())
+            .filter(|_| run.space.get().is_some())
             .and_then(|course| course.pace().until);
-        let motion = if self.anchor.law == Law::default() {
+        let motion = if !self.anchor.law.moves() {
             None
         } else {
-            run.motion.until
+            run.until()
         };
         motion.into_iter().chain(course).min()
     }
@@ -489,7 +479,7 @@ fn report_blend_mismatch<C: Clips + ?Sized>(
     step: &mut Step,
 ) {
     track.run.0.blend = track.blend;
-    if let (Some(blend), Some(clip)) = (track.blend, track.run.0.index)
+    if let (Some(blend), Some(clip)) = (track.blend, track.run.0.index.get())
         && (blend == BlendMode::Additive) != clips.is_additive(clip)
         && !mem::replace(&mut track.reported_blend, true)
     {

@@ -50,15 +50,16 @@ impl AnimationController {
                 .timing(clip)
                 .map_or(0, |timing| timing.callbacks.len())
         };
-        let of_track = |track: &AnimationTrack| match (track.run.0.space, track.run.0.index) {
-            (Some(space), _) => clips
-                .blend_spaces()
-                .get(space)
-                .map_or(0, |space| space.clips().map(keys).sum()),
-            (None, Some(index)) => keys(index),
-            // It looks for its name among all spaces.
-            (None, None) => clips.blend_spaces().len(),
-        };
+        let of_track =
+            |track: &AnimationTrack| match (track.run.0.space.get(), track.run.0.index.get()) {
+                (Some(space), _) => clips
+                    .blend_spaces()
+                    .get(space)
+                    .map_or(0, |space| space.clips().map(keys).sum()),
+                (None, Some(index)) => keys(index),
+                // It looks for its name among all spaces.
+                (None, None) => clips.blend_spaces().len(),
+            };
         let tracks = self
             .tracks
             .iter()

@@ -2,7 +2,7 @@
 
 use crate::{
     controller::{
-        playhead::{periodic, place, round_of},
+        playhead::{place, round_of},
         track_types::Known,
     },
     model::PlaybackMode,
@@ -143,81 +143,9 @@ impl Span {
                 && !self.contains(position, forward))
     }
 
-    /// Returns `true` if a position is in the range and at neither end.
-    pub(crate) fn encloses(&self, position: f64) -> bool {
-        let at = self.place(position);
-        self.near(position)
-            .any(|[low, high]| self.place(low) < at && at < self.place(high))
-    }
-
     /// Returns `true` if the range is the whole of a ping-pong clip, which is never left.
     fn is_endless(&self) -> bool {
         let whole = self.begin <= 0.0 && self.end >= self.length;
         self.playback == PlaybackMode::PingPong && whole && self.length > 0.0
-    }
-
-    /// The place in the clip at which a playhead that passes a begin or an end is.
-    pub(crate) fn place_of(&self, position: f64, begins: bool, forward: bool) -> f64 {
-        let first = match self.playback {
-            PlaybackMode::PingPong => {
-                let place = periodic(self.playback, self.length, position);
-                (place - self.begin).abs() <= (place - self.end).abs()
-            }
-            _ => begins == forward,
-        };
-        if first { self.begin } else { self.end }
-    }
-
-    /// Calls `sink` with each begin (`true`) and end on the way, in order, until it returns `false`. `to` belongs to the
-    /// way, `from` does not.
-    pub(crate) fn cross(
-        &self,
-        from: f64,
-        to: f64,
-        forward: bool,
-        mut sink: impl FnMut(f64, bool) -> bool,
-    ) {
-        let (start, goal) = (self.place(from), self.place(to));
-        let passes = |position: f64| {
-            let at = self.place(position);
-            if forward {
-                at > start && at <= goal
-            } else {
-                at < start && at >= goal
-            }
-        };
-        if self.is_endless() {
-            return;
-        }
-        let periodic = self.period() > 0.0;
-        let step = if forward { 1.0 } else { -1.0 };
-        // Some intervals reach into the next round.
-        let mut n = self.round(from) - step;
-        loop {
-            let mut intervals = self.intervals(n);
-            if !forward {
-                intervals.reverse();
-            }
-            let mut beyond = true;
-            for [low, high] in intervals.into_iter().flatten() {
-                let (first, second) = if forward { (low, high) } else { (high, low) };
-                let reached = |at: f64| {
-                    if forward {
-                        self.place(at) <= goal
-                    } else {
-                        self.place(at) >= goal
-                    }
-                };
-                beyond &= !reached(first);
-                if passes(first) && !sink(first, true) || passes(second) && !sink(second, false) {
-                    return;
-                }
-            }
-            // Past 2⁵³ rounds the next one is the same number.
-            if !periodic || beyond || n + step == n || !(n * self.period()).is_finite() {
-                return;
-            }
-            n += step;
-        }
     }
 }

@@ -30,6 +30,14 @@ pub(super) struct Way {
 }
 
 impl Steering {
+    /// At the origin.
+    pub(super) const ORIGIN: Self = Self {
+        target: BlendPoint { x: 0.0, y: 0.0 },
+        aim: BlendPoint { x: 0.0, y: 0.0 },
+        now: BlendPoint { x: 0.0, y: 0.0 },
+        way: None,
+    };
+
     /// Where they are shown: at present, or at once where they are set to.
     #[inline]
     pub(super) fn shown(&self, space: &BoundBlendSpace, begun: bool) -> BlendPoint {

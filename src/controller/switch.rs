@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 /// The most switches that die out at a time. One more is a cross-fade.
 pub(crate) const MOST_SWITCHES: usize = 8;
 
-/// A switch whose difference has not yet died out. See [`AnimationController::switch`](super::AnimationController::switch).
+/// A switch whose difference has not yet died out. See [`Transition::switch`](super::Transition::switch).
 #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Switch {
     pub(crate) begin: f64,

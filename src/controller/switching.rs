@@ -1,4 +1,4 @@
-//! How switches come about: by `switch`, and when a clip takes the place of others.
+//! How switches come about: by a transition, and when a clip takes the place of others.
 
 use super::{
     AnimationController, AnimationName, AnimationTrack, Clips, Switch, SwitchLayer, TrackId,
@@ -6,58 +6,14 @@ use super::{
 };
 use crate::{
     controller::{
-        compensated::CompensatedF64,
-        playback_state::{Fade, Playback},
-        playhead::periodic,
-        switch::MOST_SWITCHES,
-        timed_event::EventKind,
-        track_types::Known,
+        playback_state::Playback, playhead::periodic, switch::MOST_SWITCHES,
+        timed_event::EventKind, track_types::Known,
     },
     model::PlaybackMode,
 };
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
-/// # Switching clips
-///
-/// A switch costs as much as a single clip, where a cross-fade costs two, and starts the new clip at once.
 impl AnimationController {
-    /// Plays a clip from its start, at once, and lets its difference to the pose that was shown die out. Returns the
-    /// clip's track.
-    ///
-    /// No joint jumps, and none changes its speed abruptly: the difference starts with the position and the velocity that
-    /// it had, and ends at rest. The clips before are gone: their callbacks no longer fire, and the clip carries the
-    /// character by its own root motion from the first moment on. Suits changes that have to be quick, from a run to a
-    /// stop or into a hit; [`cross_fade`](Self::cross_fade) suits clips that look alike. From 0.1 to 0.3 s is usual.
-    ///
-    /// As with `cross_fade`, it is safe to call this every frame with the clip you want: one that is current continues.
-    /// From nothing, and with a zero duration, it is a cut. Switches can follow one another at any time, each with a
-    /// difference of its own; while eight are dying out, the next one cross-fades. Tracks that you added are blended with
-    /// the result, or added to it, as always.
-    ///
-    /// ```
-    /// # use bevy_marionette::controller::AnimationController;
-    /// # use std::time::Duration;
-    /// # let clips = ["run", "stop"].map(|name| bevy_marionette::model::ClipTiming::new(name, 1.0));
-    /// let mut controller = AnimationController::playing("run");
-    /// # controller.advance(0.1, &clips, &mut Vec::new())?;
-    /// controller.switch("stop", Duration::from_millis(200));
-    /// # controller.advance(0.1, &clips, &mut Vec::new())?;
-    /// assert!(!controller.is_playing("run"));
-    /// assert_eq!(controller.switches().count(), 1);
-    /// # Ok::<(), bevy_marionette::controller::AdvanceError>(())
-    /// ```
-    pub fn switch(&mut self, clip: impl Into<Arc<str>>, duration: Duration) -> TrackId {
-        self.leave_queue();
-        self.start(AnimationName::new(clip), Fade::switch(duration, false))
-    }
-
-    /// Switches to a clip that starts at the same fraction of its length as the current one: from a walk to a run without
-    /// a change of foot. Returns the clip's track. See [`switch`](Self::switch).
-    pub fn switch_in_phase(&mut self, clip: impl Into<Arc<str>>, duration: Duration) -> TrackId {
-        self.leave_queue();
-        self.start(AnimationName::new(clip), Fade::switch(duration, true))
-    }
-
     /// Returns the switches whose difference has not yet died out, the oldest first.
     pub fn switches(&self) -> impl Iterator<Item = &Switch> + Clone {
         let now = self.clock.now;
@@ -143,7 +99,7 @@ impl AnimationController {
             ..layer
         };
         let track = &self.tracks[at];
-        if track.run.0.space.is_none() {
+        if track.run.0.space.get().is_none() {
             return out.push(layer);
         }
         for member in shares_in_space(track, clips) {
@@ -173,7 +129,7 @@ impl AnimationController {
         let track = &self.tracks[at];
         let known = track
             .known
-            .filter(|_| track.enabled && track.run.0.index.is_some())?;
+            .filter(|_| track.enabled && track.run.0.index.get().is_some())?;
         let speed = if self.is_moving(at) {
             self.speed_now(at, lead)
         } else {
@@ -187,7 +143,7 @@ impl AnimationController {
             rate,
             weight: track.share(),
             weight_rate: ramp.map_or(0.0, |ramp| {
-                ramp.slope(CompensatedF64::new(self.clock.now.secs()))[0] as f32
+                ramp.slope(ramp.seconds_to(self.clock.now))[0] as f32
             }),
             mask: track.mask.clone(),
         })

@@ -15,7 +15,6 @@
 use super::{AnimationController, TrackId, clock::Nanos};
 use crate::{
     controller::{
-        compensated::CompensatedF64,
         playhead,
         ramp::{Ramp, roots},
         timed_event::EventKind,
@@ -55,7 +54,7 @@ impl AnimationController {
     pub(super) fn has_groups(&self) -> bool {
         self.tracks
             .iter()
-            .any(|track| track.sync.is_some() || track.run.0.lead.is_some())
+            .any(|track| track.sync.is_some() || track.run.0.lead().is_some())
     }
 
     /// Gives the lead of every group to its heaviest track, and notes who follows whom.
@@ -90,11 +89,13 @@ impl AnimationController {
             self.tracks
                 .iter_mut()
                 .filter(|track| track.sync == Some(group))
-                .for_each(|track| track.leads = None);
-            self.tracks[leader].leads = Some(group);
+                .filter_map(|track| track.rare.get_mut())
+                .for_each(|rare| rare.leads = None);
+            self.tracks[leader].rare.leads = Some(group);
         }
         for at in 0..self.tracks.len() {
-            self.tracks[at].run.0.lead = self.lead(at);
+            let lead = self.lead(at);
+            self.tracks[at].run.0.set_lead(lead);
         }
     }
 
@@ -107,7 +108,9 @@ impl AnimationController {
         }
         // A clip that plays once has waited at its end, and the phase has gone on.
         let waited = position - track.held();
-        track.phase += if waited.is_finite() { waited } else { 0.0 };
+        if waited.is_finite() && waited != 0.0 {
+            track.rare.phase += waited;
+        }
     }
 
     /// Returns the next moment at which a track becomes heavier than the leader of its group.
@@ -143,11 +146,8 @@ impl AnimationController {
         let is_heavier =
             |moment: Nanos| self.weight_at(at, moment) > self.weight_at(leader, moment);
         // Between the places where the difference of the weights is flat, it only rises or only falls.
-        let slope = |ramp: Option<Ramp>| {
-            ramp.map_or([0.0; 3], |ramp| {
-                ramp.slope(CompensatedF64::new(begin.secs()))
-            })
-        };
+        let slope =
+            |ramp: Option<Ramp>| ramp.map_or([0.0; 3], |ramp| ramp.slope(ramp.seconds_to(begin)));
         let [ours, theirs] = ramps.map(slope);
         let flat = roots([0, 1, 2].map(|i| ours[i] - theirs[i]))
             .into_iter()
@@ -175,9 +175,7 @@ impl AnimationController {
     pub(super) fn weight_at(&self, at: usize, moment: Nanos) -> f64 {
         let track = &self.tracks[at];
         let ramp = self.running_ramp(track.id, EventKind::Weight);
-        ramp.map_or(track.share().into(), |ramp| {
-            ramp.at(CompensatedF64::new(moment.secs()))
-        })
+        ramp.map_or(track.share().into(), |ramp| ramp.at(moment))
     }
 
     /// A track's present weight.
@@ -193,12 +191,15 @@ impl AnimationController {
     fn may_lead(&self, at: usize, group: u32) -> bool {
         let track = &self.tracks[at];
         let has_length = track.known.is_some_and(|known| known.length > 0.0);
-        track.sync == Some(group) && track.enabled && track.run.0.index.is_some() && has_length
+        track.sync == Some(group)
+            && track.enabled
+            && track.run.0.index.get().is_some()
+            && has_length
     }
 
     fn leader(&self, group: u32) -> Option<usize> {
         (0..self.tracks.len())
-            .find(|at| self.tracks[*at].leads == Some(group) && self.may_lead(*at, group))
+            .find(|at| self.tracks[*at].rare.leads == Some(group) && self.may_lead(*at, group))
     }
 
     /// What leads a track in its sync group, unless it is the leader.
@@ -213,7 +214,7 @@ impl AnimationController {
         let [ours, theirs] =
             [at, leader].map(|at| self.tracks[at].known.map_or(0.0, |known| known.length));
         let ratio = ours / theirs;
-        let offset = self.tracks[leader].phase * ratio - self.tracks[at].phase;
+        let offset = self.tracks[leader].rare.phase * ratio - self.tracks[at].rare.phase;
         Lead {
             leader,
             ratio,
@@ -223,7 +224,7 @@ impl AnimationController {
 
     /// Puts a track that follows where its leader has it, if it is elsewhere: it has just joined, or its leader was moved.
     pub(super) fn align(&mut self, at: usize) {
-        let Some(lead) = self.tracks[at].run.0.lead else {
+        let Some(lead) = self.tracks[at].run.0.lead() else {
             return;
         };
         let position = lead.follow(self.tracks[lead.leader].held());
@@ -248,7 +249,7 @@ impl AnimationController {
         let Some(from) = self.track_mut(from) else {
             return;
         };
-        let (unwrapped, phase) = (from.hold(from.placed()), from.phase);
+        let (unwrapped, phase) = (from.hold(from.placed()), from.rare.phase);
         let Some(Known {
             length: lead,
             playback,
@@ -274,7 +275,7 @@ impl AnimationController {
         track.sync = Some(IN_PHASE);
         let position = track.hold(place * ratio);
         track.put(position);
-        track.phase = (unwrapped + phase) * ratio - position;
+        track.rare.phase = (unwrapped + phase) * ratio - position;
         track.start = Start::AtPosition;
     }
 

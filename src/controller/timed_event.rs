@@ -12,8 +12,8 @@
 
 use super::{
     TrackId,
-    compensated::tick,
     ramp::{Ramp, TransitionCurve},
+    tick::tick,
 };
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, time::Duration};
@@ -202,15 +202,6 @@ impl Schedule {
 
     pub(crate) fn len(&self) -> usize {
         self.running.len() + self.waiting.len()
-    }
-
-    /// Removes the first event that is due to start at a time.
-    pub(crate) fn take_due(&mut self, now: f64) -> Option<TimedEvent> {
-        let first = self
-            .waiting
-            .first_entry()
-            .filter(|first| tick(first.get().start) <= tick(now))?;
-        Some(first.remove())
     }
 }
 

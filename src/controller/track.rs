@@ -1,15 +1,13 @@
 //! Tracks: each plays one clip or blend space, with a weight, a speed and a position.
 
 use super::{
-    AnimationName, BlendMode, Clips, TrackId, TrackPriority,
-    anchor::{Anchor, Run},
-    clock::Nanos,
-    steering::Steering,
+    AnimationName, BlendMode, Clips, TrackId, TrackPriority, anchor::Anchor, clock::Nanos,
+    rare::Rare, run::Run,
 };
 use crate::{
     controller::{
         playhead,
-        track_types::{Known, Overlay, Role, Start, Transient},
+        track_types::{Known, Role, Start, Transient},
     },
     model::{BlendPoint, BoundBlendSpace, ClipTiming, PlaybackMode},
 };
@@ -60,13 +58,10 @@ pub struct AnimationTrack {
     /// What its position is computed from.
     #[cfg_attr(feature = "bevy", reflect(ignore))]
     pub(super) anchor: Anchor,
-    /// The parameters of a blend space.
-    #[cfg_attr(feature = "bevy", reflect(ignore))]
-    pub(super) steering: Steering,
+    /// Set when it was put somewhere else since.
+    pub(super) moved: bool,
     #[cfg_attr(feature = "bevy", reflect(ignore))]
     pub(super) start: Start,
-    /// Where the next advance moves it, firing the keys on the way.
-    pub(super) scrub: Option<f64>,
     /// Length and playback of the clip when it was last looked up.
     #[cfg_attr(feature = "bevy", reflect(ignore))]
     pub(super) known: Option<Known>,
@@ -75,18 +70,11 @@ pub struct AnimationTrack {
     /// When the track, fading out, is removed.
     #[cfg_attr(feature = "bevy", reflect(ignore))]
     pub(super) leaves_at: Option<Nanos>,
-    /// How it fades out by itself.
-    #[cfg_attr(feature = "bevy", reflect(ignore))]
-    pub(super) overlay: Option<Box<Overlay>>,
     #[cfg_attr(feature = "bevy", reflect(ignore))]
     pub(super) role: Role,
-    /// Seconds by which it lags behind the phase of its sync group: whole rounds that the others had played when it
-    /// joined, or have played while it waited at its end.
+    /// What few tracks have.
     #[cfg_attr(feature = "bevy", reflect(ignore))]
-    pub(super) phase: f64,
-    /// The sync group that it leads.
-    #[cfg_attr(feature = "bevy", reflect(ignore))]
-    pub(super) leads: Option<u32>,
+    pub(super) rare: Rare,
     /// Set once `BlendMismatch` has been reported.
     pub(super) reported_blend: bool,
     /// Set once `TooManyCallbacks` has been reported.
@@ -113,16 +101,13 @@ impl Default for AnimationTrack {
             clip: AnimationName::default(),
             position: 0.0,
             anchor: Anchor::default(),
-            steering: Steering::default(),
+            moved: false,
             start: Start::AtPosition,
-            scrub: None,
             known: None,
             stamp: 0,
             leaves_at: None,
-            overlay: None,
             role: Role::User,
-            phase: 0.0,
-            leads: None,
+            rare: Rare::default(),
             reported_blend: false,
             reported_flood: false,
             run: Transient::default(),
@@ -275,7 +260,7 @@ impl AnimationTrack {
         } else {
             Start::Placed
         };
-        self.scrub = None;
+        self.forget_scrub();
     }
 
     /// Moves to an [unwrapped](Self::unwrapped_position) position at the next advance and fires the keys on the way,
@@ -283,7 +268,7 @@ impl AnimationTrack {
     ///
     /// A non-finite position counts as 0.
     pub fn scrub(&mut self, position: f64) {
-        self.scrub = Some(sound(position));
+        self.rare.scrub = Some(sound(position));
     }
 
     /// Moves to a place in the clip at the next advance and fires the keys on the way, even while paused. Stays
@@ -305,7 +290,7 @@ impl AnimationTrack {
         } else {
             Start::AtPosition
         };
-        self.scrub = None;
+        self.forget_scrub();
     }
 
     /// Returns the length of the clip in seconds, once the clip is known. For a blend space, that is 1: see
@@ -333,19 +318,19 @@ impl AnimationTrack {
     /// ignores them.
     pub fn set_parameters(&mut self, point: impl Into<BlendPoint>) {
         let point = point.into();
-        if point.is_finite() {
-            self.steering.target = point;
+        if point.is_finite() && point != self.rare.steering.target {
+            self.rare.steering.target = point;
         }
     }
 
     /// Returns what the parameters of the blend space were set to.
     pub fn parameters(&self) -> BlendPoint {
-        self.steering.target
+        self.rare.steering.target
     }
 
     /// Returns where smoothed parameters are at present, within the space.
     pub fn smoothed_parameters(&self) -> BlendPoint {
-        self.steering.now
+        self.rare.steering.now
     }
 }
 
@@ -353,7 +338,13 @@ impl AnimationTrack {
     /// Moves without passing anything.
     pub(super) fn put(&mut self, position: f64) {
         self.position = position;
-        self.anchor.moved = true;
+        self.moved = true;
+    }
+
+    fn forget_scrub(&mut self) {
+        if let Some(rare) = self.rare.get_mut() {
+            rare.scrub = None;
+        }
     }
 
     pub(super) fn begun(&self) -> bool {
@@ -433,6 +424,7 @@ impl AnimationTrack {
             .run
             .0
             .index
+            .get()
             .and_then(found)
             .filter(|(_, timing)| self.clip.is(&timing.name));
         cached.or_else(|| clips.index_of(&self.clip).and_then(found))
@@ -453,6 +445,7 @@ impl AnimationTrack {
             .run
             .0
             .space
+            .get()
             .and_then(|index| Some((index, spaces.get(index)?)));
         cached
             .filter(|(_, space)| is_ours(space))
@@ -463,11 +456,11 @@ impl AnimationTrack {
         let known = self
             .known
             .is_none_or(|known| known.length.is_finite() && known.length >= 0.0);
-        let places = [self.scrub, Some(self.phase), Some(self.position)]
+        let places = [self.rare.scrub, Some(self.rare.phase), Some(self.position)]
             .into_iter()
             .flatten()
             .all(f64::is_finite);
-        if known && places && self.steering.is_sound() && self.anchor.is_sound() {
+        if known && places && self.rare.steering.is_sound() && self.anchor.is_sound() {
             Ok(())
         } else {
             Err("its clip's length or one of its times is not finite")

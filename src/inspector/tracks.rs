@@ -9,7 +9,7 @@ use crate::{
     asset::Character,
     controller::{
         AnimationController, AnimationName, AnimationTrack, BlendMode, Clips, EventKind,
-        EventTarget, TrackId, TrackPriority,
+        EventTarget, TrackId, TrackPriority, Transition,
     },
     model::PlaybackMode,
 };
@@ -47,7 +47,7 @@ pub(super) fn end_step(
     mut controllers: Query<&mut AnimationController>,
 ) {
     if let Ok(mut controller) = controllers.get_mut(stepping.0) {
-        controller.pause();
+        controller.set_paused(true);
     }
     commands.remove_resource::<Stepping>();
 }
@@ -120,14 +120,15 @@ pub(super) fn transport(ui: &mut Ui, item: &mut InspectedItem, commands: &mut Co
         .add_sized([52.0, 20.0], egui::Button::new(title))
         .clicked()
     {
-        item.controller.toggle_pause();
+        let paused = item.controller.is_paused();
+        item.controller.set_paused(!paused);
     }
     if ui
         .button("Step")
         .on_hover_text("Advance by one frame")
         .clicked()
     {
-        item.controller.resume();
+        item.controller.set_paused(false);
         commands.insert_resource(Stepping(item.entity));
     }
     ui.monospace(format!("{:>9.3} s", item.controller.time()));
@@ -215,7 +216,10 @@ fn play(
             .on_hover_text("Start at once; what differs dies out")
             .clicked()
         {
-            controller.switch(clip.clone(), Duration::from_secs_f32(state.fade));
+            controller.play_with(
+                clip.clone(),
+                Transition::switch(Duration::from_secs_f32(state.fade)),
+            );
         }
         if ui.button("Queue").clicked() {
             controller.queue_mut().push(clip.clone());

@@ -76,8 +76,8 @@ pub enum RecordingError {
 
 impl RecordingFile {
     /// The version of the format.
-    pub const VERSION: u32 = 2;
-    const HEADER: &'static str = "bevy_marionette recording 2\n";
+    pub const VERSION: u32 = 3;
+    const HEADER: &'static str = "bevy_marionette recording 3\n";
     const MAGIC: &'static str = "bevy_marionette recording ";
     /// The most bytes that [`read`](Self::read) takes.
     pub const MOST_BYTES: u64 = 1 << 29;

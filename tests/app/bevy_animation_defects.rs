@@ -169,7 +169,7 @@ fn scrubbing_while_paused_fires_what_lies_between() {
     app.update(0.1);
     app.words(None);
     let mut controller = app.controller(entity);
-    controller.pause();
+    controller.set_paused(true);
     controller.scrub_to(0.8);
     app.update(0.1);
     assert_eq!(app.words(Some(entity)), ["left", "right"]);

@@ -120,7 +120,7 @@ fn a_character_in_which_nothing_changed_is_not_posed() {
         ["walk", "", "jump", "walk"].map(|clip| app.spawn(&handle, clip));
     app.update(0.0);
     (0..8).for_each(|_| app.update(0.1));
-    app.controller(paused).pause();
+    app.controller(paused).set_paused(true);
     app.update(0.1);
     let still = [rests, jumped, paused].map(|entity| bits(&pose(&app, entity)));
     for _ in 0..3 {

@@ -117,7 +117,7 @@ fn a_switch_starts_at_once_and_moves_no_joint_faster_than_its_clips() {
     let (mut app, entity) = scout("jog");
     (0..33).for_each(|_| app.update(FRAME));
     app.controller(entity)
-        .switch("idle", Duration::from_millis(400));
+        .play_with("idle", Transition::switch(Duration::from_millis(400)));
     let switched = fastest(&mut app, entity, 60);
     assert_eq!(app.controller(entity).current(), Some("idle"));
     assert!(
@@ -137,7 +137,7 @@ fn a_snapshot_within_a_switch_goes_on_to_the_same_pose() {
     app.controller(entity).set_parameters((20.0, 2.0));
     (0..40).for_each(|_| app.update(FRAME));
     app.controller(entity)
-        .switch("jump", Duration::from_millis(300));
+        .play_with("jump", Transition::switch(Duration::from_millis(300)));
     (0..6).for_each(|_| app.update(FRAME));
     // Springs have a state of their own, and lag behind what the root motion does.
     let (saved, rig) = (

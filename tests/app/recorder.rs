@@ -172,7 +172,7 @@ impl Play {
                 world
                     .get_mut::<AnimationController>(one)
                     .unwrap()
-                    .switch(clip, Duration::from_millis(250));
+                    .play_with(clip, Transition::switch(Duration::from_millis(250)));
             }
             4 => {
                 world

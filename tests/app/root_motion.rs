@@ -87,7 +87,7 @@ fn a_paused_character_stands_still_and_a_reversed_one_walks_back() {
     let (mut app, entity) = walker(TestApp::new(), Some(RootMotion::default()));
     app.update(0.8);
     let there = place(&mut app, entity);
-    app.controller(entity).pause();
+    app.controller(entity).set_paused(true);
     app.update(1.0);
     assert_eq!(place(&mut app, entity), there);
     assert!(
@@ -97,7 +97,7 @@ fn a_paused_character_stands_still_and_a_reversed_one_walks_back() {
             .delta
             .is_identity()
     );
-    app.controller(entity).resume();
+    app.controller(entity).set_paused(false);
     app.controller(entity).set_speed(-1.0);
     app.update(0.3);
     app.update(0.5);

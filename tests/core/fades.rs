@@ -6,7 +6,7 @@ mod oracle;
 
 use bevy_marionette::controller::{
     AnimationController, AnimationTrack, BlendMode, Clips, LayerInfo, QueueFallback, SwitchLayer,
-    TrackPriority,
+    TrackPriority, Transition,
 };
 use bevy_marionette::model::{
     BlendSpace, BoundBlendSpace, ClipFrames, ClipTiming, Joint, JointTransform, PlaybackMode,
@@ -405,7 +405,9 @@ fn a_switch_in_the_middle_of_a_fade_out_goes_on_from_where_the_joints_are() {
     puppet.advance(&cast, 0.25);
     let mut before = puppet.turns(&cast);
     for clip in ["idle", "aim", "idle"] {
-        puppet.controller.switch(clip, secs(0.25));
+        puppet
+            .controller
+            .play_with(clip, Transition::switch(secs(0.25)));
         puppet.advance(&cast, 0.0);
         let jump = puppet.farthest(&cast, &mut before);
         assert!(jump < 0.1, "{jump}");
@@ -448,7 +450,9 @@ fn arm(own: Option<usize>, pause: f64) -> f32 {
     let mut before = puppet.turns(&cast);
     let mut most = 0.0_f32;
     for (clip, seconds) in [("down", 0.5), ("legs", 0.1), ("up", 0.5)] {
-        puppet.controller.switch(clip, secs(seconds));
+        puppet
+            .controller
+            .play_with(clip, Transition::switch(secs(seconds)));
         puppet.advance(&cast, 0.0);
         most = most.max(puppet.farthest(&cast, &mut before));
         for _ in 0..(pause * 960.0) as usize {
@@ -559,7 +563,7 @@ fn nothing_jumps_in_any_program_of_fades_switches_and_blend_spaces() {
                         .push(name(&mut random));
                 }
                 4 | 5 => {
-                    controller.switch(name(&mut random), seconds);
+                    controller.play_with(name(&mut random), Transition::switch(seconds));
                 }
                 6 => controller.set_parameters((random.f64() * 2.0, random.f64() * 2.0)),
                 _ => {

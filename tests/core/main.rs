@@ -9,6 +9,7 @@ mod chains;
 mod compression;
 mod controller_rules;
 mod culling_boxes;
+mod exact;
 mod fades;
 mod feet;
 mod frame_rate;

@@ -2,7 +2,7 @@
 
 use bevy_marionette::controller::{
     AnimationController, AnimationTrack, BlendMode, Clips, PlaybackEvent, TrackPriority,
-    TransitionCurve,
+    Transition, TransitionCurve,
 };
 use bevy_marionette::import::{Imported, Limits, Manifest, open_manifest};
 use bevy_marionette::model::{
@@ -216,7 +216,7 @@ fn disturb(controller: &mut AnimationController, random: &mut Rng) {
     let now = controller.time();
     match (random.u8(..14), track) {
         (0 | 1, _) => drop(controller.cross_fade(name, fade)),
-        (2, _) => drop(controller.cross_fade_in_phase(name, fade)),
+        (2, _) => drop(controller.play_with(name, Transition::fade(fade).in_phase())),
         (3, _) => drop(controller.queue_mut().set_fade(fade).extend(["turn", name])),
         (4 | 5, Some(id)) => {
             drop(
@@ -429,9 +429,9 @@ fn only_time_that_passes_moves_the_character() {
     assert_eq!(advance(&mut controller, &clips, 0.0), RootDelta::IDENTITY);
     controller.track_mut(walk).unwrap().scrub(0.9);
     assert_eq!(advance(&mut controller, &clips, 0.0), RootDelta::IDENTITY);
-    controller.pause();
+    controller.set_paused(true);
     assert_eq!(advance(&mut controller, &clips, 1.0), RootDelta::IDENTITY);
-    controller.resume();
+    controller.set_paused(false);
     let path = clips.root_path(1).unwrap();
     assert_near(
         advance(&mut controller, &clips, 0.1),

@@ -271,7 +271,10 @@ fn states_survive_saving_and_new_data() {
     goes_on.advance(1.0, &game.clips, &mut later[0]).unwrap();
     loaded.advance(1.0, &game.clips, &mut later[1]).unwrap();
     assert_eq!(later[0], later[1]);
-    assert_eq!((loaded.state(), goes_on.state()), (Some("ground"), Some("ground")));
+    assert_eq!(
+        (loaded.state(), goes_on.state()),
+        (Some("ground"), Some("ground"))
+    );
     assert_eq!(loaded.current_position(), goes_on.current_position());
     let mut loaded: AnimationController = ron::from_str(&text).unwrap();
 

@@ -2,6 +2,7 @@
 
 use bevy_marionette::controller::{
     AnimationController, AnimationTrack, BlendMode, Clips, SwitchLayer, TrackId, TrackPriority,
+    Transition,
 };
 use bevy_marionette::model::{
     BlendSpace, BoundBlendSpace, ClipFrames, ClipTiming, Joint, JointTransform, PlaybackMode,
@@ -247,8 +248,11 @@ fn act(puppet: &mut Puppet, random: &mut Rng, fades: bool) {
     let controller = &mut puppet.controller;
     match random.u8(..6) {
         0 if fades => drop(controller.cross_fade(clip, secs(0.1 + random.f64() * 0.3))),
-        1 => drop(controller.switch_in_phase(clip, secs(0.1 + random.f64() * 0.3))),
-        _ => drop(controller.switch(clip, secs(0.1 + random.f64() * 0.3))),
+        1 => drop(controller.play_with(
+            clip,
+            Transition::switch(secs(0.1 + random.f64() * 0.3)).in_phase(),
+        )),
+        _ => drop(controller.play_with(clip, Transition::switch(secs(0.1 + random.f64() * 0.3)))),
     }
 }
 
@@ -286,7 +290,9 @@ fn no_joint_jumps_or_changes_its_speed_at_a_switch_whenever_it_comes() {
             };
             let duration = secs(0.2 + random.f64() * 0.2);
             let [a, b, c, d] = around(&mut puppet, &cast, DT, |puppet| {
-                puppet.controller.switch(&*clip, duration)
+                puppet
+                    .controller
+                    .play_with(&*clip, Transition::switch(duration))
             });
             most = most.max(distance(&b, &c));
             most_speed = most_speed.max(change_of_speed([&a, &b, &c, &d], DT as f32));
@@ -326,7 +332,9 @@ fn no_joint_jumps_at_a_switch_into_a_blend_space_or_out_of_it() {
             puppet.controller.set_parameters(random.f64() * 3.0);
             puppet.advance(&cast, random.f64() * 0.3);
             let [a, b, c, d] = around(&mut puppet, &cast, DT, |puppet| {
-                puppet.controller.switch(to, secs(0.3))
+                puppet
+                    .controller
+                    .play_with(to, Transition::switch(secs(0.3)))
             });
             most = most.max(distance(&b, &c));
             most_speed = most_speed.max(change_of_speed([&a, &b, &c, &d], DT as f32));
@@ -431,7 +439,9 @@ fn a_controller_that_was_saved_and_read_poses_the_same_bits() {
         };
         // Rolled back, and on another way: what it keeps must not be taken for what it is now.
         let snapshot = puppet.controller.snapshot();
-        puppet.controller.switch("c4", secs(0.4));
+        puppet
+            .controller
+            .play_with("c4", Transition::switch(secs(0.4)));
         (0..5).for_each(|_| puppet.advance(&cast, 1.0 / 60.0));
         puppet.pose(&cast);
         puppet.controller.restore(&snapshot);
@@ -477,7 +487,9 @@ fn tracks_on_top_are_not_touched_and_nothing_jumps_beneath_them() {
         puppet.advance(&cast, 0.3);
         for (round, clip) in ["c2", "c0", "c3", "c2"].into_iter().enumerate() {
             let [a, b, c, d] = around(&mut puppet, &cast, DT, |puppet| {
-                puppet.controller.switch(clip, secs(0.25))
+                puppet
+                    .controller
+                    .play_with(clip, Transition::switch(secs(0.25)))
             });
             let (jump, change) = (
                 distance(&b, &c),
@@ -515,7 +527,8 @@ fn tracks_on_top_are_not_touched_and_nothing_jumps_beneath_them() {
         [&mut alone, &mut over]
             .into_iter()
             .for_each(|puppet| puppet.advance(&cast, 0.01));
-        over.controller.switch("c1", secs(0.15));
+        over.controller
+            .play_with("c1", Transition::switch(secs(0.15)));
     }
 }
 
@@ -530,7 +543,9 @@ fn where_only_some_clips_animate_a_joint_nothing_jumps_to_the_very_end() {
                 .add_track(AnimationTrack::new("c4").weight(0.5));
         }
         puppet.advance(&cast, 0.3);
-        puppet.controller.switch("c1", secs(0.25));
+        puppet
+            .controller
+            .play_with("c1", Transition::switch(secs(0.25)));
         let mut before = puppet.snap(&cast);
         for frame in 0..400 {
             puppet.advance(&cast, 1.0 / 1024.0);
@@ -551,7 +566,9 @@ fn a_pose_on_a_base_of_its_own_is_the_one_mixed_in_one_go() {
     let cast = Cast::new(false);
     let mut puppet = Puppet::playing("c0");
     puppet.advance(&cast, 0.3);
-    puppet.controller.switch("c1", secs(0.3));
+    puppet
+        .controller
+        .play_with("c1", Transition::switch(secs(0.3)));
     puppet.advance(&cast, 0.05);
     let plain = puppet.snap(&cast);
     puppet
@@ -614,7 +631,9 @@ fn from_one_still_pose_to_another_no_joint_overshoots() {
     }
     let mut puppet = Puppet::playing("c0");
     puppet.advance(&cast, 0.1);
-    puppet.controller.switch("c1", secs(0.25));
+    puppet
+        .controller
+        .play_with("c1", Transition::switch(secs(0.25)));
     let (mut angle, mut height) = (0.0, 0.2);
     for _ in 0..60 {
         puppet.advance(&cast, 1.0 / 200.0);
@@ -642,7 +661,9 @@ fn scales_die_out_like_the_rest() {
     *cast.clip(0) = SkeletalClip::new(ClipTiming::new("c0", 1.0), &frames).unwrap();
     let mut puppet = Puppet::playing("c0");
     puppet.advance(&cast, 0.1);
-    puppet.controller.switch("c1", secs(0.25));
+    puppet
+        .controller
+        .play_with("c1", Transition::switch(secs(0.25)));
     puppet.advance(&cast, 0.0);
     assert!(
         puppet
@@ -700,9 +721,10 @@ fn steps_odd_speeds_and_endless_or_tiny_durations_stay_finite_and_near() {
                 .controller
                 .set_speed([1.0, -1.0, 1e300, f64::NAN, 0.0, 7.0][random.usize(..6)]);
             let duration = [secs(1e-9), secs(0.2), secs(30.0), Duration::MAX][random.usize(..4)];
-            puppet
-                .controller
-                .switch(format!("c{}", random.usize(..2)), duration);
+            puppet.controller.play_with(
+                format!("c{}", random.usize(..2)),
+                Transition::switch(duration),
+            );
             puppet.advance(&cast, [0.0, 0.1, 1e-3, 3.0][random.usize(..4)]);
             for joint in 0..JOINTS {
                 let JointTransform {

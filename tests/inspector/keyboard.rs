@@ -114,7 +114,7 @@ fn tab_reaches_every_control_of_every_tab_and_scrolls_to_it() {
             joint: Some(1),
             ..Inspector::opened()
         };
-        harness.controller().pause();
+        harness.controller().set_paused(true);
         harness.frames(10);
         press(&mut harness, Key::Tab);
         let first = focused(&mut harness).expect("something has the focus").0;
@@ -294,7 +294,7 @@ fn arrows_walk_through_joints_and_characters() {
 #[test]
 fn arrows_move_the_playhead_and_callback_keys() {
     let mut harness = opened(InspectorTab::Timeline);
-    harness.controller().pause();
+    harness.controller().set_paused(true);
     harness.frames(2);
     let position = |harness: &Harness| {
         let controller = harness.get::<AnimationController>().unwrap();

@@ -331,15 +331,6 @@ impl Member {
         }
     }
 
-    /// The clip's positions at two phases, and whether it goes evenly from one to the other.
-    #[inline]
-    pub(crate) fn places(&self, playback: PlaybackMode, phases: [Phase; 2]) -> ([f64; 2], bool) {
-        match playback {
-            PlaybackMode::PingPong => (phases.map(|phase| phase.whole * self.length), true),
-            _ => self.warp.places(phases, self.length),
-        }
-    }
-
     /// The clip's position at a phase, and the seconds of clip per phase there.
     pub(crate) fn place_and_slope(&self, playback: PlaybackMode, phase: Phase) -> (f64, f64) {
         match playback {

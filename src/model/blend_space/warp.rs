@@ -121,18 +121,6 @@ impl Warp {
             .map_or(phase.whole * length, |found| self.place_of(found, length))
     }
 
-    /// The positions at two phases, and whether the clip goes evenly from one to the other.
-    #[inline]
-    pub(super) fn places(&self, phases: [Phase; 2], length: f64) -> ([f64; 2], bool) {
-        match (self.find(phases[0]), self.find(phases[1])) {
-            (Some(from), Some(to)) => (
-                [self.place_of(from, length), self.place_of(to, length)],
-                (from.knot, from.round) == (to.knot, to.round),
-            ),
-            _ => ([phases[0].whole * length, phases[1].whole * length], true),
-        }
-    }
-
     /// The place in the clip of a loop at a phase, and the seconds of clip per phase there.
     #[inline]
     pub(super) fn place_in_loop(&self, phase: Phase, length: f64) -> (f64, f64) {
@@ -313,7 +301,7 @@ mod tests {
     #[test]
     fn a_warp_rises_by_a_length_per_round_and_is_undone_by_its_inverse() {
         let mut random = fastrand::Rng::with_seed(1);
-        let (mut matched, mut evens) = (0, 0);
+        let mut matched = 0;
         for _ in 0..500 {
             let count = random.usize(1..5);
             let mut marks = |length: f64| {
@@ -338,25 +326,20 @@ mod tests {
                 assert!((warp.phase(place, 0.7) - phase).abs() < 1e-12, "{warp:?}");
                 let slope = (warp.place(phase + 1e-7, 0.7) - place) / 1e-7;
                 let (same, exact) = warp.place_and_slope(Phase::new(phase), 0.7);
-                let ([from, to], even) =
-                    warp.places([f64::from(step - 1) * 0.01, phase].map(Phase::new), 0.7);
-                assert_eq!([same, from, to], [place, before, place]);
+                assert_eq!(same, place);
                 let (in_loop, _) = warp.place_in_loop(Phase::new(phase), 0.7);
                 let rounds = (place - in_loop) / 0.7;
                 assert!(
                     (0.0..=0.7).contains(&in_loop) && (rounds - rounds.round()).abs() < 1e-12,
                     "{warp:?} {phase}"
                 );
-                let straight = (place - from - 0.01 * exact).abs() < 1e-9;
-                assert!(straight || !even, "{warp:?}");
-                evens += usize::from(even);
                 let bend = warp
                     .next_bend(place, 0.7, true)
                     .is_some_and(|bend| bend < place + 1e-6);
                 assert!(bend || (exact - slope).abs() < 1e-5);
             }
         }
-        assert!(matched > 100 && evens > 1000, "{matched} {evens}");
+        assert!(matched > 100, "{matched}");
     }
 
     #[test]

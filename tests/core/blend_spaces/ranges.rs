@@ -2,7 +2,7 @@
 
 use super::{steps, support::*};
 use bevy_marionette::controller::{
-    AnimationController, AnimationTrack, CallbackKind, PlaybackEvent,
+    AnimationController, AnimationTrack, CallbackKind, PlaybackEvent, Transition,
 };
 use bevy_marionette::model::{BlendPoint, BlendSpace};
 use fastrand::Rng;
@@ -264,7 +264,7 @@ fn disturb(controller: &mut AnimationController, cast: &mut Cast, random: &mut R
     match random.u8(..20) {
         0 => drop(controller.play(name)),
         1 => drop(controller.cross_fade(name, span)),
-        2 => drop(controller.switch(name, span)),
+        2 => drop(controller.play_with(name, Transition::switch(span))),
         3 => drop(controller.queue_mut().push(name)),
         4 => drop(id.map(|id| controller.remove_track(id))),
         5 => drop(controller.add_track(AnimationTrack::new(name).speed(1.5).at(point))),

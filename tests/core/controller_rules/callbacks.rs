@@ -2,7 +2,7 @@
 
 use super::support::*;
 use bevy_marionette::controller::{
-    AnimationController, AnimationTrack, CallbackTime, KeyRef, PlaybackEvent,
+    AnimationController, AnimationTrack, CallbackTime, KeyRef, PlaybackEvent, Transition,
 };
 use bevy_marionette::model::{ClipTiming, PlaybackMode};
 
@@ -142,7 +142,7 @@ fn rule_7_scrubbing_fires_what_lies_on_the_way_even_while_paused() {
     let clips = clips();
     let (mut controller, track) = with_track(AnimationTrack::new("step").starting_at(0.25));
     assert_eq!(fired(&mut controller, &clips, 0.125), [""; 0]);
-    controller.pause();
+    controller.set_paused(true);
     controller.track_mut(track).unwrap().scrub(1.25);
     assert_eq!(fired(&mut controller, &clips, 0.125), ["half", "0"]);
     controller.track_mut(track).unwrap().scrub(0.25);
@@ -156,9 +156,9 @@ fn rule_7_no_time_or_a_pause_fires_nothing() {
     let clips = clips();
     let (mut controller, track) = with_track(AnimationTrack::new("step"));
     assert!(advance(&mut controller, &clips, 0.0).is_empty());
-    controller.pause();
+    controller.set_paused(true);
     assert!(advance(&mut controller, &clips, 5.0).is_empty());
-    controller.resume();
+    controller.set_paused(false);
     controller.track_mut(track).unwrap().paused = true;
     assert!(advance(&mut controller, &clips, 5.0).is_empty());
     controller.track_mut(track).unwrap().paused = false;
@@ -479,7 +479,7 @@ fn rule_7_callbacks_below_a_weight_or_beside_the_current_clip_can_be_told() {
     let clips = clips();
     let mut controller = AnimationController::playing("walk");
     advance(&mut controller, &clips, 0.25);
-    controller.cross_fade_in_phase("run", secs(1.0));
+    controller.play_with("run", Transition::fade(secs(1.0)).in_phase());
     let events = advance(&mut controller, &clips, 0.5);
     let steps: Vec<bool> = events
         .iter()
@@ -496,7 +496,7 @@ fn rule_7_callbacks_below_a_weight_or_beside_the_current_clip_can_be_told() {
     let mut controller = AnimationController::playing("walk");
     controller.set_callback_threshold(0.51);
     advance(&mut controller, &clips, 0.25);
-    controller.cross_fade_in_phase("run", secs(1.0));
+    controller.play_with("run", Transition::fade(secs(1.0)).in_phase());
     assert_eq!(fired(&mut controller, &clips, 0.5), ["left"]);
 }
 

@@ -198,7 +198,7 @@ fn bevy_scrubbing_while_paused_fires_events() {
     let clips = clips();
     let mut controller = AnimationController::playing("walk");
     advance(&mut controller, &clips, 0.25);
-    controller.pause();
+    controller.set_paused(true);
     controller.scrub_to(1.75);
     assert_eq!(fired(&mut controller, &clips, 1.0), ["left", "right"]);
 }

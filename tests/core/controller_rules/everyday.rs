@@ -2,7 +2,7 @@
 
 use super::support::*;
 use bevy_marionette::controller::{
-    AnimationController, AnimationTrack, TrackPriority, TransitionCurve,
+    AnimationController, AnimationTrack, TrackPriority, Transition, TransitionCurve,
 };
 use std::time::Duration;
 
@@ -82,10 +82,9 @@ fn rule_8_the_weights_of_a_fade_do_not_depend_on_the_frame_rate() {
     let run = |steps: u32| {
         let mut controller = AnimationController::playing("walk");
         advance(&mut controller, &clips, 0.5);
-        controller.cross_fade_with(
+        controller.play_with(
             "run",
-            Duration::from_secs(1),
-            TransitionCurve::EaseInEaseOut,
+            Transition::fade(Duration::from_secs(1)).along(TransitionCurve::EaseInEaseOut),
         );
         (0..steps).for_each(|_| drop(advance(&mut controller, &clips, 0.25 / f64::from(steps))));
         rounded(mix(&controller, &clips))
@@ -282,7 +281,7 @@ fn a_paused_game_shows_the_clip_that_was_asked_for() {
     let clips = clips();
     let mut controller = AnimationController::playing("walk");
     advance(&mut controller, &clips, 0.25);
-    controller.pause();
+    controller.set_paused(true);
     controller.play("run");
     assert!(advance(&mut controller, &clips, 0.25).is_empty());
     assert_eq!(mix(&controller, &clips), pairs(&[("run", 1.0)]));
@@ -347,7 +346,7 @@ fn a_fade_in_phase_keeps_walk_and_run_on_the_same_foot() {
     let mut controller = AnimationController::playing("walk");
     advance(&mut controller, &clips, 0.75);
     let walk = controller.current_track().unwrap();
-    let run = controller.cross_fade_in_phase("run", QUARTER);
+    let run = controller.play_with("run", Transition::fade(QUARTER).in_phase());
     for _ in 0..3 {
         advance(&mut controller, &clips, 0.0625);
         assert_close(

@@ -3,7 +3,7 @@
 use super::support::*;
 use bevy_marionette::controller::{
     AnimationController, AnimationTrack, CallbackKind, CallbackTime, FiredCallback, KeyRef,
-    PlaybackEvent, TrackId,
+    PlaybackEvent, TrackId, Transition,
 };
 use bevy_marionette::model::{ClipTiming, PlaybackMode};
 use fastrand::Rng;
@@ -225,7 +225,7 @@ fn whatever_becomes_of_a_track_its_ranges_end_once() {
     );
     assert_eq!(
         after(|controller, _| {
-            controller.switch("b", secs(0.2));
+            controller.play_with("b", Transition::switch(secs(0.2)));
         }),
         "-hit 0.375, +other 0.375"
     );
@@ -249,7 +249,7 @@ fn whatever_becomes_of_a_track_its_ranges_end_once() {
         after(|controller, track| controller.track_mut(track).unwrap().paused = true),
         ""
     );
-    assert_eq!(after(|controller, _| controller.pause()), "");
+    assert_eq!(after(|controller, _| controller.set_paused(true)), "");
 }
 
 #[test]
@@ -545,7 +545,7 @@ fn disturb(controller: &mut AnimationController, clips: &mut Vec<ClipTiming>, ra
     match random.u8(..22) {
         0 => drop(controller.play(name)),
         1 => drop(controller.cross_fade(name, span)),
-        2 => drop(controller.switch(name, span)),
+        2 => drop(controller.play_with(name, Transition::switch(span))),
         3 => drop(controller.queue_mut().push(name)),
         4 => drop(id.map(|id| controller.remove_track(id))),
         5 => drop(controller.add_track(AnimationTrack::new(name).speed(1.5))),

@@ -1,7 +1,9 @@
 //! `switch`: what becomes of the clips, and what is recorded of them.
 
 use super::support::*;
-use bevy_marionette::controller::{AnimationController, AnimationTrack, Switch, TransitionCurve};
+use bevy_marionette::controller::{
+    AnimationController, AnimationTrack, Switch, Transition, TransitionCurve,
+};
 use bevy_marionette::model::PlaybackMode;
 
 fn only(controller: &AnimationController) -> &Switch {
@@ -21,7 +23,7 @@ fn playing(clip: &str, seconds: f64) -> AnimationController {
 fn a_switch_starts_the_new_clip_at_once_and_ends_the_old_one_with_its_callbacks() {
     let clips = clips();
     let mut controller = playing("walk", 0.25);
-    let track = controller.switch("run", secs(0.5));
+    let track = controller.play_with("run", Transition::switch(secs(0.5)));
     let events = advance(&mut controller, &clips, 0.5);
     // `walk` would have fired at 0.5.
     assert_eq!(words(&events, &clips), ["run started", "left"]);
@@ -38,7 +40,7 @@ fn a_switch_is_recorded_while_its_difference_dies_out() {
     let clips = clips();
     let mut controller = playing("walk", 0.25);
     controller.set_speed(2.0);
-    controller.switch("run", secs(0.5));
+    controller.play_with("run", Transition::switch(secs(0.5)));
     assert_eq!(controller.switches().count(), 0, "it has yet to begin");
     advance(&mut controller, &clips, 0.0);
     let switch = only(&controller).clone();
@@ -101,7 +103,7 @@ fn the_rates_recorded_are_those_of_the_place_in_the_clip() {
         controller.set_speed(speed);
         controller.play(clip);
         advance(&mut controller, &clips, seconds);
-        controller.switch("idle", secs(0.2));
+        controller.play_with("idle", Transition::switch(secs(0.2)));
         advance(&mut controller, &clips, 0.0);
         let from = &only(&controller).from()[0];
         assert_eq!(
@@ -116,7 +118,7 @@ fn the_rates_recorded_are_those_of_the_place_in_the_clip() {
     advance(&mut controller, &clips, 0.25);
     let walk = controller.tracks().next().unwrap().id();
     controller.track_mut(walk).unwrap().paused = true;
-    controller.switch("idle", secs(0.2));
+    controller.play_with("idle", Transition::switch(secs(0.2)));
     advance(&mut controller, &clips, 0.0);
     let from: Vec<_> = only(&controller)
         .from()
@@ -130,26 +132,32 @@ fn the_rates_recorded_are_those_of_the_place_in_the_clip() {
 fn a_switch_is_safe_to_call_every_frame_and_from_nothing_it_is_a_cut() {
     let clips = clips();
     let mut controller = AnimationController::default();
-    let track = controller.switch("walk", secs(0.3));
+    let track = controller.play_with("walk", Transition::switch(secs(0.3)));
     for _ in 0..5 {
         advance(&mut controller, &clips, 0.1);
-        assert_eq!(controller.switch("walk", secs(0.3)), track);
+        assert_eq!(
+            controller.play_with("walk", Transition::switch(secs(0.3))),
+            track
+        );
     }
     assert_eq!(
         (controller.switches().count(), position(&controller, track)),
         (0, 0.5)
     );
-    let run = controller.switch("run", secs(0.5));
+    let run = controller.play_with("run", Transition::switch(secs(0.5)));
     for _ in 0..3 {
         advance(&mut controller, &clips, 0.125);
-        assert_eq!(controller.switch("run", secs(0.5)), run);
+        assert_eq!(
+            controller.play_with("run", Transition::switch(secs(0.5))),
+            run
+        );
     }
     assert_eq!(
         (only(&controller).begin(), position(&controller, run)),
         (0.5, 0.375)
     );
     // Without a duration, it is a cut, too.
-    controller.switch("walk", secs(0.0));
+    controller.play_with("walk", Transition::switch(secs(0.0)));
     advance(&mut controller, &clips, 0.1);
     assert_eq!(controller.switches().count(), 0);
 }
@@ -158,7 +166,7 @@ fn a_switch_is_safe_to_call_every_frame_and_from_nothing_it_is_a_cut() {
 fn an_unknown_clip_ends_nothing() {
     let clips = clips();
     let mut controller = playing("walk", 0.25);
-    controller.switch("wlak", secs(0.3));
+    controller.play_with("wlak", Transition::switch(secs(0.3)));
     assert_eq!(
         words(&advance(&mut controller, &clips, 0.5), &clips),
         ["wlak unknown", "left"]
@@ -176,7 +184,7 @@ fn a_switch_in_the_middle_of_a_fade_takes_both_clips_and_their_fade_with_it() {
     controller.cross_fade("run", secs(0.5));
     advance(&mut controller, &clips, 0.125);
     // To the clip that is coming: it continues, without the other.
-    let run = controller.switch("run", secs(0.25));
+    let run = controller.play_with("run", Transition::switch(secs(0.25)));
     let events = advance(&mut controller, &clips, 0.125);
     assert_eq!(mix(&controller, &clips), [("run".to_owned(), 1.0)]);
     assert_eq!(position(&controller, run), 0.25);
@@ -198,14 +206,14 @@ fn switches_add_up_until_there_are_eight_and_then_cross_fade() {
     let clips = clips();
     let mut controller = playing("walk", 0.25);
     for round in 0..8 {
-        controller.switch(["run", "walk"][round % 2], secs(4.0));
+        controller.play_with(["run", "walk"][round % 2], Transition::switch(secs(4.0)));
         advance(&mut controller, &clips, 0.125);
         assert_eq!(
             (controller.switches().count(), controller.tracks().count()),
             (round + 1, 1)
         );
     }
-    controller.switch("idle", secs(0.5));
+    controller.play_with("idle", Transition::switch(secs(0.5)));
     advance(&mut controller, &clips, 0.25);
     assert_eq!(controller.switches().count(), 8);
     assert_eq!(
@@ -221,7 +229,7 @@ fn cuts_end_what_is_dying_out_and_the_queue_does_not() {
     let clips = clips();
     let switched = || {
         let mut controller = playing("walk", 0.25);
-        controller.switch("once", secs(2.0));
+        controller.play_with("once", Transition::switch(secs(2.0)));
         advance(&mut controller, &clips, 0.5);
         controller
     };
@@ -245,7 +253,7 @@ fn cuts_end_what_is_dying_out_and_the_queue_does_not() {
 fn a_switch_in_phase_keeps_the_foot() {
     let clips = clips();
     let mut controller = playing("walk", 2.5);
-    let run = controller.switch_in_phase("run", secs(0.25));
+    let run = controller.play_with("run", Transition::switch(secs(0.25)).in_phase());
     advance(&mut controller, &clips, 0.125);
     assert_eq!(
         (position(&controller, run), controller.tracks().count()),
@@ -268,7 +276,7 @@ fn a_weight_below_one_beside_other_tracks_rises_and_does_not_jump() {
     controller.add_track(AnimationTrack::new("idle"));
     controller.fade_out(secs(0.5));
     advance(&mut controller, &clips, 0.25);
-    let run = controller.switch("run", secs(0.5));
+    let run = controller.play_with("run", Transition::switch(secs(0.5)));
     advance(&mut controller, &clips, 0.0);
     assert_eq!(weight(&controller, run), 0.5);
     advance(&mut controller, &clips, 0.25);
@@ -279,7 +287,7 @@ fn a_weight_below_one_beside_other_tracks_rises_and_does_not_jump() {
     let mut controller = playing("walk", 0.25);
     controller.fade_out(secs(0.5));
     advance(&mut controller, &clips, 0.25);
-    let run = controller.switch("run", secs(0.5));
+    let run = controller.play_with("run", Transition::switch(secs(0.5)));
     advance(&mut controller, &clips, 0.0);
     assert_eq!(
         (weight(&controller, run), controller.events().is_empty()),
@@ -292,7 +300,7 @@ fn tracks_of_the_user_are_no_part_of_a_switch() {
     let clips = clips();
     let mut controller = playing("walk", 0.25);
     controller.add_track(AnimationTrack::new("idle").weight(0.5));
-    controller.switch("run", secs(0.5));
+    controller.play_with("run", Transition::switch(secs(0.5)));
     advance(&mut controller, &clips, 0.1);
     assert_eq!(only(&controller).from().len(), 1);
     let base: Vec<_> = controller
@@ -306,9 +314,12 @@ fn tracks_of_the_user_are_no_part_of_a_switch() {
 fn a_saved_switch_continues_bit_for_bit_and_one_that_is_corrupt_is_refused() {
     let clips = clips();
     let mut controller = playing("swing", 1.3);
-    controller.cross_fade_with("run", secs(0.7), TransitionCurve::EaseInEaseOut);
+    controller.play_with(
+        "run",
+        Transition::fade(secs(0.7)).along(TransitionCurve::EaseInEaseOut),
+    );
     advance(&mut controller, &clips, 0.3);
-    controller.switch("idle", secs(0.6));
+    controller.play_with("idle", Transition::switch(secs(0.6)));
     advance(&mut controller, &clips, 0.1);
     let text = ron::to_string(&controller).unwrap();
     let mut again: AnimationController = ron::from_str(&text).unwrap();
@@ -353,9 +364,9 @@ fn what_is_recorded_does_not_depend_on_how_time_was_cut() {
         pass(&mut controller, 3.125);
         controller.cross_fade("swing", secs(0.8));
         pass(&mut controller, 0.3125);
-        controller.switch("run", secs(2.0));
+        controller.play_with("run", Transition::switch(secs(2.0)));
         pass(&mut controller, 0.75);
-        controller.switch_in_phase("step", secs(2.0));
+        controller.play_with("step", Transition::switch(secs(2.0)).in_phase());
         pass(&mut controller, 0.1875);
         let switches: Vec<Switch> = controller.switches().cloned().collect();
         switches

@@ -8,7 +8,9 @@ use super::choices::Choices;
 #[cfg(feature = "gltf")]
 use bevy_marionette::import::open_model;
 use bevy_marionette::{
-    controller::{AnimationController, AnimationTrack, BlendMode, TrackPriority, TransitionCurve},
+    controller::{
+        AnimationController, AnimationTrack, BlendMode, TrackPriority, Transition, TransitionCurve,
+    },
     format::{Diagnostic, FormatError, Severity, m3d, md5},
     import::{
         ImportSettings, Imported, Limits, Manifest, clip_from_md5, from_m3d, from_md5,
@@ -527,7 +529,7 @@ fn command(controller: &mut AnimationController, choices: &mut Choices<'_>) {
             controller.cross_fade(name, fade);
         }
         2 => {
-            controller.switch(name, fade);
+            controller.play_with(name, Transition::switch(fade));
         }
         3 => {
             controller.queue_mut().extend([name, "a"]);

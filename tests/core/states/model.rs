@@ -119,7 +119,11 @@ impl<'s> Model<'s> {
         let mut moved = false;
         while let Some(to) = self.destination.clone() {
             let is_again = to == self.state && self.way(&to, &to).is_some();
-            let next = if is_again { Some(to.clone()) } else { self.next(&to) };
+            let next = if is_again {
+                Some(to.clone())
+            } else {
+                self.next(&to)
+            };
             let Some(next) = next else {
                 if to != self.state && !self.leads(&to) {
                     self.destination = None;

@@ -1,0 +1,195 @@
+//! What a controller's frame costs: the ordinary one, and those in which something happens.
+//!
+//! `cargo bench --bench controller` prints a table: nanoseconds per advance of 1/60 s, the fastest of many runs. Compare them
+//! with others of the same run only.
+
+use bevy_marionette::{
+    controller::{AnimationController, AnimationTrack, Clips, TrackId},
+    model::{BlendSpace, BoundBlendSpace, ClipTiming, RootDelta, RootPath},
+};
+use std::{
+    hint::black_box,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+const FRAME: f64 = 1.0 / 60.0;
+/// Frames of a run, and runs.
+const FRAMES: u32 = 2000;
+const RUNS: u32 = 200;
+
+/// Clips of a second or so, two callback keys each, and two blend spaces of eight.
+struct Cast {
+    clips: Vec<ClipTiming>,
+    paths: Vec<Option<RootPath>>,
+    spaces: Vec<BoundBlendSpace>,
+}
+
+impl Cast {
+    fn new() -> Self {
+        let clip = |i: usize| {
+            let mut clip = ClipTiming::new(format!("clip {i}"), 0.8 + 0.1 * i as f64);
+            clip.add_callback(0.2 * clip.duration, "step", "left");
+            clip.add_callback(0.7 * clip.duration, "step", "right");
+            clip
+        };
+        let mut clips: Vec<ClipTiming> = (0..8).map(clip).collect();
+        let around = |i: usize| (i as f64 * std::f64::consts::TAU / 7.0).sin_cos();
+        let place = |i: usize| if i == 7 { (0.0, 0.0) } else { around(i) };
+        let space = |name: &str, smoothing: f64| {
+            let points = clips
+                .iter()
+                .enumerate()
+                .map(|(i, clip)| (clip.name.clone(), place(i)));
+            let space = BlendSpace::plane(name, points)
+                .and_then(|space| space.smoothed(smoothing))
+                .expect("a heptagon");
+            Arc::new(space)
+                .bind(&clips, |_| Vec::new())
+                .expect("all clips are there")
+        };
+        let spaces = vec![space("steered", 0.0), space("smoothed", 0.4)];
+        // A key passes in every frame.
+        let mut keys = ClipTiming::new("keys", FRAME);
+        keys.add_callback(0.5 * FRAME, "key", ());
+        clips.extend([keys, ClipTiming::new("plain", 1.1)]);
+        let path = |clip: &ClipTiming| {
+            let way = RootDelta::new([0.1, 0.0, -1.2].into(), 0.3);
+            RootPath::steady(clip.duration, way)
+        };
+        let paths = clips.iter().map(path).collect();
+        Self {
+            clips,
+            paths,
+            spaces,
+        }
+    }
+}
+
+impl Clips for Cast {
+    fn index_of(&self, name: &str) -> Option<usize> {
+        self.clips.iter().position(|clip| &*clip.name == name)
+    }
+
+    fn timing(&self, index: usize) -> Option<&ClipTiming> {
+        self.clips.get(index)
+    }
+
+    fn root_path(&self, index: usize) -> Option<&RootPath> {
+        self.paths.get(index)?.as_ref()
+    }
+
+    fn blend_spaces(&self) -> &[BoundBlendSpace] {
+        &self.spaces
+    }
+}
+
+/// The fastest run, in nanoseconds per frame.
+fn measure(mut frame: impl FnMut()) -> f64 {
+    let mut fastest = Duration::MAX;
+    for _ in 0..RUNS {
+        let begin = Instant::now();
+        (0..FRAMES).for_each(|_| frame());
+        fastest = fastest.min(begin.elapsed());
+    }
+    fastest.as_secs_f64() * 1e9 / f64::from(FRAMES)
+}
+
+/// A controller, what a game does with it in each frame, and whether root motion is asked for.
+fn row(
+    cast: &Cast,
+    begin: impl Fn(&mut AnimationController) -> TrackId,
+    mut act: impl FnMut(&mut AnimationController, TrackId),
+    root: bool,
+) -> f64 {
+    let mut controller = AnimationController::default();
+    let (track, mut events) = (begin(&mut controller), Vec::new());
+    measure(|| {
+        act(&mut controller, track);
+        if root {
+            let way = controller.advance_with_root_motion(FRAME, cast, &mut events);
+            black_box(way.expect("time goes forward"));
+        } else {
+            let advanced = controller.advance(FRAME, cast, &mut events);
+            advanced.expect("time goes forward");
+        }
+        black_box(&mut events).clear();
+    })
+}
+
+fn rows(cast: &Cast) -> Vec<(&'static str, f64)> {
+    let space = |name: &'static str| {
+        move |controller: &mut AnimationController| {
+            controller.add_track(AnimationTrack::blend_space(name).at((0.3, 0.2)))
+        }
+    };
+    let steer = || {
+        let mut turn = 0.0_f64;
+        move |controller: &mut AnimationController, track: TrackId| {
+            turn += 0.01;
+            let point = (0.6 * turn.cos(), 0.6 * turn.sin());
+            if let Some(track) = controller.track_mut(track) {
+                track.set_parameters(point);
+            }
+        }
+    };
+    let fades = || {
+        let mut frame = 0;
+        move |controller: &mut AnimationController, _: TrackId| {
+            frame += 1;
+            if frame % 12 == 0 {
+                let clip = ["clip 1", "clip 2", "clip 3"][frame / 12 % 3];
+                controller.cross_fade(clip, Duration::from_millis(200));
+            }
+        }
+    };
+    let none = |_: &mut AnimationController, _: TrackId| {};
+    vec![
+        ("ordinary", row(cast, |c| c.play("plain"), none, false)),
+        (
+            "ordinary, with root motion",
+            row(cast, |c| c.play("plain"), none, true),
+        ),
+        (
+            "a key in each frame",
+            row(cast, |c| c.play("keys"), none, false),
+        ),
+        (
+            "cross-fades",
+            row(cast, |c| c.play("clip 0"), fades(), false),
+        ),
+        (
+            "cross-fades, with root motion",
+            row(cast, |c| c.play("clip 0"), fades(), true),
+        ),
+        ("blend space", row(cast, space("steered"), none, false)),
+        (
+            "blend space, steered",
+            row(cast, space("steered"), steer(), false),
+        ),
+        (
+            "blend space, steered, root motion",
+            row(cast, space("steered"), steer(), true),
+        ),
+        (
+            "blend space, smoothed",
+            row(cast, space("smoothed"), steer(), false),
+        ),
+        (
+            "blend space, smoothed, root motion",
+            row(cast, space("smoothed"), steer(), true),
+        ),
+    ]
+}
+
+fn main() {
+    let cast = black_box(Cast::new());
+    let [track, controller] = [
+        size_of::<AnimationTrack>(),
+        size_of::<AnimationController>(),
+    ];
+    println!("{track} bytes a track, {controller} a controller");
+    for (name, nanos) in rows(&cast) {
+        println!("{name:<36}{nanos:>8.1} ns");
+    }
+}

@@ -1,0 +1,74 @@
+//! What few tracks have.
+
+use super::{steering::Steering, track_types::Overlay};
+use serde::{Deserialize, Serialize};
+use std::ops::{Deref, DerefMut};
+
+/// The state that few tracks have, in a box that only these have: a crowd's time is spent on memory.
+///
+/// Written to, it gets its box, so write only what is new.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(super) struct Rare(Option<Box<RareState>>);
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct RareState {
+    /// The parameters of a blend space.
+    pub(super) steering: Steering,
+    /// Where the next advance moves the track, firing the keys on the way.
+    pub(super) scrub: Option<f64>,
+    /// Seconds by which the track lags behind the phase of its sync group: whole rounds that the others had played when it
+    /// joined, or have played while it waited at its end.
+    pub(super) phase: f64,
+    /// The sync group that it leads.
+    pub(super) leads: Option<u32>,
+    /// How it fades out by itself.
+    pub(super) overlay: Option<Overlay>,
+}
+
+impl RareState {
+    /// What most tracks have.
+    const ORDINARY: Self = Self {
+        steering: Steering::ORIGIN,
+        scrub: None,
+        phase: 0.0,
+        leads: None,
+        overlay: None,
+    };
+}
+
+impl Default for RareState {
+    fn default() -> Self {
+        Self::ORDINARY
+    }
+}
+
+impl Rare {
+    /// The state to change, if it was ever written to.
+    #[inline]
+    pub(super) fn get_mut(&mut self) -> Option<&mut RareState> {
+        self.0.as_deref_mut()
+    }
+}
+
+impl Deref for Rare {
+    type Target = RareState;
+
+    #[inline]
+    fn deref(&self) -> &RareState {
+        self.0.as_deref().unwrap_or(&RareState::ORDINARY)
+    }
+}
+
+impl DerefMut for Rare {
+    fn deref_mut(&mut self) -> &mut RareState {
+        self.0.get_or_insert_default()
+    }
+}
+
+impl PartialEq for Rare {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}

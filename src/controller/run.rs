@@ -1,0 +1,147 @@
+//! What is derived from a track, its clip and its anchor.
+//!
+//! Most characters play a clip at a steady speed. What others need is in boxes, for a crowd's time is spent on memory.
+
+use super::{
+    BlendMode, clock::Nanos, course::Course, key::AddedKey, marks::Next, motion::Motion, sync::Lead,
+};
+
+/// What is derived from a track, its clip and its anchor: not part of the state.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Run {
+    /// The clip's index, if the clip exists; for a blend space, the heaviest clip's.
+    pub(super) index: Index,
+    /// The blend space's index, if it is one.
+    pub(super) space: Index,
+    /// What it does in the blend space until the next bend.
+    pub(super) course: Option<Box<Course>>,
+    gear: Option<Box<Gear>>,
+    /// Its speed, if that is steady.
+    steady: f64,
+    /// How it moves while its speed changes. The box is kept.
+    motion: Option<Box<Motion>>,
+    is_uneven: bool,
+    /// At the end of time if there is nothing.
+    next: Next,
+    /// Tells the clip's keys from those of a reload.
+    pub(super) stamp: Option<u64>,
+    /// The blend mode that was checked against the clip.
+    pub(super) blend: Option<BlendMode>,
+    /// Whether all this is up to date.
+    pub(super) planned: bool,
+    /// Whether there are ranges among its keys, if that is known.
+    pub(super) ranged: Option<bool>,
+    /// Whether it was anchored anew.
+    pub(super) redone: bool,
+    /// Whether its keys and rounds are no longer reported in this advance.
+    pub(super) muted: bool,
+    /// Rounds reported in this advance.
+    pub(super) looped: u32,
+}
+
+/// What few tracks need.
+#[derive(Clone, Debug, Default)]
+struct Gear {
+    lead: Option<Lead>,
+    /// The controller's own keys for this clip, in order of time.
+    added: Vec<AddedKey>,
+}
+
+/// An index in half the space, or none.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Index(u32);
+
+impl Default for Index {
+    fn default() -> Self {
+        Self(u32::MAX)
+    }
+}
+
+impl From<Option<usize>> for Index {
+    fn from(index: Option<usize>) -> Self {
+        Self(index.map_or(u32::MAX, |index| index.try_into().unwrap_or(u32::MAX)))
+    }
+}
+
+impl Index {
+    #[inline]
+    pub(super) fn get(self) -> Option<usize> {
+        (self.0 != u32::MAX).then_some(self.0 as usize)
+    }
+}
+
+impl Run {
+    /// What leads it in its sync group.
+    #[inline]
+    pub(super) fn lead(&self) -> Option<Lead> {
+        self.gear.as_ref()?.lead
+    }
+
+    pub(super) fn set_lead(&mut self, lead: Option<Lead>) {
+        if lead.is_some() || self.gear.is_some() {
+            self.gear.get_or_insert_default().lead = lead;
+        }
+    }
+
+    /// The controller's own keys for its clip, in order of time.
+    pub(super) fn added(&self) -> &[AddedKey] {
+        self.gear.as_ref().map_or(&[], |gear| &gear.added)
+    }
+
+    /// The list of these keys, to be filled.
+    pub(super) fn added_mut(&mut self) -> &mut Vec<AddedKey> {
+        &mut self.gear.get_or_insert_default().added
+    }
+
+    pub(super) fn set_motion(&mut self, motion: Motion) {
+        let steady = motion.only_speed();
+        self.is_uneven = steady.is_none();
+        match steady {
+            Some(speed) => self.steady = speed,
+            None => **self.motion.get_or_insert_default() = motion,
+        }
+    }
+
+    /// How it moves, if its speed changes.
+    #[inline]
+    fn uneven(&self) -> Option<&Motion> {
+        self.motion.as_deref().filter(|_| self.is_uneven)
+    }
+
+    /// How it moves from its anchor on.
+    pub(super) fn motion(&self) -> Motion {
+        self.uneven()
+            .copied()
+            .unwrap_or_else(|| Motion::steady(self.steady))
+    }
+
+    /// The direction in which it goes. Speed 0 counts as forward.
+    #[inline]
+    pub(super) fn forward(&self) -> bool {
+        self.uneven()
+            .map_or(self.steady >= 0.0, |motion| motion.forward)
+    }
+
+    /// When its motion ends, if it does.
+    #[inline]
+    pub(super) fn until(&self) -> Option<Nanos> {
+        self.uneven()?.until
+    }
+
+    /// The distance covered in some seconds since its anchor.
+    #[inline]
+    pub(super) fn distance(&self, seconds: f64) -> f64 {
+        self.uneven()
+            .map_or(self.steady * seconds, |motion| motion.distance(seconds))
+    }
+
+    /// What it passes next.
+    #[inline]
+    pub(super) fn next(&self) -> Option<Next> {
+        (self.next.when.moment < Nanos::MAX).then_some(self.next)
+    }
+
+    pub(super) fn set_next(&mut self, next: Option<Next>) {
+        self.next = next.unwrap_or_default();
+    }
+}
