@@ -14,7 +14,7 @@ use crate::{
         BlendMode, key,
         track_types::{Known, Start},
     },
-    model::{BoundBlendSpace, CallbackKey, Member, PlaybackMode},
+    model::{BoundBlendSpace, Member, PlaybackMode},
 };
 use std::{mem, sync::Arc};
 

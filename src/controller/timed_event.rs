@@ -13,7 +13,6 @@
 use super::{
     TrackId,
     ramp::{Ramp, TransitionCurve},
-    tick::tick,
 };
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, time::Duration};

@@ -219,26 +219,23 @@ fn disturb(controller: &mut AnimationController, random: &mut Rng) {
         (2, _) => drop(controller.play_with(name, Transition::fade(fade).in_phase())),
         (3, _) => drop(controller.queue_mut().set_fade(fade).extend(["turn", name])),
         (4 | 5, Some(id)) => {
-            drop(
+            let _ =
                 controller
                     .events_mut()
-                    .key_speed(id, random.f64() * 4.0 - 2.0, now, fade, curve),
-            )
+                    .key_speed(id, random.f64() * 4.0 - 2.0, now, fade, curve);
         }
         (6 | 7, Some(id)) => {
-            drop(
-                controller
-                    .events_mut()
-                    .key_weight(id, random.f32(), now, fade, curve),
-            )
+            let _ = controller
+                .events_mut()
+                .key_weight(id, random.f32(), now, fade, curve);
         }
         (8, Some(id)) => controller.track_mut(id).unwrap().seek(random.f64() * 3.0),
         (9, Some(id)) => controller.track_mut(id).unwrap().mask = Some("half".into()),
-        (10, _) => drop(
-            controller
+        (10, _) => {
+            let _ = controller
                 .events_mut()
-                .key_priority_blend(random.f32(), now, fade, curve),
-        ),
+                .key_priority_blend(random.f32(), now, fade, curve);
+        }
         (11, Some(id)) => controller.track_mut(id).unwrap().paused ^= true,
         (12, _) => {
             let track = AnimationTrack::new(name).blend(BlendMode::Override);
