@@ -260,7 +260,12 @@ impl Entry {
         } = self;
         match kind {
             _ if duration.is_zero() => Fade { in_phase, ..CUT },
-            TransitionKind::Switch => Fade::switch(duration, in_phase),
+            TransitionKind::Switch => Fade {
+                duration,
+                in_phase,
+                switches: true,
+                ..CUT
+            },
             TransitionKind::Fade => Fade {
                 duration,
                 in_phase,
