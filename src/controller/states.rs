@@ -95,6 +95,19 @@ impl AnimationController {
                 run
             }));
         }
+        // What the game has entered is still to be reported.
+        let asked = old.asked.iter().filter_map(|entered| {
+            let before = old.layers.layers().get(entered.layer)?;
+            let layer = states.index_of(&before.name)?;
+            let machine = &states.layers()[layer].machine;
+            let same = |state: usize| machine.index_of(&before.machine.states().get(state)?.name);
+            Some(Entered {
+                layer,
+                from: entered.from.and_then(same),
+                to: same(entered.to)?,
+            })
+        });
+        let asked = asked.collect();
         // What layers that are gone play fades out.
         for (layer, run) in old.layers.layers().iter().zip(&old.runs) {
             if let Some(track) = run.track
@@ -107,7 +120,7 @@ impl AnimationController {
         self.extras.states = Some(Box::new(States {
             layers: states.clone(),
             runs,
-            asked: Vec::new(),
+            asked,
             due: Vec::new(),
         }));
         for (at, enter) in entered {

@@ -163,7 +163,11 @@ pub struct StateLayer {
 
 /// The machines of a character: one for the whole body, and one for each layer on top of it.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct StateLayers(Vec<MachineLayer>);
+pub struct StateLayers {
+    machines: Vec<MachineLayer>,
+    body: BTreeMap<String, State>,
+    layers: BTreeMap<String, StateLayer>,
+}
 
 /// A machine, and the part of the body that it moves.
 #[derive(Clone, Debug, PartialEq)]
@@ -190,11 +194,11 @@ impl StateLayers {
         layers: &BTreeMap<String, StateLayer>,
     ) -> Result<Self, Vec<StateError>> {
         let (mut machines, mut errors) = (Vec::new(), Vec::new());
-        let body = (!body.is_empty()).then_some(("", None, body));
-        let layers = layers
+        let of_body = (!body.is_empty()).then_some(("", None, body));
+        let of_layers = layers
             .iter()
             .map(|(name, layer)| (name.as_str(), Some(layer.mask.as_str()), &layer.states));
-        for (name, mask, states) in body.into_iter().chain(layers) {
+        for (name, mask, states) in of_body.into_iter().chain(of_layers) {
             if machines.len() >= Self::MOST_LAYERS {
                 errors.push(StateError::new(name, StateProblem::TooManyLayers));
                 break;
@@ -209,26 +213,38 @@ impl StateLayers {
             }
         }
         if errors.is_empty() {
-            Ok(Self(machines))
+            Ok(Self {
+                machines,
+                body: body.clone(),
+                layers: layers.clone(),
+            })
         } else {
             errors.truncate(StateError::MOST);
             Err(errors)
         }
     }
 
-    pub(crate) fn of(layers: Vec<MachineLayer>) -> Self {
-        Self(layers)
+    pub(crate) fn of(machines: Vec<MachineLayer>) -> Self {
+        Self {
+            machines,
+            ..Self::default()
+        }
+    }
+
+    /// The states as they were written down, of the whole body and of the layers.
+    pub(crate) fn written(&self) -> (&BTreeMap<String, State>, &BTreeMap<String, StateLayer>) {
+        (&self.body, &self.layers)
     }
 
     /// Returns the layers, that of the whole body first, and the others in the order of their names. Later ones play over
     /// those before them.
     pub fn layers(&self) -> &[MachineLayer] {
-        &self.0
+        &self.machines
     }
 
     /// Returns the index of a layer; that of the whole body has an empty name.
     pub fn index_of(&self, name: &str) -> Option<usize> {
-        self.0.iter().position(|layer| &*layer.name == name)
+        self.machines.iter().position(|layer| &*layer.name == name)
     }
 }
 
