@@ -47,6 +47,8 @@ enum Happening {
     Fade,
     /// Something follows where a track has arrived.
     Follow(TrackId, Follows),
+    /// States begin that follow others.
+    States,
     /// A timed event ends or starts.
     TimedEvent,
     /// A motion is over, and another begins.
@@ -174,6 +176,7 @@ impl AnimationController {
         self.tracks.iter().all(idle)
             && extras.events.is_empty()
             && !self.has_plans()
+            && !self.has_news_of_states()
             && extras.ranges.is_empty()
             && extras.playback.switches.is_empty()
     }
@@ -242,7 +245,8 @@ impl AnimationController {
                 .is_some_and(|(track, follows)| track == id && follows == Follows::Clip)
         };
         for (at, track) in self.tracks.iter().enumerate() {
-            if let Some(next) = track.run.0.next().filter(|_| !waits(track.id)) {
+            let next = track.run.0.next();
+            if let Some(next) = next.filter(|_| !waits(track.id) && !self.leaves_state(at)) {
                 consider(next.when.moment.max(now), Happening::Pass(at));
             }
         }
@@ -255,6 +259,9 @@ impl AnimationController {
         follows
             .into_iter()
             .for_each(|(track, follows)| consider(now, Happening::Follow(track, follows)));
+        if self.has_due_states() && !self.agenda.0.stalled {
+            consider(now, Happening::States);
+        }
         if let Some(time) = self.next_event() {
             consider(time.max(now), Happening::TimedEvent);
         }
@@ -293,6 +300,14 @@ impl AnimationController {
                     }
                     Follows::FadeOut => self.fade_out_overlay(track),
                 }
+            }
+            Happening::States if step.switches >= MAX_SWITCHES => {
+                self.agenda.0.stalled = true;
+                self.report_stall(MAX_SWITCHES, step);
+            }
+            Happening::States => {
+                step.switches += 1;
+                self.enter_states(clips, step);
             }
             Happening::TimedEvent => self.settle_events(),
             Happening::Bend => self.drop_ended_switches(),

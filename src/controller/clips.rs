@@ -1,6 +1,7 @@
 //! Where a controller looks up its clips.
 
-use crate::model::{BoundBlendSpace, ClipTiming, RootPath};
+use crate::model::{BoundBlendSpace, ClipTiming, RootPath, StateLayers};
+use std::sync::Arc;
 
 /// The clips that a controller plays, looked up by name.
 ///
@@ -51,6 +52,11 @@ pub trait Clips {
     /// Returns the blend spaces that can be played by name, bound to these clips.
     fn blend_spaces(&self) -> &[BoundBlendSpace] {
         &[]
+    }
+
+    /// Returns the states that come with these clips. A controller that has states already takes them up.
+    fn states(&self) -> Option<&Arc<StateLayers>> {
+        None
     }
 
     /// Returns the names of all clips.
@@ -124,6 +130,10 @@ impl<C: Clips + ?Sized> Clips for &C {
     fn blend_spaces(&self) -> &[BoundBlendSpace] {
         (**self).blend_spaces()
     }
+
+    fn states(&self) -> Option<&Arc<StateLayers>> {
+        (**self).states()
+    }
 }
 
 impl<C: Clips> Clips for Option<C> {
@@ -157,6 +167,10 @@ impl<C: Clips> Clips for Option<C> {
 
     fn blend_spaces(&self) -> &[BoundBlendSpace] {
         self.as_ref().map_or(&[], Clips::blend_spaces)
+    }
+
+    fn states(&self) -> Option<&Arc<StateLayers>> {
+        self.as_ref()?.states()
     }
 }
 

@@ -35,6 +35,7 @@ mod settle;
 mod size;
 mod span;
 mod stamp;
+mod states;
 mod steering;
 mod step;
 mod switch;
@@ -58,6 +59,7 @@ pub use name::AnimationName;
 pub use playback_event::{CallbackKind, FiredCallback, PlaybackEvent};
 pub use playback_state::QueueFallback;
 pub use ramp::TransitionCurve;
+pub use states::{Go, GoError};
 pub use switch::{Switch, SwitchLayer};
 pub use timed_event::{EventHandle, EventKind, EventTarget, TimedEvent, TimedEvents};
 pub use track::AnimationTrack;
@@ -137,6 +139,8 @@ struct Extras {
     /// Names reported as unknown.
     unknown: Vec<AnimationName>,
     playback: Playback,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    states: Option<Box<states::States>>,
 }
 
 impl Default for AnimationController {

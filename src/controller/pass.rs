@@ -135,6 +135,7 @@ impl AnimationController {
         self.count_work(passed.len() as u64);
         for passed in passed.drain(..) {
             self.count_passed(at, step);
+            self.note_for_states(at, &passed, clips);
             match passed.what {
                 What::Key(key, time) => self.fire(at, &passed, key, time, clips, step),
                 What::Round => self.report_round(at, step),

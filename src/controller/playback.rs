@@ -203,13 +203,7 @@ impl AnimationController {
             }
             return id;
         }
-        let before = self
-            .extras
-            .playback
-            .pending
-            .first()
-            .and_then(|pending| pending.from);
-        self.drop_pending(cut);
+        let before = self.drop_superseded(cut);
         let from = self.current_track().or(before);
         // A clip that is still there is taken up again where it is: one that never began to leave, or a loop.
         let continues = |track: &&mut AnimationTrack| {
@@ -261,12 +255,20 @@ impl AnimationController {
         id
     }
 
-    fn await_clip(&mut self, pending: Pending) {
+    pub(super) fn await_clip(&mut self, pending: Pending) {
         self.extras
             .playback
             .pending
             .retain(|waiting| waiting.track != pending.track);
         self.extras.playback.pending.push(pending);
+    }
+
+    /// Forgets what another clip takes the place of before it has begun. Returns what was current before that.
+    pub(super) fn drop_superseded(&mut self, cut: bool) -> Option<TrackId> {
+        let first = self.extras.playback.pending.first();
+        let before = first.and_then(|pending| pending.from);
+        self.drop_pending(cut);
+        before
     }
 
     /// Forgets what is about to be faded to, and with `all` what is about to be played too.

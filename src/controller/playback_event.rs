@@ -58,6 +58,18 @@ pub enum PlaybackEvent {
         /// When.
         time: f64,
     },
+    /// The character is in another [state](super::AnimationController::state), or has entered its state again. States that
+    /// it went through at the same moment are left out.
+    StateEntered {
+        /// The layer; `None` for the whole body.
+        layer: Option<AnimationName>,
+        /// The state.
+        state: AnimationName,
+        /// The state before it; `None` at the start.
+        from: Option<AnimationName>,
+        /// When.
+        time: f64,
+    },
     /// A track blends an additive clip as a pose, or adds a clip of poses: the result is not what anyone wants. Said
     /// once per track and clip.
     BlendMismatch {
@@ -111,6 +123,7 @@ impl PlaybackEvent {
             | Self::Looped { time, .. }
             | Self::Finished { time, .. }
             | Self::CrossFadeFinished { time, .. }
+            | Self::StateEntered { time, .. }
             | Self::UnknownClip { time, .. }
             | Self::BlendMismatch { time, .. }
             | Self::TooManyClips { time, .. }
@@ -129,7 +142,7 @@ impl PlaybackEvent {
             | Self::BlendMismatch { track, .. }
             | Self::TooManyCallbacks { track, .. } => Some(*track),
             Self::UnknownClip { track, .. } => *track,
-            Self::TooManyClips { .. } => None,
+            Self::StateEntered { .. } | Self::TooManyClips { .. } => None,
         }
     }
 
@@ -156,6 +169,12 @@ impl PlaybackEvent {
             Self::CrossFadeFinished { clip, space, .. } => {
                 format!("{} is faded in", played(*clip, *space))
             }
+            Self::StateEntered {
+                layer: Some(layer),
+                state,
+                ..
+            } => format!("{layer}: state {state}"),
+            Self::StateEntered { state, .. } => format!("state {state}"),
             Self::UnknownClip { name, .. } => format!("no clip `{name}`"),
             Self::BlendMismatch {
                 clip: of,

@@ -21,6 +21,8 @@ impl AnimationController {
         for at in 0..self.tracks.len() {
             self.prepare(at, clips, step);
         }
+        self.follow_states(clips.states());
+        self.report_asked_states(step);
         self.begin_pending(clips, step);
         self.settle(clips, step);
         self.scrub(clips, step);

@@ -14,11 +14,13 @@ impl AnimationController {
             ranges,
             unknown,
             playback,
+            states,
         } = &*self.extras;
+        let states = states.as_ref().map_or(0, |states| states.parts());
         let switches: usize = playback.switches.iter().map(Switch::parts).sum();
         let playback = playback.pending.len() + switches + playback.queue.len();
         let added = events.len() + callbacks.len() + ranges.len();
-        self.tracks.len() + added + unknown.len() + playback
+        self.tracks.len() + added + unknown.len() + playback + states
     }
 
     /// About how many bytes it has allocated.
@@ -28,6 +30,7 @@ impl AnimationController {
             callbacks,
             ranges,
             playback: Playback { switches, .. },
+            states,
             ..
         } = &*self.extras;
         size_of_val(&self.tracks[..])
@@ -36,6 +39,7 @@ impl AnimationController {
             + size_of_val(&ranges[..])
             + events.len() * size_of::<TimedEvent>()
             + size_of_val(&switches[..])
+            + states.as_ref().map_or(0, |states| states.bytes())
     }
 
     /// The work of an advance in which nothing happens: one for a controller, and for each of its tracks; more where clips

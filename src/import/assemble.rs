@@ -2,7 +2,7 @@
 
 use super::{
     ClipEntry, FileKind, ImportSettings, Imported, Limits, Manifest,
-    check_names::{check_blend_spaces, check_joints},
+    check_names::{check_blend_spaces, check_joints, check_states},
     check_sides::check_sides,
     control,
     donors::Donors,
@@ -143,6 +143,7 @@ pub fn open_manifest<'s>(
     add_mirrored(file, manifest, limits, &mut totals, &mut imported)?;
     check_joints(file, manifest, &mut imported);
     check_blend_spaces(file, manifest, &mut imported);
+    check_states(file, manifest, &mut imported);
     if let Some(error) = manifest.clip_error {
         compress(&mut imported.model, error);
     }

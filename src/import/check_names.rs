@@ -1,7 +1,12 @@
 //! Warnings about names in a manifest that nothing in the model has.
 
 use super::{Imported, Manifest, bind_blend_space, control::is_meant};
-use crate::{format::Diagnostic, model::BlendSpaceError, spelling::did_you_mean};
+use crate::{
+    format::Diagnostic,
+    model::{BlendSpaceError, ClipTiming, PlayedClip},
+    spelling::did_you_mean,
+};
+use std::{collections::HashMap, sync::Arc};
 
 /// Warns about blend spaces whose clips are missing, and those whose name is a clip's.
 pub(super) fn check_blend_spaces(file: &str, manifest: &Manifest, imported: &mut Imported) {
@@ -31,6 +36,73 @@ pub(super) fn check_blend_spaces(file: &str, manifest: &Manifest, imported: &mut
             warnings.push(Diagnostic::warning(file, message).with_hint("rename one of them"));
         }
     }
+}
+
+/// Warns about states that play what isn't there, and of what else is odd about them.
+pub(super) fn check_states(file: &str, manifest: &Manifest, imported: &mut Imported) {
+    let Some(states) = manifest.resolve_states() else {
+        return;
+    };
+    let timings = || imported.model.clips.iter().map(|clip| &clip.timing);
+    let keys = |timing: &'_ ClipTiming| -> Vec<_> {
+        timing
+            .callbacks
+            .iter()
+            .map(|key| key.name.clone())
+            .collect()
+    };
+    let mut played: HashMap<&str, (Option<f64>, Vec<Arc<str>>)> = HashMap::new();
+    for (name, space) in &manifest.blend_spaces {
+        let of_point = |clip: &str| timings().find(|timing| *timing.name == *clip);
+        let points = space.points.iter().filter_map(|(clip, _)| of_point(clip));
+        played.insert(name, (None, points.flat_map(keys).collect()));
+    }
+    for timing in timings() {
+        played.insert(&timing.name, (Some(timing.duration), keys(timing)));
+    }
+    let mut names: Vec<&str> = played.keys().copied().collect();
+    names.sort_unstable();
+    let find = |name: &str| {
+        let (length, keys) = played.get(name)?;
+        Some(PlayedClip {
+            length: *length,
+            keys: keys.iter().map(|key| &**key).collect(),
+        })
+    };
+    let mut warnings = Vec::new();
+    for layer in states.layers() {
+        if let Some(mask) = layer
+            .mask
+            .as_deref()
+            .filter(|mask| !manifest.masks.contains_key(*mask))
+        {
+            let message = format!("layer `{}`: there is no mask `{mask}`", layer.name);
+            let warning = Diagnostic::warning(file, message);
+            let known = manifest.masks.keys().map(String::as_str);
+            warnings.push(match did_you_mean(mask, known) {
+                Some(hint) => warning.with_hint(hint),
+                None => warning.with_hint("add it to `masks`"),
+            });
+        }
+        let odd = layer.machine.warnings().iter().cloned();
+        for problem in layer
+            .machine
+            .check_clips(&names, find)
+            .into_iter()
+            .chain(odd)
+        {
+            let warning = Diagnostic::warning(file, problem.to_string());
+            let warning = match problem.hint() {
+                Some(hint) => warning.with_hint(hint),
+                None => warning,
+            };
+            warnings.push(match &*layer.name {
+                "" => warning,
+                name => warning.with_context(format!("layer `{name}`")),
+            });
+        }
+    }
+    imported.warnings.extend(warnings);
 }
 
 /// Warns about joints and morph targets that the manifest names and the skeleton lacks.

@@ -12,6 +12,7 @@ mod retarget;
 mod rig;
 mod root_motion;
 mod springs;
+mod states;
 
 pub(crate) use blend_space::bind_blend_space;
 pub use blend_space::{BlendPlace, BlendSpaceEntry};
@@ -30,7 +31,7 @@ pub use springs::{ColliderEntry, SpringEntry};
 use super::{Hand, ImportSettings, UpAxis};
 use crate::{
     format::{Diagnostic, FormatError, TextKind, refuse_foreign, without_bom},
-    model::{SkeletalClip, Skeleton},
+    model::{SkeletalClip, Skeleton, State, StateLayer},
     rig::{Feet, PlantRange, Plants},
 };
 use messages::{NESTING, misread};
@@ -123,6 +124,22 @@ pub struct Manifest {
         skip_serializing_if = "BTreeMap::is_empty"
     )]
     pub blend_spaces: BTreeMap<String, BlendSpaceEntry>,
+    /// What the character does, by name: what plays in each state, and how one may follow another. See
+    /// [`State`].
+    #[serde(
+        default,
+        deserialize_with = "distinct",
+        skip_serializing_if = "BTreeMap::is_empty"
+    )]
+    pub states: BTreeMap<String, State>,
+    /// States of parts of the body, on top of [`states`](Self::states), by name. Where their masks overlap, the last name
+    /// in alphabetical order is on top.
+    #[serde(
+        default,
+        deserialize_with = "distinct",
+        skip_serializing_if = "BTreeMap::is_empty"
+    )]
+    pub layers: BTreeMap<String, StateLayer>,
     /// Per-joint masks by name.
     #[serde(default, deserialize_with = "distinct")]
     pub masks: BTreeMap<String, MaskEntry>,
@@ -222,6 +239,8 @@ impl Manifest {
             textures: Vec::new(),
             clips: BTreeMap::new(),
             blend_spaces: BTreeMap::new(),
+            states: BTreeMap::new(),
+            layers: BTreeMap::new(),
             masks: BTreeMap::new(),
             sockets: BTreeMap::new(),
             goals: BTreeMap::new(),

@@ -20,6 +20,7 @@ mod side_names;
 mod sides;
 mod skeleton;
 mod skin;
+mod states;
 mod timing;
 mod transform;
 mod visemes;
@@ -37,6 +38,11 @@ pub use root_motion::{RootDelta, RootPath};
 pub use sides::Side;
 pub use skeleton::{Joint, JointIndex, Skeleton, SkeletonError};
 pub use skin::{CombinedJoints, Influences, SkinPart};
+pub use states::{
+    Choice, Entering, Entry, Exit, MachineLayer, MachineState, Opening, Origins, PlayedClip, Plays,
+    State, StateError, StateLayer, StateLayers, StateMachine, StateProblem, Successor, Then,
+    TransitionKind, Way,
+};
 pub use timing::{CallbackKey, ClipTiming, PlaybackMode};
 pub use transform::{JointTransform, SoaQuat, SoaTransform, SoaVec3};
 pub use visemes::Viseme;

@@ -36,6 +36,7 @@ mod role_names;
 mod rooms;
 mod root_motion;
 mod springs;
+mod states;
 mod switches;
 
 use std::path::{Path, PathBuf};

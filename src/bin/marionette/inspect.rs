@@ -18,6 +18,12 @@ pub struct Inspect {
     /// Print a JSON document instead
     #[arg(long)]
     json: bool,
+    /// Print the states of manifests only, and the ways between them
+    #[arg(long, conflicts_with = "json")]
+    states: bool,
+    /// Print the states of manifests as graphs for Graphviz's `dot`
+    #[arg(long, conflicts_with_all = ["json", "states"])]
+    dot: bool,
     #[command(flatten)]
     import: ImportArgs,
 }
@@ -26,6 +32,7 @@ const EXAMPLES: &str = "\
 Examples:
   marionette inspect knight.glb
   marionette inspect knight.md5mesh walk.md5anim attack.md5anim
+  marionette inspect --dot scout.character.ron | dot -Tsvg > states.svg
   marionette inspect --json scout.character.ron | jq '.[0].model.clips[].name'";
 
 impl Inspect {
@@ -36,6 +43,19 @@ impl Inspect {
         if self.json {
             serde_json::to_writer_pretty(&mut out, &reports)?;
             writeln!(out)?;
+        } else if self.states || self.dot {
+            let models = reports.iter().filter_map(|report| report.model.as_ref());
+            let manifests = models.filter_map(|model| model.manifest.as_ref());
+            for manifest in manifests {
+                if self.states {
+                    listing::write_states(&mut out, manifest)?;
+                    continue;
+                }
+                let machines = manifest.machines.iter().flat_map(|states| states.layers());
+                for layer in machines {
+                    write!(out, "{}", layer.machine.to_dot())?;
+                }
+            }
         } else {
             for (at, (file, report)) in files.iter().zip(&reports).enumerate() {
                 if at > 0 {

@@ -162,6 +162,7 @@ fn write_model(out: &mut impl Write, model: &ModelReport) -> io::Result<()> {
             )?;
         }
     }
+    write_states(out, manifest)?;
     if !manifest.goals.is_empty() {
         heading(out, "Goals", "")?;
         for (name, goal) in manifest.goals {
@@ -263,6 +264,21 @@ fn write_retargets(out: &mut impl Write, model: &ModelReport) -> io::Result<()> 
             if !names.is_empty() {
                 writeln!(out, "  {what}: {}", printable(&names.join(", ")))?;
             }
+        }
+    }
+    Ok(())
+}
+
+/// Lists the states of a manifest, and the ways between them.
+pub fn write_states(out: &mut impl Write, manifest: &ManifestReport) -> io::Result<()> {
+    for layer in manifest.machines.iter().flat_map(|states| states.layers()) {
+        let note = match &*layer.name {
+            "" => String::new(),
+            name => format!(" of layer {}", printable(name)),
+        };
+        heading(out, "States", &note)?;
+        for line in layer.machine.to_text().lines() {
+            writeln!(out, "  {}", printable(line))?;
         }
     }
     Ok(())

@@ -12,10 +12,13 @@ use bevy_marionette::{
         BlendSpaceEntry, ColliderEntry, FeetEntry, FileKind, GoalEntry, ImportReport, LookAtEntry,
         MaskEntry, SocketEntry, SpringEntry,
     },
-    model::{BoundingBox, Material, Model, MorphIndex, PlaybackMode, SkeletalClip},
+    model::{
+        BoundingBox, Material, Model, MorphIndex, PlaybackMode, SkeletalClip, State, StateLayer,
+        StateLayers,
+    },
 };
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 /// Describes the JSON, for `--help`.
 pub const SCHEMA: &str = "\
@@ -59,8 +62,8 @@ JSON (--json): an array with one object per FILE, in the order given.
                       {base_color, normal, metallic_roughness, occlusion, emissive},
                       textures[] of {role (base_color | normal | specular | metallic_roughness | occlusion | emissive),
                       written, found}
-    manifest          null, or model, scale, masks, sockets, blend_spaces, goals, look_at, feet, springs, colliders
-                      as in the manifest
+    manifest          null, or model, scale, masks, sockets, blend_spaces, states, layers, goals, look_at, feet, springs,
+                      colliders as in the manifest
   animation         null, or
     frames, frames_per_second, seconds
     joints[]          name, parent (index or null), animated (channels of Tx Ty Tz Qx Qy Qz)
@@ -185,6 +188,11 @@ pub struct ManifestReport<'a> {
     pub masks: &'a BTreeMap<String, MaskEntry>,
     pub sockets: &'a BTreeMap<String, SocketEntry>,
     pub blend_spaces: &'a BTreeMap<String, BlendSpaceEntry>,
+    pub states: &'a BTreeMap<String, State>,
+    pub layers: &'a BTreeMap<String, StateLayer>,
+    /// What the states come to.
+    #[serde(skip)]
+    pub machines: Option<Arc<StateLayers>>,
     pub goals: &'a BTreeMap<String, GoalEntry>,
     pub look_at: Option<&'a LookAtEntry>,
     pub feet: Option<&'a FeetEntry>,
@@ -320,6 +328,9 @@ fn model_report<'a>(
             masks: &manifest.masks,
             sockets: &manifest.sockets,
             blend_spaces: &manifest.blend_spaces,
+            states: &manifest.states,
+            layers: &manifest.layers,
+            machines: manifest.resolve_states(),
             goals: &manifest.goals,
             look_at: manifest.look_at.as_ref(),
             feet: manifest.feet.as_ref(),

@@ -126,6 +126,17 @@ impl Manifest {
         {
             diagnostics.push(place_of(source, &near, Diagnostic::error(file, message)));
         }
+        for (wrong, near) in self
+            .misstated_states()
+            .take(MOST_ERRORS.saturating_sub(diagnostics.len()))
+        {
+            let error = Diagnostic::error(file, wrong.to_string());
+            let error = match wrong.hint() {
+                Some(hint) => error.with_hint(hint),
+                None => error,
+            };
+            diagnostics.push(place_of(source, &near, error));
+        }
         for (message, near) in self
             .misstated_springs()
             .take(MOST_ERRORS.saturating_sub(diagnostics.len()))

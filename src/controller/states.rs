@@ -1,0 +1,292 @@
+//! States: what the character does, by name, in the machines of its data.
+
+mod entering;
+mod names;
+mod run;
+
+pub use run::Go;
+
+use super::AnimationController;
+use crate::model::{MachineLayer, StateLayers, StateMachine};
+use run::{Enter, StateRun};
+use serde::{Deserialize, Serialize};
+use std::{error::Error, fmt, sync::Arc, time::Duration};
+
+/// Where a character is in its machines.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct States {
+    layers: Arc<StateLayers>,
+    /// One for each layer.
+    runs: Vec<StateRun>,
+    /// What the game has entered since the last advance, which is yet to be reported.
+    asked: Vec<Entered>,
+    /// What follows from what tracks have passed, and is yet to be played.
+    due: Vec<(usize, Enter)>,
+}
+
+/// A state that was entered.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+struct Entered {
+    layer: usize,
+    from: Option<usize>,
+    to: usize,
+}
+
+/// Why a character can't go to a state.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum GoError {
+    /// It has no states, or no layer of this name.
+    NoLayer(String),
+    /// It has no such state. Beside it, one that was probably meant.
+    UnknownState(String, Option<String>),
+    /// No way leads there from the present state.
+    NoWay {
+        /// The present state.
+        from: String,
+        /// The other one.
+        to: String,
+        /// Where the game may go from the present state.
+        ways: Vec<String>,
+    },
+}
+
+/// # States
+///
+/// What a character does next, by the names of its states. The [data](crate::model::State) says what plays in each, how it
+/// is entered, and when it may be left.
+impl AnimationController {
+    /// Gives the character states, and begins in the first. In Bevy, the plugin does this for a character whose manifest has
+    /// states, if nothing plays yet.
+    ///
+    /// If it has states already, it stays where it is, as far as the new ones have a state of the same name. The same seed
+    /// gives the same random choices.
+    ///
+    /// ```
+    /// # use bevy_marionette::{controller::{AnimationController, Go}, model::{State, StateLayers, Then}};
+    /// # use std::sync::Arc;
+    /// let states = [
+    ///     ("ground", State::playing("idle").start()),
+    ///     ("jump", State::playing("jump").from(["ground"]).then(Then::State("ground".into()))),
+    /// ];
+    /// let states = states.map(|(name, state)| (name.to_owned(), state)).into();
+    /// let mut controller = AnimationController::default();
+    /// controller.set_states(&Arc::new(StateLayers::new(&states, &Default::default())?), 0);
+    /// assert_eq!(controller.go("jump"), Ok(Go::Entered));
+    /// assert_eq!((controller.state(), controller.current()), (Some("jump"), Some("jump")));
+    /// # Ok::<(), Vec<bevy_marionette::model::StateError>>(())
+    /// ```
+    pub fn set_states(&mut self, states: &Arc<StateLayers>, seed: u64) {
+        let old = self.extras.states.take().unwrap_or_default();
+        let mut runs = Vec::with_capacity(states.layers().len());
+        let mut entered = Vec::new();
+        for (at, layer) in states.layers().iter().enumerate() {
+            let before = old.layers.index_of(&layer.name);
+            let kept = before.and_then(|before| {
+                let mut run = old.runs.get(before)?.clone();
+                let old = &old.layers.layers()[before].machine;
+                run.adopt(old, &layer.machine).then_some(run)
+            });
+            runs.push(kept.unwrap_or_else(|| {
+                // Each layer has random numbers of its own.
+                let seed = seed.wrapping_add((at as u64) << 32);
+                let (run, enter) = StateRun::start(&layer.machine, seed, self.clock.now);
+                entered.push((at, enter));
+                run
+            }));
+        }
+        // What the game has entered is still to be reported.
+        let asked = old.asked.iter().filter_map(|entered| {
+            let before = old.layers.layers().get(entered.layer)?;
+            let layer = states.index_of(&before.name)?;
+            let machine = &states.layers()[layer].machine;
+            let same = |state: usize| machine.index_of(&before.machine.states().get(state)?.name);
+            Some(Entered {
+                layer,
+                from: entered.from.and_then(same),
+                to: same(entered.to)?,
+            })
+        });
+        let asked = asked.collect();
+        // What layers that are gone play fades out.
+        for (layer, run) in old.layers.layers().iter().zip(&old.runs) {
+            if let Some(track) = run.track
+                && layer.mask.is_some()
+                && states.index_of(&layer.name).is_none()
+            {
+                self.fade_out_track(track, Duration::from_millis(200));
+            }
+        }
+        self.extras.states = Some(Box::new(States {
+            layers: states.clone(),
+            runs,
+            asked,
+            due: Vec::new(),
+        }));
+        for (at, enter) in entered {
+            self.ask_for(at, enter);
+        }
+        self.change();
+    }
+
+    /// Goes to a state: at once if the present one may be left now, and otherwise as soon as it may. If no way leads there
+    /// directly, the character goes by way of other states.
+    ///
+    /// A wish that waits is forgotten if the state ends by itself before its exit has opened, unless what follows is on the
+    /// way. Another call before that takes the place of this one. Going to the present state starts it over if it can be entered
+    /// [from](crate::model::State::from) itself, as those from any state can; otherwise, the character
+    /// [stays](Go::Stays).
+    ///
+    /// What [`play`](Self::play) and the like start takes the place of the state's clip, until the next state is entered.
+    ///
+    /// # Errors
+    /// If there is no such state, or no way to it. Then nothing changes.
+    pub fn go(&mut self, state: &str) -> Result<Go, GoError> {
+        self.go_on_layer("", state)
+    }
+
+    /// Goes to a state of a layer, such as `"arms"`. See [`go`](Self::go).
+    ///
+    /// # Errors
+    /// As for `go`, or if there is no such layer.
+    pub fn go_on_layer(&mut self, layer: &str, state: &str) -> Result<Go, GoError> {
+        let (at, to) = self.find_state(layer, state)?;
+        let now = self.clock.now;
+        let Some(States { layers, runs, .. }) = self.extras.states.as_deref_mut() else {
+            return Err(GoError::NoLayer(layer.to_owned()));
+        };
+        let (machine, run) = (&layers.layers()[at].machine, &mut runs[at]);
+        let Some((answer, enter)) = run.go(machine, to, now) else {
+            let from = &machine.states()[run.state];
+            let ways = from.ways.iter().map(|way| &machine.states()[way.to].name);
+            return Err(GoError::NoWay {
+                from: from.name.to_string(),
+                to: state.to_owned(),
+                ways: ways.map(|name| name.to_string()).collect(),
+            });
+        };
+        if let Some(enter) = enter {
+            self.ask_for(at, enter);
+        }
+        Ok(answer)
+    }
+
+    /// Returns `true` if [`go`](Self::go) would find a way to a state, now or later.
+    pub fn can_go(&self, state: &str) -> bool {
+        let Ok((at, to)) = self.find_state("", state) else {
+            return false;
+        };
+        let Some((run, machine)) = self.run_and_machine(at) else {
+            return false;
+        };
+        run.can_go(machine, to)
+    }
+
+    /// Returns the name of the present state; `None` without states.
+    pub fn state(&self) -> Option<&str> {
+        self.state_of_layer("")
+    }
+
+    /// Returns the name of a layer's present state.
+    pub fn state_of_layer(&self, layer: &str) -> Option<&str> {
+        let (run, machine) = self.run_of(layer)?;
+        Some(&machine.states().get(run.state)?.name)
+    }
+
+    /// Returns the state that the character is on its way to, or the present one.
+    pub fn destination(&self) -> Option<&str> {
+        let (run, machine) = self.run_of("")?;
+        let state = run.destination.unwrap_or(run.state);
+        Some(&machine.states().get(state)?.name)
+    }
+
+    /// Returns the time since the present state was entered, in seconds.
+    pub fn time_in_state(&self) -> Option<f64> {
+        let (run, _) = self.run_of("")?;
+        Some(self.clock.now.since(run.since))
+    }
+
+    /// Returns the machines of the character's states.
+    pub fn states(&self) -> Option<&Arc<StateLayers>> {
+        Some(&self.extras.states.as_ref()?.layers)
+    }
+}
+
+impl AnimationController {
+    fn find_state(&self, layer: &str, state: &str) -> Result<(usize, usize), GoError> {
+        let no_layer = || GoError::NoLayer(layer.to_owned());
+        let states = self.extras.states.as_ref().ok_or_else(no_layer)?;
+        let at = states.layers.index_of(layer).ok_or_else(no_layer)?;
+        let machine = &states.layers.layers()[at].machine;
+        let to = machine.index_of(state).ok_or_else(|| {
+            GoError::UnknownState(state.to_owned(), machine.nearest(state).map(str::to_owned))
+        })?;
+        Ok((at, to))
+    }
+
+    fn run_and_machine(&self, at: usize) -> Option<(&StateRun, &StateMachine)> {
+        let states = self.extras.states.as_ref()?;
+        Some((
+            states.runs.get(at)?,
+            &states.layers.layers().get(at)?.machine,
+        ))
+    }
+
+    fn run_of(&self, layer: &str) -> Option<(&StateRun, &StateMachine)> {
+        let at = self.extras.states.as_ref()?.layers.index_of(layer)?;
+        self.run_and_machine(at)
+    }
+
+    /// Takes up the machines that the clips come with, if the character has states.
+    pub(super) fn follow_states(&mut self, states: Option<&Arc<StateLayers>>) {
+        if let (Some(mine), Some(states)) = (&self.extras.states, states)
+            && !Arc::ptr_eq(&mine.layers, states)
+        {
+            let seed = mine.runs.first().map_or(0, |run| run.seed);
+            self.set_states(states, seed);
+        }
+    }
+}
+
+impl States {
+    /// How many states there are, and layers.
+    pub(super) fn parts(&self) -> usize {
+        let states = |layer: &MachineLayer| 1 + layer.machine.states().len();
+        self.layers.layers().iter().map(states).sum()
+    }
+
+    /// About how many bytes it has allocated, besides the machines, which are shared.
+    pub(super) fn bytes(&self) -> usize {
+        size_of::<Self>() + size_of_val(&self.runs[..])
+    }
+}
+
+impl fmt::Display for GoError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoLayer(layer) if layer.is_empty() => {
+                f.write_str("the character has no states; add `states` to its manifest")
+            }
+            Self::NoLayer(layer) => write!(f, "the character has no layer `{layer}` of states"),
+            Self::UnknownState(name, nearest) => {
+                write!(f, "there is no state `{name}`")?;
+                nearest
+                    .as_ref()
+                    .map_or(Ok(()), |nearest| write!(f, "; did you mean `{nearest}`?"))
+            }
+            Self::NoWay { from, to, ways } => {
+                write!(f, "no way leads from state `{from}` to `{to}`; ")?;
+                if ways.is_empty() {
+                    write!(
+                        f,
+                        "name `{from}` in the `from` of a state that may follow it"
+                    )
+                } else {
+                    write!(f, "from there, the game may go to {}", ways.join(", "))
+                }
+            }
+        }
+    }
+}
+
+impl Error for GoError {}

@@ -1,0 +1,277 @@
+//! Entering states: what tracks pass takes a machine further, and what plays follows.
+
+use super::{Entered, States, run::Enter};
+use crate::{
+    controller::{
+        AnimationController, AnimationName, AnimationTrack, BlendMode, Clips, KeyRef,
+        PlaybackEvent, TransitionCurve,
+        advance::Step,
+        marks::Crossing,
+        pass::{Passed, What},
+        playback_state::{CUT, Fade, Pending},
+    },
+    model::{ClipTiming, Entry, Opening, TransitionKind},
+};
+use std::{mem, sync::Arc};
+
+/// What an advance knows that a call of the game doesn't.
+type Advance<'a, 's, 'o, C> = Option<(&'a C, &'s mut Step<'o>)>;
+
+impl AnimationController {
+    /// Notes what a track passes, if it plays a state. What follows is played when the track has passed all that is at its
+    /// place.
+    pub(in crate::controller) fn note_for_states<C: Clips + ?Sized>(
+        &mut self,
+        at: usize,
+        passed: &Passed,
+        clips: &C,
+    ) {
+        let (id, now) = (self.tracks[at].id, self.clock.now);
+        let Self { extras, .. } = self;
+        let Some(States {
+            layers, runs, due, ..
+        }) = extras.states.as_deref_mut()
+        else {
+            return;
+        };
+        let Some(layer) = runs.iter().position(|run| run.track == Some(id)) else {
+            return;
+        };
+        // The state that was entered at this place begins with what it plays.
+        if due.iter().any(|(entering, _)| *entering == layer) {
+            return;
+        }
+        let (machine, run) = (&layers.layers()[layer].machine, &mut runs[layer]);
+        let Some(state) = machine.states().get(run.state) else {
+            return;
+        };
+        let enter = match passed.what {
+            What::Round => run.note_end(machine, false, now),
+            What::End => run.note_end(machine, true, now),
+            What::Key(..) | What::Range(_) => {
+                let (key, opens) = match passed.what {
+                    What::Range(range) => (range.key, range.crossing != Crossing::Leaves),
+                    What::Key(key, _) => (key, true),
+                    What::Round | What::End => return,
+                };
+                let name = match key {
+                    KeyRef::Clip(index) => clips
+                        .timing(passed.clip)
+                        .and_then(|timing| timing.callbacks.get(index))
+                        .map(|key| &*key.name),
+                    KeyRef::Added(id) => {
+                        let added = extras.callbacks.iter().find(|added| added.id == id);
+                        added.map(|added| &*added.name)
+                    }
+                };
+                let is_exit = |exit: &Arc<str>| passed.share > 0.0 && name == Some(exit);
+                match &state.exit {
+                    Opening::Key(exit) if is_exit(exit) => run.note_key(machine, opens, now),
+                    _ => None,
+                }
+            }
+        };
+        due.extend(enter.map(|enter| (layer, enter)));
+    }
+
+    /// Returns `true` if states have been entered of which nothing plays yet.
+    pub(in crate::controller) fn has_due_states(&self) -> bool {
+        let states = self.extras.states.as_ref();
+        states.is_some_and(|states| !states.due.is_empty())
+    }
+
+    /// Returns `true` if a track plays a state that has been left at this place.
+    pub(in crate::controller) fn leaves_state(&self, at: usize) -> bool {
+        let id = self.tracks[at].id;
+        self.extras.states.as_ref().is_some_and(|states| {
+            let is_left = |(layer, _): &(usize, Enter)| states.runs[*layer].track == Some(id);
+            states.due.iter().any(is_left)
+        })
+    }
+
+    /// Plays the states that have been entered by themselves.
+    pub(in crate::controller) fn enter_states<C: Clips + ?Sized>(
+        &mut self,
+        clips: &C,
+        step: &mut Step,
+    ) {
+        let Some(states) = self.extras.states.as_deref_mut() else {
+            return;
+        };
+        for (layer, enter) in mem::take(&mut states.due) {
+            if let Some((from, to)) = enter.change {
+                self.report_state(Entered { layer, from, to }, step);
+            }
+            self.play_state(layer, enter, Some((clips, &mut *step)));
+        }
+    }
+
+    /// Plays a state that the game has entered. The next advance reports it.
+    pub(super) fn ask_for(&mut self, layer: usize, enter: Enter) {
+        if let Some(states) = self.extras.states.as_deref_mut() {
+            let entered = enter.change.map(|(from, to)| Entered { layer, from, to });
+            states.asked.extend(entered);
+            states.due.retain(|(due, _)| *due != layer);
+        }
+        self.play_state::<[ClipTiming; 0]>(layer, enter, None);
+        self.change();
+    }
+
+    /// Returns `true` if states are yet to be reported or played.
+    pub(in crate::controller) fn has_news_of_states(&self) -> bool {
+        let states = self.extras.states.as_ref();
+        states.is_some_and(|states| !states.asked.is_empty() || !states.due.is_empty())
+    }
+
+    /// Reports the states that the game has entered since the last advance.
+    pub(in crate::controller) fn report_asked_states(&mut self, step: &mut Step) {
+        let Some(states) = self.extras.states.as_deref_mut() else {
+            return;
+        };
+        for entered in mem::take(&mut states.asked) {
+            self.report_state(entered, step);
+        }
+    }
+
+    fn report_state(&self, Entered { layer, from, to }: Entered, step: &mut Step) {
+        let states = self.extras.states.as_ref();
+        let Some(layer) = states.and_then(|states| states.layers.layers().get(layer)) else {
+            return;
+        };
+        let name = |state: usize| {
+            let state = layer.machine.states().get(state)?;
+            Some(AnimationName::new(state.name.clone()))
+        };
+        let Some(state) = name(to) else { return };
+        step.out.push(PlaybackEvent::StateEntered {
+            layer: (!layer.name.is_empty()).then(|| AnimationName::new(layer.name.clone())),
+            state,
+            from: from.and_then(name),
+            time: self.clock.now.secs(),
+        });
+    }
+
+    /// Plays what a state plays, on the track of its layer.
+    fn play_state<C: Clips + ?Sized>(&mut self, layer: usize, enter: Enter, advance: Advance<C>) {
+        let states = self.extras.states.as_ref();
+        let Some(mask) = states.and_then(|states| states.layers.layers().get(layer)) else {
+            return;
+        };
+        let track = match mask.mask.clone() {
+            None => self.play_on_body(enter, advance),
+            Some(mask) => {
+                let old = states.and_then(|states| states.runs.get(layer)?.track);
+                self.play_on_layer(mask, old, enter, advance)
+            }
+        };
+        if let Some(states) = self.extras.states.as_deref_mut() {
+            states.runs[layer].track = track;
+        }
+    }
+
+    fn play_on_body<C: Clips + ?Sized>(
+        &mut self,
+        enter: Enter,
+        advance: Advance<C>,
+    ) -> Option<crate::controller::TrackId> {
+        let Entry { duration, at, .. } = enter.entry;
+        self.leave_queue();
+        let Some(clip) = enter.plays else {
+            self.fade_out(duration);
+            return None;
+        };
+        let fade = enter.entry.fade();
+        let before = self.drop_superseded(fade.is_cut());
+        let from = self.current_track().or(before);
+        let id = self.add_playback_track(AnimationName::new(clip));
+        if let Some(track) = self.track_mut(id) {
+            track.speed *= enter.speed;
+            // Backward, it begins at its end.
+            track.restart();
+            if at > 0.0 {
+                track.seek(at);
+            }
+        }
+        self.extras.playback.current = Some(id);
+        let pending = Pending {
+            track: id,
+            from,
+            new: true,
+            fade,
+        };
+        match advance {
+            Some((clips, step)) => {
+                self.prepare(self.tracks.len() - 1, clips, step);
+                self.await_clip(pending);
+                self.begin_pending(clips, step);
+            }
+            None => self.await_clip(pending),
+        }
+        Some(id)
+    }
+
+    /// Plays over the track of the state before. That one stays until the new one is faded in, so that nothing from below
+    /// shows through.
+    fn play_on_layer<C: Clips + ?Sized>(
+        &mut self,
+        mask: Arc<str>,
+        old: Option<crate::controller::TrackId>,
+        enter: Enter,
+        advance: Advance<C>,
+    ) -> Option<crate::controller::TrackId> {
+        let Entry { duration, at, .. } = enter.entry;
+        let Some(clip) = enter.plays else {
+            if let Some(old) = old {
+                self.fade_out_track(old, duration);
+            }
+            return None;
+        };
+        let mut track = AnimationTrack::new(clip)
+            .blend(BlendMode::Override)
+            .mask(mask)
+            .weight(if duration.is_zero() { 1.0 } else { 0.0 })
+            .speed(enter.speed);
+        track.restart();
+        if at > 0.0 {
+            track.seek(at);
+        }
+        let id = self.add_track(track);
+        if !duration.is_zero() {
+            self.fade_weight(id, 1.0, duration, TransitionCurve::Linear);
+        }
+        let until = self.clock.now.plus(duration.into());
+        if let Some(old) = old.and_then(|old| self.track_mut(old)) {
+            old.leaves_at = Some(until);
+        }
+        if let Some((clips, step)) = advance {
+            self.prepare(self.tracks.len() - 1, clips, step);
+        }
+        Some(id)
+    }
+}
+
+impl Entry {
+    fn fade(self) -> Fade {
+        let Self {
+            kind,
+            duration,
+            in_phase,
+            ..
+        } = self;
+        match kind {
+            _ if duration.is_zero() => Fade { in_phase, ..CUT },
+            TransitionKind::Switch => Fade {
+                duration,
+                in_phase,
+                switches: true,
+                ..CUT
+            },
+            TransitionKind::Fade => Fade {
+                duration,
+                in_phase,
+                announced: true,
+                ..CUT
+            },
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! Where a character is in its machines, as it is saved: by names, so that it can be taken up in data that has changed.
+
+use super::{Entered, States, run::StateRun};
+use crate::{
+    controller::{AnimationName, TrackId, clock::Nanos},
+    model::{MachineLayer, StateLayers, StateMachine},
+};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
+use std::sync::Arc;
+
+/// The most names of a layer, and choices.
+const MOST: usize = StateMachine::MOST_STATES;
+
+#[derive(Serialize, Deserialize)]
+struct SavedRun {
+    layer: AnimationName,
+    mask: Option<AnimationName>,
+    /// The names of the states that the rest speaks of, by index.
+    names: Vec<AnimationName>,
+    state: usize,
+    since: Nanos,
+    destination: Option<usize>,
+    back: usize,
+    opened: bool,
+    ended: bool,
+    choices: Vec<u8>,
+    seed: u64,
+    track: Option<TrackId>,
+    asked: Vec<(Option<usize>, usize)>,
+}
+
+impl Serialize for States {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let layers = self.layers.layers().iter().zip(&self.runs).enumerate();
+        let saved = layers.map(|(at, (layer, run))| SavedRun {
+            layer: AnimationName::new(layer.name.clone()),
+            mask: layer.mask.clone().map(AnimationName::new),
+            names: layer
+                .machine
+                .states()
+                .iter()
+                .map(|state| AnimationName::new(state.name.clone()))
+                .collect(),
+            state: run.state,
+            since: run.since,
+            destination: run.destination,
+            back: run.back,
+            opened: run.opened,
+            ended: run.ended,
+            choices: run.choices.clone(),
+            seed: run.seed,
+            track: run.track,
+            asked: self
+                .asked
+                .iter()
+                .filter(|entered| entered.layer == at)
+                .map(|entered| (entered.from, entered.to))
+                .collect(),
+        });
+        serializer.collect_seq(saved)
+    }
+}
+
+impl<'de> Deserialize<'de> for States {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let saved = Vec::<SavedRun>::deserialize(deserializer)?;
+        if saved.len() > StateLayers::MOST_LAYERS {
+            return Err(D::Error::custom("too many layers of states"));
+        }
+        let (mut layers, mut runs, mut asked) = (Vec::new(), Vec::new(), Vec::new());
+        for (at, saved) in saved.into_iter().enumerate() {
+            let count = saved.names.len();
+            let is_state = |state: usize| state < count;
+            let named = saved
+                .asked
+                .iter()
+                .all(|(from, to)| is_state(*to) && from.is_none_or(is_state));
+            let is_sound = count <= MOST
+                && saved.choices.len() <= MOST
+                && is_state(saved.state)
+                && is_state(saved.back)
+                && saved.destination.is_none_or(is_state)
+                && named;
+            if !is_sound {
+                return Err(D::Error::custom("a state that is not among the states"));
+            }
+            asked.extend(saved.asked.iter().map(|&(from, to)| Entered {
+                layer: at,
+                from,
+                to,
+            }));
+            runs.push(StateRun {
+                state: saved.state,
+                since: saved.since,
+                destination: saved.destination,
+                back: saved.back,
+                opened: saved.opened,
+                ended: saved.ended,
+                choices: saved.choices,
+                seed: saved.seed,
+                track: saved.track,
+            });
+            layers.push(MachineLayer {
+                name: saved.layer.as_arc().clone(),
+                mask: saved.mask.map(|mask| mask.as_arc().clone()),
+                machine: StateMachine::of_names(
+                    saved.names.iter().map(|name| name.as_arc().clone()),
+                ),
+            });
+        }
+        Ok(Self {
+            layers: Arc::new(StateLayers::of(layers)),
+            runs,
+            asked,
+            due: Vec::new(),
+        })
+    }
+}

@@ -1,0 +1,327 @@
+//! Where a character is in a machine of states, and what takes it further.
+
+use crate::{
+    controller::{TrackId, clock::Nanos},
+    model::{Choice, Entry, Opening, StateMachine, Successor},
+};
+use std::sync::Arc;
+
+/// Where a character is in one machine.
+#[derive(Clone, Debug, PartialEq)]
+pub(in crate::controller) struct StateRun {
+    /// The present state.
+    pub(super) state: usize,
+    /// When it was entered.
+    pub(super) since: Nanos,
+    /// Where the game wants to be, if it isn't there yet.
+    pub(super) destination: Option<usize>,
+    /// What [`Successor::Back`] leads to.
+    pub(super) back: usize,
+    /// Whether the exit's key was passed in this round, or how many of its ranges are open.
+    pub(super) opened: bool,
+    /// Whether what plays has come to its end and stays there.
+    pub(super) ended: bool,
+    /// For each state that chooses, what it chose last, plus one.
+    pub(super) choices: Vec<u8>,
+    /// State of the generator of random choices.
+    pub(super) seed: u64,
+    /// The track of the present state.
+    pub(super) track: Option<TrackId>,
+}
+
+/// What becomes of a wish to go to a state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Go {
+    /// The state is entered now.
+    Entered,
+    /// The character is there already. It stays, and forgets where else it was going.
+    Stays,
+    /// The character goes on until it may leave its present state, and then enters the state, or the next one on the way to
+    /// it.
+    Waits,
+}
+
+/// A clip or blend space to play from now on, or nothing.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Enter {
+    pub(super) plays: Option<Arc<str>>,
+    pub(super) speed: f64,
+    pub(super) entry: Entry,
+    /// The state that was entered, and the one that was left; `None` if it only plays something else.
+    pub(super) change: Option<(Option<usize>, usize)>,
+}
+
+impl StateRun {
+    /// Starts in a machine's first state. Returns what plays there.
+    pub(super) fn start(machine: &StateMachine, seed: u64, now: Nanos) -> (Self, Enter) {
+        let mut run = Self {
+            state: machine.start(),
+            since: now,
+            destination: None,
+            back: machine.start(),
+            opened: false,
+            ended: false,
+            choices: Vec::new(),
+            seed,
+            track: None,
+        };
+        let enter = run.enter(machine, run.state, machine.states()[run.state].entry, now);
+        let cut = Entry {
+            duration: Default::default(),
+            in_phase: false,
+            ..enter.entry
+        };
+        let change = Some((None, run.state));
+        (
+            run,
+            Enter {
+                entry: cut,
+                change,
+                ..enter
+            },
+        )
+    }
+
+    /// Takes the way to a state as far as it is open. `None` if there is no way.
+    pub(super) fn go(
+        &mut self,
+        machine: &StateMachine,
+        to: usize,
+        now: Nanos,
+    ) -> Option<(Go, Option<Enter>)> {
+        if to == self.state && machine.step(to, to).is_none() {
+            self.destination = None;
+            return Some((Go::Stays, None));
+        }
+        if !self.can_go(machine, to) {
+            return None;
+        }
+        self.destination = Some(to);
+        let entered = self.go_on(machine, now, false);
+        let answer = if self.destination.is_none() {
+            Go::Entered
+        } else {
+            Go::Waits
+        };
+        Some((answer, entered))
+    }
+
+    /// Returns `true` if there is a way to a state. What was interrupted may be on it.
+    pub(super) fn can_go(&self, machine: &StateMachine, to: usize) -> bool {
+        let leads = |from: usize| machine.step(from, to).is_some();
+        to == self.state
+            || leads(self.state)
+            || (self.goes_back(machine) && (to == self.back || leads(self.back)))
+    }
+
+    /// Goes on toward the destination, as far as exits are open. `at_end` says whether what plays is right at its end.
+    fn go_on(&mut self, machine: &StateMachine, now: Nanos, at_end: bool) -> Option<Enter> {
+        let from = self.state;
+        let (mut entered, mut at_end) = (None, at_end);
+        // Every step comes nearer; a way is never longer than there are states.
+        for _ in 0..machine.states().len() {
+            let Some(to) = self.destination else { break };
+            let Some(next) = machine.step(self.state, to) else {
+                if !self.can_go(machine, to) {
+                    self.destination = None;
+                }
+                break;
+            };
+            let state = &machine.states()[self.state];
+            let is_open = match &state.exit {
+                Opening::Anytime => true,
+                Opening::Key(_) => self.opened,
+                Opening::End => self.ended || at_end,
+                Opening::Never => false,
+            };
+            let way = state.way_to(next);
+            let way = way.filter(|way| way.interrupts || is_open);
+            // What follows by itself may follow early where a key says so.
+            let then = match state.then {
+                Some(Successor::State(to, entry)) if to == next && self.opened => Some(entry),
+                _ => None,
+            };
+            let Some(entry) = way.map(|way| way.entry).or(then) else {
+                break;
+            };
+            if next == to {
+                self.destination = None;
+            }
+            self.back = self.back_from(machine);
+            entered = Some(self.enter(machine, next, entry, now));
+            at_end = false;
+        }
+        entered.map(|enter| self.left(from, enter))
+    }
+
+    /// Notes that a key of the exit was passed, or that one of its ranges begins (`true`) or ends (`false`).
+    pub(super) fn note_key(
+        &mut self,
+        machine: &StateMachine,
+        opens: bool,
+        now: Nanos,
+    ) -> Option<Enter> {
+        self.opened = opens;
+        if opens {
+            self.go_on(machine, now, false)
+        } else {
+            None
+        }
+    }
+
+    /// Notes that what plays has come to the end of a round, and whether it `stays` there.
+    pub(super) fn note_end(
+        &mut self,
+        machine: &StateMachine,
+        stays: bool,
+        now: Nanos,
+    ) -> Option<Enter> {
+        self.opened &= stays;
+        self.ended = stays;
+        if let Some(enter) = self.go_on(machine, now, true) {
+            return Some(enter);
+        }
+        let from = self.state;
+        let state = &machine.states()[from];
+        let enter = match state.then {
+            Some(Successor::State(to, entry)) => {
+                // An exit that didn't open in time was missed.
+                let is_on_way = |wish: &usize| {
+                    *wish == to || matches!(machine.step(from, *wish), Some(step) if step == to)
+                };
+                self.destination = self.destination.filter(is_on_way);
+                self.follow(machine, to, entry, now)
+            }
+            Some(Successor::Back) => {
+                let to = self.back;
+                let entry = machine.states()[to].entry;
+                self.follow(machine, to, entry, now)
+            }
+            // Another choice.
+            None if state.plays.len() > 1 => {
+                self.ended = false;
+                let entry = Entry {
+                    in_phase: false,
+                    ..state.entry
+                };
+                return Some(self.play(machine, entry));
+            }
+            None => return None,
+        };
+        Some(self.left(from, enter))
+    }
+
+    /// Says which state was left.
+    fn left(&self, from: usize, enter: Enter) -> Enter {
+        Enter {
+            change: Some((Some(from), self.state)),
+            ..enter
+        }
+    }
+
+    /// Enters the state that follows by itself, and goes on from there if the game wants to be elsewhere.
+    fn follow(&mut self, machine: &StateMachine, to: usize, entry: Entry, now: Nanos) -> Enter {
+        if self.destination == Some(to) {
+            self.destination = None;
+        }
+        let enter = self.enter(machine, to, entry, now);
+        self.go_on(machine, now, false).unwrap_or(enter)
+    }
+
+    /// Takes up the same state in a machine that was loaded anew. Returns `false` if it isn't there any more; then the run
+    /// is in the state of no index, and has to start.
+    pub(super) fn adopt(&mut self, old: &StateMachine, new: &StateMachine) -> bool {
+        let same = |state: usize| {
+            let name = &old.states().get(state)?.name;
+            new.states().iter().position(|state| state.name == *name)
+        };
+        let Some(state) = same(self.state) else {
+            return false;
+        };
+        self.destination = self.destination.and_then(same);
+        self.back = same(self.back).unwrap_or(new.start());
+        self.state = state;
+        let mut choices = vec![0; new.states().len()];
+        for (at, choice) in self.choices.iter().enumerate() {
+            if let Some(at) = same(at) {
+                choices[at] = *choice;
+            }
+        }
+        self.choices = if choices.iter().all(|choice| *choice == 0) {
+            Vec::new()
+        } else {
+            choices
+        };
+        true
+    }
+
+    fn enter(&mut self, machine: &StateMachine, to: usize, entry: Entry, now: Nanos) -> Enter {
+        self.state = to;
+        self.since = now;
+        (self.opened, self.ended) = (false, false);
+        self.play(machine, entry)
+    }
+
+    /// What the present state plays.
+    fn play(&mut self, machine: &StateMachine, entry: Entry) -> Enter {
+        let state = &machine.states()[self.state];
+        let plays = match state.plays.len() {
+            0 | 1 => state.plays.first(),
+            count => state
+                .plays
+                .get(self.choose(machine.states().len(), count, state.choose)),
+        };
+        Enter {
+            plays: plays.cloned(),
+            speed: state.speed,
+            entry,
+            change: None,
+        }
+    }
+
+    /// Chooses one of several clips.
+    fn choose(&mut self, states: usize, count: usize, choice: Choice) -> usize {
+        self.choices.resize(states, 0);
+        let last = usize::from(self.choices[self.state]);
+        let next = match (choice, last) {
+            (Choice::Sequence, last) => last % count,
+            (Choice::Random, 0) => self.random(count),
+            // Any but the last one.
+            (Choice::Random, last) => (last + self.random(count - 1)) % count,
+        };
+        self.choices[self.state] = next as u8 + 1;
+        next
+    }
+
+    /// A number below `count`, by SplitMix64 (Steele, Lea and Flood 2014).
+    fn random(&mut self, count: usize) -> usize {
+        self.seed = self.seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut bits = self.seed;
+        bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        bits ^= bits >> 31;
+        ((u128::from(bits) * count as u128) >> 64) as usize
+    }
+
+    /// The state to go back to if the present one is interrupted: this one, unless it goes back itself.
+    fn back_from(&self, machine: &StateMachine) -> usize {
+        if self.goes_back(machine) {
+            self.back
+        } else {
+            self.state
+        }
+    }
+
+    /// Returns `true` if what follows by itself ends by going back.
+    fn goes_back(&self, machine: &StateMachine) -> bool {
+        let mut at = self.state;
+        for _ in 0..machine.states().len() {
+            match machine.states()[at].then {
+                Some(Successor::Back) => return true,
+                Some(Successor::State(to, _)) => at = to,
+                None => return false,
+            }
+        }
+        false
+    }
+}

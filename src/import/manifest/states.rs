@@ -1,0 +1,108 @@
+//! States in manifests.
+
+use super::Manifest;
+use crate::model::{StateError, StateLayers};
+use std::sync::Arc;
+
+impl Manifest {
+    /// Returns the machines of the character's states; `None` if it has none. States that make no sense, which
+    /// [`parse`](Self::parse) refuses, are left out.
+    pub fn resolve_states(&self) -> Option<Arc<StateLayers>> {
+        let has_states = !self.states.is_empty() || !self.layers.is_empty();
+        let states = has_states.then(|| StateLayers::new(&self.states, &self.layers).ok());
+        states.flatten().map(Arc::new)
+    }
+
+    /// What is wrong with the states, each with the word of the source it is about.
+    pub(super) fn misstated_states(&self) -> impl Iterator<Item = (StateError, String)> {
+        let errors = StateLayers::new(&self.states, &self.layers).err();
+        errors.into_iter().flatten().map(|error| {
+            // The innermost name is the one in the source.
+            let name = error.state.rsplit(['/', ' ']).next().unwrap_or_default();
+            let near = match name {
+                "" => "states".to_owned(),
+                name => format!("\"{name}\""),
+            };
+            (error, near)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Origins, Then};
+
+    fn parse(fields: &str) -> Result<Manifest, String> {
+        let text = format!("(model: \"a.glb\",\n {fields})");
+        Manifest::parse("a", text.as_bytes()).map_err(|error| error.to_string())
+    }
+
+    const STATES: &str = r#"states: {
+        "ground": (plays: "locomotion", start: true),
+        "jump": (plays: "jump", from: ["ground"], then: "ground", fade: 0.1),
+        "hurt": (plays: "hurt", from: Any, then: Back),
+    },
+    layers: { "arms": (mask: "upper_body", states: {
+        "free": (start: true),
+        "wave": (plays: "wave", from: ["free"], then: "free"),
+    }) }"#;
+
+    #[test]
+    fn states_are_read_and_written() {
+        let manifest = parse(STATES).unwrap();
+        assert_eq!(manifest.states["hurt"].from, Origins::Any);
+        assert_eq!(manifest.states["hurt"].then, Some(Then::Back));
+        assert_eq!(
+            Manifest::parse("again", manifest.to_ron().unwrap().as_bytes()),
+            Ok(manifest.clone())
+        );
+        let states = manifest.resolve_states().unwrap();
+        assert_eq!(states.layers().len(), 2);
+        assert_eq!(states.layers()[1].mask.as_deref(), Some("upper_body"));
+        assert!(parse("").unwrap().resolve_states().is_none());
+    }
+
+    #[test]
+    fn mistakes_are_errors_at_their_place() {
+        let cases = [
+            (
+                r#"then: "ground", fade: 0.1"#,
+                r#"then: "gruond""#,
+                "a:4:9: error: state `jump`: `then` names `gruond`, but there is no such state",
+                "did you mean `ground`?",
+            ),
+            (
+                r#"from: ["ground"]"#,
+                r#"form: ["ground"]"#,
+                "a:4:",
+                "did you mean `from`?",
+            ),
+            (
+                r#"from: ["free"]"#,
+                r#"from: ["fre"]"#,
+                "state `arms: wave`",
+                "did you mean `free`?",
+            ),
+            (
+                ", start: true)",
+                ")",
+                "no state has `start: true`",
+                "give the state in which it begins",
+            ),
+            (
+                "from: Any",
+                "from: 7",
+                "expected `Any`, a list of states",
+                "",
+            ),
+        ];
+        for (from, to, message, hint) in cases {
+            let error = parse(&STATES.replacen(from, to, 1)).unwrap_err();
+            assert!(
+                error.contains(message) && error.contains(hint),
+                "{to}: {error}"
+            );
+        }
+    }
+}

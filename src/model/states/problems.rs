@@ -1,0 +1,254 @@
+//! What can be wrong with states, in words.
+
+use super::{Opening, StateMachine};
+use crate::spelling::nearest;
+use std::{error::Error, fmt};
+
+/// Something wrong or odd about a state.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StateError {
+    /// The state's full name; empty for the machine as a whole.
+    pub state: String,
+    /// The problem.
+    pub problem: StateProblem,
+}
+
+/// A problem of a state.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum StateProblem {
+    /// No state has `start`.
+    NoStart,
+    /// Several states have `start`.
+    SeveralStarts,
+    /// There are more than [`StateMachine::MOST_STATES`].
+    TooMany,
+    /// There are more layers than [`StateLayers::MOST_LAYERS`](super::StateLayers::MOST_LAYERS).
+    TooManyLayers,
+    /// States are nested deeper than [`StateMachine::MOST_LEVELS`].
+    TooDeep,
+    /// The name is empty, contains a slash, or is a word that means something else.
+    BadName,
+    /// A state with states inside plays something itself, or something follows it.
+    PlaysAndStates,
+    /// Something follows the end of a clip that has no end.
+    NeverEnds,
+    /// Both a switch and a fade are given.
+    SwitchAndFade,
+    /// A number makes no sense.
+    BadNumber {
+        /// The field.
+        field: &'static str,
+        /// Its value.
+        value: f64,
+    },
+    /// A state is named that doesn't exist.
+    UnknownState {
+        /// The field that names it.
+        field: &'static str,
+        /// The name.
+        name: String,
+        /// A name that was probably meant.
+        nearest: Option<String>,
+    },
+    /// It plays a clip or a blend space that the character doesn't have.
+    UnknownClip {
+        /// The name.
+        name: String,
+        /// A name that was probably meant.
+        nearest: Option<String>,
+    },
+    /// None of what it plays has the callback key that opens its exit.
+    ExitNeverOpens {
+        /// The key.
+        key: String,
+        /// A key that was probably meant.
+        nearest: Option<String>,
+    },
+    /// It begins behind the end of a clip.
+    BeginsAfterEnd {
+        /// The clip.
+        clip: String,
+        /// The clip's length in seconds.
+        length: f64,
+    },
+    /// No way leads here.
+    Unreachable,
+    /// No way leads out.
+    DeadEnd,
+}
+
+/// What a machine needs to know of a clip or a blend space to check the states that play it.
+#[derive(Clone, Debug, Default)]
+pub struct PlayedClip<'c> {
+    /// The length in seconds, if it is a single clip.
+    pub length: Option<f64>,
+    /// The names of its callback keys.
+    pub keys: Vec<&'c str>,
+}
+
+impl StateError {
+    /// The most errors that are reported of one machine.
+    pub const MOST: usize = 20;
+
+    pub(super) fn new(state: impl Into<String>, problem: StateProblem) -> Self {
+        Self {
+            state: state.into(),
+            problem,
+        }
+    }
+
+    /// Puts the name of a layer before the state's.
+    pub(super) fn on_layer(mut self, layer: &str) -> Self {
+        if !layer.is_empty() {
+            self.state = format!("{layer}: {}", self.state);
+        }
+        self
+    }
+
+    /// Returns what to do about it.
+    pub fn hint(&self) -> Option<String> {
+        let meant = |nearest: &Option<String>| {
+            nearest
+                .as_ref()
+                .map(|name| format!("did you mean `{name}`?"))
+        };
+        match &self.problem {
+            StateProblem::NoStart => {
+                Some("give the state in which it begins `start: true`".into())
+            }
+            StateProblem::SeveralStarts => Some("leave `start: true` to one of them".into()),
+            StateProblem::UnknownState { nearest, .. }
+            | StateProblem::UnknownClip { nearest, .. }
+            | StateProblem::ExitNeverOpens { nearest, .. } => meant(nearest),
+            StateProblem::Unreachable => Some(
+                "name the states it may be entered from in `from`, or have it follow one by `then`"
+                    .into(),
+            ),
+            StateProblem::DeadEnd => Some(
+                "add `then`, or name it in another state's `from`; if nothing shall follow, write `exit: Never`"
+                    .into(),
+            ),
+            StateProblem::NeverEnds => {
+                Some("leave out `then` and `exit: End`, or play a clip at a speed other than 0".into())
+            }
+            StateProblem::PlaysAndStates => {
+                Some("move `plays` and `then` into the inner states".into())
+            }
+            StateProblem::SwitchAndFade => Some("leave one of them out".into()),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for StateError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.state.is_empty() {
+            f.write_str("the states: ")?;
+        } else {
+            write!(f, "state `{}`: ", self.state)?;
+        }
+        self.problem.fmt(f)
+    }
+}
+
+impl Error for StateError {}
+
+impl fmt::Display for StateProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoStart => f.write_str("no state has `start: true`"),
+            Self::SeveralStarts => f.write_str("several states have `start: true`"),
+            Self::TooMany => write!(f, "there are more than {} states", StateMachine::MOST_STATES),
+            Self::TooManyLayers => write!(
+                f,
+                "there are more than {} layers",
+                super::StateLayers::MOST_LAYERS
+            ),
+            Self::TooDeep => write!(
+                f,
+                "states are nested more than {} deep",
+                StateMachine::MOST_LEVELS
+            ),
+            Self::BadName => f.write_str(
+                "a name must not be empty, contain a slash, or be the word `Any` or `Back`",
+            ),
+            Self::PlaysAndStates => f.write_str(
+                "it has states inside, and also `plays` or `then`, which only inner states can have",
+            ),
+            Self::NeverEnds => {
+                f.write_str("it waits for the end of a clip, but what it plays never ends")
+            }
+            Self::SwitchAndFade => f.write_str("`switch` and `fade` are both given"),
+            Self::BadNumber { field: "speed", value } => {
+                write!(f, "speed is {value}, expected a number")
+            }
+            Self::BadNumber { field, value } => write!(
+                f,
+                "{field} is {value}, expected seconds from 0 to {}",
+                StateMachine::LONGEST_TRANSITION
+            ),
+            Self::UnknownState { field, name, .. } => {
+                write!(f, "`{field}` names `{name}`, but there is no such state")
+            }
+            Self::UnknownClip { name, .. } => {
+                write!(f, "it plays `{name}`, but there is no such clip or blend space")
+            }
+            Self::ExitNeverOpens { key, .. } => write!(
+                f,
+                "its exit never opens: none of what it plays has a callback key `{key}`"
+            ),
+            Self::BeginsAfterEnd { clip, length } => {
+                write!(f, "it begins behind the end of `{clip}`, which is {length} s long")
+            }
+            Self::Unreachable => f.write_str("no way leads to it"),
+            Self::DeadEnd => f.write_str("no way leads out of it"),
+        }
+    }
+}
+
+impl StateMachine {
+    /// Checks what the states play against what the character has. `find` looks up a clip or a blend space by name, and
+    /// `names` are those of all.
+    pub fn check_clips<'c>(
+        &self,
+        names: &[&str],
+        find: impl Fn(&str) -> Option<PlayedClip<'c>>,
+    ) -> Vec<StateError> {
+        let mut errors = Vec::new();
+        for state in self.states() {
+            let mut wrong = |problem| errors.push(StateError::new(&*state.name, problem));
+            let mut keys = Vec::new();
+            let mut is_known = true;
+            for name in &state.plays {
+                let Some(clip) = find(name) else {
+                    is_known = false;
+                    wrong(StateProblem::UnknownClip {
+                        name: name.to_string(),
+                        nearest: nearest(name, names.iter().copied()).map(str::to_owned),
+                    });
+                    continue;
+                };
+                let at = state.entry.at;
+                if let Some(length) = clip.length.filter(|length| at > *length) {
+                    wrong(StateProblem::BeginsAfterEnd {
+                        clip: name.to_string(),
+                        length,
+                    });
+                }
+                keys.extend(clip.keys);
+            }
+            if let Opening::Key(key) = &state.exit
+                && is_known
+                && !keys.contains(&&**key)
+            {
+                wrong(StateProblem::ExitNeverOpens {
+                    key: key.to_string(),
+                    nearest: nearest(key, keys).map(str::to_owned),
+                });
+            }
+        }
+        errors.truncate(StateError::MOST);
+        errors
+    }
+}

@@ -1,0 +1,96 @@
+//! How the words of states are read and written: `Any`, `Back`, `End` and `Never` stand beside names.
+
+use super::{Entering, Exit, Origins, Then};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::collections::BTreeMap;
+
+/// A name in quotes, or a word without.
+// By way of serde's buffer, the one reader for which RON passes on which word it was.
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "expected a name in quotes, or a word")]
+enum Word {
+    Text(String),
+}
+
+impl<'de> Deserialize<'de> for Exit {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let Word::Text(text) = Word::deserialize(deserializer)?;
+        Ok(match text.as_str() {
+            "Anytime" => Self::Anytime,
+            "End" => Self::End,
+            "Never" => Self::Never,
+            _ => Self::Key(text),
+        })
+    }
+}
+
+impl Serialize for Exit {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (at, word) = match self {
+            Self::Anytime => (0, "Anytime"),
+            Self::End => (1, "End"),
+            Self::Never => (2, "Never"),
+            Self::Key(name) => return name.serialize(serializer),
+        };
+        serializer.serialize_unit_variant("Exit", at, word)
+    }
+}
+
+impl<'de> Deserialize<'de> for Then {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let Word::Text(text) = Word::deserialize(deserializer)?;
+        Ok(if text == "Back" {
+            Self::Back
+        } else {
+            Self::State(text)
+        })
+    }
+}
+
+impl Serialize for Then {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Back => serializer.serialize_unit_variant("Then", 0, "Back"),
+            Self::State(name) => name.serialize(serializer),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Origins {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(
+            untagged,
+            expecting = "expected `Any`, a list of states such as [\"ground\"], or a map of states to transitions such as {\"ground\": (fade: 0.1)}"
+        )]
+        enum From {
+            Word(String),
+            List(Vec<String>),
+            Map(BTreeMap<String, Entering>),
+        }
+        Ok(match From::deserialize(deserializer)? {
+            From::Word(word) if word == "Any" => Self::Any,
+            From::Word(name) => Self::These([(name, Entering::default())].into()),
+            From::List(names) => Self::These(
+                names
+                    .into_iter()
+                    .map(|name| (name, Entering::default()))
+                    .collect(),
+            ),
+            From::Map(map) => Self::These(map),
+        })
+    }
+}
+
+impl Serialize for Origins {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::None => [(); 0].serialize(serializer),
+            Self::Any => serializer.serialize_unit_variant("Origins", 0, "Any"),
+            Self::These(these) if these.values().all(|how| *how == Entering::default()) => {
+                serializer.collect_seq(these.keys())
+            }
+            Self::These(these) => these.serialize(serializer),
+        }
+    }
+}

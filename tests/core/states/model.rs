@@ -1,0 +1,231 @@
+//! A plain model of states: maps of names, and times in whole nanoseconds. It shares no code with the crate.
+
+use bevy_marionette::model::{Exit, Origins, Plays, State, Then};
+use std::collections::{BTreeMap, VecDeque};
+
+/// A clip: how long it is, where its key is, and whether it loops.
+#[derive(Clone, Copy, Debug)]
+pub struct Clip {
+    pub length: u64,
+    pub key: Option<u64>,
+    pub loops: bool,
+}
+
+/// Where a character is.
+#[derive(Clone, Debug)]
+pub struct Model<'s> {
+    states: &'s BTreeMap<String, State>,
+    clips: &'s BTreeMap<String, Clip>,
+    pub state: String,
+    since: u64,
+    /// How much of what plays has passed: its key and its end, in turns.
+    seen: u64,
+    opened: bool,
+    ended: bool,
+    back: String,
+    pub destination: Option<String>,
+    /// The states entered, with the time of each.
+    pub entered: Vec<(u64, String)>,
+}
+
+impl<'s> Model<'s> {
+    pub fn new(states: &'s BTreeMap<String, State>, clips: &'s BTreeMap<String, Clip>) -> Self {
+        let start = states.iter().find(|(_, state)| state.start).unwrap().0;
+        Self {
+            states,
+            clips,
+            state: start.clone(),
+            since: 0,
+            seen: 0,
+            opened: false,
+            ended: false,
+            back: start.clone(),
+            destination: None,
+            entered: vec![(0, start.clone())],
+        }
+    }
+
+    /// Whether the game may go from one state to another, and whether at once.
+    fn way(&self, from: &str, to: &str) -> Option<bool> {
+        match &self.states[to].from {
+            Origins::None => None,
+            Origins::Any => (self.states[from].exit != Exit::Never).then_some(true),
+            Origins::These(these) => these.contains_key(from).then_some(false),
+        }
+    }
+
+    fn then(&self, state: &str) -> Option<&str> {
+        match &self.states[state].then {
+            Some(Then::State(to)) => Some(to),
+            _ => None,
+        }
+    }
+
+    /// The first state on the shortest way.
+    fn next(&self, to: &str) -> Option<String> {
+        let mut first: BTreeMap<&str, &str> = BTreeMap::new();
+        let mut queue: VecDeque<&str> = [self.state.as_str()].into();
+        while let Some(at) = queue.pop_front() {
+            let ways = self.states.keys().filter(|to| self.way(at, to).is_some());
+            for next in ways.map(String::as_str).chain(self.then(at)) {
+                if next != self.state && !first.contains_key(next) {
+                    let step = if at == self.state { next } else { first[at] };
+                    first.insert(next, step);
+                    queue.push_back(next);
+                }
+            }
+        }
+        first.get(to).map(|step| step.to_string())
+    }
+
+    /// Wishes to be in a state at a moment. Returns `None` if there is no way, and otherwise whether it is there already.
+    pub fn go(&mut self, to: &str, now: u64) -> Option<bool> {
+        if to == self.state {
+            self.destination = None;
+            if self.way(to, to).is_some() {
+                // Entered again, if it may be left.
+                self.destination = Some(to.to_owned());
+                self.go_on(now, false);
+            }
+            return Some(self.destination.is_none());
+        }
+        if !self.leads(to) {
+            return None;
+        }
+        self.destination = Some(to.to_owned());
+        self.go_on(now, false);
+        Some(self.destination.is_none())
+    }
+
+    /// Whether there is a way, maybe by going back.
+    fn leads(&self, to: &str) -> bool {
+        let mut there = self.clone();
+        there.state = self.back.clone();
+        let by_going_back = || to == self.back || there.next(to).is_some();
+        self.next(to).is_some() || (self.goes_back() && by_going_back())
+    }
+
+    fn is_open(&self, at_end: bool) -> bool {
+        match &self.states[&self.state].exit {
+            Exit::Anytime => true,
+            Exit::Key(_) => self.opened,
+            Exit::End => self.ended || at_end,
+            Exit::Never => false,
+        }
+    }
+
+    /// Goes on toward the destination. Only the last state is noted.
+    fn go_on(&mut self, now: u64, mut at_end: bool) -> bool {
+        let mut moved = false;
+        while let Some(to) = self.destination.clone() {
+            let is_again = to == self.state && self.way(&to, &to).is_some();
+            let next = if is_again {
+                Some(to.clone())
+            } else {
+                self.next(&to)
+            };
+            let Some(next) = next else {
+                if to != self.state && !self.leads(&to) {
+                    self.destination = None;
+                }
+                break;
+            };
+            match self.way(&self.state, &next) {
+                Some(true) => {}
+                Some(false) if self.is_open(at_end) => {}
+                _ if self.opened && self.then(&self.state) == Some(&next) => {}
+                _ => break,
+            }
+            if !self.goes_back() {
+                self.back = self.state.clone();
+            }
+            self.put(&next, now);
+            (moved, at_end) = (true, false);
+            if next == to {
+                self.destination = None;
+            }
+        }
+        if moved {
+            self.entered.push((now, self.state.clone()));
+        }
+        moved
+    }
+
+    /// Whether the present state, or what follows it by itself, ends by going back.
+    fn goes_back(&self) -> bool {
+        let mut at = self.state.as_str();
+        for _ in 0..self.states.len() {
+            match &self.states[at].then {
+                Some(Then::Back) => return true,
+                Some(Then::State(to)) => at = to,
+                None => return false,
+            }
+        }
+        false
+    }
+
+    fn put(&mut self, state: &str, now: u64) {
+        self.state = state.to_owned();
+        (self.since, self.seen) = (now, 0);
+        (self.opened, self.ended) = (false, false);
+    }
+
+    /// Lets time pass up to a moment.
+    pub fn advance(&mut self, until: u64) {
+        loop {
+            let Plays::One(name) = &self.states[&self.state].plays else {
+                return;
+            };
+            let Clip { length, key, loops } = self.clips[name];
+            let round = self.seen / 2;
+            if round > 0 && !loops {
+                return;
+            }
+            let begin = self.since + round * length;
+            if self.seen.is_multiple_of(2) {
+                let now = begin + key.unwrap_or(0);
+                if now > until {
+                    return;
+                }
+                self.seen += 1;
+                let is_exit = matches!(self.states[&self.state].exit, Exit::Key(_));
+                if key.is_some() && is_exit {
+                    self.opened = true;
+                    self.go_on(now, false);
+                }
+                continue;
+            }
+            let now = begin + length;
+            if now > until {
+                return;
+            }
+            self.seen += 1;
+            self.opened &= !loops;
+            self.ended = !loops;
+            if self.go_on(now, true) {
+                continue;
+            }
+            let next = match &self.states[&self.state].then {
+                Some(Then::State(to)) => {
+                    if let Some(wish) = self.destination.clone() {
+                        let is_on_way = wish == *to
+                            || (wish != self.state && self.next(&wish).as_ref() == Some(to));
+                        if !is_on_way {
+                            self.destination = None;
+                        }
+                    }
+                    to.clone()
+                }
+                Some(Then::Back) => self.back.clone(),
+                None => continue,
+            };
+            if self.destination.as_ref() == Some(&next) {
+                self.destination = None;
+            }
+            self.put(&next, now);
+            if !self.go_on(now, false) {
+                self.entered.push((now, next));
+            }
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! Random machines and random wishes: the controller, however time is divided into steps, against the plain model.
+
+use super::model::{Clip, Model};
+use bevy_marionette::{
+    controller::{AnimationController, Go, PlaybackEvent},
+    model::{CallbackData, ClipTiming, Exit, PlaybackMode, Plays, State, StateLayers, Then},
+};
+use fastrand::Rng;
+use std::{collections::BTreeMap, sync::Arc};
+
+/// Times are whole numbers of these, so that seconds and nanoseconds are exact.
+const UNIT: u64 = 1_000_000_000 / 64;
+
+/// How many programs are played: 2,000, or as many as `MARIONETTE_STATES` says.
+fn programs() -> u64 {
+    std::env::var("MARIONETTE_STATES")
+        .ok()
+        .and_then(|count| count.parse().ok())
+        .unwrap_or(2_000)
+}
+
+fn secs(nanos: u64) -> f64 {
+    nanos as f64 / 1e9
+}
+
+fn random_clips(random: &mut Rng) -> BTreeMap<String, Clip> {
+    let mut clip = |at: usize| {
+        let length = random.u64(4..40) * UNIT;
+        let key = random.bool().then(|| random.u64(1..length / UNIT) * UNIT);
+        let loops = random.bool();
+        (format!("clip{at}"), Clip { length, key, loops })
+    };
+    (0..5).map(&mut clip).collect()
+}
+
+fn random_states(random: &mut Rng) -> BTreeMap<String, State> {
+    let count = random.usize(2..8);
+    let names: Vec<String> = (0..count).map(|at| format!("s{at}")).collect();
+    let start = random.usize(..count);
+    let mut state = |at: usize| {
+        let mut state = State {
+            plays: Plays::One(format!("clip{}", random.usize(..5))),
+            start: at == start,
+            exit: match random.u32(..8) {
+                0 | 1 => Exit::Key("key".into()),
+                2 => Exit::End,
+                3 => Exit::Never,
+                _ => Exit::Anytime,
+            },
+            then: match random.u32(..6) {
+                0 | 1 => Some(Then::State(names[random.usize(..count)].clone())),
+                2 => Some(Then::Back),
+                _ => None,
+            },
+            ..State::default()
+        };
+        match random.u32(..4) {
+            0 => state.switch = Some(secs(random.u64(..20) * UNIT)),
+            1 => state.fade = Some(secs(random.u64(..20) * UNIT)),
+            _ => {}
+        }
+        state = match random.u32(..6) {
+            0 => state,
+            1 => state.from_any(),
+            _ => {
+                let from: Vec<&str> = names
+                    .iter()
+                    .filter(|_| random.u32(..3) == 0)
+                    .map(String::as_str)
+                    .collect();
+                state.from(from)
+            }
+        };
+        (names[at].clone(), state)
+    };
+    (0..count).map(&mut state).collect()
+}
+
+fn timings(clips: &BTreeMap<String, Clip>) -> Vec<ClipTiming> {
+    let timing = |(name, clip): (&String, &Clip)| {
+        let mut timing = ClipTiming::new(name.as_str(), secs(clip.length));
+        if !clip.loops {
+            timing.playback = PlaybackMode::Once;
+        }
+        if let Some(key) = clip.key {
+            timing.add_callback(secs(key), "key", CallbackData::default());
+        }
+        timing
+    };
+    clips.iter().map(timing).collect()
+}
+
+/// Plays a program. Returns how many states were entered.
+fn play(seed: u64) -> usize {
+    let mut random = Rng::with_seed(seed);
+    let clips = random_clips(&mut random);
+    let states = random_states(&mut random);
+    let table = timings(&clips);
+    let machines = Arc::new(StateLayers::new(&states, &BTreeMap::new()).unwrap());
+    let mut model = Model::new(&states, &clips);
+    let mut whole = AnimationController::default();
+    whole.set_states(&machines, seed);
+    let (mut frames, mut cuts) = (whole.clone(), whole.clone());
+    let mut entered: [Vec<(u64, String)>; 3] = Default::default();
+    let (mut now, mut log) = (0, Vec::new());
+    for _ in 0..random.usize(2..12) {
+        for _ in 0..random.usize(..3) {
+            let to = format!("s{}", random.usize(..states.len()));
+            let expected = model.go(&to, now);
+            for controller in [&mut whole, &mut frames, &mut cuts] {
+                let is_known = controller.can_go(&to);
+                let answer = controller.go(&to);
+                let is_there = answer.as_ref().ok().map(|go| *go != Go::Waits);
+                log.push(format!("{now}: {to} {answer:?}"));
+                assert_eq!(is_there, expected, "{seed}: {log:#?}");
+                assert_eq!(is_known, answer.is_ok());
+            }
+        }
+        let span = random.u64(1..60) * UNIT;
+        model.advance(now + span);
+        let mut steps = Rng::with_seed(random.u64(..));
+        let mut cut =
+            |controller: &mut AnimationController, at: usize, most: &mut dyn FnMut() -> u64| {
+                let (mut left, mut events) = (span, Vec::new());
+                while left > 0 {
+                    let step = most().clamp(1, left);
+                    controller.advance(secs(step), &table, &mut events).unwrap();
+                    left -= step;
+                }
+                for event in events {
+                    if let PlaybackEvent::StateEntered { state, time, .. } = event {
+                        entered[at].push(((time * 1e9).round() as u64, state.to_string()));
+                    }
+                }
+            };
+        cut(&mut whole, 0, &mut || span);
+        cut(&mut frames, 1, &mut || 16_666_667);
+        cut(&mut cuts, 2, &mut || steps.u64(1..80_000_000));
+        now += span;
+        for (at, controller) in [&whole, &frames, &cuts].into_iter().enumerate() {
+            let about =
+                || format!("{seed}, cut {at}, until {now}: {states:#?} {clips:#?} {log:#?}");
+            assert_eq!(controller.state(), Some(&*model.state), "{}", about());
+            let destination = model.destination.as_ref().unwrap_or(&model.state);
+            assert_eq!(
+                controller.destination(),
+                Some(&**destination),
+                "{}",
+                about()
+            );
+            assert_eq!(entered[at], model.entered, "{}", about());
+        }
+        let places = [&whole, &frames, &cuts].map(AnimationController::current_position);
+        assert!(
+            places.iter().all(|place| *place == places[0]),
+            "{seed}: {places:?}"
+        );
+    }
+    model.entered.len()
+}
+
+#[test]
+fn states_are_entered_as_in_a_plain_model_however_time_is_divided() {
+    let entered: usize = (0..programs()).map(play).sum();
+    // The programs do something.
+    assert!(entered as u64 > programs() * 4, "{entered}");
+}
