@@ -228,9 +228,11 @@ impl Importer<'_> {
     ///
     /// The library's own takes the curve of the next node for a property that another stack moves, but not this one.
     fn anim(&self, moved: &Moved) -> Option<AnimRoot> {
+        // Scales are left alone: the library moves their curves to nodes that it adds.
+        let has_others = self.scene.anim_stacks.count > 1;
         let overrides = self.joint_nodes().flatten().flat_map(|node| {
-            let still = ["Lcl Rotation", "Lcl Scaling", "Lcl Translation"].into_iter();
-            let still = still.filter(|name| !moved.has_curve(node, name));
+            let still = ["Lcl Rotation", "Lcl Translation"].into_iter();
+            let still = still.filter(|name| has_others && !moved.has_curve(node, name));
             still.filter_map(|name| {
                 let prop = ufbx::find_prop(&node.element.props, name)?;
                 if !prop.flags.has_any(PropFlags::ANIMATED) {

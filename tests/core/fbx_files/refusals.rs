@@ -65,8 +65,10 @@ fn limits_are_named() {
             }
         }
     }
-    let mut settings = ImportSettings::default();
-    settings.limits = Limits::NONE;
+    let settings = ImportSettings {
+        limits: Limits::NONE,
+        ..ImportSettings::default()
+    };
     assert!(open_model("f.fbx", file.as_bytes(), &settings).is_ok());
 }
 
