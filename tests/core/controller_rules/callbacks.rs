@@ -457,6 +457,7 @@ fn rule_7_events_keep_their_order_after_centuries() {
     let clips = clips();
     let (mut controller, _) = with_track(AnimationTrack::new("walk"));
     controller.set_callback_limit(0);
+    // The clock ends after 292 years.
     advance(&mut controller, &clips, 9e9);
     controller.set_callback_limit(1024);
     controller.add_track(AnimationTrack::new("run"));
