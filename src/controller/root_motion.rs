@@ -48,7 +48,7 @@ const MOST_UNEVEN_TURN: f64 = 0.01;
 
 /// The most by which a group's weight may change in such a stretch, as a factor: shares are quotients of polynomials, and the
 /// quadrature is exact only for polynomials.
-const MOST_CHANGE: f64 = 1.25;
+const MOST_CHANGE: f64 = 1.1;
 
 /// The movement of one advance.
 #[derive(Default)]
