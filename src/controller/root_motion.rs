@@ -48,7 +48,7 @@ const MOST_UNEVEN_TURN: f64 = 0.01;
 
 /// The most by which a group's weight may change in such a stretch, as a factor: shares are quotients of polynomials, and the
 /// quadrature is exact only for polynomials.
-const MOST_CHANGE: f64 = 1.25;
+const MOST_CHANGE: f64 = 1.1;
 
 /// The movement of one advance.
 #[derive(Default)]
@@ -183,8 +183,8 @@ impl AnimationController {
         let (mut now, mut length) = (begin, longest);
         while now < end {
             let mut stop = end.min(now.after(length * 1e9).0);
-            for at in 0..movers.len() {
-                stop = stop.min(self.knot_time(&movers[at], now).unwrap_or(end));
+            for mover in &*movers {
+                stop = stop.min(self.knot_time(mover, now).unwrap_or(end));
             }
             let seconds = |moment: Nanos| moment.since(begin);
             if uneven.is_some()
@@ -247,7 +247,9 @@ impl AnimationController {
             let [first, last] = [totals[0][group], totals[2][group]];
             first.max(last) > MOST_CHANGE * first.min(last)
         };
-        let turn: f64 = movers.iter().map(|mover| mover.way.turn.abs()).sum();
+        // By their shares, but for those that come or go.
+        let turn = |mover: &Mover| mover.way.turn.abs() * mover.share.max(mover.first);
+        let turn: f64 = movers.iter().map(turn).sum();
         let paces = movers.iter().map(|mover| mover.pace[2] - mover.pace[0]);
         let uneven = paces.fold(change, |most, change| most.max(change.abs()));
         let is_coarse = turn > MOST_TURN
