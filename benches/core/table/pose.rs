@@ -2,8 +2,10 @@
 
 use bevy_marionette::{
     controller::{BlendMode, TrackPriority},
-    model::{CombinedJoints, SkeletalClip},
-    pose::{ClipLayer, Evaluate, LocalToModel, Mask, Mix, MixScratch, Palette, Scratch},
+    model::{CombinedJoints, MorphFrames, Morphs, SkeletalClip},
+    pose::{
+        ClipLayer, Evaluate, LocalToModel, Mask, Mix, MixScratch, MorphScratch, Palette, Scratch,
+    },
 };
 use bevy_marionette_benches::{clip, part, skeleton};
 use glam::{Affine3A, Mat4, Vec3, Vec3A};
@@ -179,6 +181,22 @@ fn jobs(joints: usize, quick: bool) -> Vec<(&'static str, f64)> {
             .run(black_box(&mut palette));
         });
     }
+    let faced = skeleton.clone().with_morphs(Morphs::new(
+        (0..joints).map(|morph| (format!("morph {morph}").into(), 0.0)),
+    ));
+    let faces: Vec<SkeletalClip> = clips.iter().map(|clip| with_face(clip, joints)).collect();
+    let mut weights = MorphScratch::default();
+    for (name, clips) in [
+        ("as many morph weights, one clip", &faces[..1]),
+        ("as many morph weights, two clips", &faces[..2]),
+        ("as many morph weights, at rest", &clips[..2]),
+    ] {
+        let mut layers = layers_of(clips, None);
+        row(name, &mut |time| {
+            set_times(&mut layers, time);
+            black_box(Evaluate::new(&faced, &layers).run_morphs(black_box(&mut weights)));
+        });
+    }
     out
 }
 
@@ -191,6 +209,21 @@ fn layers_of<'a>(clips: &'a [SkeletalClip], mask: Option<&'a Mask>) -> Vec<ClipL
             ..ClipLayer::new(clip, 0.0)
         })
         .collect()
+}
+
+/// The clip with a swing of each of so many morph targets.
+fn with_face(clip: &SkeletalClip, morphs: usize) -> SkeletalClip {
+    let weight = |i: usize| (i as f32 * 0.37).sin().abs();
+    let frames = MorphFrames {
+        names: (0..morphs)
+            .map(|morph| format!("morph {morph}").into())
+            .collect(),
+        weights: (0..60 * morphs).map(weight).collect(),
+        ..MorphFrames::default()
+    };
+    clip.clone()
+        .with_morphs(&frames)
+        .expect("weights are whole")
 }
 
 fn set_times(layers: &mut [ClipLayer], time: f64) {
