@@ -198,6 +198,7 @@ pub(super) fn assemble_character(
     let mut character = Character {
         blend_spaces: Vec::new(),
         unbound_spaces: manifest.resolve_blend_spaces().collect(),
+        states: manifest.resolve_states(),
         feet,
         plants,
         masks: masks.collect::<HashMap<_, _>>(),

@@ -5,7 +5,7 @@ use crate::{
     import::{RigEntries, bind_blend_space},
     model::{
         BlendSpace, BlendSpaceError, BoundBlendSpace, ClipTiming, CombinedJoints, Influences,
-        JointIndex, MorphIndex, RootPath, SkeletalClip, Skeleton,
+        JointIndex, MorphIndex, RootPath, SkeletalClip, Skeleton, StateLayers,
     },
     pose::{BlendReach, Mask, PartBounds},
     rig::{Feet, LookChain, Plants, RigJoints, Springs, TurnSpeeds},
@@ -50,6 +50,8 @@ pub struct Character {
     pub(super) blend_spaces: Vec<BoundBlendSpace>,
     /// All blend spaces, by clip names.
     pub(super) unbound_spaces: Vec<Arc<BlendSpace>>,
+    /// What the character does, by name. A character begins in the first state if nothing plays when it is ready.
+    pub states: Option<Arc<StateLayers>>,
     /// Masks by name.
     pub masks: HashMap<String, Arc<Mask>>,
     /// Sockets by name.
@@ -345,6 +347,10 @@ impl Clips for Character {
 
     fn blend_spaces(&self) -> &[BoundBlendSpace] {
         &self.blend_spaces
+    }
+
+    fn states(&self) -> Option<&Arc<StateLayers>> {
+        self.states.as_ref()
     }
 }
 

@@ -25,6 +25,7 @@ use bevy::{
     platform::collections::HashMap,
     prelude::*,
 };
+use std::sync::Arc;
 
 /// Adds what spawns and despawns parts.
 pub(super) fn plugin(app: &mut App) {
@@ -162,7 +163,7 @@ pub(super) fn follow_assets(
         &mut CharacterParts,
         Option<&mut ModelPose>,
         Has<MorphPose>,
-        Option<(&AnimationController, &mut ActiveLayers)>,
+        Option<(&mut AnimationController, &mut ActiveLayers)>,
         Option<&mut PoseState>,
     )>,
 ) {
@@ -183,10 +184,11 @@ pub(super) fn follow_assets(
         if parts.version == Some(character.version) {
             continue;
         }
-        if let Some((controller, mut layers)) = playing {
+        if let Some((mut controller, mut layers)) = playing {
+            take_up_states(entity, character, &mut controller);
             // Now, because the controller may be advanced in a schedule that does not run in this frame.
             let layers = layers.bypass_change_detection();
-            layers.look_up(character, controller);
+            layers.look_up(character, &controller);
             layers.forget_boxes();
         }
         if parts.version.is_some() && parts.shape == character.shape.version {
@@ -222,6 +224,23 @@ pub(super) fn follow_assets(
             .map(|part| spawn_part(&mut commands, entity, character, part))
             .collect();
         send(&mut commands, &mut ready, CharacterReady { entity });
+    }
+}
+
+/// Lets a character begin in the first of its states, unless something plays already. After a reload, it stays in the state
+/// it is in.
+fn take_up_states(
+    entity: Entity,
+    character: &Character,
+    controller: &mut Mut<AnimationController>,
+) {
+    let Some(states) = &character.states else {
+        return;
+    };
+    match controller.states() {
+        Some(present) if Arc::ptr_eq(present, states) => {}
+        None if controller.tracks().next().is_some() => {}
+        _ => controller.set_states(states, entity.to_bits()),
     }
 }
 

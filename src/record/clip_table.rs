@@ -5,7 +5,7 @@ use crate::{
     controller::Clips,
     model::{
         BlendPoint, BlendSpace, BlendSync, BoundBlendSpace, CallbackData, CallbackKey, ClipTiming,
-        JointIndex, PlaybackMode, RootPath, SkeletalClip, SyncMark,
+        JointIndex, PlaybackMode, RootPath, SkeletalClip, State, StateLayer, StateLayers, SyncMark,
     },
     pose::Mask,
     rig::Plants,
@@ -27,6 +27,7 @@ pub struct ClipTable {
     spaces: Vec<BoundBlendSpace>,
     /// The weights of masks at the joint that root motion is taken from.
     masks: BTreeMap<String, f32>,
+    states: Option<Arc<StateLayers>>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -96,7 +97,13 @@ impl ClipTable {
             unbound_spaces,
             spaces,
             masks,
+            states: None,
         }
+    }
+
+    /// Adds the character's states.
+    pub fn with_states(self, states: Option<Arc<StateLayers>>) -> Self {
+        Self { states, ..self }
     }
 
     /// Takes what it takes to bind the spaces of a file from what the file may take.
@@ -164,6 +171,10 @@ impl Clips for ClipTable {
     fn blend_spaces(&self) -> &[BoundBlendSpace] {
         &self.spaces
     }
+
+    fn states(&self) -> Option<&Arc<StateLayers>> {
+        self.states.as_ref()
+    }
 }
 
 /// A [`ClipTable`] in a file.
@@ -172,6 +183,8 @@ struct Form {
     clips: Vec<RowForm>,
     spaces: Vec<SpaceForm>,
     masks: BTreeMap<String, f32>,
+    states: BTreeMap<String, State>,
+    layers: BTreeMap<String, StateLayer>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -231,10 +244,19 @@ impl From<ClipTable> for Form {
             smoothing: space.smoothing(),
             sync: space.sync().clone(),
         };
+        let (states, layers) = table
+            .states
+            .as_deref()
+            .map_or_else(Default::default, |states| {
+                let (states, layers) = states.written();
+                (states.clone(), layers.clone())
+            });
         Self {
             clips: table.clips.into_iter().map(row).collect(),
             spaces: table.unbound_spaces.into_iter().map(space).collect(),
             masks: table.masks,
+            states,
+            layers,
         }
     }
 }
@@ -247,6 +269,8 @@ impl TryFrom<Form> for ClipTable {
             clips,
             spaces,
             masks,
+            states,
+            layers,
         }: Form,
     ) -> Result<Self, String> {
         if spaces.len() > ClipTable::MOST_SPACES {
@@ -313,6 +337,13 @@ impl TryFrom<Form> for ClipTable {
             .map(space)
             .collect::<Result<Vec<_>, String>>()?;
         Self::pay_for_spaces(&clips, &spaces)?;
-        Ok(Self::bound(clips, spaces, masks))
+        let has_states = !states.is_empty() || !layers.is_empty();
+        let states = has_states.then(|| StateLayers::new(&states, &layers));
+        let states = states.transpose().map_err(|wrong| {
+            wrong
+                .first()
+                .map_or_else(|| "states".to_owned(), ToString::to_string)
+        })?;
+        Ok(Self::bound(clips, spaces, masks).with_states(states.map(Arc::new)))
     }
 }

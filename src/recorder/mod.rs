@@ -379,5 +379,6 @@ impl Character {
             &self.masks,
             self.root,
         )
+        .with_states(self.states.clone())
     }
 }

@@ -3,8 +3,8 @@
 use crate::{
     open::Opened,
     report::{
-        AnimationReport, ClipReport, FileReport, JointReport, MaterialReport, ModelReport,
-        MorphReport,
+        AnimationReport, ClipReport, FileReport, JointReport, ManifestReport, MaterialReport,
+        ModelReport, MorphReport,
     },
     term::{
         BOLD, CYAN, DIM, GREEN, YELLOW, count, counted, decimal, diagnostic, length, printable,

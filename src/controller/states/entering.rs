@@ -5,10 +5,9 @@ use crate::{
     controller::{
         AnimationController, AnimationName, AnimationTrack, BlendMode, Clips, KeyRef,
         PlaybackEvent, TransitionCurve,
-        advance::Step,
         marks::Crossing,
-        pass::{Passed, What},
         playback_state::{CUT, Fade, Pending},
+        step::{Passed, Step, What},
     },
     model::{ClipTiming, Entry, Opening, TransitionKind},
 };

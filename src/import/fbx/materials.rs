@@ -6,7 +6,7 @@ use crate::{
         names::{UniqueNames, listed},
         report::Report,
     },
-    model::{Material, Sampler, TextureWrap, UvTransform},
+    model::{Maps, Material, Sampler, TextureWrap, UvTransform},
 };
 use std::collections::HashMap;
 use ufbx::{MaterialMap, Scene, Texture, WrapMode};
@@ -127,7 +127,7 @@ impl Materials {
                 double_sided: material.features.double_sided.enabled,
                 unlit: material.features.unlit.enabled,
                 uv_transform: first.map(uv_transform).unwrap_or_default(),
-                sampler: first.map(sampler).unwrap_or_default(),
+                samplers: Maps::all(first.map(sampler).unwrap_or_default()),
                 ..Material::default()
             });
         }

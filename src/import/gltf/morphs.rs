@@ -6,8 +6,8 @@
 use super::{
     accessors::Accessors,
     json::{Animation, Index, Interpolation, Property, Sampler, Type},
+    nodes::Rig,
     report::Report,
-    rig::Rig,
 };
 use crate::{
     format::FormatError,

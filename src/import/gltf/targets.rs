@@ -2,11 +2,11 @@
 
 use super::{
     accessors::Accessor,
-    bind::Binding,
+    bind::{Binding, cofactors},
     json::{Semantic, Type},
     repairs::Repairs,
     report::Report,
-    skin::{Draft, Importer, cofactors},
+    skin::{Draft, Importer},
 };
 use crate::{
     format::FormatError,

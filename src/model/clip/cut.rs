@@ -50,7 +50,7 @@ impl SkeletalClip {
             for frame in first..=last.min(self.frame_count() - 1) {
                 frames.transforms.extend(self.row(frame));
             }
-            return self.finish(Self::new(timing, &frames)?);
+            return self.finish(Self::new(timing, &frames)?, from, to);
         }
         let mut times = vec![0.0];
         let count = self.frame_count();
@@ -73,10 +73,16 @@ impl SkeletalClip {
                 .extend(self.between(last.saturating_sub(1), to));
             times.push(timing.duration);
         }
-        self.finish(Self::at_times(timing, &frames, &times)?)
+        self.finish(Self::at_times(timing, &frames, &times)?, from, to)
     }
 
-    fn finish(&self, part: Self) -> Result<Self, ClipError> {
+    fn finish(&self, part: Self, from: f64, to: f64) -> Result<Self, ClipError> {
+        let part = if self.morphs().is_empty() {
+            part
+        } else {
+            let duration = self.timing.duration;
+            part.with_morphs(&self.morph_frames().cut(from, to, duration))?
+        };
         Ok(Self {
             additive: self.additive,
             ..part
@@ -108,6 +114,29 @@ impl SkeletalClip {
 
 #[cfg(test)]
 mod tests {
+    use crate::model::MorphFrames;
+    #[test]
+    fn morph_weights_are_cut_at_the_same_times() {
+        let frames = MorphFrames {
+            names: ["smile".into()].into(),
+            weights: vec![0.0, 1.0, 0.5],
+            times: vec![0.0, 1.0, 2.0],
+            ..MorphFrames::default()
+        };
+        let part = frames.cut(0.5, 1.5, 2.0);
+        assert_eq!(
+            (part.weights, part.times),
+            (vec![0.5, 1.0, 0.75], vec![0.0, 0.5, 1.0])
+        );
+        // Evenly spaced frames, and a part that is a single moment.
+        let frames = MorphFrames {
+            times: Vec::new(),
+            ..frames
+        };
+        let part = frames.cut(1.5, 1.5, 2.0);
+        assert_eq!((part.weights, part.times), (vec![0.75], vec![0.0]));
+    }
+
     use super::*;
     use crate::model::ClipTiming;
     use glam::{Quat, Vec3};
