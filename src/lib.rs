@@ -233,6 +233,8 @@ mod pages {
         Manifests = "book/src/manifests.md",
         Playing = "book/src/playing.md",
         BlendSpaces = "book/src/blend-spaces.md",
+        States = "book/src/states.md",
+        Faces = "book/src/faces.md",
         Callbacks = "book/src/callbacks.md",
         RootMotion = "book/src/root-motion.md",
         Dressing = "book/src/dressing.md",

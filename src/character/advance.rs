@@ -6,7 +6,7 @@ use super::{
     components::SkinnedCharacter,
     events::{
         AnimationCallback, AnimationFinished, AnimationLooped, AnimationStarted, CallbackMoment,
-        CallbacksObserved, CrossFadeFinished, Moment, is_heard, send_now,
+        CallbacksObserved, CrossFadeFinished, Moment, StateEntered, is_heard, send_now,
     },
     hierarchy::upward,
     layers::ActiveLayers,
@@ -70,6 +70,7 @@ enum CharacterEvent {
     Looped(AnimationLooped),
     Finished(AnimationFinished),
     CrossFadeFinished(CrossFadeFinished),
+    StateEntered(StateEntered),
 }
 
 /// Advances the controllers of all characters whose asset has loaded, and looks up what they play.
@@ -278,6 +279,19 @@ fn translate(
                 seconds_ago,
             })
         }
+        PlaybackEvent::StateEntered {
+            layer,
+            state,
+            from,
+            time,
+        } => CharacterEvent::StateEntered(StateEntered {
+            entity,
+            layer,
+            state,
+            from,
+            time,
+            seconds_ago,
+        }),
         PlaybackEvent::UnknownClip { name, .. } => {
             let spaces = character.blend_spaces().iter().map(|space| space.name());
             let known = available(character.clip_names().chain(spaces));
@@ -330,7 +344,8 @@ pub(super) fn dispatch_events(
         || is_heard::<AnimationStarted>(world)
         || is_heard::<AnimationLooped>(world)
         || is_heard::<AnimationFinished>(world)
-        || is_heard::<CrossFadeFinished>(world);
+        || is_heard::<CrossFadeFinished>(world)
+        || is_heard::<StateEntered>(world);
     for ThreadEvents { pending, .. } in world.resource_mut::<PendingEvents>().0.iter_mut() {
         let count = pending.len();
         if anyone_listens {
@@ -363,6 +378,7 @@ pub(super) fn dispatch_events(
             CharacterEvent::Looped(event) => send_now(world, event),
             CharacterEvent::Finished(event) => send_now(world, event),
             CharacterEvent::CrossFadeFinished(event) => send_now(world, event),
+            CharacterEvent::StateEntered(event) => send_now(world, event),
         }
     }
     trim(&mut in_order, count);

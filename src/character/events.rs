@@ -72,6 +72,7 @@ impl Plugin for AnimationEventPlugin {
             .register_type::<AnimationLooped>()
             .register_type::<AnimationFinished>()
             .register_type::<CrossFadeFinished>()
+            .register_type::<StateEntered>()
             .insert_resource(observed)
             .add_observer(note_observers)
             .add_systems(
@@ -183,6 +184,24 @@ track_event! {
 track_event! {
     /// A cross-fade to this track's clip is complete.
     CrossFadeFinished
+}
+
+/// A character is in another [state](crate::controller::AnimationController::state), or has entered its state again.
+#[derive(EntityEvent, Message, Clone, Debug, PartialEq, Reflect)]
+#[reflect(Clone, Debug, PartialEq)]
+pub struct StateEntered {
+    /// The character.
+    pub entity: Entity,
+    /// The layer; `None` for the states of the whole body.
+    pub layer: Option<AnimationName>,
+    /// The state. Compares with text: `event.state == "land"`.
+    pub state: AnimationName,
+    /// The state before it; `None` at the start.
+    pub from: Option<AnimationName>,
+    /// When it happened, in seconds on the controller's [clock](crate::controller::AnimationController::time).
+    pub time: f64,
+    /// How long before the end of the frame it happened, in seconds of the app's time.
+    pub seconds_ago: f64,
 }
 
 /// A character's asset has loaded, or was reloaded, and its parts have been spawned.

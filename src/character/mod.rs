@@ -53,7 +53,7 @@ pub use components::{
 pub use counts::PoseCounts;
 pub use events::{
     AnimationCallback, AnimationEventPlugin, AnimationFinished, AnimationLooped, AnimationStarted,
-    CallbackMoment, CharacterFailed, CharacterReady, CrossFadeFinished,
+    CallbackMoment, CharacterFailed, CharacterReady, CrossFadeFinished, StateEntered,
 };
 pub use expressions::Expressions;
 pub use idle_eyes::IdleEyes;

@@ -326,7 +326,8 @@ impl Kind {
             PlaybackEvent::Started { .. }
             | PlaybackEvent::Looped { .. }
             | PlaybackEvent::Finished { .. }
-            | PlaybackEvent::CrossFadeFinished { .. } => Self::Track,
+            | PlaybackEvent::CrossFadeFinished { .. }
+            | PlaybackEvent::StateEntered { .. } => Self::Track,
             _ => Self::Trouble,
         }
     }

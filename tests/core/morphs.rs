@@ -1,7 +1,7 @@
 //! Morph weights in poses: the same rules as for joints, at the same times.
 
 use bevy_marionette::controller::{
-    AnimationController, BlendMode, Clips, SwitchLayer, TrackPriority,
+    AnimationController, BlendMode, Clips, SwitchLayer, TrackPriority, Transition,
 };
 use bevy_marionette::model::{
     ClipFrames, ClipTiming, Influences, Joint, JointTransform, MorphDelta, MorphFrames,
@@ -342,9 +342,10 @@ fn weights_are_carried_over_switches_without_a_jump_and_reach_the_new_clip() {
         };
         puppet.advance(&cast, 0.3);
         let mut before = puppet.weights(&cast);
-        puppet
-            .controller
-            .switch(to, std::time::Duration::from_millis(300));
+        puppet.controller.play_with(
+            to,
+            Transition::switch(std::time::Duration::from_millis(300)),
+        );
         let step = 1.0 / 960.0;
         for _ in 0..480 {
             puppet.advance(&cast, step);
@@ -386,9 +387,10 @@ fn weights_do_not_depend_on_how_time_was_cut() {
             ..Puppet::default()
         };
         whole.advance(&cast, 0.25);
-        whole
-            .controller
-            .switch("smile", std::time::Duration::from_millis(400));
+        whole.controller.play_with(
+            "smile",
+            Transition::switch(std::time::Duration::from_millis(400)),
+        );
         let mut cut = Puppet {
             controller: whole.controller.clone(),
             ..Puppet::default()
