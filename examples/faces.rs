@@ -10,7 +10,13 @@
 mod stage;
 
 use bevy::prelude::*;
-use bevy_marionette::{character::MorphPose, prelude::*};
+use bevy_marionette::{
+    asset::Character,
+    character::{Expressions, IdleEyes, LookAt, MorphPose},
+    controller::{AnimationTrack, BlendMode},
+    model::Viseme,
+    prelude::*,
+};
 use stage::{Caption, Orbit, StageArgs, View, bar};
 use std::time::Duration;
 

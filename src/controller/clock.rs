@@ -187,7 +187,8 @@ mod tests {
             };
             let (whole, mut sum) = (many, 0_u64);
             for _ in 0..random.usize(1..60) {
-                let nanos = random.u64(..1 << random.u32(1..40));
+                let bits = random.u32(1..40);
+                let nanos = random.u64(..1 << bits);
                 sum += nanos;
                 many = many.after(nanos as f64 / 1e9);
             }

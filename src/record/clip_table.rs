@@ -183,7 +183,9 @@ struct Form {
     clips: Vec<RowForm>,
     spaces: Vec<SpaceForm>,
     masks: BTreeMap<String, f32>,
+    #[serde(default)]
     states: BTreeMap<String, State>,
+    #[serde(default)]
     layers: BTreeMap<String, StateLayer>,
 }
 

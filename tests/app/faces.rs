@@ -3,8 +3,9 @@
 use super::support::{TestApp, chain, logged, manifest, timing};
 use bevy::{mesh::morph::MeshMorphWeights, prelude::*};
 use bevy_marionette::{
-    character::{CharacterParts, MorphPose},
-    model::{Model, MorphDelta, MorphFrames, MorphTarget, Morphs},
+    asset::Character,
+    character::{CharacterParts, Expressions, MorphPose},
+    model::{Model, MorphDelta, MorphFrames, MorphTarget, Morphs, PlaybackMode, Viseme},
     prelude::*,
 };
 use std::{sync::Arc, time::Duration};

@@ -265,6 +265,7 @@ fn scout_s_clips_shrink_by_half_and_more_within_half_a_millimeter() {
             "jog.md5anim" => include_bytes!("../../assets/scout/jog.md5anim"),
             "jump.md5anim" => include_bytes!("../../assets/scout/jump.md5anim"),
             "turn.md5anim" => include_bytes!("../../assets/scout/turn.md5anim"),
+            "scout.glb" => include_bytes!("../../assets/scout/scout.glb"),
             "point.md5anim" => include_bytes!("../../assets/scout/point.md5anim"),
             "wave.md5anim" => include_bytes!("../../assets/scout/wave.md5anim"),
             other => return Err(format!("no {other}")),

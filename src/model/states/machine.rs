@@ -789,7 +789,7 @@ mod tests {
             assert_eq!(errors.len(), 1, "{errors:?}");
             assert!(errors[0].contains(expected), "{errors:?}");
         }
-        let many = (0..200).map(|at| format!(""s{at}": (plays: "x"),"));
+        let many = (0..200).map(|at| format!("\"s{at}\": (plays: \"x\"),"));
         let many = format!("{{{}}}", many.collect::<String>());
         assert!(errors(&many)[0].contains("more than 128 states"));
     }

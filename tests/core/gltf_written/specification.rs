@@ -65,13 +65,34 @@ impl Gltf {
             "MAT4" => 16,
             other => panic!("{other}"),
         };
+        let count = index(&accessor["count"]);
+        let kind = index(&accessor["componentType"]);
+        let mut rows = match accessor.get("bufferView") {
+            Some(_) => self.rows(accessor, kind, count, width),
+            None => vec![vec![0.0; width]; count],
+        };
+        if let Some(sparse) = accessor.get("sparse") {
+            let changed = index(&sparse["count"]);
+            let places = &sparse["indices"];
+            let places = self.rows(places, index(&places["componentType"]), changed, 1);
+            let values = self.rows(&sparse["values"], kind, changed, width);
+            assert!(places.is_sorted_by(|a, b| a[0] < b[0]));
+            for (place, value) in places.iter().zip(values) {
+                rows[place[0] as usize] = value;
+            }
+        }
+        rows
+    }
+
+    /// Numbers at a place in a buffer view.
+    fn rows(&self, place: &Value, kind: usize, count: usize, width: usize) -> Vec<Vec<f64>> {
         let size = [1, 2, 4, 4][[5121, 5123, 5125, 5126]
             .iter()
-            .position(|t| accessor["componentType"] == *t)
+            .position(|t| kind == *t)
             .unwrap()];
-        let bytes = &self.view(index(&accessor["bufferView"]))[index(&accessor["byteOffset"])..];
-        let bytes = &bytes[..index(&accessor["count"]) * width * size];
-        let number = |bytes: &[u8]| match (bytes, index(&accessor["componentType"])) {
+        let begin = place.get("byteOffset").map_or(0, index);
+        let bytes = &self.view(index(&place["bufferView"]))[begin..][..count * width * size];
+        let number = |bytes: &[u8]| match (bytes, kind) {
             (&[byte], _) => f64::from(byte),
             (&[a, b], _) => f64::from(u16::from_le_bytes([a, b])),
             (&[a, b, c, d], 5125) => f64::from(u32::from_le_bytes([a, b, c, d])),
@@ -241,16 +262,12 @@ impl Gltf {
         for (at, accessor) in list(&json["accessors"]).iter().enumerate() {
             let rows = self.accessor(at);
             assert!(!rows.is_empty() && rows.iter().flatten().all(|number| number.is_finite()));
-            let view = &json["bufferViews"][index(&accessor["bufferView"])];
-            let size = if accessor["componentType"] == 5126 || accessor["componentType"] == 5125 {
-                4
-            } else {
-                1
-            };
-            assert_eq!(
-                (index(&view["byteOffset"]) + index(&accessor["byteOffset"])) % size,
-                0
-            );
+            if accessor.get("bufferView").is_some() {
+                let view = &json["bufferViews"][index(&accessor["bufferView"])];
+                let whole = [5125, 5126].iter().any(|t| accessor["componentType"] == *t);
+                let begin = index(&view["byteOffset"]) + index(&accessor["byteOffset"]);
+                assert_eq!(begin % if whole { 4 } else { 1 }, 0);
+            }
             for (bound, of) in [("min", f64::min as fn(f64, f64) -> f64), ("max", f64::max)] {
                 let Some(stated) = accessor.get(bound) else {
                     continue;
