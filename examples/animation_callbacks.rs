@@ -11,7 +11,11 @@
 mod stage;
 
 use bevy::prelude::*;
-use bevy_marionette::{character::Callback, controller::CallbackTime, prelude::*};
+use bevy_marionette::{
+    character::Callback,
+    controller::{CallbackTime, Transition},
+    prelude::*,
+};
 use serde::Deserialize;
 use stage::{Caption, Orbit, StageArgs, View};
 use std::{

@@ -21,6 +21,7 @@ use bevy_egui::{
 };
 use bevy_marionette::{
     asset::Character,
+    controller::Transition,
     model::BlendPoint,
     prelude::*,
     recorder::{RecorderPlugin, Recording},

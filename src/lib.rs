@@ -210,7 +210,7 @@ pub mod prelude {
             CharacterPoses, CharacterReady, CharacterSystems, DetachExt, FootPlacement, IkGoal,
             IkLimb, PartOverrides, PoseOverrides, RootMotion, SkinnedCharacter, WornBy,
         },
-        controller::{AnimationController, Transition},
+        controller::AnimationController,
     };
 
     #[cfg(feature = "inspector")]

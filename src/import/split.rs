@@ -20,11 +20,28 @@ pub(super) fn with_palettes(
     let vertices: Vec<u32> = (0..weights.len() as u32).collect();
     let all = joints_of(&vertices, weights, combiner);
     let mut pieces = Vec::new();
+    let name = part.name.clone();
     if all.len <= most {
         add(part, vertices, weights, combiner, HALVINGS, &mut pieces);
-        return pieces;
+    } else {
+        for triangles in by_joints(&part, weights, combiner, most) {
+            let (piece, kept) = subset(&part, triangles);
+            add(piece, kept, weights, combiner, HALVINGS, &mut pieces);
+        }
     }
+    for (number, piece) in pieces.iter_mut().enumerate().skip(1) {
+        piece.name = format!("{name}.{}", number + 1);
+    }
+    pieces
+}
 
+/// Divides the triangles of a part into pieces, each with joints for one palette.
+fn by_joints(
+    part: &SkinPart,
+    weights: &VertexWeights,
+    combiner: &Combiner,
+    most: usize,
+) -> Vec<Vec<[u32; 3]>> {
     // First fit: a triangle goes to the first piece that has its joints or room for them. Only the
     // last few are considered, so that a hostile file does not cost the square of its pieces.
     const OPEN: usize = 16;
@@ -47,14 +64,7 @@ pub(super) fn with_palettes(
         joints().for_each(|joint| sets[at].0.insert(joint));
         sets[at].1.push(triangle);
     }
-    for (_, triangles) in sets {
-        let (piece, kept) = subset(&part, triangles);
-        add(piece, kept, weights, combiner, HALVINGS, &mut pieces);
-    }
-    for (number, piece) in pieces.iter_mut().enumerate().skip(1) {
-        piece.name = format!("{}.{}", part.name, number + 1);
-    }
-    pieces
+    sets.into_iter().map(|(_, triangles)| triangles).collect()
 }
 
 /// How often a part is halved at most until its combined joints have room.

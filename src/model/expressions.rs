@@ -250,24 +250,19 @@ fn shape(name: &str) -> &str {
 
 /// A name in lower case without separators, with its side spelled out: `Blink_L`, `blink.L` and `blinkLeft` are one.
 fn reduced(name: &str) -> String {
+    let (own, side) = match name.as_bytes() {
+        [.., b'_' | b'.' | b'-' | b' ', b'L' | b'l'] => (&name[..name.len() - 2], "left"),
+        [.., b'_' | b'.' | b'-' | b' ', b'R' | b'r'] => (&name[..name.len() - 2], "right"),
+        _ => (name, ""),
+    };
     // Some exporters put the mesh's name first.
-    let name = match name.rsplit_once('.') {
+    let own = match own.rsplit_once('.') {
         Some((_, own)) if own.len() > 2 => own,
-        _ => name,
-    };
-    let side = match name.as_bytes() {
-        [.., b'_' | b'.' | b'-' | b' ', b'L' | b'l'] => Some("left"),
-        [.., b'_' | b'.' | b'-' | b' ', b'R' | b'r'] => Some("right"),
-        _ => None,
-    };
-    let own = if side.is_some() {
-        &name[..name.len() - 1]
-    } else {
-        name
+        _ => own,
     };
     let letters = own.chars().filter(|c| c.is_alphanumeric());
     let mut out: String = letters.flat_map(char::to_lowercase).collect();
-    out.push_str(side.unwrap_or_default());
+    out.push_str(side);
     out
 }
 

@@ -2,7 +2,12 @@
 
 use super::support::*;
 use bevy::prelude::*;
-use bevy_marionette::{character::ModelPose, controller::CallbackKind, prelude::*, rig::RigState};
+use bevy_marionette::{
+    character::ModelPose,
+    controller::{CallbackKind, Transition},
+    prelude::*,
+    rig::RigState,
+};
 use glam::Affine3A;
 use std::{collections::BTreeSet, path::Path, time::Duration};
 

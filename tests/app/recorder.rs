@@ -8,7 +8,7 @@ use bevy_marionette::{
         CharacterParts, CharacterPoses, GroundProbe, LookAt, PartOverrides, SpringBones,
         SpringGravity, Teleported,
     },
-    controller::{AnimationTrack, PlaybackEvent},
+    controller::{AnimationTrack, PlaybackEvent, Transition},
     import::LookAtEntry,
     model::JointTransform,
     pose::{JointOverride, JointSpace},

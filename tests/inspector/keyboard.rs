@@ -86,7 +86,12 @@ fn every_tab_is_reached_by_page_keys_and_by_tab_and_enter() {
         "the game has the keys until the panel gets the focus"
     );
     press(&mut harness, Key::Tab);
-    for expected in InspectorTab::ALL.into_iter().cycle().skip(1).take(9) {
+    for expected in InspectorTab::ALL
+        .into_iter()
+        .cycle()
+        .skip(1)
+        .take(InspectorTab::ALL.len())
+    {
         press(&mut harness, Key::PageDown);
         assert_eq!(tab(&harness), expected);
         let on = focused(&mut harness).unwrap().1;

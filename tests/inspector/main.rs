@@ -490,7 +490,10 @@ fn left_of(harness: &Harness, column: &str, line: &str) -> Pos2 {
 
 #[test]
 fn joints_are_searched_and_folded_and_revealed_when_code_selects_them() {
-    let mut harness = opened(InspectorTab::Joints);
+    // Tall enough for all sections.
+    let mut harness = Harness::in_window(1280, 960, 1.0);
+    *harness.app.world_mut().resource_mut::<Inspector>() = Inspector::opened();
+    harness.frames(3);
     harness.click("search joints");
     harness.type_text("hand");
     assert!(
