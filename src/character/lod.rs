@@ -87,7 +87,7 @@ impl AnimationLod {
     /// How much of something shows that is left out below a height.
     fn share(height: f32, size: f32) -> f32 {
         // A height of 0 leaves out nothing, and neither does one that isn't a number.
-        if !(height > 0.0) {
+        if height.is_nan() || height <= 0.0 {
             return 1.0;
         }
         let above = ((size / height - 1.0) / (FADE - 1.0)).clamp(0.0, 1.0);
@@ -96,7 +96,7 @@ impl AnimationLod {
 
     /// The frames from one pose to the next.
     fn every(&self, size: f32) -> u32 {
-        if !(self.poses > 0.0) || size >= self.poses {
+        if self.poses.is_nan() || self.poses <= 0.0 || size >= self.poses {
             return 1;
         }
         // Whatever is too large for it becomes the most that a `u32` holds.
@@ -163,7 +163,9 @@ impl Detail {
         let far = MOVED * 2.0 * radius;
         let is_due = self.every <= 1
             || !was_in_view
-            || frame.wrapping_add(entity / TOGETHER) % self.every == 0
+            || frame
+                .wrapping_add(entity / TOGETHER)
+                .is_multiple_of(self.every)
             || center.distance_squared(self.drawn_at) > far * far;
         if is_due {
             self.drawn_at = center;

@@ -27,7 +27,7 @@ fn a_scene_has_characters_by_path_and_what_belongs_to_them_by_name() {
     let folder = folder();
     write(folder.path(), "one.character.ron", MANIFEST);
     let mut app = TestApp::with_files(folder.path());
-    app.app.add_plugins(ScenePlugin::default());
+    app.app.add_plugins(ScenePlugin);
     app.world()
         .spawn_scene(bsn! {
             #Body

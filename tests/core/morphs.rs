@@ -427,7 +427,7 @@ fn face(random: &mut Rng, skeleton: &Skeleton) -> SkinPart {
     let target = |morph: usize| {
         let deltas: Vec<MorphDelta> = (0..40)
             .map(|vertex| {
-                if (vertex + morph) % 3 > 0 {
+                if !(vertex + morph).is_multiple_of(3) {
                     return MorphDelta::default();
                 }
                 MorphDelta {
