@@ -231,8 +231,9 @@ fn pose_moves_vertices_by_all_their_joints_unless_an_error_is_allowed() {
     let (exact, four) = (off(&[]), off(&["--skin-error", "1"]));
     // What is left is that the file's weights agree only to four digits.
     assert!(exact < 5e-5 && four > 50.0 * exact, "{exact} {four}");
-    let some = off(&["--max-palette", "80"]);
-    assert!(some > 2.0 * exact && some < four / 2.0, "{some}");
+    // Parts that have no room for all combined joints are split, so that no weight is lost.
+    let split = off(&["--max-palette", "80"]);
+    assert!(split < 5e-5, "{split}");
 }
 
 #[test]

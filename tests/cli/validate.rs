@@ -73,7 +73,7 @@ fn validate_searches_directories() {
         run.code == Some(0)
             && run
                 .stdout
-                .contains("warning: no .glb, .gltf, .m3d, .md5mesh"),
+                .contains("warning: no .glb, .gltf, .vrm, .fbx, .m3d"),
         "{}",
         run.stdout
     );

@@ -26,14 +26,7 @@ const ROOMS: [&str; 12] = [
 ];
 
 /// Rooms that still have circles. Take one off this list when its circles are gone.
-const WITH_CIRCLES: [&str; 6] = [
-    "agenda",
-    "character",
-    "controller",
-    "import",
-    "model",
-    "pose",
-];
+const WITH_CIRCLES: [&str; 5] = ["character", "controller", "import", "model", "pose"];
 
 type Module = Vec<String>;
 

@@ -46,7 +46,7 @@ impl Curve {
     }
 
     /// Returns the time of the last key, 0 if there is none.
-    #[cfg(any(feature = "fbx", feature = "gltf"))]
+    #[cfg(feature = "gltf")]
     pub(in crate::import) fn end(&self) -> f64 {
         self.times.last().copied().unwrap_or(0.0)
     }
