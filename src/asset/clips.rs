@@ -36,7 +36,9 @@ impl Character {
     ///
     /// ```
     /// # use bevy::prelude::*;
-    /// # use bevy_marionette::{asset::AddClipError, prelude::*};
+    /// # use bevy_marionette::{
+    /// #     asset::{AddClipError, Character}, controller::{AnimationTrack, BlendMode}, model::Viseme, prelude::*,
+    /// # };
     /// # use std::time::Duration;
     /// fn greet(character: &mut Character, controller: &mut AnimationController) -> Result<(), AddClipError> {
     ///     character.add_speech("hello", &[

@@ -23,7 +23,7 @@ use std::{sync::Arc, time::Duration};
 ///
 /// ```
 /// # use bevy::prelude::*;
-/// # use bevy_marionette::prelude::*;
+/// # use bevy_marionette::character::Expressions;
 /// # use std::time::Duration;
 /// # fn react(mut faces: Query<&mut Expressions>) {
 /// for mut face in &mut faces {

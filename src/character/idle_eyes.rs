@@ -17,7 +17,7 @@ use smallvec::SmallVec;
 ///
 /// ```
 /// # use bevy::prelude::*;
-/// # use bevy_marionette::prelude::*;
+/// # use bevy_marionette::{character::IdleEyes, prelude::*};
 /// # fn enliven(mut commands: Commands, characters: Query<Entity, With<SkinnedCharacter>>) {
 /// for (seed, character) in (0..).zip(&characters) {
 ///     commands.entity(character).insert(IdleEyes { glances: 0.0, ..IdleEyes::new(seed) });

@@ -58,7 +58,7 @@ pub(super) fn plugin(app: &mut App) {
 ///
 /// ```no_run
 /// # use bevy::prelude::*;
-/// # use bevy_marionette::{character::MorphPose, prelude::*};
+/// # use bevy_marionette::{asset::Character, character::MorphPose, prelude::*};
 /// fn say_how_open(faces: Query<(&SkinnedCharacter, &MorphPose), Changed<MorphPose>>, assets: Res<Assets<Character>>) {
 ///     for (handle, face) in &faces {
 ///         let Some(character) = assets.get(&handle.0) else { continue };
