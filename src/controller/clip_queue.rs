@@ -3,7 +3,7 @@
 use super::{AnimationName, QueueFallback, playback_state::Playback};
 use std::{sync::Arc, time::Duration};
 
-/// The clip queue of a controller. See [`AnimationController::queue`].
+/// The clip queue of a controller. See [`AnimationController::queue`](super::AnimationController::queue).
 #[derive(Clone, Copy, Debug)]
 pub struct ClipQueue<'a>(pub(crate) &'a Playback);
 
@@ -39,7 +39,7 @@ impl<'a> ClipQueue<'a> {
     }
 }
 
-/// The clip queue of a controller, mutably. See [`AnimationController::queue_mut`].
+/// The clip queue of a controller, mutably. See [`AnimationController::queue_mut`](super::AnimationController::queue_mut).
 ///
 /// Queued clips follow the current one, which first finishes its round: a loop ends where it starts over, a
 /// ping-pong clip when it is back. Each queued clip plays one round; then comes the next, or the
