@@ -20,7 +20,9 @@ use smallvec::SmallVec;
 /// # use bevy_marionette::{character::IdleEyes, prelude::*};
 /// # fn enliven(mut commands: Commands, characters: Query<Entity, With<SkinnedCharacter>>) {
 /// for (seed, character) in (0..).zip(&characters) {
-///     commands.entity(character).insert(IdleEyes { glances: 0.0, ..IdleEyes::new(seed) });
+///     let mut eyes = IdleEyes::new(seed);
+///     eyes.glances = 0.0;
+///     commands.entity(character).insert(eyes);
 /// }
 /// # }
 /// ```
