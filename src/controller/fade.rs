@@ -183,7 +183,10 @@ impl AnimationController {
                 .any(|pending| pending.track == track.id);
             if track.role == Role::Playback && !pending {
                 track.weight = 1.0;
-            } else if track.rare.overlay.is_some() {
+            } else if track.rare.overlay.is_some()
+                || (extras.states.as_ref())
+                    .is_some_and(|states| states.layer_of(track.id).is_some())
+            {
                 let target = EventTarget::Track(track.id, EventKind::Weight);
                 let ours = extras
                     .events

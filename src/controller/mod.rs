@@ -277,6 +277,9 @@ impl AnimationController {
             .map(|switch| &mut switch.begin)
             .chain(playback.fade_end.as_mut());
         times.for_each(|time| *time = Nanos::from_secs(*time).minus(by).secs());
+        if let Some(states) = &mut self.extras.states {
+            states.shift(by);
+        }
         self.change();
     }
 

@@ -6,7 +6,7 @@ mod run;
 
 pub use run::Go;
 
-use super::AnimationController;
+use super::{AnimationController, TrackId, clock::Nanos};
 use crate::model::{MachineLayer, StateLayers, StateMachine};
 use run::{Enter, StateRun};
 use serde::{Deserialize, Serialize};
@@ -249,6 +249,18 @@ impl AnimationController {
 }
 
 impl States {
+    /// Lets the clock go back.
+    pub(super) fn shift(&mut self, by: Nanos) {
+        for run in &mut self.runs {
+            run.since = run.since.minus(by);
+        }
+    }
+
+    /// Returns the layer whose present state a track plays.
+    pub(super) fn layer_of(&self, track: TrackId) -> Option<usize> {
+        self.runs.iter().position(|run| run.track == Some(track))
+    }
+
     /// How many states there are, and layers.
     pub(super) fn parts(&self) -> usize {
         let states = |layer: &MachineLayer| 1 + layer.machine.states().len();

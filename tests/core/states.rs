@@ -323,3 +323,99 @@ fn exits_may_be_ranges() {
     late.assert_entered(&[(0.0, "ground"), (0.1, "hit"), (1.1, "ground")]);
     assert_eq!(late.controller.destination(), Some("ground"));
 }
+
+#[test]
+fn resetting_the_time_leaves_the_time_in_a_state_as_it_is() {
+    let mut game = Game::new(ADVENTURE);
+    game.play(0.1);
+    game.go("fall").unwrap();
+    game.play(0.25).controller.reset_time();
+    let since = game.controller.time_in_state().unwrap();
+    assert!((since - 0.25).abs() < 1e-9, "{since}");
+    game.play(0.5);
+    let since = game.controller.time_in_state().unwrap();
+    assert!((since - 0.75).abs() < 1e-9, "{since}");
+}
+
+#[test]
+fn a_copy_for_another_character_shows_its_layers_in_full() {
+    let layers = [(
+        "arms".to_owned(),
+        StateLayer {
+            mask: "upper_body".into(),
+            states: parse(
+                r#"{"free": (start: true), "wave": (plays: "idle", from: ["free"], fade: 0.4)}"#,
+            ),
+        },
+    )];
+    let states = StateLayers::new(&parse(ADVENTURE), &layers.into()).unwrap();
+    let mut controller = AnimationController::default();
+    controller.set_states(&Arc::new(states), 0);
+    let clips = clips();
+    let advance = |controller: &mut AnimationController| {
+        controller.advance(0.1, &clips, &mut Vec::new()).unwrap();
+    };
+    advance(&mut controller);
+    controller.go_on_layer("arms", "wave").unwrap();
+    advance(&mut controller);
+    let mut copy = controller.clone_without_events();
+    assert_eq!(copy.tracks().nth(1).unwrap().weight, 1.0);
+    advance(&mut copy);
+    assert_eq!(copy.tracks().nth(1).unwrap().weight, 1.0);
+}
+
+#[test]
+fn a_state_of_more_clips_than_can_be_counted_is_an_error() {
+    let states = |count: usize| {
+        let plays: String = (0..count).map(|at| format!("\"c{at}\",")).collect();
+        parse(&format!("{{\"idle\": (plays: [{plays}], start: true)}}"))
+    };
+    let machine = |count: usize| StateLayers::new(&states(count), &BTreeMap::new());
+    let errors = machine(300).unwrap_err();
+    assert!(errors[0].to_string().contains("300 clips"), "{errors:?}");
+    let mut controller = AnimationController::default();
+    controller.set_states(&Arc::new(machine(64).unwrap()), 3);
+    let clips: Vec<ClipTiming> = (0..64).map(|at| clip(&format!("c{at}"), 0.01)).collect();
+    controller.advance(5.0, &clips, &mut Vec::new()).unwrap();
+}
+
+#[test]
+fn saved_states_with_any_number_changed_are_refused_or_played() {
+    let mut game = Game::new(ADVENTURE);
+    game.play(0.1);
+    game.go("jump").unwrap();
+    game.go("ground").unwrap();
+    let text = ron::to_string(&game.controller).unwrap();
+    let at = text.find("states:").unwrap();
+    let digits: Vec<usize> = (at..text.len())
+        .filter(|&at| text.as_bytes()[at].is_ascii_digit())
+        .collect();
+    let mut random = fastrand::Rng::with_seed(1);
+    let (mut read, mut refused) = (0, 0);
+    for _ in 0..2_000 {
+        let mut text = text.clone();
+        for _ in 0..random.usize(1..4) {
+            let at = digits[random.usize(..digits.len())];
+            let new = ["0", "1", "7", "9", "255", "18446744073709551615"];
+            let new = new[random.usize(..new.len())];
+            if text.as_bytes().get(at).is_some_and(u8::is_ascii_digit) {
+                text.replace_range(at..at + 1, new);
+            }
+        }
+        let Ok(mut loaded) = ron::from_str::<AnimationController>(&text) else {
+            refused += 1;
+            continue;
+        };
+        read += 1;
+        let _ = loaded.go("ground");
+        loaded.advance(0.3, &game.clips, &mut Vec::new()).unwrap();
+        loaded.set_states(game.controller.states().unwrap(), 0);
+        let _ = (
+            loaded.go("hurt"),
+            loaded.can_go("fall"),
+            loaded.destination(),
+        );
+        loaded.advance(3.0, &game.clips, &mut Vec::new()).unwrap();
+    }
+    assert!(read > 100 && refused > 100, "{read} {refused}");
+}

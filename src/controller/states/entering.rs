@@ -27,15 +27,15 @@ impl AnimationController {
     ) {
         let (id, now) = (self.tracks[at].id, self.clock.now);
         let Self { extras, .. } = self;
-        let Some(States {
+        let Some(states) = extras.states.as_deref_mut() else {
+            return;
+        };
+        let Some(layer) = states.layer_of(id) else {
+            return;
+        };
+        let States {
             layers, runs, due, ..
-        }) = extras.states.as_deref_mut()
-        else {
-            return;
-        };
-        let Some(layer) = runs.iter().position(|run| run.track == Some(id)) else {
-            return;
-        };
+        } = states;
         // The state that was entered at this place begins with what it plays.
         if due.iter().any(|(entering, _)| *entering == layer) {
             return;

@@ -125,6 +125,8 @@ struct Builder<'s> {
 impl StateMachine {
     /// The most states of a machine.
     pub const MOST_STATES: usize = 128;
+    /// The most clips that one state chooses from.
+    pub const MOST_CLIPS: usize = 64;
     /// How deep states may be nested.
     pub const MOST_LEVELS: usize = 4;
     /// The longest transition, in seconds.
@@ -355,7 +357,11 @@ impl<'s> Builder<'s> {
     /// Checks what a state says of itself.
     fn check(&mut self, name: &str, state: &State) {
         let mut wrong = |problem| self.wrong(name.to_owned(), problem);
-        let has_clips = !state.plays.names().is_empty();
+        let clips = state.plays.names().len();
+        let has_clips = clips > 0;
+        if clips > StateMachine::MOST_CLIPS {
+            wrong(StateProblem::TooManyClips(clips));
+        }
         if !state.states.is_empty() && (has_clips || state.then.is_some()) {
             wrong(StateProblem::PlaysAndStates);
         }

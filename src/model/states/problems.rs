@@ -23,6 +23,8 @@ pub enum StateProblem {
     SeveralStarts,
     /// There are more than [`StateMachine::MOST_STATES`].
     TooMany,
+    /// It chooses from more clips than [`StateMachine::MOST_CLIPS`].
+    TooManyClips(usize),
     /// There are more layers than [`StateLayers::MOST_LAYERS`](super::StateLayers::MOST_LAYERS).
     TooManyLayers,
     /// States are nested deeper than [`StateMachine::MOST_LEVELS`].
@@ -160,6 +162,11 @@ impl fmt::Display for StateProblem {
             Self::NoStart => f.write_str("no state has `start: true`"),
             Self::SeveralStarts => f.write_str("several states have `start: true`"),
             Self::TooMany => write!(f, "there are more than {} states", StateMachine::MOST_STATES),
+            Self::TooManyClips(clips) => write!(
+                f,
+                "it plays {clips} clips, expected at most {}",
+                StateMachine::MOST_CLIPS
+            ),
             Self::TooManyLayers => write!(
                 f,
                 "there are more than {} layers",
