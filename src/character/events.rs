@@ -66,18 +66,20 @@ impl Default for AnimationEventPlugin {
 
 impl Plugin for AnimationEventPlugin {
     fn build(&self, app: &mut App) {
-        let observed = CallbacksObserved(is_heard::<AnimationCallback>(app.world()));
         app.register_type::<AnimationCallback>()
             .register_type::<AnimationStarted>()
             .register_type::<AnimationLooped>()
             .register_type::<AnimationFinished>()
             .register_type::<CrossFadeFinished>()
             .register_type::<StateEntered>()
-            .insert_resource(observed)
-            .add_observer(note_observers)
             .add_systems(
                 self.schedule,
-                advance::dispatch_events.in_set(CharacterSystems::Callbacks),
+                (
+                    note_observers
+                        .run_if(any_match_filter::<Added<Observer>>)
+                        .before(CharacterSystems::Advance),
+                    advance::dispatch_events.in_set(CharacterSystems::Callbacks),
+                ),
             );
     }
 }
@@ -270,14 +272,11 @@ where
 #[derive(Resource, Default)]
 pub(super) struct CallbacksObserved(pub(super) bool);
 
-/// Keeps [`CallbacksObserved`] up to date, whenever the app gets another observer, so that it takes no time in a frame.
-pub(super) fn note_observers(_: On<Add, Observer>, mut commands: Commands) {
-    // By then the observer is registered.
-    commands.queue(|world: &mut World| {
-        if is_heard::<AnimationCallback>(world) {
-            world.insert_resource(CallbacksObserved(true));
-        }
-    });
+/// Keeps [`CallbacksObserved`] up to date. Only runs in frames in which the app has got another observer.
+fn note_observers(world: &mut World) {
+    if is_heard::<AnimationCallback>(world) {
+        world.insert_resource(CallbacksObserved(true));
+    }
 }
 
 /// Returns `true` if anybody may hear an event of this kind: there are or were observers of it, or the app has asked for
