@@ -3,10 +3,10 @@
 use super::support::*;
 use bevy::{ecs::system::RunSystemOnce, prelude::*, time::TimeUpdateStrategy};
 use bevy_marionette::{
-    character::{AnimationLooped, AnimationStarted, CrossFadeFinished, ModelPose},
+    character::{AnimationLooped, AnimationStarted, CrossFadeFinished, ModelPose, StateEntered},
     controller::{AnimationTrack, CallbackTime},
     import::{CallbackEntry, ClipEntry, Manifest},
-    model::PlaybackMode,
+    model::{PlaybackMode, State, Then},
     prelude::*,
 };
 use serde::Deserialize;
@@ -588,4 +588,55 @@ fn a_listener_may_change_the_controller_and_the_change_lasts() {
     app.words(None);
     app.update(0.3);
     assert_eq!(app.words(Some(entity)), ["started", "left"]);
+}
+
+#[test]
+fn a_character_begins_in_its_first_state_and_reports_those_it_enters() {
+    let mut app = TestApp::new();
+    let clips = [
+        timing("idle", 1.0, PlaybackMode::Loop, &[]),
+        timing("jump", 0.25, PlaybackMode::Once, &[]),
+    ];
+    let states = [
+        ("ground", State::playing("idle").start()),
+        (
+            "jump",
+            State::playing("jump")
+                .from(["ground"])
+                .then(Then::State("ground".into())),
+        ),
+    ];
+    let states = states.map(|(name, state)| (name.to_owned(), state)).into();
+    let with_states = Manifest {
+        states,
+        ..manifest()
+    };
+    let handle = app.add(chain(&clips), &with_states);
+    #[derive(Resource, Default)]
+    struct Entered(Vec<(String, Option<String>, f64)>);
+    app.world().init_resource::<Entered>();
+    app.app
+        .add_observer(|event: On<StateEntered>, mut entered: ResMut<Entered>| {
+            let from = event.from.as_ref().map(ToString::to_string);
+            entered.0.push((event.state.to_string(), from, event.time));
+        });
+    let entity = app.world().spawn(SkinnedCharacter(handle.clone())).id();
+    app.update(0.0);
+    assert_eq!(app.controller(entity).state(), Some("ground"));
+    app.update(0.5);
+    app.controller(entity).go("jump").unwrap();
+    app.update(0.5);
+    let ground = || "ground".to_owned();
+    let expected = [
+        (ground(), None, 0.0),
+        ("jump".to_owned(), Some(ground()), 0.5),
+        (ground(), Some("jump".to_owned()), 0.75),
+    ];
+    assert_eq!(app.world().resource::<Entered>().0, expected);
+
+    // A character that plays already is left alone.
+    let playing = app.spawn(&handle, "jump");
+    app.update(0.1);
+    assert_eq!(app.controller(playing).state(), None);
+    assert_eq!(app.controller(playing).current(), Some("jump"));
 }
