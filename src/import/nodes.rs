@@ -18,6 +18,7 @@
 
 pub(super) mod bind;
 mod bind_pose;
+pub(super) mod whole;
 
 use super::{Limits, report::Report};
 use crate::{

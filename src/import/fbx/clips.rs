@@ -8,11 +8,11 @@ use crate::{
         axes::Basis,
         limits::ClipTotals,
         names::{UniqueNames, listed},
-        nodes::Rig,
+        nodes::{Rig, whole::KeyedClips},
         report::Report,
         resample::{Budget, Curve, MIRRORS, SAME_TIMES, Skin, resample},
     },
-    model::{Model, Reach, SkeletalClip},
+    model::{Model, Reach},
 };
 use std::collections::BTreeSet;
 use ufbx::{AnimOpts, AnimRoot, ListOpt, Node, PropFlags, PropOverrideDesc, Scene, StringOpt};
@@ -53,7 +53,7 @@ impl Importer<'_> {
         model: &Model,
         reach: &mut Reach,
         report: &mut Report,
-    ) -> Result<(Vec<SkeletalClip>, Vec<Vec<[bool; 3]>>), FormatError> {
+    ) -> Result<KeyedClips, FormatError> {
         let stacks = &self.scene.anim_stacks;
         if stacks.count == 0 {
             return Ok(Default::default());

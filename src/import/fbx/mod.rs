@@ -31,15 +31,10 @@ mod times;
 use super::{
     Hand, ImportReport, ImportSettings, Imported,
     axes::Basis,
-    control, flip_tex_coords,
-    names::{FIRST_ANSWERS, duplicates, listed},
-    nodes::bind::Binder,
+    nodes::{bind::Binder, whole::Bare},
     report::Report,
 };
-use crate::{
-    format::{Diagnostic, FormatError},
-    model::{Model, Reach},
-};
+use crate::format::FormatError;
 use materials::Materials;
 
 /// Makes a model of an FBX file, binary or text. `file` is its name in warnings and errors.
@@ -67,7 +62,6 @@ pub(super) fn import(
     settings: &ImportSettings,
     is_joint: Option<&dyn Fn(&str) -> bool>,
 ) -> Result<Imported, FormatError> {
-    let error = |message: String| FormatError::one(Diagnostic::error(file, message));
     let right_handed = settings.hand != Hand::Left;
     let basis = Basis::facing_z(file, settings, right_handed)?;
     let limits = &settings.limits;
@@ -88,38 +82,25 @@ pub(super) fn import(
         rig: &rig,
         settings,
     };
-    let mut parts = importer.run(
+    let parts = importer.run(
         &meshes,
         &mut binder,
         &mut materials,
         &mut report,
         &mut figures,
     )?;
-    if settings.flip_v {
-        flip_tex_coords(&mut parts);
-    }
-    let skeleton = binder.finish().map_err(|e| error(e.to_string()))?;
-    let mut reach = Reach::new(&skeleton).map_err(error)?;
-    let twice = duplicates(skeleton.names());
-    if !twice.is_empty() {
-        report.warn(
-            "",
-            format!("several joints share a name: {}", listed(twice)),
-            FIRST_ANSWERS,
-        );
-    }
-    let mut model = Model {
+    let skeleton = binder
+        .finish()
+        .map_err(|e| report.error("", e.to_string(), ""))?;
+    let mut bare = Bare::new(
+        "",
         skeleton,
         parts,
-        materials: materials.list,
-        ..Model::default()
-    };
-    report.extend(control::take_off_skin(
-        file,
-        &mut model,
+        materials.list,
         settings,
-        &mut figures,
-    ));
+        figures,
+        &mut report,
+    )?;
     let clips = clips::Importer {
         scene: &scene,
         basis: &basis,
@@ -127,18 +108,6 @@ pub(super) fn import(
         limits,
         file_bytes: source.len(),
     };
-    let keyed;
-    (model.clips, keyed) = clips.run(&model, &mut reach, &mut report)?;
-    if model.skeleton.is_empty() {
-        let hint = "export a character: a mesh, with its armature and animations";
-        return Err(report.error("", "the scene contains no mesh and no animation", hint));
-    }
-    Ok(Imported {
-        model,
-        warnings: report.finish(),
-        report: figures,
-        reach,
-        images: materials.images,
-        keyed,
-    })
+    let clips = clips.run(&bare.model, &mut bare.reach, &mut report)?;
+    bare.finish(clips, materials.images, report)
 }

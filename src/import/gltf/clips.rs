@@ -6,7 +6,7 @@ use super::{
     extras::{self, Frames},
     json::{self, Animation, Index, Interpolation, Property, Type},
     morphs::FileMorphs,
-    nodes::{Local, Rig, RigJoint},
+    nodes::{Local, Rig, RigJoint, whole::KeyedClips},
     report::Report,
 };
 use crate::{
@@ -19,7 +19,7 @@ use crate::{
         resample::{Budget, Curve, MIRRORS, SAME_TIMES, Sampled, Skin, resample, sample_at},
         weights::{MorphSizes, weight_frames},
     },
-    model::{JointTransform, Model, Reach, SkeletalClip},
+    model::{JointTransform, Model, Reach},
 };
 use glam::{DQuat, DVec3, DVec4, Quat, Vec3};
 use std::collections::BTreeSet;
@@ -52,7 +52,7 @@ impl Importer<'_> {
         model: &Model,
         reach: &mut Reach,
         report: &mut Report,
-    ) -> Result<(Vec<SkeletalClip>, Vec<Vec<[bool; 3]>>), FormatError> {
+    ) -> Result<KeyedClips, FormatError> {
         let animations = &self.accessors.root.animations;
         if animations.is_empty() {
             return Ok(Default::default());

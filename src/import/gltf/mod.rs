@@ -63,18 +63,14 @@ pub use extras::{SceneExtras, scene_extras};
 use super::{
     Hand, ImportReport, ImportSettings, Imported, UpAxis,
     axes::Basis,
-    control, flip_tex_coords,
-    names::{FIRST_ANSWERS, duplicates, listed},
     nodes::{
         self,
         bind::{self, Binder},
+        whole::Bare,
     },
     report::{self, Report},
 };
-use crate::{
-    format::{Diagnostic, FormatError},
-    model::{Model, Reach},
-};
+use crate::format::FormatError;
 use accessors::Accessors;
 use buffers::Buffers;
 use decoded::Decoded;
@@ -112,7 +108,6 @@ pub(super) fn import<'s>(
     read: &mut dyn FnMut(&str) -> Result<Cow<'s, [u8]>, String>,
     is_joint: Option<&dyn Fn(&str) -> bool>,
 ) -> Result<Imported, FormatError> {
-    let error = |message: String| FormatError::one(Diagnostic::error(file, message));
     let right_handed = settings.hand != Hand::Left;
     let mut report = Report::new(file);
     let document = Document::read(&report, source)?;
@@ -154,33 +149,20 @@ pub(super) fn import<'s>(
         materials: &in_file,
         morphs: &morphs,
     };
-    let mut parts = skin.run(&mut binder, &mut materials, &mut report, &mut figures)?;
-    if settings.flip_v {
-        flip_tex_coords(&mut parts);
-    }
-    let skeleton = binder.finish().map_err(|e| error(e.to_string()))?;
+    let parts = skin.run(&mut binder, &mut materials, &mut report, &mut figures)?;
+    let skeleton = binder
+        .finish()
+        .map_err(|e| report.error("", e.to_string(), ""))?;
     let skeleton = skeleton.with_morphs(morphs.morphs.clone());
-    let mut reach = Reach::new(&skeleton).map_err(error)?;
-    let twice = duplicates(skeleton.names());
-    if !twice.is_empty() {
-        report.warn(
-            "nodes",
-            format!("several joints share a name: {}", listed(twice)),
-            FIRST_ANSWERS,
-        );
-    }
-    let mut model = Model {
+    let mut bare = Bare::new(
+        "nodes",
         skeleton,
         parts,
         materials,
-        ..Model::default()
-    };
-    report.extend(control::take_off_skin(
-        file,
-        &mut model,
         settings,
-        &mut figures,
-    ));
+        figures,
+        &mut report,
+    )?;
     let clips = clips::Importer {
         accessors: &accessors,
         basis: &basis,
@@ -188,20 +170,8 @@ pub(super) fn import<'s>(
         limits,
         morphs: &morphs,
     };
-    let keyed;
-    (model.clips, keyed) = clips.run(&model, &mut reach, &mut report)?;
-    if model.skeleton.is_empty() {
-        let hint = "export a character: a mesh, with its armature and animations";
-        return Err(report.error("", "the scene contains no mesh and no animation", hint));
-    }
-    Ok(Imported {
-        model,
-        warnings: report.finish(),
-        report: figures,
-        reach,
-        images,
-        keyed,
-    })
+    let clips = clips.run(&bare.model, &mut bare.reach, &mut report)?;
+    bare.finish(clips, images, report)
 }
 
 /// Returns the files that a glTF file's buffers are in, relative to it. Empty if it cannot be read, or needs none.

@@ -1,0 +1,84 @@
+//! The steps in which importers of nodes end: parts and joints → a model, and a model with its clips → what was imported.
+
+use crate::{
+    format::FormatError,
+    import::{
+        EmbeddedImage, ImportReport, ImportSettings, Imported, control, flip_tex_coords,
+        names::{FIRST_ANSWERS, duplicates, listed},
+        report::Report,
+    },
+    model::{Material, Model, Reach, SkeletalClip, Skeleton, SkinPart},
+};
+
+/// Clips, and per clip and joint, which properties it has keys of; see [`Imported::keyed`].
+pub(in crate::import) type KeyedClips = (Vec<SkeletalClip>, Vec<Vec<[bool; 3]>>);
+
+/// A model without clips, and what its clips are sampled by.
+pub(in crate::import) struct Bare {
+    pub(in crate::import) model: Model,
+    pub(in crate::import) reach: Reach,
+    figures: ImportReport,
+}
+
+impl Bare {
+    /// Makes a model of a file's joints and parts. Warnings about names say that they are of `nodes`.
+    pub(in crate::import) fn new(
+        nodes: &str,
+        skeleton: Skeleton,
+        mut parts: Vec<SkinPart>,
+        materials: Vec<Material>,
+        settings: &ImportSettings,
+        mut figures: ImportReport,
+        report: &mut Report,
+    ) -> Result<Self, FormatError> {
+        if settings.flip_v {
+            flip_tex_coords(&mut parts);
+        }
+        let reach = Reach::new(&skeleton).map_err(|error| report.error("", error, ""))?;
+        let twice = duplicates(skeleton.names());
+        if !twice.is_empty() {
+            let message = format!("several joints share a name: {}", listed(twice));
+            report.warn(nodes, message, FIRST_ANSWERS);
+        }
+        let mut model = Model {
+            skeleton,
+            parts,
+            materials,
+            ..Model::default()
+        };
+        report.extend(control::take_off_skin(
+            report.file,
+            &mut model,
+            settings,
+            &mut figures,
+        ));
+        Ok(Self {
+            model,
+            reach,
+            figures,
+        })
+    }
+
+    /// Adds the clips, which are all that the file holds besides.
+    pub(in crate::import) fn finish(
+        mut self,
+        (clips, keyed): KeyedClips,
+        images: Vec<EmbeddedImage>,
+        report: Report,
+    ) -> Result<Imported, FormatError> {
+        self.model.clips = clips;
+        if self.model.skeleton.is_empty() {
+            let hint = "export a character: a mesh, with its armature and animations";
+            let message = "the scene contains no mesh and no animation";
+            return Err(report.error("", message, hint));
+        }
+        Ok(Imported {
+            model: self.model,
+            warnings: report.finish(),
+            report: self.figures,
+            reach: self.reach,
+            images,
+            keyed,
+        })
+    }
+}
