@@ -172,6 +172,7 @@ mod hierarchy;
 pub mod import;
 pub mod model;
 pub mod pose;
+mod random;
 pub mod record;
 pub mod rig;
 mod spelling;

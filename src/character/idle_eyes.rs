@@ -5,6 +5,7 @@ use crate::{
     asset::Character,
     model::{MorphIndex, Morphs},
     pose::{MorphMode, MorphOverride},
+    random,
 };
 use bevy::prelude::*;
 use smallvec::SmallVec;
@@ -147,7 +148,7 @@ impl IdleEyes {
             last.at = self.state.time;
         }
         loop {
-            let wait = mean * (0.5 + f64::from(random(self.seed, series, last.number)));
+            let wait = mean * (0.5 + f64::from(uniform(self.seed, series, last.number)));
             let at = last.at + wait.max(apart);
             if at > self.state.time {
                 return last;
@@ -164,7 +165,7 @@ impl IdleEyes {
         if number.is_multiple_of(2) {
             return Vec2::ZERO;
         }
-        let [x, y] = [SIDE, HEIGHT].map(|series| 2.0 * random(self.seed, series, number) - 1.0);
+        let [x, y] = [SIDE, HEIGHT].map(|series| 2.0 * uniform(self.seed, series, number) - 1.0);
         Vec2::new(x, 0.5 * y) * self.range
     }
 
@@ -237,14 +238,11 @@ fn smooth(t: f64) -> f32 {
 }
 
 /// A random number in 0..1 for each number of a series.
-fn random(seed: u64, series: u64, number: u64) -> f32 {
-    // SplitMix64.
-    let mut bits = seed
+fn uniform(seed: u64, series: u64, number: u64) -> f32 {
+    let bits = seed
         .wrapping_add(series.wrapping_mul(0xD1B5_4A32_D192_ED03))
-        .wrapping_add(number.wrapping_mul(0x9E37_79B9_7F4A_7C15));
-    bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    ((bits ^ (bits >> 31)) >> 40) as f32 / (1 << 24) as f32
+        .wrapping_add(number.wrapping_mul(random::STEP));
+    (random::mix(bits) >> 40) as f32 / (1 << 24) as f32
 }
 
 #[cfg(test)]

@@ -80,6 +80,14 @@ impl Diagnostic {
         self
     }
 
+    /// Says what to do about it, where that is known.
+    pub(crate) fn with_any_hint(self, hint: Option<impl Into<String>>) -> Self {
+        match hint {
+            Some(hint) => self.with_hint(hint),
+            None => self,
+        }
+    }
+
     /// Adds the section and item being read.
     pub fn with_context(mut self, context: impl Into<String>) -> Self {
         self.context = context.into();

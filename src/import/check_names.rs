@@ -25,10 +25,7 @@ pub(super) fn check_blend_spaces(file: &str, manifest: &Manifest, imported: &mut
                 }
                 _ => None,
             };
-            warnings.push(match near {
-                Some(hint) => warning.with_hint(hint),
-                None => warning,
-            });
+            warnings.push(warning.with_any_hint(near));
         }
         if timings().any(|timing| timing.name == *name) {
             let message =
@@ -92,10 +89,7 @@ pub(super) fn check_states(file: &str, manifest: &Manifest, imported: &mut Impor
             .chain(odd)
         {
             let warning = Diagnostic::warning(file, problem.to_string());
-            let warning = match problem.hint() {
-                Some(hint) => warning.with_hint(hint),
-                None => warning,
-            };
+            let warning = warning.with_any_hint(problem.hint());
             warnings.push(match &*layer.name {
                 "" => warning,
                 name => warning.with_context(format!("layer `{name}`")),
@@ -162,10 +156,7 @@ pub(super) fn check_joints(file: &str, manifest: &Manifest, imported: &mut Impor
         let message = format!("mask `{mask}`: the model has no morph target `{name}`");
         let warning = Diagnostic::warning(file, message);
         let near = did_you_mean(name, morphs.iter().map(|morph| &**morph));
-        imported.warnings.push(match near {
-            Some(hint) => warning.with_hint(hint),
-            None => warning,
-        });
+        imported.warnings.push(warning.with_any_hint(near));
     }
     let are_known = missing.is_empty();
     for (user, joint) in missing {

@@ -1,5 +1,7 @@
 //! Finds the first of equal things without sorting them.
 
+use crate::random::mix;
+
 /// A table of indices in which each finds the first that is equal to it.
 pub(super) struct Firsts {
     /// Open addressing; at least twice as many slots as indices.
@@ -47,14 +49,9 @@ impl Firsts {
     }
 }
 
-/// Mixes words with the finish of SplitMix64, in which every bit reaches every other.
 fn hash<const N: usize>(words: [u64; N]) -> u64 {
-    words.into_iter().fold(0, |hash: u64, word| {
-        let x = hash.rotate_left(5) ^ word;
-        let x = (x ^ x >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        x ^ x >> 31
-    })
+    let words = words.into_iter();
+    words.fold(0, |hash: u64, word| mix(hash.rotate_left(5) ^ word))
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use crate::{
     controller::{TrackId, clock::Nanos},
     model::{Choice, Entry, Opening, StateMachine, Successor},
+    random,
 };
 use std::sync::Arc;
 
@@ -17,7 +18,7 @@ pub(in crate::controller) struct StateRun {
     pub(super) destination: Option<usize>,
     /// What [`Successor::Back`] leads to.
     pub(super) back: usize,
-    /// Whether the exit's key was passed in this round, or how many of its ranges are open.
+    /// Whether the exit's key was passed in this round, or its range is open.
     pub(super) opened: bool,
     /// Whether what plays has come to its end and stays there.
     pub(super) ended: bool,
@@ -229,7 +230,7 @@ impl StateRun {
     }
 
     /// Takes up the same state in a machine that was loaded anew. Returns `false` if it isn't there any more; then the run
-    /// is in the state of no index, and has to start.
+    /// has to start anew.
     pub(super) fn adopt(&mut self, old: &StateMachine, new: &StateMachine) -> bool {
         let same = |state: usize| {
             let name = &old.states().get(state)?.name;
@@ -293,13 +294,10 @@ impl StateRun {
         next
     }
 
-    /// A number below `count`, by SplitMix64 (Steele, Lea and Flood 2014).
+    /// A number below `count`.
     fn random(&mut self, count: usize) -> usize {
-        self.seed = self.seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut bits = self.seed;
-        bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        bits ^= bits >> 31;
+        self.seed = self.seed.wrapping_add(random::STEP);
+        let bits = random::mix(self.seed);
         ((u128::from(bits) * count as u128) >> 64) as usize
     }
 

@@ -131,10 +131,7 @@ impl Manifest {
             .take(MOST_ERRORS.saturating_sub(diagnostics.len()))
         {
             let error = Diagnostic::error(file, wrong.to_string());
-            let error = match wrong.hint() {
-                Some(hint) => error.with_hint(hint),
-                None => error,
-            };
+            let error = error.with_any_hint(wrong.hint());
             diagnostics.push(place_of(source, &near, error));
         }
         for (message, near) in self

@@ -1,0 +1,11 @@
+//! Bits that look random: the same for the same input, everywhere.
+
+/// Mixes the bits of a word so that every bit reaches every other: the finish of SplitMix64 (Steele, Lea and Flood 2014).
+pub(crate) fn mix(bits: u64) -> u64 {
+    let bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    bits ^ (bits >> 31)
+}
+
+/// What SplitMix64 adds for each number of a sequence.
+pub(crate) const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
