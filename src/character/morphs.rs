@@ -85,13 +85,18 @@ impl MorphPose {
     pub fn weight(&self, morph: MorphIndex) -> Option<f32> {
         self.weights.get(usize::from(morph)).copied()
     }
+
+    /// Makes the weights out of date.
+    fn forget(&mut self) {
+        // No asset has version 0.
+        self.made_from.1 = 0;
+    }
 }
 
 /// Makes weights out of date when a component that changes them is removed.
 pub(super) fn forget(mut world: DeferredWorld, removed: HookContext) {
     if let Some(mut pose) = world.get_mut::<MorphPose>(removed.entity) {
-        // No asset has version 0.
-        pose.bypass_change_detection().made_from.1 = 0;
+        pose.bypass_change_detection().forget();
     }
 }
 
@@ -207,7 +212,13 @@ pub(super) fn pose(
             || all_threads.borrow_local_mut(),
             |thread, (handle, controller, mut layers, list, mut pose, expressions, eyes)| {
                 let is_shown = |part: &Entity| shown.get(*part).is_ok_and(|shown| shown.get());
+                let by_hand = expressions.as_ref().is_some_and(Ref::is_changed)
+                    || eyes.as_ref().is_some_and(Ref::is_changed);
                 if expressions.is_none() && !list.entities.iter().any(is_shown) {
+                    // What changes unseen shows when the character comes into view, whether or not it changes again.
+                    if by_hand {
+                        pose.bypass_change_detection().forget();
+                    }
                     return;
                 }
                 let Some(character) = assets.get(handle.id()) else {
@@ -216,8 +227,6 @@ pub(super) fn pose(
                 let layers = layers.bypass_change_detection();
                 layers.catch_up(character, &controller);
                 let made_from = (layers.revision(), character.version);
-                let by_hand = expressions.as_ref().is_some_and(Ref::is_changed)
-                    || eyes.as_ref().is_some_and(Ref::is_changed);
                 if pose.made_from == made_from && !by_hand {
                     return;
                 }
