@@ -14,6 +14,7 @@
 //! }
 //! ```
 
+mod build;
 mod draw;
 mod machine;
 mod problems;
