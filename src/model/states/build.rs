@@ -378,7 +378,9 @@ fn join(scope: &str, name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::{PlayedClip, TransitionKind};
     use ron::extensions::Extensions;
+    use std::time::Duration;
 
     fn parse(text: &str) -> BTreeMap<String, State> {
         let options = ron::Options::default().with_default_extension(Extensions::IMPLICIT_SOME);
@@ -577,7 +579,7 @@ mod tests {
             "dei",
         ];
         let find = |name: &str| {
-            names.contains(&name).then(|| super::super::PlayedClip {
+            names.contains(&name).then(|| PlayedClip {
                 length: Some(1.0),
                 keys: vec!["recovers"],
             })
