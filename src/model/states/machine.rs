@@ -1,8 +1,8 @@
 //! A checked machine of states: every name is an index, and every way is known.
 
-#[cfg(doc)]
-use super::Exit;
 use super::{Choice, Entering, StateError, StateProblem};
+#[cfg(doc)]
+use super::{Exit, Then};
 use std::{sync::Arc, time::Duration};
 
 /// States and the ways between them, checked and ready to run.
