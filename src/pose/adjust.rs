@@ -26,7 +26,7 @@ pub struct JointOverride {
     pub joint: JointIndex,
     /// The new transform. The override is ignored if it is not finite; the rotation need not have unit length.
     pub transform: JointTransform,
-    /// How far the joint goes from its animated transform to the override, 0..=1.
+    /// The share of the way from the joint's animated transform to the override, 0..=1.
     pub weight: f32,
     /// The space of `transform`.
     pub space: JointSpace,

@@ -44,18 +44,19 @@ use std::mem;
 /// ```
 #[derive(Debug, Default)]
 pub struct PoseBatch<'a> {
-    /// The layers of those poses that are nothing but a mean of clips, and where each pose's layers end.
+    /// The layers of poses that are only a mean of clips, one pose after the other. `ends` has the
+    /// end of each pose's layers.
     layers: Vec<ClipLayer<'a>>,
     ends: [usize; PoseBatch::MOST],
     /// Local poses. A mean gets one only if it is needed.
     local: [Vec<SoaTransform>; PoseBatch::MOST],
     worlds: [Affine3A; PoseBatch::MOST],
     len: usize,
-    /// Whether a scale may differ from one.
+    /// `true` if a scale may differ from one.
     scaled: bool,
     /// Rows of joints whose matrices are computed.
     solved: usize,
-    /// Each joint, with the worlds' rotations and scales.
+    /// Each joint's matrices, including the rotations and scales of the characters' world matrices.
     model: Vec<Matrices>,
     /// The same for a few characters, one after the other.
     few: Vec<Affine3A>,
@@ -64,7 +65,7 @@ pub struct PoseBatch<'a> {
     clips: Vec<MeanClip<'a>>,
 }
 
-/// Fewer characters are faster one by one.
+/// The fewest characters that are faster together than one by one.
 const WORTH_A_BATCH: usize = 5;
 
 impl<'a> PoseBatch<'a> {
@@ -113,11 +114,13 @@ impl<'a> PoseBatch<'a> {
             scratch,
             ..
         } = self;
+        // Matrices of an earlier set of poses are out of date.
         *solved = 0;
         if is_mean(pose) {
             layers.extend_from_slice(pose.layers);
         } else {
             let local = &mut local[*len];
+            // Swapped in and out, so that the pose is mixed in place and nothing is copied.
             scratch.swap_local(local);
             *scaled |= !pose.mix(scratch);
             scratch.swap_local(local);
@@ -170,6 +173,7 @@ impl<'a> PoseBatch<'a> {
         combined: &CombinedJoints,
         mut out: [&mut [Mat4]; PoseBatch::MOST],
     ) {
+        // Slots past the last pose are left out, like those with empty slices.
         for out in &mut out[self.len..] {
             *out = &mut [];
         }
@@ -232,7 +236,7 @@ impl<'a> PoseBatch<'a> {
         find_clips(*len, |lane| layers_of(layers, ends, lane), clips)
     }
 
-    /// Makes the local poses of means, unless there are matrices already.
+    /// Mixes the local poses of means, unless there are matrices already.
     fn mix_means(&mut self, skeleton: &Skeleton) {
         let Self {
             layers,
@@ -343,7 +347,7 @@ impl<'a> PoseBatch<'a> {
     }
 }
 
-/// The layers of a pose that is a mean; none of another.
+/// Returns the layers of a pose that is a mean of clips, or an empty slice for any other pose.
 fn layers_of<'l, 'a>(
     layers: &'l [ClipLayer<'a>],
     ends: &[usize],

@@ -18,7 +18,7 @@ pub(super) struct Active<'a, R: Row> {
     pub(super) index: usize,
 }
 
-/// What a layer does to the pose.
+/// The way a layer changes the pose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Blend,
@@ -39,7 +39,8 @@ impl<R: Row> Active<'_, R> {
         })
     }
 
-    /// What its weight would be if its clip moved every joint.
+    /// The layer's weight for each joint of a row, as if its clip moved every joint. The mask still
+    /// applies.
     #[inline(always)]
     fn weight_of_all(&self, row: usize) -> Vec4 {
         self.mask.map_or(self.weight, |mask| {
@@ -83,7 +84,7 @@ pub(super) fn total_weight<R: Row>(layers: &[Active<R>], row: usize) -> Vec4 {
         .fold(Vec4::ZERO, |total, layer| total + layer.weight(row))
 }
 
-/// How the weight of a set is shared out among its clips that move a joint and the rest pose.
+/// The split of a set's weight between its clips that move a joint and the rest pose.
 pub(super) struct SetShare {
     /// The part of their weights that is left to the clips.
     pub(super) clips: Vec4,
@@ -99,6 +100,8 @@ impl SetShare {
     #[inline(always)]
     pub(super) fn new<R: Row>(set: &[Active<R>], missing: f32, row: usize) -> Self {
         let moved = total_weight(set, row);
+        // In the base, a masked share is missing weight like any other, so the rest pose takes it.
+        // In other sets, a mask only lowers the weight of the set.
         let unmoved = match set[0].set {
             0 => Vec4::ZERO,
             BASE => {
@@ -112,7 +115,9 @@ impl SetShare {
                     - moved
             }
         };
+        // Rounding can leave a difference slightly below zero.
         let rest = unmoved.max(Vec4::ZERO);
+        // The lower bound makes this 0 rather than NaN where nothing is moved.
         let clips = moved / (moved + rest).max(Vec4::splat(f32::MIN_POSITIVE));
         Self {
             clips,
@@ -133,6 +138,7 @@ pub(super) fn replace_by_set<R: Row, S: Simd, const SCALE: bool>(
     let [first, others @ ..] = set else { return };
     for (row, pose) in pose.iter_mut().enumerate() {
         let total = total_weight(set, row);
+        // A sum above one is scaled down to one, and the pose below then gets nothing.
         let scale = Vec4::ONE / total.max(Vec4::ONE);
         let below = R::Packed::<S, SCALE>::read(s, pose);
         let below_weight = (Vec4::ONE - total).max(Vec4::ZERO);
@@ -155,7 +161,7 @@ pub(super) fn replace_by_set<R: Row, S: Simd, const SCALE: bool>(
 #[derive(Clone, Copy)]
 pub(super) struct Mean<R: Row, S: Simd, const SCALE: bool> {
     pose: R::Packed<S, SCALE>,
-    /// What the layers that reach a joint sum to, of one.
+    /// The sum of the weights of layers that reach a joint, as a part of the group's weight.
     pub(super) total: Vec4,
 }
 
@@ -180,6 +186,7 @@ impl<R: Row, S: Simd, const SCALE: bool> Mean<R, S, SCALE> {
         };
         let (mut a_weight, mut b_weight) = (a.weight, b.weight);
         let (mut scale, mut total) = (Vec4::ONE, Vec4::ONE);
+        // Otherwise weights already sum to one, at every joint.
         if PARTIAL {
             (a_weight, b_weight) = (a.weight(row), b.weight(row));
             total = a_weight + b_weight;
@@ -212,9 +219,13 @@ impl<R: Row, S: Simd, const SCALE: bool> Mean<R, S, SCALE> {
         let share = |set| SetShare::new::<R>(set, missing, row);
         let rest_weight = sets(group).fold(Vec4::ZERO, |sum, set| sum + share(set).rest) * scale;
         let rest = R::Packed::<S, SCALE>::read(s, rest);
+        // The rest pose is the first summand, so the rotations that follow are scaled to its
+        // length.
         let square = rest.square(s);
         let mut pose = rest.times(s, rest_weight);
         for set in sets(group) {
+            // Computed a second time, since storing the shares of any number of sets would
+            // allocate.
             let factor = share(set).clips * scale;
             for layer in set {
                 let next = R::sample(&layer.point, s, row);
@@ -237,6 +248,8 @@ impl<R: Row, S: Simd, const SCALE: bool> Mean<R, S, SCALE> {
                 total: low.total,
             };
         }
+        // The rotation of a group that doesn't reach a joint may be zero, and a mean with it could
+        // not be normalized. So lanes that only one group reaches take that group's pose as it is.
         let pose = mean.or(s, both, low.pose.or(s, reached(low.total), high.pose));
         Self {
             pose,
@@ -244,7 +257,7 @@ impl<R: Row, S: Simd, const SCALE: bool> Mean<R, S, SCALE> {
         }
     }
 
-    /// Another pose for the joints that are not reached.
+    /// Returns the row, with `other` for the joints that are not reached.
     #[inline(always)]
     pub(super) fn to_row<const PARTIAL: bool>(self, s: S, other: &R) -> R {
         let row = self.pose.to_row(s);
@@ -273,6 +286,8 @@ pub(super) fn reached(total: Vec4) -> Vec4 {
 #[inline(always)]
 pub(super) fn high_share(low: Vec4, high: Vec4, blend: Vec4) -> Vec4 {
     let (low, high) = (low.min(Vec4::ONE), high.min(Vec4::ONE));
+    // Each part is the group's weight, less what the other group takes from it. With both at 1, the
+    // parts are `1 − blend` and `blend`.
     let low_part = low * (Vec4::ONE - blend * high);
     let high_part = high * (Vec4::ONE - (Vec4::ONE - blend) * low);
     high_part / (low_part + high_part).max(Vec4::splat(f32::MIN_POSITIVE))

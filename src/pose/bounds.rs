@@ -27,7 +27,7 @@ pub struct PartBounds {
     morphs: Vec<MorphBounds>,
 }
 
-/// How far a morph target moves the vertices of joints, at weight 1.
+/// The boxes by which a morph target moves the vertices of joints, at weight 1.
 #[derive(Clone, Debug, PartialEq)]
 struct MorphBounds {
     morph: usize,
@@ -35,9 +35,10 @@ struct MorphBounds {
     moves: Vec<(usize, BoundingBox)>,
 }
 
-/// The box of what a box of moves becomes at a weight.
+/// Scales a box of moves by a weight.
 fn weighted(moves: BoundingBox, weight: f32) -> BoundingBox {
     let (a, b) = (moves.min * weight, moves.max * weight);
+    // A negative weight swaps the corners.
     BoundingBox {
         min: a.min(b),
         max: a.max(b),
@@ -126,6 +127,8 @@ impl PartBounds {
         let frame_count = clip.morph_frame_count();
         let steps: usize = self.morphs.iter().map(|morph| morph.moves.len()).sum();
         if steps.saturating_mul(frame_count) > MOST_STEPS {
+            // Too many steps to do it exactly: take each target's moves over all frames, as if any
+            // combination occurred.
             return Cow::Owned(self.with_moves(|moves, morph| {
                 let all = (0..frame_count).map(|frame| weighted(moves, weight(morph, frame)));
                 all.reduce(BoundingBox::union).unwrap_or(moves)
@@ -202,7 +205,8 @@ impl PartBounds {
         for frame in 0..clip.frame_count() {
             Evaluate::new(skeleton, &[ClipLayer::new(clip, clip.time_showing(frame))])
                 .run_clips(None, &mut scratch);
-            // Nothing moves from one side of a step to the other.
+            // Two frames at the same time are a step: nothing passes through the space between
+            // them.
             let moves = frame > 0 && clip.frame_time(frame - 1) < clip.frame_time(frame);
             for (joint, (motion, before)) in motions.iter_mut().zip(&mut local).enumerate() {
                 let now = scratch.joint(joint).unwrap_or(*before);
@@ -263,7 +267,8 @@ impl PartBounds {
             .reduce(BoundingBox::union)
     }
 
-    /// How far any point of the part may leave the line between its positions at two frames.
+    /// Returns an upper bound on how far any point of the part leaves the line between its
+    /// positions at two frames; see the head of this file.
     fn margin(&self, skeleton: &Skeleton, motions: &[Motion]) -> f32 {
         let mut largest = 0.0_f64;
         for &(joint, bounds) in &self.boxes {
@@ -291,6 +296,8 @@ impl PartBounds {
         }: &BlendReach,
     ) -> Option<BoundingBox> {
         self.union_of(|mut joint, bounds| {
+            // From the vertex up to the root: each ancestor scales what is below it, and adds its
+            // own translation.
             let mut radius = farthest(bounds);
             while let Some(parent) = parents[joint] {
                 radius = radius * joints[joint].scale + joints[joint].distance;
@@ -304,7 +311,8 @@ impl PartBounds {
     }
 }
 
-/// How far a skeleton's joints can get in any blend of its clips, whatever the weights, masks and times.
+/// The space that a skeleton's joints can reach in any blend of its clips, whatever the weights,
+/// masks and times.
 ///
 /// Covers blended and overriding layers, and the additive ones given to [`Self::with_additive`], but
 /// neither IK nor joint overrides.
@@ -314,8 +322,8 @@ pub struct BlendReach {
     parents: Vec<Option<JointIndex>>,
     /// The box of each root's positions.
     roots: Vec<Option<BoundingBox>>,
-    /// What each clip adds to each joint at weight 1: a distance and a change of scale. Empty for a clip that is not
-    /// bound to the skeleton.
+    /// The largest change that each clip makes to each joint at weight 1: a distance and a change
+    /// of scale. Empty for a clip that is not bound to the skeleton.
     differences: Vec<Vec<JointReach>>,
     /// The least and the largest weight of each morph target.
     weights: Vec<[f32; 2]>,
@@ -440,7 +448,8 @@ impl BlendReach {
     }
 }
 
-/// What lies in both of two boxes that overlap; the first one if by rounding they do not.
+/// Returns the box that two overlapping boxes share, or the first one if they fail to overlap
+/// because of rounding.
 fn intersection(a: BoundingBox, b: BoundingBox) -> BoundingBox {
     let both = BoundingBox {
         min: a.min.max(b.min),
@@ -463,6 +472,9 @@ fn grown(BoundingBox { min, max }: BoundingBox, margin: Vec3) -> BoundingBox {
 /// The box around a transformed box.
 fn transformed(BoundingBox { min, max }: BoundingBox, matrix: &Affine3A) -> BoundingBox {
     let (min, max) = (Vec3A::from(min), Vec3A::from(max));
+    // By center and half extents, as in Arvo, "Transforming Axis-Aligned Bounding Boxes" (Graphics
+    // Gems, 1990). Corners are halved before they are added, since a sum of large ones may
+    // overflow.
     let center = matrix.transform_point3a(min * 0.5 + max * 0.5);
     let half = (max - min) * 0.5;
     let m = &matrix.matrix3;

@@ -19,9 +19,9 @@ pub struct Compress<'a> {
     skeleton: &'a Skeleton,
     /// The points whose error counts, per joint and in the joint's own space.
     points: Vec<Vec<Vec3A>>,
-    /// How far each morph target moves a vertex at weight 1.
+    /// The farthest that each morph target moves a vertex at weight 1.
     morphs: Vec<f32>,
-    /// How far from a joint something may be attached.
+    /// The distance from a joint at which something may be attached.
     lever: f32,
     error: f32,
 }
@@ -32,8 +32,8 @@ impl<'a> Compress<'a> {
     /// Times per frame at which the error is measured.
     const MOMENTS: usize = 4;
 
-    /// For a character with this skin. `error` is the largest distance, in model units, by which the
-    /// skin may be off, and what is attached to a joint.
+    /// Prepares to compress clips of a character with this skin. `error` is the largest distance,
+    /// in model units, by which the skin and entities attached to joints may be off.
     pub fn new(skeleton: &'a Skeleton, parts: &[SkinPart], error: f32) -> Self {
         let mut boxes: Vec<Option<BoundingBox>> = vec![None; skeleton.len()];
         for part in parts {
@@ -77,7 +77,7 @@ impl<'a> Compress<'a> {
         }
         let (weights, weight_error) = self.weights(clip);
         let steps = clip.frame_count() - 1;
-        // Frames at times of their own were put where they are needed.
+        // Frames at individual times are where they are needed, so none is left out.
         let reductions = if clip.frame_times().is_some() {
             &[1.0][..]
         } else {
@@ -86,6 +86,7 @@ impl<'a> Compress<'a> {
         let mut tried = 0;
         for step in reductions {
             let fewer = (steps as f64 / step).ceil() as usize;
+            // Two reductions of a short clip may come to the same number of frames.
             if fewer == tried {
                 continue;
             }
@@ -110,18 +111,20 @@ impl<'a> Compress<'a> {
         clip.clone()
     }
 
-    /// The clip's morph weights in smaller numbers, if those move no vertex too far, and how far they move one at most.
+    /// Returns the clip's morph weights, quantized if that moves no vertex too far, and the
+    /// farthest that it moves one.
     fn weights(&self, clip: &SkeletalClip) -> (Option<MorphCurves>, f32) {
         let Some(weights) = clip.morph_curves() else {
             return (None, 0.0);
         };
         let (small, errors) = weights.quantized();
-        // As if one vertex were moved by all.
+        // The worst case: all targets move the same vertex, in the same direction.
         let error: f32 = errors
             .iter()
             .zip(&self.morphs)
             .map(|(error, reach)| error * reach)
             .sum();
+        // At least half of the error is left for the joints.
         if error <= 0.5 * self.error {
             (Some(small), error)
         } else {

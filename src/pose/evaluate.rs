@@ -18,7 +18,7 @@ pub struct Evaluate<'a, 'c> {
     pub priority_blend: f32,
     /// Joint overrides, applied on top of the clips.
     pub overrides: &'a [JointOverride],
-    /// What is left of the difference to clips that were switched from, added to the layers of the
+    /// The decaying difference to clips that were switched from, added to the layers of the
     /// [base](ClipLayer::base).
     pub inertia: Option<InertiaAt<'a>>,
     /// Overrides of morph weights, applied on top of the clips, in order. For [`Self::run_morphs`].

@@ -1,8 +1,8 @@
 //! Inertialization: a pose that is carried over a switch from some clips to others.
 //!
-//! At the switch, each joint's difference between the old clips and the new one has a size and a speed. It is added to
-//! the new clips from then on, and dies out along a polynomial that starts with that size and speed and ends at 0 with
-//! speed, acceleration and jerk 0:
+//! At the switch, each joint's difference between the old clips and the new ones has a size and a
+//! speed. From then on it is added to the new clips, and decays along a polynomial that starts with
+//! that size and speed and ends at 0 with speed, acceleration and jerk 0:
 //!
 //! ```text
 //! x(s) = (1 − s)⁴ · (x₀ + (4·x₀ + T·v₀)·s)        s = t / T in 0..=1
@@ -28,7 +28,8 @@ use crate::model::{JointTransform, Skeleton, SoaQuat, SoaTransform, SoaVec3};
 use glam::{Quat, Vec3, Vec4};
 use std::mem;
 
-/// The offsets of a character's switches: what is made of [`AnimationController::switches`] and the clips.
+/// The offsets of a character's switches, made from [`AnimationController::switches`] and the
+/// clips.
 ///
 /// It can be made again at any time, so it need not be saved. [`Evaluate::inertia`](super::Evaluate::inertia) adds it to
 /// the layers of the [base](ClipLayer::base).
@@ -36,7 +37,8 @@ use std::mem;
 /// [`AnimationController::switches`]: crate::controller::AnimationController::switches
 #[derive(Clone, Debug, Default)]
 pub struct Inertia {
-    /// Those of the present switches, the oldest first; then those of earlier ones, for their memory.
+    /// The offsets of the current switches, the oldest first, followed by unused ones that are kept
+    /// for their memory.
     offsets: Vec<Offset>,
     count: usize,
 }
@@ -92,20 +94,23 @@ impl<R: Row> Default for BaseScratch<R> {
 /// Seconds over which velocities are measured.
 const STEP: f64 = 1.0 / 128.0;
 
-/// The largest value of `s·(1 − s)⁴`, which is how far a speed alone carries a joint, for a duration of 1.
+/// The largest value of `s·(1 − s)⁴`, reached at s = 1/5: how far a speed alone carries a joint,
+/// for a duration of 1.
 const EXCURSION: f32 = 0.08192;
 
 /// The part of the duration that a difference takes at least, however fast it shrinks by itself.
 const SHORTEST: f32 = 0.25;
 
-/// The farthest that a speed alone carries a joint: in the size of the skeleton for translations, in tangents of a quarter
-/// of the angle for rotations (half a radian), and in scales. A clip that steps has no speed to speak of.
+/// The farthest that a speed alone may carry a joint: in sizes of the skeleton for translations, in
+/// tangents of a quarter of the angle for rotations (half a radian), and in scales. The limit is
+/// for clips with steps, whose speed at a step means nothing.
 const FARTHEST: [f32; 3] = [0.25, 0.125, 0.5];
 
 /// The same for weights of morph targets.
 const FARTHEST_WEIGHT: f32 = 0.25;
 
-/// Differences and speeds that are rounding: in the units of [`FARTHEST`].
+/// Differences and speeds up to these values count as rounding errors. In the units of
+/// [`FARTHEST`].
 const NOTHING: [f32; 2] = [1e-6, 1e-4];
 
 impl Inertia {
@@ -131,7 +136,7 @@ impl Inertia {
         scratch: &mut InertiaScratch,
     ) -> bool {
         let before = self.count;
-        // Those that are there already, in order, to the front.
+        // Move the offsets that exist already to the front, in the order of the switches.
         let mut known = 0;
         for switch in switches.clone() {
             if let Some(at) = self.offsets[known..]
@@ -147,6 +152,7 @@ impl Inertia {
         for switch in switches {
             let at = self.count;
             if at >= known || self.offsets[at].of != *switch {
+                // Reuse the memory of an offset that is no longer current.
                 let spare = if self.offsets.len() > known {
                     self.offsets.pop()
                 } else {
@@ -206,6 +212,8 @@ impl InertiaAt<'_> {
             mix.run(Take::All, memory, out);
             return self.add_to(out);
         }
+        // Other layers lie on top of the base. So it is mixed alone first, and the result stands in
+        // for its layers.
         let BaseScratch { pose, base } = scratch;
         pose.resize(mix.rest.len(), R::NEUTRAL);
         mix.run(Take::Base, memory, pose);
@@ -231,7 +239,8 @@ impl InertiaAt<'_> {
         }
     }
 
-    /// How much of a row's joints the base reaches, which the clips of now reach by `reach`.
+    /// Returns the part of a row's joints that the base reaches, given the part that its current
+    /// clips reach.
     fn reach<R: Carried>(&self, row: usize, reach: Vec4) -> Vec4 {
         let sum = self.offsets.iter().fold(reach, |sum, offset| {
             let changes = R::reach_changes(offset);
@@ -259,7 +268,7 @@ fn reach<'a, R: Row>(
     })
 }
 
-/// What is left of the difference between the clips of one switch.
+/// The remaining difference between the clips of one switch.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Offset {
     of: Switch,
@@ -267,9 +276,10 @@ pub(super) struct Offset {
     moves: Vec<Decay>,
     turns: Vec<Decay>,
     scales: Vec<Decay>,
-    /// By how much more of each joint's weight the old clips reach, by row.
+    /// The part of each joint's weight that the old clips reach, minus the part that the new ones
+    /// reach, by row.
     reach: Vec<(usize, Vec4)>,
-    /// The same for morph weights, which are the x of what decays.
+    /// The same for morph weights, stored in the x components.
     weights: Vec<Decay>,
     weight_reach: Vec<(usize, Vec4)>,
 }
@@ -278,7 +288,7 @@ pub(super) struct Offset {
 pub(super) trait Carried: Row {
     /// Adds an offset at an age to a pose.
     fn add(offset: &Offset, age: f32, pose: &mut [Self]);
-    /// By how much more the old clips reach, by row.
+    /// Returns the old clips' reach minus that of the new ones, by row.
     fn reach_changes(offset: &Offset) -> &[(usize, Vec4)];
 }
 
@@ -324,7 +334,11 @@ impl Decay {
         rate: Vec4::ONE,
     };
 
-    /// Sets a joint's difference, its speed, and the time that it has. `most` is the unit of speeds.
+    /// Sets a joint's difference and speed, and how long the difference may last, in seconds.
+    /// `unit` is the unit of differences, and `most` the farthest that a speed may carry the joint,
+    /// in units.
+    ///
+    /// Returns `false` if there is nothing but rounding errors.
     fn set(
         &mut self,
         lane: usize,
@@ -338,16 +352,19 @@ impl Decay {
             return false;
         }
         let mut time = duration;
-        // Faster than this, it would cross the new clip and come back.
+        // The factor `x₀ + (4·x₀ + T·v₀)·s` stays on one side of zero if T ≤ 5·|x₀| / |v₀|. With a
+        // longer time, the difference would overshoot the new clip and come back.
         let toward = -difference.dot(speed);
         if toward > 0.0 {
             time = time
                 .min(5.0 * size * size / toward)
                 .max(SHORTEST * duration);
         }
+        // A speed alone carries the joint by `EXCURSION · pace · time` at most.
         time = time
             .min(most * unit / (EXCURSION * pace).max(f32::MIN_POSITIVE))
             .max(1e-6);
+        // The coefficients of the polynomial at the head of this file.
         self.first.set(lane, difference);
         self.second.set(lane, 4.0 * difference + speed * time);
         self.rate[lane] = 1.0 / time;
@@ -356,6 +373,7 @@ impl Decay {
 
     #[inline]
     fn at(&self, age: f32) -> SoaVec3 {
+        // The offset is over at s = 1, and 0 from then on.
         let s = (self.rate * age).min(Vec4::ONE);
         let rest = Vec4::ONE - s;
         let square = rest * rest;
@@ -475,8 +493,10 @@ impl Offset {
                 let coming = change(new, new_next, new_step);
                 let apart = (new.rotation.conjugate() * old.rotation).normalize();
                 let next =
+                    // The difference a step later, if both sides keep their speeds.
                     (new.rotation * coming.rotation).conjugate() * (old.rotation * gone.rotation);
-                // In one hemisphere.
+                // Both in one hemisphere, because a quaternion and its negative have different
+                // parameters.
                 let apart = if apart.w < 0.0 { -apart } else { apart };
                 let next = if next.dot(apart) < 0.0 { -next } else { next };
                 let (first, second) = (parameters(apart), parameters(next));
@@ -543,8 +563,9 @@ impl<'c, L: Fn(&SwitchLayer) -> Option<ClipLayer<'c>>> Sampler<'_, 'c, L> {
         layers.any(|layer| (self.layer)(layer).is_some_and(|found| found.clip.animates_morphs()))
     }
 
-    /// Poses what was seen, and what will be, each with a pose a step away; returns the steps. Adds by how much more the old
-    /// clips reach, by row.
+    /// Poses the old and the new clips at the switch, each also a step away, and returns the steps
+    /// in seconds. Appends the old clips' reach minus that of the new ones to `reaches`, by row.
+    /// `None` if either side has no clips to pose.
     fn sample_all<R: Row>(
         &mut self,
         of: &Switch,
@@ -585,6 +606,7 @@ impl<'c, L: Fn(&SwitchLayer) -> Option<ClipLayer<'c>>> Sampler<'_, 'c, L> {
         if self.layers.is_empty() {
             return None;
         }
+        // Times are clamped to the clip, so a step beyond its end would measure too low a speed.
         let within = |step: f64| {
             of.iter()
                 .filter_map(|layer| Some((layer, (self.layer)(layer)?)))
@@ -600,7 +622,7 @@ impl<'c, L: Fn(&SwitchLayer) -> Option<ClipLayer<'c>>> Sampler<'_, 'c, L> {
         self.run(rows, pose);
         self.collect(of, step);
         self.run(rows, next);
-        // For the reach.
+        // `Self::reach` reads the layers, so they must be those at the switch again.
         self.collect(of, 0.0);
         Some(step)
     }
@@ -616,6 +638,8 @@ impl<'c, L: Fn(&SwitchLayer) -> Option<ClipLayer<'c>>> Sampler<'_, 'c, L> {
                 layer.weight + layer.weight_rate * step as f32,
             );
             let fits = found.clip.rows().len() == self.skeleton.rows() && !found.clip.additive;
+            // A fade must not make a layer vanish within the step, or the two poses would be of
+            // different clips.
             let weight = weight.max(layer.weight * 1e-3);
             let layer = ClipLayer {
                 time,
@@ -643,14 +667,15 @@ impl<'c, L: Fn(&SwitchLayer) -> Option<ClipLayer<'c>>> Sampler<'_, 'c, L> {
         .run(Take::All, active, out);
     }
 
-    /// Calls `each` with what the clips reach of each row.
+    /// Calls `each` with every row and the part of its weight that the clips reach.
     fn reach<R: Row>(&self, rows: usize, mut each: impl FnMut(usize, Vec4)) {
         let weight: f32 = self.layers.iter().map(|layer| layer.weight).sum();
         (0..rows).for_each(|row| each(row, reach::<R>(self.layers.iter(), weight, row)));
     }
 }
 
-/// How a transform changes in a step forward; `other` is that step, forward or backward, away from `at`.
+/// Returns the change of a transform over one step forward. `other` is the transform a step away
+/// from `at`, forward or backward by the sign of `step`.
 fn change(at: JointTransform, other: JointTransform, step: f64) -> JointTransform {
     let (from, to) = if step > 0.0 { (at, other) } else { (other, at) };
     JointTransform {
@@ -660,12 +685,12 @@ fn change(at: JointTransform, other: JointTransform, step: f64) -> JointTransfor
     }
 }
 
-/// The modified Rodrigues parameters of a unit quaternion: not for one near −1.
+/// Returns the modified Rodrigues parameters of a unit quaternion. They are singular at w = −1.
 fn parameters(q: Quat) -> Vec3 {
     q.xyz() / (1.0 + q.w)
 }
 
-/// The rotations with some modified Rodrigues parameters.
+/// Returns the rotations with the given modified Rodrigues parameters.
 #[inline]
 fn turn(SoaVec3 { x, y, z }: SoaVec3) -> SoaQuat {
     let square = x * x + y * y + z * z;
@@ -679,7 +704,8 @@ fn turn(SoaVec3 { x, y, z }: SoaVec3) -> SoaQuat {
     }
 }
 
-/// The size of a skeleton at rest: how far its joints are from the first.
+/// Returns the size of a skeleton at rest: the largest distance of a joint from the first one, or 1
+/// if there is none.
 fn extent(skeleton: &Skeleton) -> f32 {
     let mut joints = skeleton.rest_model().iter().map(|joint| joint.translation);
     let Some(first) = joints.next() else {

@@ -41,6 +41,8 @@ impl<S: Simd> Left<S> {
             x: s.both(x),
             y: s.both(y),
             z: s.both(z),
+            // −0 rather than 0: adding 0 would turn −0 into +0, and an ordinary product has no such
+            // sum.
             translation: s.pair(Vec4::splat(-0.0), t),
         }
     }
@@ -144,7 +146,8 @@ impl<S: Simd> Columns<S> {
 }
 
 impl<S: Simd> Elements<S> {
-    /// Of four joints' transforms, whose rotations have unit length. If not `SCALE`, all scales are one.
+    /// Creates the matrices of four joints' transforms, whose rotations have unit length. If not
+    /// `SCALE`, all scales are one.
     #[inline(always)]
     pub(crate) fn new<const SCALE: bool>(s: S, row: &SoaTransform) -> Self {
         let SoaTransform {
@@ -183,6 +186,7 @@ impl<S: Simd> Elements<S> {
         let [xx, xy, xz] = x_axis;
         let [yx, yy, yz] = y_axis;
         let [zx, zy, zz] = z_axis;
+        // Each pair is read once per joint, so it is built once and kept.
         Self {
             xy: [
                 s.kept_pair(xx, yx),

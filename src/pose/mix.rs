@@ -49,16 +49,17 @@ pub struct ClipLayer<'a> {
     pub mask: Option<&'a Mask>,
     /// The group a blended layer is averaged in. Additive and overriding layers ignore it.
     pub priority: TrackPriority,
-    /// How the layer is combined with the others. A clip that holds differences is added whatever the mode,
-    /// since they are no pose to blend, and [`BlendMode::Additive`] adds any other clip by its difference
-    /// to the rest pose.
+    /// The way the layer is combined with the others. A clip of differences is added whatever the
+    /// mode, since differences aren't a pose that could be blended. [`BlendMode::Additive`] adds
+    /// any other clip by its difference to the rest pose.
     ///
     /// An additive layer with weight `w` changes each joint to `t + w·Δt`, `r · Δrʷ`, `s · (1 + w(Δs − 1))`,
     /// so its difference turns the joint in the joint's own space. `Δrʷ` is nlerp from the identity along
     /// the shorter arc; beyond `w` = 1 it continues about the same axis, ever more slowly.
     /// An overriding layer replaces the pose below it by its weight.
     pub mode: BlendMode,
-    /// Whether the layer belongs to the base: the pose that is carried over switches; see [`Inertia`](super::Inertia).
+    /// `true` if the layer belongs to the base: the pose that is carried over switches; see
+    /// [`Inertia`](super::Inertia).
     ///
     /// Where blended layers of the base weigh less than 1 together, masks included, the rest pose stands in for what is
     /// missing.
@@ -123,25 +124,26 @@ pub struct MixScratch {
     pub(super) active: ActiveList<SoaTransform>,
 }
 
-/// Memory for the layers that count.
+/// Memory for the active layers.
 pub(super) type ActiveList<R> = Vec<Active<'static, R>>;
 
-/// Which layers to mix.
+/// The layers to mix.
 #[derive(Clone, Copy)]
 pub(super) enum Take<'a, R: Row> {
     All,
     /// Those of the base.
     Base,
-    /// All but those of the base, which this pose stands for.
+    /// All but those of the base, for which this pose stands in.
     OnBase(&'a BasePose<R>),
 }
 
 /// A pose that stands for the layers of the base: a clip without frames.
 #[derive(Clone, Debug)]
 pub(super) struct BasePose<R: Row> {
-    /// Shows where no layer reaches.
+    /// The pose of joints that no layer reaches.
     pose: Vec<R>,
-    /// How much of each joint's weight the base reaches, and where its transform is.
+    /// The part of each joint's weight that the base reaches, and the place of its transform in
+    /// `constants`.
     rows: Vec<R::Tracks>,
     constants: Vec<Vec4>,
     weight: f32,
@@ -217,12 +219,16 @@ impl<'a, R: Row> MixRows<'_, 'a, R> {
     #[inline]
     pub(super) fn run(&self, take: Take<R>, memory: &mut ActiveList<R>, out: &mut [R]) {
         let out = &mut out[..self.rest.len()];
+        // The list borrows from the clips. Recycling keeps its memory between runs without their
+        // lifetime.
         let mut active = recycle(std::mem::take(memory));
         let ends = self.prepare(take, &mut active);
         let (on_base, unreached) = match take {
             Take::OnBase(base) => (true, &base.pose[..]),
             _ => (false, self.rest),
         };
+        // A base pose may have scales and may reach joints only in part, so it takes the general
+        // path.
         let (mut scale, mut partial) = (!self.unit_scale || on_base, on_base);
         for ClipLayer { clip, mask, .. } in self.layers {
             scale |= !R::unit_scale(clip);
@@ -230,6 +236,8 @@ impl<'a, R: Row> MixRows<'_, 'a, R> {
         }
         let groups = Groups::new(&active, ends);
         partial |= groups.low.uneven || groups.high.uneven;
+        // Each combination is a kernel of its own: most characters have neither scales nor masks,
+        // and pay for neither.
         match (scale, partial) {
             (false, false) => self.pose::<false, false>(groups, unreached, out),
             (false, true) => self.pose::<false, true>(groups, unreached, out),
@@ -275,6 +283,7 @@ impl<'a, R: Row> MixRows<'_, 'a, R> {
         }
         for set in sets(overlays) {
             let total = total_weight(set, row)[lane];
+            // An overriding set hides everything below it by its total weight.
             if set[0].kind == Kind::Override {
                 shares
                     .iter_mut()
@@ -300,6 +309,7 @@ impl<'a, R: Row> MixRows<'_, 'a, R> {
         let is_low = |layer: &ClipLayer| {
             layer.priority == TrackPriority::Low && layer.effective_mode() == BlendMode::Blend
         };
+        // The usual case: the other groups are empty, and their loops are skipped.
         if self.layers.iter().all(is_low) {
             return [
                 low,
@@ -325,6 +335,7 @@ impl<'a, R: Row> MixRows<'_, 'a, R> {
                     (Kind::DifferenceToRest, ClipLayer::MAX_ADDITIVE_WEIGHT)
                 }
             };
+            // `clamp_weight` maps NaN to 0, which `f32::clamp` would pass on.
             let weight = clamp_weight(layer.weight / most) * most;
             let set = if kind == Kind::Override { layer.set } else { 0 };
             prepare_layer(index, layer, rows, weight, kind, set, active);
@@ -443,7 +454,7 @@ fn blend_rows<R: Row, S: Simd, const SCALE: bool, const PARTIAL: bool>(
     }
 }
 
-/// Where a group's layers end among all, and what there is to know about them.
+/// The end of a group's layers in the list of all layers, and facts about the group.
 #[derive(Clone, Copy, Default)]
 struct GroupEnd {
     end: usize,
@@ -456,7 +467,7 @@ struct GroupEnd {
 /// Weights that sum to one within this much are whole: what is missing is rounding.
 const WHOLE: f64 = 1.0 - 1e-6;
 
-/// What layers of the base lack of a whole weight, given the sum of their weights.
+/// Returns the weight that layers of the base lack to a whole, given the sum of their weights.
 #[inline]
 fn missing(base: f64) -> f64 {
     if base > 0.0 && base < WHOLE {
@@ -491,10 +502,12 @@ where
     let first = active.len();
     // In double precision, no sum of weights over- or underflows.
     let (mut total, mut base_weight) = (0.0, 0.0);
-    // The last clip of a set, and one of the base.
+    // The clip before in the same set, and the one before in the base. Comparing neighbors is
+    // enough: if each moves the same joints as the one before, all do.
     let (mut in_set, mut in_base): (Option<(u32, &SkeletalClip)>, Option<&SkeletalClip>) =
         (None, None);
     let mut uneven = false;
+    // The base pose joins the low group as one layer, with the weight of all layers it stands for.
     if let (Take::OnBase(base), TrackPriority::Low) = (take, priority)
         && base.weight > 0.0
     {
@@ -524,6 +537,7 @@ where
             let set = if layer.base && priority == TrackPriority::Low {
                 BASE
             } else {
+                // A caller's own number must not collide with that of the base.
                 layer.set.min(BASE - 1)
             };
             let weight = f64::from(prepare_layer(
@@ -550,6 +564,7 @@ where
             }
         }
     }
+    // Divided here, once: the kernel then needs no division where every layer reaches every joint.
     for layer in &mut active[first..] {
         layer.weight = Vec4::splat(share(layer.weight.x, total));
     }
@@ -568,7 +583,7 @@ where
     }
 }
 
-/// What a weight is of the sum of all.
+/// Returns a weight's part of the sum of all.
 #[inline]
 pub(super) fn share(weight: f32, total: f64) -> f32 {
     (f64::from(weight) / total) as f32
@@ -621,9 +636,10 @@ struct Group<'a, R: Row> {
     layers: &'a [Active<'a, R>],
     /// Their total weight.
     weight: f32,
-    /// Whether the rest pose takes part: clips of a set move different joints, or the base lacks weight.
+    /// `true` if the rest pose takes part: clips of a set move different joints, or the base lacks
+    /// weight.
     uneven: bool,
-    /// What the base lacks of a whole weight, as a part of the group's.
+    /// The weight that the base lacks to a whole, as a part of the group's weight.
     missing: f32,
 }
 

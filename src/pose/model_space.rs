@@ -73,7 +73,7 @@ impl LocalToModel<'_> {
         {
             let elements = Elements::new::<SCALE>(s, local);
             let joint = row * 4;
-            // Most rows are whole, and what is known of them isn't asked again.
+            // Most rows are whole, and need no test per lane.
             if joint >= first && joint + 4 <= end {
                 last = self.write::<S, 0>(s, &elements, joint, Some(last), out);
                 last = self.write::<S, 1>(s, &elements, joint, Some(last), out);
@@ -121,6 +121,7 @@ impl LocalToModel<'_> {
                 if joints == 0 {
                     return;
                 }
+                // The joint before the next row isn't computed here, so its matrix isn't at hand.
                 last = None;
                 continue;
             }

@@ -74,6 +74,8 @@ impl Palette<'_> {
         let count = model.len().min(inverse_bind.len());
         let (model, inverse_bind) = (&model[..count], &inverse_bind[..count]);
         let entries = out[..remap.len()].iter_mut().zip(remap);
+        // A translation takes an addition in place of a second product. `split_world` makes this
+        // the usual case.
         if world.matrix3 == Mat3A::IDENTITY {
             for (out, &joint) in entries {
                 let joint = usize::from(joint);

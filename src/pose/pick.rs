@@ -131,6 +131,7 @@ impl PickSkin<'_> {
                     .flatten()
                     .map(move |(slot, weight)| (slot, barycentric * weight))
             });
+        // Three vertices have a few dozen influences at most, so searching the list is fast enough.
         let mut largest = (None, 0.0);
         for (slot, _) in shares.clone() {
             let share = shares
@@ -175,13 +176,14 @@ pub fn ray_enters_box(origin: Vec3, direction: Vec3, bounds: BoundingBox) -> Opt
         max: high,
     } = bounds;
     let (mut near, mut far) = (0.0_f32, f32::INFINITY);
+    // In proportion to the numbers involved, as rounding errors are.
     let slack = (low.abs().max(high.abs()).max_element() + origin.abs().max_element()) * 1e-5
         + f32::MIN_POSITIVE;
     for axis in 0..3 {
         let (start, along) = (origin[axis], direction[axis]);
         let (low, high) = (low[axis] - slack, high[axis] + slack);
         if along == 0.0 {
-            // Beside the slab for good.
+            // Parallel to the slab: the ray is within it everywhere or nowhere.
             if !(start >= low && start <= high) {
                 return None;
             }

@@ -24,14 +24,14 @@ pub struct PoseMut<'a> {
     facts: PoseFacts,
 }
 
-/// What is known of a pose's transforms and matrices.
+/// Facts about a pose's transforms and matrices.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PoseFacts {
     /// `true` if all scales are known to be one.
     unit_scale: bool,
-    /// Of the first joints, those whose matrices are out of date, a bit each.
+    /// The first joints whose matrices are out of date, one bit each.
     stale: u128,
-    /// The joints among which are all others whose matrices are out of date.
+    /// The range that contains all other joints whose matrices are out of date.
     rest: Range<usize>,
 }
 
@@ -141,7 +141,8 @@ impl PoseMut<'_> {
 
     /// A joint's rotation relative to its parent after a turn in model space, about the joint's own position.
     ///
-    /// The turn is one of the pose that the matrices hold: if joints above have been turned since, it is carried along.
+    /// The turn refers to the pose that the matrices hold: if joints above have been turned since,
+    /// it is carried along.
     #[inline(always)]
     pub fn turned(&self, joint: JointIndex, turn: Quat) -> Quat {
         let before = self.rotation(joint);
@@ -149,8 +150,11 @@ impl PoseMut<'_> {
             return unit(turn * before);
         };
         let vector = Vec3A::from_vec4(turn.into());
+        // Into the parent's space, by the transpose in place of the inverse: with uniform scales,
+        // the two differ only by a factor.
         let axis = self.model[usize::from(parent)].matrix3.transpose() * vector;
         let square = axis.length_squared();
+        // A parent scaled to almost nothing has no directions.
         if !(square > 1e-30 && square < f32::MAX) {
             return before;
         }
@@ -171,7 +175,8 @@ impl PoseMut<'_> {
     /// Turns a joint in model space, about its own position. Its matrix and those below it are out of date until
     /// [`Self::update_from`].
     ///
-    /// The turn is one of the pose that the matrices hold: if joints above have been turned since, it is carried along.
+    /// The turn refers to the pose that the matrices hold: if joints above have been turned since,
+    /// it is carried along.
     #[inline(always)]
     pub fn turn(&mut self, joint: JointIndex, turn: Quat) {
         self.set_rotation(joint, self.turned(joint, turn));
@@ -191,8 +196,8 @@ impl PoseMut<'_> {
         self.update();
     }
 
-    /// Takes note that the matrices of a joint and of its descendants are out of date. What several limbs move, such as
-    /// fingers, is then computed only once.
+    /// Marks the matrices of a joint and of its descendants as out of date, without computing them.
+    /// Joints that several limbs move, such as fingers, are then computed only once.
     pub fn update_later(&mut self, joint: JointIndex) {
         self.facts.stale |= self.skeleton.first_below(joint);
         let below = usize::from(joint).max(Skeleton::FIRST)
@@ -212,7 +217,8 @@ impl PoseMut<'_> {
         for joint in joints {
             match self.skeleton.first_above(joint) {
                 Some(above) => wanted |= above,
-                // Of so many joints, few are read alone.
+                // Joints past the first ones have no bit of their own, so everything up to them is
+                // updated.
                 None => self.update_until(joint),
             }
         }

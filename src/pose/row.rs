@@ -11,12 +11,12 @@ use std::fmt::Debug;
 
 /// A row of a pose, as it is in memory.
 pub(super) trait Row: Copy + Debug + 'static {
-    /// Where a clip stores it.
+    /// The place of a row's values in a clip.
     type Tracks: Copy + Debug + 'static;
-    /// The same in registers. If not `SCALE`, all scales are one.
+    /// The row in registers. If not `SCALE`, all scales are one.
     type Packed<S: Simd, const SCALE: bool>: PackedRow<S, Self>;
 
-    /// What changes nothing.
+    /// The row that changes nothing: identities, or weights of 0.
     const NEUTRAL: Self;
 
     /// Returns `true` if a clip is bound to a skeleton with this number of rows.
@@ -28,7 +28,7 @@ pub(super) trait Row: Copy + Debug + 'static {
     fn reach(clip: &SkeletalClip, row: usize) -> Vec4;
     fn mask(mask: &Mask) -> &[Vec4];
 
-    /// A clip at a time.
+    /// Returns the sample point of a clip at a time in seconds.
     fn point(clip: &SkeletalClip, time: f64) -> SamplePoint<'_, Self::Tracks>;
     fn animated(point: &SamplePoint<Self::Tracks>, row: usize) -> Vec4;
     fn sample<S: Simd, const SCALE: bool>(
@@ -55,7 +55,8 @@ pub(super) trait PackedRow<S: Simd, R>: Copy {
     fn square(self, s: S) -> Vec4;
     /// The mean of two by weights that sum to one, and the square for [`Self::plus`].
     fn mix(self, s: S, weight: Vec4, other: Self, other_weight: Vec4) -> (Self, Vec4);
-    /// A sum with one more, its rotations scaled by the root of `square` and turned into the sum's hemisphere.
+    /// Adds another row to a sum, with its rotations scaled to the root of `square` and turned into
+    /// the sum's hemisphere.
     fn plus(self, s: S, other: Self, weight: Vec4, square: Vec4) -> Self;
     fn normalized(self, s: S) -> Self;
     /// `self` with the differences `delta` added, by a weight ≥ 0.
@@ -128,8 +129,8 @@ impl Row for SoaTransform {
         self.difference_to(reference)
     }
 
-    /// In a pass of its own, since a row's square root and division end a long chain of dependent operations: here those of
-    /// many rows overlap.
+    /// Runs as a pass of its own, since a row's square root and division end a long chain of
+    /// dependent operations. Here, those of many rows overlap.
     #[inline(always)]
     fn normalize<S: Simd>(s: S, rows: &mut [Self]) {
         for row in rows {
@@ -220,7 +221,8 @@ impl Row for Vec4 {
 
     #[inline(always)]
     fn fits(clip: &SkeletalClip, rows: usize) -> bool {
-        // One that moves no morph targets stands in for the rest.
+        // A clip without morph curves always fits: it reaches no target, and the rest weights stand
+        // in for it.
         clip.morph_curves().is_none_or(|m| m.rows.len() == rows)
     }
 

@@ -44,6 +44,8 @@ impl FrameSpan {
         };
         // By way of 32 bits, which a processor converts in one instruction; no clip has more frames.
         let place = progress * f64::from(last as u32);
+        // The last frame is the second of a span, at fraction 1: every span is two frames that are
+        // adjacent in memory.
         let first = (place as u32).min((last as u32).saturating_sub(1));
         let fraction = (place - f64::from(first)) as f32;
         Self {
@@ -166,7 +168,7 @@ impl FramePair<'_, Vec4> {
 }
 
 impl FramePair<'_, [u16; 4]> {
-    /// Interpolated as integers, then mapped to their ranges.
+    /// Interpolates the integers, then maps the result to their ranges: one mapping instead of two.
     #[inline(always)]
     pub(super) fn vectors<S: Simd>(
         &self,
@@ -298,6 +300,7 @@ impl<'a> SamplePoint<'a, WeightTracks> {
         };
         let count = second - first + 1;
         let (stride, numbers) = (curves.stride, curves.ranges.len());
+        // Both frames in one slice, as `FramePair` expects them.
         let frames = |stride: usize| first * stride..(second + 1) * stride;
         Self {
             rows: &curves.rows,

@@ -78,7 +78,7 @@ pub(crate) trait Simd: Copy {
         [self.pair(a[0], b[0]), self.pair(a[1], b[1])]
     }
 
-    /// Finishes what was streamed.
+    /// Orders streamed writes before all later ones. Call it before anyone reads them.
     #[inline(always)]
     fn fence(self) {}
 
@@ -253,9 +253,11 @@ fn emulated_fma(a: f32, b: f32, c: f32) -> f32 {
     let of_c = sum - product;
     let error = (product - (sum - of_c)) + (c - of_c);
     let bits = sum.to_bits();
+    // Nothing to correct: the sum is exact, odd already, or infinite or NaN.
     if error == 0.0 || bits & 1 == 1 || !sum.is_finite() {
         return sum as f32;
     }
+    // The neighbor on the side of the exact sum. Since `bits` is even, it is odd.
     let odd = if (error > 0.0) == (sum > 0.0) {
         bits + 1
     } else {
@@ -314,12 +316,12 @@ macro_rules! dispatch {
 }
 pub(crate) use dispatch;
 
-/// What a test allows.
+/// The backends that a test allows.
 #[cfg(test)]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Backend {
     Portable,
-    /// Without more registers.
+    /// AVX2 without the additional registers of AVX-512.
     Avx,
     Fastest,
 }

@@ -28,8 +28,9 @@ impl SoaQuat {
 }
 
 impl SoaTransform {
-    /// What [`JointTransform::difference_to`](crate::model::JointTransform::difference_to) returns, for rotations
-    /// of any length.
+    /// Returns the difference from `reference` to `self`, as
+    /// [`JointTransform::difference_to`](crate::model::JointTransform::difference_to) does, for
+    /// rotations of any length.
     #[inline(always)]
     pub(crate) fn difference_to(&self, reference: &Self) -> Self {
         let (t, r, s) = (self.translation, self.rotation, self.scale);
@@ -40,6 +41,9 @@ impl SoaTransform {
                 y: t.y - t0.y,
                 z: t.z - t0.z,
             },
+            // The conjugate, which is the inverse of a unit rotation. For other lengths it differs
+            // from the inverse by a positive factor, which disappears when the result is
+            // normalized.
             rotation: SoaQuat {
                 x: -r0.x,
                 y: -r0.y,
@@ -86,6 +90,7 @@ impl SoaTransform {
 /// `a / b`, or 1 where that is not finite.
 #[inline(always)]
 fn ratio(a: Vec4, b: Vec4) -> Vec4 {
+    // A reference scale of 0 makes this infinite or NaN. A ratio of 1 then leaves the scale alone.
     let ratio = a / b;
     Vec4::select(ratio.is_finite_mask(), ratio, Vec4::ONE)
 }

@@ -8,18 +8,19 @@ use std::marker::PhantomData;
 pub struct Stream<'scope, 'env: 'scope> {
     scope: PhantomData<&'scope mut &'scope ()>,
     env: PhantomData<&'env mut &'env ()>,
-    /// The fence is that of one thread.
+    /// Makes this neither `Send` nor `Sync`: a fence orders only the stores of its own thread.
     thread: PhantomData<*mut ()>,
 }
 
 /// Calls `work`, which can write palettes past the caches with [`Palette::stream`](super::Palette::stream).
 ///
-/// An ordinary write reads the memory first, and throws something else out of the cache. Streaming does neither. It pays
-/// where a frame's palettes are too large for the cache to hold them until they are read: a crowd of 10,000 characters
-/// is posed a quarter faster.
+/// An ordinary write reads the memory first, and evicts something else from the cache. Streaming
+/// does neither. It pays off if a frame's palettes are too large for the cache to hold them until
+/// they are read: a crowd of 10,000 characters is posed a quarter faster.
 ///
-/// What was streamed can be read once this returns. That takes as long as writing dozens of matrices, so call it once for
-/// many palettes. As with [`std::thread::scope`], the compiler checks that nothing in there reads them.
+/// The streamed data can be read once this returns. Returning takes as long as writing dozens of
+/// matrices, so call it once for many palettes. As with [`std::thread::scope`], the compiler checks
+/// that nothing in `work` reads them.
 ///
 /// ```
 /// # use bevy_marionette::{model::CombinedJoints, pose::{Palette, stream}};
@@ -37,7 +38,7 @@ pub struct Stream<'scope, 'env: 'scope> {
 /// assert_eq!(buffer[999].w_axis.x, 1.0);
 /// ```
 pub fn stream<'env, R>(work: impl for<'scope> FnOnce(&'scope Stream<'scope, 'env>) -> R) -> R {
-    /// Also where `work` panics.
+    /// Issues the fence when dropped, so also if `work` panics.
     struct Fence;
     impl Drop for Fence {
         fn drop(&mut self) {

@@ -31,6 +31,7 @@ impl Matrices {
         }
         let mut out = Self::default();
         for (column, out) in out.0.iter_mut().enumerate() {
+            // Lanes 0 to 3 are the first rows of pairs, and lanes 4 to 7 the second ones.
             let pair = |lane: usize| s.pair(columns[lane][column], columns[lane + 4][column]);
             let [x, y, z, _] = s.transposed([pair(0), pair(1), pair(2), pair(3)]);
             s.store(x, &mut out[0].0);

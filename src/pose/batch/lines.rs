@@ -4,18 +4,19 @@ use super::{PoseBatch, lanes::Lanes};
 use crate::pose::simd::Simd;
 use glam::{Mat4, Vec4};
 
-/// Where the palettes are written to.
+/// The memory that the palettes are written to, divided into cache lines.
 ///
-/// What is written past the caches must fill whole lines of 64 bytes, or takes three times as long. A matrix has 64 bytes,
-/// but allocators mostly start 16 bytes behind the beginning of a line. So a line ends with the first columns of an entry,
-/// `split` of them, and begins with the others of the entry before.
+/// Streaming must fill whole lines of 64 bytes, or it takes three times as long. A matrix has 64
+/// bytes, but allocators mostly start 16 bytes after the beginning of a line. So a line ends with
+/// the first columns of an entry, `split` of them, and begins with the remaining columns of the
+/// entry before.
 pub(super) struct Lines<'o> {
     split: usize,
-    /// What comes before the first whole line.
+    /// The columns before the first whole line.
     heads: [&'o mut [Vec4]; PoseBatch::MOST],
     lines: [&'o mut [[Vec4; 4]]; PoseBatch::MOST],
     tails: [&'o mut [Vec4]; PoseBatch::MOST],
-    /// Whether there was an entry.
+    /// `true` once an entry has been written.
     begun: bool,
     /// Number of lines so far.
     count: usize,
@@ -24,8 +25,11 @@ pub(super) struct Lines<'o> {
 }
 
 impl<'o> Lines<'o> {
-    /// For `length` matrices at the beginning of each of `out`, or none where it is empty.
+    /// Prepares to write `length` matrices to the beginning of each slice of `out`. Empty slices
+    /// are left out.
     pub(super) fn new(out: &'o mut [&mut [Mat4]; PoseBatch::MOST], length: usize) -> Self {
+        // One split serves all characters, since their slices mostly begin at the same place in a
+        // line. A slice that doesn't is written correctly, only not past the caches.
         let split = out
             .iter()
             .find(|out| !out.is_empty())
@@ -51,9 +55,11 @@ impl<'o> Lines<'o> {
         new
     }
 
-    /// Writes the next entry: its columns, of each pair of lanes. What does not fill a line waits for the next.
+    /// Writes the next entry: its columns, of each pair of lanes. Columns that don't fill a line
+    /// are kept for the next one.
     #[inline(always)]
     pub(super) fn push<S: Simd, const STREAM: bool>(&mut self, s: S, entry: &[[S::Pair; 4]; 4]) {
+        // The split is a constant in each copy, so its loops are unrolled.
         match self.split {
             1 => self.push_split::<S, STREAM, 1>(s, entry),
             2 => self.push_split::<S, STREAM, 2>(s, entry),
@@ -85,6 +91,7 @@ impl<'o> Lines<'o> {
             *begun = true;
         } else {
             for pair in 0..4 {
+                // A pair holds the columns of the characters `pair` and `pair + 4`.
                 let mut columns = [s.both(Vec4::ZERO); 4];
                 for i in 0..4 {
                     // From the entry before, then from this one.
@@ -110,7 +117,7 @@ impl<'o> Lines<'o> {
         }
     }
 
-    /// Writes what is left.
+    /// Writes the columns that are left.
     #[inline(always)]
     pub(super) fn finish<S: Simd, const STREAM: bool>(mut self, s: S) {
         write_columns::<S, STREAM>(s, &self.kept[..4 - self.split], &mut self.tails);
@@ -120,6 +127,7 @@ impl<'o> Lines<'o> {
 /// Number of columns up to the end of a cache line, 1 to 4.
 #[inline(always)]
 fn columns_to_line_end(matrices: &[Mat4]) -> usize {
+    // In units of columns, of which a line holds four.
     4 - matrices.as_ptr().addr() / size_of::<Vec4>() % 4
 }
 

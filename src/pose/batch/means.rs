@@ -1,8 +1,9 @@
 //! Means of clips: eight characters that play the same clips, each at its own time and with its own weights.
 //!
-//! Where a channel is stored is then found out once for all of them, and what is the same in every frame is not even read
-//! for each. Clips are sampled one character after the other, four joints at a time, and blended with a character in each
-//! lane. All operations are those of [`Mix`](crate::pose::Mix), in the same order.
+//! The place of each channel is then looked up once for all of them, and constant channels are read
+//! only once. Clips are sampled one character after the other, four joints at a time, and blended
+//! with a character in each lane. All operations are those of [`Mix`](crate::pose::Mix), in the
+//! same order.
 
 use super::{
     PoseBatch,
@@ -28,13 +29,14 @@ pub(super) struct MeanClip<'a> {
     samples: FramePair<'a, Vec4>,
     numbers: FramePair<'a, [u16; 4]>,
     ranges: &'a [NumberRange],
-    /// Where each character is.
+    /// The frame that each character is at.
     times: [FrameTime; PoseBatch::MOST],
     /// Sums to one over the clips.
     weight: Lanes,
 }
 
-/// Where a frame begins, and the position between it and the next.
+/// The start of a frame in the lists of samples and of quantized numbers, and the position between
+/// it and the next frame.
 #[derive(Clone, Copy, Debug, Default)]
 struct FrameTime {
     sample: u32,
@@ -85,6 +87,8 @@ where
     let first = layers_of(0);
     let same = |lane| {
         let layers: &[ClipLayer] = layers_of(lane);
+        // Clips are compared by address: equal copies are rare, and comparing contents would cost
+        // more than it saves.
         layers.len() == first.len()
             && layers
                 .iter()
@@ -118,7 +122,8 @@ impl<S: Simd> Joints<S, false> {
     /// The mean of some clips.
     #[inline(always)]
     pub(super) fn mean(s: S, clips: &[MeanClip], row: usize) -> Self {
-        // In an order in which few numbers wait for others.
+        // Rotations come first, so that their long chain of operations overlaps with the
+        // translations.
         let rotation = mean_rotations(s, clips, row);
         let rotation = normalized(s, rotation);
         Self {
@@ -191,6 +196,7 @@ fn mean_rotations<S: Simd>(s: S, clips: &[MeanClip], row: usize) -> Numbers<S, 4
 const NO_CLIPS: &str = "a mean has clips";
 
 impl<'a> MeanClip<'a> {
+    // All frames, unlike in `SamplePoint`: each character is at another one.
     fn new(clip: &'a SkeletalClip) -> Self {
         let count = clip.frame_count();
         Self {
@@ -275,7 +281,7 @@ impl<'a> MeanClip<'a> {
         }
     }
 
-    /// Each character's four vectors, from what reads them at its time.
+    /// Reads each character's four vectors at its time.
     #[inline(always)]
     fn vectors<S: Simd>(&self, s: S, read: impl Fn(FrameTime) -> Vectors4<S>) -> Numbers<S, 3> {
         let mut out = [[s.both(Vec4::ZERO); 4]; 3];
@@ -287,7 +293,7 @@ impl<'a> MeanClip<'a> {
         transposed(s, out)
     }
 
-    /// Each character's four quaternions, from what reads them at its time.
+    /// Reads each character's four quaternions at its time.
     #[inline(always)]
     fn quats<S: Simd>(&self, s: S, read: impl Fn(FrameTime) -> Quats4<S>) -> Numbers<S, 4> {
         let mut out = [[s.both(Vec4::ZERO); 4]; 4];

@@ -205,7 +205,8 @@ impl Simd for Avx {
         unsafe { _mm256_cvtepi32_ps(_mm256_cvtepu16_epi32(_mm_loadu_si128(rows.as_ptr().cast()))) }
     }
 
-    /// In one piece: what is written in two and read in one makes the processor wait.
+    /// Stores both rows in one piece. A load of 32 bytes can't be forwarded from two stores of 16,
+    /// so it would wait for them.
     #[inline(always)]
     fn store(self, pair: __m256, rows: &mut [Vec4; 2]) {
         // SAFETY: two rows are eight numbers.
@@ -231,7 +232,7 @@ impl Simd for Avx {
         unsafe { keep(self.pair(first, second)) }
     }
 
-    /// As they lie in memory, where glam's vectors are registers.
+    /// Reads the columns as they are in memory, if glam's vectors are SIMD registers.
     #[inline(always)]
     fn columns(self, m: &Affine3A) -> [Vec4; 4] {
         if align_of::<Vec4>() < 16 {
