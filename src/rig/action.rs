@@ -43,7 +43,7 @@ pub struct LookAction {
     pub chain: Option<Arc<LookChain>>,
 }
 
-/// serde's own support of `Arc` is a feature.
+/// Serialization of a shared chain by value, without serde's feature `rc`.
 mod shared {
     use super::{Arc, LookChain};
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -187,7 +187,7 @@ impl RigAction {
                 };
                 springs.run(&frame, &mut state.springs, &mut scratch.springs, pose);
             }
-            // They begin anew, wherever the character then is.
+            // They start over, wherever the character then is.
             _ => state.springs.reset(),
         }
         pose.update();

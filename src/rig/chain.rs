@@ -102,7 +102,7 @@ impl ChainIk {
         }
 
         self.place(points, lengths, reach);
-        // How the bones so far have been turned together.
+        // The combined turn of the bones so far.
         let mut turned = Quat::IDENTITY;
         for (bone, pair) in joints.windows(2).enumerate() {
             let [from, to] =
@@ -147,6 +147,8 @@ impl ChainIk {
             let push = pole.unwrap_or_else(|| along.any_orthonormal_vector()) * (0.01 * reach);
             points[1..last].iter_mut().for_each(|point| *point += push);
         }
+        // FABRIK: backward from the target, then forward from the root (Aristidou and Lasenby,
+        // "FABRIK: A fast, iterative solver for the Inverse Kinematics problem", 2011).
         for _ in 0..self.iterations.max(1) {
             points[last] = target;
             for i in (0..last).rev() {
@@ -160,6 +162,7 @@ impl ChainIk {
                 break;
             }
         }
+        // FABRIK only comes near the target. These two steps close the gap.
         fit(points, lengths, to_target.length(), along);
         aim(points, target);
         // Rotating the chain about the line to its tip bends it toward the pole without moving the tip.
@@ -266,11 +269,12 @@ fn corner(a: f32, b: f32, c: f32, to: Vec3A, side: Vec3A) -> Vec3A {
     to * (1.0 - 2.0 * half) + side * (2.0 * (half * (1.0 - half)).sqrt())
 }
 
-/// Lays a chain out as a polygon of up to three straight parts, with its tip at a distance from its root, or as near to that as
-/// its bones allow: what is left to do where passes don't converge.
+/// Lays a chain out as a polygon of up to three straight parts, with its tip at a distance from its
+/// root, or as near to that as its bones allow: the last resort if passes don't converge.
 fn roll_up(points: &mut [Vec3A], lengths: &[f32], distance: f32, along: Vec3A) {
     let whole: f32 = lengths.iter().sum();
     let longest = lengths.iter().copied().fold(0.0, f32::max);
+    // The tip can't get nearer than the longest bone minus all others.
     let distance = distance.max(2.0 * longest - whole);
     let half = 0.5 * (whole + distance);
     // No part is longer than all others together, so the polygon closes. The middle part is a single bone, or none.
@@ -284,7 +288,7 @@ fn roll_up(points: &mut [Vec3A], lengths: &[f32], distance: f32, along: Vec3A) {
     }
     let second = lengths.get(middle).copied().unwrap_or(0.0);
     let third = (whole - first - second).max(0.0);
-    // Where the second part ends: as far from the root as both triangles allow.
+    // The end of the second part: as far from the root as both triangles allow.
     let far = (first + second).min(distance + third);
     let plane = points[1..]
         .iter()

@@ -358,6 +358,7 @@ impl Feet {
     /// Returns the distance by which the character and the ground under all of its feet have risen together, as on a lift.
     #[inline(always)]
     fn lift(&self, frames: &[LegFrame], legs: &[LegState], rise: f32) -> f32 {
+        // The smallest of all rises, and 0 if they don't have the same sign.
         let mut least = rise;
         for (now, memory) in frames.iter().zip(legs) {
             let is_on_ground = now.ground.is_some() && memory.ground.is_some();
@@ -382,11 +383,13 @@ impl Feet {
         // A spring whose goal moves as fast as the character does on average: it doesn't lag behind on slopes.
         let velocity = rise / dt;
         let step = &mut body.step;
+        // Out of reach of the ground, nothing is smoothed, and an old difference decays.
         step.velocity =
             (velocity - body.root_velocity) * in_reach - (1.0 - in_reach) * ROOT_RATE * step.value;
         step.settle(Step::new(ROOT_RATE, dt));
         body.root_velocity = velocity - step.velocity;
         let most = self.limits.height.max(0.0) * self.size;
+        // Too far behind: the hips follow the character's height at once.
         if step.value.abs() > most {
             step.value = step.value.clamp(-most, most);
             body.root_velocity = velocity;
@@ -452,6 +455,7 @@ impl Feet {
             }
             None => body.hips.value = goal,
         }
+        // Locked feet must reach the ground now; the spring alone would only get there in time.
         let shift = (body.hips.value - body.step.value).min(highest_locked);
         if shift + body.step.value < body.hips.value {
             body.hips.value = shift + body.step.value;

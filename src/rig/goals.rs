@@ -67,7 +67,8 @@ pub struct GoalState {
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
 struct GoalJoint {
     joint: JointIndex,
-    /// That of the last goal that turned it: it also turns back by it.
+    /// The limit of the last goal that turned the joint. It also applies while the joint turns
+    /// back.
     turn_limit: f32,
     /// Rotations relative to the parent: as shown, and before the goals.
     shown: Quat,
@@ -149,7 +150,8 @@ impl GoalState {
         }
     }
 
-    /// Takes note of joints that were not turned in the last frame. Returns how many were.
+    /// Adds the joints that goals turn from this frame on. Returns the number of joints that were
+    /// turned before.
     fn remember(&mut self, goals: &[GoalAction], pose: &PoseMut) -> usize {
         // States come from files, too.
         self.joints
@@ -190,7 +192,8 @@ impl GoalState {
 }
 
 impl GoalJoint {
-    /// The rotation to show. `was_turned` tells if goals turned the joint in the last frame.
+    /// Returns the rotation to show. `was_turned` is `true` if goals turned the joint in the last
+    /// frame.
     #[inline(always)]
     fn turn(&mut self, wanted: Quat, animated: Quat, was_turned: bool, frame: &GoalFrame) -> Quat {
         let shown = if frame.teleported {

@@ -88,6 +88,8 @@ impl GroundMesh {
             inverse.transform_vector3(ray.direction),
         );
         let (mut nearest, mut normal) = (ray.length, None);
+        // Nodes are in depth-first order. A miss skips to `next`, and a hit continues with the node
+        // that follows, so no stack is needed.
         let mut node = 0;
         while let Some(at) = self.nodes.get(node) {
             if ray_enters_box(origin, way, at.bounds).is_none() {
@@ -107,6 +109,7 @@ impl GroundMesh {
                 }
             }
         }
+        // Normals are transformed by the inverse transpose.
         let normal = direction(inverse.matrix3.transpose() * Vec3A::from(normal?))?;
         Some(GroundHit {
             point: ray.origin + ray.direction * nearest,

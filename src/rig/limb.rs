@@ -43,7 +43,7 @@ pub enum LimbJoints {
     },
 }
 
-/// Why a [`Limb`] does not fit a skeleton.
+/// An error in resolving a [`Limb`]: it does not fit the skeleton.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LimbError {
@@ -172,6 +172,7 @@ fn bend_of(skeleton: &Skeleton, first: JointIndex, last: JointIndex) -> Option<J
     let length = start.distance(end);
     let bend = |joint: JointIndex| (place(joint) - start).reject_from(end - start).length();
     let most = between().max_by(|&a, &b| bend(a).total_cmp(&bend(b)))?;
+    // Straight to within a hundredth of its length, a limb has no bend to go by.
     if length > 0.0 && bend(most) > 0.01 * length {
         return Some(most);
     }

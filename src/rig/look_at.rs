@@ -141,10 +141,12 @@ impl LookChain {
         }
         let whole: f32 = chain.iter().map(|joint| joint.share).sum();
         let mut made = 0.0;
+        // Shares are cumulative, so each joint's own turn is a difference of two of them.
         for joint in &mut chain {
             made += joint.share;
             joint.share = (made / whole).min(1.0);
         }
+        // Rounding must not leave the head short of the target.
         chain.last_mut()?.share = 1.0;
         let eyes = eyes
             .iter()
@@ -256,8 +258,8 @@ impl LookChain {
 
         let mut wish = Vec2::ZERO;
         if let Some(target) = target {
-            // Where the head ends up depends on the turn, and the turn on where the head is. The turn of the last frame
-            // is a good guess; both soon settle.
+            // The head's final position depends on the turn, and the turn on that position. The
+            // turn of the last frame is a good guess, and the two settle within a few passes.
             let at = |joint: JointIndex| pose.model[usize::from(joint)].translation;
             let reach = at(first).distance(at(head.joint));
             let mut turn = state.turn;
@@ -344,7 +346,8 @@ impl LookChain {
         place
     }
 
-    /// Direction of the joint above the chain.
+    /// Returns the axes of the joint above the chain in model space: of unit length, at right
+    /// angles.
     #[inline(always)]
     fn frame(&self, skeleton: &Skeleton, model: &[Affine3A]) -> Frame {
         let base = skeleton.ancestors(self.joints[0].joint).next();
@@ -393,7 +396,7 @@ impl LookChain {
     }
 }
 
-/// Direction of the joint above the chain.
+/// The axes of the joint above the chain, in model space.
 struct Frame {
     side: Vec3A,
     up: Vec3A,

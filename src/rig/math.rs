@@ -31,6 +31,7 @@ pub(super) fn across(v: Vec3A, along: Vec3A) -> Option<Vec3A> {
     };
     let rejected = v - along * v.dot(along);
     let left = rejected.length_squared();
+    // Anything shorter is the rounding error of the subtraction.
     (left > 1e-8 * square && left > 0.0).then(|| rejected * (1.0 / left.sqrt()))
 }
 
@@ -50,7 +51,8 @@ pub(super) fn unit_arc(from: Vec3A, to: Vec3A) -> Quat {
     if half < 1e-3 {
         return opposite_arc(from, to);
     }
-    // `Quat::from_rotation_arc` leaves out angles of less than 0.04°.
+    // A quaternion along `(axis · sin θ, 1 + cos θ)` rotates by θ, without trigonometry.
+    // `Quat::from_rotation_arc` is not used because it ignores angles of less than 0.04°.
     Quat::from_vec4(axis.extend(half)).normalize()
 }
 
@@ -104,6 +106,7 @@ pub(super) fn turn_tip(pose: &mut PoseMut, tip: JointIndex, rotation: Option<Qua
         return;
     };
     let now = pose.rotation(tip);
+    // From model space into that of the joint.
     let turn = pose.rotation_above(tip).conjugate() * unit(rotation) * now.conjugate();
     pose.set_rotation(tip, unit(part(turn, weight) * now));
 }
@@ -132,6 +135,7 @@ pub(super) fn fold(
     // The limb's plane turns with it, so that the knee keeps bending about its own hinge.
     let hinge = upper.cross(lower);
     let knee_sin = hinge.length();
+    // A straight limb has no hinge, so each bone takes the shortest way.
     if knee_sin <= 1e-3 {
         let new_lower = (along * distance - new_upper * l1) * (1.0 / l2);
         let first = unit_arc(upper, new_upper);

@@ -11,7 +11,7 @@
 //! | [`TwoBoneIk`] | an arm or a leg reach for a target |
 //! | [`ChainIk`] | a tail, a spine or a tentacle reach for a target |
 //! | [`LookChain`] | a chain of joints turn toward a target, each by its share |
-//! | [`Feet`] | legs and hips adapt to uneven ground; [`Plants`] tell when a clip plants the feet, [`GroundMesh`] is ground made of triangles |
+//! | [`Feet`] | legs and hips adapt to uneven ground; [`Plants`] are the foot contacts of a clip, [`GroundMesh`] is ground made of triangles |
 //! | [`Springs`] | hair, ears, tails and scarves swing |
 //!
 //! [`RigAction`] is all of it for one frame. In it, limbs with goals and legs turn no faster than by a multiple of the

@@ -1,4 +1,4 @@
-//! When a clip plants its feet.
+//! Foot contacts of clips.
 
 mod detect;
 
@@ -6,10 +6,11 @@ use super::{FootPlan, Landing};
 use crate::model::SyncMark;
 use glam::Vec3;
 
-/// When a clip plants each foot of a character.
+/// The foot contacts of a clip: the times at which each foot of a character is on the ground.
 ///
-/// A foot is planted while it is low and stands still relative to the ground. Clips that run on the spot move planted
-/// feet backward, at the speed that the character is meant to move: that speed is estimated first.
+/// A foot is in contact while it is low and stands still relative to the ground. Clips that run on
+/// the spot move such feet backward, at the speed that the character is meant to move. That speed
+/// is estimated first.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Plants {
     /// Velocity of the ground in the clip, in model units per second: the opposite of the speed that the character
@@ -22,26 +23,28 @@ pub struct Plants {
     period: f64,
 }
 
-/// A time for which a foot is planted.
+/// A time span in which a foot is on the ground.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PlantRange {
-    /// When the foot lands, in seconds from the clip's start.
+    /// The time at which the foot lands, in seconds from the clip's start.
     pub start: f64,
-    /// When the foot lifts off, after `start`. Beyond the clip's end if the foot is planted where a loop starts over.
+    /// The time at which the foot lifts off, after `start`. Beyond the clip's end if the contact
+    /// continues where a loop starts over.
     pub end: f64,
 }
 
-/// Seconds over which the weight of a planted foot rises, and falls before it lifts off.
+/// Seconds over which the weight of a contact rises after landing, and falls before lift-off.
 const RAMP: f64 = 0.04;
 
 impl Plants {
-    /// The times at which a foot is planted, in order.
+    /// Returns the contacts of a foot, in order of time.
     pub fn ranges(&self, leg: usize) -> &[PlantRange] {
         self.legs.get(leg).map_or(&[], |ranges| ranges)
     }
 
-    /// When each foot lands, by which clips of a [blend space](crate::model::BlendSpace) are kept in phase. A foot that
-    /// stands from the clip's start, or all the time, doesn't land.
+    /// Returns the landings of all feet, by which clips of a [blend
+    /// space](crate::model::BlendSpace) are kept in phase. A foot that stands from the clip's
+    /// start, or all the time, doesn't land.
     pub fn landings(&self) -> impl Iterator<Item = SyncMark> {
         let legs = self.legs.iter().enumerate();
         let landings =
@@ -68,10 +71,12 @@ impl Plants {
     /// smooth in between.
     pub fn weight(&self, leg: usize, time: f64) -> f32 {
         let within = |range: &PlantRange, time: f64| {
+            // A short contact has shorter ramps, so that it reaches 1 in its middle.
             let ramp = RAMP.min(0.5 * (range.end - range.start));
             (((time - range.start) / ramp).min((range.end - time) / ramp)).clamp(0.0, 1.0) as f32
         };
         let weights = self.ranges(leg).iter().map(|range| {
+            // A contact that continues over the start of a loop ends after the period.
             let again = if self.period > 0.0 {
                 within(range, time + self.period)
             } else {

@@ -82,7 +82,7 @@ pub struct SpringChain {
     pub colliders: Vec<u16>,
 }
 
-/// The springs of a skeleton. What they remember from frame to frame is in a [`SpringState`].
+/// The springs of a skeleton. Their state from frame to frame is a [`SpringState`].
 ///
 /// ```
 /// # use bevy_marionette::{model::{Joint, JointTransform, Skeleton}, pose::PoseMut, rig::*};
@@ -130,7 +130,7 @@ struct SpringJoint {
     chain: u16,
 }
 
-/// A chain's settings, made ready.
+/// A chain's settings, limited to their ranges and converted for the simulation.
 #[derive(Clone, Debug, PartialEq)]
 struct Chain {
     step: Step,
@@ -151,11 +151,13 @@ impl Springs {
     pub fn new(skeleton: &Skeleton, chains: &[SpringChain], colliders: &[Collider]) -> Self {
         let chains = &chains[..chains.len().min(usize::from(u16::MAX))];
         let mut chain_of: Vec<Option<u16>> = vec![None; skeleton.len()];
+        // In reverse, so that the first of several chains that begin at a joint wins.
         for (index, chain) in chains.iter().enumerate().rev() {
             if let Some(slot) = chain_of.get_mut(usize::from(chain.root)) {
                 *slot = Some(index as u16);
             }
         }
+        // Parents come first, so one pass hands chains down to all descendants.
         for joint in 0..skeleton.len() {
             let above = skeleton.parents()[joint].and_then(|parent| chain_of[usize::from(parent)]);
             chain_of[joint] = chain_of[joint].or(above);
@@ -201,6 +203,8 @@ impl Springs {
             springs.longest = springs.longest.max(end.length);
             if let Some(parent) = parent.map(|parent| &mut springs.joints[usize::from(parent)]) {
                 parent.forks |= !at_end;
+                // The parent's bone ends at this joint, so it is read from the animated pose
+                // instead.
                 parent.end = parent.end.filter(|_| !at_end);
             }
         }
@@ -266,6 +270,7 @@ impl Springs {
             radius,
             max_angle,
         } = chain.settings;
+        // NaN fails the comparison and becomes 0.
         let within = |value: f32, most: f32| if value > 0.0 { value.min(most) } else { 0.0 };
         let (frequency, damping, drag) = (
             within(frequency, 60.0),

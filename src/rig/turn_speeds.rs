@@ -61,7 +61,8 @@ fn raise(fastest: &mut [f32], clip: &SkeletalClip, row: usize) {
         before = now;
         let seconds = (clip.frame_time(frame) - clip.frame_time(frame - 1)) as f32;
         for (lane, fastest) in fastest.iter_mut().enumerate() {
-            // An angle is less than the square root of 5 chords. What a step changes isn't turned.
+            // The square of an angle is less than 5 times that of the chord between the
+            // quaternions, which is cheaper to test. A step takes no time, so it isn't a turn.
             let is_faster = seconds > 0.0 && 5.0 * chords[lane] > (*fastest * seconds).powi(2);
             if is_faster && clip.animates(row * 4 + lane) {
                 let [a, b] = [frame - 1, frame]

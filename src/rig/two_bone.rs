@@ -103,6 +103,7 @@ impl TwoBoneIk {
         let (upper, lower) = (b - a, c - b);
         let (l1, l2) = (upper.length(), lower.length());
         let reach = l1 + l2;
+        // With a shorter bone, the law of cosines would divide by almost nothing.
         if !reach.is_finite() || l1 <= 1e-6 * reach || l2 <= 1e-6 * reach {
             return false;
         }
@@ -116,6 +117,7 @@ impl TwoBoneIk {
             Some(pole) if pole.is_finite() => across(Vec3A::from(pole) - a, along),
             _ => None,
         };
+        // The direction in which the limb bends, across the line to the target.
         let bend = match (pole, self.pole_angle) {
             (None, _) => across(upper, along),
             (Some(pole), PoleAngle::Bend(angle)) if angle == 0.0 || !angle.is_finite() => {
@@ -136,6 +138,7 @@ impl TwoBoneIk {
                 let side = pose.model[usize::from(self.root)]
                     .transform_vector3a(Vec3A::new(cos, 0.0, sin));
                 let side = across(side, from);
+                // The turn about the line that takes `side` to the pole, applied to the bend.
                 side.zip(across(upper, from)).map(|(side, bend)| {
                     pole * bend.dot(side) + along.cross(pole) * bend.dot(from.cross(side))
                 })

@@ -44,7 +44,7 @@ impl Wind {
         }
         let along = f64::from(place.dot(self.velocity) / speed) - seconds * f64::from(speed);
         let phase = along / f64::from(self.gust_length);
-        // Two waves that never meet in the same way again.
+        // Two waves at the golden ratio squared, so that gusts hardly ever repeat.
         let gust = 0.6 * wave(phase) + 0.4 * wave(phase * 2.618 + 0.3);
         self.velocity * (1.0 + self.gusts.min(1.0) * gust)
     }

@@ -19,6 +19,7 @@ pub(super) fn bent([a, b, c]: [Vec3A; 3], target: Vec3A, bend: Vec3A) -> Option<
     let mut square = aside.length_squared();
     // Nearly straight legs bend as they do at rest.
     if square < 0.01 {
+        // Fades in as the leg straightens, so there is no jump at the threshold.
         let straight = 1.0 - 10.0 * square.sqrt();
         let bend = bend.normalize_or_zero();
         aside += (bend - line * bend.dot(line)) * (0.1 * straight * straight);

@@ -67,6 +67,7 @@ impl<T: Copy + Default + Length + Add<Output = T> + Sub<Output = T> + Mul<f32, O
     #[inline(always)]
     pub(super) fn settle(&mut self, Step { rate, dt, decay }: Step) {
         if dt > 0.0 {
+            // The exact solution of a critically damped spring after `dt`.
             let push = self.velocity + self.value * rate;
             self.value = (self.value + push * dt) * decay;
             self.velocity = (self.velocity - push * (rate * dt)) * decay;
@@ -91,7 +92,8 @@ impl<T: Copy + Default + Length + Add<Output = T> + Sub<Output = T> + Mul<f32, O
 /// e to the power of −`x`, for `x` ≥ 0.
 #[inline(always)]
 fn decay(x: f32) -> f32 {
-    // A series for a small part of it, then squared.
+    // A series for `x / 64`, then squared six times. The library's function differs between
+    // platforms.
     let x = -f64::from(x.clamp(0.0, 60.0)) / 64.0;
     let mut power =
         1.0 + x * (1.0 + x * (0.5 + x * (1.0 / 6.0 + x * (1.0 / 24.0 + x * (1.0 / 120.0)))));
@@ -111,6 +113,7 @@ pub(super) fn smoothstep(x: f32) -> f32 {
 /// The arc sine, for up to 60°.
 #[inline(always)]
 pub(super) fn arc_sine(sine: f32) -> f32 {
+    // Taylor's series. The last coefficient is larger, to make up for the terms that are left out.
     let s = sine * sine;
     sine * (1.0
         + s * (1.0 / 6.0
@@ -133,12 +136,12 @@ pub(crate) fn angle(a: Quat, b: Quat) -> f32 {
     4.0 * arc_sine(sine.min(1.0))
 }
 
-/// Turns from one rotation toward another by at most an angle in radians, or another one that is asked for only if the
-/// first doesn't suffice.
+/// Turns from one rotation toward another by at most an angle in radians. `other` returns a larger
+/// limit, and is called only if the first one is too small.
 #[inline(always)]
 pub(crate) fn turn_toward(from: Quat, to: Quat, most: f32, other: impl FnOnce() -> f32) -> Quat {
     let near = if from.dot(to) < 0.0 { -to } else { to };
-    // An angle is less than the square root of 5 chords.
+    // The square of an angle is less than 5 times that of the chord between the quaternions.
     if 5.0 * (from - near).length_squared() <= most * most {
         return to;
     }

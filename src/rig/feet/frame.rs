@@ -56,7 +56,7 @@ pub struct GroundHit {
     pub normal: Vec3,
 }
 
-/// A ray along which the ground is looked for, in world space.
+/// A ray for finding the ground, in world space.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
 pub struct GroundRay {

@@ -1,4 +1,4 @@
-//! One leg: where its foot is to be, and the rotations that take it there.
+//! One leg: the place of its foot, and the rotations that take it there.
 
 use super::{
     Feet,
@@ -110,7 +110,7 @@ pub(super) struct Moved {
     pub(super) shift: Vec3A,
 }
 
-/// Seconds before a foot lands at which the ground counts where it will land.
+/// Seconds before a foot lands from which on the ground at the landing place counts.
 const LOOK_AHEAD: f32 = 0.4;
 /// Rates at which feet settle, in 1/s.
 const LEVEL_RATE: f32 = 26.0;
@@ -123,7 +123,7 @@ const MOST_TWIST: f32 = 0.8;
 const STRETCH: f32 = 0.97;
 /// Largest fold of a leg, if the clip doesn't fold it more.
 const NEAREST: f32 = 0.25;
-/// The plant weight from which a foot is locked.
+/// The contact weight from which a foot is locked.
 const LOCK: f32 = 0.5;
 
 impl Moved {
@@ -144,7 +144,8 @@ impl Moved {
     }
 }
 
-/// Heel or ball, whichever isn't given. States come from files, too, so it may be any number.
+/// Returns the other one of heel (0) and ball (1). The number may come from a file, so only its
+/// last bit counts.
 fn other_contact(contact: u8) -> u8 {
     1 - (contact & 1)
 }
@@ -155,12 +156,12 @@ impl LegPose {
         self.contacts[usize::from(contact & 1)].0
     }
 
-    /// From where a point that carries the foot is in the clip to where it is on level ground at the same height: it is
-    /// above the ground along the normal.
+    /// Returns the offset that takes the height of a contact point from above level ground to above
+    /// a slope, along its normal.
     #[inline(always)]
     fn above_slope(&self, contact: u8, normal: Vec3A, feet: &Feet) -> Vec3A {
         let height = feet.up.dot(self.contact(contact));
-        // A foot that swings isn't taken far downhill.
+        // Limited, so that a foot that swings high isn't taken far downhill.
         (normal - feet.up) * height.clamp(-0.1 * feet.size, 0.1 * feet.size)
     }
 
@@ -173,7 +174,7 @@ impl LegPose {
 }
 
 impl LegFrame {
-    /// Learns how high the ground is.
+    /// Determines the height of the ground under the foot.
     #[inline(always)]
     pub(super) fn find_ground(
         &mut self,
@@ -202,6 +203,8 @@ impl LegFrame {
             }
         }
         let (height, near) = feet.level(leg, self.ground.as_ref(), space, way);
+        // The same place on the plane of the last frame, so the ground's slope doesn't count as a
+        // jump.
         let (before, was_near) = feet.level(leg, memory.ground.as_ref(), space, way);
         self.near = near * in_reach;
         self.level = height * self.near;
@@ -223,7 +226,7 @@ impl LegState {
     #[inline(always)]
     fn let_go(&mut self) {
         self.stance = Stance::LetGo;
-        // It was dragged along; where it goes next has nothing to do with how fast.
+        // This was the velocity of being dragged along, which says nothing about the way back.
         (self.offset.velocity, self.twist.velocity) = (Vec3A::ZERO, 0.0);
     }
 
@@ -249,7 +252,8 @@ impl LegState {
         }
     }
 
-    /// From where the clip has the foot to where it is, horizontally, in world space.
+    /// Returns the horizontal offset from the foot's place in the clip to its actual place, in
+    /// world space.
     #[inline(always)]
     pub(super) fn held(&self, pose: &LegPose, space: &Space) -> Vec3A {
         match self.stance {
@@ -280,6 +284,7 @@ impl Leg {
         if !descends(tip, root) || !descends(root, hips) {
             return None;
         }
+        // Without a given joint, the knee is the one most nearly halfway between hip and foot.
         let unevenness = |joint: &JointIndex| {
             (at(*joint).distance(at(root)) - at(*joint).distance(at(tip))).abs()
         };
@@ -355,7 +360,7 @@ impl Leg {
         }
     }
 
-    /// Decides where the foot is to be.
+    /// Determines the foot's target.
     #[inline(always)]
     pub(super) fn place(
         &self,
@@ -373,6 +378,8 @@ impl Leg {
             .clamp_length_max(steepest);
         match steps {
             Some(steps) => {
+                // The decaying offset takes up a jump of the ground, so the foot itself doesn't
+                // jump.
                 memory.level.value -= now.jump;
                 memory.level.settle(steps.level);
                 memory.slope.toward(slope, steps.slope);
@@ -595,6 +602,7 @@ impl Leg {
             return target;
         }
         let beyond = distance - soft;
+        // Approaches the stretched leg more and more slowly, and never gets there.
         let room = (0.9995 * self.length - soft).max(0.0);
         memory.is_reached = beyond < 0.001 * self.length;
         root + way * ((soft + room * beyond / (room + beyond)) / distance)

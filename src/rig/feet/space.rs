@@ -28,7 +28,7 @@ pub(super) struct Space {
 
 /// The steepest ground that counts as such, as rise over run.
 const STEEPEST: f32 = 8.0;
-/// The angle of a turn of more than 60° in a frame, after which nothing is held.
+/// The angle returned for a turn of more than 60° in a frame, after which no foot stays locked.
 const FAR: f32 = 10.0;
 
 impl Space {
@@ -67,7 +67,7 @@ impl Space {
     /// A vector of the world in model space.
     #[inline(always)]
     pub(super) fn to_model(&self, vector: Vec3A) -> Vec3A {
-        // The scale is uniform.
+        // With a uniform scale, the inverse is the transpose divided by the scale squared.
         self.matrix.transpose() * (vector * (self.to_model * self.to_model))
     }
 
@@ -98,6 +98,7 @@ impl Space {
     pub(super) fn plane(&self, hit: GroundHit) -> Option<GroundPlane> {
         let (point, normal) = (Vec3A::from(hit.point), Vec3A::from(hit.normal));
         let rise = normal.dot(self.up);
+        // `normal / rise` has the height 1, so its horizontal part, negated, is rise over run.
         let slope = self.up - normal * (1.0 / rise);
         let is_ground =
             point.is_finite() && rise > 0.0 && slope.length_squared() < STEEPEST * STEEPEST;

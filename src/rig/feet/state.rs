@@ -55,7 +55,7 @@ pub(super) struct LegState {
     pub(super) other: Vec3A,
     /// Positions of heel and ball when the foot was locked.
     pub(super) spots: [Vec3A; 2],
-    /// From where the clip has the foot to where it is, horizontally, in world space.
+    /// The horizontal offset from the foot's place in the clip to its actual place, in world space.
     pub(super) offset: Spring<Vec3A>,
     /// Decaying offset of jumps of the ground's height, in model units.
     pub(super) level: Spring<f32>,

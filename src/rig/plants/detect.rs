@@ -8,7 +8,7 @@ use crate::{
 };
 use glam::Vec3;
 
-/// Plants shorter than this, in seconds, are left out; gaps shorter than this are closed.
+/// Contacts shorter than this, in seconds, are left out, and gaps shorter than this are closed.
 const SHORTEST: f64 = 0.05;
 
 /// Samples per second, at least, and altogether, at most.
@@ -20,7 +20,7 @@ const LOW: f32 = 0.03;
 const SLIDE: [f32; 2] = [0.25, 0.2];
 
 impl Plants {
-    /// Finds out when `clip` plants the feet of `skeleton`, to which it must be bound.
+    /// Finds the foot contacts in `clip`, which must be bound to `skeleton`.
     pub fn detect(feet: &Feet, skeleton: &Skeleton, clip: &SkeletalClip) -> Self {
         let sampled = Samples::new(feet, skeleton, clip);
         let legs = (0..feet.len()).map(|leg| sampled.ranges(leg)).collect();
@@ -48,7 +48,7 @@ impl Plants {
 
     fn new(clip: &SkeletalClip, legs: Vec<Vec<PlantRange>>, sampled: &Samples) -> Self {
         if clip.additive {
-            // Differences stand on nothing.
+            // A clip of differences has no feet on the ground by itself.
             return Self::default();
         }
         let period = if clip.timing.playback == PlaybackMode::Loop {
@@ -123,6 +123,8 @@ impl Samples {
             before = now;
         }
         let loops = clip.timing.playback == PlaybackMode::Loop;
+        // The clip's floor is its lowest contact point, if that is within 5 % of a leg's length of
+        // the model's origin.
         let heights = legs.iter().flatten().flatten().map(|(height, _)| *height);
         let lowest = heights.fold(f32::INFINITY, f32::min);
         let floor = if lowest.is_finite() {
@@ -155,7 +157,7 @@ impl Samples {
         contacts[sample.min(contacts.len() - 1)]
     }
 
-    /// The speed of the lowest foot, most of the time.
+    /// Returns the median velocity of the lowest foot, from the samples in which it is low.
     fn ground_velocity(&self) -> Vec3 {
         let count = self.legs.first().map_or(0, Vec::len);
         let lowest = (0..count).filter_map(|sample| {
@@ -178,7 +180,7 @@ impl Samples {
             }
         };
         let ground = Vec3::new(median(0), median(1), median(2));
-        // Slower than this, it is a foot that shifts.
+        // Slower than this, a foot only shifts, and the character doesn't walk.
         if ground.length() < 0.5 * SLIDE[0] * self.size {
             Vec3::ZERO
         } else {
@@ -206,6 +208,7 @@ impl Samples {
                 _ => ranges.push(PlantRange { start, end }),
             }
         }
+        // A contact at the end of a loop and one at its start are the same.
         if let [first, .., last] = &mut ranges[..]
             && self.loops
             && first.start + self.duration - last.end < SHORTEST

@@ -4,7 +4,7 @@ use super::{Chain, SpringJoint, state::SpringPoint, step::PER_SECOND};
 use crate::{pose::unit, rig::colliders::Placed};
 use glam::{Quat, Vec3A};
 
-/// Rounds of colliders, each of which may push a bone into another.
+/// Passes over all colliders, each of which may push a bone into another.
 const ROUNDS: usize = 4;
 /// Number of times that a bone is turned away from the nearest point of a capsule, which slides along as its end does. Each time leaves
 /// about the square of what was left, and mostly nothing after the second.
@@ -113,6 +113,8 @@ impl Chain {
         let Aim { anchor, length, .. } = *aim;
         let target = anchor + aim.bone;
         let (body, moved, push) = (point.body(), target - point.target, self.push(air));
+        // The velocity is relative to the anchor while constraints act on it: they only slow down
+        // the swing.
         let carried = (anchor - point.anchor) * PER_SECOND;
         let mut velocity = self.step.velocity.sum(&body, moved, push) - carried;
         let bone = of_length(
@@ -121,7 +123,7 @@ impl Chain {
             aim.bone,
         );
         let bone = self.constrain(aim, bone, colliders, scale, &mut velocity);
-        // What is left of the velocity is along the sphere on which the bone's end moves.
+        // Bones keep their length, so only the velocity along the sphere around the anchor is left.
         velocity -= bone * (bone.dot(velocity) * aim.inverse_square);
         // A bone that swings around more than once a step isn't followed.
         let fastest = length * PER_SECOND;
@@ -174,6 +176,7 @@ impl Chain {
                     velocity,
                 );
             }
+            // With a single collider, another pass would change nothing.
             if !hit || self.colliders.len() == 1 {
                 break;
             }
@@ -207,6 +210,7 @@ impl Chain {
             if distance <= 1e-6 * reach {
                 break;
             }
+            // By the law of cosines, for an end at the distance `reach` from the collider.
             let cos =
                 (reach * reach - distance * distance - length * length) / (2.0 * length * distance);
             // Another pass helps only if an end is outside, or if the nearest point slides.
@@ -249,6 +253,7 @@ impl Bent {
         let sum = from + to;
         // A bone that points back has turned about any axis; the limit keeps this from tearing those below it.
         let away = 1.0 / (square + from.dot(to)).max(1e-3 * square);
+        // The shortest rotation between two vectors, as the product of two reflections.
         v - sum * (sum.dot(v) * away) + to * (from.dot(v) * (2.0 * inverse_square))
     }
 }

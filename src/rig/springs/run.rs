@@ -12,9 +12,10 @@ use crate::{
 };
 use glam::{Affine3A, Quat, Vec3, Vec3A};
 
-/// A longer frame is not played through: springs are then where they would come to rest.
+/// The longest frame that is simulated, in seconds. After a longer one, springs are where they
+/// would come to rest.
 const LONGEST_FRAME: f64 = 0.25;
-/// A character that moves further than so many of its longest bones in a frame has been put there.
+/// A move by more than this many times the longest bone in one frame counts as a teleport.
 const JUMP: f32 = 64.0;
 
 /// A frame as [`Springs::run`] sees it. Everything is in world space, in world units and seconds.
@@ -29,8 +30,8 @@ pub struct SpringFrame {
     pub wind: Vec3,
     /// The acceleration of gravity.
     pub gravity: Vec3,
-    /// `true` if the character was put where it is, instead of having moved there: the springs then come along as they
-    /// are. More than 64 times the length of the longest bone in a frame is always taken for that.
+    /// `true` if the character was teleported: the springs then come along as they are. A move by
+    /// more than 64 times the length of the longest bone in one frame always counts as that.
     pub teleported: bool,
     /// Share of their rotation that joints get, 0..=1. The springs swing alike for any weight.
     pub weight: f32,
@@ -65,7 +66,7 @@ pub struct SpringScratch {
 struct Between {
     /// The share of the way from the last frame to this one.
     way: f32,
-    /// Seconds to go on at the velocity before.
+    /// Seconds to continue at the velocity before.
     on: f32,
 }
 
@@ -102,6 +103,7 @@ impl Springs {
         if !world.is_finite() || !volume.is_normal() {
             return;
         }
+        // Limited, so that no force overflows.
         let most = Vec3A::splat(1e6);
         let finite = |v: Vec3| {
             if v.is_finite() {
@@ -132,7 +134,7 @@ impl Springs {
             return;
         }
         if again {
-            // Over a long frame, all that is known is how far it went.
+            // All that is known of a long frame is how far it went.
             let velocity = if state.fits(self) && !jumped && dt.is_finite() {
                 moved / dt as f32
             } else {
@@ -181,9 +183,11 @@ impl Springs {
             let bone = spring
                 .end
                 .map_or(Vec3A::ZERO, |end| world.matrix3 * (matrix.matrix3 * end));
+            // Such a bone ends at this joint, so it is the offset just computed.
             if let Some(parent) = spring.parent.filter(|_| spring.at_end) {
                 now[usize::from(parent)].bone = offset;
             }
+            // A sum is finite only if everything in it is: one test in place of one per joint.
             sum += at + bone;
             now[i] = Now {
                 at,
@@ -239,6 +243,7 @@ impl Springs {
             0.0
         };
         let (seconds, trust) = (dt as f32, trust as f32);
+        // Steps are counted from the last one, so they come at the same times at any frame rate.
         let steps = ((since + dt) / STEP) as u32;
         for step in 1..=steps {
             let t = ((f64::from(step) * STEP - since) / dt).min(1.0) as f32;
@@ -371,7 +376,7 @@ impl Springs {
         let share = (state.remainder / STEP) as f32;
         parts.clear();
         parts.extend(self.chains.iter().map(|chain| chain.step.part(share)));
-        // A mirror turns the other way.
+        // A mirrored world reverses the sense of rotations.
         let to_model = frame.world.matrix3.transpose() * (1.0_f32.copysign(volume) / scale);
         for (i, ((joint, point), now)) in
             self.joints.iter().zip(&state.points).zip(&*now).enumerate()

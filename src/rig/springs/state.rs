@@ -28,7 +28,7 @@ pub struct SpringState {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
 pub(super) struct SpringPoint {
-    /// The bone's end at the last step, from what it was drawn to.
+    /// The bone's end at the last step, relative to its target.
     pub(super) deviation: Vec3A,
     pub(super) velocity: Vec3A,
     /// The target in the last step.
@@ -56,7 +56,7 @@ impl SpringState {
         self.points.clear();
     }
 
-    /// About how many bytes it has allocated.
+    /// Returns the approximate number of bytes that the state has allocated.
     pub(crate) fn bytes(&self) -> usize {
         size_of_val(&self.points[..]) + size_of_val(&self.colliders[..])
     }
@@ -66,8 +66,9 @@ impl SpringState {
         self.points.len() == springs.joints.len() && self.colliders.len() == springs.colliders.len()
     }
 
-    /// Takes the springs along to another place, as if they had always been there.
+    /// Moves the springs to another place, as if they had always been there.
     pub(super) fn carry(&mut self, world: &Affine3A) {
+        // Positions are relative to the character, so only its rotation and scale matter.
         let by = world.matrix3 * self.world.matrix3.inverse();
         self.world = *world;
         if !by.is_finite() {

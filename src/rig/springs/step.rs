@@ -37,7 +37,7 @@ pub(super) struct Weights {
 /// A spring's end.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Body {
-    /// From what it is drawn to.
+    /// The offset from the point that it is drawn to.
     pub(super) deviation: Vec3A,
     pub(super) velocity: Vec3A,
     /// The target's mean velocity in the last step.
@@ -48,6 +48,8 @@ impl Step {
     /// A spring with a natural frequency in Hz, a damping ratio, and a drag per second.
     pub(super) fn new(frequency: f64, damping: f64, drag: f64) -> Self {
         let rate = TAU * frequency;
+        // The equation as a matrix that acts on `e`, its velocity, and the constant `f`. The
+        // exponential of the matrix is its exact solution.
         let resistance = 2.0 * damping * rate + drag;
         let flow = [
             [0.0, 1.0, 0.0],
@@ -56,6 +58,8 @@ impl Step {
         ];
         let [e, v, _] = exponential(flow.map(|row| row.map(|x| x * STEP)));
         let [c, d, k] = v;
+        // The target moves along a parabola, as in `part`, so its acceleration follows from its way
+        // and the velocity before.
         let velocity = Weights {
             moved: ((1.5 - 0.5 * d - drag * k - k / STEP) / STEP) as f32,
             deviation: c as f32,
@@ -113,7 +117,8 @@ impl Weights {
     pub(super) fn sum(&self, body: &Body, moved: Vec3A, push: Vec3A) -> Vec3A {
         let known =
             body.deviation * self.deviation + body.velocity * self.velocity + push * self.push;
-        // What isn't known before the bone above is comes last.
+        // `moved` depends on the bone above and comes last, so everything else is computed while
+        // waiting for it.
         (known + body.target_velocity * self.target_velocity) + moved * self.moved
     }
 }
@@ -135,7 +140,8 @@ fn exponential(mut matrix: Matrix) -> Matrix {
         squarings += 1;
     }
     let identity = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
-    // Taylor's series, from its end: 1 + M (1 + M/2 (1 + M/3 (…
+    // Taylor's series, from its end: 1 + M (1 + M/2 (1 + M/3 (… At elements of at most 1/4, 16
+    // terms are exact to double precision.
     let mut sum = identity;
     for n in (1..=16).rev() {
         sum = product(&matrix, &sum).map(|row| row.map(|x| x / f64::from(n)));
