@@ -34,7 +34,7 @@ pub(super) struct WeightReader {
     largest_sum_error: f32,
 }
 
-/// How far the sum of a vertex's weights may be from one without a warning.
+/// The largest deviation of a vertex's sum of weights from one that causes no warning.
 const SUM_TOLERANCE: f32 = 0.01;
 
 impl WeightReader {

@@ -45,6 +45,7 @@ pub(super) fn corner_normals([a, b, c]: [DVec3; 3]) -> [DVec3; 3] {
         return [DVec3::ZERO; 3];
     };
     let (at_a, at_b) = (angle(ab, -ca), angle(bc, -ab));
+    // The angles sum to π, which saves the third arc cosine.
     [at_a, at_b, PI - at_a - at_b].map(|angle| normal * angle)
 }
 
@@ -126,7 +127,8 @@ pub(super) fn arc_cosine(x: f64) -> f64 {
         -2.4003768643499854,
         1.0,
     ];
-    // What to add to how many times the arc sine, for −1/2 to 1/2, beyond, and the same for negative numbers.
+    // The summand and the factor of the arc sine: up to 1/2, above, and the same for negative
+    // numbers.
     const PARTS: [(f64, f64); 4] = [(FRAC_PI_2, -1.0), (0.0, 2.0), (FRAC_PI_2, 1.0), (PI, -2.0)];
     let size = x.abs();
     // The smaller one is s² up to 1/2, and the half angle's beyond.

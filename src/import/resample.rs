@@ -46,10 +46,11 @@ const DENSE_TRANSFORMS_PER_KEY: usize = 8;
 /// Transforms per key from which on a warning says what a large clip costs.
 const COSTLY_TRANSFORMS_PER_KEY: usize = 8;
 
-/// What to do about clips that are too large.
+/// The hint for clips that are too large.
 pub(super) const SAME_TIMES: &str = "put the keys of all joints at the same times";
 
-/// What clips do that mirror a joint which doesn't mirror at rest, or the other way round.
+/// The consequences of clips that mirror a joint which doesn't mirror at rest, or the other way
+/// around.
 pub(super) const MIRRORS: &str = "while these play, goals, look-at, springs and root motion are wrong below them: apply the scale, \
                                   or keep its sign the same at rest and in all keys";
 
@@ -66,7 +67,7 @@ impl Budget {
         self.keys += keys;
     }
 
-    /// Returns how many frames of so many joints there may be.
+    /// Returns the number of frames of so many joints that are left in the budget.
     pub(super) fn frames(&self, joints: usize) -> usize {
         let few = MOST_TRANSFORMS
             .min(TRANSFORMS_PER_KEY.saturating_mul(self.keys))
@@ -74,7 +75,8 @@ impl Budget {
         (few.max(DENSE_TRANSFORMS_PER_KEY.saturating_mul(self.keys)) - self.spent) / joints
     }
 
-    /// Returns how many frames a clip with so many keys may have so that others get theirs, too.
+    /// Returns the number of frames that a clip with so many keys may have, so that others get
+    /// theirs, too.
     fn share(&self, keys: usize, joints: usize) -> usize {
         let own = TRANSFORMS_PER_KEY.saturating_mul(keys).max(FEW_TRANSFORMS);
         self.frames(joints).min(own / joints)
@@ -96,7 +98,7 @@ pub(super) struct Sampled {
     pub(super) thinned: Option<Thinned>,
 }
 
-/// How a clip lost the times of its keys.
+/// Details of a clip that lost the times of its keys.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Thinned {
     /// Different times of keys.
@@ -248,6 +250,7 @@ pub(super) fn resample(
     let motions: Vec<Motion> = pairs.map(motion).collect();
     let mut cuts = cuts(&motions, bound, most);
     let error = |cuts: &[usize], shift: f64| {
+        // A frame that is moved in time moves the skin by the same part of its path, on both sides.
         let of =
             |(motion, cuts): (&Motion, &usize)| motion.error(*cuts) + 2.0 * shift * motion.path;
         // Not `max`, which ignores NaN.
@@ -256,10 +259,12 @@ pub(super) fn resample(
             |worst, error| if error <= worst { worst } else { error },
         )
     };
+    // With the same number of cuts everywhere, frames may come out evenly spaced.
     let even = vec![cuts.iter().copied().max().unwrap_or(1); cuts.len()];
     let frames = |cuts: &[usize]| cuts.iter().sum::<usize>() + 1;
     let shift =
         shift(&moments).filter(|&shift| error(&even, shift) <= bound.max(error(&cuts, 0.0)));
+    // These are faster to sample, so there may be up to twice as many.
     let even_shift = shift.filter(|_| frames(&even) <= most.min(2 * frames(&cuts)));
     if even_shift.is_some() {
         cuts = even;
@@ -277,6 +282,7 @@ pub(super) fn resample(
     } else {
         between(&keyed, joints, &cuts)
     };
+    // Cuts were interpolated between keys. Splines know better.
     for (joint, curve) in curves.iter().enumerate() {
         let Some(spline) = &curve.spline else {
             continue;
@@ -312,7 +318,7 @@ fn cuts(motions: &[Motion], mut bound: f64, most: usize) -> Vec<usize> {
         if cuts.iter().sum::<usize>() < most {
             return cuts;
         }
-        // Half as many, or almost.
+        // Errors of rotations decrease with the cube of the number of cuts, so this halves it.
         bound *= 8.0;
     }
 }

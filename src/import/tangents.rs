@@ -75,6 +75,8 @@ fn compute_tangents(part: &mut SkinPart, missing: &[usize]) {
             mirrored_copy[vertex] = Some(duplicate(part, vertex, mirrored.extend(-1.0)));
         }
     }
+    // Triangles that mirror the texture get the copies. Only the sign of the mapping is wanted
+    // here, so the edges don't matter.
     for face in 0..part.triangles.len() {
         let triangle = part.triangles[face];
         if triangle.iter().any(|&vertex| {

@@ -7,7 +7,7 @@ use super::CLIP_ERROR;
 use crate::model::{Model, MorphFrames, MorphIndex, size_at_rest};
 use std::collections::BTreeMap;
 
-/// What happens between two keys.
+/// The interpolation between two keys.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Between {
     /// A straight line, or the shorter arc between rotations.
@@ -18,7 +18,7 @@ pub(super) enum Between {
     Cubic,
 }
 
-/// How the weight of a morph target changes over time.
+/// The weight of a morph target over time.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct WeightCurve {
     /// Seconds of each key, at least one, in order. Two at one time are a jump.
@@ -60,6 +60,7 @@ impl WeightCurve {
         }
         let [leaving, arriving] = self.tangents(next).map(|rate| rate * length);
         let (t2, t3) = (t * t, t * t * t);
+        // The Hermite basis functions.
         from * (2.0 * t3 - 3.0 * t2 + 1.0)
             + leaving * (t3 - 2.0 * t2 + t)
             + to * (3.0 * t2 - 2.0 * t3)
@@ -100,9 +101,9 @@ const MOST_ROWS: usize = 1 << 22;
 /// Error of splines, as a part of what joints may be off.
 const SPLINE_ERROR: f64 = 0.05;
 
-/// What moves are measured in.
+/// The sizes that errors of weights are measured in.
 pub(super) struct MorphSizes {
-    /// How far each morph target moves a vertex at weight 1.
+    /// The farthest that each morph target moves a vertex at weight 1.
     reach: Vec<f64>,
     size: f64,
 }
@@ -125,7 +126,7 @@ impl MorphSizes {
         }
     }
 
-    /// How far a weight may be off.
+    /// Returns the largest error that a weight may have.
     fn bound(&self, morph: MorphIndex) -> f64 {
         let reach = self.reach.get(usize::from(morph)).copied().unwrap_or(0.0);
         let share = SPLINE_ERROR * f64::from(CLIP_ERROR) * self.size / reach;

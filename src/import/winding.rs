@@ -46,8 +46,8 @@ pub(super) fn turn_over(triangles: &mut [[u32; 3]]) {
         .for_each(|triangle| triangle.swap(1, 2));
 }
 
-/// How consistently the triangles face away from the middle of the mesh, from −1 (all inward) to 1
-/// (all outward).
+/// Returns how consistently the triangles face away from the middle of the mesh, from −1 (all
+/// inward) to 1 (all outward).
 ///
 /// For a closed mesh this has the sign of its volume. It is 0 for a mesh without volume, such as a flat
 /// sheet, and where numbers overflow.

@@ -1,8 +1,8 @@
 //! Meshes compressed by Draco: `KHR_draco_mesh_compression`.
 //!
-//! Reads triangle meshes of the format's version 2.2, which is the one that the extension names: both kinds of connectivity, and
-//! all of today's predictions. Nothing is believed: what a mesh takes is charged before it is made, and connectivity that is no
-//! mesh's is found out by the steps that walks over it take.
+//! Reads triangle meshes of the format's version 2.2, which is the one that the extension names:
+//! both kinds of connectivity, and all current predictions. No file is trusted: memory is charged
+//! before it is allocated, and walks over connectivity that isn't that of a mesh run out of steps.
 
 mod attributes;
 mod bytes;
@@ -21,7 +21,8 @@ type Result<T> = std::result::Result<T, &'static str>;
 
 const DAMAGED: &str = "the compressed mesh is damaged";
 
-/// How many numbers, of four bytes or fewer, count as an element. A smooth mesh takes little more than a byte per triangle.
+/// The numbers, of four bytes or fewer, that are charged as one element. A smooth mesh takes little
+/// more than a byte per triangle.
 const PER_ELEMENT: u64 = 8;
 
 /// A mesh.
@@ -35,7 +36,7 @@ pub(super) struct Mesh {
 /// An attribute of all vertices.
 #[derive(Debug)]
 pub(super) struct Attribute {
-    /// What the glTF file calls it.
+    /// The attribute's number in the glTF file.
     pub(super) id: u32,
     /// `None` for numbers of a type that glTF doesn't have.
     pub(super) component: Option<ComponentType>,
@@ -91,7 +92,7 @@ pub(super) fn decode(data: &[u8], charge: &mut dyn FnMut(u64) -> Result<()>) -> 
     }
 }
 
-/// Skips what other programs stored: names and values, which may nest.
+/// Skips metadata: names and values, which may nest.
 fn skip_metadata(reader: &mut Reader) -> Result<()> {
     fn skip_name(reader: &mut Reader) -> Result<()> {
         let size = reader.u8()?;
@@ -131,6 +132,7 @@ fn sequential(reader: &mut Reader, charge: &mut dyn FnMut(u64) -> Result<()>) ->
     let mut indices = Vec::with_capacity(count * 4);
     if is_plain {
         for _ in 0..count {
+            // The number of points decides the width of an index.
             let index = match points {
                 0..0x100 => reader.u8()?.into(),
                 0x100..0x1_0000 => reader.u16()?.into(),

@@ -8,7 +8,8 @@ pub(in crate::import) struct Curve {
     pub(super) times: Vec<f64>,
     keys: Vec<JointTransform>,
     pub(super) steps: Vec<f64>,
-    /// Where the joint is at a time between two keys, if not on a line and an arc from one to the other.
+    /// The joint's transform at a time between two keys, if it isn't interpolated along a line and
+    /// an arc.
     pub(in crate::import) spline: Option<Box<dyn Fn(f64) -> JointTransform>>,
 }
 
@@ -24,6 +25,7 @@ impl Curve {
     /// Adds a key, not earlier than those before it. Of several keys at one time, the first and the last count.
     pub(in crate::import) fn push(&mut self, time: f64, key: JointTransform) {
         if self.times.last() == Some(&time) {
+            // The second of three keys at one time doesn't count.
             if self.steps.last() == Some(&time) {
                 self.times.pop();
                 self.keys.pop();

@@ -34,6 +34,8 @@ pub(super) fn worst_apart(
 ) -> f64 {
     let joints = curves.len();
     let stride = (checks.len() * joints).div_ceil(MOST_TRANSFORMS / 4).max(1);
+    // A clip can have any number of keys, and the time that this takes must not grow with them
+    // forever.
     let (mut second, mut at, mut worst) = (0, vec![0; joints], 0.0);
     for &time in checks.iter().step_by(stride) {
         while second + 1 < times.len() && times[second] < time {

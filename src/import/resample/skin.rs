@@ -6,25 +6,25 @@ use super::curve::Curve;
 use crate::model::{BoundingBox, JointTransform, LEVER, Model, axes_apart, size_at_rest};
 use glam::{Affine3A, Quat, Vec3};
 
-/// How far the skin may be from its place according to a clip's keys at any time, as a share of the model's size (the
-/// diagonal of its box). The same goes for what is attached to a joint, up to a tenth of that size away from it. Clips get as
-/// many frames as that takes.
+/// The largest distance of the skin from its place according to a clip's keys, at any time, as a
+/// share of the model's size (the diagonal of its box). The same goes for entities attached to a
+/// joint, up to a tenth of that size away from it. Clips get as many frames as that takes.
 pub const CLIP_ERROR: f32 = 1e-4;
 
-/// How the skin moves from one frame to the next, in model units.
+/// The motion of the skin from one frame to the next, in model units.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Motion {
-    /// How far any point is off halfway if rotations are interpolated by nlerp instead of slerp.
+    /// The largest distance of any point, halfway, between rotations by nlerp and by slerp.
     pub(super) bend: f64,
-    /// How long the path of any point is.
+    /// The length of the longest path of any point.
     pub(super) path: f64,
-    /// How far any point is off if splines are taken for straight lines.
+    /// The largest distance of any point between splines and straight lines.
     pub(super) bulge: f64,
 }
 
 impl Motion {
-    /// Returns how far any point is off if the motion is cut into pieces. Those of k times smaller rotations are off by k³
-    /// times less, those of splines by k².
+    /// Returns the largest error of any point if the motion is cut into pieces. With k times
+    /// smaller rotations it is k³ times less, and with splines k² times.
     pub(super) fn error(&self, cuts: usize) -> f64 {
         self.bend / (cuts as f64).powi(3) + self.bulge / (cuts as f64).powi(2)
     }
@@ -41,7 +41,7 @@ impl Motion {
     }
 }
 
-/// How far the skin extends from the joints.
+/// The extent of the skin around the joints.
 pub(in crate::import) struct Skin {
     parents: Vec<Option<usize>>,
     /// Per joint, the distance of its farthest vertex, in joint space.
@@ -119,6 +119,7 @@ impl Skin {
         let mut model = Motion::default();
         // What is attached turns with its joint and those above: how far any is off halfway, and how far it turns.
         let mut turns = vec![[0.0_f64; 2]; joints];
+        // Children come first, so that everything below a joint is known.
         for joint in (0..joints).rev() {
             let (reach, Motion { bend, path, .. }) = below[joint];
             let still = curves[joint].is_empty();

@@ -17,17 +17,17 @@ pub(super) struct Layout<'a> {
     pub(super) mesh: Option<(&'a Corners, &'a [Seams], &'a [u32])>,
 }
 
-/// How the values of an attribute are stored.
+/// The encoding of an attribute's values.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Coding {
     Plain,
     Integers,
-    /// Shares of a range.
+    /// Floats, as integers within a range.
     Floats,
     Normals,
 }
 
-/// What is said about an attribute.
+/// The header of an attribute.
 struct Header {
     is_position: bool,
     data_type: u8,
@@ -52,6 +52,8 @@ pub(super) fn read(
     let groups = reader.u8()?;
     let mut orders = Vec::new();
     if layout.mesh.is_some() {
+        // Per decoder: the number of its seams (−1 for none), whether a vertex can have several
+        // values, and the traversal.
         for _ in 0..groups {
             orders.push((reader.i8()?, reader.u8()?, reader.u8()?));
         }
@@ -99,6 +101,7 @@ fn read_headers(reader: &mut Reader) -> Result<Vec<Header>> {
         });
     }
     for header in &mut headers {
+        // The sequential encoders GENERIC, INTEGER, QUANTIZATION and NORMALS.
         header.coding = match reader.u8()? {
             0 => Coding::Plain,
             1 if component(header.data_type)
@@ -116,8 +119,10 @@ fn read_headers(reader: &mut Reader) -> Result<Vec<Header>> {
 
 const FLOAT: u8 = 9;
 
-/// The size of a component of a type, and what glTF calls it.
+/// Returns the size in bytes of a component of a type, and glTF's name for the type.
 fn component(data_type: u8) -> Option<(usize, Option<ComponentType>)> {
+    // Draco's `DataType`: signed and unsigned integers of 8 to 64 bits, then two sizes of floats,
+    // and booleans.
     Some(match data_type {
         1 => (1, Some(ComponentType::I8)),
         2 => (1, Some(ComponentType::U8)),
@@ -141,7 +146,8 @@ struct Group<'a> {
 }
 
 impl<'a> Group<'a> {
-    /// `order` has the number of the attribute with seams, or −1; whether there are several values at a vertex; and the walk.
+    /// `order` has the number of the attribute with seams, or −1; a flag that is set if a vertex
+    /// can have several values; and the kind of traversal.
     fn on_mesh(
         layout: &Layout,
         corners: &'a Corners,
@@ -160,6 +166,7 @@ impl<'a> Group<'a> {
             _ => return Err(DAMAGED),
         };
         let entries = sequence.corners.len();
+        // Each value belongs to a point at least.
         if entries > layout.points {
             return Err(DAMAGED);
         }
@@ -202,7 +209,7 @@ impl<'a> Group<'a> {
             }
             all.push(values);
         }
-        // What turns them into their own type comes after the values of all.
+        // The parameters that turn integers into floats follow after the values of all attributes.
         for (header, values) in headers.iter().zip(all) {
             let (size, kind) = component(header.data_type).ok_or(DAMAGED)?;
             let bytes = match values {
@@ -223,7 +230,7 @@ impl<'a> Group<'a> {
         Ok(())
     }
 
-    /// Reads values as they are predicted.
+    /// Reads the values of an attribute and undoes their prediction.
     fn values<'s>(
         &self,
         reader: &mut Reader<'s>,
@@ -238,6 +245,7 @@ impl<'a> Group<'a> {
         let is_normal = header.coding == Coding::Normals;
         let width = if is_normal { 2 } else { header.width };
         let method = match reader.i8()? {
+            // Draco's `PredictionSchemeMethod`. 2 and 3 exist only for backward compatibility.
             -2 => None,
             0 => Some(Method::Difference),
             1 => Some(Method::Parallelogram),
@@ -247,6 +255,8 @@ impl<'a> Group<'a> {
             _ => return Err("this kind of prediction is not read"),
         };
         let transform = if method.is_some() { reader.i8()? } else { 0 };
+        // `PredictionSchemeTransformType`: 1 wraps around a range, and 2 and 3 are for normals on
+        // an octahedron.
         let has_transform = if is_normal {
             transform == 2 || transform == 3
         } else {
@@ -268,7 +278,8 @@ impl<'a> Group<'a> {
             };
             bytes.chunks_exact(size.into()).map(number).collect()
         };
-        // Differences of normals have no sign.
+        // Predicted normals have differences that are never negative, so these are not
+        // zigzag-coded.
         let has_sign = !(is_normal && method.is_some());
         let sign = |number| {
             if has_sign {

@@ -4,7 +4,7 @@ use super::Result;
 
 const CUT_OFF: &str = "the compressed data ends too early";
 
-/// What is left of the data.
+/// The rest of the data.
 #[derive(Clone, Copy)]
 pub(super) struct Reader<'a>(pub(super) &'a [u8]);
 
@@ -46,7 +46,7 @@ impl<'a> Reader<'a> {
         self.array().map(f32::from_le_bytes)
     }
 
-    /// Reads a whole number of as many bytes as it needs, seven bits each.
+    /// Reads a number of variable length: seven bits per byte, the lowest first.
     pub(super) fn number(&mut self) -> Result<u64> {
         let mut number = 0;
         for shift in (0..63).step_by(7) {

@@ -127,8 +127,10 @@ impl Seams {
         for corner in 0..corners.vertex.len() as u32 {
             let opposite = get(&corners.opposite, corner);
             if opposite == NONE {
+                // A boundary is a seam of every attribute, so it takes no flag.
                 all.iter_mut().for_each(|seams| seams.add(corners, corner));
             } else if opposite / 3 >= corner / 3 {
+                // Each edge has one flag, which comes with the first of its two triangles.
                 for (seams, flags) in all.iter_mut().zip(&mut *flags) {
                     if flags.next() {
                         seams.add(corners, corner);
@@ -165,7 +167,7 @@ impl Seams {
         get(&self.vertex, corner)
     }
 
-    /// Gives each vertex of the mesh as many vertices as seams divide it into.
+    /// Splits each vertex of the mesh into one for each part that seams divide it into.
     fn number_vertices(&mut self, corners: &Corners) -> Result<()> {
         let mut steps = Steps::of(corners);
         for (&corner, &on_seam) in corners.of_vertex.iter().zip(&self.on_seam) {
@@ -176,7 +178,7 @@ impl Seams {
             if on_seam {
                 let mut left = first;
                 loop {
-                    // Across no seam.
+                    // A seam ends the walk like a boundary.
                     let edge = next(left);
                     let is_seam = self
                         .is_seam
@@ -199,6 +201,7 @@ impl Seams {
             }
             let mut at = first;
             loop {
+                // Each seam that is crossed begins another value.
                 if at == first || self.is_seam[next(at) as usize] {
                     self.of_vertex.push(at);
                 }
@@ -245,7 +248,8 @@ pub(super) fn points(
         }
         let mut first = corner;
         if is_inside {
-            // Starts behind a seam, if there is one.
+            // Inside the mesh, no corner is the leftmost. Starting behind a seam, if there is one,
+            // keeps the walk from splitting a point in two.
             'found: for seams in all {
                 if !seams.is_on_seam(corners, corner) {
                     continue;

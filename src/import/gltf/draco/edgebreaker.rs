@@ -1,4 +1,5 @@
-//! Connectivity by Edgebreaker: each symbol adds a triangle to an edge of those that are already there.
+//! Connectivity by Edgebreaker (Rossignac, 1999): each symbol adds a triangle to an edge of those
+//! that are already there.
 //!
 //! The encoder took triangles off a mesh; its symbols come in reverse. A stack holds the edges that triangles are added to, each
 //! as the corner across from it.
@@ -11,10 +12,10 @@ use super::{
 };
 use std::collections::HashMap;
 
-/// The triangles of a mesh, and what is known of its attributes so far.
+/// The triangles of a mesh, and the seams of its attributes.
 pub(super) struct Connectivity<'a> {
     pub(super) corners: Corners,
-    /// Whether each vertex has triangles all around.
+    /// `true` for each vertex with triangles all around it.
     pub(super) is_inside: Vec<bool>,
     /// The edges that are seams, for each attribute that has vertices of its own.
     pub(super) seams: Vec<Flags<'a>>,
@@ -34,11 +35,12 @@ enum Symbol {
     E,
 }
 
-/// Where symbols come from.
+/// The source of symbols.
 enum Symbols<'a> {
     /// One bit for C, and three for the others.
     Bits(Bits<'a>),
-    /// By the number of triangles at the vertex that comes next: a list of symbols for each number from 2 to 7, last one first.
+    /// By the number of edges at the vertex that comes next: a list of symbols for each number from
+    /// 2 to 7, last one first.
     Valence {
         lists: [Vec<u32>; 6],
         valences: Vec<u32>,
@@ -77,6 +79,7 @@ pub(super) fn read<'a>(
     }
     charge(triangles.into(), attributes.into())?;
     let splits_at = read_splits(reader, triangles)?;
+    // Each S merges two vertices into one, so there are more of them along the way.
     let most_vertices = vertices as usize + splits as usize;
 
     let bits = match kind {
@@ -87,6 +90,7 @@ pub(super) fn read<'a>(
         2 => None,
         _ => return Err("this kind of connectivity is not read"),
     };
+    // For each part: whether its first triangle has all three neighbors. It then has no symbol.
     let starts = Flags::read(reader)?;
     let mut seams = Vec::new();
     for _ in 0..attributes {
@@ -186,6 +190,7 @@ impl Builder<'_> {
             if matches!(symbol, Symbol::C | Symbol::S) {
                 continue;
             }
+            // The encoder counted symbols in the opposite order.
             let by_encoder = symbols - number - 1;
             while let Some(split) = splits.pop_if(|split| split.source >= by_encoder) {
                 if split.source > by_encoder {
@@ -219,6 +224,7 @@ impl Builder<'_> {
                 0 => Symbol::C,
                 _ => BY_VALENCE[bits.read(2)? as usize + 1],
             }),
+            // A mesh always begins with a part.
             Symbols::Valence { list: None, .. } => Ok(Symbol::E),
             Symbols::Valence {
                 lists,
@@ -284,6 +290,7 @@ impl Builder<'_> {
     fn close(&mut self) -> Result<()> {
         let a = *self.stack.last().ok_or(DAMAGED)?;
         let tip = self.vertex(next(a));
+        // The edge on the other side of the tip.
         let b = next(self.corner_of(tip));
         let (before, after) = (self.vertex(previous(a)), self.vertex(next(b)));
         if a == b || tip == before || tip == after {
@@ -332,6 +339,7 @@ impl Builder<'_> {
         self.set_corner_of(before, corner + 2)?;
         self.source.merge(kept, gone);
         self.set_corner_of(kept, self.corner_of(gone))?;
+        // All corners of the merged vertex get the vertex that is kept.
         let first = next(b);
         let mut at = first;
         while at != NONE {
@@ -384,7 +392,8 @@ impl Builder<'_> {
 }
 
 impl Symbols<'_> {
-    /// Counts the triangles at the vertices of a new one, whose first corner is active.
+    /// Adds the edges of a new triangle, whose first corner is active, to the valences of its
+    /// vertices.
     fn reached(&mut self, symbol: Symbol, active: u32, corners: &Corners) {
         let Self::Valence { valences, list, .. } = self else {
             return;

@@ -1,4 +1,5 @@
-//! Entropy coding: range variants of asymmetric numeral systems, which are read from their end.
+//! Entropy coding by rANS, the range variant of asymmetric numeral systems (Duda, 2013), which is
+//! read from the end of the data.
 
 use super::{
     Result,
@@ -11,13 +12,14 @@ const DAMAGED: &str = "the compressed numbers are damaged";
 struct State<'a> {
     data: &'a [u8],
     state: u32,
-    /// The state is filled up to this at least.
+    /// The smallest state after refilling.
     base: u32,
 }
 
 impl<'a> State<'a> {
     fn new(data: &'a [u8], base: u32) -> Result<Self> {
         let last = *data.last().ok_or(DAMAGED)?;
+        // The encoder stored its last state in one to four bytes.
         let bytes = usize::from(last >> 6) + 1;
         let (data, end) = data
             .split_at_checked(data.len().wrapping_sub(bytes))
@@ -43,7 +45,7 @@ impl<'a> State<'a> {
     }
 }
 
-/// Yes and no, with one probability for all.
+/// Booleans that share one probability.
 pub(super) struct Flags<'a> {
     state: State<'a>,
     /// Probability of yes, in 256ths.
@@ -63,6 +65,7 @@ impl<'a> Flags<'a> {
     pub(super) fn next(&mut self) -> bool {
         self.state.fill();
         let state = self.state.state;
+        // A step of rANS with two symbols, of which yes has the lower part of the range.
         let (high, low) = (state >> 8, state & 255);
         let before = high * self.yes;
         let is_yes = low < self.yes;
@@ -98,6 +101,8 @@ impl Table {
         let (mut symbols, mut value, mut start) = (Vec::new(), 0u32, 0u32);
         while value < most {
             let first = reader.u8()?;
+            // The two lowest bits are the number of bytes that follow, and 3 stands for a run of
+            // numbers without a share.
             let more = u32::from(first & 3);
             if more == 3 {
                 // Numbers that don't occur.
@@ -157,7 +162,8 @@ pub(super) fn numbers(reader: &mut Reader, count: usize, per_element: usize) -> 
     }
     let mut out = Vec::with_capacity(count);
     match reader.u8()? {
-        // Numbers in bits, and how many for each element.
+        // Draco's scheme TAGGED: the number of bits of each element is entropy-coded, and its
+        // numbers follow as plain bits.
         0 => {
             let table = Table::read(reader, 12, count / per_element)?;
             let size = reader.number()?;
@@ -175,11 +181,13 @@ pub(super) fn numbers(reader: &mut Reader, count: usize, per_element: usize) -> 
             let bytes = bits.bytes();
             reader.take(bytes as u64)?;
         }
+        // RAW: every number is entropy-coded.
         1 => {
             let bits = u32::from(reader.u8()?);
             if !(1..=18).contains(&bits) {
                 return Err(DAMAGED);
             }
+            // The precision that the specification derives from the number of bits.
             let bits = (bits * 3 / 2).clamp(12, 20);
             let table = Table::read(reader, bits, count)?;
             let size = reader.number()?;
@@ -191,7 +199,7 @@ pub(super) fn numbers(reader: &mut Reader, count: usize, per_element: usize) -> 
     Ok(out)
 }
 
-/// Returns the number with a sign that is stored as one without: even ones are positive, odd ones negative.
+/// Undoes zigzag coding: even numbers are positive, and odd ones negative.
 pub(super) fn signed(number: u32) -> i32 {
     (number >> 1 ^ (number & 1).wrapping_neg()) as i32
 }

@@ -7,7 +7,7 @@ use super::{DAMAGED, Result, bytes::Reader};
 
 pub(super) struct Octahedron {
     center: i32,
-    /// Whether differences are turned by the quadrant that they are in.
+    /// `true` if differences are turned by the quadrant that they are in.
     is_canonical: bool,
 }
 
@@ -28,7 +28,8 @@ impl Octahedron {
         })
     }
 
-    /// Mirrors a point, relative to the center, at the diamond's side that is next to it.
+    /// Mirrors a point, relative to the center, across the nearest side of the diamond: from the
+    /// front to the back, or the other way around.
     fn fold(&self, [s, t]: [i32; 2]) -> [i32; 2] {
         let (sign_s, sign_t) = if s >= 0 && t >= 0 {
             (1, 1)
@@ -48,7 +49,7 @@ impl Octahedron {
         [s.wrapping_add(corner_s) / 2, t.wrapping_add(corner_t) / 2]
     }
 
-    /// Returns the point that is off the expected one by a difference.
+    /// Returns the point that differs from the expected one by `difference`.
     pub(super) fn restore(&self, expected: [i32; 2], difference: [i32; 2]) -> [i32; 2] {
         let center = self.center;
         let mut expected = expected.map(|value| value.wrapping_sub(center));
@@ -56,6 +57,8 @@ impl Octahedron {
             .unsigned_abs()
             .saturating_add(expected[1].unsigned_abs())
             <= center as u32;
+        // The encoder takes points to the front, and to one quadrant, where differences are most
+        // alike.
         if !is_front {
             expected = self.fold(expected);
         }
@@ -144,6 +147,8 @@ fn turn([s, t]: [i32; 2], turns: u32) -> [i32; 2] {
 
 /// The unit vectors of points with coordinates of that many bits.
 pub(super) fn unit_vector([s, t]: [i32; 2], bits: u32) -> [f32; 3] {
+    // The coordinates have one value less than their bits allow, so that there is one in the
+    // middle.
     let scale = 2.0 / ((1i64 << bits) - 2) as f32;
     let (y, z) = (s as f32 * scale - 1.0, t as f32 * scale - 1.0);
     let x = 1.0 - y.abs() - z.abs();
@@ -157,6 +162,7 @@ pub(super) fn unit_vector([s, t]: [i32; 2], bits: u32) -> [f32; 3] {
     };
     let (y, z) = (unfold(y), unfold(z));
     let squared = x * x + y * y + z * z;
+    // Too short to have a direction. Draco returns zero here, too.
     if squared < 1e-6 {
         return [0.0; 3];
     }

@@ -9,7 +9,7 @@ use super::{
     sequence::Sequence,
 };
 
-/// Where the values of an attribute are on the mesh.
+/// The places of an attribute's values on the mesh.
 pub(super) struct Place<'a> {
     pub(super) table: Table<'a>,
     pub(super) sequence: &'a Sequence,
@@ -24,18 +24,18 @@ pub(super) struct Positions {
     pub(super) of_point: Vec<u32>,
 }
 
-/// How a value is restored from what is expected of it and its difference.
+/// The operation that restores a value from its prediction and its difference.
 pub(super) enum Transform {
-    /// Values from `min` to `max`, of which one comes after the other.
+    /// Values from `min` to `max`, which wrap around.
     Wrap { min: i32, max: i32 },
     /// Unit vectors.
     Octahedron(Octahedron),
 }
 
-/// What is expected of a value.
+/// The prediction of a value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Method {
-    /// The one before.
+    /// The value before.
     Difference,
     /// The fourth corner of a parallelogram with the triangle next to it.
     Parallelogram,
@@ -131,7 +131,8 @@ fn by_difference(transform: &Transform, values: &mut [i32], components: usize) -
 }
 
 impl Place<'_> {
-    /// Restores values one after the other. `expect` gets the number of each, those before it, and a place for the expected one.
+    /// Restores values one after the other. `expect` gets the index of each value, the values
+    /// before it, and the slice for its prediction.
     fn each(
         &self,
         transform: &Transform,
@@ -180,7 +181,8 @@ impl Place<'_> {
         values: &mut [i32],
         components: usize,
     ) -> Result<()> {
-        // Whether each parallelogram is left out, for values that have one, two, three or four.
+        // Flags of the parallelograms that are left out, for values that have one, two, three or
+        // four of them.
         let mut left_out = [const { (Vec::new(), 0) }; 4];
         for (list, _) in &mut left_out {
             let count = reader.number32()? as usize;
@@ -261,7 +263,7 @@ impl Place<'_> {
         }
         let mut flags = Flags::read(reader)?;
         let mut is_left = true;
-        // Each says whether it is like the one before; they are used from the end.
+        // Each flag is set if the side is the same as before. Sides are used from the end.
         let mut sides: Vec<bool> = (0..count)
             .map(|_| {
                 is_left ^= !flags.next();
@@ -291,7 +293,8 @@ impl Place<'_> {
         })
     }
 
-    /// Lays a triangle into the texture by the texture coordinates of its other two corners. `None` if it is none.
+    /// Predicts the texture coordinates of a triangle's tip from those of its other two corners, as
+    /// if the texture were undistorted. `None` if these two have the same position.
     fn on_triangle(
         &self,
         corner: u32,
@@ -317,6 +320,7 @@ impl Place<'_> {
         let along = dot(edge, minus(tip, from));
         let [after, before] = [after, before].map(|value| value.map(i64::from));
         let across = [before[0] - after[0], before[1] - after[1]];
+        // Draco's own decoder rejects numbers that could overflow, in the same way.
         let fits = |a: i64, b: i64| a.checked_mul(b).is_some();
         let largest = |values: &[i64]| values.iter().map(|value| value.abs()).max();
         if squared < 0
@@ -332,6 +336,7 @@ impl Place<'_> {
         let foot_in_space = std::array::from_fn(|at| from[at] + along * edge[at] / squared);
         let height = minus(tip, foot_in_space);
         let height = dot(height, height) as u64;
+        // The height of the tip times the length of the edge.
         let length = height.wrapping_mul(squared as u64).isqrt() as i64;
         let side = [across[1], -across[0]].map(|value| value.wrapping_mul(length));
         let is_left = sides.pop().ok_or(DAMAGED)?;
@@ -359,7 +364,8 @@ impl Place<'_> {
         })
     }
 
-    /// The sum of the normals of the triangles around a vertex, as long as they are large.
+    /// Returns the sum of the normals of the triangles around a vertex, weighted by area, and
+    /// scaled down if it is large.
     fn normal(&self, first: u32, steps: &mut Steps) -> Result<[i32; 3]> {
         let center = self.position(first)?;
         let mut sum = [0i64; 3];

@@ -64,7 +64,7 @@ fn walk(table: Table<'_>) -> Walk<'_> {
     }
 }
 
-/// Goes as deep as it can before it turns back.
+/// Returns the order of Draco's depth-first traversal.
 pub(super) fn depth_first(table: Table) -> Result<Sequence> {
     let mut walk = walk(table);
     let mut stack = Vec::new();
@@ -86,7 +86,7 @@ pub(super) fn depth_first(table: Table) -> Result<Sequence> {
                 let is_new = walk.visit(corner)?;
                 let [right, left] = walk.sides(corner);
                 if is_new && !table.is_on_boundary(table.vertex(corner)) {
-                    // Around the new vertex.
+                    // Keep to the right, around the new vertex.
                     corner = right;
                     continue;
                 }
@@ -98,6 +98,7 @@ pub(super) fn depth_first(table: Table) -> Result<Sequence> {
                     [true, false] => left,
                     [false, true] => right,
                     [false, false] => {
+                        // The right side is on top of the stack, so it comes first.
                         stack.pop();
                         stack.extend([left, right]);
                         break;
@@ -109,7 +110,8 @@ pub(super) fn depth_first(table: Table) -> Result<Sequence> {
     Ok(walk.sequence)
 }
 
-/// Prefers vertices that several triangles predict.
+/// Returns the order of Draco's traversal by prediction degree: vertices that several triangles
+/// predict come first.
 pub(super) fn by_predictions(table: Table) -> Result<Sequence> {
     let mut walk = walk(table);
     // The triangles next to those that were visited, by how well their vertex is known: already visited, several, one.

@@ -19,6 +19,7 @@ pub(super) fn decode(data: &[u8], count: usize, stride: usize) -> Option<Vec<u8>
     // Version 1 says how each four bytes are encoded.
     let channels = if is_v1 { stride / 4 } else { 0 };
     let tail = stride + channels;
+    // Encoders pad the end of the data, so that decoders may read ahead.
     let padded = tail.max(if is_v1 { 24 } else { 32 });
     let (blocks, end) = data.split_at_checked(data.len().checked_sub(padded)?)?;
     let (base, channels) = end[padded - tail..].split_at(stride);
@@ -54,6 +55,8 @@ impl<'a> Block<'a> {
         let mut deltas = [[0; MOST_IN_BLOCK]; 4];
         for at in (0..stride).step_by(4) {
             for (byte, deltas) in deltas.iter_mut().enumerate() {
+                // In version 1, two bits choose between two sets of widths, no differences at all,
+                // and plain bytes.
                 let control = control.get(at / 4).map(|control| control >> (byte * 2) & 3);
                 match control {
                     None => self.groups(&mut deltas[..count], [0, 2, 4, 8])?,
@@ -124,6 +127,8 @@ fn undo<'a>(
     let [a, b, c, d] = deltas;
     let deltas = a.iter().zip(b).zip(c.iter().zip(d));
     let deltas = deltas.map(|((a, b), (c, d))| [*a, *b, *c, *d]);
+    // The channel's kind: zigzag-coded differences of bytes, the same of 16-bit numbers, or XOR of
+    // 32-bit numbers that were rotated by the upper four bits.
     match channel.map_or(0, |channel| channel & 3) {
         0 => {
             for (out, delta) in out.zip(deltas) {

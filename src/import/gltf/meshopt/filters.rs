@@ -84,6 +84,8 @@ pub(super) fn quaternion(data: &mut [u8]) {
     each::<i16>(data, |[x, y, z, last]| {
         let one = (last | 3) as f32;
         let [x, y, z] = [x, y, z].map(|value| value as f32);
+        // Components other than the largest are at most 1/√2, so they are stored with √2 as their
+        // unit. The largest follows from the length 1.
         let w = (one * one * 2.0 - x * x - y * y - z * z).max(0.0).sqrt();
         let scale = i16::MAX as f32 / std::f32::consts::SQRT_2 / one;
         let largest = (last & 3) as usize;
@@ -99,6 +101,7 @@ pub(super) fn quaternion(data: &mut [u8]) {
 pub(super) fn exponential(data: &mut [u8]) {
     for bytes in data.as_chunks_mut::<4>().0 {
         let value = i32::from_le_bytes(*bytes);
+        // The shifts extend the signs of both parts.
         let (exponent, mantissa) = (value >> 24, value << 8 >> 8);
         let scale = f32::from_bits(((exponent + 127) as u32) << 23);
         *bytes = (scale * mantissa as f32).to_le_bytes();
@@ -116,6 +119,7 @@ pub(super) fn color<T: Component>(data: &mut [u8]) {
             0 => 0,
             _ => (1 << (32 - alpha.leading_zeros())) - 1,
         };
+        // The marking bit is dropped, and the lowest bit repeated in its place.
         let alpha = alpha << 1 & most | alpha & 1;
         let scale = T::MOST / most as f32;
         [

@@ -25,7 +25,7 @@ impl<T: Copy> Recent<T> {
     }
 }
 
-/// Where indices come from that are not among the recent ones.
+/// The source of indices that are not among the recent ones.
 struct Reader<'a> {
     data: &'a [u8],
     /// The index after the largest so far, as long as vertices are used in their order.
@@ -118,6 +118,7 @@ pub(super) fn triangles(data: &[u8], count: usize, size: usize) -> Option<Vec<u8
             if third == 0 || third >= not_recent {
                 vertices.push(c);
             }
+            // The two new edges, in the direction in which a neighboring triangle uses them.
             edges.push([c, b]);
             edges.push([a, c]);
             [a, b, c]
@@ -127,6 +128,7 @@ pub(super) fn triangles(data: &[u8], count: usize, size: usize) -> Option<Vec<u8
                 0xfe | 0xff => reader.byte()?,
                 _ => pairs[usize::from(code & 15)],
             };
+            // This is how a file starts over with the first vertex.
             if code >= 0xfe && pair == 0 {
                 reader.next = 0;
             }
@@ -162,6 +164,7 @@ pub(super) fn sequence(data: &[u8], count: usize, size: usize) -> Option<Vec<u8>
     let (&(0xd0 | 0xd1), data) = data.split_first()? else {
         return None;
     };
+    // The last four bytes are padding.
     let data = &data[..data.len().checked_sub(4)?];
     // Each takes a byte at least.
     let mut out = Vec::with_capacity(count.min(data.len()).checked_mul(size)?);
