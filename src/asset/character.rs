@@ -50,7 +50,8 @@ pub struct Character {
     pub(super) blend_spaces: Vec<BoundBlendSpace>,
     /// All blend spaces, by clip names.
     pub(super) unbound_spaces: Vec<Arc<BlendSpace>>,
-    /// What the character does, by name. A character begins in the first state if nothing plays when it is ready.
+    /// The character's states, by name. A character starts in the first state if nothing plays when
+    /// it is ready.
     pub states: Option<Arc<StateLayers>>,
     /// Masks by name.
     pub masks: HashMap<String, Arc<Mask>>,
@@ -66,17 +67,18 @@ pub struct Character {
     pub springs: Option<Arc<Springs>>,
     /// The legs that adapt to uneven ground.
     pub feet: Option<Arc<Feet>>,
-    /// For each clip, when it plants the feet. Empty without [`feet`](Self::feet).
+    /// For each clip, its foot contacts. Empty without [`feet`](Self::feet).
     pub plants: Vec<Arc<Plants>>,
-    /// How fast the clips turn the joints.
+    /// The speeds at which the clips turn the joints.
     pub(crate) turn_speeds: Arc<TurnSpeeds>,
-    /// How far blends of the clips can take the joints: bounding boxes under additive tracks come from it.
+    /// The reach of the joints in blends of the clips, which gives bounding boxes under additive
+    /// tracks.
     pub(crate) reach: Arc<BlendReach>,
     /// Keeps the sub-assets alive as long as the character.
     pub(super) _sub_assets: Vec<UntypedHandle>,
     /// Identifies this state of the character: changes whenever the asset is reloaded or modified.
     pub(crate) version: u64,
-    /// What the entities of its parts are made from.
+    /// The version of the assets that the entities of its parts are made from.
     pub(crate) shape: Shape,
 }
 

@@ -9,7 +9,7 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// Why a clip cannot be added to a character.
+/// An error in adding a clip to a character.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AddClipError {

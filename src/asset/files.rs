@@ -234,7 +234,7 @@ impl Files {
     }
 }
 
-/// Why a file that an asset names is not read.
+/// The reason for not reading a file that an asset names.
 pub(super) const OUTSIDE: &str =
     "it is outside the asset folder (see `AssetPlugin::unapproved_path_mode`)";
 
@@ -292,7 +292,7 @@ fn too_much(most: u64) -> String {
     )
 }
 
-/// How many bytes may still be read.
+/// The number of bytes that may still be read.
 struct Room(AtomicU64);
 
 impl Room {

@@ -17,7 +17,7 @@ const MOST_TEXELS: u32 = 16_384;
 /// The most bytes that a character's own images may take together, with mip levels.
 const MOST_BYTES: u64 = 4 << 30;
 
-/// What a character's images claim to take, added up before they are decoded.
+/// The memory that a character's images claim to take, added up before they are decoded.
 #[derive(Default)]
 pub(super) struct Claims {
     bytes: u64,

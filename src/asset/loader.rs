@@ -50,13 +50,13 @@ pub struct CharacterLoaderSettings {
     /// Clip files for a bare model, relative to it or absolute: `.md5anim`, or models with a single clip. Each clip is named
     /// after its file, without the extension.
     pub clips: Vec<String>,
-    /// How textures are loaded.
+    /// The way in which textures are loaded.
     pub textures: TextureMode,
-    /// Where meshes are kept. CPU-side uses such as picking need the main world.
+    /// The worlds that keep meshes. CPU-side uses such as picking need the main world.
     pub meshes: RenderAssetUsages,
 }
 
-/// How a character's textures are loaded.
+/// The way in which a character's textures are loaded.
 ///
 /// In apps that cannot load images, such as servers with `MinimalPlugins`, characters have no textures,
 /// whatever the mode.

@@ -10,7 +10,7 @@ use bevy::{
 };
 use std::sync::OnceLock;
 
-/// What the texels of a texture stand for.
+/// The meaning of a texture's texels.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Content {
     /// Colors. Alpha below `cutoff` is invisible.
@@ -76,7 +76,7 @@ pub(super) fn with_mips(mut image: Image, content: Content) -> Image {
     image
 }
 
-/// How texels are averaged. Decoded texels hold RGB times its weight, and alpha.
+/// The way in which texels are averaged. Decoded texels hold RGB times its weight, and alpha.
 #[derive(Clone, Copy, PartialEq)]
 enum Filter {
     Srgb,

@@ -3,7 +3,7 @@
 use bevy::prelude::*;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-/// How many files of the characters being loaded have arrived, for a loading bar.
+/// The number of files that have arrived of the characters being loaded, for a loading bar.
 ///
 /// Characters know how many files they need only after the first of them is read, so [`files`](Self::files) grows for a
 /// while. Counting starts over once everything is loaded and another character is asked for.
@@ -58,7 +58,8 @@ impl LoadProgress {
         self.counts().files
     }
 
-    /// How many of these files have been read. Their textures may still have to be decoded.
+    /// Returns the number of these files that have been read. Their textures may still have to be
+    /// decoded.
     pub fn read(&self) -> usize {
         self.counts().read
     }
@@ -116,7 +117,7 @@ impl Drop for Loading<'_> {
     }
 }
 
-/// What [`announce`] knows of the frames before.
+/// The state of [`announce`] from frame to frame.
 #[derive(Default)]
 pub(super) struct Announced {
     /// Characters that were done when loading was last announced.

@@ -233,7 +233,7 @@ impl Textures {
 pub(super) struct OwnImage {
     key: TextureKey,
     content: Content,
-    /// Whether mip levels are made for it.
+    /// `true` if mip levels are made for it.
     has_mips: bool,
 }
 

@@ -54,7 +54,7 @@ struct ThreadEvents {
     pending: Vec<PendingEvent>,
 }
 
-/// An event and what decides on its place among those of the frame.
+/// An event, and its place among those of the frame.
 pub(super) struct PendingEvent {
     /// Nanoseconds before the end of the frame. Anything finer is rounding, which must not decide.
     before_end: u64,
@@ -73,7 +73,8 @@ enum CharacterEvent {
     StateEntered(StateEntered),
 }
 
-/// Advances the controllers of all characters whose asset has loaded, and looks up what they play.
+/// Advances the controllers of all characters whose asset has loaded, and looks up their active
+/// layers.
 pub(super) fn advance(
     time: Res<Time>,
     assets: Res<Assets<Character>>,
@@ -95,7 +96,7 @@ pub(super) fn advance(
     let dt = time.delta_secs_f64();
     let callbacks_are_heard = observed.0 || messages.is_some();
     let (events, outgrown) = (&mut events.0, &mut outgrown.0);
-    // Where nobody dispatches them, nothing is kept of them.
+    // If no system dispatches them, events must not pile up.
     events.iter_mut().for_each(|thread| thread.pending.clear());
     characters
         .par_iter_mut()
@@ -106,7 +107,7 @@ pub(super) fn advance(
                 let Some(character) = assets.get(handle.id()) else {
                     return;
                 };
-                // Time passing is not a change that others need to hear of.
+                // The passing of time is not a change that other systems need to react to.
                 let controller = controller.bypass_change_detection();
                 let ThreadEvents { playback, pending } = &mut **events;
                 // Bevy's time never runs backwards, and an advance that is refused changes nothing.
@@ -116,7 +117,7 @@ pub(super) fn advance(
                     Some(mut motion) => controller
                         .advance_with_root_motion(dt, character, playback)
                         .map(|delta| {
-                            // A change that others hear of, unless there is none.
+                            // Marked as changed only if it differs.
                             if motion.delta != delta {
                                 motion.delta = delta;
                             }
@@ -126,7 +127,7 @@ pub(super) fn advance(
                 if advanced.is_err() {
                     return;
                 }
-                // Now, while the tracks are in the cache.
+                // Looked up now, while the tracks are in the cache.
                 let layers = layers.bypass_change_detection();
                 layers.look_up(character, controller);
                 if layers.has_outgrown_boxes() {
@@ -142,7 +143,8 @@ pub(super) fn advance(
                 );
                 let mut before_end = u64::MAX;
                 for (index, event) in playback.drain(..).enumerate() {
-                    // The events of one character are in order already.
+                    // The events of one character are in order already, and rounding must not
+                    // change that.
                     let since = end - event.time();
                     before_end = before_end.min((since / scale * 1e9).round() as u64);
                     let moment = |of, clip, clip_time| {
@@ -180,7 +182,7 @@ pub(super) fn advance(
         );
 }
 
-/// The event as characters report it; what only concerns the log is logged here.
+/// Returns the event that is triggered on the character. Problems are logged here instead.
 fn translate(
     event: PlaybackEvent,
     entity: Entity,
@@ -195,7 +197,8 @@ fn translate(
             .map(|timing| AnimationName::new(timing.name.clone()))
             .unwrap_or_default()
     };
-    // What a track was told to play: the name that a game waits for.
+    // The name that the track was asked to play. A game waits for that of the blend space, not for
+    // that of a clip in it.
     let played = |clip: usize, space: Option<usize>| {
         let space = space.and_then(|space| character.blend_spaces().get(space));
         space.map_or_else(
@@ -334,7 +337,8 @@ fn translate(
     })
 }
 
-/// Triggers the events of the frame on their characters, in order of time. If nobody listens, they cost next to nothing.
+/// Triggers the events of the frame on their characters, in order of time. Without observers and
+/// messages, events cost next to nothing.
 pub(super) fn dispatch_events(
     world: &mut World,
     transforms: &mut QueryState<(&Transform, Option<&ChildOf>)>,
@@ -363,6 +367,8 @@ pub(super) fn dispatch_events(
             .then(a.entity.cmp(&b.entity))
             .then(a.index.cmp(&b.index))
     });
+    // Observers run before transforms are propagated, so the current places of their characters are
+    // computed here.
     let mut places = mem::take(&mut world.resource_mut::<PoseClock>().places);
     let transforms = transforms.query(world);
     for PendingEvent { entity, .. } in &*in_order {
@@ -384,7 +390,8 @@ pub(super) fn dispatch_events(
     trim(&mut in_order, count);
 }
 
-/// Where an entity will be in the world once transforms are propagated, as far as its own and those above it say.
+/// Returns an entity's place in the world after transforms are propagated, as far as its own
+/// transform and those above it say.
 fn world_of(entity: Entity, transforms: &Query<(&Transform, Option<&ChildOf>)>) -> Affine3A {
     let parent_of = |entity| transforms.get(entity).ok()?.1.map(ChildOf::parent);
     upward(entity, parent_of).fold(Affine3A::IDENTITY, |world, entity| {

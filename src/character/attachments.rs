@@ -49,7 +49,7 @@ impl Plugin for AttachmentPlugin {
 /// propagated, so it is never a frame late. Its world matrix is `character · joint · socket · offset`. (Shear,
 /// which rotated joints below non-uniformly scaled ones have, cannot be expressed by a `Transform` and is lost.)
 ///
-/// * Where it is held is in [`AtSocket`], which can be changed at any time.
+/// * Its socket and offset are in [`AtSocket`], which can be changed at any time.
 /// * To hand it to another character, insert the component again.
 /// * To drop it where it is, use [`detach_in_place`](DetachExt::detach_in_place). Removing its parent is not
 ///   enough: it is made a child again as long as it has this component.
@@ -75,9 +75,10 @@ impl Plugin for AttachmentPlugin {
 #[require(AtSocket, Transform, Visibility, ResolvedSocket)]
 pub struct AttachedTo(#[entities] pub Entity);
 
-/// Where an entity that is [`AttachedTo`] a character is held.
+/// The socket or joint at which an entity that is [`AttachedTo`] a character is held, and the
+/// entity's offset there.
 ///
-/// Without a name, that is where the character itself is.
+/// Without a name, the entity is held at the character's own place.
 ///
 /// ```
 /// # use bevy::prelude::*;
@@ -105,7 +106,7 @@ pub struct AtSocket {
 #[require(ModelPose)]
 pub struct Attachments(Vec<Entity>);
 
-/// What a socket's name means in one version of a character's asset.
+/// A socket's name, looked up in one version of a character's asset.
 #[derive(Component, Clone, Debug, Default)]
 pub(super) struct ResolvedSocket {
     /// 0 until the first look-up; no asset has that version.
@@ -177,6 +178,7 @@ impl DetachExt for EntityCommands<'_> {
 /// Makes an attached entity a child at once, so that one that is handed over survives if its previous holder is
 /// despawned right after.
 fn adopt_at_once(mut world: DeferredWorld, inserted: HookContext) {
+    // A hook has no queries, so a system does the work when commands are applied.
     world.commands().queue(move |world: &mut World| {
         if let Err(error) = world.run_system_cached_with(adopt, inserted.entity) {
             warn!("cannot attach {}: {error}", inserted.entity);
@@ -222,7 +224,7 @@ fn become_child(
     if parent.is_some_and(|parent| parent.parent() == character) {
         return;
     }
-    // Attached entities are about to be children.
+    // Attached entities count as children: they are about to be.
     let parent_of = |entity| {
         let holder = links.get(entity).ok().map(|attached| attached.0);
         holder.or_else(|| parents.get(entity).ok().map(ChildOf::parent))

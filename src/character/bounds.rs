@@ -43,7 +43,7 @@ pub(super) fn plugin(app: &mut App) {
     );
 }
 
-/// Sets the boxes of such characters to enclose the clips that play.
+/// Sets the boxes of such characters to enclose their active clips.
 pub(super) fn follow_clips(
     assets: Res<Assets<Character>>,
     mut outgrown: ResMut<OutgrownBoxes>,

@@ -87,7 +87,7 @@ pub struct CharacterParts {
     pub(super) center: Vec3,
     #[reflect(ignore)]
     pub(super) radius: f32,
-    /// Which variant of its meshes the parts show.
+    /// The variant of their meshes that the parts show.
     #[reflect(ignore)]
     pub(super) variant: MeshVariant,
 }
@@ -112,7 +112,7 @@ fn warn_of_lost_part(world: DeferredWorld, removed: HookContext) {
     let Some(of) = world.get::<PartOf>(removed.entity) else {
         return;
     };
-    // What systems despawn is on no list any more.
+    // A part that systems despawn is no longer on the list.
     if world
         .get::<CharacterParts>(of.character)
         .is_some_and(|list| list.entities.contains(&removed.entity))
@@ -210,7 +210,7 @@ impl ModelPose {
 #[component(on_remove = forget_overrides)]
 pub struct PoseOverrides(pub Vec<JointOverride>);
 
-/// Makes a pose with the overrides invalid. Out of view, nobody else would.
+/// Makes a pose with the overrides invalid: out of view, no system would do so.
 fn forget_overrides(mut world: DeferredWorld, removed: HookContext) {
     if let Some(mut pose) = world.get_mut::<ModelPose>(removed.entity) {
         let pose = pose.bypass_change_detection();

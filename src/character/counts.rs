@@ -2,7 +2,7 @@
 
 use bevy::prelude::*;
 
-/// What posing cost in the last frame.
+/// The poses of the last frame, counted.
 #[derive(Resource, Clone, Copy, Debug, Default, PartialEq, Eq, Reflect)]
 #[reflect(Resource, Default, Clone, PartialEq)]
 pub struct PoseCounts {

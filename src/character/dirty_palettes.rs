@@ -7,7 +7,7 @@ use std::{
     sync::atomic::{AtomicU32, Ordering::Relaxed},
 };
 
-/// On each skinned part: where its palette is in the renderer's buffer.
+/// On each skinned part: the range of its palette in the renderer's buffer.
 ///
 /// The renderer sets it while it can only read the world; hence the atomic.
 #[derive(Component, Debug)]
@@ -29,6 +29,7 @@ impl PaletteRange {
 
     /// The range; `None` while the part is out of view.
     pub(crate) fn get(&self) -> Option<Range<u32>> {
+        // No other memory depends on this value, so relaxed order is enough.
         let first = self.first.load(Relaxed);
         (first != Self::NONE).then(|| first..first + self.length)
     }
@@ -47,7 +48,7 @@ pub(crate) struct PaletteJob {
     /// Index into [`Character::parts`](crate::asset::Character::parts).
     pub(crate) part: u32,
     pub(crate) range: Range<u32>,
-    /// Whether the character moved here without passing through the space between.
+    /// `true` if the character moved here without passing through the space between.
     pub(crate) jumped: bool,
 }
 
@@ -55,7 +56,8 @@ pub(crate) struct PaletteJob {
 #[derive(Resource, Default)]
 pub(crate) struct DirtyPalettes(pub(super) Parallel<PaletteJobs>);
 
-/// What one thread collected: palettes of characters that changed, character by character.
+/// The palettes that one thread collected: those of characters that changed, character by
+/// character.
 #[derive(Default)]
 pub(crate) struct PaletteJobs(pub(super) Vec<PaletteJob>);
 

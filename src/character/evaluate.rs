@@ -31,7 +31,7 @@ pub(super) fn plugin(app: &mut App) {
     );
 }
 
-/// How a character gets its pose in a frame.
+/// The way a character gets its pose in a frame.
 enum PoseRoute<'a> {
     /// It has it already: [`early`] evaluated it, its rig was solved, or it was copied from the body that wears the character.
     Early(Mut<'a, ModelPose>),
@@ -102,6 +102,7 @@ pub(super) fn early(
                 let Some(character) = assets.get(handle.id()) else {
                     return;
                 };
+                // Nothing reacts to changes of this private component, so none are recorded.
                 layers
                     .bypass_change_detection()
                     .catch_up(character, &controller);
@@ -141,6 +142,7 @@ pub(super) fn late(
     clock.frame = clock.frame.wrapping_add(1);
     let places = clock.places.len();
     clock.places.clear();
+    // Gives back the memory of a frame with unusually many events.
     if clock.places.capacity() > 4 * places.max(256) {
         clock.places.shrink_to(2 * places);
     }
@@ -167,6 +169,7 @@ pub(super) fn late(
                 state.bypass_change_detection(),
             );
             state.source = PoseSource::Clips;
+            // Palettes from here on are this character's.
             let first = palettes.0.len();
             let mut moved = transform.is_changed();
             let (attached, overridden, wears, worn, rigged) = early;
@@ -196,14 +199,15 @@ pub(super) fn late(
                 .as_ref()
                 .is_none_or(|pose| !pose.joints.is_empty() && !parts.entities.is_empty())
             {
-                // Nothing shows it. One without parts can still be drawn as a skeleton, wherever it is.
+                // Nothing shows the pose. A character without parts can still be drawn as a
+                // skeleton, wherever it is.
                 return;
             }
             let changed = assets.get(handle.id()).is_some_and(|character| {
                 if !is_early || kept.is_none() {
                     layers.catch_up(character, &controller);
                 }
-                // What is left of a switch is a character's own.
+                // The decaying offsets of a switch are a character's own.
                 let sharing = if layers.is_switching() {
                     PoseSharing::Off
                 } else {
@@ -272,8 +276,8 @@ pub(super) fn evaluate(
     true
 }
 
-/// Notes where a character is, and whether it got there without passing through the space between. Returns its center and its
-/// radius in the world.
+/// Records the character's place, and whether it got there without passing through the space
+/// between. Returns its center and radius in the world.
 fn detect_jump(
     parts: &CharacterParts,
     state: &mut PoseState,

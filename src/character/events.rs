@@ -94,32 +94,35 @@ pub struct AnimationCallback {
     pub track: TrackId,
     /// The clip's name; in a blend space, that of the clip in it.
     pub clip: AnimationName,
-    /// Whether it is a plain key, or the begin or end of a range.
+    /// The kind of the key: a plain one, or the begin or end of a range.
     pub kind: CallbackKind,
     /// The key's name. Compares with text: `callback.name == "footstep"`.
     pub name: AnimationName,
     /// The key's place in the clip, in seconds.
     pub clip_time: f64,
-    /// When the key was passed, in seconds on the controller's [clock](crate::controller::AnimationController::time).
+    /// The time at which the key was passed, in seconds on the controller's
+    /// [clock](crate::controller::AnimationController::time).
     pub time: f64,
-    /// How long before the end of the frame the key was passed, in seconds of the app's time.
+    /// The time from passing the key to the end of the frame, in seconds of the app's time.
     ///
-    /// For a sound that starts within a frame. [`CharacterPoses::joint_transform_at`] tells where a joint was.
+    /// Use it to start a sound within the frame. [`CharacterPoses::joint_transform_at`] returns a
+    /// joint's place at that moment.
     ///
     /// [`CharacterPoses::joint_transform_at`]: super::CharacterPoses::joint_transform_at
     pub seconds_ago: f64,
-    /// The track's weight at that moment, times the clip's in a blend space, so that a listener can ignore what is barely visible.
+    /// The track's weight at that moment, times the clip's in a blend space, so that an observer
+    /// can ignore what is barely visible.
     pub weight: f32,
     /// `true` on the current clip; `false` on clips that fade out and on tracks you added.
     pub current: bool,
     /// The key's data.
     pub data: CallbackData,
-    /// What the character played at that moment.
+    /// The character's active layers at that moment.
     #[reflect(ignore)]
     pub moment: CallbackMoment,
 }
 
-/// What a character played when a callback key was passed; see
+/// A character's active layers when a callback key was passed; see
 /// [`CharacterPoses::joint_transform_at`](super::CharacterPoses::joint_transform_at).
 ///
 /// The default stands for the present.
@@ -130,7 +133,7 @@ pub struct CallbackMoment(pub(super) Option<Arc<Moment>>);
 #[derive(Debug)]
 pub(super) struct Moment {
     pub(super) layers: ActiveLayers,
-    /// How far the clips carried the character from then to the end of the frame.
+    /// The movement of the character by its clips from then to the end of the frame.
     pub(super) carried: RootDelta,
 }
 
@@ -163,9 +166,10 @@ macro_rules! track_event {
             pub track: TrackId,
             /// The name of the clip, or of the blend space that the track plays.
             pub clip: AnimationName,
-            /// When it happened, in seconds on the controller's [clock](crate::controller::AnimationController::time).
+            /// The time of the event, in seconds on the controller's
+            /// [clock](crate::controller::AnimationController::time).
             pub time: f64,
-            /// How long before the end of the frame it happened, in seconds of the app's time.
+            /// The time from the event to the end of the frame, in seconds of the app's time.
             pub seconds_ago: f64,
         }
     };
@@ -200,9 +204,10 @@ pub struct StateEntered {
     pub state: AnimationName,
     /// The state before it; `None` at the start.
     pub from: Option<AnimationName>,
-    /// When it happened, in seconds on the controller's [clock](crate::controller::AnimationController::time).
+    /// The time of the event, in seconds on the controller's
+    /// [clock](crate::controller::AnimationController::time).
     pub time: f64,
-    /// How long before the end of the frame it happened, in seconds of the app's time.
+    /// The time from the event to the end of the frame, in seconds of the app's time.
     pub seconds_ago: f64,
 }
 
@@ -237,7 +242,7 @@ pub struct CharacterReady {
 pub struct CharacterFailed {
     /// The character.
     pub entity: Entity,
-    /// What went wrong, with file, line and column.
+    /// The error, with file, line and column.
     #[reflect(ignore)]
     pub error: AssetLoadError,
 }
@@ -267,8 +272,8 @@ where
     world.flush();
 }
 
-/// Whether the app has or had observers of callbacks. Until it does, and as long as nobody asked for messages, nothing is kept
-/// of the moments at which keys are passed.
+/// `true` if the app has or had observers of callbacks. Until then, and without messages, the
+/// moments at which keys are passed are not kept.
 #[derive(Resource, Default)]
 pub(super) struct CallbacksObserved(pub(super) bool);
 
@@ -279,8 +284,8 @@ fn note_observers(world: &mut World) {
     }
 }
 
-/// Returns `true` if anybody may hear an event of this kind: there are or were observers of it, or the app has asked for
-/// messages.
+/// Returns `true` if events of this kind may be received: there are or were observers of them, or
+/// the app has asked for messages.
 pub(super) fn is_heard<E: EntityEvent + Message>(world: &World) -> bool {
     let is_observed = |key| world.observers().try_get_observers(key).is_some();
     world.contains_resource::<Messages<E>>() || world.event_key::<E>().is_some_and(is_observed)

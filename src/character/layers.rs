@@ -34,9 +34,9 @@ pub(crate) struct ActiveLayers {
     clip_set: u64,
     /// The clip set that the culling boxes enclose; 0 for none.
     enclosed: u64,
-    /// What is left of clips that were switched from. The memory stays for the next switch.
+    /// The decaying offsets of clips that were switched from. The memory stays for the next switch.
     inertia: Option<Arc<Inertia>>,
-    /// The controller's time, as long as there is something left.
+    /// The controller's time, as long as offsets decay.
     time: f64,
 }
 
@@ -56,7 +56,7 @@ struct ActiveLayer {
     additive: f32,
     priority: TrackPriority,
     mode: BlendMode,
-    /// Whether switches change it.
+    /// `true` if the layer belongs to the base, which is carried over switches.
     base: bool,
     /// The mask's name, and the mask if there is one by that name.
     mask: Option<Arc<(AnimationName, Option<Arc<Mask>>)>>,
@@ -98,6 +98,8 @@ impl ActiveLayers {
                     same = false;
                 }
             }
+            // A cheap hash, which decides when culling boxes are computed anew and which characters
+            // are posed together.
             let kind = u64::from(layer.mask.is_some()) << 2 | layer.blend as u64;
             let additive = u64::from(self.layers[count].additive.to_bits()) << 32;
             clips = clips
@@ -109,18 +111,20 @@ impl ActiveLayers {
         same &= count == self.layers.len();
         self.layers.truncate(count);
         same &= !self.follow_switches(character, controller);
-        // Culling boxes depend on it.
+        // Culling boxes depend on these, too.
         self.clip_set = (clips
             ^ u64::from(self.is_switching()) << 63
             ^ u64::from(self.shows_rest_pose()) << 62)
             .max(1);
         if !same {
+            // 0 is left for layers that were never looked up.
             self.revision = self.revision.wrapping_add(1).max(1);
         }
     }
 
     /// Follows the controller's switches. Returns `true` if that changed the pose.
     fn follow_switches(&mut self, character: &Character, controller: &AnimationController) -> bool {
+        // Usually there is neither a switch nor an offset, and nothing is allocated.
         if !self.is_switching() && controller.switches().next().is_none() {
             return false;
         }
@@ -148,7 +152,8 @@ impl ActiveLayers {
         Some(inertia.at(self.time))
     }
 
-    /// Goes back in time, at the tracks' current speeds, to when the clip of one of them was at `clip_time`.
+    /// Goes back in time, at the tracks' current speeds, to the moment at which the clip of one of
+    /// them was at `clip_time`.
     ///
     /// Right after [`Self::look_up`]. Weights remain as they are.
     pub(super) fn rewind(
@@ -168,13 +173,13 @@ impl ActiveLayers {
         self.time -= seconds;
     }
 
-    /// Changes whenever anything changes that shapes the pose.
+    /// Returns a number that changes whenever anything changes that shapes the pose.
     pub(super) fn revision(&self) -> u64 {
         self.revision
     }
 
-    /// Changes when other clips play, or the same in another mode, with and without a mask, or, if additive, with a
-    /// much larger or smaller weight.
+    /// Returns a number that changes when other clips play, or the same in another mode, with and
+    /// without a mask, or, if additive, with a much larger or smaller weight.
     pub(super) fn clip_set(&self) -> u64 {
         self.clip_set
     }
@@ -234,6 +239,7 @@ impl ActiveLayers {
         for active in &self.layers {
             hasher.write_u64(rounded(active.time, steps).to_bits());
             hasher.write_u64(active.clip as u64 | u64::from(active.weight.to_bits()) << 32);
+            // All characters of an asset share its masks, so an address identifies one.
             let mask = active.mask.as_deref().map_or(0, |(_, mask)| {
                 mask.as_ref().map_or(1, |m| Arc::as_ptr(m).addr())
             });
@@ -359,6 +365,8 @@ impl ActiveLayers {
                 ..layer
             })
         });
+        // This runs for every character in every frame. Most have one or two layers, for which no
+        // longer list is filled.
         let Some(first) = layers.next() else {
             return work(&[]);
         };
@@ -494,7 +502,7 @@ impl ActiveLayer {
     }
 }
 
-/// A clip at the moment of a switch.
+/// Returns a clip at the moment of a switch.
 fn switched<'a>(layer: &SwitchLayer, character: &'a Character) -> Option<ClipLayer<'a>> {
     let clip = character.clips.get(character.index_of(&layer.clip)?)?;
     let mask = match &layer.mask {

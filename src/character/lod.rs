@@ -74,7 +74,8 @@ impl Default for AnimationLod {
     }
 }
 
-/// How large a character is relative to a height at which something is left out, beyond which that shows in full.
+/// The size of a character, relative to a height at which something is left out, from which on that
+/// shows in full.
 const FADE: f32 = 1.5;
 
 /// A character that has moved by this share of its size since it was drawn is drawn again.
@@ -84,7 +85,7 @@ const MOVED: f32 = 0.05;
 const TOGETHER: u32 = 8;
 
 impl AnimationLod {
-    /// How much of something shows that is left out below a height.
+    /// Returns the share, 0..=1, of something that is left out below a height.
     fn share(height: f32, size: f32) -> f32 {
         // A height of 0 leaves out nothing, and neither does one that isn't a number.
         if height.is_nan() || height <= 0.0 {
@@ -94,18 +95,18 @@ impl AnimationLod {
         above * above * (3.0 - 2.0 * above)
     }
 
-    /// The frames from one pose to the next.
+    /// Returns the number of frames from one pose to the next.
     fn every(&self, size: f32) -> u32 {
         if self.poses.is_nan() || self.poses <= 0.0 || size >= self.poses {
             return 1;
         }
-        // Whatever is too large for it becomes the most that a `u32` holds.
+        // The cast saturates, even for an infinite quotient.
         let every = (self.poses / size.max(0.0)).floor() as u32;
         every.saturating_add(1).min(self.most_frames).max(1)
     }
 }
 
-/// What a character with an [`AnimationLod`] does in a frame.
+/// The level of detail of a character with an [`AnimationLod`] in a frame.
 #[derive(Component, Clone, Copy, Debug, PartialEq)]
 pub(super) struct Detail {
     /// The shares of the rig's parts that show, 0..=1.
@@ -113,16 +114,16 @@ pub(super) struct Detail {
     pub(super) feet: f32,
     pub(super) look_at: f32,
     pub(super) ik: f32,
-    /// Whether the whole rig is left out, and has acted without any of its parts before.
+    /// `true` if the whole rig is left out, in this frame and the one before.
     pub(super) rests: bool,
-    /// Whether the rig acts again, for the first time.
+    /// `true` in the first frame in which the rig acts again.
     pub(super) returns: bool,
     /// Frames from one pose to the next, ≥ 1.
     every: u32,
     /// The last frame in which it was in view, and where its center was when it was drawn.
     last_frame: u32,
     drawn_at: Vec3,
-    /// Whether its transform has changed since.
+    /// `true` if its transform has changed since.
     moved: bool,
 }
 
@@ -158,11 +159,14 @@ impl Detail {
         (center, radius): (Vec3, f32),
         moved: &mut bool,
     ) -> bool {
+        // Out of view, the character may have changed in any way.
         let was_in_view = frame.wrapping_sub(self.last_frame) == 1;
         self.last_frame = frame;
         let far = MOVED * 2.0 * radius;
         let is_due = self.every <= 1
             || !was_in_view
+            // Neighboring entities are due in the same frame, because a whole batch of characters
+            // is posed fastest.
             || frame
                 .wrapping_add(entity / TOGETHER)
                 .is_multiple_of(self.every)
@@ -185,7 +189,8 @@ fn forget_detail(mut world: DeferredWorld, removed: HookContext) {
         .try_remove::<Detail>();
 }
 
-/// Chooses what each character does in the next frame, from how large the cameras show it.
+/// Chooses the detail of each character for the next frame, from its largest size on the cameras'
+/// screens.
 pub(super) fn choose(
     cameras: Query<(&Camera, &GlobalTransform, &Projection)>,
     mut characters: Query<(
@@ -232,7 +237,7 @@ pub(super) fn choose(
                     || stands && detail.feet > 0.0
                     || swings && detail.springs > 0.0
             };
-            // What is shown of the past acts as it did.
+            // A character that shows the past acts as it did then.
             let is_past = tape.is_some_and(|tape| tape.shown.is_some());
             now.rests = !is_past && !acts(&now) && !acts(&before);
             now.returns = before.rests && !now.rests;

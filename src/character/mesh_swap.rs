@@ -173,7 +173,7 @@ pub(super) fn swap_meshes(
             }
         }
     }
-    // What is waiting has no part yet.
+    // A variant that a character waits for is not shown by any part yet, and would be dropped.
     if swapped && waiting.is_empty() {
         variants.drop_unused();
     }

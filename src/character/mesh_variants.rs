@@ -6,7 +6,7 @@ use super::weight_view::{WeightView, vertex_colors};
 use crate::asset::{Character, CharacterPart};
 use bevy::{mesh::VertexAttributeValues, platform::collections::HashMap, prelude::*};
 
-/// How a part's mesh differs from the asset's.
+/// The difference of a part's mesh from the asset's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct MeshVariant {
     /// Inverted winding: Bevy culls by the winding on screen, which a mirroring transform reverses.
@@ -95,6 +95,7 @@ impl MeshVariants {
     /// Drops the meshes that no part shows.
     pub(super) fn drop_unused(&mut self) {
         let is_unused = |handle: &Handle<Mesh>| match handle {
+            // Only this list still has the mesh.
             Handle::Strong(counted) => std::sync::Arc::strong_count(counted) == 1,
             Handle::Uuid(..) => false,
         };

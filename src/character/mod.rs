@@ -1,9 +1,10 @@
 //! Characters in the ECS: their components, systems and events.
 //!
-//! [`CharacterSystems`] lists what runs in a frame, in order. Poses are only evaluated when something changed
-//! that shapes them, and only where they are seen; poses that nobody reads go straight to the GPU. Characters
-//! that are small on screen can leave things out ([`AnimationLod`]), those that play the same can share a pose
-//! ([`PoseSharing`]), and [`PoseCounts`] tells what a frame did.
+//! [`CharacterSystems`] lists the steps of a frame, in order. Poses are only evaluated when
+//! something changed that shapes them, and only where they are seen; poses that nothing reads go
+//! straight to the GPU. Characters that are small on screen can leave things out
+//! ([`AnimationLod`]), those that play the same can share a pose ([`PoseSharing`]), and
+//! [`PoseCounts`] counts the poses of a frame.
 //!
 //! [`CharacterPlugin`] is all that every character needs. Each plugin beside it adds one thing that some have, in the file
 //! that defines its components.

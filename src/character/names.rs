@@ -10,7 +10,7 @@ pub(super) fn name_of(names: &Query<NameOrEntity>, entity: Entity) -> String {
         .map_or_else(|_| entity.to_string(), |name| name.to_string())
 }
 
-/// The end of a message about something that does not exist: what does.
+/// Returns the end of a message about something that does not exist: the names that do.
 pub(super) fn available(names: impl IntoIterator<Item = impl Display>) -> String {
     let names: Vec<String> = names.into_iter().map(|name| format!("`{name}`")).collect();
     if names.is_empty() {

@@ -176,7 +176,7 @@ struct Made<M: Material> {
     awaited: HashSet<AssetId<StandardMaterial>>,
 }
 
-/// What a material was made for.
+/// The part and material that another material was made from.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct MadeFor {
     /// The asset's shape; a reload that changes a part changes it.

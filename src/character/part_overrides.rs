@@ -148,7 +148,7 @@ impl PartOverrides {
         self.changes.is_empty()
     }
 
-    /// What differs, for recordings: the part, whether it is hidden, and its material.
+    /// Returns the overrides, for recordings: each part, `true` if it is hidden, and its material.
     pub(crate) fn changes(
         &self,
     ) -> impl Iterator<Item = (&PartId, bool, Option<&Handle<StandardMaterial>>)> {
@@ -174,7 +174,7 @@ impl PartOverrides {
             .retain(|(_, change)| *change != PartOverride::default());
     }
 
-    /// What applies to a part of a character, by its index, its name or both.
+    /// Returns the override of a part of a character, by its index, its name or both.
     fn of(&self, character: &Character, part: usize) -> PartOverride {
         let mut all = PartOverride::default();
         for (_, change) in self

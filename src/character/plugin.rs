@@ -23,7 +23,8 @@ pub struct CharacterPlugin {
 impl CharacterPlugin {
     /// Advances controllers in a schedule other than `PostUpdate`.
     ///
-    /// See [`MarionettePlugins::new`](crate::MarionettePlugins::new), which tells the other plugins, too.
+    /// See [`MarionettePlugins::new`](crate::MarionettePlugins::new), which also sets the schedule
+    /// of the other plugins.
     pub fn new(schedule: impl ScheduleLabel) -> Self {
         Self {
             schedule: schedule.intern(),

@@ -3,7 +3,7 @@
 use bevy::{ecs::entity::EntityHashMap, prelude::*};
 use glam::Affine3A;
 
-/// What a stored pose was made from. Poses with equal stamps are equal.
+/// The inputs that a stored pose was made from. Poses with equal stamps are equal.
 ///
 /// Revisions are those of the character's [`ActiveLayers`](super::layers::ActiveLayers).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -17,7 +17,7 @@ pub(crate) enum PoseStamp {
     Overridden(u64),
     /// The clips of this revision, changed by the character's rig.
     Rigged(u64),
-    /// The clips of everyone with this sharing key, at times rounded as `PoseSharing` says.
+    /// The clips of all characters with this sharing key, at times rounded as `PoseSharing` says.
     Shared(u64),
     /// The pose of the body that wears the character.
     Worn,
@@ -33,7 +33,7 @@ impl PoseStamp {
     }
 }
 
-/// Where the pose of a character without a `ModelPose` is to be found.
+/// The place where the pose of a character without a `ModelPose` is found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum PoseSource {
     /// Nowhere: it is evaluated whenever it is needed.
@@ -43,7 +43,7 @@ pub(super) enum PoseSource {
     Shared(usize),
 }
 
-/// What all characters know of the frame.
+/// State of the frame that all characters share.
 #[derive(Resource, Debug, Default)]
 pub(super) struct PoseClock {
     /// Counts frames, for poses that are spread over several of them.
@@ -52,17 +52,17 @@ pub(super) struct PoseClock {
     pub(super) places: EntityHashMap<Affine3A>,
 }
 
-/// How a character was posed when it was last in view.
+/// The way a character was posed when it was last in view.
 #[derive(Component, Clone, Debug, Default)]
 pub(crate) struct PoseState {
     pub(super) source: PoseSource,
     /// Revision of the layers at that time: `source` is valid as long as it is the current one.
     pub(super) revision: u64,
-    /// What the pose last drawn was made from; kept only where there is no `ModelPose`.
+    /// The inputs of the pose that was last drawn; kept only if there is no `ModelPose`.
     pub(super) drawn: PoseStamp,
     /// Center in the world when the character was last in view; `None` if its parts are new.
     pub(super) last_center: Option<Vec3>,
-    /// Whether the character moved this frame without passing through the space between.
+    /// `true` if the character moved this frame without passing through the space between.
     pub(super) jumped: bool,
 }
 

@@ -21,23 +21,23 @@ use bevy::{
 use glam::Affine3A;
 use std::mem;
 
-/// System parameter that tells where a character's joints are.
+/// System parameter that reads characters' poses: the transforms of joints and sockets, and
+/// skinning matrices.
 ///
 /// # Which pose
 ///
-/// The answer is what the character's controller has played up to its last advance, which happens once per
-/// frame in [`CharacterSystems::Advance`](super::CharacterSystems::Advance):
+/// The pose is that of the character's controller at its last advance, which happens once per frame
+/// in [`CharacterSystems::Advance`](super::CharacterSystems::Advance):
 ///
 /// * Before that, it is the pose of the previous frame: the one on screen.
 /// * After that, observers of animation events included, it is the pose of this frame.
 ///
-/// It makes no difference whether the character is in view or has a [`ModelPose`]. If the pose is stored
-/// somewhere, it is read from there, otherwise it is evaluated on each call, which takes about a microsecond.
-/// With [`PoseSharing`](super::PoseSharing), once they were posed,
-/// characters in view answer with the pose as it is drawn. Changes to
-/// [`PoseOverrides`](super::PoseOverrides) count from
-/// [`CharacterSystems::EvaluateEarly`](super::CharacterSystems::EvaluateEarly) on. A worn character has the pose of
-/// its body at any time.
+/// It makes no difference whether the character is in view or has a [`ModelPose`]. If the pose is
+/// stored, it is read from there. Otherwise it is evaluated on each call, which takes about a
+/// microsecond. With [`PoseSharing`](super::PoseSharing), characters in view have the shared pose
+/// as soon as it has been evaluated. Changes to [`PoseOverrides`](super::PoseOverrides) count from
+/// [`CharacterSystems::EvaluateEarly`](super::CharacterSystems::EvaluateEarly) on. A worn character
+/// always has the pose of its body.
 ///
 /// World transforms are relative to the character's `GlobalTransform`, which Bevy updates in
 /// [`TransformSystems::Propagate`]. Observers of a character's animation events, which run before that, get its
@@ -145,6 +145,8 @@ impl CharacterPoses<'_, '_> {
     }
 
     fn with_scratch<R>(&self, work: impl FnOnce(&mut Scratch) -> Option<Option<R>>) -> Option<R> {
+        // Taken out while it is used, so that a nested call on the same thread gets an empty
+        // scratch, and no panic.
         let mut scratch = mem::take(&mut *self.scratch.borrow_local_mut());
         let result = work(&mut scratch);
         *self.scratch.borrow_local_mut() = scratch;
@@ -175,7 +177,7 @@ pub(crate) struct Poses<'w, 's> {
     worn: Query<'w, 's, (&'static WornBy, &'static WornJoints)>,
 }
 
-/// What a pose is read from.
+/// The components that a pose is read from.
 #[derive(QueryData)]
 struct PoseOf {
     handle: &'static SkinnedCharacter,
@@ -185,7 +187,7 @@ struct PoseOf {
     world: &'static GlobalTransform,
 }
 
-/// A character, and where its pose is.
+/// A character, and the source of its pose.
 pub(crate) struct FoundPose<'a> {
     entity: Entity,
     asset: AssetId<Character>,
@@ -207,7 +209,7 @@ enum Source<'a> {
 }
 
 impl<'a> FoundPose<'a> {
-    /// Whether the pose is made from clips alone, and stored nowhere.
+    /// Returns `true` if the pose is made from clips alone, and stored nowhere.
     pub(crate) fn is_streamed(&self) -> bool {
         matches!(self.source, Source::Clips { .. })
     }
@@ -217,7 +219,8 @@ impl<'a> FoundPose<'a> {
         self.is_streamed() && !self.layers.has_outgrown_boxes()
     }
 
-    /// The same for characters that are best posed together: those of one asset that play the same clips.
+    /// Returns a key that is equal for characters that are best posed together: those of one asset
+    /// that play the same clips.
     pub(crate) fn group(&self) -> (AssetId<Character>, u64) {
         (self.asset, self.layers.clip_set())
     }
@@ -287,6 +290,7 @@ impl Poses<'_, '_> {
 
     /// The world transform of a character, given that of its last propagation.
     fn place(&self, entity: Entity, world: &Affine3A) -> Affine3A {
+        // Empty, except while events are dispatched. In all other cases, nothing is hashed.
         if self.clock.places.is_empty() {
             *world
         } else {
@@ -294,7 +298,7 @@ impl Poses<'_, '_> {
         }
     }
 
-    /// Finds out where a character's pose is. `None` until the asset has loaded.
+    /// Finds the source of a character's pose. `None` until the asset has loaded.
     #[inline]
     pub(crate) fn look_up(&self, entity: Entity) -> Option<FoundPose<'_>> {
         let PoseOfItem {
@@ -375,6 +379,7 @@ impl Poses<'_, '_> {
             }
             Source::Clips { steps } => {
                 let mut root = None;
+                // With rotation and scale in the roots, palettes only have a translation to add.
                 if drawn {
                     let (turn, place) = split_world(&world);
                     (root, world) = (Some(turn), place);

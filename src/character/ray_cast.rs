@@ -22,7 +22,8 @@ use std::{mem, sync::Arc};
 
 /// System parameter that casts rays against characters as they are posed.
 ///
-/// Hits are exact, to the triangle, for the pose that [`CharacterPoses`](super::CharacterPoses) answers with.
+/// Hits are exact, to the triangle, for the pose that [`CharacterPoses`](super::CharacterPoses)
+/// returns.
 /// Rays pass through hidden parts and characters, and through parts whose mesh is only on the GPU
 /// ([`CharacterLoaderSettings::meshes`](crate::asset::CharacterLoaderSettings::meshes)). A ray cast does not
 /// allocate.
@@ -62,7 +63,7 @@ struct RayScratch {
     palette: Vec<Mat4>,
 }
 
-/// Where a ray hit a character.
+/// The point where a ray hits a character.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CharacterRayHit {
     /// The character.
@@ -264,7 +265,8 @@ fn box_of(part: &CharacterPart, joints: &[Affine3A]) -> BoundingBox {
     part.bounds.posed(joints).unwrap_or_else(rest)
 }
 
-/// The vertices of a part as its morph targets move them. `None` if none does, or if they are only on the GPU.
+/// Returns the vertices of a part as its morph targets move them. `None` if none does, or if the
+/// targets are only on the GPU.
 fn morph<'a>(mesh: &Mesh, weights: &[f32], out: &'a mut Vec<[f32; 3]>) -> Option<&'a [[f32; 3]]> {
     if weights.iter().all(|weight| *weight == 0.0) {
         return None;

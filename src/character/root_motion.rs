@@ -41,8 +41,9 @@ impl Plugin for RootMotionPlugin {
     }
 }
 
-/// Lets the clips of a character carry it: what a manifest's
-/// [`root_motion`](crate::import::Manifest::root_motion) takes out of their poses moves the character.
+/// Moves a character by its clips: the motion that a manifest's
+/// [`root_motion`](crate::import::Manifest::root_motion) extracts from their poses moves the
+/// character instead.
 ///
 /// An optional component of a character. Without it, clips play in place, and nothing is computed. To know how fast a
 /// clip is, see [`Character::ground_speed`](crate::asset::Character::ground_speed).
@@ -80,18 +81,18 @@ impl Plugin for RootMotionPlugin {
 #[derive(Component, Clone, Debug, Default, PartialEq, Reflect)]
 #[reflect(Component, Clone, Default, PartialEq)]
 pub struct RootMotion {
-    /// Who moves the character.
+    /// The side that moves the character.
     pub mode: RootMotionMode,
-    /// How far the clips carried the character in the last advance, in the space of the character before it: −Z is ahead,
-    /// and lengths are before its scale.
+    /// The movement by the clips in the last advance, in the space of the character before it: −Z
+    /// is ahead, and lengths are before its scale.
     #[reflect(skip_serializing, default)]
     pub delta: RootDelta,
-    /// What the `Transform` lost by rounding, for the next time.
+    /// The rounding error of the `Transform`, which is added the next time.
     #[reflect(ignore)]
     rest: DVec3,
 }
 
-/// Who moves a character with [`RootMotion`].
+/// The side that moves a character with [`RootMotion`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Reflect)]
 #[reflect(Clone, Default, PartialEq, Hash)]
 pub enum RootMotionMode {
@@ -124,6 +125,8 @@ impl RootMotion {
             scale,
         } = *transform;
         let ahead = rotation.as_dquat() * (scale.as_dvec3() * self.delta.translation);
+        // In double precision, and with the last rounding error: however short the steps are, they
+        // add up to the same.
         let place = translation.as_dvec3() + self.rest + ahead;
         let rounded = place.as_vec3();
         if !rounded.is_finite() {
@@ -132,7 +135,7 @@ impl RootMotion {
         self.rest = place - rounded.as_dvec3();
         transform.translation = rounded;
         if self.delta.turn != 0.0 {
-            // What is mirrored turns the other way.
+            // A mirrored character turns the other way.
             let mirrored = scale.x * scale.z < 0.0;
             let turn = if mirrored {
                 self.delta.inverse().rotation()

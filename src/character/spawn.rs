@@ -227,8 +227,8 @@ pub(super) fn follow_assets(
     }
 }
 
-/// Lets a character begin in the first of its states, unless something plays already. After a reload, it stays in the state
-/// it is in.
+/// Starts a character in the first of its states, unless something plays already. After a reload,
+/// it stays in its present state.
 fn take_up_states(
     entity: Entity,
     character: &Character,

@@ -8,7 +8,7 @@ use bevy::{
 #[cfg(doc)]
 use super::*;
 
-/// What runs in a frame, in this order.
+/// The steps of a frame, in this order.
 ///
 /// [`Advance`](Self::Advance), [`RootMotion`](Self::RootMotion) and [`Callbacks`](Self::Callbacks) run in the schedule
 /// given to [`CharacterPlugin::new`], `PostUpdate` by default. [`ExtractPalettes`](Self::ExtractPalettes) and
@@ -19,23 +19,24 @@ pub enum CharacterSystems {
     /// changed, triggers [`CharacterReady`] and [`CharacterFailed`], applies [`PartOverrides`], and makes worn
     /// characters children of their bodies.
     Spawn,
-    /// Advances the controllers of all characters, seen or not, by the delta of `Time`, and looks up which clips
-    /// they play.
+    /// Advances the controllers of all characters, seen or not, by the delta of `Time`, and looks
+    /// up their active clips.
     Advance,
     /// Moves the characters that have [`RootMotion`](struct@RootMotion), unless it only reports.
     RootMotion,
     /// Triggers the animation events of the frame: [`AnimationCallback`], [`AnimationStarted`],
     /// [`AnimationLooped`], [`AnimationFinished`] and [`CrossFadeFinished`].
     Callbacks,
-    /// Before culling. Sets each part's `Aabb` from the clips that play.
+    /// Before culling. Sets each part's `Aabb` from the active clips.
     Bounds,
     /// Before transform propagation. Poses characters that carry or wear something, have [`PoseOverrides`] or a rig,
     /// in view or not, by their clips and overrides; copies the poses to what is worn.
     EvaluateEarly,
     /// Before transform propagation. Sets the `Transform`s of entities that are [`AttachedTo`] a joint.
     Attach,
-    /// Before transform propagation. Asks for the ground under the feet of characters with a [`FootPlacement`]: answer
-    /// their [`GroundProbe`]s here. Meshes marked as [`Ground`] answer by themselves.
+    /// Before transform propagation. Asks for the ground under the feet of characters with a
+    /// [`FootPlacement`]: answer their [`GroundProbe`]s in this set. Meshes marked as [`Ground`]
+    /// are tested for you.
     ProbeGround,
     /// Before transform propagation. Lets rigs act on the poses of their characters: [`LookAt`], then [`IkGoal`]s, then
     /// [`FootPlacement`], then [`SpringBones`]. What is attached to them or worn by them follows, and the boxes of all
@@ -59,8 +60,8 @@ pub enum CharacterSystems {
     /// Poses ordinary characters, those in view whose pose nobody else needs, and writes the skinning matrices of
     /// all characters in view that changed. Runs beside the rendering of the previous frame.
     PosePalettes,
-    /// In the render app's `ExtractSchedule`, after Bevy's `extract_skins`. Writes the skinning matrices of what has just
-    /// come into view.
+    /// In the render app's `ExtractSchedule`, after Bevy's `extract_skins`. Writes the skinning
+    /// matrices of parts that have just come into view.
     ExtractPalettes,
     /// In the render app's `Render` schedule, before it waits for an image to draw to. Uploads all skinning matrices in
     /// `SkinUniforms`, Bevy's own included. The buffer they were in is empty from then on, until `ExtractSchedule`.
@@ -72,7 +73,7 @@ pub enum CharacterSystems {
 pub(super) enum SpawnStep {
     /// Parts are spawned and despawned.
     Parts,
-    /// What depends on the parts that are there.
+    /// Systems that depend on the parts that are there.
     Looks,
     /// Weights take the place of whatever the parts look like.
     Weights,
@@ -83,20 +84,20 @@ pub(super) enum SpawnStep {
 pub(super) enum EarlyStep {
     /// Poses by clips and overrides.
     Pose,
-    /// What is worn takes them.
+    /// Worn characters take these poses.
     Dress,
 }
 
 /// The steps of [`CharacterSystems::SolveRigs`].
 #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum SolveStep {
-    /// What rigs aim at is looked up.
+    /// The targets of rigs are looked up.
     Aim,
     /// Rigs act.
     Act,
-    /// What is worn takes their poses.
+    /// Worn characters take the poses.
     Dress,
-    /// What is attached to them follows.
+    /// Attached entities follow the joints.
     Attach,
     /// Boxes are set from the poses.
     Enclose,

@@ -6,8 +6,8 @@ use bevy::prelude::*;
 /// On characters that are recorded.
 #[derive(Component, Debug, Default)]
 pub(crate) struct TapeHead {
-    /// What the rig acted by in this frame.
+    /// The action of the rig in this frame.
     pub(crate) action: Option<Box<RigAction>>,
-    /// A state from which the rig acts in every frame, and what it acts by, in place of its own.
+    /// A state from which the rig acts in every frame, and the action that replaces its own.
     pub(crate) shown: Option<Box<(RigState, RigAction)>>,
 }

@@ -86,7 +86,7 @@ impl AppCallbackExt for App {
 #[derive(Resource, Default)]
 struct CallbackTypes {
     of_name: HashMap<Arc<str>, Vec<CallbackType>>,
-    /// What was logged already.
+    /// Messages that were logged already.
     said: HashSet<String>,
 }
 

@@ -76,7 +76,7 @@ pub struct WornBy(#[entities] pub Entity);
 #[require(ModelPose)]
 pub struct Wears(Vec<Entity>);
 
-/// Which of the body's joints moves each joint, for one shape of both assets.
+/// The body's joint that moves each joint, for one shape of both assets.
 #[derive(Component, Clone, Debug, Default)]
 pub(super) struct WornJoints {
     /// Body, shape of what is worn, and shape of the body; no asset has shape 0.
@@ -85,7 +85,8 @@ pub(super) struct WornJoints {
 }
 
 impl WornJoints {
-    /// The pose of what is worn, given that of the body. `None` if they have not met yet.
+    /// Returns the pose of a worn character, given that of its body. `None` if their joints have
+    /// not been matched yet.
     pub(super) fn follow(
         &self,
         character: &Character,
@@ -100,7 +101,7 @@ impl WornJoints {
     }
 }
 
-/// Keeps what is worn a child of its body, at its place.
+/// Keeps worn characters children of their bodies, at the bodies' place.
 pub(super) fn put_on(
     mut commands: Commands,
     mut worn: Query<(Entity, &WornBy, &mut Transform, Option<&ChildOf>)>,
@@ -136,8 +137,8 @@ pub(super) fn put_on(
 
 type Body<'w> = (&'w SkinnedCharacter, Ref<'w, ModelPose>, &'w CharacterParts);
 
-/// Copies the poses of those bodies to what they wear, and sets its boxes: bodies with a rig are posed later than
-/// others.
+/// Copies the poses of some bodies to the characters that they wear, and sets their boxes. Bodies
+/// with a rig are posed later than others.
 pub(super) fn follow_bodies<Those: QueryFilter>(
     assets: Res<Assets<Character>>,
     mut warned: Local<HashSet<(u64, u64)>>,
@@ -161,7 +162,7 @@ pub(super) fn follow_bodies<Those: QueryFilter>(
         let posed_body = upward(body, |body| links.get(body).ok().map(|worn| worn.0))
             .last()
             .and_then(|outermost| {
-                // In a ring, there is none, and there may be one that is posed at another time.
+                // A ring has no outermost body, and an outermost body may be posed at another time.
                 let (handle, pose, parts) = bodies.get(outermost).ok()?;
                 let body = assets
                     .get(handle.id())

@@ -189,7 +189,7 @@ impl fmt::Display for Printable<'_> {
     }
 }
 
-/// Why a file cannot be used: at least one error, with the warnings found before it.
+/// An error that makes a file unusable: at least one error, with the warnings found before it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FormatError {
     /// Errors and warnings in file order; at least one is an error.

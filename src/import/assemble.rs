@@ -150,7 +150,7 @@ pub fn open_manifest<'s>(
     Ok(imported)
 }
 
-/// What is wrong with a clip, as warnings that it is left out.
+/// Returns the errors of a clip, as warnings that it is left out.
 fn left_out(name: &str, error: FormatError) -> impl Iterator<Item = Diagnostic> {
     error.diagnostics.into_iter().map(move |mut diagnostic| {
         diagnostic.severity = crate::format::Severity::Warning;

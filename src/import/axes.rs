@@ -17,7 +17,7 @@ pub(super) struct Basis {
     scale: f32,
 }
 
-/// Which of the file's components a component is, and with which sign.
+/// The component of the file that a component comes from, and its sign.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Axis {
     from: usize,

@@ -26,14 +26,14 @@ pub(super) struct Combiner {
     parts: Vec<String>,
 }
 
-/// What fitting the vertices of a part took.
+/// The result of fitting the vertices of a part.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Fit {
     entries: usize,
     largest_error: f32,
     /// Vertices over the error.
     inexact: usize,
-    /// Whether a larger palette would make some of them exact.
+    /// `true` if a larger palette would make some of them exact.
     pub(super) is_crowded: bool,
 }
 

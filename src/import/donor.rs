@@ -203,11 +203,12 @@ const TRANSLATION: usize = 0;
 const ROTATION: usize = 1;
 const SCALE: usize = 2;
 
-/// How the clips of one skeleton become those of another.
+/// The conversion of clips from one skeleton to another.
 ///
-/// The keys of a file are absolute, and are for one property of one node. So what they say holds for the model's node, and
-/// what they don't say the model's node knows: how long its bones are, and how they stand. The file's own nodes are only asked
-/// where the model has none to ask, between joints that hang from each other in one file and not in the other.
+/// The keys of a file are absolute, and each is for one property of one node. So a key holds for
+/// the model's node as it is, and everything without keys comes from the model's node: the lengths
+/// of bones and their rest pose. The file's own nodes only matter where the model has none that
+/// correspond, between joints that hang from each other in one file and not in the other.
 struct Fit<'a> {
     donor: &'a Imported,
     skeleton: &'a Skeleton,
@@ -217,7 +218,7 @@ struct Fit<'a> {
     whole: Whole,
 }
 
-/// Where a joint gets its place from.
+/// The source of a joint's place.
 enum Place {
     /// It stays at rest.
     Rest,
@@ -312,7 +313,7 @@ impl<'a> Fit<'a> {
         Ok(fitted.with_morphs_of(clip, self.skeleton))
     }
 
-    /// Which properties of a joint a clip moves.
+    /// Returns which properties of a joint a clip moves.
     fn keys(&self, clip: usize, joint: usize) -> [bool; 3] {
         let Some(found) = self.source[joint] else {
             return [false; 3];

@@ -12,13 +12,13 @@ use crate::{
 };
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// What was opened so far. Several clips of a file share it.
+/// The files opened so far. Several clips of a file share one.
 #[derive(Default)]
 pub(super) struct Donors {
     models: HashMap<String, (Skeleton, Vec<SkeletalClip>)>,
     /// Clips of a file for the skeleton of another.
     clips: HashMap<[String; 2], Vec<SkeletalClip>>,
-    /// What was warned about.
+    /// The warnings that were given.
     told: HashSet<String>,
 }
 

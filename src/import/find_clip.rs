@@ -12,7 +12,7 @@ use crate::{
 };
 use std::collections::{HashMap, hash_map::Entry};
 
-/// What to do about a file that is not there.
+/// The hint for a file that doesn't exist.
 pub(super) const BESIDE: &str = "files are named relative to the manifest";
 
 /// Clips of the files opened so far. A name that marks differences makes another clip of an `.md5anim`.

@@ -52,7 +52,8 @@ impl<'a> NamedJoints<'a> {
         self.by_name.get(name).map_or(&[], |joints| joints)
     }
 
-    /// How many steps a joint is below another, or without one, below a root, if no joint between the two is taken.
+    /// Returns the number of steps that a joint is below another, or without one, below a root.
+    /// `None` if a joint between the two is taken, or if they are too far apart.
     fn steps_below(&self, joint: usize, above: Option<usize>, is_taken: &[bool]) -> Option<usize> {
         let mut at = joint;
         for steps in 0..MOST_BETWEEN {

@@ -105,7 +105,7 @@ pub enum UpAxis {
     Z,
 }
 
-/// How a file's coordinates are converted to Bevy's: right-handed, Y up, forward −Z.
+/// The conversion of a file's coordinates to Bevy's: right-handed, Y up, forward −Z.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
 #[serde(default, deny_unknown_fields)]
@@ -179,7 +179,7 @@ pub struct Imported {
     pub report: ImportReport,
     /// Images that the file contains, which its materials refer to by name.
     pub images: Vec<EmbeddedImage>,
-    /// How far the joints carry the skin, at rest and in all clips.
+    /// The distances to which joints carry the skin, at rest and in all clips.
     pub(crate) reach: Reach,
     /// Per clip of the file, and per joint, of which properties it has keys: translation, rotation and scale. Empty for formats
     /// whose clips have keys of all.
@@ -198,7 +198,7 @@ pub struct EmbeddedImage {
 /// Statistics of an import.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct ImportReport {
-    /// Which exporter wrote the file; `None` for formats without dialects.
+    /// The exporter that wrote the file; `None` for formats without dialects.
     pub dialect: Option<Dialect>,
     /// Vertices in the file, whether or not a part uses them.
     pub vertices: usize,
@@ -216,10 +216,11 @@ pub struct ImportReport {
     pub bind_residual: f32,
     /// `bind_residual` relative to the diagonal of the model's bounding box.
     pub bind_residual_relative: f32,
-    /// Whether the bind pose was recovered because the skin was not bound in the pose of the file's joints.
+    /// `true` if the bind pose was recovered because the skin was not bound in the pose of the
+    /// file's joints.
     pub bind_recovered: bool,
-    /// Whether the file was imported as right-handed.
+    /// `true` if the file was imported as right-handed.
     pub right_handed: bool,
-    /// How the joints of retargeted clips were matched, by the clips' names in the manifest.
+    /// The matches of joints of retargeted clips, by the clips' names in the manifest.
     pub retargets: BTreeMap<String, RetargetReport>,
 }

@@ -66,16 +66,18 @@ fn uniform(scale: DVec3) -> Option<f64> {
 /// A scale that hides what is at it, unless a mesh is that much larger.
 const TINY: f64 = 1e-4;
 
-/// How far the components of a uniform scale may differ, and a scale from one. What exporters round is less.
+/// The largest difference between the components of a uniform scale, and of a scale from one.
+/// Exporters' rounding errors are smaller.
 const UNIFORM: f64 = 4e-6;
 
-/// How a node's transform relative to its parent becomes that of its joint.
+/// The conversion of a node's transform relative to its parent to that of its joint.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Frame {
-    /// What is baked in from above.
+    /// The rotation that is baked in from above.
     turn: DQuat,
     offset: DVec3,
-    /// Factor of translations: what was taken out of the space above. All components are of one length.
+    /// Factor of translations: the scale that was taken out of the space above. All components have
+    /// the same size.
     above: DVec3,
     /// Factor of scales.
     scale: DVec3,
@@ -104,7 +106,7 @@ impl Frame {
         v * self.scale
     }
 
-    /// What a skeleton keeps of it.
+    /// Returns the part that a skeleton keeps.
     pub(super) fn node_space(&self) -> NodeSpace {
         let Self {
             turn,
@@ -141,7 +143,8 @@ pub(super) struct Node {
     pub(super) shown: DVec3,
     /// A clip moves it.
     pub(super) is_animated: bool,
-    /// Whether its translation, rotation and scale may be posed rather than at rest: those that a clip moves, or without clips, any.
+    /// `true` for each of translation, rotation and scale that may be posed rather than at rest:
+    /// those that a clip moves or, without clips, all.
     pub(super) posed: [bool; 3],
     pub(super) is_in_scene: bool,
     /// It is a joint of a skin in use, or carries a rigid mesh.
@@ -167,7 +170,7 @@ pub(super) struct RigJoint {
     pub(super) is_control: bool,
     /// The node.
     pub(super) node: usize,
-    /// Whether its translation, rotation and scale may be posed rather than at rest.
+    /// `true` for each of translation, rotation and scale that may be posed rather than at rest.
     pub(super) posed: [bool; 3],
 }
 

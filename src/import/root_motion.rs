@@ -15,7 +15,7 @@ use crate::{
 use glam::{Affine3A, DQuat, DVec3, Quat, Vec3};
 use std::{collections::HashMap, sync::Arc};
 
-/// Which movements to take out of a clip.
+/// The movements to extract from a clip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Channels {
     ground: bool,
@@ -223,7 +223,7 @@ fn in_place(
     Ok(out.with_morphs_of(clip, skeleton))
 }
 
-/// Where the root puts the character in each frame, relative to the first.
+/// Returns the place of the character in each frame according to the root, relative to the first.
 fn placements(
     clip: &SkeletalClip,
     frames: &ClipFrames,

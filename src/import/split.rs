@@ -67,7 +67,7 @@ fn by_joints(
     sets.into_iter().map(|(_, triangles)| triangles).collect()
 }
 
-/// How often a part is halved at most until its combined joints have room.
+/// The largest number of times that a part is halved until its combined joints have room.
 const HALVINGS: u32 = 6;
 
 /// Adds a piece, or its halves if its palette has no room for all combined joints. `kept` has the original index of each of its

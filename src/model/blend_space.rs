@@ -96,7 +96,7 @@ impl From<Vec2> for BlendPoint {
     }
 }
 
-/// How the clips of a blend space are kept in phase.
+/// The way in which the clips of a blend space are kept in phase.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum BlendSync {
     /// By their feet: every foot lands at the same phase in all clips. The first clip
@@ -111,7 +111,7 @@ pub enum BlendSync {
     Fraction,
 }
 
-/// Why a blend space cannot be made or bound.
+/// An error in making or binding a blend space.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BlendSpaceError {
@@ -145,12 +145,12 @@ pub enum BlendSpaceError {
     NoClip(Arc<str>),
 }
 
-/// A clip of a [`BlendSpace`], and where it is.
+/// A clip of a [`BlendSpace`], and its place.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BlendSpacePoint {
     /// The clip's name. A clip may be at several places.
     pub clip: Arc<str>,
-    /// Where it alone plays.
+    /// The place at which only this clip plays.
     pub at: BlendPoint,
 }
 
@@ -249,8 +249,8 @@ impl BlendSpace {
         })
     }
 
-    /// Makes parameters follow what they are set to at a steady speed: across the whole size of the space in this many
-    /// seconds. 0, the default, follows at once.
+    /// Makes parameters approach their new values at a steady speed: across the whole size of the
+    /// space in this many seconds. 0, the default, sets them at once.
     ///
     /// # Errors
     /// If the time is negative or not finite.
@@ -286,7 +286,7 @@ impl BlendSpace {
         1 + usize::from(self.is_plane)
     }
 
-    /// Returns how many seconds parameters take at least to cross the space.
+    /// Returns the shortest time that parameters take to cross the space, in seconds.
     pub fn smoothing(&self) -> f64 {
         self.smoothing
     }
@@ -296,15 +296,17 @@ impl BlendSpace {
         &self.sync
     }
 
-    /// Returns the place of the space that parameters mean: their own within the outermost points, and beyond these the
-    /// nearest, measured in parts of the space's size. Numbers that are not finite count as 0.
+    /// Returns the place in the space for some parameters: their own within the outermost points,
+    /// and the nearest one beyond these, measured in parts of the space's size. Numbers that are
+    /// not finite count as 0.
     pub fn nearest(&self, point: impl Into<BlendPoint>) -> BlendPoint {
         let BlendPoint { x, y } = point.into();
         let sound = |number: f64| if number.is_finite() { number } else { 0.0 };
         self.layout.nearest(DVec2::new(sound(x), sound(y))).into()
     }
 
-    /// Returns the clips that weigh at a point, at most three, with weights above 0 that sum to 1.
+    /// Returns the clips with non-zero weight at a point, at most three, with weights above 0 that
+    /// sum to 1.
     pub fn weights(&self, point: impl Into<BlendPoint>) -> impl Iterator<Item = (&str, f64)> {
         let weights = self.layout.weights(self.nearest(point).vector());
         let counting = weights.into_iter().filter(|(_, weight)| *weight > 0.0);

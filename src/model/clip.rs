@@ -18,7 +18,7 @@ use super::{ClipTiming, JointTransform, RootPath, SoaQuat};
 use glam::{Quat, Vec3, Vec4};
 use std::sync::Arc;
 
-/// Where a channel (translation, rotation or scale) of four joints is stored.
+/// The place where a channel (translation, rotation or scale) of four joints is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ChannelSlot {
     /// The same in every frame: index of its first vector among the constants.
@@ -29,7 +29,7 @@ pub(crate) enum ChannelSlot {
     Quantized(u32),
 }
 
-/// What the 16-bit numbers of four joints stand for: `low + number · step`.
+/// The values of the 16-bit numbers of four joints: `low + number · step`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct NumberRange {
     /// The value of 0.
@@ -59,7 +59,7 @@ pub(crate) struct RowTracks {
 pub struct SkeletalClip {
     /// Name, length, playback and callback keys.
     pub timing: ClipTiming,
-    /// Whether the clip holds differences to add to another pose.
+    /// `true` if the clip holds differences to add to another pose.
     pub additive: bool,
     joints: Arc<[Arc<str>]>,
     root_path: Option<Arc<RootPath>>,
@@ -77,11 +77,11 @@ pub struct SkeletalClip {
     animates_all: bool,
     /// A bit for each joint that the clip moves.
     moved: Arc<[u64]>,
-    /// How it moves morph weights; `None` if it doesn't.
+    /// The curves of morph weights; `None` if the clip moves none.
     morphs: Option<Arc<MorphCurves>>,
 }
 
-/// What a clip lost by being made smaller.
+/// The effect of compressing a clip.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Quantization {
     /// [`SkeletalClip::bytes`] of the original clip.
@@ -96,13 +96,14 @@ impl SkeletalClip {
         &self.joints
     }
 
-    /// How the clip carries its character, if it does: what was taken out of its pose. See
+    /// Returns the movement of the character by the clip, if it has root motion: the part that was
+    /// extracted from its pose. See
     /// [`Manifest::root_motion`](crate::import::Manifest::root_motion).
     pub fn root_path(&self) -> Option<&Arc<RootPath>> {
         self.root_path.as_ref()
     }
 
-    /// Sets how the clip carries its character. The pose stays as it is.
+    /// Sets the movement of the character by the clip. The pose stays as it is.
     pub fn set_root_path(&mut self, path: Option<Arc<RootPath>>) {
         self.root_path = path;
     }
@@ -137,7 +138,8 @@ impl SkeletalClip {
         self.times.get(frame).copied().unwrap_or_else(even)
     }
 
-    /// The time at which a sample shows nothing but this frame: its own, or next to a step the closest on its side.
+    /// Returns a time at which sampling shows nothing but this frame: its own, or next to a step
+    /// the closest one on its side.
     pub(crate) fn time_showing(&self, frame: usize) -> f64 {
         let time = self.frame_time(frame);
         let at_end = time == self.timing.duration;
@@ -151,7 +153,7 @@ impl SkeletalClip {
         }
     }
 
-    /// Where the channels of each four joints are stored.
+    /// Returns the places of the channels of each four joints.
     pub(crate) fn rows(&self) -> &[RowTracks] {
         &self.rows
     }
@@ -193,7 +195,7 @@ impl SkeletalClip {
         &self.ranges
     }
 
-    /// What the clip lost by being made smaller; `None` if it is lossless.
+    /// Returns the effect of compressing the clip; `None` if it is not compressed.
     pub fn quantization(&self) -> Option<Quantization> {
         self.quantization
     }
@@ -243,6 +245,7 @@ impl SkeletalClip {
         let rotation = Quat::from_xyzw(read(r, 0), read(r, 1), read(r, 2), read(r, 3));
         JointTransform {
             translation: vec3(row.translation),
+            // Quantized components are rounded one by one, so the length is off.
             rotation: if matches!(r, ChannelSlot::Quantized(_)) {
                 rotation.normalize()
             } else {
@@ -278,6 +281,7 @@ impl SkeletalClip {
 
     /// Equal for clips that share their transforms.
     pub(crate) fn frames_key(&self) -> usize {
+        // The address of shared data identifies it.
         Arc::as_ptr(&self.rows) as *const RowTracks as usize
     }
 

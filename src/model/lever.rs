@@ -1,13 +1,14 @@
-//! What may be attached to a joint, whose errors count as those of the skin do.
+//! Entities attached to a joint, whose errors count like those of the skin.
 
 use super::{BoundingBox, Skeleton, SkinPart};
 use glam::{Affine3A, Vec3, Vec3A};
 
-/// How far from each joint errors of its rotation count, as a share of the model's size: a joint that moves no vertices may
-/// carry a weapon or a camera.
+/// The distance from each joint at which errors of its rotation count, as a share of the model's
+/// size: a joint that moves no vertices may carry a weapon or a camera.
 pub(crate) const LEVER: f64 = 0.1;
 
-/// Returns how far two poses of a joint move the ends of its axes apart, for axes of length one where the joint is unscaled.
+/// Returns the largest distance between the ends of a joint's axes in two poses, for axes of length
+/// one if the joint is unscaled.
 ///
 /// Rotations count fully at any scale.
 pub(crate) fn axes_apart(one: &Affine3A, other: &Affine3A) -> f32 {

@@ -18,7 +18,7 @@ pub struct Material {
     pub base_color_map: Option<String>,
     /// Tangent-space normal map, linear.
     pub normal_map: Option<String>,
-    /// Whether green points down in the normal map (Direct3D's convention).
+    /// `true` if green points down in the normal map (Direct3D's convention).
     pub normal_map_green_down: bool,
     /// Specular map; listed, but not rendered.
     pub specular_map: Option<String>,
@@ -30,7 +30,7 @@ pub struct Material {
     pub metallic: f32,
     /// Factors of the roughness, in green, and of [`Self::metallic`], in blue; linear.
     pub metallic_roughness_map: Option<String>,
-    /// How much ambient light arrives, in red; linear.
+    /// The share of ambient light that arrives, in red; linear.
     pub occlusion_map: Option<String>,
     /// Linear RGB of the light that the material emits; can be above 1.
     pub emissive: [f32; 3],
@@ -38,25 +38,25 @@ pub struct Material {
     pub emissive_map: Option<String>,
     /// Texels with less alpha than this are not drawn.
     pub alpha_cutoff: Option<f32>,
-    /// Whether the material is blended with what is behind it, by its alpha.
+    /// `true` if the material is blended with the image behind it, by its alpha.
     pub alpha_blend: bool,
-    /// Whether back faces are drawn.
+    /// `true` if back faces are drawn.
     pub double_sided: bool,
-    /// Whether the base color is shown as it is, without light.
+    /// `true` if the base color is shown as it is, without light.
     pub unlit: bool,
-    /// What all maps' texture coordinates are transformed by.
+    /// The transform of all maps' texture coordinates.
     pub uv_transform: UvTransform,
-    /// Which of its two sets of texture coordinates each map uses: 0 for [`SkinPart::tex_coords`], or 1 for
+    /// The set of texture coordinates that each map uses: 0 for [`SkinPart::tex_coords`], or 1 for
     /// [`SkinPart::second_tex_coords`].
     ///
     /// [`SkinPart::tex_coords`]: super::SkinPart::tex_coords
     /// [`SkinPart::second_tex_coords`]: super::SkinPart::second_tex_coords
     pub tex_coord_sets: Maps<u8>,
-    /// How each map is sampled.
+    /// The sampler of each map.
     pub samplers: Maps<Sampler>,
 }
 
-/// Something for each map of a [`Material`] that is drawn.
+/// A value for each map of a [`Material`] that is drawn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Maps<T> {
     /// For the base color map.
@@ -118,7 +118,7 @@ impl Default for Material {
 /// A transform of texture coordinates: they are scaled, rotated, and then moved, as by glTF's `KHR_texture_transform`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct UvTransform {
-    /// What is added at last.
+    /// The offset, which is added last.
     pub offset: [f32; 2],
     /// Counterclockwise, in radians.
     pub rotation: f32,
@@ -152,22 +152,22 @@ impl Default for UvTransform {
     }
 }
 
-/// How textures are sampled. The default is to repeat them, with trilinear filtering.
+/// The sampling of a texture. The default is to repeat it, with trilinear filtering.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
 pub struct Sampler {
-    /// What is outside 0..=1 along U.
+    /// The wrapping outside 0..=1 along U.
     pub wrap_u: TextureWrap,
-    /// What is outside 0..=1 along V.
+    /// The wrapping outside 0..=1 along V.
     pub wrap_v: TextureWrap,
-    /// Between texels that are larger than a pixel.
+    /// The filter between texels that are larger than a pixel.
     pub magnify: TextureFilter,
-    /// Between texels that are smaller than a pixel.
+    /// The filter between texels that are smaller than a pixel.
     pub minify: TextureFilter,
-    /// Between mip levels.
+    /// The filter between mip levels.
     pub mip_levels: MipFilter,
 }
 
-/// What is outside of a texture.
+/// The wrapping outside of a texture.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
 pub enum TextureWrap {
     /// The texture again.
@@ -179,7 +179,7 @@ pub enum TextureWrap {
     Clamp,
 }
 
-/// How texels are filtered.
+/// The filter between texels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
 pub enum TextureFilter {
     /// The nearest texel, as for pixel art.
@@ -189,7 +189,7 @@ pub enum TextureFilter {
     Linear,
 }
 
-/// How mip levels are filtered.
+/// The filter between mip levels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
 pub enum MipFilter {
     /// Only the full size is used.

@@ -9,13 +9,15 @@ use glam::Vec3;
 use std::sync::Arc;
 
 impl SkeletalClip {
-    /// Returns the clip with left and right swapped: each joint moves as its [counterpart](Skeleton::other_side) does, as
-    /// seen in a mirror between the two sides. Joints in the middle are mirrored in place.
+    /// Returns the clip with left and right swapped: each joint moves like its
+    /// [counterpart](Skeleton::other_side), as seen in a mirror between the two sides. Joints in
+    /// the middle are mirrored in place.
     ///
-    /// What is mirrored is how a joint differs from the rest pose, in model space, so the joints' own axes don't matter.
-    /// On a skeleton whose rest pose is symmetric, the result is exact; on any other, mirroring twice gives the clip back.
+    /// The mirror reflects a joint's difference from the rest pose, in model space, so the joints'
+    /// own axes don't matter. On a skeleton whose rest pose is symmetric, the result is exact. On
+    /// any other, mirroring twice gives the clip back.
     ///
-    /// Morph targets change places with those of the other side, told by their names.
+    /// Morph targets are swapped with those of the other side, which are found by name.
     ///
     /// Root motion is mirrored too, and so are callback keys: sides that their name or data mentions, as a joint's name or as
     /// a word (`"left"`, `"foot.L"`, `'R'`), are swapped.
@@ -105,7 +107,7 @@ impl<'a> Mirror<'a> {
     ) -> JointTransform {
         let other = self.sides.other(joint);
         let (from_rest, to_rest) = match additive {
-            // Differences are from no pose in particular.
+            // Differences don't start from any pose in particular.
             true => (JointTransform::IDENTITY, JointTransform::IDENTITY),
             false => (self.skeleton.rest_of(joint), self.skeleton.rest_of(other)),
         };

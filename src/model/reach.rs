@@ -1,4 +1,4 @@
-//! How far joints can carry the skin.
+//! The distances to which joints can carry the skin.
 //!
 //! Lengths and scales multiply along a chain of joints, until single precision cannot hold the result.
 //! That is found out while loading, so that posing never has to check for infinities.
@@ -11,7 +11,7 @@ use glam::{Affine3A, Vec3};
 /// world matrix on top, is still finite.
 const FARTHEST: f64 = 1e18;
 
-/// How far a joint can get from its parent, and the largest scale it can have.
+/// The largest distance of a joint from its parent, and its largest scale.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct JointReach {
     pub(crate) distance: f64,
@@ -66,7 +66,8 @@ impl Reach {
         }
     }
 
-    /// Includes a clip unless it goes too far; then nothing changes, and the error message says why.
+    /// Includes a clip unless it goes too far. Then nothing changes, and the error message says
+    /// why.
     pub(crate) fn admit(&mut self, skeleton: &Skeleton, clip: &SkeletalClip) -> Result<(), String> {
         let mut reach = self.clone();
         reach.include(clip);

@@ -1,7 +1,8 @@
 //! Roles of joints: which one is the hips, an upper arm, a toe.
 //!
-//! Roles are told by names, in the schemes that are common for humanoids, and checked against the hierarchy: a forearm
-//! hangs from an upper arm. The spine and the neck are whatever lies between the hips, the arms and the head.
+//! Roles are inferred from names, in the schemes that are common for humanoids, and checked against
+//! the hierarchy: a forearm hangs from an upper arm. The spine and the neck are all joints between
+//! the hips, the arms and the head.
 
 mod inference;
 mod names;
@@ -11,7 +12,7 @@ use super::{JointIndex, Side, Skeleton};
 use crate::spelling::did_you_mean;
 use std::{collections::BTreeMap, fmt, str::FromStr};
 
-/// What a joint is in a humanoid body.
+/// The role of a joint in a humanoid body.
 ///
 /// As text: `root`, `hips`, `spine.1` (the lowest), `neck.1`, `head`, `clavicle.L`, `upper_arm.L`, `forearm.L`, `hand.L`,
 /// `thumb.1.L`, `index.1.L`, `middle.1.L`, `ring.1.L`, `little.1.L`, `thigh.L`, `shin.L`, `foot.L`, `toes.L`.
@@ -137,7 +138,7 @@ impl fmt::Display for Role {
     }
 }
 
-/// Why a table of roles does not fit a skeleton.
+/// An error in a table of roles for a skeleton.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RoleError {
@@ -146,7 +147,7 @@ pub enum RoleError {
     UnknownRole {
         /// The name given.
         role: String,
-        /// What to do.
+        /// The nearest name, or an example.
         hint: String,
     },
     /// There is no such joint.
@@ -156,7 +157,7 @@ pub enum RoleError {
         role: String,
         /// The joint's name as given.
         joint: String,
-        /// What to do.
+        /// The nearest name, or a way to list all names.
         hint: String,
     },
 }
@@ -194,9 +195,10 @@ pub struct Roles {
 }
 
 impl Roles {
-    /// Tells roles by the joints' names and hierarchy. Knows the names of Mixamo, Rigify, Auto-Rig Pro, Unreal, 3ds Max's Biped,
-    /// Source, Character Creator, Daz Genesis, Poser, BVH files, MikuMikuDance, KayKit, Quaternius, VRM and similar ones. What most
-    /// names of a skeleton begin with, such as `Armature_`, doesn't matter.
+    /// Infers roles from the joints' names and hierarchy. Knows the names of Mixamo, Rigify,
+    /// Auto-Rig Pro, Unreal, 3ds Max's Biped, Source, Character Creator, Daz Genesis, Poser, BVH
+    /// files, MikuMikuDance, KayKit, Quaternius, VRM and similar ones. A prefix that most names of
+    /// a skeleton share, such as `Armature_`, doesn't matter.
     pub fn infer(skeleton: &Skeleton) -> Self {
         Self::new(skeleton, BTreeMap::new())
     }
@@ -230,6 +232,7 @@ impl Roles {
     fn new(skeleton: &Skeleton, given: BTreeMap<Role, Option<JointIndex>>) -> Self {
         let mut joints = Inference::new(skeleton, &given).run();
         let pinned: Vec<JointIndex> = given.values().filter_map(|joint| *joint).collect();
+        // A given joint loses any other role that its name suggests.
         joints.retain(|role, joint| !given.contains_key(role) && !pinned.contains(joint));
         joints.extend(
             given

@@ -18,9 +18,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
 pub struct RootDelta {
-    /// How far the character moves: right, up and back.
+    /// The distance that the character moves: right, up and back.
     pub translation: DVec3,
-    /// By how much it turns, in radians; positive to the left. Whole turns count.
+    /// The angle that it turns, in radians; positive to the left. Whole turns count.
     pub turn: f64,
 }
 
@@ -62,7 +62,9 @@ impl RootDelta {
             translation: DVec3 { x, y, z },
             turn,
         } = self;
-        // A sum of turned copies: turned halfway, and as much shorter as an arc's chord.
+        // Repeating sums turned copies, a geometric series of rotations: turned halfway, and
+        // shorter like the chord of an arc.
+        // Whole turns don't change the direction, and are left out to keep the sines exact.
         let part = turn - (turn / std::f64::consts::TAU).round() * std::f64::consts::TAU;
         let factor = if part == 0.0 {
             times
@@ -116,18 +118,18 @@ impl From<RootDelta> for bevy::prelude::Transform {
     }
 }
 
-/// A movement along an arc: what its speeds are, times how long it takes.
+/// A movement along an arc: its speeds times its duration.
 ///
 /// Arcs of the same curvature add up, however they are divided, and so do shares of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Twist {
-    /// Ahead as the character sees it, all the way.
+    /// The distance ahead as the character sees it, all the way.
     pub(crate) ahead: DVec3,
     pub(crate) turn: f64,
 }
 
 impl Twist {
-    /// The arc that ends where a movement of less than a turn does.
+    /// Returns the arc to the end of a movement of less than a turn.
     pub(crate) fn between(delta: RootDelta) -> Self {
         let RootDelta {
             translation: DVec3 { x, y, z },
@@ -139,7 +141,8 @@ impl Twist {
                 turn,
             };
         }
-        // No arc goes somewhere else in a whole turn: beyond half a turn, it is no longer exact.
+        // In a whole turn, an arc comes back to its start, so the formula is not exact beyond half
+        // a turn.
         let chord = if turn.abs() <= std::f64::consts::PI {
             sinc(0.5 * turn)
         } else {
@@ -151,7 +154,7 @@ impl Twist {
         }
     }
 
-    /// Where the arc ends.
+    /// Returns the movement from the start of the arc to its end.
     #[inline]
     pub(crate) fn movement(self) -> RootDelta {
         let Self {

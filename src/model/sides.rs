@@ -16,7 +16,7 @@ pub enum Side {
     Right,
 }
 
-/// Which joints are each other's mirror image, and the plane between them.
+/// The pairs of joints that mirror each other, and the plane between them.
 #[derive(Clone, Debug)]
 pub(crate) struct Sides {
     /// Each joint's counterpart; itself if it has none. Always mutual.
@@ -36,6 +36,8 @@ impl Sides {
                 .unwrap_or(joint)
         };
         let found: Vec<JointIndex> = skeleton.joints().map(other).collect();
+        // Of two left hands with one right hand, only one is its counterpart. The other one stays
+        // in the middle.
         let mutual = |(joint, &other): (usize, &JointIndex)| {
             if usize::from(found[usize::from(other)]) == joint {
                 other
@@ -114,8 +116,9 @@ impl MirrorPlane {
         to.matrix.inverse() * self.reflect(from.matrix * shift)
     }
 
-    /// For each axis of one frame, the axis of the other that it is the image of. Axes that are nobody's image, because
-    /// the frames are turned against each other by odd angles, are taken one by one.
+    /// Returns, for each axis of one frame, the axis of the other that it is the image of. If the
+    /// frames are turned against each other by odd angles, axes have no image, and are taken one by
+    /// one.
     pub(crate) fn axes(self, from: &RestFrame, to: &RestFrame) -> [usize; 3] {
         let mut out = [0, 1, 2];
         for (at, axis) in DVec3::AXES.into_iter().enumerate() {

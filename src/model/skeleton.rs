@@ -26,7 +26,7 @@ pub struct Joint {
     pub inverse_bind: Affine3A,
 }
 
-/// Why a [`Skeleton`] cannot be made of the given joints.
+/// An error in making a [`Skeleton`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SkeletonError {
@@ -63,19 +63,21 @@ pub struct Skeleton {
     parents: Vec<Option<JointIndex>>,
     /// For each joint, the last of its descendants, or itself.
     last: Vec<JointIndex>,
-    /// For each of the first joints, itself with those above it, and with the first ones below it, a bit each.
+    /// For each of the first joints, two sets of bits: itself with all joints above it, and itself
+    /// with the first joints below it.
     first: Vec<[u128; 2]>,
     rest: Vec<SoaTransform>,
     rest_model: Vec<Affine3A>,
     inverse_bind: Vec<Affine3A>,
     control: BTreeSet<JointIndex>,
-    /// Joints on the other side, where names don't tell; both ways.
+    /// Joints and their counterparts on the other side, in both directions, for names that don't
+    /// say so.
     sides: BTreeMap<JointIndex, JointIndex>,
     scaled: bool,
-    /// How the joints' nodes are placed in the file, if not as the joints are.
+    /// The spaces of the joints' nodes in the file, if they differ from those of the joints.
     nodes: Option<Arc<[NodeSpace]>>,
     bind_pose: BindPose,
-    /// The bind pose may lie elsewhere, and turned: how its topmost joint stood is a guess.
+    /// The position and rotation of the bind pose are a guess, though not the pose itself.
     bind_pose_is_adrift: bool,
     /// `None` if there are none.
     morphs: Option<Arc<Morphs>>,
@@ -87,16 +89,17 @@ enum BindPose {
     /// The rest pose.
     #[default]
     Rest,
-    /// Nothing tells.
+    /// The file doesn't say.
     Unknown,
     Other(Arc<[JointTransform]>),
 }
 
-/// How the transform of a node, as its file has it, becomes that of its joint. What stands above the joints is baked into the
-/// topmost of them, and scales of the rest pose are taken out of the joints' spaces.
+/// The conversion of a node's transform, as its file has it, to that of its joint. Transforms above
+/// the joints are baked into the topmost of them, and scales of the rest pose are taken out of the
+/// joints' spaces.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct NodeSpace {
-    /// What is baked in from above.
+    /// The rotation that is baked in from above.
     pub(crate) turn: DQuat,
     pub(crate) offset: DVec3,
     /// Factor of translations. All components are of one length; those below 0 mirror.
@@ -118,7 +121,7 @@ impl NodeSpace {
         DAffine3::from_scale_rotation_translation(self.above, self.turn, self.offset)
     }
 
-    /// How much longer translations are than the node's.
+    /// Returns the factor from the node's translations to the joint's.
     pub(crate) fn length(&self) -> f64 {
         self.above.x.abs()
     }
@@ -182,6 +185,8 @@ impl Skeleton {
                     .map_or(local, |parent| rest_model[usize::from(parent)] * local),
             );
         }
+        // Descendants come after their ancestors, but not all right behind them, so only the last
+        // one is known.
         let mut last: Vec<JointIndex> = (0..joints.len() as JointIndex).collect();
         for (joint, parent) in joints
             .iter()
@@ -258,7 +263,7 @@ impl Skeleton {
         self.last[usize::from(joint)]
     }
 
-    /// How many joints a set of bits holds: the first ones.
+    /// The number of joints that a set of bits holds: the first ones.
     pub(crate) const FIRST: usize = u128::BITS as usize;
 
     /// The first joints, a bit each.
@@ -358,7 +363,7 @@ impl Skeleton {
         }
     }
 
-    /// Returns the skeleton with what is known of its nodes, one for each joint.
+    /// Returns the skeleton with the spaces of its nodes, one for each joint.
     #[cfg(any(feature = "fbx", feature = "gltf"))]
     pub(crate) fn with_nodes(self, nodes: Vec<NodeSpace>) -> Self {
         let matter = nodes.iter().any(|node| *node != NodeSpace::IDENTITY);
@@ -368,7 +373,7 @@ impl Skeleton {
         }
     }
 
-    /// How a joint's node is placed in its file.
+    /// Returns the space of a joint's node in its file.
     pub(crate) fn node(&self, joint: JointIndex) -> NodeSpace {
         self.nodes
             .as_ref()
@@ -388,7 +393,8 @@ impl Skeleton {
         }
     }
 
-    /// Returns the skeleton with a rest pose that need not be the one in which a skin was bound: it has none.
+    /// Returns the skeleton without a known bind pose: its rest pose need not be the one in which
+    /// the skin was bound.
     #[cfg(any(feature = "fbx", feature = "gltf"))]
     pub(crate) fn without_bind_pose(self) -> Self {
         Self {
@@ -397,7 +403,8 @@ impl Skeleton {
         }
     }
 
-    /// Returns the skeleton with a bind pose of which only the joints below the topmost are sure.
+    /// Returns the skeleton with a bind pose of which only the joints below the topmost one are
+    /// certain.
     #[cfg(any(feature = "fbx", feature = "gltf"))]
     pub(crate) fn with_bind_pose_adrift(self) -> Self {
         Self {
@@ -406,18 +413,19 @@ impl Skeleton {
         }
     }
 
-    /// Whether it is also known where that pose was, and how it was turned.
+    /// Returns `true` if the position and rotation of the bind pose are known, too.
     pub(crate) fn is_bound_in_place(&self) -> bool {
         self.is_bound() && !self.bind_pose_is_adrift
     }
 
-    /// Whether it is known in which pose the skin was bound.
+    /// Returns `true` if the pose in which the skin was bound is known.
     pub(crate) fn is_bound(&self) -> bool {
         self.bind_pose != BindPose::Unknown
     }
 
-    /// The skeleton at rest in the pose in which its skin was bound. That is the rest pose of nearly every file, but glTF has no
-    /// rest pose: nodes may stand anywhere, and only the inverse bind matrices tell.
+    /// Returns the skeleton at rest in the pose in which its skin was bound. That is the rest pose
+    /// of nearly every file, but glTF has no rest pose: nodes may stand anywhere, and only the
+    /// inverse bind matrices show the pose.
     pub(crate) fn in_bind_pose(&self) -> Cow<'_, Self> {
         let BindPose::Other(pose) = &self.bind_pose else {
             return Cow::Borrowed(self);
@@ -469,8 +477,9 @@ impl Skeleton {
         self.control.iter().copied()
     }
 
-    /// Returns the skeleton with these pairs of joints as each other's mirror image, where names don't tell. A pair of a joint
-    /// and itself puts it in the middle. Pairs with an index that is out of range have no effect.
+    /// Returns the skeleton with these pairs of joints as each other's mirror image, for names that
+    /// don't say so. A pair of a joint and itself puts it in the middle. Pairs with an index that
+    /// is out of range have no effect.
     pub fn with_sides(&self, pairs: impl IntoIterator<Item = (JointIndex, JointIndex)>) -> Self {
         let mut out = self.clone();
         let exists = |joint| usize::from(joint) < self.len();
@@ -503,7 +512,7 @@ impl Skeleton {
         found.filter(|other| *other != joint && !self.sides.contains_key(other))
     }
 
-    /// Returns `true` if [`Self::with_sides`] says where a joint belongs.
+    /// Returns `true` if a joint's counterpart is given by [`Self::with_sides`].
     pub(crate) fn has_side(&self, joint: JointIndex) -> bool {
         self.sides.contains_key(&joint)
     }

@@ -56,7 +56,7 @@ pub struct SkinPart {
 pub struct CombinedJoints {
     /// The joints of all entries, as palette indices, with their shares.
     shares: Vec<(u16, f32)>,
-    /// Per entry, where it ends in `shares`.
+    /// Per entry, its end in `shares`.
     ends: Vec<u32>,
 }
 
@@ -155,8 +155,8 @@ impl CombinedJoints {
 }
 
 impl SkinPart {
-    /// Most palette entries of a part that every device can draw: what Bevy puts into a uniform buffer where there are
-    /// no storage buffers.
+    /// The most palette entries of a part that every device can draw: Bevy's limit for a uniform
+    /// buffer, on devices without storage buffers.
     pub const MAX_PALETTE: usize = 256;
 
     /// Returns the number of palette entries, joints and combined joints: one matrix for each.

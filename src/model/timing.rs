@@ -4,7 +4,7 @@ use super::CallbackData;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// What happens at the end of a clip.
+/// The behavior at the end of a clip.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
 pub enum PlaybackMode {
@@ -17,16 +17,16 @@ pub enum PlaybackMode {
     PingPong,
 }
 
-/// A moment in a clip at which listeners are notified, or a range at whose begin and end they are.
+/// A moment in a clip that triggers a callback, or a range whose begin and end do.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CallbackKey {
     /// Seconds from the clip's start, in `0..=duration`.
     pub time: f64,
-    /// Where it ends, if it is a range: seconds from the clip's start, at or after `time`.
+    /// The end of a range: seconds from the clip's start, at or after `time`. `None` for a moment.
     pub until: Option<f64>,
     /// Name, such as `footstep`.
     pub name: Arc<str>,
-    /// Data for the listener; `()` when there is none.
+    /// Data for the observer; `()` if there is none.
     pub data: CallbackData,
 }
 
@@ -37,7 +37,7 @@ pub struct ClipTiming {
     pub name: Arc<str>,
     /// Length in seconds, finite and ≥ 0. A clip of length 0 is a single pose.
     pub duration: f64,
-    /// What happens at the end.
+    /// The behavior at the end.
     pub playback: PlaybackMode,
     /// Callback keys in order of time.
     pub callbacks: Vec<CallbackKey>,
@@ -144,7 +144,7 @@ impl ClipTiming {
     }
 }
 
-/// Clamps a key to a clip, and a range to what is after its begin.
+/// Clamps a key to a clip, and the end of a range to its begin or later.
 fn within(key: CallbackKey, duration: f64) -> CallbackKey {
     let time = clamp(key.time, duration);
     CallbackKey {
@@ -155,8 +155,8 @@ fn within(key: CallbackKey, duration: f64) -> CallbackKey {
 }
 
 fn clamp(time: f64, duration: f64) -> f64 {
-    // Without the negative zero, which would sort before 0.
-    // Not `clamp`, which panics if the duration is no number.
+    // Adding 0 removes the negative zero, which would sort before 0. `f32::clamp` isn't used
+    // because it panics if the duration is NaN.
     if time.is_finite() {
         time.min(duration).max(0.0) + 0.0
     } else {

@@ -62,7 +62,7 @@ impl JointTransform {
         }
     }
 
-    /// Adds a difference: what [`Self::difference_to`] returns.
+    /// Adds a difference, as returned by [`Self::difference_to`].
     pub(crate) fn plus(&self, difference: &Self) -> Self {
         Self {
             translation: self.translation + difference.translation,

@@ -21,7 +21,7 @@ const ELEMENT: usize = 8;
 /// Bytes of a variant that is boxed or shared.
 const VARIANT: usize = 64;
 
-/// Why something cannot be read.
+/// The reason for failing to read something.
 pub(super) enum ReadError {
     /// The budget is used up.
     OverBudget,

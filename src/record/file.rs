@@ -53,7 +53,7 @@ struct CharacterForm {
     events: Vec<(u64, PlaybackEvent)>,
 }
 
-/// Why a recording cannot be read.
+/// An error in reading a recording.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RecordingError {

@@ -327,7 +327,7 @@ struct Departed {
     version: Option<u64>,
     since: Option<u64>,
     tape: Tape,
-    /// Who shows it in the past.
+    /// The entity that shows it in the past.
     stand_in: Option<Entity>,
 }
 

@@ -115,6 +115,8 @@ impl<'a, 'scope, 'env, 'out> Crowd<'a, 'scope, 'env, 'out> {
             rest,
             stream,
         } = self;
+        // Groups of one asset become neighbors, those with the same clips first, so that batches
+        // mix as few clips as possible.
         groups.iter_mut().for_each(|group| rest.append(group));
         rest.sort_unstable_by_key(|(found, _)| found.group());
         for of_asset in rest.chunk_by_mut(|(a, _), (b, _)| a.group().0 == b.group().0) {

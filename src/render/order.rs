@@ -18,19 +18,19 @@ pub(super) struct PaletteOrder {
     runs: Vec<Reverse<&'static [Place]>>,
 }
 
-/// Where a palette lies in the buffer.
+/// The place of a palette in the buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Place {
     pub(super) start: u32,
     pub(super) length: u32,
-    /// How many were added before it.
+    /// The number of palettes that were added before it.
     pub(super) index: u32,
 }
 
-/// Where a palette goes; empty if it has no place in the buffer.
+/// The matrices of a palette in the buffer; empty if it has no place there.
 pub(super) type PaletteOut<'a> = &'a mut [Mat4];
 
-/// Palettes of a character, and where each goes.
+/// The palettes of a character, and the matrices of each.
 pub(super) type PaletteOuts<'scope, 'out> = (&'scope [PaletteJob], &'scope mut [PaletteOut<'out>]);
 
 impl PaletteOrder {
@@ -53,12 +53,12 @@ impl PaletteOrder {
             .extend((self.len() as u32..).zip(jobs).map(place));
     }
 
-    /// How many were added.
+    /// The number of palettes that were added.
     pub(super) fn len(&self) -> usize {
         self.places.len()
     }
 
-    /// What was added, in the order in which the ranges begin.
+    /// Returns the palettes in the order in which their ranges begin.
     pub(super) fn sort(&mut self) -> &[Place] {
         let Self {
             places,
@@ -67,11 +67,13 @@ impl PaletteOrder {
         } = self;
         let count = places.len();
         merged.clear();
+        // One run more than allowed is enough to know that there are too many.
         let most = 1 + count / Self::PALETTES_PER_RUN;
         let mut runs = mem::take(memory);
         runs.extend(places.chunk_by(Place::le).take(most + 1).map(Reverse));
         let is_merged = runs.len() <= most;
         if is_merged {
+            // Merges runs by a heap of their first places; `Reverse` makes it a min-heap.
             let mut rest = BinaryHeap::from(runs);
             while let Some(Reverse(run)) = rest.pop() {
                 // As much as comes before the next run.

@@ -84,7 +84,8 @@ impl Plugin for PalettePlugin {
     }
 }
 
-/// The renderer's staging buffer while the main world has it, and what that leaves to the renderer. Both worlds have this.
+/// The renderer's staging buffer while the main world has it, and the work that is left to the
+/// renderer. Both worlds have this.
 #[derive(Resource, Clone, Default)]
 struct LentBuffer(Arc<Mutex<Lent>>);
 
@@ -127,10 +128,10 @@ struct WriterScratch {
     crowd: CrowdMemory,
 }
 
-/// Fewer matrices than this are written by one thread.
+/// The fewest matrices for which a task of its own pays off.
 const WORTH_A_TASK: usize = 512;
 
-/// From this size on, in bytes, the buffer is written past the caches, which would not hold it until it is uploaded.
+/// From this size in bytes on, the buffer is written past the caches, which would not hold it until it is uploaded.
 const STREAMED_FROM: usize = 2 << 20;
 
 /// Writes the palettes of the characters that changed.
@@ -140,6 +141,7 @@ fn write_palettes(
     mut palettes: ResMut<DirtyPalettes>,
     poses: Poses,
 ) {
+    // Locked for the whole write. `upload`, on the render thread, waits for it.
     let Lent {
         matrices,
         left,
@@ -168,7 +170,7 @@ fn take_back(lent: Res<LentBuffer>, mut uniforms: ResMut<SkinUniforms>) {
     }
 }
 
-/// Writes what came into view, and what the main world left.
+/// Writes the palettes of parts that came into view, and those that the main world left.
 fn extract_palettes(
     mut writer: ResMut<PaletteWriter>,
     mut jobs: Local<Vec<PaletteJob>>,
@@ -193,6 +195,8 @@ fn extract_palettes(
     let Lent { left, jumped, .. } = &mut *lent.lock();
     revoked.clear();
     for (entity, part, visibility, range) in &reallocated {
+        // Bevy's index may have changed with either component, so the old range is given up in any
+        // case.
         revoked.extend(range.get().map(|range| range.start));
         let first = if visibility.get() {
             uniforms.skin_index(entity.into())
@@ -300,6 +304,7 @@ impl PaletteWriter {
         lists.iter().for_each(|list| order.extend(list));
         let count = order.len();
         outs.resize_with(count, Default::default);
+        // By the size of the whole buffer, which must stay in the cache until it is uploaded.
         let streamed = size_of_val(matrices) >= STREAMED_FROM;
         let total = split(matrices, order.sort(), &mut outs);
 
@@ -313,6 +318,7 @@ impl PaletteWriter {
         let (size, mut rest) = (count.div_ceil(tasks), &mut outs[..]);
         let mut next_task = |list: &mut &'a [PaletteJob]| {
             let mut end = size.min(list.len());
+            // A character's parts stay in one task, so that its pose is evaluated once.
             while end < list.len() && list[end].character == list[end - 1].character {
                 end += 1;
             }

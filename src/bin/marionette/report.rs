@@ -190,7 +190,7 @@ pub struct ManifestReport<'a> {
     pub blend_spaces: &'a BTreeMap<String, BlendSpaceEntry>,
     pub states: &'a BTreeMap<String, State>,
     pub layers: &'a BTreeMap<String, StateLayer>,
-    /// What the states come to.
+    /// The states, built from the entries.
     #[serde(skip)]
     pub machines: Option<Arc<StateLayers>>,
     pub goals: &'a BTreeMap<String, GoalEntry>,

@@ -18,13 +18,13 @@ use crate::{
 };
 use bevy::{ecs::name::NameOrEntity, prelude::*};
 
-/// Makes a character's legs and hips adapt to uneven ground, and locks its feet to the ground while its clips plant
-/// them.
+/// Makes a character's legs and hips adapt to uneven ground, and locks its feet to the ground while
+/// they are in contact with it in the clips.
 ///
-/// The legs are those of the manifest's `feet`. Where the ground is, the game says in
-/// [`CharacterSystems::ProbeGround`](super::super::CharacterSystems::ProbeGround), by answering the rays of
-/// [`GroundProbe`]; meshes with a [`Ground`](super::Ground) component answer by themselves. Without any ground, clips play
-/// as they are.
+/// The legs are those of the manifest's `feet`. The game finds the ground in
+/// [`CharacterSystems::ProbeGround`](super::super::CharacterSystems::ProbeGround), by answering the
+/// rays of [`GroundProbe`]. Meshes with a [`Ground`](super::Ground) component are tested for you.
+/// Without any ground, clips play as they are.
 ///
 /// ```no_run
 /// # use bevy::prelude::*;
@@ -38,7 +38,7 @@ use bevy::{ecs::name::NameOrEntity, prelude::*};
 #[reflect(Component, Clone, Default, PartialEq)]
 #[require(RigState, GroundProbe)]
 pub struct FootPlacement {
-    /// How much of the change is made, 0..=1. Fade it to switch foot placement on and off.
+    /// The share of the change that is made, 0..=1. Fade it to switch foot placement on and off.
     pub weight: f32,
 }
 
@@ -171,7 +171,7 @@ pub(in crate::character) fn place_rays(
     );
 }
 
-/// What all playing clips together do with a foot: each by its weight at the foot.
+/// Returns the combined plan of all active clips for a foot: each by its weight at the foot.
 fn plan(
     controller: &AnimationController,
     character: &Character,
@@ -203,6 +203,8 @@ fn plan(
             let plan = plants.plan(leg, layer.time);
             planted += plan.weight * weight;
             sum += weight;
+            // Times of different clips don't mix, so the landing is that of the clip with the
+            // largest weight.
             if weight > heaviest {
                 heaviest = weight;
                 let speed = layer.speed as f32;

@@ -27,13 +27,13 @@ use std::time::Duration;
 ///
 /// The entity is like any other: give it a `Transform`, move it, make it a child of something, or attach it to a joint
 /// of another character ([`AttachedTo`](super::super::AttachedTo)) to put a hand on its shoulder. The limb follows it
-/// in the same frame. If it is too far away, the limb points straight at it. Despawn it, or fade its [`IkWeight`], to
-/// give the limb back to the clips.
+/// in the same frame. If it is too far away, the limb points straight at it. Despawn it, or fade
+/// its [`IkWeight`], to let the limb follow its clips again.
 ///
 /// When a goal appears, jumps or is gone, the limb's joints turn there as fast as the character moves elsewhere: see
 /// [`turn_limit`](IkLimb::turn_limit). A goal that is there when the character appears is reached from the first frame on.
 ///
-/// Which limb, and how, is in [`IkLimb`], which can be changed at any time.
+/// The limb and its settings are in [`IkLimb`], which can be changed at any time.
 ///
 /// ```no_run
 /// # use bevy::prelude::*;
@@ -54,7 +54,7 @@ use std::time::Duration;
 #[require(IkLimb, Transform, IkWeight, ResolvedGoal)]
 pub struct IkGoal(#[entities] pub Entity);
 
-/// Which limb reaches for an [`IkGoal`], and how.
+/// The limb that reaches for an [`IkGoal`], and its settings.
 #[derive(Component, Clone, Debug, Default, PartialEq, Reflect)]
 #[reflect(Component, Clone, Default, PartialEq)]
 pub struct IkLimb {
@@ -63,14 +63,15 @@ pub struct IkLimb {
     /// An entity that the limb bends toward; `None` if it keeps bending the way it does in the pose.
     #[entities]
     pub pole: Option<Entity>,
-    /// How the limb faces its pole, in radians; `None` if as the manifest says, or exactly toward it. Has no effect on
-    /// chains.
+    /// The angle at which the limb faces its pole, in radians; `None` takes that of the manifest,
+    /// or exactly toward the pole. Has no effect on chains.
     pub pole_angle: Option<PoleAngle>,
-    /// Whether the tip takes this entity's rotation; `None` if as the manifest says, or not.
+    /// `true` if the tip takes this entity's rotation; `None` takes the setting of the manifest, or
+    /// `false`.
     pub rotate_tip: Option<bool>,
-    /// How fast the limb's joints turn at most when the goal comes, goes or jumps, as a multiple of the fastest they turn
-    /// in any clip, at least 1; `None` if as the manifest says, or 1.4. With [`f32::INFINITY`], the limb reaches the goal
-    /// at once, wherever it is.
+    /// The largest speed of the limb's joints when the goal comes, goes or jumps, as a multiple of
+    /// the fastest they turn in any clip, at least 1; `None` takes that of the manifest, or 1.4.
+    /// With [`f32::INFINITY`], the limb reaches the goal at once, wherever it is.
     pub turn_limit: Option<f32>,
 }
 
@@ -133,7 +134,8 @@ pub enum GoalLimb {
 #[require(ModelPose, RigState, RigPose)]
 pub struct IkGoals(Vec<Entity>);
 
-/// How far a limb goes from its clips to its [`IkGoal`]: 0 not at all, 1 all the way.
+/// The share of the way that a limb goes from its clips to its [`IkGoal`]: 0 is none, 1 is all of
+/// it.
 #[derive(Component, Clone, Copy, Debug, PartialEq, Reflect)]
 #[reflect(Component, Clone, Default, PartialEq)]
 pub struct IkWeight {
@@ -141,7 +143,7 @@ pub struct IkWeight {
     pub weight: f32,
     /// The weight it fades to, 0..=1.
     pub target: f32,
-    /// How fast, per second.
+    /// The speed of the fade, per second.
     pub rate: f32,
 }
 
@@ -249,7 +251,7 @@ impl Default for GoalLimb {
     }
 }
 
-/// What a goal means in one version of a character's asset.
+/// A goal, looked up in one version of a character's asset.
 #[derive(Component, Clone, Copy, Debug, Default)]
 pub(in crate::character) struct ResolvedGoal {
     /// 0 until the first look-up; no asset has that version.

@@ -26,8 +26,9 @@ use std::sync::Arc;
 
 /// Makes a character turn its head toward something.
 ///
-/// Which joints turn, how far and how fast comes from the manifest's `look_at`, or from [`joints`](Self::joints). The
-/// turn starts and ends as fast as its speed allows, so the target can change at any time.
+/// The joints that turn, their limits and their speed come from the manifest's `look_at`, or from
+/// [`joints`](Self::joints). The turn starts and ends as fast as its speed allows, so the target
+/// can change at any time.
 ///
 /// ```no_run
 /// # use bevy::prelude::*;
@@ -44,10 +45,10 @@ use std::sync::Arc;
 #[reflect(Component, Clone, Default, PartialEq)]
 #[require(ModelPose, RigState, RigPose, ResolvedLook)]
 pub struct LookAt {
-    /// What the character looks at.
+    /// The target that the character looks at.
     #[entities]
     pub target: LookTarget,
-    /// How far it turns: 0 not at all, 1 all the way.
+    /// The share of the turn that is made: 0 is none, 1 is all of it.
     pub weight: f32,
     /// The joints that turn; `None` if as the manifest says.
     pub joints: Option<LookAtEntry>,
@@ -113,7 +114,7 @@ pub(super) fn optional_entity(
 // A type with a default is its own template otherwise.
 impl Unpin for LookAt where for<'a> [()]: SpecializeFromTemplate {}
 
-/// What a character looks at.
+/// The target of a [`LookAt`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Reflect)]
 pub enum LookTarget {
     /// Nothing: the character looks where its clips do.

@@ -7,7 +7,7 @@ use super::super::{
 use bevy::{ecs::system::SystemParam, prelude::*};
 use glam::Affine3A;
 
-/// Where entities will be once transforms are propagated.
+/// The places of entities after transforms are propagated.
 #[derive(SystemParam)]
 pub(in crate::character) struct Places<'w, 's> {
     transforms: Query<'w, 's, (&'static Transform, Option<&'static ChildOf>)>,

@@ -25,11 +25,11 @@ pub(in crate::character) struct RigPose {
     /// The matrices of all joints if something hangs from them, otherwise of those that the rig reads first.
     pub(super) joints: Vec<Affine3A>,
     pub(super) facts: PoseFacts,
-    /// What it was made from.
+    /// The inputs it was made from.
     stamp: PoseStamp,
     /// The revision of the layers it was made from.
     pub(super) revision: u64,
-    /// Whether the rig has acted in this frame.
+    /// `true` if the rig has acted in this frame.
     pub(super) is_solved: bool,
 }
 
@@ -72,10 +72,10 @@ pub(in crate::character) fn pose_clips(
         |thread, (handle, controller, mut layers, mut rig, mut pose, overrides, hold, detail)| {
             let (carries, wears) = hold;
             let rests = detail.is_some_and(|detail| detail.rests);
-            // The pose that others read is then the one of the clips.
+            // Other characters then read the pose of the clips.
             rig.is_solved = rests;
             if rests && !carries && !wears && overrides.is_none() {
-                // Posed where it is drawn.
+                // It is evaluated where it is drawn.
                 return;
             }
             let Some(character) = assets.get(handle.id()) else {
@@ -112,7 +112,7 @@ pub(in crate::character) fn pose_clips(
                 rig.facts = pose.facts().clone();
             });
             (rig.stamp, rig.revision) = (stamp, layers.revision());
-            // Whoever asks for the pose in between gets that of the clips with these.
+            // Until the rig has acted, `CharacterPoses` evaluates the clips with these.
             let pose = pose.bypass_change_detection();
             pose.overrides.clear();
             pose.overrides.extend_from_slice(overrides);

@@ -8,7 +8,7 @@ use crate::{
     rig::{RigAction, RigScratch, RigState},
 };
 
-/// Plays what a rig did in one frame after the other.
+/// Repeats the actions of a rig, one frame after the other.
 #[derive(Default)]
 pub(crate) struct RigReplay {
     layers: ActiveLayers,

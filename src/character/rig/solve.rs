@@ -32,7 +32,7 @@ use bevy::{
 };
 use glam::{Affine3A, Quat};
 
-/// What a rig acts on.
+/// The components that a rig acts on.
 #[derive(QueryData)]
 #[query_data(mutable)]
 pub(in crate::character) struct Rigged {
@@ -51,7 +51,7 @@ pub(in crate::character) struct Rigged {
     detail: Option<&'static Detail>,
 }
 
-/// What rigs need to know of the world.
+/// The inputs of rigs from the rest of the world.
 #[derive(SystemParam)]
 pub(in crate::character) struct Surroundings<'w, 's> {
     time: Res<'w, Time>,
@@ -119,7 +119,7 @@ pub(in crate::character) fn solve(
         dependent.append(&mut thread.dependent);
     }
     if !dependent.is_empty() {
-        // Which thread found them is chance.
+        // The order in which threads found them is chance.
         dependent.sort_unstable();
         solve_in_order(
             &world,
@@ -146,7 +146,7 @@ fn solve_in_order(
                     .any(|other| waiting.contains(&other))
             })
         };
-        // In a ring, the first goes first.
+        // In a ring, none is ready, so the first one starts.
         let next = dependent.remove(dependent.iter().position(is_ready).unwrap_or(0));
         waiting.remove(&next);
         let Ok(rig) = rigs.get(next) else { continue };
@@ -199,7 +199,7 @@ impl Surroundings<'_, '_> {
             .filter(move |&above| above != entity && self.rigged.contains(above))
     }
 
-    /// Collects what a rig aims at. Returns `false` if the character has no place in the world.
+    /// Collects the targets of a rig. Returns `false` if the character has no place in the world.
     fn aim<'p>(
         &self,
         entity: Entity,
@@ -274,7 +274,7 @@ impl Surroundings<'_, '_> {
         true
     }
 
-    /// Adds what doesn't depend on other rigs.
+    /// Adds the inputs that don't depend on other rigs.
     fn complete(&self, rig: &RiggedItem, action: &mut RigAction) {
         let detail = rig.detail.copied().unwrap_or(Detail::FULL);
         action.dt = self.time.delta();
@@ -317,7 +317,8 @@ impl Surroundings<'_, '_> {
             .pose
             .pose_mut(&character.skeleton)
             .with_facts(rig.start.facts.clone());
-        // Turns are the rig's own business, like the time of a controller.
+        // Turns are internal to the rig, like the time of a controller, so they don't count as
+        // changes.
         let state = rig.state.bypass_change_detection();
         thread
             .action

@@ -8,7 +8,7 @@ use super::super::{
 use crate::{asset::Character, rig::RigState};
 use bevy::prelude::*;
 
-/// How much a character's springs show.
+/// The weight of a character's springs.
 ///
 /// Characters get it with their parts if their manifest has [`springs`](crate::import::Manifest::springs), unless
 /// [`PoseSharing`] is on: springs need a pose of their own in every frame. With this component, they have springs then,
@@ -22,8 +22,9 @@ use bevy::prelude::*;
 /// # }
 /// ```
 ///
-/// [`Wind`](crate::rig::Wind) and [`SpringGravity`] act on the springs of all characters. What they remember is in
-/// [`RigState::springs`]. A character with [`Teleported`](super::super::Teleported) takes its springs along.
+/// [`Wind`](crate::rig::Wind) and [`SpringGravity`] act on the springs of all characters. Their
+/// state is in [`RigState::springs`]. A character with [`Teleported`](super::super::Teleported)
+/// takes its springs along.
 #[derive(Component, Clone, Copy, Debug, PartialEq, Reflect)]
 #[reflect(Component, Clone, Default, PartialEq)]
 pub struct SpringBones {

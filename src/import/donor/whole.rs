@@ -19,13 +19,14 @@ use glam::{Affine3A, DAffine3, DMat3, DQuat, DVec3};
 pub(super) struct Whole {
     /// Factor of the lengths between joints, in the units of the nodes.
     pub(super) length: f64,
-    /// Whether it is the same for nearly all joints.
+    /// `true` if it is the same for nearly all joints.
     pub(super) alike: bool,
-    /// Per joint, whether its bone is not as long as that.
+    /// Per joint, `true` if its bone has another length than that.
     pub(super) is_longer: Vec<bool>,
     /// Per joint that hangs from nothing that both files have: from the file's model space to the model's.
     pub(super) tops: Vec<Option<DAffine3>>,
-    /// How much larger the model is than the clips, and how its space is turned, at the first of these.
+    /// The size of the model relative to the clips, and the rotation of its space, at the first of
+    /// these.
     pub(super) size: f64,
     pub(super) turn: DQuat,
 }
@@ -34,10 +35,10 @@ pub(super) struct Whole {
 const MOST_SAMPLES: usize = 32;
 /// Bones that may have the same factor of lengths by chance are fewer than this.
 const FEW: usize = 4;
-/// How far lengths that are the same may differ.
+/// The largest difference between lengths that count as the same.
 const SAME_LENGTH: f64 = 0.02;
 
-/// A skeleton as its skin was bound, or otherwise as it stands.
+/// A skeleton in its bind pose, or in its rest pose if the former isn't known.
 struct Side<'a> {
     skeleton: &'a Skeleton,
     locals: Vec<JointTransform>,
@@ -65,7 +66,7 @@ impl<'a> Side<'a> {
         self.skeleton.node(joint as JointIndex)
     }
 
-    /// What stands above a joint.
+    /// Returns the transform above a joint.
     fn above(&self, joint: usize) -> DAffine3 {
         match self.skeleton.parents()[joint] {
             Some(parent) => {
@@ -211,8 +212,8 @@ impl Whole {
         other.size / own.size / self.length
     }
 
-    /// Where a joint of the model is that hangs from another one than in the file: as far from the nearest joint above that both
-    /// files have.
+    /// Returns the place of a joint of the model that hangs from another joint than in the file: as
+    /// far from the nearest joint above that both files have.
     pub(super) fn place(
         &self,
         skeleton: &Skeleton,
@@ -281,18 +282,20 @@ fn below(ours: &Side, theirs: &Side, (joint, found): (usize, usize), length: f64
     ours.above(joint) * DAffine3::from_scale(DVec3::splat(length)) * inverse
 }
 
-/// What tells how the topmost joint is placed in both files.
+/// The evidence of how the topmost joint is placed in both files.
 struct Evidence<'a> {
     ours: &'a Side<'a>,
     theirs: &'a Side<'a>,
     top: (usize, usize),
-    /// The unit of the file's lengths in those of the model, as what is above the joints has it.
+    /// The unit of the file's lengths in those of the model, according to the transforms above the
+    /// joints.
     unit: f64,
-    /// How large the model is.
+    /// The size of the model.
     size: f64,
-    /// Where the clips put the joint, as far as they have keys for it.
+    /// The places of the joint in the clips, as far as they have keys for it.
     keys: Vec<Key>,
-    /// The clips move what is above it, as one whose armature travels does. Then that doesn't tell how it stands.
+    /// `true` if the clips move a node above the joint, like an armature that travels. Its
+    /// transform then says nothing about the rest pose.
     is_carried: bool,
 }
 
@@ -378,7 +381,8 @@ impl<'a> Evidence<'a> {
         }
     }
 
-    /// How far the model's joint is from a place, as an angle and as a share of the model's size.
+    /// Returns the distance of the model's joint from a place, as an angle and as a share of the
+    /// model's size.
     fn cost(&self, space: &DAffine3, key: &Key) -> f64 {
         let rest = &self.ours.places[self.top.0];
         // The axes of the joint that only one of the files mirrors.
@@ -398,7 +402,7 @@ impl<'a> Evidence<'a> {
         angle + (place.distance(rest.translation) / self.size).min(3.0)
     }
 
-    /// How far it is as it was bound, or if that isn't known, at least at one moment.
+    /// Returns the distance in the bind pose or, if that isn't known, the smallest at any moment.
     fn apart(&self, space: &DAffine3) -> f64 {
         if self.is_bound() {
             self.cost(space, &self.bound())
@@ -407,7 +411,7 @@ impl<'a> Evidence<'a> {
         }
     }
 
-    /// The least of it in all clips; 0 without keys.
+    /// Returns the smallest distance in all clips; 0 without keys.
     fn least(&self, space: &DAffine3) -> f64 {
         self.keys
             .iter()
@@ -416,14 +420,15 @@ impl<'a> Evidence<'a> {
             .unwrap_or(0.0)
     }
 
-    /// Whether the joint's own keys speak for a factor of lengths, or at least not against it.
+    /// Returns `true` if the joint's own keys support a factor of lengths, or at least don't
+    /// contradict it.
     fn agrees(&self, length: f64) -> bool {
         let [with, without] = [length, 1.0]
             .map(|length| self.apart(&below(self.ours, self.theirs, self.top, length)));
         with <= without + 1e-6
     }
 
-    /// Whether both skins were bound in poses that are known, and known places.
+    /// Returns `true` if the bind poses of both skins are known, and their places, too.
     fn is_bound(&self) -> bool {
         self.ours.skeleton.is_bound_in_place() && self.theirs.skeleton.is_bound_in_place()
     }
@@ -501,7 +506,8 @@ impl<'a> Evidence<'a> {
         Some(turned.unwrap_or(chosen)).filter(|space| !space.abs_diff_eq(usual, 1e-6))
     }
 
-    /// Whether all joints that hang from the same joints are turned alike, or where bind poses are known, nearly all.
+    /// Returns `true` if all joints that hang from the same joints are turned alike, or nearly all
+    /// if bind poses are known.
     fn all_agree(&self, source: &[Option<usize>], known: bool) -> bool {
         let (mut agree, mut all) = (0, 0);
         for (joint, found) in source

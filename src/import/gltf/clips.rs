@@ -33,14 +33,15 @@ pub(super) struct Importer<'a> {
     pub(super) morphs: &'a FileMorphs,
 }
 
-/// What was left out of all clips.
+/// The parts of all clips that were left out.
 #[derive(Default)]
 struct LeftOut {
     /// The first channel of something other than a node.
     elsewhere: Option<String>,
     strangers: BTreeSet<String>,
     keys: (usize, Option<String>),
-    /// Clips that mirror joints which don't mirror at rest, or the other way round, and these joints.
+    /// Clips that mirror joints which don't mirror at rest, or the other way around, and these
+    /// joints.
     mirrors: [BTreeSet<String>; 2],
 }
 
@@ -194,7 +195,8 @@ impl Importer<'_> {
         Ok((clips, keyed))
     }
 
-    /// How each joint of the rig moves in an animation, and the time of the last key of what is left out.
+    /// Returns the motion of each joint of the rig in an animation, and the time of the last key
+    /// that is left out.
     fn motions(
         &self,
         animation: &Animation,

@@ -73,7 +73,7 @@ impl Channel {
     }
 }
 
-/// How a joint moves relative to its parent. What has no channel is at rest.
+/// The motion of a joint relative to its parent. A property without a channel is at rest.
 #[derive(Clone, Debug)]
 pub(super) struct Motion {
     pub(super) rest: Local,

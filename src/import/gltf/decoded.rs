@@ -6,7 +6,7 @@ use super::{
 };
 use std::{cell::OnceCell, collections::HashMap};
 
-/// What compressed data becomes. An error says what is wrong with it.
+/// The result of decompressing data. An error says what is wrong with it.
 pub(super) type Cell<T> = OnceCell<Result<T, String>>;
 
 /// The compressed data of a file.
@@ -20,7 +20,7 @@ pub(super) struct Decoded {
     of_accessor: HashMap<usize, Result<InMesh, &'static str>>,
 }
 
-/// What an accessor shows of a mesh.
+/// The part of a mesh that an accessor refers to.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct InMesh {
     pub(super) view: usize,

@@ -13,7 +13,7 @@ use std::borrow::Cow;
 pub(super) struct Document<'s> {
     pub(super) root: Root,
     pub(super) blob: Option<&'s [u8]>,
-    /// Whether the JSON is in another encoding than UTF-8, so that letters were lost.
+    /// `true` if the JSON is in another encoding than UTF-8, so that letters were lost.
     pub(super) lost_letters: bool,
 }
 

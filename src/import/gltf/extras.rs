@@ -23,7 +23,7 @@ pub(super) struct AnimationExtras {
     pub(super) playback: Option<PlaybackMode>,
     /// Names of the morph targets that the clip moves, if there are keys of others, too.
     pub(super) morphs: Option<Vec<String>>,
-    /// Whether the clip was one of differences, which are now added to the rest pose.
+    /// `true` if the clip held differences, which were then added to the rest pose for glTF.
     pub(super) additive: bool,
     pub(super) callbacks: Vec<CallbackKey>,
 }
@@ -91,7 +91,7 @@ pub(super) struct MaterialExtras {
     pub(super) emissive_map: Option<String>,
 }
 
-/// What [`to_glb`](super::to_glb) wrote to a scene.
+/// The extras that [`to_glb`](super::to_glb) writes to a scene.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct SceneExtras {
@@ -99,12 +99,14 @@ pub struct SceneExtras {
     pub masks: BTreeMap<String, MaskEntry>,
     /// A manifest's sockets.
     pub sockets: BTreeMap<String, SocketEntry>,
-    /// Whether [`to_glb`](super::to_glb) wrote the file, so that the playback of its clips is what their author chose.
+    /// `true` if [`to_glb`](super::to_glb) wrote the file, so that the playback of its clips is
+    /// what their author chose.
     #[serde(skip)]
     pub is_ours: bool,
 }
 
-/// Returns what [`to_glb`](super::to_glb) wrote to the scene of a file; nothing for other files.
+/// Returns the extras that [`to_glb`](super::to_glb) wrote to the scene of a file; empty ones for
+/// other files.
 pub fn scene_extras(source: &[u8]) -> SceneExtras {
     let Ok(document) = Document::read(&Report::new(""), source) else {
         return SceneExtras::default();

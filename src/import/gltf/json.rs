@@ -398,7 +398,7 @@ struct ViewExtensions {
     khr: Option<Box<Lazy<Meshopt>>>,
 }
 
-/// Where the data of a view is that meshoptimizer has compressed.
+/// The data of a view that meshoptimizer has compressed.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Meshopt {
@@ -467,7 +467,7 @@ struct PrimitiveExtensions {
     draco: Option<Box<Lazy<Draco>>>,
 }
 
-/// Where the data of a primitive is that Draco has compressed.
+/// The data of a primitive that Draco has compressed.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Draco {
@@ -478,7 +478,8 @@ pub(super) struct Draco {
 }
 
 impl Primitive {
-    /// Returns how Draco has compressed the primitive, perhaps besides being there in full, or what is wrong with that.
+    /// Returns the reference to the compressed data of a primitive, which may also be there in
+    /// full, or an error in it.
     pub(super) fn draco(&self) -> Option<Result<&Draco, &str>> {
         Some(self.extensions.draco.as_ref()?.get())
     }

@@ -143,7 +143,7 @@ pub(super) struct Specular {
     pub(super) specular_factor: Raw,
 }
 
-/// How a material uses a texture.
+/// A reference of a material to a texture.
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub(super) struct TextureInfo {

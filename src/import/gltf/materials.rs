@@ -17,34 +17,36 @@ use crate::{
 #[derive(Default)]
 pub(super) struct Materials {
     pub(super) list: Vec<Material>,
-    /// What the file says about each of them besides.
+    /// The contents of the file about each material that the model has no place for.
     pub(super) in_file: Vec<FileMaterial>,
     /// The images that are in the file itself. Maps refer to them by name.
     pub(super) images: Vec<EmbeddedImage>,
 }
 
-/// What a file says about a material besides what the model has of it.
+/// The contents of a file about a material that the model has no place for.
 pub(super) struct FileMaterial {
     pub(super) name: Option<String>,
-    /// Where the texture coordinates of its maps come from: those of the first set, and of the second, if there is one.
+    /// The sources of the texture coordinates of its maps: the first set and, if there is one, the
+    /// second.
     pub(super) tex_coords: [Option<TexCoords>; 2],
 }
 
-/// A set of the file's texture coordinates, and what they are transformed by.
+/// A set of the file's texture coordinates, and their transform.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct TexCoords {
     pub(super) set: u32,
     pub(super) transform: UvTransform,
 }
 
-/// How the maps of a material share two sets of texture coordinates, and one transform of both.
+/// The division of a material's maps between two sets of texture coordinates, and one transform of
+/// both.
 struct Layout {
     tex_coords: [Option<TexCoords>; 2],
     sets: Maps<u8>,
     transform: UvTransform,
     /// The first map, whose sampler serves maps that are added later.
     first: Option<Map>,
-    /// Whether a map needs a third set.
+    /// `true` if a map needs a third set.
     has_others: bool,
 }
 
@@ -407,7 +409,7 @@ const LEFT_OUT: [&str; 8] = [
     "KHR_materials_volume",
 ];
 
-/// How a material uses a texture.
+/// A reference of a material to a texture, checked.
 #[derive(Clone, Copy, Debug, Default)]
 struct Map {
     texture: usize,

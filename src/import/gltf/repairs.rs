@@ -2,7 +2,7 @@
 
 use super::report::Report;
 
-/// What was done to the vertices of all parts.
+/// The repairs of the vertices of all parts.
 #[derive(Default)]
 pub(super) struct Repairs {
     pub(super) positions: usize,

@@ -18,7 +18,8 @@ use crate::{
 };
 use glam::{Affine3A, DQuat, DVec3, Mat4, Quat, Vec3};
 
-/// How many times larger than at rest a clip makes what it shows.
+/// The smallest factor from a node's scale at rest to the one in a clip that shows it: files hide
+/// things by scaling them to almost nothing.
 const HIDING: f64 = 100.0;
 
 /// Makes the joints of a file. `is_joint` tells by its name whether a node above what moves is a joint, in a file with neither
@@ -222,8 +223,9 @@ fn shown_scales(
     shown
 }
 
-/// Which nodes are in the default scene: the one that the file names, or the first, or everything if there is none. If that is
-/// empty, as where an artist left an empty scene open, the first that isn't takes its place.
+/// Returns, per node, `true` if it is in the default scene: the one that the file names, or the
+/// first, or everything if there is none. If that is empty, as if an artist left an empty scene
+/// open, the first scene that isn't takes its place.
 fn in_scene(
     root: &Root,
     hierarchy: &Hierarchy,
@@ -268,8 +270,8 @@ fn in_scene(
     Ok(in_scene)
 }
 
-/// Which properties of which nodes may stand otherwise than they rest: translation, rotation and scale. Those that an animation
-/// moves, or without animations, any.
+/// Returns, per node, which of translation, rotation and scale may differ from those at rest: those
+/// that an animation moves or, without animations, any.
 fn posed(root: &Root) -> Vec<[bool; 3]> {
     let mut posed = vec![[root.animations.is_empty(); 3]; root.nodes.len()];
     for channel in root
@@ -291,7 +293,7 @@ fn posed(root: &Root) -> Vec<[bool; 3]> {
     posed
 }
 
-/// Which nodes an animation moves.
+/// Returns, per node, `true` if an animation moves it.
 fn animated(root: &Root) -> Vec<bool> {
     let mut animated = vec![false; root.nodes.len()];
     for channel in root
@@ -317,7 +319,8 @@ fn target(channel: &Channel) -> Option<(usize, Property)> {
     Some((channel.target.node?.value(), property))
 }
 
-/// Which nodes carry something: the joints of the skins in use, and the nodes of rigid meshes.
+/// Returns, per node, `true` if it carries something: the joints of the skins in use, and the nodes
+/// of rigid meshes.
 fn carriers(root: &Root, meshes: &[usize], report: &Report) -> Result<Vec<bool>, FormatError> {
     let mut carried = vec![false; root.nodes.len()];
     let mut skins: Vec<usize> = Vec::new();

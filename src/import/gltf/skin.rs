@@ -35,7 +35,7 @@ pub(super) struct Importer<'a> {
     pub(super) rig: &'a Rig,
     pub(super) settings: &'a ImportSettings,
     pub(super) limits: &'a Limits,
-    /// What the file says about each material besides what the model has of it.
+    /// The contents of the file about each material that the model has no place for.
     pub(super) materials: &'a [FileMaterial],
     pub(super) morphs: &'a FileMorphs,
 }

@@ -107,7 +107,7 @@ pub fn from_m3d(
     Ok(imported)
 }
 
-/// How the triangles face in the file's own axes.
+/// Returns the directions in which the triangles face, in the file's own axes.
 fn facing(m3d: &M3d) -> Facing {
     let positions: Vec<Vec3> = m3d.vertices.iter().map(|v| v.position.into()).collect();
     let normals: Vec<Vec3> = m3d.vertices.iter().map(|v| v.normal.into()).collect();

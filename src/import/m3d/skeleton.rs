@@ -13,10 +13,10 @@ use crate::{
 };
 use glam::{Affine3A, DMat3, Quat, Vec3};
 
-/// How a bone's key becomes its joint's.
+/// The conversion of a bone's key to that of its joint.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Frame {
-    /// Whether the bone, and the one above it, mirror at rest.
+    /// `true` if the bone, or the one above it, mirrors at rest.
     mirrors: bool,
     above_mirrors: bool,
 }

@@ -26,7 +26,7 @@ pub(super) struct Importer<'a> {
     pub(super) file: &'a str,
     pub(super) m3d: &'a M3d,
     pub(super) basis: &'a Basis,
-    /// How the triangles face in the file's own axes.
+    /// The directions in which the triangles face, in the file's own axes.
     pub(super) faces: Facing,
     /// The joint of each bone.
     pub(super) joint_of_bone: &'a [JointIndex],

@@ -145,7 +145,7 @@ pub(super) struct Bind {
     pub(super) off: usize,
     /// Sum of the errors, each clamped to [`TOLERANCE`].
     total: f64,
-    /// Whether the pose differs from the file's joints.
+    /// `true` if the pose differs from the file's joints.
     pub(super) recovered: bool,
 }
 

@@ -92,11 +92,11 @@ fn is_delta(name: &str) -> bool {
         .ends_with("_delta")
 }
 
-/// Which joint of an animation moves which joint of a skeleton.
+/// The joint of an animation for each joint of a skeleton.
 struct Matching {
     /// Per joint of the skeleton.
     source: Vec<Option<usize>>,
-    /// Per joint of the skeleton, whether it has another parent in the animation.
+    /// Per joint of the skeleton, `true` if it has another parent in the animation.
     moved: Vec<bool>,
     /// The animation's joints; empty if no joint is moved.
     hierarchy: Hierarchy,

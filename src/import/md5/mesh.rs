@@ -224,8 +224,9 @@ pub fn from_md5(
     })
 }
 
-/// How often vertices may share a weight on average, and how many weights they may use in any case. Vertices that
-/// all refer to the same weights would take much more memory than the file.
+/// The number of vertices that may share a weight on average, and the number of weights that they
+/// may use in any case. Vertices that all refer to the same weights would take much more memory
+/// than the file.
 const SHARED: usize = 4;
 const FEW_WEIGHTS: usize = 1 << 16;
 

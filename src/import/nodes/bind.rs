@@ -13,7 +13,7 @@ use crate::model::{
 };
 use glam::{DAffine3, DMat3, DVec3, Vec3};
 
-/// How a mesh becomes part of the skeleton's skin.
+/// The conversion of a mesh to a part of the skeleton's skin.
 #[derive(Clone, Debug)]
 pub(in crate::import) struct Binding {
     /// From the mesh's space, in Bevy's axes, to the space that the skin is stored in.
@@ -30,8 +30,8 @@ pub(in crate::import) struct Binder<'a> {
     skins: Vec<BoundSkin>,
 }
 
-/// How far two inverse bind matrices may carry a vertex apart, as a share of its distance from the origin, to be taken
-/// for one. What exporters round is less.
+/// The largest distance to which two inverse bind matrices may carry a vertex apart, as a share of
+/// its distance from the origin, to count as the same. Exporters' rounding errors are smaller.
 const SAME: f64 = 2e-5;
 
 impl<'a> Binder<'a> {

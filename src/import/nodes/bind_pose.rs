@@ -17,14 +17,14 @@ pub(super) struct BoundSkin {
     pub(super) worn_by: Option<usize>,
 }
 
-/// How far rounding may carry matrices apart, relative to their lengths.
+/// The largest difference between matrices by rounding, relative to their lengths.
 const SAME: f64 = 2e-3;
 
 /// The pose in which skins were bound.
 pub(super) struct Bound {
     /// For each joint of the rig, relative to its parent; `None` if it is the rest pose.
     pub(super) pose: Option<Vec<JointTransform>>,
-    /// How the topmost joint stood is a guess.
+    /// `true` if the position and rotation of the topmost joint are a guess.
     pub(super) is_adrift: bool,
 }
 
@@ -181,7 +181,7 @@ fn space(
     Some((nearest, is_sure && is_usual))
 }
 
-/// Whether a turn is by right angles.
+/// Returns `true` if a rotation is by right angles.
 fn is_right(turn: &DQuat) -> bool {
     DMat3::from_quat(*turn)
         .to_cols_array()
@@ -207,7 +207,7 @@ fn parts(m: &DAffine3, mirrors: DVec3) -> Option<Local> {
     is_whole.then_some(local)
 }
 
-/// Whether two transforms differ by no more than files are rounded.
+/// Returns `true` if two transforms differ by no more than the rounding in files.
 fn is_same(a: &Local, b: &Local, extent: f64) -> bool {
     let length = a.translation.length().max(0.05 * extent);
     (a.translation - b.translation).length() <= SAME * length

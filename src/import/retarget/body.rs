@@ -171,7 +171,8 @@ impl Body {
 /// Differences of legs, as a share of their length, from which on they count as others.
 const OTHER_LEGS: f32 = 0.01;
 
-/// How unlike two bodies' legs are, whatever their size: from 0 for legs of the same proportions to 1 for others.
+/// Returns the difference of two bodies' legs, whatever their size: from 0 for legs of the same
+/// proportions to 1 for others.
 pub(super) fn unlike_legs(from: &Body, to: &Body) -> f32 {
     let lengths = |body: &Body| {
         let legs = body.legs?;
@@ -228,7 +229,8 @@ pub(super) fn turn(from: &Body, to: &Body) -> Quat {
     ))
 }
 
-/// How the target's hand is turned to be as the source's at rest, given how the forearm is: fully, where fingers tell.
+/// Returns the rotation of the target's hand that makes it like the source's at rest, given the
+/// rotation of the forearm: fully, if fingers show how it is turned.
 pub(super) fn hand_turn(
     side: Side,
     bone: &impl Fn(Role, Role) -> Option<(Vec3, Vec3)>,

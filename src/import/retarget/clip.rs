@@ -188,7 +188,7 @@ fn arms(map: &Retarget, animated: &[bool], clip: &SkeletalClip) -> [Option<ArmPa
 #[derive(Clone, Copy, Debug)]
 struct ArmPair {
     source: Arm,
-    /// How much longer the target's is.
+    /// The length of the target's arm relative to the source's.
     ratio: f32,
 }
 
@@ -313,14 +313,14 @@ fn frame(
     frame
 }
 
-/// Where a joint of the target is if it moves as one of the source does, in proportion.
+/// Returns the place of a joint of the target that moves like one of the source, in proportion.
 fn moved(map: &Retarget, pose: &SourcePose, source: JointIndex, target: usize) -> Vec3 {
     let source = usize::from(source);
     map.to.places[target] + map.ratio * (pose.places[source] - map.turn * map.from.places[source])
 }
 
-/// How far the hips have to move, with what hangs from them, so that the legs, above the ankles, are as high and have gone as
-/// far as the source's, in proportion.
+/// Returns the movement of the hips, and everything below, that makes the legs, above the ankles,
+/// as high as the source's and takes them as far, in proportion.
 fn hips_shift(map: &Retarget, pose: &SourcePose, frame: &Frame) -> Option<Vec3> {
     let (from, to, up) = (&map.from, &map.to, map.to.up);
     let carries = to

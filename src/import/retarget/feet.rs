@@ -23,7 +23,7 @@ use glam::{Quat, Vec3};
 /// A leg in one frame.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LegFrame {
-    /// Where the target's thigh starts, where its ankle is, and how its foot is turned.
+    /// The start of the target's thigh, its ankle, and the rotation of its foot.
     pub(super) thigh: Vec3,
     pub(super) ankle: Vec3,
     pub(super) rotation: Quat,
@@ -42,7 +42,8 @@ pub(super) struct Feet<'a> {
     targets: [Leg; 2],
 }
 
-/// Where the ankles go in a frame, and how much lower the hips have to be for that.
+/// The places of the ankles in a frame, and the distance by which the hips must be lowered for
+/// that.
 pub(super) struct Goals {
     pub(super) legs: [Vec3; 2],
     pub(super) drop: f32,
@@ -50,10 +51,11 @@ pub(super) struct Goals {
 
 /// Heights, in leg lengths, up to which a foot is at its height above the ground, and from which it follows the leg alone.
 const NEAR_GROUND: [f32; 2] = [0.1, 0.6];
-/// How far a leg may be stretched, and by how many of its lengths the hips may be lowered.
+/// The largest stretch of a leg, and the largest distance by which the hips may be lowered, in
+/// lengths of a leg.
 const STRETCHED: f32 = 0.98;
 const MOST_DROP: f32 = 0.25;
-/// Legs that are longer than they may be by no more than rounding are not.
+/// Legs that are too long by this much only are so by rounding.
 const REACHED: f32 = 1.0 + 1e-5;
 /// Seconds over which the hips are lowered.
 const DROP_TIME: f64 = 0.1;
@@ -103,7 +105,7 @@ impl<'a> Feet<'a> {
         }
     }
 
-    /// Where the ankles go in each frame.
+    /// Returns the goals of the ankles in each frame.
     pub(super) fn goals(&self) -> Vec<Goals> {
         let up = self.map.to.up;
         let planted = [0, 1].map(|leg| self.planted(leg));
@@ -136,7 +138,8 @@ impl<'a> Feet<'a> {
         goals.collect()
     }
 
-    /// How far a leg may reach: nearly straight, or as straight as the source's.
+    /// Returns the largest distance that a leg may reach: nearly straight, or as straight as the
+    /// source's.
     fn reach(&self, leg: usize, frame: usize) -> f32 {
         let LegFrame { thigh, ankle, .. } = self.legs[leg][frame];
         (self.targets[leg].length * STRETCHED).max(thigh.distance(ankle))
@@ -156,13 +159,13 @@ impl<'a> Feet<'a> {
         (ratio * height - own) * self.nearness(height)
     }
 
-    /// How much a foot at a height above the source's ground has to do with the ground, 0..=1.
+    /// Returns the influence of the ground on a foot at a height above the source's ground, 0..=1.
     fn nearness(&self, height: f32) -> f32 {
         let [near, far] = NEAR_GROUND;
         1.0 - smoothstep((height / self.map.from.size - near) / (far - near))
     }
 
-    /// How high a foot of the source is above the ground.
+    /// Returns the height of a foot of the source above the ground.
     fn height(&self, leg: usize, frame: usize) -> f32 {
         let heights = self.legs[leg][frame]
             .source
@@ -279,8 +282,8 @@ impl<'a> Feet<'a> {
         level(slip)
     }
 
-    /// Whether a foot is planted at any time between the frames before and after each frame, because a foot that stands still
-    /// from frame to frame has to do so in both.
+    /// Returns, per frame, `true` if a foot is in contact at any time between the frames before and
+    /// after it: a foot that stands still from one frame to the next must do so in both.
     fn planted(&self, leg: usize) -> Vec<bool> {
         if self.times.is_empty() {
             return Vec::new();

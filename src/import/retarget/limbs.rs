@@ -8,9 +8,11 @@ use crate::{
 };
 use glam::{Affine3A, Vec3};
 
-/// How far ahead of a straight leg its knee is taken to be, in leg lengths, and at most as far as its foot is moved.
+/// The distance of a straight leg's knee in front of it, in leg lengths, and at most the distance
+/// that its foot is moved.
 const STRAIGHT: f32 = 0.01;
-/// Tips nearer to their goals than this, in lengths of the limb and of the way from the origin, are there: what rounding makes.
+/// Tips nearer to their goals than this, in lengths of the limb and of the way from the origin, are
+/// only off by rounding.
 const THERE: [f32; 2] = [1e-5, 1e-6];
 
 /// Moves limbs in all frames, feet to their goals, and hands by their ways from the shoulders.

@@ -57,15 +57,16 @@ pub struct Retarget<'a> {
     to: Body,
     /// Rotates the source's model space to the target's.
     turn: Quat,
-    /// How much longer the target's legs are.
+    /// The length of the target's legs relative to the source's.
     ratio: f32,
-    /// How much of what the source's own feet slide is taken out, 0..=1: nothing if legs have the same proportions.
+    /// The share of the sliding of the source's own feet that is removed, 0..=1: nothing if legs
+    /// have the same proportions.
     lock: f32,
     /// All joints that follow another are the same there.
     is_same: bool,
 }
 
-/// What a joint of the target follows.
+/// The joints that a joint of the target follows.
 #[derive(Clone, Copy, Debug)]
 struct Drive {
     /// The joints of the source, and the share of the second.
@@ -73,7 +74,7 @@ struct Drive {
     share: f32,
     /// Turns the target's rest pose to that of the source, in model space.
     align: Quat,
-    /// How it follows a joint that is the same in both bodies.
+    /// The conversion from a joint that is the same in both bodies.
     same: Option<SameJoint>,
 }
 
@@ -89,12 +90,12 @@ impl Drive {
     }
 }
 
-/// Which joints follow which when clips are retargeted.
+/// The match of joints when clips are retargeted.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct RetargetReport {
     /// Joints that follow another: their role, their name, and the name of the source's joint.
     pub mapped: Vec<[String; 3]>,
-    /// Roles of the source that no joint of the target has. What their joints do is lost.
+    /// Roles of the source that no joint of the target has. The motion of their joints is lost.
     pub lost: Vec<String>,
     /// Roles of the target that no joint of the source has. Their joints stay at rest.
     pub at_rest: Vec<String>,
@@ -102,11 +103,11 @@ pub struct RetargetReport {
     pub same: Vec<[String; 2]>,
     /// Joints of the target without a role, which stay at rest.
     pub unmapped: Vec<String>,
-    /// How much longer the target's legs are. Lengths are multiplied by it.
+    /// The length of the target's legs relative to the source's. Lengths are multiplied by it.
     pub ratio: f32,
 }
 
-/// Why a clip cannot be retargeted.
+/// An error in retargeting a clip.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RetargetError {
@@ -119,7 +120,7 @@ pub enum RetargetError {
         whose: &'static str,
         /// The first joints' names.
         joints: String,
-        /// Where to name it in a manifest.
+        /// The field of a manifest that can name it.
         field: &'static str,
     },
     /// The clip would take too much memory.
@@ -181,7 +182,7 @@ impl<'a> Retarget<'a> {
         Ok(retarget)
     }
 
-    /// Which joints follow which.
+    /// Returns the match of joints.
     pub fn report(&self) -> &RetargetReport {
         &self.report
     }
@@ -203,10 +204,10 @@ impl<'a> Retarget<'a> {
         clip::run(self, &clip.bind(self.source), limits)
     }
 
-    /// What an artist should know of the match.
+    /// Returns warnings for an artist about the match.
     pub(super) fn warnings(&self, file: &str) -> Vec<Diagnostic> {
         let RetargetReport { lost, at_rest, .. } = &self.report;
-        // Fingers, toes and clavicles are missing more often than not.
+        // Fingers, toes and clavicles are missing more often than not, so they cause no warning.
         let matter = |role: &&String| {
             [
                 "head",
@@ -389,7 +390,7 @@ impl<'a> Retarget<'a> {
     }
 }
 
-/// Where joints are at rest.
+/// Returns the places of all joints at rest.
 fn places(skeleton: &Skeleton) -> Vec<Vec3> {
     skeleton
         .rest_model()

@@ -45,7 +45,7 @@ pub(in crate::import) fn with_rest(
     Some(source.clone().with_bind_pose(pose))
 }
 
-/// Whether a clip passes through the rest pose: all that it moves.
+/// Returns `true` if all joints that a clip moves pass through the rest pose.
 fn passes(skeleton: &Skeleton, clip: &SkeletalClip) -> bool {
     let moved: Vec<usize> = (0..skeleton.len())
         .filter(|&joint| clip.animates(joint))
@@ -72,7 +72,7 @@ fn model(skeleton: &Skeleton, pose: &[JointTransform]) -> Vec<Affine3A> {
     out
 }
 
-/// Where joints are, by their roles.
+/// The places of joints, by their roles.
 struct Places<'a> {
     roles: &'a Roles,
     model: Vec<Affine3A>,
@@ -101,7 +101,7 @@ impl Places<'_> {
             .find(|role| self.roles.joint(*role).is_some())
     }
 
-    /// Where a shoulder starts.
+    /// Returns the role of the joint at which a shoulder starts.
     fn shoulder(&self, side: Side) -> Option<Role> {
         [Role::Clavicle(side), Role::UpperArm(side)]
             .into_iter()
@@ -109,7 +109,8 @@ impl Places<'_> {
     }
 }
 
-/// Whether a body stands as one at rest does: upright, with straight legs, and the same on both sides.
+/// Returns `true` if a body stands like one at rest: upright, with straight legs, and the same on
+/// both sides.
 fn stands(skeleton: &Skeleton, roles: &Roles, pose: &[JointTransform]) -> bool {
     let places = Places {
         roles,
@@ -245,11 +246,11 @@ fn posed_like(
     pose
 }
 
-/// How a joint is turned to rest.
+/// The rotation of a joint to its rest pose.
 enum Turn {
     /// From how it stands.
     Whole(Quat),
-    /// So that what is below it lies in a direction.
+    /// So that the bone below it points in a direction.
     Arc(Vec3, Vec3),
 }
 

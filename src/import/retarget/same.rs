@@ -7,7 +7,8 @@ use super::{Drive, Retarget, body::Body, body::unit};
 use crate::model::{JointIndex, JointTransform, Roles, Skeleton};
 use glam::{Mat3, Quat, Vec3};
 
-/// How the transform of a source's joint, relative to its parent, becomes that of the target's.
+/// The conversion of the transform of a source's joint, relative to its parent, to that of the
+/// target's.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SameJoint {
     /// From the axes of the source's parent to those of the target's.
@@ -22,8 +23,8 @@ pub(super) struct SameJoint {
     target_rest: JointTransform,
 }
 
-/// How far a joint may be from where it would be in the source, as a share of its distance from its parent and of the body's
-/// size. What exporters round is less.
+/// The largest distance of a joint from its place in the source, as a share of its distance from
+/// its parent and of the body's size. Exporters' rounding errors are smaller.
 const SAME: [f32; 2] = [2e-4, 4e-6];
 /// The same for an angle in radians.
 const SAME_TURN: f32 = 1e-3;
@@ -122,8 +123,8 @@ impl Retarget<'_> {
         self.is_same = self.target.joints().all(is_same);
     }
 
-    /// Whether the hips, which follow others in model space, are in the same place there. Above them may be joints that the other
-    /// body lacks.
+    /// Returns `true` if the hips, which follow others in model space, are in the same place there.
+    /// Above them may be joints that the other body lacks.
     fn stands_alike(&self, hips: &Drive) -> bool {
         let mut above = self.target.ancestors(self.to.hips);
         let [from, to] = [self.from.hips, self.to.hips].map(usize::from);
@@ -134,7 +135,8 @@ impl Retarget<'_> {
             && above.all(|joint| self.drives[usize::from(joint)].is_none())
     }
 
-    /// Whether two joints, whose parents follow each other, are in the same place on them, and how one follows the other.
+    /// Returns how one joint follows another, if both are in the same place on their parents, which
+    /// follow each other.
     fn same(
         &self,
         [source, target]: [&Skeleton; 2],

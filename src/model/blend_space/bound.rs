@@ -11,16 +11,16 @@ use std::{ops::Deref, sync::Arc};
 /// A clip shorter than this, in seconds, is a pose: it has no pace.
 const POSE: f64 = 1e-3;
 
-/// When a foot lands in a clip.
+/// The time at which a foot lands in a clip.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SyncMark {
     /// Seconds from the clip's start, in `0..=duration`.
     pub time: f64,
-    /// Which foot: the same number in all clips.
+    /// The foot: the same number in all clips.
     pub foot: usize,
 }
 
-/// A [`BlendSpace`] with the lengths and marks of its clips: what a track plays.
+/// A [`BlendSpace`] with the lengths and marks of its clips: the form that a track plays.
 ///
 /// The clips share a *phase*, which rises by 1 per cycle. It is the fraction of the first clip that has marks (the first
 /// clip, if none has), and the other clips are stretched so that matching marks are passed together. A clip alone plays
@@ -49,7 +49,7 @@ pub(crate) struct Member {
     warp: Warp,
 }
 
-/// What weighs at a point, and how fast the phase rises there.
+/// The clips with non-zero weight at a point, and the speed of the phase there.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Cycle {
     /// Members, in order of their indices, with weights above 0 that sum to 1.
@@ -138,6 +138,7 @@ impl BlendSpace {
             }
         });
         let mut members: Vec<Member> = members.collect();
+        // Set once all lengths are known: a pose takes the pace of another clip.
         for at in 0..members.len() {
             members[at].pace = self.nearest_pace(at, &members, &member_of);
         }
@@ -219,7 +220,7 @@ fn of_keys<'c>(names: &[String], clips: impl Iterator<Item = &'c ClipTiming>) ->
             .take(MOST_MARKS + 1)
             .map(|key| (key.time, label(key)))
             .collect();
-        // So many mark no steps.
+        // Too many keys to mark steps.
         marks.truncate(if marks.len() > MOST_MARKS {
             0
         } else {
@@ -268,20 +269,20 @@ impl BoundBlendSpace {
         self.members.iter().any(|member| member.length > 0.0)
     }
 
-    /// Its clips: the same for the same space, as long as somebody holds them.
+    /// Returns the clips: the same for one space, as long as they are shared.
     #[inline]
     pub(crate) fn members(&self) -> &Arc<[Member]> {
         &self.members
     }
 
-    /// What weighs at a point within the space.
+    /// Returns the clips with non-zero weight at a point within the space.
     pub(crate) fn cycle(&self, point: BlendPoint) -> Cycle {
         let mut cycle = Cycle::default();
         self.cycle_to(point, &mut cycle);
         cycle
     }
 
-    /// Like [`Self::cycle`], but writes to where it is to be.
+    /// Like [`Self::cycle`], but writes to an existing value.
     #[inline]
     pub(crate) fn cycle_to(&self, point: BlendPoint, Cycle { weights, pace }: &mut Cycle) {
         *weights = Weights::NONE;
@@ -290,7 +291,7 @@ impl BoundBlendSpace {
                 weights.add(self.member_of[index], weight);
             }
         }
-        // In an order that doesn't depend on the triangle.
+        // By index, so that sums have the same bits whichever triangle the point is in.
         let count = weights.len;
         if !weights.is_sorted_by_key(|(member, _)| *member) {
             weights.of[..count].sort_unstable_by_key(|(member, _)| *member);
@@ -312,7 +313,8 @@ impl Deref for BoundBlendSpace {
 
 /// Positions, unwrapped, under a playback that is [its own](Self::playback).
 impl Member {
-    /// How the clip plays in a cycle that plays in some way. What goes back and forth is not stretched.
+    /// Returns the clip's playback in a cycle with some playback. A cycle that goes back and forth
+    /// is not stretched.
     #[inline]
     pub(crate) fn playback(&self, space: &BoundBlendSpace, cycle: PlaybackMode) -> PlaybackMode {
         match (cycle, space.playback) {
@@ -339,7 +341,7 @@ impl Member {
         }
     }
 
-    /// The same in a loop, with the position in its round.
+    /// The same in a loop, with the position within the clip.
     #[inline]
     pub(crate) fn place_in_loop(&self, phase: Phase) -> (f64, f64) {
         self.warp.place_in_loop(phase, self.length)

@@ -50,7 +50,7 @@ enum Shape {
 /// A triangle, with the slopes of its second and third corners' weights.
 #[derive(Clone, Copy, Debug)]
 struct Triangle {
-    /// In order of the points, which doesn't depend on the triangle.
+    /// By index, so that the order doesn't depend on the triangle.
     corners: [usize; 3],
     first: DVec2,
     slopes: [DVec2; 2],
@@ -120,6 +120,7 @@ impl Layout {
     /// The weights at a place within the space, of up to three points. Their sum is 1; those that are 0 don't count.
     #[inline]
     pub(super) fn weights(&self, point: DVec2) -> [(usize, f64); 3] {
+        // A weight that is only rounding would keep a clip active.
         let counting = |(index, weight)| (index, if weight > LEAST { weight } else { 0.0 });
         let found = self.shape.weights(self.place(point)).map(counting);
         let sum: f64 = found.iter().map(|(_, weight)| weight).sum();
@@ -186,6 +187,8 @@ impl Shape {
             if height < NEAR {
                 return Err(LayoutError::Sliver(corners));
             }
+            // Sorted corners make the weights of a shared edge come in the same order from both
+            // triangles.
             let mut corners = corners;
             corners.sort_unstable();
             let [a, b, c] = corners.map(|corner| places[corner]);
@@ -305,7 +308,7 @@ impl Shape {
                     return [(first, 1.0), (0, 0.0), (0, 0.0)];
                 };
                 let share = (at - begin) / (end - begin);
-                // In the order of the points, which doesn't depend on where between them it is.
+                // By index, so that the order is the same on both sides of a point.
                 let pair = [(first, 1.0 - share), (second, share)];
                 let [a, b] = if first < second {
                     pair
@@ -318,6 +321,8 @@ impl Shape {
                 let of = |triangle: &Triangle, weights: [f64; 3]| {
                     [0, 1, 2].map(|corner| (triangle.corners[corner], weights[corner]))
                 };
+                // A point on an edge may be outside of both triangles by rounding. The one that it
+                // misses least counts.
                 let mut best = (f64::NEG_INFINITY, [(0, 0.0); 3]);
                 for triangle in triangles {
                     let weights @ [a, b, c] = triangle.weights(place);

@@ -12,20 +12,22 @@
 
 use crate::model::floor;
 
-/// A mark of a clip: when it is, in seconds, and what it is a mark of.
+/// A mark of a clip: its time in seconds, and a label that marks of the same kind share.
 pub(super) type Mark = (f64, usize);
 
-/// How much faster or slower than evenly a clip goes between two marks, at most. Marks farther off are no match.
+/// The largest factor between a clip's speed from one mark to the next and an even speed. Marks
+/// farther off are no match.
 const MOST_STRETCH: f64 = 4.0;
 
 /// The times of a clip at the phases of a blend space. Without knots, they are fractions of its length.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Warp {
-    /// In order, as unwrapped positions: at phase 0 the clip is in its first round.
+    /// In order, as unwrapped positions: at phase 0 the clip is in its first loop.
     knots: Box<[Knot]>,
 }
 
-/// Where a clip is at a phase in `0..1`, and the seconds of clip per phase from there to the next knot.
+/// A clip's time at a phase in `0..1`, and the seconds of clip per phase from there to the next
+/// knot.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Knot {
     phase: f64,
@@ -33,7 +35,7 @@ struct Knot {
     slope: f64,
 }
 
-/// A phase after a knot: the knot's round, and the phase from the start of that round.
+/// A phase after a knot: the knot's loop, and the phase from the start of that loop.
 #[derive(Clone, Copy)]
 struct Found {
     knot: usize,
@@ -45,7 +47,7 @@ struct Found {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Phase {
     pub(super) whole: f64,
-    /// The round, and the phase in it, in `0..=1`.
+    /// The loop, and the phase in it, in `0..=1`.
     round: f64,
     at: f64,
 }
@@ -127,7 +129,7 @@ impl Warp {
         let Some(found) = self.find(phase) else {
             return (phase.at * length, length);
         };
-        // In the first round, the second, or the third.
+        // In the first loop, the second, or the third.
         let mut place = self.place_of(
             Found {
                 round: 0.0,
@@ -201,20 +203,22 @@ impl Warp {
         round * length + (time + (at - phase) * slope)
     }
 
-    /// The last knot of which something is true that is true of all before it, and of the first one.
+    /// Returns the last knot for which `is_before` is true, or the first knot. It must be true of
+    /// all knots before that one.
     #[inline]
     fn last(&self, is_before: impl Fn(&Knot) -> bool) -> usize {
-        // There are a few.
+        // There are few, and a search from the end is over soonest.
         self.knots.iter().rposition(is_before).unwrap_or(0)
     }
 }
 
-/// Matches marks in a circle, whichever comes first in the clip.
+/// Matches marks in a circle, starting at any of the clip's marks.
 fn fit_loop(phases: &[Mark], marks: &[Mark], length: f64) -> Option<Warp> {
     let count = phases.len();
     if count == 0 || marks.len() != count {
         return None;
     }
+    // Every rotation of the marks is tried, and the one that stretches the clip least is taken.
     let turned = (0..count).filter_map(|turn| {
         let place = |at: usize| {
             let (time, label) = marks[(turn + at) % count];
@@ -248,7 +252,8 @@ fn fit_once(phases: &[Mark], marks: &[Mark], length: f64) -> Option<Warp> {
     Some(Warp::through(&stretched(knots, length)?.0, length))
 }
 
-/// Returns knots with how far they stretch the clip, unless that is too far or they don't rise.
+/// Returns knots with the largest factor by which they stretch the clip. `None` if that is too
+/// large, or if they don't rise.
 fn stretched(knots: Vec<(f64, f64)>, length: f64) -> Option<(Vec<(f64, f64)>, f64)> {
     let first = *knots.first()?;
     let after = knots
@@ -264,6 +269,7 @@ fn stretched(knots: Vec<(f64, f64)>, length: f64) -> Option<(Vec<(f64, f64)>, f6
             f64::INFINITY
         }
     });
+    // Not `max`, which ignores NaN.
     let most = stretches.fold(
         1.0,
         |most: f64, stretch| if stretch > most { stretch } else { most },

@@ -21,7 +21,7 @@ impl<const N: usize> Weights<N> {
         len: 0,
     };
 
-    /// Adds the weight of an index that has none yet; what is beyond `N` is left out.
+    /// Adds the weight of an index that has none yet; weights beyond the first `N` are left out.
     #[inline]
     pub(super) fn push(&mut self, index: usize, weight: f64) {
         if let Some(place) = self.of.get_mut(self.len) {

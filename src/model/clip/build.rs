@@ -21,7 +21,7 @@ const IDENTITY: RowVectors = {
     [zero, zero, zero, zero, zero, zero, one, one, one, one]
 };
 
-/// Where each channel is among them.
+/// The range of each channel among these.
 const TRANSLATION: Range<usize> = 0..3;
 const ROTATION: Range<usize> = 3..7;
 const SCALE: Range<usize> = 7..10;
@@ -126,7 +126,7 @@ impl SkeletalClip {
             })
         };
 
-        // First where every channel lives, then the samples: a frame is one run of memory.
+        // First the place of every channel, then the samples: a frame is one run of memory.
         let row_count = joints.div_ceil(4);
         let (mut rows, mut constants, mut sampled) =
             (Vec::with_capacity(row_count), Vec::new(), Vec::new());
@@ -137,6 +137,8 @@ impl SkeletalClip {
             for joint in members() {
                 let JointTransform {
                     translation,
+                    // Joints that the clip doesn't move stay at the identity, so that they can
+                    // share a row with others.
                     rotation,
                     scale,
                 } = first[joint];
@@ -187,9 +189,10 @@ impl SkeletalClip {
         (0..joints)
             .filter(|&joint| animated(joint))
             .for_each(|joint| moved[joint / 64] |= 1 << (joint % 64));
-        // Collected into place: a `Vec` would be copied.
+        // Collected into place, because a `Vec` would have to be copied into the `Arc`.
         let mut samples: Arc<[Vec4]> = iter::repeat_n(Vec4::ZERO, stride * frame_count).collect();
         let frames_out = Arc::make_mut(&mut samples);
+        // Channel by channel: the transforms of one joint are read in order.
         for (row, at, channel) in sampled {
             let lanes = at..at + channel.len();
             frames_out
@@ -324,7 +327,8 @@ impl SkeletalClip {
     }
 }
 
-/// Returns, per joint, whether translation, rotation and scale are the same in all frames as they are given.
+/// Returns, per joint, `true` for each of translation, rotation and scale that is the same in all
+/// given frames.
 fn still_channels(
     frames: &ClipFrames,
     animated: impl Fn(usize) -> bool,
@@ -360,7 +364,8 @@ fn still_channels(
 struct Steps<'a> {
     given: &'a [JointTransform],
     joints: usize,
-    /// For each frame, the first transform of the given one at or before it, and how far it is on the way to the next.
+    /// For each frame, the first transform of the given frame at or before it, and the share of the
+    /// way to the next one.
     places: Vec<(usize, f32)>,
 }
 

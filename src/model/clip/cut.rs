@@ -6,7 +6,7 @@ use crate::model::{
     transform::{arc, mean},
 };
 
-/// How far from a frame, in frames, a time still means that frame.
+/// The largest distance between a time and a frame, in frames, at which the time means that frame.
 const ON_FRAME: f64 = 1e-4;
 
 impl SkeletalClip {
@@ -44,6 +44,7 @@ impl SkeletalClip {
             let at = time * self.frame_rate();
             ((at - at.round()).abs() < ON_FRAME).then(|| at.round() as usize)
         };
+        // Evenly spaced frames stay so if both ends are frames; otherwise they need times.
         if self.frame_times().is_none()
             && let (Some(first), Some(last)) = (whole(from), whole(to))
         {

@@ -1,4 +1,4 @@
-//! What clips are made from.
+//! The input that clips are made from.
 
 use crate::model::JointTransform;
 use std::sync::Arc;
@@ -8,7 +8,8 @@ use std::sync::Arc;
 pub struct ClipFrames {
     /// Joint names, one for each transform of a frame.
     pub joints: Arc<[Arc<str>]>,
-    /// Per joint, whether the clip moves it; the transforms of other joints are ignored. If empty, all joints move.
+    /// Per joint, `true` if the clip moves it; the transforms of other joints are ignored. If
+    /// empty, all joints move.
     pub animated: Vec<bool>,
     /// At least one frame of `joints.len()` transforms relative to the parents.
     pub transforms: Vec<JointTransform>,
@@ -25,7 +26,7 @@ impl ClipFrames {
     }
 }
 
-/// Why frames do not make a [`SkeletalClip`](super::SkeletalClip).
+/// An error in making a [`SkeletalClip`](super::SkeletalClip) from frames.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ClipError {
@@ -98,7 +99,7 @@ pub enum ClipError {
     TooFar {
         /// Name of the clip.
         clip: Arc<str>,
-        /// Which joint goes too far.
+        /// The joint that goes too far, and by how much.
         reason: String,
     },
 }

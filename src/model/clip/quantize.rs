@@ -7,7 +7,7 @@ impl SkeletalClip {
     /// The same frames with every sampled channel in 16-bit numbers between its smallest and its largest
     /// value, joint by joint and component by component.
     pub(crate) fn quantized(&self, quantization: Quantization) -> Self {
-        // Per vector of the new frames, where it is in the old ones.
+        // Per vector of the new frames, its place in the old ones.
         let (mut kept, mut packed, mut ranges) = (Vec::new(), Vec::new(), Vec::new());
         let mut slot = |slot: ChannelSlot, count: u32| {
             let ChannelSlot::Sampled(at) = slot else {
@@ -45,7 +45,7 @@ impl SkeletalClip {
                     .iter()
                     .zip(&ranges)
                     .map(|(&at, NumberRange { low, step })| {
-                        // 0 / 0 for what does not change becomes 0.
+                        // A value that doesn't change gives 0 / 0, which the cast turns into 0.
                         ((frame[at as usize] - *low) / *step)
                             .to_array()
                             .map(|number| number.round() as u16)

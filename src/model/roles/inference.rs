@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 pub(super) struct Inference<'a> {
     skeleton: &'a Skeleton,
     given: &'a BTreeMap<Role, Option<JointIndex>>,
-    /// What each joint's name says.
+    /// The reading of each joint's name.
     readings: Vec<Option<Reading>>,
     /// The joints that names suggest for a part, surest first.
     named: BTreeMap<(Part, Option<Side>), Vec<(u32, JointIndex)>>,
@@ -44,6 +44,7 @@ impl<'a> Inference<'a> {
     }
 
     pub(super) fn run(mut self) -> BTreeMap<Role, JointIndex> {
+        // Limbs first: the trunk is found by the joints that they hang from.
         for side in SIDES {
             self.leg(side);
             self.arm(side);
@@ -168,7 +169,8 @@ impl<'a> Inference<'a> {
         )
     }
 
-    /// The hips carry the legs, and if any joint does, what carries the arms: some rigs have a pelvis beside the spine.
+    /// Returns the joint that carries the legs and, if any joint carries both, the arms: some rigs
+    /// have a pelvis beside the spine.
     fn hips(&self) -> Option<JointIndex> {
         let limbs = |role: fn(Side) -> Role| {
             SIDES

@@ -1,4 +1,4 @@
-//! What the name of a joint tells of its role.
+//! Reading a joint's role from its name.
 
 use super::{FINGERS, Finger};
 use crate::model::{
@@ -7,7 +7,8 @@ use crate::model::{
 };
 use std::collections::HashMap;
 
-/// What a name alone tells. Some words mean one thing in one scheme, and another in the next.
+/// The part of the body that a name alone suggests. Some words mean one thing in one scheme, and
+/// another in the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Part {
     Hips,
@@ -87,10 +88,10 @@ const OTHERS: [&str; 28] = [
     "corrective",
 ];
 
-/// What a name says: the part, its side, and how sure that is: less is surer.
+/// The meaning of a name: the part, its side, and a rank, which is lower for a surer reading.
 pub(super) type Reading = (Part, Option<Side>, u32);
 
-/// What the names of a skeleton say, joint by joint.
+/// Reads the names of a skeleton, joint by joint.
 pub(super) fn read_all(skeleton: &Skeleton) -> Vec<Option<Reading>> {
     let prefix = Prefix::of(skeleton);
     skeleton
@@ -165,7 +166,7 @@ impl Prefix {
     }
 }
 
-/// The name behind what FBX and Maya put before it: `mixamorig:`, `Armature|`.
+/// Returns the name without the prefixes of FBX and Maya: `mixamorig:`, `Armature|`.
 fn without_namespace(name: &str) -> &str {
     name.rsplit([':', '|']).next().unwrap_or(name)
 }
@@ -197,6 +198,7 @@ fn read(name: &str) -> Option<Reading> {
                 // The first one behind the part counts.
                 if !key.is_empty() && number.is_none() {
                     number = Some(word.to_owned());
+                // Whole words first: `left` begins with `l`, too.
                 }
             }
             word => key += word,
@@ -226,7 +228,8 @@ fn read(name: &str) -> Option<Reading> {
     Some((part, side, rank))
 }
 
-/// The part that a word means, and how much it is only the next best word for it: a wrist stands in for a hand.
+/// Returns the part that a word means, and a penalty if it is only the next best word for it: a
+/// wrist stands in for a hand.
 fn part_of(key: &str, has_side: bool, number: Option<&str>) -> Option<(Part, u32)> {
     const FINGER_NAMES: [(&str, Finger); 14] = [
         ("thumb", Finger::Thumb),

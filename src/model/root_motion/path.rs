@@ -1,14 +1,15 @@
-//! The path of a clip's root: where the clip has carried its character at any time.
+//! The path of a clip's root: the clip's movement of its character at any time.
 
 use super::{RootDelta, Twist};
 use crate::model::{PlaybackMode, floor};
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
 
-/// How a clip carries its character: a row of arcs from the clip's start to its end.
+/// The movement of a character by a clip: a row of arcs from the clip's start to its end.
 ///
-/// Between two frames, the character moves along an arc at a steady speed (a straight line where it doesn't turn). What
-/// is between two times is computed in closed form, however many rounds of a loop are between them.
+/// Between two frames, the character moves along an arc at a steady speed (a straight line if it
+/// doesn't turn). The movement between two times is computed in closed form, however many loops are
+/// between them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Vec<Knot>", into = "Vec<Knot>")]
 pub struct RootPath {
@@ -28,13 +29,14 @@ struct Knot {
     rate: Twist,
 }
 
-/// Clips shorter than this, in seconds, and movements smaller than this, in model units or radians, are none.
+/// Clips shorter than this, in seconds, and movements smaller than this, in model units or radians,
+/// don't count.
 const LEAST: f64 = 1e-6;
 
-/// Places this near, in parts of a clip's length, are one but for rounding.
+/// Times this near to each other, in parts of a clip's length, differ only by rounding.
 const NEAR: f64 = 1e-9;
 
-/// How long a step of the root takes, in seconds: it has to have a speed.
+/// The duration of a step of the root, in seconds: it must have a finite speed.
 const STEP: f64 = 1e-4;
 
 impl From<RootPath> for Vec<Knot> {
@@ -63,8 +65,8 @@ impl TryFrom<Vec<Knot>> for RootPath {
 }
 
 impl RootPath {
-    /// Creates a path from where the character is at some times, relative to the first, in seconds: from 0 to the clip's
-    /// length, in order. Two equal times are a step.
+    /// Creates a path from the character's places at some times, in seconds: from 0 to the clip's
+    /// length, in order. Places are relative to the first. Two equal times are a step.
     ///
     /// `None` if nothing moves, if there are no two times, or if a number or a speed is not finite.
     pub fn new(times: &[f64], places: &[RootDelta]) -> Option<Self> {
@@ -81,7 +83,7 @@ impl RootPath {
             if let Some(before) = knots.last_mut() {
                 let step = time - before.time < STEP.min(duration * 0.25);
                 if step && knots.len() > 1 {
-                    // A step takes the last moment before it, so that what comes next starts on time.
+                    // A step takes the last moment before it, so that the next arc starts on time.
                     let at = knots.len() - 1;
                     let room = knots[at].time - knots[at - 1].time;
                     knots[at].time -= STEP.min(room * 0.5);
@@ -103,11 +105,13 @@ impl RootPath {
         Self::of_knots(knots)
     }
 
-    /// Creates a path along which the character moves steadily, to end at `total` after `duration` seconds.
+    /// Creates a path along which the character moves steadily, and ends at `total` after
+    /// `duration` seconds.
     ///
     /// `None` as for [`Self::new`].
     pub fn steady(duration: f64, total: RootDelta) -> Option<Self> {
-        // No arc turns far and ends anywhere: then the character turns on a straight line, cut into arcs.
+        // An arc with a large turn can't end just anywhere. So the character turns on a straight
+        // line, cut into short arcs.
         let cuts = if total.turn.abs() <= 3.0 {
             1.0
         } else {
@@ -168,7 +172,7 @@ impl RootPath {
         }
     }
 
-    /// How far the clip carries the character from its start to its end.
+    /// Returns the movement from the clip's start to its end.
     pub fn total(&self) -> RootDelta {
         self.end().place
     }
@@ -179,14 +183,14 @@ impl RootPath {
         self.turns
     }
 
-    /// The speed over the ground, in model units per second of clip: the length of the arc from where the clip starts to
-    /// where it ends, by its time.
+    /// Returns the speed over the ground, in model units per second of clip: the length of the arc
+    /// from the clip's first place to its last, divided by its duration.
     pub fn ground_speed(&self) -> f64 {
         let ahead = Twist::between(self.total()).ahead;
         ahead.x.hypot(ahead.z) / self.duration()
     }
 
-    /// How far the clip has carried the character, from its start, at a time in the clip, clamped to `0..=duration`.
+    /// Returns the movement from the clip's start to a time in the clip, clamped to `0..=duration`.
     pub fn at(&self, time: f64) -> RootDelta {
         // NaN is not greater than 0.
         let time = if time > 0.0 { time } else { 0.0 };
@@ -199,8 +203,8 @@ impl RootPath {
         }
     }
 
-    /// How far the clip carries the character on the way from one unwrapped position to another, in seconds, either of
-    /// which may be the later.
+    /// Returns the movement between two unwrapped positions, in seconds, either of which may be the
+    /// later.
     pub fn between(&self, playback: PlaybackMode, from: f64, to: f64) -> RootDelta {
         let ([(round, start), (last, end)], duration) =
             ([from, to].map(|p| self.place(playback, p)), self.duration());
@@ -237,7 +241,7 @@ impl RootPath {
         }
         let (duration, middle) = (self.duration(), 0.5 * (from + to));
         if self.knots.len() == 2 && playback == PlaybackMode::Loop {
-            // Round after round at one speed.
+            // One loop after another at one speed.
             return Some(self.knots[0].rate.scaled(to - from));
         }
         let base = if playback == PlaybackMode::Loop {
@@ -270,7 +274,7 @@ impl RootPath {
         }
         let sign = if mirrored { -1.0 } else { 1.0 };
         let rising = forward != mirrored;
-        // What is as near as this is passed already.
+        // A knot this near counts as passed.
         let near = duration * NEAR;
         if playback == PlaybackMode::Loop {
             if forward && time >= duration - near {
@@ -288,7 +292,7 @@ impl RootPath {
         };
         match (next, playback) {
             (Some(knot), _) => Some(base + sign * knot.time),
-            // A ping-pong clip turns here, and goes on to the knot next to it.
+            // A ping-pong clip turns around here, and continues to the knot next to it.
             (None, PlaybackMode::PingPong) => {
                 let (end, inner) = match rising {
                     true => (duration, self.knots[self.knots.len() - 2].time),
@@ -301,7 +305,7 @@ impl RootPath {
         }
     }
 
-    /// How many knots there are in a second of clip.
+    /// Returns the number of knots in a second of clip.
     pub(crate) fn knots_per_second(&self) -> f64 {
         (self.knots.len() - 1) as f64 / self.duration()
     }
@@ -311,7 +315,8 @@ impl RootPath {
         size_of_val(&self.knots[..])
     }
 
-    /// The round and the place in the clip of an unwrapped position. Only loops have rounds.
+    /// Returns the number of the loop and the time in the clip of an unwrapped position. Only loops
+    /// are counted.
     fn place(&self, playback: PlaybackMode, position: f64) -> (f64, f64) {
         let duration = self.duration();
         if !position.is_finite() {
@@ -356,7 +361,7 @@ impl RootPath {
 }
 
 fn moves(place: RootDelta) -> bool {
-    // Not finite is not still, either.
+    // NaN must count as moving, so that it is found later.
     !(place.translation.abs().max_element() < LEAST && place.turn.abs() < LEAST)
 }
 

@@ -2,7 +2,7 @@
 
 use crate::format::Reporter;
 
-/// Why something is repaired, ignored or guessed. Each cause is one warning.
+/// The reason for repairing, ignoring or guessing something. Each cause is one warning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cause<'a> {
     NotFinite,

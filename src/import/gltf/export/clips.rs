@@ -13,13 +13,14 @@ use glam::Quat;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 
-/// How far a joint's angle may differ between keys, in radians: glTF follows the arc (slerp), and clips the chord (nlerp).
+/// The largest error of a joint's angle between keys, in radians: glTF follows the arc (slerp), and
+/// clips the chord (nlerp).
 const TURN_ERROR: f32 = 4e-5;
 
 /// Converts a clip to an animation whose nodes have the indices of the joints; `None` if it moves nothing.
 ///
 /// Joints that the clip doesn't move have no channels. One that it moves has a rotation, and a translation and scale
-/// where they differ from those at rest. What never changes has one key.
+/// where they differ from those at rest. A property that never changes has one key.
 pub(super) fn export(
     clip: &SkeletalClip,
     skeleton: &Skeleton,

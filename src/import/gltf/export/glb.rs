@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-/// What the GPU uses a view for.
+/// The use of a view by the GPU.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Target {
     Vertices = 34962,

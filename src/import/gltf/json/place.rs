@@ -2,12 +2,13 @@
 
 /// Returns the path of the value at an offset of a document, such as `nodes[3].mesh`; empty at the top.
 pub(in super::super) fn place_at(json: &str, offset: usize) -> String {
-    /// What a value is in: the number of those before it in a list, or its name in an object.
+    /// The place of a value in its parent: the number of those before it in a list, or its name in
+    /// an object.
     enum Step<'a> {
         Item(usize),
         Name(&'a str),
     }
-    // Deeper nests take memory, and no character is like that.
+    // Deeper nesting would take memory, and no character needs it.
     const DEEPEST: usize = 16;
     let bytes = &json.as_bytes()[..offset.min(json.len())];
     let (mut steps, mut deeper): (Vec<Step>, usize) = (Vec::new(), 0);

@@ -87,7 +87,7 @@ impl<'de, T: DeserializeOwned> Deserialize<'de> for Lazy<T> {
     }
 }
 
-/// What is wrong, without the place.
+/// Returns the message of an error, without the place.
 pub(in super::super) fn message(error: &serde_json::Error) -> String {
     let message = error.to_string();
     message

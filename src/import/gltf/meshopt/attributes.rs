@@ -40,7 +40,7 @@ pub(super) fn decode(data: &[u8], count: usize, stride: usize) -> Option<Vec<u8>
 }
 
 struct Block<'a> {
-    /// What is left of the stream.
+    /// The rest of the stream.
     data: &'a [u8],
     is_v1: bool,
     channels: &'a [u8],
