@@ -1,20 +1,23 @@
 //! The nodes of a file → joints.
 //!
-//! The joints are the joints of the skins, the nodes that carry a rigid mesh, what is animated above these, and all nodes
-//! below them, which sockets may refer to. The transforms of the other nodes above, such as an armature's, are baked into
-//! the topmost joints. A file with neither skin nor mesh only holds clips, and exporters leave out what doesn't move: there, the
-//! nodes above those that move are joints, too, up to the armature.
+//! The joints are the joints of the skins, the nodes that carry a rigid mesh, animated nodes above
+//! these, and all nodes below them, which sockets may refer to. The transforms of the other nodes
+//! above, such as an armature's, are baked into the topmost joints. A file with neither skin nor
+//! mesh only holds clips, and exporters leave out nodes that don't move. In such a file, the nodes
+//! above those that move are joints, too, up to the armature.
 //!
 //! A joint's own space may be scaled: exporters put factors of 100 on armatures and bones. A joint *frame* takes the
 //! uniform scale of the rest pose out of every space, so that joints have a scale of one, and lengths are in model units.
 //! That is exact, because a uniform scale commutes with everything above it.
 //!
-//! So it is with reflections: exporters mirror armatures, and the bones of one side, by a scale of −1. A joint frame also takes
-//! the signs of the rest pose's scales out of the space. Seen through a reflection, a rotation is another rotation, so no matrix
-//! of a joint mirrors, and whatever reads rotations off these matrices gets rotations. Only a clip that mirrors a joint which
-//! isn't mirrored at rest can't be seen so, and a warning says so.
+//! The same goes for reflections: exporters mirror armatures, and the bones of one side, by a scale
+//! of −1. A joint frame also takes the signs of the rest pose's scales out of the space. Seen
+//! through a reflection, a rotation is another rotation, so no matrix of a joint mirrors, and code
+//! that reads rotations off these matrices gets rotations. Only a clip that mirrors a joint which
+//! isn't mirrored at rest can't be expressed this way, and causes a warning.
 //!
-//! What rests at a tiny scale, and is scaled up by a clip, is hidden. Its frame is that of the scale at which it is shown.
+//! Nodes at a tiny scale at rest that a clip scales up are hidden. Their frame is that of the scale
+//! at which they are shown.
 
 pub(super) mod bind;
 mod bind_pose;
@@ -63,7 +66,7 @@ fn uniform(scale: DVec3) -> Option<f64> {
     (uniform && (1e-6..1e6).contains(&x)).then_some(x)
 }
 
-/// A scale that hides what is at it, unless a mesh is that much larger.
+/// The scale up to which a node counts as hidden, unless a mesh is that much larger.
 const TINY: f64 = 1e-4;
 
 /// The largest difference between the components of a uniform scale, and of a scale from one.
@@ -81,8 +84,8 @@ pub(super) struct Frame {
     above: DVec3,
     /// Factor of scales.
     scale: DVec3,
-    /// The scale that is taken out of the joint's space: its vectors are this much longer than the node's. Components below 0
-    /// mirror.
+    /// The scale that is taken out of the joint's space: its vectors are longer than the node's by
+    /// this factor. Components below 0 mirror.
     pub(super) size: DVec3,
 }
 
@@ -139,19 +142,19 @@ pub(super) struct Node {
     pub(super) name: Option<String>,
     /// The transform relative to its parent, in Bevy's axes.
     pub(super) local: Local,
-    /// The scale at which it is shown: its own, or that of a clip where this is much larger.
+    /// The scale at which it is shown: its own, or that of a clip if this is much larger.
     pub(super) shown: DVec3,
-    /// A clip moves it.
+    /// `true` if a clip moves it.
     pub(super) is_animated: bool,
     /// `true` for each of translation, rotation and scale that may be posed rather than at rest:
     /// those that a clip moves or, without clips, all.
     pub(super) posed: [bool; 3],
     pub(super) is_in_scene: bool,
-    /// It is a joint of a skin in use, or carries a rigid mesh.
+    /// `true` if it is a joint of a skin in use, or carries a rigid mesh.
     pub(super) carries: bool,
-    /// It wears a skin, so its own transform has no effect.
+    /// `true` if it wears a skin, so its own transform has no effect.
     pub(super) is_skinned: bool,
-    /// The file says that it doesn't deform the skin.
+    /// `true` if the file says that it doesn't deform the skin.
     pub(super) is_control: bool,
 }
 
@@ -164,9 +167,9 @@ pub(super) struct RigJoint {
     pub(super) rest: Local,
     /// The rest transform in model space.
     pub(super) rest_model: DAffine3,
-    /// The same with what is hidden at a tiny scale as large as when it is shown.
+    /// The same, with hidden joints as large as when they are shown.
     pub(super) shown_model: DAffine3,
-    /// The file says that it doesn't deform the skin.
+    /// `true` if the file says that it doesn't deform the skin.
     pub(super) is_control: bool,
     /// The node.
     pub(super) node: usize,
@@ -184,13 +187,14 @@ pub(super) struct Rig {
     pub(super) meshes: Vec<usize>,
     /// Per node, its transform relative to its parent, in Bevy's axes.
     pub(super) locals: Vec<Local>,
-    /// Per node, where it is in the scene.
+    /// Per node, its place in the scene.
     pub(super) places: Vec<DAffine3>,
 }
 
 impl Rig {
-    /// Makes joints of `nodes`, of which those in `meshes` carry a mesh. `is_joint` tells by its name whether a node above what
-    /// moves is a joint, in a file with neither skin nor mesh.
+    /// Makes joints of `nodes`, of which those in `meshes` carry a mesh. In a file with neither
+    /// skin nor mesh, `is_joint` returns `true` for the name of a node above those that move if it
+    /// is a joint.
     pub(super) fn new(
         nodes: &[Node],
         hierarchy: &Hierarchy,
@@ -204,7 +208,7 @@ impl Rig {
         if !carried.contains(&true) {
             carried = movers(nodes, hierarchy, is_joint);
         }
-        // From the leaves: whether there is something to move here or below.
+        // From the leaves up: `true` if there is something to move here or below.
         let mut carries = carried.clone();
         for &node in hierarchy.order.iter().rev() {
             if let Some(parent) = parents[node].filter(|_| carries[node]) {
@@ -214,6 +218,8 @@ impl Rig {
         let mut is_joint = vec![false; nodes.len()];
         for &node in &hierarchy.order {
             let is_below = parents[node].is_some_and(|parent| is_joint[parent]);
+            // A mesh below a joint is drawn by its skin, so its own node would be a joint without
+            // effect.
             let is_mere_skin = nodes[node].is_skinned && !carries[node];
             let is_needed =
                 carries[node] && (nodes[node].is_animated || uniform(nodes[node].shown).is_none());
@@ -248,7 +254,7 @@ impl Rig {
             locals: nodes.iter().map(|node| node.local).collect(),
             places,
         };
-        // Per node that is no joint, what its transform and those above amount to.
+        // Per node that isn't a joint, the combined transform of it and those above.
         let mut baked = vec![Local::IDENTITY; nodes.len()];
         for &node in &hierarchy.order {
             let local = rig.locals[node];
@@ -289,7 +295,7 @@ impl Rig {
                 size,
             };
             let rest = frame.local(local);
-            // What no clip here shows may be shown by one in another file.
+            // A joint that no clip here shows may be shown by a clip in another file.
             let unhidden =
                 DVec3::select(shown.abs().cmplt(DVec3::splat(TINY)), signs(shown), shown);
             let shown = frame.local(Local {
@@ -322,8 +328,8 @@ impl Rig {
     }
 }
 
-/// In a file that only holds clips, the nodes that these move, and those above them that are joints: as `is_joint` says, or all but
-/// the armature.
+/// Returns the joints of a file that only holds clips: the nodes that these move, and those above
+/// them for which `is_joint` returns `true` or, without it, all but the armature.
 fn movers(
     nodes: &[Node],
     hierarchy: &Hierarchy,
@@ -339,7 +345,8 @@ fn movers(
             carries[parent] = true;
         }
     }
-    // From the scene down to the first node that moves or has two children are armatures and the like.
+    // The nodes from the scene down to the first one that moves or has two children are armatures
+    // and the like.
     let mut children = vec![0; nodes.len()];
     for parent in hierarchy.parents.iter().flatten() {
         children[*parent] += 1;

@@ -1,7 +1,8 @@
-//! Takes the movement of a clip's root out of its pose.
+//! Extracts the movement of a clip's root from its pose.
 //!
-//! Where the root joint goes decides where the character is: over the ground, up and down, and which way it faces. The
-//! whole pose is moved back by that, so that pose and movement together are the clip as it was.
+//! The path of the root joint is that of the character: over the ground, up and down, and in the
+//! direction that it faces. The whole pose is moved back by it, so that pose and movement together
+//! are the clip as it was.
 
 use super::{ClipEntry, Manifest, RootMotionEntry, names::listed};
 use crate::{
@@ -47,10 +48,11 @@ impl Channels {
     }
 }
 
-/// Takes the root motion out of the clips of one character.
+/// Extracts the root motion from the clips of one character.
 pub(super) struct RootMotion {
     joint: JointIndex,
-    /// Clips that share their frames still do so afterwards. Each with the clip that it was, which keeps the key its own.
+    /// The clips done so far, so that clips that share their frames still do so afterwards. Each
+    /// comes with the original clip, which keeps the key valid.
     done: HashMap<(usize, Channels), [SkeletalClip; 2]>,
 }
 
@@ -83,7 +85,7 @@ impl RootMotion {
         })
     }
 
-    /// Returns a clip in place, with what carries the character beside it.
+    /// Returns a clip in place, with the movement of the character beside it.
     ///
     /// # Errors
     /// The frames in place hold numbers that are not finite.
@@ -119,7 +121,8 @@ impl RootMotion {
         Ok(clip)
     }
 
-    /// Takes the root motion out of the model's clips that no entry names. One that cannot be put in place stays as it is.
+    /// Extracts the root motion from the model's clips that no entry names. A clip that cannot be
+    /// put in place stays as it is.
     pub(super) fn take_out_of_others(
         &mut self,
         manifest: &Manifest,
@@ -144,7 +147,7 @@ impl RootMotion {
     }
 }
 
-/// The path of a clip that carries its character forward at a speed.
+/// Returns the path of a clip that carries its character forward at a speed.
 pub(super) fn steady_path(clip: &SkeletalClip, speed: f32) -> Option<Arc<RootPath>> {
     let duration = clip.timing.duration;
     let total = RootDelta::new(DVec3::NEG_Z * (f64::from(speed) * duration), 0.0);
@@ -180,7 +183,7 @@ fn in_place(
         true => RootPath::steady(clip.timing.duration, total),
         false => RootPath::new(&times, &places),
     };
-    // What is within rounding of the files is no movement.
+    // Movements within the rounding of files don't count.
     let least = 1e-4 * size(skeleton);
     let still = |place: &RootDelta| place.translation.length() < least && place.turn.abs() < 1e-4;
     let Some(path) = path.filter(|_| {
@@ -260,7 +263,7 @@ fn placements(
         let (start, rest) = *first.get_or_insert((at, turn));
         if channels.turn {
             let turned = yaw_of(turn * rest.inverse());
-            // The way around that is shorter from the frame before.
+            // The shorter way around from the frame before.
             let step = turned - yaw;
             yaw += step - (step / std::f64::consts::TAU).round() * std::f64::consts::TAU;
         }
@@ -281,7 +284,8 @@ fn placements(
         .collect()
 }
 
-/// The angle of a rotation about the up axis: that of the turn which, followed by a tilt, makes up the rotation.
+/// Returns the angle of a rotation about the up axis: that of the turn which, followed by a tilt,
+/// makes up the rotation.
 fn yaw_of(rotation: DQuat) -> f64 {
     let angle = 2.0 * rotation.y.atan2(rotation.w);
     // Rounded, so that it is the same on every platform.

@@ -1,6 +1,7 @@
 //! Bones → joints: parents first, named by their index in the file, with the rest pose from the offset matrices.
 //!
-//! Bones that mirror at rest become joints that don't: their x axis is reversed, and rotations are those that the mirror shows.
+//! Bones that mirror at rest become joints that don't: their x axis is reversed, and rotations are
+//! as seen in the mirror.
 
 use crate::{
     format::{
@@ -85,6 +86,7 @@ pub(super) fn import(
         .zip(&mirrors)
         .filter(|(_, mirrors)| **mirrors)
     {
+        // The x axis is reversed in the joint's space, so that the matrix doesn't mirror any more.
         *matrix = Affine3A::from_scale(Vec3::new(-1.0, 1.0, 1.0)) * *matrix;
     }
     unusable.extend((0..bones.len()).filter(|&b| offset(&bones[b]).is_none()));

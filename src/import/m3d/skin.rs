@@ -59,6 +59,7 @@ impl Importer<'_> {
     ) -> Vec<SkinPart> {
         let m3d = self.m3d;
         let subsets = self.subsets(warnings);
+        // Subsets that share vertices would each need a copy of everything in their range.
         let keep_ranges = subsets
             .iter()
             .map(|s| u64::from(s.vertex_count))

@@ -247,10 +247,11 @@ fn shares(weights: &Weights, joints: usize) -> Vec<bool> {
     shared
 }
 
-/// Places the joints one after the other, each fitted to the vertices that it shares with those already placed.
+/// Places the joints one after the other, each fitted to the vertices that it shares with those
+/// already placed.
 ///
-/// The result is exact if the weights fit some pose and every joint shares enough vertices to determine its
-/// transform. Otherwise, what is undetermined follows the file's joints.
+/// The result is exact if the weights fit some pose and every joint shares enough vertices to
+/// determine its transform. Otherwise, undetermined parts follow the file's joints.
 fn chain_joints(
     weights: &Weights,
     joints: &[Rigid],
@@ -294,6 +295,7 @@ fn chain_joints(
                 pairs.push((weights.list[weight].position, sum / share));
             }
         }
+        // One bad vertex must not decide where a joint is, since all later joints are fitted to it.
         fit_by_consensus(&mut pose[joint], &pairs, size, TOLERANCE * size);
         placed[joint] = true;
         for &(vertex, weight) in &uses[joint] {
@@ -303,6 +305,7 @@ fn chain_joints(
             let first = known[vertex].0 == 0.0;
             known[vertex].0 += share;
             known[vertex].1 += pose[joint].apply(position) * share;
+            // A vertex becomes known with its first joint, and then links all its others.
             if first {
                 let end = weights.ends[vertex];
                 let start = if vertex > 0 {
@@ -327,7 +330,7 @@ fn chain_joints(
 /// Alternates until the error is negligible or no longer decreases, or the budget is spent.
 fn alternate(weights: &Weights, mut pose: Vec<Rigid>, size: f64, robust: bool) -> Bind {
     const MOST: usize = 2000;
-    // Rounds between checks of the progress.
+    // Passes between checks of the progress.
     const STRIDE: usize = 20;
     // Limits the time to a fraction of a second.
     let cost = weights.list.len() + 30 * pose.len() + 1;
@@ -354,7 +357,8 @@ fn alternate(weights: &Weights, mut pose: Vec<Rigid>, size: f64, robust: bool) -
     best
 }
 
-/// Runs one round: computes the vertices as means, then fits each joint to its vertices. Returns the sum of
+/// Runs one pass: computes the vertices as means, then fits each joint to its vertices. Returns the
+/// sum of squares before the pass.
 /// squares before the round.
 fn step(weights: &Weights, pose: &mut [Rigid], fits: &mut [Fit], size: f64, robust: bool) -> f64 {
     // A vertex with one joint does not constrain it.

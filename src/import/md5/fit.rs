@@ -140,6 +140,8 @@ fn largest_eigenvector(mut a: [[f64; 4]; 4]) -> [f64; 4] {
                     continue;
                 }
                 rotated = true;
+                // The smaller of the two angles that zero the element: the rotation that changes
+                // the matrix least (Jacobi).
                 let theta = (a[q][q] - a[p][p]) / (2.0 * a[p][q]);
                 let t = theta.signum() / (theta.abs() + (theta * theta + 1.0).sqrt());
                 let c = (t * t + 1.0).sqrt().recip();

@@ -135,6 +135,7 @@ pub fn from_md5(
         drafts.push((part, influences));
     }
 
+    // The pose of the file's joints comes first: if the weights fit it, nothing is searched.
     let mut posed = weights.posed(&joints.rest);
     let mut size = diagonal(&posed.positions);
     let bind = bind::find(&weights, &joints.rest, &joints.parents, &posed, size);
@@ -156,6 +157,7 @@ pub fn from_md5(
     };
     report.bind_recovered = bind.recovered;
 
+    // Parts lie one after the other in the list of all vertices.
     let mut rest = posed.positions.as_slice();
     for (part, influences) in &mut drafts {
         let (own, others) = rest.split_at(influences.len());

@@ -1,8 +1,9 @@
 //! Skins → inverse bind matrices.
 //!
-//! A [`Skeleton`] has one inverse bind matrix per joint, and stores the skin in model space. Each skin of a file has matrices
-//! and a space of its own. Where a joint is in two skins that were bound apart, the difference is baked into the vertices of
-//! the second, if it is the same for all its joints; joints for which it isn't get a copy that stays with them.
+//! A [`Skeleton`] has one inverse bind matrix per joint, and stores the skin in model space. Each
+//! skin of a file has matrices and a space of its own. If a joint is in two skins that were bound
+//! apart, the difference is baked into the vertices of the second skin, if it is the same for all
+//! its joints. Other joints get a copy that stays with them.
 
 use super::{
     Rig, RigJoint,
@@ -59,7 +60,8 @@ impl<'a> Binder<'a> {
             .zip(inverse_binds)
             .map(|(&j, m)| sized(rig[j].frame.size) * *m)
             .collect();
-        // Where the topmost joint puts the mesh at rest: if it was bound in that pose, all joints put it there.
+        // The place of the mesh at rest according to the topmost joint. If the mesh was bound in
+        // that pose, all joints agree.
         let top = (0..joints.len())
             .min_by_key(|&at| joints[at])
             .unwrap_or_default();
@@ -95,7 +97,8 @@ impl<'a> Binder<'a> {
         }
     }
 
-    /// Takes note of a skin's matrices, in Bevy's axes, and of a node that wears it, to tell in which pose the skin was bound.
+    /// Records a skin's matrices, in Bevy's axes, and a node that wears it, from which the bind
+    /// pose is found later.
     pub(in crate::import) fn note(
         &mut self,
         joints: &[usize],
@@ -142,7 +145,7 @@ impl<'a> Binder<'a> {
             self.copies.push((index, wanted));
             self.copies.len() - 1
         });
-        // Too many are refused by `finish`.
+        // `finish` returns an error if there are too many.
         (self.rig.joints.len() + copy) as JointIndex
     }
 
@@ -209,8 +212,8 @@ impl<'a> Binder<'a> {
     }
 }
 
-/// Returns where a joint is at rest, or if a mesh would be too small there, where it is when it is shown. `own` is from the mesh to
-/// the joint.
+/// Returns the place of a joint at rest or, if a mesh would be too small there, its place when it
+/// is shown. `own` is from the mesh to the joint.
 fn place(joint: &RigJoint, own: DAffine3, corners: &[DVec3]) -> Option<DAffine3> {
     let usable = |model: &DAffine3| usable(*model * own).map(|to_skin| (*model, to_skin));
     let (rest, shown) = (usable(&joint.rest_model), usable(&joint.shown_model));
@@ -220,7 +223,7 @@ fn place(joint: &RigJoint, own: DAffine3, corners: &[DVec3]) -> Option<DAffine3>
 
 /// Returns `true` if a mesh with these corners can be put elsewhere, stored there in single precision, and put back as it was.
 fn keeps(m: &DAffine3, corners: &[DVec3]) -> bool {
-    // What rounding takes from a mesh as large as it is far away is multiplied by this.
+    // The largest factor of the rounding error, relative to that of a mesh near the origin.
     const MOST: f64 = 100.0;
     let center = corners.iter().sum::<DVec3>() / corners.len().max(1) as f64;
     let farthest = |at: &dyn Fn(&DVec3) -> f64| corners.iter().map(at).fold(0.0, f64::max);
@@ -248,8 +251,8 @@ pub(in crate::import) fn box_corners<'a>(points: impl IntoIterator<Item = &'a Ve
         .map(|corner| corner.as_dvec3())
 }
 
-/// The matrix that normals are transformed by, of any length: the inverse transpose times the determinant, which also exists
-/// where the inverse doesn't. Its sign is that of a matrix that doesn't mirror.
+/// Returns the matrix for normals, of any length: the inverse transpose times the determinant,
+/// which exists even if the inverse doesn't. Its sign is that of a matrix that doesn't mirror.
 pub(in crate::import) fn cofactors(m: &DMat3) -> DMat3 {
     let DMat3 {
         x_axis: x,
@@ -264,7 +267,7 @@ fn sized(size: DVec3) -> DAffine3 {
     DAffine3::from_scale(size)
 }
 
-/// Returns a matrix if it can be inverted without losing what it does.
+/// Returns a matrix if it can be inverted without losing precision.
 pub(in crate::import) fn usable(m: DAffine3) -> Option<DAffine3> {
     let DMat3 {
         x_axis,

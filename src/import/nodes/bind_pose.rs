@@ -1,8 +1,10 @@
 //! Inverse bind matrices → the pose in which a skin was bound.
 //!
-//! Nodes need not stand in it: many exporters leave them in the first frame of a clip. The matrices tell how joints stood to each
-//! other, exactly. How the topmost of them stood in the scene depends on the space that the skin was stored in, which the file
-//! doesn't say: mostly the scene's own, or that of the node that wears it, or that of the armature.
+//! Nodes need not be in that pose: many exporters leave them in the first frame of a clip. The
+//! matrices show exactly how the joints were placed relative to each other. The place of the
+//! topmost joint in the scene depends on the space that the skin was stored in, which the file
+//! doesn't say. Mostly it is the scene's own, or that of the node that wears the skin, or that of
+//! the armature.
 
 use super::{Local, Rig, bind::usable};
 use crate::model::{JointTransform, signs};
@@ -30,7 +32,7 @@ pub(super) struct Bound {
 
 pub(super) fn bind_pose(rig: &Rig, skins: &[BoundSkin]) -> Bound {
     let mut is_adrift = false;
-    // The joints' own spaces, with their scales, as they stand and as they were bound.
+    // The joints' own spaces, with their scales: in the file's pose, and in the bind pose.
     let standing: Vec<DAffine3> = rig
         .joints
         .iter()
@@ -95,7 +97,8 @@ pub(super) fn bind_pose(rig: &Rig, skins: &[BoundSkin]) -> Bound {
     }
 }
 
-/// The space in which a skin was stored, which its inverse bind matrices start from, and whether that is sure.
+/// Returns the space in which a skin was stored, from which its inverse bind matrices start, and
+/// `true` if it is certain.
 fn space(
     rig: &Rig,
     standing: &[DAffine3],
@@ -103,7 +106,7 @@ fn space(
     worn_by: Option<usize>,
 ) -> Option<(DAffine3, bool)> {
     let &(top, bind) = binds.iter().min_by_key(|(joint, _)| *joint)?;
-    // The space if the topmost joint stands as it was bound.
+    // The space, if the topmost joint is in its bind pose.
     let seen = standing[top] * bind.inverse();
     let root = std::iter::successors(Some(top), |&joint| rig.joints[joint].parent)
         .last()
@@ -130,7 +133,8 @@ fn space(
     let length = |space: &DAffine3| space.matrix3.x_axis.length();
     let (_, turn, offset) = seen.to_scale_rotation_translation();
     let is_mirrored = seen.matrix3.determinant() < 0.0;
-    // The mesh lies on its back, and nothing else differs: its program had another axis for up.
+    // The mesh lies on its back, and nothing else differs: the exporting program had another axis
+    // for up.
     let all = binds
         .iter()
         .all(|(joint, bind)| near(&(standing[*joint] * bind.inverse()), &seen));
@@ -139,7 +143,8 @@ fn space(
     if all && !is_mirrored && !is_level && is_right(&turn) && is_in_place {
         return Some((seen, false));
     }
-    // The topmost joint is posed: of the spaces that are likely, the one in which it is moved least, and not in what no clip moves.
+    // The topmost joint is posed: of the likely spaces, take the one in which it is moved least,
+    // and not in properties that no clip moves.
     let posed = rig.joints[top].posed;
     let cost = |space: &DAffine3| {
         let size = length(space);
@@ -153,7 +158,7 @@ fn space(
         let weight = |is_posed: bool| if is_posed { 1.0 } else { 100.0 };
         let larger = (length(&seen) / size).ln().abs();
         let between = seen * space.inverse();
-        // No pose mirrors.
+        // Poses don't mirror.
         let angle = if between.matrix3.determinant() < 0.0 {
             100.0
         } else {
@@ -170,7 +175,7 @@ fn space(
         .into_iter()
         .min_by(|a, b| cost(a).total_cmp(&cost(b)))?;
     let size = length(&nearest);
-    // Unless scales are animated, they tell in which unit the mesh is.
+    // Unless scales are animated, they show the unit of the mesh.
     let larger = length(&seen) / size;
     let is_usual = posed[2] || (larger - 1.0).abs() < 0.01;
     let nearest = if is_usual {
@@ -189,7 +194,8 @@ fn is_right(turn: &DQuat) -> bool {
         .all(|x| (x - x.round()).abs() < SAME)
 }
 
-/// Translation, rotation and scale, which mirrors the axes that the node's own does. `None` if that is not all there is.
+/// Splits a matrix into translation, rotation and a scale that mirrors the same axes as the node's
+/// own. `None` if there is anything else in it, such as shear.
 fn parts(m: &DAffine3, mirrors: DVec3) -> Option<Local> {
     let (scale, rotation, translation) =
         (*m * DAffine3::from_scale(mirrors)).to_scale_rotation_translation();

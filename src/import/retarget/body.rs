@@ -1,4 +1,5 @@
-//! What retargeting has to know of a body at rest: which way is up and ahead, how long its legs are, where its feet stand.
+//! The measures of a body at rest that retargeting needs: the directions up and ahead, the length
+//! of its legs, and the ground under its feet.
 
 use super::{places, rotations};
 use crate::model::{Finger, JointIndex, Role, Roles, Side, Skeleton};
@@ -64,7 +65,7 @@ impl Body {
     /// `None` if there are no hips.
     pub(super) fn new(skeleton: &Skeleton, roles: &Roles) -> Option<Self> {
         let hips = roles.joint(Role::Hips)?;
-        // Nodes may stand in any pose.
+        // Nodes may be in any pose, so the bind pose counts.
         let skeleton = &*skeleton.in_bind_pose();
         let places = places(skeleton);
         let rotations = rotations(skeleton, |joint| unit(skeleton.rest_of(joint).rotation));
@@ -76,6 +77,7 @@ impl Body {
                 .last()
                 .map(at)
         };
+        // Models may have any axis for up, so it is found from the body itself.
         let top = place(Role::Head).or_else(spine).map(|top| top - at(hips));
         let up = top.and_then(axis).unwrap_or(Vec3::Y);
         let pairs: [fn(Side) -> Role; 3] = [Role::Thigh, Role::UpperArm, Role::Clavicle];
@@ -161,14 +163,15 @@ impl Body {
         Some(body)
     }
 
-    /// The middle of the legs' first joints, given where joints are.
+    /// Returns the middle of the legs' first joints, given the places of joints.
     pub(super) fn center(&self, place: impl Fn(JointIndex) -> Vec3) -> Option<Vec3> {
         let [left, right] = self.legs?.map(|leg| place(leg.joints[0]));
         Some(0.5 * (left + right))
     }
 }
 
-/// Differences of legs, as a share of their length, from which on they count as others.
+/// Differences of legs, as a share of their length, from which on their proportions count as
+/// different.
 const OTHER_LEGS: f32 = 0.01;
 
 /// Returns the difference of two bodies' legs, whatever their size: from 0 for legs of the same
@@ -210,7 +213,8 @@ pub(super) fn smoothstep(x: f32) -> f32 {
     x * x * (3.0 - 2.0 * x)
 }
 
-/// The rotation from one body's model space to that of another: by right angles, if that is what it nearly is.
+/// Returns the rotation from one body's model space to that of another. If it is nearly made of
+/// right angles, these are exact.
 pub(super) fn turn(from: &Body, to: &Body) -> Quat {
     let frame = |body: &Body| Mat3::from_cols(body.up.cross(body.ahead), body.up, body.ahead);
     let exact = frame(to) * frame(from).transpose();
@@ -266,6 +270,7 @@ pub(super) fn arc(from: Vec3, to: Vec3) -> Quat {
     };
     let axis = from.cross(to);
     let cos = from.dot(to);
+    // Nearly opposite directions need an axis of their own.
     if cos < -0.999 {
         Quat::from_rotation_arc(from, to)
     } else {

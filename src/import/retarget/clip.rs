@@ -113,7 +113,8 @@ fn given(clip: &SkeletalClip) -> (Vec<(f64, f64)>, bool) {
     )
 }
 
-/// The times of the frames, each with the time at which the source shows it, and whether they are evenly spaced.
+/// Returns the times of the frames, each with the time at which the source shows it, and `true` if
+/// they are evenly spaced.
 fn times(clip: &SkeletalClip) -> (Vec<(f64, f64)>, bool) {
     let (given, duration) = (clip.frame_count(), clip.timing.duration);
     if given < 2 || duration <= 0.0 {
@@ -154,8 +155,10 @@ fn times(clip: &SkeletalClip) -> (Vec<(f64, f64)>, bool) {
     (out, false)
 }
 
-/// Per joint of the target, whether the clip moves it: what the source moves, and if that is the whole body, all of it, unless
-/// both rest alike.
+/// Returns, per joint of the target, `true` if the clip moves it: the joints that the source moves
+/// and, if that is the whole body, all of it, unless both rest alike.
+// A clip that moves the body as a whole would otherwise leave joints in the target's rest pose that
+// the source keeps in its own.
 fn animated(map: &Retarget, clip: &SkeletalClip) -> Vec<bool> {
     let moves = |joint: JointIndex| clip.animates(usize::from(joint));
     let whole = !clip.additive
@@ -184,7 +187,7 @@ fn arms(map: &Retarget, animated: &[bool], clip: &SkeletalClip) -> [Option<ArmPa
     })
 }
 
-/// An arm of the source.
+/// An arm of the source, and its size relative to the target's.
 #[derive(Clone, Copy, Debug)]
 struct ArmPair {
     source: Arm,
@@ -260,6 +263,7 @@ fn frame(
         rotations: Vec::with_capacity(joints),
         model: Vec::with_capacity(joints),
     };
+    // Joints come parents first, so everything above is final.
     for joint in map.target.joints() {
         let at = usize::from(joint);
         let mut local = map.target.rest_of(joint);
@@ -301,6 +305,7 @@ fn frame(
         frame.model.push(over * local.to_affine());
         out.push(local);
     }
+    // Rotations alone leave the legs' length to the target. The hips make up for the difference.
     let hips = usize::from(map.to.hips);
     let shift = hips_shift(map, pose, &frame).filter(|_| animated[hips] && !map.is_same);
     if let Some(shift) = shift {

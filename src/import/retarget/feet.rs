@@ -1,14 +1,16 @@
-//! Where the feet of a retargeted clip go.
+//! The places of a retargeted clip's feet.
 //!
-//! A foot that only followed the source's rotations would slide, because legs and feet have other proportions. So while the
-//! source plants a foot, the target's is moved such that the point it stands on, heel or ball, stays where it is, or moves with
-//! the ground if the clip runs on the spot. What the source's own feet slide is taken out as well, unless legs are of the same
-//! proportions: then they move as the source's do. A flat foot that turns does so about the point that moves less in the source. Between
-//! two plants, it passes smoothly from one correction to the next. The height above the ground is that of the source, in
+//! A foot that only followed the source's rotations would slide, because legs and feet have other
+//! proportions. So while a foot of the source is in contact with the ground, the target's is moved
+//! such that the point it stands on, heel or ball, stays where it is, or moves with the ground if
+//! the clip runs on the spot. The sliding of the source's own feet is removed as well, unless legs
+//! are of the same proportions: then they move as the source's do. A flat foot that turns does so
+//! about the point that moves less in the source. Between two contacts, the foot passes smoothly
+//! from one correction to the next. The height above the ground is that of the source, in
 //! proportion, as long as the foot is near it.
 //!
-//! Legs are never stretched more than the source's, or nearly straight, because a knee snaps if they are. For feet that stand, the
-//! hips are lowered; others stay behind.
+//! Legs are never stretched more than the source's, or nearly straight, because a knee snaps if
+//! they are. For feet that stand, the hips are lowered. Other feet stay behind.
 
 use super::{
     Retarget,
@@ -123,7 +125,7 @@ impl<'a> Feet<'a> {
             .zip(drops)
             .enumerate()
             .map(|(frame, (legs, drop))| {
-                // The hips are only lowered for feet that stand. Others come as near as they can.
+                // The hips are only lowered for feet that stand. Others get as near as they can.
                 let legs = [0, 1].map(|leg| {
                     let thigh = self.legs[leg][frame].thigh - up * drop;
                     let way = legs[leg] - thigh;
@@ -145,7 +147,7 @@ impl<'a> Feet<'a> {
         (self.targets[leg].length * STRETCHED).max(thigh.distance(ankle))
     }
 
-    /// By how much a foot has to rise to be as high as the source's.
+    /// Returns the distance by which a foot must rise to be as high as the source's.
     fn lift(&self, leg: usize, frame: usize) -> f32 {
         let Retarget { to, ratio, .. } = self.map;
         let LegFrame {
@@ -173,7 +175,7 @@ impl<'a> Feet<'a> {
         heights[0].min(heights[1]) - self.map.from.floor
     }
 
-    /// By how much the ankle has to move over the ground, in each frame.
+    /// Returns the distance by which the ankle must move over the ground, in each frame.
     fn shifts(&self, leg: usize, planted: &[bool]) -> Vec<Vec3> {
         let frames = self.times.len();
         let mut out = vec![Vec3::ZERO; frames];
@@ -194,7 +196,8 @@ impl<'a> Feet<'a> {
         } else {
             first
         };
-        // Runs of planted frames, from the start on; in a clip that loops, around its end.
+        // Runs of frames in contact, from the start on. In a clip that loops, they may go around
+        // its end.
         let order: Vec<usize> = if cyclic {
             (0..count).map(|i| (start + i) % count).collect()
         } else {
@@ -212,17 +215,20 @@ impl<'a> Feet<'a> {
             }
         }
         for run in &runs {
+            // Each frame adds the slip since the frame before, so the point of contact stays where
+            // it was in the first.
             let mut shift = Vec3::ZERO;
             for at in run.clone().skip(1) {
                 shift += self.slide(leg, order[at - 1]);
                 out[order[at]] = shift;
             }
             if cyclic && run.len() == count {
-                // Planted all the time: what it drifts in a round is taken back bit by bit.
+                // In contact all the time: the drift of one loop is spread over all of its frames.
                 let drift = shift + self.slide(leg, order[count - 1]);
                 run.clone()
                     .for_each(|at| out[order[at]] -= drift * (at as f32 / count as f32));
             }
+            // Around their mean, corrections are as small as possible.
             let mean = run.clone().map(|at| out[order[at]]).sum::<Vec3>() / run.len() as f32;
             run.clone().for_each(|at| out[order[at]] -= mean);
         }
@@ -248,7 +254,8 @@ impl<'a> Feet<'a> {
         out
     }
 
-    /// By how much the point that a foot stands on would slip from a frame to the next, over the ground.
+    /// Returns the distance by which the point that a foot stands on would slip from a frame to the
+    /// next, over the ground.
     fn slide(&self, leg: usize, frame: usize) -> Vec3 {
         let Retarget {
             to,
@@ -319,8 +326,9 @@ impl<'a> Feet<'a> {
         planted
     }
 
-    /// Frames before or after which heel or ball are low and slow for a while. [`Plants`] are more exact, but take ankles as high as
-    /// those of stocky figures for hocks, whose heels never stand.
+    /// Returns, per frame, `true` if heel or ball are low and slow for a while before or after it.
+    /// [`Plants`] are more exact, but take ankles as high as those of stocky figures for hocks,
+    /// whose heels never stand.
     fn standing(&self, leg: usize) -> Vec<bool> {
         let (up, size) = (self.map.to.up, self.map.from.size);
         let heights = self
@@ -358,7 +366,7 @@ impl<'a> Feet<'a> {
         out
     }
 
-    /// By how much the hips have to be lowered for the legs to reach, in each frame.
+    /// Returns the distance by which the hips must be lowered for the legs to reach, in each frame.
     fn drops(&self, goals: &[[Vec3; 2]], planted: &[Vec<bool>; 2]) -> Vec<f32> {
         let up = self.map.to.up;
         let needed = |leg: usize, frame: usize, goal: Vec3| {
@@ -383,7 +391,8 @@ impl<'a> Feet<'a> {
         if exact.iter().all(|drop| *drop == 0.0) {
             return exact;
         }
-        // Around each frame, the most, and of that, the mean: smooth, and nowhere too little.
+        // The largest drop around each frame, and the mean of these around it: smooth, and nowhere
+        // too small.
         let frames = exact.len();
         let step = self
             .times

@@ -15,7 +15,7 @@ const STRAIGHT: f32 = 0.01;
 /// only off by rounding.
 const THERE: [f32; 2] = [1e-5, 1e-6];
 
-/// Moves limbs in all frames, feet to their goals, and hands by their ways from the shoulders.
+/// Moves limbs in all frames: feet to their goals, and hands by their offsets from the shoulders.
 pub(super) fn place(
     map: &Retarget,
     feet: Option<&[Goals]>,
@@ -76,11 +76,12 @@ fn place_feet(map: &Retarget, goals: &Goals, pose: &mut PoseMut, frame: &mut [Jo
     }
 }
 
-/// Bends a limb so that its tip is at the goal, and turned as it is. A straight limb bends to its front, and one whose tip is there
-/// stays as it is.
+/// Bends a limb so that its tip reaches the goal and keeps its rotation. A straight limb bends to
+/// its front, and a limb whose tip is there stays as it is.
 ///
-/// The knee or elbow stays on the side of the limb that it is on, and that side turns as the limb does. Bending toward where the
-/// joint is would not do: it may be on the other side of the way to the goal, and the limb would bend backward.
+/// The knee or elbow stays on its side of the limb, and that side turns with the limb. Bending
+/// toward the joint's own place would not do: it may be on the other side of the way to the goal,
+/// and the limb would bend backward.
 fn reach(
     pose: &mut PoseMut,
     joints: [JointIndex; 3],

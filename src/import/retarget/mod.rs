@@ -1,22 +1,26 @@
 //! Retargeting: clips of one humanoid for another, with other proportions, names and rest pose.
 //!
-//! Joints are matched by their [roles](Roles). The rest poses are reconciled first: limbs of the target are turned, in
-//! thought, to point where the source's do at rest, so that a T pose and an A pose mean the same. In each frame, every joint
-//! of the target then turns from there as its counterpart does from rest, in model space: limbs point where the source's
-//! point, whatever the joints' axes. Bones keep their lengths. The hips travel and rise by the ratio of the legs' lengths.
+//! Joints are matched by their [roles](Roles). The rest poses are reconciled first: limbs of the
+//! target are turned, for the computation only, to point where the source's do at rest, so that a T
+//! pose and an A pose mean the same. In each frame, every joint of the target then turns from there
+//! as its counterpart does from rest, in model space: limbs point where the source's point,
+//! whatever the joints' axes. Bones keep their lengths. The hips travel and rise by the ratio of
+//! the legs' lengths.
 //!
-//! Where a limb's bones have other shares of its length, feet and hands would then be elsewhere. So they are put where they should
-//! be by [`TwoBoneIk`](crate::rig::TwoBoneIk): hands as far from the shoulders as the source's, by the ratio of the arms'
-//! lengths, and feet on the ground, without sliding. Knees and elbows stay on their side.
+//! If a limb's bones have other shares of its length, feet and hands would then be elsewhere. So
+//! [`TwoBoneIk`](crate::rig::TwoBoneIk) puts them in their places: hands as far from the shoulders
+//! as the source's, by the ratio of the arms' lengths, and feet on the ground, without sliding.
+//! Knees and elbows stay on their side.
 //!
 //! Poses at rest are those in which skins were bound, wherever the nodes of a file stand. See `rest.rs` for files that have no skin.
 //!
-//! Where nothing has to be corrected, nothing changes. A joint that hangs in the same place from a joint that is the same takes over
-//! the whole transform of its counterpart, without a role, too. Between two bodies that only differ in their joints' names and
-//! axes, and in size, clips keep their frames, and every joint is where it was, in proportion.
+//! If nothing has to be corrected, nothing changes. A joint in the same place below a joint that is
+//! the same gets the whole transform of its counterpart, even without a role. Between two bodies
+//! that only differ in their joints' names and axes, and in size, clips keep their frames, and
+//! every joint is where it was, in proportion.
 //!
-//! Other joints without a role, such as those that only twist, and sockets, are left alone: the clip does not animate them, so
-//! they stay at rest and move with what they hang from.
+//! Other joints without a role, such as those that only twist, and sockets, are left alone: the
+//! clip does not animate them, so they stay at rest and move with their parents.
 
 mod body;
 mod clip;
@@ -51,7 +55,7 @@ pub struct Retarget<'a> {
     source: &'a Skeleton,
     target: &'a Skeleton,
     report: RetargetReport,
-    /// Per joint of the target, what it follows.
+    /// Per joint of the target, the joints that it follows.
     drives: Vec<Option<Drive>>,
     from: Body,
     to: Body,
@@ -257,7 +261,7 @@ impl<'a> Retarget<'a> {
         let hips = source_roles.joint(Role::Hips);
         let head = source_roles.joint(Role::Head);
         let chest = spine.last().copied().or(hips);
-        // What a chain turns from, its joints, and what it turns to.
+        // The joint that a chain starts from, its own joints, and the one that it leads to.
         let spine: Vec<JointIndex> = hips.into_iter().chain(spine).collect();
         let neck: Vec<JointIndex> = chest.into_iter().chain(neck).chain(head).collect();
         // A joint of a chain of another length turns by as much as the source does at the same share of the way.
@@ -337,7 +341,7 @@ impl<'a> Retarget<'a> {
     fn align(&mut self, source_roles: &Roles, target_roles: &Roles) {
         let pair = |role| Some((source_roles.joint(role)?, target_roles.joint(role)?));
         let (source, target) = (&self.from.places, &self.to.places);
-        // Where the source's and the target's bone points at rest.
+        // The directions of the source's and the target's bone at rest.
         let bone = |from: Role, to: Role| {
             let ((a, a2), (b, b2)) = (pair(from)?, pair(to)?);
             let along = |places: &[Vec3], from: JointIndex, to: JointIndex| {
@@ -346,7 +350,7 @@ impl<'a> Retarget<'a> {
             Some((self.turn * along(source, a, b), along(target, a2, b2)))
         };
         let mut aligned = Vec::new();
-        // Turns a bone on from the turn of the one above.
+        // Turns a bone, starting from the turn of the one above.
         let mut follow = |from: Role, to: Role, above: Quat| {
             let turn = bone(from, to).map_or(above, |(source, target)| {
                 body::arc(above * target, source) * above

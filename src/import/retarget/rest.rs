@@ -1,9 +1,11 @@
 //! The rest pose of a body whose file has none.
 //!
-//! A file of clips without a skin only has its nodes' own transforms to tell how the body rests, and many exporters leave these at
-//! a moment of a clip. A body that stands as one at rest does, upright, straight and the same on both sides, is taken at
-//! its word. Otherwise it may be one whose joints aren't turned at rest, as in motion capture; or its limbs are put, in thought,
-//! where those of the model are at rest, which says how the joints were turned then, apart from twists.
+//! A file of clips without a skin only has its nodes' own transforms as a rest pose, and many
+//! exporters leave these at a moment of a clip. A body that stands like one at rest, upright,
+//! straight and the same on both sides, is left as it is. Otherwise it may be one whose joints
+//! aren't rotated at rest, as in motion capture. If it isn't, its limbs are placed, for the
+//! computation only, like those of the model at rest. That determines how the joints were turned
+//! then, apart from twists.
 
 use super::body::{arc, unit};
 use crate::model::{JointIndex, JointTransform, Role, Roles, Side, SkeletalClip, Skeleton};
@@ -155,7 +157,7 @@ fn stands(skeleton: &Skeleton, roles: &Roles, pose: &[JointTransform]) -> bool {
     is_up && are_straight && are_alike && across.y.abs() < 0.05
 }
 
-/// Puts limbs and trunk where those of the model are at rest.
+/// Places limbs and trunk like those of the model at rest.
 fn posed_like(
     source: &Skeleton,
     source_roles: &Roles,
@@ -173,7 +175,7 @@ fn posed_like(
     };
     let both = |of: &dyn Fn(&Places) -> Option<Vec3>| Some([of(&now)?, of(&wanted)?]);
     let way = |from: Role, to: Role| both(&|places| Some(places.of(to)? - places.of(from)?));
-    // The frames that joints with several joints below have: one side to the other, and upward.
+    // The frames of joints with several joints below: from one side to the other, and upward.
     let frame = |across: Option<[Vec3; 2]>, up: Option<[Vec3; 2]>| {
         let ([across, own_across], [up, own_up]) = (across?, up?);
         let frame = |across: Vec3, up: Vec3| {
@@ -181,7 +183,7 @@ fn posed_like(
             let y = up.reject_from_normalized(x).try_normalize()?;
             Some(Quat::from_mat3(&Mat3::from_cols(x, y, x.cross(y))))
         };
-        // The turn from how the joint stands to how it rests.
+        // The rotation from the joint's present pose to its rest pose.
         Some(frame(own_across, own_up)? * frame(across, up)?.conjugate())
     };
     let turned = |joint: JointIndex| -> Option<Turn> {
@@ -248,13 +250,13 @@ fn posed_like(
 
 /// The rotation of a joint to its rest pose.
 enum Turn {
-    /// From how it stands.
+    /// By the rotation from its present pose.
     Whole(Quat),
     /// So that the bone below it points in a direction.
     Arc(Vec3, Vec3),
 }
 
-/// Puts the hips where those of the model are above its feet, in proportion.
+/// Puts the hips at the height above the feet that those of the model have, in proportion.
 fn stand_up(
     source: &Skeleton,
     source_roles: &Roles,

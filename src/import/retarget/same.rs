@@ -1,7 +1,8 @@
 //! Joints that are the same in both bodies: they hang from joints that follow each other, in the same place.
 //!
-//! What moves such a joint in the source moves it here, whatever the joints' axes: the whole transform is carried over, with what
-//! stretches it. Where all joints are the same, retargeting changes nothing but axes and size.
+//! Such a joint moves here as it does in the source, whatever the joints' axes: the whole transform
+//! is carried over, scales included. If all joints are the same, retargeting changes nothing but
+//! axes and size.
 
 use super::{Drive, Retarget, body::Body, body::unit};
 use crate::model::{JointIndex, JointTransform, Roles, Skeleton};
@@ -68,13 +69,14 @@ impl Retarget<'_> {
         for joint in self.source.joints() {
             children[above(joint).map_or(0, |parent| usize::from(parent) + 1)].push(joint);
         }
-        // As skins were bound, wherever the nodes of the files stand.
+        // In the poses in which skins were bound, wherever the nodes of the files are.
         let (source, target) = (self.source.in_bind_pose(), self.target.in_bind_pose());
         let bound = [&*source, &*target];
         for joint in self.target.joints() {
             let at = usize::from(joint);
             let parent = self.target.parents()[at];
-            // Whom the parent follows, and exactly: one joint, without a turn of its own.
+            // The joint that the parent follows, if it does so exactly: one joint, without a turn
+            // of its own.
             let above = match parent {
                 None => None,
                 Some(parent) => {
@@ -198,7 +200,7 @@ impl Retarget<'_> {
     fn is_near(&self, here: Vec3, there: Vec3, joint: JointIndex) -> bool {
         let extent = self.to.places[usize::from(joint)].length() + self.to.size;
         let [share, size] = SAME;
-        // Not when it is NaN.
+        // False for NaN.
         here.distance(there) <= share * here.length() + size * extent
     }
 
@@ -212,14 +214,15 @@ impl Retarget<'_> {
 }
 
 impl Drive {
-    /// The joint that is followed, if it is one, and without a turn of its own.
+    /// Returns the joint that is followed, if it is a single one, without a turn of its own.
     fn exact(&self) -> Option<JointIndex> {
         let is_turned = self.align.w.abs() < 1.0 - 0.125 * SAME_TURN * SAME_TURN;
         (self.share == 0.0 && !is_turned).then_some(self.from[0])
     }
 }
 
-/// For each axis before a rotation, the one it comes nearest to. One by one, if two come nearest to the same.
+/// Returns, for each axis before a rotation, the one that it comes nearest to. If two come nearest
+/// to the same one, axes are taken one by one.
 fn axes(turn: Quat) -> [usize; 3] {
     let found = Vec3::AXES.map(|axis| (turn * axis).abs().max_position());
     let [x, y, z] = found;

@@ -198,7 +198,6 @@ fn read(name: &str) -> Option<Reading> {
                 // The first one behind the part counts.
                 if !key.is_empty() && number.is_none() {
                     number = Some(word.to_owned());
-                // Whole words first: `left` begins with `l`, too.
                 }
             }
             word => key += word,
@@ -209,6 +208,7 @@ fn read(name: &str) -> Option<Reading> {
     }
     let mut found = part_of(&key, side.is_some(), number.as_deref());
     if found.is_none() && side.is_none() {
+        // Whole words first: `left` begins with `l`, too.
         let ends = [
             ("left", Side::Left),
             ("right", Side::Right),
