@@ -1,4 +1,4 @@
-//! From a manifest and the files that it names to one finished model.
+//! Builds one finished model from a manifest and the files that it names.
 
 use super::{
     ClipEntry, FileKind, ImportSettings, Imported, Limits, Manifest,
@@ -58,7 +58,9 @@ pub fn open_manifest<'s>(
         FormatError::one(Diagnostic::error(file, message).with_hint(BESIDE))
     })?;
     let mut imported = open_any(&manifest.model, &source, &settings, &mut read)?;
+    // The largest files are read next; this one is no longer needed.
     drop(source);
+    // Names first: everything else in a manifest refers to the new ones.
     rename_joints(file, manifest, &mut imported);
     control::flag(file, &manifest.control_joints, &settings, &mut imported);
     pair_sides(file, manifest, &mut imported);
@@ -144,6 +146,7 @@ pub fn open_manifest<'s>(
     check_joints(file, manifest, &mut imported);
     check_blend_spaces(file, manifest, &mut imported);
     check_states(file, manifest, &mut imported);
+    // Last, so that whatever looks at transforms before sees the exact ones.
     if let Some(error) = manifest.clip_error {
         compress(&mut imported.model, error);
     }
@@ -164,7 +167,8 @@ fn left_out(name: &str, error: FormatError) -> impl Iterator<Item = Diagnostic> 
     })
 }
 
-/// Adds the mirror images, once all other clips are as they play.
+/// Adds mirror images. Runs when all other clips are complete, because an image mirrors its
+/// original as that is played.
 fn add_mirrored(
     file: &str,
     manifest: &Manifest,
@@ -225,7 +229,7 @@ fn add_mirrored(
     Ok(())
 }
 
-/// Tells the skeleton which joints are on opposite sides.
+/// Pairs the joints of the skeleton that the manifest says are on opposite sides.
 fn pair_sides(file: &str, manifest: &Manifest, imported: &mut Imported) {
     let skeleton = &imported.model.skeleton;
     let mut pairs = Vec::new();
@@ -257,6 +261,7 @@ fn compress(model: &mut Model, error: f32) {
             .entry(clip.frames_key())
             .or_insert_with(|| compress.run(clip))
             .clone();
+        // Clips that share transforms still differ in timing and root path.
         small.timing = clip.timing.clone();
         small.set_root_path(clip.root_path().cloned());
         *clip = small;
@@ -343,7 +348,8 @@ fn cut(
         .map_err(|reason| error(reason.to_string(), ""))
 }
 
-/// The frames per second that an entry counts in.
+/// Returns the frame rate for the frames in an entry; the clip's own only if its frames are evenly
+/// spaced.
 fn frame_rate(entry: &ClipEntry, clip: &SkeletalClip) -> Option<f64> {
     let own = Some(clip.frame_rate()).filter(|rate| clip.frame_times().is_none() && *rate > 0.0);
     entry.frame_rate.or(own)

@@ -87,6 +87,7 @@ impl Basis {
     pub(super) fn inverse(&self) -> Self {
         let mut axes = self.axes;
         for (to, axis) in self.axes.iter().enumerate() {
+            // A sign is its own inverse.
             axes[axis.from] = Axis {
                 from: to,
                 sign: axis.sign,
@@ -132,6 +133,7 @@ impl Basis {
         JointTransform {
             translation: self.point(t.translation),
             rotation: self.rotation(t.rotation),
+            // Never negated: a mirrored axis is stretched as much as before.
             scale: Vec3::new(t.scale[x.from], t.scale[y.from], t.scale[z.from]),
         }
     }

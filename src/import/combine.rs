@@ -14,7 +14,7 @@ use crate::{
 /// Fits vertices with more than four joints into four palette entries, and counts what that took.
 #[derive(Debug)]
 pub(super) struct Combiner {
-    /// Most entries of a palette.
+    /// Most entries that a palette may have.
     most: usize,
     /// Largest share of a vertex's weight that may go to other joints than its own.
     error: f32,
@@ -40,11 +40,11 @@ pub(super) struct Fit {
 /// A vertex with more than four joints.
 struct Wide<'a> {
     vertex: usize,
-    /// The joints after the first three, as far as they count.
+    /// The considered joints after the first three.
     rest: &'a [(JointIndex, f32)],
     /// Sum of all weights after the first three.
     weight: f32,
-    /// Weight of joints that don't count, because there are too many.
+    /// Weight of the joints that are not considered, because a palette has no room for them.
     lost: f32,
     /// Share of the vertex's weight that goes to wrong joints so far, beside what is lost.
     error: f32,
@@ -80,8 +80,9 @@ impl Combiner {
         &joints[..joints.len().min(self.most / 3)]
     }
 
-    /// Writes the influences of `part`, whose palette has its joints, and adds combined joints to the palette.
-    /// `slots` has the palette index of each joint. What it took counts once [`Self::count`] is told.
+    /// Writes the influences of `part`, whose palette has its joints, and adds combined joints to
+    /// the palette. `slots` has the palette index of each joint. The result only counts once it is
+    /// given to [`Self::count`], as a part may still be split.
     pub(super) fn fill<'a>(
         &self,
         part: &mut SkinPart,
@@ -117,7 +118,7 @@ impl Combiner {
         self.combine(part, &mut wide, slots)
     }
 
-    /// Counts what a part took that is kept.
+    /// Adds the result of fitting a part that is kept to the counts.
     pub(super) fn count(&mut self, part: &SkinPart, fit: Fit) {
         self.entries += fit.entries;
         self.largest_error = self.largest_error.max(fit.largest_error);
@@ -134,6 +135,8 @@ impl Combiner {
         let joints = part.palette.len();
         let room = self.most.saturating_sub(joints);
         // Farthest first: what is off most gets an entry of its own, and then others may be close enough to share it.
+        // Shares of the entry at hand, by slot. Its own are set and cleared again, because palettes
+        // are long and entries short.
         let mut shares = vec![0.0; joints];
         while part.combined_joints.len() < room
             && let Some(at) = (0..wide.len())
@@ -152,6 +155,7 @@ impl Combiner {
                 .for_each(|(slot, share)| shares[usize::from(slot)] = share);
             part.combined_joints.push(entry.clone());
             (seed.error, seed.entry) = (0.0, Some(number));
+            // A vertex may leave an earlier entry for a closer one.
             for other in wide.iter_mut() {
                 let error = other.error_with(&shares, slots);
                 if error < other.error {
@@ -169,6 +173,7 @@ impl Combiner {
             let error = wide.error + wide.lost;
             fit.largest_error = fit.largest_error.max(error);
             fit.inexact += usize::from(error > self.error);
+            // Without the lost weight: splitting the part brings none of it back.
             fit.is_crowded |= wide.error > self.error;
         }
         fit
@@ -200,8 +205,10 @@ impl Combiner {
 impl Wide<'_> {
     /// Returns the error with a combined joint that has these shares of the palette's joints.
     fn error_with(&self, shares: &[f32], slots: &[u16]) -> f32 {
-        // Half the sum of all differences, because what one joint has too much, another has too little.
-        // What the entry has of other joints is what is left of its shares.
+        // Half the sum of all differences, because what one joint has too much, another has too
+        // little. `left` becomes the share that the entry has of joints other than these. The lost
+        // joints would add `lost` to the sum; of the half, `lost` is then subtracted, because
+        // [`Self::error`] doesn't count it.
         let (mut difference, mut left) = (0.0, 1.0);
         for &(joint, weight) in self.rest {
             let share = shares[usize::from(slots[usize::from(joint)])];
@@ -219,6 +226,7 @@ impl Wide<'_> {
             return;
         };
         (palette[3], weights[3]) = ((joints + usize::from(entry)) as u16, self.weight);
+        // Weights are stored largest first.
         let mut lane = 3;
         while lane > 0 && weights[lane - 1] < weights[lane] {
             palette.swap(lane - 1, lane);

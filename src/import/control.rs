@@ -1,7 +1,8 @@
-//! Control joints: what moves other joints, and must not move the skin.
+//! Control joints: joints that move other joints and must not move the skin.
 //!
-//! Exporters weight vertices to every bone whose name is that of a vertex group, whether or not it deforms the mesh in the
-//! artist's program. This takes control joints out of finished parts, so that it is the same for every format.
+//! Exporters weight vertices to every bone whose name is that of a vertex group, whether or not it
+//! deforms the mesh in the artist's program. Control joints are removed from finished parts, so
+//! that every format is treated alike.
 
 use super::{
     ImportReport, ImportSettings, Imported,
@@ -16,7 +17,8 @@ use crate::{
 };
 use std::{collections::BTreeSet, mem};
 
-/// Flags the `control_joints` of a manifest, and takes them off the skin. `file` is the manifest's name.
+/// Flags the `control_joints` of a manifest and removes them from the skin. `file` is the
+/// manifest's name.
 pub(super) fn flag(
     file: &str,
     entries: &[String],
@@ -56,7 +58,8 @@ pub(super) fn flag(
     warnings.extend(take_off_skin(file, model, settings, report));
 }
 
-/// Returns `true` if an entry of a manifest is a name, or becomes it with something in place of its `*`.
+/// Returns `true` if an entry of a manifest is a name, or matches it by its `*`, which stands for
+/// any text.
 pub(super) fn is_meant(entry: &str, name: &str) -> bool {
     let fits = |(start, end)| {
         name.strip_prefix(start)
@@ -65,9 +68,10 @@ pub(super) fn is_meant(entry: &str, name: &str) -> bool {
     entry == name || entry.split_once('*').is_some_and(fits)
 }
 
-/// Takes the control joints of a model out of the palettes of its parts. Returns warnings about vertices that changed.
+/// Removes the control joints of a model from the palettes of its parts. Returns warnings about
+/// vertices that changed.
 ///
-/// A part that one joint moves is attached to it, and stays.
+/// A part that a single joint moves is attached to that joint, and is left alone.
 pub(super) fn take_off_skin(
     file: &str,
     model: &mut Model,
@@ -163,7 +167,7 @@ fn deform_joints_above(skeleton: &Skeleton) -> Vec<Option<JointIndex>> {
 struct Counts {
     /// Also moved by deform joints.
     shared: usize,
-    /// Handed to the nearest deform joint above.
+    /// Given to the nearest deform joint above.
     moved: usize,
     /// Without a deform joint above.
     kept: usize,

@@ -11,8 +11,8 @@ pub(super) struct Firsts {
 impl Firsts {
     const EMPTY: u32 = u32::MAX;
 
-    /// Slots looked at before an index counts as unlike all others. Only hashes that a hostile file made collide get
-    /// there, and they must not cost the square of their number.
+    /// Slots that are tried before an index counts as unlike all others. Only hashes that a hostile
+    /// file made collide get there, and they must not cost the square of their number.
     const MOST: usize = 128;
 
     /// Creates a table for `count` indices.

@@ -17,8 +17,8 @@ pub struct Limits {
     /// Bytes of one file, of all buffers of one `.gltf` together, and of all textures of a character that are read to give
     /// them mip levels; those beyond are loaded without.
     pub file_bytes: u64,
-    /// Joints of the skeleton. At most [`Skeleton::MAX_JOINTS`](crate::model::Skeleton::MAX_JOINTS) count whatever is
-    /// set here.
+    /// Joints of the skeleton. [`Skeleton::MAX_JOINTS`](crate::model::Skeleton::MAX_JOINTS) is a
+    /// limit even if this one is larger.
     pub joints: u32,
     /// Vertices of all parts together, after splitting parts by palette.
     pub vertices: u32,
@@ -26,7 +26,8 @@ pub struct Limits {
     pub triangles: u32,
     /// Weights of one vertex in the file.
     pub influences: u32,
-    /// Names of morph targets. At most [`Morphs::MAX`](crate::model::Morphs::MAX) count whatever is set here.
+    /// Names of morph targets. [`Morphs::MAX`](crate::model::Morphs::MAX) is a limit even if this
+    /// one is larger.
     pub morphs: u32,
     /// Vertices that morph targets move, of all targets together.
     pub morph_vertices: u32,

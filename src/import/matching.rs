@@ -1,7 +1,8 @@
-//! Which joint of a file with clips is which joint of the model.
+//! Finds the joint of a file with clips that corresponds to each joint of the model.
 //!
-//! Joints are matched by name, and those whose names are not unique by where they are in the hierarchy: below the joint that
-//! the one above was matched with, as many steps down, and among siblings in the order of the files.
+//! Joints are matched by name. Those whose names are not unique are matched by their place in the
+//! hierarchy: below the same matched joint, the same number of steps down, and among siblings in
+//! the order of the files.
 
 use crate::{hierarchy::Hierarchy, model::Skeleton};
 use std::collections::HashMap;
@@ -34,7 +35,7 @@ impl<'a> NamedJoints<'a> {
         }
     }
 
-    /// The joints of a skeleton, called as `name` says.
+    /// Returns the joints of a skeleton under the names that `name` gives them.
     pub(super) fn of(skeleton: &'a Skeleton, name: impl Fn(&'a str) -> &'a str) -> Self {
         let hierarchy = Hierarchy::new(
             skeleton
@@ -52,8 +53,8 @@ impl<'a> NamedJoints<'a> {
         self.by_name.get(name).map_or(&[], |joints| joints)
     }
 
-    /// Returns the number of steps that a joint is below another, or without one, below a root.
-    /// `None` if a joint between the two is taken, or if they are too far apart.
+    /// Returns the number of steps from `above`, or without it from a root, down to a joint. `None`
+    /// if a joint between the two has a match, or if they are too far apart.
     fn steps_below(&self, joint: usize, above: Option<usize>, is_taken: &[bool]) -> Option<usize> {
         let mut at = joint;
         for steps in 0..MOST_BETWEEN {
@@ -72,10 +73,11 @@ impl<'a> NamedJoints<'a> {
     }
 }
 
-/// Most joints between two that only one of the files has.
+/// Most joints between two matched ones that only one of the files has.
 const MOST_BETWEEN: usize = 64;
 
-/// Most pairs of joints of one name that are compared, which are thousands of joints. Beyond that, they are matched in order.
+/// Most pairs of joints with the same name that are compared: enough for two thousand on either
+/// side. Beyond that, they are matched in order.
 const MOST_PAIRS: usize = 1 << 22;
 
 /// Finds the source among `theirs` of those joints of `ours`, parents first, that have none yet.
@@ -85,6 +87,8 @@ pub(super) fn find_sources(theirs: &NamedJoints, ours: &NamedJoints, source: &mu
         .iter()
         .flatten()
         .for_each(|found| is_taken[*found] = true);
+    // Names that both have once are certain. They come first, as the others are matched relative to
+    // them.
     for (joint, name) in ours.names.iter().enumerate() {
         if let ([_], &[found]) = (ours.called(name), theirs.called(name))
             && source[joint].is_none()
@@ -94,8 +98,8 @@ pub(super) fn find_sources(theirs: &NamedJoints, ours: &NamedJoints, source: &mu
             is_taken[found] = true;
         }
     }
-    // Names that several joints have: first those that hang from the same joint, or from none, then those between which and it
-    // one of the files has others.
+    // Names that several joints have. The first round matches joints right below a matched joint,
+    // or roots; the second also those with joints in between that only one of the files has.
     let are_several = |name: &str| {
         let (us, them) = (ours.called(name).len(), theirs.called(name).len());
         them > 0 && us + them > 2
@@ -111,6 +115,7 @@ pub(super) fn find_sources(theirs: &NamedJoints, ours: &NamedJoints, source: &mu
                 let there = above.and_then(|above| source[above]);
                 let mut free = them.iter().copied().filter(|found| !is_taken[*found]);
                 let found = if us.len().saturating_mul(them.len()) > MOST_PAIRS {
+                    // Comparing all pairs would cost the square of their number.
                     let next = next.entry(name).or_default();
                     *next += them[*next..]
                         .iter()
@@ -142,7 +147,8 @@ pub(super) fn find_sources(theirs: &NamedJoints, ours: &NamedJoints, source: &mu
             };
         }
     }
-    // A name that one of both has once, elsewhere in the hierarchy: the first joint of that name.
+    // A name that is unique in one of the two, but elsewhere in the hierarchy: the first joint of
+    // that name.
     for (joint, name) in ours.names.iter().enumerate() {
         let (us, them) = (ours.called(name), theirs.called(name));
         let is_single = us.len() == 1 || them.len() == 1 && us[0] == joint;

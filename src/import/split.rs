@@ -96,6 +96,8 @@ fn add(
         pieces.push(full);
         return;
     }
+    // Halves of the list, because neighbors in it tend to be neighbors on the mesh, which share
+    // joints.
     let half = full.triangles.len() / 2;
     for triangles in [&full.triangles[..half], &full.triangles[half..]] {
         let (piece, of_piece) = subset(&full, triangles.to_vec());
@@ -114,7 +116,7 @@ fn joints_of(vertices: &[u32], weights: &VertexWeights, combiner: &Combiner) -> 
     set
 }
 
-/// Returns what `triangles` use of `part`, and the original index of each vertex.
+/// Returns the part of `part` that `triangles` use, and the original index of each vertex.
 fn subset(part: &SkinPart, mut triangles: Vec<[u32; 3]>) -> (SkinPart, Vec<u32>) {
     let mut renumber = vec![u32::MAX; part.positions.len()];
     triangles

@@ -1,8 +1,9 @@
 //! Accessors: typed, checked views of buffers.
 //!
-//! Every range is checked when an accessor is opened, so that reading an element cannot fail. What all accessors together
-//! read is bounded by the size of the file, for any number of them may show the same bytes. Compressed data is decoded here, and
-//! counts, too.
+//! Every range is checked when an accessor is opened, so that reading an element cannot fail. The
+//! number of elements that all accessors together read is bounded by the size of the file, because
+//! any number of them may show the same bytes. Compressed data is decoded here and counts toward
+//! the same bound.
 
 use super::{
     buffers::Buffers,
@@ -28,8 +29,9 @@ pub(super) struct Accessors<'a> {
 const FEW_ELEMENTS: u64 = 1 << 18;
 const ELEMENTS_PER_BYTE: u64 = 16;
 
-/// Elements of an accessor that is all zeros, apart from those that it lists: so many in any file, per one that it lists, and
-/// as many as elements of four bytes fit in the file, because zeros go with other data.
+/// Most elements of an accessor without data, whose elements are all zeros but for those that it
+/// lists: this many in any file, this many per element that it lists, and as many as elements of
+/// four bytes fit in the file, because zeros accompany other data.
 const FEW_ZEROS: u64 = 1 << 16;
 const ZEROS_PER_ELEMENT: u64 = 64;
 const BYTES_PER_ZERO: u64 = 4;
@@ -68,7 +70,8 @@ impl<'a> Accessors<'a> {
         left.is_some()
     }
 
-    /// Opens the accessor at `index`, which must have one of the `types`. `place` is where it is used.
+    /// Opens the accessor at `index`, which must have one of the `types`. `place` is where it is
+    /// used, for errors.
     pub(super) fn open(
         &self,
         report: &Report,
@@ -167,6 +170,7 @@ impl<'a> Accessors<'a> {
                 .chunks_exact(width)
                 .map(|bytes| integer(bytes, index_type))
                 .collect();
+            // Elements are looked up by a binary search.
             if !out.replaced.is_sorted_by(|a, b| a < b)
                 || out
                     .replaced
@@ -188,7 +192,7 @@ impl<'a> Accessors<'a> {
         Ok(out)
     }
 
-    /// The bytes of a buffer view, and the distance between its elements.
+    /// Returns the bytes of a buffer view, and the distance between its elements if it has one.
     pub(super) fn view(&self, index: usize) -> Result<(&'a [u8], Option<usize>), String> {
         let view = self.root.buffer_views.get(index).ok_or_else(|| {
             format!(
@@ -239,7 +243,7 @@ impl<'a> Accessors<'a> {
         if !self.spend(count.saturating_mul(stride) / 4) {
             return Err(error(TOO_MUCH));
         }
-        // What may be spent is far below what memory can be addressed.
+        // The budget fits in memory, so what was paid for fits in a `usize`.
         let (count, stride) = (count as usize, stride as usize);
         meshopt::decode(bytes, packed.mode, packed.filter, count, stride).map_err(error)
     }
@@ -290,8 +294,10 @@ fn byte_offset(given: Option<Whole>) -> u64 {
     given.unwrap_or_default().0
 }
 
-/// The bytes of `count` elements of `size` bytes, one every `stride` bytes.
+/// Returns the bytes of `count` elements of `size` bytes, one every `stride` bytes; `None` if they
+/// go past the end.
 fn part(bytes: &[u8], offset: u64, count: u64, stride: usize, size: usize) -> Option<&[u8]> {
+    // The last element needs no padding behind it.
     let length = match count.checked_sub(1) {
         Some(before) => before
             .checked_mul(stride as u64)?
@@ -316,7 +322,7 @@ pub(super) struct Accessor<'a> {
 }
 
 impl<'a> Accessor<'a> {
-    /// Elements one behind the other.
+    /// Makes an accessor of elements without gaps.
     fn packed(bytes: &'a [u8], component: ComponentType, width: usize, normalized: bool) -> Self {
         let stride = width * component.size();
         Self {
@@ -340,13 +346,14 @@ impl<'a> Accessor<'a> {
         self.width
     }
 
-    /// Reads integers as shares of their range, which some exporters forget to say.
+    /// Reads integers as fractions of their range, even if the file doesn't call them normalized:
+    /// some exporters forget to.
     pub(super) fn into_shares(mut self) -> Self {
         self.normalized = true;
         self
     }
 
-    /// The first `N` components of an element, and zeros for those that it lacks.
+    /// Returns the first `N` components of an element, and zeros for those that it lacks.
     pub(super) fn floats<const N: usize>(&self, index: usize) -> [f32; N] {
         let bytes = self.element(index);
         let size = self.component.size();
@@ -359,6 +366,7 @@ impl<'a> Accessor<'a> {
             };
             let share = |value: f32, most: f32| {
                 if self.normalized {
+                    // Signed integers have one value below −`most`, which the specification clamps.
                     (value / most).max(-1.0)
                 } else {
                     value
@@ -380,7 +388,7 @@ impl<'a> Accessor<'a> {
         })
     }
 
-    /// The first `N` components of an element as indices.
+    /// Returns the first `N` components of an element as indices.
     pub(super) fn indices<const N: usize>(&self, index: usize) -> [u32; N] {
         let bytes = self.element(index);
         let size = self.component.size();

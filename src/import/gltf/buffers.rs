@@ -158,8 +158,9 @@ pub(super) fn is_data(uri: &str) -> bool {
         .is_some_and(|scheme| scheme.eq_ignore_ascii_case("data:"))
 }
 
-/// Returns the path that a URI stands for, or why it is refused.
+/// Returns the path that a URI stands for, or the reason for refusing it.
 pub(super) fn file_beside(uri: &str) -> Result<String, &'static str> {
+    // Some exporters on Windows write backslashes.
     let path = percent_decode(uri)
         .ok_or("which is not a path")?
         .replace('\\', "/");
@@ -167,6 +168,7 @@ pub(super) fn file_beside(uri: &str) -> Result<String, &'static str> {
     if path.starts_with('/') || first.contains(':') {
         return Err("which is not a relative path");
     }
+    // A path may go down and up again, but not above the folder at any step.
     let mut depth = 0i32;
     for step in path.split('/') {
         match step {
@@ -184,8 +186,9 @@ pub(super) fn file_beside(uri: &str) -> Result<String, &'static str> {
     Ok(path)
 }
 
-/// Returns the path in an image's URI: without a query, decoded, and with forward slashes. It may lead anywhere; for how it is
-/// looked for, see [`texture_candidates`](crate::import::texture_candidates).
+/// Returns the path in an image's URI: without a query, decoded, and with forward slashes. It may
+/// lead anywhere; [`texture_candidates`](crate::import::texture_candidates) lists the places where
+/// it is looked for.
 pub(super) fn path_of(uri: &str) -> String {
     // Fragments are left in: a `#` is rather one in a file's name that should have been encoded.
     let path = uri.split('?').next().unwrap_or_default();
@@ -220,6 +223,7 @@ pub(super) fn decode_data(uri: &str) -> Option<Vec<u8>> {
             b'A'..=b'Z' => byte - b'A',
             b'a'..=b'z' => byte - b'a' + 26,
             b'0'..=b'9' => byte - b'0' + 52,
+            // `-` and `_` take their places in base64 for URLs (RFC 4648, section 5).
             b'+' | b'-' => 62,
             b'/' | b'_' => 63,
             b'=' | b'\r' | b'\n' | b' ' => continue,
@@ -232,6 +236,7 @@ pub(super) fn decode_data(uri: &str) -> Option<Vec<u8>> {
             (bits, count) = (0, 0);
         }
     }
+    // Two or three digits are left over from one or two bytes. A single one holds less than a byte.
     match count {
         0 => {}
         2 => out.push((bits >> 4) as u8),

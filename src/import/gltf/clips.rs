@@ -46,8 +46,8 @@ struct LeftOut {
 }
 
 impl Importer<'_> {
-    /// Imports the clips in the joint order of `model`, whose skeleton and parts are complete. Beside each, it says of which
-    /// properties each joint has keys.
+    /// Imports the clips in the joint order of `model`, whose skeleton and parts are complete. Also
+    /// returns, for each clip, which properties of each joint have keys.
     pub(super) fn run(
         &self,
         model: &Model,
@@ -89,11 +89,14 @@ impl Importer<'_> {
                     .map(|channel| channel.is_some())
             };
             let keyed_here: Vec<_> = motions.iter().map(has_keys).collect();
-            // Copies of joints follow and don't move.
+            // Copies of joints come last. They follow their originals, and have no motion of their
+            // own.
             motions.resize_with(model.skeleton.len(), || Motion::still(Local::IDENTITY));
             let curves: Vec<Curve> = motions.into_iter().map(Motion::into_curve).collect();
             budget.add_keys(curves.iter().map(Curve::len).sum());
             let last = curves.iter().map(Curve::end).fold(end, f64::max);
+            // Keys are in single precision. The duration in the extras is exact, unless the keys
+            // were changed since.
             let is_near = |duration: &f64| (duration - last).abs() <= 1e-6 * last.max(1.0);
             let duration = extras.duration.filter(is_near).unwrap_or(last);
             let frames = extras
@@ -285,7 +288,7 @@ impl Importer<'_> {
     /// The time of a sampler's last key; 0 if there is none.
     fn end(&self, animation: &Animation, sampler: usize, report: &Report) -> f64 {
         let times = animation.samplers.get(sampler).and_then(|sampler| {
-            // What is wrong with a channel that is left out doesn't matter.
+            // The channel was left out, so its errors don't matter.
             self.accessors
                 .open(report, "", sampler.input.value(), &[Type::Scalar])
                 .ok()
@@ -353,6 +356,7 @@ impl Importer<'_> {
             match property {
                 Property::Rotation => {
                     let mut turn = self.basis.rotation(Quat::from_xyzw(x, y, z, w)).as_dquat();
+                    // The tangents of splines are not rotations, and a spline's values go with them.
                     if per_key == 1 {
                         turn = turn.normalize();
                     }
@@ -423,7 +427,8 @@ impl Importer<'_> {
         Ok((!out.times.is_empty()).then_some(out))
     }
 
-    /// A scale in the frame of its joint. Near one it is one, which poses are faster with.
+    /// Returns a scale in the frame of its joint. A scale near one becomes one, which makes poses
+    /// faster.
     fn scale(&self, joint: usize, scale: DVec3) -> DVec3 {
         let RigJoint { frame, .. } = &self.rig.joints[joint];
         frame
@@ -436,8 +441,8 @@ impl Importer<'_> {
     }
 }
 
-/// Returns the frames that the keys were made from, if the keys still agree with them. Keys between frames only serve
-/// readers that follow arcs.
+/// Returns the frames that our exporter made the keys from, if the keys still agree with them. Its
+/// keys between frames are left out: they only serve programs that interpolate along arcs.
 fn given(
     frames: &Frames,
     duration: f64,

@@ -24,7 +24,8 @@ impl Channel {
         steps || self.times.windows(2).any(|pair| pair[0] == pair[1])
     }
 
-    /// The value at a time, before or after a step right there. Before the first key and after the last it is theirs.
+    /// Returns the value at a time, before or after a step right there. Before the first key it is
+    /// the first value, and after the last key the last one.
     fn sample(&self, time: f64, after_step: bool) -> DVec4 {
         let spline = self.between == Between::Cubic;
         let value = |key: usize| {
@@ -49,6 +50,9 @@ impl Channel {
             let t = (time - self.times[next - 1]) / length;
             match self.between {
                 Between::Cubic => {
+                    // Per key of a spline: the tangent on arriving, the value, the tangent on
+                    // leaving. Tangents are per second, so they are scaled by the time between the
+                    // keys.
                     let (leaving, arriving) = (
                         self.values[next * 3 - 1] * length,
                         self.values[next * 3] * length,
@@ -59,12 +63,14 @@ impl Channel {
                         + to * (3.0 * t2 - 2.0 * t3)
                         + arriving * (t3 - t2)
                 }
+                // The shorter way around, as the specification demands.
                 Between::Linear if self.is_rotation => {
                     return DVec4::from(DQuat::from_vec4(from).slerp(DQuat::from_vec4(to), t));
                 }
                 _ => from + (to - from) * t,
             }
         };
+        // Splines don't keep the length of quaternions, and can pass through zero.
         if self.is_rotation {
             out.try_normalize().unwrap_or(DVec4::W)
         } else {
@@ -103,7 +109,7 @@ impl Motion {
         self.channels().next().is_none()
     }
 
-    /// The transform at a time, before or after a step right there.
+    /// Returns the transform at a time, before or after a step right there.
     fn at(&self, time: f64, after_step: bool) -> JointTransform {
         let sample = |channel: &Option<Channel>| {
             channel

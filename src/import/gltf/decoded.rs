@@ -50,7 +50,7 @@ impl Decoded {
             };
             let (view, attributes) = match draco {
                 Ok(draco) => (draco.buffer_view.value(), &draco.attributes),
-                // Whoever uses the accessors is told.
+                // The error is reported when an accessor is used.
                 Err(_) => (usize::MAX, &primitive.attributes),
             };
             let accessor = |semantic: &Semantic| Some(primitive.attributes.get(semantic)?.value());

@@ -1,4 +1,4 @@
-//! The container and its JSON: `.glb` and `.gltf` are told apart by their first bytes.
+//! The container and its JSON: `.glb` and `.gltf` are distinguished by their first bytes.
 
 use super::{
     json::{self, Asset, Node, Root},
@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::error::Category;
 use std::borrow::Cow;
 
-/// A file's JSON, and the bytes behind it in a `.glb`.
+/// A file's JSON, and the bytes after it in a `.glb`.
 pub(super) struct Document<'s> {
     pub(super) root: Root,
     pub(super) blob: Option<&'s [u8]>,
@@ -95,7 +95,8 @@ const FEW_OBJECTS: usize = 1 << 16;
 const BYTES_PER_OBJECT: usize = 16;
 const MOST_OBJECTS: usize = 1 << 22;
 
-/// Returns JSON without the white space behind it, and the zeros with which old exporters padded their files.
+/// Returns JSON without the white space after it, and without the zeros with which old exporters
+/// padded their files.
 fn without_padding(json: &[u8]) -> &[u8] {
     let end = json
         .iter()
@@ -104,7 +105,7 @@ fn without_padding(json: &[u8]) -> &[u8] {
     &json[..end]
 }
 
-/// Parses JSON. The flag says whether letters in it were replaced, because they aren't in UTF-8.
+/// Parses JSON. The flag is `true` if letters were replaced because they aren't UTF-8.
 fn parse(report: &Report, json: &[u8], is_text: bool) -> Result<(Root, bool), FormatError> {
     let json = without_bom(without_padding(json));
     let objects = json.iter().filter(|&&byte| byte == b'{').count();
@@ -167,7 +168,8 @@ fn misread(report: &Report, json: &str, is_text: bool, error: &serde_json::Error
     } else {
         "check the file with the glTF validator"
     };
-    // In a `.glb` the JSON is a single line behind a binary header.
+    // In a `.glb`, the JSON is a single line after a binary header, so a line number would be
+    // useless.
     let diagnostic = match (is_text, &*place) {
         (true, _) => diagnostic
             .at(json.as_bytes(), line.max(1), column.max(1))
@@ -240,8 +242,8 @@ pub(super) fn is_vrm_0(root: &Root) -> bool {
     root.extensions_used.iter().any(|name| name == "VRM")
 }
 
-/// Returns `true` for extensions that don't change a model's shape or how its joints move: those about looks, sounds, behavior.
-/// Animation pointers are read where they point to nodes.
+/// Returns `true` for extensions that don't change a model's shape or how its joints move: those
+/// about looks, sounds or behavior. Animation pointers are read if they point to nodes.
 fn leaves_shape_alone(name: &str) -> bool {
     [
         "EXT_lights_",

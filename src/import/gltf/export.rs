@@ -21,15 +21,18 @@ use serde_json::{Value, json};
 
 /// Converts a model to a binary glTF 2.0 file, `.glb`. `file` is its name, for warnings and the scene.
 ///
-/// Each joint is a node, below a node with the file's name, and each part is a node with a mesh and the skin that all
-/// parts share. Morph targets are written with their names, sparse where they move few vertices. Clips are animations with
-/// linear keys at their frames, and more where a joint turns fast; joints they don't move have no channels. Playback modes, callback keys and differences are in the animations' `extras`, and the masks and
-/// sockets of `manifest` in the scene's, under `marionette`. Control joints have `"deform": false` in their node's.
+/// Each joint is a node, below a node with the file's name, and each part is a node with a mesh and
+/// the skin that all parts share. Morph targets are written with their names, sparse where they
+/// move few vertices. Clips are animations with linear keys at their frames, and more keys where a
+/// joint turns fast; joints that they don't move have no channels. Playback modes, callback keys
+/// and the fact that a clip is additive are in the animations' `extras`, and the masks and sockets
+/// of `manifest` in the scene's, under `marionette`. Control joints have `"deform": false` in the
+/// `extras` of their node.
 ///
-/// `texture` returns the texture of a map. glTF's normal maps have green up: it flips the green of those with
-/// [`Material::normal_map_green_down`]. Specular maps are not asked for.
+/// `texture` returns the texture of a map. glTF's normal maps have green up, so it must flip the
+/// green of those with [`Material::normal_map_green_down`]. It is not called for specular maps.
 ///
-/// Warnings list what the file does not hold.
+/// Warnings list what the file cannot hold.
 ///
 /// # Errors
 /// A number in the skin that is not finite, or more than the 4 GiB that the format can hold.
@@ -41,7 +44,7 @@ pub fn to_glb(
 ) -> Result<Parsed<Vec<u8>>, FormatError> {
     let error = |message: String| FormatError::one(Diagnostic::error(file, message));
     let name = stem(file);
-    // Only a scale can be invalid, and the default scale is one.
+    // Only the scale can be invalid, and it is the default here.
     let basis = Basis::facing_z("", &ImportSettings::default(), true)
         .expect("the default scale is valid")
         .inverse();
@@ -124,7 +127,7 @@ pub fn to_glb(
     })
 }
 
-/// The node of each joint, at the joint's index.
+/// Returns the node of each joint, at the joint's index.
 fn joints(model: &Model, basis: &Basis) -> Vec<Value> {
     let skeleton = &model.skeleton;
     let mut children = vec![Vec::new(); skeleton.len()];
@@ -154,7 +157,8 @@ fn joints(model: &Model, basis: &Basis) -> Vec<Value> {
     skeleton.joints().zip(children).map(node).collect()
 }
 
-/// The skin of all parts. Blender takes the matrices of the topmost joints as relative to `skeleton`, the node above them.
+/// Returns the skin of all parts. Blender takes the matrices of the topmost joints as relative to
+/// `skeleton`, the node above them.
 fn skin(model: &Model, name: &str, skeleton: usize, basis: &Basis, glb: &mut Glb) -> Value {
     let matrix = |matrix: &Affine3A| Mat4::from(basis.affine(*matrix)).to_cols_array();
     let inverse_bind = glb.accessor(model.skeleton.inverse_bind().iter().map(matrix));
@@ -200,7 +204,7 @@ fn mesh(
 
     let mut attributes = json!({ "POSITION": glb.bounded_accessor(&positions) });
     glb.end_view(Some(Target::Vertices));
-    // Lists of another length are missing.
+    // Lists of another length count as missing.
     if part.normals.len() == count {
         attributes["NORMAL"] = glb.attribute(Target::Vertices, normals).into();
         if part.tangents.len() == count {
@@ -224,7 +228,7 @@ fn mesh(
         let influences: Vec<Vec<(JointIndex, f32)>> = (0..count)
             .map(|vertex| influences(part, vertex, model))
             .collect();
-        // Four joints to a set.
+        // An attribute holds four joints; further ones are in further sets.
         let sets = influences
             .iter()
             .map(|joints| joints.len().div_ceil(4))
@@ -248,7 +252,7 @@ fn mesh(
             attributes[format!("WEIGHTS_{set}")] = glb.attribute(Target::Vertices, weights).into();
         }
     }
-    // The largest index of a type restarts strips.
+    // The largest value of an index type must not be used: it restarts strips.
     let corners = part.triangles.as_flattened().iter();
     let indices = match count {
         0..=0xffff => glb.attribute(Target::Indices, corners.map(|&vertex| [vertex as u16])),
@@ -264,7 +268,7 @@ fn mesh(
     Ok(mesh)
 }
 
-/// The joints that move a vertex and their weights above 0; at least one.
+/// Returns the joints that move a vertex and their weights above 0; at least one.
 fn influences(part: &SkinPart, vertex: usize, model: &Model) -> Vec<(JointIndex, f32)> {
     let joint = |(slot, weight): (usize, f32)| Some((*part.palette.get(slot)?, weight));
     let mut joints: Vec<_> = part.joint_weights(vertex).filter_map(joint).collect();

@@ -1,5 +1,5 @@
-//! What our own exporter writes where glTF has no place for it: `extras` with an object `marionette`. Only the `deform` of
-//! nodes is beside it, where artists can write it, too.
+//! The data that our own exporter writes where glTF has no place for it: `extras` with an object
+//! `marionette`. Only the `deform` of nodes is outside of it, so that artists can write it, too.
 
 use super::{
     document::Document,
@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 /// The extras of an animation.
 #[derive(Default)]
 pub(super) struct AnimationExtras {
-    /// Seconds, which the keys only give in single precision.
+    /// Seconds. The keys only have single precision.
     pub(super) duration: Option<f64>,
     /// The frames that the keys were made from.
     pub(super) frames: Option<Frames>,
@@ -32,14 +32,14 @@ pub(super) struct AnimationExtras {
 #[derive(Deserialize)]
 #[serde(untagged)]
 pub(super) enum Frames {
-    /// So many, evenly spaced.
+    /// This many, evenly spaced.
     Even(usize),
     /// At these times, in seconds.
     At(Vec<f64>),
 }
 
-/// Returns the times of the keys that are made of frames at times in order. They increase in single precision too: a
-/// step takes the smallest possible time.
+/// Returns the times of keys made of frames at these times, which must be in order. They also
+/// increase in single precision: a step takes the smallest possible time.
 pub(super) fn key_times(frames: impl Iterator<Item = f64>) -> Vec<f32> {
     let mut times: Vec<f32> = Vec::with_capacity(frames.size_hint().0);
     for time in frames {
@@ -82,7 +82,7 @@ struct Key {
 pub(super) struct MaterialExtras {
     pub(super) type_name: Option<String>,
     pub(super) specular_map: Option<String>,
-    /// Maps that there was no file for.
+    /// Maps that had no file.
     pub(super) base_color_map: Option<String>,
     pub(super) normal_map: Option<String>,
     pub(super) normal_map_green_down: bool,

@@ -18,12 +18,12 @@ use crate::{
 };
 use glam::{Affine3A, DQuat, DVec3, Mat4, Quat, Vec3};
 
-/// The smallest factor from a node's scale at rest to the one in a clip that shows it: files hide
+/// The smallest factor by which a clip enlarges a node that counts as hidden at rest: files hide
 /// things by scaling them to almost nothing.
 const HIDING: f64 = 100.0;
 
-/// Makes the joints of a file. `is_joint` tells by its name whether a node above what moves is a joint, in a file with neither
-/// skin nor mesh.
+/// Makes the joints of a file. In a file with neither skin nor mesh, `is_joint` decides by its name
+/// whether a node above those that move is a joint.
 pub(super) fn read(
     accessors: &Accessors,
     basis: &Basis,
@@ -56,7 +56,8 @@ pub(super) fn read(
     Rig::new(&nodes, &hierarchy, meshes, limits, report, is_joint)
 }
 
-/// The nodes' tree. glTF lists children, so a node can have two parents, or be its own ancestor.
+/// Returns the tree of the nodes. glTF lists children, so a node can have two parents, or be its
+/// own ancestor: both are errors.
 fn hierarchy(root: &Root, report: &Report) -> Result<Hierarchy, FormatError> {
     const HINT: &str = "glTF's nodes form trees; check the file with the glTF validator";
     let count = root.nodes.len();
@@ -88,7 +89,7 @@ fn hierarchy(root: &Root, report: &Report) -> Result<Hierarchy, FormatError> {
     }
 }
 
-/// The nodes' own transforms, in Bevy's axes.
+/// Returns the nodes' own transforms, in Bevy's axes.
 fn locals(root: &Root, basis: &Basis, report: &mut Report) -> Result<Vec<Local>, FormatError> {
     let mut locals = Vec::with_capacity(root.nodes.len());
     let (mut sheared, mut unturned) = (Vec::new(), Vec::new());
@@ -109,6 +110,7 @@ fn locals(root: &Root, basis: &Basis, report: &mut Report) -> Result<Vec<Local>,
                     rotation,
                     scale,
                 };
+                // A matrix with shear differs from the product of its parts.
                 if affine.is_finite()
                     && !local
                         .to_affine()
@@ -166,7 +168,8 @@ fn locals(root: &Root, basis: &Basis, report: &mut Report) -> Result<Vec<Local>,
     Ok(locals)
 }
 
-/// Per node, the scale at which it is shown: its own, or that of a clip where this is much larger.
+/// Returns, per node, the scale at which it is seen: its own, or that of a clip if it is much
+/// larger.
 fn shown_scales(
     accessors: &Accessors,
     basis: &Basis,
@@ -174,7 +177,7 @@ fn shown_scales(
     report: &Report,
 ) -> Vec<DVec3> {
     let mut shown: Vec<DVec3> = locals.iter().map(|local| local.scale).collect();
-    // Few do, and only their keys are read.
+    // Few nodes are that small, and only their keys are read.
     let hides = |scale: DVec3| scale.abs().min_element() < 2.0 / HIDING;
     for animation in &accessors.root.animations {
         for channel in &animation.channels {
@@ -191,7 +194,7 @@ fn shown_scales(
             let Some(sampler) = animation.samplers.get(channel.sampler.value()) else {
                 continue;
             };
-            // What is wrong with them is said when they are read as a clip.
+            // Errors are reported when the sampler is read for a clip.
             let open = |index: usize, kind| accessors.open(report, "", index, &[kind]).ok();
             let times = open(sampler.input.value(), Type::Scalar);
             let (Some(times), Some(values)) = (times, open(sampler.output.value(), Type::Vec3))

@@ -165,6 +165,7 @@ impl Importer<'_> {
             };
             let count = positions.len();
             let (mut triangles, mut used) = (corners, vec![false; count]);
+            // Strips are joined by triangles without an area, which would have no normal.
             triangles.retain(|[a, b, c]| a != b && b != c && c != a);
             triangles
                 .as_flattened()
@@ -182,6 +183,8 @@ impl Importer<'_> {
                 .as_flattened_mut()
                 .iter_mut()
                 .for_each(|vertex| *vertex = renumber[*vertex as usize]);
+            // With the vertices that no triangle uses: `source_vertices` refers to those of the
+            // file.
             let first_vertex = figures.vertices as u32;
             figures.vertices += count;
             figures.triangles += triangles.len();
@@ -263,6 +266,7 @@ impl Importer<'_> {
         };
         Ok(Some(match mode {
             Mode::TriangleStrip => {
+                // The winding alternates along a strip.
                 let strip = corners.windows(3).enumerate();
                 strip
                     .map(|(at, c)| {
@@ -347,7 +351,7 @@ impl Importer<'_> {
         Ok(bindings)
     }
 
-    /// A skin's inverse bind matrices, in Bevy's axes; the identity for a skin without.
+    /// Returns a skin's inverse bind matrices in Bevy's axes; the identity for a skin without any.
     fn inverse_binds(
         &self,
         skin: usize,
@@ -392,7 +396,7 @@ impl Importer<'_> {
         Ok(out)
     }
 
-    /// The joints that move each vertex.
+    /// Returns the joints that move each vertex.
     fn influences(
         &self,
         draft: &Draft,
@@ -468,7 +472,7 @@ impl Importer<'_> {
         }
     }
 
-    /// A part in the space that the skin is stored in, without its influences.
+    /// Returns a part in the space in which the skin is stored, without its influences.
     fn part(
         &self,
         mut draft: Draft,
@@ -495,7 +499,8 @@ impl Importer<'_> {
             .map_or([None; 2], |material| material.tex_coords);
         let [first, second] = [Some(sources[0].unwrap_or_default()), sources[1]];
         let normals = read(Semantic::Normals, &[Type::Vec3])?;
-        // Tangents belong to normals.
+        // Without normals, tangents must be ignored: they belong to other normals than those that
+        // are computed.
         let tangents = if normals.is_some() {
             read(Semantic::Tangents, &[Type::Vec4])?
         } else {
@@ -543,6 +548,7 @@ impl Importer<'_> {
                 Vec3::ZERO
             });
         }
+        // Two mirrors cancel each other out.
         if mirrors != self.basis.mirrors() {
             winding::turn_over(&mut part.triangles);
         }
