@@ -19,9 +19,9 @@ use glam::{Affine3A, Vec3};
 use std::{collections::HashMap, sync::Arc};
 
 /// Builds a character from a model made in code, and adds its meshes and materials to `meshes` and `materials`.
-///
-/// Blend spaces, masks, sockets, goals, looks, feet, springs and the joint for root motion come from `manifest`; its `model` is ignored,
-/// and so is what changes the model or its clips. Textures are not loaded.
+/// Blend spaces, masks, sockets, goals, looks, feet, springs and the joint for root motion come
+/// from `manifest`. Its `model` is ignored, as is everything that changes the model or its clips.
+/// Textures are not loaded.
 pub fn build_character(
     model: Model,
     manifest: &Manifest,
@@ -230,7 +230,7 @@ pub(super) fn aabb(bounds: BoundingBox) -> Aabb {
     Aabb::from_min_max(bounds.min, bounds.max)
 }
 
-/// The box around a part that no joint moves.
+/// Returns the box around a part that no joint moves.
 fn enclose(positions: &[Vec3]) -> BoundingBox {
     BoundingBox::enclosing(positions.iter().copied()).unwrap_or_default()
 }

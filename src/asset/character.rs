@@ -130,7 +130,8 @@ pub struct ClipAsset(pub Arc<SkeletalClip>);
 #[derive(Asset, TypePath, Clone, Debug, Deref)]
 pub struct SkeletonAsset(pub Arc<Skeleton>);
 
-/// The skeleton and the parts of a character, to tell a change of them from one of clips, masks or sockets.
+/// The skeleton and the parts of a character, to distinguish a change of them from one of clips,
+/// masks or sockets.
 #[derive(Clone, Debug)]
 pub(crate) struct Shape {
     /// The character's version since when it has this shape.
@@ -149,6 +150,8 @@ impl Shape {
     }
 
     fn is_of(&self, character: &Character) -> bool {
+        // Handles and shared lists are compared by identity, which is enough: changing one makes a
+        // new one.
         let same = |a: &CharacterPart, b: &CharacterPart| {
             a.name == b.name
                 && (&a.mesh, &a.material) == (&b.mesh, &b.material)

@@ -1,4 +1,4 @@
-//! Clips that are added to a character, or taken from it, while it plays.
+//! Clips that are added to a character or removed from it while it plays.
 
 use super::{Character, build::aabb, next_version};
 use crate::{
@@ -23,7 +23,7 @@ pub enum AddClipError {
         "cannot add clip `{0}`: none of its joints and morph targets is one of the character's; check that the names are the same"
     )]
     OtherJoints(Arc<str>),
-    /// Visemes do not make a clip.
+    /// The visemes don't make a clip.
     #[error(transparent)]
     Visemes(#[from] ClipError),
 }
@@ -66,9 +66,9 @@ impl Character {
 
     /// Adds a clip, matched to the skeleton by the names of joints and morph targets.
     ///
-    /// All instances can play it from the next frame on, by name. What they play goes on, their parts stay, and their
-    /// culling boxes make room for it. This takes about as long as loading the clip did: it poses every frame.
-    ///
+    /// All instances can play it from the next frame on, by name. Their tracks play on, their parts
+    /// stay, and their culling boxes grow to hold it. This takes about as long as loading the clip
+    /// did: it poses every frame.
     /// Reloading the character's file brings back the clips that the file has. To have a clip there from the start,
     /// name it in a [manifest](crate::import::Manifest).
     ///
@@ -128,8 +128,8 @@ impl Character {
 
     /// Removes the clip called `name`, and returns it. `None` if there is no such clip.
     ///
-    /// Tracks that play it stop, which the log says once, and have no part in the pose; they go on where they were if a
-    /// clip of this name is added again. Other tracks are not affected.
+    /// Tracks that play it stop, which is logged once, and have no part in the pose. They resume
+    /// where they were if a clip of this name is added again. Other tracks are not affected.
     pub fn remove_clip(&mut self, name: &str) -> Option<Arc<SkeletalClip>> {
         let index = self.index_of(name)?;
         let clip = self.clips.remove(index);
@@ -146,12 +146,13 @@ impl Character {
         }
         self.bind_blend_spaces();
         self.follow_clips();
-        // The indices of the clips behind it have changed: what was looked up by index is void.
+        // The indices of later clips have changed, so anything that was looked up by index is
+        // invalid.
         self.version = next_version();
         Some(clip)
     }
 
-    /// Makes the boxes around blends, and the speeds of joints, those of the present clips.
+    /// Updates the boxes around blends, and the speeds of joints, to the present clips.
     fn follow_clips(&mut self) {
         let reach = BlendReach::new(&self.skeleton, self.clips.iter().map(|clip| &**clip));
         for part in &mut self.parts {

@@ -51,8 +51,9 @@ impl Files {
         }
     }
 
-    /// Reads files named relative to `asset`, on behalf of the one being loaded, which is reloaded when one of them changes.
-    /// All at once: over HTTP, waiting for one after another would take long.
+    /// Reads files named relative to `asset` on behalf of the asset being loaded, which is reloaded
+    /// when one of them changes. They are read side by side: over HTTP, one after another would
+    /// take long.
     ///
     /// The app's [`UnapprovedPathMode`] applies.
     pub(super) async fn read_all(

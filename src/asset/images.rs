@@ -11,7 +11,8 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-/// Largest width and height: more than any device can draw. A file of a few kilobytes can claim to be gigabytes large.
+/// Largest width and height, in texels: more than any device can draw. A file of a few kilobytes
+/// can claim to be gigabytes large.
 const MOST_TEXELS: u32 = 16_384;
 
 /// The most bytes that a character's own images may take together, with mip levels.
@@ -26,7 +27,7 @@ pub(super) struct Claims {
 impl Claims {
     /// Adds an image file called `name`. Refuses one that is too large by itself, or with those before it.
     ///
-    /// Formats for video memory hold what they claim, and are not counted.
+    /// Formats for video memory are as large as they claim, and are not counted.
     pub(super) fn add(&mut self, name: &str, bytes: &[u8]) -> Result<(), String> {
         let Some((width, height)) = claimed_size(name, bytes) else {
             return Ok(());
@@ -69,7 +70,8 @@ pub(super) fn decode(
     .map_err(|error| missing_feature(name).unwrap_or_else(|| error.to_string()))
 }
 
-/// Says which of Bevy's features reads an image, if the app was built without.
+/// Returns an error that names the Bevy features that read an image, if the app was built without
+/// them.
 fn missing_feature(name: &str) -> Option<String> {
     let extension = extension(name).to_ascii_lowercase();
     let needed: &[(&str, &str)] = match &*extension {

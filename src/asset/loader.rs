@@ -102,6 +102,7 @@ impl AssetLoader for CharacterLoader {
         let limits = &settings.import.limits;
         let (name, path) = (name_of(context), context.path().clone());
         let source = read_within(reader, limits).await?;
+        // Counts as one that is being loaded until it is dropped.
         let _loading = self.files.progress.begin();
         limits.check_size(&name, source.len() as u64)?;
         let mut files: HashMap<String, Result<Vec<u8>, String>> = HashMap::new();
@@ -119,6 +120,7 @@ impl AssetLoader for CharacterLoader {
             .collect();
         named.sort_unstable();
         named.dedup();
+        // The model's own source is there already if there is no manifest.
         let unread = named
             .iter()
             .filter(|file| !files.contains_key(*file))
@@ -129,6 +131,7 @@ impl AssetLoader for CharacterLoader {
                 .read_all(&path, unread, Most::Each(limits.file_bytes), context)
                 .await,
         );
+        // Files that other files name, such as the buffers of a `.gltf`, are only known now.
         for file in named {
             let Some(Ok(source)) = files.get(&file) else {
                 continue;
@@ -149,6 +152,7 @@ impl AssetLoader for CharacterLoader {
             None => Err("no such file".to_owned()),
         };
         let mut imported = open_manifest(&name, &manifest, limits, read)?;
+        // Clips and models can be large, and textures are read next.
         drop(files);
 
         let model_path = beside(&path, &manifest.model);
@@ -268,7 +272,7 @@ fn bare_manifest(model: &str, settings: &CharacterLoaderSettings) -> Manifest {
     manifest
 }
 
-/// Logs the first warnings and the number of the others.
+/// Logs the first warnings and how many more there are.
 fn report(warnings: &[Diagnostic]) {
     const SHOWN: usize = 8;
     for warning in warnings.iter().take(SHOWN) {

@@ -70,6 +70,8 @@ pub(super) fn with_mips(mut image: Image, content: Content) -> Image {
         if let Some((cutoff, visible)) = cutoff {
             keep_coverage(&mut data[start..], cutoff, visible);
         }
+        // Only the stored level is scaled. The next one is averaged from exact values, so that
+        // errors don't add up.
         level = Some(next);
         image.texture_descriptor.mip_level_count += 1;
     }
@@ -84,8 +86,8 @@ enum Filter {
     Linear,
 }
 
-/// Weight of an invisible color: too little to tint visible ones, but enough to keep the color where
-/// everything is invisible.
+/// Weight of an invisible color: too little to tint visible ones, but enough to keep the color
+/// where everything is invisible.
 const HIDDEN: f32 = 1e-6;
 
 impl Filter {
@@ -103,6 +105,7 @@ impl Filter {
     fn decode(self, texel: &[u8], table: &[f32; 256]) -> Vec4 {
         let value = |byte: u8| table[usize::from(byte)];
         let &[r, g, b, a] = texel else {
+            // Opaque: `encode` divides by `1 + HIDDEN`.
             return Vec4::new(value(texel[0]) * (1.0 + HIDDEN), 0.0, 0.0, 1.0);
         };
         let alpha = f32::from(a) / 255.0;
@@ -133,7 +136,8 @@ impl Filter {
     }
 }
 
-/// Linear light, in steps of 1/65535, as sRGB.
+/// Returns a table from linear light, in steps of 1/65535, to sRGB. The curve is steepest near
+/// black, where a byte still spans 1/3295 of linear light, so the steps are fine enough.
 fn srgb_table() -> &'static [u8] {
     static TABLE: OnceLock<Vec<u8>> = OnceLock::new();
     let encode =
@@ -162,6 +166,7 @@ fn halve(size: &mut [usize; 2], texel: impl Fn(usize) -> Vec4) -> Vec<Vec4> {
 
 /// For each of `to` texels, the texels of `from` that it covers along one axis, and how much of it each fills.
 fn shares(from: usize, to: usize) -> Vec<Vec<(usize, f32)>> {
+    // Exact in integers, also for odd sizes, where a texel covers parts of others.
     // In units of 1 / to, texel `j` covers `j * to .. (j + 1) * to`.
     let covered = |i: usize| {
         let (low, high) = (i * from, (i + 1) * from);
@@ -184,6 +189,8 @@ fn coverage(texels: &[u8], cutoff: f32) -> f32 {
 
 /// Scales alpha so that a share of the texels, `visible`, reaches the cutoff, as exactly as whole texels allow.
 fn keep_coverage(texels: &mut [u8], cutoff: f32, visible: f32) {
+    // The alpha of the faintest texel that has to stay visible is raised, or lowered, to the
+    // cutoff.
     let mut alphas: Vec<u8> = texels.chunks_exact(4).map(|texel| texel[3]).collect();
     let wanted = (visible * alphas.len() as f32).round() as usize;
     alphas.sort_unstable_by(|a, b| b.cmp(a));

@@ -1,4 +1,4 @@
-//! Textures of characters: which files or embedded images they are, and how they are loaded.
+//! Textures of characters: the files or embedded images that they are, and how they are loaded.
 
 use super::{
     images::{Claims, decode},
@@ -43,8 +43,9 @@ pub(super) struct TextureKey {
 }
 
 impl Textures {
-    /// Finds the textures of all materials among the images in the model's file and the files beside it. Adds a warning for
-    /// those missing. `may_exist` tells of a path that isn't among the files whether there may be a file all the same.
+    /// Finds the textures of all materials among the images in the model's file and the files
+    /// beside it. Adds a warning for those missing. `may_exist` returns `true` if there may be a
+    /// file at a path that is not in `files`.
     pub(super) fn resolve(
         imported: &mut Imported,
         model: &str,
@@ -128,7 +129,7 @@ impl Textures {
 
     /// Makes textures. `None` for an embedded image that cannot be decoded, with a warning.
     ///
-    /// Skips files that cannot be read: loading them as usual reports what is wrong.
+    /// Files that cannot be read are skipped: Bevy then loads them as usual, and reports the error.
     pub(super) async fn load(
         &mut self,
         textures: Vec<OwnImage>,
@@ -152,6 +153,7 @@ impl Textures {
             let Some(bytes) = embedded.get(&key.file).or(files.get(&key.file)).cloned() else {
                 continue;
             };
+            // Before decoding: a small file can claim to be huge.
             if let Err(error) = claims.add(&key.file, &bytes) {
                 pending.push((key, Pending::Done(Box::new(Err(error)))));
                 continue;
@@ -251,7 +253,7 @@ fn spawn(make: impl FnOnce() -> Result<Image, String> + Send + 'static) -> Pendi
     }
 }
 
-/// Returns `true` for formats that cannot store mip levels.
+/// Returns `true` for the formats that cannot store mip levels.
 fn has_no_mips(file: &str) -> bool {
     let extension = file.rsplit_once('.').map_or("", |(_, extension)| extension);
     ["tga", "png", "jpg", "jpeg", "bmp", "webp"]

@@ -47,7 +47,7 @@ impl<T: Document> Checked<T> {
 }
 
 impl<T> Checked<T> {
-    /// Gives the document back for changes.
+    /// Returns the document, to be changed.
     pub fn into_inner(self) -> T {
         self.0
     }
@@ -68,7 +68,7 @@ impl<T> Deref for Checked<T> {
 }
 
 impl<T: Document> Parsed<T> {
-    /// The same with a document that the parser itself has checked, place by place.
+    /// Marks a document as checked that the parser itself has checked, place by place.
     pub(super) fn checked(self) -> Parsed<Checked<T>> {
         debug_assert_eq!(self.value.check(), Ok(()));
         Parsed {
@@ -78,7 +78,7 @@ impl<T: Document> Parsed<T> {
     }
 }
 
-/// An error with this message unless `holds`.
+/// Returns an error with this message unless `holds`.
 pub(super) fn ensure(holds: bool, message: impl FnOnce() -> String) -> Result<(), DocumentError> {
     if holds {
         Ok(())

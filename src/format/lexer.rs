@@ -82,6 +82,7 @@ impl fmt::Display for TokenKind<'_> {
 }
 
 const fn is_space(byte: u8) -> bool {
+    // Control characters, too, as in Doom 3's `idLexer`.
     byte <= b' '
 }
 
@@ -90,7 +91,8 @@ const fn ends_word(byte: u8) -> bool {
 }
 
 impl<'a> Lexer<'a> {
-    /// Makes a lexer at the start of `source`, behind a byte order mark. `//` and `/*` mean nothing to it.
+    /// Makes a lexer at the start of `source`, after a byte order mark if it has one. It has no
+    /// comments: `//` and `/*` are part of words.
     pub(crate) fn new(source: &'a [u8]) -> Self {
         Self {
             source,
@@ -140,7 +142,8 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// By value, as all that is rare: a lexer that is never referred to stays in registers.
+    /// Takes the lexer by value: comments are rare, and a lexer that is never referred to stays in
+    /// registers.
     #[cold]
     fn behind_comments(mut self) -> Self {
         while self.starts_comment(self.at) {
@@ -152,7 +155,8 @@ impl<'a> Lexer<'a> {
         self
     }
 
-    /// Skips the comment that starts right here. Returns `false` if it is never closed, and so goes on to the end.
+    /// Skips the comment that starts right here. Returns `false` if it is never closed, and so
+    /// continues to the end.
     fn skip_comment(&mut self) -> bool {
         if self.source[self.at..].starts_with(b"//") {
             self.skip_line();
@@ -312,7 +316,7 @@ impl<'a> Lexer<'a> {
     #[inline]
     pub(crate) fn eat(&mut self, byte: u8) -> bool {
         self.skip_space();
-        // A branch, which a processor can guess: it need not wait for the byte.
+        // A branch, unlike arithmetic, can be predicted: the processor need not wait for the byte.
         if self.source.get(self.at) != Some(&byte) {
             return false;
         }

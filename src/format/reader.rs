@@ -30,8 +30,9 @@ impl<'a, S> Reader<'a, S> {
         &self.lexer.source()[self.lexer.offset()..]
     }
 
-    /// Reports the token that broke off the item that began at `since`, and skips the rest of its line; but not
-    /// a token that opens another line: what ended early is the line before, and the token may be right there.
+    /// Reports the token that broke off the item that began at `since`, and skips the rest of its
+    /// line. A token at the start of a later line is not skipped: it was the line before that ended
+    /// early, and the token may be right.
     #[cold]
     pub fn recover(&mut self, since: usize, unexpected: &Unexpected, context: impl Into<String>) {
         let (source, at) = (self.lexer.source(), unexpected.offset);
@@ -46,7 +47,7 @@ impl<'a, S> Reader<'a, S> {
             self.lexer.skip_line();
         }
         let at_end = at >= source.trim_ascii_end().len();
-        // What is missing behind an error is a consequence of it.
+        // An error at the end is usually a consequence of the one before.
         if at_end && self.report.failed() {
             return;
         }

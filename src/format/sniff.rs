@@ -80,8 +80,8 @@ const TEXTURE: &str = "a model, clip or manifest is expected here, not a texture
 const UTF_16: &str = "this text is UTF-16";
 const SAVE_AS_UTF_8: &str = "save it as UTF-8";
 
-/// Refuses a file that its first bytes show to be something else than a `wanted` text file, or to be text in
-/// an encoding or with line ends that are not read.
+/// Refuses a file whose first bytes show that it is something other than a `wanted` text file, or
+/// text with an encoding or line ends that are not supported.
 ///
 /// # Errors
 /// One that says what the file is.
@@ -98,7 +98,7 @@ pub(crate) fn refuse_foreign(
     }
 }
 
-/// Returns the source behind a UTF-8 byte order mark, if there is one.
+/// Returns the source after a UTF-8 byte order mark, if there is one.
 pub(crate) fn without_bom(source: &[u8]) -> &[u8] {
     source.strip_prefix(b"\xef\xbb\xbf").unwrap_or(source)
 }
@@ -140,7 +140,7 @@ fn foreign(source: &[u8], wanted: TextKind) -> Option<(&'static str, &'static st
             "name it .gltf to have it read as one",
         ));
     }
-    // Letters of one byte each, and a zero before or behind every one of them.
+    // ASCII text in UTF-16 has a zero before or after each letter.
     let zeros_at = |first: usize| {
         head.len() > 3 && head.iter().skip(first).step_by(2).take(8).all(|&b| b == 0)
     };

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
-/// Values, each with the frame from which on it counts, in order of frames.
+/// Values, each with the frame from which it applies, in order of frames.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Changes<T>(VecDeque<(u64, T)>);
 
@@ -14,17 +14,17 @@ impl<T> Default for Changes<T> {
 }
 
 impl<T> Changes<T> {
-    /// Adds a value that counts from a frame on: the last one so far, or a later one.
+    /// Adds a value that applies from a frame on, which must not be before that of the last value.
     pub(super) fn push(&mut self, frame: u64, value: T) {
         self.0.push_back((frame, value));
     }
 
-    /// The value that counts in a frame.
+    /// Returns the value that applies in a frame.
     pub(super) fn at(&self, frame: u64) -> Option<&T> {
         Some(&self.0.get(self.until(frame).checked_sub(1)?)?.1)
     }
 
-    /// The value that was added for this very frame.
+    /// Returns the value that was added for this very frame.
     pub(super) fn exactly_at(&self, frame: u64) -> Option<&T> {
         let at = self.0.binary_search_by_key(&frame, |(of, _)| *of).ok()?;
         Some(&self.0[at].1)
@@ -34,17 +34,17 @@ impl<T> Changes<T> {
         self.0.iter().map(|(_, value)| value)
     }
 
-    /// Drops what no longer counts in a frame.
+    /// Drops the values that no longer apply in a frame or later.
     pub(super) fn drop_before(&mut self, frame: u64) {
         self.0.drain(..self.until(frame).saturating_sub(1));
     }
 
-    /// Drops what counts only after a frame.
+    /// Drops the values that apply only after a frame.
     pub(super) fn drop_after(&mut self, frame: u64) {
         self.0.truncate(self.until(frame));
     }
 
-    /// About how many bytes it takes, given how many a value has allocated.
+    /// Returns roughly how many bytes it takes, given the number that a value has allocated.
     pub(super) fn bytes(&self, allocated: impl Fn(&T) -> usize) -> usize {
         self.0.len() * size_of::<(u64, T)>() + self.values().map(allocated).sum::<usize>()
     }

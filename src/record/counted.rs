@@ -1,8 +1,9 @@
 //! Reading that counts what it builds.
 //!
-//! A file of a few bytes can describe gigabytes: an element of a list may be a single byte in a file and a hundred in memory, and
-//! compression takes another factor of a thousand. So every element is paid for before it is read, by what it will take, and
-//! reading ends with an error where the budget does.
+//! A file of a few bytes can describe gigabytes: an element of a list may take a single byte in a
+//! file and a hundred in memory, and compression adds another factor of a thousand. So the memory
+//! of every element is subtracted from a budget before it is read, and reading ends with an error
+//! when the budget is used up.
 
 use serde::{
     Deserialize, Deserializer,
@@ -11,8 +12,8 @@ use serde::{
 use std::{cell::Cell, fmt, io::Read};
 
 thread_local! {
-    /// Bytes that are left for the file that the thread reads; `None` if it reads none. ciborium makes its deserializer by itself, so
-    /// this cannot be handed in.
+    /// Bytes left for the file that the thread reads; `None` if it reads none. It is not a
+    /// parameter because ciborium makes its deserializer by itself.
     static BUDGET: Cell<Option<usize>> = const { Cell::new(None) };
 }
 
@@ -21,15 +22,15 @@ const ELEMENT: usize = 8;
 /// Bytes of a variant that is boxed or shared.
 const VARIANT: usize = 64;
 
-/// The reason for failing to read something.
+/// The reasons for failing to read something.
 pub(super) enum ReadError {
     /// The budget is used up.
     OverBudget,
-    /// It is damaged.
+    /// The file is damaged.
     Damaged(String),
 }
 
-/// Reads CBOR, and takes what it builds, in bytes, from a budget.
+/// Reads CBOR, and subtracts the memory of the result, in bytes, from a budget.
 pub(super) fn read_cbor<T: for<'de> Deserialize<'de>>(
     from: impl Read,
     budget: &mut usize,
@@ -38,6 +39,7 @@ pub(super) fn read_cbor<T: for<'de> Deserialize<'de>>(
     let read = ciborium::from_reader::<Counted<T>, _>(from);
     *budget = BUDGET.take().unwrap_or(0);
     match read {
+        // First, because an exhausted budget is reported as an error in the data.
         _ if *budget == 0 => Err(ReadError::OverBudget),
         Ok(Counted(value)) => Ok(value),
         Err(ciborium::de::Error::Semantic(_, what)) => Err(ReadError::Damaged(what)),
@@ -46,7 +48,8 @@ pub(super) fn read_cbor<T: for<'de> Deserialize<'de>>(
     }
 }
 
-/// Takes from the budget of the file that is read, if one is: bytes that something takes in memory, or steps of work.
+/// Subtracts from the budget of the file that the thread reads, if it reads one: bytes in memory,
+/// or steps of work.
 pub(super) fn spend(units: usize) -> Result<(), &'static str> {
     let Some(left) = BUDGET.get().map(|left| left.saturating_sub(units)) else {
         return Ok(());
@@ -59,7 +62,7 @@ pub(super) fn spend(units: usize) -> Result<(), &'static str> {
     }
 }
 
-/// Pays for something, or ends the reading.
+/// Subtracts bytes from the budget, or ends the reading.
 fn pay<E: Error>(bytes: usize) -> Result<(), E> {
     spend(bytes).map_err(E::custom)
 }
@@ -80,7 +83,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Counted<T> {
 /// Wraps everything that takes part in reading.
 struct Counting<A>(A);
 
-/// Hands a seed a counting deserializer.
+/// Gives a seed a counting deserializer.
 impl<'de, S: DeserializeSeed<'de>> DeserializeSeed<'de> for Counting<S> {
     type Value = S::Value;
 
@@ -89,7 +92,7 @@ impl<'de, S: DeserializeSeed<'de>> DeserializeSeed<'de> for Counting<S> {
     }
 }
 
-/// Hands on the methods of a deserializer with a counting visitor.
+/// Forwards the methods of a deserializer with a counting visitor.
 macro_rules! deserialize {
     ($($method:ident($($name:ident: $type:ty),*))*) => {
         $(fn $method<V: Visitor<'de>>(self $(, $name: $type)*, visitor: V) -> Result<V::Value, Self::Error> {
@@ -112,7 +115,7 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Counting<D> {
         deserialize_seq() deserialize_map() deserialize_identifier() deserialize_ignored_any()
     }
 
-    // The owner of a tuple or a struct pays for its contents.
+    // The list that holds a tuple or a struct has paid for its fields.
     fn deserialize_tuple<V: Visitor<'de>>(
         self,
         len: usize,
@@ -154,7 +157,7 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Counting<D> {
     }
 }
 
-/// Hands on the methods of a visitor.
+/// Forwards the methods of a visitor.
 macro_rules! visit {
     ($($method:ident($type:ty))*) => {
         $(fn $method<E: Error>(self, value: $type) -> Result<V::Value, E> {
@@ -238,7 +241,7 @@ impl<'de, A: SeqAccess<'de>> SeqAccess<'de> for Counting<A> {
     }
 
     fn size_hint(&self) -> Option<usize> {
-        // Lists grow as they are paid for.
+        // A hint from the file must not reserve memory that isn't paid for yet.
         self.0.size_hint().map(|hint| hint.min(64))
     }
 }
@@ -302,7 +305,7 @@ impl<'de, A: VariantAccess<'de>> VariantAccess<'de> for Counting<A> {
     }
 }
 
-/// A visitor of a tuple or a struct, whose fields take no memory of their own.
+/// A visitor of a tuple or a struct, whose fields need no memory besides its own.
 struct Fields<V>(V);
 
 impl<'de, V: Visitor<'de>> Visitor<'de> for Fields<V> {

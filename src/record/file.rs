@@ -124,15 +124,15 @@ impl RecordingFile {
         to.finish()?.flush()
     }
 
-    /// Reads a file, which may take [`MOST_BYTES`](Self::MOST_BYTES).
+    /// Reads a file of up to [`MOST_BYTES`](Self::MOST_BYTES).
     ///
     /// # Errors
-    /// If it cannot be read, is no recording, takes too much memory, or is damaged.
+    /// If it cannot be read, is not a recording, takes too much memory, or is damaged.
     pub fn read(from: impl Read) -> Result<Self, RecordingError> {
         Self::read_within(from, Self::MOST_BYTES)
     }
 
-    /// Reads a file that may take `most` bytes when it is decompressed, and as many in memory, about.
+    /// Reads a file of up to `most` bytes when it is decompressed, and roughly as many in memory.
     ///
     /// # Errors
     /// As for [`read`](Self::read).
@@ -160,6 +160,7 @@ impl RecordingFile {
         let mut limited = BufReader::new(ZlibDecoder::new(from).take(most));
         let mut budget = usize::try_from(most).unwrap_or(usize::MAX);
         let form = read_cbor(&mut limited, &mut budget);
+        // At the limit, the decoder looks as if the file ended, so this comes before other errors.
         if limited.get_ref().limit() == 0 {
             return Err(too_large());
         }
@@ -219,7 +220,7 @@ impl RecordingFile {
         self.check_within(Self::MOST_WORK)
     }
 
-    /// The same, with as much work at most.
+    /// Does the same as [`check`](Self::check), with at most this much work.
     pub fn check_within(&self, mut work: u64) -> impl Iterator<Item = CheckedCharacter<'_>> {
         self.characters
             .iter()
@@ -276,6 +277,7 @@ impl RecordingFile {
                     replayed: None,
                 });
             }
+            // The rest of this frame's events must not be compared with those of the next frame.
             expected.for_each(drop);
             if let Some(frame) = replay.differs()
                 && checked.difference.is_none()

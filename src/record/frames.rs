@@ -26,7 +26,7 @@ struct Frame {
 }
 
 impl Frames {
-    /// No frames yet; the first one will have this number.
+    /// Makes an empty list, whose first frame will have this number.
     pub fn starting_at(frame: u64) -> Self {
         Self {
             first: frame,
@@ -34,23 +34,23 @@ impl Frames {
         }
     }
 
-    /// The frames that are complete.
+    /// Returns the frames that are complete.
     pub fn range(&self) -> Range<u64> {
         self.first..self.first + self.rows.len() as u64
     }
 
-    /// The app's time at a frame, in seconds.
+    /// Returns the app's time at a frame, in seconds.
     pub fn time(&self, frame: u64) -> Option<f64> {
         Some(self.row(frame)?.time)
     }
 
-    /// The last frame at or before a time in seconds, or the first of all.
+    /// Returns the last frame at or before a time in seconds, or the first of all.
     pub fn at(&self, time: f64) -> Option<u64> {
         let after = self.rows.partition_point(|row| row.time <= time);
         (!self.rows.is_empty()).then(|| self.first + after.saturating_sub(1) as u64)
     }
 
-    /// The numbers of the advances in a frame.
+    /// Returns the numbers of the advances in a frame.
     pub fn steps(&self, frame: u64) -> Option<Range<u64>> {
         let end = self.row(frame)?.end;
         let begin = frame
@@ -60,19 +60,19 @@ impl Frames {
         Some(begin..end)
     }
 
-    /// The length of an advance in seconds.
+    /// Returns the length of an advance, in seconds.
     pub fn dt(&self, step: u64) -> Option<f64> {
         self.steps
             .get(usize::try_from(step.checked_sub(self.first_step)?).ok()?)
             .copied()
     }
 
-    /// The number of the next advance.
+    /// Returns the number of the next advance.
     pub fn next_step(&self) -> u64 {
         self.first_step + self.steps.len() as u64
     }
 
-    /// The number of the frame that isn't complete yet.
+    /// Returns the number of the frame that isn't complete yet.
     pub fn next_frame(&self) -> u64 {
         self.range().end
     }
@@ -82,7 +82,7 @@ impl Frames {
         self.steps.push_back(dt);
     }
 
-    /// Completes a frame at which the app's time was this, in seconds.
+    /// Completes a frame. `time` is the app's time, in seconds.
     pub fn end_frame(&mut self, time: f64) {
         self.rows.push_back(Frame {
             time,
@@ -110,7 +110,7 @@ impl Frames {
         self.steps.truncate((end - self.first_step) as usize);
     }
 
-    /// About how many bytes it takes.
+    /// Returns roughly how many bytes it takes.
     pub fn bytes(&self) -> usize {
         size_of::<Frame>() * self.rows.len() + size_of::<f64>() * self.steps.len()
     }
@@ -118,13 +118,14 @@ impl Frames {
     /// Returns `true` if frames that were read from a file are consistent.
     pub(super) fn is_sound(&self) -> bool {
         let ends = || self.rows.iter().map(|row| row.end);
+        // Far below overflow, so that sums of numbers in the file need no checks.
         self.first < 1 << 48
             && self.first_step < 1 << 48
             && self.rows.iter().all(|row| row.time.is_finite())
             && self.rows.iter().is_sorted_by_key(|row| row.time)
             && [self.first_step].into_iter().chain(ends()).is_sorted()
             && ends().next_back().is_none_or(|end| end == self.next_step())
-            // No more than a day of frames, none of which takes an hour.
+            // Fewer frames than a day at 60 per second has, none of which takes an hour.
             && self.steps.len() < 1 << 23
             && self.steps.iter().all(|dt| (0.0..3600.0).contains(dt))
     }

@@ -11,13 +11,14 @@ use glam::Affine3A;
 use serde::{Deserialize, Serialize};
 use std::{collections::VecDeque, ops::Range};
 
-/// The recording of one character: its state at some times, and every input since then.
+/// The recording of one character: its state at certain times, and every input since then.
 ///
 /// Frames and advances are those of [`Frames`]. All lists are in order of frames.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tape {
-    /// From which frame on the character can be played again, and up to which it was there; `None` if it still is.
+    /// The first frame from which the character can be played again.
     pub(super) begin: u64,
+    /// The first frame in which it no longer existed; `None` if it still exists.
     pub(super) end: Option<u64>,
     pub(super) states: VecDeque<TapeState>,
     /// The character's local transform.
@@ -32,15 +33,15 @@ pub struct Tape {
     pub(super) parts: Changes<Vec<PartNote>>,
 }
 
-/// Differences of a part of a character from its asset.
+/// The differences of a part of a character from its asset.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PartNote {
     /// The part.
     pub part: NotedPart,
     /// `true` if it is hidden.
     pub hidden: bool,
-    /// The path of its material, if it has another one. A text that starts with `#` is not a path: only the app that recorded it knows
-    /// the material.
+    /// The path of its material if it isn't that of the asset. A text that starts with `#` is not a
+    /// path: only the app that recorded it knows the material.
     pub material: Option<String>,
 }
 
@@ -53,10 +54,10 @@ pub enum NotedPart {
     Index(usize),
 }
 
-/// Time of a stored state, and the reason for storing it.
+/// The time of a stored state, and the reason for storing it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TapeMoment {
-    /// The frame from which on the state counts.
+    /// The frame from which the state applies.
     pub frame: u64,
     /// The number of the next advance.
     pub step: u64,
@@ -72,12 +73,12 @@ pub struct TapeMoment {
 pub(super) struct TapeState {
     moment: TapeMoment,
     controller: AnimationController,
-    /// Noted down now and then if there is a rig.
+    /// Stored from time to time if there is a rig.
     rig: Option<Box<RigState>>,
 }
 
 impl Tape {
-    /// An empty tape of a character that is there from this frame on.
+    /// Makes an empty tape of a character that exists from this frame on.
     pub fn starting_at(frame: u64) -> Self {
         Self {
             begin: frame,
@@ -85,10 +86,12 @@ impl Tape {
         }
     }
 
-    /// Notes down the state of a controller, and of a rig: whenever the game changed it, when it begins or ceases to carry
-    /// its character, and now and then, so that frames don't have to be played from the start.
+    /// Stores the state of a controller, and of a rig: whenever the game changed it, when it begins
+    /// or ceases to carry its character, and from time to time, so that frames don't have to be
+    /// played from the start.
     ///
-    /// A rig's state is that at the start of the frame. States must be added in order of frames and advances.
+    /// A rig's state is that at the start of the frame. States must be added in order of frames and
+    /// advances.
     pub fn note_state(
         &mut self,
         moment: TapeMoment,
@@ -102,37 +105,37 @@ impl Tape {
         });
     }
 
-    /// Notes down the character's local transform from a frame on.
+    /// Stores the character's local transform from a frame on.
     pub fn note_transform(&mut self, frame: u64, transform: JointTransform) {
         self.transforms.push(frame, transform);
     }
 
-    /// Notes down the overrides of the character's pose from a frame on.
+    /// Stores the overrides of the character's pose from a frame on.
     pub fn note_overrides(&mut self, frame: u64, overrides: &[JointOverride]) {
         self.overrides.push(frame, overrides.to_vec());
     }
 
-    /// Notes down what the rig acted by in a frame.
+    /// Stores the inputs of the rig in a frame.
     pub fn note_action(&mut self, frame: u64, action: RigAction) {
         self.actions.push(frame, action);
     }
 
-    /// Notes down the world transform of what the character is a child of from a frame on.
+    /// Stores the world transform of the character's parent from a frame on.
     pub fn note_parent(&mut self, frame: u64, parent: Option<Affine3A>) {
         self.parents.push(frame, parent);
     }
 
-    /// Notes down which parts don't look as in the asset from a frame on.
+    /// Stores the parts that don't look as in the asset, from a frame on.
     pub fn note_parts(&mut self, frame: u64, parts: Vec<PartNote>) {
         self.parts.push(frame, parts);
     }
 
-    /// Notes down that the character was gone in a frame.
+    /// Stores that the character no longer existed in a frame.
     pub fn end(&mut self, frame: u64) {
         self.end = Some(frame);
     }
 
-    /// The frames in which the character was there and that can be played again.
+    /// Returns the frames in which the character existed and that can be played again.
     pub fn range(&self, frames: &Frames) -> Range<u64> {
         let Range { start, end } = frames.range();
         // A damaged file may begin beyond the last frame.
@@ -159,12 +162,12 @@ impl Tape {
         all
     }
 
-    /// The character's local transform in a frame.
+    /// Returns the character's local transform in a frame.
     pub fn transform(&self, frame: u64) -> Option<JointTransform> {
         self.transforms.at(frame).copied()
     }
 
-    /// The overrides of the character's pose in a frame.
+    /// Returns the overrides of the character's pose in a frame.
     pub fn overrides(&self, frame: u64) -> &[JointOverride] {
         self.overrides
             .at(frame)
@@ -176,17 +179,18 @@ impl Tape {
         self.actions.exactly_at(frame)
     }
 
-    /// The world transform of what the character is a child of in a frame; `None` if it has no parent.
+    /// Returns the world transform of the character's parent in a frame; `None` if it has no
+    /// parent.
     pub fn parent(&self, frame: u64) -> Option<Affine3A> {
         self.parents.at(frame).copied().flatten()
     }
 
-    /// The parts that don't look as in the asset in a frame.
+    /// Returns the parts that don't look as in the asset in a frame.
     pub fn parts(&self, frame: u64) -> &[PartNote] {
         self.parts.at(frame).map_or(&[], |parts| &parts[..])
     }
 
-    /// The materials of parts in any frame, as in [`PartNote::material`].
+    /// Returns the materials of parts in any frame, as in [`PartNote::material`].
     pub fn materials(&self) -> impl Iterator<Item = &str> {
         self.parts
             .values()
@@ -194,9 +198,11 @@ impl Tape {
             .filter_map(|part| part.material.as_deref())
     }
 
-    /// Drops everything before this frame, and up to the next state from which frames can be played again.
+    /// Drops everything before this frame, and everything up to the next state from which frames
+    /// can be played again.
     pub fn drop_before(&mut self, frame: u64) {
         let is_start = |state: &TapeState| {
+            // A rig's inputs in a frame can only be played on top of its state.
             state.moment.frame >= frame
                 && (state.rig.is_some() || self.action(state.moment.frame).is_none())
         };
@@ -232,7 +238,7 @@ impl Tape {
         self.end = self.end.filter(|end| *end <= frame);
     }
 
-    /// About how many bytes it takes.
+    /// Returns roughly how many bytes it takes.
     pub fn bytes(&self) -> usize {
         let action = |action: &RigAction| {
             let feet = action.feet.as_ref().map_or(0, |feet| {
@@ -264,7 +270,7 @@ impl Tape {
             && self.parts.is_sound(|_| true)
     }
 
-    /// The index of the state to play from, to get to a frame.
+    /// Returns the index of the state from which to play to get to a frame.
     fn start_of(&self, frame: u64, with_rig: bool) -> usize {
         let fits =
             |state: &TapeState| state.moment.frame <= frame && (!with_rig || state.rig.is_some());
@@ -278,7 +284,7 @@ impl TapeState {
         self.controller.parts()
     }
 
-    /// About how many bytes it takes.
+    /// Returns roughly how many bytes it takes.
     pub(super) fn bytes(&self) -> usize {
         let rig = self.rig.as_ref().map_or(0, |rig| {
             size_of::<RigState>() + rig.springs.bytes() + rig.goals.bytes()
@@ -287,7 +293,7 @@ impl TapeState {
     }
 }
 
-/// The work that an event stands for, which stays in memory.
+/// The work that an event counts as, because it stays in memory.
 const EVENT: u64 = 64;
 
 /// Plays a [`Tape`] again, frame by frame.
@@ -312,13 +318,14 @@ pub struct Replay<'t> {
 }
 
 impl<'t> Replay<'t> {
-    /// The most work that a replay does, unless [limited otherwise](Self::within): roughly, advances of controllers with a few
-    /// tracks. A thousand characters take as many in an hour at 60 frames per second. Without a limit, a few bytes of a
-    /// file could describe years of work.
+    /// The most work that a replay does unless [limited otherwise](Self::within): roughly, the
+    /// number of advances of controllers with a few tracks. A thousand characters take about as
+    /// many in an hour at 60 frames per second. Without a limit, a few bytes of a file could
+    /// describe years of work.
     pub const MOST_WORK: u64 = 1 << 28;
 
-    /// Starts from the last state from which a frame can be reached, with its rig if it has one. `None` if the frame isn't
-    /// on the tape.
+    /// Starts from the last state from which a frame can be reached, with its rig if it has one.
+    /// `None` if the frame isn't on the tape.
     pub fn to(tape: &'t Tape, frames: &'t Frames, frame: u64) -> Option<Self> {
         if !tape.range(frames).contains(&frame) {
             return None;
@@ -363,7 +370,7 @@ impl<'t> Replay<'t> {
         })
     }
 
-    /// Limits the work to `work`, in place of [`MOST_WORK`](Self::MOST_WORK).
+    /// Limits the work to `work` instead of [`MOST_WORK`](Self::MOST_WORK).
     pub fn within(self, work: u64) -> Self {
         Self {
             work_left: work,
@@ -376,23 +383,24 @@ impl<'t> Replay<'t> {
         self.work_left
     }
 
-    /// The number of the frame that [`play_frame`](Self::play_frame) will play.
+    /// Returns the number of the frame that [`play_frame`](Self::play_frame) will play.
     pub fn frame(&self) -> u64 {
         self.frame
     }
 
-    /// The controller after the last frame that was played.
+    /// Returns the controller after the last frame that was played.
     pub fn controller(&self) -> &AnimationController {
         &self.controller
     }
 
-    /// Returns the controller.
+    /// Returns the controller after the last frame that was played.
     pub fn into_controller(self) -> AnimationController {
         self.controller
     }
 
-    /// The controller after the last frame that was played, and the rig's state before it acted in that frame; `None` if
-    /// there is no rig. Code that plays the rig's inputs changes it.
+    /// Returns the controller after the last frame that was played, and the rig's state before it
+    /// acted in that frame; `None` if there is no rig. Code that plays the rig's inputs changes
+    /// that state.
     pub fn parts_mut(&mut self) -> (&AnimationController, Option<&mut RigState>) {
         (&self.controller, self.rig.as_deref_mut())
     }
@@ -407,7 +415,8 @@ impl<'t> Replay<'t> {
         self.differs
     }
 
-    /// Plays a frame and adds what the controller reports in it. Returns `false` if there are no more.
+    /// Plays a frame and adds the events that the controller reports to `events`. Returns `false`
+    /// if there are no more frames.
     pub fn play_frame<C: Clips + ?Sized>(
         &mut self,
         clips: &C,
@@ -423,6 +432,8 @@ impl<'t> Replay<'t> {
         let (mut done, mut count) = (0, events.len());
         self.movement = RootDelta::IDENTITY;
         loop {
+            // States stored at this advance come before it, including those of earlier frames
+            // without advances.
             while let Some(state) = self.tape.states.get(self.at)
                 && state.moment.frame <= self.frame
                 && state.moment.step <= self.step
@@ -444,7 +455,7 @@ impl<'t> Replay<'t> {
                     .advance(dt, clips, events)
                     .map(|()| RootDelta::IDENTITY),
             };
-            // An advance that was refused changed nothing then, either.
+            // An advance that fails now failed when it was recorded, too, and changed nothing.
             self.movement = self.movement.then(advanced.unwrap_or_default());
             done += self.controller.work_done().wrapping_sub(before);
             done += EVENT * (events.len() - count) as u64;
@@ -461,6 +472,7 @@ impl<'t> Replay<'t> {
 
     fn take(&mut self, state: &TapeState) {
         self.at += 1;
+        // A stored state that is no change should be reproduced exactly.
         if !state.moment.is_change && state.controller != self.controller {
             self.differs.get_or_insert(state.moment.frame);
         }

@@ -1,8 +1,9 @@
-//! A tape as it is in a file.
+//! A tape as it is stored in a file.
 //!
-//! A controller in a file can be a single byte: everything has a default. In memory it takes a kilobyte. So states are parsed one
-//! by one, each within bounds, and what they take in memory is counted. A controller has so few parts that playing it again is
-//! quick, though the time it takes grows with their square.
+//! A controller can be a single byte in a file, because everything has a default, and takes a
+//! kilobyte in memory. So states are parsed one by one, each within limits, and their memory is
+//! counted. A controller has so few parts that playing it again is quick, although the time grows
+//! with their square.
 
 use super::{
     changes::Changes,

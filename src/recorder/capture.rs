@@ -1,4 +1,4 @@
-//! Noting down what happens.
+//! Recording what happens to characters.
 
 use super::{Departed, Recorded, Recording, StandIn, Watch};
 use crate::{
@@ -15,12 +15,13 @@ use bevy::{
 };
 use std::mem;
 
-/// Frames after which the state of a character is stored again. Showing a frame plays at most as many.
+/// Frames after which the state of a character is stored again. Showing a frame plays at most this
+/// many.
 const NOTE_EVERY: u64 = 600;
 /// Frames after which old ones are dropped.
 const DROP_EVERY: u64 = 64;
 
-/// Notes down what the game changed since the last advance, right before the next.
+/// Stores what the game changed since the last advance, right before the next one.
 ///
 /// Per-frame checks read only change ticks, which are contiguous in memory.
 pub(super) fn begin_step(
@@ -48,7 +49,7 @@ pub(super) fn begin_step(
     for (entity, handle, controller, motion, rig, mut head, mut watch, mut recorded) in
         &mut characters
     {
-        // Not all characters in the same frame.
+        // By entity, so that not all characters store theirs in the same frame.
         let is_due = (frame + u64::from(entity.index_u32())).is_multiple_of(NOTE_EVERY);
         let is_other = is_resumed || assets_changed || handle.is_changed();
         let rig_changed = rig.as_ref().is_some_and(Ref::is_changed);
@@ -69,10 +70,10 @@ pub(super) fn begin_step(
                     ..Watch::default()
                 };
             }
-            // The end of the frame looks at everything, too.
+            // Makes `end_frame` check everything, too.
             head.set_changed();
             if version != watch.version {
-                // What happened with other clips cannot be played again.
+                // The past with other clips cannot be played again.
                 *watch = Watch {
                     version,
                     ..Watch::default()
@@ -106,7 +107,7 @@ pub(super) fn begin_step(
     frames.add_step(time.delta_secs_f64());
 }
 
-/// Notes down where the parents of characters are: for those that were moved, by themselves or by their parents.
+/// Stores the places of the parents of characters, if the parents or their own parents moved.
 pub(super) fn note_parents(
     recording: Res<Recording>,
     parents: Query<&GlobalTransform>,
@@ -128,7 +129,7 @@ pub(super) fn note_parents(
     }
 }
 
-/// Notes down what happened in the frame.
+/// Stores what happened in the frame.
 pub(super) fn end_frame(
     time: Res<Time<Virtual>>,
     mut recording: ResMut<Recording>,
@@ -204,7 +205,7 @@ pub(super) fn end_frame(
             .controller
             .is_some_and(|noted| noted != controller.last_changed())
         {
-            // By an observer of its events, for example.
+            // Changed after the advance, by an observer of its events, for example.
             watch.controller = Some(controller.last_changed());
             let is_carried = watch.is_carried;
             let moment = TapeMoment {
@@ -265,7 +266,8 @@ pub(super) fn end_frame(
     departed.retain(|departed| !departed.tape.range(frames).is_empty());
 }
 
-/// Drops the oldest frames until no more than this is left. Returns how many bytes are.
+/// Drops the oldest frames until no more than this is left. Returns the number of bytes that
+/// remain.
 fn drop_old(frames: &mut Frames, tapes: &mut [&mut Tape], seconds: f64, bytes: usize) -> usize {
     let range = frames.range();
     let last = range
@@ -282,13 +284,15 @@ fn drop_old(frames: &mut Frames, tapes: &mut [&mut Tape], seconds: f64, bytes: u
         if used <= bytes || range.end - range.start < 2 {
             return used;
         }
+        // An eighth at a time, because counting the bytes goes through all tapes.
         first = range.start + (range.end - range.start).div_ceil(8);
     }
 }
 
-/// Keeps what was recorded of a character that is despawned.
+/// Keeps the tape of a character that is despawned.
 pub(super) fn keep_departed(mut world: DeferredWorld, removed: HookContext) {
     let entity = removed.entity;
+    // The tape of a stand-in is taken back when it is despawned.
     if world.get::<StandIn>(entity).is_some() {
         return;
     }
@@ -325,7 +329,7 @@ pub(super) fn keep_departed(mut world: DeferredWorld, removed: HookContext) {
     }
 }
 
-/// The overrides of parts as tapes have them. Keeps their materials.
+/// Returns the overrides of parts as tapes store them, and keeps their materials loaded.
 fn noted_parts(
     overrides: &PartOverrides,
     materials: &mut HashMap<String, Handle<StandardMaterial>>,

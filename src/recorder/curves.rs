@@ -16,7 +16,7 @@ use std::collections::VecDeque;
 pub(crate) struct Curves {
     of: Option<Entity>,
     joint: Option<JointIndex>,
-    /// The next frame to look at.
+    /// The next frame to process.
     next: u64,
     rows: VecDeque<CurveRow>,
     memory: RigReplay,
@@ -48,7 +48,7 @@ pub(crate) struct CurveTrack {
 }
 
 impl Curves {
-    /// Looks at frames that are new, `most` of them. Returns `true` if there are more.
+    /// Processes up to `most` new frames. Returns `true` if there are more.
     pub(crate) fn follow(
         &mut self,
         (entity, recorded): (Entity, &Recorded),
@@ -73,6 +73,7 @@ impl Curves {
         };
         let tape = recorded.tape();
         let mut events = Vec::new();
+        // Played from a stored state, which may be earlier than the first new frame.
         self.memory.start_over();
         while replay.frame() < to {
             let frame = replay.frame();
@@ -113,7 +114,7 @@ impl Curves {
         to < range.end
     }
 
-    /// The frames looked at so far.
+    /// Returns the frames processed so far.
     pub(crate) fn rows(&self) -> impl DoubleEndedIterator<Item = &CurveRow> + Clone {
         self.rows.iter()
     }

@@ -1,4 +1,4 @@
-//! The recorder: keeps what happened to characters in the last minutes, and shows it again.
+//! The recorder: keeps the last minutes of all characters, and shows them again.
 //!
 //! ```no_run
 //! # use bevy::prelude::*;
@@ -177,7 +177,7 @@ impl Default for Recording {
     }
 }
 
-/// Action at the start of the next frame.
+/// A request for the start of the next frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Request {
     Show(u64),
@@ -192,12 +192,12 @@ impl Recording {
         &self.frames
     }
 
-    /// About how many bytes are kept. Brought up to date about once a second.
+    /// Returns roughly how many bytes are kept. Updated about once a second.
     pub fn bytes_used(&self) -> usize {
         self.bytes_used
     }
 
-    /// The frame of the past that is shown.
+    /// Returns the frame of the past that is shown.
     pub fn shown(&self) -> Option<u64> {
         match self.request {
             Some(Request::Show(frame)) => Some(frame),
@@ -254,14 +254,14 @@ impl Recording {
         present.map(|(entity, present)| (*entity, &present.joints[..]))
     }
 
-    /// The characters that are gone, with what happened to them.
+    /// Returns the characters that no longer exist, with their tapes.
     pub fn departed(&self) -> impl Iterator<Item = (&str, &Tape)> {
         self.departed
             .iter()
             .map(|departed| (&*departed.name, &departed.tape))
     }
 
-    /// Makes a file of everything that was recorded. `characters` are those that are there now.
+    /// Makes a file of everything that was recorded. `characters` are those that exist now.
     ///
     /// ```no_run
     /// # use bevy::prelude::*;
@@ -318,7 +318,7 @@ impl Recording {
     }
 }
 
-/// A character that is gone.
+/// A character that no longer exists.
 #[derive(Debug)]
 struct Departed {
     name: String,
@@ -331,13 +331,13 @@ struct Departed {
     stand_in: Option<Entity>,
 }
 
-/// The recording of a character. Added to all of them by [`RecorderPlugin`].
+/// The recording of a character, added to all of them by [`RecorderPlugin`].
 #[derive(Component, Debug, Default)]
 #[require(TapeHead, Watch)]
 #[component(on_remove = capture::keep_departed)]
 pub struct Recorded {
     tape: Tape,
-    /// The first frame in which it could be seen.
+    /// The first frame in which it existed.
     since: Option<u64>,
     /// Frame of the past that it shows.
     shown: Option<Box<Shown>>,
@@ -350,7 +350,7 @@ impl Recorded {
     }
 }
 
-/// The state of a character that was stored last.
+/// What was stored last of a character, by change ticks.
 #[derive(Component, Debug, Default)]
 struct Watch {
     controller: Option<Tick>,
@@ -370,7 +370,8 @@ struct Watch {
 struct StandIn;
 
 impl Character {
-    /// Returns what controllers know of the character's clips, for [recordings](crate::record).
+    /// Returns what controllers need to know about the character's clips, for
+    /// [recordings](crate::record).
     pub fn clip_table(&self) -> ClipTable {
         ClipTable::new(
             &self.clips,

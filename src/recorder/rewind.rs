@@ -1,4 +1,5 @@
-//! Going back to the past and returning from it: time stops, and stand-ins come for characters that are gone.
+//! Going back to the past and returning from it: time stops, and stand-ins replace characters that
+//! no longer exist.
 
 use super::{Departed, Recorded, Recording, Request, StandIn, Watch};
 use crate::{
@@ -43,7 +44,7 @@ pub(super) struct Present {
     pub(super) visibility: Visibility,
 }
 
-/// Begins to show the past, shows another frame of it, or returns, as asked.
+/// Carries out a request: begins to show the past, shows another frame of it, or returns.
 pub(super) fn answer(world: &mut World) {
     if let Some(file) = world.resource_mut::<Recording>().opening.take() {
         open(world, *file);
@@ -103,7 +104,7 @@ fn open(world: &mut World, file: RecordingFile) {
     }
     let mut characters = world.query::<&mut Recorded>();
     for mut recorded in characters.iter_mut(world) {
-        // To be seen after all of it.
+        // They didn't exist in any of its frames.
         *recorded = Recorded {
             since: Some(u64::MAX),
             ..Recorded::default()
@@ -131,7 +132,7 @@ fn open(world: &mut World, file: RecordingFile) {
     recording.show(last);
 }
 
-/// Drops what was recorded. Characters are recorded as if they were new.
+/// Drops what was recorded. Characters are then recorded as if they were new.
 fn clear(world: &mut World) {
     let mut characters = world.query::<(&mut Recorded, &mut Watch)>();
     for (mut recorded, mut watch) in characters.iter_mut(world) {
@@ -185,12 +186,13 @@ fn present(
     present.collect()
 }
 
-/// Spawns stand-ins of characters that were there in the frame, and despawns the others.
+/// Spawns stand-ins of characters that existed in the frame, and despawns the others.
 fn exchange_stand_ins(world: &mut World) {
     let mut recording = world.resource_mut::<Recording>();
     let Some(frame) = recording.showing.as_ref().map(|showing| showing.frame) else {
         return;
     };
+    // Taken out of the resource, because spawning needs the world.
     let mut departed = mem::take(&mut recording.departed);
     let frames = recording.frames.clone();
     let mut is_waiting = false;
@@ -274,7 +276,7 @@ fn return_to_present(world: &mut World, showing: Showing) {
             ..
         } = present;
         entity.insert((controller, transform, visibility));
-        // Springs and feet would take it for something that happened to the character.
+        // Springs and feet would react to the jump otherwise.
         if rig.is_none() {
             entity.insert(Teleported);
         }
@@ -317,7 +319,7 @@ fn continue_here(world: &mut World, showing: Showing) {
             Some(entity) => {
                 if let Ok(mut entity) = world.get_entity_mut(entity) {
                     entity.remove::<StandIn>();
-                    // What it was a child of is gone, too.
+                    // Its parent no longer exists, so it keeps its place in the world.
                     if let Some(place) = entity
                         .get::<GlobalTransform>()
                         .map(GlobalTransform::compute_transform)
@@ -348,7 +350,7 @@ fn continue_here(world: &mut World, showing: Showing) {
         };
         recorded.tape.drop_after(frame);
         if recorded.since.is_some_and(|since| since > frame) {
-            // It wasn't there yet, and what was recorded of it is later, too.
+            // It didn't exist yet, and everything recorded of it is later.
             entity.despawn();
             continue;
         }
@@ -366,12 +368,12 @@ fn stop_showing(entity: &mut EntityWorldMut) {
     if let Some(mut recorded) = entity.get_mut::<Recorded>() {
         recorded.shown = None;
     }
-    // Where the parent is now counts again.
+    // Makes `note_parents` store the parent's place again.
     if let Some(mut transform) = entity.get_mut::<Transform>() {
         transform.set_changed();
     }
     if let Some(mut watch) = entity.get_mut::<Watch>() {
-        // Everything is stored anew.
+        // Makes everything be stored again.
         *watch = Watch {
             version: watch.version,
             ..Watch::default()

@@ -29,7 +29,7 @@ pub(super) struct Shown {
     rig: Option<Box<(RigState, RigAction)>>,
 }
 
-/// Finds out how characters were in the frame to show.
+/// Computes the state of each character in the frame to show.
 pub(super) fn look_back(
     assets: Res<Assets<Character>>,
     recording: Res<Recording>,
@@ -88,6 +88,7 @@ fn state_at(
             );
         }
     }
+    // The frame itself: its rig acts when it is shown.
     replay.play_frame(character, &mut events);
     let rig = replay
         .parts_mut()
@@ -104,7 +105,7 @@ fn state_at(
     })
 }
 
-/// Shows characters as they were. What the game changes meanwhile has no effect.
+/// Shows characters as they were. Changes by the game have no effect meanwhile.
 pub(super) fn apply(
     mut commands: Commands,
     mut recording: ResMut<Recording>,
@@ -199,7 +200,7 @@ pub(super) fn apply(
     }
 }
 
-/// Stored differences of parts, as a component.
+/// Returns stored differences of parts as a component.
 fn part_overrides(
     parts: &[PartNote],
     materials: &mut HashMap<String, Handle<StandardMaterial>>,
@@ -227,7 +228,7 @@ fn part_overrides(
     overrides
 }
 
-/// Moves characters to where they were: what they are children of may have moved since, or be gone.
+/// Moves characters to where they were: their parents may have moved since, or no longer exist.
 pub(super) fn place(
     characters: Query<(Entity, &Recorded)>,
     children: Query<&Children>,
@@ -235,7 +236,7 @@ pub(super) fn place(
     mut below: Local<Vec<(Entity, Option<GlobalTransform>)>>,
 ) {
     for (character, recorded) in &characters {
-        // Those without a parent, too: the frame shown before may have had one.
+        // Also those without a parent, as the frame shown before may have had one.
         let Some(parent) = recorded.shown.as_ref().map(|shown| shown.parent) else {
             continue;
         };

@@ -8,13 +8,13 @@ impl Lexer<'_> {
     /// # Errors
     /// A word that is not a number, NaN, an infinity or a number that overflows an `f32`. The lexer stays in
     /// front of it.
-    // A lexer that is lent to a function is no longer in registers.
+    // Always inlined, because a lexer that is lent to a function leaves the registers.
     #[inline(always)]
     pub(crate) fn f32(&mut self) -> Result<f32, Unexpected> {
         self.number().ok_or_else(|| self.unexpected("a number"))
     }
 
-    /// Takes finite numbers for as long as they follow, and adds them to `out`.
+    /// Takes all the finite numbers that follow, and adds them to `out`.
     pub(crate) fn all_f32s(&mut self, out: &mut Vec<f32>) {
         // A lexer that nothing else can reach stays in registers.
         let mut lexer = self.clone();
@@ -47,7 +47,7 @@ impl Lexer<'_> {
         self.skip_space();
         let (mut at, mut value) = (self.at, 0);
         while let Some(digit) = self.source.get(at).filter(|b| b.is_ascii_digit()) {
-            // However long it is, what is too large stays so.
+            // Capped, so that a number that is too large stays so, whatever its length.
             value = u64::min(value * 10 + u64::from(digit - b'0'), 1 << 32);
             at += 1;
         }
@@ -96,12 +96,13 @@ const POWERS: [f64; 16] = [
 fn short_f32(text: &[u8]) -> Option<(f32, usize)> {
     let negative = text.first() == Some(&b'-');
     let start = usize::from(negative);
-    // One loop for digits before and behind the point, byte by byte: a processor guesses well how long a number is, and
-    // is then at the next one before this one is computed.
+    // One loop for digits before and after the point, byte by byte: a processor predicts well how
+    // long a number is, and starts on the next one before this one is computed.
     let (mut at, mut mantissa, mut point) = (start, 0u64, None);
     while let Some(&byte) = text.get(at) {
         let digit = byte.wrapping_sub(b'0');
         if digit < 10 {
+            // Wraps only with more digits than are accepted below.
             mantissa = mantissa.wrapping_mul(10).wrapping_add(u64::from(digit));
         } else if byte == b'.' && point.is_none() {
             point = Some(at);
@@ -117,8 +118,10 @@ fn short_f32(text: &[u8]) -> Option<(f32, usize)> {
     if !(1..POWERS.len()).contains(&digits) {
         return None;
     }
-    // Signed, because that takes one instruction.
+    // Signed, because that conversion takes one instruction.
     let value = mantissa as i64 as f64 / POWERS[places];
+    // The 29 bits that `f32` lacks of an `f64`'s mantissa. It lacks more of subnormal numbers, but
+    // 15 digits don't reach those.
     let halfway = value.to_bits() & 0x1fff_ffff == 0x1000_0000;
     if halfway {
         return None;
@@ -130,7 +133,7 @@ fn short_f32(text: &[u8]) -> Option<(f32, usize)> {
 /// Returns the number that opens `text` and its length, if it is finite.
 #[cold]
 fn long_f32(text: &[u8]) -> Option<(f32, usize)> {
-    // A comment may touch a number.
+    // A comment may directly follow a number.
     let word = &text[..text
         .iter()
         .position(|&b| ends_word(b) || b == b'/')

@@ -1,9 +1,10 @@
 //! Reading `.m3d`.
 //!
 //! One parser reads every dialect. A file is a list of sections, each opened by a line of stars or dashes around
-//! its name. Labels, not their order, tell what a section holds. The sections' readers ([`header`], [`material`],
-//! [`subset`], [`vertex`], [`triangle`], [`skeleton`], [`clip`]) record what is written. [`assemble`] then makes a
-//! model that keeps the promises of [`M3d`], or reports why it cannot.
+//! its name. Sections are recognized by their labels, not their order. The sections' readers
+//! ([`header`], [`material`], [`subset`], [`vertex`], [`triangle`], [`skeleton`], [`clip`]) record
+//! what is written. [`assemble`] then makes a model that keeps the promises of [`M3d`], or reports
+//! why it cannot.
 //!
 //! Vertices and keys, most of a file, are matched with the first of their kind ([`record`]). Only what does not
 //! match goes through the reader that repairs and reports.
@@ -31,9 +32,10 @@ use reader::{Banner, Reader, quote};
 
 /// Reads an `.m3d` file of any dialect. `file` is its name for reports.
 ///
-/// Broken but usable data is repaired, with one warning for each cause. Weights, normals and tangents are left
-/// as written. These need no warning: three weights in place of four (the fourth is what is missing to one), a
-/// tangent of three numbers (`w` is 1), a texture called `None` or `-` (there is none).
+/// Broken but usable data is repaired, with one warning for each cause. Weights, normals and
+/// tangents are left as written. These need no warning: three weights in place of four (the fourth
+/// is what they lack of one), a tangent of three numbers (`w` is 1), a texture called `None` or `-`
+/// (there is none).
 ///
 /// # Errors
 /// If the file is something else, or unusable: malformed numbers, misspelled labels, indices out of range, missing

@@ -1,7 +1,7 @@
 //! Helpers of the two MD5 parsers: the version line, keywords, blocks.
 //!
-//! The result of a parser after an error is never used. Items that could not be read stand in as defaults,
-//! to keep the numbers of those behind them.
+//! If a parser reports an error, its result is not used. Items that could not be read are replaced
+//! by defaults, so that those after them keep their numbers.
 
 use crate::{
     format::{Lexer, Token, TokenKind, Unexpected, reader},
@@ -70,7 +70,7 @@ const VERSION_6: [&str; 6] = [
     "bindmat",
 ];
 
-/// The parser gives up. The error that made it is already reported.
+/// Ends the parse. The error that caused it is already reported.
 #[derive(Debug)]
 pub(super) struct Stop;
 
@@ -121,7 +121,7 @@ impl<'a> Reader<'a> {
         Stop
     }
 
-    /// Returns what `read` reads, or `None` after an error that reading can go on from.
+    /// Returns what `read` reads, or `None` after an error from which reading can continue.
     pub fn take<T>(
         &mut self,
         read: impl FnOnce(&mut Lexer<'a>) -> Result<T, Unexpected>,
@@ -137,7 +137,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Says where a comment starts that swallowed the rest of a file with errors.
+    /// Reports a comment that is never closed, if the file has errors: it has swallowed the rest of
+    /// it.
     pub fn check_comments(&mut self) {
         if self.report.failed()
             && let Some(at) = self.lexer.unclosed_comment()
@@ -147,7 +148,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads `MD5Version 10`, or says what the file is instead.
+    /// Reads `MD5Version 10`, or reports what the file is instead.
     pub fn version(&mut self) -> Result<(), Stop> {
         let token = self.lexer.next_token();
         if !matches!(token.kind, TokenKind::Word(word) if word.eq_ignore_ascii_case(b"MD5Version"))
@@ -192,8 +193,8 @@ impl<'a> Reader<'a> {
         )
     }
 
-    /// Reports a word that opens no line here, and skips its line. The word is an error if it is a misspelled
-    /// keyword or belongs to another kind of file, else a warning.
+    /// Reports a word that cannot start a line here, and skips its line. It is an error if it is a
+    /// misspelled keyword or belongs to another kind of file, otherwise a warning.
     #[cold]
     pub fn unknown(
         &mut self,
@@ -255,7 +256,7 @@ impl<'a> Reader<'a> {
         )
     }
 
-    /// [`Self::unknown`] at the top of the file.
+    /// Calls [`Self::unknown`] for a word at the top of the file.
     pub fn unknown_at_top(&mut self, offset: usize, found: TokenKind<'a>) -> Result<(), Stop> {
         self.unknown(offset, found, self.state.keywords(), "")
     }
@@ -263,7 +264,7 @@ impl<'a> Reader<'a> {
     /// Reads the rest of a `commandline` line. Quotes inside the quotes become apostrophes.
     pub fn command_line(&mut self) -> Result<String, Stop> {
         let (behind, next) = (self.lexer.offset(), self.lexer.peek());
-        // Nothing needs it, so its value may be missing. A word on the next line is a keyword.
+        // The value is not used, so it may be missing. A word on the next line is a keyword.
         if !matches!(
             next.kind,
             TokenKind::Quoted(_) | TokenKind::Word([b'\'', ..])
@@ -339,7 +340,7 @@ impl<'a> Reader<'a> {
         Ok(false)
     }
 
-    /// Warns that the file continues after its last declared `item`.
+    /// Warns that the file continues after the last `item` that it declares.
     pub fn rest_ignored(&mut self, offset: usize, item: &str) {
         self.warn(
             offset,
@@ -348,7 +349,8 @@ impl<'a> Reader<'a> {
         );
     }
 
-    /// Returns `true` if the word just met starts a second document, which is left unread with a warning.
+    /// Returns `true`, with a warning, if the word just read starts a second document, which is not
+    /// read.
     pub fn second_document(&mut self, offset: usize, word: &[u8]) -> bool {
         let second = word.eq_ignore_ascii_case(b"MD5Version");
         if second {
@@ -362,7 +364,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The keyword that `word` probably means.
+/// Returns the keyword that `word` probably means.
 fn hint(word: &[u8], known: &[&str]) -> Option<String> {
     did_you_mean(&String::from_utf8_lossy(word), known.iter().copied())
 }
