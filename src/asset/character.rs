@@ -248,12 +248,13 @@ impl Character {
         self.clips.iter().find(|clip| &*clip.timing.name == name)
     }
 
-    /// Returns how fast a clip carries the character over the ground, in model units per second of clip: what its root
-    /// motion covers, or the manifest's [`ground_speed`](crate::import::ClipEntry::ground_speed). `None` if there is no such
-    /// clip or it stays in place.
+    /// Returns the speed at which a clip carries the character over the ground, in model units per
+    /// second of the clip: that of its root motion, or the manifest's
+    /// [`ground_speed`](crate::import::ClipEntry::ground_speed). `None` if there is no such clip or
+    /// it stays in place.
     ///
-    /// With [`RootMotion`](crate::character::RootMotion), that is how fast a character of scale one goes. Without it, a
-    /// character has to go at this speed for its feet not to slide:
+    /// With [`RootMotion`](crate::character::RootMotion), a character of scale one moves at this
+    /// speed. Without it, the game must move the character at this speed, or its feet slide:
     ///
     /// ```no_run
     /// # use bevy::prelude::*;

@@ -1,4 +1,4 @@
-//! The files that an asset names or that lie beside it.
+//! The files that an asset names, or that are in its folder.
 
 use super::LoadProgress;
 use crate::import::Limits;
@@ -156,9 +156,10 @@ impl Files {
         }
     }
 
-    /// Finds the files that the names of a model's textures may refer to, relative to the model's folder and with forward
-    /// slashes: all in its folder, the direct subfolders, and `folders`, or, if the source cannot list folders (the web), the
-    /// first that exists of the places where each texture may be. The flag says whether these are all files there.
+    /// Finds the files that the names of a model's textures may refer to, relative to the model's
+    /// folder and with forward slashes: all in its folder, the direct subfolders, and `folders`,
+    /// or, if the source cannot list folders (the web), the first that exists of the places where
+    /// each texture may be. The flag is `true` if these are all files there.
     pub(super) async fn textures(
         &self,
         model: &AssetPath<'_>,
@@ -186,8 +187,9 @@ impl Files {
         (join_all(finds).await.into_iter().flatten().collect(), false)
     }
 
-    /// Lists the files in the folder of `asset`, in its direct subfolders, and in the folders named relative to it, as far as
-    /// the asset may name files there. Empty if the source cannot list folders.
+    /// Lists the files in the folder of `asset`, in its direct subfolders, and in those of the
+    /// folders named relative to it where the asset may name files. Empty if the source cannot list
+    /// folders.
     async fn list(&self, asset: &AssetPath<'_>, named: Vec<String>) -> Vec<String> {
         let source: AssetSourceId<'static> = asset.source().clone_owned();
         // Bevy's reader for the web logs an error when asked.
@@ -261,7 +263,7 @@ pub(super) fn beside(path: &AssetPath<'_>, file: &str) -> AssetPath<'static> {
     AssetPath::from_path_buf(path_of_file).with_source(path.source().clone_owned())
 }
 
-/// Takes `a/..` out of a path, so that each file has one path. `..` at its start stays.
+/// Removes `a/..` from a path, so that each file has one path. `..` at its start stays.
 fn without_detours(path: &Path) -> PathBuf {
     let mut out = PathBuf::new();
     for component in path.components() {
@@ -281,7 +283,7 @@ fn without_detours(path: &Path) -> PathBuf {
 /// The most bytes that are read of files.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Most {
-    /// Of each; one more is read to tell that there are more.
+    /// Of each. One more is read, which shows that there are more.
     Each(u64),
     /// Of all of them, or some count as files that cannot be read.
     Together(u64),
@@ -306,7 +308,8 @@ impl Room {
         self.0.load(Ordering::Relaxed) == 0
     }
 
-    /// Reads to the end, or as much as there is room for. Files that are read side by side may take a chunk each beyond that.
+    /// Reads to the end, or as much as there is room for. Files that are read side by side may each
+    /// exceed it by a chunk.
     async fn read(&self, reader: &mut dyn Reader) -> Result<Vec<u8>, std::io::Error> {
         const CHUNK: u64 = 1 << 16;
         let mut source = Vec::new();

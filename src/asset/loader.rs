@@ -294,8 +294,8 @@ struct ContextSink<'c, 'l> {
     model_path: AssetPath<'static>,
     /// Textures that belong to the character.
     textures: HashMap<TextureKey, OwnTexture>,
-    /// Labels used in this load. The context also knows those of the previous load, and those that were
-    /// requested in advance.
+    /// Labels used in this load. The context also has those of the previous load, and those that
+    /// were requested in advance.
     used: HashSet<String>,
 }
 

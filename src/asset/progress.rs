@@ -1,4 +1,4 @@
-//! How far characters are loaded.
+//! The progress of loading characters.
 
 use bevy::prelude::*;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -20,7 +20,8 @@ use std::sync::{Arc, Mutex, MutexGuard};
 #[derive(Resource, Clone, Debug, Default)]
 pub struct LoadProgress(Arc<Mutex<Counts>>);
 
-/// Everything that was being loaded is here: triggered when [`LoadProgress`] has reached 1 and the assets have arrived.
+/// Triggered when everything is loaded: when [`LoadProgress`] has reached 1 and the assets have
+/// arrived.
 ///
 /// A character that fails to load doesn't prevent it; see [`CharacterFailed`](crate::character::CharacterFailed). It is
 /// triggered again when more characters were loaded.
@@ -48,12 +49,13 @@ struct Counts {
 }
 
 impl LoadProgress {
-    /// Number of characters that are being loaded.
+    /// Returns the number of characters that are being loaded.
     pub fn characters(&self) -> usize {
         self.counts().characters
     }
 
-    /// Number of files that they need, as far as is known, including those that cannot be read.
+    /// Returns the number of files that they are known to need so far, including those that cannot
+    /// be read.
     pub fn files(&self) -> usize {
         self.counts().files
     }
@@ -64,7 +66,7 @@ impl LoadProgress {
         self.counts().read
     }
 
-    /// The share of the files that has been read, 0..=1; 1 if no character is being loaded.
+    /// Returns the share of the files that has been read, 0..=1; 1 if no character is being loaded.
     pub fn fraction(&self) -> f32 {
         let Counts {
             characters,
@@ -79,7 +81,7 @@ impl LoadProgress {
         }
     }
 
-    /// Counts a character, of which one file is here already, until the guard is dropped.
+    /// Counts a character, one file of which is already read, until the guard is dropped.
     pub(super) fn begin(&self) -> Loading<'_> {
         let mut counts = self.counts();
         if counts.characters == 0 {

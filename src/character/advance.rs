@@ -390,8 +390,8 @@ pub(super) fn dispatch_events(
     trim(&mut in_order, count);
 }
 
-/// Returns an entity's place in the world after transforms are propagated, as far as its own
-/// transform and those above it say.
+/// Returns an entity's place in the world after transforms are propagated, if its own transform and
+/// those above it say.
 fn world_of(entity: Entity, transforms: &Query<(&Transform, Option<&ChildOf>)>) -> Affine3A {
     let parent_of = |entity| transforms.get(entity).ok()?.1.map(ChildOf::parent);
     upward(entity, parent_of).fold(Affine3A::IDENTITY, |world, entity| {

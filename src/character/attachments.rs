@@ -122,7 +122,7 @@ enum SocketPlace {
 }
 
 impl ResolvedSocket {
-    /// The place of what is attached in its character's space, given the joints.
+    /// Returns the place of the attached entity in its character's space, given the joints.
     pub(super) fn place(&self, at: &AtSocket, joints: &[Affine3A]) -> Option<Affine3A> {
         let offset = at.offset.compute_affine();
         match self.place? {

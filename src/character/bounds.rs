@@ -92,7 +92,7 @@ pub(super) fn follow_clips(
             // A mix of two poses can stick out of both, like an arm on its way up.
             *aabb = match (count, single, &additive) {
                 (0, ..) => part.rest_bounds,
-                // What is added comes on top of what is blended.
+                // Additive layers come on top of the blend.
                 (.., Some(reach)) => part
                     .bounds
                     .within(reach)

@@ -25,8 +25,8 @@ use smallvec::SmallVec;
 /// Requires an [`AnimationController`] (playing nothing: the rest pose), a `Transform` and a `Visibility`.
 /// The parts are children of the entity and follow its transform.
 ///
-/// [`CharacterReady`](super::CharacterReady) is triggered on the entity when its parts are there, and
-/// [`CharacterFailed`](super::CharacterFailed) if the asset fails to load.
+/// [`CharacterReady`](super::CharacterReady) is triggered on the entity when its parts are spawned,
+/// and [`CharacterFailed`](super::CharacterFailed) if the asset fails to load.
 ///
 /// ```no_run
 /// # use bevy::prelude::*;
@@ -135,11 +135,11 @@ pub(super) fn say_lost(part: String, who: String) {
 
 /// A character's current pose, as one matrix per joint.
 ///
-/// Optional: add it to read the joints. Poses of characters without it go straight to the GPU and are not
-/// stored, which makes them a fifth cheaper. Whatever needs a stored pose requires this component:
-/// [`Attachments`](super::Attachments), [`Wears`](super::Wears), [`WornBy`](super::WornBy) and
-/// [`PoseOverrides`]. To ask for a joint now and then, use [`CharacterPoses`](super::CharacterPoses), which
-/// works for every character.
+/// Optional: add it to read the joints. Poses of characters without it go straight to the GPU and
+/// are not stored, which makes them a fifth cheaper. Whatever needs a stored pose requires this
+/// component: [`Attachments`](super::Attachments), [`Wears`](super::Wears),
+/// [`WornBy`](super::WornBy) and [`PoseOverrides`]. To ask for a joint occasionally, use
+/// [`CharacterPoses`](super::CharacterPoses), which works for every character.
 ///
 /// ```no_run
 /// # use bevy::prelude::*;

@@ -1,4 +1,4 @@
-//! How many poses a frame took.
+//! The number of poses computed in a frame.
 
 use bevy::prelude::*;
 

@@ -125,7 +125,7 @@ pub struct AnimationCallback {
 /// A character's active layers when a callback key was passed; see
 /// [`CharacterPoses::joint_transform_at`](super::CharacterPoses::joint_transform_at).
 ///
-/// The default stands for the present.
+/// The default means the present.
 #[derive(Clone, Debug, Default)]
 pub struct CallbackMoment(pub(super) Option<Arc<Moment>>);
 

@@ -1,4 +1,4 @@
-//! What a character plays: its controller's layers, looked up in the asset once per frame.
+//! The layers that a character plays: its controller's, looked up in the asset once per frame.
 
 use crate::{
     asset::Character,
@@ -98,8 +98,8 @@ impl ActiveLayers {
                     same = false;
                 }
             }
-            // A cheap hash, which decides when culling boxes are computed anew and which characters
-            // are posed together.
+            // A cheap hash, which decides when culling boxes are computed again and which
+            // characters are posed together.
             let kind = u64::from(layer.mask.is_some()) << 2 | layer.blend as u64;
             let additive = u64::from(self.layers[count].additive.to_bits()) << 32;
             clips = clips

@@ -1,4 +1,4 @@
-//! Characters that leave out what is too small to be seen.
+//! Levels of detail: motion that is too small to be seen is skipped.
 
 use super::{
     components::CharacterParts,
@@ -12,7 +12,7 @@ use bevy::{
 use glam::Vec3A;
 use std::mem;
 
-/// Leaves out of a character's animation what is too small on screen to be seen.
+/// Skips the parts of a character's animation that are too small on screen to be seen.
 ///
 /// An optional component of a character. Each number is a height on screen, as a fraction of the viewport's; where there
 /// are several cameras, the largest counts, and without a camera, nothing is left out.
@@ -148,7 +148,8 @@ impl Detail {
         moved: false,
     };
 
-    /// Returns `true` if a character in view is to be drawn anew in this frame. Call it once in each.
+    /// Returns `true` if a character in view is to be posed again in this frame. Must be called
+    /// exactly once per frame.
     ///
     /// `entity` is a number of the character's own, so that not all of them are posed in the same frame. If the character
     /// stays as it is, a movement is kept until it is due.

@@ -9,7 +9,7 @@ use bevy::{ecs::name::NameOrEntity, platform::collections::HashSet, prelude::*};
 
 /// Warns once about each unknown mask, for each version of an asset.
 ///
-/// Only looks at controllers that changed and at characters whose parts were spawned.
+/// Only checks controllers that changed and characters whose parts were spawned.
 pub(super) fn warn_of_unknown(
     assets: Res<Assets<Character>>,
     characters: Query<

@@ -41,7 +41,8 @@ pub(super) fn plugin(app: &mut App) {
 /// Makes the meshes of characters that are mirrored from this frame on, in time for the GPU. A frame later they
 /// would have been inside out once.
 ///
-/// Only looks at characters whose own transform changed, so it misses one that is mirrored by a change further up.
+/// Only checks characters whose own transform changed, so it misses one that is mirrored by a
+/// change of an ancestor.
 pub(super) fn prepare_mirrored_meshes(
     assets: Res<Assets<Character>>,
     mut meshes: ResMut<Assets<Mesh>>,

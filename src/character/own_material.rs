@@ -1,7 +1,7 @@
 //! Materials of any type: which one a part is drawn with, and which one it gets back.
 //!
-//! Bevy has one component per type of material. Those on a part are found through the type registry, where Bevy registers
-//! each of them, so this works for types that nobody has named here.
+//! Bevy has one component per type of material. Those on a part are found through the type
+//! registry, where Bevy registers each of them, so this works for types that are not named here.
 
 use bevy::{
     ecs::reflect::ReflectComponent,
@@ -40,7 +40,7 @@ pub(super) fn set_aside(part: &mut EntityWorldMut, material: Handle<StandardMate
     part.insert((SetAside(own), MeshMaterial3d(material)));
 }
 
-/// Gives a part back what was set aside.
+/// Gives a part back the material that was set aside.
 pub(super) fn give_back(part: &mut EntityWorldMut) {
     let Some(SetAside(own)) = part.take::<SetAside>() else {
         return;
@@ -53,7 +53,8 @@ pub(super) fn give_back(part: &mut EntityWorldMut) {
     }
 }
 
-/// Gives a part a material in place of the one it has, of whatever type that is. What the part shows for a while stays.
+/// Gives a part another material, whatever the type of its own. A temporary material of the part
+/// stays.
 pub(super) fn draw_with<M: Material>(part: &mut EntityWorldMut, material: MeshMaterial3d<M>) {
     if !part.contains::<SetAside>()
         && let Some(mut shown) = part.get_mut::<MeshMaterial3d<M>>()

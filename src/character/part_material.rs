@@ -125,8 +125,9 @@ impl<M: Material> Plugin for PartMaterialPlugin<M> {
 
 /// Draws the parts of a character with materials of another type. See [`PartMaterialPlugin`].
 ///
-/// An optional component of a character. Removing it restores the [`StandardMaterial`]s. It builds on
-/// [`PartOverrides`]: a part with another [`StandardMaterial`] is drawn with what is made from that.
+/// An optional component of a character. Removing it restores the [`StandardMaterial`]s. It builds
+/// on [`PartOverrides`]: a part with another [`StandardMaterial`] is drawn with a material made
+/// from that.
 #[derive(Component, Debug, TypePath)]
 pub struct PartMaterial<M: Material> {
     own: Vec<(PartId, Handle<M>)>,
@@ -147,7 +148,7 @@ impl<M: Material> Clone for PartMaterial<M> {
 }
 
 impl<M: Material> PartMaterial<M> {
-    /// Draws a part with this material in place of one that is made for it.
+    /// Draws a part with this material instead of one that is made for it.
     pub fn part(mut self, part: impl Into<PartId>, material: Handle<M>) -> Self {
         self.set_part(part, Some(material));
         self
@@ -213,7 +214,8 @@ impl<M: Material> Made<M> {
         made
     }
 
-    /// Forgets what was made from a material. Returns `true` if parts have it, or wait for it.
+    /// Forgets the materials made from a material. Returns `true` if parts have them, or wait for
+    /// them.
     fn forget(&mut self, standard: AssetId<StandardMaterial>) -> bool {
         let count = self.materials.len();
         self.materials.retain(|key, _| key.standard != standard);

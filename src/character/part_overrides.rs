@@ -37,8 +37,8 @@ impl Plugin for PartOverridesPlugin {
 /// Parts that are drawn with another type of material, such as by a [`PartMaterial`](super::PartMaterial), are hidden like all
 /// others.
 ///
-/// An optional component of a character. It also applies after a reload and to another asset. Removing it
-/// restores what the asset says. Parts that the character lacks are logged once.
+/// An optional component of a character. It also applies after a reload and to another asset.
+/// Removing it restores the asset's. Parts that the character lacks are logged once.
 ///
 /// ```no_run
 /// # use bevy::prelude::*;

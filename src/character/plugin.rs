@@ -14,8 +14,9 @@ use bevy::{
 ///
 /// Part of [`MarionettePlugins`](crate::MarionettePlugins), beside the plugins of all that not every character has.
 ///
-/// Skipping a system costs next to nothing. Running one that finds nothing to do costs microseconds, because Bevy hands it
-/// to a thread all the same. So each has a condition where it is added.
+/// Skipping a system costs next to nothing. Running one that finds nothing to do costs
+/// microseconds, because Bevy hands it to a thread nonetheless. So each has a condition where it is
+/// added.
 pub struct CharacterPlugin {
     schedule: InternedScheduleLabel,
 }

@@ -67,7 +67,7 @@ pub(crate) struct PoseState {
 }
 
 impl PoseState {
-    /// Records what is drawn from now on. Returns `true` if that is another pose than before.
+    /// Records the pose that is drawn from now on. Returns `true` if it isn't the same as before.
     pub(super) fn draw(&mut self, stamp: PoseStamp) -> bool {
         std::mem::replace(&mut self.drawn, stamp) != stamp
     }

@@ -40,8 +40,8 @@ use std::mem;
 /// always has the pose of its body.
 ///
 /// World transforms are relative to the character's `GlobalTransform`, which Bevy updates in
-/// [`TransformSystems::Propagate`]. Observers of a character's animation events, which run before that, get its
-/// place in this frame all the same.
+/// [`TransformSystems::Propagate`]. Observers of a character's animation events, which run before
+/// that, get its place in this frame anyway.
 #[derive(SystemParam)]
 pub struct CharacterPoses<'w, 's> {
     poses: Poses<'w, 's>,

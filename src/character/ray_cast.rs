@@ -114,7 +114,7 @@ impl CharacterRayCast<'_, '_> {
                     .map(|distance| (distance, entity)),
             );
         }
-        // The nearest first, so that those behind it need not be posed.
+        // The nearest first, so that characters behind it need not be posed.
         candidates.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         let mut nearest: Option<CharacterRayHit> = None;
         for &(enters, character) in &*candidates {

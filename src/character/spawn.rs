@@ -133,8 +133,9 @@ pub(super) fn warn_of_stripped_parts(
     }
 }
 
-/// Gives characters that were changed in place, through `Assets::get_mut`, a new version, so that everything
-/// derived from them is updated. Parts are spawned anew only if they or the skeleton were changed.
+/// Gives characters that were changed in place, through `Assets::get_mut`, a new version, so that
+/// everything derived from them is updated. Parts are spawned again only if they or the skeleton
+/// were changed.
 pub(super) fn renew_versions(
     mut events: MessageReader<AssetEvent<Character>>,
     mut assets: ResMut<Assets<Character>>,
@@ -207,7 +208,7 @@ pub(super) fn follow_assets(
             state.bypass_change_detection().last_center = None;
         }
         if character.parts.iter().any(|part| !part.morphs.is_empty()) {
-            // Weights of the parts that are there now.
+            // Weights of the present parts.
             commands.entity(entity).try_insert(MorphPose::default());
         } else if has_morphs {
             commands.entity(entity).try_remove::<MorphPose>();

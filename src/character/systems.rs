@@ -29,8 +29,9 @@ pub enum CharacterSystems {
     Callbacks,
     /// Before culling. Sets each part's `Aabb` from the active clips.
     Bounds,
-    /// Before transform propagation. Poses characters that carry or wear something, have [`PoseOverrides`] or a rig,
-    /// in view or not, by their clips and overrides; copies the poses to what is worn.
+    /// Before transform propagation. Poses characters that carry or wear something, have
+    /// [`PoseOverrides`] or a rig, in view or not, by their clips and overrides; copies the poses
+    /// to worn characters.
     EvaluateEarly,
     /// Before transform propagation. Sets the `Transform`s of entities that are [`AttachedTo`] a joint.
     Attach,
@@ -57,8 +58,9 @@ pub enum CharacterSystems {
     SwapMeshes,
     /// After [`EvaluateLate`](Self::EvaluateLate). Removes [`Teleported`].
     ClearTeleported,
-    /// Poses ordinary characters, those in view whose pose nobody else needs, and writes the skinning matrices of
-    /// all characters in view that changed. Runs beside the rendering of the previous frame.
+    /// Poses ordinary characters, those in view whose pose is not needed elsewhere, and writes the
+    /// skinning matrices of all characters in view that changed. Runs beside the rendering of the
+    /// previous frame.
     PosePalettes,
     /// In the render app's `ExtractSchedule`, after Bevy's `extract_skins`. Writes the skinning
     /// matrices of parts that have just come into view.
@@ -73,7 +75,7 @@ pub enum CharacterSystems {
 pub(super) enum SpawnStep {
     /// Parts are spawned and despawned.
     Parts,
-    /// Systems that depend on the parts that are there.
+    /// Systems that depend on the spawned parts.
     Looks,
     /// Weights take the place of whatever the parts look like.
     Weights,

@@ -1,4 +1,4 @@
-//! What a recorder hears of a character, and what it dictates while it shows the past.
+//! The link between a character and a recorder: the actions to record, and those to replay.
 
 use crate::rig::{RigAction, RigState};
 use bevy::prelude::*;

@@ -39,8 +39,8 @@ pub trait AppCallbackExt {
     ///
     /// For a range, it is triggered when the range begins and when it ends; see [`AnimationCallback::kind`].
     ///
-    /// Data that cannot be read as `T` is logged once, and so is a key that nobody receives: its name was not added, and there
-    /// is no observer or message reader of [`AnimationCallback`].
+    /// Data that cannot be read as `T` is logged once, and so is a key without a receiver: its name
+    /// was not added, and there is no observer or message reader of [`AnimationCallback`].
     ///
     /// ```no_run
     /// # use bevy::prelude::*;

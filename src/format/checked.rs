@@ -5,7 +5,7 @@ use crate::hierarchy::Hierarchy;
 use std::{fmt, ops::Deref};
 
 /// The contents of a file, known to keep the promises of their documentation: every index and range
-/// lies inside the document, parents form no cycle and every number is finite.
+/// is inside the document, parents form no cycle and every number is finite.
 ///
 /// The parsers return checked documents and the importers take them, so each fact is established
 /// once. Check a document made in code with [`Checked::new`]:

@@ -199,7 +199,8 @@ pub struct FormatError {
 impl FormatError {
     /// Most errors reported for one file. A parser stops after that many.
     pub const MAX_ERRORS: usize = 20;
-    /// Most warnings reported for one file. Of more, the last says how many are not listed.
+    /// Most warnings reported for one file. If there are more, the last one counts those that are
+    /// not listed.
     pub const MAX_WARNINGS: usize = 50;
 
     /// Makes an error of one diagnostic.
@@ -375,7 +376,7 @@ pub(crate) fn line_and_column(source: &[u8], offset: usize) -> (u32, u32) {
     (line as u32, column as u32)
 }
 
-/// Returns the offset of the line that a byte offset lies in.
+/// Returns the offset of the line that contains a byte offset.
 fn line_start(source: &[u8], offset: usize) -> usize {
     source[..offset]
         .iter()

@@ -1,4 +1,4 @@
-//! The file formats: what a file says, and nothing more.
+//! The file formats: the contents of files as they are, without interpretation.
 //!
 //! Each format has a plain struct for its contents, a parser that reports [`Diagnostic`]s, and a writer whose
 //! output parses back to the same struct. Parsers return [`Checked`] documents, whose indices are all in range.

@@ -1,4 +1,4 @@
-//! Warnings about mirrored clips of skeletons whose sides names don't tell.
+//! Warnings about mirrored clips of skeletons whose names don't show the sides.
 
 use crate::{
     format::Diagnostic,
@@ -7,15 +7,15 @@ use crate::{
 };
 use glam::Vec3;
 
-/// Shares of the skeleton's size: from where on a joint is beside the middle, and how far two joints in mirrored places may be from
-/// being so.
+/// Shares of the skeleton's size: the distance from the middle beyond which a joint is on a side,
+/// and the error of two joints in mirrored places.
 const BESIDE: f32 = 0.03;
 const MIRRORED: f32 = 0.02;
-/// The most joints that are looked at.
+/// The most joints that are examined.
 const MOST: usize = 2000;
 
-/// Warns if clips to mirror move joints that are on one side, but whose counterpart isn't known. `moves` tells which joints they
-/// move.
+/// Warns if clips to mirror move joints that are on one side, but whose counterpart isn't known.
+/// `moves` returns `true` for the joints that they move.
 pub(super) fn check_sides(
     file: &str,
     skeleton: &Skeleton,
@@ -43,7 +43,7 @@ pub(super) fn check_sides(
     );
     let size = low.distance(high);
     let beside = |joint: &JointIndex| (place(*joint)[axis] - middle).abs() > BESIDE * size;
-    // What the manifest says to be in the middle is known.
+    // Joints that the manifest puts in the middle are known.
     let is_unknown =
         |joint: &JointIndex| is_alone(joint) && !skeleton.has_side(*joint) && beside(joint);
     let unknown: Vec<JointIndex> = skeleton.joints().filter(is_unknown).take(MOST).collect();
@@ -77,7 +77,7 @@ pub(super) fn check_sides(
     let moved = |joint: &JointIndex| moves(usize::from(*joint));
     let doubted: Vec<JointIndex> = match paired.is_empty() {
         true => unknown.iter().copied().filter(moved).collect(),
-        // A single joint beside the middle, such as a pouch's, is what it is.
+        // A single joint beside the middle, such as a pouch's, needs no counterpart.
         false => pairs.iter().flatten().copied().filter(moved).collect(),
     };
     if doubted.is_empty() {

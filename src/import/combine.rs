@@ -11,7 +11,8 @@ use crate::{
     model::{Influences, JointIndex, SkinPart},
 };
 
-/// Fits vertices with more than four joints into four palette entries, and counts what that took.
+/// Fits vertices with more than four joints into four palette entries, and keeps count of entries
+/// and errors.
 #[derive(Debug)]
 pub(super) struct Combiner {
     /// Most entries that a palette may have.
@@ -46,7 +47,7 @@ struct Wide<'a> {
     weight: f32,
     /// Weight of the joints that are not considered, because a palette has no room for them.
     lost: f32,
-    /// Share of the vertex's weight that goes to wrong joints so far, beside what is lost.
+    /// Share of the vertex's weight that goes to wrong joints so far, besides the lost weight.
     error: f32,
     /// The combined joint; `None` to keep only the four largest.
     entry: Option<u16>,
@@ -72,7 +73,8 @@ impl Combiner {
         self.most
     }
 
-    /// Returns those joints of a vertex that count: so many that three vertices always fit into a palette.
+    /// Returns the joints of a vertex that are considered: few enough that three vertices always
+    /// fit into a palette.
     pub(super) fn considered<'a>(
         &self,
         joints: &'a [(JointIndex, f32)],
@@ -134,9 +136,9 @@ impl Combiner {
     fn combine(&self, part: &mut SkinPart, wide: &mut [Wide], slots: &[u16]) -> Fit {
         let joints = part.palette.len();
         let room = self.most.saturating_sub(joints);
-        // Farthest first: what is off most gets an entry of its own, and then others may be close enough to share it.
-        // Shares of the entry at hand, by slot. Its own are set and cleared again, because palettes
-        // are long and entries short.
+        // Farthest first: the vertex with the largest error gets an entry of its own, and then
+        // others may be close enough to share it. Shares of the entry at hand, by slot. Its own are
+        // set and cleared again, because palettes are long and entries short.
         let mut shares = vec![0.0; joints];
         while part.combined_joints.len() < room
             && let Some(at) = (0..wide.len())

@@ -1,8 +1,9 @@
 //! Fits the clips of one character file to the skeleton of another.
 //!
-//! Joints are matched by name, and by path where names are not unique. Exporters disagree about the rest: some put a prefix
-//! before every name, scale the armature by 100, or leave it lying on its back. What is the same for all joints is put right, and
-//! a warning says so; see `whole.rs`.
+//! Joints are matched by name, and by path where names are not unique. Exporters disagree about the
+//! rest: some put a prefix before every name, scale the armature by 100, or leave it lying on its
+//! back. Differences that are the same for all joints are corrected, with a warning; see
+//! `whole.rs`.
 
 mod whole;
 
@@ -21,8 +22,8 @@ use glam::{DAffine3, DVec3, Quat, Vec3};
 use std::collections::BTreeSet;
 use whole::Whole;
 
-/// Returns the clips of `donor` in the joint order of `skeleton`. `as_is` takes keys as they are, whatever stands above the joints
-/// and however long they are.
+/// Returns the clips of `donor` in the joint order of `skeleton`. With `as_is`, keys are taken as
+/// they are: neither the nodes above the joints nor the lengths of the joints matter.
 ///
 /// # Errors
 /// No joint in common.

@@ -24,7 +24,7 @@ impl VertexWeights {
     }
 }
 
-/// Reads the weights of vertices, and counts what it had to repair.
+/// Reads the weights of vertices, and counts the repairs.
 #[derive(Debug, Default)]
 pub(super) struct WeightReader {
     vertices: usize,

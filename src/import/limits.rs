@@ -8,8 +8,8 @@ use std::collections::HashSet;
 
 /// The most that a file may contain. Exceeding a limit is an error that names it.
 ///
-/// Whatever a header claims, loading costs no more than a multiple of the file's size. These limits are for
-/// files that really are that large. The defaults are far above any game's character.
+/// Loading costs no more than a multiple of the file's size, even if a header claims more. These
+/// limits are for files that really are large. The defaults are far above any game's character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
 #[serde(default, deny_unknown_fields)]

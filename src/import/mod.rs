@@ -83,7 +83,7 @@ use std::collections::BTreeMap;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
 pub enum Hand {
-    /// Detected per file: from winding and normals for `.m3d`; MD5 and glTF are right-handed.
+    /// Detected per file from winding and normals for `.m3d`; MD5 and glTF are right-handed.
     #[default]
     Auto,
     /// Left-handed, as in Direct3D: z is negated on import (y with [`UpAxis::Z`]).

@@ -13,7 +13,7 @@ pub(super) struct UniqueNames {
 }
 
 impl UniqueNames {
-    /// Returns `name`, with a number behind it if it was given out before.
+    /// Returns `name`, followed by a number if it was returned before.
     pub(super) fn add(&mut self, name: String) -> String {
         let Some(&first) = self.next.get(&name) else {
             self.next.insert(name.clone(), 2);

@@ -182,7 +182,7 @@ pub(super) struct Rig {
     pub(super) joints: Vec<RigJoint>,
     /// Per node, its joint.
     pub(super) of_node: Vec<Option<usize>>,
-    /// The nodes of the scene that carry a mesh. FBX knows its meshes by themselves.
+    /// The nodes of the scene that carry a mesh. In FBX, meshes are listed by themselves.
     #[cfg_attr(not(feature = "gltf"), allow(dead_code))]
     pub(super) meshes: Vec<usize>,
     /// Per node, its transform relative to its parent, in Bevy's axes.

@@ -13,7 +13,7 @@ use crate::{
 use glam::{Affine3A, Quat, Vec3};
 use std::{borrow::Cow, collections::HashSet};
 
-/// The kind of a file, told by its name.
+/// The kind of a file, by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FileKind {
     /// Luna's `.m3d`.
@@ -97,7 +97,7 @@ pub fn files_beside(file: &str, source: &[u8]) -> Vec<String> {
     Vec::new()
 }
 
-/// Returns the folder of a file, with the slash behind it.
+/// Returns the folder of a file, including the slash.
 #[cfg(feature = "gltf")]
 fn folder_of(file: &str) -> &str {
     file.rfind(['/', '\\']).map_or("", |slash| &file[..=slash])
@@ -114,7 +114,8 @@ pub(super) fn open_any(
     open_file(file, source, settings, read, None)
 }
 
-/// `is_joint` tells by its name whether a node above all that a file of clips moves is a joint.
+/// Opens a file. `is_joint` decides by its name whether a node above all those that a file of clips
+/// moves is a joint.
 fn open_file(
     file: &str,
     source: &[u8],
@@ -243,7 +244,7 @@ pub(super) fn clips_of_any(
             warnings: [anim.warnings, clip.warnings].concat(),
         });
     }
-    // Above the joints that move are those that the model has, too, and what is no joint.
+    // Above the joints that move are joints that the model has, too, and nodes that are not joints.
     let ours: HashSet<&str> = skeleton
         .names()
         .iter()

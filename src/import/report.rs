@@ -18,7 +18,7 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// Adds a warning. An empty place stands for the file as a whole. Warnings beyond
+    /// Adds a warning. An empty place means the file as a whole. Warnings beyond
     /// [`FormatError::MAX_WARNINGS`] are only counted.
     pub(super) fn warn(&mut self, place: &str, message: impl Into<String>, hint: &str) {
         self.extend([Diagnostic::warning(self.file, message)

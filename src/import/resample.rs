@@ -1,16 +1,19 @@
 //! Turns the keys of all joints into frames of a clip.
 //!
-//! Every joint has keys at times of its own; a frame holds all joints. So there is a frame at the time of each key,
-//! and two where a joint steps from one value to another. Between keys, a file means lerp for translation and scale,
-//! and slerp for rotation; between frames, a clip uses lerp and nlerp. That is the only error, at most 0.005·θ³ for a
-//! rotation of θ (up to 180°), and where it moves the skin too far, more frames are put between two keys. So they are
-//! where a spline leaves its chord, which is measured.
+//! Every joint has its own key times, but a frame holds all joints. So there is a frame at the time
+//! of each key, and two where a joint steps from one value to another. Between keys, a file means
+//! lerp for translation and scale, and slerp for rotation; between frames, a clip uses lerp and
+//! nlerp. That is the only error, at most 0.005·θ³ for a rotation of θ (up to 180°), and where it
+//! moves the skin too far, more frames are inserted between two keys. The same is done where a
+//! spline leaves its chord too far, which is measured.
 //!
-//! Where all joints have keys at times of their own, that would be too many frames. Such a clip gets evenly spaced ones, as many
-//! as it takes to stay within the same bound, which is measured, too, or as there may be.
+//! If all joints have keys at different times, that would be too many frames. Such a clip gets
+//! evenly spaced ones: enough to stay within the same bound, which is measured, too, or as many as
+//! the budget allows.
 //!
-//! Frames that turn out evenly spaced need no times, which makes them faster to sample. Keys are moved to make them
-//! so only by less than the rounding of their own times, or as far as the error allows.
+//! Frames that turn out evenly spaced need no times, which makes them faster to sample. To make
+//! them so, keys are moved by no more than the rounding of their own times, or as far as the error
+//! allows.
 
 mod curve;
 mod even;
@@ -43,7 +46,7 @@ const MOST_TRANSFORMS: usize = 1 << 22;
 /// Transforms per key that any number of keys may have.
 const DENSE_TRANSFORMS_PER_KEY: usize = 8;
 
-/// Transforms per key from which on a warning says what a large clip costs.
+/// Transforms per key from which there is a warning about the memory of a large clip.
 const COSTLY_TRANSFORMS_PER_KEY: usize = 8;
 
 /// The hint for clips that are too large.
@@ -67,7 +70,7 @@ impl Budget {
         self.keys += keys;
     }
 
-    /// Returns the number of frames of so many joints that are left in the budget.
+    /// Returns the number of frames of this many joints for which the budget has room.
     pub(super) fn frames(&self, joints: usize) -> usize {
         let few = MOST_TRANSFORMS
             .min(TRANSFORMS_PER_KEY.saturating_mul(self.keys))
@@ -75,8 +78,8 @@ impl Budget {
         (few.max(DENSE_TRANSFORMS_PER_KEY.saturating_mul(self.keys)) - self.spent) / joints
     }
 
-    /// Returns the number of frames that a clip with so many keys may have, so that others get
-    /// theirs, too.
+    /// Returns the number of frames that a clip with this many keys may have, so that others get
+    /// their share, too.
     fn share(&self, keys: usize, joints: usize) -> usize {
         let own = TRANSFORMS_PER_KEY.saturating_mul(keys).max(FEW_TRANSFORMS);
         self.frames(joints).min(own / joints)

@@ -85,7 +85,7 @@ impl RootMotion {
         })
     }
 
-    /// Returns a clip in place, with the movement of the character beside it.
+    /// Returns a clip that stays in place, and separately the movement of the character.
     ///
     /// # Errors
     /// The frames in place hold numbers that are not finite.

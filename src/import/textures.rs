@@ -58,7 +58,7 @@ impl TextureMap {
         matches!(self, Self::BaseColor | Self::Specular | Self::Emissive)
     }
 
-    /// Returns what is for this map. Specular maps share it with the base color map.
+    /// Returns the entry for this map. Specular maps share that of the base color map.
     pub fn pick<T>(self, maps: &Maps<T>) -> &T {
         match self {
             Self::BaseColor | Self::Specular => &maps.base_color,

@@ -9,8 +9,8 @@
 //!                 turn_left     turn_right
 //! ```
 //!
-//! A [`BlendSpace`] knows names and places. [Bound](BlendSpace::bind) to the clips themselves, it becomes a
-//! [`BoundBlendSpace`], which tracks play like a clip.
+//! A [`BlendSpace`] has the names and places of clips. [Bound](BlendSpace::bind) to the clips
+//! themselves, it becomes a [`BoundBlendSpace`], which tracks play like a clip.
 
 mod bound;
 mod layout;
@@ -99,13 +99,14 @@ impl From<Vec2> for BlendPoint {
 /// The way in which the clips of a blend space are kept in phase.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum BlendSync {
-    /// By their feet: every foot lands at the same phase in all clips. The first clip
-    /// that steps sets the phase. Clips that step otherwise, and characters without feet, go by
+    /// By their feet: every foot lands at the same phase in all clips. The first clip that steps
+    /// sets the phase. Clips that step otherwise, and characters without feet, use
     /// [`Fraction`](Self::Fraction).
     #[default]
     Feet,
-    /// By callback keys of these names: keys of the same name and data are passed at the same phase in all clips. The
-    /// first clip that has any sets the phase. Clips with other keys go by [`Fraction`](Self::Fraction).
+    /// By callback keys of these names: keys of the same name and data are passed at the same phase
+    /// in all clips. The first clip that has any sets the phase. Clips with other keys use
+    /// [`Fraction`](Self::Fraction).
     Keys(Vec<String>),
     /// By the fraction of their length.
     Fraction,
@@ -181,7 +182,8 @@ pub struct BlendSpace {
 impl BlendSpace {
     /// The most points of a blend space.
     pub const MOST_POINTS: usize = 64;
-    /// The most landings of feet by which a clip is kept in phase. Clips with more go by [`BlendSync::Fraction`].
+    /// The most landings of feet by which a clip is kept in phase. Clips with more use
+    /// [`BlendSync::Fraction`].
     pub const MOST_LANDINGS: usize = 512;
 
     /// Creates a space with one parameter, of clips and their places, in any order.

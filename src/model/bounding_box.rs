@@ -34,7 +34,7 @@ impl BoundingBox {
         }
     }
 
-    /// Returns `true` if `point` lies in the box or on its surface.
+    /// Returns `true` if `point` is in the box or on its surface.
     pub fn contains(&self, point: Vec3) -> bool {
         point.cmpge(self.min).all() && point.cmple(self.max).all()
     }

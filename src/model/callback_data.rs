@@ -11,9 +11,10 @@ use std::{fmt, ops::Deref, sync::Arc};
 
 /// The data of a callback: any RON value. Cloning shares it.
 ///
-/// It is the same after RON and after binary formats, such as a recording's, whatever it is. JSON has no `Some`, no `()`, no
-/// characters and no bytes, so a text or a list comes back in their place. Numbers count by their values: an integer is the
-/// smallest type that holds it, unsigned if it can be, and all others are `f64`, whatever they were made of.
+/// RON and binary formats, such as that of recordings, preserve all data. JSON has no `Some`, no
+/// `()`, no characters and no bytes, so they come back as texts or lists. Only the values of
+/// numbers are kept, not their types: an integer gets the smallest type that holds it, unsigned if
+/// possible, and all other numbers are `f64`.
 ///
 /// ```
 /// # use bevy_marionette::model::CallbackData;
@@ -60,7 +61,8 @@ impl CallbackData {
 
     /// Returns the data as a type of your own.
     ///
-    /// A variant of an enum is a string, or a map of its name to what it holds. A struct around a single value is that value.
+    /// A variant of an enum is a string, or a map from its name to its contents. A struct around a
+    /// single value is that value.
     ///
     /// ```
     /// # use bevy_marionette::model::CallbackData;
@@ -140,7 +142,8 @@ impl Deref for CallbackData {
     }
 }
 
-/// A value with the numbers that RON reads: whoever reads a text cannot know the types of those that were written.
+/// Returns a value with its numbers as RON reads them: a text doesn't hold the types of the numbers
+/// that were written.
 fn plain(value: Value) -> Value {
     match value {
         Value::Number(number) => Value::Number(plain_number(number)),
@@ -193,8 +196,8 @@ fn integer(number: Number) -> Option<Integer> {
     Some(u64::try_from(signed).map_or(Integer::Negative(signed), Integer::Positive))
 }
 
-// By hand, because serde's feature `rc` is off, and because binary formats such as CBOR have one null for `()` and `None`, and
-// leave out `Some`: there, each value says what it is.
+// By hand, because serde's feature `rc` is off, and because binary formats such as CBOR have one
+// null for `()` and `None`, and leave out `Some`: there, each value states its type.
 impl Serialize for CallbackData {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         if serializer.is_human_readable() {
@@ -214,7 +217,7 @@ impl<'de> Deserialize<'de> for CallbackData {
     }
 }
 
-/// A value that says what it is.
+/// A value that states its type.
 struct Tagged<'v>(&'v Value);
 
 /// The same, as it is read.

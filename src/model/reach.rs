@@ -66,8 +66,8 @@ impl Reach {
         }
     }
 
-    /// Includes a clip unless it goes too far. Then nothing changes, and the error message says
-    /// why.
+    /// Includes a clip unless it goes too far. In that case, nothing changes, and the error message
+    /// says why.
     pub(crate) fn admit(&mut self, skeleton: &Skeleton, clip: &SkeletalClip) -> Result<(), String> {
         let mut reach = self.clone();
         reach.include(clip);
@@ -145,7 +145,7 @@ fn length(v: Vec3) -> f64 {
     v.as_dvec3().length()
 }
 
-/// Returns `true` if a vertex lies close enough to the origin to be computed with.
+/// Returns `true` if a vertex is close enough to the origin to compute with.
 pub(crate) fn is_near(position: Vec3) -> bool {
     position.as_dvec3().length_squared() <= FARTHEST * FARTHEST
 }

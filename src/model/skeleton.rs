@@ -116,7 +116,7 @@ impl NodeSpace {
         size: DVec3::ONE,
     };
 
-    /// The transform of what is above the node.
+    /// The transform above the node.
     pub(crate) fn above(&self) -> DAffine3 {
         DAffine3::from_scale_rotation_translation(self.above, self.turn, self.offset)
     }
@@ -185,7 +185,7 @@ impl Skeleton {
                     .map_or(local, |parent| rest_model[usize::from(parent)] * local),
             );
         }
-        // Descendants come after their ancestors, but not all right behind them, so only the last
+        // Descendants come after their ancestors, but not all directly after them, so only the last
         // one is known.
         let mut last: Vec<JointIndex> = (0..joints.len() as JointIndex).collect();
         for (joint, parent) in joints
@@ -355,7 +355,7 @@ impl Skeleton {
         self.morphs.as_deref().unwrap_or(Morphs::NONE)
     }
 
-    /// Returns the skeleton with these morph targets, in place of those that it has.
+    /// Returns the skeleton with these morph targets instead of its own.
     pub fn with_morphs(self, morphs: Morphs) -> Self {
         Self {
             morphs: (!morphs.is_empty()).then(|| Arc::new(morphs)),
@@ -489,8 +489,8 @@ impl Skeleton {
         out
     }
 
-    /// Returns a joint's counterpart on the other side: as [`Self::with_sides`] says, or by name. `None` for a joint in the
-    /// middle.
+    /// Returns a joint's counterpart on the other side: by [`Self::with_sides`], or by name. `None`
+    /// for a joint in the middle.
     ///
     /// Recognizes `L`/`R` or `l`/`r` as a word of the name, as in `hand.L`, `CC_Base_L_Hand`, `lShin` and `handL`, `Left…`/`Right…`,
     /// `左…`/`右…`, and a leading letter as in `larm`.
@@ -498,7 +498,7 @@ impl Skeleton {
         self.other_side_with(joint, |name| self.joint(name))
     }
 
-    /// The same, with joints looked up as given.
+    /// Does the same, with joints looked up as given.
     pub(super) fn other_side_with(
         &self,
         joint: JointIndex,

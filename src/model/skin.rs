@@ -222,7 +222,7 @@ mod tests {
             of([2, 5, 0, 0], [0.5, 0.5, 0.0, 0.0]),
             [(2, 0.5), (0, 0.125), (3, 0.375)]
         );
-        // A joint that is there twice has both weights.
+        // A joint that occurs twice has the sum of both weights.
         assert_eq!(
             of([3, 5, 3, 0], [0.25, 0.5, 0.25, 0.0]),
             [(3, 0.875), (0, 0.125)]

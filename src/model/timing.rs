@@ -1,4 +1,5 @@
-//! A clip's timing: length, playback and callback keys. This is all the controller knows of a clip.
+//! A clip's timing: length, playback and callback keys. The controller needs nothing else of a
+//! clip.
 
 use super::CallbackData;
 use serde::{Deserialize, Serialize};

@@ -3,7 +3,7 @@
 use super::{ClipError, ClipFrames, ClipTiming, MorphFrames, Morphs, PlaybackMode, SkeletalClip};
 use std::sync::Arc;
 
-/// A shape of the mouth at a time of what is said.
+/// A shape of the mouth at a time in the speech.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Viseme {
     /// Seconds from the start.

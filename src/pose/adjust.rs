@@ -12,7 +12,8 @@ pub enum JointSpace {
     /// Relative to the joint's parent: replaces the local transform.
     #[default]
     Parent,
-    /// In model space: places the joint there, whatever its parents do. Shear from scaled parents is lost.
+    /// In model space: places the joint there, wherever its parents are. Shear from scaled parents
+    /// is lost.
     Model,
     /// Relative to the animated joint: rotates, moves and scales it on top of its clips.
     Joint,

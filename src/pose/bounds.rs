@@ -1,16 +1,17 @@
 //! Bounding boxes for culling, without posing a vertex.
 //!
 //! Every vertex is a mean of points that lie in the boxes of its joints
-//! ([`SkinPart::joint_boxes`]), so a part lies within the union of those boxes, moved by their
+//! ([`SkinPart::joint_boxes`]), so a part is within the union of those boxes, moved by their
 //! joints. That gives the box of a pose, and the box of a clip as the union over its frames.
 //!
 //! Between two frames a point does not move in a straight line and may leave the boxes of both. How
-//! far is bounded by its acceleration: a path over a unit of time whose second derivative is at most
-//! `a` stays within `a/8` of the line between its ends (the error of linear interpolation). The
-//! derivatives of a point under a chain of joints follow from those of each joint by the product
-//! rule. Morph targets enlarge the boxes by what they move at any time of the clip. For nlerp between two unit quaternions an angle φ apart, with
-//! `D = 1 − 2t(1 − t)(1 − cos φ)`, the half angle has the derivatives `sin φ / D` and
-//! `2 sin φ (1 − cos φ)(1 − 2t) / D²`, and `D ≥ (1 + cos φ) / 2`.
+//! far is bounded by its acceleration: a path over a unit of time whose second derivative is at
+//! most `a` stays within `a/8` of the line between its ends (the error of linear interpolation).
+//! The derivatives of a point under a chain of joints follow from those of each joint by the
+//! product rule. Morph targets enlarge the boxes by their motion at any time of the clip. For nlerp
+//! between two unit quaternions an angle φ apart, with `D = 1 − 2t(1 − t)(1 − cos φ)`, the half
+//! angle has the derivatives `sin φ / D` and `2 sin φ (1 − cos φ)(1 − 2t) / D²`, and `D ≥ (1 + cos
+//! φ) / 2`.
 
 use super::{ClipLayer, Evaluate, Scratch};
 use crate::model::{
@@ -296,8 +297,8 @@ impl PartBounds {
         }: &BlendReach,
     ) -> Option<BoundingBox> {
         self.union_of(|mut joint, bounds| {
-            // From the vertex up to the root: each ancestor scales what is below it, and adds its
-            // own translation.
+            // From the vertex up to the root: each ancestor scales everything below it, and adds
+            // its own translation.
             let mut radius = farthest(bounds);
             while let Some(parent) = parents[joint] {
                 radius = radius * joints[joint].scale + joints[joint].distance;

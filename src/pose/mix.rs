@@ -41,9 +41,10 @@ pub struct ClipLayer<'a> {
     pub weight: f32,
     /// Layers next to each other with the same number stand together, like the clips of a blend space; 0 stands alone.
     ///
-    /// At a joint that only some of their clips move, the rest pose stands in for the other clips of a set of blended
-    /// layers, and the pose below for those of overriding ones. So a layer whose weight goes to 0 takes its pose along
-    /// bit by bit. Layers of the [base](Self::base) stand together, whatever their number.
+    /// At a joint that only some of their clips move, the rest pose stands in for the other clips
+    /// of a set of blended layers, and the pose below for those of overriding ones. So a layer
+    /// whose weight goes to 0 takes its pose along bit by bit. Layers of the [base](Self::base) act
+    /// as one, whatever their number.
     pub set: u32,
     /// Weight per joint; `None` is 1 everywhere. The layer does not reach joints missing from the mask.
     pub mask: Option<&'a Mask>,
@@ -137,7 +138,7 @@ pub(super) enum Take<'a, R: Row> {
     OnBase(&'a BasePose<R>),
 }
 
-/// A pose that stands for the layers of the base: a clip without frames.
+/// A pose that represents the layers of the base: a clip without frames.
 #[derive(Clone, Debug)]
 pub(super) struct BasePose<R: Row> {
     /// The pose of joints that no layer reaches.
@@ -175,7 +176,7 @@ impl<R: Row> BasePose<R> {
 }
 
 impl<'a> Mix<'a> {
-    /// Writes the blended local pose to `out`, as many rows as `rest` has.
+    /// Writes the blended local pose to `out`, which must have as many rows as `rest`.
     ///
     /// # Panics
     /// If `out` is shorter than `rest`. In debug builds also if a clip has a different number of rows;
@@ -186,9 +187,9 @@ impl<'a> Mix<'a> {
 
     /// Returns how much each of [`Self::layers`] contributes to the pose of a joint, in their order.
     ///
-    /// For blended and overriding layers that is a part of the whole, and what is missing to 1 is the
-    /// rest pose; for additive layers it is the weight their differences are added with.
-    /// Meant for display: it allocates.
+    /// For blended and overriding layers that is a part of the whole, and what they lack of 1 is
+    /// the rest pose; for additive layers it is the weight their differences are added with. Meant
+    /// for display: it allocates.
     pub fn shares(&self, joint: usize) -> Vec<f32> {
         self.rows().shares(joint)
     }
@@ -464,7 +465,7 @@ struct GroupEnd {
     missing: f32,
 }
 
-/// Weights that sum to one within this much are whole: what is missing is rounding.
+/// Weights that sum to one within this much are whole: the difference is rounding.
 const WHOLE: f64 = 1.0 - 1e-6;
 
 /// Returns the weight that layers of the base lack to a whole, given the sum of their weights.
@@ -507,7 +508,8 @@ where
     let (mut in_set, mut in_base): (Option<(u32, &SkeletalClip)>, Option<&SkeletalClip>) =
         (None, None);
     let mut uneven = false;
-    // The base pose joins the low group as one layer, with the weight of all layers it stands for.
+    // The base pose joins the low group as one layer, with the weight of all layers that it
+    // represents.
     if let (Take::OnBase(base), TrackPriority::Low) = (take, priority)
         && base.weight > 0.0
     {

@@ -146,7 +146,7 @@ impl LocalToModel<'_> {
         let joint = row + LANE;
         let (done, rest) = out.split_at_mut(joint);
         let above = match (self.parents[joint], last) {
-            // Reading back what was just written takes as long as half a product.
+            // Reading back a matrix that was just written takes as long as half a product.
             (Some(parent), Some(last)) if usize::from(parent) + 1 == joint => last.to_left(s),
             (Some(parent), _) => Left::new(s, &done[usize::from(parent)]),
             (None, _) => Left::new(s, self.root.unwrap_or(&Affine3A::IDENTITY)),

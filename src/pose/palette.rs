@@ -74,8 +74,8 @@ impl Palette<'_> {
         let count = model.len().min(inverse_bind.len());
         let (model, inverse_bind) = (&model[..count], &inverse_bind[..count]);
         let entries = out[..remap.len()].iter_mut().zip(remap);
-        // A translation takes an addition in place of a second product. `split_world` makes this
-        // the usual case.
+        // A translation takes an addition instead of a second product. `split_world` makes this the
+        // usual case.
         if world.matrix3 == Mat3A::IDENTITY {
             for (out, &joint) in entries {
                 let joint = usize::from(joint);
@@ -115,7 +115,8 @@ impl Palette<'_> {
     }
 }
 
-/// Splits a world matrix into the parent of the skeleton's roots and what is left for [`Palette::world`].
+/// Splits a world matrix into the parent of the skeleton's roots and the rest, for
+/// [`Palette::world`].
 ///
 /// The translation is added last: far from the origin, it would round the joints.
 #[inline]

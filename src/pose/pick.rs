@@ -22,7 +22,7 @@ pub struct PickSkin<'a> {
     pub positions: &'a [[f32; 3]],
     /// Four palette indices per vertex; empty for a part without joints.
     pub joints: &'a [[u16; 4]],
-    /// Four weights per vertex, as many as `joints`.
+    /// Four weights per vertex, one for each of `joints`.
     pub weights: &'a [[f32; 4]],
     /// Three vertices per triangle. A triangle with a missing vertex is skipped.
     pub indices: TriangleIndices<'a>,
@@ -169,7 +169,7 @@ fn ray_triangle(origin: DVec3, direction: DVec3, [a, b, c]: [DVec3; 3]) -> Optio
 
 /// Returns how far along a ray it enters a box, in lengths of `direction`: 0 if it starts inside, and `None` if it misses.
 ///
-/// Generous at the faces by a rounding, so that it never turns away what is on the surface.
+/// Larger than the faces by a rounding, so that it never rejects a point on the surface.
 pub fn ray_enters_box(origin: Vec3, direction: Vec3, bounds: BoundingBox) -> Option<f32> {
     let BoundingBox {
         min: low,

@@ -8,16 +8,17 @@ use std::ops::Range;
 /// A pose as local transforms and as the matrices computed from them, for code that reads positions in model space
 /// and writes rotations to joints.
 ///
-/// It knows which matrices are out of date: those below joints that were changed, and all those of a pose that
-/// [`Evaluate::run_local`](super::Evaluate::run_local) or [`Self::from_local`] begins. Bring what you read up to date with
-/// [`Self::update_joints`], and all in the end with [`Self::update`].
+/// It keeps track of matrices that are out of date: those below joints that were changed, and all
+/// those of a pose that [`Evaluate::run_local`](super::Evaluate::run_local) or [`Self::from_local`]
+/// begins. Bring what you read up to date with [`Self::update_joints`], and all in the end with
+/// [`Self::update`].
 ///
 /// Rotations in model space assume uniform, unmirrored scales above the joint.
 #[derive(Debug)]
 pub struct PoseMut<'a> {
     /// The skeleton of the pose.
     pub skeleton: &'a Skeleton,
-    /// Joint space → model space, as far as they are up to date.
+    /// Joint space → model space; only those that are up to date count.
     pub model: &'a mut [Affine3A],
     /// Joints relative to their parents.
     local: &'a mut [SoaTransform],
@@ -81,7 +82,7 @@ impl<'a> PoseMut<'a> {
         self
     }
 
-    /// With what was known of the same pose before.
+    /// Starts from matrices computed for the same pose before.
     #[cfg_attr(not(feature = "bevy"), expect(dead_code))]
     pub(crate) fn with_facts(self, facts: PoseFacts) -> Self {
         Self { facts, ..self }
@@ -150,7 +151,7 @@ impl PoseMut<'_> {
             return unit(turn * before);
         };
         let vector = Vec3A::from_vec4(turn.into());
-        // Into the parent's space, by the transpose in place of the inverse: with uniform scales,
+        // Into the parent's space, by the transpose instead of the inverse: with uniform scales,
         // the two differ only by a factor.
         let axis = self.model[usize::from(parent)].matrix3.transpose() * vector;
         let square = axis.length_squared();

@@ -114,7 +114,7 @@ pub(crate) struct SamplePoint<'a, T = RowTracks> {
     fraction: Vec4,
 }
 
-/// Two frames that are adjacent in memory, or one frame that stands for both. Others may follow.
+/// Two frames that are adjacent in memory, or one frame that is both. Others may follow.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FramePair<'a, T> {
     frames: &'a [T],
@@ -270,7 +270,7 @@ impl<'a> SamplePoint<'a> {
 }
 
 impl<'a, T> SamplePoint<'a, T> {
-    /// A pose in place of a clip: `rows` point to `constants`.
+    /// A pose instead of a clip: `rows` point to `constants`.
     pub(crate) fn of_pose(rows: &'a [T], constants: &'a [Vec4]) -> Self {
         Self {
             rows,

@@ -13,7 +13,7 @@ pub struct SkinVertices<'a> {
 }
 
 impl SkinVertices<'_> {
-    /// Writes the skinned positions to `out`, as many as the part has.
+    /// Writes the skinned positions to `out`, which must have the part's length.
     ///
     /// Vertices without influences stay where they are. An influence past the end of the palette
     /// counts as the identity.
@@ -32,7 +32,7 @@ impl SkinVertices<'_> {
         }
     }
 
-    /// Writes the skinned unit normals to `out`, as many as the part has.
+    /// Writes the skinned unit normals to `out`, which must have the part's length.
     ///
     /// They stay perpendicular to the skin however it is scaled. A normal whose skin is flattened
     /// keeps its direction.

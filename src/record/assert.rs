@@ -17,7 +17,7 @@ const TOLERANCE: f64 = 1e-3;
 /// ```
 ///
 /// # Panics
-/// If others fired. The message lists what fired beside what was expected.
+/// If others fired. The message lists the callbacks that fired beside the expected ones.
 #[track_caller]
 pub fn assert_callbacks<'e>(events: &'e [(u64, PlaybackEvent)], expected: &[(&str, f64)]) {
     let callback = |(_, event): &'e (u64, PlaybackEvent)| match event {

@@ -1,4 +1,4 @@
-//! Values that change now and then.
+//! Values that change from time to time.
 
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;

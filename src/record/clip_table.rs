@@ -45,8 +45,8 @@ impl ClipTable {
     /// The most blend spaces in a file.
     pub const MOST_SPACES: usize = 256;
 
-    /// Takes down a character's clips. `plants` tells when each of them plants the feet; `root` is the joint that root
-    /// motion is taken from.
+    /// Makes the table of a character's clips. `plants` has the foot contacts of each; `root` is
+    /// the joint that root motion is taken from.
     pub fn new<'m>(
         clips: &[Arc<SkeletalClip>],
         plants: &[Arc<Plants>],
@@ -106,7 +106,7 @@ impl ClipTable {
         Self { states, ..self }
     }
 
-    /// Takes what it takes to bind the spaces of a file from what the file may take.
+    /// Subtracts the work of binding the spaces of a file from the budget of the file.
     fn pay_for_spaces(clips: &[Row], spaces: &[Arc<BlendSpace>]) -> Result<(), &'static str> {
         let by_name = by_name(clips);
         for space in spaces {

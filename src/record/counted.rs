@@ -1,4 +1,4 @@
-//! Reading that counts what it builds.
+//! Reading within a budget of memory.
 //!
 //! A file of a few bytes can describe gigabytes: an element of a list may take a single byte in a
 //! file and a hundred in memory, and compression adds another factor of a thousand. So the memory

@@ -24,7 +24,7 @@ pub struct RecordingFile {
 /// A character of a [`RecordingFile`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct RecordedCharacter {
-    /// Its name, for people.
+    /// Its name, for display.
     pub name: String,
     /// The path of its asset, if it has one.
     pub asset: Option<String>,
@@ -213,7 +213,7 @@ impl RecordingFile {
     /// The most work that [`check`](Self::check) does for all characters together.
     pub const MOST_WORK: u64 = Replay::MOST_WORK;
 
-    /// Plays everything again, and compares it with what was recorded.
+    /// Plays everything again, and compares it with the recorded events and states.
     ///
     /// Characters after the first [`MOST_WORK`](Self::MOST_WORK) are not compared: see [`Difference::TooLong`].
     pub fn check(&self) -> impl Iterator<Item = CheckedCharacter<'_>> {

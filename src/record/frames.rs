@@ -125,7 +125,7 @@ impl Frames {
             && self.rows.iter().is_sorted_by_key(|row| row.time)
             && [self.first_step].into_iter().chain(ends()).is_sorted()
             && ends().next_back().is_none_or(|end| end == self.next_step())
-            // Fewer frames than a day at 60 per second has, none of which takes an hour.
+            // 38 hours at 60 advances per second, none of which takes an hour.
             && self.steps.len() < 1 << 23
             && self.steps.iter().all(|dt| (0.0..3600.0).contains(dt))
     }

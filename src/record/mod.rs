@@ -1,13 +1,14 @@
-//! Recordings: what happened to characters, to look at it again.
+//! Recordings of characters, to be played again.
 //!
-//! A recording holds inputs, not poses: the state of every controller now and then, each change that the game made to one,
-//! the length of every advance, and what rigs acted by. Since the same inputs give the same bits, any frame can be
-//! [played again](Replay) exactly, and takes a few bytes.
+//! A recording holds inputs, not poses: the state of every controller from time to time, each
+//! change that the game made to one, the length of every advance, and the inputs of rigs. Since the
+//! same inputs give the same bits, any frame can be [played again](Replay) exactly, and takes a few
+//! bytes.
 //!
-//! A [`RecordingFile`] can be checked without the game: [`RecordingFile::check`] plays it again and compares what the
-//! controllers report with what they reported then. So does `marionette replay` on the command line. To see what happens with
-//! clips that changed since, put their [`ClipTable`] in place of the recorded one first. [`assert_callbacks`] is for tests of
-//! games.
+//! A [`RecordingFile`] can be checked without the game: [`RecordingFile::check`] plays it again and
+//! compares what the controllers report with what they reported then. So does `marionette replay`
+//! on the command line. To see what happens with clips that changed since, replace the recorded
+//! [`ClipTable`] by theirs first. [`assert_callbacks`] is for tests of games.
 
 mod assert;
 mod changes;

@@ -20,15 +20,17 @@
 //! }
 //! ```
 //!
-//! Every [`SkinnedCharacter`] is recorded: its controller, its transform and that of its parent, its
-//! [`PoseOverrides`](crate::character::PoseOverrides) and [`PartOverrides`](crate::character::PartOverrides), and what its
-//! rig reached for, looked at and stood on. Since these are inputs ([`record`](crate::record)), the past is shown exactly
-//! as it was, bit for bit, and what doesn't change takes no memory. The inspector's Rewind tab is made of it, and
-//! [`Recording::file`] makes a file of it.
+//! Every [`SkinnedCharacter`] is recorded: its controller, its transform and that of its parent,
+//! its [`PoseOverrides`](crate::character::PoseOverrides) and
+//! [`PartOverrides`](crate::character::PartOverrides), and the targets and the ground of its rig.
+//! Since these are inputs ([`record`](crate::record)), the past is shown exactly as it was, bit for
+//! bit, and anything that doesn't change takes no memory. The inspector's Rewind tab shows the
+//! recording, and [`Recording::file`] makes a file of it.
 //!
-//! Only characters are shown in the past. The rest of the game stays as it is, and time stands still
-//! (`Time<Virtual>` is paused). Characters that were there and are gone are shown by stand-ins; those that weren't there yet
-//! are hidden. Those that are children of something are shown where they were, even if it has moved since or is gone.
+//! Only characters are shown in the past. The rest of the game stays as it is, and time stands
+//! still (`Time<Virtual>` is paused). Characters that no longer exist are shown by stand-ins; those
+//! that didn't exist yet are hidden. Children of other entities are shown where they were, even if
+//! the parent has moved since or no longer exists.
 
 mod capture;
 #[cfg(feature = "inspector")]
@@ -54,10 +56,11 @@ use show::Shown;
 
 /// Records characters. Add it beside [`MarionettePlugins`](crate::MarionettePlugins), in any order.
 ///
-/// It costs a few percent of what the animation of the characters costs. Without it, nothing.
+/// It costs a few percent of the time of the characters' animation. Without it, recording costs
+/// nothing.
 ///
-/// The assets of characters that are gone stay loaded as long as the characters are in the recording: see
-/// [`Recording::seconds`] and [`Recording::clear`].
+/// The assets of characters that no longer exist stay loaded as long as the characters are in the
+/// recording: see [`Recording::seconds`] and [`Recording::clear`].
 #[derive(Default)]
 pub struct RecorderPlugin;
 
@@ -146,13 +149,13 @@ pub struct Recording {
     /// The most bytes to keep; beyond them, the oldest frames are dropped. Default: 256 MB.
     pub bytes: usize,
     frames: Frames,
-    /// Characters that are gone.
+    /// Characters that no longer exist.
     departed: Vec<Departed>,
     /// The materials of [`PartNote`](crate::record::PartNote)s.
     materials: HashMap<String, Handle<StandardMaterial>>,
     bytes_used: usize,
     request: Option<Request>,
-    /// A file to show in place of what happened here.
+    /// A file to show instead of the app's own recording.
     opening: Option<Box<RecordingFile>>,
     showing: Option<Showing>,
     /// `true` if characters advanced without being recorded.
@@ -225,10 +228,11 @@ impl Recording {
         self.request = Some(Request::ContinueHere);
     }
 
-    /// Shows a recording from a file, from the next frame on, in place of what happened in this app: its last frame, with stand-ins
-    /// of all characters, whose assets are loaded by the paths they had. Recording is switched off.
+    /// Shows a recording from a file, from the next frame on, instead of the app's own recording:
+    /// its last frame, with stand-ins of all characters, whose assets are loaded by the paths they
+    /// had. Recording is switched off.
     ///
-    /// For viewers. What was recorded here is dropped, and characters of this app are hidden.
+    /// For viewers. The app's own recording is dropped, and its characters are hidden.
     pub fn open(&mut self, file: RecordingFile) {
         self.opening = Some(Box::new(file));
     }
@@ -350,7 +354,7 @@ impl Recorded {
     }
 }
 
-/// What was stored last of a character, by change ticks.
+/// The change ticks of what was stored last of a character.
 #[derive(Component, Debug, Default)]
 struct Watch {
     controller: Option<Tick>,
@@ -365,7 +369,7 @@ struct Watch {
     version: u64,
 }
 
-/// Stands in for a character that is gone.
+/// Stands in for a character that no longer exists.
 #[derive(Component, Debug)]
 struct StandIn;
 

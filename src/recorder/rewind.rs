@@ -97,7 +97,7 @@ pub(super) fn answer(world: &mut World) {
     }
 }
 
-/// Shows a file in place of what happened here.
+/// Shows a file instead of the app's own recording.
 fn open(world: &mut World, file: RecordingFile) {
     if let Some(showing) = world.resource_mut::<Recording>().showing.take() {
         return_to_present(world, showing);
@@ -132,7 +132,7 @@ fn open(world: &mut World, file: RecordingFile) {
     recording.show(last);
 }
 
-/// Drops what was recorded. Characters are then recorded as if they were new.
+/// Drops the recording. Characters are then recorded as if they were new.
 fn clear(world: &mut World) {
     let mut characters = world.query::<(&mut Recorded, &mut Watch)>();
     for (mut recorded, mut watch) in characters.iter_mut(world) {

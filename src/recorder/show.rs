@@ -25,7 +25,7 @@ pub(super) struct Shown {
     parent: Option<Affine3A>,
     parts: Vec<PartNote>,
     overrides: Vec<JointOverride>,
-    /// The rig's state before the frame, and what it acted by in it.
+    /// The rig's state before the frame, and its inputs in it.
     rig: Option<Box<(RigState, RigAction)>>,
 }
 

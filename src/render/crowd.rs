@@ -69,7 +69,7 @@ impl<'a, 'scope, 'env, 'out> Crowd<'a, 'scope, 'env, 'out> {
         }
     }
 
-    /// Writes what is left, and returns the memory.
+    /// Writes the remaining rows, and returns the memory.
     pub(super) fn finish(mut self) -> CrowdMemory {
         self.write_rest();
         let Self {

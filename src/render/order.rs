@@ -37,7 +37,7 @@ impl PaletteOrder {
     /// With fewer, sorting is faster than merging.
     const PALETTES_PER_RUN: usize = 16;
 
-    /// Forgets what was added.
+    /// Forgets everything that was added.
     pub(super) fn clear(&mut self) {
         self.places.clear();
     }

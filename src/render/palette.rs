@@ -141,7 +141,7 @@ fn write_palettes(
     mut palettes: ResMut<DirtyPalettes>,
     poses: Poses,
 ) {
-    // Locked for the whole write. `upload`, on the render thread, waits for it.
+    // Locked for the whole write; `upload`, on the render thread, waits until it is done.
     let Lent {
         matrices,
         left,
@@ -276,7 +276,8 @@ fn upload(
     lent.matrices = Some(mem::take(&mut uniforms.current_staging_buffer));
 }
 
-/// Gives back memory. A list that grows takes up to twice what it needs, and this one is a third of what a crowd takes.
+/// Gives back memory. A list that grows takes up to twice the memory that it needs, and this one is
+/// a third of a crowd's memory.
 fn trim(matrices: &mut Vec<Mat4>) {
     if matrices.capacity() > matrices.len() + matrices.len() / 16 {
         matrices.shrink_to(matrices.len() + matrices.len() / 32);

@@ -89,7 +89,7 @@ impl Feet {
         let share = 1.0 / legs.len() as f32;
         let size = legs.iter().map(|leg| leg.length).sum::<f32>() * share;
         let center = legs.iter().map(|leg| leg.root_at_rest).sum::<Vec3A>() * share;
-        // The axis from hind to fore feet: legs come in pairs, so what is mirrored cancels out.
+        // The axis from hind to fore feet: legs come in pairs, so mirrored components cancel out.
         let from_center = || {
             legs.iter()
                 .map(|leg| leg.root_at_rest - center)

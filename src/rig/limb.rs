@@ -172,7 +172,7 @@ fn bend_of(skeleton: &Skeleton, first: JointIndex, last: JointIndex) -> Option<J
     let length = start.distance(end);
     let bend = |joint: JointIndex| (place(joint) - start).reject_from(end - start).length();
     let most = between().max_by(|&a, &b| bend(a).total_cmp(&bend(b)))?;
-    // Straight to within a hundredth of its length, a limb has no bend to go by.
+    // If straight to within a hundredth of its length, a limb has no bend that gives a direction.
     if length > 0.0 && bend(most) > 0.01 * length {
         return Some(most);
     }

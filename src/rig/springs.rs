@@ -125,7 +125,7 @@ struct SpringJoint {
     at_end: bool,
     /// `true` if other joints begin elsewhere than where its bone ends.
     forks: bool,
-    /// End of the bone in the joint's space; `None` if another joint is there.
+    /// End of the bone in the joint's space; `None` if another joint is its end.
     end: Option<Vec3A>,
     chain: u16,
 }

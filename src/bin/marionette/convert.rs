@@ -209,7 +209,7 @@ fn add_clips(clips: &mut Vec<SkeletalClip>, more: Vec<Named>) {
     }
 }
 
-/// Returns `name`, with a number behind it if `is_free` says that it is taken.
+/// Returns `name`, followed by a number if `is_free` returns `false` for it.
 pub fn unique(name: &str, mut is_free: impl FnMut(&str) -> bool) -> String {
     if is_free(name) {
         return name.to_owned();

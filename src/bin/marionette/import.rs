@@ -1,4 +1,4 @@
-//! `marionette import`: makes a character for a game of a model and files with clips.
+//! `marionette import`: makes a game's character from a model and files with clips.
 
 mod body;
 mod loops;
@@ -346,7 +346,7 @@ impl Import {
         Ok(copies.len())
     }
 
-    /// Says what was decided.
+    /// Prints the decisions.
     fn report(
         &self,
         out: &mut impl Write,

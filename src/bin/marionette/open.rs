@@ -23,7 +23,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// A file and what was found in it.
+/// A file and its contents.
 pub struct Opened {
     /// The path as the user wrote it.
     pub name: String,
@@ -118,7 +118,7 @@ pub struct Rig {
 }
 
 impl Rig {
-    /// Returns `true` if the file lies in the model's folder.
+    /// Returns `true` if the file is in the model's folder.
     pub fn is_beside(&self, path: &Path) -> bool {
         Path::new(&self.name).parent() == path.parent()
     }
@@ -178,7 +178,7 @@ pub fn open_model(path: &Path, args: &ImportArgs) -> Opened {
         if kind != FileKind::Manifest {
             let settings = args.over(ImportSettings::default());
             let mut files = vec![path.to_owned()];
-            // Files beside it have the folder in front already.
+            // Files in its folder have the folder's path already.
             let imported = import::open_model_with(name, source, &settings, |file| {
                 files.push(file.into());
                 read_beside(Path::new(file), &limits)
@@ -196,7 +196,7 @@ pub fn open_model(path: &Path, args: &ImportArgs) -> Opened {
             files.push(located(file));
             read_beside(&located(file), &limits)
         });
-        // Diagnostics name files as the manifest does; users want paths that they can open.
+        // Diagnostics name files as the manifest does; users need paths that they can open.
         let named: HashSet<&str> = manifest
             .clip_files()
             .into_iter()

@@ -160,7 +160,7 @@ impl Pose {
         Ok(true)
     }
 
-    /// Chooses the clip. Also returns the warnings of the files it was looked for in.
+    /// Chooses the clip. Also returns the warnings of the files in which it was searched.
     fn choose(
         &self,
         opened: &Opened,

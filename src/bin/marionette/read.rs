@@ -75,7 +75,8 @@ fn unreadable(path: &Path, cause: &io::Error) -> Diagnostic {
     }
 }
 
-/// The most missing files that are compared with those that are there, which takes reading a folder.
+/// The most missing files that are compared with the existing ones, for which a folder must be
+/// read.
 const MOST_COMPARED: usize = 64;
 static COMPARED: AtomicUsize = AtomicUsize::new(0);
 

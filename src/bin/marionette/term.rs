@@ -1,4 +1,4 @@
-//! Text for people: styles and readable numbers.
+//! Text to be read by people: styles and readable numbers.
 
 use anstyle::{AnsiColor, Style};
 use bevy_marionette::format::{Diagnostic, Severity};
@@ -21,7 +21,7 @@ pub fn note(line: &str) {
     let _ = writeln!(anstream::stderr(), "{}", printable(line));
 }
 
-/// A line on a terminal that says which of several items is being worked on. Dropping it removes the line.
+/// A line on a terminal with the item that is being worked on. Dropping it removes the line.
 pub struct Progress {
     items: usize,
     done: usize,

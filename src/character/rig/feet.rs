@@ -1,4 +1,5 @@
-//! Feet that adapt to the ground: what the game says of it, and where it is asked.
+//! Feet that adapt to the ground: the heights that the game provides, and the places where it is
+//! asked for them.
 
 use super::{
     super::{
@@ -48,7 +49,7 @@ impl Default for FootPlacement {
     }
 }
 
-/// Asks for the ground under a character's feet, in each frame anew.
+/// Asks for the ground under a character's feet, again in each frame.
 ///
 /// ```no_run
 /// # use bevy::prelude::*;

@@ -30,8 +30,9 @@ use std::time::Duration;
 /// in the same frame. If it is too far away, the limb points straight at it. Despawn it, or fade
 /// its [`IkWeight`], to let the limb follow its clips again.
 ///
-/// When a goal appears, jumps or is gone, the limb's joints turn there as fast as the character moves elsewhere: see
-/// [`turn_limit`](IkLimb::turn_limit). A goal that is there when the character appears is reached from the first frame on.
+/// When a goal appears, jumps or disappears, the limb's joints turn only as fast as the character
+/// moves elsewhere: see [`turn_limit`](IkLimb::turn_limit). A goal that exists when the character
+/// appears is reached from the first frame on.
 ///
 /// The limb and its settings are in [`IkLimb`], which can be changed at any time.
 ///

@@ -1,4 +1,4 @@
-//! What characters look at.
+//! The targets that characters look at.
 
 use super::{
     super::{
@@ -50,7 +50,7 @@ pub struct LookAt {
     pub target: LookTarget,
     /// The share of the turn that is made: 0 is none, 1 is all of it.
     pub weight: f32,
-    /// The joints that turn; `None` if as the manifest says.
+    /// The joints that turn; `None` for those of the manifest.
     pub joints: Option<LookAtEntry>,
 }
 
@@ -175,7 +175,7 @@ impl LookAt {
 pub(in crate::character) struct ResolvedLook {
     /// 0 until the first look-up; no asset has that version.
     version: u64,
-    /// Those of the `LookAt` when they were looked up.
+    /// The joints named by the `LookAt` when they were looked up.
     joints: Option<LookAtEntry>,
     pub(super) chain: Option<Arc<LookChain>>,
 }

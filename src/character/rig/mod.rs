@@ -1,9 +1,10 @@
 //! The rig acts: what changes a pose after its clips, in the same frame.
 //!
-//! A character has a rig as soon as it has a [`RigState`], which [`IkGoal`], [`LookAt`], [`FootPlacement`] and springs in
-//! its manifest bring along. Its clips and [`PoseOverrides`](super::PoseOverrides) are evaluated in
-//! [`EvaluateEarly`](super::CharacterSystems::EvaluateEarly), what is attached to other characters is put in place, and
-//! then, in [`SolveRigs`](super::CharacterSystems::SolveRigs):
+//! A character has a rig as soon as it has a [`RigState`], which [`IkGoal`], [`LookAt`],
+//! [`FootPlacement`] and springs in its manifest bring along. Its clips and
+//! [`PoseOverrides`](super::PoseOverrides) are evaluated in
+//! [`EvaluateEarly`](super::CharacterSystems::EvaluateEarly), things attached to other characters
+//! are put in place, and then, in [`SolveRigs`](super::CharacterSystems::SolveRigs):
 //!
 //! 1. heads turn toward what the character looks at ([`LookAt`]),
 //! 2. limbs reach for their goals ([`IkGoal`]), in the order in which the goals were added,

@@ -336,7 +336,7 @@ fn rotation_of(place: &Affine3A) -> Quat {
     place.to_scale_rotation_translation().1
 }
 
-/// Sets the transforms of what is attached to characters with a rig, and to what they wear.
+/// Sets the transforms of things attached to characters with a rig, and to worn characters.
 pub(in crate::character) fn attach(
     rigs: Query<
         (&ModelPose, &Attachments),

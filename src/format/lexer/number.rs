@@ -90,8 +90,8 @@ const POWERS: [f64; 16] = [
 /// Returns the number that opens `text` and its length, if it has at most 15 digits and no exponent: nearly
 /// every number of a model file, read several times as fast as `str::parse` reads it.
 ///
-/// Digits and power of ten are exact in `f64`, so their quotient is rounded once. Rounding it again to
-/// `f32` can go wrong only where it lies halfway between two `f32`s.
+/// Digits and power of ten are exact in `f64`, so their quotient is rounded once. Rounding it again
+/// to `f32` can go wrong only where it is halfway between two `f32`s.
 #[inline(always)]
 fn short_f32(text: &[u8]) -> Option<(f32, usize)> {
     let negative = text.first() == Some(&b'-');

@@ -16,7 +16,7 @@ pub struct M3d {
     pub dialect: Dialect,
     /// One per subset in the usual case; may be fewer or more than the subsets.
     pub materials: Vec<M3dMaterial>,
-    /// Ranges of vertices and triangles; every range lies inside the file's data.
+    /// Ranges of vertices and triangles; every range is inside the file's data.
     pub subsets: Vec<M3dSubset>,
     /// Vertices in file order.
     pub vertices: Vec<M3dVertex>,
@@ -28,7 +28,7 @@ pub struct M3d {
     pub clips: Vec<M3dClip>,
 }
 
-/// The habits of different exporters, told apart by their labels.
+/// The habits of different exporters, distinguished by their labels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Dialect {
@@ -124,8 +124,8 @@ pub struct M3dVertex {
     pub normal: [f32; 3],
     /// Texture coordinates, V down.
     pub tex_coord: [f32; 2],
-    /// Weights as written: they need not sum to one and may be negative. In a file that writes three, the fourth
-    /// is what is missing to one.
+    /// Weights as written: they need not sum to one and may be negative. In a file that writes
+    /// three, the fourth is what they lack of one.
     pub weights: [f32; 4],
     /// Bone of each weight, in range of the file's bones if it has any.
     pub bones: [u32; 4],

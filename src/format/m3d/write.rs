@@ -5,8 +5,9 @@ use std::fmt::{self, Display, Write};
 
 /// Returns the model as text, in the dialect of Luna's DX12 book.
 ///
-/// [`parse`](super::parse) reads a DX12 model back unchanged: numbers are written with as many digits as that
-/// takes. What the dialect cannot express is changed as follows; written again, it changes no further.
+/// [`parse`](super::parse) reads a DX12 model back unchanged: numbers are written with enough
+/// digits for that. What the dialect cannot express is changed as follows; written again, it
+/// changes no further.
 ///
 /// - The dialect becomes [`Dx12`](super::Dialect::Dx12). Ambient, specular, reflectivity and the
 ///   specular map are left out.

@@ -518,7 +518,7 @@ frame 1 {
     fn a_file_cut_anywhere_is_read_or_refused_and_never_panics() {
         for length in 0..NOD.len() {
             if let Ok(parsed) = parse_anim("a", &NOD.as_bytes()[..length]) {
-                // Behind a frame's closing brace the file is whole as far as it goes.
+                // After a frame's closing brace, the file is complete up to there.
                 let whole = NOD[..length].trim_end().ends_with('}');
                 assert!(whole || !parsed.warnings.is_empty(), "{length}");
             }

@@ -1,13 +1,17 @@
-//! What is the same for all joints of a file and otherwise in another: how the whole skeleton is turned, and how large it is.
+//! Differences between two files that are the same for all joints: the orientation of the whole
+//! skeleton, and its size.
 //!
-//! A file's nodes may stand in any pose, so they don't tell. What tells is what stands *above* the joints, and inverse bind
-//! matrices. The keys of a file are for its nodes, below whatever is above them; in the model they are for the model's, so what is
-//! above makes no difference. That is what glTF means, and where files were exported from one scene, all there is to it.
+//! A file's nodes may be in any pose, so they prove nothing. The transforms *above* the joints do,
+//! and so do inverse bind matrices. The keys of a file apply to its nodes, below the transforms
+//! above them; in the model they apply to the model's joints, below those of the model. So by
+//! glTF's rules, the transforms above make no difference, and for files exported from the same
+//! scene, nothing else is needed.
 //!
-//! In other files, an armature's turn and size were applied to its joints, which then have other keys at the top, and other
-//! lengths. A moment in which the topmost joint is as the model's, in the scene rather than below what is above it, gives that
-//! away. And in some, nothing above the joints tells that they lie on their back. These are only turned if it is by right
-//! angles, all joints agree, and so do the topmost joint's own keys.
+//! In other files, an armature's turn and size were applied to its joints, which then have other
+//! keys at the top, and other lengths. This shows at a time when the topmost joint is placed as in
+//! the model, in the scene rather than relative to the transform above it. And in some files,
+//! nothing above the joints shows that they lie on their back. These are only turned if it is by
+//! right angles, all joints agree, and so do the topmost joint's own keys.
 
 use super::{ROTATION, TRANSLATION, keys_of};
 use crate::{
@@ -31,7 +35,7 @@ pub(super) struct Whole {
     pub(super) turn: DQuat,
 }
 
-/// Frames of a clip, and clips of a file, that are looked at, at most.
+/// The most frames of a clip, and the most clips of a file, that are examined.
 const MOST_SAMPLES: usize = 32;
 /// Bones that may have the same factor of lengths by chance are fewer than this.
 const FEW: usize = 4;
@@ -176,7 +180,7 @@ impl Whole {
             sorted.iter().filter(|ratio| near(**ratio, median)).count() * 5 >= sorted.len() * of
         };
         self.alike = share(4);
-        // The unit of the file, as what is above the joints has it.
+        // The unit of the file, by the transforms above the joints.
         let unit = evidence.unit;
         let far = |ratio: f64| ratio.ln().abs() > 0.4;
         self.length = if (median - 1.0).abs() < 0.01 {
@@ -254,7 +258,8 @@ pub(super) fn owners(source: &[Option<usize>], theirs: usize) -> Vec<Option<usiz
     owners
 }
 
-/// The nearest joint above a joint of the file that the model has, too, in both; and what is between, the nearest first.
+/// Returns the nearest joint above a joint of the file that the model has, too, by its index in
+/// both, and the joints in between, the nearest first.
 pub(super) fn above(
     theirs: &Skeleton,
     owners: &[Option<usize>],
@@ -271,7 +276,8 @@ pub(super) fn above(
     (None, between)
 }
 
-/// From the file's model space to the model's, for keys that are below what is above in both.
+/// Returns the transform from the file's model space to the model's, for keys relative to the
+/// transforms above in either.
 fn below(ours: &Side, theirs: &Side, (joint, found): (usize, usize), length: f64) -> DAffine3 {
     let above = theirs.above(found);
     let inverse = if above.matrix3.determinant().abs() > 1e-30 {
@@ -292,7 +298,7 @@ struct Evidence<'a> {
     unit: f64,
     /// The size of the model.
     size: f64,
-    /// The places of the joint in the clips, as far as they have keys for it.
+    /// The places of the joint in those clips that have keys for it.
     keys: Vec<Key>,
     /// `true` if the clips move a node above the joint, like an armature that travels. Its
     /// transform then says nothing about the rest pose.
@@ -442,7 +448,8 @@ impl<'a> Evidence<'a> {
         }
     }
 
-    /// From the file's model space to the model's if that is not as what is above the joints has it.
+    /// Returns the transform from the file's model space to the model's if it isn't the one by the
+    /// transforms above the joints.
     fn own_space(&self, length: f64, source: &[Option<usize>]) -> Option<DAffine3> {
         let usual = below(self.ours, self.theirs, self.top, length);
         // Only one of the files is mirrored. That is above the joints, where it counts.
@@ -475,7 +482,7 @@ impl<'a> Evidence<'a> {
             usual
         };
 
-        // Nothing that is above them tells, but all joints lie on their back or their side.
+        // All joints lie on their back or their side, although nothing above them shows it.
         let turn = right_angles(rotation_of(rest) * rotation_of(other).inverse());
         let turned = turn.map(|turn| scaled(larger) * DAffine3::from_quat(turn));
         let turned = turned.filter(|turned| {
@@ -486,7 +493,7 @@ impl<'a> Evidence<'a> {
                     .transform_point3(other.translation)
                     .distance(rest.translation)
             };
-            // A joint at the origin doesn't tell, and neither does one that only turned around.
+            // A joint at the origin proves nothing, and neither does one that only turned around.
             let shows = height > 0.05 * self.size
                 && off(&chosen) > 0.5 * height
                 && off(turned) < 0.15 * height;

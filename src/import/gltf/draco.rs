@@ -46,7 +46,8 @@ pub(super) struct Attribute {
     pub(super) bytes: Vec<u8>,
 }
 
-/// Decodes a mesh. `charge` is called with what it takes, in elements, before that is allocated.
+/// Decodes a mesh. `charge` is called with a number of elements before they are allocated, and can
+/// refuse them.
 pub(super) fn decode(data: &[u8], charge: &mut dyn FnMut(u64) -> Result<()>) -> Result<Mesh> {
     let mut reader = Reader(data);
     let reader = &mut reader;
@@ -103,7 +104,7 @@ fn skip_metadata(reader: &mut Reader) -> Result<()> {
         if at < attributes.into() {
             reader.number32()?;
         }
-        // Groups within this one come right behind it, each after its name.
+        // Groups within this one follow it directly, each after its name.
         let mut groups = 0u64;
         loop {
             for _ in 0..reader.number32()? {

@@ -1,6 +1,7 @@
 //! The part of glTF's JSON that a character needs.
 //!
-//! Everything else is skipped, whatever it holds: cameras, lights, other programs' extensions. Of what is read,
+//! Everything else is skipped, whatever it holds: cameras, lights, other programs' extensions.
+//! These are the rules for the rest:
 //!
 //! - shape and motion must be of the right type, or the file is refused. What the specification doesn't require may be missing
 //!   or `null`, and whole numbers may be written as `2.0`;
@@ -8,8 +9,9 @@
 //! - names, and everything about looks, are read one by one. What is of the wrong type counts as missing: see [`loose`] and
 //!   [`Raw`].
 //!
-//! *Rejected: the `gltf` crate.* It refuses a file for a field that the character doesn't need, or that the specification
-//! doesn't require, and which fields it looks at depends on what other crates enable.
+//! *Rejected: the `gltf` crate.* It refuses a file for a field that the character doesn't need, or
+//! that the specification doesn't require, and the fields that it reads depend on the features that
+//! other crates enable.
 
 mod place;
 mod values;
@@ -245,7 +247,7 @@ pub(super) struct Channel {
 #[derive(Default, Deserialize)]
 #[serde(from = "TargetFields")]
 pub(super) struct ChannelTarget {
-    /// `None` for what is not a node: a material, a light.
+    /// `None` for anything but a node, such as a material or a light.
     pub(super) node: Option<Index>,
     /// `None` for an unknown one.
     pub(super) path: Option<Property>,
@@ -413,7 +415,8 @@ pub(super) struct Meshopt {
 }
 
 impl View {
-    /// Returns how meshoptimizer has compressed the view, or what is wrong with that; `None` if it hasn't.
+    /// Returns the parameters of the view's compression by meshoptimizer, or an error; `None` if it
+    /// isn't compressed.
     pub(super) fn meshopt(&self) -> Option<Result<&Meshopt, &str>> {
         let ViewExtensions { ext, khr } = &self.extensions;
         Some(khr.as_ref().or(ext.as_ref())?.get())

@@ -47,7 +47,7 @@ impl Reader {
     /// Reads a list of objects.
     pub(super) fn list<T: DeserializeOwned + Default>(&mut self, raw: &Raw, name: &str) -> Vec<T> {
         let Some(list) = raw else { return Vec::new() };
-        // Each takes memory, and what is not an object is smaller than any object.
+        // Each item takes memory, and only the number of objects is limited: see `document.rs`.
         let items: Option<Vec<&RawValue>> = serde_json::from_str(list.get()).ok();
         let Some(items) =
             items.filter(|items| items.iter().all(|item| item.get().starts_with('{')))
@@ -71,7 +71,7 @@ impl Reader {
         self.wrong += 1;
     }
 
-    /// Warns about what was of the wrong type.
+    /// Warns about fields of the wrong type.
     pub(super) fn tell(&self, report: &mut Report) {
         let message = match self.wrong {
             0 => return,

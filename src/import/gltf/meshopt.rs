@@ -21,7 +21,7 @@ pub(super) enum Mode {
     Indices,
 }
 
-/// Undoes what was done to elements to make them smaller.
+/// Reverses the filter that made elements easier to compress.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub(super) enum Filter {
@@ -40,7 +40,7 @@ pub(super) enum Filter {
 /// Decodes `count` elements of `stride` bytes.
 ///
 /// # Errors
-/// The data is no such stream, or goes on after its last element.
+/// The data is no such stream, or continues after its last element.
 pub(super) fn decode(
     data: &[u8],
     mode: Mode,

@@ -1,6 +1,7 @@
 //! glTF 2.0 → model: `.glb`, and `.gltf` with buffers in files beside it or in data URIs.
 //!
-//! `json.rs` says which part of the JSON is read. Everything that it points to is checked, because a file may claim anything.
+//! `json.rs` lists the part of the JSON that is read. Everything that it refers to is checked,
+//! because a file may claim anything.
 //!
 //! # What becomes of a scene
 //!
@@ -24,12 +25,13 @@
 //!
 //! # Clips
 //!
-//! Every animation becomes a clip that runs from 0 to the last key of any channel, including those of cameras, which are left
-//! out. It has a frame at the time of each key. There are two where a channel steps or has two keys at one time,
-//! which are a jump, and more where it takes them to stay within [`CLIP_ERROR`](super::CLIP_ERROR) of the arcs and splines between
-//! keys. If joints have keys at so many times of their own that this is too much memory, frames are evenly spaced instead, as
-//! close as it takes to stay within the same error, or as there may be. What [`to_glb`] wrote gets the frames back that its keys
-//! were made from.
+//! Every animation becomes a clip that runs from 0 to the last key of any channel, including those
+//! of cameras, which are left out. It has a frame at the time of each key. There are two where a
+//! channel steps or has two keys at one time, which are a jump, and more where they are needed to
+//! stay within [`CLIP_ERROR`](super::CLIP_ERROR) of the arcs and splines between keys. If joints
+//! have keys at so many times of their own that this would take too much memory, frames are evenly
+//! spaced instead, close enough to stay within the same error if memory allows. Files written by
+//! [`to_glb`] get the frames back from which their keys were made.
 //!
 //! # Morph targets
 //!
@@ -99,8 +101,9 @@ pub fn from_gltf<'s>(
     import(file, source, settings, read, None)
 }
 
-/// As [`from_gltf`]. In a file that only holds clips, `is_joint` tells by its name whether a node above what moves is a joint,
-/// or something like an armature, whose transform is baked in.
+/// Imports a file as [`from_gltf`] does. In a file that only holds clips, `is_joint` decides by its
+/// name whether a node above those that move is a joint, or something like an armature, whose
+/// transform is baked in.
 pub(super) fn import<'s>(
     file: &str,
     source: &'s [u8],

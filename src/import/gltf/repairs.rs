@@ -1,4 +1,4 @@
-//! What was done to vertices and meshes, and how that is said.
+//! Repairs of vertices and meshes, and the warnings about them.
 
 use super::report::Report;
 

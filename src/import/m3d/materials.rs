@@ -106,7 +106,7 @@ mod tests {
         let m = import_one(M3dMaterial {
             name: Some("jacket".into()),
             diffuse: [0.8, 0.7, 0.6],
-            // Not the default of 0.04, which a reflectance of 0.5 stands for.
+            // Not the default of 0.04, which is a reflectance of 0.5.
             fresnel0: Some([0.11, 0.09, 0.07]),
             roughness: Some(0.4),
             alpha_clip: true,

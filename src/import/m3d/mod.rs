@@ -29,9 +29,10 @@ use skeleton::Bones;
 /// Imports an `.m3d` file. `file` is its name in warnings and errors.
 ///
 /// Joints are called `Bone0`, `Bone1` and so on after their place in the file, and parts after
-/// their materials. Clips have a frame at the time of each key, and two where a joint has two keys at one time,
-/// which is a step. Between keys the skin stays within [`CLIP_ERROR`](super::CLIP_ERROR) of the keys' own interpolation (lerp and
-/// slerp). A warning says where it does not, and which clips take far more memory than their keys.
+/// their materials. Clips have a frame at the time of each key, and two where a joint has two keys
+/// at one time, which is a step. Between keys the skin stays within
+/// [`CLIP_ERROR`](super::CLIP_ERROR) of the keys' own interpolation (lerp and slerp). There are
+/// warnings where it does not, and about clips that take far more memory than their keys.
 ///
 /// # Errors
 /// A scale that is not finite and above 0, or more joints than a [`Skeleton`](crate::model::Skeleton) holds.

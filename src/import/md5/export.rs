@@ -214,7 +214,7 @@ pub fn to_md5_anim(clip: &SkeletalClip, skeleton: &Skeleton) -> Md5Anim {
         anim.frames.extend(moving.iter().map(number));
     }
     if moving.is_empty() && frame_count > 1 {
-        // Without numbers, only the boxes tell the number of frames.
+        // Without numbers, the number of frames is that of the boxes.
         anim.bounds = vec![Default::default(); frame_count];
     }
     anim

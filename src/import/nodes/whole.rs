@@ -1,4 +1,5 @@
-//! The steps in which importers of nodes end: parts and joints → a model, and a model with its clips → what was imported.
+//! The last steps of importers of nodes: parts and joints → a model, and a model with its clips →
+//! the result of the import.
 
 use crate::{
     format::FormatError,

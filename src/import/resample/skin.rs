@@ -1,4 +1,5 @@
-//! How far errors in the transforms of joints move the skin, and what is attached to the joints.
+//! The distances by which errors in the transforms of joints move the skin, and things attached to
+//! the joints.
 //!
 //! A joint without vertices may carry a weapon or a camera, so each moves at least what is a [`LEVER`] away from it.
 

@@ -77,7 +77,7 @@ impl BlendSpace {
         )
     }
 
-    /// The same, with clips looked up by name and by index.
+    /// Does the same, with clips looked up by name and by index.
     pub(crate) fn bind_by<'c>(
         self: &Arc<Self>,
         find: impl Fn(&str) -> Option<usize>,

@@ -100,7 +100,7 @@ impl Layout {
 
     #[inline]
     fn place(&self, point: DVec2) -> DVec2 {
-        // Without bounds, what is far away would overflow.
+        // Without bounds, points far away would overflow.
         ((point - self.origin) * self.scale).clamp(DVec2::splat(-1e6), DVec2::splat(1e6))
     }
 
@@ -349,7 +349,7 @@ fn crossing(
     let (way, edge) = (to - from, b - a);
     let across = way.perp_dot(edge);
     let before = (a - from).perp_dot(edge);
-    // Most are ahead or behind, which takes no division to tell.
+    // Most are ahead or behind, which shows without a division.
     if before.abs() >= across.abs() || (before < 0.0) != (across < 0.0) {
         return None;
     }
@@ -431,7 +431,7 @@ mod tests {
                     layout.distance(mean, place) < 1e-5,
                     "{points:?}: {mean} {place}"
                 );
-                // What is within stays; what is nearest is nearest.
+                // A nearest point is its own nearest point.
                 assert!(layout.distance(layout.nearest(place), place) < 1e-9);
                 let to = |point: DVec2| layout.place(wanted).distance(layout.place(point));
                 assert!(points.iter().all(|point| to(*point) > to(place) - 1e-6));

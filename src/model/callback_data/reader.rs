@@ -1,7 +1,8 @@
 //! Reading callback data as types of the game's own.
 //!
-//! RON values have no variants and no newtypes, and `ron`'s own reader refuses types that have. So `"left"` could be read as a
-//! `String`, but neither as a `Side::Left` nor as a `Footstep("left")`, which is what games want to have.
+//! RON values have no variants and no newtypes, and `ron`'s own reader refuses to read types that
+//! do. So `"left"` could be read as a `String`, but neither as a `Side::Left` nor as a
+//! `Footstep("left")`, which games need.
 
 use super::{Integer, integer};
 use ron::value::Value;
@@ -14,8 +15,8 @@ use serde::{
     forward_to_deserialize_any,
 };
 
-/// A value as a source of any type. Names of variants are strings, or the only key of a map, and newtypes are what they hold. An
-/// `Option` may be written without `Some`, and `()` is `None`, too.
+/// A value as a source of any type. Names of variants are strings, or the only key of a map, and
+/// newtypes are their contents. An `Option` may be written without `Some`, and `()` is `None`, too.
 pub(super) struct Data<'v>(pub(super) &'v Value);
 
 impl<'de> Deserializer<'de> for Data<'_> {

@@ -267,8 +267,9 @@ impl SkeletalClip {
 
     /// The same clip in the joint order of `skeleton`, matched by name.
     ///
-    /// Joints that the clip lacks are not animated. Joints that share a name are matched in order, if there are as many of that name
-    /// in the clip as in the skeleton. Otherwise, the first joint of that name counts.
+    /// Joints that the clip lacks are not animated. Joints that share a name are matched in order,
+    /// if there are equally many of that name in the clip as in the skeleton. Otherwise, the first
+    /// joint of that name counts.
     pub fn bind(&self, skeleton: &Skeleton) -> Self {
         let morphs = self.bound_morphs(skeleton.morphs());
         if self.joints == *skeleton.names() {

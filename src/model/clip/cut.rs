@@ -39,7 +39,7 @@ impl SkeletalClip {
             transforms: Vec::new(),
             ..self.to_frames()
         };
-        // Two frames at one time are a step: a part begins behind it, and ends in front of it.
+        // Two frames at one time are a step: a part begins after it, and ends before it.
         let whole = |time: f64| {
             let at = time * self.frame_rate();
             ((at - at.round()).abs() < ON_FRAME).then(|| at.round() as usize)

@@ -138,7 +138,7 @@ fn store<S: Simd>(s: S, column: &[S::Pair; 4], out: &mut [Lanes; 4]) {
     }
 }
 
-/// Writes some columns of an entry, as many as `out` has room for.
+/// Writes some columns of an entry: those for which `out` has room.
 #[inline(always)]
 fn write_columns<S: Simd, const STREAM: bool>(
     s: S,

@@ -1,9 +1,9 @@
 //! Means of clips: eight characters that play the same clips, each at its own time and with its own weights.
 //!
-//! The place of each channel is then looked up once for all of them, and constant channels are read
-//! only once. Clips are sampled one character after the other, four joints at a time, and blended
-//! with a character in each lane. All operations are those of [`Mix`](crate::pose::Mix), in the
-//! same order.
+//! The place of each channel is then looked up only once for all of them, and constant channels are
+//! read only once. Clips are sampled one character after the other, four joints at a time, and
+//! blended with a character in each lane. All operations are those of [`Mix`](crate::pose::Mix), in
+//! the same order.
 
 use super::{
     PoseBatch,

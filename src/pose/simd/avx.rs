@@ -164,8 +164,8 @@ impl Simd for Avx {
     #[inline(always)]
     fn write_line<const STREAM: bool>(self, [first, second]: [__m256; 2], out: &mut [Vec4; 4]) {
         let out = out.as_mut_ptr().cast::<f32>();
-        // SAFETY: `out` is 16 numbers. Only what is aligned for registers is streamed, and `Stream` calls `fence` before
-        // anyone else can read it.
+        // SAFETY: `out` is 16 numbers. Only addresses aligned for registers are streamed to, and
+        // `Stream` calls `fence` before anyone else can read it.
         unsafe {
             if STREAM && out.addr().is_multiple_of(32) {
                 _mm256_stream_ps(out, first);

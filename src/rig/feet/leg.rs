@@ -226,7 +226,7 @@ impl LegState {
     #[inline(always)]
     fn let_go(&mut self) {
         self.stance = Stance::LetGo;
-        // This was the velocity of being dragged along, which says nothing about the way back.
+        // This was the velocity of being dragged along, which is no velocity for the way back.
         (self.offset.velocity, self.twist.velocity) = (Vec3A::ZERO, 0.0);
     }
 
@@ -395,7 +395,8 @@ impl Leg {
         );
         let normal = up - space.to_model(memory.slope.value) * space.to_world;
         let length = normal.length();
-        // The shortest rotation to the normal, which is less than a quarter of a turn away, unless a file says otherwise.
+        // The shortest rotation to the normal, which is less than a quarter of a turn away, unless
+        // a damaged file has another normal.
         now.turn = Quat::from_vec4(up.cross(normal).extend((length + up.dot(normal)).max(1e-6)))
             .normalize();
         let normal = normal * (1.0 / length);

@@ -28,7 +28,8 @@ pub(super) struct BodyState {
     pub(super) heading: Vec3A,
     /// Speed of the character over the ground, in world units per second.
     pub(super) velocity: Vec3A,
-    /// Speed at which the character rises, as far as the hips follow, in model units per second.
+    /// Speed at which the character rises, of which only the part that the hips follow counts, in
+    /// model units per second.
     pub(super) root_velocity: f32,
     /// Seconds since a foot was last planted on ground in reach.
     pub(super) air: f32,
@@ -96,8 +97,9 @@ impl FeetState {
             .is_some_and(|leg| leg.stance == Stance::Locked)
     }
 
-    /// Carries what is remembered of the world along with a moving platform. `motion` takes the platform from where it
-    /// was in the last frame to where it is. Lifts that only go up and down don't need this.
+    /// Moves the stored places in the world along with a moving platform. `motion` takes the
+    /// platform from where it was in the last frame to where it is. Lifts that only go up and down
+    /// don't need this.
     pub fn carry(&mut self, motion: &Affine3A) {
         let point = |point: &mut Vec3A| *point = motion.transform_point3a(*point);
         let vector = |vector: &mut Vec3A| *vector = motion.transform_vector3a(*vector);
@@ -123,7 +125,7 @@ impl FeetState {
         }
     }
 
-    /// Returns `true` if this is the state of as many legs, and all numbers are finite.
+    /// Returns `true` if this is the state of that many legs, and all numbers are finite.
     pub(super) fn fits(&self, legs: usize) -> bool {
         // A sum is finite only if everything in it is.
         let spring = |spring: &Spring<f32>| spring.value + spring.velocity;

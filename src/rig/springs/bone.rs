@@ -6,8 +6,9 @@ use glam::{Quat, Vec3A};
 
 /// Passes over all colliders, each of which may push a bone into another.
 const ROUNDS: usize = 4;
-/// Number of times that a bone is turned away from the nearest point of a capsule, which slides along as its end does. Each time leaves
-/// about the square of what was left, and mostly nothing after the second.
+/// Number of times that a bone is turned away from the nearest point of a capsule, which slides
+/// along as its end does. Each time leaves about the square of the error before, and mostly nothing
+/// after the second.
 const SLIDES: usize = 24;
 /// The square of the part of a collider's radius at which an end is as good as outside.
 const NEARLY: f32 = 0.999_996;

@@ -187,7 +187,7 @@ impl Springs {
             if let Some(parent) = spring.parent.filter(|_| spring.at_end) {
                 now[usize::from(parent)].bone = offset;
             }
-            // A sum is finite only if everything in it is: one test in place of one per joint.
+            // A sum is finite only if everything in it is: one test instead of one per joint.
             sum += at + bone;
             now[i] = Now {
                 at,
@@ -390,7 +390,7 @@ impl Springs {
             let bone = chain.constrain(&aim, bone, ends, scale, &mut Vec3A::default());
             bent[i] = Bent::new(&aim, bone);
         }
-        // In a loop of its own, so that no bone waits for those above it.
+        // In a loop of its own, so that no bone depends on those above it.
         for (i, ((joint, now), bent)) in self.joints.iter().zip(&*now).zip(&*bent).enumerate() {
             // The bone turns from its animated direction, seen from the parent, which has turned itself.
             let (bone, length) = (bent.to, now.length);

@@ -84,8 +84,8 @@ impl Step {
     /// The deviation after a part of the step that takes the share `s`, 0..=1, of its time: by cubic Hermite splines, whose
     /// error is (ω·step)⁴ / 384.
     ///
-    /// The target's path is taken for a parabola: with straight lines, springs would swing differently when they are
-    /// looked at between steps.
+    /// The target's path is taken for a parabola: with straight lines, springs would swing
+    /// differently when they are examined between steps.
     #[inline(always)]
     pub(super) fn part(&self, s: f32) -> Weights {
         let ([a, b, g], [c, d, k]) = (self.e, self.v);

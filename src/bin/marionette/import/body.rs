@@ -8,7 +8,8 @@ use bevy_marionette::{
 use glam::Vec3;
 use std::collections::BTreeMap;
 
-/// Proposes masks by name: `upper_body`, `legs`, `head`, `left_arm`, `right_arm` and `tail`, as far as the skeleton has them.
+/// Proposes masks by name: `upper_body`, `legs`, `head`, `left_arm`, `right_arm` and `tail`, those
+/// of them that the skeleton has.
 pub fn masks(skeleton: &Skeleton) -> BTreeMap<String, MaskEntry> {
     let body = Body::new(skeleton);
     let mut masks = BTreeMap::new();

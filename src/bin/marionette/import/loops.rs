@@ -53,7 +53,7 @@ const NO_MOTION: [&str; 8] = [
 /// Playback mode that a clip's name suggests.
 #[derive(Clone, Debug, PartialEq)]
 enum Named {
-    /// Something that goes on: it is a loop even if its ends don't meet.
+    /// Something that continues: it is a loop even if its ends don't meet.
     Repeated(String),
     /// Something that lasts, such as `spinning`: it is a loop if its ends meet.
     Lasting,
@@ -119,7 +119,7 @@ pub fn judge(model: &Model, clip: &SkeletalClip) -> Verdict {
     let step = duration / last as f64;
     let ends = [0.0, step, duration - step, duration].map(|time| skin.at(time));
     let [first, second, before, end] = &ends;
-    // Where the model has gone does not matter.
+    // The place that the model has moved to does not matter.
     let travel = mean(first, end) * Vec3::new(1.0, 0.0, 1.0);
     let gap = farthest(first, end, travel) / size;
     let (start_speed, end_speed) = (
@@ -128,7 +128,7 @@ pub fn judge(model: &Model, clip: &SkeletalClip) -> Verdict {
     );
     let fastest = start_speed.max(end_speed);
     let turned = velocity_change(&ends) / size;
-    // Between walk cycles and swings of a sword, what the skin does at the seam tells.
+    // The motion of the skin at the seam distinguishes walk cycles from swings of a sword.
     let smooth = turned <= 0.6 * fastest + 0.002;
     let closes = gap <= SAME;
     let lacks_a_step = gap <= ONE_STEP && gap <= 1.6 * fastest && smooth;

@@ -21,8 +21,8 @@ const GENERIC: [&str; 15] = [
     "unnamed",
 ];
 
-/// Returns a clip's name in `snake_case`, without the armature that Blender and FBX put before it and without the
-/// model's own name; `None` if nothing is left that tells clips apart.
+/// Returns a clip's name in `snake_case`, without the armature that Blender and FBX put before it
+/// and without the model's own name; `None` if nothing is left to distinguish clips by.
 ///
 /// `CharacterArmature|Run_Left` becomes `run_left`, and `heroWalk` of `hero.md5mesh` becomes `walk`.
 pub fn tidy(name: &str, model: &str) -> Option<String> {

@@ -7,8 +7,9 @@ use bevy_marionette::{
 };
 use std::borrow::Cow;
 
-/// Returns the clips of a file, retargeted to the model, if that is what they need: both are humanoids, and joints that do the
-/// same in both have other names. `bound` are the clips as they are matched by names, if any name matches.
+/// Returns the clips of a file, retargeted to the model, if they need it: if both are humanoids,
+/// and corresponding joints have different names. `bound` are the clips matched by names, if any
+/// name matches.
 pub fn retargeted<'s>(
     file: &str,
     source: &[u8],
@@ -110,7 +111,7 @@ pub fn needed<'s>(
     Some(hint)
 }
 
-/// Without these, a body can't be told to be a humanoid's.
+/// Without these, a body can't be recognized as a humanoid's.
 const NEEDED: [Role; 13] = {
     use Side::{Left, Right};
     [
@@ -130,7 +131,7 @@ const NEEDED: [Role; 13] = {
     ]
 };
 
-/// The names of a skeleton's joints, as many as one reads.
+/// The names of a skeleton's joints; no more than people read.
 fn joints(skeleton: &Skeleton) -> String {
     const MOST: usize = 40;
     let names = skeleton

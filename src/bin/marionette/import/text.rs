@@ -1,4 +1,4 @@
-//! A manifest as one would write it: short, and with the reasons beside it.
+//! A manifest as a person would write it: short, and with reasons in comments.
 
 use bevy_marionette::{
     import::{ClipEntry, Hand, Manifest, MaskEntry, SocketEntry, UpAxis},

@@ -1,5 +1,5 @@
-//! From what was read to a model whose indices and ranges are valid. What can be repaired is repaired here, with
-//! a warning.
+//! Makes a model whose indices and ranges are valid from the contents of the sections. Repairs are
+//! made here, with a warning.
 
 use super::{
     Raw, clip, header,
@@ -320,7 +320,7 @@ fn face_ranges(reader: &mut Reader<'_>, rows: &[RawSubset], triangles: u32) -> V
         next = start.saturating_add(count);
         ranges.push((start, count));
     }
-    // One exporter counts indices in place of triangles.
+    // One exporter counts indices instead of triangles.
     let sum: u64 = ranges.iter().map(|&(_, count)| u64::from(count)).sum();
     let too_far = ranges
         .iter()

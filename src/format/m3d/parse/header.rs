@@ -1,6 +1,7 @@
-//! The header: how much of everything the file claims to hold.
+//! The header: the numbers of everything that the file claims to hold.
 //!
-//! No count is believed. They tell where a listing should have ended, and a warning says which ones are wrong.
+//! The counts are not trusted. They show where a listing should have ended, and there is a warning
+//! about those that are wrong.
 
 use super::{
     label,

@@ -15,7 +15,7 @@ pub(super) fn same(label: &[u8], name: &str) -> bool {
     letters(label).eq(letters(name.as_bytes()))
 }
 
-/// Returns what `label` stands for in a table of names.
+/// Returns the value of `label` in a table of names.
 pub(super) fn find<T: Copy>(table: &[(&'static str, T)], label: &[u8]) -> Option<T> {
     table
         .iter()
@@ -49,7 +49,7 @@ pub(super) fn index(rest: &[u8]) -> Option<u32> {
 
 /// Returns the name that `label` probably means.
 ///
-/// The first letter of a misspelled label is right, and a label that goes on where a name ends
+/// The first letter of a misspelled label is right, and a label that continues where a name ends
 /// (`Tex-Coords2`, `TangentV`) is another label.
 pub(super) fn nearest(
     label: &[u8],

@@ -4,7 +4,7 @@
 //! labels as they are spelled there, with the count of numbers behind each. The others are matched with it. What
 //! does not match is read label by label too, which alone reports errors.
 //!
-//! Reading everything label by label takes four times as long (46 ms for 4 MB in place of 13).
+//! Reading everything label by label takes four times as long (46 ms for 4 MB instead of 13).
 
 use super::{label, reader::Reader};
 use crate::format::{Lexer, Unexpected};
@@ -13,10 +13,10 @@ use crate::format::{Lexer, Unexpected};
 const COLUMNS: usize = 6;
 const SLOTS: usize = 16;
 
-/// A label and the numbers behind it.
+/// A label and the numbers after it.
 pub(super) struct Column {
-    /// Spellings, the books' own first. Two columns that share a spelling are told apart by the count of numbers
-    /// behind it.
+    /// Spellings, the books' own first. Two columns that share a spelling are distinguished by the
+    /// count of numbers after it.
     pub(super) names: &'static [&'static str],
     /// Index of its first number in [`Record::numbers`].
     pub(super) slot: usize,
@@ -234,7 +234,7 @@ fn values(
         return Ok(None);
     };
     let second = candidates.next();
-    // Where the label is not shared, a column that is there already needs no reading.
+    // If the label is not shared, a column that was already read need not be read again.
     if second.is_none() && record.counts[first] > 0 {
         return Ok(None);
     }

@@ -61,8 +61,8 @@ pub(super) fn read_parents(reader: &mut Reader<'_>, parents: &mut Vec<OfBone<u32
             reader.state.header.count(Counted::Bones),
             "BoneHierarchy",
         );
-        // One exporter writes the bone's name for its number, with whatever a name may hold: the parent is the
-        // last word on the line.
+        // One exporter writes the bone's name instead of its number, and a name may hold anything:
+        // the parent is the last word on the line.
         let line = reader.lexer.rest_of_line();
         let split = line
             .iter()

@@ -59,7 +59,7 @@ pub(super) fn read(reader: &mut Reader<'_>, vertices: &mut Vec<M3dVertex>) {
         let (offset, errors) = (reader.lexer.offset(), reader.report.errors());
         let context = |index: usize| item("vertex", index, promised, "Vertices");
         record = record::read(reader, &SCHEMA, &mut layout, |_| context(vertices.len()));
-        // Where a label could not be read, what is missing is already reported.
+        // If a label could not be read, its missing numbers are already reported.
         if record.counts[POSITION] == 0 && reader.report.errors() == errors {
             reader
                 .report

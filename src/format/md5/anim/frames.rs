@@ -175,8 +175,8 @@ pub(super) fn arrange_frames(
     Ok(())
 }
 
-/// Puts copies of the first of the sorted frames in place of those missing before it, unless more than half of the
-/// animation is missing.
+/// Replaces those missing before the first of the sorted frames by copies of it, unless more than
+/// half of the animation is missing.
 fn hold_first(reader: &mut Reader, frames: &mut Vec<Frame>) {
     let Some(&first) = frames.first() else { return };
     let missing = first.number;

@@ -1,8 +1,8 @@
 //! Connectivity by Edgebreaker (Rossignac, 1999): each symbol adds a triangle to an edge of those
 //! that are already there.
 //!
-//! The encoder took triangles off a mesh; its symbols come in reverse. A stack holds the edges that triangles are added to, each
-//! as the corner across from it.
+//! The encoder removed triangles from a mesh one by one; its symbols come in reverse. A stack holds
+//! the edges that triangles are added to, each as the corner across from it.
 
 use super::{
     DAMAGED, Result,
@@ -27,9 +27,9 @@ enum Symbol {
     C,
     /// Joins the edges of two parts.
     S,
-    /// Adds a vertex. The triangle's left edge goes on.
+    /// Adds a vertex. The triangle's left edge is the next one.
     L,
-    /// Adds a vertex. The triangle's right edge goes on.
+    /// Adds a vertex. The triangle's right edge is the next one.
     R,
     /// Begins a part.
     E,

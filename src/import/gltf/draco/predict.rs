@@ -1,4 +1,4 @@
-//! Prediction: values are stored as their differences from what is expected of them.
+//! Prediction: values are stored as their differences from predicted ones.
 
 use super::{
     DAMAGED, Result,
@@ -84,7 +84,8 @@ impl Transform {
     }
 }
 
-/// Turns the differences of an attribute into its values. `transform` is the number of one that [`Transform::read`] knows.
+/// Turns the differences of an attribute into its values. `transform` is a number for
+/// [`Transform::read`].
 pub(super) fn restore(
     reader: &mut Reader,
     method: Method,

@@ -16,7 +16,7 @@ pub(in super::super) fn place_at(json: &str, offset: usize) -> String {
     while let Some(&byte) = bytes.get(at) {
         at += 1;
         match byte {
-            // The list itself is meant.
+            // The error is in the list itself.
             b'[' if at == bytes.len() => {}
             b'{' | b'[' if steps.len() == DEEPEST => deeper += 1,
             b'}' | b']' if deeper > 0 => deeper -= 1,

@@ -7,7 +7,7 @@ use serde::{
 use serde_json::value::RawValue;
 use std::fmt;
 
-/// A value as it is written, for whoever knows its type.
+/// A value as it is written, to be parsed when its type is known.
 pub(in super::super) type Raw = Option<Box<RawValue>>;
 
 /// A whole number of 0 or more, which may be written as `2.0`.
@@ -64,11 +64,11 @@ impl fmt::Display for Index {
     }
 }
 
-/// An object that is only looked at when it is used.
+/// An object that is only parsed when it is used.
 pub(in super::super) struct Lazy<T>(Result<T, Box<str>>);
 
 impl<T> Lazy<T> {
-    /// Returns the object, or what is wrong with it.
+    /// Returns the object, or the error in it.
     pub(in super::super) fn get(&self) -> Result<&T, &str> {
         self.0.as_ref().map_err(|error| &**error)
     }
@@ -77,7 +77,7 @@ impl<T> Lazy<T> {
 impl<'de, T: DeserializeOwned> Deserialize<'de> for Lazy<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let raw = <&RawValue>::deserialize(deserializer)?;
-        // Each takes memory, and what is not an object is smaller than any object.
+        // Each item takes memory, and only the number of objects is limited: see `document.rs`.
         if !raw.get().starts_with('{') {
             return Err(de::Error::custom("invalid type: expected an object"));
         }
@@ -115,7 +115,7 @@ pub(in super::super) fn loose<'de, D: Deserializer<'de>, T: DeserializeOwned + D
         .unwrap_or_default())
 }
 
-/// Reads one of several values; `None` for any other. `null` stands for the default.
+/// Reads one of several values; `None` for any other. `null` means the default.
 pub(super) fn known<'de, D: Deserializer<'de>, T: DeserializeOwned + Default>(
     deserializer: D,
 ) -> Result<Option<T>, D::Error> {
@@ -136,7 +136,7 @@ pub(in super::super) fn present<'de, D: Deserializer<'de>>(
     Option::<IgnoredAny>::deserialize(deserializer).map(|any| any.is_some())
 }
 
-/// The names of morph targets in the extras of a mesh, one by one: `None` for what is no name.
+/// The names of morph targets in the extras of a mesh; `None` for each entry that is not a name.
 pub(super) fn target_names<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Vec<Option<String>>, D::Error> {

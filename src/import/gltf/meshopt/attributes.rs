@@ -75,7 +75,7 @@ impl<'a> Block<'a> {
         Some(())
     }
 
-    /// Decodes groups of sixteen differences; what is too many in the last one is left out.
+    /// Decodes groups of sixteen differences; the surplus in the last one is dropped.
     fn groups(&mut self, deltas: &mut [u8], bits: [u8; 4]) -> Option<()> {
         let header = self.take(deltas.len().div_ceil(GROUP * 4))?;
         for (at, group) in deltas.chunks_mut(GROUP).enumerate() {
@@ -91,7 +91,8 @@ impl<'a> Block<'a> {
         Some(())
     }
 
-    /// Decodes sixteen differences of 1, 2 or 4 bits. The largest number stands for one that follows in full.
+    /// Decodes sixteen differences of 1, 2 or 4 bits. The largest number means that the difference
+    /// follows in full.
     fn packed(&mut self, group: &mut [u8; GROUP], bits: u8) -> Option<()> {
         let packed = self.take(usize::from(bits) * 2)?;
         let most = (1 << bits) - 1;

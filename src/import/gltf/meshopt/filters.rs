@@ -54,7 +54,8 @@ fn nearest(value: f32) -> i32 {
     (value + 0.5f32.copysign(value)) as i32
 }
 
-/// Unit vectors: two coordinates on an octahedron, and the number that stands for one. The fourth component is kept.
+/// Unit vectors: two coordinates on an octahedron, and the number that represents 1. The fourth
+/// component is kept.
 pub(super) fn octahedral<T: Component>(data: &mut [u8]) {
     each::<T>(data, |[x, y, one, w]| {
         let (x, y) = (x as f32, y as f32);

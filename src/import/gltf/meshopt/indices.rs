@@ -76,7 +76,8 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Returns the difference that a number stands for: even ones go up, odd ones down.
+/// Returns the difference that a number encodes: even numbers are positive differences, odd ones
+/// negative.
 fn difference(number: u32) -> u32 {
     number >> 1 ^ (number & 1).wrapping_neg()
 }
