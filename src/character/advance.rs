@@ -1,4 +1,4 @@
-//! Advancing controllers, and dispatching the events that come up.
+//! Advancing controllers, and dispatching their events.
 
 use super::{
     CharacterSystems,
@@ -391,7 +391,7 @@ pub(super) fn dispatch_events(
 }
 
 /// Returns an entity's place in the world after transforms are propagated, if its own transform and
-/// those above it say.
+/// those above it are known.
 fn world_of(entity: Entity, transforms: &Query<(&Transform, Option<&ChildOf>)>) -> Affine3A {
     let parent_of = |entity| transforms.get(entity).ok()?.1.map(ChildOf::parent);
     upward(entity, parent_of).fold(Affine3A::IDENTITY, |world, entity| {

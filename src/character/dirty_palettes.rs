@@ -1,4 +1,4 @@
-//! Which palettes to write this frame: from the characters in view to the renderer.
+//! The palettes to write this frame, from the characters in view to the renderer.
 
 use super::threads::trim;
 use bevy::{camera::visibility::ViewVisibility, prelude::*, utils::Parallel};
@@ -67,7 +67,7 @@ impl DirtyPalettes {
         self.0.iter_mut().map(|list| &list.0[..])
     }
 
-    /// Forgets them, once they are written.
+    /// Clears the lists, once the palettes are written.
     pub(crate) fn clear(&mut self) {
         for PaletteJobs(list) in self.0.iter_mut() {
             let count = list.len();

@@ -179,7 +179,8 @@ pub(super) fn late(
             if palettes.collect_visible(entity, &parts.entities, &visible) {
                 thread.counts.in_view += 1;
                 let place = detect_jump(parts, state, &transform, teleported);
-                // A pose that was never drawn, or is of another version of the asset, is not one to stay in.
+                // A character cannot stay in a pose that was never drawn, or is of another version
+                // of the asset.
                 let is_drawn = match &kept {
                     Some(pose) => pose.stamp != PoseStamp::Never,
                     None => state.drawn != PoseStamp::Never,

@@ -1,4 +1,4 @@
-//! Walks up a hierarchy that end even if it is a ring.
+//! Walks up a hierarchy that end even in a ring.
 
 use bevy::prelude::*;
 use std::iter;

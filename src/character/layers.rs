@@ -137,7 +137,7 @@ impl ActiveLayers {
         changed || time.to_bits() != self.time.to_bits()
     }
 
-    /// Returns `true` if something is left of clips that were switched from.
+    /// Returns `true` if offsets of clips that were switched from still decay.
     pub(super) fn is_switching(&self) -> bool {
         self.inertia
             .as_ref()
@@ -189,12 +189,12 @@ impl ActiveLayers {
         self.enclosed != self.clip_set
     }
 
-    /// Notes that the culling boxes enclose these clips.
+    /// Records that the culling boxes enclose these clips.
     pub(super) fn enclose(&mut self) {
         self.enclosed = self.clip_set;
     }
 
-    /// Notes that the culling boxes enclose something else.
+    /// Records that the culling boxes enclose something else.
     pub(super) fn forget_boxes(&mut self) {
         self.enclosed = 0;
     }
@@ -475,7 +475,8 @@ impl ActiveLayer {
 
     fn layer<'a>(&'a self, character: &'a Character) -> Option<ClipLayer<'a>> {
         let mask = match self.mask.as_deref() {
-            // An unknown mask masks everything: better an arm that rests than one that moves wrongly.
+            // An unknown mask masks everything: an arm at rest is less wrong than an arm with the
+            // wrong motion.
             Some((_, found)) => Some(&**found.as_ref()?),
             None => None,
         };

@@ -85,7 +85,7 @@ const MOVED: f32 = 0.05;
 const TOGETHER: u32 = 8;
 
 impl AnimationLod {
-    /// Returns the share, 0..=1, of something that is left out below a height.
+    /// Returns the weight, 0..=1, of a part of the rig that is left out below a height.
     fn share(height: f32, size: f32) -> f32 {
         // A height of 0 leaves out nothing, and neither does one that isn't a number.
         if height.is_nan() || height <= 0.0 {

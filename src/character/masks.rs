@@ -31,7 +31,8 @@ pub(super) fn warn_of_unknown(
             {
                 continue;
             }
-            // Versions come and go: rather repeat a warning than remember them forever.
+            // Assets get ever new versions: repeating a warning is better than a list that grows
+            // forever.
             if warned.len() > 256 {
                 warned.clear();
             }

@@ -1,4 +1,4 @@
-//! Materials of any type: which one a part is drawn with, and which one it gets back.
+//! Materials of any type: the one with which a part is drawn, and the one that it gets back.
 //!
 //! Bevy has one component per type of material. Those on a part are found through the type
 //! registry, where Bevy registers each of them, so this works for types that are not named here.
@@ -10,7 +10,7 @@ use bevy::{
 };
 use std::any::TypeId;
 
-/// On a part that shows something else for a while: the materials that it gets back.
+/// On a part with a temporary material: the materials that it gets back.
 #[derive(Component)]
 pub(super) struct SetAside(Vec<(ReflectComponent, Box<dyn Reflect>)>);
 

@@ -1,4 +1,4 @@
-//! The plugin at the core of all that plays characters.
+//! The plugin that is the core of playing characters.
 
 use super::{
     PoseCounts, advance, bounds, dirty_palettes::DirtyPalettes, evaluate, mesh_swap, morphs,
@@ -12,7 +12,8 @@ use bevy::{
 
 /// Plays characters: spawns their parts, advances their controllers and poses them.
 ///
-/// Part of [`MarionettePlugins`](crate::MarionettePlugins), beside the plugins of all that not every character has.
+/// Part of [`MarionettePlugins`](crate::MarionettePlugins), beside the plugins for optional
+/// features.
 ///
 /// Skipping a system costs next to nothing. Running one that finds nothing to do costs
 /// microseconds, because Bevy hands it to a thread nonetheless. So each has a condition where it is

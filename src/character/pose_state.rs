@@ -1,4 +1,4 @@
-//! What a stored pose was made from, and where to find the pose of a frame.
+//! The inputs of a stored pose, and the place of the pose in a frame.
 
 use bevy::{ecs::entity::EntityHashMap, prelude::*};
 use glam::Affine3A;

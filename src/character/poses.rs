@@ -1,4 +1,4 @@
-//! Where to find a character's pose, whether or not it is stored.
+//! Finds a character's pose, whether or not it is stored.
 
 use super::{
     components::{ModelPose, SkinnedCharacter},

@@ -141,7 +141,7 @@ pub(super) fn renew_versions(
     mut assets: ResMut<Assets<Character>>,
 ) {
     for event in events.read() {
-        // One that was loaded has a new version already; another one does no harm.
+        // A loaded character has a new version already; another one does no harm.
         if let AssetEvent::Modified { id } = event
             && let Some(character) = assets.get_mut_untracked(*id)
         {

@@ -1,4 +1,4 @@
-//! What runs in a frame, and in which order.
+//! The steps of a frame, and their order.
 
 use bevy::{
     asset::AssetEventSystems, camera::visibility::VisibilitySystems,

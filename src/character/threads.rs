@@ -5,16 +5,16 @@ use crate::pose::Scratch;
 use bevy::{ecs::batching::BatchingStrategy, utils::Parallel};
 use std::mem;
 
-/// Batch sizes for systems that visit every character: small, because those out of view cost next to
-/// nothing, but not so small that scheduling shows.
+/// Batch sizes for systems that visit every character: small, because those out of view cost next
+/// to nothing, but not so small that scheduling matters.
 pub(super) fn batches() -> BatchingStrategy {
     BatchingStrategy::new()
         .min_batch_size(16)
         .batches_per_thread(4)
 }
 
-/// Gives memory back of a list that held `used` items in this frame, if it has grown for a frame in which far more
-/// happened: when a crowd is spawned, all of it starts its clips and comes into view at once.
+/// Frees memory of a list that held `used` items in this frame, if it has grown in a frame with far
+/// more: when a crowd is spawned, all of it starts its clips and comes into view at once.
 pub(crate) fn trim<T>(list: &mut Vec<T>, used: usize) {
     let used = used.max(256);
     if list.capacity() > 4 * used {

@@ -80,7 +80,7 @@ impl Diagnostic {
         self
     }
 
-    /// Says what to do about it, where that is known.
+    /// Adds a hint, if what to do is known.
     pub(crate) fn with_any_hint(self, hint: Option<impl Into<String>>) -> Self {
         match hint {
             Some(hint) => self.with_hint(hint),
@@ -248,7 +248,7 @@ pub(crate) struct Reporter<'a> {
     diagnostics: Vec<Diagnostic>,
     errors: usize,
     warnings: usize,
-    /// Takes the place of reports beyond the limits, which their callers may still add to.
+    /// Used for reports beyond the limits, because callers may still add to them.
     overflow: Diagnostic,
 }
 

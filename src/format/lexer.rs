@@ -18,7 +18,7 @@ pub(crate) struct Lexer<'a> {
     comments: bool,
 }
 
-/// A token and where it starts.
+/// A token and its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Token<'a> {
     /// Byte offset of its first character.
@@ -197,7 +197,7 @@ impl<'a> Lexer<'a> {
         self.comments && matches!(self.source.get(at..at + 2), Some(b"//" | b"/*"))
     }
 
-    /// Returns `true` if a comment comes right away.
+    /// Returns `true` if a comment comes next, without white space before it.
     pub(crate) fn comes_comment(&self) -> bool {
         self.starts_comment(self.at)
     }

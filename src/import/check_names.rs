@@ -35,7 +35,7 @@ pub(super) fn check_blend_spaces(file: &str, manifest: &Manifest, imported: &mut
     }
 }
 
-/// Warns about states that play what isn't there, and of what else is odd about them.
+/// Warns about states that play clips or blend spaces that don't exist, and about other oddities.
 pub(super) fn check_states(file: &str, manifest: &Manifest, imported: &mut Imported) {
     let Some(states) = manifest.resolve_states() else {
         return;

@@ -136,10 +136,11 @@ impl Combiner {
     fn combine(&self, part: &mut SkinPart, wide: &mut [Wide], slots: &[u16]) -> Fit {
         let joints = part.palette.len();
         let room = self.most.saturating_sub(joints);
-        // Farthest first: the vertex with the largest error gets an entry of its own, and then
-        // others may be close enough to share it. Shares of the entry at hand, by slot. Its own are
-        // set and cleared again, because palettes are long and entries short.
+        // The shares of one entry at a time, by slot. They are set and cleared one by one, because
+        // palettes are long and entries short.
         let mut shares = vec![0.0; joints];
+        // Farthest first: the vertex with the largest error gets an entry of its own, and then
+        // others may be close enough to share it.
         while part.combined_joints.len() < room
             && let Some(at) = (0..wide.len())
                 .max_by(|&a, &b| wide[a].error.total_cmp(&wide[b].error).then(b.cmp(&a)))

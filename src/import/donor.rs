@@ -181,8 +181,8 @@ fn matched<'a>(
     (source, renamed)
 }
 
-/// Removes what exporters put before a joint's name: `mixamorig:`, `Armature|`, and the former after other programs have taken out
-/// the colon.
+/// Removes what exporters put before a joint's name: `mixamorig:`, `Armature|`, and the former
+/// after other programs have removed the colon.
 pub(super) fn without_prefix(name: &str) -> &str {
     let name = name.rsplit([':', '|']).next().unwrap_or(name);
     let bare = name
@@ -191,7 +191,7 @@ pub(super) fn without_prefix(name: &str) -> &str {
     bare.filter(|bare| !bare.is_empty()).unwrap_or(name)
 }
 
-/// Of which properties a joint has keys in a clip of a file.
+/// The properties of which a joint has keys in a clip of a file.
 fn keys_of(donor: &Imported, clip: usize, joint: usize) -> [bool; 3] {
     let given = donor
         .keyed

@@ -1,4 +1,4 @@
-//! Which clip an entry of a manifest means.
+//! Finds the clip that an entry of a manifest refers to.
 
 use super::{
     ClipEntry, ImportSettings, Imported, Manifest,
@@ -18,7 +18,8 @@ pub(super) const BESIDE: &str = "files are named relative to the manifest";
 /// Clips of the files opened so far. A name that marks differences makes another clip of an `.md5anim`.
 pub(super) type Opened = HashMap<(String, bool, bool), Vec<SkeletalClip>>;
 
-/// The clip that an entry means, of the model's `own` or of a file, which is read if it is not among those `opened`.
+/// Returns the clip that an entry refers to: one of the model's `own` or of a file, which is read
+/// if it is not among those `opened`.
 pub(super) fn find_clip<'s>(
     file: &str,
     name: &str,
@@ -67,7 +68,7 @@ pub(super) fn find_clip<'s>(
     pick_clip(file, name, entry, clips, whose).cloned()
 }
 
-/// The clip of a file that an entry means.
+/// Returns the clip of a file that an entry refers to.
 pub(super) fn pick_clip<'c>(
     file: &str,
     name: &str,
@@ -112,7 +113,7 @@ pub(super) fn pick_clip<'c>(
     })
 }
 
-/// The clip that a mirrored one is the image of.
+/// Returns the original of a mirrored clip.
 pub(super) fn original_of<'c>(
     file: &str,
     name: &str,
@@ -125,7 +126,7 @@ pub(super) fn original_of<'c>(
             Diagnostic::error(file, message).with_hint(hint),
         ))
     };
-    // One that names itself is the image of the model's own.
+    // A clip that names itself is the image of the model's own clip of that name.
     let entry = manifest.clips.get(original).filter(|_| original != name);
     if let Some(beyond) = entry.and_then(|entry| entry.mirror.as_deref()) {
         return fail(

@@ -77,7 +77,7 @@ impl WeightReader {
         } else {
             // There are few, and most are sorted already. Stable, so that equal weights keep the file's order.
             own.sort_by(|a, b| b.1.total_cmp(&a.1));
-            // Summed again, because it matters to the last bit in which order.
+            // Summed again, because the order of the sum matters to the last bit.
             let sum: f32 = own.iter().map(|(_, weight)| weight).sum();
             if sum > 0.0 && sum.is_finite() && sum.recip().is_finite() {
                 own.iter_mut().for_each(|(_, weight)| *weight /= sum);

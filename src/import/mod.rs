@@ -131,9 +131,10 @@ pub struct ImportSettings {
     /// theirs, and a warning reports the rest. The default, 256, is what devices without storage buffers can draw. Each
     /// entry costs a matrix per character. Less than 12 counts as 12.
     pub max_palette: u16,
-    /// Takes the keys of other glTF files' clips as they are, as for the model's own nodes. Otherwise, clips of an armature that is
-    /// turned, or in another unit, are put right: by what is above the joints, and by inverse bind matrices. Without these, only
-    /// if all joints agree and the topmost joint's keys do, too.
+    /// Takes the keys of other glTF files' clips as they are, as for the model's own nodes.
+    /// Otherwise, clips of an armature that is turned, or in another unit, are corrected by the
+    /// transforms above the joints and by inverse bind matrices; without the latter, only if all
+    /// joints agree, and the topmost joint's keys do, too.
     pub as_is: bool,
     /// The most that the file may contain.
     pub limits: Limits,

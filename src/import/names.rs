@@ -47,7 +47,8 @@ pub(super) fn duplicates(names: &[Arc<str>]) -> Vec<&str> {
         .collect()
 }
 
-/// The same names, with a number behind those that an earlier one has. All others stay as they are.
+/// Returns the names with a number appended to each that an earlier one has already. All others
+/// stay as they are.
 pub(super) fn numbered(names: &[Arc<str>]) -> Vec<String> {
     let mut taken: HashSet<String> = names.iter().map(|name| name.to_string()).collect();
     let mut next: HashMap<&str, usize> = HashMap::new();
@@ -70,7 +71,7 @@ pub(super) fn numbered(names: &[Arc<str>]) -> Vec<String> {
     out
 }
 
-/// Says what happens with [`duplicates`] among joints.
+/// The hint about [`duplicates`] among joints.
 pub(super) const FIRST_ANSWERS: &str = "masks and sockets find the first joint of a name; clips of other files are matched by what joints hang from";
 
 /// A list of names for a message: the first few, and how many more there are.

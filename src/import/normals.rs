@@ -107,8 +107,8 @@ pub(super) fn cosine(a: DVec3, b: DVec3) -> f64 {
 
 /// The arc cosine of −1 to 1, to within two units in the last place.
 ///
-/// The same on every platform, as the library's is not, and without branches, which no processor could guess: the
-/// library's took a fifth of the time of loading an `.md5mesh`.
+/// Unlike the library's, it is the same on every platform, and has no branches, which a processor
+/// could not predict here. The library's took a fifth of the time of loading an `.md5mesh`.
 #[inline]
 pub(super) fn arc_cosine(x: f64) -> f64 {
     // For s up to 1/2 and z = s², asin(s) is s + s · z · P(z) / Q(z): interpolated at Chebyshev's nodes.

@@ -176,7 +176,7 @@ fn open_file(
     })
 }
 
-/// Says that this program reads no FBX, and what to do.
+/// Returns the error for FBX files in a program that cannot read them.
 #[cfg(not(all(feature = "fbx", not(target_arch = "wasm32"))))]
 fn no_fbx(file: &str) -> Diagnostic {
     let error = Diagnostic::error(file, "this program was built without support for FBX");

@@ -285,7 +285,7 @@ pub(super) fn resample(
     } else {
         between(&keyed, joints, &cuts)
     };
-    // Cuts were interpolated between keys. Splines know better.
+    // Cuts were interpolated between keys, so they are off the splines.
     for (joint, curve) in curves.iter().enumerate() {
         let Some(spline) = &curve.spline else {
             continue;

@@ -186,9 +186,9 @@ pub fn texture_candidates(written: &str, map: TextureMap) -> Vec<String> {
     out
 }
 
-/// Returns the folders that the names of textures lead to, relative to the model's folder, each once: those further away than
-/// its direct subfolders, such as `../textures`. Where folders can be listed, list these besides, as far as they are within
-/// reach.
+/// Returns the folders that the names of textures lead to, relative to the model's folder, each
+/// once: those further away than its direct subfolders, such as `../textures`. If folders can be
+/// listed, list these, too, if they are accessible.
 pub fn texture_folders(materials: &[Material]) -> Vec<String> {
     // A file may name any number of folders that don't exist.
     const MOST: usize = 64;

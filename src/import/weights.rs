@@ -42,7 +42,8 @@ impl WeightCurve {
             .partition_point(|&key| key < time || (after_step && key == time))
     }
 
-    /// The weight at a time, before or after a step right there. Before the first key and after the last it is theirs.
+    /// Returns the weight at a time, before or after a step right there. Before the first key it is
+    /// the first value, and after the last key the last one.
     pub(super) fn sample(&self, time: f64, after_step: bool) -> f64 {
         let next = self.next(time, after_step);
         let is_step = self.between == Between::Step;
@@ -101,7 +102,7 @@ const MOST_ROWS: usize = 1 << 22;
 /// Error of splines, as a part of what joints may be off.
 const SPLINE_ERROR: f64 = 0.05;
 
-/// The sizes that errors of weights are measured in.
+/// The sizes by which errors of weights are measured.
 pub(super) struct MorphSizes {
     /// The farthest that each morph target moves a vertex at weight 1.
     reach: Vec<f64>,
@@ -242,7 +243,7 @@ pub(super) fn weight_frames(
     }
 }
 
-/// Returns into how many pieces to cut the splines between moments.
+/// Returns the numbers of pieces into which to cut the splines between moments.
 fn cuts(
     moments: &[(f64, f64, bool)],
     sizes: &MorphSizes,

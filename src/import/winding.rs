@@ -1,4 +1,4 @@
-//! Which way triangles face.
+//! The sides to which triangles face.
 //!
 //! A triangle's geometric normal is `(b − a) × (c − a)`: in a right-handed space it points to the side
 //! from which the triangle is seen counter-clockwise.

@@ -1,4 +1,5 @@
-//! Blend spaces: clips placed at points of a line or a plane, blended by where between them a parameter is.
+//! Blend spaces: clips placed at points of a line or a plane, and blended by parameters, the place
+//! between them.
 //!
 //! ```text
 //! line    idle ●────────● walk ──────────● jog           x: speed
@@ -127,7 +128,7 @@ pub enum BlendSpaceError {
         "`{0}` is at a place that is not a finite number, or too large to compute with; give it another one"
     )]
     NotFinite(Arc<str>),
-    /// Two points are in one place, or almost.
+    /// Two points are in the same place, or almost.
     #[error(
         "`{0}` and `{1}` are in the same place, or nearer than a thousandth of the space's size, or than numbers can tell \
          apart; move one of them, or remove it"

@@ -1,4 +1,4 @@
-//! What a callback key hands to its listeners.
+//! The data that a callback key gives to its listeners.
 
 mod reader;
 
@@ -122,7 +122,7 @@ fn find_variant(text: &str) -> Option<&str> {
 }
 
 impl Default for CallbackData {
-    /// `()`: nothing to say.
+    /// Returns `()`: no data.
     fn default() -> Self {
         Self::from(())
     }

@@ -18,7 +18,7 @@ use super::{ClipTiming, JointTransform, RootPath, SoaQuat};
 use glam::{Quat, Vec3, Vec4};
 use std::sync::Arc;
 
-/// The place where a channel (translation, rotation or scale) of four joints is stored.
+/// The place of a stored channel (translation, rotation or scale) of four joints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ChannelSlot {
     /// The same in every frame: index of its first vector among the constants.

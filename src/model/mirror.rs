@@ -98,7 +98,8 @@ impl<'a> Mirror<'a> {
         usize::from(self.sides.other(joint))
     }
 
-    /// A joint's transform as its counterpart's. In double precision, so that there and back is the same.
+    /// A joint's transform as its counterpart's. In double precision, so that mirroring twice gives
+    /// the same transform.
     fn transform(
         &self,
         joint: JointIndex,

@@ -1,7 +1,7 @@
 //! The distances to which joints can carry the skin.
 //!
-//! Lengths and scales multiply along a chain of joints, until single precision cannot hold the result.
-//! That is found out while loading, so that posing never has to check for infinities.
+//! Lengths and scales multiply along a chain of joints, until single precision cannot hold the
+//! result. That is checked while loading, so that posing never has to check for infinities.
 
 use super::{JointTransform, SkeletalClip, Skeleton, clip::ChannelSlot};
 use glam::{Affine3A, Vec3};
@@ -116,7 +116,8 @@ impl SkeletalClip {
 
 /// Goes down the chains and refuses the first joint that can carry the skin too far.
 fn check(skeleton: &Skeleton, joints: &[JointReach]) -> Result<(), String> {
-    // Per joint, how far from the origin it can be, and how much what hangs from it is scaled.
+    // Per joint, its largest distance from the origin, and the largest scale of everything below
+    // it.
     let mut placed: Vec<(f64, f64)> = Vec::with_capacity(joints.len());
     for (joint, &JointReach { distance, scale }) in joints.iter().enumerate() {
         let parent =

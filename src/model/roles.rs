@@ -1,4 +1,4 @@
-//! Roles of joints: which one is the hips, an upper arm, a toe.
+//! Roles of joints, such as hips, upper arm or toes.
 //!
 //! Roles are inferred from names, in the schemes that are common for humanoids, and checked against
 //! the hierarchy: a forearm hangs from an upper arm. The spine and the neck are all joints between

@@ -1,4 +1,4 @@
-//! Root motion: how far a clip carries its character, apart from its pose.
+//! Root motion: the movement of a character by its clip, apart from the pose.
 //!
 //! The movement has four degrees of freedom: two over the ground, one up, and the turn about the up axis. It is kept in
 //! double precision, so that it can be added up over hours.

@@ -85,7 +85,7 @@ pub(super) fn side_of(word: &str) -> Option<Side> {
     }
 }
 
-/// Takes the sign of a side off a name's start or end: `左腕` is the left `腕`.
+/// Removes the sign of a side from a name's start or end: `左腕` is the left `腕`.
 pub(super) fn without_side(name: String) -> (String, Option<Side>) {
     let found = SIDE_SIGNS
         .iter()

@@ -11,7 +11,7 @@ pub(super) struct Active<'a, R: Row> {
     pub(super) point: SamplePoint<'a, R::Tracks>,
     pub(super) mask: Option<&'a [Vec4]>,
     pub(super) weight: Vec4,
-    /// Layers next to each other with the same number stand together, unless it is 0.
+    /// Adjacent layers with the same number form a set, unless it is 0.
     pub(super) set: u32,
     pub(super) kind: Kind,
     /// Place among the layers of the [`Mix`].
@@ -69,7 +69,7 @@ impl<R: Row> Active<'_, R> {
 /// The base's number as a set.
 pub(super) const BASE: u32 = u32::MAX;
 
-/// Splits layers into sets; a layer that stands alone is a set of its own.
+/// Splits layers into sets; a layer with the number 0 is a set of its own.
 pub(super) fn sets<'l, 'a, R: Row>(
     layers: &'l [Active<'a, R>],
 ) -> impl Iterator<Item = &'l [Active<'a, R>]> {

@@ -128,8 +128,8 @@ impl PartBounds {
         let frame_count = clip.morph_frame_count();
         let steps: usize = self.morphs.iter().map(|morph| morph.moves.len()).sum();
         if steps.saturating_mul(frame_count) > MOST_STEPS {
-            // Too many steps to do it exactly: take each target's moves over all frames, as if any
-            // combination occurred.
+            // Too many steps to do it exactly, so each target's moves over all frames are added, as
+            // if any combination occurred.
             return Cow::Owned(self.with_moves(|moves, morph| {
                 let all = (0..frame_count).map(|frame| weighted(moves, weight(morph, frame)));
                 all.reduce(BoundingBox::union).unwrap_or(moves)
@@ -151,7 +151,7 @@ impl PartBounds {
         all.map_or(Cow::Borrowed(self), Cow::Owned)
     }
 
-    /// The bounds with what each morph target moves added.
+    /// Returns the bounds enlarged by the motion of each morph target.
     fn with_moves(&self, of: impl Fn(BoundingBox, usize) -> BoundingBox) -> Self {
         let mut boxes = self.boxes.clone();
         for MorphBounds { morph, moves } in &self.morphs {
@@ -531,7 +531,8 @@ impl Motion {
 }
 
 impl Path {
-    /// The path in the space of the parent of a joint that moves like this: `T + R · S · p`, by the product rule.
+    /// Returns the path in the space of the joint's parent, given the joint's own motion: `T + R ·
+    /// S · p`, by the product rule.
     fn under(self, joint: &Motion) -> Self {
         let Self {
             distance,

@@ -86,7 +86,7 @@ impl<'a> Compress<'a> {
         let mut tried = 0;
         for step in reductions {
             let fewer = (steps as f64 / step).ceil() as usize;
-            // Two reductions of a short clip may come to the same number of frames.
+            // Two reductions of a short clip may result in the same number of frames.
             if fewer == tried {
                 continue;
             }

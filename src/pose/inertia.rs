@@ -352,7 +352,7 @@ impl Decay {
             return false;
         }
         let mut time = duration;
-        // The factor `x₀ + (4·x₀ + T·v₀)·s` stays on one side of zero if T ≤ 5·|x₀| / |v₀|. With a
+        // The factor `x₀ + (4·x₀ + T·v₀)·s` doesn't change its sign if T ≤ 5·|x₀| / |v₀|. With a
         // longer time, the difference would overshoot the new clip and come back.
         let toward = -difference.dot(speed);
         if toward > 0.0 {
@@ -467,7 +467,8 @@ impl Offset {
         *memory = recycle(layers);
     }
 
-    /// Finds the differences of joints, given their poses before and after a switch, each with one a step away.
+    /// Finds the differences of joints, given their poses before and after a switch, each at two
+    /// times, a step apart.
     fn carry_joints(
         &mut self,
         skeleton: &Skeleton,

@@ -1,8 +1,8 @@
 //! The blend kernel: samples all playing clips and blends them into one local pose, or into morph weights.
 //!
-//! 1. The blended layers of each priority are averaged by weight, joint by joint. Layers may stand together, as the clips
-//!    of the base or of a blend space do: where only some of their clips move a joint, the rest pose stands in for the
-//!    others.
+//! 1. The blended layers of each priority are averaged by weight, joint by joint. Layers may form a
+//!    set, as the clips of the base or of a blend space do: where only some of its clips move a
+//!    joint, the rest pose replaces the others.
 //! 2. The two averages are mixed by the priority blend. A priority whose weights sum to less than one at
 //!    a joint counts by that much, so it fades in and out without a jump. A joint that only one
 //!    priority reaches takes that one, and a joint that none reaches keeps its rest pose.
@@ -39,7 +39,8 @@ pub struct ClipLayer<'a> {
     /// [`Self::MAX_ADDITIVE_WEIGHT`] for additive ones and up to 1 for overriding ones. The layer is
     /// left out if the weight is 0 or NaN.
     pub weight: f32,
-    /// Layers next to each other with the same number stand together, like the clips of a blend space; 0 stands alone.
+    /// Adjacent layers with the same number form a set, like the clips of a blend space; a layer
+    /// with 0 is a set of its own.
     ///
     /// At a joint that only some of their clips move, the rest pose stands in for the other clips
     /// of a set of blended layers, and the pose below for those of overriding ones. So a layer
@@ -298,8 +299,8 @@ impl<'a, R: Row> MixRows<'_, 'a, R> {
         shares
     }
 
-    /// Collects the layers that count, in the order low, high, overlays; returns where the low and the
-    /// high ones end, and what there is to know about them.
+    /// Collects the layers that count, in the order low, high, overlays; returns where the low and
+    /// the high ones end, and facts about them.
     #[inline]
     fn prepare<'b>(&self, take: Take<'b, R>, active: &mut Vec<Active<'b, R>>) -> [GroupEnd; 2]
     where
@@ -383,7 +384,7 @@ impl<'a, R: Row> MixRows<'_, 'a, R> {
         out: &mut [R],
     ) {
         let layers = group.layers;
-        // A length known to the compiler leaves out what only more layers need.
+        // With a length known to the compiler, code for more layers is left out.
         match layers {
             _ if PARTIAL && group.uneven => {
                 for (row, out) in out.iter_mut().enumerate() {
@@ -468,7 +469,7 @@ struct GroupEnd {
 /// Weights that sum to one within this much are whole: the difference is rounding.
 const WHOLE: f64 = 1.0 - 1e-6;
 
-/// Returns the weight that layers of the base lack to a whole, given the sum of their weights.
+/// Returns the weight that layers of the base lack of 1, given the sum of their weights.
 #[inline]
 fn missing(base: f64) -> f64 {
     if base > 0.0 && base < WHOLE {
@@ -641,7 +642,7 @@ struct Group<'a, R: Row> {
     /// `true` if the rest pose takes part: clips of a set move different joints, or the base lacks
     /// weight.
     uneven: bool,
-    /// The weight that the base lacks to a whole, as a part of the group's weight.
+    /// The weight that the base lacks of 1, as a part of the group's weight.
     missing: f32,
 }
 

@@ -78,7 +78,7 @@ pub(crate) trait Simd: Copy {
         [self.pair(a[0], b[0]), self.pair(a[1], b[1])]
     }
 
-    /// Orders streamed writes before all later ones. Call it before anyone reads them.
+    /// Orders streamed writes before all later ones. Must be called before they are read.
     #[inline(always)]
     fn fence(self) {}
 

@@ -90,7 +90,7 @@ fn turned(m: Mat3, normal: Vec3) -> Vec3 {
     if mirrored { -turned } else { turned }
 }
 
-/// The largest magnitude in `v`, or 1 if one cannot divide by it.
+/// Returns the largest magnitude in `v`, or 1 if it is no usable divisor.
 fn largest(v: Vec3) -> f32 {
     let largest = v.abs().max_element();
     if largest.recip().is_normal() {

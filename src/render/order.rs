@@ -1,4 +1,4 @@
-//! Palettes in the order in which they lie in the buffer, to split the buffer among them.
+//! Palettes in the order of their ranges in the buffer, to split the buffer among them.
 
 use crate::{
     character::{self, PaletteJob},
@@ -76,7 +76,7 @@ impl PaletteOrder {
             // Merges runs by a heap of their first places; `Reverse` makes it a min-heap.
             let mut rest = BinaryHeap::from(runs);
             while let Some(Reverse(run)) = rest.pop() {
-                // As much as comes before the next run.
+                // The part of the run that comes before the next run.
                 let end = rest.peek().map_or(run.len(), |Reverse(next)| {
                     run.partition_point(|place| *place < next[0])
                 });

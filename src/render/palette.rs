@@ -93,7 +93,7 @@ struct LentBuffer(Arc<Mutex<Lent>>);
 struct Lent {
     /// `None` while the renderer has it.
     matrices: Option<Vec<Mat4>>,
-    /// Palettes that could not be written without it.
+    /// Palettes that wait for the buffer to be written.
     left: Vec<PaletteJob>,
     /// Ranges of parts that jumped.
     jumped: Vec<Range<u32>>,

@@ -10,9 +10,9 @@ use glam::{Affine3A, Vec3};
 use serde::{Deserialize, Serialize};
 use std::{sync::Arc, time::Duration};
 
-/// All that a rig acts by in a frame, besides its joints, its state and its pose.
+/// All inputs of a rig in a frame, besides its joints, its state and its pose.
 ///
-/// The same actions, one after the other, take the same state through the same bits.
+/// The same actions in the same order change the same state identically, bit for bit.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RigAction {
     /// The time since the last action. Zero while paused.
@@ -34,7 +34,7 @@ pub struct RigAction {
 /// Target of a head.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LookAction {
-    /// A point in the character's space; `None` turns back.
+    /// A point in the character's space; `None` turns the head back.
     pub target: Option<Vec3>,
     /// Share of the turn that is made, 0..=1.
     pub weight: f32,
@@ -187,7 +187,7 @@ impl RigAction {
                 };
                 springs.run(&frame, &mut state.springs, &mut scratch.springs, pose);
             }
-            // They start over, wherever the character then is.
+            // They start over at the character's next place.
             _ => state.springs.reset(),
         }
         pose.update();

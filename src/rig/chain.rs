@@ -10,9 +10,10 @@ use serde::{Deserialize, Serialize};
 
 /// Makes a chain of any number of bones reach for a target.
 ///
-/// FABRIK gives the chain its shape; what it then misses of the target is made up by straightening or folding the
-/// chain a little, so targets within reach are reached, in any number of passes: within 0.02 % of the chain's length.
-/// A target near the root may be too near for a chain with one long bone; its tip then is as near as its bones allow.
+/// FABRIK gives the chain its shape. The remaining distance to the target is closed by
+/// straightening or folding the chain a little, so targets within reach are reached after any
+/// number of passes, to within 0.02 % of the chain's length. A target near the root may be too near
+/// for a chain with one long bone; its tip then is as near as its bones allow.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
 pub struct ChainIk {
@@ -22,7 +23,7 @@ pub struct ChainIk {
     pub bones: u16,
     /// The target in model space. If it is out of reach, the chain points straight at it.
     pub target: Vec3,
-    /// The point in model space the chain bends toward; `None` keeps the way it bends in the pose.
+    /// The point in model space that the chain bends toward; `None` keeps the bend of the pose.
     pub pole: Option<Vec3>,
     /// The tip's rotation in model space; `None` if it keeps its rotation relative to its parent.
     pub tip_rotation: Option<Quat>,
@@ -220,7 +221,7 @@ fn fit(points: &mut [Vec3A], lengths: &[f32], distance: f32, along: Vec3A) {
 /// Result of folding a chain at a joint.
 enum Folded {
     ToDistance,
-    /// As near as that joint brings it.
+    /// As near as a fold at that joint brings the tip.
     Flat,
     NotNearer,
 }

@@ -122,7 +122,7 @@ impl Feet {
         self.legs.len()
     }
 
-    /// Returns `false`: there is at least one leg.
+    /// Returns `false`, because there is at least one leg.
     pub fn is_empty(&self) -> bool {
         self.legs.is_empty()
     }
@@ -254,7 +254,7 @@ impl Feet {
             let FeetState { body, legs } = state;
             return simd::dispatch!(_wide => self.act(frame, &space, (body, legs), dt, pose));
         }
-        // While time stands still, nothing is remembered.
+        // While time stands still, changes of the state are not kept.
         let (mut body, mut legs) = (state.body, [LegState::default(); Self::MOST_LEGS]);
         let legs = &mut legs[..self.legs.len()];
         legs.copy_from_slice(&state.legs);
@@ -329,7 +329,8 @@ impl Feet {
         (body.root, body.heading) = (space.place, heading);
     }
 
-    /// The height of the ground at the end of a way, limited, and how much of it counts: nothing far from it.
+    /// Returns the height of the ground at the end of a way, limited, and the share of it that
+    /// counts: 0 far from the ground.
     #[inline(always)]
     fn level(
         &self,

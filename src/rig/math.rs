@@ -123,7 +123,7 @@ pub(super) fn fold(
     distance: f32,
     side: Vec3A,
 ) -> [Quat; 2] {
-    // Within what the limb can reach, folded or straight.
+    // Within the limb's reach, folded or straight.
     let distance = distance
         .min(l1 + l2)
         .max((l1 - l2).abs())

@@ -43,8 +43,8 @@ impl Plants {
     }
 
     /// Returns the landings of all feet, by which clips of a [blend
-    /// space](crate::model::BlendSpace) are kept in phase. A foot that stands from the clip's
-    /// start, or all the time, doesn't land.
+    /// space](crate::model::BlendSpace) are kept in phase. A foot that is on the ground from the
+    /// clip's start, or all the time, doesn't land.
     pub fn landings(&self) -> impl Iterator<Item = SyncMark> {
         let legs = self.legs.iter().enumerate();
         let landings =

@@ -1,16 +1,18 @@
 //! Joints that swing: hair, ears, tails, scarves.
 //!
-//! A bone's end is a point mass in world space, which a damped spring draws to where the animated pose has it: to the
-//! bone's animated direction relative to the bone above. So a bone at rest follows its clips, and what moves the
-//! character makes it swing. Bones keep their length.
+//! A bone's end is a point mass in world space, which a damped spring draws to where the animated
+//! pose has it: to the bone's animated direction relative to the bone above. So a bone at rest
+//! follows its clips, and swings when the character moves. Bones keep their length.
 //!
-//! Springs take steps of 1/60 s, at the same times at any frame rate. In a step, the character and its animated pose
-//! move along a parabola through the last three frames. A part of a step, of which nothing is kept, brings the result to
-//! the frame's own time. So all that a frame rate changes is how well the motion between frames is known. For the hair and
-//! scarf of a character that walks and turns, paths at 30, 60, 144 and irregular frame rates stay within 1 % of a bone's
-//! length of each other, even where colliders are touched for a third of the time. Limits and colliders slow bones down
-//! the more, the deeper they went in, and so don't make paths part. Where a bone balances on a collider, it may still slip
-//! off on either side. The same inputs give the same bits, as everywhere in [`pose`](crate::pose).
+//! Springs take steps of 1/60 s, at the same times at any frame rate. In a step, the character and
+//! its animated pose move along a parabola through the last three frames. A part of a step, whose
+//! result is not kept, leads to the frame's own time. So all that a frame rate changes is how well
+//! the motion between frames is known. For the hair and scarf of a character that walks and turns,
+//! paths at 30, 60, 144 and irregular frame rates stay within 1 % of a bone's length of each other,
+//! even where colliders are touched for a third of the time. Limits and colliders slow bones down
+//! the more, the deeper they went in, and so don't make paths part. Where a bone balances on a
+//! collider, it may still slip off on either side. The same inputs give the same bits, as
+//! everywhere in [`pose`](crate::pose).
 
 mod bone;
 mod run;
@@ -68,9 +70,10 @@ impl Default for SpringSettings {
 
 /// Makes a joint and all joints below it swing.
 ///
-/// A bone points from its joint to the joint's child, or to the middle of its children; what branches off moves with the
-/// bone above. The last bone is as long as the one before it, and continues in its direction. A chain may begin inside
-/// another, and then takes over from there. Joints that lie where their children are don't swing.
+/// A bone points from its joint to the joint's child, or to the middle of its children; other
+/// branches move with the bone above. The last bone is as long as the one before it, and continues
+/// in its direction. A chain may begin inside another, and then takes over from there. Joints in
+/// the same place as their children don't swing.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
 pub struct SpringChain {

@@ -6,7 +6,8 @@ use glam::Vec4;
 
 /// The fastest rotation of each joint in the clips of a character.
 ///
-/// Rigs that act on a pose turn joints by these speeds, so that nothing moves in a way that the character never does.
+/// Rigs turn joints no faster than at multiples of these speeds, so that their motion suits the
+/// character.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TurnSpeeds {
     /// In radians per second, relative to the parent.

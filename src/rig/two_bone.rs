@@ -23,8 +23,8 @@ pub struct TwoBoneIk {
     pub tip: JointIndex,
     /// The target in model space. If it is out of reach, the limb points straight at it.
     pub target: Vec3,
-    /// The point in model space the limb bends toward. If `None`, or on the line to the target, the
-    /// limb keeps bending the way it does in the pose.
+    /// The point in model space that the limb bends toward. If it is `None`, or on the line to the
+    /// target, the limb keeps the bend of the pose.
     pub pole: Option<Vec3>,
     /// Angle at which the limb faces the pole.
     pub pole_angle: PoleAngle,

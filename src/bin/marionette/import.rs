@@ -137,7 +137,7 @@ impl Import {
         sources: &mut Vec<(PathBuf, PathBuf)>,
     ) -> Result<Vec<Draft>, FormatError> {
         let model_stem = open::stem(&self.model);
-        // File in the manifest, name within it, clip, and how it would be called.
+        // The entry with the file and the name within it, the clip, and the name that it would get.
         let mut found: Vec<(ClipEntry, SkeletalClip, Option<String>)> = Vec::new();
         let own: Vec<&str> = model
             .model

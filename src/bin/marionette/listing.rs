@@ -269,7 +269,7 @@ fn write_retargets(out: &mut impl Write, model: &ModelReport) -> io::Result<()> 
     Ok(())
 }
 
-/// Lists the states of a manifest, and the ways between them.
+/// Lists the states of a manifest, and the transitions between them.
 pub fn write_states(out: &mut impl Write, manifest: &ManifestReport) -> io::Result<()> {
     for layer in manifest.machines.iter().flat_map(|states| states.layers()) {
         let note = match &*layer.name {
@@ -510,7 +510,7 @@ fn write_influences(out: &mut impl Write, model: &ModelReport) -> io::Result<()>
     )
 }
 
-/// Formats a share as a percentage; a small one does not look like none.
+/// Formats a share as a percentage; a small one is not shown as 0.
 fn percent(share: f32) -> String {
     let percent = f64::from(share) * 100.0;
     if percent > 0.0 && percent < 0.0001 {

@@ -86,7 +86,7 @@ fn morph(text: &str) -> Result<(String, f32), String> {
 fn output(text: &str) -> Result<Output, String> {
     match text {
         "-" => Ok(Output::Stdout),
-        // A typo must not cost a model.
+        // A typo must not overwrite a model.
         name if FileKind::of_name(name).is_some() => {
             Err("expected the name of an OBJ file".to_owned())
         }

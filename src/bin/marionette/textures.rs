@@ -88,7 +88,7 @@ fn maps(material: &Material, files: &TextureFiles) -> Vec<TextureUse> {
     TextureMap::ALL
         .into_iter()
         .map(|map| {
-            // Names such as `<default>` stand for no file.
+            // Names such as `<default>` refer to no file.
             let written = map
                 .of(material)
                 .filter(|name| !texture_candidates(name, map).is_empty());
@@ -131,7 +131,7 @@ fn files_of(materials: &[Material], folder: &Path) -> Vec<String> {
     };
     let (below, files): (Vec<_>, Vec<_>) = list(folder).partition(|(_, is_folder)| *is_folder);
     let mut files: Vec<String> = files.into_iter().map(|(name, _)| name).collect();
-    // Folders that are named come first: there may be no end of others.
+    // Folders that are named come first, because there may be any number of others.
     for within in texture_folders(materials)
         .into_iter()
         .chain(below.into_iter().map(|(name, _)| name))

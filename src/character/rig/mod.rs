@@ -1,4 +1,4 @@
-//! The rig acts: what changes a pose after its clips, in the same frame.
+//! Rigs: changes to a pose after its clips, in the same frame.
 //!
 //! A character has a rig as soon as it has a [`RigState`], which [`IkGoal`], [`LookAt`],
 //! [`FootPlacement`] and springs in its manifest bring along. Its clips and
@@ -54,7 +54,7 @@ use bevy::prelude::*;
 /// Part of [`MarionettePlugins`](crate::MarionettePlugins). Without it, these components have no effect.
 pub struct CharacterRigPlugin;
 
-/// Exists if rigs act.
+/// Marks an app in which rigs act.
 #[derive(Resource, Default)]
 pub(super) struct RigsAct;
 

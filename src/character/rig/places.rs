@@ -1,4 +1,4 @@
-//! Where entities will be in the world, before transforms are propagated.
+//! The places of entities in the world, computed before transforms are propagated.
 
 use super::super::{
     attachments::{AtSocket, AttachedTo, ResolvedSocket},

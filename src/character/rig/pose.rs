@@ -34,7 +34,8 @@ pub(in crate::character) struct RigPose {
 }
 
 impl RigPose {
-    /// The matrices of the joints; none if nothing hung from them when they were computed.
+    /// Returns the matrices of the joints; none if they were not computed because nothing was
+    /// attached to them.
     pub(in crate::character) fn joints(&self) -> &[Affine3A] {
         if self.facts.is_up_to_date() {
             &self.joints

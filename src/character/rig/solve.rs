@@ -1,4 +1,4 @@
-//! Solving rigs: in parallel, except for those that hang from each other.
+//! Solving rigs: in parallel, except for those that are attached to each other.
 
 use super::{
     super::{
@@ -176,7 +176,8 @@ fn solve_in_order(
 }
 
 impl Surroundings<'_, '_> {
-    /// The other characters with a rig that must be solved before this one: its goals hang from them, or it does.
+    /// The other characters with a rig that must be solved before this one, because its goals or
+    /// the character itself are attached to them.
     fn waits_for(
         &self,
         entity: Entity,

@@ -14,7 +14,7 @@ use crate::format::{
     sniff::{TextKind, refuse_foreign},
 };
 
-/// Frames per second where a file gives none that can be used: Doom 3's own rate.
+/// Frames per second if a file has no usable rate: Doom 3's own.
 const DEFAULT_RATE: f32 = 24.0;
 
 /// Reads an `.md5anim` file of version 10. `file` is its name for reports.
@@ -42,7 +42,7 @@ fn read(reader: &mut Reader, anim: &mut Md5Anim) -> Result<(), Stop> {
     let mut base_frame_at = None;
     let mut joint_places = Vec::new();
     let mut frames: Vec<Frame> = Vec::new();
-    // An editor that overwrites a file leaves the tail of a longer one behind all that is declared.
+    // An editor that overwrites a longer file leaves its tail after everything that is declared.
     let is_complete = |header: &Header, anim: &Md5Anim, frames: &[Frame]| {
         let all_frames = header
             .frames

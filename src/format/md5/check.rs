@@ -42,7 +42,7 @@ impl Document for Md5Mesh {
     }
 }
 
-/// An index of a submesh that points at nothing.
+/// An index of a submesh that is out of range.
 pub(super) struct Fault {
     /// The word that opens the item's line.
     pub keyword: &'static str,
@@ -65,7 +65,7 @@ impl Fault {
 }
 
 impl Md5Submesh {
-    /// Every index that points at nothing, given the number of joints.
+    /// Returns every index that is out of range, given the number of joints.
     pub(super) fn faults(&self, joints: usize) -> impl Iterator<Item = Fault> {
         let Self {
             vertices,

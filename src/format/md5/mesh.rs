@@ -36,7 +36,7 @@ fn read(reader: &mut Reader, mesh: &mut Md5Mesh) -> Result<(), Stop> {
     let (mut joint_count, mut mesh_count) = (None, None);
     let mut joints_at = None;
     let mut sources = Vec::new();
-    // An editor that overwrites a file leaves the tail of a longer one behind all that is declared.
+    // An editor that overwrites a longer file leaves its tail after everything that is declared.
     let is_complete = |count: Option<(u32, usize)>, joints_at: Option<usize>, mesh: &Md5Mesh| {
         joints_at.is_some()
             && count.is_some_and(|(count, _)| mesh.meshes.len() as u64 >= u64::from(count.max(1)))
@@ -117,7 +117,7 @@ fn read(reader: &mut Reader, mesh: &mut Md5Mesh) -> Result<(), Stop> {
 /// Offsets of the first vertex, triangle and weight of a submesh.
 type Starts = [usize; 3];
 
-/// Finds the place of an index that points at nothing: the run is read again, for the report alone.
+/// Finds the place of an index that is out of range. The run is read again, only for the report.
 #[cold]
 fn place(reader: &Reader, [vertices, triangles, weights]: &Starts, fault: &Fault) -> usize {
     let mut lexer = reader.lexer.clone();

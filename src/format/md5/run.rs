@@ -28,7 +28,8 @@ impl<T: Copy + Default> Run<T> {
         }
     }
 
-    /// Reads items for as long as lines start with `keyword`. That of the first has been taken.
+    /// Reads items as long as lines start with `keyword`. The first line's keyword has already been
+    /// read.
     #[inline(always)]
     pub fn read(
         &mut self,

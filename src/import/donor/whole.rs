@@ -347,7 +347,7 @@ impl<'a> Evidence<'a> {
             .take(MOST_SAMPLES)
             .filter(|(_, clip)| !clip.additive)
         {
-            // What no clip moves stands as it should.
+            // Properties that no clip moves are as in the rest pose.
             let tells = |property: usize| has(at, property) || !ever[property];
             let step = clip.frame_count().div_ceil(MOST_SAMPLES).max(1);
             for frame in (0..clip.frame_count()).step_by(step) {

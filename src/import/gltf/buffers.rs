@@ -88,7 +88,8 @@ impl<'s> Buffers<'s> {
     }
 }
 
-/// The files that buffers are in, relative to the glTF file. Leaves out those that [`Buffers::read`] will refuse.
+/// Returns the files with the contents of buffers, relative to the glTF file, except those that
+/// [`Buffers::read`] will refuse.
 pub(super) fn files(root: &Root) -> Vec<String> {
     let used = used(root);
     let buffers = root.buffers.iter().enumerate();

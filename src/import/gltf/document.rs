@@ -18,7 +18,7 @@ pub(super) struct Document<'s> {
 }
 
 impl<'s> Document<'s> {
-    /// Reads a file without looking at what its indices point to.
+    /// Reads a file without following its indices.
     pub(super) fn read(report: &Report, source: &'s [u8]) -> Result<Self, FormatError> {
         if source.starts_with(b"glTF") {
             let (json, blob) = chunks(report, source)?;

@@ -34,7 +34,7 @@ impl Reader {
         })
     }
 
-    /// Reads an object; an empty one in the place of what isn't there.
+    /// Reads an object; an empty one if there is none.
     pub(super) fn object<T: DeserializeOwned + Default>(
         &mut self,
         raw: &Raw,

@@ -359,7 +359,6 @@ fn alternate(weights: &Weights, mut pose: Vec<Rigid>, size: f64, robust: bool) -
 
 /// Runs one pass: computes the vertices as means, then fits each joint to its vertices. Returns the
 /// sum of squares before the pass.
-/// squares before the round.
 fn step(weights: &Weights, pose: &mut [Rigid], fits: &mut [Fit], size: f64, robust: bool) -> f64 {
     // A vertex with one joint does not constrain it.
     let shared = || weights.vertices().filter(|weights| weights.len() > 1);

@@ -1,4 +1,4 @@
-//! How a joint moves: keys at times of its own.
+//! The motion of a joint: keys at its own times.
 
 use crate::model::JointTransform;
 

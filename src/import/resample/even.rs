@@ -8,7 +8,7 @@ use super::{
 };
 use crate::model::JointTransform;
 
-/// Frames to try first. Then it is twice as many each time.
+/// The number of frames to try first. It is doubled with each further try.
 const FEWEST: usize = 16;
 
 /// Makes frames of `curves`, which have keys at these moments: as few as keep the skin within

@@ -1,4 +1,4 @@
-//! How far frames are from the keys that they were made from.
+//! The errors of frames, relative to the keys from which they were made.
 
 use super::{
     MOST_TRANSFORMS,

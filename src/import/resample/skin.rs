@@ -30,7 +30,8 @@ impl Motion {
         self.bend / (cuts as f64).powi(3) + self.bulge / (cuts as f64).powi(2)
     }
 
-    /// Returns into how many pieces to cut the motion so that it is off by no more than `bound`.
+    /// Returns the number of pieces into which to cut the motion so that it is off by no more than
+    /// `bound`.
     pub(super) fn cuts(&self, bound: f64) -> usize {
         let cuts = if self.bulge > 0.0 {
             ((self.bend + self.bulge) / bound).sqrt()
@@ -103,7 +104,8 @@ impl Skin {
         self.size
     }
 
-    /// Returns how far the skin may be from its place according to a clip's keys: [`CLIP_ERROR`] in model units.
+    /// Returns the largest distance of the skin from its place according to a clip's keys:
+    /// [`CLIP_ERROR`] in model units.
     pub(super) fn bound(&self) -> f64 {
         f64::from(CLIP_ERROR) * self.size
     }
@@ -118,7 +120,8 @@ impl Skin {
             .map(|&radius| (radius, Motion::default()))
             .collect();
         let mut model = Motion::default();
-        // What is attached turns with its joint and those above: how far any is off halfway, and how far it turns.
+        // Attached things turn with their joint and those above: the largest error halfway, and the
+        // largest turn.
         let mut turns = vec![[0.0_f64; 2]; joints];
         // Children come first, so that everything below a joint is known.
         for joint in (0..joints).rev() {

@@ -85,7 +85,7 @@ pub(super) fn run(
     let feet = feet.map(|feet| feet.goals());
     limbs::place(map, feet.as_deref(), &hands, &mut out.transforms);
     if clip.additive {
-        // Differences from what the source's rest pose becomes.
+        // Differences from the source's rest pose as it is retargeted.
         Evaluate::new(map.source, &[]).run_clips(None, &mut scratch);
         let mut rest = Vec::with_capacity(joints);
         frame(map, &animated, &SourcePose::new(map, &scratch), &mut rest);

@@ -232,7 +232,7 @@ fn of_keys<'c>(names: &[String], clips: impl Iterator<Item = &'c ClipTiming>) ->
 }
 
 impl BoundBlendSpace {
-    /// Returns what happens at the end of a cycle: what all clips do, or a loop if they differ.
+    /// Returns the playback of a cycle: that of all clips, or a loop if they differ.
     pub fn playback(&self) -> PlaybackMode {
         self.playback
     }

@@ -110,7 +110,7 @@ impl Layout {
         let near = self.shape.nearest(place);
         let back = |axis: usize| match self.scale[axis] {
             0.0 => self.origin[axis],
-            // What is within is itself, to the bit.
+            // A place within stays the same, to the bit.
             _ if near[axis] == place[axis] => point[axis],
             scale => self.origin[axis] + near[axis] / scale,
         };

@@ -207,7 +207,7 @@ impl Warp {
     /// all knots before that one.
     #[inline]
     fn last(&self, is_before: impl Fn(&Knot) -> bool) -> usize {
-        // There are few, and a search from the end is over soonest.
+        // There are few, and a search from the end is fastest.
         self.knots.iter().rposition(is_before).unwrap_or(0)
     }
 }

@@ -30,7 +30,7 @@ pub(super) enum Part {
     Toes,
 }
 
-/// Words that don't say what a joint is.
+/// Words that say nothing about the part of the body.
 const NOISE: [&str; 22] = [
     "def",
     "j",

@@ -71,7 +71,7 @@ impl<T: Copy + Default + Length + Add<Output = T> + Sub<Output = T> + Mul<f32, O
             let push = self.velocity + self.value * rate;
             self.value = (self.value + push * dt) * decay;
             self.velocity = (self.velocity - push * (rate * dt)) * decay;
-            // Before numbers become so small that processors are slow with them.
+            // Numbers that are much smaller are slow on many processors (subnormals).
             if self.value.largest() < 1e-9 && self.velocity.largest() < 1e-9 {
                 *self = Self::default();
             }

@@ -313,7 +313,7 @@ impl Leg {
             heel.filter(|heel| heel.is_finite())
                 .map_or(c - up * up.dot(c), Vec3A::from),
         );
-        // An ankle as high as that is a hock or a wrist, which never carries the foot.
+        // An ankle at that height is a hock or a wrist, which never carries the foot.
         let on_toes = up.dot(c) > 0.2 * length;
         let contacts = match toe {
             Some(toe) if on_toes => [contact(at(toe)); 2],
@@ -580,7 +580,7 @@ impl Leg {
         ]
     }
 
-    /// Brings a target that is too far nearer, smoothly, so that the leg never snaps straight.
+    /// Moves a target that is too far away closer, smoothly, so that the leg never snaps straight.
     #[inline(always)]
     fn within_reach(
         &self,

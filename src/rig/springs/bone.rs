@@ -126,7 +126,7 @@ impl Chain {
         let bone = self.constrain(aim, bone, colliders, scale, &mut velocity);
         // Bones keep their length, so only the velocity along the sphere around the anchor is left.
         velocity -= bone * (bone.dot(velocity) * aim.inverse_square);
-        // A bone that swings around more than once a step isn't followed.
+        // Bones that swing around more than once per step are limited.
         let fastest = length * PER_SECOND;
         let slow = velocity.length_squared() <= fastest * fastest;
         let velocity = if slow {
@@ -201,7 +201,7 @@ impl Chain {
         for _ in 0..if collider.is_sphere() { 1 } else { SLIDES } {
             let end = anchor + *bone;
             let out = collider.to(end);
-            // Nearly outside is outside, as rounding leaves it.
+            // Nearly outside counts as outside, because of rounding.
             if out.length_squared() >= reach * reach * NEARLY {
                 break;
             }

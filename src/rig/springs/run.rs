@@ -134,7 +134,7 @@ impl Springs {
             return;
         }
         if again {
-            // All that is known of a long frame is how far it went.
+            // Of a long frame, only the distance is known.
             let velocity = if state.fits(self) && !jumped && dt.is_finite() {
                 moved / dt as f32
             } else {
@@ -309,7 +309,7 @@ impl Springs {
             .for_each(|[center, _]| center.at -= moved);
     }
 
-    /// Puts everything where it would come to rest.
+    /// Moves everything to where it would come to rest.
     fn settle(
         &self,
         state: &mut SpringState,
@@ -326,7 +326,7 @@ impl Springs {
             let chain = &self.chains[usize::from(joint.chain)];
             let aim = joint.aim(now.offset, now.bone, now, bent);
             let pull = aim.bone * chain.stiffness + chain.push(air) - velocity * chain.drag;
-            // Without any force, it stays.
+            // Without any force, the bone stays.
             let pull = if pull.length_squared() > 1e-12 {
                 pull
             } else {
@@ -397,7 +397,7 @@ impl Springs {
             let above = joint.parent.map(|parent| turned[usize::from(parent)]);
             let turn = match above {
                 None => arc(now.bone, bone, length, weight),
-                // What branches off is carried by the shortest rotation, without twist.
+                // Other branches are carried by the shortest rotation, without twist.
                 Some(above) if joint.forks => {
                     above.conjugate() * arc(now.bone, bone, length, weight)
                 }
@@ -412,7 +412,8 @@ impl Springs {
 }
 
 impl Between {
-    /// The share `t` of a frame after the last one. The velocity before counts as much as it is trusted.
+    /// The time at the share `t` of a frame after the last one. The velocity before counts by the
+    /// trust in it.
     #[inline(always)]
     fn new(t: f32, seconds: f32, trust: f32) -> Self {
         let bulge = (t - t * t) * trust;

@@ -51,7 +51,7 @@ pub(super) struct Track {
 }
 
 impl SpringState {
-    /// Forgets everything: springs begin again where they would come to rest.
+    /// Resets everything: springs begin again where they would come to rest.
     pub fn reset(&mut self) {
         self.points.clear();
     }

@@ -81,10 +81,10 @@ impl Step {
         }
     }
 
-    /// The deviation after a part of the step that takes the share `s`, 0..=1, of its time: by cubic Hermite splines, whose
-    /// error is (ω·step)⁴ / 384.
+    /// Returns the weights for the deviation within the step, at the fraction `s`, 0..=1, of its
+    /// time. They are those of cubic Hermite splines, whose error is (ω·step)⁴ / 384.
     ///
-    /// The target's path is taken for a parabola: with straight lines, springs would swing
+    /// The target's path is assumed to be a parabola: with straight lines, springs would swing
     /// differently when they are examined between steps.
     #[inline(always)]
     pub(super) fn part(&self, s: f32) -> Weights {
@@ -96,7 +96,8 @@ impl Step {
         let velocity =
             (1.0 - s) * (1.0 - s) + s * (3.0 - 2.0 * s) * b * PER_SECOND + s * (s - 1.0) * d;
         let force = ((3.0 - 2.0 * s) * g + (s - 1.0) * h * k) * (PER_SECOND * PER_SECOND);
-        // The target's acceleration times the time squared is so much of its way, less that at the velocity before.
+        // The target's acceleration times the time squared is this share of its way, minus the way
+        // at the velocity before.
         let gain = 2.0 * s / (1.0 + s);
         let of_gain = gain * (0.5 * velocity - force);
         Weights {

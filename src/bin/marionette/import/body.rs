@@ -188,7 +188,7 @@ impl Role {
     }
 }
 
-/// Words in joints' names, the telling ones first.
+/// Words in joints' names, the most specific ones first.
 const WORDS: [(&str, Part); 29] = [
     ("grip", Part::Grip),
     ("weapon", Part::Grip),

@@ -63,7 +63,7 @@ enum Named {
 }
 
 impl Named {
-    /// The last word that is known decides: one attacks in `run_attack`, and waits in `jump_idle`.
+    /// The last known word decides: `run_attack` is an attack, and `jump_idle` is idle.
     fn new(name: &str) -> Self {
         let name = snake(name);
         let words = || {

@@ -1,4 +1,4 @@
-//! Names of clips, as one would type them.
+//! Names of clips that are easy to type.
 
 use super::{loops::is_action, words::snake};
 

@@ -77,7 +77,7 @@ pub(super) fn read(reader: &mut Reader<'_>, materials: &mut Vec<M3dMaterial>) {
         let offset = reader.lexer.offset();
         let label = reader.lexer.label();
         let Some(key) = label::find(LABELS, label) else {
-            // No label here is worth refusing a model for.
+            // Errors in materials are no reason to refuse a model.
             let meant = label::nearest(label, LABELS.iter().map(|&(name, _)| name));
             reader.lexer.seek(offset);
             if label.is_empty() {

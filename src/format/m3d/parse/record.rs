@@ -83,7 +83,7 @@ impl Record {
         self.counts == [0; COLUMNS]
     }
 
-    /// Marks a column as read that could not be: its next label belongs to the next record.
+    /// Marks a column that could not be read as read: its next label belongs to the next record.
     fn take(&mut self, schema: &Schema, column: usize) {
         self.counts[column] = self.counts[column].max(schema.columns[column].least as u8);
     }

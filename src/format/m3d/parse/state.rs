@@ -32,7 +32,7 @@ pub(super) const COUNTS: &[(&str, Counted)] = &[
     ("Subsets", Counted::Subsets),
 ];
 
-/// The counts in a header, each with its place. None of them is believed.
+/// The counts in a header, each with its place. None of them is trusted.
 #[derive(Default)]
 pub(super) struct Header {
     counts: [Option<(u32, usize)>; COUNTS.len()],

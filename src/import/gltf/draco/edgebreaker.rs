@@ -49,7 +49,7 @@ enum Symbols<'a> {
     },
 }
 
-/// An edge that was left to a later S.
+/// An edge that is set aside until a symbol S joins it to another.
 struct Split {
     /// The encoder's numbers of the symbol whose triangle has the edge, and of the S.
     source: u32,

@@ -90,7 +90,8 @@ struct Symbol {
 struct Table {
     bits: u32,
     symbols: Vec<Symbol>,
-    /// The symbol of each share, if there are enough numbers to read for it to be worthwhile.
+    /// A table from shares to their symbols; empty if there are too few numbers to read for it to
+    /// be worthwhile.
     of_share: Vec<u32>,
 }
 

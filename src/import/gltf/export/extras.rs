@@ -1,8 +1,11 @@
-//! What glTF has no place for, as `extras`.
+//! Data that glTF has no place for, as `extras`.
 //!
-//! Everything is under the key `marionette`, except for `"deform": false` at the nodes of control joints. An animation has `playback`, `duration` in seconds, the `frames` that its keys
-//! were made from (their number, or their times if they are not evenly spaced), the `morphs` that it moves, `additive`, and `callbacks`, a list of `{time, until, name, data}`, `until` only for ranges. A material has
-//! its `type_name`, its `specular_map`, and the maps that there are no files for. A scene has a manifest's `masks` and `sockets`.
+//! Everything is under the key `marionette`, except for `"deform": false` at the nodes of control
+//! joints. An animation has `playback`, `duration` in seconds, the `frames` that its keys were made
+//! from (their number, or their times if they are not evenly spaced), the `morphs` that it moves,
+//! `additive`, and `callbacks`, a list of `{time, until, name, data}`, `until` only for ranges. A
+//! material has its `type_name`, its `specular_map`, and the maps that have no files. A scene has a
+//! manifest's `masks` and `sockets`.
 
 use crate::{
     import::Manifest,
@@ -42,7 +45,8 @@ fn callback(key: &CallbackKey) -> Value {
         out["until"] = until.into();
     }
     let data: &ron::Value = &key.data;
-    // JSON where it means the same, for other programs. It has no unit, characters, or numbers that are not finite.
+    // JSON if it means the same, because other programs can read it. It has no unit, characters, or
+    // numbers that are not finite.
     let same = |json: &Value| {
         serde_json::from_value::<ron::Value>(json.clone()).is_ok_and(|back| back == *data)
     };

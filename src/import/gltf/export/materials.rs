@@ -67,7 +67,7 @@ impl Materials {
         let mut use_of = |map: TextureMap| {
             let name = map.of(material);
             let Some(found) = texture(material, map) else {
-                // Its name comes back, should the file turn up.
+                // The name is kept, in case the file is found when the `.glb` is read.
                 if let Some(name) = name {
                     extras[format!("{}_map", map.name())] = name.into();
                 }

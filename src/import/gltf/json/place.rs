@@ -1,4 +1,4 @@
-//! Where a value is in a document, for messages.
+//! The path of a value in a document, for messages.
 
 /// Returns the path of the value at an offset of a document, such as `nodes[3].mesh`; empty at the top.
 pub(in super::super) fn place_at(json: &str, offset: usize) -> String {

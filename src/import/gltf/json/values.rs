@@ -1,4 +1,4 @@
-//! Values of glTF's JSON: what may be missing, of another type, or written in another way.
+//! Values of glTF's JSON that may be missing, of another type, or written in another way.
 
 use serde::{
     Deserialize, Deserializer,
