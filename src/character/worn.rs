@@ -109,6 +109,7 @@ pub(super) fn put_on(
     parents: Query<&ChildOf>,
     names: Query<NameOrEntity>,
 ) {
+    // Refused links exist until commands are applied.
     let mut refused = Vec::new();
     for (entity, &WornBy(body), mut transform, parent) in &mut worn {
         if parent.is_none_or(|parent| parent.parent() != body) {

@@ -169,6 +169,7 @@ fn matched<'a>(
         &mut source,
     );
     let mut renamed = None;
+    // Exact matches come first: prefixes are only ignored for the joints that are left.
     if source.contains(&None) {
         let known = source.clone();
         let [theirs_bare, ours_bare] =
@@ -347,6 +348,7 @@ impl<'a> Fit<'a> {
                 skeleton.rest_of(found as JointIndex)
             }
         };
+        // Differences have no places in model space.
         let any_moved = !clip.additive
             && self
                 .places

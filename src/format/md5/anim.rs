@@ -99,6 +99,7 @@ fn read(reader: &mut Reader, anim: &mut Md5Anim) -> Result<(), Stop> {
             _ => reader.unknown_at_top(token.offset, token.kind)?,
         }
     }
+    // The checks below would report consequences of these errors.
     if reader.report.failed() {
         return Err(Stop);
     }

@@ -81,6 +81,7 @@ fn read(reader: &mut Reader, mesh: &mut Md5Mesh) -> Result<(), Stop> {
             _ => reader.unknown_at_top(token.offset, token.kind)?,
         }
     }
+    // The checks below would report consequences of these errors.
     if reader.report.failed() {
         return Err(Stop);
     }
@@ -279,6 +280,7 @@ fn submesh(reader: &mut Reader, index: usize) -> Result<(Md5Submesh, Starts), St
             b"vert" => vertices.read(reader, "vert", vertex, here)?,
             b"tri" => triangles.read(reader, "tri", triangle, here)?,
             b"weight" => weights.read(reader, "weight", weight, here)?,
+            // These words open other blocks, so this one was never closed.
             b"mesh" | b"joints" | b"md5version" => {
                 reader.lexer.seek(token.offset);
                 let unexpected = reader.lexer.unexpected("`}`");

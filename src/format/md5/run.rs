@@ -116,6 +116,7 @@ impl<T: Copy + Default> Run<T> {
         }
         if let Some(order) = order {
             let mut by_number: Vec<usize> = (0..order.len()).collect();
+            // Stable, so that the first of several items with the same number is kept.
             by_number.sort_by_key(|&i| order[i].0);
             by_number.dedup_by(|b, a| {
                 let same = order[*a].0 == order[*b].0;
@@ -134,6 +135,7 @@ impl<T: Copy + Default> Run<T> {
                 .enumerate()
                 .find(|&(n, &i)| order[i].0 as usize != n);
             if let Some((expected, &behind)) = gap {
+                // An item beyond the declared count explains a gap better than the item after it.
                 let beyond = |&&i: &&usize| declared.is_some_and(|count| order[i].0 >= count);
                 let stray = by_number.iter().find(beyond).copied().unwrap_or(behind);
                 let (number, offset) = order[stray];

@@ -136,6 +136,7 @@ impl Whole {
             .unwrap_or_default()
             .to_scale_rotation_translation();
         let turn = turn.normalize();
+        // Of a quaternion and its negative, the one with an angle of at most 180°, for the warning.
         (whole.size, whole.turn) = (size.x, if turn.w < 0.0 { -turn } else { turn });
         whole
     }
@@ -154,6 +155,7 @@ impl Whole {
                 .map(|joint| side.bone(joint.into()))
                 .fold(0.0, f64::max)
         };
+        // The ratio of bones that are this short is mostly rounding.
         let (our_least, their_least) = (longest(ours) * 1e-3, longest(theirs) * 1e-3);
         let bones = (0..source.len()).filter_map(|joint| {
             let found = source[joint]?;
@@ -172,6 +174,7 @@ impl Whole {
         if bones.is_empty() {
             return;
         }
+        // The median, because some bones may differ for reasons of their own.
         let mut sorted: Vec<f64> = bones.iter().map(|(_, ratio)| *ratio).collect();
         sorted.sort_unstable_by(f64::total_cmp);
         let median = sorted[sorted.len() / 2];
@@ -182,6 +185,7 @@ impl Whole {
         self.alike = share(4);
         // The unit of the file, by the transforms above the joints.
         let unit = evidence.unit;
+        // By a factor of about 1.5.
         let far = |ratio: f64| ratio.ln().abs() > 0.4;
         self.length = if (median - 1.0).abs() < 0.01 {
             1.0

@@ -82,7 +82,7 @@ impl Layout {
             emissive: set(&maps.emissive),
         };
         let [first, second] = tex_coords.map(|source| source.unwrap_or_default().transform);
-        // Two transforms become part of the coordinates.
+        // Different transforms become part of the coordinates, as a material has one for all maps.
         let mut transform = UvTransform::default();
         if tex_coords[1].is_none() || first == second {
             transform = first;
@@ -376,6 +376,7 @@ fn file_name(given: Option<String>, mime_type: Option<&str>, at: usize, bytes: &
             }
         })
         .collect();
+    // The bytes decide, because names and media types in files may be wrong.
     let extension = match bytes {
         [0x89, b'P', b'N', b'G', ..] => "png",
         [0xff, 0xd8, 0xff, ..] => "jpg",
@@ -432,6 +433,8 @@ impl Map {
                 .value(raw, place, "texCoord")
                 .map(|Whole(set)| set as u32)
         };
+        // `texCoord` of the extension replaces that of the texture, as the extension's
+        // specification says.
         let set = set(&transform.tex_coord)
             .or_else(|| set(&info.tex_coord))
             .unwrap_or_default();
@@ -469,6 +472,7 @@ impl Map {
 fn convert_sampler(sampler: &looks::Sampler, reader: &mut Reader, place: &str) -> Sampler {
     let mut number =
         |raw: &_, field: &str| reader.value(raw, place, field).map(|Whole(number)| number);
+    // The numbers are OpenGL's, as in the specification.
     let wrap = |mode: Option<u64>| match mode {
         Some(33071) => TextureWrap::Clamp,
         Some(33648) => TextureWrap::Mirror,
@@ -480,6 +484,7 @@ fn convert_sampler(sampler: &looks::Sampler, reader: &mut Reader, place: &str) -
         Some(9984) => (TextureFilter::Nearest, MipFilter::Nearest),
         Some(9985) => (TextureFilter::Linear, MipFilter::Nearest),
         Some(9986) => (TextureFilter::Nearest, MipFilter::Linear),
+        // 9987, and the choice that the specification leaves open.
         _ => (TextureFilter::Linear, MipFilter::Linear),
     };
     Sampler {

@@ -71,6 +71,7 @@ fn place_feet(map: &Retarget, goals: &Goals, pose: &mut PoseMut, frame: &mut [Jo
     }
     for (leg, goal) in map.to.legs.iter().flatten().zip(goals.legs) {
         let thigh = leg.joints[0];
+        // A straight leg bends to where the body faces, turned along with the thigh.
         let turn = pose.model_rotation(thigh) * map.to.rotations[usize::from(thigh)].conjugate();
         reach(pose, leg.joints, goal, turn * map.to.ahead, frame);
     }

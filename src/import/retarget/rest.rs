@@ -198,6 +198,7 @@ fn posed_like(
                 let up = both(&|places| {
                     let base = places.of(places.spine().next()?)?;
                     let up = base - middle(places)?;
+                    // The spine may start right between the thighs.
                     Some(if up.length_squared() > 1e-8 {
                         up
                     } else {
@@ -237,6 +238,7 @@ fn posed_like(
         let rotation = match turned(joint) {
             Some(Turn::Whole(turn)) => unit(turn * stood[at]),
             Some(Turn::Arc(now, wanted)) => {
+                // The direction of the bone after the turns of the joints above.
                 let carried = follows * (stood[at].conjugate() * now);
                 unit(arc(carried, wanted) * follows)
             }

@@ -207,6 +207,7 @@ impl Shape {
         if triangles.is_empty() {
             return Ok(Self::line(places));
         }
+        // Every edge between two triangles is two half-edges, of which one suffices.
         let inner = mesh.halfedges.iter().enumerate().filter(|&(edge, &twin)| {
             twin != EMPTY && edge < twin && !is_flat[edge / 3] && !is_flat[twin / 3]
         });
@@ -225,6 +226,8 @@ impl Shape {
 
     /// Points of which the farthest two are farther apart than [`NEAR`], or a single one.
     fn line(places: &[DVec2]) -> Self {
+        // The leftmost point, or the lowest of several, is an end of the line. The point that is
+        // farthest from it is the other end.
         let start = places
             .iter()
             .copied()

@@ -101,6 +101,7 @@ impl Warp {
 
     /// A warp through phases and times, of which there is at least one.
     fn through(points: &[(f64, f64)], length: f64) -> Self {
+        // The last knot leads to the first one of the next loop.
         let after = points
             .iter()
             .skip(1)
@@ -164,6 +165,7 @@ impl Warp {
     pub(super) fn next_bend(&self, place: f64, length: f64, forward: bool) -> Option<f64> {
         let start = self.place(0.0, length);
         let (round, near) = (((place - start) / length).floor(), length * 1e-9);
+        // Knots may be outside of the clip's own loop, so the neighboring loops count, too.
         let bends = [-1.0, 0.0, 1.0].into_iter().flat_map(|more| {
             self.knots
                 .iter()
@@ -231,6 +233,7 @@ fn fit_loop(phases: &[Mark], marks: &[Mark], length: f64) -> Option<Warp> {
         Some((stretch, knots))
     });
     let (_, mut knots) = turned.min_by(|a, b| a.0.total_cmp(&b.0))?;
+    // Moved by whole loops, so that the clip is in its first one at phase 0.
     let rounds = (Warp::through(&knots, length).place(0.0, length) / length).floor();
     knots.iter_mut().for_each(|knot| knot.1 -= rounds * length);
     Some(Warp::through(&knots, length))
@@ -246,6 +249,7 @@ fn fit_once(phases: &[Mark], marks: &[Mark], length: f64) -> Option<Warp> {
         .iter()
         .zip(marks)
         .map(|(phase, mark)| (phase.0, mark.0));
+    // Marks at the very ends would double the knots there.
     let inner = inner
         .filter(|(phase, time)| (*phase, *time) != (0.0, 0.0) && (*phase, *time) != (1.0, length));
     let knots = std::iter::once((0.0, 0.0)).chain(inner).collect();

@@ -133,12 +133,12 @@ impl SkeletalClip {
         let (mut stride, mut unit_scale) = (0, true);
         for row in 0..row_count {
             let members = || (row * 4..joints.min(row * 4 + 4)).filter(|&joint| animated(joint));
+            // Joints that the clip doesn't move stay at the identity, so that they can share a row
+            // with others.
             let mut start = IDENTITY;
             for joint in members() {
                 let JointTransform {
                     translation,
-                    // Joints that the clip doesn't move stay at the identity, so that they can
-                    // share a row with others.
                     rotation,
                     scale,
                 } = first[joint];

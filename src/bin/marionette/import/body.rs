@@ -171,6 +171,7 @@ impl Role {
         const NOT_BODY: [&str; 9] = [
             "ik", "pole", "target", "headtop", "hair", "cape", "cloth", "belt", "control",
         ];
+        // `spike` contains `ik`.
         if NOT_BODY.iter().any(|word| name.contains(word)) && !name.contains("spike") {
             return None;
         }

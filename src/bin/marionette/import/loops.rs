@@ -70,6 +70,7 @@ impl Named {
             name.split('_')
                 .map(|word| word.trim_end_matches(|c: char| c.is_ascii_digit()))
         };
+        // `idle_to_walk` is done once, whatever other words it has.
         if let Some(word) = words().find(|word| BETWEEN.contains(word)) {
             return Self::Once(word.to_owned());
         }

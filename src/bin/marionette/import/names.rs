@@ -27,6 +27,7 @@ const GENERIC: [&str; 15] = [
 /// `CharacterArmature|Run_Left` becomes `run_left`, and `heroWalk` of `hero.md5mesh` becomes `walk`.
 pub fn tidy(name: &str, model: &str) -> Option<String> {
     let mut pieces = name.split('|').map(snake);
+    // The last piece counts: the armature comes first.
     let telling =
         |piece: &String| !piece.is_empty() && !piece.ends_with("armature") && !is_generic(piece);
     let name = pieces.rfind(telling)?;

@@ -198,6 +198,7 @@ fn check_weights(reader: &mut Reader<'_>, vertices: &mut [M3dVertex], start: usi
 fn subsets_of_triangles(triangles: &mut RawTriangles) -> Vec<M3dSubset> {
     if !triangles.subsets.is_sorted() {
         let mut order: Vec<usize> = (0..triangles.indices.len()).collect();
+        // Stable, so that the triangles of a subset keep their order.
         order.sort_by_key(|&at| triangles.subsets[at]);
         triangles.indices = order.iter().map(|&at| triangles.indices[at]).collect();
         triangles.subsets.sort();
@@ -330,6 +331,7 @@ fn face_ranges(reader: &mut Reader<'_>, rows: &[RawSubset], triangles: u32) -> V
         let message =
             format!("FaceCount counts {sum} for {triangles} triangles; it is divided by three");
         reader.report.warning(rows[0].offset, message);
+        // Starts count indices, too, if each subset starts where the one before it ends.
         let mut next = 0u32;
         let starts_too = ranges.iter().all(|&(start, count)| {
             let follows = start == next;

@@ -151,6 +151,7 @@ fn context(clips: &[RawClip]) -> String {
 fn clip_name(reader: &mut Reader<'_>) -> (String, bool) {
     let offset = reader.lexer.offset();
     let line = reader.lexer.rest_of_line();
+    // If a brace follows on another line, the one in this line is part of the name.
     let (name, opened) = match line.strip_suffix(b"{") {
         Some(before) if reader.lexer.peek_byte() != Some(b'{') => (before.trim_ascii_end(), true),
         _ => (line, false),

@@ -254,6 +254,7 @@ fn values(
         read.inspect_err(|_| record.take(schema, first))?;
         count += 1;
     }
+    // A shared spelling means the second column only if the count of numbers fits nothing else.
     let fits = |at: &usize| (schema.columns[*at].least..=schema.columns[*at].most).contains(&count);
     let at = second
         .filter(|second| !fits(&first) && fits(second))

@@ -131,6 +131,7 @@ pub(super) fn arrange_frames(
     let length = |f: &Frame| f.end - f.start;
     let declared = header.components.map(|(n, _)| n as usize);
     let first = frames.first().map(length);
+    // If all frames have the same length, it is the header that is wrong.
     let alike = frames.iter().all(|f| Some(length(f)) == first);
     let components = match (first, declared) {
         (Some(first), Some(declared)) if alike && first != declared => {
