@@ -151,7 +151,7 @@ impl Files {
         };
         match std::fs::metadata(root.join(path.path())) {
             Ok(metadata) if !metadata.is_file() => Err("it is not a regular file".to_owned()),
-            // A custom source may find what is not on disk.
+            // A custom source may have files that are not on disk.
             _ => Ok(()),
         }
     }

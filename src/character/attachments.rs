@@ -300,6 +300,7 @@ pub(super) fn attach(
                 place,
             };
         }
+        // The stored pose is that of the last frame until the rig has acted.
         let joints = rig
             .filter(|_| is_rigged && rigs.is_some() && detail.is_none_or(|detail| !detail.rests))
             .map_or(&pose.joints[..], RigPose::joints);

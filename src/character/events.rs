@@ -111,7 +111,7 @@ pub struct AnimationCallback {
     /// [`CharacterPoses::joint_transform_at`]: super::CharacterPoses::joint_transform_at
     pub seconds_ago: f64,
     /// The track's weight at that moment, times the clip's in a blend space, so that an observer
-    /// can ignore what is barely visible.
+    /// can ignore clips that are barely visible.
     pub weight: f32,
     /// `true` on the current clip; `false` on clips that fade out and on tracks you added.
     pub current: bool,

@@ -66,7 +66,8 @@ struct ActiveLayer {
 const FEW: usize = 8;
 
 impl ActiveLayers {
-    /// Follows the controller once more if it was changed, as an observer may do after the first look-up.
+    /// Looks up the controller's layers again if it was changed, as an observer may do after the
+    /// first look-up.
     pub(super) fn catch_up(
         &mut self,
         character: &Character,
@@ -77,7 +78,7 @@ impl ActiveLayers {
         }
     }
 
-    /// Follows the controller.
+    /// Looks up the controller's layers.
     pub(super) fn look_up(&mut self, character: &Character, controller: &AnimationController) {
         let mut same = self.version == character.version
             && self.revision != 0

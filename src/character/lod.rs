@@ -21,10 +21,12 @@ use std::mem;
 /// whole rig is left out is posed like one without, and only in view. Hands that reach for something, and feet on stairs,
 /// then are where the clips put them.
 ///
-/// Below [`poses`](Self::poses), the character is posed less often, and in between it stands still as it was drawn last: its
-/// place, too. That lasts at most [`most_frames`](Self::most_frames) frames, and ends as soon as the character has moved by a
-/// twentieth of its size, so what is skipped is a pixel or two. Frames in between cost nothing but the clock. Characters that
-/// carry or wear something, have [`PoseOverrides`](super::PoseOverrides), or whose rig acts are posed in every frame.
+/// Below [`poses`](Self::poses), the character is posed less often, and in between it stands still
+/// as it was drawn last: its place, too. That lasts at most [`most_frames`](Self::most_frames)
+/// frames, and ends as soon as the character has moved by a twentieth of its size, so the skipped
+/// motion is a pixel or two. Frames in between cost nothing but the clock. Characters that carry or
+/// wear something, have [`PoseOverrides`](super::PoseOverrides), or whose rig acts are posed in
+/// every frame.
 ///
 /// Clocks and events are not affected: they are exact in every frame.
 ///

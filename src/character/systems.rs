@@ -39,11 +39,13 @@ pub enum CharacterSystems {
     /// [`FootPlacement`]: answer their [`GroundProbe`]s in this set. Meshes marked as [`Ground`]
     /// are tested for you.
     ProbeGround,
-    /// Before transform propagation. Lets rigs act on the poses of their characters: [`LookAt`], then [`IkGoal`]s, then
-    /// [`FootPlacement`], then [`SpringBones`]. What is attached to them or worn by them follows, and the boxes of all
-    /// characters with overrides or a rig are set from their poses.
+    /// Before transform propagation. Lets rigs act on the poses of their characters: [`LookAt`],
+    /// then [`IkGoal`]s, then [`FootPlacement`], then [`SpringBones`]. Attached entities and worn
+    /// characters follow, and the boxes of all characters with overrides or a rig are set from
+    /// their poses.
     SolveRigs,
-    /// After transform propagation and culling. Chooses what characters with an [`AnimationLod`] leave out.
+    /// After transform propagation and culling. Chooses the level of detail of characters with an
+    /// [`AnimationLod`].
     ChooseDetail,
     /// Poses the other characters in view that have a [`ModelPose`], detects jumps, and collects the palettes to write.
     EvaluateLate,
@@ -77,7 +79,7 @@ pub(super) enum SpawnStep {
     Parts,
     /// Systems that depend on the spawned parts.
     Looks,
-    /// Weights take the place of whatever the parts look like.
+    /// Weights replace the looks of parts.
     Weights,
 }
 

@@ -79,7 +79,7 @@ pub struct Wears(Vec<Entity>);
 /// The body's joint that moves each joint, for one shape of both assets.
 #[derive(Component, Clone, Debug, Default)]
 pub(super) struct WornJoints {
-    /// Body, shape of what is worn, and shape of the body; no asset has shape 0.
+    /// The body, the shape of the worn character, and that of the body; no asset has shape 0.
     of: (Option<Entity>, u64, u64),
     joints: Vec<Option<JointIndex>>,
 }

@@ -253,7 +253,8 @@ pub fn texture_places(materials: &[Material], are_exact: bool) -> Vec<Vec<String
     out
 }
 
-/// Adds the maps that belong to a base color map, for a material that names no others.
+/// Returns the paths of a map that may belong to a base color map, for a material that names no
+/// others.
 fn companions(base: &str, map: TextureMap) -> Vec<String> {
     let mut out = Vec::new();
     add_companions(&mut out, base, map);

@@ -72,7 +72,7 @@ pub struct Maps<T> {
 }
 
 impl<T> Maps<T> {
-    /// Creates the same for all maps.
+    /// Creates the same value for all maps.
     pub fn all(value: T) -> Self
     where
         T: Copy,

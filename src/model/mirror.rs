@@ -25,6 +25,7 @@ impl SkeletalClip {
     /// # Errors
     /// The clip has no frames that fit the skeleton.
     pub fn mirrored(&self, skeleton: &Skeleton) -> Result<Self, ClipError> {
+        // Bound first, so that joints have the indices of the skeleton.
         let clip = self.bind(skeleton);
         let mirror = Mirror::new(skeleton);
         let joints = skeleton.len();

@@ -384,6 +384,8 @@ impl BlendReach {
                         if !clip.additive {
                             place(joint, transform);
                         }
+                        // Any clip can be added, so those that hold poses count by their difference
+                        // to the rest pose, too.
                         let added = if clip.additive {
                             transform
                         } else {

@@ -452,6 +452,7 @@ impl Offset {
             layer: &layer,
             layers: &mut layers,
         };
+        // Finite in single precision, too.
         let duration = of.duration().min(1e9) as f32;
         let (rest, unit_scale) = (skeleton.rest(), skeleton.unit_scale());
         if let Some(steps) = sampler.sample_all(of, rest, unit_scale, joints, reach) {

@@ -63,8 +63,8 @@ pub struct ClipLayer<'a> {
     /// `true` if the layer belongs to the base: the pose that is carried over switches; see
     /// [`Inertia`](super::Inertia).
     ///
-    /// Where blended layers of the base weigh less than 1 together, masks included, the rest pose stands in for what is
-    /// missing.
+    /// Where blended layers of the base weigh less than 1 together, masks included, the rest pose
+    /// has the rest of the weight.
     pub base: bool,
 }
 

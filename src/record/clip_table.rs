@@ -338,6 +338,7 @@ impl TryFrom<Form> for ClipTable {
             .into_iter()
             .map(space)
             .collect::<Result<Vec<_>, String>>()?;
+        // Before they are bound, which is the work that is paid for.
         Self::pay_for_spaces(&clips, &spaces)?;
         let has_states = !states.is_empty() || !layers.is_empty();
         let states = has_states.then(|| StateLayers::new(&states, &layers));

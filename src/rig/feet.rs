@@ -196,6 +196,8 @@ impl Feet {
             }
         };
         let most = self.most_height(leg_of) * space.to_world;
+        // From the greatest height to which a foot is raised down to twice as far below level
+        // ground.
         let ray = |place: Vec3A| {
             let origin = space.place + space.flat(place - space.place) + space.up * most;
             GroundRay {
@@ -213,6 +215,7 @@ impl Feet {
                 None,
             ],
             Some(landing) => {
+                // The character is expected to keep its velocity until the foot lands.
                 let moved = space.place + state.body.velocity * landing.seconds;
                 let [a, b] = landing
                     .places

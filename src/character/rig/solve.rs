@@ -216,6 +216,7 @@ impl Surroundings<'_, '_> {
             return false;
         };
         let to_character = character.inverse();
+        // A character that is scaled to zero has no inverse.
         if !to_character.is_finite() {
             return false;
         }

@@ -552,7 +552,8 @@ impl<'a> Evidence<'a> {
     }
 }
 
-/// A turn by right angles, if it is one, and not none.
+/// Returns the nearest rotation by right angles. `None` if a rotation isn't close to one, or is no
+/// turn at all.
 fn right_angles(turn: DQuat) -> Option<DQuat> {
     let exact = DMat3::from_quat(turn).to_cols_array();
     let axes = DMat3::from_cols_array(&exact.map(f64::round));

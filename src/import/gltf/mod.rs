@@ -115,6 +115,7 @@ pub(super) fn import<'s>(
     let mut report = Report::new(file);
     let document = Document::read(&report, source)?;
     let root = &document.root;
+    // Characters in VRM 0 face −Z already.
     let basis = if document::is_vrm_0(root) {
         Basis::new(file, settings, right_handed, UpAxis::Y)?
     } else {

@@ -55,6 +55,7 @@ impl Importer<'_> {
 
         let skin = Skin::new(model);
         let mut budget = Budget::default();
+        // The keys of all clips count from the first clip on.
         budget.add_keys(
             m3d.clips
                 .iter()

@@ -47,6 +47,7 @@ pub fn from_m3d(
     let right_handed = match settings.hand {
         Hand::Left => false,
         Hand::Right => true,
+        // Without evidence, left-handed: Direct3D's convention.
         Hand::Auto => faces.against_normals > faces.with_normals,
     };
     if settings.hand == Hand::Auto && faces == Facing::default() && !m3d.triangles.is_empty() {

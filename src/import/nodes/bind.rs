@@ -162,6 +162,7 @@ impl<'a> Binder<'a> {
             .iter()
             .zip(&self.inverse_bind)
             .map(|(joint, inverse_bind)| {
+                // A joint that moves no skin counts as bound at rest.
                 let at_rest =
                     || usable(joint.rest_model).map_or(DAffine3::IDENTITY, |rest| rest.inverse());
                 Joint {
@@ -187,6 +188,7 @@ impl<'a> Binder<'a> {
                 inverse_bind: inverse_bind.as_affine3a(),
             });
         let rig = &self.rig.joints;
+        // A copy of a control joint is one, too.
         let of = self.copies.iter().map(|(joint, _)| usize::from(*joint));
         let control = (0..rig.len())
             .chain(of)

@@ -1,7 +1,8 @@
 //! The distances by which errors in the transforms of joints move the skin, and things attached to
 //! the joints.
 //!
-//! A joint without vertices may carry a weapon or a camera, so each moves at least what is a [`LEVER`] away from it.
+//! A joint without vertices may carry a weapon or a camera, so each counts as moving things up to a
+//! [`LEVER`] away.
 
 use super::curve::Curve;
 use crate::model::{BoundingBox, JointTransform, LEVER, Model, axes_apart, size_at_rest};
@@ -187,8 +188,8 @@ impl Skin {
             .collect()
     }
 
-    /// Returns how far apart two poses move any joint, what is attached to it, or any point of the skin. Vertices are means of
-    /// points in the joints' boxes.
+    /// Returns the largest distance between the places of a joint, of something attached to one, or
+    /// of a point of the skin in two poses. Vertices are means of points in the joints' boxes.
     pub(super) fn apart(&self, one: &[JointTransform], other: &[JointTransform]) -> f64 {
         let mut poses: Vec<[Affine3A; 2]> = Vec::with_capacity(one.len());
         for (joint, (one, other)) in one.iter().zip(other).enumerate() {

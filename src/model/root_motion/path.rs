@@ -342,7 +342,7 @@ impl RootPath {
         }
     }
 
-    /// The arc at a time in the clip.
+    /// Returns the index of the arc at a time in the clip.
     fn arc_at(&self, time: f64) -> usize {
         let arcs = self.knots.len() - 1;
         if arcs == 1 {
