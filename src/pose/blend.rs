@@ -95,8 +95,9 @@ pub(super) struct SetShare {
 impl SetShare {
     /// For a row's joints. `missing` is what the base lacks of a whole weight.
     ///
-    /// The rest pose stands in for clips that don't move a joint, and for what the base lacks. The set as a whole weighs no
-    /// more than its clips that do move the joint: so nothing jumps when the last of them leaves.
+    /// The rest pose stands in for clips that don't move a joint, and for what the base lacks. The
+    /// set as a whole weighs no more than its clips that do move the joint, so nothing jumps when
+    /// the last of them ends.
     #[inline(always)]
     pub(super) fn new<R: Row>(set: &[Active<R>], missing: f32, row: usize) -> Self {
         let moved = total_weight(set, row);

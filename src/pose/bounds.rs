@@ -173,8 +173,8 @@ impl PartBounds {
             .filter(BoundingBox::is_finite)
     }
 
-    /// Returns a box in model space that contains the part at every time of a clip that plays alone, at
-    /// full weight and without a mask; a clip of differences on top of the rest pose.
+    /// Returns a box in model space that contains the part at every time of a clip that plays
+    /// alone, at full weight and without a mask; an additive clip on top of the rest pose.
     ///
     /// Poses every frame, so it belongs to load time. `None` as for [`Self::posed`], and if the clip is
     /// not bound to the skeleton.

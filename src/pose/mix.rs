@@ -51,9 +51,9 @@ pub struct ClipLayer<'a> {
     pub mask: Option<&'a Mask>,
     /// The group a blended layer is averaged in. Additive and overriding layers ignore it.
     pub priority: TrackPriority,
-    /// The way the layer is combined with the others. A clip of differences is added whatever the
-    /// mode, since differences aren't a pose that could be blended. [`BlendMode::Additive`] adds
-    /// any other clip by its difference to the rest pose.
+    /// The way the layer is combined with the others. An additive clip is added whatever the mode,
+    /// since differences aren't a pose that could be blended. [`BlendMode::Additive`] adds any
+    /// other clip by its difference to the rest pose.
     ///
     /// An additive layer with weight `w` changes each joint to `t + w·Δt`, `r · Δrʷ`, `s · (1 + w(Δs − 1))`,
     /// so its difference turns the joint in the joint's own space. `Δrʷ` is nlerp from the identity along

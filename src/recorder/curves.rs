@@ -43,7 +43,7 @@ pub(crate) struct CurveRow {
 pub(crate) struct CurveTrack {
     pub(crate) id: TrackId,
     pub(crate) clip: AnimationName,
-    /// Its share of what plays.
+    /// Its weight.
     pub(crate) weight: f32,
 }
 

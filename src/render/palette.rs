@@ -85,7 +85,7 @@ impl Plugin for PalettePlugin {
 }
 
 /// The renderer's staging buffer while the main world has it, and the work that is left to the
-/// renderer. Both worlds have this.
+/// renderer. Shared by both worlds.
 #[derive(Resource, Clone, Default)]
 struct LentBuffer(Arc<Mutex<Lent>>);
 

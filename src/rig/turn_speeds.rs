@@ -18,7 +18,8 @@ impl TurnSpeeds {
     /// Speed of joints that no clip turns faster, in radians per second.
     pub const SLOWEST: f32 = 2.0;
 
-    /// The fastest turns in clips, which must be bound to the skeleton. Clips of differences don't count.
+    /// Finds the fastest turns in clips, which must be bound to the skeleton. Additive clips don't
+    /// count.
     pub fn new<'c>(skeleton: &Skeleton, clips: impl IntoIterator<Item = &'c SkeletalClip>) -> Self {
         let mut joints = vec![Self::SLOWEST; skeleton.len()];
         let bound = clips

@@ -48,7 +48,7 @@ impl Plants {
 
     fn new(clip: &SkeletalClip, legs: Vec<Vec<PlantRange>>, sampled: &Samples) -> Self {
         if clip.additive {
-            // A clip of differences has no feet on the ground by itself.
+            // An additive clip has no feet on the ground by itself.
             return Self::default();
         }
         let period = if clip.timing.playback == PlaybackMode::Loop {
