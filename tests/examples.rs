@@ -388,6 +388,34 @@ fn faces_speaks_and_reacts_to_keys() {
 }
 
 #[test]
+fn adventure_goes_over_the_course_state_by_state() {
+    // By itself, she goes around: over the stairs and the gap to the post, which hits back.
+    for (time, state) in [
+        ("1.2", "ground\narms: wave"),
+        ("4.5", "jump\n"),
+        ("5.75", "kick\n"),
+        ("6.75", "hurt\n"),
+    ] {
+        let run = run("adventure", &["--time", time]);
+        assert_caption(&run, &[state]);
+        assert_character_visible(&run.pictures[0]);
+    }
+    // By key: what is asked for while she kicks waits for the end of the kick.
+    let jumping = run("adventure", &["--press", "Space@0.5", "--time", "0.7"]);
+    assert_caption(&jumping, &["jump\n"]);
+    let waiting = run(
+        "adventure",
+        &["--press", "F@0.5", "--press", "Space@0.6", "--time", "0.8"],
+    );
+    assert_caption(&waiting, &["kick → jump\n"]);
+    let hurt = run(
+        "adventure",
+        &["--press", "F@0.5", "--press", "H@0.6", "--time", "0.8"],
+    );
+    assert_caption(&hurt, &["hurt\n"]);
+}
+
+#[test]
 fn partial_body_leaves_the_legs_alone() {
     let on = run("partial_body", &["--time", "0.6"]);
     assert_caption(&on, &["overlay  wave", "mask  upper_body", "base  jog"]);

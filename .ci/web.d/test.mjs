@@ -160,7 +160,7 @@ const caption = (lines) => lines.filter((line) => line.startsWith("| "));
 
 const EXAMPLES = {
   skinned_mesh: "", multi_animation: "", blend_animations: "", animation_callbacks: "", clip_queue: "", partial_body: "",
-  attachments: "", rig: "", locomotion: "", terrain: "", md5_character: "", gltf_character: "", faces: "",
+  attachments: "", rig: "", locomotion: "", adventure: "", terrain: "", md5_character: "", gltf_character: "", faces: "",
   many_instances: "--count 12", dressing: "", custom_material: "", viewer: "",
 };
 const noWebGpu = !existsSync(join(site, "webgpu"))

@@ -36,5 +36,6 @@ pub fn all() -> Vec<(PathBuf, Vec<u8>)> {
     let (scout, hound) = (scout::character(), hound::character());
     // The Pup is a small Hound, in glTF.
     let pup = hound.gltf_files("pup", 0.5, |clip| ["idle", "walk"].contains(&clip));
-    [scout.files(), hound.files(), pup, mannequin::files()].concat()
+    let moves = vec![scout::adventure::file()];
+    [scout.files(), moves, hound.files(), pup, mannequin::files()].concat()
 }

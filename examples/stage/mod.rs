@@ -190,6 +190,14 @@ pub fn app_with(
     help: &'static str,
     first: impl FnOnce(&mut App),
 ) -> App {
+    let mut app = App::new();
+    first(&mut app);
+    set_up(&mut app, name, args, help);
+    app
+}
+
+/// Adds what [`app`] has to an app of your own.
+pub fn set_up(app: &mut App, name: &'static str, args: &StageArgs, help: &'static str) {
     let picture = match (&args.headless, has_display()) {
         (Some(Some(file)), _) => Some(file.clone()),
         (Some(None), _) => Some(PathBuf::from(format!("target/{name}.png"))),
@@ -201,9 +209,7 @@ pub fn app_with(
         }
     };
     headless::explain_missing_gpu();
-    let mut app = App::new();
-    first(&mut app);
-    platform::prepare(&mut app, help);
+    platform::prepare(app, help);
     app.add_plugins(plugins(name, args, picture.is_some()));
     if picture.is_some() {
         // On the web, only the page can run frames.
@@ -267,7 +273,6 @@ pub fn app_with(
             footer::measure.in_set(OverlaySystems::Measure),
         ),
     );
-    app
 }
 
 /// Run condition: the inspector isn't using the pointer.

@@ -11,6 +11,7 @@ const EXAMPLES = {
   attachments: "A lantern and a sword attached to joints.",
   rig: "A hand and a foot on goals, with poles for elbow and knee; a head that looks.",
   locomotion: "Scout under your control: a blend space by speed and turn, and a jump.",
+  adventure: "A small third-person game: run, jump a gap, kick a post, wave.",
   terrain: "Root motion over stairs and slopes, heads that follow a lantern, ears and scarf in the wind.",
   md5_character: "An MD5 model with its skeleton drawn.",
   gltf_character: "A .glb by itself, and a manifest that adds clips from another .glb.",

@@ -59,6 +59,8 @@ pub use name::AnimationName;
 pub use playback_event::{CallbackKind, FiredCallback, PlaybackEvent};
 pub use playback_state::QueueFallback;
 pub use ramp::TransitionCurve;
+#[cfg(feature = "inspector")]
+pub(crate) use states::StateView;
 pub use states::{Go, GoError};
 pub use switch::{Switch, SwitchLayer};
 pub use timed_event::{EventHandle, EventKind, EventTarget, TimedEvent, TimedEvents};

@@ -3,8 +3,12 @@
 mod entering;
 mod names;
 mod run;
+#[cfg(feature = "inspector")]
+mod view;
 
 pub use run::Go;
+#[cfg(feature = "inspector")]
+pub(crate) use view::StateView;
 
 use super::{AnimationController, TrackId, clock::Nanos};
 use crate::model::{MachineLayer, StateLayers, StateMachine};

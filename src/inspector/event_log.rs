@@ -4,6 +4,7 @@ use super::InspectedCharacter;
 use crate::{
     character::{
         AnimationCallback, AnimationFinished, AnimationLooped, AnimationStarted, CrossFadeFinished,
+        StateEntered,
     },
     controller::{AnimationName, CallbackKind, TrackId},
 };
@@ -30,7 +31,9 @@ pub(super) struct Entry {
     pub(super) seen: f64,
     /// The controller's time when it happened.
     pub(super) time: f64,
-    pub(super) track: TrackId,
+    /// `None` for a state.
+    pub(super) track: Option<TrackId>,
+    /// The clip, or the state.
     pub(super) clip: AnimationName,
     pub(super) kind: Kind,
 }
@@ -47,6 +50,11 @@ pub(super) enum Kind {
     Looped,
     Finished,
     Faded,
+    /// A state was entered: its layer, and the state before.
+    State {
+        layer: Option<AnimationName>,
+        from: Option<AnimationName>,
+    },
 }
 
 impl EventLog {
@@ -60,7 +68,7 @@ impl EventLog {
     ) -> Option<f64> {
         let is = |entry: &&Entry| {
             let fired = matches!(&entry.kind, Kind::Callback { name: n, at: a, .. } if **n == *name && *a == at);
-            fired && entry.track == track && *entry.clip == *clip
+            fired && entry.track == Some(track) && *entry.clip == *clip
         };
         self.entries.iter().find(is).map(|entry| entry.seen)
     }
@@ -80,6 +88,7 @@ pub(super) fn listen(world: &mut World) {
     add::<AnimationLooped>(world);
     add::<AnimationFinished>(world);
     add::<CrossFadeFinished>(world);
+    add::<StateEntered>(world);
     world.resource_mut::<EventLog>().listening = true;
 }
 
@@ -95,6 +104,7 @@ pub(super) struct Events<'w, 's> {
     looped: MessageReader<'w, 's, AnimationLooped>,
     finished: MessageReader<'w, 's, AnimationFinished>,
     faded: MessageReader<'w, 's, CrossFadeFinished>,
+    states: MessageReader<'w, 's, StateEntered>,
 }
 
 pub(super) fn collect(
@@ -111,7 +121,7 @@ pub(super) fn collect(
     let seen = real_time.elapsed_secs_f64();
     let mut frame = Vec::new();
     let mut add = |entity: Entity,
-                   track: TrackId,
+                   track: Option<TrackId>,
                    clip: &AnimationName,
                    time: f64,
                    kind: &dyn Fn() -> Kind| {
@@ -126,9 +136,13 @@ pub(super) fn collect(
         }
     };
     for event in events.started.read() {
-        add(event.entity, event.track, &event.clip, event.time, &|| {
-            Kind::Started
-        });
+        add(
+            event.entity,
+            Some(event.track),
+            &event.clip,
+            event.time,
+            &|| Kind::Started,
+        );
     }
     for event in events.callbacks.read() {
         let data = || match &*event.data {
@@ -141,22 +155,47 @@ pub(super) fn collect(
             at: event.clip_time,
             data: data(),
         };
-        add(event.entity, event.track, &event.clip, event.time, &kind);
+        add(
+            event.entity,
+            Some(event.track),
+            &event.clip,
+            event.time,
+            &kind,
+        );
     }
     for event in events.looped.read() {
-        add(event.entity, event.track, &event.clip, event.time, &|| {
-            Kind::Looped
-        });
+        add(
+            event.entity,
+            Some(event.track),
+            &event.clip,
+            event.time,
+            &|| Kind::Looped,
+        );
     }
     for event in events.finished.read() {
-        add(event.entity, event.track, &event.clip, event.time, &|| {
-            Kind::Finished
-        });
+        add(
+            event.entity,
+            Some(event.track),
+            &event.clip,
+            event.time,
+            &|| Kind::Finished,
+        );
     }
     for event in events.faded.read() {
-        add(event.entity, event.track, &event.clip, event.time, &|| {
-            Kind::Faded
-        });
+        add(
+            event.entity,
+            Some(event.track),
+            &event.clip,
+            event.time,
+            &|| Kind::Faded,
+        );
+    }
+    for event in events.states.read() {
+        let kind = || Kind::State {
+            layer: event.layer.clone(),
+            from: event.from.clone(),
+        };
+        add(event.entity, None, &event.state, event.time, &kind);
     }
     // Each kind comes by itself, in order; what happened at one moment stays in the order above.
     frame.sort_by(|a, b| a.time.total_cmp(&b.time));

@@ -18,6 +18,7 @@
 //! | Joints | browse the joint tree and transforms; see the weights of the clicked vertex; pose joints by hand, mirror overrides, copy them as RON |
 //! | Rig | add goals, fade their weights; choose what the character looks at; tune limits, feet, springs and colliders; copy all of it as manifest lines |
 //! | Tracks | edit tracks while they play; drag the point of a blend space; see the queue and timed events; pause, step, slow motion |
+//! | States | see the machine of a character's states: where it is, where it can go now, and where it was; click a state to go there |
 //! | Timeline | scrub clips; add, drag and copy callback keys; see which events fired |
 //! | Rewind | stop time and go back, with ghosts of the present; see weights, parameters, speed and joint angles as curves, and what happened when |
 //! | Explain | find out how much each track contributes to a joint |
@@ -89,6 +90,7 @@ mod panel;
 mod parts;
 mod rewind;
 mod rig;
+mod states;
 mod style;
 mod tab;
 mod timeline;
@@ -172,6 +174,8 @@ pub enum InspectorTab {
     Rig,
     /// Tracks, the queue and timed events.
     Tracks,
+    /// States, and the ways between them.
+    States,
     /// Callback keys and the event log.
     Timeline,
     /// The past: frame by frame, and as curves over time.
@@ -190,10 +194,11 @@ pub enum InspectorTab {
 
 impl InspectorTab {
     /// All tabs, in the order shown.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Joints,
         Self::Rig,
         Self::Tracks,
+        Self::States,
         Self::Timeline,
         Self::Rewind,
         Self::Explain,
@@ -209,6 +214,7 @@ impl InspectorTab {
             Self::Joints => "Joints",
             Self::Rig => "Rig",
             Self::Tracks => "Tracks",
+            Self::States => "States",
             Self::Timeline => "Timeline",
             Self::Rewind => "Rewind",
             Self::Explain => "Explain",

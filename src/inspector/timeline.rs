@@ -599,6 +599,12 @@ fn show_log(ui: &mut Ui, log: &EventLog, now: f64) {
                     Kind::Looped => ("looped".into(), ""),
                     Kind::Finished => ("finished".into(), ""),
                     Kind::Faded => ("cross-fade finished".into(), ""),
+                    Kind::State { layer, from } => {
+                        let layer = layer.as_ref().map(|layer| format!(" on {layer}"));
+                        let from = from.as_ref().map(|from| format!(" from {from}"));
+                        let [layer, from] = [layer, from].map(Option::unwrap_or_default);
+                        (format!("state entered{layer}{from}"), "")
+                    }
                 };
                 let fresh = now - entry.seen < FLASH;
                 ui.horizontal(|ui| {

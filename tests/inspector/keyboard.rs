@@ -1,6 +1,6 @@
 //! Everything in the panel can be reached and used without a pointer.
 
-use super::{harness::Harness, opened};
+use super::{harness::Harness, opened, states};
 use bevy::{input::keyboard::Key, prelude::*};
 use bevy_egui::{
     EguiContext,
@@ -352,4 +352,11 @@ fn the_past_is_stepped_through_by_keys() {
     assert!(harness.app.world().resource::<Inspector>().ghosts);
     enter(&mut harness, "Back to the present");
     assert_eq!(shown(&harness), None);
+}
+
+#[test]
+fn a_state_is_entered_by_keyboard() {
+    let mut harness = states::with_states();
+    enter(&mut harness, "jump");
+    assert_eq!(states::state(&harness), "jump");
 }

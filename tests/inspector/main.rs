@@ -12,6 +12,7 @@ mod painted;
 mod pointers;
 mod rewind;
 mod rig;
+mod states;
 #[cfg(target_os = "linux")]
 mod window;
 

@@ -20,18 +20,18 @@ use bevy_marionette::{
     asset::{Character, CharacterPart},
     character::{IkGoals, LookAt, ModelPose, PartOverrides, PoseOverrides, WeightView},
     controller::{AnimationTrack, BlendMode, TrackPriority, TransitionCurve},
-    import::LookAtEntry,
+    import::{LookAtEntry, Manifest},
     inspector::{
         BoneShape, DrawSkeleton, InspectedCharacter, Inspector, InspectorTab,
         MarionetteInspectorPlugin,
     },
-    model::JointTransform,
+    model::{JointTransform, StateLayers},
     prelude::*,
     recorder::{RecorderPlugin, Recording},
 };
 use clap::Parser;
 use stage::{Orbit, StageArgs, View};
-use std::{path::PathBuf, time::Duration};
+use std::{path::PathBuf, sync::Arc, time::Duration};
 
 /// The character being posed.
 #[derive(Component)]
@@ -520,6 +520,54 @@ fn act(mut scout: EntityWorldMut) {
     });
 }
 
+/// What Scout does in the picture of the States tab.
+const STATES: &str = r#"(
+    model: "scout.glb",
+    states: {
+        "ground": (plays: "walk", start: true),
+        "jump": (plays: "jump", from: ["ground"], then: "fall"),
+        "fall": (plays: "idle", from: Any),
+        "land": (plays: "jump", from: ["fall"], then: "ground"),
+        "attack": (plays: "point", from: ["ground"], exit: End, then: "ground"),
+        "combo": (plays: "turn", from: ["attack"], then: "ground"),
+        "hurt": (plays: "turn", from: Any, then: Back),
+    },
+    layers: { "arms": (mask: "arm.R", states: {
+        "free": (start: true),
+        "wave": (plays: "wave", from: ["free"], then: "free"),
+    }) },
+)"#;
+
+/// Keeps the controller that Scout has in the other pictures.
+#[derive(Resource)]
+struct Before(AnimationController);
+
+/// Gives Scout states, and lets some of them pass.
+fn go_through_states(desk: &mut Desk) {
+    change_scout(desk, |mut scout| {
+        let manifest = Manifest::parse("scout.character.ron", STATES.as_bytes()).unwrap();
+        let states = StateLayers::new(&manifest.states, &manifest.layers).unwrap();
+        let mut controller = AnimationController::default();
+        controller.set_states(&Arc::new(states), 0);
+        let mut present = scout.get_mut::<AnimationController>().unwrap();
+        let before = std::mem::replace(&mut *present, controller);
+        scout.world_scope(|world| world.insert_resource(Before(before)));
+    });
+    for (layer, state) in [
+        ("", "jump"),
+        ("arms", "wave"),
+        ("", "attack"),
+        ("", "combo"),
+    ] {
+        desk.frames(30);
+        change_scout(desk, move |mut scout| {
+            let mut controller = scout.get_mut::<AnimationController>().unwrap();
+            controller.go_on_layer(layer, state).unwrap();
+        });
+    }
+    desk.frames(30);
+}
+
 /// Screenshots of every tab, in windows of these sizes, scales and themes.
 fn pictures(desk: &mut Desk, windows: &[(u32, u32, f32, &[Theme])]) {
     let arm = joint_named(desk, "upper_arm.L");
@@ -572,6 +620,7 @@ fn pictures(desk: &mut Desk, windows: &[(u32, u32, f32, &[Theme])]) {
                 let is_drawing = tab == InspectorTab::Drawing;
                 let is_rig = tab == InspectorTab::Rig;
                 let is_rewind = tab == InspectorTab::Rewind;
+                let is_states = tab == InspectorTab::States;
                 desk.ask(move |world| world.resource_mut::<Inspector>().tab = tab);
                 if is_drawing {
                     change_scout(desk, move |mut scout| {
@@ -580,6 +629,9 @@ fn pictures(desk: &mut Desk, windows: &[(u32, u32, f32, &[Theme])]) {
                 }
                 if is_rig {
                     change_scout(desk, act);
+                }
+                if is_states {
+                    go_through_states(desk);
                 }
                 if is_rewind {
                     desk.ask(|world| {
@@ -603,6 +655,13 @@ fn pictures(desk: &mut Desk, windows: &[(u32, u32, f32, &[Theme])]) {
                 );
                 if is_rewind {
                     desk.ask(|world| world.resource_mut::<Recording>().show_present());
+                }
+                if is_states {
+                    change_scout(desk, |mut scout| {
+                        let before =
+                            scout.world_scope(|world| world.remove_resource::<Before>().unwrap());
+                        scout.insert(before.0);
+                    });
                 }
                 if is_rig {
                     change_scout(desk, |mut scout| {

@@ -1,5 +1,6 @@
 //! Scout, the humanoid.
 
+pub mod adventure;
 pub mod body;
 pub mod face;
 pub mod moves;

@@ -80,29 +80,29 @@ pub fn all(body: &Body) -> Vec<Motion> {
 }
 
 /// How the body moves with the legs.
-struct Style {
+pub(super) struct Style {
     /// Degrees: lean of hips and back (forward negative), yaw of the hips, of the shoulders against them, and roll.
-    lean: f64,
-    yaw: f64,
-    counter: f64,
-    roll: f64,
+    pub lean: f64,
+    pub yaw: f64,
+    pub counter: f64,
+    pub roll: f64,
     /// Degrees: lean to the left, and how far the head looks there.
-    bank: f64,
-    glance: f64,
+    pub bank: f64,
+    pub glance: f64,
     /// Meters: sway to the standing leg; desired height and its amplitude, highest at phase `crest`.
-    sway: f64,
-    height: f64,
-    bob: f64,
-    crest: f64,
-    arm: Arm,
+    pub sway: f64,
+    pub height: f64,
+    pub bob: f64,
+    pub crest: f64,
+    pub arm: Arm,
     /// Degrees: arm swing, and how much it bends the elbow in front.
-    swing: f64,
-    pump: f64,
-    hair: [f64; 2],
-    scarf: [f64; 2],
+    pub swing: f64,
+    pub pump: f64,
+    pub hair: [f64; 2],
+    pub scarf: [f64; 2],
 }
 
-fn stepping(body: &Body, name: &'static str, gait: &Gait, style: &Style) -> Motion {
+pub(super) fn stepping(body: &Body, name: &'static str, gait: &Gait, style: &Style) -> Motion {
     let steps = (gait.cycle * RATE).round() as usize;
     // Phase since a side's footfall.
     let since = |t: f64, side: usize| t - FOOTFALLS[side];
@@ -263,7 +263,7 @@ fn jog_left(body: &Body) -> Motion {
     )
 }
 
-fn jogging() -> Style {
+pub(super) fn jogging() -> Style {
     let arm = Arm {
         swing: -6.0,
         out: 14.0,

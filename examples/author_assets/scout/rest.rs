@@ -10,22 +10,22 @@ use super::body::{Arm, Body, EASY_ARM};
 use bevy_marionette::model::PlaybackMode;
 use glam::DVec3;
 
-const SOFT_KNEES: f64 = -0.0025;
+pub(super) const SOFT_KNEES: f64 = -0.0025;
 
 /// Standing relaxed, the base of the stationary clips.
-struct Stand {
-    shift: DVec3,
-    hips: DVec3,
-    back: DVec3,
-    look: DVec3,
-    arms: [Arm; 2],
-    feet: [FootPlace; 2],
-    hair: DVec3,
-    scarf: DVec3,
+pub(super) struct Stand {
+    pub shift: DVec3,
+    pub hips: DVec3,
+    pub back: DVec3,
+    pub look: DVec3,
+    pub arms: [Arm; 2],
+    pub feet: [FootPlace; 2],
+    pub hair: DVec3,
+    pub scarf: DVec3,
 }
 
 impl Stand {
-    fn new(body: &Body) -> Self {
+    pub fn new(body: &Body) -> Self {
         let feet = body.feet.map(|f| f.rolled(DVec3::ZERO, 0.0, 0.0));
         let zero = DVec3::ZERO;
         let shift = DVec3::Y * SOFT_KNEES;
@@ -52,7 +52,7 @@ impl Stand {
         self
     }
 
-    fn pose(&self, body: &Body) -> Pose {
+    pub fn pose(&self, body: &Body) -> Pose {
         let mut pose = body.rig.rest();
         body.hips(&mut pose, self.shift, self.hips);
         body.back(&mut pose, self.back);

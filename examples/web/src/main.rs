@@ -1,5 +1,7 @@
 //! The examples as one program for the web. The page's address says which one runs: `?example=terrain`.
 
+#[path = "../../adventure/main.rs"]
+mod adventure;
 #[path = "../../animation_callbacks.rs"]
 mod animation_callbacks;
 #[path = "../../attachments.rs"]
@@ -40,6 +42,7 @@ mod viewer;
 
 fn main() {
     match page::example().as_str() {
+        "adventure" => adventure::main(),
         "animation_callbacks" => animation_callbacks::main(),
         "attachments" => attachments::main(),
         "blend_animations" => blend_animations::main(),

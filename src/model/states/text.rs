@@ -66,7 +66,8 @@ impl<'de> Deserialize<'de> for Origins {
         enum From {
             Word(String),
             List(Vec<String>),
-            Map(BTreeMap<String, Entering>),
+            // `()` is read as a unit.
+            Map(BTreeMap<String, Option<Entering>>),
         }
         Ok(match From::deserialize(deserializer)? {
             From::Word(word) if word == "Any" => Self::Any,
@@ -77,7 +78,11 @@ impl<'de> Deserialize<'de> for Origins {
                     .map(|name| (name, Entering::default()))
                     .collect(),
             ),
-            From::Map(map) => Self::These(map),
+            From::Map(map) => Self::These(
+                map.into_iter()
+                    .map(|(name, how)| (name, how.unwrap_or_default()))
+                    .collect(),
+            ),
         })
     }
 }
