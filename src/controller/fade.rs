@@ -173,8 +173,10 @@ impl AnimationController {
     pub(super) fn finish_fades(&mut self) {
         self.remove_tracks(|track| track.leaves_at.is_some());
         let Self { tracks, extras, .. } = self;
-        extras.playback.fade_end = None;
-        extras.playback.switches.clear();
+        if let Some(extras) = extras.get_mut() {
+            extras.playback.fade_end = None;
+            extras.playback.switches.clear();
+        }
         for track in tracks {
             let pending = extras
                 .playback

@@ -228,6 +228,9 @@ impl AnimationController {
     /// Ends the events that are over at the present time, and starts those that are due.
     pub(super) fn settle_events(&mut self) {
         let now = self.clock.now;
+        if self.extras.events.is_empty() {
+            return;
+        }
         let mut running = mem::take(&mut self.extras.events.running);
         running.retain(|event| {
             let is_over = event.running.is_some_and(|ramp| end_of(&ramp) <= now);
@@ -358,6 +361,9 @@ impl AnimationController {
 
     /// Moves all events in time, waiting or running.
     pub(super) fn shift_events(&mut self, by: Nanos) {
+        if self.extras.events.is_empty() {
+            return;
+        }
         let shifted = |time: f64| Nanos::from_secs(time).minus(by).secs();
         let mut events = Vec::from(mem::take(&mut self.extras.events));
         for event in &mut events {

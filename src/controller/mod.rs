@@ -78,6 +78,7 @@ use clock::{Clock, Nanos};
 use key::AddedCallback;
 use open_range::OpenRange;
 use playback_state::Playback;
+use rare::{Ordinary, Rare};
 use serde::{Deserialize, Serialize};
 use step::{Agenda, Reach};
 use timed_event::Schedule;
@@ -123,13 +124,13 @@ pub struct AnimationController {
     callback_limit: usize,
     /// ≥ 0.
     callback_threshold: f32,
-    extras: Box<Extras>,
+    extras: Rare<Extras>,
     /// What happens next.
     #[serde(skip)]
     agenda: Transient<Agenda>,
 }
 
-/// What an ordinary frame doesn't look at.
+/// What few controllers have: timed events, callbacks of their own, open ranges, a current clip, states.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 struct Extras {
@@ -145,6 +146,28 @@ struct Extras {
     states: Option<Box<states::States>>,
 }
 
+static NO_EXTRAS: Extras = Extras {
+    events: Schedule::EMPTY,
+    callbacks: Vec::new(),
+    ranges: Vec::new(),
+    unknown: Vec::new(),
+    playback: Playback::ORDINARY,
+    states: None,
+};
+
+impl Ordinary for Extras {
+    #[inline]
+    fn ordinary() -> &'static Self {
+        &NO_EXTRAS
+    }
+}
+
+impl Rare<Extras> {
+    fn states_mut(&mut self) -> Option<&mut states::States> {
+        self.get_mut()?.states.as_deref_mut()
+    }
+}
+
 impl Default for AnimationController {
     /// Returns a controller without tracks, at time 0, with a priority blend of 0.5.
     fn default() -> Self {
@@ -156,7 +179,7 @@ impl Default for AnimationController {
             paused: false,
             callback_limit: Self::DEFAULT_CALLBACK_LIMIT,
             callback_threshold: 0.0,
-            extras: Box::default(),
+            extras: Rare::default(),
             agenda: Transient::default(),
         }
     }
@@ -224,11 +247,13 @@ impl AnimationController {
         self.change();
         self.tracks.retain(|track| !gone(track));
         let Self { tracks, extras, .. } = self;
-        extras.events.retain(|event| {
-            event
-                .track()
-                .is_none_or(|id| tracks.iter().any(|track| track.id == id))
-        });
+        if let Some(extras) = extras.get_mut() {
+            extras.events.retain(|event| {
+                event
+                    .track()
+                    .is_none_or(|id| tracks.iter().any(|track| track.id == id))
+            });
+        }
     }
 
     /// Notes that something was changed from outside an advance.
@@ -272,15 +297,19 @@ impl AnimationController {
             (run.course, run.stamp, run.planned) = (None, None, false);
         }
         self.shift_events(by);
-        let playback = &mut self.extras.playback;
-        let times = playback
-            .switches
-            .iter_mut()
-            .map(|switch| &mut switch.begin)
-            .chain(playback.fade_end.as_mut());
-        times.for_each(|time| *time = Nanos::from_secs(*time).minus(by).secs());
-        if let Some(states) = &mut self.extras.states {
-            states.shift(by);
+        if let Some(Extras {
+            playback, states, ..
+        }) = self.extras.get_mut()
+        {
+            let times = playback
+                .switches
+                .iter_mut()
+                .map(|switch| &mut switch.begin)
+                .chain(playback.fade_end.as_mut());
+            times.for_each(|time| *time = Nanos::from_secs(*time).minus(by).secs());
+            if let Some(states) = states {
+                states.shift(by);
+            }
         }
         self.change();
     }
@@ -359,9 +388,11 @@ impl AnimationController {
     pub fn clone_without_events(&self) -> Self {
         let mut copy = self.clone();
         copy.finish_fades();
-        copy.extras.events = Schedule::default();
-        // The other character has heard of none.
-        copy.extras.ranges.clear();
+        if let Some(extras) = copy.extras.get_mut() {
+            extras.events = Schedule::default();
+            // The other character has heard of none.
+            extras.ranges.clear();
+        }
         copy.change();
         copy
     }

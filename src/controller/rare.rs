@@ -4,13 +4,20 @@ use super::{steering::Steering, track_types::Overlay};
 use serde::{Deserialize, Serialize};
 use std::ops::{Deref, DerefMut};
 
-/// The state that few tracks have, in a box that only these have: a crowd's time is spent on memory.
+/// State that few tracks or controllers have, in a box that only these have: a crowd's time is spent on memory.
 ///
 /// Written to, it gets its box, so write only what is new.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
-pub(super) struct Rare(Option<Box<RareState>>);
+pub(super) struct Rare<T>(Option<Box<T>>);
 
+/// A type with a value that most have.
+pub(super) trait Ordinary: Default + 'static {
+    /// Returns the default.
+    fn ordinary() -> &'static Self;
+}
+
+/// What few tracks have.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct RareState {
@@ -27,47 +34,60 @@ pub(super) struct RareState {
     pub(super) overlay: Option<Overlay>,
 }
 
-impl RareState {
-    /// What most tracks have.
-    const ORDINARY: Self = Self {
-        steering: Steering::ORIGIN,
-        scrub: None,
-        phase: 0.0,
-        leads: None,
-        overlay: None,
-    };
+static ORDINARY: RareState = RareState {
+    steering: Steering::ORIGIN,
+    scrub: None,
+    phase: 0.0,
+    leads: None,
+    overlay: None,
+};
+
+impl Ordinary for RareState {
+    #[inline]
+    fn ordinary() -> &'static Self {
+        &ORDINARY
+    }
 }
 
 impl Default for RareState {
     fn default() -> Self {
-        Self::ORDINARY
+        ORDINARY.clone()
     }
 }
 
-impl Rare {
+impl<T> Rare<T> {
     /// The state to change, if it was ever written to.
     #[inline]
-    pub(super) fn get_mut(&mut self) -> Option<&mut RareState> {
+    pub(super) fn get_mut(&mut self) -> Option<&mut T> {
         self.0.as_deref_mut()
     }
 }
 
-impl Deref for Rare {
-    type Target = RareState;
-
-    #[inline]
-    fn deref(&self) -> &RareState {
-        self.0.as_deref().unwrap_or(&RareState::ORDINARY)
+impl<T> Default for Rare<T> {
+    fn default() -> Self {
+        Self(None)
     }
 }
 
-impl DerefMut for Rare {
-    fn deref_mut(&mut self) -> &mut RareState {
+impl<T: Ordinary> Deref for Rare<T> {
+    type Target = T;
+
+    #[inline]
+    fn deref(&self) -> &T {
+        match &self.0 {
+            Some(own) => own,
+            None => T::ordinary(),
+        }
+    }
+}
+
+impl<T: Ordinary> DerefMut for Rare<T> {
+    fn deref_mut(&mut self) -> &mut T {
         self.0.get_or_insert_default()
     }
 }
 
-impl PartialEq for Rare {
+impl<T: Ordinary + PartialEq> PartialEq for Rare<T> {
     fn eq(&self, other: &Self) -> bool {
         **self == **other
     }

@@ -156,7 +156,7 @@ impl AnimationController {
     pub fn go_on_layer(&mut self, layer: &str, state: &str) -> Result<Go, GoError> {
         let (at, to) = self.find_state(layer, state)?;
         let now = self.clock.now;
-        let Some(States { layers, runs, .. }) = self.extras.states.as_deref_mut() else {
+        let Some(States { layers, runs, .. }) = self.extras.states_mut() else {
             return Err(GoError::NoLayer(layer.to_owned()));
         };
         let (machine, run) = (&layers.layers()[at].machine, &mut runs[at]);

@@ -157,10 +157,12 @@ impl AnimationController {
     /// Forgets the switches whose difference has died out.
     pub(super) fn drop_ended_switches(&mut self) {
         let now = self.clock.now;
-        self.extras
-            .playback
-            .switches
-            .retain(|switch| end_of(switch) > now);
+        if let Some(extras) = self.extras.get_mut() {
+            extras
+                .playback
+                .switches
+                .retain(|switch| end_of(switch) > now);
+        }
     }
 }
 

@@ -151,6 +151,11 @@ pub(crate) struct Schedule {
 }
 
 impl Schedule {
+    pub(crate) const EMPTY: Self = Self {
+        running: Vec::new(),
+        waiting: BTreeMap::new(),
+    };
+
     pub(crate) fn is_empty(&self) -> bool {
         self.running.is_empty() && self.waiting.is_empty()
     }

@@ -1,7 +1,10 @@
 //! Tracks: each plays one clip or blend space, with a weight, a speed and a position.
 
 use super::{
-    AnimationName, BlendMode, TrackId, TrackPriority, anchor::Anchor, clock::Nanos, rare::Rare,
+    AnimationName, BlendMode, TrackId, TrackPriority,
+    anchor::Anchor,
+    clock::Nanos,
+    rare::{Rare, RareState},
     run::Run,
 };
 use crate::{
@@ -74,7 +77,7 @@ pub struct AnimationTrack {
     pub(super) role: Role,
     /// What few tracks have.
     #[cfg_attr(feature = "bevy", reflect(ignore))]
-    pub(super) rare: Rare,
+    pub(super) rare: Rare<RareState>,
     /// Set once `BlendMismatch` has been reported.
     pub(super) reported_blend: bool,
     /// Set once `TooManyCallbacks` has been reported.

@@ -3,7 +3,7 @@
 use super::{Entered, States, run::Enter};
 use crate::{
     controller::{
-        AnimationController, AnimationName, AnimationTrack, BlendMode, Clips, KeyRef,
+        AnimationController, AnimationName, AnimationTrack, BlendMode, Clips, Extras, KeyRef,
         PlaybackEvent, TransitionCurve,
         marks::Crossing,
         playback_state::{CUT, Fade, Pending},
@@ -26,8 +26,12 @@ impl AnimationController {
         clips: &C,
     ) {
         let (id, now) = (self.tracks[at].id, self.clock.now);
-        let Self { extras, .. } = self;
-        let Some(states) = extras.states.as_deref_mut() else {
+        let Some(Extras {
+            states: Some(states),
+            callbacks,
+            ..
+        }) = self.extras.get_mut()
+        else {
             return;
         };
         let Some(layer) = states.layer_of(id) else {
@@ -35,7 +39,7 @@ impl AnimationController {
         };
         let States {
             layers, runs, due, ..
-        } = states;
+        } = &mut **states;
         // The state that was entered at this place begins with what it plays.
         if due.iter().any(|(entering, _)| *entering == layer) {
             return;
@@ -59,7 +63,7 @@ impl AnimationController {
                         .and_then(|timing| timing.callbacks.get(index))
                         .map(|key| &*key.name),
                     KeyRef::Added(id) => {
-                        let added = extras.callbacks.iter().find(|added| added.id == id);
+                        let added = callbacks.iter().find(|added| added.id == id);
                         added.map(|added| &*added.name)
                     }
                 };
@@ -94,7 +98,7 @@ impl AnimationController {
         clips: &C,
         step: &mut Step,
     ) {
-        let Some(states) = self.extras.states.as_deref_mut() else {
+        let Some(states) = self.extras.states_mut() else {
             return;
         };
         for (layer, enter) in mem::take(&mut states.due) {
@@ -107,7 +111,7 @@ impl AnimationController {
 
     /// Plays a state that the game has entered. The next advance reports it.
     pub(super) fn ask_for(&mut self, layer: usize, enter: Enter) {
-        if let Some(states) = self.extras.states.as_deref_mut() {
+        if let Some(states) = self.extras.states_mut() {
             let entered = enter.change.map(|(from, to)| Entered { layer, from, to });
             states.asked.extend(entered);
             states.due.retain(|(due, _)| *due != layer);
@@ -124,7 +128,7 @@ impl AnimationController {
 
     /// Reports the states that the game has entered since the last advance.
     pub(in crate::controller) fn report_asked_states(&mut self, step: &mut Step) {
-        let Some(states) = self.extras.states.as_deref_mut() else {
+        let Some(states) = self.extras.states_mut() else {
             return;
         };
         for entered in mem::take(&mut states.asked) {
@@ -163,7 +167,7 @@ impl AnimationController {
                 self.play_on_layer(mask, old, enter, advance)
             }
         };
-        if let Some(states) = self.extras.states.as_deref_mut() {
+        if let Some(states) = self.extras.states_mut() {
             states.runs[layer].track = track;
         }
     }
