@@ -551,7 +551,7 @@ fn spawn_ours(world: &mut World, args: &Args, characters: Range<usize>) {
         world.spawn((
             Camera::default(),
             Projection::default(),
-            GlobalTransform::from_xyz(0.0, 1.0, distance),
+            Transform::from_xyz(0.0, 1.0, distance),
         ));
     }
     for i in characters {

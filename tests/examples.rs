@@ -261,6 +261,55 @@ fn minimal_plays_the_first_clip_in_a_window() {
     assert!(!log.contains("ERROR") && !log.contains("panicked"), "{log}");
 }
 
+/// Runs to its end without a renderer, twice, with the same lines.
+#[test]
+fn headless_server_reports_the_same_footsteps_on_each_run() {
+    let [one, two] = [0, 1].map(|_| execute("headless_server", &[]));
+    let (fine, out, err) = &one;
+    assert!(fine, "{out}\n{err}");
+    assert!(two.0 && two.1 == *out, "{out}\n{}", two.1);
+    let steps: Vec<(f64, &str, [f64; 2])> = out
+        .lines()
+        .filter(|line| line.contains(" foot at "))
+        .map(|line| {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            let number = |at: usize| words[at].parse::<f64>().unwrap();
+            (number(0), words[2], [number(5), number(6)])
+        })
+        .collect();
+    assert_eq!(steps.len(), 24, "{out}");
+    for pair in steps.windows(2) {
+        let [(before, foot, from), (after, other, to)] = pair else {
+            unreachable!()
+        };
+        // Half a loop of the clip apart, which no step of the server divides.
+        assert!((after - before - 0.3667).abs() < 2e-3, "{out}");
+        assert_ne!(foot, other, "{out}");
+        let stride = (to[0] - from[0]).hypot(to[1] - from[1]);
+        assert!((0.4..1.6).contains(&stride), "{stride}: {out}");
+    }
+}
+
+#[test]
+fn loading_screen_ends_when_everything_is_there() {
+    let run = run("loading_screen", &[]);
+    assert_caption(&run, &["loaded 3 of 3 characters"]);
+    assert_eq!(run.poses.len(), 3, "{:?}", run.poses);
+    assert_character_visible(&run.pictures[0]);
+}
+
+#[test]
+fn picking_sticks_darts_into_the_skin() {
+    let run = run("picking", &["--press", "Space@0.1", "--time", "0.5"]);
+    assert_caption(&run, &["darts: 1", "joint "]);
+    assert!(!run.caption.contains("missed"), "{}", run.caption);
+    let cleared = self::run(
+        "picking",
+        &["--press", "Space@0.1", "--press", "C@0.3", "--time", "0.5"],
+    );
+    assert_caption(&cleared, &["darts: 0"]);
+}
+
 #[test]
 fn skinned_mesh_moves_and_is_reproducible() {
     let film = run(

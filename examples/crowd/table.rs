@@ -83,7 +83,7 @@ impl Looks {
         world.spawn((
             Camera::default(),
             Projection::default(),
-            GlobalTransform::from_xyz(0.0, 1.0, self.distance),
+            Transform::from_xyz(0.0, 1.0, self.distance),
         ));
         let mut characters = world.query_filtered::<Entity, With<SkinnedCharacter>>();
         let characters: Vec<Entity> = characters.iter(world).collect();
