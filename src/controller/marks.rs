@@ -15,6 +15,7 @@
 //!
 //! In a blend space, a position is a phase, and the keys of its clips lie at the phases at which the clips pass them.
 
+use super::course::Weighing;
 use crate::{
     controller::{
         key::{AddedCallback, AddedKey, Key, Keys},
@@ -52,8 +53,8 @@ pub(super) struct Line<'a> {
     pub(super) own: &'a [CallbackKey],
     pub(super) added: &'a [AddedKey],
     pub(super) callbacks: &'a [AddedCallback],
-    /// The clip of a blend space, and its weights at both ends of the course.
-    pub(super) member: Option<(&'a Member, [f64; 2])>,
+    /// The clip of a blend space, and how it weighs.
+    pub(super) member: Option<(&'a Member, &'a Weighing)>,
 }
 
 /// Something at a place.
