@@ -116,18 +116,10 @@ impl AnimationController {
         if track.run.0.muted {
             // Only its end has consequences, or the end of a round that something follows.
             let ends = |known: &Known| known.playback == PlaybackMode::Once || self.is_followed(at);
-            let keyless = |known| Line {
-                known,
-                clip: 0,
-                own: &[],
-                added: &[],
-                callbacks: &[],
-                member: None,
-            };
             let end = track
                 .known
                 .filter(ends)
-                .and_then(|known| keyless(known).next(from, forward));
+                .and_then(|known| Line::of(known).next(from, forward));
             end.into_iter().for_each(&mut consider);
         } else {
             let own = track.own_line(&self.extras.callbacks, clips);

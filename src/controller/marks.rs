@@ -78,6 +78,18 @@ pub(super) enum Crossing {
 }
 
 impl<'a> Line<'a> {
+    /// The line of a clip without keys.
+    pub(super) fn of(known: Known) -> Self {
+        Self {
+            known,
+            clip: 0,
+            own: &[],
+            added: &[],
+            callbacks: &[],
+            member: None,
+        }
+    }
+
     pub(super) fn keys(&self) -> Keys<'a> {
         Keys::new(self.own, self.added, self.callbacks, self.known.length)
     }
@@ -350,6 +362,20 @@ impl<'a> Line<'a> {
             }
         }
         (!at_end).then_some(false)
+    }
+
+    /// Returns `true` if a range that began goes on at a position, for a track that goes one way.
+    ///
+    /// At either end of the range, it leaves when it goes on. At the end of a clip that plays once it doesn't, so there the
+    /// range is over.
+    pub(super) fn holds(&self, begin: f64, end: f64, position: f64, forward: bool) -> bool {
+        let is_over = self.known.playback == PlaybackMode::Once
+            && match forward {
+                true => position >= self.known.length,
+                false => position <= 0.0,
+            };
+        let contains = |direction| self.contains(begin, end, position, direction);
+        contains(None) != Some(false) && (!is_over || contains(Some(forward)) == Some(true))
     }
 
     /// The place in the clip at which a range begins or ends for a track at a position.
