@@ -46,7 +46,7 @@ const MOST_UNEVEN_TURN: f64 = 0.01;
 
 /// The most by which a group's weight may change in such a stretch, as a factor: shares are quotients of polynomials, and the
 /// quadrature is exact only for polynomials.
-const MOST_CHANGE: f64 = 1.1;
+const MOST_CHANGE: f64 = 1.05;
 
 /// The movement of one advance.
 #[derive(Default)]
@@ -104,20 +104,17 @@ impl AnimationController {
             Some(course) => course.weighing().len(),
             None => 1,
         };
+        let count = self.tracks.iter().map(count).sum();
         let (mut few, mut some, mut many);
-        let mut all = Movers::new(match self.tracks.iter().map(count).sum() {
-            ..=FEW => {
-                few = [Mover::NONE; FEW];
-                &mut few[..]
-            }
-            ..=SOME => {
-                some = [Mover::NONE; SOME];
-                &mut some
-            }
-            count => {
-                many = vec![Mover::NONE; count];
-                &mut many
-            }
+        let mut all = Movers::new(if count <= FEW {
+            few = [Mover::NONE; FEW];
+            &mut few[..]
+        } else if count <= SOME {
+            some = [Mover::NONE; SOME];
+            &mut some
+        } else {
+            many = vec![Mover::NONE; count];
+            &mut many
         });
         let ramp = self.blend_ramp();
         let mut shortest = ramp.map_or(f64::INFINITY, |ramp| ramp.duration);
@@ -349,9 +346,12 @@ impl AnimationController {
         let time_of = |place: f64| {
             let driven = lead.map_or(Some(place), |lead| lead.lead_to(place))?;
             let way = driven - driver.anchor.from;
+            if (way >= 0.0) != forward {
+                // It was there before its anchor.
+                return Some(now);
+            }
             // At the knot or just beyond it, so that it isn't found again.
-            let time = || Some(anchor.after(motion.seconds_of(anchor, way)?).ceil());
-            ((way >= 0.0) == forward).then(time)?
+            Some(anchor.after(motion.seconds_of(anchor, way)?).ceil())
         };
         if let Some(end) = waits {
             return time_of(end).filter(|time| *time > now);
