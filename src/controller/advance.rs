@@ -209,24 +209,24 @@ impl AnimationController {
         if is_changed {
             self.begin(clips, &mut step);
         }
-        loop {
+        let mut next = loop {
             match self.next_happening(&step) {
                 Some((time, happening)) if time <= end => {
                     self.count_happening();
                     self.go_to(time, clips, step.root.as_deref_mut());
                     self.handle(happening, clips, &mut step);
                 }
-                _ => break,
+                next => break next,
             }
-        }
+        };
+        let stopped = self.clock.now == end;
         self.go_to(end, clips, step.root.as_deref_mut());
-        self.end_flood(clips, &mut step);
-        // What is left for the next advance is due as soon as time goes on.
-        step.end = Nanos::MAX;
-        self.agenda.0.next = Some(
-            self.next_happening(&step)
-                .map_or(Nanos::MAX, |(time, _)| time),
-        );
+        if self.end_flood(clips, &mut step) || stopped {
+            // What is left for the next advance is due as soon as time goes on.
+            step.end = Nanos::MAX;
+            next = self.next_happening(&step);
+        }
+        self.agenda.0.next = Some(next.map_or(Nanos::MAX, |(time, _)| time));
     }
 
     /// Finds what happens next, and when. Of what happens at one moment, what is considered first comes first.

@@ -129,11 +129,7 @@ impl AnimationController {
 
     /// The pace of a track's blend space, if it plays one.
     pub(super) fn pace_of(&self, at: usize) -> Option<Pace> {
-        let run = &self.tracks[at].run.0;
-        run.course
-            .as_deref()
-            .filter(|_| run.space.get().is_some())
-            .map(Course::pace)
+        self.tracks[at].course().map(Course::pace)
     }
 
     /// The ramp of a track's speed, if a timed event changes it.
@@ -181,6 +177,7 @@ impl AnimationController {
                     self.tracks[at].note_ranges(&self.extras.callbacks, clips);
                 }
                 let next = if self.tracks[at].anchor.law.moves() {
+                    self.look_ahead(at, self.forward(at), clips);
                     self.next_mark(at, clips)
                 } else {
                     None

@@ -18,7 +18,7 @@ impl Nanos {
 
     /// Returns the nearest moment; 0 for NaN.
     pub(super) fn from_secs(seconds: f64) -> Self {
-        Self((seconds * 1e9).round() as i64)
+        Self(round(seconds * 1e9) as i64)
     }
 
     pub(super) fn secs(self) -> f64 {
@@ -44,7 +44,7 @@ impl Nanos {
     /// Returns the nearest moment some nanoseconds after this one, and what is left of a nanosecond.
     #[inline]
     pub(super) fn after(self, nanos: f64) -> (Self, f64) {
-        let whole = nanos.round();
+        let whole = round(nanos);
         (self.plus(Self(whole as i64)), nanos - whole)
     }
 
@@ -80,6 +80,18 @@ impl From<Duration> for Nanos {
     }
 }
 
+/// Rounds to the nearest whole number, and to an even one from halfway.
+#[inline]
+fn round(number: f64) -> f64 {
+    // Adding 1.5·2⁵² leaves no bits for a fraction, so this takes no call.
+    const SHIFT: f64 = 1.5 * (1_u64 << 52) as f64;
+    if number.abs() < (1_u64 << 51) as f64 {
+        (number + SHIFT) - SHIFT
+    } else {
+        number.round()
+    }
+}
+
 /// A clock that time may pass faster or slower for.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -110,7 +122,7 @@ impl Clock {
     pub(super) fn after(self, seconds: f64) -> Self {
         let mut nanos = seconds * 1e9;
         // A whole number of nanoseconds in seconds is one but for rounding.
-        let near = nanos.round();
+        let near = round(nanos);
         if (nanos - near).abs() <= near * (2.0 * f64::EPSILON) {
             nanos = near;
         }

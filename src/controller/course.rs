@@ -12,21 +12,77 @@
 //!
 //! A course follows from the way of the parameters and the time alone.
 
-use super::{AnimationController, clock::Nanos, motion::Pace, steering::Steering};
+use super::{
+    AnimationController,
+    clock::Nanos,
+    motion::Pace,
+    steering::{Steering, Way},
+};
 use crate::{
     controller::key::{self, AddedCallback, AddedKey},
     model::{BlendPoint, BoundBlendSpace, Cycle, Member},
 };
 use std::sync::Arc;
 
-/// Clips that can weigh between two bends: those at both ends.
-const MOST: usize = 6;
-
 /// A clip of a blend space that weighs between two bends: its place among the members, and its weights at both ends.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Weighing {
     pub(super) member: usize,
     pub(super) weights: [f64; 2],
+    /// What the track passes next in this clip. Weights don't change it.
+    ahead: Option<Ahead>,
+}
+
+/// The nearest place beyond another at which anything is passed, as positions of the track.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ahead {
+    from: f64,
+    /// Infinitely far if there is nothing.
+    next: f64,
+    forward: bool,
+}
+
+impl Ahead {
+    pub(super) fn new(from: f64, next: Option<f64>, forward: bool) -> Self {
+        let none = if forward {
+            f64::INFINITY
+        } else {
+            f64::NEG_INFINITY
+        };
+        Self {
+            from,
+            next: next.unwrap_or(none),
+            forward,
+        }
+    }
+
+    /// Returns `true` if nothing lies between a place and the next one.
+    fn holds(&self, from: f64, forward: bool) -> bool {
+        self.forward == forward
+            && match forward {
+                true => self.from <= from && from < self.next,
+                false => self.from >= from && from > self.next,
+            }
+    }
+}
+
+impl Weighing {
+    /// What the track passes beyond a place in this clip; `None` if that has yet to be found.
+    #[inline]
+    pub(super) fn ahead(&self, from: f64, forward: bool) -> Option<f64> {
+        let ahead = self.ahead.filter(|ahead| ahead.holds(from, forward));
+        ahead.map(|ahead| ahead.next)
+    }
+}
+
+/// How a course has changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Change {
+    None,
+    /// The same clips weigh.
+    Weights,
+    /// Others weigh.
+    Clips,
 }
 
 /// What a track does in its blend space between two bends.
@@ -35,8 +91,10 @@ pub(super) struct Course {
     begin: Nanos,
     /// Where it ends, if it does.
     end: Option<Nanos>,
+    /// The way of the parameters that it is a part of.
+    way: Option<Way>,
     /// In the order of members.
-    weighing: [Weighing; MOST],
+    weighing: [Weighing; Self::MOST],
     count: usize,
     /// Cycles per second at both ends.
     pace: [f64; 2],
@@ -48,6 +106,9 @@ pub(super) struct Course {
 }
 
 impl Course {
+    /// Clips that can weigh between two bends: those at both ends.
+    pub(super) const MOST: usize = 6;
+
     /// What weighs at a point: known already, if it began there.
     #[inline]
     pub(super) fn cycle(&self, point: BlendPoint, space: &BoundBlendSpace) -> Cycle {
@@ -66,13 +127,21 @@ impl Course {
             .is_some_and(|members| Arc::ptr_eq(members, space.members()))
     }
 
-    /// Brings the course up to date at a time. Returns `true` if it changed.
+    /// Brings the course up to date at a time.
     pub(super) fn settle(
         &mut self,
         steering: &Steering,
         time: Nanos,
         space: &BoundBlendSpace,
-    ) -> bool {
+    ) -> Change {
+        let is_of = self.is_of(space);
+        let is_on_it = match self.end {
+            Some(end) => self.begin <= time && time < end,
+            None => steering.now == self.first.0,
+        };
+        if is_of && is_on_it && steering.way == self.way {
+            return Change::None;
+        }
         let (ends, begin, end) = match &steering.way {
             Some(way) => {
                 let [begin, end] = way.stretch(time, space);
@@ -80,16 +149,17 @@ impl Course {
             }
             None => ([steering.now; 2], self.begin, None),
         };
-        let is_of = self.is_of(space);
+        self.way = steering.way;
         let same = is_of
             && ends[0] == self.first.0
             && end == self.end
             && (end.is_none() || begin == self.begin);
         if same {
-            return false;
+            return Change::None;
         }
         if !is_of {
             (self.of, self.added) = (Some(space.members().clone()), Vec::new());
+            self.count = 0;
         }
         if !is_of || ends[0] != self.first.0 {
             self.first = (ends[0], space.cycle(ends[0]));
@@ -102,8 +172,10 @@ impl Course {
             first
         };
         self.pace = [first.pace, last.pace];
-        self.weigh(&first.weights, &last.weights);
-        if end.is_some() {
+        let change = self.weigh(&first.weights, &last.weights);
+        let member = |(member, _): &(usize, f64)| *member;
+        let (first, last) = (first.weights, last.weights);
+        if end.is_some() && !first.iter().map(member).eq(last.iter().map(member)) {
             // Bends are at whole nanoseconds: a clip that weighs just before one, or just after it, doesn't count here.
             let middle =
                 BlendPoint::new(0.5 * (ends[0].x + ends[1].x), 0.5 * (ends[0].y + ends[1].y));
@@ -120,11 +192,21 @@ impl Course {
             }
             self.count = kept;
         }
-        true
+        change
     }
 
     /// Merges the weights at both ends. Both lists are in the order of members.
-    fn weigh(&mut self, first: &[(usize, f64)], last: &[(usize, f64)]) {
+    fn weigh(&mut self, first: &[(usize, f64)], last: &[(usize, f64)]) -> Change {
+        let ours = self.weighing[..self.count].iter().map(|clip| clip.member);
+        let same = |weights: &[(usize, f64)]| ours.clone().eq(weights.iter().map(|of| of.0));
+        if same(first) && same(last) {
+            for (at, clip) in self.weighing[..self.count].iter_mut().enumerate() {
+                clip.weights = [first[at].1, last[at].1];
+            }
+            return Change::Weights;
+        }
+        let (before, counted) = (self.weighing, self.count);
+        let mut known = 0;
         let next = |weights: &[(usize, f64)], at: usize| {
             weights.get(at).copied().unwrap_or((usize::MAX, 0.0))
         };
@@ -134,14 +216,36 @@ impl Course {
             let (begin, end) = (next(first, at_begin), next(last, at_end));
             let member = begin.0.min(end.0);
             let weight = |(of, weight): (usize, f64)| if of == member { weight } else { 0.0 };
+            let same = before[..counted].iter().find(|of| of.member == member);
+            known += usize::from(same.is_some());
             self.weighing[self.count] = Weighing {
                 member,
                 weights: [weight(begin), weight(end)],
+                ahead: same.and_then(|of| of.ahead),
             };
             self.count += 1;
             at_begin += usize::from(begin.0 == member);
             at_end += usize::from(end.0 == member);
         }
+        if known == counted && known == self.count {
+            Change::Weights
+        } else {
+            Change::Clips
+        }
+    }
+
+    /// Notes what lies ahead in the clips that weigh, by their places among the members.
+    pub(super) fn note_ahead(&mut self, ahead: impl Fn(usize) -> Ahead) {
+        for weighing in &mut self.weighing[..self.count] {
+            weighing.ahead = Some(ahead(weighing.member));
+        }
+    }
+
+    /// Forgets what lies ahead.
+    pub(super) fn forget_ahead(&mut self) {
+        self.weighing
+            .iter_mut()
+            .for_each(|weighing| weighing.ahead = None);
     }
 
     /// The clips that weigh.
@@ -179,13 +283,22 @@ impl Course {
     /// The heaviest member at a moment; of those that differ by no more than rounding, the first.
     pub(super) fn heaviest(&self, moment: Nanos) -> Option<usize> {
         let mut heaviest = None;
-        for &Weighing { member, weights } in self.weighing() {
+        for &Weighing {
+            member, weights, ..
+        } in self.weighing()
+        {
             let share = self.share(weights, moment);
             if heaviest.is_none_or(|(_, most)| share > most + 1e-9) {
                 heaviest = Some((member, share));
             }
         }
         heaviest.map(|(member, _)| member)
+    }
+
+    /// Where it ends, if it does.
+    #[inline]
+    pub(super) fn end(&self) -> Option<Nanos> {
+        self.end
     }
 
     /// The pace of the cycle.

@@ -2,7 +2,7 @@
 
 use super::{
     AnimationController, AnimationTrack, Clips,
-    course::Weighing,
+    course::{Ahead, Course, Weighing},
     marks::{Line, Next},
     overlay,
 };
@@ -12,6 +12,39 @@ use crate::{
 };
 
 impl AnimationTrack {
+    /// Its own clip, or the cycle of its blend space.
+    fn own_line<'a, C: Clips + ?Sized>(
+        &'a self,
+        callbacks: &'a [AddedCallback],
+        clips: &'a C,
+    ) -> Option<Line<'a>> {
+        let run = &self.run.0;
+        let (known, clip) = (self.known?, run.index.get()?);
+        let own = match run.space.get() {
+            Some(space) if space < clips.blend_spaces().len() => &[][..],
+            _ => &clips.timing(clip)?.callbacks,
+        };
+        let added = if callbacks.is_empty() {
+            &[][..]
+        } else {
+            run.added()
+        };
+        Some(Line {
+            known,
+            clip,
+            own,
+            added,
+            callbacks,
+            member: None,
+        })
+    }
+
+    /// What it does in its blend space, if it plays one.
+    pub(super) fn course(&self) -> Option<&Course> {
+        let run = &self.run.0;
+        run.course.as_deref().filter(|_| run.space.get().is_some())
+    }
+
     /// Calls `each` with the clips on its way: its own, and those that weigh in its blend space.
     pub(super) fn each_line<'a, C: Clips + ?Sized>(
         &'a self,
@@ -19,48 +52,18 @@ impl AnimationTrack {
         clips: &'a C,
         mut each: impl FnMut(Line<'a>),
     ) {
-        let run = &self.run.0;
-        let (Some(known), Some(clip)) = (self.known, run.index.get()) else {
+        let Some(own) = self.own_line(callbacks, clips) else {
             return;
         };
-        let added = if callbacks.is_empty() {
-            &[][..]
-        } else {
-            run.added()
-        };
-        let Some(space) = run
-            .space
-            .get()
-            .and_then(|space| clips.blend_spaces().get(space))
-        else {
-            if let Some(timing) = clips.timing(clip) {
-                each(Line {
-                    known,
-                    clip,
-                    own: &timing.callbacks,
-                    added,
-                    callbacks,
-                    member: None,
-                });
-            }
+        let known = own.known;
+        each(own);
+        let space = self.run.0.space.get();
+        let space = space.and_then(|space| clips.blend_spaces().get(space));
+        let (Some(space), Some(course)) = (space, self.course()) else {
             return;
         };
-        each(Line {
-            known,
-            clip,
-            own: &[],
-            added,
-            callbacks,
-            member: None,
-        });
-        let Some(course) = run.course.as_deref() else {
-            return;
-        };
-        for &Weighing {
-            member: at,
-            weights,
-        } in course.weighing()
-        {
+        for weighing in course.weighing() {
+            let at = weighing.member;
             let Some(member) = space.members().get(at) else {
                 continue;
             };
@@ -79,7 +82,8 @@ impl AnimationTrack {
                 length: member.length,
                 playback: member.playback(space, known.playback),
             };
-            let (clip, own, member) = (member.clip, &timing.callbacks[..], Some((member, weights)));
+            let (clip, own) = (member.clip, &timing.callbacks[..]);
+            let member = Some((member, weighing));
             each(Line {
                 known,
                 clip,
@@ -112,24 +116,20 @@ impl AnimationController {
         if track.run.0.muted {
             // Only its end has consequences, or the end of a round that something follows.
             let ends = |known: &Known| known.playback == PlaybackMode::Once || self.is_followed(at);
-            let keyless = |known| Line {
-                known,
-                clip: 0,
-                own: &[],
-                added: &[],
-                callbacks: &[],
-                member: None,
-            };
             let end = track
                 .known
                 .filter(ends)
-                .and_then(|known| keyless(known).next(from, forward));
+                .and_then(|known| Line::of(known).next(from, forward));
             end.into_iter().for_each(&mut consider);
         } else {
-            let callbacks = &self.extras.callbacks;
-            track.each_line(callbacks, clips, |line| {
-                line.next(from, forward).into_iter().for_each(&mut consider)
-            });
+            let own = track.own_line(&self.extras.callbacks, clips);
+            let own = own.and_then(|line| line.next(from, forward));
+            let weighing = track.course().map_or(&[][..], Course::weighing);
+            let others = weighing
+                .iter()
+                .filter_map(|clip| clip.ahead(from, forward))
+                .filter(|place| place.is_finite());
+            own.into_iter().chain(others).for_each(&mut consider);
         }
         // An overlay that is beyond its place has arrived there already.
         let is_ahead = |place: &f64| nearer(from, *place) && nearer(track.held(), *place);
@@ -137,6 +137,38 @@ impl AnimationController {
         fades.into_iter().for_each(consider);
         // What plays once ends, and with it the clips of its blend space, whatever they do by themselves.
         place.filter(|place| track.hold(*place) == *place)
+    }
+
+    /// Finds what lies ahead in the clips of a track's blend space, beyond its anchor.
+    ///
+    /// The keys of a clip lie at the same phases however much it weighs, so what was found stays as long as the track doesn't
+    /// pass it.
+    pub(super) fn look_ahead<C: Clips + ?Sized>(&mut self, at: usize, forward: bool, clips: &C) {
+        let Self { tracks, extras, .. } = self;
+        let (track, from) = (&tracks[at], tracks[at].anchor.from);
+        let is_unknown = |clip: &Weighing| clip.ahead(from, forward).is_none();
+        if track.run.0.muted
+            || !track
+                .course()
+                .is_some_and(|course| course.weighing().iter().any(is_unknown))
+        {
+            return;
+        }
+        let (mut found, mut count) = ([(0, None); Course::MOST], 0);
+        track.each_line(&extras.callbacks, clips, |line| {
+            if let Some((_, clip)) = line.member {
+                let known = clip.ahead(from, forward);
+                let next = known.or_else(|| line.next(from, forward));
+                found[count] = (clip.member, next);
+                count += 1;
+            }
+        });
+        if let Some(course) = &mut tracks[at].run.0.course {
+            course.note_ahead(|member| {
+                let found = found[..count].iter().find(|(of, _)| *of == member);
+                Ahead::new(from, found.and_then(|(_, next)| *next), forward)
+            });
+        }
     }
 
     /// What a track that moves passes next, after its anchor.

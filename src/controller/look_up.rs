@@ -3,7 +3,7 @@
 use super::{
     AnimationTrack, Clips,
     clock::Nanos,
-    course::Course,
+    course::{Change, Course},
     key,
     run::Index,
     stamp::{Stamp, address, text},
@@ -54,6 +54,9 @@ impl AnimationTrack {
             self.run.0.stamp = quick;
             self.collect_added(callbacks, known, clips);
             self.run.0.ranged = None;
+            if let Some(course) = &mut self.run.0.course {
+                course.forget_ahead();
+            }
             let stamp = self.stamp_of_all(clips);
             // What is new behind the track must not be passed.
             self.moved |= mem::replace(&mut self.stamp, stamp) != stamp && self.begun();
@@ -117,13 +120,21 @@ impl AnimationTrack {
         let is_new = self.rare.steering.settle(now, space, begun);
         let was_known = self.run.0.course.is_some();
         let course = self.run.0.course.get_or_insert_with(Box::<Course>::default);
-        let changed = course.settle(&self.rare.steering, now, space);
+        let change = course.settle(&self.rare.steering, now, space);
+        let changed = change != Change::None;
+        let is_same = !changed && !is_new && course.end().is_none();
+        if is_same && self.run.0.index.get().is_some() {
+            return false;
+        }
         let heaviest = course
             .heaviest(now)
             .and_then(|member| space.members().get(member));
         self.run.0.index = heaviest.map(|member| member.clip).into();
         if changed || is_new {
-            (self.run.0.planned, self.run.0.ranged) = (false, None);
+            self.run.0.planned = false;
+            if change == Change::Clips {
+                self.run.0.ranged = None;
+            }
             // Other clips may weigh: what lies behind the track in these must not be passed.
             self.moved |= begun && (is_new || was_known);
         }
@@ -153,23 +164,21 @@ impl AnimationTrack {
     /// A number that changes with what lies in the clips. `None` if there are none.
     #[inline]
     fn quick_stamp<C: Clips + ?Sized>(&self, clips: &C) -> Option<u64> {
-        let keys = |stamp: Stamp, clip: usize| {
-            clips
-                .timing(clip)
-                .map_or(stamp, |timing| stamp.with_keys(&timing.callbacks, address))
+        let keys = |clip: usize| {
+            let timing = clips.timing(clip);
+            timing.map_or(Stamp::NEW.0, |timing| {
+                Stamp::NEW.with_keys(&timing.callbacks, address).0
+            })
         };
         let run = &self.run.0;
         let Some(space) = run.space.get() else {
-            return run.index.get().map(|index| keys(Stamp::NEW, index).0);
+            return run.index.get().map(keys);
         };
         let members = clips.blend_spaces().get(space)?.members();
-        let stamp = Stamp(Arc::as_ptr(members).cast::<u8>() as u64);
-        Some(
-            members
-                .iter()
-                .fold(stamp, |stamp, member| keys(stamp, member.clip))
-                .0,
-        )
+        // Each clip by itself: a processor works on several at once.
+        let stamp = Arc::as_ptr(members).cast::<u8>() as u64;
+        let add = |stamp: u64, member: &Member| stamp.rotate_left(7) ^ keys(member.clip);
+        Some(members.iter().fold(stamp, add))
     }
 
     /// A number that changes with what lies in the clips, and is the same for the same in another place of memory.

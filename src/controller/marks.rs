@@ -15,6 +15,7 @@
 //!
 //! In a blend space, a position is a phase, and the keys of its clips lie at the phases at which the clips pass them.
 
+use super::course::Weighing;
 use crate::{
     controller::{
         key::{AddedCallback, AddedKey, Key, Keys},
@@ -52,8 +53,8 @@ pub(super) struct Line<'a> {
     pub(super) own: &'a [CallbackKey],
     pub(super) added: &'a [AddedKey],
     pub(super) callbacks: &'a [AddedCallback],
-    /// The clip of a blend space, and its weights at both ends of the course.
-    pub(super) member: Option<(&'a Member, [f64; 2])>,
+    /// The clip of a blend space, and how it weighs.
+    pub(super) member: Option<(&'a Member, &'a Weighing)>,
 }
 
 /// Something at a place.
@@ -77,6 +78,18 @@ pub(super) enum Crossing {
 }
 
 impl<'a> Line<'a> {
+    /// The line of a clip without keys.
+    pub(super) fn of(known: Known) -> Self {
+        Self {
+            known,
+            clip: 0,
+            own: &[],
+            added: &[],
+            callbacks: &[],
+            member: None,
+        }
+    }
+
     pub(super) fn keys(&self) -> Keys<'a> {
         Keys::new(self.own, self.added, self.callbacks, self.known.length)
     }
@@ -349,6 +362,20 @@ impl<'a> Line<'a> {
             }
         }
         (!at_end).then_some(false)
+    }
+
+    /// Returns `true` if a range that began goes on at a position, for a track that goes one way.
+    ///
+    /// At either end of the range, it leaves when it goes on. At the end of a clip that plays once it doesn't, so there the
+    /// range is over.
+    pub(super) fn holds(&self, begin: f64, end: f64, position: f64, forward: bool) -> bool {
+        let is_over = self.known.playback == PlaybackMode::Once
+            && match forward {
+                true => position >= self.known.length,
+                false => position <= 0.0,
+            };
+        let contains = |direction| self.contains(begin, end, position, direction);
+        contains(None) != Some(false) && (!is_over || contains(Some(forward)) == Some(true))
     }
 
     /// The place in the clip at which a range begins or ends for a track at a position.

@@ -132,13 +132,7 @@ pub(super) fn fade_place(track: &AnimationTrack, forward: bool) -> Option<f64> {
     if playback != PlaybackMode::Once {
         return None;
     }
-    let course = track
-        .run
-        .0
-        .course
-        .as_deref()
-        .filter(|_| track.run.0.space.get().is_some());
-    let pace = course.map_or(1.0, Course::first_pace);
+    let pace = track.course().map_or(1.0, Course::first_pace);
     let [fade_in, fade_out] =
         [fade_in, fade_out].map(|fade| fade.as_secs_f64() * speed.abs() * pace);
     let lead = if fade_in + fade_out <= length {

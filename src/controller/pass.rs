@@ -287,10 +287,10 @@ impl AnimationController {
         }
     }
 
-    /// Lets tracks whose passings were not reported be heard again, from where they are.
-    pub(super) fn end_flood<C: Clips + ?Sized>(&mut self, clips: &C, step: &mut Step) {
+    /// Lets tracks whose passings were not reported be heard again, from where they are. Returns `false` if there are none.
+    pub(super) fn end_flood<C: Clips + ?Sized>(&mut self, clips: &C, step: &mut Step) -> bool {
         if !self.tracks.iter().any(|track| track.run.0.muted) {
-            return;
+            return false;
         }
         self.settle_ranges(clips, step);
         for at in 0..self.tracks.len() {
@@ -300,6 +300,7 @@ impl AnimationController {
             }
         }
         self.plan(clips);
+        true
     }
 
     /// Notes the clip that stands for a blend space at the present time: the heaviest one.
@@ -326,7 +327,7 @@ impl AnimationController {
 impl super::AnimationTrack {
     /// The weight of a clip on the track's way, in its blend space.
     pub(super) fn share_at(&self, line: &Line, moment: super::clock::Nanos) -> f64 {
-        let ends = line.member.map(|(_, weights)| weights);
+        let ends = line.member.map(|(_, clip)| clip.weights);
         self.run
             .0
             .course

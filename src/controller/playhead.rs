@@ -1,15 +1,31 @@
 //! Where a position is in a clip: positions are unwrapped, so they continue through the rounds of a loop.
 
-use super::tick::tick;
 use crate::model::PlaybackMode;
 
 /// Returns a position for comparison: on the grid, unless the clip is too short for it.
 #[inline]
-pub(super) fn place(length: f64, position: f64) -> f64 {
+fn place(length: f64, position: f64) -> f64 {
     if length < 1e-3 && length > 0.0 {
         position
     } else {
         tick(position)
+    }
+}
+
+/// Rounds seconds to a grid of 2⁻³⁰ s (about a nanosecond) and returns the number of grid steps.
+///
+/// Numbers that would be equal without rounding errors, such as the end of a frame and a key right on it, are
+/// compared on this grid, so it does not matter which of them was rounded up. Grid steps are whole numbers:
+/// unlike a comparison with a tolerance, theirs cannot hold twice, or not at all.
+#[inline]
+fn tick(seconds: f64) -> f64 {
+    // Adding 1.5·2⁵² leaves no bits for a fraction, so this rounds to a whole number without a call.
+    const SHIFT: f64 = 1.5 * (1_u64 << 52) as f64;
+    let steps = seconds * (1_u64 << 30) as f64;
+    if steps.abs() < (1_u64 << 51) as f64 {
+        (steps + SHIFT) - SHIFT
+    } else {
+        steps
     }
 }
 
@@ -68,7 +84,7 @@ fn remainder(position: f64, period: f64) -> f64 {
 }
 
 /// Returns the round of a position: the last that starts at or before it.
-pub(super) fn round_of(length: f64, period: f64, position: f64) -> f64 {
+fn round_of(length: f64, period: f64, position: f64) -> f64 {
     let n = (position / period).floor();
     let at = place(length, position);
     // The quotient or the position may have been rounded into an adjacent round.
@@ -115,6 +131,30 @@ pub(crate) fn in_same_round(playback: PlaybackMode, length: f64, position: f64, 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ticks_are_whole_numbers_in_order() {
+        let step = 1.0 / f64::from(1 << 30);
+        assert_eq!(
+            [0.4, -0.4, 0.6, 1.0, -7.3].map(|steps| tick(steps * step)),
+            [0.0, 0.0, 1.0, 1.0, -7.0]
+        );
+        let rising = [
+            -f64::MAX,
+            -1e18,
+            -2e6,
+            -1.0,
+            0.0,
+            0.1 + 0.2,
+            0.301,
+            2e6,
+            2.2e6,
+            1e300,
+            f64::MAX,
+        ];
+        assert!(rising.is_sorted_by(|a, b| tick(*a) <= tick(*b)));
+        assert_eq!(tick(0.1 + 0.2), tick(0.3));
+    }
 
     #[test]
     fn the_remainder_is_that_of_a_euclidean_division_to_the_bit() {

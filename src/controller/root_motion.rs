@@ -20,15 +20,13 @@ mod movers;
 mod parts;
 mod shares;
 
-use super::{
-    AnimationController, AnimationTrack, Clips, clock::Nanos, course::Course, motion::Motion,
-};
+use super::{AnimationController, AnimationTrack, Clips, clock::Nanos, motion::Motion};
 use crate::{
     controller::track_types::Known,
     model::{PlaybackMode, RootDelta, RootPath, Twist},
 };
 use gauss::{NODES, WEIGHTS, integrate};
-use movers::{Mover, Movers, Value};
+use movers::{FEW, Mover, Movers, SOME, Value};
 use parts::path_of;
 use shares::{next_kink, share};
 
@@ -48,7 +46,7 @@ const MOST_UNEVEN_TURN: f64 = 0.01;
 
 /// The most by which a group's weight may change in such a stretch, as a factor: shares are quotients of polynomials, and the
 /// quadrature is exact only for polynomials.
-const MOST_CHANGE: f64 = 1.1;
+const MOST_CHANGE: f64 = 1.05;
 
 /// The movement of one advance.
 #[derive(Default)]
@@ -91,7 +89,7 @@ impl AnimationController {
         let second = parts.next();
         if second.is_none()
             && part.is_whole(self.tracks[first].is_base())
-            && self.course_of(first).is_none()
+            && self.tracks[first].course().is_none()
         {
             // A clip alone has all of the pose.
             if let Some(path) = path_of(&self.tracks[first], clips) {
@@ -101,12 +99,28 @@ impl AnimationController {
             }
             return;
         }
-        let mut all = Movers::new();
+        let count = |track: &AnimationTrack| match track.course() {
+            _ if !track.enabled => 0,
+            Some(course) => course.weighing().len(),
+            None => 1,
+        };
+        let count = self.tracks.iter().map(count).sum();
+        let (mut few, mut some, mut many);
+        let mut all = Movers::new(if count <= FEW {
+            few = [Mover::NONE; FEW];
+            &mut few[..]
+        } else if count <= SOME {
+            some = [Mover::NONE; SOME];
+            &mut some
+        } else {
+            many = vec![Mover::NONE; count];
+            &mut many
+        });
         let ramp = self.blend_ramp();
         let mut shortest = ramp.map_or(f64::INFINITY, |ramp| ramp.duration);
         for (at, part) in [(first, part)].into_iter().chain(second).chain(parts) {
             shortest = shortest.min(part.shortest);
-            match self.course_of(at) {
+            match self.tracks[at].course() {
                 None => self.add_clip(at, &part, clips, &mut all),
                 Some(course) => self.add_members(at, &part, course, clips, &mut all),
             }
@@ -180,11 +194,15 @@ impl AnimationController {
             .max(FEWEST_STRETCHES);
         let is_rough = wanted > most as f64;
         let least = if is_rough { span / most as f64 } else { 0.0 };
+        // By far the most stay between two knots.
+        let has_knots = movers.iter().any(|mover| self.may_pass_knot(mover));
         let (mut now, mut length) = (begin, longest);
         while now < end {
             let mut stop = end.min(now.after(length * 1e9).0);
-            for mover in &*movers {
-                stop = stop.min(self.knot_time(mover, now).unwrap_or(end));
+            if has_knots {
+                for mover in &*movers {
+                    stop = stop.min(self.knot_time(mover, now).unwrap_or(end));
+                }
             }
             let seconds = |moment: Nanos| moment.since(begin);
             if uneven.is_some()
@@ -298,6 +316,14 @@ impl AnimationController {
         }
     }
 
+    /// Returns `false` if a mover certainly passes no knot on its way to where it goes next.
+    fn may_pass_knot(&self, mover: &Mover) -> bool {
+        let track = &self.tracks[mover.track];
+        // One that plays once may wait for its leader first.
+        let waits = track.anchor.law.follows() && track.once().is_some();
+        mover.path.is_some() && (waits || mover.passes_knot())
+    }
+
     /// The next moment after another at which a mover may change its velocity other than with its track's speed.
     fn knot_time(&self, mover: &Mover, now: Nanos) -> Option<Nanos> {
         let (track, driver_at) = (&self.tracks[mover.track], self.driver(mover.track));
@@ -320,9 +346,12 @@ impl AnimationController {
         let time_of = |place: f64| {
             let driven = lead.map_or(Some(place), |lead| lead.lead_to(place))?;
             let way = driven - driver.anchor.from;
+            if (way >= 0.0) != forward {
+                // It was there before its anchor.
+                return Some(now);
+            }
             // At the knot or just beyond it, so that it isn't found again.
-            let time = || Some(anchor.after(motion.seconds_of(anchor, way)?).ceil());
-            ((way >= 0.0) == forward).then(time)?
+            Some(anchor.after(motion.seconds_of(anchor, way)?).ceil())
         };
         if let Some(end) = waits {
             return time_of(end).filter(|time| *time > now);
@@ -337,12 +366,6 @@ impl AnimationController {
             }
         }
         None
-    }
-
-    /// What a track does in its blend space, if it plays one.
-    fn course_of(&self, at: usize) -> Option<&Course> {
-        let run = &self.tracks[at].run.0;
-        run.course.as_deref().filter(|_| run.space.get().is_some())
     }
 }
 

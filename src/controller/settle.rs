@@ -3,6 +3,7 @@
 use super::{
     AnimationController, AnimationTrack, Clips, PlaybackEvent,
     clock::Nanos,
+    course::Course,
     motion::Instant,
     step::{Reach, Step},
 };
@@ -239,7 +240,11 @@ impl AnimationController {
                 *place >= target
             }
         };
-        while let Some(place) = self.next_place(at, forward, clips).filter(is_on_way) {
+        loop {
+            self.look_ahead(at, forward, clips);
+            let Some(place) = self.next_place(at, forward, clips).filter(is_on_way) else {
+                break;
+            };
             self.pass_place(at, when, place, forward, clips, step);
             // Of what isn't reported, only the end matters.
             let track = &self.tracks[at];
@@ -269,11 +274,7 @@ impl AnimationTrack {
     /// The next moment at which its motion or its course is over.
     pub(super) fn next_bend(&self) -> Option<Nanos> {
         let run = &self.run.0;
-        let course = run
-            .course
-            .as_ref()
-            .filter(|_| run.space.get().is_some())
-            .and_then(|course| course.pace().until);
+        let course = self.course().and_then(Course::end);
         let motion = if !self.anchor.law.moves() {
             None
         } else {

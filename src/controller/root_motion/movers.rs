@@ -6,8 +6,9 @@ use crate::{
     model::{Member, PlaybackMode, RootDelta, RootPath, Twist},
 };
 
-/// Movers that fit on the stack; more of them are allocated.
-const FEW: usize = 8;
+/// Movers that are kept on the stack: for most characters the smaller number is enough. More of them are allocated.
+pub(super) const FEW: usize = 3;
+pub(super) const SOME: usize = 8;
 
 /// A clip that has a share of the pose at the root joint, between two happenings.
 #[derive(Clone, Copy)]
@@ -91,41 +92,25 @@ impl Value {
 }
 
 /// All that carries a character between two happenings.
-pub(super) struct Movers<'c> {
-    few: [Mover<'c>; FEW],
-    many: Vec<Mover<'c>>,
+pub(super) struct Movers<'m, 'c> {
+    room: &'m mut [Mover<'c>],
     count: usize,
 }
 
-impl<'c> Movers<'c> {
-    pub(super) fn new() -> Self {
-        Self {
-            few: [Mover::NONE; FEW],
-            many: Vec::new(),
-            count: 0,
-        }
+impl<'m, 'c> Movers<'m, 'c> {
+    /// None, with room for as many as there can be.
+    pub(super) fn new(room: &'m mut [Mover<'c>]) -> Self {
+        Self { room, count: 0 }
     }
 
     #[inline]
     pub(super) fn push(&mut self, mover: Mover<'c>) {
-        match self.few.get_mut(self.count) {
-            Some(place) => *place = mover,
-            None => {
-                if self.many.is_empty() {
-                    self.many.extend_from_slice(&self.few);
-                }
-                self.many.push(mover);
-            }
-        }
+        self.room[self.count] = mover;
         self.count += 1;
     }
 
     pub(super) fn as_mut(&mut self) -> &mut [Mover<'c>] {
-        if self.count > FEW {
-            &mut self.many
-        } else {
-            &mut self.few[..self.count]
-        }
+        &mut self.room[..self.count]
     }
 }
 
@@ -200,6 +185,13 @@ impl Mover<'_> {
                 .arc(self.playback, self.now, to)
                 .unwrap_or_else(|| Twist::between(path.between(self.playback, self.now, to))),
         };
+    }
+
+    /// Returns `true` if there is a knot between both ends of a stretch.
+    pub(super) fn passes_knot(&self) -> bool {
+        let Self { now, next, .. } = *self;
+        let knot = self.next_knot(now, next > now);
+        now != next && knot.is_some_and(|knot| if next > now { knot < next } else { knot > next })
     }
 
     /// The next place after another where its velocity may change on its way in a direction.

@@ -54,7 +54,7 @@ impl AnimationController {
         at: usize,
         part: &Part,
         clips: &'c C,
-        all: &mut Movers<'c>,
+        all: &mut Movers<'_, 'c>,
     ) {
         let track = &self.tracks[at];
         let Some(index) = track.run.0.index.get() else {
@@ -84,7 +84,7 @@ impl AnimationController {
         part: &Part,
         course: &Course,
         clips: &'c C,
-        all: &mut Movers<'c>,
+        all: &mut Movers<'_, 'c>,
     ) {
         let track = &self.tracks[at];
         let Some(space) = track
@@ -96,7 +96,10 @@ impl AnimationController {
         else {
             return;
         };
-        for &Weighing { member, weights } in course.weighing() {
+        for &Weighing {
+            member, weights, ..
+        } in course.weighing()
+        {
             let Some(member) = space.members().get(member) else {
                 continue;
             };
