@@ -456,7 +456,7 @@ fn adventure_goes_over_the_course_state_by_state() {
         "adventure",
         &["--press", "F@0.5", "--press", "Space@0.6", "--time", "0.8"],
     );
-    assert_caption(&waiting, &["kick → jump\n"]);
+    assert_caption(&waiting, &["kick, then jump\n"]);
     let hurt = run(
         "adventure",
         &["--press", "F@0.5", "--press", "H@0.6", "--time", "0.8"],

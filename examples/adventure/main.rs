@@ -562,7 +562,7 @@ fn caption(scout: Single<(&Scout, &AnimationController)>, mut caption: ResMut<Ca
         return;
     };
     let going = match controller.destination() {
-        Some(destination) if destination != state => format!(" → {destination}"),
+        Some(destination) if destination != state => format!(", then {destination}"),
         _ => String::new(),
     };
     let arms = controller.state_of_layer("arms").unwrap_or_default();

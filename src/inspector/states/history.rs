@@ -176,10 +176,10 @@ pub(super) fn list(ui: &mut Ui, entered: &[Entered], now: f64) {
             if let Some(layer) = &entered.layer {
                 ui.label(RichText::new(format!("{layer}:")).weak());
             }
-            if let Some(from) = &entered.from {
-                ui.label(RichText::new(format!("{from} →")).weak());
-            }
             ui.label(&*entered.state);
+            if let Some(from) = &entered.from {
+                ui.label(RichText::new(format!("from {from}")).weak());
+            }
         });
     }
     if is_empty {

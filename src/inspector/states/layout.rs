@@ -162,7 +162,7 @@ pub(super) fn curve(from: Rect, to: Rect, center: Pos2) -> Vec<Pos2> {
     let middle = a + (b - a) * 0.5;
     // It bows inward, past the states between, and to the left, beside the arrow that goes back.
     let aside = (b - a).rot90().normalized() * -9.0;
-    let control = middle + (center - middle) * 0.45 + aside;
+    let control = middle + (center - middle) * 0.8 + aside;
     let point = |i: usize| {
         let t = i as f32 / POINTS as f32;
         let [left, right] = [a + (control - a) * t, control + (b - control) * t];

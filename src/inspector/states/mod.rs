@@ -16,7 +16,7 @@ use crate::{
 use bevy::prelude::Entity;
 use bevy_egui::egui::{
     self, Align2, Color32, FontId, Galley, Pos2, Rect, Response, RichText, Sense, Shape, Stroke,
-    StrokeKind, Ui, Vec2, pos2, vec2,
+    StrokeKind, Ui, Vec2, vec2,
 };
 use history::Entered;
 use layout::{Arrow, Layout};
@@ -160,7 +160,7 @@ fn title(ui: &mut Ui, layer: &MachineLayer, view: &StateView, controller: &Anima
         ui.label(&*state.name);
         ui.label(RichText::new(format!("{:.2} s", view.seconds)).monospace());
         if let Some(to) = view.destination.and_then(|to| states.get(to)) {
-            let text = format!("→ {}{}", to.name, waits_for(state));
+            let text = format!("going to {}{}", to.name, waits_for(state));
             ui.colored_label(accent(ui.visuals()), text);
         } else if let Some(track) = view.track.and_then(|track| controller.track(track)) {
             ui.weak(format!("plays {}", track.clip()));
@@ -233,6 +233,7 @@ fn graph(
             &rects[state],
             &names[state],
             &response,
+            rects[state].center().y > area.center().y + 1.0,
         );
         if response.clicked() && is_present {
             clicked = Some(state);
@@ -325,6 +326,7 @@ fn draw_node(
     rect: &Rect,
     name: &Arc<Galley>,
     response: &Response,
+    is_low: bool,
 ) {
     let (visuals, painter) = (ui.visuals(), ui.painter());
     let is_here = state == view.state;
@@ -352,26 +354,29 @@ fn draw_node(
             .iter()
             .any(|way| way.to == state && way.interrupts)
     });
-    let note = |at: Pos2, align: Align2, text: &str| {
+    let then_back = machine.states()[state].then == Some(Successor::Back);
+    let notes = [
+        (state == machine.start(), "start"),
+        (is_from_any, "from any"),
+        (then_back, "then back"),
+    ];
+    let notes: Vec<&str> = notes
+        .into_iter()
+        .filter_map(|(holds, note)| holds.then_some(note))
+        .collect();
+    // On the outside, where no arrows are.
+    let (at, align) = if is_low {
+        (rect.center_bottom() + Vec2::Y, Align2::CENTER_TOP)
+    } else {
+        (rect.center_top() - Vec2::Y, Align2::CENTER_BOTTOM)
+    };
+    if !notes.is_empty() {
         painter.text(
             at,
             align,
-            text,
+            notes.join(", "),
             FontId::proportional(NOTE),
             visuals.weak_text_color(),
-        );
-    };
-    let gap = Vec2::Y * 1.0;
-    if is_from_any {
-        note(rect.center_top() - gap, Align2::CENTER_BOTTOM, "from any");
-    }
-    if machine.states()[state].then == Some(Successor::Back) {
-        note(rect.center_bottom() + gap, Align2::CENTER_TOP, "then back");
-    } else if state == machine.start() && !is_from_any {
-        note(
-            pos2(rect.center().x, rect.top() - 1.0),
-            Align2::CENTER_BOTTOM,
-            "start",
         );
     }
 }
