@@ -116,9 +116,14 @@ fn the_summary_lists_every_page_and_code_on_every_page_is_compiled() {
 #[test]
 fn links_lead_somewhere() {
     let root = root();
-    let mut files: Vec<PathBuf> = ["README.md", "CONTRIBUTING.md", "ARCHITECTURE.md"]
-        .map(|name| root.join(name))
-        .into();
+    let mut files: Vec<PathBuf> = [
+        "README.md",
+        "COMPARE.md",
+        "CONTRIBUTING.md",
+        "ARCHITECTURE.md",
+    ]
+    .map(|name| root.join(name))
+    .into();
     for folder in ["book/src", "docs/decisions"] {
         let paths = fs::read_dir(root.join(folder)).unwrap();
         let paths = paths.map(|file| file.unwrap().path());
