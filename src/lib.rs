@@ -235,6 +235,7 @@ mod pages {
         Playing = "book/src/playing.md",
         BlendSpaces = "book/src/blend-spaces.md",
         States = "book/src/states.md",
+        StatesCompared = "book/src/states-compared.md",
         Faces = "book/src/faces.md",
         Callbacks = "book/src/callbacks.md",
         RootMotion = "book/src/root-motion.md",

@@ -5,7 +5,10 @@
 
 use bevy_marionette::{
     controller::{AnimationController, AnimationTrack, Clips, TrackId},
-    model::{BlendSpace, BoundBlendSpace, ClipTiming, RootDelta, RootPath},
+    model::{
+        BlendSpace, BoundBlendSpace, ClipTiming, Leader, RootDelta, RootPath, State, StateLayer,
+        StateLayers,
+    },
 };
 use std::{
     hint::black_box,
@@ -95,6 +98,31 @@ fn measure(mut frame: impl FnMut()) -> f64 {
     fastest.as_secs_f64() * 1e9 / f64::from(FRAMES)
 }
 
+/// States, all of which play a clip, and layers of states that play another.
+fn states(layers: usize, sync: Option<Leader>) -> Arc<StateLayers> {
+    let names: Vec<String> = (0..16).map(|at| format!("state {at}")).collect();
+    let all = || names.iter().map(String::as_str);
+    let states = |clip: &'static str, is_free: bool| {
+        all().map(move |name| {
+            let state = State::playing(clip);
+            let state = if is_free { state.from(all()) } else { state };
+            let is_start = is_free && name == "state 0";
+            (name.to_owned(), State { start: is_start, ..state })
+        })
+    };
+    let layer = |at: usize| {
+        let layer = StateLayer {
+            mask: "mask".into(),
+            sync: sync.clone(),
+            states: states("plain", sync.is_none()).collect(),
+        };
+        (format!("layer {at}"), layer)
+    };
+    let layers = (0..layers).map(layer).collect();
+    let states = StateLayers::new(&states("plain", true).collect(), &layers);
+    Arc::new(states.expect("there are no mistakes"))
+}
+
 /// A controller, what a game does with it in each frame, and whether root motion is asked for.
 fn row(
     cast: &Cast,
@@ -154,6 +182,41 @@ fn rows(cast: &Cast, asked: impl Fn(&str) -> bool) {
     report("ordinary, with root motion", &|| {
         row(cast, |c| c.play("plain"), none, true)
     });
+    let in_states = |layers: usize, sync: Option<Leader>| {
+        move |controller: &mut AnimationController| {
+            controller.set_states(&states(layers, sync.clone()), 0);
+            TrackId::default()
+        }
+    };
+    let tracks = |count: usize| {
+        move |controller: &mut AnimationController| {
+            let over = AnimationTrack::new("plain").mask("mask");
+            (0..count).for_each(|_| {
+                controller.add_track(over.clone());
+            });
+            controller.play("plain")
+        }
+    };
+    report("states, nothing happens", &|| {
+        row(cast, in_states(0, None), none, false)
+    });
+    report("two more tracks", &|| row(cast, tracks(2), none, false));
+    report("states, two layers", &|| {
+        row(cast, in_states(2, None), none, false)
+    });
+    report("states, two layers in step", &|| {
+        row(cast, in_states(2, Some(Leader::Body)), none, false)
+    });
+    let mut at = 0;
+    let mut go = move |controller: &mut AnimationController, _: TrackId| {
+        at = (at + 1) % 16;
+        let entered = controller.go(["state 1", "state 2"][at % 2]);
+        black_box(entered.expect("there is a way"));
+    };
+    if asked("states, a new one in each frame") {
+        let ns = row(cast, in_states(0, None), &mut go, false);
+        println!("{:<36}{ns:>8.1} ns", "states, a new one in each frame");
+    }
     report("a key in each frame", &|| {
         row(cast, |c| c.play("keys"), none, false)
     });

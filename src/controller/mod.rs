@@ -59,7 +59,7 @@ pub use playback_state::QueueFallback;
 pub use ramp::TransitionCurve;
 #[cfg(feature = "inspector")]
 pub(crate) use states::StateView;
-pub use states::{Go, GoError};
+pub use states::{CharacterStates, Go, GoError, StateSpeedError};
 pub use switch::{Switch, SwitchLayer};
 pub use timed_event::{EventHandle, EventKind, EventTarget, TimedEvent, TimedEvents};
 pub use track::AnimationTrack;
@@ -203,7 +203,7 @@ impl AnimationController {
         });
         let at = self.tracks.len() - 1;
         if let Some(rare) = self.tracks[at].rare.get_mut() {
-            (rare.overlay, rare.leads) = (None, None);
+            (rare.overlay, rare.leads, rare.led_by) = (None, None, None);
         }
         let position = self.tracks[at].position;
         self.tracks[at].put(position);

@@ -131,6 +131,7 @@ impl AnimationController {
     /// Negative plays backwards.
     pub fn set_speed(&mut self, speed: f64) {
         self.extras.playback.speed = speed;
+        let speed = speed * self.speed_of_current_state();
         if let Some(track) = self.current_mut() {
             track.speed = speed;
         }

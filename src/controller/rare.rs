@@ -1,6 +1,6 @@
 //! What few tracks have.
 
-use super::{steering::Steering, track_types::Overlay};
+use super::{TrackId, steering::Steering, track_types::Overlay};
 use serde::{Deserialize, Serialize};
 use std::ops::{Deref, DerefMut};
 
@@ -30,6 +30,10 @@ pub(super) struct RareState {
     pub(super) phase: f64,
     /// The sync group that it leads.
     pub(super) leads: Option<u32>,
+    /// The track at whose fraction of its length it stays, whatever its group: that of a layer of states which its layer
+    /// follows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) led_by: Option<TrackId>,
     /// How it fades out by itself.
     pub(super) overlay: Option<Overlay>,
 }
@@ -39,6 +43,7 @@ static ORDINARY: RareState = RareState {
     scrub: None,
     phase: 0.0,
     leads: None,
+    led_by: None,
     overlay: None,
 };
 

@@ -3,15 +3,19 @@
 mod entering;
 mod names;
 mod run;
+mod speeds;
+mod typed;
 #[cfg(feature = "inspector")]
 mod view;
 
 pub use run::Go;
+pub use speeds::StateSpeedError;
+pub use typed::CharacterStates;
 #[cfg(feature = "inspector")]
 pub(crate) use view::StateView;
 
 use super::{AnimationController, TrackId, clock::Nanos};
-use crate::model::{MachineLayer, StateLayers, StateMachine};
+use crate::model::{ClipTiming, MachineLayer, StateLayers, StateMachine};
 use run::{Enter, StateRun};
 use serde::{Deserialize, Serialize};
 use std::{error::Error, fmt, sync::Arc, time::Duration};
@@ -22,6 +26,8 @@ pub(super) struct States {
     layers: Arc<StateLayers>,
     /// One for each layer.
     runs: Vec<StateRun>,
+    /// What the game has set the [speeds](StateLayers::speeds) to.
+    speeds: Vec<f64>,
     /// What the game has entered since the last advance, which is yet to be reported.
     asked: Vec<Entered>,
     /// What follows from what tracks have passed, and is yet to be played.
@@ -44,6 +50,13 @@ pub enum GoError {
     NoLayer(String),
     /// It has no such state. Beside it, one that was probably meant.
     UnknownState(String, Option<String>),
+    /// The layer has no states of its own: it follows another.
+    Follows {
+        /// The layer.
+        layer: String,
+        /// The layer that it follows; empty for the whole body.
+        leader: String,
+    },
     /// No way leads there from the present state.
     NoWay {
         /// The present state.
@@ -82,23 +95,51 @@ impl AnimationController {
     /// ```
     pub fn set_states(&mut self, states: &Arc<StateLayers>, seed: u64) {
         let old = self.extras.states.take().unwrap_or_default();
-        let mut runs = Vec::with_capacity(states.layers().len());
+        let mut runs: Vec<StateRun> = Vec::with_capacity(states.layers().len());
         let mut entered = Vec::new();
+        let before = |layer: &MachineLayer| {
+            let at = old.layers.index_of(&layer.name)?;
+            Some((&old.layers.layers()[at], old.runs.get(at)?))
+        };
         for (at, layer) in states.layers().iter().enumerate() {
-            let before = old.layers.index_of(&layer.name);
-            let kept = before.and_then(|before| {
-                let mut run = old.runs.get(before)?.clone();
-                let old = &old.layers.layers()[before].machine;
-                run.adopt(old, &layer.machine).then_some(run)
+            let before = before(layer);
+            let kept = before.and_then(|(before, run)| {
+                let mut run = run.clone();
+                let alone = before.sync.is_none() && layer.sync.is_none();
+                (alone && run.adopt(&before.machine, &layer.machine)).then_some(run)
             });
             runs.push(kept.unwrap_or_else(|| {
                 // Each layer has random numbers of its own.
                 let seed = seed.wrapping_add((at as u64) << 32);
                 let (run, enter) = StateRun::start(&layer.machine, seed, self.clock.now);
-                entered.push((at, enter));
-                run
+                if layer.sync.is_none() {
+                    entered.push((at, enter));
+                }
+                // What has played takes its leave.
+                let track = before.and_then(|(_, run)| run.track);
+                StateRun { track, ..run }
             }));
         }
+        // Layers that follow one which goes on, and haven't before.
+        let follows_anew = |layer: &MachineLayer, leader: usize| {
+            let before = before(layer).and_then(|(before, _)| before.sync);
+            let leader = &states.layers()[leader].name;
+            before.is_none_or(|before| old.layers.layers()[before].name != *leader)
+        };
+        let mut following = Vec::new();
+        for (at, layer) in states.layers().iter().enumerate() {
+            let Some(leader) = layer.sync else { continue };
+            let is_entered = entered.iter().any(|(other, _)| *other == leader);
+            runs[at] = StateRun::following(&runs[leader], runs[at].track);
+            if !is_entered && follows_anew(layer, leader) {
+                following.push((at, leader));
+            }
+        }
+        let speeds = states
+            .speed_names()
+            .iter()
+            .map(|name| old.speed(name).unwrap_or(1.0));
+        let speeds = speeds.collect();
         // What the game has entered is still to be reported.
         let asked = old.asked.iter().filter_map(|entered| {
             let before = old.layers.layers().get(entered.layer)?;
@@ -124,17 +165,22 @@ impl AnimationController {
         self.extras.states = Some(Box::new(States {
             layers: states.clone(),
             runs,
+            speeds,
             asked,
             due: Vec::new(),
         }));
         for (at, enter) in entered {
             self.ask_for(at, enter);
         }
+        for (at, leader) in following {
+            let entry = states.layers()[leader].machine.states()[self.state_index(leader)].entry;
+            self.play_following::<[ClipTiming; 0]>(at, leader, entry, None);
+        }
         self.change();
     }
 
-    /// Goes to a state: at once if the present one may be left now, and otherwise as soon as it may. If no way leads there
-    /// directly, the character goes by way of other states.
+    /// Goes to a state, given by its name or as a variant of an [enum](CharacterStates): at once if the present one may be
+    /// left now, and otherwise as soon as it may. If no way leads there directly, the character goes by way of other states.
     ///
     /// A wish that waits is forgotten if the state ends by itself before its exit has opened, unless what follows is on the
     /// way. Another call before that takes the place of this one. Going to the present state starts it over if it can be entered
@@ -145,15 +191,19 @@ impl AnimationController {
     ///
     /// # Errors
     /// If there is no such state, or no way to it. Then nothing changes.
-    pub fn go(&mut self, state: &str) -> Result<Go, GoError> {
+    pub fn go(&mut self, state: impl AsRef<str>) -> Result<Go, GoError> {
         self.go_on_layer("", state)
     }
 
     /// Goes to a state of a layer, such as `"arms"`. See [`go`](Self::go).
     ///
     /// # Errors
-    /// As for `go`, or if there is no such layer.
-    pub fn go_on_layer(&mut self, layer: &str, state: &str) -> Result<Go, GoError> {
+    /// As for `go`, or if there is no such layer, or it follows another.
+    pub fn go_on_layer(&mut self, layer: &str, state: impl AsRef<str>) -> Result<Go, GoError> {
+        self.go_by_name(layer, state.as_ref())
+    }
+
+    fn go_by_name(&mut self, layer: &str, state: &str) -> Result<Go, GoError> {
         let (at, to) = self.find_state(layer, state)?;
         let now = self.clock.now;
         let Some(States { layers, runs, .. }) = self.extras.states_mut() else {
@@ -176,8 +226,8 @@ impl AnimationController {
     }
 
     /// Returns `true` if [`go`](Self::go) would find a way to a state, now or later.
-    pub fn can_go(&self, state: &str) -> bool {
-        let Ok((at, to)) = self.find_state("", state) else {
+    pub fn can_go(&self, state: impl AsRef<str>) -> bool {
+        let Ok((at, to)) = self.find_state("", state.as_ref()) else {
             return false;
         };
         let Some((run, machine)) = self.run_and_machine(at) else {
@@ -221,7 +271,13 @@ impl AnimationController {
         let no_layer = || GoError::NoLayer(layer.to_owned());
         let states = self.extras.states.as_ref().ok_or_else(no_layer)?;
         let at = states.layers.index_of(layer).ok_or_else(no_layer)?;
-        let machine = &states.layers.layers()[at].machine;
+        let MachineLayer { machine, sync, .. } = &states.layers.layers()[at];
+        if let Some(leader) = sync {
+            return Err(GoError::Follows {
+                layer: layer.to_owned(),
+                leader: states.layers.layers()[*leader].name.to_string(),
+            });
+        }
         let to = machine.index_of(state).ok_or_else(|| {
             GoError::UnknownState(state.to_owned(), machine.nearest(state).map(str::to_owned))
         })?;
@@ -230,15 +286,18 @@ impl AnimationController {
 
     fn run_and_machine(&self, at: usize) -> Option<(&StateRun, &StateMachine)> {
         let states = self.extras.states.as_ref()?;
-        Some((
-            states.runs.get(at)?,
-            &states.layers.layers().get(at)?.machine,
-        ))
+        let layer = states.layers.layers().get(at)?;
+        let run = states.runs.get(layer.sync.unwrap_or(at))?;
+        Some((run, &layer.machine))
     }
 
     fn run_of(&self, layer: &str) -> Option<(&StateRun, &StateMachine)> {
         let at = self.extras.states.as_ref()?.layers.index_of(layer)?;
         self.run_and_machine(at)
+    }
+
+    fn state_index(&self, layer: usize) -> usize {
+        self.run_and_machine(layer).map_or(0, |(run, _)| run.state)
     }
 
     /// Takes up the machines that the clips come with, if the character has states.
@@ -273,7 +332,7 @@ impl States {
 
     /// About how many bytes it has allocated, besides the machines, which are shared.
     pub(super) fn bytes(&self) -> usize {
-        size_of::<Self>() + size_of_val(&self.runs[..])
+        size_of::<Self>() + size_of_val(&self.runs[..]) + size_of_val(&self.speeds[..])
     }
 }
 
@@ -289,6 +348,13 @@ impl fmt::Display for GoError {
                 nearest
                     .as_ref()
                     .map_or(Ok(()), |nearest| write!(f, "; did you mean `{nearest}`?"))
+            }
+            Self::Follows { layer, leader } => {
+                write!(f, "layer `{layer}` has no states of its own; ")?;
+                match leader.as_str() {
+                    "" => f.write_str("it follows the whole body, so call `go`"),
+                    leader => write!(f, "it follows layer `{leader}`, so go there"),
+                }
             }
             Self::NoWay { from, to, ways } => {
                 write!(f, "no way leads from state `{from}` to `{to}`; ")?;

@@ -52,9 +52,10 @@ impl Lead {
 /// # Who leads
 impl AnimationController {
     pub(super) fn has_groups(&self) -> bool {
-        self.tracks
-            .iter()
-            .any(|track| track.sync.is_some() || track.run.0.lead().is_some())
+        self.tracks.iter().any(|track| {
+            let is_led = track.run.0.lead().is_some() || track.rare.led_by.is_some();
+            track.sync.is_some() || is_led
+        })
     }
 
     /// Gives the lead of every group to its heaviest track, and notes who follows whom.
@@ -202,8 +203,40 @@ impl AnimationController {
             .find(|at| self.tracks[*at].rare.leads == Some(group) && self.may_lead(*at, group))
     }
 
-    /// What leads a track in its sync group, unless it is the leader.
+    /// What leads a track.
     pub(super) fn lead(&self, at: usize) -> Option<Lead> {
+        match self.tracks[at].rare.led_by {
+            Some(leader) => self.lead_by(at, leader),
+            None => self.lead_in_group(at),
+        }
+    }
+
+    /// How a track stays at the fraction of its length at which a certain other one is. That one may follow the leader of its
+    /// group.
+    fn lead_by(&self, at: usize, leader: TrackId) -> Option<Lead> {
+        let leader = self.tracks.iter().position(|track| track.id == leader)?;
+        let length = |at: usize| self.tracks[at].known.map(|known| known.length);
+        let (ours, theirs) = (length(at)?, length(leader)?);
+        if leader == at || theirs <= 0.0 || self.tracks[leader].rare.led_by.is_some() {
+            return None;
+        }
+        let ratio = ours / theirs;
+        Some(match self.lead_in_group(leader) {
+            None => Lead {
+                leader,
+                ratio,
+                offset: 0.0,
+            },
+            Some(of_leader) => Lead {
+                leader: of_leader.leader,
+                ratio: of_leader.ratio * ratio,
+                offset: of_leader.offset * ratio,
+            },
+        })
+    }
+
+    /// What leads a track in its sync group, unless it is the leader.
+    fn lead_in_group(&self, at: usize) -> Option<Lead> {
         let leader = self
             .leader(self.tracks[at].sync?)
             .filter(|leader| *leader != at)?;

@@ -76,25 +76,14 @@ pub(super) fn check_states(file: &str, manifest: &Manifest, imported: &mut Impor
             let message = format!("layer `{}`: there is no mask `{mask}`", layer.name);
             let warning = Diagnostic::warning(file, message);
             let known = manifest.masks.keys().map(String::as_str);
-            warnings.push(match did_you_mean(mask, known) {
-                Some(hint) => warning.with_hint(hint),
-                None => warning.with_hint("add it to `masks`"),
-            });
+            let hint = did_you_mean(mask, known).unwrap_or_else(|| "add it to `masks`".to_owned());
+            let path = ["layers", &layer.name, "mask"];
+            warnings.push(manifest.place(&path, warning.with_hint(hint)));
         }
-        let odd = layer.machine.warnings().iter().cloned();
-        for problem in layer
-            .machine
-            .check_clips(&names, find)
-            .into_iter()
-            .chain(odd)
-        {
-            let warning = Diagnostic::warning(file, problem.to_string());
-            let warning = warning.with_any_hint(problem.hint());
-            warnings.push(match &*layer.name {
-                "" => warning,
-                name => warning.with_context(format!("layer `{name}`")),
-            });
-        }
+    }
+    for problem in (states.check_clips(&names, find).into_iter()).chain(states.warnings()) {
+        let warning = Diagnostic::warning(file, problem.to_string());
+        warnings.push(manifest.report_state(warning, &problem));
     }
     imported.warnings.extend(warnings);
 }

@@ -8,6 +8,7 @@ mod feet;
 mod goals;
 mod look_at;
 mod messages;
+mod places;
 mod retarget;
 mod rig;
 mod root_motion;
@@ -30,17 +31,14 @@ pub use springs::{ColliderEntry, SpringEntry};
 
 use super::{Hand, ImportSettings, UpAxis};
 use crate::{
-    format::{Diagnostic, FormatError, TextKind, refuse_foreign, without_bom},
-    model::{SkeletalClip, Skeleton, State, StateLayer},
+    format::{Diagnostic, FormatError, TextKind, line_and_column, refuse_foreign, without_bom},
+    model::{SkeletalClip, Skeleton, State, StateLayer, distinct},
     rig::{Feet, PlantRange, Plants},
 };
 use messages::{NESTING, misread};
 use ron::extensions::Extensions;
-use serde::{
-    Deserialize, Deserializer, Serialize,
-    de::{self, MapAccess, Visitor},
-};
-use std::{collections::BTreeMap, fmt, marker::PhantomData};
+use serde::{Deserialize, Serialize};
+use std::{collections::BTreeMap, sync::Arc};
 
 /// A character manifest, `.character.ron`. Only `model` is required; unknown fields are errors.
 ///
@@ -169,6 +167,21 @@ pub struct Manifest {
     /// The legs that adapt to uneven ground.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub feet: Option<FeetEntry>,
+    /// The text that it was read from, for the places of what turns out to be wrong later.
+    #[serde(skip)]
+    pub text: ManifestText,
+}
+
+/// The text that a [`Manifest`] was read from; empty if there is none.
+///
+/// It doesn't count in comparisons: the same manifest may be written in many ways.
+#[derive(Clone, Debug, Default)]
+pub struct ManifestText(Arc<[u8]>);
+
+impl PartialEq for ManifestText {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
 }
 
 fn one() -> f32 {
@@ -189,35 +202,6 @@ fn max_palette() -> u16 {
 
 fn is_max_palette(most: &u16) -> bool {
     *most == max_palette()
-}
-
-/// Reads a map and rejects keys that occur twice, of which serde would silently keep the last.
-fn distinct<'de, D: Deserializer<'de>, V: Deserialize<'de>>(
-    deserializer: D,
-) -> Result<BTreeMap<String, V>, D::Error> {
-    struct Distinct<V>(PhantomData<V>);
-
-    impl<'de, V: Deserialize<'de>> Visitor<'de> for Distinct<V> {
-        type Value = BTreeMap<String, V>;
-
-        fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-            out.write_str("a map")
-        }
-
-        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-            let mut all = BTreeMap::new();
-            while let Some(key) = map.next_key::<String>()? {
-                if all.contains_key(&key) {
-                    return Err(de::Error::custom(format!("the key `{key}` is given twice")));
-                }
-                let value = map.next_value()?;
-                all.insert(key, value);
-            }
-            Ok(all)
-        }
-    }
-
-    deserializer.deserialize_map(Distinct(PhantomData))
 }
 
 impl Manifest {
@@ -248,6 +232,7 @@ impl Manifest {
             springs: Vec::new(),
             colliders: BTreeMap::new(),
             feet: None,
+            text: ManifestText::default(),
         }
     }
 
@@ -266,14 +251,27 @@ impl Manifest {
         }
         refuse_foreign(file, source, TextKind::Manifest)?;
         let source = without_bom(source);
-        let manifest: Self = options()
+        let mut manifest: Self = options()
             .from_bytes(source)
             .map_err(|error| FormatError::one(misread(file, source, &error)))?;
+        manifest.text = ManifestText(source.into());
         let diagnostics = manifest.misstatements(file, source);
         if diagnostics.is_empty() {
             Ok(manifest)
         } else {
             Err(FormatError { diagnostics })
+        }
+    }
+
+    /// Puts a report at the place of what is at the end of a path: names of fields, keys of maps, and at last maybe a text.
+    pub(super) fn place(&self, path: &[&str], report: Diagnostic) -> Diagnostic {
+        let source = &self.text.0;
+        match places::find(source, path) {
+            Some(at) => {
+                let (line, column) = line_and_column(source, at);
+                report.at(source, line, column)
+            }
+            None => report,
         }
     }
 

@@ -55,8 +55,8 @@ pub use m3d::{from_m3d, to_m3d};
 pub(crate) use manifest::bind_blend_space;
 pub use manifest::{
     BlendPlace, BlendSpaceEntry, CallbackEntry, ClipEntry, ClipRootMotion, ColliderEntry,
-    FeetEntry, GoalEntry, LegEntry, LookAtEntry, Manifest, MaskEntry, RetargetEntry, RigEntries,
-    RootMotionEntry, SocketEntry, SpringEntry,
+    FeetEntry, GoalEntry, LegEntry, LookAtEntry, Manifest, ManifestText, MaskEntry, RetargetEntry,
+    RigEntries, RootMotionEntry, SocketEntry, SpringEntry,
 };
 pub use md5::{clip_from_md5, from_md5, to_md5_anim, to_md5_mesh};
 pub use open::{

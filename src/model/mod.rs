@@ -39,9 +39,9 @@ pub use sides::Side;
 pub use skeleton::{Joint, JointIndex, Skeleton, SkeletonError};
 pub use skin::{CombinedJoints, Influences, SkinPart};
 pub use states::{
-    Choice, Entering, Entry, Exit, MachineLayer, MachineState, Opening, Origins, PlayedClip, Plays,
-    State, StateError, StateLayer, StateLayers, StateMachine, StateProblem, Successor, Then,
-    TransitionKind, Way,
+    Choice, Entering, Entry, Exit, Leader, MachineLayer, MachineState, Opening, Origins,
+    PlayedClip, Plays, Speed, State, StateError, StateLayer, StateLayers, StateMachine,
+    StateProblem, Successor, Then, TransitionKind, Way,
 };
 pub use timing::{CallbackKey, ClipTiming, PlaybackMode};
 pub use transform::{JointTransform, SoaQuat, SoaTransform, SoaVec3};
@@ -57,6 +57,7 @@ pub(crate) use sides::Sides;
 #[cfg(feature = "inspector")]
 pub(crate) use sides::{MirrorPlane, RestFrame};
 pub(crate) use skeleton::{NodeSpace, seen_in, signs};
+pub(crate) use states::distinct;
 pub(crate) use transform::affine_from_row_vector_matrix;
 
 /// A complete character: a skeleton, the parts of its skin, their materials, and its clips.

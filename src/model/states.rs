@@ -16,15 +16,19 @@
 
 mod build;
 mod draw;
+mod layers;
 mod machine;
 mod problems;
+mod synced;
 mod text;
 
+pub use layers::{Leader, MachineLayer, StateLayer, StateLayers};
 pub use machine::{Entry, MachineState, Opening, StateMachine, Successor, TransitionKind, Way};
 pub use problems::{PlayedClip, StateError, StateProblem};
+pub(crate) use text::distinct;
 
 use serde::{Deserialize, Serialize};
-use std::{collections::BTreeMap, sync::Arc};
+use std::collections::BTreeMap;
 
 /// A state as it is written down, by its name in a map. [`StateMachine::new`] checks a map of them and makes a machine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -36,9 +40,9 @@ pub struct State {
     /// How one of several clips is chosen. A choice is made on entering, and again whenever the clip has played to its end.
     #[serde(skip_serializing_if = "is_default")]
     pub choose: Choice,
-    /// Speed of what plays; 1 by default, negative for backward.
-    #[serde(skip_serializing_if = "is_one")]
-    pub speed: f64,
+    /// Speed of what plays; 1 by default, negative for backward. A name stands for a speed that the game sets.
+    #[serde(skip_serializing_if = "is_default")]
+    pub speed: Speed,
     /// Whether a character begins here. Exactly one state of a machine does.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub start: bool,
@@ -67,8 +71,25 @@ pub struct State {
     /// States inside this one, in place of [`plays`](Self::plays). Their full names are `"outer/inner"`. What is said of
     /// the outer state holds for each inner state that doesn't say otherwise, and going to the outer state is going to the
     /// inner one that has `start`.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(
+        deserialize_with = "text::distinct",
+        skip_serializing_if = "BTreeMap::is_empty"
+    )]
     pub states: BTreeMap<String, State>,
+}
+
+/// The speed of a [`State`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(
+    untagged,
+    expecting = "expected a number, or the name of a speed that the game sets"
+)]
+pub enum Speed {
+    /// Always this one.
+    Fixed(f64),
+    /// What the game [sets](crate::controller::AnimationController::set_state_speed) under this name; 1 until then. States
+    /// that name the same speed share it.
+    Named(String),
 }
 
 /// What a [`State`] plays.
@@ -152,100 +173,9 @@ pub enum Then {
     Back,
 }
 
-/// States of a part of the body, on top of those of the whole.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct StateLayer {
-    /// The mask of the joints that the layer plays over.
-    pub mask: String,
-    /// The states. One that plays nothing leaves the joints to what is below.
-    pub states: BTreeMap<String, State>,
-}
-
-/// The machines of a character: one for the whole body, and one for each layer on top of it.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct StateLayers {
-    machines: Vec<MachineLayer>,
-    body: BTreeMap<String, State>,
-    layers: BTreeMap<String, StateLayer>,
-}
-
-/// A machine, and the part of the body that it moves.
-#[derive(Clone, Debug, PartialEq)]
-pub struct MachineLayer {
-    /// The layer's name; empty for the whole body.
-    pub name: Arc<str>,
-    /// The mask of the joints that it plays over; `None` for the whole body.
-    pub mask: Option<Arc<str>>,
-    /// The machine.
-    pub machine: StateMachine,
-}
-
-impl StateLayers {
-    /// The most layers, the one of the whole body included.
-    pub const MOST_LAYERS: usize = 16;
-
-    /// Checks the states of a character, and makes machines of them. `body` are those of the whole body; if there are none,
-    /// it is left to [`play`](crate::controller::AnimationController::play) and the like.
-    ///
-    /// # Errors
-    /// All that is wrong. Behind a layer's name and a colon is the state's: `"arms: wave"`.
-    pub fn new(
-        body: &BTreeMap<String, State>,
-        layers: &BTreeMap<String, StateLayer>,
-    ) -> Result<Self, Vec<StateError>> {
-        let (mut machines, mut errors) = (Vec::new(), Vec::new());
-        let of_body = (!body.is_empty()).then_some(("", None, body));
-        let of_layers = layers
-            .iter()
-            .map(|(name, layer)| (name.as_str(), Some(layer.mask.as_str()), &layer.states));
-        for (name, mask, states) in of_body.into_iter().chain(of_layers) {
-            if machines.len() >= Self::MOST_LAYERS {
-                errors.push(StateError::new(name, StateProblem::TooManyLayers));
-                break;
-            }
-            match StateMachine::new(states) {
-                Ok(machine) => machines.push(MachineLayer {
-                    name: name.into(),
-                    mask: mask.map(Arc::from),
-                    machine,
-                }),
-                Err(wrong) => errors.extend(wrong.into_iter().map(|error| error.on_layer(name))),
-            }
-        }
-        if errors.is_empty() {
-            Ok(Self {
-                machines,
-                body: body.clone(),
-                layers: layers.clone(),
-            })
-        } else {
-            errors.truncate(StateError::MOST);
-            Err(errors)
-        }
-    }
-
-    pub(crate) fn of(machines: Vec<MachineLayer>) -> Self {
-        Self {
-            machines,
-            ..Self::default()
-        }
-    }
-
-    /// The states as they were written down, of the whole body and of the layers.
-    pub(crate) fn written(&self) -> (&BTreeMap<String, State>, &BTreeMap<String, StateLayer>) {
-        (&self.body, &self.layers)
-    }
-
-    /// Returns the layers, that of the whole body first, and the others in the order of their names. Later ones play over
-    /// those before them.
-    pub fn layers(&self) -> &[MachineLayer] {
-        &self.machines
-    }
-
-    /// Returns the index of a layer; that of the whole body has an empty name.
-    pub fn index_of(&self, name: &str) -> Option<usize> {
-        self.machines.iter().position(|layer| &*layer.name == name)
+impl Default for Speed {
+    fn default() -> Self {
+        Self::Fixed(1.0)
     }
 }
 
@@ -254,7 +184,7 @@ impl Default for State {
         Self {
             plays: Plays::Nothing,
             choose: Choice::Random,
-            speed: 1.0,
+            speed: Speed::default(),
             start: false,
             from: Origins::None,
             exit: Exit::Anytime,
@@ -275,6 +205,12 @@ impl State {
             plays: Plays::One(name.into()),
             ..Self::default()
         }
+    }
+
+    /// Sets the speed: a number, or the name of one that the game sets.
+    pub fn speed(mut self, speed: impl Into<Speed>) -> Self {
+        self.speed = speed.into();
+        self
     }
 
     /// Makes this the state in which a character begins.
@@ -317,6 +253,18 @@ impl State {
     }
 }
 
+impl From<f64> for Speed {
+    fn from(speed: f64) -> Self {
+        Self::Fixed(speed)
+    }
+}
+
+impl From<&str> for Speed {
+    fn from(name: &str) -> Self {
+        Self::Named(name.to_owned())
+    }
+}
+
 impl Plays {
     /// Returns the names of all clips and blend spaces that may play.
     pub fn names(&self) -> &[String] {
@@ -340,10 +288,6 @@ impl Origins {
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
-}
-
-fn is_one(speed: &f64) -> bool {
-    *speed == 1.0
 }
 
 fn is_zero(seconds: &f64) -> bool {

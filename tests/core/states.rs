@@ -1,5 +1,7 @@
 //! States, through the controller: what `go` answers, and what is entered when.
 
+mod layers;
+mod mistakes;
 mod model;
 mod programs;
 
@@ -229,6 +231,7 @@ fn a_layer_plays_over_the_body_and_leaves_it_alone() {
         "arms".to_owned(),
         StateLayer {
             mask: "upper_body".into(),
+            sync: None,
             states: parse(
                 r#"{"free": (start: true), "wave": (plays: "hurt", from: ["free"], then: "free", fade: 0.1)}"#,
             ),
@@ -343,6 +346,7 @@ fn a_copy_for_another_character_shows_its_layers_in_full() {
         "arms".to_owned(),
         StateLayer {
             mask: "upper_body".into(),
+            sync: None,
             states: parse(
                 r#"{"free": (start: true), "wave": (plays: "idle", from: ["free"], fade: 0.4)}"#,
             ),

@@ -271,10 +271,19 @@ fn write_retargets(out: &mut impl Write, model: &ModelReport) -> io::Result<()> 
 
 /// Lists the states of a manifest, and the transitions between them.
 pub fn write_states(out: &mut impl Write, manifest: &ManifestReport) -> io::Result<()> {
-    for layer in manifest.machines.iter().flat_map(|states| states.layers()) {
-        let note = match &*layer.name {
+    let layers = manifest
+        .machines
+        .as_ref()
+        .map_or(&[][..], |states| states.layers());
+    for layer in layers {
+        let mut note = match &*layer.name {
             "" => String::new(),
             name => format!(" of layer {}", printable(name)),
+        };
+        note += &match layer.sync.map(|leader| &*layers[leader].name) {
+            None => String::new(),
+            Some("") => ", in step with the whole body".to_owned(),
+            Some(leader) => format!(", in step with layer {}", printable(leader)),
         };
         heading(out, "States", &note)?;
         for line in layer.machine.to_text().lines() {

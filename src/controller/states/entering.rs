@@ -1,15 +1,18 @@
 //! Entering states: what tracks pass takes a machine further, and what plays follows.
 
-use super::{Entered, States, run::Enter};
+use super::{
+    Entered, States,
+    run::{Enter, StateRun},
+};
 use crate::{
     controller::{
         AnimationController, AnimationName, AnimationTrack, BlendMode, Clips, Extras, KeyRef,
-        PlaybackEvent, TransitionCurve,
+        PlaybackEvent, TrackId, TransitionCurve,
         marks::Crossing,
         playback_state::{CUT, Fade, Pending},
         step::{Passed, Step, What},
     },
-    model::{ClipTiming, Entry, Opening, TransitionKind},
+    model::{ClipTiming, Entry, MachineLayer, Opening, TransitionKind},
 };
 use std::{mem, sync::Arc};
 
@@ -40,6 +43,10 @@ impl AnimationController {
         let States {
             layers, runs, due, ..
         } = &mut **states;
+        // One that follows another has no life of its own.
+        if layers.layers()[layer].sync.is_some() {
+            return;
+        }
         // The state that was entered at this place begins with what it plays.
         if due.iter().any(|(entering, _)| *entering == layer) {
             return;
@@ -154,19 +161,70 @@ impl AnimationController {
         });
     }
 
-    /// Plays what a state plays, on the track of its layer.
-    fn play_state<C: Clips + ?Sized>(&mut self, layer: usize, enter: Enter, advance: Advance<C>) {
-        let states = self.extras.states.as_ref();
-        let Some(mask) = states.and_then(|states| states.layers.layers().get(layer)) else {
+    /// Plays what a state plays, on the track of its layer, and what layers play that follow it.
+    fn play_state<C: Clips + ?Sized>(
+        &mut self,
+        layer: usize,
+        enter: Enter,
+        mut advance: Advance<C>,
+    ) {
+        let Some(states) = self.extras.states.as_deref() else {
             return;
         };
-        let track = match mask.mask.clone() {
-            None => self.play_on_body(enter, advance),
+        let Some(machine) = states.layers.layers().get(layer) else {
+            return;
+        };
+        let (speed, entry) = (states.speed_of(layer), enter.entry);
+        let again = advance.as_mut().map(|(clips, step)| (*clips, &mut **step));
+        let track = match machine.mask.clone() {
+            None => self.play_on_body(enter, speed, again),
             Some(mask) => {
-                let old = states.and_then(|states| states.runs.get(layer)?.track);
-                self.play_on_layer(mask, old, enter, advance)
+                let old = states.runs.get(layer).and_then(|run| run.track);
+                self.play_on_layer(mask, old, enter, speed, again)
             }
         };
+        let Some(states) = self.extras.states_mut() else {
+            return;
+        };
+        states.runs[layer].track = track;
+        let layers = states.layers.clone();
+        for (at, other) in layers.layers().iter().enumerate() {
+            if other.sync == Some(layer) {
+                let again = advance.as_mut().map(|(clips, step)| (*clips, &mut **step));
+                self.play_following(at, layer, entry, again);
+            }
+        }
+    }
+
+    /// Plays what a layer plays while the one that it follows is in its present state.
+    pub(super) fn play_following<C: Clips + ?Sized>(
+        &mut self,
+        layer: usize,
+        leader: usize,
+        entry: Entry,
+        advance: Advance<C>,
+    ) {
+        let Some(states) = self.extras.states_mut() else {
+            return;
+        };
+        let (lead, old) = (&states.runs[leader], states.runs[layer].track);
+        let (choice, led_by) = (lead.choice(), lead.track);
+        states.runs[layer] = StateRun::following(lead, old);
+        let MachineLayer { mask, machine, .. } = &states.layers.layers()[layer];
+        let Some(mask) = mask.clone() else { return };
+        let plays = (machine.states().get(states.runs[layer].state)).map(|state| &state.plays);
+        let plays = plays.filter(|plays| !plays.is_empty());
+        let enter = Enter {
+            plays: plays.map(|plays| plays[choice % plays.len()].clone()),
+            entry: Entry { at: 0.0, ..entry },
+            change: None,
+        };
+        let track = self.play_on_layer(mask, old, enter, 1.0, advance);
+        if let Some(led_by) = led_by
+            && let Some(track) = track.and_then(|track| self.track_mut(track))
+        {
+            track.rare.led_by = Some(led_by);
+        }
         if let Some(states) = self.extras.states_mut() {
             states.runs[layer].track = track;
         }
@@ -175,8 +233,9 @@ impl AnimationController {
     fn play_on_body<C: Clips + ?Sized>(
         &mut self,
         enter: Enter,
+        speed: f64,
         advance: Advance<C>,
-    ) -> Option<crate::controller::TrackId> {
+    ) -> Option<TrackId> {
         let Entry { duration, at, .. } = enter.entry;
         self.leave_queue();
         let Some(clip) = enter.plays else {
@@ -188,7 +247,7 @@ impl AnimationController {
         let from = self.current_track().or(before);
         let id = self.add_playback_track(AnimationName::new(clip));
         if let Some(track) = self.track_mut(id) {
-            track.speed *= enter.speed;
+            track.speed *= speed;
             // Backward, it begins at its end.
             track.restart();
             if at > 0.0 {
@@ -218,10 +277,11 @@ impl AnimationController {
     fn play_on_layer<C: Clips + ?Sized>(
         &mut self,
         mask: Arc<str>,
-        old: Option<crate::controller::TrackId>,
+        old: Option<TrackId>,
         enter: Enter,
+        speed: f64,
         advance: Advance<C>,
-    ) -> Option<crate::controller::TrackId> {
+    ) -> Option<TrackId> {
         let Entry { duration, at, .. } = enter.entry;
         let Some(clip) = enter.plays else {
             if let Some(old) = old {
@@ -233,7 +293,7 @@ impl AnimationController {
             .blend(BlendMode::Override)
             .mask(mask)
             .weight(if duration.is_zero() { 1.0 } else { 0.0 })
-            .speed(enter.speed);
+            .speed(speed);
         track.restart();
         if at > 0.0 {
             track.seek(at);

@@ -10,11 +10,23 @@ use std::sync::Arc;
 
 /// The most names of a layer, and choices.
 const MOST: usize = StateMachine::MOST_STATES;
+/// The most speeds that states can name.
+const MOST_SPEEDS: usize = StateLayers::MOST_LAYERS * StateMachine::MOST_STATES;
+
+#[derive(Serialize, Deserialize)]
+struct Saved {
+    layers: Vec<SavedRun>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    speeds: Vec<(AnimationName, f64)>,
+}
 
 #[derive(Serialize, Deserialize)]
 struct SavedRun {
     layer: AnimationName,
     mask: Option<AnimationName>,
+    /// The layer that it follows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    sync: Option<usize>,
     /// The names of the states that the rest speaks of, by index.
     names: Vec<AnimationName>,
     state: usize,
@@ -35,6 +47,7 @@ impl Serialize for States {
         let saved = layers.map(|(at, (layer, run))| SavedRun {
             layer: AnimationName::new(layer.name.clone()),
             mask: layer.mask.clone().map(AnimationName::new),
+            sync: layer.sync,
             names: layer
                 .machine
                 .states()
@@ -57,15 +70,31 @@ impl Serialize for States {
                 .map(|entered| (entered.from, entered.to))
                 .collect(),
         });
-        serializer.collect_seq(saved)
+        let speeds = self.layers.speed_names().iter().zip(&self.speeds);
+        let speeds = speeds.map(|(name, speed)| (AnimationName::new(name.clone()), *speed));
+        let (layers, speeds) = (saved.collect(), speeds.collect());
+        Saved { layers, speeds }.serialize(serializer)
     }
 }
 
 impl<'de> Deserialize<'de> for States {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let saved = Vec::<SavedRun>::deserialize(deserializer)?;
-        if saved.len() > StateLayers::MOST_LAYERS {
-            return Err(D::Error::custom("too many layers of states"));
+        let Saved {
+            layers: saved,
+            speeds,
+        } = Saved::deserialize(deserializer)?;
+        if saved.len() > StateLayers::MOST_LAYERS || speeds.len() > MOST_SPEEDS {
+            return Err(D::Error::custom("too many layers of states, or speeds"));
+        }
+        if !speeds.iter().all(|(_, speed)| speed.is_finite()) {
+            return Err(D::Error::custom("a speed of states that is not finite"));
+        }
+        let leads = |at: usize| {
+            let leader: Option<&SavedRun> = saved.get(at);
+            leader.is_some_and(|leader| leader.sync.is_none())
+        };
+        if !saved.iter().all(|run| run.sync.is_none_or(leads)) {
+            return Err(D::Error::custom("a layer of states that follows none"));
         }
         let (mut layers, mut runs, mut asked) = (Vec::new(), Vec::new(), Vec::new());
         for (at, saved) in saved.into_iter().enumerate() {
@@ -103,13 +132,19 @@ impl<'de> Deserialize<'de> for States {
             layers.push(MachineLayer {
                 name: saved.layer.as_arc().clone(),
                 mask: saved.mask.map(|mask| mask.as_arc().clone()),
+                sync: saved.sync,
                 machine: StateMachine::of_names(
                     saved.names.iter().map(|name| name.as_arc().clone()),
                 ),
             });
         }
+        let (names, speeds) = speeds
+            .into_iter()
+            .map(|(name, speed)| (name.as_arc().clone(), speed))
+            .unzip();
         Ok(Self {
-            layers: Arc::new(StateLayers::of(layers)),
+            layers: Arc::new(StateLayers::of(layers, names)),
+            speeds,
             runs,
             asked,
             due: Vec::new(),

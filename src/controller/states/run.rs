@@ -46,7 +46,6 @@ pub enum Go {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Enter {
     pub(super) plays: Option<Arc<str>>,
-    pub(super) speed: f64,
     pub(super) entry: Entry,
     /// The state that was entered, and the one that was left; `None` if it only plays something else.
     pub(super) change: Option<(Option<usize>, usize)>,
@@ -81,6 +80,16 @@ impl StateRun {
                 ..enter
             },
         )
+    }
+
+    /// One that goes where another goes.
+    pub(super) fn following(leader: &Self, track: Option<TrackId>) -> Self {
+        Self {
+            destination: None,
+            choices: Vec::new(),
+            track,
+            ..leader.clone()
+        }
     }
 
     /// Takes the way to a state as far as it is open. `None` if there is no way.
@@ -274,10 +283,15 @@ impl StateRun {
         };
         Enter {
             plays: plays.cloned(),
-            speed: state.speed,
             entry,
             change: None,
         }
+    }
+
+    /// The place of what the present state plays among its clips.
+    pub(super) fn choice(&self) -> usize {
+        let choice = self.choices.get(self.state).copied().unwrap_or(0);
+        usize::from(choice).saturating_sub(1)
     }
 
     /// Chooses one of several clips.

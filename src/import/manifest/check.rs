@@ -126,13 +126,12 @@ impl Manifest {
         {
             diagnostics.push(place_of(source, &near, Diagnostic::error(file, message)));
         }
-        for (wrong, near) in self
+        for wrong in self
             .misstated_states()
             .take(MOST_ERRORS.saturating_sub(diagnostics.len()))
         {
             let error = Diagnostic::error(file, wrong.to_string());
-            let error = error.with_any_hint(wrong.hint());
-            diagnostics.push(place_of(source, &near, error));
+            diagnostics.push(self.report_state(error, &wrong));
         }
         for (message, near) in self
             .misstated_springs()

@@ -1,7 +1,10 @@
 //! States in manifests.
 
 use super::Manifest;
-use crate::model::{StateError, StateLayers};
+use crate::{
+    format::Diagnostic,
+    model::{StateError, StateLayers},
+};
 use std::sync::Arc;
 
 impl Manifest {
@@ -13,18 +16,19 @@ impl Manifest {
         states.flatten().map(Arc::new)
     }
 
-    /// What is wrong with the states, each with the word of the source it is about.
-    pub(super) fn misstated_states(&self) -> impl Iterator<Item = (StateError, String)> {
+    /// What is wrong with the states.
+    pub(super) fn misstated_states(&self) -> impl Iterator<Item = StateError> {
         let errors = StateLayers::new(&self.states, &self.layers).err();
-        errors.into_iter().flatten().map(|error| {
-            // The innermost name is the one in the source.
-            let name = error.state.rsplit(['/', ' ']).next().unwrap_or_default();
-            let near = match name {
-                "" => "states".to_owned(),
-                name => format!("\"{name}\""),
-            };
-            (error, near)
-        })
+        errors.into_iter().flatten()
+    }
+
+    /// A report of what is wrong or odd about a state, at its place.
+    pub(in crate::import) fn report_state(
+        &self,
+        report: Diagnostic,
+        wrong: &StateError,
+    ) -> Diagnostic {
+        self.place(&wrong.path(), report.with_any_hint(wrong.hint()))
     }
 }
 
@@ -69,7 +73,7 @@ mod tests {
             (
                 r#"then: "ground", fade: 0.1"#,
                 r#"then: "gruond""#,
-                "a:4:9: error: state `jump`: `then` names `gruond`, but there is no such state",
+                "a:4:57: error: state `jump`: `then` names `gruond`, but there is no such state",
                 "did you mean `ground`?",
             ),
             (
@@ -81,7 +85,7 @@ mod tests {
             (
                 r#"from: ["free"]"#,
                 r#"from: ["fre"]"#,
-                "state `arms: wave`",
+                "a:9:40: error: layer `arms`, state `wave`",
                 "did you mean `free`?",
             ),
             (

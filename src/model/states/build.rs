@@ -1,7 +1,7 @@
 //! States as they are written down → a machine: everything is checked, and names become indices.
 
 use super::{
-    Entering, Entry, Exit, MachineState, Opening, Origins, State, StateError, StateMachine,
+    Entering, Entry, Exit, MachineState, Opening, Origins, Speed, State, StateError, StateMachine,
     StateProblem, Successor, Then, Way,
 };
 use std::{collections::BTreeMap, ops::Range};
@@ -122,7 +122,7 @@ impl<'s> Builder<'s> {
 
     fn wrong(&mut self, state: String, problem: StateProblem) {
         if self.errors.len() < StateError::MOST {
-            self.errors.push(StateError { state, problem });
+            self.errors.push(StateError::new(state, problem));
         }
     }
 
@@ -137,15 +137,17 @@ impl<'s> Builder<'s> {
         if !state.states.is_empty() && (has_clips || state.then.is_some()) {
             wrong(StateProblem::PlaysAndStates);
         }
-        let lasts = !has_clips || state.speed == 0.0;
+        let lasts = !has_clips || state.speed == Speed::Fixed(0.0);
         if state.states.is_empty() && lasts && (state.then.is_some() || state.exit == Exit::End) {
             wrong(StateProblem::NeverEnds);
         }
-        if !state.speed.is_finite() {
-            wrong(StateProblem::BadNumber {
+        match &state.speed {
+            Speed::Fixed(value) if !value.is_finite() => wrong(StateProblem::BadNumber {
                 field: "speed",
-                value: state.speed,
-            });
+                value: *value,
+            }),
+            Speed::Named(name) if name.is_empty() => wrong(StateProblem::NamelessSpeed),
+            _ => {}
         }
         let mut entering = vec![Entering::of(state)];
         if let Origins::These(these) = &state.from {
@@ -181,7 +183,7 @@ impl<'s> Builder<'s> {
                 .map(|name| name.as_str().into())
                 .collect(),
             choose: flat.state.choose,
-            speed: flat.state.speed,
+            speed: flat.state.speed.clone(),
             exit: Opening::of(flat.exit),
             then: None,
             entry: Entry::of(flat.entering),

@@ -1,6 +1,6 @@
 //! A machine as text, and as a graph for Graphviz.
 
-use super::{MachineState, Opening, StateMachine, Successor};
+use super::{MachineState, Opening, Speed, StateMachine, Successor};
 use std::fmt::Write as _;
 
 impl StateMachine {
@@ -25,10 +25,15 @@ impl StateMachine {
                 Opening::Never => "   is never left".into(),
             };
             let start = if at == self.start() { "   (start)" } else { "" };
+            let speed = match &state.speed {
+                Speed::Fixed(1.0) => String::new(),
+                Speed::Fixed(speed) => format!(" at speed {speed}"),
+                Speed::Named(name) => format!(" at the speed `{name}`"),
+            };
             let plays = if state.plays.is_empty() {
                 "plays nothing".into()
             } else {
-                format!("plays {}", state.plays.join(" or "))
+                format!("plays {}{speed}", state.plays.join(" or "))
             };
             let _ = writeln!(out, "{:width$}   {plays}{start}{exit}", state.name);
             for (interrupts, suffix) in [(false, ""), (true, " at once")] {

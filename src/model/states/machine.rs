@@ -1,6 +1,6 @@
 //! A checked machine of states: every name is an index, and every way is known.
 
-use super::{Choice, Entering, StateError, StateProblem};
+use super::{Choice, Entering, Speed, StateError, StateProblem};
 #[cfg(doc)]
 use super::{Exit, Then};
 use std::{sync::Arc, time::Duration};
@@ -32,7 +32,7 @@ pub struct MachineState {
     /// How one of them is chosen.
     pub choose: Choice,
     /// Speed of what plays.
-    pub speed: f64,
+    pub speed: Speed,
     /// When the game may leave it.
     pub exit: Opening,
     /// What follows by itself.
@@ -133,7 +133,7 @@ impl StateMachine {
             name,
             plays: Vec::new(),
             choose: Choice::default(),
-            speed: 1.0,
+            speed: Speed::default(),
             exit: Opening::Anytime,
             then: None,
             entry: Entry::of(Entering::default()),
@@ -146,6 +146,14 @@ impl StateMachine {
             steps: Vec::new(),
             warnings: Vec::new(),
         }
+    }
+
+    pub(super) fn states_mut(&mut self) -> &mut [MachineState] {
+        &mut self.states
+    }
+
+    pub(super) fn forget_warnings(&mut self) {
+        self.warnings.clear();
     }
 
     /// Returns the states, in the order of their names.
@@ -222,15 +230,40 @@ impl StateMachine {
     }
 
     fn oddities(&self) -> Vec<StateError> {
-        let unreachable = (0..self.states.len())
-            .filter(|&state| state != self.start && self.step(self.start, state).is_none())
+        let all = 0..self.states.len();
+        let leads = |from: usize, to: usize| self.step(from, to).is_some();
+        let unreachable = (all.clone())
+            .filter(|&state| state != self.start && !leads(self.start, state))
             .map(|state| (state, StateProblem::Unreachable));
-        let stuck = self.states.iter().enumerate().filter(|(at, state)| {
-            let is_left = state.next().any(|to| to != *at) || state.then == Some(Successor::Back);
-            !is_left && state.exit != Opening::Never && self.states.len() > 1
+        // From these, no way leads on, or only round and round. What goes back leads nowhere else.
+        let goes_back = |state: usize| self.states[state].then == Some(Successor::Back);
+        let stuck = all.clone().filter_map(|at| {
+            let reached = all.clone().filter(|&to| to != at && leads(at, to));
+            let (back, others): (Vec<usize>, Vec<usize>) = reached.partition(|&to| goes_back(to));
+            let is_closed = others.iter().all(|&to| leads(to, at));
+            let is_first = others.iter().all(|&to| to > at);
+            let is_all = back.len() + others.len() + 1 == self.states.len();
+            if goes_back(at) || !is_closed || !is_first || is_all {
+                return None;
+            }
+            let has =
+                |holds: &dyn Fn(usize) -> bool| holds(at) || others.iter().any(|&to| holds(to));
+            // If it begins there, the others are those that can't be reached.
+            let is_start = !others.is_empty() && has(&|state| state == self.start);
+            let is_meant = has(&|state| self.states[state].exit == Opening::Never);
+            if is_start || is_meant {
+                return None;
+            }
+            let names = others.iter().map(|&to| self.states[to].name.to_string());
+            let problem = match others.len() {
+                0 => StateProblem::DeadEnd,
+                _ => StateProblem::Circle(names.collect()),
+            };
+            Some((at, problem))
         });
         unreachable
-            .chain(stuck.map(|(at, _)| (at, StateProblem::DeadEnd)))
+            .chain(stuck)
+            .take(StateError::MOST)
             .map(|(at, problem)| StateError::new(&*self.states[at].name, problem))
             .collect()
     }

@@ -7,6 +7,8 @@ use std::{error::Error, fmt};
 /// Something wrong or odd about a state.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StateError {
+    /// The layer's name; empty for the whole body.
+    pub layer: String,
     /// The state's full name; empty for the machine as a whole.
     pub state: String,
     /// The problem.
@@ -31,6 +33,26 @@ pub enum StateProblem {
     TooDeep,
     /// The name is empty, contains a slash, or is a word that means something else.
     BadName,
+    /// A layer's name is empty, or means the whole body.
+    BadLayerName,
+    /// A layer follows one that doesn't exist.
+    UnknownLayer {
+        /// The name; empty for the whole body.
+        name: String,
+        /// A name that was probably meant.
+        nearest: Option<String>,
+    },
+    /// Layers follow each other in a circle: these.
+    LayersInCircle(Vec<String>),
+    /// In a layer that follows another, a state says more than what it plays: this field.
+    SyncedSays(&'static str),
+    /// The layer that this one follows has no such state.
+    NotFollowed {
+        /// A name that was probably meant.
+        nearest: Option<String>,
+    },
+    /// The name of a speed is empty.
+    NamelessSpeed,
     /// A state with states inside plays something itself, or something follows it.
     PlaysAndStates,
     /// Something follows the end of a clip that has no end.
@@ -78,6 +100,15 @@ pub enum StateProblem {
     Unreachable,
     /// No way leads out.
     DeadEnd,
+    /// No way leads out of it and these others, which lead to each other.
+    Circle(Vec<String>),
+    /// The name of its speed is so much like another one that it may be misspelled.
+    SpeedsAlike {
+        /// The other one.
+        name: String,
+        /// Its own.
+        other: String,
+    },
 }
 
 /// What a machine needs to know of a clip or a blend space to check the states that play it.
@@ -95,17 +126,47 @@ impl StateError {
 
     pub(super) fn new(state: impl Into<String>, problem: StateProblem) -> Self {
         Self {
+            layer: String::new(),
             state: state.into(),
             problem,
         }
     }
 
-    /// Puts the name of a layer before the state's.
+    /// Says on which layer it is.
     pub(super) fn on_layer(mut self, layer: &str) -> Self {
-        if !layer.is_empty() {
-            self.state = format!("{layer}: {}", self.state);
-        }
+        layer.clone_into(&mut self.layer);
         self
+    }
+
+    /// Returns the way in a manifest to what is wrong: names of fields, keys of maps, and at last maybe a text.
+    pub(crate) fn path(&self) -> Vec<&str> {
+        let mut path = match self.layer.as_str() {
+            "" => Vec::new(),
+            layer => vec!["layers", layer],
+        };
+        match &self.problem {
+            StateProblem::BadLayerName | StateProblem::TooManyLayers => return path,
+            StateProblem::UnknownLayer { .. } | StateProblem::LayersInCircle(_) => {
+                path.push("sync");
+                return path;
+            }
+            _ => path.push("states"),
+        }
+        if !self.state.is_empty() {
+            path.extend(self.state.split('/').flat_map(|name| [name, "states"]));
+            path.pop();
+        }
+        path.extend(match &self.problem {
+            StateProblem::UnknownState { field, name, .. } => vec![*field, name],
+            StateProblem::UnknownClip { name, .. } => vec!["plays", name],
+            StateProblem::BeginsAfterEnd { .. } => vec!["at"],
+            StateProblem::ExitNeverOpens { .. } => vec!["exit"],
+            StateProblem::BadNumber { field, .. } | StateProblem::SyncedSays(field) => vec![*field],
+            StateProblem::SwitchAndFade => vec!["fade"],
+            StateProblem::NamelessSpeed | StateProblem::SpeedsAlike { .. } => vec!["speed"],
+            _ => Vec::new(),
+        });
+        path
     }
 
     /// Returns what to do about it.
@@ -121,6 +182,8 @@ impl StateError {
             }
             StateProblem::SeveralStarts => Some("leave `start: true` to one of them".into()),
             StateProblem::UnknownState { nearest, .. }
+            | StateProblem::UnknownLayer { nearest, .. }
+            | StateProblem::NotFollowed { nearest, .. }
             | StateProblem::UnknownClip { nearest, .. }
             | StateProblem::ExitNeverOpens { nearest, .. } => meant(nearest),
             StateProblem::Unreachable => Some(
@@ -134,6 +197,17 @@ impl StateError {
             StateProblem::NeverEnds => {
                 Some("leave out `then` and `exit: End`, or play a clip at a speed other than 0".into())
             }
+            StateProblem::Circle(_) => Some(
+                "name one of them in the `from` of another state; if nothing shall follow, give one `exit: Never`"
+                    .into(),
+            ),
+            StateProblem::LayersInCircle(_) => {
+                Some("leave out `sync` in the one that has states of its own".into())
+            }
+            StateProblem::SyncedSays(_) => {
+                Some("say it in the layer that this one follows, or leave out `sync`".into())
+            }
+            StateProblem::SpeedsAlike { name, .. } => Some(format!("did you mean `{name}`?")),
             StateProblem::PlaysAndStates => {
                 Some("move `plays` and `then` into the inner states".into())
             }
@@ -145,10 +219,11 @@ impl StateError {
 
 impl fmt::Display for StateError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.state.is_empty() {
-            f.write_str("the states: ")?;
-        } else {
-            write!(f, "state `{}`: ", self.state)?;
+        match (self.layer.as_str(), self.state.as_str()) {
+            ("", "") => f.write_str("the states: ")?,
+            ("", state) => write!(f, "state `{state}`: ")?,
+            (layer, "") => write!(f, "layer `{layer}`: ")?,
+            (layer, state) => write!(f, "layer `{layer}`, state `{state}`: ")?,
         }
         self.problem.fmt(f)
     }
@@ -210,8 +285,40 @@ impl fmt::Display for StateProblem {
             }
             Self::Unreachable => f.write_str("no way leads to it"),
             Self::DeadEnd => f.write_str("no way leads out of it"),
+            Self::Circle(others) => {
+                write!(f, "no way leads out of it and {}", listed(others))
+            }
+            Self::SpeedsAlike { name, other } => {
+                write!(f, "its speed is named `{other}`, and there is another one, `{name}`")
+            }
+            Self::BadLayerName => {
+                f.write_str("a layer's name must not be empty, or be the word `Body`")
+            }
+            Self::UnknownLayer { name, .. } if name.is_empty() => {
+                f.write_str("`sync` names the whole body, but that has no states")
+            }
+            Self::UnknownLayer { name, .. } => {
+                write!(f, "`sync` names `{name}`, but there is no such layer")
+            }
+            Self::LayersInCircle(layers) => {
+                write!(f, "layers follow each other in a circle: {}", listed(layers))
+            }
+            Self::SyncedSays(field) => write!(
+                f,
+                "`{field}` has no meaning here, where the layer follows another"
+            ),
+            Self::NotFollowed { .. } => {
+                f.write_str("there is no such state in what the layer follows")
+            }
+            Self::NamelessSpeed => f.write_str("the name of its speed is empty"),
         }
     }
+}
+
+/// Names in quotes, with commas.
+fn listed(names: &[String]) -> String {
+    let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    quoted.join(", ")
 }
 
 impl StateMachine {

@@ -1,8 +1,11 @@
-//! How the words of states are read and written: `Any`, `Back`, `End` and `Never` stand beside names.
+//! How the words of states are read and written: `Any`, `Back`, `Body`, `End` and `Never` stand beside names.
 
-use super::{Entering, Exit, Origins, Then};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use std::collections::BTreeMap;
+use super::{Entering, Exit, Leader, Origins, Then};
+use serde::{
+    Deserialize, Deserializer, Serialize, Serializer,
+    de::{Error, MapAccess, Visitor},
+};
+use std::{collections::BTreeMap, fmt, marker::PhantomData};
 
 /// A name in quotes, or a word without.
 // By way of serde's buffer, the one reader for which RON passes on which word it was.
@@ -56,6 +59,26 @@ impl Serialize for Then {
     }
 }
 
+impl<'de> Deserialize<'de> for Leader {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let Word::Text(text) = Word::deserialize(deserializer)?;
+        Ok(if text == Self::BODY {
+            Self::Body
+        } else {
+            Self::Layer(text)
+        })
+    }
+}
+
+impl Serialize for Leader {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Body => serializer.serialize_unit_variant("Leader", 0, Self::BODY),
+            Self::Layer(name) => name.serialize(serializer),
+        }
+    }
+}
+
 impl<'de> Deserialize<'de> for Origins {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
@@ -67,7 +90,7 @@ impl<'de> Deserialize<'de> for Origins {
             Word(String),
             List(Vec<String>),
             // `()` is read as a unit.
-            Map(BTreeMap<String, Option<Entering>>),
+            Map(#[serde(deserialize_with = "distinct")] BTreeMap<String, Option<Entering>>),
         }
         Ok(match From::deserialize(deserializer)? {
             From::Word(word) if word == "Any" => Self::Any,
@@ -98,4 +121,33 @@ impl Serialize for Origins {
             Self::These(these) => these.serialize(serializer),
         }
     }
+}
+
+/// Reads a map and refuses keys that occur twice, of which serde would silently keep the last.
+pub(crate) fn distinct<'de, D: Deserializer<'de>, V: Deserialize<'de>>(
+    deserializer: D,
+) -> Result<BTreeMap<String, V>, D::Error> {
+    struct Distinct<V>(PhantomData<V>);
+
+    impl<'de, V: Deserialize<'de>> Visitor<'de> for Distinct<V> {
+        type Value = BTreeMap<String, V>;
+
+        fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+            out.write_str("a map")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+            let mut all = BTreeMap::new();
+            while let Some(key) = map.next_key::<String>()? {
+                if all.contains_key(&key) {
+                    return Err(Error::custom(format!("the key `{key}` is given twice")));
+                }
+                let value = map.next_value()?;
+                all.insert(key, value);
+            }
+            Ok(all)
+        }
+    }
+
+    deserializer.deserialize_map(Distinct(PhantomData))
 }

@@ -1,6 +1,6 @@
 //! A plain model of states: maps of names, and times in whole nanoseconds. It shares no code with the crate.
 
-use bevy_marionette::model::{Exit, Origins, Plays, State, Then};
+use bevy_marionette::model::{Exit, Origins, Plays, Speed, State, Then};
 use std::collections::{BTreeMap, VecDeque};
 
 /// A clip: how long it is, where its key is, and whether it loops.
@@ -17,7 +17,10 @@ pub struct Model<'s> {
     states: &'s BTreeMap<String, State>,
     clips: &'s BTreeMap<String, Clip>,
     pub state: String,
-    since: u64,
+    /// What the game has set named speeds to: whole numbers.
+    pub speeds: BTreeMap<String, u64>,
+    /// A moment, and the place in what plays at which it was then.
+    anchor: (u64, u64),
     /// How much of what plays has passed: its key and its end, in turns.
     seen: u64,
     opened: bool,
@@ -35,7 +38,8 @@ impl<'s> Model<'s> {
             states,
             clips,
             state: start.clone(),
-            since: 0,
+            speeds: BTreeMap::new(),
+            anchor: (0, 0),
             seen: 0,
             opened: false,
             ended: false,
@@ -166,8 +170,35 @@ impl<'s> Model<'s> {
 
     fn put(&mut self, state: &str, now: u64) {
         self.state = state.to_owned();
-        (self.since, self.seen) = (now, 0);
+        (self.anchor, self.seen) = ((now, 0), 0);
         (self.opened, self.ended) = (false, false);
+    }
+
+    fn speed(&self) -> u64 {
+        match &self.states[&self.state].speed {
+            Speed::Named(name) => self.speeds.get(name).copied().unwrap_or(1),
+            Speed::Fixed(speed) => *speed as u64,
+        }
+    }
+
+    /// The place in what plays at a moment.
+    fn place(&self, now: u64) -> u64 {
+        self.anchor.1 + (now - self.anchor.0) * self.speed()
+    }
+
+    /// The moment at which a place is reached, if it ever is.
+    fn moment(&self, place: u64) -> Option<u64> {
+        let way = place - self.anchor.1;
+        if way == 0 {
+            return Some(self.anchor.0);
+        }
+        Some(self.anchor.0 + way.checked_div(self.speed())?)
+    }
+
+    /// Sets a named speed at a moment.
+    pub fn set_speed(&mut self, name: &str, speed: u64, now: u64) {
+        self.anchor = (now, self.place(now));
+        self.speeds.insert(name.to_owned(), speed);
     }
 
     /// Lets time pass up to a moment.
@@ -181,12 +212,12 @@ impl<'s> Model<'s> {
             if round > 0 && !loops {
                 return;
             }
-            let begin = self.since + round * length;
+            let begin = round * length;
             if self.seen.is_multiple_of(2) {
-                let now = begin + key.unwrap_or(0);
-                if now > until {
+                let place = begin + key.unwrap_or(0);
+                let Some(now) = self.moment(place).filter(|now| *now <= until) else {
                     return;
-                }
+                };
                 self.seen += 1;
                 let is_exit = matches!(self.states[&self.state].exit, Exit::Key(_));
                 if key.is_some() && is_exit {
@@ -195,10 +226,10 @@ impl<'s> Model<'s> {
                 }
                 continue;
             }
-            let now = begin + length;
-            if now > until {
+            let end = self.moment(begin + length).filter(|now| *now <= until);
+            let Some(now) = end else {
                 return;
-            }
+            };
             self.seen += 1;
             self.opened &= !loops;
             self.ended = !loops;

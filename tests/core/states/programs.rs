@@ -2,14 +2,17 @@
 
 use super::model::{Clip, Model};
 use bevy_marionette::{
-    controller::{AnimationController, Go, PlaybackEvent},
-    model::{CallbackData, ClipTiming, Exit, PlaybackMode, Plays, State, StateLayers, Then},
+    controller::{AnimationController, AnimationTrack, Go, PlaybackEvent},
+    model::{
+        CallbackData, ClipTiming, Exit, Leader, PlaybackMode, Plays, Speed, State, StateLayer,
+        StateLayers, Then,
+    },
 };
 use fastrand::Rng;
 use std::{collections::BTreeMap, sync::Arc};
 
-/// Times are whole numbers of these, so that seconds and nanoseconds are exact.
-const UNIT: u64 = 1_000_000_000 / 64;
+/// Times are whole numbers of these nanoseconds, which can be halved for each time that a speed is set.
+const UNIT: u64 = 1 << 24;
 
 /// How many programs are played: 2,000, or as many as `MARIONETTE_STATES` says.
 fn programs() -> u64 {
@@ -54,6 +57,12 @@ fn random_states(random: &mut Rng) -> BTreeMap<String, State> {
             },
             ..State::default()
         };
+        state.speed = match random.u32(..4) {
+            0 => Speed::Named("pace".into()),
+            1 => Speed::Named("rate".into()),
+            2 => Speed::Fixed(2.0),
+            _ => Speed::default(),
+        };
         match random.u32(..4) {
             0 => state.switch = Some(secs(random.u64(..20) * UNIT)),
             1 => state.fade = Some(secs(random.u64(..20) * UNIT)),
@@ -76,6 +85,67 @@ fn random_states(random: &mut Rng) -> BTreeMap<String, State> {
     (0..count).map(&mut state).collect()
 }
 
+/// A layer that follows the whole body, and maybe another that follows it.
+fn random_layers(
+    random: &mut Rng,
+    states: &BTreeMap<String, State>,
+) -> BTreeMap<String, StateLayer> {
+    let mut layer = |name: &str, sync: Leader| {
+        let mut plays = BTreeMap::new();
+        for name in states.keys() {
+            if random.u32(..3) > 0 {
+                let clip = format!("clip{}", random.usize(..5));
+                plays.insert(name.clone(), State::playing(clip));
+            }
+        }
+        let layer = StateLayer {
+            mask: name.into(),
+            sync: Some(sync),
+            states: plays,
+        };
+        (name.to_owned(), layer)
+    };
+    [
+        layer("arms", Leader::Body),
+        layer("hands", Leader::Layer("arms".into())),
+    ]
+    .into()
+}
+
+/// What layers that follow the whole body play is what they should, at the same fraction of its length.
+fn check_layers(
+    controller: &AnimationController,
+    layers: &BTreeMap<String, StateLayer>,
+    state: &State,
+    clips: &BTreeMap<String, Clip>,
+    name: &str,
+) {
+    let body = controller
+        .tracks()
+        .filter(|track| track.mask.is_none())
+        .last();
+    let body = body.expect("something plays");
+    assert_eq!([body.clip()], *state.plays.names());
+    for (layer, StateLayer { states, .. }) in layers {
+        assert_eq!(controller.state_of_layer(layer), Some(name));
+        let on_layer = |track: &&AnimationTrack| track.mask.as_deref() == Some(&**layer);
+        let track = controller.tracks().filter(on_layer).last();
+        let Some(state) = states.get(name) else {
+            continue;
+        };
+        let track = track.expect("it plays on the layer");
+        assert_eq!([track.clip()], *state.plays.names());
+        let (ours, theirs) = (&clips[track.clip()], &clips[body.clip()]);
+        let place = body.unwrapped_position() * (ours.length as f64 / theirs.length as f64);
+        let place = if ours.loops {
+            place
+        } else {
+            place.min(secs(ours.length))
+        };
+        assert!((track.unwrapped_position() - place).abs() < 1e-9);
+    }
+}
+
 fn timings(clips: &BTreeMap<String, Clip>) -> Vec<ClipTiming> {
     let timing = |(name, clip): (&String, &Clip)| {
         let mut timing = ClipTiming::new(name.as_str(), secs(clip.length));
@@ -96,7 +166,8 @@ fn play(seed: u64) -> usize {
     let clips = random_clips(&mut random);
     let states = random_states(&mut random);
     let table = timings(&clips);
-    let machines = Arc::new(StateLayers::new(&states, &BTreeMap::new()).unwrap());
+    let layers = random_layers(&mut random, &states);
+    let machines = Arc::new(StateLayers::new(&states, &layers).unwrap());
     let mut model = Model::new(&states, &clips);
     let mut whole = AnimationController::default();
     whole.set_states(&machines, seed);
@@ -114,6 +185,18 @@ fn play(seed: u64) -> usize {
                 log.push(format!("{now}: {to} {answer:?}"));
                 assert_eq!(is_there, expected, "{seed}: {log:#?}");
                 assert_eq!(is_known, answer.is_ok());
+            }
+        }
+        if random.bool() {
+            let (name, speed) = (["pace", "rate"][random.usize(..2)], random.u64(..3));
+            log.push(format!("{now}: {name} {speed}"));
+            let is_known = machines.speeds().any(|known| known == name);
+            for controller in [&mut whole, &mut frames, &mut cuts] {
+                let set = controller.set_state_speed(name, speed as f64);
+                assert_eq!(set.is_ok(), is_known);
+            }
+            if is_known {
+                model.set_speed(name, speed, now);
             }
         }
         let span = random.u64(1..60) * UNIT;
@@ -150,11 +233,26 @@ fn play(seed: u64) -> usize {
             );
             assert_eq!(entered[at], model.entered, "{}", about());
         }
-        let places = [&whole, &frames, &cuts].map(AnimationController::current_position);
+        let tracks = |controller: &AnimationController| {
+            let track = |track: &AnimationTrack| {
+                (
+                    track.clip().to_owned(),
+                    track.unwrapped_position(),
+                    track.weight,
+                )
+            };
+            controller.tracks().map(track).collect::<Vec<_>>()
+        };
+        let tracks = [&whole, &frames, &cuts].map(tracks);
         assert!(
-            places.iter().all(|place| *place == places[0]),
-            "{seed}: {places:?}"
+            tracks.iter().all(|others| *others == tracks[0]),
+            "{seed}: {tracks:#?} {log:#?}"
         );
+        check_layers(&cuts, &layers, &states[&model.state], &clips, &model.state);
+        if random.u32(..4) == 0 {
+            cuts = ron::from_str(&ron::to_string(&cuts).unwrap()).unwrap();
+            cuts.set_states(&machines, 0);
+        }
     }
     model.entered.len()
 }

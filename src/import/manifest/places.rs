@@ -1,0 +1,315 @@
+//! Where in its text a manifest says something.
+
+/// Returns the offset of what is at the end of a path: names of fields, keys of maps, and at last maybe a text. If not all of
+/// it is there, that of the last part that is.
+///
+/// The text has been parsed before. In one that hasn't, the place may be a wrong one.
+pub(super) fn find(source: &[u8], path: &[&str]) -> Option<usize> {
+    let mut reader = Reader { source, at: 0 };
+    reader.skip_attributes();
+    let mut best = None;
+    reader.find(path, &mut best);
+    best
+}
+
+struct Reader<'s> {
+    source: &'s [u8],
+    at: usize,
+}
+
+impl<'s> Reader<'s> {
+    /// Goes through a value. Notes the offset of the last part of the path that is found, and returns `true` if that is the
+    /// end of it.
+    fn find(&mut self, path: &[&str], best: &mut Option<usize>) -> bool {
+        let start = self.at_token();
+        let Some((wanted, rest)) = path.split_first() else {
+            self.skip_value();
+            return true;
+        };
+        // The name of a struct.
+        if self.peek().is_some_and(is_word) {
+            self.word();
+            self.at_token();
+        }
+        match self.peek() {
+            Some(b'"') => {
+                if self.text().is_some_and(|text| text == wanted.as_bytes()) {
+                    *best = Some(start);
+                    return rest.is_empty();
+                }
+                false
+            }
+            Some(b'(' | b'{' | b'[') => {
+                self.at += 1;
+                loop {
+                    let place = self.at_token();
+                    match self.peek() {
+                        None | Some(b')' | b'}' | b']') => {
+                            self.at += 1;
+                            return false;
+                        }
+                        Some(b',') => {
+                            self.at += 1;
+                            continue;
+                        }
+                        _ => {}
+                    }
+                    let key = self.key();
+                    self.at_token();
+                    let Some(key) = key.filter(|_| self.peek() == Some(b':')) else {
+                        // An element of a list.
+                        self.at = place;
+                        if self.find(path, best) {
+                            return true;
+                        }
+                        if self.at == place {
+                            return false;
+                        }
+                        continue;
+                    };
+                    self.at += 1;
+                    // A name of states inside states may be written as one.
+                    let outer = |parts: usize| {
+                        let names = path.iter().take(parts).step_by(2).copied();
+                        names.collect::<Vec<_>>().join("/").into_bytes()
+                    };
+                    let parts = 2 * key.iter().filter(|byte| **byte == b'/').count() + 1;
+                    let rest = match key == wanted.as_bytes() {
+                        true => Some(rest),
+                        false if parts > 1 && outer(parts) == key => path.get(parts..),
+                        false => None,
+                    };
+                    match rest {
+                        Some(rest) => {
+                            *best = Some(place);
+                            return rest.is_empty() || self.find(rest, best);
+                        }
+                        None => self.skip_value(),
+                    }
+                }
+            }
+            _ => {
+                self.skip_value();
+                false
+            }
+        }
+    }
+
+    /// A key or the name of a field, if there is one here.
+    fn key(&mut self) -> Option<Vec<u8>> {
+        match self.peek()? {
+            b'"' => self.text(),
+            byte if is_word(byte) => Some(self.word().to_vec()),
+            _ => None,
+        }
+    }
+
+    /// Goes to the end of a value: to the comma or the bracket behind it.
+    fn skip_value(&mut self) {
+        let mut depth = 0_usize;
+        loop {
+            self.at_token();
+            match self.peek() {
+                None => return,
+                Some(b'"') => {
+                    self.text();
+                }
+                Some(b'\'') => self.skip_letter(),
+                Some(byte) if is_word(byte) => {
+                    self.word();
+                    if self.source[..self.at].ends_with(b"r")
+                        && matches!(self.peek(), Some(b'"' | b'#'))
+                    {
+                        self.at -= 1;
+                        if self.text().is_none() {
+                            self.at += 1;
+                        }
+                    }
+                }
+                Some(b'(' | b'{' | b'[') => {
+                    depth += 1;
+                    self.at += 1;
+                }
+                Some(b')' | b'}' | b']') if depth == 0 => return,
+                Some(b')' | b'}' | b']') => {
+                    depth -= 1;
+                    self.at += 1;
+                }
+                Some(b',') if depth == 0 => return,
+                Some(_) => self.at += 1,
+            }
+        }
+    }
+
+    /// A text in quotes, plain or raw.
+    fn text(&mut self) -> Option<Vec<u8>> {
+        if self.peek()? == b'r' {
+            let rest = &self.source[self.at + 1..];
+            let marks = rest.iter().take_while(|byte| **byte == b'#').count();
+            if rest.get(marks) != Some(&b'"') {
+                return None;
+            }
+            let mut end = vec![b'"'];
+            end.resize(marks + 1, b'#');
+            let body = &rest[marks + 1..];
+            let length =
+                (body.windows(end.len()).position(|piece| piece == end)).unwrap_or(body.len());
+            self.at = (self.at + 1 + marks + 1 + length + end.len()).min(self.source.len());
+            return Some(body[..length].to_vec());
+        }
+        self.at += 1;
+        let mut text = Vec::new();
+        while let Some(byte) = self.peek() {
+            self.at += 1;
+            match byte {
+                b'"' => break,
+                b'\\' => {
+                    text.extend(self.peek());
+                    self.at += 1;
+                }
+                _ => text.push(byte),
+            }
+        }
+        Some(text)
+    }
+
+    /// A letter in quotes.
+    fn skip_letter(&mut self) {
+        self.at += 1;
+        while let Some(byte) = self.peek() {
+            self.at += if byte == b'\\' { 2 } else { 1 };
+            if byte == b'\'' {
+                break;
+            }
+        }
+    }
+
+    fn word(&mut self) -> &'s [u8] {
+        let begin = self.at;
+        while self.peek().is_some_and(is_word) {
+            self.at += 1;
+        }
+        &self.source[begin..self.at]
+    }
+
+    /// Goes on to the next token. Returns where that is.
+    fn at_token(&mut self) -> usize {
+        loop {
+            let rest = self.source.get(self.at..).unwrap_or_default();
+            if rest.starts_with(b"//") {
+                self.at += rest
+                    .iter()
+                    .position(|byte| *byte == b'\n')
+                    .unwrap_or(rest.len());
+            } else if rest.starts_with(b"/*") {
+                self.skip_comment();
+            } else if rest.first().is_some_and(u8::is_ascii_whitespace) {
+                self.at += 1;
+            } else {
+                return self.at;
+            }
+        }
+    }
+
+    /// Comments may be nested.
+    fn skip_comment(&mut self) {
+        let mut depth = 0_usize;
+        while let Some(rest) = self.source.get(self.at..).filter(|rest| !rest.is_empty()) {
+            let (step, change) = match rest {
+                [b'/', b'*', ..] => (2, 1),
+                [b'*', b'/', ..] => (2, -1),
+                _ => (1, 0),
+            };
+            self.at += step;
+            depth = depth.saturating_add_signed(change);
+            if depth == 0 {
+                return;
+            }
+        }
+    }
+
+    /// Goes past attributes such as `#![enable(implicit_some)]`.
+    fn skip_attributes(&mut self) {
+        while self.at_token() < self.source.len() && self.source[self.at..].starts_with(b"#!") {
+            self.at += 2;
+            let rest = &self.source[self.at..];
+            self.at += rest
+                .iter()
+                .position(|byte| *byte == b']')
+                .map_or(rest.len(), |at| at + 1);
+        }
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.source.get(self.at).copied()
+    }
+}
+
+/// Returns `true` for what names and numbers are made of.
+fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'+' | b'-') || byte >= 0x80
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::line_and_column;
+
+    const TEXT: &str = r##"#![enable(implicit_some)]
+// states: {"no": ()}
+Manifest(
+    model: "states", /* "jump": /* nested */ */
+    clips: {"jump": (file: "a, (b", letter: ','), "fall": (file: r#"x" ) "#)},
+    states: {
+        "jump": (plays: "jump", from: ["ground", "fal"], speed: -1.5e3),
+        "combat": (states: {"aim": (from: {"x": (fade: 1)})}),
+    },
+    layers: {"arms": (mask: "upper", sync: Body, states: {"combat/aim": (plays: ["a", "b"])})},
+)"##;
+
+    #[test]
+    fn what_is_at_the_end_of_a_path_is_found_at_its_place_and_not_where_it_stands_elsewhere() {
+        let cases: [(&[&str], (u32, u32)); 9] = [
+            (&["states"], (6, 5)),
+            (&["states", "jump"], (7, 9)),
+            (&["states", "jump", "from", "fal"], (7, 50)),
+            (&["states", "jump", "speed"], (7, 58)),
+            (&["states", "combat", "states", "aim", "from", "x"], (8, 44)),
+            (&["clips", "fall", "file"], (5, 60)),
+            (&["layers", "arms", "mask"], (10, 23)),
+            (
+                &[
+                    "layers", "arms", "states", "combat", "states", "aim", "plays", "b",
+                ],
+                (10, 87),
+            ),
+            // As far as it is there.
+            (&["states", "jump", "then", "fall"], (7, 9)),
+        ];
+        for (path, place) in cases {
+            let at = find(TEXT.as_bytes(), path).unwrap();
+            assert_eq!(line_and_column(TEXT.as_bytes(), at), place, "{path:?}");
+        }
+        assert_eq!(find(TEXT.as_bytes(), &["masks"]), None);
+    }
+
+    #[test]
+    fn any_text_has_an_end() {
+        let mut random = fastrand::Rng::with_seed(1);
+        for _ in 0..20_000 {
+            let mut text = TEXT.as_bytes().to_vec();
+            for _ in 0..random.usize(1..5) {
+                let at = random.usize(..text.len());
+                match random.u32(..3) {
+                    0 => text[at] = *random.choice(b"\"'\\(){}[]/*r#,:x ").unwrap(),
+                    1 => text.truncate(at.max(1)),
+                    _ => {
+                        text.remove(at);
+                        text.push(b'(');
+                    }
+                }
+            }
+            find(&text, &["states", "jump", "from", "fal"]);
+        }
+    }
+}
