@@ -150,6 +150,7 @@ impl AssetLoader for CharacterLoader {
         };
         let mut imported = open_manifest(&name, &manifest, limits, read)?;
         drop(files);
+        let manifest = manifest.with_embedded(&imported.embedded).into_owned();
 
         let model_path = beside(&path, &manifest.model);
         // Without an image loader, as on a server, every texture would be an error.
