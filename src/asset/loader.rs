@@ -154,6 +154,7 @@ impl AssetLoader for CharacterLoader {
         let mut imported = open_manifest(&name, &manifest, limits, read)?;
         // Clips and models can be large, and textures are read next.
         drop(files);
+        let manifest = manifest.with_embedded(&imported.embedded).into_owned();
 
         let model_path = beside(&path, &manifest.model);
         // Without an image loader, as on a server, every texture would be an error.

@@ -25,6 +25,8 @@ use std::{
 
 /// Builds the model that a manifest describes. `read` returns the contents of a file named relative to the manifest.
 ///
+/// Where the manifest says nothing, [the model's file](Imported::embedded) may.
+///
 /// A clip that cannot be read or does not fit is left out with a warning. A file that several entries
 /// name is read and parsed once, and their clips share its transforms.
 ///
@@ -60,6 +62,7 @@ pub fn open_manifest<'s>(
     let mut imported = open_any(&manifest.model, &source, &settings, &mut read)?;
     // The largest files are read next; this one is no longer needed.
     drop(source);
+    let manifest = &*manifest.with_embedded(&imported.embedded.clone());
     // Names first: everything else in a manifest refers to the new ones.
     rename_joints(file, manifest, &mut imported);
     control::flag(file, &manifest.control_joints, &settings, &mut imported);

@@ -92,10 +92,8 @@ pub(super) fn check_states(file: &str, manifest: &Manifest, imported: &mut Impor
 pub(super) fn check_joints(file: &str, manifest: &Manifest, imported: &mut Imported) {
     let skeleton = &imported.model.skeleton;
     let masks = manifest.masks.iter().flat_map(|(mask, entry)| {
-        entry
-            .roots
-            .iter()
-            .map(move |joint| (format!("mask `{mask}`"), joint.as_str()))
+        let joints = entry.roots.iter().chain(&entry.joints);
+        joints.map(move |joint| (format!("mask `{mask}`"), joint.as_str()))
     });
     let sockets = manifest
         .sockets

@@ -34,10 +34,15 @@ pub fn losses(
         warnings: Vec::new(),
     };
     let skeleton = &model.skeleton;
+    // A speed that a manifest gives is in the file, too.
+    let is_kept = |clip: &SkeletalClip| {
+        let entry = manifest.and_then(|manifest| manifest.clips.get(&*clip.timing.name));
+        !m3d && !md5 && entry.is_some_and(|entry| entry.ground_speed.is_some())
+    };
     let carried = model
         .clips
         .iter()
-        .filter(|clip| clip.root_path().is_some())
+        .filter(|clip| clip.root_path().is_some() && !is_kept(clip))
         .count();
     list.add(
         "the root motion of",
@@ -217,7 +222,7 @@ pub fn losses(
         feet,
         springs,
         ..
-    }) = manifest
+    }) = manifest.filter(|_| m3d || md5)
     {
         let keep = "copy them to the new character's manifest";
         list.add("", goals.len(), "goal", keep);

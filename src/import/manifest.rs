@@ -3,6 +3,7 @@
 mod blend_space;
 mod callbacks;
 mod check;
+mod embedded;
 mod entries;
 mod feet;
 mod goals;
@@ -18,6 +19,7 @@ mod states;
 pub(crate) use blend_space::bind_blend_space;
 pub use blend_space::{BlendPlace, BlendSpaceEntry};
 pub use callbacks::CallbackEntry;
+pub use embedded::EmbeddedManifest;
 pub use entries::{ClipEntry, MaskEntry, SocketEntry};
 pub use feet::{FeetEntry, LegEntry};
 pub use goals::GoalEntry;

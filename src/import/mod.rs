@@ -48,15 +48,15 @@ pub use assemble::open_manifest;
 #[cfg(all(feature = "fbx", not(target_arch = "wasm32")))]
 pub use fbx::from_fbx;
 #[cfg(feature = "gltf")]
-pub use gltf::{GlbTexture, SceneExtras, from_gltf, scene_extras, to_glb};
+pub use gltf::{GlbTexture, from_gltf, to_glb};
 pub use limits::Limits;
 pub use losses::{WriteFormat, losses};
 pub use m3d::{from_m3d, to_m3d};
 pub(crate) use manifest::bind_blend_space;
 pub use manifest::{
     BlendPlace, BlendSpaceEntry, CallbackEntry, ClipEntry, ClipRootMotion, ColliderEntry,
-    FeetEntry, GoalEntry, LegEntry, LookAtEntry, Manifest, ManifestText, MaskEntry, RetargetEntry,
-    RigEntries, RootMotionEntry, SocketEntry, SpringEntry,
+    EmbeddedManifest, FeetEntry, GoalEntry, LegEntry, LookAtEntry, Manifest, ManifestText,
+    MaskEntry, RetargetEntry, RigEntries, RootMotionEntry, SocketEntry, SpringEntry,
 };
 pub use md5::{clip_from_md5, from_md5, to_md5_anim, to_md5_mesh};
 pub use open::{
@@ -180,6 +180,8 @@ pub struct Imported {
     pub report: ImportReport,
     /// Images that the file contains, which its materials refer to by name.
     pub images: Vec<EmbeddedImage>,
+    /// The entries of a manifest that the file holds.
+    pub embedded: EmbeddedManifest,
     /// The distances to which joints carry the skin, at rest and in all clips.
     pub(crate) reach: Reach,
     /// Per clip of the file, and per joint, of which properties it has keys: translation, rotation and scale. Empty for formats

@@ -156,6 +156,8 @@ pub(super) struct Node {
     pub(super) is_skinned: bool,
     /// `true` if the file says that it doesn't deform the skin.
     pub(super) is_control: bool,
+    /// The file says that it is a socket, which is no joint unless it must be one.
+    pub(super) is_socket: bool,
 }
 
 /// A node that is a joint.
@@ -187,7 +189,10 @@ pub(super) struct Rig {
     pub(super) meshes: Vec<usize>,
     /// Per node, its transform relative to its parent, in Bevy's axes.
     pub(super) locals: Vec<Local>,
-    /// Per node, its place in the scene.
+    /// Per node that is no joint, its transform relative to the joint above, or to the scene.
+    #[cfg_attr(not(feature = "gltf"), allow(dead_code))]
+    pub(super) baked: Vec<Local>,
+    /// Per node, where it is in the scene.
     pub(super) places: Vec<DAffine3>,
 }
 
@@ -223,7 +228,10 @@ impl Rig {
             let is_mere_skin = nodes[node].is_skinned && !carries[node];
             let is_needed =
                 carries[node] && (nodes[node].is_animated || uniform(nodes[node].shown).is_none());
-            is_joint[node] = carried[node] || is_needed || (is_below && !is_mere_skin);
+            let is_mere_socket =
+                nodes[node].is_socket && !carries[node] && !nodes[node].is_animated;
+            is_joint[node] =
+                carried[node] || is_needed || (is_below && !is_mere_skin && !is_mere_socket);
         }
         let count = is_joint.iter().filter(|is_joint| **is_joint).count();
         limits.check_joints(report.file, count)?;
@@ -252,9 +260,9 @@ impl Rig {
             of_node,
             meshes,
             locals: nodes.iter().map(|node| node.local).collect(),
+            baked: Vec::new(),
             places,
         };
-        // Per node that isn't a joint, the combined transform of it and those above.
         let mut baked = vec![Local::IDENTITY; nodes.len()];
         for &node in &hierarchy.order {
             let local = rig.locals[node];
@@ -324,6 +332,7 @@ impl Rig {
                 posed: nodes[node].posed,
             });
         }
+        rig.baked = baked;
         Ok(rig)
     }
 }

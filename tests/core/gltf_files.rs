@@ -3,6 +3,7 @@
 mod clip_files;
 mod compressed;
 mod control_joints;
+mod embedded;
 mod file;
 pub mod formula;
 mod hidden;

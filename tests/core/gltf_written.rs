@@ -7,8 +7,8 @@ use bevy_marionette::{
     controller::BlendMode,
     format::{Checked, Parsed},
     import::{
-        FileKind, GlbTexture, ImportSettings, Limits, Manifest, TextureMap, clip_from_md5,
-        from_md5, open_clips, open_manifest, open_model, scene_extras, to_glb, to_md5_anim,
+        EmbeddedManifest, FileKind, GlbTexture, ImportSettings, Limits, Manifest, TextureMap,
+        clip_from_md5, from_md5, open_clips, open_manifest, open_model, to_glb, to_md5_anim,
         to_md5_mesh,
     },
     model::{
@@ -317,11 +317,19 @@ fn the_way_back_is_exact() {
                 }
             );
         }
-        let extras = scene_extras(&glb);
-        assert_eq!(
-            (extras.masks, extras.sockets, extras.is_ours),
-            (manifest.masks, manifest.sockets, true)
-        );
+        // The file needs no manifest.
+        let bare = Manifest::of_model("hero.glb");
+        let alone = bare.with_embedded(&back.embedded);
+        let expected = Manifest {
+            clips: alone.clips.clone(),
+            ..bare
+                .with_embedded(&EmbeddedManifest::of(&manifest))
+                .into_owned()
+        };
+        assert_eq!(*alone, expected);
+        assert_eq!(alone.masks, manifest.masks);
+        assert_eq!(alone.states, manifest.states);
+        assert_eq!(alone.feet, manifest.feet);
         // And on to MD5, and back.
         let mesh = Checked::new(to_md5_mesh(&back.model)).unwrap();
         let mut md5 = from_md5("hero.md5mesh", &mesh, &ImportSettings::default())

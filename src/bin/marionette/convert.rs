@@ -52,8 +52,8 @@ Examples:
   marionette convert knight.glb -o knight.m3d
 
 A .glb holds everything: parts are meshes with one skin, and clips are animations. The front is at +Z, as
-glTF wants it. Playback modes and callback keys are in the animations' extras and a manifest's masks and sockets in the
-scene's, under `marionette`. PNG and JPEG files are embedded as they are, TGA files as PNG; normal
+glTF wants it. Playback modes and callback keys are in the animations' extras, and a manifest's masks, sockets and other
+entries in the scene's, under `marionette`, so that the file needs no manifest. PNG and JPEG files are embedded as they are, TGA files as PNG; normal
 maps with green down are converted to green up.
 
 An .md5mesh comes with one .md5anim for each clip, named after it, in the same directory.

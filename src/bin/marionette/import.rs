@@ -18,9 +18,7 @@ use crate::{
 };
 use bevy_marionette::{
     format::{Diagnostic, FormatError, Parsed},
-    import::{
-        ClipEntry, FileKind, Manifest, RetargetEntry, SceneExtras, open_clips_with, scene_extras,
-    },
+    import::{ClipEntry, EmbeddedManifest, FileKind, Manifest, RetargetEntry, open_clips_with},
     model::{BoundingBox, PlaybackMode, SkeletalClip},
 };
 use clap::Args;
@@ -97,24 +95,18 @@ impl Import {
         let Some(model) = opened.into_model() else {
             return Ok(false);
         };
-        let extras = match kind {
-            Some(FileKind::Gltf) => {
-                read::read(&self.model, &model.settings.limits).map(|source| scene_extras(&source))
-            }
-            _ => Ok(SceneExtras::default()),
-        };
-        let character = extras.map_err(FormatError::one).and_then(|extras| {
+        let character = || {
             let mut sources: Vec<(PathBuf, PathBuf)> = model
                 .files
                 .iter()
                 .map(|path| placed(path, &model.folder))
                 .collect();
-            let drafts = self.draft(&model, extras.is_ours, &mut sources)?;
-            let manifest = self.manifest(&model, &drafts, extras);
+            let drafts = self.draft(&model, &mut sources)?;
+            let manifest = self.manifest(&model, &drafts);
             let copied = self.write(&model, &sources, &manifest, &drafts)?;
-            Ok((drafts, manifest, copied))
-        });
-        match character {
+            Ok::<_, FormatError>((drafts, manifest, copied))
+        };
+        match character() {
             Ok((drafts, manifest, copied)) => {
                 let mut out = term::out();
                 self.report(&mut out, &model, &manifest, &drafts, copied)?;
@@ -128,12 +120,10 @@ impl Import {
         }
     }
 
-    /// Reads the clips and decides on their names and loops. `is_decided` if the model says which of its own loop. Adds the
-    /// files of the clips to `sources`.
+    /// Reads the clips and decides on their names and loops. Adds the files of the clips to `sources`.
     fn draft(
         &self,
         model: &OpenModel,
-        is_decided: bool,
         sources: &mut Vec<(PathBuf, PathBuf)>,
     ) -> Result<Vec<Draft>, FormatError> {
         let model_stem = open::stem(&self.model);
@@ -223,6 +213,10 @@ impl Import {
 
         let mut progress = Progress::new(found.len());
         let mut taken: BTreeMap<String, ()> = BTreeMap::new();
+        let says_how = |own: &str| {
+            let said = model.embedded.clips.get(own);
+            said.is_some_and(|said| said.playback.is_some())
+        };
         let draft = |(mut entry, mut clip, name): (ClipEntry, SkeletalClip, Option<String>)| {
             let own = entry.clip.clone().unwrap_or_default();
             let name = name.or_else(|| Some(words::snake(&own)).filter(|name| !name.is_empty()));
@@ -235,7 +229,7 @@ impl Import {
             }
             clip.timing.name = name.as_str().into();
             let verdict = match clip.timing.playback {
-                playback if is_decided && entry.file.is_none() => Verdict {
+                playback if entry.file.is_none() && says_how(&own) => Verdict {
                     playback,
                     why: "says so itself".into(),
                 },
@@ -253,10 +247,10 @@ impl Import {
         Ok(found.into_iter().map(draft).collect())
     }
 
-    fn manifest(&self, model: &OpenModel, drafts: &[Draft], extras: SceneExtras) -> Manifest {
+    fn manifest(&self, model: &OpenModel, drafts: &[Draft]) -> Manifest {
         let file = base_name(&self.model).unwrap_or_default();
         let skeleton = &model.model.skeleton;
-        let SceneExtras { masks, sockets, .. } = extras;
+        let EmbeddedManifest { masks, sockets, .. } = model.embedded.clone();
         let textures = model
             .texture_names()
             .into_iter()

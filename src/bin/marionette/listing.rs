@@ -133,6 +133,7 @@ fn write_model(out: &mut impl Write, model: &ModelReport) -> io::Result<()> {
             };
             let parts = [
                 from("from ", &mask.roots).map(|roots| roots + &falloff),
+                from("joints ", &mask.joints),
                 from("morph targets ", &mask.morphs),
             ];
             let parts: Vec<String> = parts.into_iter().flatten().collect();

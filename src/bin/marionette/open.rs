@@ -12,8 +12,8 @@ use bevy_marionette::{
         md5::{self, Md5Anim},
     },
     import::{
-        self, EmbeddedImage, FileKind, ImportReport, ImportSettings, Imported, Limits, Manifest,
-        clip_from_md5, open_manifest,
+        self, EmbeddedImage, EmbeddedManifest, FileKind, ImportReport, ImportSettings, Imported,
+        Limits, Manifest, clip_from_md5, open_manifest,
     },
     model::{Model, SkeletalClip, Skeleton},
 };
@@ -55,8 +55,10 @@ pub struct OpenModel {
     pub textures: Vec<Vec<TextureUse>>,
     /// The images in the model's own file.
     pub images: Vec<EmbeddedImage>,
-    /// The manifest it was assembled from.
+    /// The manifest it was assembled from, with what the model's file says itself.
     pub manifest: Option<Manifest>,
+    /// What the model's file says in place of a manifest.
+    pub embedded: EmbeddedManifest,
     /// The settings it was imported with; clips from other files need the same.
     pub settings: ImportSettings,
     /// The files it was read from.
@@ -178,12 +180,31 @@ pub fn open_model(path: &Path, args: &ImportArgs) -> Opened {
         if kind != FileKind::Manifest {
             let settings = args.over(ImportSettings::default());
             let mut files = vec![path.to_owned()];
-            // Files in its folder have the folder's path already.
-            let imported = import::open_model_with(name, source, &settings, |file| {
+            // Files beside it have the folder in front already.
+            let mut read = |file: &str| {
                 files.push(file.into());
                 read_beside(Path::new(file), &limits)
+            };
+            let mut imported = import::open_model_with(name, source, &settings, &mut read)?;
+            if imported.embedded.is_empty() {
+                return Ok(finish(path, imported, None, settings, files));
+            }
+            let manifest = Manifest {
+                scale: settings.scale,
+                hand: settings.hand,
+                up: settings.up,
+                flip_v: settings.flip_v,
+                ..Manifest::of_model(name)
+            };
+            files.truncate(1);
+            imported = open_manifest(name, &manifest, &limits, |file| match file == name {
+                true => Ok(Cow::Borrowed(source)),
+                false => {
+                    files.push(file.into());
+                    read_beside(Path::new(file), &limits)
+                }
             })?;
-            return Ok(finish(path, imported, None, settings, files));
+            return Ok(finish(path, imported, Some(manifest), settings, files));
         }
         let mut manifest = Manifest::parse(name, source)?;
         let settings = args.over(manifest.settings());
@@ -386,14 +407,16 @@ fn finish(
         mut warnings,
         report,
         images,
+        embedded,
         ..
     } = imported;
+    let manifest = manifest.map(|manifest| manifest.with_embedded(&embedded).into_owned());
     let folder = path.parent().unwrap_or(Path::new("")).to_owned();
-    let embedded: Vec<&str> = images.iter().map(|image| &*image.name).collect();
+    let own: Vec<&str> = images.iter().map(|image| &*image.name).collect();
     let listed = manifest
         .as_ref()
         .map_or(&[][..], |manifest| &manifest.textures);
-    let textures = textures::resolve(&model.materials, &folder, listed, &embedded);
+    let textures = textures::resolve(&model.materials, &folder, listed, &own);
     let name = path.to_string_lossy();
     warnings.extend(textures::missing(&name, &textures));
     warnings.extend(textures::features(&name, &textures));
@@ -403,6 +426,7 @@ fn finish(
         textures,
         images,
         manifest,
+        embedded,
         settings,
         files,
         folder,

@@ -63,7 +63,7 @@ JSON (--json): an array with one object per FILE, in the order given.
                       textures[] of {role (base_color | normal | specular | metallic_roughness | occlusion | emissive),
                       written, found}
     manifest          null, or model, scale, masks, sockets, blend_spaces, states, layers, goals, look_at, feet, springs,
-                      colliders as in the manifest
+                      colliders as in the manifest, or in the model's own file
   animation         null, or
     frames, frames_per_second, seconds
     joints[]          name, parent (index or null), animated (channels of Tx Ty Tz Qx Qy Qz)

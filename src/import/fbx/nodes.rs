@@ -153,6 +153,7 @@ pub(super) fn read(
             carries: carries[at],
             is_skinned: is_skinned[at],
             is_control: false,
+            is_socket: false,
         });
     }
     let meshes = meshes.iter().map(|mesh| mesh.node).collect();

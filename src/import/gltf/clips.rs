@@ -12,7 +12,7 @@ use super::{
 use crate::{
     format::FormatError,
     import::{
-        Limits,
+        ClipEntry, Limits,
         axes::Basis,
         limits::ClipTotals,
         names::{UniqueNames, listed},
@@ -22,7 +22,7 @@ use crate::{
     model::{JointTransform, Model, Reach},
 };
 use glam::{DQuat, DVec3, DVec4, Quat, Vec3};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Imports the clips of a file.
 pub(super) struct Importer<'a> {
@@ -33,7 +33,14 @@ pub(super) struct Importer<'a> {
     pub(super) morphs: &'a FileMorphs,
 }
 
-/// The parts of all clips that were left out.
+/// The clips of a file, and what it says of them as a manifest would, by name.
+#[derive(Default)]
+pub(super) struct FileClips {
+    pub(super) clips: KeyedClips,
+    pub(super) entries: BTreeMap<String, ClipEntry>,
+}
+
+/// What was left out of all clips.
 #[derive(Default)]
 struct LeftOut {
     /// The first channel of something other than a node.
@@ -53,7 +60,7 @@ impl Importer<'_> {
         model: &Model,
         reach: &mut Reach,
         report: &mut Report,
-    ) -> Result<KeyedClips, FormatError> {
+    ) -> Result<FileClips, FormatError> {
         let animations = &self.accessors.root.animations;
         if animations.is_empty() {
             return Ok(Default::default());
@@ -66,6 +73,7 @@ impl Importer<'_> {
         let (mut left_out, mut empty, mut too_large) = (LeftOut::default(), Vec::new(), Vec::new());
         let mut clips = Vec::with_capacity(animations.len().min(self.limits.clips as usize));
         let mut keyed = Vec::new();
+        let mut entries = BTreeMap::new();
         for (at, animation) in animations.iter().enumerate() {
             let place = format!("animations[{at}]");
             let wanted = animation
@@ -83,7 +91,7 @@ impl Importer<'_> {
             if name != wanted {
                 doubled.push(name.clone());
             }
-            let extras = extras::of_animation(animation);
+            let extras = extras::of_animation(animation, &place, report);
             let has_keys = |motion: &Motion| {
                 [&motion.translation, &motion.rotation, &motion.scale]
                     .map(|channel| channel.is_some())
@@ -152,7 +160,7 @@ impl Importer<'_> {
                 clip.with_morphs(&frames).map_err(|error| error.to_string())
             });
             let clip = clip.and_then(|mut clip| {
-                clip.timing.playback = extras.playback.unwrap_or(clip.timing.playback);
+                clip.timing.playback = extras.entry.playback.unwrap_or(clip.timing.playback);
                 clip.timing.extend_callbacks(extras.callbacks);
                 clip.additive = extras.additive;
                 reach.admit(&model.skeleton, &clip).map(|()| clip)
@@ -162,6 +170,9 @@ impl Importer<'_> {
                     self.limits.check_clip(report.file, &clip)?;
                     totals.add(&clip);
                     self.limits.check_totals(report.file, &totals)?;
+                    if extras.entry != ClipEntry::default() {
+                        entries.insert(clip.timing.name.to_string(), extras.entry);
+                    }
                     clips.push(clip);
                     keyed.push(keyed_here);
                 }
@@ -195,7 +206,10 @@ impl Importer<'_> {
             report.warn("animations", message, "");
         }
         left_out.tell(report);
-        Ok((clips, keyed))
+        Ok(FileClips {
+            clips: (clips, keyed),
+            entries,
+        })
     }
 
     /// Returns the motion of each joint of the rig in an animation, and the time of the last key

@@ -1,16 +1,16 @@
-//! The data that our own exporter writes where glTF has no place for it: `extras` with an object
-//! `marionette`. Only the `deform` of nodes is outside of it, so that artists can write it, too.
+//! What our own exporters write where glTF has no place for it: `extras` with an object `marionette`. Only the `deform` of
+//! nodes is beside it, where artists can write it, too. `export/extras.rs` lists what there is.
 
 use super::{
-    document::Document,
-    json::{Animation, Raw, Scene},
+    json::{Animation, Raw, Root, message},
     report::Report,
 };
 use crate::{
-    import::{MaskEntry, SocketEntry},
+    import::{ClipEntry, ClipRootMotion, EmbeddedManifest},
     model::{CallbackKey, PlaybackMode},
 };
 use serde::{Deserialize, de::DeserializeOwned};
+use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 
 /// The extras of an animation.
@@ -20,12 +20,13 @@ pub(super) struct AnimationExtras {
     pub(super) duration: Option<f64>,
     /// The frames that the keys were made from.
     pub(super) frames: Option<Frames>,
-    pub(super) playback: Option<PlaybackMode>,
     /// Names of the morph targets that the clip moves, if there are keys of others, too.
     pub(super) morphs: Option<Vec<String>>,
     /// `true` if the clip held differences, which were then added to the rest pose for glTF.
     pub(super) additive: bool,
     pub(super) callbacks: Vec<CallbackKey>,
+    /// What a manifest would say of the clip.
+    pub(super) entry: ClipEntry,
 }
 
 /// The frames of a clip.
@@ -49,10 +50,8 @@ pub(super) fn key_times(frames: impl Iterator<Item = f64>) -> Vec<f32> {
     times
 }
 
-#[derive(Deserialize)]
-struct Marionette<T> {
-    marionette: T,
-}
+/// What becomes of extras with mistakes.
+const LEFT_OUT: &str = "it was left out; export the file again";
 
 #[derive(Deserialize)]
 #[serde(default)]
@@ -64,6 +63,9 @@ struct Clip {
     playback: Option<PlaybackMode>,
     additive: bool,
     callbacks: Vec<Key>,
+    root_motion: Option<ClipRootMotion>,
+    ground_speed: Option<f32>,
+    plants: BTreeMap<String, Vec<(f64, f64)>>,
 }
 
 #[derive(Deserialize)]
@@ -91,36 +93,33 @@ pub(super) struct MaterialExtras {
     pub(super) emissive_map: Option<String>,
 }
 
-/// The extras that [`to_glb`](super::to_glb) writes to a scene.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-#[serde(default)]
-pub struct SceneExtras {
-    /// A manifest's masks.
-    pub masks: BTreeMap<String, MaskEntry>,
-    /// A manifest's sockets.
-    pub sockets: BTreeMap<String, SocketEntry>,
-    /// `true` if [`to_glb`](super::to_glb) wrote the file, so that the playback of its clips is
-    /// what their author chose.
-    #[serde(skip)]
-    pub is_ours: bool,
+/// Returns what the extras of the default scene say in place of a manifest. What makes no sense is left out, with warnings.
+pub(super) fn of_scene(root: &Root, report: &mut Report) -> EmbeddedManifest {
+    let scene = root.scene.map_or(0, |scene| scene.value());
+    let place = format!("scenes[{scene}]");
+    let extras = root.scenes.get(scene);
+    let Some(found) =
+        extras.and_then(|scene| read::<EmbeddedManifest>(&scene.extras, &place, report))
+    else {
+        return EmbeddedManifest::default();
+    };
+    let odd = found.misstatements(report.file);
+    if odd.is_empty() {
+        return found;
+    }
+    for error in odd {
+        report.warn(&format!("{place}.extras"), error.message, LEFT_OUT);
+    }
+    EmbeddedManifest::default()
 }
 
-/// Returns the extras that [`to_glb`](super::to_glb) wrote to the scene of a file; empty ones for
-/// other files.
-pub fn scene_extras(source: &[u8]) -> SceneExtras {
-    let Ok(document) = Document::read(&Report::new(""), source) else {
-        return SceneExtras::default();
-    };
-    let scene = document.root.scene.map_or(0, |scene| scene.value());
-    let scene: Option<&Scene> = document.root.scenes.get(scene);
-    let extras = scene
-        .and_then(|scene| read(&scene.extras))
-        .unwrap_or_default();
-    let generator = document.root.asset.generator.as_deref();
-    SceneExtras {
-        is_ours: generator.is_some_and(|name| name.starts_with("bevy_marionette ")),
-        ..extras
+/// Returns the name of the socket that a node is.
+pub(super) fn socket(extras: &Raw, place: &str, report: &mut Report) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Node {
+        socket: Option<String>,
     }
+    read::<Node>(extras, place, report)?.socket
 }
 
 /// Returns `true` if a node's extras say that it doesn't deform the skin: `"deform": false`. Older programs write custom
@@ -137,7 +136,11 @@ pub(super) fn is_control(extras: &Raw) -> bool {
 }
 
 /// Returns the extras of an animation. Those of other programs have no effect.
-pub(super) fn of_animation(animation: &Animation) -> AnimationExtras {
+pub(super) fn of_animation(
+    animation: &Animation,
+    place: &str,
+    report: &mut Report,
+) -> AnimationExtras {
     let Some(Clip {
         duration,
         frames,
@@ -145,7 +148,10 @@ pub(super) fn of_animation(animation: &Animation) -> AnimationExtras {
         playback,
         additive,
         callbacks,
-    }) = read(&animation.extras)
+        root_motion,
+        ground_speed,
+        plants,
+    }) = read(&animation.extras, place, report)
     else {
         return AnimationExtras::default();
     };
@@ -171,18 +177,40 @@ pub(super) fn of_animation(animation: &Animation) -> AnimationExtras {
         duration: duration.filter(|duration| duration.is_finite()),
         frames,
         morphs,
-        playback,
         additive,
         callbacks,
+        entry: ClipEntry {
+            playback,
+            root_motion,
+            ground_speed: ground_speed.filter(|speed| speed.is_finite()),
+            plants,
+            ..ClipEntry::default()
+        },
     }
 }
 
 /// Returns the extras of a material.
-pub(super) fn of_material(extras: &Raw) -> MaterialExtras {
-    read(extras).unwrap_or_default()
+pub(super) fn of_material(extras: &Raw, place: &str, report: &mut Report) -> MaterialExtras {
+    read(extras, place, report).unwrap_or_default()
 }
 
-fn read<T: DeserializeOwned>(extras: &Raw) -> Option<T> {
-    let extras: Marionette<T> = serde_json::from_str(extras.as_ref()?.get()).ok()?;
-    Some(extras.marionette)
+/// Reads the object `marionette` of the extras at `place`, if there is one.
+fn read<T: DeserializeOwned>(extras: &Raw, place: &str, report: &mut Report) -> Option<T> {
+    #[derive(Deserialize)]
+    struct Extras<'a> {
+        #[serde(borrow)]
+        marionette: &'a RawValue,
+    }
+    // Those of other programs may be anything, and a list would be taken for the fields in order.
+    let text = extras.as_ref()?.get();
+    if !text.starts_with('{') {
+        return None;
+    }
+    let extras: Extras = serde_json::from_str(text).ok()?;
+    serde_json::from_str(extras.marionette.get())
+        .inspect_err(|error| {
+            let message = format!("`marionette` cannot be read: {}", message(error));
+            report.warn(&format!("{place}.extras"), message, LEFT_OUT);
+        })
+        .ok()
 }

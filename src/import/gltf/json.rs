@@ -63,8 +63,6 @@ pub(super) struct Root {
 #[serde(rename_all = "camelCase")]
 pub(super) struct Asset {
     #[serde(default, deserialize_with = "loose")]
-    pub(super) generator: Option<String>,
-    #[serde(default, deserialize_with = "loose")]
     pub(super) min_version: Option<Version>,
     #[serde(default, deserialize_with = "loose")]
     pub(super) version: Option<Version>,

@@ -166,7 +166,7 @@ impl Materials {
             let image = |map: &Option<Map>| textures.get(map.as_ref()?.texture)?.image.clone();
             let given: Option<String> = reader.value(&material.name, place, "name");
             let given = given.filter(|name| !name.trim().is_empty());
-            let extras = extras::of_material(&material.extras);
+            let extras = extras::of_material(&material.extras, place, report);
             let positive = |factor: f32| {
                 if factor.is_finite() {
                     factor.max(0.0)

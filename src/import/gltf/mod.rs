@@ -17,6 +17,12 @@
 //! A node whose `extras` contain `"deform": false` becomes a control joint, and moves no skin; see
 //! [`Manifest::control_joints`](super::Manifest::control_joints). [`to_glb`] writes it, too.
 //!
+//! # In place of a manifest
+//!
+//! What a manifest would say may be in `extras`, under `marionette`: masks and other entries in a scene's, callback keys and
+//! root motion in an animation's, and `"socket": "right_hand"` at a node, which becomes a socket instead of a joint; see
+//! [`EmbeddedManifest`](super::EmbeddedManifest). [`to_glb`] and the add-on for Blender write them.
+//!
 //! # Axes
 //!
 //! glTF's models face +Z, ours −Z as everything in Bevy does, so a model is turned by half a turn around Y: `(x, y, z)` becomes
@@ -57,10 +63,10 @@ mod morphs;
 mod repairs;
 mod rig;
 mod skin;
+mod sockets;
 mod targets;
 
 pub use export::{GlbTexture, to_glb};
-pub use extras::{SceneExtras, scene_extras};
 
 use super::{
     Hand, ImportReport, ImportSettings, Imported, UpAxis,
@@ -175,7 +181,23 @@ pub(super) fn import<'s>(
         morphs: &morphs,
     };
     let clips = clips.run(&bare.model, &mut bare.reach, &mut report)?;
-    bare.finish(clips, images, report)
+    let clips::FileClips { clips, entries } = clips;
+    let mut embedded = extras::of_scene(root, &mut report);
+    embedded.clips = entries;
+    let skeleton = &bare.model.skeleton;
+    let root_joint = embedded.root_motion.as_mut().map(|entry| &mut entry.joint);
+    if let Some(joint) = root_joint
+        && let Some(name) = joint.take_if(|name| skeleton.joint(name).is_none())
+    {
+        let message = format!("root_motion: the model has no joint `{name}`");
+        report.warn("scenes", message, "the topmost joint is taken in its place");
+    }
+    sockets::read(root, &rig, skeleton, &mut embedded, &mut report);
+    let imported = bare.finish(clips, images, report)?;
+    Ok(Imported {
+        embedded,
+        ..imported
+    })
 }
 
 /// Returns the files that a glTF file's buffers are in, relative to it. Empty if it cannot be read, or needs none.

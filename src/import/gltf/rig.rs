@@ -41,6 +41,11 @@ pub(super) fn read(
         .filter(|&n| in_scene[n] && root.nodes[n].mesh.is_some())
         .collect();
     let carried = carriers(root, &meshes, report)?;
+    let mut is_socket = vec![false; root.nodes.len()];
+    for (at, node) in root.nodes.iter().enumerate() {
+        let place = format!("nodes[{at}]");
+        is_socket[at] = extras::socket(&node.extras, &place, report).is_some();
+    }
     let node = |(at, node): (usize, &super::json::Node)| Node {
         name: node.name.clone(),
         local: locals[at],
@@ -51,6 +56,7 @@ pub(super) fn read(
         carries: carried[at],
         is_skinned: node.skin.is_some(),
         is_control: extras::is_control(&node.extras),
+        is_socket: is_socket[at],
     };
     let nodes: Vec<Node> = root.nodes.iter().enumerate().map(node).collect();
     Rig::new(&nodes, &hierarchy, meshes, limits, report, is_joint)

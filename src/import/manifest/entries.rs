@@ -77,12 +77,15 @@ pub struct ClipEntry {
     pub plants: BTreeMap<String, Vec<(f64, f64)>>,
 }
 
-/// A mask of a [`Manifest`]: full weight at the roots and all joints below them, and at some morph targets.
+/// A mask of a [`Manifest`]: full weight at the roots and all joints below them, at single joints, and at some morph targets.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct MaskEntry {
     /// Joints that the mask starts at.
     pub roots: Vec<String>,
+    /// Joints that are in the mask by themselves, without those below.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub joints: Vec<String>,
     /// Number of joints above each root over which the mask fades out; see [`Mask::from_roots`](crate::pose::Mask::from_roots).
     pub falloff: u32,
     /// Morph targets that are in the mask. One `*` in a name stands for anything: `["*"]` is the whole face. Without any, the
@@ -99,7 +102,10 @@ impl MaskEntry {
             .iter()
             .filter_map(|root| skeleton.joint(root))
             .collect();
-        let mask = Mask::from_roots(skeleton, &roots, self.falloff);
+        let mut mask = Mask::from_roots(skeleton, &roots, self.falloff);
+        for joint in self.joints.iter().filter_map(|name| skeleton.joint(name)) {
+            mask.set(usize::from(joint), 1.0);
+        }
         if self.morphs.is_empty() {
             return mask;
         }

@@ -4,7 +4,8 @@
 use crate::{
     format::FormatError,
     import::{
-        EmbeddedImage, ImportReport, ImportSettings, Imported, control, flip_tex_coords,
+        EmbeddedImage, EmbeddedManifest, ImportReport, ImportSettings, Imported, control,
+        flip_tex_coords,
         names::{FIRST_ANSWERS, duplicates, listed},
         report::Report,
     },
@@ -79,6 +80,7 @@ impl Bare {
             report: self.figures,
             reach: self.reach,
             images,
+            embedded: EmbeddedManifest::default(),
             keyed,
         })
     }

@@ -77,6 +77,7 @@ fn write(out: &mut String, manifest: &Manifest, notes: &BTreeMap<&str, &str>) ->
     entries(out, "masks", masks, |_, mask| {
         let MaskEntry {
             roots,
+            joints,
             falloff,
             morphs,
         } = mask;
@@ -85,6 +86,7 @@ fn write(out: &mut String, manifest: &Manifest, notes: &BTreeMap<&str, &str>) ->
             (!names.is_empty()).then(|| format!("{name}: [{}]", names.join(", ")))
         };
         let mut fields: Vec<String> = list("roots", roots).into_iter().collect();
+        fields.extend(list("joints", joints));
         fields.extend((*falloff > 0).then(|| format!("falloff: {falloff}")));
         fields.extend(list("morphs", morphs));
         (String::new(), fields)
@@ -193,6 +195,7 @@ mod tests {
                     roots: vec!["neck".into(), "é".into()],
                     falloff: 2,
                     morphs: vec!["eye*".into()],
+                    ..MaskEntry::default()
                 },
             )]
             .into(),

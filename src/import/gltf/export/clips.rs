@@ -6,7 +6,7 @@ use super::{
     morphs::{self, MorphNode},
 };
 use crate::{
-    import::{axes::Basis, gltf::extras::key_times},
+    import::{ClipEntry, axes::Basis, gltf::extras::key_times},
     model::{JointTransform, SkeletalClip, Skeleton},
 };
 use glam::Quat;
@@ -17,12 +17,14 @@ use std::collections::HashMap;
 /// clips the chord (nlerp).
 const TURN_ERROR: f32 = 4e-5;
 
-/// Converts a clip to an animation whose nodes have the indices of the joints; `None` if it moves nothing.
+/// Converts a clip to an animation whose nodes have the indices of the joints; `None` if it moves nothing. `entry` is the
+/// manifest's.
 ///
 /// Joints that the clip doesn't move have no channels. One that it moves has a rotation, and a translation and scale
 /// where they differ from those at rest. A property that never changes has one key.
 pub(super) fn export(
     clip: &SkeletalClip,
+    entry: Option<&ClipEntry>,
     skeleton: &Skeleton,
     morph_nodes: &[MorphNode],
     basis: &Basis,
@@ -99,7 +101,7 @@ pub(super) fn export(
         return None;
     }
     glb.end_view(None);
-    let extras = extras::of_clip(&clip);
+    let extras = extras::of_clip(&clip, entry);
     Some(
         json!({ "name": &*clip.timing.name, "channels": channels, "samplers": samplers, "extras": extras }),
     )

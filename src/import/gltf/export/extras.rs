@@ -1,20 +1,17 @@
 //! Data that glTF has no place for, as `extras`.
 //!
-//! Everything is under the key `marionette`, except for `"deform": false` at the nodes of control
-//! joints. An animation has `playback`, `duration` in seconds, the `frames` that its keys were made
-//! from (their number, or their times if they are not evenly spaced), the `morphs` that it moves,
-//! `additive`, and `callbacks`, a list of `{time, until, name, data}`, `until` only for ranges. A
-//! material has its `type_name`, its `specular_map`, and the maps that have no files. A scene has a
-//! manifest's `masks` and `sockets`.
+//! Everything is under the key `marionette`, except for `"deform": false` at the nodes of control joints. An animation has `playback`, `duration` in seconds, the `frames` that its keys
+//! were made from (their number, or their times if they are not evenly spaced), the `morphs` that it moves, `additive`, and `callbacks`, a list of `{time, until, name, data}`, `until` only for ranges. It may have a manifest's `ground_speed`, `plants`, and, where it isn't in place, `root_motion`. A material has
+//! its `type_name`, its `specular_map`, and the maps that there are no files for. A scene has a manifest's other entries, such as `masks`; see `EmbeddedManifest`. A node may have the name of the `socket` that it is.
 
 use crate::{
-    import::Manifest,
+    import::{ClipEntry, EmbeddedManifest, Manifest},
     model::{CallbackKey, ClipTiming, MorphIndex, SkeletalClip},
 };
 use serde_json::{Value, json};
 
 /// Returns the extras of a clip's animation.
-pub(super) fn of_clip(clip: &SkeletalClip) -> Value {
+pub(super) fn of_clip(clip: &SkeletalClip, entry: Option<&ClipEntry>) -> Value {
     let ClipTiming {
         duration,
         playback,
@@ -35,6 +32,14 @@ pub(super) fn of_clip(clip: &SkeletalClip) -> Value {
     }
     if !callbacks.is_empty() {
         extras["callbacks"] = callbacks.iter().map(callback).collect();
+    }
+    if let Some(speed) = entry.and_then(|entry| entry.ground_speed) {
+        extras["ground_speed"] = speed.into();
+    }
+    if let Some(plants) = entry.map(|entry| &entry.plants)
+        && !plants.is_empty()
+    {
+        extras["plants"] = json!(plants);
     }
     json!({ "marionette": extras })
 }
@@ -58,17 +63,11 @@ fn callback(key: &CallbackKey) -> Value {
     out
 }
 
-/// Returns the extras of a scene with the masks and sockets of a manifest, if it has any.
+/// Returns the extras of a scene with what a file can hold of a manifest, if it has any of it.
 pub(super) fn of_manifest(manifest: &Manifest) -> Option<Value> {
-    let Manifest { masks, sockets, .. } = manifest;
-    let mut extras = json!({});
-    if !masks.is_empty() {
-        extras["masks"] = serde_json::to_value(masks).ok()?;
-    }
-    if !sockets.is_empty() {
-        extras["sockets"] = serde_json::to_value(sockets).ok()?;
-    }
-    (!masks.is_empty() || !sockets.is_empty()).then(|| json!({ "marionette": extras }))
+    let embedded = EmbeddedManifest::of(manifest);
+    let extras = serde_json::to_value(&embedded).ok()?;
+    (!embedded.is_empty()).then(|| json!({ "marionette": extras }))
 }
 
 #[cfg(test)]
@@ -93,7 +92,7 @@ mod tests {
             timing.add_callback(0.5, text, data(text));
         }
         let clip = SkeletalClip::new(timing, &ClipFrames::default()).unwrap();
-        let extras = of_clip(&clip);
+        let extras = of_clip(&clip, None);
         assert_eq!(extras["marionette"]["playback"], "Loop");
         let callbacks = extras["marionette"]["callbacks"].as_array().unwrap();
         for (key, text) in callbacks.iter().zip(&clip.timing.callbacks) {

@@ -1,0 +1,250 @@
+//! What a model's file says in place of a manifest.
+
+use super::{
+    BlendSpaceEntry, ClipEntry, ColliderEntry, FeetEntry, GoalEntry, LookAtEntry, Manifest,
+    MaskEntry, RootMotionEntry, SocketEntry, SpringEntry,
+};
+use crate::{
+    format::Diagnostic,
+    model::{State, StateLayer},
+};
+use serde::{Deserialize, Serialize};
+use std::{borrow::Cow, collections::BTreeMap};
+
+/// The fields of a [`Manifest`] that a model's own file can hold, so that it needs none beside it.
+///
+/// A glTF file has them in its `extras`, where [`to_glb`](crate::import::to_glb) and the add-on for Blender put them. A
+/// manifest that names the file goes before them: see [`Manifest::with_embedded`].
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct EmbeddedManifest {
+    /// See [`Manifest::root_motion`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub root_motion: Option<RootMotionEntry>,
+    /// See [`Manifest::sides`].
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub sides: Vec<(String, String)>,
+    /// See [`Manifest::blend_spaces`].
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub blend_spaces: BTreeMap<String, BlendSpaceEntry>,
+    /// See [`Manifest::states`].
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub states: BTreeMap<String, State>,
+    /// See [`Manifest::layers`].
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub layers: BTreeMap<String, StateLayer>,
+    /// See [`Manifest::masks`].
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub masks: BTreeMap<String, MaskEntry>,
+    /// See [`Manifest::sockets`].
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub sockets: BTreeMap<String, SocketEntry>,
+    /// See [`Manifest::goals`].
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub goals: BTreeMap<String, GoalEntry>,
+    /// See [`Manifest::look_at`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub look_at: Option<LookAtEntry>,
+    /// See [`Manifest::springs`].
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub springs: Vec<SpringEntry>,
+    /// See [`Manifest::colliders`].
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub colliders: BTreeMap<String, ColliderEntry>,
+    /// See [`Manifest::feet`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub feet: Option<FeetEntry>,
+    /// The clips that say how they are played or what carries the character, by name: only `playback`, `root_motion`,
+    /// `ground_speed` and `plants` are set. Files have these beside each clip.
+    #[serde(skip)]
+    pub clips: BTreeMap<String, ClipEntry>,
+}
+
+impl EmbeddedManifest {
+    /// Returns what a file can hold of a manifest, except for its clips, which are in place.
+    pub fn of(manifest: &Manifest) -> Self {
+        Self {
+            // Clips are written in place.
+            root_motion: manifest.root_motion.as_ref().and_then(|entry| {
+                entry.joint.as_ref()?;
+                Some(RootMotionEntry {
+                    ground: false,
+                    height: false,
+                    turn: false,
+                    ..entry.clone()
+                })
+            }),
+            sides: manifest.sides.clone(),
+            blend_spaces: manifest.blend_spaces.clone(),
+            states: manifest.states.clone(),
+            layers: manifest.layers.clone(),
+            masks: manifest.masks.clone(),
+            sockets: manifest.sockets.clone(),
+            goals: manifest.goals.clone(),
+            look_at: manifest.look_at.clone(),
+            springs: manifest.springs.clone(),
+            colliders: manifest.colliders.clone(),
+            feet: manifest.feet.clone(),
+            clips: BTreeMap::new(),
+        }
+    }
+
+    /// Returns `true` if a manifest without entries of its own is the same with it.
+    pub fn is_empty(&self) -> bool {
+        *self
+            == Self {
+                clips: self.clips.clone(),
+                ..Self::default()
+            }
+            && !self.clips.values().any(carries)
+    }
+
+    /// What contradicts itself or has no meaning.
+    pub(in crate::import) fn misstatements(&self, file: &str) -> Vec<Diagnostic> {
+        Manifest::of_model("")
+            .with_embedded(self)
+            .misstatements(file, b"")
+    }
+}
+
+impl Manifest {
+    /// Returns the manifest with what the model's file says where the manifest says nothing: entries that it lacks, or has no
+    /// list of. [`open_manifest`](crate::import::open_manifest) does so.
+    pub fn with_embedded(&self, embedded: &EmbeddedManifest) -> Cow<'_, Self> {
+        if embedded.is_empty() {
+            return Cow::Borrowed(self);
+        }
+        let mut all = self.clone();
+        let theirs = embedded.clone();
+        fill(&mut all.blend_spaces, theirs.blend_spaces);
+        fill(&mut all.masks, theirs.masks);
+        fill(&mut all.sockets, theirs.sockets);
+        fill(&mut all.goals, theirs.goals);
+        fill(&mut all.colliders, theirs.colliders);
+        // These only make sense together.
+        if all.states.is_empty() {
+            all.states = theirs.states;
+        }
+        if all.layers.is_empty() {
+            all.layers = theirs.layers;
+        }
+        if all.sides.is_empty() {
+            all.sides = theirs.sides;
+        }
+        if all.springs.is_empty() {
+            all.springs = theirs.springs;
+        }
+        all.root_motion = match (all.root_motion, theirs.root_motion) {
+            (Some(own), Some(theirs)) => Some(RootMotionEntry {
+                joint: own.joint.or(theirs.joint),
+                ..own
+            }),
+            (own, theirs) => own.or(theirs),
+        };
+        all.look_at = all.look_at.or(theirs.look_at);
+        all.feet = all.feet.or(theirs.feet);
+        fill_clips(&mut all.clips, theirs.clips);
+        Cow::Owned(all)
+    }
+}
+
+/// Whether a clip's file says more of it than how it plays, which the clip has already.
+fn carries(entry: &ClipEntry) -> bool {
+    entry.root_motion.is_some() || entry.ground_speed.is_some() || !entry.plants.is_empty()
+}
+
+fn fill<V>(own: &mut BTreeMap<String, V>, theirs: BTreeMap<String, V>) {
+    for (name, value) in theirs {
+        own.entry(name).or_insert(value);
+    }
+}
+
+/// Entries for clips of the model itself get what the file says of these, and those without an entry get one.
+fn fill_clips(own: &mut BTreeMap<String, ClipEntry>, theirs: BTreeMap<String, ClipEntry>) {
+    let mut rest = theirs;
+    rest.retain(|_, entry| carries(entry));
+    let mut used = Vec::new();
+    let of_model = |entry: &ClipEntry| entry.file.is_none() && entry.mirror.is_none();
+    for (name, entry) in own.iter_mut().filter(|(_, entry)| of_model(entry)) {
+        let wanted = entry.clip.as_ref().unwrap_or(name);
+        // As clips are found: `Armature|walk` is `walk`, too.
+        let short = |(found, _): &(&String, &ClipEntry)| {
+            found
+                .rsplit_once('|')
+                .is_some_and(|(_, short)| short == wanted)
+        };
+        let found = rest
+            .get_key_value(wanted)
+            .or_else(|| rest.iter().find(short));
+        let Some((found, theirs)) = found else {
+            continue;
+        };
+        used.push(found.clone());
+        entry.root_motion = entry.root_motion.or(theirs.root_motion);
+        entry.ground_speed = entry.ground_speed.or(theirs.ground_speed);
+        // The times in a part of a clip are others.
+        if entry.plants.is_empty() && entry.frames.is_none() && entry.seconds.is_none() {
+            entry.plants = theirs.plants.clone();
+        }
+    }
+    used.iter().for_each(|name| drop(rest.remove(name)));
+    // A clip that is another's mirror image or comes from a file takes the place of the model's own.
+    fill(own, rest);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::import::ClipRootMotion;
+
+    fn manifest(fields: &str) -> Manifest {
+        Manifest::parse("a", format!("(model: \"a.glb\", {fields})").as_bytes()).unwrap()
+    }
+
+    #[test]
+    fn the_manifest_goes_before_the_file() {
+        let mut embedded = EmbeddedManifest::of(&manifest(
+            "masks: {\"arms\": (roots: [\"chest\"]), \"legs\": (roots: [\"hips\"])},
+            states: {\"a\": (plays: \"walk\", start: true)}, springs: [(joints: [\"tail\"])]",
+        ));
+        let walks = ClipEntry {
+            root_motion: Some(ClipRootMotion::default()),
+            ground_speed: Some(1.5),
+            ..ClipEntry::default()
+        };
+        for name in ["walk", "Rig|run", "turn", "idle"] {
+            embedded.clips.insert(name.to_owned(), walks.clone());
+        }
+        let own = manifest(
+            "masks: {\"arms\": (roots: [\"arm\"])}, states: {\"b\": (plays: \"run\", start: true)},
+            clips: {\"run\": (ground_speed: 3), \"stroll\": (clip: \"walk\"), \"turn\": (file: \"b.glb\")}",
+        );
+        let all = own.with_embedded(&embedded);
+        assert_eq!(all.masks["arms"].roots, ["arm"]);
+        assert_eq!(all.masks["legs"].roots, ["hips"]);
+        assert_eq!(all.states.keys().collect::<Vec<_>>(), ["b"]);
+        assert_eq!(all.springs.len(), 1);
+        let names: Vec<_> = all.clips.keys().collect();
+        assert_eq!(names, ["idle", "run", "stroll", "turn"]);
+        assert_eq!(all.clips["idle"], walks);
+        assert_eq!(all.clips["run"].ground_speed, Some(3.0));
+        assert!(all.clips["run"].root_motion.is_some());
+        assert_eq!(all.clips["stroll"].ground_speed, Some(1.5));
+        assert_eq!(all.clips["turn"].ground_speed, None);
+        assert_eq!(*all.with_embedded(&embedded), *all);
+    }
+
+    #[test]
+    fn a_file_that_only_says_how_clips_play_changes_no_manifest() {
+        let mut embedded = EmbeddedManifest::default();
+        assert!(embedded.is_empty());
+        let plays = ClipEntry {
+            playback: Some(crate::model::PlaybackMode::Once),
+            ..ClipEntry::default()
+        };
+        embedded.clips.insert("walk".to_owned(), plays);
+        assert!(embedded.is_empty());
+        let own = manifest("");
+        assert!(matches!(own.with_embedded(&embedded), Cow::Borrowed(_)));
+    }
+}
