@@ -1,5 +1,8 @@
 //! Morph weights in poses: the same rules as for joints, at the same times.
 
+#[path = "morphs/life.rs"]
+mod life;
+
 use bevy_marionette::controller::{
     AnimationController, BlendMode, Clips, SwitchLayer, TrackPriority, Transition,
 };
