@@ -11,6 +11,7 @@ use super::{
     names::{FIRST_ANSWERS, duplicates, listed},
     open::open_any,
     root_motion::{RootMotion, steady_path},
+    speech::speech,
 };
 use crate::{
     format::{Diagnostic, FormatError},
@@ -83,8 +84,14 @@ pub fn open_manifest<'s>(
         .iter()
         .filter(|(_, entry)| entry.mirror.is_none())
     {
-        let found = match &entry.retarget {
-            Some(retarget) => donors.clip(
+        let found = match (&entry.speech, &entry.retarget) {
+            (Some(visemes), _) => {
+                let Imported {
+                    model, warnings, ..
+                } = &mut imported;
+                speech(file, name, visemes, &model.skeleton, limits, warnings)
+            }
+            (None, Some(retarget)) => donors.clip(
                 file,
                 name,
                 entry,
@@ -93,7 +100,7 @@ pub fn open_manifest<'s>(
                 &settings,
                 &mut read,
             ),
-            None => find_clip(
+            (None, None) => find_clip(
                 file,
                 name,
                 entry,

@@ -242,10 +242,20 @@ impl Limits {
             "clip_seconds",
             self.clip_seconds.into(),
         )?;
+        self.check_clip_bytes(file, &clip.timing.name, clip.bytes() as u64)
+    }
+
+    /// Rejects a clip that takes more bytes in memory than the limits allow.
+    pub(super) fn check_clip_bytes(
+        &self,
+        file: &str,
+        clip: &str,
+        bytes: u64,
+    ) -> Result<(), FormatError> {
         within(
             file,
-            &what,
-            clip.bytes() as f64,
+            &format!("clip `{clip}`"),
+            bytes as f64,
             "bytes in memory",
             "clip_bytes",
             self.clip_bytes,

@@ -25,6 +25,7 @@ mod report;
 mod resample;
 mod retarget;
 mod root_motion;
+mod speech;
 mod split;
 mod subframes;
 mod tangents;

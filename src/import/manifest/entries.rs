@@ -42,6 +42,11 @@ pub struct ClipEntry {
     /// ```
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mirror: Option<String>,
+    /// What the character says, as times in seconds, shapes of the mouth, and weights: `[(0.10, "ee", 0.6), (0.35, "sil", 1)]`. A
+    /// shape is a morph target, one of Oculus' visemes, or another name that the model has something for; see
+    /// [`Morphs::expression`](crate::model::Morphs::expression). The clip moves nothing else, and is played once by default.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub speech: Option<Vec<(f64, String, f32)>>,
     /// Makes a clip of another humanoid one of this character; `true` where names tell which joint is what.
     #[serde(
         deserialize_with = "retarget::switch",
@@ -166,6 +171,22 @@ impl ClipEntry {
         let part = self.frames.or(self.seconds);
         if part.is_some_and(|(from, to)| !(0.0 <= from && from < to && to.is_finite())) {
             return Some("a part of a clip starts at 0 or later, and ends after it starts");
+        }
+        if let Some(visemes) = &self.speech {
+            let odd = |(time, _, weight): &(f64, String, f32)| {
+                !(time.is_finite() && *time >= 0.0 && weight.is_finite())
+            };
+            if visemes.is_empty() || visemes.iter().any(odd) {
+                return Some(
+                    "speech is a list of times in seconds, shapes and weights: `[(0.1, \"aa\", 1)]`",
+                );
+            }
+            let is_other = self.file.is_some() || self.clip.is_some() || part.is_some();
+            if is_other || self.mirror.is_some() {
+                return Some(
+                    "speech is a clip of its own: leave out file, clip, frames, seconds and mirror",
+                );
+            }
         }
         let is_own = self.file.is_some() || self.clip.is_some() || part.is_some();
         let changes = self.additive.is_some() || self.root_motion.is_some();

@@ -6,8 +6,10 @@ use super::{
     import, open,
 };
 use bevy_marionette::{
-    import::{ImportSettings, Imported, Limits, open_clips, open_model, to_glb},
-    model::{Model, MorphDelta},
+    import::{
+        ImportSettings, Imported, Limits, Manifest, open_clips, open_manifest, open_model, to_glb,
+    },
+    model::{Model, MorphDelta, PlaybackMode},
     pose::{ClipLayer, Evaluate, MorphScratch, MorphVertices},
 };
 use fastrand::Rng;
@@ -410,4 +412,100 @@ fn broken_targets_and_channels_are_refused_or_left_out() {
         .contains("`morph_vertices`")
     );
     assert_eq!(MorphDelta::default().position, Vec3::ZERO);
+}
+
+#[test]
+fn speech_in_a_manifest_is_a_clip_of_the_shapes_that_the_model_has() {
+    let mut random = Rng::with_seed(30);
+    let mut file = File::new();
+    add_cube(&mut file, 3, Some(&["blink", "jawOpen", "oh"]), &mut random);
+    let glb = file.glb();
+    let read = |_: &str| Ok((&glb[..]).into());
+    let open = |clips: &str, limits: &Limits| {
+        let text = format!("(model: \"face.glb\", clips: {{ {clips} }})");
+        let manifest = Manifest::parse("face", text.as_bytes()).unwrap();
+        assert_eq!(
+            Manifest::parse("again", manifest.to_ron().unwrap().as_bytes()).as_ref(),
+            Ok(&manifest)
+        );
+        open_manifest("face", &manifest, limits, read).unwrap()
+    };
+    let text = r#""hello": (
+        speech: [(0.5, "sil", 1), (0.25, "oh", 0.5), (0.125, "aa", 1)],
+        callbacks: [(time: 0.25, name: "said")],
+    )"#;
+    let imported = open(text, &Limits::default());
+    assert!(imported.warnings.is_empty(), "{:?}", imported.warnings);
+    let clip = &imported.model.clips[0];
+    let timing = &clip.timing;
+    assert_eq!((&*timing.name, timing.duration), ("hello", 0.5));
+    assert_eq!(timing.playback, PlaybackMode::Once);
+    assert_eq!(&*timing.callbacks[0].name, "said");
+    let weights = |time: f64| {
+        let layers = [ClipLayer::new(clip, time)];
+        let job = Evaluate::new(&imported.model.skeleton, &layers);
+        job.run_morphs(&mut MorphScratch::default())
+            .unwrap()
+            .to_vec()
+    };
+    for (time, expected) in [
+        (0.0, [0.0, 0.0, 0.0]),
+        (0.125, [0.0, 1.0, 0.0]),
+        (0.1875, [0.0, 0.5, 0.25]),
+        (0.25, [0.0, 0.0, 0.5]),
+        (0.375, [0.0, 0.0, 0.25]),
+        (9.0, [0.0, 0.0, 0.0]),
+    ] {
+        assert_eq!(weights(time), expected, "{time}");
+    }
+    let said = |imported: Imported| {
+        let warnings = imported.warnings.iter().map(ToString::to_string);
+        warnings.collect::<Vec<_>>().join("\n")
+    };
+    let odd = said(open(
+        r#""odd": (speech: [(0, "jawOpn", 1)])"#,
+        &Limits::default(),
+    ));
+    assert!(
+        odd.contains("no shape `jawOpn`") && odd.contains("did you mean `jawOpen`?"),
+        "{odd}"
+    );
+    let small = Limits {
+        clip_bytes: 20,
+        ..Limits::default()
+    };
+    let small = said(open(
+        r#""long": (speech: [(0, "aa", 1), (1, "oh", 1)])"#,
+        &small,
+    ));
+    assert!(small.contains("clip `long` is left out"), "{small}");
+    for wrong in [
+        "speech: []",
+        "speech: [(-1, \"aa\", 1)]",
+        "speech: [(0, \"aa\", inf)]",
+        "speech: [(0, \"aa\", 1)], file: \"a.glb\"",
+        "speech: [(0, \"aa\", 1)], mirror: \"other\"",
+    ] {
+        let text = format!("(model: \"face.glb\", clips: {{ \"hello\": ({wrong}) }})");
+        let error = Manifest::parse("face", text.as_bytes()).unwrap_err();
+        assert!(error.to_string().contains("speech is a"), "{error}");
+    }
+}
+
+#[test]
+fn a_model_without_morph_targets_says_nothing() {
+    let file = super::file::chain(2, json!({ "name": "Armature" })).file;
+    let glb = file.glb();
+    let text = r#"(model: "mute.glb", clips: { "hello": (speech: [(0, "aa", 1)]) })"#;
+    let manifest = Manifest::parse("mute", text.as_bytes()).unwrap();
+    let read = |_: &str| Ok((&glb[..]).into());
+    let imported = open_manifest("mute", &manifest, &Limits::default(), read).unwrap();
+    assert!(imported.model.clips.is_empty());
+    let warning = &imported.warnings[imported.warnings.len() - 1];
+    assert!(
+        warning
+            .to_string()
+            .contains("the model has no morph targets"),
+        "{warning}"
+    );
 }

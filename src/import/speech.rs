@@ -1,0 +1,55 @@
+//! Speech of a manifest: lists of visemes as clips.
+
+use super::{Limits, names::listed};
+use crate::{
+    format::{Diagnostic, FormatError},
+    model::{SkeletalClip, Skeleton, Viseme},
+    spelling::did_you_mean,
+};
+
+/// Makes a clip of visemes: times, shapes and weights. Shapes that mean nothing to the model close the mouth, with a warning.
+pub(super) fn speech(
+    file: &str,
+    name: &str,
+    visemes: &[(f64, String, f32)],
+    skeleton: &Skeleton,
+    limits: &Limits,
+    warnings: &mut Vec<Diagnostic>,
+) -> Result<SkeletalClip, FormatError> {
+    let morphs = skeleton.morphs();
+    let failed = |message: String| FormatError::one(Diagnostic::error(file, message));
+    if morphs.is_empty() {
+        let message = format!("clip `{name}` is speech, and the model has no morph targets");
+        let hint = "export the model with its shape keys, or leave the clip out";
+        let error = Diagnostic::error(file, message).with_hint(hint);
+        return Err(FormatError::one(error));
+    }
+    // Before that much is allocated: a short line of text becomes a weight of every target.
+    let bytes = visemes.len().saturating_mul(morphs.rows() * 16);
+    limits.check_clip_bytes(file, name, bytes as u64)?;
+    let mut shapes: Vec<&str> = visemes.iter().map(|(_, shape, _)| &**shape).collect();
+    shapes.sort_unstable();
+    shapes.dedup();
+    let unknown = shapes
+        .into_iter()
+        .filter(|shape| !morphs.is_known_expression(shape));
+    let unknown: Vec<&str> = unknown.collect();
+    if let [first, ..] = unknown[..] {
+        let names = morphs.names().iter().map(|name| &**name);
+        let message = format!(
+            "clip `{name}`: the model has no shape {}; the mouth closes there",
+            listed(unknown.iter().copied())
+        );
+        let warning = Diagnostic::warning(file, message);
+        warnings.push(warning.with_any_hint(did_you_mean(first, names)));
+    }
+    let visemes: Vec<Viseme> = visemes
+        .iter()
+        .map(|(time, shape, weight)| Viseme::new(*time, shape.as_str(), *weight))
+        .collect();
+    let clip = SkeletalClip::from_visemes(name, &visemes, morphs)
+        .map_err(|error| failed(error.to_string()))?
+        .bind(skeleton);
+    limits.check_clip(file, &clip)?;
+    Ok(clip)
+}
