@@ -2,6 +2,8 @@
 
 #[path = "morphs/life.rs"]
 mod life;
+#[path = "morphs/reference.rs"]
+mod reference;
 
 use bevy_marionette::controller::{
     AnimationController, BlendMode, Clips, SwitchLayer, TrackPriority, Transition,
