@@ -7,8 +7,9 @@ use super::{
 };
 use crate::{
     asset::Character,
-    model::MorphIndex,
+    model::{MorphIndex, Morphs},
     pose::{MorphMode, MorphOverride},
+    record::{ExpressionNote, FadeNote, ShownNote},
 };
 use bevy::{ecs::name::NameOrEntity, prelude::*};
 use smallvec::SmallVec;
@@ -153,6 +154,57 @@ impl Expressions {
             .retain(|one| one.fade.is_some() || one.now.share > 0.0);
     }
 
+    /// Returns the expressions as recordings have them.
+    pub(crate) fn note(&self) -> Vec<ExpressionNote> {
+        let note = |one: &Expression| ExpressionNote {
+            name: (*one.name).into(),
+            now: one.now.note(),
+            fade: one.fade.map(|fade| FadeNote {
+                from: fade.from.note(),
+                to: fade.to.note(),
+                elapsed: fade.elapsed,
+                duration: fade.duration,
+            }),
+        };
+        self.shown.iter().map(note).collect()
+    }
+
+    /// The expressions of a recording.
+    pub(crate) fn of_note(note: &[ExpressionNote]) -> Self {
+        let shown = |one: &ExpressionNote| Expression {
+            name: one.name.as_str().into(),
+            now: Shown::of_note(one.now),
+            fade: one.fade.map(|fade| Fade {
+                from: Shown::of_note(fade.from),
+                to: Shown::of_note(fade.to),
+                elapsed: fade.elapsed,
+                duration: fade.duration,
+            }),
+            morphs: SmallVec::new(),
+            version: 0,
+        };
+        Self {
+            shown: note.iter().map(shown).collect(),
+        }
+    }
+
+    /// Looks up the morph targets of expressions that have none of this version of the asset. Calls `unknown` with the names
+    /// that mean nothing to the model.
+    pub(super) fn look_up(
+        &mut self,
+        version: u64,
+        morphs: &Morphs,
+        mut unknown: impl FnMut(&Arc<str>),
+    ) {
+        for one in self.shown.iter_mut().filter(|one| one.version != version) {
+            one.morphs = morphs.expression(&one.name).into();
+            one.version = version;
+            if !morphs.is_known_expression(&one.name) {
+                unknown(&one.name);
+            }
+        }
+    }
+
     /// Adds what they do to the morph targets. Expressions that share a target add up.
     pub(super) fn overrides(&self, out: &mut Vec<MorphOverride>) {
         let first = out.len();
@@ -173,6 +225,17 @@ impl Expressions {
                 }
             }
         }
+    }
+}
+
+impl Shown {
+    fn note(self) -> ShownNote {
+        let Self { weight, share } = self;
+        ShownNote { weight, share }
+    }
+
+    fn of_note(ShownNote { weight, share }: ShownNote) -> Self {
+        Self { weight, share }
     }
 }
 
@@ -218,18 +281,13 @@ pub(super) fn advance(
             continue;
         }
         let morphs = character.skeleton.morphs();
-        for one in face.shown.iter_mut().filter(|one| is_old(one)) {
-            one.morphs = morphs.expression(&one.name).into();
-            one.version = character.version;
-            if !morphs.is_known_expression(&one.name) {
-                warn!(
-                    "{} cannot show `{}`: no such expression or morph target {}",
-                    name_of(&names, entity),
-                    one.name,
-                    available(morphs.names().iter())
-                );
-            }
-        }
+        face.look_up(character.version, morphs, |name| {
+            warn!(
+                "{} cannot show `{name}`: no such expression or morph target {}",
+                name_of(&names, entity),
+                available(morphs.names().iter())
+            );
+        });
     }
 }
 

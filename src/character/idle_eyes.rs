@@ -6,6 +6,7 @@ use crate::{
     model::{MorphIndex, Morphs},
     pose::{MorphMode, MorphOverride},
     random,
+    record::EyesNote,
 };
 use bevy::prelude::*;
 use smallvec::SmallVec;
@@ -115,6 +116,50 @@ impl IdleEyes {
         self.state.gaze
     }
 
+    /// Returns the eyes as recordings have them.
+    pub(crate) fn note(&self) -> EyesNote {
+        let last = |of: Happening| (of.number, of.at);
+        EyesNote {
+            seed: self.seed,
+            blinks: self.blinks,
+            glances: self.glances,
+            range: self.range,
+            time: self.state.time,
+            blink: last(self.state.blink),
+            glance: last(self.state.glance),
+            closed: self.state.closed,
+            gaze: self.state.gaze,
+        }
+    }
+
+    /// The eyes of a recording.
+    pub(crate) fn of_note(note: &EyesNote) -> Self {
+        let last = |(number, at)| Happening { number, at };
+        Self {
+            seed: note.seed,
+            blinks: note.blinks,
+            glances: note.glances,
+            range: note.range,
+            state: State {
+                time: note.time,
+                blink: last(note.blink),
+                glance: last(note.glance),
+                closed: note.closed,
+                gaze: note.gaze,
+                shapes: Shapes::default(),
+            },
+        }
+    }
+
+    /// Looks up the morph targets of this version of the asset. Returns `true` if they were those of another.
+    pub(super) fn look_up(&mut self, version: u64, morphs: &Morphs) -> bool {
+        let is_new = self.state.shapes.version != version;
+        if is_new {
+            self.state.shapes = Shapes::new(version, morphs);
+        }
+        is_new
+    }
+
     /// Goes on. Returns `true` if the eyes moved.
     fn advance(&mut self, seconds: f64) -> bool {
         let before = (self.state.closed, self.state.gaze);
@@ -217,10 +262,7 @@ pub(super) fn advance(
             continue;
         };
         let now = eyes.bypass_change_detection();
-        let is_new = now.state.shapes.version != character.version;
-        if is_new {
-            now.state.shapes = Shapes::new(character.version, character.skeleton.morphs());
-        }
+        let is_new = now.look_up(character.version, character.skeleton.morphs());
         if now.advance(time.delta_secs_f64()) || is_new {
             eyes.set_changed();
         }

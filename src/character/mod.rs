@@ -18,6 +18,8 @@ mod dirty_palettes;
 mod evaluate;
 mod events;
 mod expressions;
+#[cfg(feature = "inspector")]
+mod face_replay;
 mod hierarchy;
 mod idle_eyes;
 mod layers;
@@ -79,6 +81,8 @@ pub use weight_view::{WeightView, influence_count_color, weight_color};
 pub use worn::{ClothingPlugin, Wears, WornBy};
 
 pub(crate) use dirty_palettes::{DirtyPalettes, PaletteJob, PaletteRange};
+#[cfg(feature = "inspector")]
+pub(crate) use face_replay::FaceReplay;
 pub(crate) use morphs::GrownMorphs;
 pub(crate) use poses::{FoundPose, Poses};
 pub(crate) use rig::RigReplay;

@@ -23,6 +23,7 @@ use egui_plot::{
 use std::{
     collections::{BTreeMap, BTreeSet},
     ops::Range,
+    sync::Arc,
 };
 
 #[derive(Default)]
@@ -40,6 +41,8 @@ pub(super) struct RewindTab {
 const FRAMES_AT_ONCE: u64 = 600;
 /// Marks that are drawn at most.
 const MOST_MARKS: usize = 2000;
+/// Morph targets whose weights are drawn at most.
+const MOST_MORPHS: usize = 8;
 /// The heights of the plots.
 const MARKS: f32 = 52.0;
 const CURVES: f32 = 96.0;
@@ -162,6 +165,11 @@ fn show(
             jump(
                 &mut to,
                 show_curves(ui, folds, &axis, ["root speed"; 2], speed(rows()), hidden),
+            );
+            let morphs = morphs(rows(), character.skeleton.morphs().names());
+            jump(
+                &mut to,
+                show_curves(ui, folds, &axis, ["morph weights"; 2], morphs, hidden),
             );
             if let Some(joint) =
                 joint.filter(|&joint| usize::from(joint) < character.skeleton.len())
@@ -566,6 +574,30 @@ fn speed<'r>(rows: impl Iterator<Item = &'r CurveRow>) -> BTreeMap<String, Vec<[
     } else {
         BTreeMap::new()
     }
+}
+
+/// The weights of the morph targets that change the most.
+fn morphs<'r>(
+    rows: impl Iterator<Item = &'r CurveRow> + Clone,
+    names: &[Arc<str>],
+) -> BTreeMap<String, Vec<[f64; 2]>> {
+    let mut ranges = vec![[f32::MAX, f32::MIN]; names.len()];
+    for row in rows.clone() {
+        for ([low, high], &weight) in ranges.iter_mut().zip(&row.morphs) {
+            (*low, *high) = (low.min(weight), high.max(weight));
+        }
+    }
+    let moved = |&at: &usize| ranges[at][1] - ranges[at][0];
+    let mut shown: Vec<usize> = (0..names.len()).filter(|at| moved(at) > 0.0).collect();
+    shown.sort_by(|a, b| moved(b).total_cmp(&moved(a)));
+    let curve = |&at: &usize| {
+        let points = rows.clone().filter_map(|row| {
+            let weight = row.morphs.get(at)?;
+            Some([row.time, f64::from(*weight)])
+        });
+        (names[at].to_string(), points.collect())
+    };
+    shown.iter().take(MOST_MORPHS).map(curve).collect()
 }
 
 fn angles<'r>(rows: impl Iterator<Item = &'r CurveRow>) -> BTreeMap<String, Vec<[f64; 2]>> {

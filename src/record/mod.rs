@@ -14,6 +14,7 @@ mod assert;
 mod changes;
 mod clip_table;
 mod counted;
+mod face;
 mod file;
 mod frames;
 mod tape;
@@ -21,6 +22,7 @@ mod tape_form;
 
 pub use assert::assert_callbacks;
 pub use clip_table::ClipTable;
+pub use face::{ExpressionNote, EyesNote, FaceNote, FadeNote, ShownNote};
 pub use file::{CheckedCharacter, Difference, RecordedCharacter, RecordingError, RecordingFile};
 pub use frames::Frames;
 pub use tape::{NotedPart, PartNote, Replay, Tape, TapeMoment};

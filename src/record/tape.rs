@@ -1,6 +1,6 @@
 //! The recording of one character.
 
-use super::{Frames, changes::Changes};
+use super::{FaceNote, Frames, changes::Changes};
 use crate::{
     controller::{AnimationController, Clips, PlaybackEvent},
     model::{JointTransform, RootDelta},
@@ -31,6 +31,8 @@ pub struct Tape {
     pub(super) parents: Changes<Option<Affine3A>>,
     /// The parts that don't look as in the asset.
     pub(super) parts: Changes<Vec<PartNote>>,
+    /// What the game does to its face.
+    pub(super) faces: Changes<FaceNote>,
 }
 
 /// The differences of a part of a character from its asset.
@@ -130,6 +132,11 @@ impl Tape {
         self.parts.push(frame, parts);
     }
 
+    /// Notes down what the game does to the character's face from a frame on.
+    pub fn note_face(&mut self, frame: u64, face: FaceNote) {
+        self.faces.push(frame, face);
+    }
+
     /// Stores that the character no longer existed in a frame.
     pub fn end(&mut self, frame: u64) {
         self.end = Some(frame);
@@ -190,6 +197,11 @@ impl Tape {
         self.parts.at(frame).map_or(&[], |parts| &parts[..])
     }
 
+    /// What the game did to the character's face in a frame; `None` if it never did anything.
+    pub fn face(&self, frame: u64) -> Option<&FaceNote> {
+        self.faces.at(frame)
+    }
+
     /// Returns the materials of parts in any frame, as in [`PartNote::material`].
     pub fn materials(&self) -> impl Iterator<Item = &str> {
         self.parts
@@ -221,6 +233,7 @@ impl Tape {
         self.actions.drop_before(first);
         self.parents.drop_before(first);
         self.parts.drop_before(first);
+        self.faces.drop_before(first);
         self.begin = self.begin.max(frame);
     }
 
@@ -235,6 +248,7 @@ impl Tape {
         self.actions.drop_after(frame);
         self.parents.drop_after(frame);
         self.parts.drop_after(frame);
+        self.faces.drop_after(frame);
         self.end = self.end.filter(|end| *end <= frame);
     }
 
@@ -254,6 +268,7 @@ impl Tape {
             + self.actions.bytes(action)
             + self.parents.bytes(|_| 0)
             + self.parts.bytes(|parts| size_of_val(&parts[..]))
+            + self.faces.bytes(FaceNote::bytes)
     }
 
     /// Returns `true` if the tape that was read from a file is consistent.
@@ -268,6 +283,7 @@ impl Tape {
                 .parents
                 .is_sound(|parent| parent.is_none_or(|parent| parent.is_finite()))
             && self.parts.is_sound(|_| true)
+            && self.faces.is_sound(FaceNote::is_sound)
     }
 
     /// Returns the index of the state from which to play to get to a frame.

@@ -6,6 +6,7 @@
 //! with their square.
 
 use super::{
+    FaceNote,
     changes::Changes,
     counted::{ReadError, read_cbor},
     tape::{PartNote, Tape, TapeState},
@@ -35,6 +36,8 @@ pub(super) struct TapeForm {
     parents: Changes<Option<Affine3A>>,
     #[serde(default)]
     parts: Changes<Vec<PartNote>>,
+    #[serde(default)]
+    faces: Changes<FaceNote>,
 }
 
 impl TapeForm {
@@ -48,6 +51,7 @@ impl TapeForm {
             actions,
             parents,
             parts,
+            faces,
         } = tape;
         let state = |state: &TapeState| {
             let mut bytes = Vec::new();
@@ -63,6 +67,7 @@ impl TapeForm {
             actions: actions.clone(),
             parents: parents.clone(),
             parts: parts.clone(),
+            faces: faces.clone(),
         })
     }
 
@@ -77,6 +82,7 @@ impl TapeForm {
             actions,
             parents,
             parts,
+            faces,
         } = self;
         let mut states = VecDeque::new();
         for Blob(bytes) in blobs {
@@ -106,6 +112,7 @@ impl TapeForm {
             actions,
             parents,
             parts,
+            faces,
         })
     }
 }

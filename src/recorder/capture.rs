@@ -3,9 +3,12 @@
 use super::{Departed, Recorded, Recording, StandIn, Watch};
 use crate::{
     asset::Character,
-    character::{PartId, PartOverrides, PoseOverrides, RootMotion, SkinnedCharacter, TapeHead},
+    character::{
+        Expressions, IdleEyes, PartId, PartOverrides, PoseOverrides, RootMotion, SkinnedCharacter,
+        TapeHead,
+    },
     controller::AnimationController,
-    record::{Frames, NotedPart, PartNote, Tape, TapeMoment},
+    record::{FaceNote, Frames, NotedPart, PartNote, Tape, TapeMoment},
     rig::RigState,
 };
 use bevy::{
@@ -137,6 +140,8 @@ pub(super) fn end_frame(
         RemovedComponents<PoseOverrides>,
         RemovedComponents<PartOverrides>,
         RemovedComponents<ChildOf>,
+        RemovedComponents<Expressions>,
+        RemovedComponents<IdleEyes>,
     ),
     mut characters: Query<(
         Entity,
@@ -144,6 +149,7 @@ pub(super) fn end_frame(
         Ref<Transform>,
         Option<Ref<PoseOverrides>>,
         Option<Ref<PartOverrides>>,
+        (Option<Ref<Expressions>>, Option<Ref<IdleEyes>>),
         Has<ChildOf>,
         &mut TapeHead,
         &mut Watch,
@@ -170,6 +176,8 @@ pub(super) fn end_frame(
         .read()
         .chain(removed.1.read())
         .chain(removed.2.read())
+        .chain(removed.3.read())
+        .chain(removed.4.read())
         .collect();
     for (
         entity,
@@ -177,6 +185,7 @@ pub(super) fn end_frame(
         transform,
         overrides,
         parts,
+        (expressions, eyes),
         has_parent,
         mut head,
         mut watch,
@@ -184,7 +193,9 @@ pub(super) fn end_frame(
     ) in &mut characters
     {
         let overrides_changed = overrides.as_ref().is_some_and(Ref::is_changed)
-            || parts.as_ref().is_some_and(Ref::is_changed);
+            || parts.as_ref().is_some_and(Ref::is_changed)
+            || expressions.as_ref().is_some_and(Ref::is_changed)
+            || eyes.as_ref().is_some_and(Ref::is_changed);
         let is_lost = !lost.is_empty() && lost.contains(&entity);
         if !(controller.is_changed()
             || transform.is_changed()
@@ -232,6 +243,20 @@ pub(super) fn end_frame(
                 .map_or(vec![], |parts| noted_parts(parts, materials));
             if recorded.tape.parts(frame) != parts {
                 recorded.tape.note_parts(frame, parts);
+            }
+        }
+        let face_now = [
+            expressions.as_ref().map(Ref::last_changed),
+            eyes.as_ref().map(Ref::last_changed),
+        ];
+        if face_now != watch.face || watch.transform.is_none() {
+            watch.face = face_now;
+            let face = FaceNote {
+                expressions: expressions.map_or(vec![], |expressions| expressions.note()),
+                eyes: eyes.map(|eyes| eyes.note()),
+            };
+            if *recorded.tape.face(frame).unwrap_or(&FaceNote::default()) != face {
+                recorded.tape.note_face(frame, face);
             }
         }
         if (is_lost || watch.transform.is_none())

@@ -3,10 +3,10 @@
 use super::Recorded;
 use crate::{
     asset::Character,
-    character::RigReplay,
+    character::{FaceReplay, RigReplay},
     controller::{AnimationController, AnimationName, PlaybackEvent, TrackId},
     model::{BlendPoint, JointIndex, JointTransform},
-    record::{Frames, Replay},
+    record::{FaceNote, Frames, Replay},
 };
 use bevy::prelude::*;
 use std::collections::VecDeque;
@@ -20,6 +20,7 @@ pub(crate) struct Curves {
     next: u64,
     rows: VecDeque<CurveRow>,
     memory: RigReplay,
+    face: FaceReplay,
 }
 
 /// The active tracks of a character in a frame.
@@ -34,6 +35,8 @@ pub(crate) struct CurveRow {
     pub(crate) ground_speed: f64,
     /// The joint, relative to its parent.
     pub(crate) joint: Option<JointTransform>,
+    /// The weights of its morph targets; empty if it has none.
+    pub(crate) morphs: Vec<f32>,
     /// Events that its controller reported.
     pub(crate) events: Vec<PlaybackEvent>,
 }
@@ -75,6 +78,8 @@ impl Curves {
         let mut events = Vec::new();
         // Played from a stored state, which may be earlier than the first new frame.
         self.memory.start_over();
+        self.face.start_over();
+        let (has_face, still) = (!character.skeleton.morphs().is_empty(), FaceNote::default());
         while replay.frame() < to {
             let frame = replay.frame();
             events.clear();
@@ -94,6 +99,12 @@ impl Curves {
             if frame < from {
                 continue;
             }
+            let morphs = if has_face {
+                let note = tape.face(frame).unwrap_or(&still);
+                self.face.weights(character, controller, note)
+            } else {
+                Vec::new()
+            };
             let seconds: f64 = frames
                 .steps(frame)
                 .into_iter()
@@ -108,6 +119,7 @@ impl Curves {
                 parameters: parameters(controller, character),
                 ground_speed: if seconds > 0.0 { ground / seconds } else { 0.0 },
                 joint: pose.flatten(),
+                morphs,
                 events: std::mem::take(&mut events),
             });
         }

@@ -22,7 +22,9 @@
 //!
 //! Every [`SkinnedCharacter`] is recorded: its controller, its transform and that of its parent,
 //! its [`PoseOverrides`](crate::character::PoseOverrides) and
-//! [`PartOverrides`](crate::character::PartOverrides), and the targets and the ground of its rig.
+//! [`PartOverrides`](crate::character::PartOverrides), its
+//! [`Expressions`](crate::character::Expressions) and [`IdleEyes`](crate::character::IdleEyes), and
+//! the targets and the ground of its rig.
 //! Since these are inputs ([`record`](crate::record)), the past is shown exactly as it was, bit for
 //! bit, and anything that doesn't change takes no memory. The inspector's Rewind tab shows the
 //! recording, and [`Recording::file`] makes a file of it.
@@ -124,7 +126,8 @@ impl RecorderPlugin {
                         capture::end_frame.run_if(not(showing)),
                     )
                         .chain()
-                        .after(PosePalettes),
+                        .after(PosePalettes)
+                        .after(PoseMorphs),
                 ),
             );
         true
@@ -361,6 +364,8 @@ struct Watch {
     transform: Option<Tick>,
     overrides: Option<Tick>,
     parts: Option<Tick>,
+    /// Of its expressions, and of its idle eyes.
+    face: [Option<Tick>; 2],
     /// `true` if its parent's place was stored, if it has a parent.
     is_placed: bool,
     rig: Option<Tick>,

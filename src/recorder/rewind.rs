@@ -5,7 +5,8 @@ use super::{Departed, Recorded, Recording, Request, StandIn, Watch};
 use crate::{
     asset::Character,
     character::{
-        CharacterPoses, PartOverrides, PoseOverrides, SkinnedCharacter, TapeHead, Teleported,
+        CharacterPoses, Expressions, IdleEyes, PartOverrides, PoseOverrides, SkinnedCharacter,
+        TapeHead, Teleported,
     },
     controller::AnimationController,
     record::{Frames, RecordedCharacter, RecordingFile, Tape},
@@ -40,6 +41,8 @@ pub(super) struct Present {
     transform: Transform,
     overrides: Option<PoseOverrides>,
     parts: Option<PartOverrides>,
+    expressions: Option<Expressions>,
+    eyes: Option<IdleEyes>,
     rig: Option<RigState>,
     pub(super) visibility: Visibility,
 }
@@ -155,6 +158,7 @@ fn present(
             (&Transform, &GlobalTransform),
             Option<&PoseOverrides>,
             Option<&PartOverrides>,
+            (Option<&Expressions>, Option<&IdleEyes>),
             Option<&RigState>,
             &Visibility,
         ),
@@ -162,7 +166,16 @@ fn present(
     >,
 ) -> EntityHashMap<Present> {
     let present = characters.iter().map(
-        |(entity, controller, (&transform, world), overrides, parts, rig, &visibility)| {
+        |(
+            entity,
+            controller,
+            (&transform, world),
+            overrides,
+            parts,
+            (expressions, eyes),
+            rig,
+            &visibility,
+        )| {
             let (controller, overrides, rig) =
                 (controller.clone(), overrides.cloned(), rig.cloned());
             let mut joints = poses.pose(entity).unwrap_or_default();
@@ -177,6 +190,8 @@ fn present(
                     transform,
                     overrides,
                     parts: parts.cloned(),
+                    expressions: expressions.cloned(),
+                    eyes: eyes.cloned(),
                     rig,
                     visibility,
                 },
@@ -271,6 +286,8 @@ fn return_to_present(world: &mut World, showing: Showing) {
             transform,
             overrides,
             parts,
+            expressions,
+            eyes,
             rig,
             visibility,
             ..
@@ -287,6 +304,14 @@ fn return_to_present(world: &mut World, showing: Showing) {
         match parts {
             Some(parts) => drop(entity.insert(parts)),
             None => drop(entity.remove::<PartOverrides>()),
+        }
+        match expressions {
+            Some(expressions) => drop(entity.insert(expressions)),
+            None => drop(entity.remove::<Expressions>()),
+        }
+        match eyes {
+            Some(eyes) => drop(entity.insert(eyes)),
+            None => drop(entity.remove::<IdleEyes>()),
         }
         match rig {
             Some(rig) => drop(entity.insert(rig)),

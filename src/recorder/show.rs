@@ -4,13 +4,13 @@ use super::{Recorded, Recording, Watch};
 use crate::{
     asset::Character,
     character::{
-        PartId, PartOverrides, PoseOverrides, RigReplay, RootMotion, SkinnedCharacter, TapeHead,
-        Teleported,
+        Expressions, IdleEyes, PartId, PartOverrides, PoseOverrides, RigReplay, RootMotion,
+        SkinnedCharacter, TapeHead, Teleported,
     },
     controller::AnimationController,
     model::JointTransform,
     pose::JointOverride,
-    record::{Frames, NotedPart, PartNote, Replay, Tape},
+    record::{FaceNote, Frames, NotedPart, PartNote, Replay, Tape},
     rig::{RigAction, RigState},
 };
 use bevy::{platform::collections::HashMap, prelude::*, utils::Parallel};
@@ -25,6 +25,7 @@ pub(super) struct Shown {
     parent: Option<Affine3A>,
     parts: Vec<PartNote>,
     overrides: Vec<JointOverride>,
+    face: FaceNote,
     /// The rig's state before the frame, and its inputs in it.
     rig: Option<Box<(RigState, RigAction)>>,
 }
@@ -100,6 +101,7 @@ fn state_at(
         parent: tape.parent(frame),
         parts: tape.parts(frame).to_vec(),
         overrides: tape.overrides(frame).to_vec(),
+        face: tape.face(frame).cloned().unwrap_or_default(),
         rig,
         controller: replay.into_controller(),
     })
@@ -120,6 +122,7 @@ pub(super) fn apply(
         &mut Visibility,
         Option<&mut PoseOverrides>,
         Option<&mut PartOverrides>,
+        (Option<&mut Expressions>, Option<&mut IdleEyes>),
         Option<&mut RootMotion>,
         Has<RigState>,
     )>,
@@ -140,6 +143,7 @@ pub(super) fn apply(
             mut visibility,
             overrides,
             parts,
+            (expressions, eyes),
             motion,
             has_rig,
         ) = item;
@@ -184,6 +188,30 @@ pub(super) fn apply(
                     .entity(entity)
                     .insert(part_overrides(&shown.parts, materials, &assets));
             }
+            _ => {}
+        }
+        let face = &shown.face;
+        match expressions {
+            Some(mut now) if is_new || now.is_changed() => {
+                if now.note() != face.expressions {
+                    *now = Expressions::of_note(&face.expressions);
+                }
+            }
+            None if !face.expressions.is_empty() => {
+                commands
+                    .entity(entity)
+                    .insert(Expressions::of_note(&face.expressions));
+            }
+            _ => {}
+        }
+        match (eyes, &face.eyes) {
+            (Some(mut now), Some(then)) if is_new || now.is_changed() => {
+                if now.note() != *then {
+                    *now = IdleEyes::of_note(then);
+                }
+            }
+            (Some(_), None) => drop(commands.entity(entity).remove::<IdleEyes>()),
+            (None, Some(then)) => drop(commands.entity(entity).insert(IdleEyes::of_note(then))),
             _ => {}
         }
         if !is_new {

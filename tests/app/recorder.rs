@@ -5,8 +5,8 @@ use bevy::{ecs::system::RunSystemOnce, prelude::*};
 use bevy_marionette::{
     asset::Character,
     character::{
-        CharacterParts, CharacterPoses, GroundProbe, LookAt, PartOverrides, SpringBones,
-        SpringGravity, Teleported,
+        CharacterParts, CharacterPoses, Expressions, GroundProbe, IdleEyes, LookAt, MorphPose,
+        PartOverrides, SpringBones, SpringGravity, Teleported,
     },
     controller::{AnimationTrack, PlaybackEvent, Transition},
     import::LookAtEntry,
@@ -26,8 +26,11 @@ use std::{
 
 const CLIPS: [&str; 5] = ["idle", "walk", "jog", "wave", "locomotion"];
 
-/// Hashes of each character's skinning matrices, and of how its parts look.
-type Seen = HashMap<String, [u64; 2]>;
+/// Hashes of each character's skinning matrices, of how its parts look, and of its face.
+type Seen = HashMap<String, [u64; 3]>;
+
+/// Expressions, some of which are the same targets by other names.
+const FACES: [&str; 5] = ["happy", "blink", "surprised", "aa", "jawOpen"];
 
 /// Scouts and hounds with everything that a character can have, on hills, in the wind.
 struct Play {
@@ -136,6 +139,11 @@ impl Play {
         }
         if looks {
             entity.insert(LookAt::entity(lantern));
+        }
+        if looks {
+            let mut face = Expressions::default();
+            face.set("happy", 0.25);
+            entity.insert((face, IdleEyes::new(self.born as u64)));
         }
         let entity = entity.id();
         self.characters.push(entity);
@@ -269,6 +277,31 @@ impl Play {
                 self.characters
                     .retain(|&other| self.app.world().get_entity(other).is_ok());
             }
+            45 | 46 => {
+                let mut one = world.entity_mut(one);
+                if !one.contains::<Expressions>() {
+                    one.insert(Expressions::default());
+                }
+                let mut face = one.get_mut::<Expressions>().unwrap();
+                let name = FACES[(a * 5.0) as usize];
+                let time = Duration::from_secs_f32(if b < 0.3 { 0.0 } else { b * 0.5 });
+                if c < 0.7 {
+                    face.fade_to(name, c, time);
+                } else {
+                    face.release(name, time);
+                }
+            }
+            47 if a < 0.3 => {
+                world.entity_mut(one).remove::<IdleEyes>();
+            }
+            47 if a < 0.5 => {
+                world.entity_mut(one).remove::<Expressions>();
+            }
+            47 => {
+                world
+                    .entity_mut(one)
+                    .insert(IdleEyes::new((b * 100.0) as u64));
+            }
             _ => {}
         }
     }
@@ -283,7 +316,8 @@ impl Play {
         }
     }
 
-    /// A hash of the bits of all skinning matrices of each character that is to be seen, and of how its parts look.
+    /// A hash of the bits of all skinning matrices of each character that is to be seen, of how its parts look, and of its morph
+    /// weights, which are up to date if the game sets some of them.
     fn palettes(&mut self) -> Seen {
         let look = |poses: CharacterPoses,
                     characters: Query<(
@@ -292,11 +326,12 @@ impl Play {
             &SkinnedCharacter,
             &Visibility,
             &CharacterParts,
+            (Option<&MorphPose>, Option<&Expressions>),
         )>,
                     looks: Query<(&Visibility, &MeshMaterial3d<StandardMaterial>)>,
                     assets: Res<Assets<Character>>| {
             let mut hashes = HashMap::new();
-            for (entity, name, handle, visibility, entities) in &characters {
+            for (entity, name, handle, visibility, entities, (morphs, face)) in &characters {
                 let parts = assets
                     .get(handle.id())
                     .map_or(0, |character| character.parts.len());
@@ -323,7 +358,11 @@ impl Play {
                     let mix = |hash: u64, bits: u32| {
                         (hash ^ u64::from(bits)).wrapping_mul(0x0100_0000_01b3)
                     };
-                    hashes.insert(name.to_string(), [bits.fold(17, mix), looks.fold(17, mix)]);
+                    let is_set = face.is_some_and(|face| face.iter().count() > 0);
+                    let weights = morphs.filter(|_| is_set).map(|morphs| &morphs.weights);
+                    let weights = weights.into_iter().flatten().map(|weight| weight.to_bits());
+                    let [body, parts] = [bits.fold(17, mix), looks.fold(17, mix)];
+                    hashes.insert(name.to_string(), [body, parts, weights.fold(17, mix)]);
                 }
             }
             hashes
@@ -410,7 +449,7 @@ fn every_frame_of_the_past_is_shown_to_the_bit() {
             let first = last - play.seen.len() as u64;
             let range = play.range();
             present.clone_from(&play.seen[play.seen.len() - 1]);
-            let mut compared = 0;
+            let (mut compared, mut faces) = (0, 0);
             for _ in 0..25 {
                 let frame = random.u64(range.clone()).max(first);
                 let shown = play.show(frame);
@@ -429,6 +468,7 @@ fn every_frame_of_the_past_is_shown_to_the_bit() {
                         "seed {seed}, frame {frame} of {range:?}: `{name}` is another"
                     );
                     compared += 1;
+                    faces += usize::from(hash[2] != 17);
                 }
                 assert!(
                     shown.keys().all(|name| then.contains_key(name)),
@@ -436,7 +476,7 @@ fn every_frame_of_the_past_is_shown_to_the_bit() {
                     shown.keys()
                 );
             }
-            assert!(compared > 25, "{compared}");
+            assert!(compared > 25 && faces > 5, "{compared} {faces}");
             // Back as if nothing had been shown.
             play.app.world().resource_mut::<Recording>().show_present();
             play.app.update(0.0);

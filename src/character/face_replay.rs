@@ -1,0 +1,57 @@
+//! Morph weights of the past.
+
+use super::{expressions::Expressions, idle_eyes::IdleEyes, layers::ActiveLayers};
+use crate::{
+    asset::Character,
+    controller::AnimationController,
+    pose::{MorphOverride, MorphScratch},
+    record::FaceNote,
+};
+
+/// Blends the morph weights of one recorded frame after the other.
+#[derive(Default)]
+pub(crate) struct FaceReplay {
+    layers: ActiveLayers,
+    scratch: MorphScratch,
+    /// What the game did to the face, the version of the asset, and what that does to its morph targets.
+    note: FaceNote,
+    version: u64,
+    overrides: Vec<MorphOverride>,
+}
+
+impl FaceReplay {
+    /// Forgets the last character.
+    pub(crate) fn start_over(&mut self) {
+        self.layers = ActiveLayers::default();
+        self.version = 0;
+    }
+
+    /// Returns the weights of all morph targets.
+    pub(crate) fn weights(
+        &mut self,
+        character: &Character,
+        controller: &AnimationController,
+        note: &FaceNote,
+    ) -> Vec<f32> {
+        let (morphs, version) = (character.skeleton.morphs(), character.version);
+        if self.version != version || self.note != *note {
+            self.overrides.clear();
+            if let Some(eyes) = &note.eyes {
+                let mut eyes = IdleEyes::of_note(eyes);
+                eyes.look_up(version, morphs);
+                eyes.overrides(&mut self.overrides);
+            }
+            let mut expressions = Expressions::of_note(&note.expressions);
+            expressions.look_up(version, morphs, |_| ());
+            expressions.overrides(&mut self.overrides);
+            (self.note, self.version) = (note.clone(), version);
+        }
+        self.layers.look_up(character, controller);
+        let mut out = Vec::new();
+        self.layers
+            .evaluate_morphs(character, &self.overrides, &mut self.scratch, |weights| {
+                out = weights.unwrap_or(morphs.rest()).to_vec();
+            });
+        out
+    }
+}
