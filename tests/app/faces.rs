@@ -1,10 +1,10 @@
 //! Morph targets: clips, expressions and idle eyes down to the parts' lists of weights.
 
 use super::support::{TestApp, chain, logged, manifest, timing};
-use bevy::{mesh::morph::MeshMorphWeights, prelude::*};
+use bevy::{camera::visibility::ViewVisibility, mesh::morph::MeshMorphWeights, prelude::*};
 use bevy_marionette::{
     asset::Character,
-    character::{CharacterParts, Expressions, MorphPose},
+    character::{CharacterParts, Expressions, IdleEyes, MorphPose},
     model::{Model, MorphDelta, MorphFrames, MorphTarget, Morphs, PlaybackMode, Viseme},
     prelude::*,
 };
@@ -146,6 +146,60 @@ fn clips_move_weights_and_expressions_take_their_place() {
     change(&mut app, &|face| face.set("happy", 1.0));
     app.update(0.0);
     assert_eq!(weights(&mut app, entity)[0], 1.0);
+}
+
+#[derive(Resource)]
+struct InView(bool);
+
+/// Eyes that blink out of view: some of what they do is over, and some goes on, when the character comes into view.
+#[test]
+fn eyes_that_moved_out_of_view_are_up_to_date_when_they_come_into_view() {
+    let (mut app, entity) = talking();
+    app.controller(entity).set_speed(0.0);
+    let see = |in_view: Res<InView>, mut parts: Query<&mut ViewVisibility>| {
+        for mut part in &mut parts {
+            *part = if in_view.0 {
+                ViewVisibility::VISIBLE
+            } else {
+                ViewVisibility::HIDDEN
+            };
+        }
+    };
+    app.app
+        .insert_resource(InView(true))
+        .add_systems(PostUpdate, see.before(CharacterSystems::EvaluateLate));
+    app.world().entity_mut(entity).insert(IdleEyes::new(5));
+    let closed = |app: &mut TestApp| app.world().get::<IdleEyes>(entity).unwrap().closed();
+    app.update(0.0);
+    let mut compared = [0; 2];
+    for blink in 0..20 {
+        for is_closed in [true, false] {
+            // What happens goes unseen, apart from every third blink.
+            app.world().insert_resource(InView(blink % 3 == 0));
+            let mut frames = 0;
+            while (closed(&mut app) > 0.5) != is_closed {
+                app.update(0.02);
+                frames += 1;
+                assert!(frames < 2000, "they never blink");
+            }
+            if !is_closed {
+                // Open all the way, and nothing moves any more.
+                (0..15).for_each(|_| app.update(0.02));
+            }
+            let before = closed(&mut app);
+            app.world().insert_resource(InView(true));
+            app.update(0.0);
+            assert_eq!(closed(&mut app), before);
+            let seen = weights(&mut app, entity);
+            assert_eq!(seen[1..3], [before; 2], "blink {blink}");
+            assert_eq!(
+                list(&mut app, entity).last().copied(),
+                seen.get(2).copied().filter(|w| *w > 0.0)
+            );
+            compared[usize::from(before > 0.0)] += 1;
+        }
+    }
+    assert!(compared.iter().all(|&count| count > 15), "{compared:?}");
 }
 
 #[test]
