@@ -1,10 +1,10 @@
-//! Bevy's joint buffers, copied back from the GPU after every frame.
+//! Bevy's joint buffers and morph weights, copied back from the GPU after every frame.
 //!
 //! Shaders may read them, but they cannot be copied, so a small compute pass copies them.
 
 use bevy::{
     mesh::skinning::SkinnedMesh,
-    pbr::SkinUniforms,
+    pbr::{MorphIndices, MorphUniforms, SkinUniforms},
     prelude::*,
     render::{
         Extract, ExtractSchedule, Render, RenderApp, RenderSystems,
@@ -34,9 +34,32 @@ struct Frame {
     ranges: HashMap<Entity, (usize, usize)>,
     current: Vec<Mat4>,
     previous: Vec<Mat4>,
+    /// Where the weights of each part's morph targets are described, in the list of five numbers each.
+    faces: HashMap<Entity, usize>,
+    descriptors: Vec<u32>,
+    weights: Vec<f32>,
+    previous_weights: Vec<f32>,
 }
 
 impl SkinBuffers {
+    /// The weights of a part's morph targets, now and in the frame before. `None` if the GPU knows nothing of them.
+    pub fn weights(&self, part: Entity) -> Option<[Vec<f32>; 2]> {
+        let frame = self.0.lock().unwrap();
+        let at = *frame.faces.get(&part)? * 5;
+        let &[now, before, _, _, count] = &frame.descriptors[at..at + 5] else {
+            unreachable!("five numbers")
+        };
+        let count = count as usize;
+        let list = |from: u32, weights: &[f32]| match from {
+            u32::MAX => vec![],
+            from => weights[from as usize..][..count].to_vec(),
+        };
+        Some([
+            list(now, &frame.weights),
+            list(before, &frame.previous_weights),
+        ])
+    }
+
     pub fn current(&self, part: Entity) -> Vec<Mat4> {
         let frame = self.0.lock().unwrap();
         let (first, length) = frame.ranges[&part];
@@ -84,12 +107,37 @@ fn note_ranges(
 fn read_back(
     buffers: Res<SkinBuffers>,
     uniforms: Res<SkinUniforms>,
+    (indices, morphs): (Res<MorphIndices>, Res<MorphUniforms>),
     device: Res<RenderDevice>,
     queue: Res<RenderQueue>,
 ) {
     let mut frame = buffers.0.lock().unwrap();
-    frame.current = copy(&uniforms.current_buffer, &device, &queue);
-    frame.previous = copy(&uniforms.prev_buffer, &device, &queue);
+    frame.current = matrices(&copy(&uniforms.current_buffer, &device, &queue));
+    frame.previous = matrices(&copy(&uniforms.prev_buffer, &device, &queue));
+    frame.faces.clear();
+    let (
+        MorphIndices::Storage {
+            gpu_descriptor_indices,
+            ..
+        },
+        Some(descriptors),
+    ) = (&*indices, &morphs.descriptors_buffer)
+    else {
+        return;
+    };
+    let indices = gpu_descriptor_indices.iter();
+    frame
+        .faces
+        .extend(indices.map(|(part, index)| (part.id(), index.0 as usize)));
+    let words = |buffer: Option<&Buffer>| -> Vec<u32> {
+        let bytes = buffer.map_or(vec![], |buffer| copy(buffer, &device, &queue));
+        let words = bytes.as_chunks::<4>().0.iter();
+        words.map(|word| u32::from_le_bytes(*word)).collect()
+    };
+    let floats = |buffer| words(buffer).into_iter().map(f32::from_bits).collect();
+    frame.descriptors = words(descriptors.buffer());
+    frame.weights = floats(morphs.current_buffer.buffer());
+    frame.previous_weights = floats(morphs.prev_buffer.buffer());
 }
 
 const SHADER: &str = "
@@ -100,7 +148,7 @@ const SHADER: &str = "
     }
 ";
 
-fn copy(from: &Buffer, device: &RenderDevice, queue: &RenderQueue) -> Vec<Mat4> {
+fn copy(from: &Buffer, device: &RenderDevice, queue: &RenderQueue) -> Vec<u8> {
     let size = from.size();
     let buffer = |usage| {
         device.create_buffer(&BufferDescriptor {
@@ -158,7 +206,10 @@ fn copy(from: &Buffer, device: &RenderDevice, queue: &RenderQueue) -> Vec<Mat4> 
     device
         .poll(PollType::wait_indefinitely())
         .expect("the GPU answers");
-    let bytes = slice.get_mapped_range().to_vec();
+    slice.get_mapped_range().to_vec()
+}
+
+fn matrices(bytes: &[u8]) -> Vec<Mat4> {
     bytes
         .chunks_exact(64)
         .map(|matrix| {
