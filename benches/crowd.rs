@@ -23,12 +23,15 @@
 //! compresses the clips.
 //! `--recorded` records ours, as `RecorderPlugin` does. `--lod METERS` gives ours a level of detail, `--share N` lets
 //! them share poses at N steps per second.
+//!
+//! `--faces 52` measures faces: characters of one joint with 52 morph targets, and a clip that moves all of them. With
+//! `--at-rest`, they play a clip that moves none.
 
 use bevy::{
     app::{TaskPoolOptions, TaskPoolPlugin, TaskPoolThreadAssignmentPolicy},
     ecs::world::CommandQueue,
     mesh::skinning::SkinnedMeshInverseBindposes,
-    pbr::SkinUniforms,
+    pbr::{MorphUniforms, SkinUniforms},
     prelude::*,
     render::{RenderApp, render_resource::PollType, renderer::RenderDevice},
 };
@@ -37,7 +40,7 @@ use bevy_marionette::{
     character::{AnimationLod, PoseSharing},
     controller::{AnimationController as Controller, AnimationTrack},
     import::Manifest,
-    model::SkinPart,
+    model::{Model, SkinPart},
     prelude::*,
     recorder::RecorderPlugin,
 };
@@ -97,6 +100,12 @@ struct Args {
     /// Compress the clips, as `clip_error` does in a manifest, by at most this error
     #[arg(long)]
     clip_error: Option<f32>,
+    /// Measure faces with so many morph targets instead
+    #[arg(long, conflicts_with_all = ["model", "clip_error"])]
+    faces: Option<u16>,
+    /// Faces don't move
+    #[arg(long, requires = "faces")]
+    at_rest: bool,
     /// Record ours
     #[arg(long)]
     recorded: bool,
@@ -174,9 +183,17 @@ fn main() {
     }
     for run in 1..=args.runs {
         let Args { frames, turns, .. } = args;
-        let joints = model(&args).skeleton.len();
+        let Model {
+            skeleton, clips, ..
+        } = model(&args);
+        let (joints, clips) = (skeleton.len(), clips.len());
+        let faces = match (args.faces, args.at_rest) {
+            (None, _) => String::new(),
+            (Some(targets), false) => format!(", {targets} morph targets"),
+            (Some(targets), true) => format!(", {targets} morph targets at rest"),
+        };
         println!(
-            "\n## {joints} joints, 2 clips blended; {threads} compute threads, {all} cores; run {run}\n"
+            "\n## joints: {joints}, clips: {clips}{faces}; {threads} compute threads, {all} cores; run {run}\n"
         );
         println!("Milliseconds, medians of {frames} frames; the fastest of {turns} processes.\n");
         let empty = fastest_of_turns(&args, None, 0, threads);
@@ -426,6 +443,8 @@ fn measure_apart(args: &Args, side: Option<Side>, count: usize, threads: usize) 
     command.args(args.lod.map(|distance| format!("--lod={distance}")));
     command.args(args.share.map(|steps| format!("--share={steps}")));
     command.args(args.clip_error.map(|error| format!("--clip-error={error}")));
+    command.args(args.faces.map(|targets| format!("--faces={targets}")));
+    command.args(args.at_rest.then_some("--at-rest"));
     command.args(args.recorded.then_some("--recorded"));
     command.args(args.plain.then_some("--plain"));
     command
@@ -472,11 +491,23 @@ fn measure(args: &Args, side: Option<Side>, count: usize, threads: usize) -> Cos
         }
         let uniforms = app.sub_app(RenderApp).world().resource::<SkinUniforms>();
         let filled = uniforms.current_buffer.size() as usize / size_of::<Mat4>();
-        let each = if args.model.is_some() { 1 } else { JOINTS };
+        let each = match (&args.model, args.faces) {
+            (None, None) => JOINTS,
+            _ => 1,
+        };
         assert!(
             filled >= count * each,
             "{filled} matrices for {count} characters"
         );
+        if let (Some(targets), Some(_)) = (args.faces, side) {
+            let uniforms = app.sub_app(RenderApp).world().resource::<MorphUniforms>();
+            let filled = uniforms.current_buffer.len();
+            let moving = count * usize::from(targets);
+            assert!(
+                args.at_rest || filled >= moving,
+                "{filled} weights for {count} characters"
+            );
+        }
         (Frame::median(&clock.take()), bytes)
     };
     let (whole, bytes) = run(false);
@@ -554,12 +585,13 @@ fn spawn_ours(world: &mut World, args: &Args, characters: Range<usize>) {
             Transform::from_xyz(0.0, 1.0, distance),
         ));
     }
+    let weight = 1.0 / clips.len() as f32;
     for i in characters {
         let mut controller = Controller::default();
         for name in &clips {
             controller.add_track(
                 AnimationTrack::new(name.clone())
-                    .weight(0.5)
+                    .weight(weight)
                     .starting_at(start_of(i)),
             );
         }
@@ -583,12 +615,13 @@ fn spawn_bevys(world: &mut World, args: &Args, characters: Range<usize>) {
             JointCharacter::new(&character, &mut clips, &mut graphs, &mut inverse_bindposes)
         })
     });
+    let weight = 1.0 / clips.len() as f32;
     let mut queue = CommandQueue::default();
     let mut commands = Commands::new(&mut queue, world);
     for i in characters {
         let plays: Vec<_> = clips
             .iter()
-            .map(|name| (name.as_str(), 0.5, start_of(i), 1.0))
+            .map(|name| (name.as_str(), weight, start_of(i), 1.0))
             .collect();
         shared.spawn(&mut commands, place_of(i), &plays);
     }

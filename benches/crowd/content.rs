@@ -5,13 +5,13 @@ use bevy::prelude::*;
 use bevy_marionette::{
     import::{ImportSettings, open_model_with},
     model::{
-        ClipFrames, ClipTiming, Influences, Joint, JointTransform, Material, Model, SkeletalClip,
-        Skeleton, SkinPart,
+        ClipFrames, ClipTiming, Influences, Joint, JointTransform, Material, Model, MorphDelta,
+        MorphFrames, MorphTarget, Morphs, SkeletalClip, Skeleton, SkinPart,
     },
     pose::Compress,
 };
 use glam::Affine3A;
-use std::{f32::consts::TAU, path::Path};
+use std::{f32::consts::TAU, path::Path, sync::Arc};
 
 pub const JOINTS: usize = 58;
 const FRAMES: usize = 31;
@@ -19,10 +19,11 @@ const SWINGS: [(&str, f32); 2] = [("walk", 0.4), ("run", 0.8)];
 
 /// The character to measure.
 pub fn model(args: &Args) -> Model {
-    let mut model = args
-        .model
-        .as_ref()
-        .map_or_else(built_in_model, |path| read_model(path));
+    let mut model = match (&args.model, args.faces) {
+        (Some(path), _) => read_model(path),
+        (None, Some(targets)) => face(targets, args.at_rest),
+        (None, None) => built_in_model(),
+    };
     if let Some(error) = args.clip_error {
         let compress = Compress::new(&model.skeleton, &model.parts, error);
         model.clips = model.clips.iter().map(|clip| compress.run(clip)).collect();
@@ -68,7 +69,63 @@ fn built_in_model() -> Model {
         };
         SkeletalClip::new(ClipTiming::new(name, 1.0), &frames).expect("whole frames")
     });
-    let part = SkinPart {
+    Model {
+        skeleton,
+        parts: vec![triangle((0..JOINTS as u16).collect())],
+        materials: vec![Material::default()],
+        clips: clips.into(),
+    }
+}
+
+/// A face without a body: one joint, and a clip that moves all targets, or none.
+fn face(targets: u16, at_rest: bool) -> Model {
+    let names = (0..targets).map(|target| Arc::from(format!("target{target}")));
+    let names: Arc<[Arc<str>]> = names.collect();
+    let joint = Joint {
+        name: "head".into(),
+        parent: None,
+        rest: JointTransform::IDENTITY,
+        inverse_bind: Affine3A::IDENTITY,
+    };
+    let morphs = names.iter().map(|name| (name.clone(), 0.0));
+    let skeleton = Skeleton::new(vec![joint])
+        .expect("one joint is in order")
+        .with_morphs(Morphs::new(morphs));
+    let weight = |frame: usize, target: u16| {
+        let phase = TAU * frame as f32 / (FRAMES - 1) as f32 + f32::from(target);
+        0.5 + 0.4 * phase.sin()
+    };
+    let weights = (0..FRAMES).flat_map(|frame| (0..targets).map(move |at| weight(frame, at)));
+    let frames = MorphFrames {
+        names,
+        weights: weights.collect(),
+        ..MorphFrames::default()
+    };
+    let clip = SkeletalClip::new(ClipTiming::new("talk", 1.0), &ClipFrames::default());
+    let mut clip = clip.expect("no frames are whole frames");
+    if !at_rest {
+        clip = clip.with_morphs(&frames).expect("whole frames");
+    }
+    let moved = MorphDelta {
+        position: Vec3::Z,
+        ..MorphDelta::default()
+    };
+    Model {
+        parts: vec![SkinPart {
+            morphs: (0..targets)
+                .map(|target| MorphTarget::new(target, [moved; 3]))
+                .collect(),
+            ..triangle(vec![0])
+        }],
+        materials: vec![Material::default()],
+        clips: vec![clip.bind(&skeleton)],
+        skeleton,
+    }
+}
+
+/// A part whose palette has these joints.
+fn triangle(palette: Vec<u16>) -> SkinPart {
+    SkinPart {
         name: "skin".into(),
         positions: vec![Vec3::ZERO, Vec3::X, Vec3::Y],
         normals: vec![Vec3::Z; 3],
@@ -82,15 +139,9 @@ fn built_in_model() -> Model {
             3
         ],
         triangles: vec![[0, 1, 2]],
-        palette: (0..JOINTS as u16).collect(),
+        palette,
         source_vertices: vec![0, 1, 2],
         ..SkinPart::default()
-    };
-    Model {
-        skeleton,
-        parts: vec![part],
-        materials: vec![Material::default()],
-        clips: clips.into(),
     }
 }
 

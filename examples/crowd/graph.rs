@@ -64,6 +64,8 @@ fn color(stage: Stage) -> Color32 {
         Stage::Propagate => [242, 153, 92],
         Stage::Skins => [168, 133, 230],
         Stage::Palettes => [92, 168, 245],
+        Stage::Faces => [240, 160, 205],
+        Stage::Morphs => [190, 110, 170],
         Stage::Other => [115, 122, 133],
     };
     Color32::from_rgb(r, g, b)

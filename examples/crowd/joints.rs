@@ -5,9 +5,12 @@
 use bevy::{
     animation::{
         AnimatedBy, AnimationTargetId, animated_field, animation_curves::AnimatableKeyframeCurve,
-        graph::AnimationNodeIndex,
+        gltf_curves::WideLinearKeyframeCurve, graph::AnimationNodeIndex, prelude::WeightsCurve,
     },
-    mesh::skinning::{SkinnedMesh, SkinnedMeshInverseBindposes},
+    mesh::{
+        morph::{MeshMorphWeights, MorphWeights},
+        skinning::{SkinnedMesh, SkinnedMeshInverseBindposes},
+    },
     prelude::*,
 };
 use bevy_marionette::{
@@ -20,6 +23,8 @@ use bevy_marionette::{
 pub struct JointCharacter {
     joints: Vec<(Name, Transform, Option<usize>)>,
     parts: Vec<(CharacterPart, Handle<SkinnedMeshInverseBindposes>)>,
+    /// Weights of morph targets at rest, by the model's index.
+    weights: Vec<f32>,
     graph: Handle<AnimationGraph>,
     clips: Vec<(String, AnimationNodeIndex)>,
 }
@@ -43,10 +48,15 @@ impl JointCharacter {
             )
         });
         let joints: Vec<_> = joints.collect();
-        let handles = character
-            .clips
-            .iter()
-            .map(|clip| clips.add(curves(clip, &joints)));
+        let handles = character.clips.iter().map(|clip| {
+            let mut curves = curves(clip, &joints);
+            for (at, part) in character.parts.iter().enumerate() {
+                if let Some(curve) = weights_curve(clip, part) {
+                    curves.add_curve_to_target(face_id(at), WeightsCurve(curve));
+                }
+            }
+            clips.add(curves)
+        });
         let (graph, nodes) = AnimationGraph::from_clips(handles.collect::<Vec<_>>());
         let names = character.clip_names().map(|name| name.to_string());
         let parts = character.parts.iter().map(|part| {
@@ -66,6 +76,7 @@ impl JointCharacter {
         Self {
             joints,
             parts,
+            weights: skeleton.morphs().rest().to_vec(),
             graph: graphs.add(graph),
             clips: names.zip(nodes).collect(),
         }
@@ -111,13 +122,13 @@ impl JointCharacter {
                     .id(),
             );
         }
-        for (part, inverse_bindposes) in &self.parts {
+        for (at, (part, inverse_bindposes)) in self.parts.iter().enumerate() {
             let joints = part
                 .palette
                 .iter()
                 .map(|&joint| joints[usize::from(joint)])
                 .collect();
-            commands.spawn((
+            let mut entity = commands.spawn((
                 Mesh3d(part.mesh.clone()),
                 MeshMaterial3d(part.material.clone()),
                 // Culled by a precomputed box, like our parts.
@@ -129,6 +140,22 @@ impl JointCharacter {
                 },
                 ChildOf(root),
             ));
+            let rest = part
+                .morphs
+                .iter()
+                .map(|&morph| self.weights[usize::from(morph)]);
+            if part.morphs.is_empty() {
+                continue;
+            }
+            if let Ok(weights) = MorphWeights::new(rest.collect(), None) {
+                let face = entity.id();
+                entity.insert((
+                    weights,
+                    MeshMorphWeights::Reference(face),
+                    face_id(at),
+                    AnimatedBy(root),
+                ));
+            }
         }
         root
     }
@@ -146,6 +173,41 @@ fn transform(
         rotation,
         scale,
     }
+}
+
+/// Identifies a part whose morph targets are animated.
+fn face_id(part: usize) -> AnimationTargetId {
+    AnimationTargetId::from_name(&Name::new(format!("face of part {part}")))
+}
+
+/// The weights of a part's morph targets in a clip, in the order of its mesh.
+fn weights_curve(
+    clip: &SkeletalClip,
+    part: &CharacterPart,
+) -> Option<WideLinearKeyframeCurve<f32>> {
+    let frames = clip.morph_frames();
+    let (count, width) = (clip.morph_frame_count(), frames.names.len());
+    if part.morphs.is_empty() || count < 2 {
+        return None;
+    }
+    let even = clip.timing.duration / (count - 1) as f64;
+    let time = |frame: usize| {
+        frames
+            .times
+            .get(frame)
+            .copied()
+            .unwrap_or(even * frame as f64)
+    };
+    // Two frames at one time are a step, but the times of a curve increase.
+    let times = (0..count).scan(-1.0_f32, |before, frame| {
+        *before = (time(frame) as f32).max(before.next_up());
+        Some(*before)
+    });
+    let weights = (0..count).flat_map(|frame| {
+        let row = &frames.weights[frame * width..];
+        part.morphs.iter().map(|&morph| row[usize::from(morph)])
+    });
+    WideLinearKeyframeCurve::new(times, weights).ok()
 }
 
 /// Converts a clip to curves. Constant channels get none, as in this crate.

@@ -12,7 +12,7 @@ use bevy::{
     ecs::schedule::{InternedSystemSet, ScheduleLabel, SingleThreadedExecutor},
     pbr::{
         MaterialExtractionSystems, MeshExtractionSystems, check_entities_needing_specialization,
-        extract_skins,
+        extract_morphs, extract_skins,
     },
     platform::time::Instant,
     prelude::*,
@@ -37,29 +37,37 @@ pub enum Stage {
     Skins,
     /// Ours: clips or stored joint matrices to skin matrices, written to Bevy's buffer.
     Palettes,
+    /// Ours: morph weights of clips, to the parts.
+    Faces,
+    /// Bevy's `extract_morphs`, and what we add to it.
+    Morphs,
     /// Everything else in `PostUpdate`.
     Other,
 }
 
 impl Stage {
     /// All stages, in frame order.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 9] = [
         Self::Advance,
         Self::Animate,
         Self::Pose,
         Self::Propagate,
         Self::Skins,
         Self::Palettes,
+        Self::Faces,
+        Self::Morphs,
         Self::Other,
     ];
     /// The animation stages.
-    pub const WORK: [Self; 6] = [
+    pub const WORK: [Self; 8] = [
         Self::Advance,
         Self::Animate,
         Self::Pose,
         Self::Propagate,
         Self::Skins,
         Self::Palettes,
+        Self::Faces,
+        Self::Morphs,
     ];
 
     /// Returns the name shown in tables and legends.
@@ -71,6 +79,8 @@ impl Stage {
             Self::Propagate => "propagate",
             Self::Skins => "extract skins",
             Self::Palettes => "palettes",
+            Self::Faces => "faces",
+            Self::Morphs => "extract morphs",
             Self::Other => "other",
         }
     }
@@ -239,7 +249,8 @@ impl Plugin for StageClockPlugin {
                 marks_meshes = systems_named("mark_meshes_as_changed", schedule);
             });
             use CharacterSystems::{
-                Attach, Bounds, ChooseDetail, EvaluateEarly, PosePalettes, SharePoses, Spawn,
+                Attach, Bounds, ChooseDetail, EvaluateEarly, PoseMorphs, PosePalettes, SharePoses,
+                Spawn,
             };
             let culled = VisibilitySystems::MarkNewlyHiddenEntitiesInvisible;
             // What looks for changed meshes would otherwise run somewhere among our systems.
@@ -268,7 +279,8 @@ impl Plugin for StageClockPlugin {
                         .before(VisibilitySystems::VisibilityPropagate),
                     end(Stage::Other).after(culled).before(ChooseDetail),
                     end(Stage::Pose).after(SharePoses).before(PosePalettes),
-                    end(Stage::Palettes).after(PosePalettes),
+                    end(Stage::Palettes).after(PosePalettes).before(PoseMorphs),
+                    end(Stage::Faces).after(PoseMorphs),
                 ),
             );
         }
@@ -279,13 +291,14 @@ impl Plugin for StageClockPlugin {
         render_app.insert_resource(clock).add_systems(
             ExtractSchedule,
             (
-                begin.before(extract_skins),
+                begin.before(extract_skins).before(extract_morphs),
                 (|world: &mut World| {
                     let clock = world.resource::<StageClock>();
                     clock.lap(Stage::Palettes);
                     clock.end_frame();
                 })
                 .after(extract_skins)
+                .after(extract_morphs)
                 .after(CharacterSystems::ExtractPalettes),
             ),
         );
@@ -303,6 +316,9 @@ impl Plugin for StageClockPlugin {
                     end(Stage::Other)
                         .after(MeshExtractionSystems)
                         .after(MaterialExtractionSystems)
+                        .before(extract_morphs),
+                    end(Stage::Morphs)
+                        .after(extract_morphs)
                         .before(CharacterSystems::ExtractPalettes),
                 ),
             );
