@@ -431,7 +431,7 @@ fn speech_in_a_manifest_is_a_clip_of_the_shapes_that_the_model_has() {
         open_manifest("face", &manifest, limits, read).unwrap()
     };
     let text = r#""hello": (
-        speech: [(0.5, "sil", 1), (0.25, "oh", 0.5), (0.125, "aa", 1)],
+        speech: [(0.5, "sil", 1), (0.25, "oh", 0.5), (0.125, "jawOpen", 1)],
         callbacks: [(time: 0.25, name: "said")],
     )"#;
     let imported = open(text, &Limits::default());

@@ -37,7 +37,12 @@ fn blend(
 ) -> f64 {
     let share = |(layer, _, mask): &(ClipLayer, MorphFrames, Option<&[f32]>)| {
         let reach = f64::from(u8::from(layer.clip.animates_morph(morph as u16)));
-        f64::from(layer.weight) * reach * mask.map_or(1.0, |mask| f64::from(mask[morph]))
+        // Overriding layers replace no more than everything.
+        let weight = match layer.effective_mode() {
+            BlendMode::Override => layer.weight.min(1.0),
+            _ => layer.weight,
+        };
+        f64::from(weight) * reach * mask.map_or(1.0, |mask| f64::from(mask[morph]))
     };
     let value = |(layer, frames, _): &(ClipLayer, MorphFrames, Option<&[f32]>)| {
         sample(frames, layer.clip.timing.duration, morph, layer.time)
