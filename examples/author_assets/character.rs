@@ -589,6 +589,7 @@ fn all_weights(
 pub fn mask(roots: &[&str], falloff: u32) -> MaskEntry {
     MaskEntry {
         roots: roots.iter().map(|r| r.to_string()).collect(),
+        joints: vec![],
         falloff,
         morphs: vec![],
     }
