@@ -46,6 +46,7 @@ mod systems;
 mod tape_head;
 mod threads;
 mod typed_callbacks;
+mod typed_states;
 mod weight_view;
 mod worn;
 
@@ -77,6 +78,7 @@ pub use root_motion::{RootMotion, RootMotionMode, RootMotionPlugin};
 pub use sharing::{CrowdPlugin, PoseSharing};
 pub use systems::CharacterSystems;
 pub use typed_callbacks::{AppCallbackExt, Callback};
+pub use typed_states::AppStatesExt;
 pub use weight_view::{WeightView, influence_count_color, weight_color};
 pub use worn::{ClothingPlugin, Wears, WornBy};
 

@@ -35,4 +35,5 @@ mod soak;
 mod sockets;
 mod springs;
 mod typed_callbacks;
+mod typed_states;
 mod unlisted;

@@ -1,0 +1,131 @@
+//! States as types of the game's own, checked against those that characters have.
+
+use super::{SkinnedCharacter, StateEntered, names::available};
+use crate::{
+    asset::Character,
+    controller::CharacterStates,
+    model::{MachineLayer, StateMachine},
+    spelling::did_you_mean,
+};
+use bevy::{ecs::query::QueryFilter, platform::collections::HashMap, prelude::*};
+use std::any::type_name;
+
+/// Checks enums of states.
+pub trait AppStatesExt {
+    /// Checks an enum of states, made with [`character_states!`](crate::character_states), against the states of characters
+    /// when they load, and when they are reloaded. `F` is a filter that says which characters are meant, as in a query:
+    /// `With<Player>`, or `()` for all that have states.
+    ///
+    /// A variant of which a character has no state is logged as an error, with the nearest name, and a state that no variant
+    /// stands for as a warning; each once.
+    ///
+    /// ```no_run
+    /// # use bevy::prelude::*;
+    /// use bevy_marionette::{character::AppStatesExt, character_states, prelude::*};
+    ///
+    /// character_states! {
+    ///     enum Hero {
+    ///         Ground = "ground",
+    ///         Attack = "attack",
+    ///     }
+    /// }
+    ///
+    /// #[derive(Component)]
+    /// struct Player;
+    ///
+    /// fn strike(
+    ///     keys: Res<ButtonInput<KeyCode>>,
+    ///     mut player: Single<&mut AnimationController, With<Player>>,
+    /// ) -> Result {
+    ///     if keys.just_pressed(KeyCode::KeyF) && player.state_as() == Some(Hero::Ground) {
+    ///         player.go(Hero::Attack)?;
+    ///     }
+    ///     Ok(())
+    /// }
+    ///
+    /// App::new()
+    ///     .add_plugins((DefaultPlugins, MarionettePlugins::default()))
+    ///     .add_character_states::<Hero, With<Player>>()
+    ///     .add_systems(Update, strike)
+    ///     .run();
+    /// ```
+    fn add_character_states<S: CharacterStates, F: QueryFilter + 'static>(&mut self) -> &mut Self;
+}
+
+impl AppStatesExt for App {
+    fn add_character_states<S: CharacterStates, F: QueryFilter + 'static>(&mut self) -> &mut Self {
+        self.add_systems(Last, check::<S, F>)
+    }
+}
+
+impl StateEntered {
+    /// Returns the state as a variant of an enum; `None` if it is a state of another layer, or no variant has its name.
+    pub fn state_as<S: CharacterStates>(&self) -> Option<S> {
+        let layer = self.layer.as_deref().unwrap_or_default();
+        (layer == S::LAYER).then(|| S::named(&self.state)).flatten()
+    }
+}
+
+/// Checks characters that are new, or whose asset has changed. `checked` are the versions of assets.
+fn check<S: CharacterStates, F: QueryFilter + 'static>(
+    mut events: MessageReader<AssetEvent<Character>>,
+    assets: Option<Res<Assets<Character>>>,
+    all: Query<&SkinnedCharacter, F>,
+    new: Query<&SkinnedCharacter, (F, Changed<SkinnedCharacter>)>,
+    mut checked: Local<HashMap<AssetId<Character>, u64>>,
+) {
+    let any = events
+        .read()
+        .any(|event| !matches!(event, AssetEvent::Unused { .. }));
+    let mut check = |SkinnedCharacter(handle): &SkinnedCharacter| {
+        let Some(character) = assets.as_ref().and_then(|assets| assets.get(handle)) else {
+            return;
+        };
+        if checked.insert(handle.id(), character.version) == Some(character.version) {
+            return;
+        }
+        let Some(states) = &character.states else {
+            return;
+        };
+        let layer = states.index_of(S::LAYER).map(|at| &states.layers()[at]);
+        compare::<S>(layer, handle);
+    };
+    if any {
+        all.iter().for_each(&mut check);
+    } else {
+        new.iter().for_each(check);
+    }
+}
+
+/// Logs where an enum and a layer's states differ.
+fn compare<S: CharacterStates>(layer: Option<&MachineLayer>, handle: &Handle<Character>) {
+    let name = type_name::<S>();
+    let who = match handle.path() {
+        Some(path) => format!("`{path}`"),
+        None => "a character".to_owned(),
+    };
+    let Some(MachineLayer { machine, .. }) = layer else {
+        let layer = S::LAYER;
+        return match layer {
+            "" => error!("`{name}`: {who} has states of layers only"),
+            _ => error!("`{name}`: {who} has no layer `{layer}` of states"),
+        };
+    };
+    let names = || machine.states().iter().map(|state| &*state.name);
+    for state in S::ALL.iter().map(AsRef::as_ref) {
+        if machine.index_of(state).is_none() {
+            let hint = near(machine, state).unwrap_or_else(|| available(names()));
+            error!("`{name}`: {who} has no state `{state}`; {hint}");
+        }
+    }
+    for state in names().filter(|state| S::named(state).is_none()) {
+        let known = S::ALL.iter().map(AsRef::as_ref);
+        let hint = did_you_mean(state, known).map_or_else(String::new, |hint| format!("; {hint}"));
+        warn!("`{name}`: no variant stands for the state `{state}` of {who}{hint}");
+    }
+}
+
+fn near(machine: &StateMachine, state: &str) -> Option<String> {
+    let near = machine.nearest(state)?;
+    Some(format!("did you mean `{near}`?"))
+}

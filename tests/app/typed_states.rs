@@ -1,0 +1,121 @@
+//! States as types of the game's own.
+
+use super::support::*;
+use bevy::prelude::*;
+use bevy_marionette::{
+    character::{AppStatesExt, StateEntered},
+    character_states,
+    controller::{CharacterStates, Go},
+    import::Manifest,
+    model::{PlaybackMode, State, Then},
+    prelude::*,
+};
+
+character_states! {
+    enum Hero {
+        Ground = "ground",
+        Jump = "jump",
+    }
+}
+
+character_states! {
+    /// With a misspelled name, and one too few.
+    enum Other {
+        Ground = "ground",
+        Jump = "jmup",
+    }
+}
+
+character_states! {
+    enum Arms: "arms" {
+        Free = "free",
+    }
+}
+
+#[derive(Component)]
+struct Player;
+
+fn hero(app: &mut TestApp) -> Entity {
+    let clips = [
+        timing("idle", 1.0, PlaybackMode::Loop, &[]),
+        timing("jump", 0.5, PlaybackMode::Once, &[]),
+    ];
+    let states = [
+        ("ground", State::playing("idle").start()),
+        (
+            "jump",
+            State::playing("jump")
+                .from(["ground"])
+                .then(Then::State("ground".into())),
+        ),
+    ];
+    let manifest = Manifest {
+        states: states.map(|(name, state)| (name.to_owned(), state)).into(),
+        ..manifest()
+    };
+    let handle = app.add(chain(&clips), &manifest);
+    let character = (SkinnedCharacter(handle), AnimationController::default());
+    app.app.world_mut().spawn((character, Player)).id()
+}
+
+#[derive(Resource, Default)]
+struct Seen(Vec<Option<Hero>>);
+
+#[test]
+fn states_are_entered_and_read_as_variants_of_an_enum() {
+    let mut app = TestApp::new();
+    app.app.init_resource::<Seen>();
+    app.app
+        .add_observer(|entered: On<StateEntered>, mut seen: ResMut<Seen>| {
+            seen.0.push(entered.state_as());
+            assert_eq!(entered.state_as::<Arms>(), None, "it isn't their layer");
+        });
+    let entity = hero(&mut app);
+    app.app.update();
+    let mut world = app.app.world_mut().entity_mut(entity);
+    let mut controller = world.get_mut::<AnimationController>().unwrap();
+    assert_eq!(controller.state_as(), Some(Hero::Ground));
+    assert!(controller.can_go(Hero::Jump));
+    assert_eq!(controller.go(Hero::Jump), Ok(Go::Entered));
+    assert_eq!(controller.state_as(), Some(Hero::Jump));
+    assert_eq!(controller.state_as::<Arms>(), None);
+    app.app.update();
+    assert_eq!(
+        app.app.world().resource::<Seen>().0,
+        [Some(Hero::Ground), Some(Hero::Jump)]
+    );
+    assert_eq!(Hero::ALL, [Hero::Ground, Hero::Jump]);
+}
+
+#[test]
+fn names_that_differ_from_the_manifest_are_said_once_with_the_nearest() {
+    let mut app = TestApp::new();
+    app.app
+        .add_character_states::<Hero, With<Player>>()
+        .add_character_states::<Other, With<Player>>()
+        .add_character_states::<Arms, ()>();
+    hero(&mut app);
+    (0..4).for_each(|_| app.app.update());
+    let about = |name: &str| -> Vec<String> {
+        let said = logged("`app::typed_states::").into_iter();
+        said.filter(|line| line.contains(name)).collect()
+    };
+    assert_eq!(about("::Hero`"), Vec::<String>::new());
+    let other = about("::Other`");
+    assert_eq!(other.len(), 2, "{other:?}");
+    assert!(
+        other[0].contains("has no state `jmup`; did you mean `jump`?"),
+        "{other:?}"
+    );
+    assert!(
+        other[1].contains(
+            "no variant stands for the state `jump` of a character; did you mean `jmup`?"
+        ),
+        "{other:?}"
+    );
+    let arms = about("::Arms`");
+    assert!(
+        arms.len() == 1 && arms[0].contains("has no layer `arms` of states"),
+        "{arms:?}"
+    );
+}
