@@ -207,9 +207,9 @@ pub mod prelude {
     pub use crate::{
         MarionettePlugins,
         character::{
-            AnimationCallback, AnimationFinished, AppCallbackExt, AppStatesExt, AtSocket,
-            AttachedTo, CharacterPoses, CharacterReady, CharacterSystems, DetachExt, FootPlacement,
-            IkGoal, IkLimb, PartOverrides, PoseOverrides, RootMotion, SkinnedCharacter, WornBy,
+            AnimationCallback, AnimationFinished, AppCallbackExt, AtSocket, AttachedTo,
+            CharacterPoses, CharacterReady, CharacterSystems, DetachExt, FootPlacement, IkGoal,
+            IkLimb, PartOverrides, PoseOverrides, RootMotion, SkinnedCharacter, WornBy,
         },
         controller::AnimationController,
     };

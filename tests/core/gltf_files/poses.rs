@@ -204,7 +204,6 @@ fn frames_that_extras_claim_are_believed_only_if_the_keys_agree() {
         json!(1),
         json!(3),
         json!(u64::MAX),
-        json!(-1),
         json!([0.0, 0.5, 1.0]),
         json!([0.0, 1e300]),
         json!([]),
@@ -214,7 +213,7 @@ fn frames_that_extras_claim_are_believed_only_if_the_keys_agree() {
     for lie in [json!([0.0, 0.5, 0.25, 1.0]), json!([0.5, 1.0])] {
         assert_eq!(frames(lie.clone()), (count, None), "{lie}");
     }
-    for nonsense in [json!("9"), json!([null])] {
+    for nonsense in [json!(-1), json!("9"), json!([null])] {
         let found = frames_of(nonsense.clone(), &[NO_NORMALS, "cannot be read"]);
         assert_eq!(found, (count, None), "{nonsense}");
     }
