@@ -54,7 +54,36 @@ struct Thrown {
     last: Option<(String, String)>,
 }
 
-fn spawn(mut commands: Commands, assets: Res<AssetServer>) {
+/// Meshes and materials of darts. They are made at the start, because [`CharacterRayCast`] reads the meshes while it is used.
+#[derive(Resource)]
+struct DartLook {
+    shaft: (Handle<Mesh>, Handle<StandardMaterial>),
+    feather: Handle<Mesh>,
+    colors: [Handle<StandardMaterial>; 3],
+}
+
+fn spawn(
+    mut commands: Commands,
+    assets: Res<AssetServer>,
+    mut meshes: ResMut<Assets<Mesh>>,
+    mut materials: ResMut<Assets<StandardMaterial>>,
+) {
+    let colors = [
+        Color::srgb(0.95, 0.30, 0.15),
+        Color::srgb(0.98, 0.75, 0.10),
+        Color::srgb(0.15, 0.60, 0.95),
+    ];
+    commands.insert_resource(DartLook {
+        shaft: (
+            meshes.add(Cylinder::new(0.006, LENGTH)),
+            materials.add(Color::srgb(0.15, 0.15, 0.17)),
+        ),
+        feather: meshes.add(Cone {
+            radius: 0.028,
+            height: 0.07,
+        }),
+        colors: colors.map(|color| materials.add(color)),
+    });
     commands.spawn((
         SkinnedCharacter(assets.load("scout/scout.character.ron")),
         AnimationController::playing("wave"),
@@ -88,7 +117,7 @@ fn throw(
     (characters, assets): (Query<&SkinnedCharacter>, Res<Assets<Character>>),
     mut thrown: ResMut<Thrown>,
     mut commands: Commands,
-    (mut meshes, mut materials): (ResMut<Assets<Mesh>>, ResMut<Assets<StandardMaterial>>),
+    look: Res<DartLook>,
 ) {
     if !keys.just_pressed(KeyCode::Space) && !buttons.just_pressed(MouseButton::Left) {
         return;
@@ -122,30 +151,22 @@ fn throw(
     // In the joint's space, it stays where it is.
     let dart = Transform::from_translation(*point).looking_to(ray.direction, Vec3::Y);
     let offset = GlobalTransform::from(dart).reparented_to(&place);
-    let colors = [
-        Color::srgb(0.95, 0.30, 0.15),
-        Color::srgb(0.98, 0.75, 0.10),
-        Color::srgb(0.15, 0.60, 0.95),
-    ];
-    let color = materials.add(colors[thrown.count % colors.len()]);
     let shaft = Transform::from_xyz(0.0, 0.0, LENGTH / 2.0)
         .with_rotation(Quat::from_rotation_x(std::f32::consts::FRAC_PI_2));
+    let color = &look.colors[thrown.count % look.colors.len()];
     commands.spawn((
         Dart,
         AttachedTo(*character),
         AtSocket::new(&**joint).offset(offset),
         children![
             (
-                Mesh3d(meshes.add(Cylinder::new(0.006, LENGTH))),
-                MeshMaterial3d(materials.add(Color::srgb(0.15, 0.15, 0.17))),
+                Mesh3d(look.shaft.0.clone()),
+                MeshMaterial3d(look.shaft.1.clone()),
                 shaft,
             ),
             (
-                Mesh3d(meshes.add(Cone {
-                    radius: 0.028,
-                    height: 0.07,
-                })),
-                MeshMaterial3d(color),
+                Mesh3d(look.feather.clone()),
+                MeshMaterial3d(color.clone()),
                 Transform::from_xyz(0.0, 0.0, LENGTH).with_rotation(shaft.rotation.inverse()),
             ),
         ],
