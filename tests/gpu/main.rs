@@ -4,8 +4,6 @@ mod arm;
 mod churn;
 mod faces;
 #[allow(dead_code, reason = "another test uses all of it")]
-#[path = "../core/gltf_files/file.rs"]
-mod gltf_file;
 mod harness;
 #[path = "../offscreen/mod.rs"]
 mod offscreen;
