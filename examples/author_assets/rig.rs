@@ -159,14 +159,15 @@ impl Rig {
 
         // Both bones rotate with the bending plane, so that a knee stays a hinge.
         let rest_plane = plane(b - a, c - b, pole);
-        let upper_turn = frame(middle - root, pole) * frame(b - a, rest_plane).conjugate();
-        // Where the lower bone has passed the pole's direction, as a heel does behind a runner, the hinge's side is the other.
-        let is_past = (middle - root)
-            .cross(pole)
-            .dot((reached - middle).cross(pole))
-            < 0.0;
-        let side = if is_past { -pole } else { pole };
-        let lower_turn = frame(reached - middle, side) * frame(c - b, rest_plane).conjugate();
+        // A bone can pass the pole's direction, as the heel of a runner does, and the knee of a high kick. The hinge stays.
+        let hinge = direction.cross(pole);
+        let turn = |bone: DVec3, at_rest: DVec3| {
+            let is_past = bone.cross(pole).dot(hinge) < 0.0;
+            let side = if is_past { -pole } else { pole };
+            frame(bone, side) * frame(at_rest, rest_plane).conjugate()
+        };
+        let upper_turn = turn(middle - root, b - a);
+        let lower_turn = turn(reached - middle, c - b);
         let parent = self.joints[limb[0]]
             .parent
             .map_or(DQuat::IDENTITY, |p| model[p].1);

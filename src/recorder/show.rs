@@ -192,10 +192,8 @@ pub(super) fn apply(
         }
         let face = &shown.face;
         match expressions {
-            Some(mut now) if is_new || now.is_changed() => {
-                if now.note() != face.expressions {
-                    *now = Expressions::of_note(&face.expressions);
-                }
+            Some(mut now) if (is_new || now.is_changed()) && now.note() != face.expressions => {
+                *now = Expressions::of_note(&face.expressions);
             }
             None if !face.expressions.is_empty() => {
                 commands
@@ -205,10 +203,8 @@ pub(super) fn apply(
             _ => {}
         }
         match (eyes, &face.eyes) {
-            (Some(mut now), Some(then)) if is_new || now.is_changed() => {
-                if now.note() != *then {
-                    *now = IdleEyes::of_note(then);
-                }
+            (Some(mut now), Some(then)) if (is_new || now.is_changed()) && now.note() != *then => {
+                *now = IdleEyes::of_note(then);
             }
             (Some(_), None) => drop(commands.entity(entity).remove::<IdleEyes>()),
             (None, Some(then)) => drop(commands.entity(entity).insert(IdleEyes::of_note(then))),
