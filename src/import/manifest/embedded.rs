@@ -4,10 +4,7 @@ use super::{
     BlendSpaceEntry, ClipEntry, ColliderEntry, FeetEntry, GoalEntry, LookAtEntry, Manifest,
     MaskEntry, RootMotionEntry, SocketEntry, SpringEntry,
 };
-use crate::{
-    format::Diagnostic,
-    model::{State, StateLayer},
-};
+use crate::model::{State, StateLayer};
 use serde::{Deserialize, Serialize};
 use std::{borrow::Cow, collections::BTreeMap};
 
@@ -99,8 +96,9 @@ impl EmbeddedManifest {
             && !self.clips.values().any(carries)
     }
 
-    /// What contradicts itself or has no meaning.
-    pub(in crate::import) fn misstatements(&self, file: &str) -> Vec<Diagnostic> {
+    /// Returns what contradicts itself or has no meaning. Only glTF files hold such entries.
+    #[cfg(feature = "gltf")]
+    pub(in crate::import) fn misstatements(&self, file: &str) -> Vec<crate::format::Diagnostic> {
         Manifest::of_model("")
             .with_embedded(self)
             .misstatements(file, b"")
