@@ -79,76 +79,57 @@ impl StateLayers {
             (layers.keys().filter(bad))
                 .map(|name| StateError::new("", StateProblem::BadLayerName).on_layer(name)),
         );
-        // Those that follow none, by name; the others follow one of them.
-        let of_body = has_body.then_some(("", None, body));
-        let of_layers = layers
-            .iter()
-            .filter(|(_, layer)| layer.sync.is_none())
-            .map(|(name, layer)| (name.as_str(), Some(layer.mask.as_str()), &layer.states));
-        let mut free: BTreeMap<&str, Option<MachineLayer>> = BTreeMap::new();
-        for (name, mask, states) in of_body.into_iter().chain(of_layers) {
-            let machine = StateMachine::new(states).map_err(|wrong| {
-                errors.extend(wrong.into_iter().map(|error| error.on_layer(name)));
-            });
-            let layer = machine.ok().map(|machine| MachineLayer {
-                name: name.into(),
-                mask: mask.map(Arc::from),
-                sync: None,
-                machine,
-            });
-            free.insert(name, layer);
+        // The machines of those that follow none, by name; the others follow one of them.
+        let of_body = has_body.then_some(("", body));
+        let free = layers.iter().filter(|(_, layer)| layer.sync.is_none());
+        let free = free.map(|(name, layer)| (name.as_str(), &layer.states));
+        let mut machines: BTreeMap<&str, StateMachine> = BTreeMap::new();
+        for (name, states) in of_body.into_iter().chain(free) {
+            match StateMachine::new(states) {
+                Ok(machine) => drop(machines.insert(name, machine)),
+                Err(wrong) => errors.extend(wrong.into_iter().map(|error| error.on_layer(name))),
+            }
         }
-        let mut machines: Vec<MachineLayer> = Vec::new();
-        machines.extend(free.get_mut("").and_then(Option::take));
-        let names: Vec<&str> = has_body
-            .then_some("")
-            .into_iter()
-            .chain(layers.keys().map(String::as_str))
-            .collect();
-        let mut synced = Vec::new();
-        for (name, layer) in layers {
-            let leader = match leader_of(name, layers, has_body) {
-                Ok(leader) => leader,
-                Err(problem) => {
-                    errors.push(StateError::new("", problem).on_layer(name));
-                    continue;
-                }
+        let all = (has_body.then_some(("", None)).into_iter()).chain(
+            layers
+                .iter()
+                .map(|(name, layer)| (name.as_str(), Some(layer))),
+        );
+        let all: Vec<(&str, Option<&StateLayer>)> = all.collect();
+        let mut made = Vec::new();
+        for &(name, layer) in &all {
+            let leader = match layer {
+                Some(_) => leader_of(name, layers, has_body),
+                None => Ok(None),
             };
-            match leader {
-                None => machines.extend(free.get_mut(name.as_str()).and_then(Option::take)),
-                Some(leader) => {
-                    let at = names.iter().position(|other| *other == leader);
-                    synced.push((machines.len(), at.unwrap_or(0)));
-                    // In the place of the one that can be made only when all others are.
-                    machines.push(MachineLayer {
-                        name: name.as_str().into(),
-                        mask: Some(layer.mask.as_str().into()),
-                        sync: at,
-                        machine: StateMachine::of_names([]),
+            let leader = leader.unwrap_or_else(|problem| {
+                errors.push(StateError::new("", problem).on_layer(name));
+                None
+            });
+            // What is missing here has been reported.
+            let machine = match (leader, layer) {
+                (Some(leader), Some(layer)) => machines.get(leader).and_then(|machine| {
+                    let synced = machine.synced(&layer.states).map_err(|wrong| {
+                        errors.extend(wrong.into_iter().map(|error| error.on_layer(name)));
                     });
-                }
-            }
-        }
-        // Where a machine is missing, indices mean nothing.
-        if machines.len() == names.len() {
-            for (at, leader) in synced {
-                let name = machines[at].name.clone();
-                let states = &layers[&*name].states;
-                match machines[leader].machine.synced(states) {
-                    Ok(machine) => machines[at].machine = machine,
-                    Err(wrong) => {
-                        errors.extend(wrong.into_iter().map(|error| error.on_layer(&name)))
-                    }
-                }
-            }
+                    synced.ok()
+                }),
+                _ => machines.get(name).cloned(),
+            };
+            made.extend(machine.map(|machine| MachineLayer {
+                name: name.into(),
+                mask: layer.map(|layer| layer.mask.as_str().into()),
+                sync: leader.and_then(|leader| all.iter().position(|(of, _)| *of == leader)),
+                machine,
+            }));
         }
         if !errors.is_empty() {
             errors.truncate(StateError::MOST);
             return Err(errors);
         }
         Ok(Self {
-            speeds: names_of_speeds(&machines),
-            machines,
+            speeds: names_of_speeds(&made),
+            machines: made,
             body: body.clone(),
             layers: layers.clone(),
         })

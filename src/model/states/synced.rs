@@ -1,6 +1,6 @@
 //! Machines of layers that follow others: the same states and ways, with other clips.
 
-use super::{Choice, Plays, Speed, State, StateError, StateMachine, StateProblem};
+use super::{Speed, State, StateError, StateMachine, StateProblem};
 use std::{collections::BTreeMap, sync::Arc};
 
 impl StateMachine {
@@ -51,22 +51,19 @@ impl StateMachine {
 
 /// A field that has no meaning in a layer that follows another.
 fn extra_field(state: &State) -> Option<&'static str> {
-    let ordinary = State {
-        plays: Plays::Nothing,
-        ..state.clone()
-    };
+    let ordinary = State::default();
     let fields = [
-        ("speed", ordinary.speed != Speed::default()),
-        ("choose", ordinary.choose != Choice::default()),
-        ("start", ordinary.start),
-        ("from", ordinary.from != State::default().from),
-        ("exit", ordinary.exit != State::default().exit),
-        ("then", ordinary.then.is_some()),
-        ("switch", ordinary.switch.is_some()),
-        ("fade", ordinary.fade.is_some()),
-        ("in_phase", ordinary.in_phase),
-        ("at", ordinary.at != 0.0),
-        ("states", !ordinary.states.is_empty()),
+        ("speed", state.speed != ordinary.speed),
+        ("choose", state.choose != ordinary.choose),
+        ("start", state.start),
+        ("from", state.from != ordinary.from),
+        ("exit", state.exit != ordinary.exit),
+        ("then", state.then.is_some()),
+        ("switch", state.switch.is_some()),
+        ("fade", state.fade.is_some()),
+        ("in_phase", state.in_phase),
+        ("at", state.at != ordinary.at),
+        ("states", !state.states.is_empty()),
     ];
     (fields.iter().find(|(_, given)| *given)).map(|(field, _)| *field)
 }
