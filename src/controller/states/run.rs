@@ -124,6 +124,30 @@ impl StateRun {
             || (self.goes_back(machine) && (to == self.back || leads(self.back)))
     }
 
+    /// Returns how a state is entered from the present one, if the game may do so right now. `at_end` says whether what plays
+    /// is right at its end.
+    pub(super) fn open_way(
+        &self,
+        machine: &StateMachine,
+        to: usize,
+        at_end: bool,
+    ) -> Option<Entry> {
+        let state = machine.states().get(self.state)?;
+        let is_open = match &state.exit {
+            Opening::Anytime => true,
+            Opening::Key(_) => self.opened,
+            Opening::End => self.ended || at_end,
+            Opening::Never => false,
+        };
+        let way = state.way_to(to);
+        let way = way.filter(|way| way.interrupts || is_open);
+        // What follows by itself may follow early where a key says so.
+        way.map(|way| way.entry).or(match state.then {
+            Some(Successor::State(then, entry)) if then == to && self.opened => Some(entry),
+            _ => None,
+        })
+    }
+
     /// Goes on toward the destination, as far as exits are open. `at_end` says whether what plays is right at its end.
     fn go_on(&mut self, machine: &StateMachine, now: Nanos, at_end: bool) -> Option<Enter> {
         let from = self.state;
@@ -137,21 +161,7 @@ impl StateRun {
                 }
                 break;
             };
-            let state = &machine.states()[self.state];
-            let is_open = match &state.exit {
-                Opening::Anytime => true,
-                Opening::Key(_) => self.opened,
-                Opening::End => self.ended || at_end,
-                Opening::Never => false,
-            };
-            let way = state.way_to(next);
-            let way = way.filter(|way| way.interrupts || is_open);
-            // What follows by itself may follow early where a key says so.
-            let then = match state.then {
-                Some(Successor::State(to, entry)) if to == next && self.opened => Some(entry),
-                _ => None,
-            };
-            let Some(entry) = way.map(|way| way.entry).or(then) else {
+            let Some(entry) = self.open_way(machine, next, at_end) else {
                 break;
             };
             if next == to {
