@@ -35,7 +35,12 @@ pub(crate) fn did_you_mean<'k>(
     word: &str,
     known: impl IntoIterator<Item = &'k str>,
 ) -> Option<String> {
-    nearest(word, known).map(|known| format!("did you mean `{known}`?"))
+    nearest(word, known).map(meant)
+}
+
+/// Returns the hint about a word that was probably meant.
+pub(crate) fn meant(known: &str) -> String {
+    format!("did you mean `{known}`?")
 }
 
 #[cfg(test)]

@@ -4,8 +4,8 @@ use super::{SkinnedCharacter, StateEntered, names::available};
 use crate::{
     asset::Character,
     controller::CharacterStates,
-    model::{MachineLayer, StateMachine},
-    spelling::did_you_mean,
+    model::MachineLayer,
+    spelling::{did_you_mean, meant},
 };
 use bevy::{ecs::query::QueryFilter, platform::collections::HashMap, prelude::*};
 use std::any::type_name;
@@ -114,7 +114,8 @@ fn compare<S: CharacterStates>(layer: Option<&MachineLayer>, handle: &Handle<Cha
     let names = || machine.states().iter().map(|state| &*state.name);
     for state in S::ALL.iter().map(AsRef::as_ref) {
         if machine.index_of(state).is_none() {
-            let hint = near(machine, state).unwrap_or_else(|| available(names()));
+            let hint = machine.nearest(state).map(meant);
+            let hint = hint.unwrap_or_else(|| available(names()));
             error!("`{name}`: {who} has no state `{state}`; {hint}");
         }
     }
@@ -123,9 +124,4 @@ fn compare<S: CharacterStates>(layer: Option<&MachineLayer>, handle: &Handle<Cha
         let hint = did_you_mean(state, known).map_or_else(String::new, |hint| format!("; {hint}"));
         warn!("`{name}`: no variant stands for the state `{state}` of {who}{hint}");
     }
-}
-
-fn near(machine: &StateMachine, state: &str) -> Option<String> {
-    let near = machine.nearest(state)?;
-    Some(format!("did you mean `{near}`?"))
 }

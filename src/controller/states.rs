@@ -15,7 +15,10 @@ pub use typed::CharacterStates;
 pub(crate) use view::StateView;
 
 use super::{AnimationController, TrackId, clock::Nanos};
-use crate::model::{ClipTiming, MachineLayer, StateLayers, StateMachine};
+use crate::{
+    model::{ClipTiming, MachineLayer, StateLayers, StateMachine},
+    spelling::meant,
+};
 use run::{Enter, StateRun};
 use serde::{Deserialize, Serialize};
 use std::{error::Error, fmt, sync::Arc, time::Duration};
@@ -345,9 +348,10 @@ impl fmt::Display for GoError {
             Self::NoLayer(layer) => write!(f, "the character has no layer `{layer}` of states"),
             Self::UnknownState(name, nearest) => {
                 write!(f, "there is no state `{name}`")?;
-                nearest
-                    .as_ref()
-                    .map_or(Ok(()), |nearest| write!(f, "; did you mean `{nearest}`?"))
+                match nearest {
+                    Some(nearest) => write!(f, "; {}", meant(nearest)),
+                    None => Ok(()),
+                }
             }
             Self::Follows { layer, leader } => {
                 write!(f, "layer `{layer}` has no states of its own; ")?;

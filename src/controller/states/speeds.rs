@@ -4,11 +4,11 @@ use super::States;
 use crate::{
     controller::AnimationController,
     model::{MachineLayer, Speed},
-    spelling::nearest,
+    spelling::{meant, nearest},
 };
 use std::{error::Error, fmt, sync::Arc};
 
-/// Why a speed of states can't be set.
+/// Error returned by [`AnimationController::set_state_speed`].
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum StateSpeedError {
@@ -22,8 +22,7 @@ impl AnimationController {
     /// Sets a speed that states name, such as `"pace"` in `speed: "pace"`. From now on, they play at this speed: those that
     /// are entered, and the present one. 1 is the clip's own speed, and a negative one is backward.
     ///
-    /// It changes at once. It multiplies with what was given
-    /// to [`set_speed`](Self::set_speed).
+    /// It takes effect at once, and multiplies with the one of [`set_speed`](Self::set_speed).
     ///
     /// ```
     /// # use bevy_marionette::{controller::AnimationController, model::{State, StateLayers}};
@@ -122,9 +121,10 @@ impl fmt::Display for StateSpeedError {
         match self {
             Self::Unknown(name, nearest) => {
                 write!(f, "no state has the speed `{name}`")?;
-                nearest
-                    .as_ref()
-                    .map_or(Ok(()), |nearest| write!(f, "; did you mean `{nearest}`?"))
+                match nearest {
+                    Some(nearest) => write!(f, "; {}", meant(nearest)),
+                    None => Ok(()),
+                }
             }
             Self::NotFinite(speed) => write!(f, "the speed is {speed}, expected a number"),
         }

@@ -1,7 +1,7 @@
 //! What can be wrong with states, in words.
 
 use super::{Opening, StateMachine};
-use crate::spelling::nearest;
+use crate::spelling::{meant, nearest};
 use std::{error::Error, fmt};
 
 /// Something wrong or odd about a state.
@@ -171,11 +171,6 @@ impl StateError {
 
     /// Returns what to do about it.
     pub fn hint(&self) -> Option<String> {
-        let meant = |nearest: &Option<String>| {
-            nearest
-                .as_ref()
-                .map(|name| format!("did you mean `{name}`?"))
-        };
         match &self.problem {
             StateProblem::NoStart => {
                 Some("give the state in which it begins `start: true`".into())
@@ -185,7 +180,7 @@ impl StateError {
             | StateProblem::UnknownLayer { nearest, .. }
             | StateProblem::NotFollowed { nearest, .. }
             | StateProblem::UnknownClip { nearest, .. }
-            | StateProblem::ExitNeverOpens { nearest, .. } => meant(nearest),
+            | StateProblem::ExitNeverOpens { nearest, .. } => nearest.as_deref().map(meant),
             StateProblem::Unreachable => Some(
                 "name the states it may be entered from in `from`, or have it follow one by `then`"
                     .into(),
@@ -207,7 +202,7 @@ impl StateError {
             StateProblem::SyncedSays(_) => {
                 Some("say it in the layer that this one follows, or leave out `sync`".into())
             }
-            StateProblem::SpeedsAlike { name, .. } => Some(format!("did you mean `{name}`?")),
+            StateProblem::SpeedsAlike { name, .. } => Some(meant(name)),
             StateProblem::PlaysAndStates => {
                 Some("move `plays` and `then` into the inner states".into())
             }
