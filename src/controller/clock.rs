@@ -82,7 +82,7 @@ impl From<Duration> for Nanos {
 
 /// Rounds to the nearest whole number, and to an even one from halfway.
 #[inline]
-fn round(number: f64) -> f64 {
+pub(super) fn round(number: f64) -> f64 {
     // Adding 1.5·2⁵² leaves no bits for a fraction, so this takes no call.
     const SHIFT: f64 = 1.5 * (1_u64 << 52) as f64;
     if number.abs() < (1_u64 << 51) as f64 {

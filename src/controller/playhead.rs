@@ -1,5 +1,6 @@
 //! Where a position is in a clip: positions are unwrapped, so they continue through the rounds of a loop.
 
+use super::clock::round;
 use crate::model::PlaybackMode;
 
 /// Returns a position for comparison: on the grid, unless the clip is too short for it.
@@ -19,14 +20,7 @@ fn place(length: f64, position: f64) -> f64 {
 /// unlike a comparison with a tolerance, theirs cannot hold twice, or not at all.
 #[inline]
 fn tick(seconds: f64) -> f64 {
-    // Adding 1.5·2⁵² leaves no bits for a fraction, so this rounds to a whole number without a call.
-    const SHIFT: f64 = 1.5 * (1_u64 << 52) as f64;
-    let steps = seconds * (1_u64 << 30) as f64;
-    if steps.abs() < (1_u64 << 51) as f64 {
-        (steps + SHIFT) - SHIFT
-    } else {
-        steps
-    }
+    round(seconds * (1_u64 << 30) as f64)
 }
 
 /// Clamps a position to a clip that plays once.
