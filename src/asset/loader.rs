@@ -237,26 +237,9 @@ fn name_of(context: &LoadContext<'_>) -> String {
 }
 
 fn bare_manifest(model: &str, settings: &CharacterLoaderSettings) -> Manifest {
-    let ImportSettings {
-        scale,
-        hand,
-        up,
-        flip_v,
-        skin_error,
-        max_palette,
-        as_is,
-        limits: _,
-    } = settings.import;
-    let clip_error = settings.clip_error;
     let mut manifest = Manifest {
-        scale,
-        hand,
-        up,
-        flip_v,
-        skin_error,
-        max_palette,
-        clip_error,
-        ..Manifest::of_model(model)
+        clip_error: settings.clip_error,
+        ..Manifest::of_model(model).with_settings(&settings.import)
     };
     for file in &settings.clips {
         let stem = file.rsplit(['/', '\\']).next().unwrap_or(file);
@@ -265,7 +248,7 @@ fn bare_manifest(model: &str, settings: &CharacterLoaderSettings) -> Manifest {
             stem.to_owned(),
             ClipEntry {
                 file: Some(file.clone()),
-                as_is,
+                as_is: settings.import.as_is,
                 ..ClipEntry::default()
             },
         );

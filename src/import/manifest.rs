@@ -238,6 +238,30 @@ impl Manifest {
         }
     }
 
+    /// Returns the manifest with other settings of how the model is read. [`as_is`](ImportSettings::as_is) and
+    /// [`limits`](ImportSettings::limits) are not among them: clips have the one, and whoever opens files has the other.
+    pub fn with_settings(self, settings: &ImportSettings) -> Self {
+        let ImportSettings {
+            scale,
+            hand,
+            up,
+            flip_v,
+            skin_error,
+            max_palette,
+            as_is: _,
+            limits: _,
+        } = *settings;
+        Self {
+            scale,
+            hand,
+            up,
+            flip_v,
+            skin_error,
+            max_palette,
+            ..self
+        }
+    }
+
     /// Parses a manifest. `file` is its name in error messages.
     pub fn parse(file: &str, source: &[u8]) -> Result<Self, FormatError> {
         let source = source.strip_prefix(b"\xef\xbb\xbf").unwrap_or(source);
@@ -364,6 +388,21 @@ fn options() -> ron::Options {
 mod tests {
     use super::{check::MOST_ERRORS, *};
     use glam::Vec3;
+
+    #[test]
+    fn settings_of_a_manifest_are_those_that_it_was_given() {
+        let settings = ImportSettings {
+            scale: 0.5,
+            hand: Hand::Left,
+            up: UpAxis::Z,
+            flip_v: true,
+            skin_error: 0.25,
+            max_palette: 64,
+            ..ImportSettings::default()
+        };
+        let manifest = Manifest::of_model("a.glb").with_settings(&settings);
+        assert_eq!(manifest.settings(), settings);
+    }
 
     #[test]
     fn the_documented_manifest_is_valid() {

@@ -179,37 +179,22 @@ pub fn open_model(path: &Path, args: &ImportArgs) -> Opened {
     open(path, &limits, |name, kind, source| {
         if kind != FileKind::Manifest {
             let settings = args.over(ImportSettings::default());
+            let manifest = Manifest::of_model(name).with_settings(&settings);
             let mut files = vec![path.to_owned()];
-            // Files beside it have the folder in front already.
-            let mut read = |file: &str| {
+            let imported = open_manifest(name, &manifest, &limits, |file| {
+                if file == name {
+                    return Ok(Cow::Borrowed(source));
+                }
+                // Files beside it have the folder in front already.
                 files.push(file.into());
                 read_beside(Path::new(file), &limits)
-            };
-            let mut imported = import::open_model_with(name, source, &settings, &mut read)?;
-            if imported.embedded.is_empty() {
-                return Ok(finish(path, imported, None, settings, files));
-            }
-            let manifest = Manifest {
-                scale: settings.scale,
-                hand: settings.hand,
-                up: settings.up,
-                flip_v: settings.flip_v,
-                ..Manifest::of_model(name)
-            };
-            files.truncate(1);
-            imported = open_manifest(name, &manifest, &limits, |file| match file == name {
-                true => Ok(Cow::Borrowed(source)),
-                false => {
-                    files.push(file.into());
-                    read_beside(Path::new(file), &limits)
-                }
             })?;
-            return Ok(finish(path, imported, Some(manifest), settings, files));
+            let manifest = (!imported.embedded.is_empty()).then_some(manifest);
+            return Ok(finish(path, imported, manifest, settings, files));
         }
-        let mut manifest = Manifest::parse(name, source)?;
+        let manifest = Manifest::parse(name, source)?;
         let settings = args.over(manifest.settings());
-        (manifest.scale, manifest.hand) = (settings.scale, settings.hand);
-        (manifest.up, manifest.flip_v) = (settings.up, settings.flip_v);
+        let manifest = manifest.with_settings(&settings);
         let folder = path.parent().unwrap_or(Path::new(""));
         let located = |file: &str| folder.join(file.replace('\\', "/"));
         let mut files = vec![path.to_owned()];
