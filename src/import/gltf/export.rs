@@ -21,10 +21,13 @@ use serde_json::{Value, json};
 
 /// Converts a model to a binary glTF 2.0 file, `.glb`. `file` is its name, for warnings and the scene.
 ///
-/// Each joint is a node, below a node with the file's name, and each part is a node with a mesh and the skin that all
-/// parts share. Morph targets are written with their names, sparse where they move few vertices. Clips are animations with
-/// linear keys at their frames, and more where a joint turns fast; joints they don't move have no channels. Playback modes, callback keys and differences are in the animations' `extras`, and the [other
-/// entries](crate::import::EmbeddedManifest) of `manifest` in the scene's, under `marionette`. Control joints have `"deform": false` in their node's.
+/// Each joint is a node, below a node with the file's name, and each part is a node with a mesh and
+/// the skin that all parts share. Morph targets are written with their names, sparse where they
+/// move few vertices. Clips are animations with linear keys at their frames, and more keys where a
+/// joint turns fast; joints that they don't move have no channels. Playback modes, callback keys
+/// and the fact that a clip is additive are in the animations' `extras`, and the
+/// [other entries](crate::import::EmbeddedManifest) of `manifest` in the scene's, under
+/// `marionette`. Control joints have `"deform": false` in the `extras` of their node.
 ///
 /// `texture` returns the texture of a map. glTF's normal maps have green up, so it must flip the
 /// green of those with [`Material::normal_map_green_down`]. It is not called for specular maps.

@@ -21,17 +21,24 @@ pub(super) fn read(
     embedded: &mut EmbeddedManifest,
     report: &mut Report,
 ) {
+    // What is wrong with one was said when the joints were made.
+    let silent = &mut Report::new("");
+    let nodes = root.nodes.iter().enumerate();
+    let named = nodes.filter_map(|(node, contents)| {
+        let place = format!("nodes[{node}]");
+        let name = extras::socket(&contents.extras, &place, silent)?;
+        Some((node, place, name))
+    });
+    let named: Vec<(usize, String, String)> = named.collect();
+    if named.is_empty() {
+        return;
+    }
     let mut parents = BTreeMap::new();
     for (node, contents) in root.nodes.iter().enumerate() {
         let children = contents.children.iter().flatten();
         parents.extend(children.map(|child| (child.value(), node)));
     }
-    for (node, contents) in root.nodes.iter().enumerate() {
-        let place = format!("nodes[{node}]");
-        // What is wrong with it was said when the joints were made.
-        let Some(name) = extras::socket(&contents.extras, &place, &mut Report::new("")) else {
-            continue;
-        };
+    for (node, place, name) in named {
         let mut above = node;
         while rig.of_node[above].is_none()
             && let Some(&parent) = parents.get(&above)

@@ -1,8 +1,13 @@
 //! Data that glTF has no place for, as `extras`.
 //!
-//! Everything is under the key `marionette`, except for `"deform": false` at the nodes of control joints. An animation has `playback`, `duration` in seconds, the `frames` that its keys
-//! were made from (their number, or their times if they are not evenly spaced), the `morphs` that it moves, `additive`, and `callbacks`, a list of `{time, until, name, data}`, `until` only for ranges. It may have a manifest's `ground_speed`, `plants`, and, where it isn't in place, `root_motion`. A material has
-//! its `type_name`, its `specular_map`, and the maps that there are no files for. A scene has a manifest's other entries, such as `masks`; see `EmbeddedManifest`. A node may have the name of the `socket` that it is.
+//! Everything is under the key `marionette`, except for `"deform": false` at the nodes of control
+//! joints. An animation has `playback`, `duration` in seconds, the `frames` that its keys were made
+//! from (their number, or their times if they are not evenly spaced), the `morphs` that it moves,
+//! `additive`, and `callbacks`, a list of `{time, until, name, data}`, `until` only for ranges. It
+//! may have a manifest's `ground_speed`, `plants`, and, where it isn't in place, `root_motion`. A
+//! material has its `type_name`, its `specular_map`, and the maps that have no files. A scene has a
+//! manifest's other entries, such as `masks`; see `EmbeddedManifest`. A node that is a socket has
+//! its name as `socket`.
 
 use crate::{
     import::{ClipEntry, EmbeddedManifest, Manifest},
