@@ -6,7 +6,7 @@ use bevy_marionette::{
     character::{AnimationLooped, AnimationStarted, CrossFadeFinished, ModelPose, StateEntered},
     controller::{AnimationTrack, CallbackTime},
     import::{CallbackEntry, ClipEntry, Manifest},
-    model::{PlaybackMode, State, Then},
+    model::PlaybackMode,
     prelude::*,
 };
 use serde::Deserialize;
@@ -597,21 +597,7 @@ fn a_character_begins_in_its_first_state_and_reports_those_it_enters() {
         timing("idle", 1.0, PlaybackMode::Loop, &[]),
         timing("jump", 0.25, PlaybackMode::Once, &[]),
     ];
-    let states = [
-        ("ground", State::playing("idle").start()),
-        (
-            "jump",
-            State::playing("jump")
-                .from(["ground"])
-                .then(Then::State("ground".into())),
-        ),
-    ];
-    let states = states.map(|(name, state)| (name.to_owned(), state)).into();
-    let with_states = Manifest {
-        states,
-        ..manifest()
-    };
-    let handle = app.add(chain(&clips), &with_states);
+    let handle = app.add(chain(&clips), &with_ground_and_jump());
     #[derive(Resource, Default)]
     struct Entered(Vec<(String, Option<String>, f64)>);
     app.world().init_resource::<Entered>();

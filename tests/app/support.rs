@@ -16,7 +16,7 @@ use bevy_marionette::{
     import::Manifest,
     model::{
         ClipFrames, ClipTiming, Influences, Joint, JointTransform, Material, Model, PlaybackMode,
-        SkeletalClip, Skeleton, SkinPart,
+        SkeletalClip, Skeleton, SkinPart, State, Then,
     },
     prelude::*,
 };
@@ -334,6 +334,19 @@ pub fn manifest() -> Manifest {
 }
 
 /// A timing with callback keys (time, name).
+/// A manifest with the state `ground`, which plays `idle`, and `jump`, which may be entered from there and falls back.
+pub fn with_ground_and_jump() -> Manifest {
+    let jump = State::playing("jump").from(["ground"]);
+    let states = [
+        ("ground", State::playing("idle").start()),
+        ("jump", jump.then(Then::State("ground".into()))),
+    ];
+    Manifest {
+        states: states.map(|(name, state)| (name.to_owned(), state)).into(),
+        ..manifest()
+    }
+}
+
 pub fn timing(
     name: &str,
     duration: f64,

@@ -6,8 +6,7 @@ use bevy_marionette::{
     character::{AppStatesExt, StateEntered},
     character_states,
     controller::{CharacterStates, Go},
-    import::Manifest,
-    model::{PlaybackMode, State, Then},
+    model::PlaybackMode,
     prelude::*,
 };
 
@@ -40,20 +39,7 @@ fn hero(app: &mut TestApp) -> Entity {
         timing("idle", 1.0, PlaybackMode::Loop, &[]),
         timing("jump", 0.5, PlaybackMode::Once, &[]),
     ];
-    let states = [
-        ("ground", State::playing("idle").start()),
-        (
-            "jump",
-            State::playing("jump")
-                .from(["ground"])
-                .then(Then::State("ground".into())),
-        ),
-    ];
-    let manifest = Manifest {
-        states: states.map(|(name, state)| (name.to_owned(), state)).into(),
-        ..manifest()
-    };
-    let handle = app.add(chain(&clips), &manifest);
+    let handle = app.add(chain(&clips), &with_ground_and_jump());
     let character = (SkinnedCharacter(handle), AnimationController::default());
     app.app.world_mut().spawn((character, Player)).id()
 }
