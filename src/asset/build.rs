@@ -134,6 +134,10 @@ pub(super) fn assemble_character(
                 material_type: types.get(part.material).cloned().flatten(),
                 palette: part.palette.as_slice().into(),
                 combined_joints: Arc::new(part.combined_joints.clone()),
+                morphs_in_order: morphs
+                    .iter()
+                    .map(|&morph| usize::from(morph))
+                    .eq(0..skeleton.morphs().len()),
                 morphs,
                 rest_bounds: aabb(
                     bounds

@@ -101,6 +101,8 @@ pub struct CharacterPart {
     /// The morph targets of the mesh, in its order: those that the most clips move come first. Indices into the
     /// [`Morphs`](crate::model::Morphs) of the skeleton; empty for most parts.
     pub morphs: Arc<[MorphIndex]>,
+    /// `true` if the mesh has all targets of the skeleton, in its order, so that weights are copied as they are.
+    pub(crate) morphs_in_order: bool,
     /// Computes bounding boxes of the part in any pose.
     pub(crate) bounds: Arc<PartBounds>,
     /// Bounding box at rest, in model space.

@@ -145,6 +145,15 @@ impl ActiveLayers {
             .is_some_and(|inertia| !inertia.is_empty())
     }
 
+    /// Returns `true` if a clip that plays moves morph weights, or an offset that decays.
+    pub(super) fn move_morphs(&self, character: &Character) -> bool {
+        let moves = |active: &ActiveLayer| {
+            let clip = character.clips.get(active.clip as usize);
+            clip.is_some_and(|clip| clip.animates_morphs())
+        };
+        self.is_switching() || self.layers.iter().any(moves)
+    }
+
     fn inertia(&self, character: &Character) -> Option<InertiaAt<'_>> {
         let inertia = self
             .inertia

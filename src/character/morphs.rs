@@ -127,7 +127,11 @@ impl Writes {
                 continue;
             }
             let start = self.weights.len();
-            self.weights.extend(in_order(part, weights));
+            if part.morphs_in_order {
+                self.weights.extend_from_slice(weights);
+            } else {
+                self.weights.extend(in_order(part, weights));
+            }
             while self.weights.len() > start && self.weights.last() == Some(&0.0) {
                 self.weights.pop();
             }
@@ -211,23 +215,29 @@ pub(super) fn pose(
         .for_each_init(
             || all_threads.borrow_local_mut(),
             |thread, (handle, controller, mut layers, list, mut pose, expressions, eyes)| {
-                let is_shown = |part: &Entity| shown.get(*part).is_ok_and(|shown| shown.get());
-                let by_hand = expressions.as_ref().is_some_and(Ref::is_changed)
-                    || eyes.as_ref().is_some_and(Ref::is_changed);
-                if expressions.is_none() && !list.entities.iter().any(is_shown) {
-                    // What changes unseen shows when the character comes into view, whether or not it changes again.
-                    if by_hand {
-                        pose.bypass_change_detection().forget();
-                    }
-                    return;
-                }
                 let Some(character) = assets.get(handle.id()) else {
                     return;
                 };
                 let layers = layers.bypass_change_detection();
                 layers.catch_up(character, &controller);
-                let made_from = (layers.revision(), character.version);
+                // No matter how time passes, clips that move no weight leave a face as it is.
+                let revision = if layers.move_morphs(character) {
+                    layers.revision()
+                } else {
+                    0
+                };
+                let made_from = (revision, character.version);
+                let by_hand = expressions.as_ref().is_some_and(Ref::is_changed)
+                    || eyes.as_ref().is_some_and(Ref::is_changed);
                 if pose.made_from == made_from && !by_hand {
+                    return;
+                }
+                let is_shown = |part: &Entity| shown.get(*part).is_ok_and(|shown| shown.get());
+                if expressions.is_none() && !list.entities.iter().any(is_shown) {
+                    // What changes unseen shows when the character comes into view, whether or not it changes again.
+                    if by_hand {
+                        pose.bypass_change_detection().forget();
+                    }
                     return;
                 }
                 pose.bypass_change_detection().made_from = made_from;
@@ -309,13 +319,24 @@ pub(super) fn follow_bodies(
 
 /// Replaces the weights of a pose. Returns `true` if one of them changed.
 fn update(pose: &mut Mut<MorphPose>, weights: &[f32]) -> bool {
-    let same = |(a, b): (&f32, &f32)| a.to_bits() == b.to_bits();
-    if pose.weights.len() == weights.len() && pose.weights.iter().zip(weights).all(same) {
-        return false;
+    let mine = &mut pose.bypass_change_detection().weights;
+    let changed = if mine.len() == weights.len() {
+        // Compared and copied at once, without a way out, so that it's done many at a time.
+        mine.iter_mut()
+            .zip(weights)
+            .fold(0, |changed, (mine, &weight)| {
+                changed | (std::mem::replace(mine, weight).to_bits() ^ weight.to_bits())
+            })
+            != 0
+    } else {
+        mine.clear();
+        mine.extend_from_slice(weights);
+        true
+    };
+    if changed {
+        pose.set_changed();
     }
-    pose.weights.clear();
-    pose.weights.extend_from_slice(weights);
-    true
+    changed
 }
 
 #[cfg(test)]

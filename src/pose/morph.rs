@@ -103,10 +103,13 @@ impl<'a> Evaluate<'a, '_> {
             active,
             base,
         } = scratch;
-        weights.clear();
-        weights.extend_from_slice(morphs.rest_rows());
-        if is_moved {
+        if !is_moved {
+            weights.clear();
+            weights.extend_from_slice(morphs.rest_rows());
+        } else {
             let mix = self.morph_rows();
+            // It writes every row.
+            weights.resize(morphs.rest_rows().len(), Vec4::ZERO);
             match inertia {
                 None => mix.run(Take::All, active, weights),
                 Some(inertia) => inertia.run(&mix, base, active, weights),
