@@ -1,4 +1,4 @@
-//! Which morph targets a part's mesh gets, and in which order.
+//! The morph targets of each part's mesh, and their order.
 
 use crate::model::{MorphIndex, SkeletalClip, Skeleton, SkinPart};
 use bevy::{

@@ -54,11 +54,11 @@ struct Expression {
     version: u64,
 }
 
-/// How an expression shows.
+/// The visible state of an expression.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Reflect)]
 struct Shown {
     weight: f32,
-    /// How far it takes the place of the clips, 0..=1.
+    /// Fraction of the clips' weight that the expression replaces, 0..=1.
     share: f32,
 }
 

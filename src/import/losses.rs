@@ -1,4 +1,4 @@
-//! What a model loses by being written in another format.
+//! Losses: the parts of a model that another format can't store.
 
 use super::{Manifest, names::numbered};
 use crate::{

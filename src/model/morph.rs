@@ -120,7 +120,7 @@ pub struct MorphTarget {
     pub tangents: Vec<Vec3>,
 }
 
-/// What a [`MorphTarget`] adds to a vertex at weight 1.
+/// Difference that a [`MorphTarget`] adds to a vertex at weight 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct MorphDelta {
     /// Change of the position.

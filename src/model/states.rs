@@ -37,13 +37,13 @@ pub struct State {
     /// The clip or blend space that plays; or several, of which one is chosen; or none, for the rest pose.
     #[serde(skip_serializing_if = "Plays::is_nothing")]
     pub plays: Plays,
-    /// How one of several clips is chosen. A choice is made on entering, and again whenever the clip has played to its end.
+    /// Rule for choosing one of several clips. A choice is made on entering, and again whenever the clip has played to its end.
     #[serde(skip_serializing_if = "is_default")]
     pub choose: Choice,
     /// Speed of what plays; 1 by default, negative for backward. A name stands for a speed that the game sets.
     #[serde(skip_serializing_if = "is_default")]
     pub speed: Speed,
-    /// Whether a character begins here. Exactly one state of a machine does.
+    /// `true` if a character begins here. Exactly one state of a machine does.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub start: bool,
     /// The states from which the game may go here. Without any, a character gets here only by [`then`](Self::then).
@@ -52,7 +52,7 @@ pub struct State {
     /// When the game may leave this state; at any time by default.
     #[serde(skip_serializing_if = "is_default")]
     pub exit: Exit,
-    /// What follows by itself when the clip has played to its end, or one round if it loops.
+    /// State that follows by itself when the clip has played to its end, or one loop of it if it loops.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub then: Option<Then>,
     /// Enters by a switch of this many seconds: what plays takes over at once, and the difference dies out. This is the
@@ -65,7 +65,7 @@ pub struct State {
     /// Enters at the same fraction of the clip's length as the state before it, as from a walk to a run.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub in_phase: bool,
-    /// Where in the clip to begin, in seconds.
+    /// Place in the clip at which to begin, in seconds.
     #[serde(skip_serializing_if = "is_zero")]
     pub at: f64,
     /// States inside this one, in place of [`plays`](Self::plays). Their full names are `"outer/inner"`. What is said of
@@ -87,12 +87,12 @@ pub struct State {
 pub enum Speed {
     /// Always this one.
     Fixed(f64),
-    /// What the game [sets](crate::controller::AnimationController::set_state_speed) under this name; 1 until then. States
-    /// that name the same speed share it.
+    /// The value that the game [sets](crate::controller::AnimationController::set_state_speed) under this name; 1 until then.
+    /// States that name the same speed share it.
     Named(String),
 }
 
-/// What a [`State`] plays.
+/// The clips, blend space, or nothing that a [`State`] plays.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(
     untagged,
@@ -108,7 +108,7 @@ pub enum Plays {
     OneOf(Vec<String>),
 }
 
-/// How one of several clips is chosen.
+/// Rule for choosing one of several clips.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Choice {
     /// At random, but never the same twice in a row. The same seed gives the same choices.
@@ -164,7 +164,7 @@ pub enum Exit {
     Never,
 }
 
-/// What follows a [`State`] by itself.
+/// Successor that a [`State`] goes to by itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Then {
     /// Another state.

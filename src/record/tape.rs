@@ -31,7 +31,7 @@ pub struct Tape {
     pub(super) parents: Changes<Option<Affine3A>>,
     /// The parts that don't look as in the asset.
     pub(super) parts: Changes<Vec<PartNote>>,
-    /// What the game does to its face.
+    /// The game's inputs to its face.
     pub(super) faces: Changes<FaceNote>,
 }
 
@@ -197,7 +197,7 @@ impl Tape {
         self.parts.at(frame).map_or(&[], |parts| &parts[..])
     }
 
-    /// What the game did to the character's face in a frame; `None` if it never did anything.
+    /// Returns the game's inputs to the character's face in a frame; `None` if there never were any.
     pub fn face(&self, frame: u64) -> Option<&FaceNote> {
         self.faces.at(frame)
     }

@@ -57,7 +57,7 @@ pub struct OpenModel {
     pub images: Vec<EmbeddedImage>,
     /// The manifest it was assembled from, with what the model's file says itself.
     pub manifest: Option<Manifest>,
-    /// What the model's file says in place of a manifest.
+    /// Manifest entries that the model's own file holds.
     pub embedded: EmbeddedManifest,
     /// The settings it was imported with; clips from other files need the same.
     pub settings: ImportSettings,

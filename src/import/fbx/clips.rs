@@ -36,7 +36,7 @@ pub(super) struct Importer<'a> {
     pub(super) file_bytes: usize,
 }
 
-/// How the joints move in a stack.
+/// Movement of the joints in a stack.
 struct Motion {
     curves: Vec<Curve>,
     keyed: Vec<[bool; 3]>,

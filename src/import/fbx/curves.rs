@@ -1,4 +1,4 @@
-//! How a joint moves: the file's curves, read at as many points as it takes to know them between two keys.
+//! Movement of joints: the file's curves, read at as many points as it takes to know them between two keys.
 //!
 //! A node's transform at a time is computed by the library, from Euler angles on splines, in layers, around pivots. That is slow, and
 //! what makes frames of it asks often. So each stretch from one key to the next is read at evenly spaced points, and cubics through
@@ -10,8 +10,8 @@ use crate::{
 };
 use glam::{DQuat, DVec3, DVec4};
 
-/// How far a cubic may be off halfway, as a share of the model's size, in radians, and as a factor. What becomes of it at the tips of
-/// a body is still far below [`CLIP_ERROR`](crate::import::CLIP_ERROR).
+/// Tolerance of a cubic halfway between its points, as a share of the model's size, in radians, and as a factor. At the tips of
+/// a body, the error that comes of it is still far below [`CLIP_ERROR`](crate::import::CLIP_ERROR).
 const OFF: f64 = 1e-6;
 
 /// Pieces that a stretch is cut into at most.
@@ -162,7 +162,7 @@ fn cubic(points: [&Local; 4], t: f64) -> Local {
     }
 }
 
-/// What frames make of two keys.
+/// Interpolates between two keys as a clip does between its frames.
 fn line(from: &Local, to: &Local, t: f64) -> Local {
     Local {
         translation: from.translation.lerp(to.translation, t),
@@ -171,7 +171,8 @@ fn line(from: &Local, to: &Local, t: f64) -> Local {
     }
 }
 
-/// Whether two transforms put what is below a joint in the same places. Numbers in single precision are in neither.
+/// Returns `true` if two transforms put everything below a joint in the same places. Differences that single precision can't
+/// store don't count.
 fn is_near(a: &Local, b: &Local, size: f64) -> bool {
     let off = OFF.max(f64::from(f32::EPSILON));
     let turned = (DVec4::from(a.rotation) - DVec4::from(b.rotation))

@@ -9,7 +9,7 @@ use ufbx::{Mesh, MeshPart, VertexVec2};
 /// Corners of a polygon that is cut where its shape says. What has more is no polygon that an artist made.
 const MOST_CORNERS: u32 = 4096;
 
-/// What one material covers of a node's mesh, in the mesh's own space but in Bevy's axes.
+/// The part of a node's mesh that one material covers, in the mesh's own space but in Bevy's axes.
 #[derive(Default)]
 pub(super) struct Draft {
     /// Index of the part of the mesh.

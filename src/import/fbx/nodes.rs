@@ -24,9 +24,9 @@ pub(super) struct NodeMesh<'a> {
     /// The index of its node.
     pub(super) node: usize,
     pub(super) mesh: &'a Mesh,
-    /// What moves it, if not its node alone.
+    /// The skin that deforms it; `None` if it only moves with its node.
     pub(super) skin: Option<&'a SkinDeformer>,
-    /// Whether a vertex has no weight, and follows its node.
+    /// `true` if a vertex has no weight, and follows its node.
     pub(super) has_loose_vertices: bool,
 }
 
@@ -170,7 +170,7 @@ fn name(node: &ufbx::Node) -> String {
 
 /// The scale at which a node is shown: its own, or that of a clip where this is much larger, because the node is hidden at rest.
 fn shown(node: &ufbx::Node, rest: &Local, basis: &Basis, moves: &Moves) -> DVec3 {
-    /// How many times larger than at rest a clip makes what it shows.
+    /// Factor from which on the scale in a clip means that the node is hidden at rest.
     const HIDING: f64 = 100.0;
     /// Keys that are looked at.
     const KEYS: usize = 1000;

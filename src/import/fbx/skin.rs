@@ -38,7 +38,7 @@ pub(super) struct Importer<'a> {
     pub(super) settings: &'a ImportSettings,
 }
 
-/// What was done to vertices and meshes.
+/// Repairs made to vertices and meshes.
 #[derive(Default)]
 struct Repairs {
     misplaced: usize,

@@ -40,7 +40,7 @@ pub(super) struct FileClips {
     pub(super) entries: BTreeMap<String, ClipEntry>,
 }
 
-/// What was left out of all clips.
+/// Channels and keys that were left out of all clips.
 #[derive(Default)]
 struct LeftOut {
     /// The first channel of something other than a node.

@@ -131,7 +131,7 @@ impl FileMorphs {
         self.of_node.get(&node).map_or(&[], |list| list)
     }
 
-    /// How an animation moves morph targets.
+    /// Returns the weight curves of an animation, by morph target.
     pub(super) fn curves(&self, animation: usize) -> &BTreeMap<MorphIndex, WeightCurve> {
         &self.curves[animation]
     }

@@ -22,10 +22,10 @@ pub struct CallbackEntry {
     /// Seconds from the clip's start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time: Option<f64>,
-    /// Where a range ends, in seconds from the clip's start.
+    /// End of a range, in seconds from the clip's start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<f64>,
-    /// How long a range lasts, in seconds.
+    /// Length of a range, in seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration: Option<f64>,
     /// A frame, in place of `time`.
@@ -75,7 +75,7 @@ impl CallbackEntry {
         Some((time, self.until.or_else(|| Some(time + self.duration?))))
     }
 
-    /// What is wrong with the numbers.
+    /// Returns the first mistake in the numbers.
     pub(super) fn misstatement(&self) -> Option<String> {
         let Self {
             time,

@@ -1,4 +1,4 @@
-//! What contradicts itself in a manifest, or has no meaning.
+//! Checks of a manifest for entries that contradict each other, or mean nothing.
 
 use super::{CallbackEntry, FeetEntry, LookAtEntry, Manifest, messages::place_of};
 use crate::format::Diagnostic;

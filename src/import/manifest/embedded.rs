@@ -1,4 +1,4 @@
-//! What a model's file says in place of a manifest.
+//! The entries that a model's file holds in place of a manifest.
 
 use super::{
     BlendSpaceEntry, ClipEntry, ColliderEntry, FeetEntry, GoalEntry, LookAtEntry, Manifest,
@@ -146,7 +146,7 @@ impl Manifest {
     }
 }
 
-/// Whether a clip's file says more of it than how it plays, which the clip has already.
+/// Returns `true` if an entry has root motion, ground speed, or foot contacts. The clip itself stores everything else already.
 fn carries(entry: &ClipEntry) -> bool {
     entry.root_motion.is_some() || entry.ground_speed.is_some() || !entry.plants.is_empty()
 }

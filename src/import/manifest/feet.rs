@@ -25,7 +25,7 @@ pub struct FeetEntry {
     pub hips: String,
     /// The legs, at most [`Feet::MOST_LEGS`].
     pub legs: Vec<LegEntry>,
-    /// How far, how steep and how fast feet adapt.
+    /// Limits of how far, how steeply, and how fast feet adapt.
     #[serde(default, skip_serializing_if = "is_default")]
     pub limits: FeetLimits,
     /// The direction up at rest: Y.
@@ -47,7 +47,7 @@ pub struct LegEntry {
     /// The joint of the toes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub toe: Option<String>,
-    /// Where the heel touches the ground at rest, in model units after scaling; `None` finds it in the skin.
+    /// Point at which the heel touches the ground at rest, in model units after scaling; `None` finds it in the skin.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub heel: Option<Vec3>,
 }
@@ -129,7 +129,7 @@ impl FeetEntry {
         self.legs.iter().position(|leg| leg.tip == tip)
     }
 
-    /// What is wrong with the numbers.
+    /// Returns the first mistake in the numbers.
     pub(super) fn misstatement(&self) -> Option<String> {
         let FeetLimits {
             height,
@@ -159,7 +159,7 @@ impl FeetEntry {
     }
 }
 
-/// Where the heel of a foot touches the ground: the lowest skin of the foot, as far from the toes as it goes.
+/// Finds the point at which the heel touches the ground: the lowest skin of the foot, as far from the toes as it goes.
 fn heel(
     skeleton: &Skeleton,
     skin: &[SkinPart],

@@ -16,13 +16,13 @@ use serde::{Deserialize, Serialize};
 pub struct GoalEntry {
     /// The joints.
     pub limb: Limb,
-    /// How the limb faces its pole, in degrees: `Bend(0)` or Blender's pole angle, `Blender(-90)`.
+    /// Angle at which the limb faces its pole, in degrees: `Bend(0)` or Blender's pole angle, `Blender(-90)`.
     #[serde(default)]
     pub pole_angle: PoleAngle,
-    /// Whether the tip takes the goal's rotation.
+    /// If `true`, the tip takes the goal's rotation.
     #[serde(default)]
     pub rotate_tip: bool,
-    /// How fast the limb's joints turn at most when the goal comes, goes or jumps, as a multiple of the fastest they turn
+    /// Turn limit of the limb's joints when the goal comes, goes, or jumps, as a multiple of the fastest they turn
     /// in any clip; 1.4 by default, at least 1. With `inf`, the limb reaches goals at once.
     #[serde(default = "usual_turn_limit")]
     pub turn_limit: f32,
@@ -52,7 +52,7 @@ impl GoalEntry {
         }
     }
 
-    /// What is wrong with it.
+    /// Returns the first mistake.
     pub(super) fn misstatement(&self) -> Option<&'static str> {
         let (PoleAngle::Bend(angle) | PoleAngle::Blender(angle)) = self.pole_angle;
         if !angle.is_finite() {

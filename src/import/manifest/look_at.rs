@@ -31,7 +31,7 @@ pub struct LookAtEntry {
     /// The largest pitch up or down, in degrees.
     #[serde(default = "pitch")]
     pub pitch: f32,
-    /// How far each eye turns from where the head faces, in degrees.
+    /// Largest angle between each eye and the direction in which the head faces, in degrees.
     #[serde(default = "eye")]
     pub eye: f32,
     /// The largest speed of the turn, in degrees per second.
@@ -91,7 +91,7 @@ impl LookAtEntry {
             .chain(self.eyes.iter().map(String::as_str))
     }
 
-    /// What is wrong with the numbers.
+    /// Returns the first mistake in the numbers.
     pub(super) fn misstatement(&self) -> Option<String> {
         let degrees = [
             ("yaw", self.yaw),

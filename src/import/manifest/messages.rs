@@ -1,4 +1,4 @@
-//! What is wrong with a manifest, in words for artists.
+//! Error messages about manifests, in words for artists.
 
 use crate::{
     format::{Diagnostic, line_and_column},
@@ -6,7 +6,7 @@ use crate::{
 };
 use ron::error::SpannedError;
 
-/// How deep lists and structs may be nested.
+/// The deepest nesting of lists and structs.
 pub(super) const NESTING: usize = 64;
 
 /// Adds the place of the first occurrence of `word` to an error. If there are several, it may be the wrong one.

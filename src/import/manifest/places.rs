@@ -1,4 +1,4 @@
-//! Where in its text a manifest says something.
+//! Places of a manifest's entries in its text.
 
 /// Returns the offset of what is at the end of a path: names of fields, keys of maps, and at last maybe a text. If not all of
 /// it is there, that of the last part that is.

@@ -14,7 +14,7 @@ pub struct RigEntries {
     pub feet: Option<FeetEntry>,
     /// Joints that swing.
     pub springs: Vec<SpringEntry>,
-    /// What springs stay outside of, by name.
+    /// Shapes that springs stay outside of, by name.
     pub colliders: BTreeMap<String, ColliderEntry>,
 }
 

@@ -26,13 +26,13 @@ pub struct SpringEntry {
     /// Stiffness, as the frequency in Hz at which bones swing, 0..=60.
     #[serde(default = "frequency")]
     pub frequency: f32,
-    /// How fast the swinging dies down: at 0.2 bones swing a few times, at 1 not even once.
+    /// Damping ratio of the swing: at 0.2 bones swing a few times, at 1 not even once.
     #[serde(default = "damping")]
     pub damping: f32,
     /// The share of gravity that acts. At 0, a character that stands still keeps its pose.
     #[serde(default)]
     pub gravity: f32,
-    /// How strongly air drags the joints along, per second, 0..=1000.
+    /// Rate at which air drags the joints along, per second, 0..=1000.
     #[serde(default = "drag")]
     pub drag: f32,
     /// The distance that the bones' ends keep from colliders, in model units after scaling.
@@ -164,7 +164,7 @@ impl Manifest {
         resolve_springs(&self.springs, &self.colliders, skeleton)
     }
 
-    /// What is wrong with the numbers of springs and colliders, and a word near it.
+    /// Returns the mistakes in the numbers of springs and colliders, each with a word near it.
     pub(super) fn misstated_springs(&self) -> impl Iterator<Item = (String, &str)> {
         let springs = self.springs.iter().filter_map(|entry| {
             let first = entry.joints.first().map_or("springs", String::as_str);

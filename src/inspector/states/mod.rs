@@ -27,9 +27,9 @@ use std::sync::Arc;
 pub(super) struct StatesTab {
     /// The machines, and how they are laid out.
     layouts: Option<(Arc<StateLayers>, Vec<Layout>)>,
-    /// What came of the last click: on which character, what, and whether it was refused.
+    /// Result of the last click: the character, the message, and `true` if the state was refused.
     said: Option<(Entity, String, bool)>,
-    /// What happened before a frame of the past.
+    /// States entered before a frame of the past, for one character and one frame.
     past: Option<(Entity, u64, Vec<Entered>)>,
 }
 
@@ -122,7 +122,7 @@ impl StatesTab {
         self.layouts.as_ref().map_or(&[], |(_, layouts)| layouts)
     }
 
-    /// What happened before a frame of the past. Found once per frame that is shown.
+    /// Returns the states entered before a frame of the past. They are looked up once per frame that is shown.
     fn past(&mut self, context: &TabContext, frame: u64) -> &[Entered] {
         let entity = context.item.entity;
         let is_known = |(of, at, _): &(Entity, u64, _)| (*of, *at) == (entity, frame);
@@ -168,7 +168,7 @@ fn title(ui: &mut Ui, layer: &MachineLayer, view: &StateView, controller: &Anima
     });
 }
 
-/// What a character that wants to leave a state waits for.
+/// Describes the condition under which a character can leave a state.
 fn waits_for(state: &MachineState) -> String {
     match &state.exit {
         Opening::Key(key) => format!(", from `{key}` on"),

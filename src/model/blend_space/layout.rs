@@ -1,4 +1,4 @@
-//! Where the points of a blend space are, and the weights between them.
+//! Layout of a blend space's points, and the weights between them.
 //!
 //! Parameters are scaled to the size of the space, so that meters per second and degrees count alike. Points that are all
 //! on one line are sorted along it. All others are triangulated once; a place within a triangle has the weights of its

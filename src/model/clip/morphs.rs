@@ -114,7 +114,7 @@ pub(crate) struct WeightTracks {
     pub(crate) weights: ChannelSlot,
 }
 
-/// How a clip moves morph weights.
+/// Curves of the morph weights that a clip moves.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct MorphCurves {
     pub(crate) names: Arc<[Arc<str>]>,
@@ -181,7 +181,7 @@ impl SkeletalClip {
             .map_or_else(MorphFrames::default, |morphs| morphs.to_frames())
     }
 
-    /// How the clip moves morph weights, if it does.
+    /// Returns the curves of morph weights, if the clip moves any.
     #[inline]
     pub(crate) fn morph_curves(&self) -> Option<&MorphCurves> {
         self.morphs.as_deref()

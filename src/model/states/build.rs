@@ -314,7 +314,7 @@ impl<'s> Builder<'s> {
     }
 }
 
-/// What a name stands for: one state, or all that are inside one.
+/// The states that a name stands for: one state, or all that are inside one.
 struct Found {
     start: usize,
     all: Range<usize>,

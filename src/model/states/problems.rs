@@ -1,4 +1,4 @@
-//! What can be wrong with states, in words.
+//! Errors and warnings about states, in words.
 
 use super::{Opening, StateMachine};
 use crate::spelling::{meant, nearest};
@@ -111,7 +111,7 @@ pub enum StateProblem {
     },
 }
 
-/// What a machine needs to know of a clip or a blend space to check the states that play it.
+/// Facts about a clip or a blend space that a machine needs to check the states that play it.
 #[derive(Clone, Debug, Default)]
 pub struct PlayedClip<'c> {
     /// The length in seconds, if it is a single clip.
