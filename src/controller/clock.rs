@@ -97,7 +97,7 @@ pub(super) fn round(number: f64) -> f64 {
 #[serde(default)]
 pub(super) struct Clock {
     pub(super) now: Nanos,
-    /// What steps have left of a nanosecond, in parts of 2⁻⁶⁴, rounded to the nearest: from −½ to ½.
+    /// Rest of the steps below a nanosecond, in parts of 2⁻⁶⁴, rounded to the nearest: from −½ to ½.
     carry: i64,
     /// Finite, ≥ 0.
     #[serde(rename = "time_scale")]

@@ -1,4 +1,4 @@
-//! How timed events are scheduled, start, run and end.
+//! Timed events: scheduling, starting, running, and ending them.
 
 use super::{
     AnimationController, EventHandle, EventKind, EventTarget, TimedEvent, TimedEvents, TrackId,

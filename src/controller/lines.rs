@@ -39,7 +39,7 @@ impl AnimationTrack {
         })
     }
 
-    /// What it does in its blend space, if it plays one.
+    /// Returns its course in its blend space, if it plays one.
     pub(super) fn course(&self) -> Option<&Course> {
         let run = &self.run.0;
         run.course.as_deref().filter(|_| run.space.get().is_some())

@@ -123,12 +123,12 @@ pub struct AnimationController {
     /// ≥ 0.
     callback_threshold: f32,
     extras: Rare<Extras>,
-    /// What happens next.
+    /// The next happening, and results that are kept between advances.
     #[serde(skip)]
     agenda: Transient<Agenda>,
 }
 
-/// What few controllers have: timed events, callbacks of their own, open ranges, a current clip, states.
+/// State that few controllers have: timed events, callbacks of their own, open ranges, a current clip, states.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 struct Extras {

@@ -1,4 +1,4 @@
-//! What an advance reports.
+//! The events that an advance reports.
 
 use super::{AnimationName, BlendMode, Clips, KeyRef, TrackId};
 use crate::model::CallbackData;
@@ -209,9 +209,9 @@ pub struct FiredCallback {
     pub track: TrackId,
     /// Its clip; `usize::MAX` at the end of a range whose clip no longer exists.
     pub clip: usize,
-    /// Which key it is.
+    /// The key.
     pub key: KeyRef,
-    /// Whether it is a plain key, or the begin or end of a range.
+    /// A plain key, or the begin or end of a range.
     pub kind: CallbackKind,
     /// The key's name.
     pub name: AnimationName,
@@ -228,7 +228,7 @@ pub struct FiredCallback {
     pub current: bool,
 }
 
-/// What a [`FiredCallback`] reports.
+/// The kind of thing that a [`FiredCallback`] reports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
 pub enum CallbackKind {

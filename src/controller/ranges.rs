@@ -410,7 +410,7 @@ impl AnimationController {
 }
 
 impl AnimationTrack {
-    /// Where a clip of its blend space is, whether it weighs or not.
+    /// Returns the place of a clip of its blend space, even if the clip has no weight.
     fn member_place<C: Clips + ?Sized>(&self, member: &InSpace, clips: &C) -> Option<(Known, f64)> {
         let space = clips.blend_spaces().get(self.run.0.space.get()?)?;
         let found = space

@@ -60,7 +60,7 @@ impl RootSum {
         self.movement
     }
 
-    /// How many stretches took a closer look.
+    /// Returns the number of stretches that took a closer look.
     pub(super) fn stretches(&self) -> usize {
         self.stretches
     }

@@ -1,4 +1,4 @@
-//! How switches come about: by a transition, and when a clip takes the place of others.
+//! Switches: those of a transition, and those that come about when a clip takes the place of others.
 
 use super::{
     AnimationController, AnimationName, AnimationTrack, Clips, Switch, SwitchLayer, TrackId,

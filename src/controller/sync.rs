@@ -26,12 +26,12 @@ use crate::{
 /// The sync group of clips that fade in phase.
 const IN_PHASE: u32 = u32::MAX;
 
-/// How a track follows the leader of its sync group.
+/// Relation of a track to the leader of its sync group.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Lead {
     /// The leader's index.
     pub(super) leader: usize,
-    /// How many times longer the follower's clip is.
+    /// Length of the follower's clip over that of the leader's.
     pub(super) ratio: f64,
     pub(super) offset: f64,
 }

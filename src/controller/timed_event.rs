@@ -28,7 +28,7 @@ impl EventHandle {
     }
 }
 
-/// What a timed event changes.
+/// The target of a timed event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
 pub enum EventTarget {
@@ -38,7 +38,7 @@ pub enum EventTarget {
     PriorityBlend,
 }
 
-/// What a timed event changes about a track.
+/// The property of a track that a timed event changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
 pub enum EventKind {
