@@ -111,6 +111,7 @@ impl<'a, 'c> Evaluate<'a, 'c> {
         } = *self;
         local.resize(skeleton.rows(), SoaTransform::IDENTITY);
         model.resize(skeleton.len(), Affine3A::IDENTITY);
+        // Known from the clips and the skeleton, so no pose has to be searched for scales.
         let mut unit_scale =
             skeleton.unit_scale() && layers.iter().all(|layer| layer.clip.unit_scale());
         let job = Mix {
@@ -135,6 +136,7 @@ impl<'a, 'c> Evaluate<'a, 'c> {
     /// # Panics
     /// Like [`Self::run`].
     pub fn run_to(&self, scratch: &mut Scratch, model: &mut Vec<Affine3A>) {
+        // Swapped in and out, so that the matrices are computed in place.
         std::mem::swap(&mut scratch.model, model);
         self.run(scratch);
         std::mem::swap(&mut scratch.model, model);

@@ -54,6 +54,7 @@ impl Mask {
         for &root in roots {
             for (k, joint) in (1..=falloff).zip(skeleton.ancestors(root)) {
                 let weight = 1.0 - k as f32 / (falloff as f32 + 1.0);
+                // Another root may have given this joint a larger weight already.
                 let joint = usize::from(joint);
                 mask.set(joint, weight.max(mask.get(joint)));
             }
@@ -76,6 +77,7 @@ impl Mask {
 
     /// The mask with every weight replaced by 1 minus the weight. Lanes past the last morph target don't matter.
     pub fn inverted(&self) -> Self {
+        // By way of the joints, so that lanes past the last one stay 0.
         let joints = Self::from_weights((0..self.joints).map(|joint| 1.0 - self.get(joint)));
         let morphs = self.morphs.iter().map(|row| Vec4::ONE - *row).collect();
         Self { morphs, ..joints }

@@ -263,6 +263,7 @@ impl<'a, R: Row> MixRows<'_, 'a, R> {
             overlays,
         } = Groups::new(&active, ends);
         let (row, lane) = (joint / 4, joint % 4);
+        // The kernel keeps no totals, so they are summed here once more.
         let [low_total, high_total] = [low, high].map(|group| total_weight(group.layers, row));
         let blend = Vec4::splat(clamp_weight(self.priority_blend));
         let high_share = match [low_total, high_total].map(|total| reached(total)[lane] > 0.0) {
@@ -339,6 +340,7 @@ impl<'a, R: Row> MixRows<'_, 'a, R> {
             };
             // `clamp_weight` maps NaN to 0, which `f32::clamp` would pass on.
             let weight = clamp_weight(layer.weight / most) * most;
+            // Differences add up whatever their neighbors are, so they form no sets.
             let set = if kind == Kind::Override { layer.set } else { 0 };
             prepare_layer(index, layer, rows, weight, kind, set, active);
         }
@@ -367,6 +369,7 @@ impl<'a, R: Row> MixRows<'_, 'a, R> {
                 simd::dispatch!(s => self.blend_both_groups::<_, SCALE, PARTIAL>(s, [low, high], unreached, out))
             }
         }
+        // Each overlay works on the result of those before it.
         for set in sets(groups.overlays) {
             match set {
                 [layer] => simd::dispatch!(s => layer.apply::<_, SCALE>(s, self.rest, out)),

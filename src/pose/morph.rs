@@ -65,6 +65,7 @@ impl MorphOverride {
             MorphMode::Set => *now * (1.0 - share) + self.value * share,
             MorphMode::Add => *now + self.value * share,
         };
+        // Two finite numbers may still overflow.
         if to.is_finite() {
             *now = to;
         }

@@ -191,6 +191,7 @@ pub fn ray_enters_box(origin: Vec3, direction: Vec3, bounds: BoundingBox) -> Opt
         }
         let (a, b) = ((low - start) / along, (high - start) / along);
         near = near.max(a.min(b));
+        // Rounding must not reject a ray that only touches an edge of the box.
         far = far.min(a.max(b) * (1.0 + 1e-5));
     }
     (near <= far).then_some(near)

@@ -118,6 +118,7 @@ impl PoseMut<'_> {
     #[inline(always)]
     pub fn set_transform(&mut self, joint: JointIndex, transform: JointTransform) {
         let joint = usize::from(joint);
+        // Never set again: that would take a look at all other joints.
         self.facts.unit_scale &= transform.scale == Vec3::ONE;
         self.local[joint / 4].set(joint % 4, transform);
     }
@@ -131,6 +132,7 @@ impl PoseMut<'_> {
 
     /// The product of the rotations of a joint's ancestors: from its parent's space to model space.
     pub fn rotation_above(&self, joint: JointIndex) -> Quat {
+        // From the joint up, so each ancestor is multiplied from the left.
         let above = self.skeleton.ancestors(joint);
         unit(above.fold(Quat::IDENTITY, |below, above| self.rotation(above) * below))
     }
@@ -203,6 +205,7 @@ impl PoseMut<'_> {
         self.facts.stale |= self.skeleton.first_below(joint);
         let below = usize::from(joint).max(Skeleton::FIRST)
             ..usize::from(self.skeleton.last_descendant(joint)) + 1;
+        // The range may come to contain joints that are up to date. Computing these again does no harm.
         if self.facts.rest.is_empty() {
             self.facts.rest = below;
         } else if !below.is_empty() {
@@ -266,6 +269,7 @@ impl PoseMut<'_> {
             root: None,
             unit_scale,
         };
+        // A whole pose needs no test per row.
         if joints == all {
             job.run_range(0..parents.len().min(Skeleton::FIRST), self.model);
         } else {

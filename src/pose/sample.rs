@@ -298,6 +298,7 @@ impl<'a> SamplePoint<'a, WeightTracks> {
             [] => FrameSpan::even(curves.frame_count, clip.timing.duration, time),
             times => FrameSpan::among(times, time),
         };
+        // A clip of one frame has no second one. `FramePair` then takes the first for both.
         let count = second - first + 1;
         let (stride, numbers) = (curves.stride, curves.ranges.len());
         // Both frames in one slice, as `FramePair` expects them.
