@@ -112,6 +112,7 @@ impl Limb {
     /// # Errors
     /// There is no such joint, or the joints do not hang from each other.
     pub fn resolve(&self, skeleton: &Skeleton) -> Result<LimbJoints, LimbError> {
+        // Most mistakes are misspelled names, so the error suggests the nearest one.
         let find = |name: &String| {
             skeleton.joint(name).ok_or_else(|| LimbError::UnknownJoint {
                 name: name.clone(),
@@ -176,6 +177,7 @@ fn bend_of(skeleton: &Skeleton, first: JointIndex, last: JointIndex) -> Option<J
     if length > 0.0 && bend(most) > 0.01 * length {
         return Some(most);
     }
+    // There, both bones are about equally long, so the limb can fold almost completely.
     let middle = 0.5 * (start + end);
     between().min_by(|&a, &b| {
         place(a)

@@ -42,6 +42,7 @@ impl Wind {
         if !(speed > 0.0 && self.gusts > 0.0 && self.gust_length > 0.0) {
             return self.velocity;
         }
+        // The distance along the wind, as seen by someone who drifts with it: gusts stand still there.
         let along = f64::from(place.dot(self.velocity) / speed) - seconds * f64::from(speed);
         let phase = along / f64::from(self.gust_length);
         // Two waves at the golden ratio squared, so that gusts hardly ever repeat.
