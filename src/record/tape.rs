@@ -368,6 +368,7 @@ impl<'t> Replay<'t> {
             controller,
             rig,
         } = tape.states.get(at)?.clone();
+        // A damaged file may have states of frames that it lacks.
         frames.range().contains(&frame).then_some(())?;
         let movement = RootDelta::IDENTITY;
         let work_left = Self::MOST_WORK;
@@ -478,6 +479,7 @@ impl<'t> Replay<'t> {
             count = events.len();
             self.step += 1;
         }
+        // Frames without advances count, too, so that a file can't describe years of them.
         self.work_left = self.work_left.saturating_sub(1 + done);
         if self.work_left == 0 {
             return false;
