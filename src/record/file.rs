@@ -248,9 +248,9 @@ impl RecordingFile {
         let mut replay = replay.within(*work);
         let first = replay.frame();
         let mut recorded = character
-            // Events before the first stored state can't be played again.
             .events
             .iter()
+            // Events before the first stored state can't be played again.
             .filter(|(frame, _)| *frame >= first)
             .peekable();
         let mut events = Vec::new();
