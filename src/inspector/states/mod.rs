@@ -61,6 +61,7 @@ impl StatesTab {
                 "The past is shown. Go back to the present in the Rewind tab to change states.";
             ui.add(egui::Label::new(RichText::new(text).color(accent(ui.visuals()))).wrap());
         }
+        // Carried out after the loop, so that all machines are drawn in the same state.
         let mut asked = None;
         for (at, layer) in states.layers().iter().enumerate() {
             let Some(view) = context.item.controller.state_view(at) else {
@@ -86,6 +87,7 @@ impl StatesTab {
             };
             self.said = Some((entity, words, is_refused));
         }
+        // A message about another character would be misread.
         let said = self.said.as_ref().filter(|(of, ..)| *of == entity);
         let (words, color) = match said {
             Some((_, words, true)) => (words.as_str(), ui.visuals().error_fg_color),
@@ -200,6 +202,7 @@ fn graph(
     let size = |name: &Galley| vec2((name.size().x + 18.0).max(48.0), 24.0);
     let widest = names.iter().map(|name| size(name).x).fold(0.0, f32::max);
     let width = ui.available_width();
+    // The ring leaves room for the widest name on both sides.
     let (places, height) = layout.places(width, widest / 2.0 + 2.0);
     let (area, _) = ui.allocate_exact_size(vec2(width, height), Sense::hover());
     let rects: Vec<Rect> = places
@@ -214,6 +217,7 @@ fn graph(
         .collect();
     let hovered = responses
         .iter()
+        // Hovering shows a state's ways, and so does reaching it by keyboard.
         .position(|response| response.hovered() || response.has_focus());
     // Those that matter now are drawn last.
     let mut arrows = layout.arrows.clone();
@@ -257,6 +261,7 @@ fn node_response(
     };
     let response = ui.interact(rect, ui.id().with((&*layer.name, &*of.name)), sense);
     response
+        // Nodes are painted by hand, so screen readers wouldn't know their names.
         .widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Button, is_present, &*of.name));
     let plays = match of.plays.len() {
         0 => "plays nothing".to_owned(),
@@ -308,6 +313,7 @@ fn draw_arrow(
         tip - ahead * 6.0 + side * 3.6,
         tip - ahead * 6.0 - side * 3.6,
     ];
+    // Dashed arrows are states that follow by themselves, which the game can't choose.
     if arrow.is_way {
         ui.painter().add(Shape::line(points, stroke));
     } else {
