@@ -200,11 +200,13 @@ impl Skeleton {
         let mut first: Vec<[u128; 2]> = (0..joints.len().min(Self::FIRST))
             .map(|joint| [1 << joint; 2])
             .collect();
+        // Parents come first, so theirs is complete.
         for joint in 0..first.len() {
             if let Some(parent) = joints[joint].parent {
                 first[joint][0] |= first[usize::from(parent)][0];
             }
         }
+        // In reverse, so that a joint has everything below it before its parent takes that over.
         for joint in (0..first.len()).rev() {
             if let Some(parent) = joints[joint].parent {
                 first[usize::from(parent)][1] |= first[joint][1];
@@ -366,6 +368,7 @@ impl Skeleton {
     /// Returns the skeleton with the spaces of its nodes, one for each joint.
     #[cfg(any(feature = "fbx", feature = "gltf"))]
     pub(crate) fn with_nodes(self, nodes: Vec<NodeSpace>) -> Self {
+        // Identities aren't kept, because most skeletons have nothing else.
         let matter = nodes.iter().any(|node| *node != NodeSpace::IDENTITY);
         Self {
             nodes: (matter && nodes.len() == self.len()).then(|| nodes.into()),
@@ -382,6 +385,7 @@ impl Skeleton {
 
     /// Returns the skeleton with the pose in which its skin was bound, one transform for each joint.
     pub(crate) fn with_bind_pose(self, pose: Vec<JointTransform>) -> Self {
+        // In place of a pose that doesn't fit, the rest pose is as good a guess as any.
         let is_sound = pose.len() == self.len() && pose.iter().all(JointTransform::is_finite);
         if is_sound {
             Self {
@@ -504,10 +508,12 @@ impl Skeleton {
         joint: JointIndex,
         find: impl Fn(&str) -> Option<JointIndex>,
     ) -> Option<JointIndex> {
+        // Pairs that were given go before names. A joint paired with itself is in the middle.
         if let Some(&other) = self.sides.get(&joint) {
             return (other != joint).then_some(other);
         }
         let name = self.names.get(usize::from(joint))?;
+        // A joint with a given counterpart can't be another's by name.
         let found = mirrored_names(name).iter().find_map(|name| find(name));
         found.filter(|other| *other != joint && !self.sides.contains_key(other))
     }

@@ -72,6 +72,8 @@ impl MorphFrames {
         };
         let (mut weights, mut times) = (Vec::new(), Vec::new());
         if count > 0 {
+            // Of the two frames of a step, the cut begins with the later one, and ends with the earlier
+            // one.
             let first = (0..count).rev().find(|&frame| time(frame) <= from);
             let last = (0..count).find(|&frame| time(frame) >= to);
             weights.extend(between(first.unwrap_or(0), from));
@@ -198,6 +200,7 @@ impl SkeletalClip {
     /// The clip's weights in the order of `morphs`, matched by name; `None` if it moves none of them.
     pub(super) fn bound_morphs(&self, morphs: &Morphs) -> Option<Arc<MorphCurves>> {
         let ours = self.morphs.as_ref()?;
+        // Clips of the model's own file have the same targets.
         if *ours.names == *morphs.names() {
             return Some(ours.clone());
         }
@@ -283,6 +286,7 @@ impl MorphCurves {
                     is_constant &= at(morph, frame) == first[morph % 4];
                 }
             }
+            // A constant row takes one vector, rather than one per frame.
             let weights = if is_constant {
                 constants.push(first);
                 ChannelSlot::Constant(constants.len() as u32 - 1)

@@ -154,6 +154,7 @@ impl StateError {
         }
         if !self.state.is_empty() {
             path.extend(self.state.split('/').flat_map(|name| [name, "states"]));
+            // Nothing follows the innermost state but its own fields.
             path.pop();
         }
         path.extend(match &self.problem {
@@ -347,6 +348,7 @@ impl StateMachine {
                 }
                 keys.extend(clip.keys);
             }
+            // A missing clip may be the one that has the key.
             if let Opening::Key(key) = &state.exit
                 && is_known
                 && !keys.contains(&&**key)
