@@ -48,6 +48,7 @@ fn write(out: &mut String, manifest: &Manifest, notes: &BTreeMap<&str, &str>) ->
         writeln!(out, "    flip_v: true,")?;
     }
     entries(out, "clips", clips, |name, clip| {
+        // A line break in the note would end the comment.
         let note = notes
             .get(name)
             .map(|note| format!("        // It {}.\n", one_line(note)))
