@@ -84,6 +84,7 @@ impl CharacterPoses<'_, '_> {
         callback: &AnimationCallback,
         socket_or_joint: &str,
     ) -> Option<GlobalTransform> {
+        // Without a moment, the pose at the end of the frame has to do.
         let Some(moment) = &callback.moment.0 else {
             return self.joint_transform(callback.entity, socket_or_joint);
         };
@@ -97,6 +98,7 @@ impl CharacterPoses<'_, '_> {
                 &moment.layers,
                 scratch,
                 |asset, world, joints| {
+                    // Back along the path by which the clips have carried it since.
                     let back = Transform::from(moment.carried.inverse()).compute_affine();
                     socket_transform(socket_or_joint, asset, &(*world * back), joints)
                 },
@@ -401,8 +403,10 @@ impl Poses<'_, '_> {
         scratch: &mut Scratch,
     ) -> Option<(Vec<Affine3A>, Affine3A)> {
         let (_, joints) = self.worn.get(entity).ok()?;
+        // Clothes may be worn over clothes. The outermost body is the one that moves.
         let outermost = upward(entity, |entity| Some(self.worn.get(entity).ok()?.0.0)).last()?;
         let body = self.characters.get(outermost).ok()?;
+        // The body was posed after it advanced, so the stored copy is up to date.
         if body
             .kept
             .is_some_and(|pose| pose.stamp.is_current(body.layers.revision()))
