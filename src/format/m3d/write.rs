@@ -20,6 +20,7 @@ use std::fmt::{self, Display, Write};
 /// - A model without subsets gets one that holds everything.
 /// - Numbers that are not finite become 0. A checked model has none.
 pub fn write(model: &M3d) -> String {
+    // About the length of a line for each item, so that the text grows only a few times.
     let size =
         400 + 260 * model.vertices.len() + 24 * model.triangles.len() + 300 * model.bones.len();
     let mut out = String::with_capacity(size);
