@@ -47,6 +47,7 @@ pub(super) fn by_use(
             .filter(|clip| clip.animates_morph(morph))
             .count()
     };
+    // A stable sort: targets that as many clips move keep the order of the file.
     morphs.sort_by_key(|&morph| Reverse(clips_of(morph)));
     if morphs.len() > most {
         let names = skeleton.morphs().names();
