@@ -48,11 +48,13 @@ pub(super) fn read(
         let points = loop {
             // Between those that a cubic goes through, others that it is compared with.
             let count = 6 * pieces + 1;
+            // Counted before they are read, which takes most of the time.
             *budget = budget.checked_sub(count)?;
             let mut points: Vec<Local> = Vec::with_capacity(count);
             for point in 0..count {
                 let share = point as f64 / (count - 1) as f64;
                 let mut next = at(from + (to - from) * share);
+                // Neighbors in one hemisphere, so that cubics don't go the long way around.
                 if let Some(last) = points.last()
                     && last.rotation.dot(next.rotation) < 0.0
                 {
@@ -71,6 +73,7 @@ pub(super) fn read(
             if pieces == MOST_PIECES || (0..pieces).all(is_met) {
                 break points.into_iter().step_by(2).collect::<Vec<Local>>();
             }
+            // Doubled, so that at most about twice as many points are read as are kept.
             pieces *= 2;
         };
         // What bends sharply somewhere gets keys of its own: sampling looks at a few points between two keys only.
@@ -96,6 +99,7 @@ pub(super) fn read(
     {
         let end = &stretch.points[stretch.points.len() - 1];
         curve.push(stretch.to, end.to_transform());
+        // A gap between stretches is a step: two keys at one time.
         if let Some(next) = next
             && !is_near(end, &next.points[0], size)
         {
@@ -114,6 +118,7 @@ pub(super) fn read(
         };
         (1..last).all(chord)
     };
+    // For straight stretches, the keys are enough.
     if !stretches.iter().all(is_line) {
         curve.spline = Some(Box::new(move |time| sample(&stretches, time)));
     }
@@ -121,6 +126,7 @@ pub(super) fn read(
 }
 
 fn sample(stretches: &[Stretch], time: f64) -> JointTransform {
+    // The stretch that ends at or after the time.
     let at = stretches.partition_point(|stretch| stretch.to < time);
     let Stretch { from, to, points } = &stretches[at.min(stretches.len() - 1)];
     let pieces = (points.len() - 1) / 3;
