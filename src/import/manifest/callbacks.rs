@@ -67,6 +67,7 @@ impl CallbackEntry {
         if let Some((first, last)) = self.frames {
             return Some((seconds(first)?, Some(seconds(last)?)));
         }
+        // `misstatement` has refused entries with both.
         let time = match (self.time, self.frame) {
             (Some(time), _) => time,
             (None, Some(frame)) => seconds(frame)?,
@@ -113,6 +114,7 @@ impl CallbackEntry {
                 "callback `{name}` ends twice: keep `{first}` or `{second}`"
             ));
         }
+        // Without the clip's frame rate, the two can't be compared.
         if frame.is_some() && until.is_some() {
             return Some(format!(
                 "callback `{name}` begins at a frame and ends at a time: write `frames: (12, 20)`, or `duration` in seconds"

@@ -87,6 +87,7 @@ impl FeetEntry {
     pub fn resolve(&self, skeleton: &Skeleton, skin: &[SkinPart]) -> Option<Feet> {
         let joint = |name: &str| skeleton.joint(name);
         let optional = |name: &Option<String>| {
+            // A joint that is left out is fine, but one that doesn't exist isn't.
             name.as_ref()
                 .map_or(Some(None), |name| joint(name).map(Some))
         };
@@ -170,7 +171,9 @@ fn heel(
     let at = |joint: JointIndex| Vec3::from(skeleton.rest_model()[usize::from(joint)].translation);
     let ankle = at(tip);
     let forward = at(toe) - ankle;
+    // Along the ground, since ankles are higher than toes.
     let forward = (forward - up * up.dot(forward)).try_normalize()?;
+    // The skin is stored as it was bound, and the ankle is where it is at rest.
     let to_rest =
         skeleton.rest_model()[usize::from(tip)] * skeleton.inverse_bind()[usize::from(tip)];
     let places = || {
@@ -179,6 +182,7 @@ fn heel(
                 let lanes = influences.palette.iter().zip(influences.weights);
                 let of_tip =
                     lanes.filter(|(lane, _)| part.palette.get(usize::from(**lane)) == Some(&tip));
+                // Most of the weight must be the ankle's, or the calf would count.
                 of_tip.map(|(_, weight)| weight).sum::<f32>() > 0.5
             };
             let vertices = part.positions.iter().zip(&part.influences);
@@ -188,11 +192,13 @@ fn heel(
         })
     };
     let lowest = places().map(|place| up.dot(place)).reduce(f32::min)?;
+    // A heel is round. Its lowest part is what touches the ground.
     let low = lowest + 0.15 * (up.dot(ankle) - lowest).max(0.0);
     let behind = places()
         .filter(|place| up.dot(*place) <= low)
         .map(|place| forward.dot(place - ankle));
     let behind = behind.reduce(f32::min)?.min(0.0);
+    // Straight under the ankle, and back as far as the skin goes.
     let heel = ankle - up * up.dot(ankle) + forward * behind;
     heel.is_finite().then_some(heel)
 }

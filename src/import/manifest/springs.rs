@@ -177,6 +177,7 @@ impl Manifest {
                 max_angle,
                 ..
             } = *entry;
+            // False for NaN, too.
             let within = |value: f32, most: f32| (0.0..=most).contains(&value);
             let message = match () {
                 () if !within(frequency, 60.0) => {
@@ -185,6 +186,7 @@ impl Manifest {
                 () if !within(damping, 100.0) => {
                     format!("a damping of {damping}, expected 0 to 100")
                 }
+                // Negative gravity lets hair float.
                 () if !within(gravity.abs(), 1e3) => {
                     format!("a gravity of {gravity}, expected a share such as 0.5")
                 }
