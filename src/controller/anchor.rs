@@ -218,7 +218,7 @@ impl AnimationController {
         }
     }
 
-    /// Where a track is at a moment up to which none passes anything.
+    /// Returns the position of a track at a moment up to which no track passes anything.
     #[inline]
     pub(super) fn place_at(&self, at: usize, moment: Nanos) -> f64 {
         let track = &self.tracks[at];

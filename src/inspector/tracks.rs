@@ -140,12 +140,12 @@ pub(super) fn transport(ui: &mut Ui, item: &mut InspectedItem, commands: &mut Co
         let paused = item.controller.is_paused();
         item.controller.set_paused(!paused);
     }
+    // One frame runs in the normal way, and `end_step` pauses again after it.
     if ui
         .button("Step")
         .on_hover_text("Advance by one frame")
         .clicked()
     {
-        // One frame runs in the normal way, and `end_step` pauses again after it.
         item.controller.set_paused(false);
         commands.insert_resource(Stepping(item.entity));
     }
