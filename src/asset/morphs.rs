@@ -56,7 +56,7 @@ pub(super) fn by_use(
             .filter_map(|&morph| names.get(usize::from(morph)).map(|name| &**name))
             .collect();
         warn!(
-            "part `{}` has {} morph targets, and this platform draws {most}: those that the fewest clips move are left out ({})",
+            "part `{}` has {} morph targets, but this platform draws at most {most}; those that the fewest clips move are left out: {}",
             part.name,
             morphs.len(),
             left.join(", ")

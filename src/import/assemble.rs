@@ -341,7 +341,7 @@ fn cut(
         (None, Some(seconds), _) => seconds,
         (Some((from, to)), _, Some(rate)) => (from / rate, to / rate),
         (Some(_), _, None) => {
-            let message = format!("clip `{name}` is a range of frames, and has no frame rate");
+            let message = format!("clip `{name}` is a range of frames, but has no frame rate");
             let hint = "add `frame_rate: 30` to the clip, or give `seconds` in place of `frames`";
             return Err(error(message, hint));
         }
@@ -361,7 +361,7 @@ fn cut(
     }
     if to > end + ROUNDED {
         let message = format!(
-            "clip `{name}` ends at {to:.3} s, but `{}` at {end:.3} s; it ends there",
+            "clip `{name}` should end at {to:.3} s, but `{}` is only {end:.3} s long; it ends there",
             clip.timing.name
         );
         warnings.push(Diagnostic::warning(file, message));
@@ -408,7 +408,7 @@ fn refine(
         .collect();
     if let Some((key, _)) = keys.iter().find(|(_, place)| place.is_none()) {
         let message = format!(
-            "callback `{}` of clip `{name}` is at a frame, and the clip has no frame rate",
+            "callback `{}` of clip `{name}` is at a frame, but the clip has no frame rate",
             key.name
         );
         let hint = "add `frame_rate: 30` to the clip, or give the time in seconds";
@@ -426,7 +426,7 @@ fn refine(
         .count();
     if late > 0 {
         let message = format!(
-            "{late} callback key{} of clip `{name}` lie{} past its end ({:.3} s) and moved there",
+            "{late} callback key{} of clip `{name}` lie{} past its end ({:.3} s); moved to the end",
             if late == 1 { "" } else { "s" },
             if late == 1 { "s" } else { "" },
             clip.timing.duration

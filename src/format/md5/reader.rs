@@ -349,7 +349,7 @@ impl<'a> Reader<'a> {
     pub fn rest_ignored(&mut self, offset: usize, item: &str) {
         self.warn(
             offset,
-            format!("the text behind the last declared {item} is ignored"),
+            format!("the text after the last declared {item} is ignored"),
             "",
         );
     }

@@ -104,7 +104,7 @@ fn refuse(error: &ufbx::Error, memory: usize, report: &Report) -> FormatError {
             "it is damaged or made to exhaust memory; if not, export it again, or convert it to .glb",
         ),
         ErrorType::NodeDepthLimit => (
-            format!("more than {MOST_LEVELS} nodes are below each other"),
+            format!("nodes are nested more than {MOST_LEVELS} deep"),
             "remove what is not part of the character",
         ),
         _ => (

@@ -75,7 +75,8 @@ impl Importer<'_> {
         for NodeMesh { mesh, skin, .. } in meshes {
             bound += mesh.material_parts.len() + skin.map_or(0, |skin| skin.clusters.count);
             if bound > MOST_BOUND {
-                let message = format!("more than {MOST_BOUND} joints of skins and parts of meshes");
+                let message =
+                    format!("skins and meshes have more than {MOST_BOUND} joints and parts");
                 return Err(report.error("", message, "join meshes that share a skin"));
             }
             figures.vertices += mesh.num_vertices;
@@ -365,10 +366,10 @@ impl Repairs {
         }
         if !self.dual_quaternions.is_empty() {
             let message = format!(
-                "skins are to be blended by dual quaternions: {}",
+                "skins use dual quaternions: {}",
                 list(&self.dual_quaternions)
             );
-            report.warn("", message, "they are blended linearly, as on any GPU");
+            report.warn("", message, "they are blended linearly instead");
         }
         for (count, what, hint) in [
             (

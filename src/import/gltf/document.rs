@@ -119,7 +119,7 @@ fn parse(report: &Report, json: &[u8], is_text: bool) -> Result<(Root, bool), Fo
             .min(MOST_OBJECTS)
     {
         let message = format!(
-            "{} bytes of JSON with {objects} objects: no character is like that",
+            "{} bytes of JSON hold {objects} objects, too many for a character",
             json.len()
         );
         return Err(report.error("", message, "the file is damaged or made to exhaust memory"));

@@ -82,7 +82,7 @@ impl BlendSpaceEntry {
             .count();
         if planes != 0 && planes != self.points.len() {
             return Some(
-                "some of its points have one parameter and some two; give every point as many"
+                "some of its points have one parameter and some have two; give all of them the same number"
                     .into(),
             );
         }
@@ -259,7 +259,7 @@ mod tests {
             ),
             (
                 "\"s\": (points: [(\"a\", 0), (\"b\", (1, 1))])",
-                "some of its points have one parameter and some two",
+                "some of its points have one parameter and some have two",
             ),
             (
                 "\"s\": (points: [(\"a\", 0), (\"b\", 0)])",

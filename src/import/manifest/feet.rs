@@ -149,7 +149,7 @@ impl FeetEntry {
             .find(|(_, limit, least)| !(*limit >= *least && limit.is_finite()))
         {
             return Some(format!(
-                "feet have a limit of {name} of {limit}, expected {least} or more"
+                "the {name} limit of feet is {limit}, expected {least} or more"
             ));
         }
         let heels = self.legs.iter().filter_map(|leg| leg.heel);

@@ -59,7 +59,7 @@ impl GoalEntry {
             return Some("has a pole angle that is not finite");
         }
         let is_fast_enough = self.turn_limit >= 1.0;
-        (!is_fast_enough).then_some("has a turn limit below 1, that is slower than its clips")
+        (!is_fast_enough).then_some("has a turn limit below 1, which is slower than its clips")
     }
 }
 

@@ -169,7 +169,7 @@ pub fn from_md5(
         if let Some(vertex) = part.positions.iter().position(|&p| !is_near(p)) {
             let far = part.positions[vertex].as_dvec3().length();
             let message = format!(
-                "vertex {vertex} of `{}` lies {far:.0e} units away: no model is that large",
+                "vertex {vertex} of `{}` lies {far:.0e} units from the origin, too far for a model",
                 part.name
             );
             return Err(error(message));
@@ -248,7 +248,7 @@ fn check_sharing(index: usize, submesh: &Md5Submesh) -> Result<(), String> {
         .fold(0, usize::saturating_add);
     if used > weights.saturating_mul(SHARED).max(FEW_WEIGHTS) {
         return Err(format!(
-            "the vertices of mesh {index} use {used} weights in all, and there are {weights}"
+            "the vertices of mesh {index} use {used} weights in all, but there are only {weights}"
         ));
     }
     Ok(())
@@ -290,7 +290,7 @@ impl Joints {
             .collect();
         (!names.is_empty()).then(|| {
             let message = format!(
-                "orientations longer than one, which were shortened: {}",
+                "orientations longer than one were normalized: {}",
                 listed(names)
             );
             Diagnostic::warning(file, message)
@@ -415,7 +415,7 @@ fn residual_warning(file: &str, bind: &Bind, size: f64, scale: f64) -> Option<Di
     (bind.residual > bind::TOLERANCE * size).then(|| {
         let (distance, share) = (bind.residual * scale, bind.residual / size * 100.0);
         let message = format!(
-            "the weights of {} vertices agree in no pose: in motion they can be off by up to {distance:.4} \
+            "no pose fits the weights of {} vertices: in motion they can be off by up to {distance:.4} \
              ({share:.2} % of the model's size)",
             bind.off
         );

@@ -81,8 +81,8 @@ impl StatesTab {
             let answer = context.item.controller.go_on_layer(name, state);
             let (words, is_refused) = match answer {
                 Ok(Go::Entered) => (format!("{state}: entered"), false),
-                Ok(Go::Waits) => (format!("{state}: as soon as it may"), false),
-                Ok(Go::Stays) => (format!("{state}: it is there"), false),
+                Ok(Go::Waits) => (format!("{state}: as soon as possible"), false),
+                Ok(Go::Stays) => (format!("{state}: already there"), false),
                 Err(error) => (error.to_string(), true),
             };
             self.said = Some((entity, words, is_refused));

@@ -508,7 +508,7 @@ mod tests {
             (r#"{"a": (plays: "x")}"#, "no state has `start: true`"),
             (
                 r#"{"a": (plays: "x", start: true), "b": (plays: "x", start: true)}"#,
-                "leave `start: true` to one of them",
+                "keep `start: true` in one of them",
             ),
             (
                 r#"{"ground": (plays: "x", start: true), "b": (plays: "x", from: ["gruond"])}"#,

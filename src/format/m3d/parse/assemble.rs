@@ -151,7 +151,7 @@ fn check_weights(reader: &mut Reader<'_>, vertices: &mut [M3dVertex], start: usi
         let first = vertices.iter().position(is_weighted);
         if promised > 0 {
             let message = format!(
-                "the header says Bones {promised} and there are none; this is read as a static model"
+                "the header says Bones {promised}, but there are none; this is read as a static model"
             );
             reader
                 .report
@@ -285,7 +285,9 @@ fn subsets_of_table(reader: &mut Reader<'_>, raw: &Raw) -> Vec<M3dSubset> {
                     .state
                     .notes
                     .add(Cause::NoVertexCount, row.offset, || {
-                        format!("subset {index} has no vertices; its triangles tell which")
+                        format!(
+                            "subset {index} declares no vertices; those of its triangles are used"
+                        )
                     });
                 let faces = face_start as usize..(face_start + face_count) as usize;
                 (subset.vertex_start, subset.vertex_count) =
@@ -306,7 +308,7 @@ fn check_overlap(reader: &mut Reader<'_>, rows: &[(u32, u32)], triangles: u32, p
         .sum();
     if sum > MANY.max(TIMES * u64::from(triangles)) {
         let message = format!(
-            "{} subsets name {sum} triangles in all, and there are {triangles}",
+            "{} subsets name {sum} triangles in all, but there are only {triangles}",
             rows.len()
         );
         reader.report.error(place, message);

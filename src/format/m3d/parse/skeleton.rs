@@ -106,7 +106,7 @@ pub(super) fn assemble(
         let (offsets, parents) = (offsets.len(), parents.len());
         let error = reader.report.error(
             place,
-            format!("{offsets} bones have an offset, {parents} have a parent"),
+            format!("{offsets} bones have an offset, but {parents} have a parent"),
         );
         error.hint =
             "BoneOffsets and BoneHierarchy must list the same bones; the file may be cut off"
