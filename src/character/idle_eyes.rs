@@ -284,6 +284,7 @@ fn uniform(seed: u64, series: u64, number: u64) -> f32 {
     let bits = seed
         .wrapping_add(series.wrapping_mul(0xD1B5_4A32_D192_ED03))
         .wrapping_add(number.wrapping_mul(random::STEP));
+    // An `f32` holds 24 bits exactly, so nothing is rounded up to 1.
     (random::mix(bits) >> 40) as f32 / (1 << 24) as f32
 }
 

@@ -78,6 +78,7 @@ impl MeshVariants {
                     "part `{name}` cannot show weights and is inside out when mirrored: its mesh is only on the GPU"
                 );
             }
+            // A failure is kept, too, so that the warning comes once.
             self.made.insert(key, mesh);
         }
         all

@@ -186,6 +186,7 @@ impl<'de> Deserialize<'de> for BlendPlace {
                 Ok(BlendPlace::Line(x))
             }
 
+            // RON reads whole numbers as integers: `0` means `0.0`.
             fn visit_i64<E: de::Error>(self, x: i64) -> Result<BlendPlace, E> {
                 Ok(BlendPlace::Line(x as f64))
             }
