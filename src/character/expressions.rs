@@ -259,7 +259,7 @@ impl Expression {
     }
 }
 
-/// Goes on with fades, and looks up the morph targets of new expressions.
+/// Advances fades, and looks up the morph targets of new expressions.
 pub(super) fn advance(
     time: Res<Time>,
     assets: Res<Assets<Character>>,

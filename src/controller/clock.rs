@@ -41,7 +41,7 @@ impl Nanos {
         Self(self.0.saturating_sub(span.0))
     }
 
-    /// Returns the nearest moment some nanoseconds after this one, and what is left of a nanosecond.
+    /// Returns the moment that is nearest to `nanos` after this one, and the rest, in `-0.5..=0.5` nanoseconds.
     #[inline]
     pub(super) fn after(self, nanos: f64) -> (Self, f64) {
         let whole = round(nanos);

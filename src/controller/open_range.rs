@@ -1,4 +1,4 @@
-//! Ranges that have begun.
+//! Ranges of callback keys that have begun and not ended yet.
 
 use super::{AnimationName, KeyRef, TrackId, track_types::Known};
 use crate::model::CallbackData;

@@ -135,7 +135,7 @@ impl Run {
             .map_or(self.steady * seconds, |motion| motion.distance(seconds))
     }
 
-    /// Returns the next place at which it passes something.
+    /// Returns the next place at which the track passes something, such as a key or its end; `None` if there is none.
     #[inline]
     pub(super) fn next(&self) -> Option<Next> {
         (self.next.when.moment < Nanos::MAX).then_some(self.next)

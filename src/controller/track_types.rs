@@ -35,7 +35,7 @@ pub enum BlendMode {
     Override,
 }
 
-/// The beginning of a track, until it has begun.
+/// Place at which a track begins, until it has begun.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) enum Start {
     /// At its position; the keys right there fire.

@@ -79,7 +79,7 @@ pub struct Skeleton {
     bind_pose: BindPose,
     /// The position and rotation of the bind pose are a guess, though not the pose itself.
     bind_pose_is_adrift: bool,
-    /// `None` if there are none.
+    /// The morph targets; `None` if there are none.
     morphs: Option<Arc<Morphs>>,
 }
 

@@ -127,7 +127,7 @@ impl Tape {
         self.parents.push(frame, parent);
     }
 
-    /// Stores the parts that don't look as in the asset, from a frame on.
+    /// Stores the parts whose look differs from the asset's, from a frame on.
     pub fn note_parts(&mut self, frame: u64, parts: Vec<PartNote>) {
         self.parts.push(frame, parts);
     }
@@ -192,7 +192,7 @@ impl Tape {
         self.parents.at(frame).copied().flatten()
     }
 
-    /// Returns the parts that don't look as in the asset in a frame.
+    /// Returns the parts whose look differs from the asset's in a frame.
     pub fn parts(&self, frame: u64) -> &[PartNote] {
         self.parts.at(frame).map_or(&[], |parts| &parts[..])
     }

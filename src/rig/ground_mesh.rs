@@ -79,8 +79,8 @@ impl GroundMesh {
         self.nodes[node].next = self.nodes.len() as u32;
     }
 
-    /// The nearest hit of a ray, with the mesh placed in the world by `world`. `None` if it hits nothing, or if `world`
-    /// has no inverse.
+    /// Returns the nearest hit of a ray, with the mesh placed in the world by `world`; `None` if the ray hits nothing, or if
+    /// `world` has no inverse.
     pub fn cast(&self, world: &Affine3A, ray: &GroundRay) -> Option<GroundHit> {
         let inverse = world.inverse();
         if !inverse.is_finite() {

@@ -369,7 +369,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Returns the keyword that `word` probably means.
+/// Returns a hint with the keyword that `word` probably means; `None` if none is similar.
 fn hint(word: &[u8], known: &[&str]) -> Option<String> {
     did_you_mean(&String::from_utf8_lossy(word), known.iter().copied())
 }

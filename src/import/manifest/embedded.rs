@@ -51,8 +51,8 @@ pub struct EmbeddedManifest {
     /// See [`Manifest::feet`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub feet: Option<FeetEntry>,
-    /// The clips that say how they are played or what carries the character, by name: only `playback`, `root_motion`,
-    /// `ground_speed` and `plants` are set. Files have these beside each clip.
+    /// Entries of the clips that have a `playback`, `root_motion`, `ground_speed` or `plants`, by name; nothing else is set.
+    /// Files store these with each clip.
     #[serde(skip)]
     pub clips: BTreeMap<String, ClipEntry>,
 }

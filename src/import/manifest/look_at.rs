@@ -83,7 +83,7 @@ impl LookAtEntry {
         Some(chain)
     }
 
-    /// The names of all joints.
+    /// Returns the names of all joints that it names.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.joints
             .iter()
