@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 /// # The rig at run time
 impl Character {
-    /// The rig as the manifest has it: goals, look-at, feet, springs and colliders, by names.
+    /// Returns the rig as the manifest has it: goals, look-at, feet, springs and colliders, by names.
     pub fn rig(&self) -> &RigEntries {
         &self.rig
     }

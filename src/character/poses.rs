@@ -106,14 +106,13 @@ impl CharacterPoses<'_, '_> {
         })
     }
 
-    /// Every joint's matrix, joint space → the character's space. `None` until the asset has loaded.
+    /// Returns every joint's matrix, joint space → the character's space; `None` until the asset has loaded.
     pub fn pose(&self, character: Entity) -> Option<Vec<Affine3A>> {
         self.with(character, |_, _, joints| Some(joints.to_vec()))
     }
 
-    /// The skinning matrices of a part as the GPU gets them, one for each joint and combined joint of its palette, to
-    /// skin it on the CPU. `None` until the asset has
-    /// loaded, or if it has no such part.
+    /// Returns the skinning matrices of a part as the GPU gets them, one for each joint and combined joint of its
+    /// palette, to skin it on the CPU. `None` until the asset has loaded, or if it has no such part.
     pub fn palette(&self, character: Entity, part: usize) -> Option<Vec<Mat4>> {
         self.with_scratch(|scratch| {
             self.poses

@@ -179,8 +179,8 @@ const MIXES: &[(&str, &[(&str, f32)])] = &[
 const NOTHING: &[&str] = &["sil", "neutral", "pp", "mouthclose"];
 
 impl Morphs {
-    /// The morph targets that show an expression, each with its share of the expression's weight. Empty if the model has
-    /// nothing like it.
+    /// Returns the morph targets that show an expression, each with its share of the expression's weight. Empty if the
+    /// model has nothing like it.
     ///
     /// Takes the name of a morph target, one of ARKit's 52 blend shapes, one of VRM's presets (also as in version 0), or one of
     /// Oculus' visemes, whichever set the model has: `blink` closes both of ARKit's eyes, and `jawOpen` is VRM's `aa`. Case,

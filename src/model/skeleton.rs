@@ -232,18 +232,18 @@ impl Skeleton {
         })
     }
 
-    /// Number of joints.
+    /// Returns the number of joints.
     pub fn len(&self) -> usize {
         self.parents.len()
     }
 
-    /// The joints' indices, parents first.
+    /// Returns the joints' indices, parents first.
     pub fn joints(&self) -> Range<JointIndex> {
         // At most `MAX_JOINTS`, the largest index.
         0..self.len() as JointIndex
     }
 
-    /// The joints above a joint, nearest first. Empty for a root, and if there is no such joint.
+    /// Returns the joints above a joint, nearest first. Empty for a root, and if there is no such joint.
     pub fn ancestors(&self, joint: JointIndex) -> impl Iterator<Item = JointIndex> + Clone + '_ {
         let parent = |joint: JointIndex| self.parents.get(usize::from(joint)).copied().flatten();
         std::iter::successors(parent(joint), move |&joint| parent(joint))
@@ -257,7 +257,7 @@ impl Skeleton {
             .any(|joint| joint == above)
     }
 
-    /// The last of a joint's descendants, or the joint itself. All its descendants lie between the two.
+    /// Returns the last of a joint's descendants, or the joint itself. All its descendants lie between the two.
     ///
     /// # Panics
     /// If there is no such joint.
@@ -292,12 +292,12 @@ impl Skeleton {
         self.parents.is_empty()
     }
 
-    /// Number of rows, of four joints each, in a pose of this skeleton.
+    /// Returns the number of rows, of four joints each, in a pose of this skeleton.
     pub fn rows(&self) -> usize {
         self.rest.len()
     }
 
-    /// Name of a joint.
+    /// Returns the name of a joint.
     ///
     /// # Panics
     /// If `joint` is out of range.
@@ -305,7 +305,7 @@ impl Skeleton {
         &self.names[usize::from(joint)]
     }
 
-    /// Names in joint order.
+    /// Returns the names in joint order.
     pub fn names(&self) -> &Arc<[Arc<str>]> {
         &self.names
     }
@@ -315,12 +315,12 @@ impl Skeleton {
         &self.parents
     }
 
-    /// The rest pose, relative to the parents.
+    /// Returns the rest pose, relative to the parents.
     pub fn rest(&self) -> &[SoaTransform] {
         &self.rest
     }
 
-    /// The rest transform of a joint relative to its parent.
+    /// Returns the rest transform of a joint relative to its parent.
     ///
     /// # Panics
     /// If `joint` is out of range.
@@ -339,7 +339,7 @@ impl Skeleton {
         &self.inverse_bind
     }
 
-    /// The joint called `name`; the first one if several share the name.
+    /// Returns the joint called `name`; the first one if several share the name.
     pub fn joint(&self, name: &str) -> Option<JointIndex> {
         self.names
             .iter()
@@ -347,12 +347,12 @@ impl Skeleton {
             .map(|i| i as JointIndex)
     }
 
-    /// The rest pose in model space.
+    /// Returns the rest pose in model space.
     pub fn rest_model(&self) -> &[Affine3A] {
         &self.rest_model
     }
 
-    /// The model's morph targets, which clips move beside the joints; empty for nearly all models.
+    /// Returns the model's morph targets, which clips move beside the joints; empty for nearly all models.
     pub fn morphs(&self) -> &Morphs {
         self.morphs.as_deref().unwrap_or(Morphs::NONE)
     }
@@ -476,7 +476,7 @@ impl Skeleton {
         self.control.contains(&joint)
     }
 
-    /// The control joints, in order.
+    /// Returns the control joints, in order.
     pub fn control_joints(&self) -> impl ExactSizeIterator<Item = JointIndex> + '_ {
         self.control.iter().copied()
     }

@@ -34,7 +34,7 @@ pub struct JointOverride {
 }
 
 impl JointOverride {
-    /// An override that replaces a joint's local transform completely.
+    /// Creates an override that replaces a joint's local transform completely.
     pub const fn local(joint: JointIndex, transform: JointTransform) -> Self {
         Self {
             joint,

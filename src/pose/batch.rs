@@ -88,7 +88,7 @@ impl<'a> PoseBatch<'a> {
         }
     }
 
-    /// Number of poses.
+    /// Returns the number of poses.
     pub fn len(&self) -> usize {
         self.len
     }

@@ -72,7 +72,8 @@ impl<'a> ClipLayer<'a> {
     /// The largest weight of an additive layer; larger ones are clamped to it, so that poses stay finite.
     pub const MAX_ADDITIVE_WEIGHT: f32 = 16.0;
 
-    /// A clip at a time with weight 1 and low priority: added if it holds differences, else blended.
+    /// Creates a layer of a clip at a time in seconds, with weight 1 and low priority: added if the clip holds differences,
+    /// else blended.
     pub fn new(clip: &'a SkeletalClip, time: f64) -> Self {
         let mode = if clip.additive {
             BlendMode::Additive

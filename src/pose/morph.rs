@@ -33,7 +33,7 @@ pub struct MorphOverride {
 }
 
 impl MorphOverride {
-    /// An override that replaces the weight of the clips completely.
+    /// Creates an override that replaces the weight of the clips completely.
     pub const fn set(morph: MorphIndex, value: f32) -> Self {
         Self {
             morph,
@@ -43,7 +43,7 @@ impl MorphOverride {
         }
     }
 
-    /// An override that adds to the weight of the clips.
+    /// Creates an override that adds to the weight of the clips.
     pub const fn add(morph: MorphIndex, value: f32) -> Self {
         Self {
             morph,

@@ -45,7 +45,7 @@ impl PoseFacts {
 }
 
 impl<'a> PoseMut<'a> {
-    /// A pose whose matrices are those of its local transforms.
+    /// Creates a pose whose matrices are those of its local transforms.
     pub fn new(
         skeleton: &'a Skeleton,
         local: &'a mut [SoaTransform],
@@ -59,7 +59,7 @@ impl<'a> PoseMut<'a> {
         }
     }
 
-    /// A pose whose matrices are all out of date.
+    /// Creates a pose whose matrices are all out of date.
     pub fn from_local(
         skeleton: &'a Skeleton,
         local: &'a mut [SoaTransform],
@@ -95,18 +95,18 @@ impl PoseMut<'_> {
         &self.facts
     }
 
-    /// Joints relative to their parents.
+    /// Returns the joints' transforms relative to their parents.
     pub fn local(&self) -> &[SoaTransform] {
         self.local
     }
 
-    /// A joint's position in model space, if its matrix is up to date.
+    /// Returns a joint's position in model space, if its matrix is up to date.
     #[inline(always)]
     pub fn position(&self, joint: JointIndex) -> Vec3 {
         self.model[usize::from(joint)].translation.into()
     }
 
-    /// A joint relative to its parent.
+    /// Returns a joint's transform relative to its parent.
     #[inline(always)]
     pub fn transform(&self, joint: JointIndex) -> JointTransform {
         let joint = usize::from(joint);
@@ -123,26 +123,26 @@ impl PoseMut<'_> {
         self.local[joint / 4].set(joint % 4, transform);
     }
 
-    /// A joint's rotation relative to its parent.
+    /// Returns a joint's rotation relative to its parent.
     #[inline(always)]
     pub fn rotation(&self, joint: JointIndex) -> Quat {
         let joint = usize::from(joint);
         self.local[joint / 4].rotation.get(joint % 4)
     }
 
-    /// The product of the rotations of a joint's ancestors: from its parent's space to model space.
+    /// Returns the product of the rotations of a joint's ancestors: from its parent's space to model space.
     pub fn rotation_above(&self, joint: JointIndex) -> Quat {
         // From the joint up, so each ancestor is multiplied from the left.
         let above = self.skeleton.ancestors(joint);
         unit(above.fold(Quat::IDENTITY, |below, above| self.rotation(above) * below))
     }
 
-    /// A joint's rotation in model space.
+    /// Returns a joint's rotation in model space.
     pub fn model_rotation(&self, joint: JointIndex) -> Quat {
         unit(self.rotation_above(joint) * self.rotation(joint))
     }
 
-    /// A joint's rotation relative to its parent after a turn in model space, about the joint's own position.
+    /// Returns a joint's rotation relative to its parent after a turn in model space, about the joint's own position.
     ///
     /// The turn refers to the pose that the matrices hold: if joints above have been turned since,
     /// it is carried along.

@@ -23,7 +23,7 @@ pub struct FrameSpan {
 }
 
 impl FrameSpan {
-    /// The frames around `time` seconds into `clip`. The time is clamped to `0..=duration`; NaN counts as 0.
+    /// Finds the frames around `time` seconds into `clip`. The time is clamped to `0..=duration`; NaN counts as 0.
     #[inline]
     pub fn new(clip: &SkeletalClip, time: f64) -> Self {
         if let Some(times) = clip.frame_times() {

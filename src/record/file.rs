@@ -339,7 +339,7 @@ pub enum Difference {
 }
 
 impl Difference {
-    /// The frame.
+    /// Returns the first frame that differs, or that was not compared.
     pub fn frame(&self) -> u64 {
         match self {
             Self::Event { frame, .. } | Self::State { frame } | Self::TooLong { frame } => *frame,

@@ -194,7 +194,7 @@ enum Request {
 }
 
 impl Recording {
-    /// The frames that were recorded. Their numbers count from the start of the app.
+    /// Returns the frames that were recorded. Their numbers count from the start of the app.
     pub fn frames(&self) -> &Frames {
         &self.frames
     }

@@ -42,7 +42,7 @@ pub struct IkScratch {
 }
 
 impl ChainIk {
-    /// A chain of `bones` bones that reaches for `target` with a weight of 1.
+    /// Creates a chain of `bones` bones that reaches for `target` with a weight of 1.
     pub const fn new(tip: JointIndex, bones: u16, target: Vec3) -> Self {
         Self {
             tip,

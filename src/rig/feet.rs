@@ -118,7 +118,7 @@ impl Feet {
         })
     }
 
-    /// Number of legs.
+    /// Returns the number of legs.
     pub fn len(&self) -> usize {
         self.legs.len()
     }
@@ -128,12 +128,12 @@ impl Feet {
         self.legs.is_empty()
     }
 
-    /// The joint that is raised and lowered.
+    /// Returns the joint that is raised and lowered.
     pub fn hips(&self) -> JointIndex {
         self.hips
     }
 
-    /// The joints of a leg that turn: root, mid and tip.
+    /// Returns the joints of a leg that turn: root, mid and tip.
     pub fn joints(&self, leg: usize) -> Option<[JointIndex; 3]> {
         self.legs.get(leg).map(|leg| leg.joints)
     }
@@ -158,8 +158,8 @@ impl Feet {
         self.legs.iter().map(|leg| leg.pose(model, self.up))
     }
 
-    /// The rays along which to look for the ground of a foot: under its heel, under its ball, and, while it swings to where
-    /// it lands soon, under where it is. A foot that stands on its toes has no heel.
+    /// Returns the rays along which to look for the ground of a foot: under its heel, under its ball, and, while it
+    /// swings to where it lands soon, under where it is. A foot that stands on its toes has no heel.
     ///
     /// `model` holds the matrices of the animated pose, before [`Self::run`]; those of the leg's joints are read.
     ///

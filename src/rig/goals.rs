@@ -23,7 +23,7 @@ impl GoalAction {
     /// The turn limit of goals that don't name one.
     pub const TURN_LIMIT: f32 = 1.4;
 
-    /// A limb with the usual turn limit.
+    /// Creates a goal of a limb, with the usual turn limit.
     pub const fn new(ik: Ik) -> Self {
         Self {
             ik,

@@ -78,7 +78,7 @@ pub enum LimbError {
 }
 
 impl Limb {
-    /// A limb of two bones, from shoulder to hand or from hip to foot.
+    /// Creates a limb of two bones, from shoulder to hand or from hip to foot.
     pub fn two_bone(root: impl Into<String>, tip: impl Into<String>) -> Self {
         Self::TwoBone {
             root: root.into(),
@@ -87,7 +87,7 @@ impl Limb {
         }
     }
 
-    /// A chain of any number of bones.
+    /// Creates a chain of any number of bones.
     pub fn chain(root: impl Into<String>, tip: impl Into<String>) -> Self {
         Self::Chain {
             root: root.into(),
@@ -95,7 +95,7 @@ impl Limb {
         }
     }
 
-    /// The names of its joints.
+    /// Returns the names of its joints.
     pub fn joints(&self) -> impl Iterator<Item = &str> {
         let (root, mid, tip) = match self {
             Self::TwoBone { root, mid, tip } => (root, mid.as_ref(), tip),

@@ -36,7 +36,7 @@ impl Default for Wind {
 }
 
 impl Wind {
-    /// The wind's velocity at a place, `seconds` after the world began.
+    /// Returns the wind's velocity at a place, `seconds` after the world began.
     pub fn at(&self, place: Vec3, seconds: f64) -> Vec3 {
         let speed = self.velocity.length();
         if !(speed > 0.0 && self.gusts > 0.0 && self.gust_length > 0.0) {

@@ -99,12 +99,12 @@ impl GroundProbe {
         }
     }
 
-    /// The rays.
+    /// Returns the rays that look for the ground in this frame.
     pub fn rays(&self) -> impl Iterator<Item = &GroundRay> {
         self.rays.iter().flatten().flatten()
     }
 
-    /// The ground that was found under the feet, each with the index of its leg.
+    /// Returns the ground that was found under the feet, each with the index of its leg.
     pub fn hits(&self) -> impl Iterator<Item = (usize, &GroundHit)> {
         self.hits
             .iter()

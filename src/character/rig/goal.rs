@@ -155,7 +155,7 @@ impl Default for IkWeight {
 }
 
 impl IkWeight {
-    /// A weight that stays as it is.
+    /// Creates a weight that stays as it is.
     pub const fn new(weight: f32) -> Self {
         Self {
             weight,
@@ -184,17 +184,18 @@ impl IkWeight {
 }
 
 impl IkLimb {
-    /// A limb of two bones, from shoulder to hand or from hip to foot, by the names of its first and last joint.
+    /// Creates a limb of two bones, from shoulder to hand or from hip to foot, by the names of its first and last
+    /// joint.
     pub fn two_bone(root: impl Into<String>, tip: impl Into<String>) -> Self {
         Limb::two_bone(root, tip).into()
     }
 
-    /// A chain of any number of bones, by the names of its first and last joint.
+    /// Creates a chain of any number of bones, by the names of its first and last joint.
     pub fn chain(root: impl Into<String>, tip: impl Into<String>) -> Self {
         Limb::chain(root, tip).into()
     }
 
-    /// A limb that the manifest describes under `goals`.
+    /// Creates a limb that the manifest describes under `goals`.
     pub fn named(name: impl Into<String>) -> Self {
         GoalLimb::Named(name.into()).into()
     }

@@ -53,7 +53,7 @@ pub struct LegEntry {
 }
 
 impl LegEntry {
-    /// A leg from its first joint to its foot.
+    /// Creates a leg from its first joint to its foot.
     pub fn new(root: impl Into<String>, tip: impl Into<String>) -> Self {
         Self {
             root: root.into(),
@@ -125,7 +125,7 @@ impl FeetEntry {
         std::iter::once(self.hips.as_str()).chain(legs.map(String::as_str))
     }
 
-    /// The index of the leg with a foot of this name.
+    /// Returns the index of the leg with a foot of this name.
     pub fn leg(&self, tip: &str) -> Option<usize> {
         self.legs.iter().position(|leg| leg.tip == tip)
     }

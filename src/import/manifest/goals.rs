@@ -33,7 +33,7 @@ fn usual_turn_limit() -> f32 {
 }
 
 impl GoalEntry {
-    /// A limb with everything else as by default.
+    /// Creates a goal of a limb, with the default of every other field.
     pub fn new(limb: Limb) -> Self {
         let (pole_angle, turn_limit) = (PoleAngle::default(), usual_turn_limit());
         Self {
@@ -44,7 +44,7 @@ impl GoalEntry {
         }
     }
 
-    /// The pole angle in radians.
+    /// Returns the pole angle in radians.
     pub fn pole_angle(&self) -> PoleAngle {
         match self.pole_angle {
             PoleAngle::Bend(degrees) => PoleAngle::Bend(degrees.to_radians()),

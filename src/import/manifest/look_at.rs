@@ -46,7 +46,7 @@ pub struct LookAtEntry {
 }
 
 impl LookAtEntry {
-    /// Joints with their weights, and the default limits.
+    /// Creates a chain of joints with their weights, and with the default limits.
     pub fn new<N: Into<String>>(joints: impl IntoIterator<Item = (N, f32)>) -> Self {
         let joints = joints
             .into_iter()

@@ -19,7 +19,7 @@ pub struct RigEntries {
 }
 
 impl Manifest {
-    /// A copy of the entries that act on the pose after the clips.
+    /// Returns a copy of the entries that act on the pose after the clips.
     pub fn rig(&self) -> RigEntries {
         RigEntries {
             goals: self.goals.clone(),

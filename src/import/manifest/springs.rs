@@ -87,7 +87,7 @@ impl SpringEntry {
         }
     }
 
-    /// The numbers, with the angle in radians.
+    /// Returns the spring's numbers, with the angle in radians.
     pub fn settings(&self) -> SpringSettings {
         let Self {
             frequency,

@@ -153,7 +153,7 @@ impl SkeletalClip {
         }
     }
 
-    /// Names of the morph targets in the order of the clip's weights; empty if it moves none.
+    /// Returns the names of the morph targets in the order of the clip's weights; empty if it moves none.
     pub fn morphs(&self) -> &[Arc<str>] {
         self.morphs.as_ref().map_or(&[], |morphs| &morphs.names)
     }
@@ -171,12 +171,12 @@ impl SkeletalClip {
         row.is_some_and(|row| row.animated[morph % 4] > 0.0)
     }
 
-    /// Number of frames of the clip's weights, which have frames of their own; 0 if it moves none.
+    /// Returns the number of frames of the clip's weights, which have frames of their own; 0 if it moves none.
     pub fn morph_frame_count(&self) -> usize {
         self.morphs.as_ref().map_or(0, |morphs| morphs.frame_count)
     }
 
-    /// The weights this clip was made from; empty if it moves none.
+    /// Returns the weights this clip was made from; empty if it moves none.
     pub fn morph_frames(&self) -> MorphFrames {
         self.morphs
             .as_ref()
