@@ -29,7 +29,7 @@ impl MeshVariant {
 pub(super) struct MeshVariants {
     /// By original; `None` where the original cannot be read.
     made: HashMap<(AssetId<Mesh>, MeshVariant), Option<Handle<Mesh>>>,
-    /// Those made this frame, too late for the GPU.
+    /// Variants made in this frame, too late for the GPU.
     fresh: Vec<(AssetId<Mesh>, MeshVariant)>,
 }
 

@@ -49,7 +49,7 @@ pub struct CharacterPoses<'w, 's> {
 }
 
 impl CharacterPoses<'_, '_> {
-    /// World transform of a socket or joint. `None` until the asset has loaded, or if it has no such socket or
+    /// Returns the world transform of a socket or joint; `None` until the asset has loaded, or if it has no such socket or
     /// joint.
     pub fn joint_transform(
         &self,
@@ -61,8 +61,8 @@ impl CharacterPoses<'_, '_> {
         })
     }
 
-    /// World transform of a socket or joint at the moment a callback key was passed,
-    /// [`callback.seconds_ago`](AnimationCallback::seconds_ago) before the end of the frame. `None` until the asset
+    /// Returns the world transform of a socket or joint at the moment a callback key was passed,
+    /// [`callback.seconds_ago`](AnimationCallback::seconds_ago) before the end of the frame; `None` until the asset
     /// has loaded, or if it has no such socket or joint.
     ///
     /// The clips are those of that moment, and a character that they carry ([`RootMotion`](super::RootMotion)) is where it

@@ -20,7 +20,7 @@ pub(super) struct Motion {
 /// More seconds than any clock has.
 const MOST: f64 = 9e9;
 
-/// When a motion begins, to a part of a nanosecond.
+/// Beginning of a motion, to a part of a nanosecond.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Instant {
     pub(super) moment: Nanos,
@@ -63,7 +63,7 @@ pub(super) struct Pace {
 }
 
 impl Pace {
-    /// That of a clip.
+    /// The pace of a clip.
     pub(super) const EVEN: Self = Self {
         since: Nanos::ZERO,
         pace: 1.0,

@@ -30,7 +30,7 @@ pub(crate) struct Playback {
     pub(crate) speed: f64,
     /// Parameters of the blend spaces that are started.
     pub(crate) parameters: BlendPoint,
-    /// When the last cross-fade is complete, in seconds of global time.
+    /// End of the last cross-fade, in seconds of global time.
     pub(crate) fade_end: Option<f64>,
     /// Switches whose difference has not yet died out, the oldest first.
     #[serde(skip_serializing_if = "Vec::is_empty")]

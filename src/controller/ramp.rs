@@ -32,7 +32,7 @@ impl TransitionCurve {
 pub(crate) struct Ramp {
     pub(crate) from: f64,
     pub(crate) to: f64,
-    /// When it begins, in seconds of global time.
+    /// Beginning, in seconds of global time.
     pub(crate) begin: f64,
     /// Length in seconds, > 0.
     pub(crate) duration: f64,
@@ -40,7 +40,7 @@ pub(crate) struct Ramp {
 }
 
 impl Ramp {
-    /// When it ends, in seconds of global time.
+    /// Returns its end, in seconds of global time.
     pub(crate) fn end(&self) -> f64 {
         self.begin + self.duration
     }

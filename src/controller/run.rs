@@ -122,7 +122,7 @@ impl Run {
             .map_or(self.steady >= 0.0, |motion| motion.forward)
     }
 
-    /// When its motion ends, if it does.
+    /// Returns the moment at which its motion ends, if it does.
     #[inline]
     pub(super) fn until(&self) -> Option<Nanos> {
         self.uneven()?.until

@@ -45,7 +45,7 @@ struct Entered {
     to: usize,
 }
 
-/// Why a character can't go to a state.
+/// Reason why a character can't go to a state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum GoError {

@@ -23,9 +23,9 @@ pub(super) struct Steering {
 pub(super) struct Way {
     pub(super) from: BlendPoint,
     pub(super) to: BlendPoint,
-    /// When they set off.
+    /// Moment at which they set off.
     pub(super) since: Nanos,
-    /// The time they take, > 0.
+    /// Time that they take to arrive, > 0.
     pub(super) span: Nanos,
 }
 

@@ -5,7 +5,7 @@ use super::{KeyRef, PlaybackEvent, TrackId, clock::Nanos, marks::Crossing, root_
 /// The next happening, derived from the state, and memory that advances share.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Agenda {
-    /// When, if nothing was changed since that was worked out.
+    /// Moment of the next happening; `None` if something was changed since it was worked out.
     pub(super) next: Option<Nanos>,
     /// Knowledge of the ranges that tracks are in; unknown if they may have come there other than by playing.
     pub(super) ranges: Reach,

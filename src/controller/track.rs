@@ -70,7 +70,7 @@ pub struct AnimationTrack {
     pub(super) known: Option<Known>,
     /// Tells what lies in the clip, or in those of a blend space, from what a reload brings.
     pub(super) stamp: u64,
-    /// When the track, fading out, is removed.
+    /// Moment at which the track, fading out, is removed.
     #[cfg_attr(feature = "bevy", reflect(ignore))]
     pub(super) leaves_at: Option<Nanos>,
     #[cfg_attr(feature = "bevy", reflect(ignore))]

@@ -49,7 +49,7 @@ pub(crate) enum Start {
     Begun,
 }
 
-/// Who manages a track.
+/// Manager of a track.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Role {
     /// The user.

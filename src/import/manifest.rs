@@ -328,7 +328,8 @@ impl Manifest {
         }
     }
 
-    /// When a clip plants the feet: as its entry says, or as it looks. The clip must be bound to the skeleton.
+    /// Returns the times at which a clip plants the feet: those of its entry, or for feet without any, those that its motion
+    /// shows. The clip must be bound to the skeleton.
     pub fn plants(&self, feet: &Feet, skeleton: &Skeleton, clip: &SkeletalClip) -> Plants {
         let Some(entry) = &self.feet else {
             return Plants::default();

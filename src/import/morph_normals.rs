@@ -92,7 +92,7 @@ pub(super) fn flat_work(part: &SkinPart) -> u64 {
 
 /// The triangles around each vertex.
 struct Fans {
-    /// Per vertex, where its triangles begin.
+    /// By vertex, the place in `triangles` at which its own begin.
     starts: Vec<u32>,
     triangles: Vec<u32>,
 }

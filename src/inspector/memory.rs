@@ -77,7 +77,7 @@ const EVERY: f64 = 1.0;
 struct Memory {
     file: PathBuf,
     kept: Kept,
-    /// When to look for changes again.
+    /// Seconds of real time at which to look for changes again.
     next: f64,
 }
 

@@ -44,7 +44,7 @@ impl BoundingBox {
         self.min.is_finite() && self.max.is_finite()
     }
 
-    /// Length of the diagonal.
+    /// Returns the length of the diagonal.
     pub fn diagonal(&self) -> f32 {
         self.min.distance(self.max)
     }

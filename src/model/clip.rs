@@ -217,7 +217,7 @@ impl SkeletalClip {
         self.unit_scale
     }
 
-    /// Bytes of transform data. Clones share it.
+    /// Returns the bytes that the transform data takes. Clones share it.
     pub fn bytes(&self) -> usize {
         let numbers = size_of_val(&self.numbers[..]) + size_of_val(&self.ranges[..]);
         let path = self.root_path.as_ref().map_or(0, |path| path.bytes());

@@ -210,7 +210,7 @@ impl MorphTarget {
         }
     }
 
-    /// Bytes of the target's numbers.
+    /// Returns the bytes that the target's numbers take.
     pub fn bytes(&self) -> usize {
         let vectors = self.positions.len() + self.normals.len() + self.tangents.len();
         size_of_val(&self.vertices[..]) + vectors * size_of::<Vec3>()

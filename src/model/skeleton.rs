@@ -268,14 +268,14 @@ impl Skeleton {
     /// The number of joints that a set of bits holds: the first ones.
     pub(crate) const FIRST: usize = u128::BITS as usize;
 
-    /// The first joints, a bit each.
+    /// Returns a set of all of the first joints, a bit each.
     pub(crate) fn first_joints(&self) -> u128 {
         u128::MAX
             .checked_shr((Self::FIRST - self.first.len()) as u32)
             .unwrap_or(0)
     }
 
-    /// A joint and those above it, if it is one of the first.
+    /// Returns the set of a joint and those above it, a bit each; `None` if the joint isn't one of the first.
     pub(crate) fn first_above(&self, joint: JointIndex) -> Option<u128> {
         self.first.get(usize::from(joint)).map(|first| first[0])
     }
@@ -334,7 +334,7 @@ impl Skeleton {
         !self.scaled
     }
 
-    /// Inverse bind matrices: model space, with the skin as stored, to joint space.
+    /// Returns the inverse bind matrices: model space, with the skin as stored, to joint space.
     pub fn inverse_bind(&self) -> &[Affine3A] {
         &self.inverse_bind
     }

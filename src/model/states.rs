@@ -49,7 +49,7 @@ pub struct State {
     /// The states from which the game may go here. Without any, a character gets here only by [`then`](Self::then).
     #[serde(skip_serializing_if = "Origins::is_none")]
     pub from: Origins,
-    /// When the game may leave this state; at any time by default.
+    /// Moments at which the game may leave this state; any by default.
     #[serde(skip_serializing_if = "is_default")]
     pub exit: Exit,
     /// State that follows by itself when the clip has played to its end, or one loop of it if it loops.
@@ -149,7 +149,7 @@ pub struct Entering {
     pub at: Option<f64>,
 }
 
-/// When the game may leave a [`State`].
+/// Moments at which the game may leave a [`State`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Exit {
     /// At any time.
@@ -158,7 +158,7 @@ pub enum Exit {
     /// From a callback key of this name on, to the end of the round; or inside it, if the key is a range. What
     /// [follows](State::then) may begin then, too, if the game wants to go there, or further by way of it.
     Key(String),
-    /// When the clip has played to its end, or a round if it loops.
+    /// At the end of the clip, or of a round if it loops.
     End,
     /// Never, not even to states from [any](Origins::Any) other: for a death.
     Never,

@@ -134,9 +134,9 @@ pub(super) type ActiveList<R> = Vec<Active<'static, R>>;
 #[derive(Clone, Copy)]
 pub(super) enum Take<'a, R: Row> {
     All,
-    /// Those of the base.
+    /// The layers of the base.
     Base,
-    /// All but those of the base, for which this pose stands in.
+    /// All layers but those of the base, for which this pose stands in.
     OnBase(&'a BasePose<R>),
 }
 

@@ -147,7 +147,7 @@ impl PickSkin<'_> {
     }
 }
 
-/// The distance and the weights of the second and third corner, if the ray hits.
+/// Returns the distance and the weights of the second and third corner; `None` if the ray misses.
 fn ray_triangle(origin: DVec3, direction: DVec3, [a, b, c]: [DVec3; 3]) -> Option<(f64, [f64; 2])> {
     let (along, across) = (b - a, c - a);
     let p = direction.cross(across);

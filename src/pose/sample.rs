@@ -86,7 +86,7 @@ impl FrameSpan {
         }
     }
 
-    /// One joint of `clip` at this time; the identity for a joint the clip does not animate.
+    /// Returns one joint of `clip` at this time; the identity for a joint that the clip does not animate.
     ///
     /// # Panics
     /// If the joint or a frame is out of range.
@@ -187,7 +187,7 @@ impl FramePair<'_, [u16; 4]> {
         )
     }
 
-    /// Like [`Self::vectors`].
+    /// Interpolates quaternions as [`Self::vectors`] does vectors.
     #[inline(always)]
     pub(super) fn quats<S: Simd>(
         &self,

@@ -67,7 +67,7 @@ impl Feet {
     /// The most legs a character can have.
     pub const MOST_LEGS: usize = 8;
 
-    /// Feet of the given legs, with default limits. `hips` is the joint that is raised and lowered, above all legs;
+    /// Creates feet of the given legs, with default limits. `hips` is the joint that is raised and lowered, above all legs;
     /// `up` is the model's up axis.
     ///
     /// `None` if there are no legs or more than [`Self::MOST_LEGS`], if a leg's joints are not each a descendant of the one

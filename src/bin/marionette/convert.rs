@@ -184,7 +184,7 @@ impl Convert {
     }
 }
 
-/// The current folder has no name.
+/// Returns `.` for an empty path: the current folder has no name.
 pub fn or_here(folder: &Path) -> &Path {
     if folder.as_os_str().is_empty() {
         Path::new(".")

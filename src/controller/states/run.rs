@@ -12,7 +12,7 @@ use std::sync::Arc;
 pub(in crate::controller) struct StateRun {
     /// The present state.
     pub(super) state: usize,
-    /// When it was entered.
+    /// Moment at which it was entered.
     pub(super) since: Nanos,
     /// The state that the game asked for, if the character isn't there yet.
     pub(super) destination: Option<usize>,

@@ -74,7 +74,7 @@ fn has_loose_vertices(mesh: &Mesh, skin: &SkinDeformer) -> bool {
         || (0..skin.vertices.len()).any(|vertex| weights(skin, vertex).next().is_none())
 }
 
-/// The clusters that move a vertex, and their weights above 0.
+/// Returns the clusters that move a vertex, with their weights above 0.
 pub(super) fn weights(
     skin: &SkinDeformer,
     vertex: usize,

@@ -74,8 +74,8 @@ pub struct ClipEntry {
     /// Frames per second in which callback keys and `frames` count; `None` for the clip's own, if its frames are evenly spaced.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub frame_rate: Option<f64>,
-    /// When feet are planted, as `(start, end)` in seconds, by the feet's joints: `{"foot.L": [(0.1, 0.5)]}`. Feet that
-    /// are not listed are watched instead.
+    /// Times at which feet are planted, as `(start, end)` in seconds, by the feet's joints: `{"foot.L": [(0.1, 0.5)]}`. For
+    /// feet that are not listed, they are found in the motion.
     #[serde(
         deserialize_with = "distinct",
         skip_serializing_if = "BTreeMap::is_empty"

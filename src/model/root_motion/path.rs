@@ -152,7 +152,7 @@ impl RootPath {
         })
     }
 
-    /// Length of the clip in seconds, > 0.
+    /// Returns the length of the clip in seconds, > 0.
     #[inline]
     pub fn duration(&self) -> f64 {
         self.end().time

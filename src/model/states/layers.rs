@@ -169,7 +169,7 @@ impl StateLayers {
     }
 
     /// Checks what the states play against what the character has. `find` looks up a clip or a blend space by name, and
-    /// `names` are those of all.
+    /// `names` lists all of their names.
     pub fn check_clips<'c>(
         &self,
         names: &[&str],

@@ -33,7 +33,7 @@ pub struct MachineState {
     pub choose: Choice,
     /// Speed of what plays.
     pub speed: Speed,
-    /// When the game may leave it.
+    /// Moments at which the game may leave it.
     pub exit: Opening,
     /// State that follows by itself.
     pub then: Option<Successor>,
@@ -43,7 +43,7 @@ pub struct MachineState {
     pub ways: Vec<Way>,
 }
 
-/// When the game may leave a state. See [`Exit`].
+/// Moments at which the game may leave a state. See [`Exit`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Opening {
     /// At any time.
