@@ -1,4 +1,4 @@
-//! Timed events: scheduling, starting, running, and ending them.
+//! How timed events are scheduled, start, run and end.
 
 use super::{
     AnimationController, EventHandle, EventKind, EventTarget, TimedEvent, TimedEvents, TrackId,

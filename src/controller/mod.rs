@@ -128,7 +128,7 @@ pub struct AnimationController {
     agenda: Transient<Agenda>,
 }
 
-/// State that few controllers have: timed events, callbacks of their own, open ranges, a current clip, states.
+/// What few controllers have: timed events, callbacks of their own, open ranges, a current clip, states.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 struct Extras {

@@ -6,7 +6,7 @@ use super::{
 };
 
 impl AnimationController {
-    /// Returns the number of tracks, timed events, callbacks, ranges, and clips to play or to fade from.
+    /// How many tracks, timed events, callbacks and ranges there are, and clips to play or to fade from.
     pub(crate) fn parts(&self) -> usize {
         let Extras {
             events,

@@ -28,7 +28,7 @@ impl EventHandle {
     }
 }
 
-/// The target of a timed event.
+/// What a timed event changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
 pub enum EventTarget {
@@ -38,7 +38,7 @@ pub enum EventTarget {
     PriorityBlend,
 }
 
-/// The property of a track that a timed event changes.
+/// What a timed event changes about a track.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
 pub enum EventKind {

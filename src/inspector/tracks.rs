@@ -455,7 +455,6 @@ fn queue(ui: &mut Ui, controller: &mut AnimationController) {
 fn events(ui: &mut Ui, controller: &AnimationController) -> Option<Action> {
     let mut action = None;
     let now = controller.time();
-    // Without events, not even the heading is shown.
     controller.events().iter().next()?;
     ui.add_space(6.0);
     ui.strong("Timed events");

@@ -87,8 +87,8 @@ pub struct State {
 pub enum Speed {
     /// Always this one.
     Fixed(f64),
-    /// The value that the game [sets](crate::controller::AnimationController::set_state_speed) under this name; 1 until then.
-    /// States that name the same speed share it.
+    /// What the game [sets](crate::controller::AnimationController::set_state_speed) under this name; 1 until then. States
+    /// that name the same speed share it.
     Named(String),
 }
 

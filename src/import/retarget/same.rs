@@ -16,7 +16,7 @@ pub(super) struct SameJoint {
     above: Quat,
     /// From the target's own axes to the source's.
     own: Quat,
-    /// The same as `above` for translations, with the ratio of lengths.
+    /// The same for translations, with the ratio of the bodies' sizes.
     shift: Mat3,
     /// The source's axis for each of the target's.
     axes: [usize; 3],
