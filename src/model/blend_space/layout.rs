@@ -343,7 +343,8 @@ impl Shape {
     }
 }
 
-/// The part of a way, in `0..1`, at which it crosses an edge, its ends included, if it is one of those wanted.
+/// Returns the part of a way, in `0..1`, at which it crosses an edge, its ends included; `None` if they don't meet, or if
+/// the part is not `wanted`.
 fn crossing(
     [from, to]: [DVec2; 2],
     [a, b]: [DVec2; 2],
