@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 use std::{error::Error, fmt, sync::Arc, time::Duration};
 
 /// A character's states in its machines.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct States {
     layers: Arc<StateLayers>,
     /// One for each layer.

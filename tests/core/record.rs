@@ -4,7 +4,7 @@ use bevy_marionette::{
     controller::{AnimationController, AnimationTrack, Clips, PlaybackEvent},
     model::{
         BlendSpace, ClipFrames, ClipTiming, Joint, JointTransform, RootDelta, RootPath,
-        SkeletalClip, Skeleton,
+        SkeletalClip, Skeleton, StateLayers,
     },
     pose::PoseMut,
     record::{
@@ -44,6 +44,33 @@ fn clips(first_key: f64) -> ClipTable {
         [],
         0,
     )
+    .with_states(Some(Arc::new(states())))
+}
+
+/// States with a speed that the game sets, and a layer in step with them.
+fn states() -> StateLayers {
+    let options =
+        ron::Options::default().with_default_extension(ron::extensions::Extensions::IMPLICIT_SOME);
+    let main = r#"{
+        "ground": (plays: "locomotion", start: true),
+        "wave": (plays: "wave", speed: "pace", from: ["ground"], then: "ground", fade: 0.1),
+    }"#;
+    let layers = r#"{
+        "arms": (mask: "", sync: Body, states: { "wave": (plays: "jog") }),
+    }"#;
+    let (main, layers) = (options.from_str(main), options.from_str(layers));
+    StateLayers::new(&main.unwrap(), &layers.unwrap()).unwrap()
+}
+
+/// Does what a game does to a character with [`states`]. Returns whether it did anything.
+fn play_states(controller: &mut AnimationController, rng: &mut Rng) -> bool {
+    match rng.u32(..60) {
+        0..3 => drop(controller.go(["ground", "wave"][rng.usize(..2)])),
+        3..6 => controller.set_state_speed("pace", rng.f64() * 2.0).unwrap(),
+        6..12 => controller.set_parameters(rng.f64() * 4.0),
+        _ => return false,
+    }
+    true
 }
 
 /// Does what a game does to a controller. Returns whether it did anything.
@@ -97,6 +124,12 @@ const FIRST: u64 = 100;
 fn record(seed: u64, count: u64, clips: &ClipTable) -> Take {
     let mut rng = Rng::with_seed(seed);
     let mut controller = AnimationController::playing("walk");
+    let mut interfere = interfere as fn(&mut _, &mut _) -> bool;
+    if seed % 3 == 2 {
+        controller = AnimationController::default();
+        controller.set_states(clips.states().unwrap(), 0);
+        interfere = play_states;
+    }
     let mut take = Take {
         frames: Frames::starting_at(FIRST),
         tape: Tape::starting_at(FIRST),

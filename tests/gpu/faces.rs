@@ -177,5 +177,3 @@ fn eyes_that_come_into_view_are_drawn_as_they_are() {
         (0..30).for_each(|_| harness.update());
     }
 }
-
-// ---- beside Bevy's loader --------------------------------------------------------------------------

@@ -1,9 +1,12 @@
 //! Checks what reaches the GPU, on any adapter; software Vulkan is enough (`sh .ci/setup`).
 
 mod arm;
+mod beside_bevy;
 mod churn;
 mod faces;
 #[allow(dead_code, reason = "another test uses all of it")]
+#[path = "../core/gltf_files/file.rs"]
+mod gltf_file;
 mod harness;
 #[path = "../offscreen/mod.rs"]
 mod offscreen;

@@ -11,6 +11,7 @@ mod skinned;
 
 use bevy::{
     app::PluginsState,
+    asset::UnapprovedPathMode,
     camera::RenderTarget,
     log::LogPlugin,
     prelude::*,
@@ -58,6 +59,8 @@ impl Offscreen {
                 })
                 .set(AssetPlugin {
                     watch_for_changes_override: Some(false),
+                    // Some tests write what they load to a temporary folder.
+                    unapproved_path_mode: UnapprovedPathMode::Allow,
                     ..default()
                 })
                 .set(log)

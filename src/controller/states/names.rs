@@ -41,6 +41,32 @@ struct SavedRun {
     asked: Vec<(Option<usize>, usize)>,
 }
 
+// What is saved decides. A recorded controller knows its machines only by names until it's advanced, and has to equal the one
+// that was recorded.
+impl PartialEq for States {
+    fn eq(&self, other: &Self) -> bool {
+        let same = |(a, b): (&MachineLayer, &MachineLayer)| {
+            let [states, others] = [a, b].map(|layer| layer.machine.states().iter());
+            (&a.name, &a.mask, a.sync) == (&b.name, &b.mask, b.sync)
+                && states.map(|s| &s.name).eq(others.map(|s| &s.name))
+        };
+        let [mine, others] = [self, other].map(|states| &states.layers);
+        mine.layers().len() == others.layers().len()
+            && mine.layers().iter().zip(others.layers()).all(same)
+            && mine.speed_names() == others.speed_names()
+            && (&self.runs, &self.speeds) == (&other.runs, &other.speeds)
+            && (0..self.runs.len()).all(|layer| self.asked(layer).eq(other.asked(layer)))
+    }
+}
+
+impl States {
+    /// Returns what the game has entered on a layer, in order.
+    fn asked(&self, layer: usize) -> impl Iterator<Item = (Option<usize>, usize)> {
+        let asked = self.asked.iter().filter(move |asked| asked.layer == layer);
+        asked.map(|asked| (asked.from, asked.to))
+    }
+}
+
 impl Serialize for States {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let layers = self.layers.layers().iter().zip(&self.runs).enumerate();
@@ -63,12 +89,7 @@ impl Serialize for States {
             choices: run.choices.clone(),
             seed: run.seed,
             track: run.track,
-            asked: self
-                .asked
-                .iter()
-                .filter(|entered| entered.layer == at)
-                .map(|entered| (entered.from, entered.to))
-                .collect(),
+            asked: self.asked(at).collect(),
         });
         let speeds = self.layers.speed_names().iter().zip(&self.speeds);
         let speeds = speeds.map(|(name, speed)| (AnimationName::new(name.clone()), *speed));
