@@ -200,8 +200,8 @@ pub use plugins::MarionettePlugins;
 #[cfg(feature = "bevy")]
 pub use render::render_plugin;
 
-/// What nearly every app with characters uses. Names that a game may have itself, such as `Character` or `Ground`, stay in
-/// their modules.
+/// The types that nearly every app with characters uses. Names that a game may have itself, such as `Character` or
+/// `Ground`, stay in their modules.
 #[cfg(feature = "bevy")]
 pub mod prelude {
     pub use crate::{

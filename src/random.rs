@@ -7,5 +7,5 @@ pub(crate) fn mix(bits: u64) -> u64 {
     bits ^ (bits >> 31)
 }
 
-/// What SplitMix64 adds for each number of a sequence.
+/// The increment of SplitMix64 from one number of a sequence to the next: 2⁶⁴ divided by the golden ratio, made odd.
 pub(crate) const STEP: u64 = 0x9e37_79b9_7f4a_7c15;

@@ -115,6 +115,7 @@ pub(super) fn assemble_character(
         .map(|part| PartBounds::new(&skeleton, part))
         .collect();
     let reach = BlendReach::new(&skeleton, clips.iter().map(|clip| &**clip));
+    // By clip, then by part: a clip is posed once for all parts.
     let over_clips: Vec<_> = clips
         .iter()
         .map(|clip| PartBounds::each_over_clip(&bounds, &skeleton, clip))
@@ -160,6 +161,7 @@ pub(super) fn assemble_character(
             }
         })
         .collect();
+    // Labels work only while something keeps their assets alive.
     for part in &parts {
         sub_assets.extend(sink.other(CharacterAssetLabel::Part(part.name.clone()), part.clone()));
     }
@@ -191,6 +193,7 @@ pub(super) fn assemble_character(
         .feet
         .as_ref()
         .and_then(|feet| feet.resolve(&skeleton, &skin));
+    // Contacts are found by the legs, so there are none without them.
     let (feet, plants) = feet.map_or((None, Vec::new()), |feet| {
         let plants = clips
             .iter()
@@ -226,6 +229,7 @@ pub(super) fn assemble_character(
         reach: Arc::new(reach),
         version,
     };
+    // Spaces refer to clips by index, so they are bound when all clips are there.
     character.bind_blend_spaces();
     character
 }

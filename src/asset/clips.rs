@@ -94,6 +94,7 @@ impl Character {
             return Err(AddClipError::NameTaken(name.clone()));
         }
         let morphs = self.skeleton.morphs();
+        // Names decide, because a clip of another file has indices of its own.
         let moves_face = clip
             .morphs()
             .iter()
@@ -106,6 +107,7 @@ impl Character {
             return Err(AddClipError::OtherJoints(name.clone()));
         }
         let clip = clip.bind(&self.skeleton);
+        // For all parts at once, because posing the clip takes most of the time.
         let bounds: Vec<PartBounds> = self
             .parts
             .iter()
@@ -116,11 +118,13 @@ impl Character {
             let bounds = bounds.map_or(part.rest_bounds, aabb);
             part.clip_bounds = part.clip_bounds.iter().copied().chain([bounds]).collect();
         }
+        // In step with the clips, whose indices they share.
         if let Some(feet) = &self.feet {
             self.plants
                 .push(Arc::new(Plants::detect(feet, &self.skeleton, &clip)));
         }
         self.clips.push(Arc::new(clip));
+        // A space may have waited for this clip.
         self.bind_blend_spaces();
         self.follow_clips();
         Ok(())
@@ -136,6 +140,7 @@ impl Character {
         if index < self.plants.len() {
             self.plants.remove(index);
         }
+        // Boxes are in the order of the clips, so those after it move up.
         for part in &mut self.parts {
             let others = part
                 .clip_bounds
@@ -156,6 +161,7 @@ impl Character {
     fn follow_clips(&mut self) {
         let reach = BlendReach::new(&self.skeleton, self.clips.iter().map(|clip| &**clip));
         for part in &mut self.parts {
+            // These boxes shrink, too, when the clip that reached farthest is gone.
             if let Some(bounds) = part.bounds.within(&reach) {
                 part.blend_bounds = aabb(bounds);
             }

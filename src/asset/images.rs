@@ -67,6 +67,7 @@ pub(super) fn decode(
         sampler,
         RenderAssetUsages::default(),
     )
+    // Bevy's own error doesn't name the feature that is missing.
     .map_err(|error| missing_feature(name).unwrap_or_else(|| error.to_string()))
 }
 

@@ -106,6 +106,7 @@ impl AssetLoader for CharacterLoader {
         let _loading = self.files.progress.begin();
         limits.check_size(&name, source.len() as u64)?;
         let mut files: HashMap<String, Result<Vec<u8>, String>> = HashMap::new();
+        // A bare model becomes a manifest that only names it, so that there is one way of loading.
         let manifest = if FileKind::of_name(&name) == Some(FileKind::Manifest) {
             Manifest::parse(&name, &source)?
         } else {
@@ -118,6 +119,7 @@ impl AssetLoader for CharacterLoader {
             .chain(manifest.clip_files())
             .map(str::to_owned)
             .collect();
+        // Clips may share a file, which is read once.
         named.sort_unstable();
         named.dedup();
         // The model's own source is there already if there is no manifest.
@@ -190,6 +192,7 @@ impl AssetLoader for CharacterLoader {
             let may_exist = |name: &str| !is_complete || is_deep(name);
             textures = Textures::resolve(&mut imported, &manifest.model, files, may_exist);
         }
+        // Only now, because warnings about textures are among them.
         report(&imported.warnings);
         let wants_mips = mode == TextureMode::Load;
         let (materials, formats) = (&imported.model.materials, self.formats.get());
@@ -342,6 +345,7 @@ impl Sink for ContextSink<'_, '_> {
                 None => None,
             },
         };
+        // Materials that share a texture share its handle.
         self.textures
             .insert(key.clone(), OwnTexture::Added(handle.clone()));
         handle
@@ -356,6 +360,7 @@ impl ContextSink<'_, '_> {
         let last: Handle<Image> =
             server.get_handle(label.from_asset(self.context.path().clone()))?;
         server
+            // A handle may exist without its image, which then would never come.
             .is_loaded(&last)
             .then(|| self.context.get_label_handle(label.to_string()))
     }

@@ -24,6 +24,7 @@ pub fn standard_material(
         base_color_channel: channel(TextureMap::BaseColor),
         normal_map_texture: texture(TextureMap::Normal),
         normal_map_channel: channel(TextureMap::Normal),
+        // Bevy expects green up.
         flip_normal_map_y: material.normal_map_green_down,
         perceptual_roughness: material.roughness,
         reflectance: material.reflectance,
@@ -41,6 +42,7 @@ pub fn standard_material(
             None => AlphaMode::Opaque,
         },
         double_sided: material.double_sided,
+        // Bevy lights both sides of a double-sided material, but culls the back unless told otherwise.
         cull_mode: if material.double_sided {
             None
         } else {
@@ -49,6 +51,7 @@ pub fn standard_material(
         unlit: material.unlit,
         uv_transform: Affine2::from_scale_angle_translation(
             uv.scale.into(),
+            // V points down, so the sense of a turn is reversed.
             -uv.rotation,
             uv.offset.into(),
         ),

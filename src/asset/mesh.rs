@@ -36,6 +36,7 @@ pub fn mesh_of(part: &SkinPart, morphs: &[MorphIndex], usages: RenderAssetUsages
             VertexAttributeValues::Float32x4(colors),
         );
     }
+    // Without influences, Bevy draws the part like any other mesh.
     if !part.influences.is_empty() {
         let palette = part.influences.iter().map(|i| i.palette).collect();
         let weights = part.influences.iter().map(|i| i.weights).collect();
@@ -49,6 +50,7 @@ pub fn mesh_of(part: &SkinPart, morphs: &[MorphIndex], usages: RenderAssetUsages
         );
     }
     let indices = part.triangles.as_flattened();
+    // Half the size, for all but the largest parts.
     mesh.insert_indices(if part.positions.len() <= usize::from(u16::MAX) {
         Indices::U16(indices.iter().map(|&i| i as u16).collect())
     } else {
@@ -64,6 +66,7 @@ pub fn mesh_of(part: &SkinPart, morphs: &[MorphIndex], usages: RenderAssetUsages
 fn targets_of(part: &SkinPart, morphs: &[MorphIndex]) -> Vec<MorphAttributes> {
     let vertices = part.positions.len();
     let mut out = vec![MorphAttributes::default(); morphs.len() * vertices];
+    // A target that the part lacks leaves zeros.
     for (morph, out) in morphs.iter().zip(out.chunks_exact_mut(vertices.max(1))) {
         let target = part.morphs.iter().find(|target| target.morph == *morph);
         for (vertex, delta) in target.into_iter().flat_map(|target| target.iter()) {

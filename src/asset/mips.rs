@@ -43,6 +43,7 @@ pub(super) fn with_mips(mut image: Image, content: Content) -> Image {
     let Some(data) = image
         .data
         .as_mut()
+        // Compressed data has another length.
         .filter(|data| plain && bytes > 0 && data.len() == bytes)
     else {
         return image;
@@ -50,6 +51,7 @@ pub(super) fn with_mips(mut image: Image, content: Content) -> Image {
     let cutoff = match content {
         Content::Color {
             cutoff: Some(cutoff),
+            // Measured on the full image, which shows how much should stay visible.
         } if channels == 4 => Some((cutoff, coverage(data, cutoff))),
         _ => None,
     };
@@ -109,6 +111,7 @@ impl Filter {
             return Vec4::new(value(texel[0]) * (1.0 + HIDDEN), 0.0, 0.0, 1.0);
         };
         let alpha = f32::from(a) / 255.0;
+        // The fourth number of a normal has no meaning that could weigh it.
         let weight = if self == Self::Normals {
             1.0
         } else {
@@ -127,6 +130,7 @@ impl Filter {
                     .to_array()
                     .map(|value| table[(value.clamp(0.0, 1.0) * 65535.0).round() as usize])
             }
+            // A sum of opposite normals has no direction. Straight up shows the least.
             Self::Normals => (texel.truncate().normalize_or(Vec3::Z) * 0.5 + 0.5)
                 .to_array()
                 .map(byte),
@@ -194,6 +198,7 @@ fn keep_coverage(texels: &mut [u8], cutoff: f32, visible: f32) {
     let mut alphas: Vec<u8> = texels.chunks_exact(4).map(|texel| texel[3]).collect();
     let wanted = (visible * alphas.len() as f32).round() as usize;
     alphas.sort_unstable_by(|a, b| b.cmp(a));
+    // Where nothing has to be visible, or nothing can be, alpha stays as it is.
     let faintest = match wanted.checked_sub(1) {
         Some(last) if alphas[last] > 0 => alphas[last],
         _ => return,

@@ -1,4 +1,4 @@
-//! Which morph targets a part's mesh gets, and in which order.
+//! The morph targets of each part's mesh, and their order.
 
 use crate::model::{MorphIndex, SkeletalClip, Skeleton, SkinPart};
 use bevy::{
@@ -47,6 +47,7 @@ pub(super) fn by_use(
             .filter(|clip| clip.animates_morph(morph))
             .count()
     };
+    // A stable sort: targets that as many clips move keep the order of the file.
     morphs.sort_by_key(|&morph| Reverse(clips_of(morph)));
     if morphs.len() > most {
         let names = skeleton.morphs().names();
@@ -55,7 +56,7 @@ pub(super) fn by_use(
             .filter_map(|&morph| names.get(usize::from(morph)).map(|name| &**name))
             .collect();
         warn!(
-            "part `{}` has {} morph targets, and this platform draws {most}: those that the fewest clips move are left out ({})",
+            "part `{}` has {} morph targets, but this platform draws at most {most}; those that the fewest clips move are left out: {}",
             part.name,
             morphs.len(),
             left.join(", ")

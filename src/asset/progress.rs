@@ -119,7 +119,7 @@ impl Drop for Loading<'_> {
     }
 }
 
-/// The state of [`announce`] from frame to frame.
+/// State that [`announce`] keeps between frames.
 #[derive(Default)]
 pub(super) struct Announced {
     /// Characters that were done when loading was last announced.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 /// # The rig at run time
 impl Character {
-    /// The rig as the manifest has it: goals, look-at, feet, springs and colliders, by names.
+    /// Returns the rig as the manifest has it: goals, look-at, feet, springs and colliders, by names.
     pub fn rig(&self) -> &RigEntries {
         &self.rig
     }
@@ -30,6 +30,7 @@ impl Character {
     /// ```
     pub fn set_rig(&mut self, rig: RigEntries) {
         let limits = rig.feet.as_ref().map(|entry| entry.limits);
+        // The legs were found with the skin, which isn't kept, so only their limits can change.
         if let (Some(limits), Some(feet)) = (limits, &mut self.feet) {
             Arc::make_mut(feet).limits = limits;
         }
@@ -37,6 +38,7 @@ impl Character {
             limits: limits.unwrap_or(of.limits),
             ..of
         });
+        // Resolved only if they changed: an editor sets the whole rig for each drag of a slider.
         if (&rig.springs, &rig.colliders) != (&self.rig.springs, &self.rig.colliders) {
             let springs = resolve_springs(&rig.springs, &rig.colliders, &self.skeleton);
             self.springs = Some(springs)

@@ -73,6 +73,7 @@ impl Textures {
         let maps = || {
             TextureMap::ALL
                 .into_iter()
+                // Specular maps aren't drawn, so a missing one isn't missed.
                 .filter(|map| *map != TextureMap::Specular)
         };
         let missing = materials.iter().zip(&found).flat_map(|(material, found)| {
@@ -175,6 +176,7 @@ impl Textures {
             };
             pending.push((key, spawn(make)));
         }
+        // Awaited in the order in which they were spawned. Later ones go on meanwhile.
         let mut ready = HashMap::new();
         for (key, image) in pending {
             let image = match image {
@@ -212,6 +214,7 @@ impl Textures {
                 if !is_own || own.iter().any(|known| known.key == *key) {
                     continue;
                 }
+                // Only the alpha of a base color decides what is visible.
                 let content = match map {
                     TextureMap::BaseColor => Content::Color {
                         cutoff: material.alpha_cutoff,

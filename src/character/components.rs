@@ -168,7 +168,7 @@ pub struct ModelPose {
 }
 
 impl ModelPose {
-    /// Joint space → the character's space, or `None` if there is no such joint.
+    /// Returns a joint's matrix, joint space → the character's space; `None` if there is no such joint.
     pub fn joint(&self, joint: JointIndex) -> Option<&Affine3A> {
         self.joints.get(usize::from(joint))
     }

@@ -60,7 +60,7 @@ type NeedsPoseEarly = (
     Without<WornBy>,
 );
 
-/// As [`NeedsPoseEarly`], or worn, or with a rig.
+/// Facts by which a character is posed early: those of [`NeedsPoseEarly`], being worn, and having a rig.
 type IsPosedEarly = (
     Has<Attachments>,
     Has<PoseOverrides>,

@@ -133,7 +133,7 @@ pub struct CallbackMoment(pub(super) Option<Arc<Moment>>);
 #[derive(Debug)]
 pub(super) struct Moment {
     pub(super) layers: ActiveLayers,
-    /// The movement of the character by its clips from then to the end of the frame.
+    /// Movement of the character by its clips from that moment to the end of the frame.
     pub(super) carried: RootDelta,
 }
 

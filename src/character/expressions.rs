@@ -54,11 +54,11 @@ struct Expression {
     version: u64,
 }
 
-/// How an expression shows.
+/// The visible state of an expression.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Reflect)]
 struct Shown {
     weight: f32,
-    /// How far it takes the place of the clips, 0..=1.
+    /// Fraction of the clips' weight that the expression replaces, 0..=1.
     share: f32,
 }
 
@@ -259,7 +259,7 @@ impl Expression {
     }
 }
 
-/// Goes on with fades, and looks up the morph targets of new expressions.
+/// Advances fades, and looks up the morph targets of new expressions.
 pub(super) fn advance(
     time: Res<Time>,
     assets: Res<Assets<Character>>,

@@ -13,7 +13,7 @@ use crate::{
 pub(crate) struct FaceReplay {
     layers: ActiveLayers,
     scratch: MorphScratch,
-    /// What the game did to the face, the version of the asset, and what that does to its morph targets.
+    /// Inputs of the face and version of the asset that `overrides` was made from.
     note: FaceNote,
     version: u64,
     overrides: Vec<MorphOverride>,

@@ -38,7 +38,7 @@ pub struct IdleEyes {
     pub blinks: f32,
     /// Glances per minute, on average. 0 for none.
     pub glances: f32,
-    /// How far the eyes turn at most, as a weight of `lookLeft` and the others.
+    /// Largest turn of the eyes, as a weight of `lookLeft` and the others.
     pub range: f32,
     #[reflect(ignore)]
     state: State,
@@ -50,7 +50,7 @@ struct State {
     time: f64,
     blink: Happening,
     glance: Happening,
-    /// What the eyes do: how far they are closed, and where they look.
+    /// Present state of the eyes: closed from 0 to 1, and the direction of the gaze as weights to the right and up.
     closed: f32,
     gaze: Vec2,
     shapes: Shapes,
@@ -205,7 +205,7 @@ impl IdleEyes {
         }
     }
 
-    /// Where the eyes look after a glance. Every other one comes back.
+    /// Returns the direction of the gaze after a glance. Every other glance comes back to the center.
     fn place(&self, number: u64) -> Vec2 {
         if number.is_multiple_of(2) {
             return Vec2::ZERO;
@@ -269,7 +269,7 @@ pub(super) fn advance(
     }
 }
 
-/// How far the lids are closed, by the seconds since the beginning of a blink.
+/// Returns how far the lids are closed, 0..=1, some seconds after the beginning of a blink.
 fn lid(since: f64) -> f32 {
     smooth(since / CLOSE) * (1.0 - smooth((since - CLOSE - CLOSED) / OPEN))
 }
@@ -284,6 +284,7 @@ fn uniform(seed: u64, series: u64, number: u64) -> f32 {
     let bits = seed
         .wrapping_add(series.wrapping_mul(0xD1B5_4A32_D192_ED03))
         .wrapping_add(number.wrapping_mul(random::STEP));
+    // An `f32` holds 24 bits exactly, so nothing is rounded up to 1.
     (random::mix(bits) >> 40) as f32 / (1 << 24) as f32
 }
 

@@ -14,18 +14,17 @@ use std::mem;
 
 /// Skips the parts of a character's animation that are too small on screen to be seen.
 ///
-/// An optional component of a character. Each number is a height on screen, as a fraction of the viewport's; where there
-/// are several cameras, the largest counts, and without a camera, nothing is left out.
+/// An optional component of a character. Each number is a character's height on screen, as a fraction of the viewport's
+/// height. With several cameras, the largest height counts; without a camera, nothing is left out.
 ///
-/// From half as large again down to its height, each part of the rig fades out; below, it costs nothing. A character whose
-/// whole rig is left out is posed like one without, and only in view. Hands that reach for something, and feet on stairs,
-/// then are where the clips put them.
+/// Each part of the rig fades out between 1.5 times its number and the number itself; below, it costs nothing. A character
+/// whose whole rig is left out is posed like one without a rig, and only in view. Hands that reach for something, and feet
+/// on stairs, then are where the clips put them.
 ///
-/// Below [`poses`](Self::poses), the character is posed less often, and in between it stands still
-/// as it was drawn last: its place, too. That lasts at most [`most_frames`](Self::most_frames)
-/// frames, and ends as soon as the character has moved by a twentieth of its size, so the skipped
-/// motion is a pixel or two. Frames in between cost nothing but the clock. Characters that carry or
-/// wear something, have [`PoseOverrides`](super::PoseOverrides), or whose rig acts are posed in
+/// Below [`poses`](Self::poses), the character is posed less often, and in between it keeps the pose and the place in which
+/// it was last drawn. That lasts at most [`most_frames`](Self::most_frames) frames, and ends as soon as the character has
+/// moved by a twentieth of its size, so the skipped motion is a pixel or two. Frames in between cost nothing but the clock.
+/// Characters that carry or wear something, have [`PoseOverrides`](super::PoseOverrides), or whose rig acts are posed in
 /// every frame.
 ///
 /// Clocks and events are not affected: they are exact in every frame.

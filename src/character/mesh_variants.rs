@@ -29,7 +29,7 @@ impl MeshVariant {
 pub(super) struct MeshVariants {
     /// By original; `None` where the original cannot be read.
     made: HashMap<(AssetId<Mesh>, MeshVariant), Option<Handle<Mesh>>>,
-    /// Those made this frame, too late for the GPU.
+    /// Variants made in this frame, too late for the GPU.
     fresh: Vec<(AssetId<Mesh>, MeshVariant)>,
 }
 
@@ -78,6 +78,7 @@ impl MeshVariants {
                     "part `{name}` cannot show weights and is inside out when mirrored: its mesh is only on the GPU"
                 );
             }
+            // A failure is kept, too, so that the warning comes once.
             self.made.insert(key, mesh);
         }
         all

@@ -75,7 +75,7 @@ pub struct MorphPose {
     /// Revision of the layers and version of the asset that they were made from.
     #[reflect(ignore)]
     made_from: (u64, u64),
-    /// What is worn: where the body has the target of each name, for one version of both assets.
+    /// For worn characters: the body's target of each name, for one version of both assets.
     #[reflect(ignore)]
     of_body: Option<(u64, u64, Vec<Option<MorphIndex>>)>,
 }
@@ -104,7 +104,7 @@ pub(super) fn forget(mut world: DeferredWorld, removed: HookContext) {
 #[derive(Resource, Default)]
 pub(crate) struct GrownMorphs(pub(crate) Vec<Entity>);
 
-/// What one thread found to write.
+/// One thread's working memory, and the weights it found to write.
 #[derive(Default)]
 pub(super) struct MorphThread {
     scratch: MorphScratch,

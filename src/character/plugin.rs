@@ -67,6 +67,7 @@ impl Plugin for CharacterPlugin {
     }
 
     fn finish(&self, app: &mut App) {
+        // Without a clock, controllers would never advance, and nothing would say why.
         assert!(
             app.world().contains_resource::<Time>(),
             "`CharacterPlugin` needs a clock: add `DefaultPlugins`, `MinimalPlugins` or Bevy's `TimePlugin`"

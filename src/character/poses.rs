@@ -49,7 +49,7 @@ pub struct CharacterPoses<'w, 's> {
 }
 
 impl CharacterPoses<'_, '_> {
-    /// World transform of a socket or joint. `None` until the asset has loaded, or if it has no such socket or
+    /// Returns the world transform of a socket or joint; `None` until the asset has loaded, or if it has no such socket or
     /// joint.
     pub fn joint_transform(
         &self,
@@ -61,8 +61,8 @@ impl CharacterPoses<'_, '_> {
         })
     }
 
-    /// World transform of a socket or joint at the moment a callback key was passed,
-    /// [`callback.seconds_ago`](AnimationCallback::seconds_ago) before the end of the frame. `None` until the asset
+    /// Returns the world transform of a socket or joint at the moment a callback key was passed,
+    /// [`callback.seconds_ago`](AnimationCallback::seconds_ago) before the end of the frame; `None` until the asset
     /// has loaded, or if it has no such socket or joint.
     ///
     /// The clips are those of that moment, and a character that they carry ([`RootMotion`](super::RootMotion)) is where it
@@ -84,6 +84,7 @@ impl CharacterPoses<'_, '_> {
         callback: &AnimationCallback,
         socket_or_joint: &str,
     ) -> Option<GlobalTransform> {
+        // Without a moment, the pose at the end of the frame has to do.
         let Some(moment) = &callback.moment.0 else {
             return self.joint_transform(callback.entity, socket_or_joint);
         };
@@ -97,6 +98,7 @@ impl CharacterPoses<'_, '_> {
                 &moment.layers,
                 scratch,
                 |asset, world, joints| {
+                    // Back along the path by which the clips have carried it since.
                     let back = Transform::from(moment.carried.inverse()).compute_affine();
                     socket_transform(socket_or_joint, asset, &(*world * back), joints)
                 },
@@ -104,14 +106,13 @@ impl CharacterPoses<'_, '_> {
         })
     }
 
-    /// Every joint's matrix, joint space → the character's space. `None` until the asset has loaded.
+    /// Returns every joint's matrix, joint space → the character's space; `None` until the asset has loaded.
     pub fn pose(&self, character: Entity) -> Option<Vec<Affine3A>> {
         self.with(character, |_, _, joints| Some(joints.to_vec()))
     }
 
-    /// The skinning matrices of a part as the GPU gets them, one for each joint and combined joint of its palette, to
-    /// skin it on the CPU. `None` until the asset has
-    /// loaded, or if it has no such part.
+    /// Returns the skinning matrices of a part as the GPU gets them, one for each joint and combined joint of its
+    /// palette, to skin it on the CPU. `None` until the asset has loaded, or if it has no such part.
     pub fn palette(&self, character: Entity, part: usize) -> Option<Vec<Mat4>> {
         self.with_scratch(|scratch| {
             self.poses
@@ -401,8 +402,10 @@ impl Poses<'_, '_> {
         scratch: &mut Scratch,
     ) -> Option<(Vec<Affine3A>, Affine3A)> {
         let (_, joints) = self.worn.get(entity).ok()?;
+        // Clothes may be worn over clothes. The outermost body is the one that moves.
         let outermost = upward(entity, |entity| Some(self.worn.get(entity).ok()?.0.0)).last()?;
         let body = self.characters.get(outermost).ok()?;
+        // The body was posed after it advanced, so the stored copy is up to date.
         if body
             .kept
             .is_some_and(|pose| pose.stamp.is_current(body.layers.revision()))

@@ -123,6 +123,7 @@ impl CharacterRayCast<'_, '_> {
                     .as_ref()
                     .is_some_and(|nearest| nearest.distance < enters)
             };
+            // Sorted by where the ray enters, so nothing after this can be nearer.
             if is_behind(enters) {
                 break;
             }
@@ -155,6 +156,7 @@ impl CharacterRayCast<'_, '_> {
                         combined,
                     }
                     .run(palette);
+                    // Clicks must hit the face that is drawn, with its mouth open.
                     let moved = match self.morphs.get(entity) {
                         Ok(MeshMorphWeights::Value { weights }) => morph(mesh, weights, morphed),
                         _ => None,
@@ -192,6 +194,7 @@ impl CharacterRayCast<'_, '_> {
                 }
                 nearest
             });
+            // Boxes overlap, so an earlier character may have been hit nearer.
             let hit = hit.flatten().filter(|hit| !is_behind(hit.distance));
             nearest = hit.or(nearest);
         }
@@ -202,6 +205,7 @@ impl CharacterRayCast<'_, '_> {
     /// The distance at which a ray may enter a character; 0 if that isn't known before the character is posed.
     fn enters(&self, ray: Ray3d, entity: Entity, parts: &CharacterParts) -> Option<f32> {
         let found = self.poses.look_up(entity)?;
+        // Boxes that don't enclose the pose rule nothing out.
         if !found.is_in_boxes() || parts.version != Some(found.character.version) {
             return Some(0.0);
         }
@@ -211,6 +215,7 @@ impl CharacterRayCast<'_, '_> {
                 min: aabb.min().into(),
                 max: aabb.max().into(),
             }),
+            // A part without a box isn't known to be missed.
             Err(_) => Some(0.0),
         };
         parts
@@ -226,6 +231,7 @@ impl CharacterRayCast<'_, '_> {
         let parent_of = |entity| self.shown.get(entity).ok()?.1.map(ChildOf::parent);
         for entity in upward(part, parent_of) {
             match self.shown.get(entity) {
+                // The nearest setting counts: `Visible` shows a part of a hidden parent.
                 Ok((Some(Visibility::Hidden), _)) => return false,
                 Ok((Some(Visibility::Visible), _)) => return true,
                 _ => {}
@@ -258,6 +264,7 @@ impl LocalRay {
 }
 
 fn box_of(part: &CharacterPart, joints: &[Affine3A]) -> BoundingBox {
+    // A part that no joint moves has no posed box.
     let rest = || BoundingBox {
         min: part.rest_bounds.min().into(),
         max: part.rest_bounds.max().into(),
@@ -279,6 +286,7 @@ fn morph<'a>(mesh: &Mesh, weights: &[f32], out: &'a mut Vec<[f32; 3]>) -> Option
     };
     out.clear();
     out.extend_from_slice(positions);
+    // Targets come one after the other, each with a difference for every vertex.
     for (weight, target) in weights
         .iter()
         .zip(targets.chunks_exact(positions.len().max(1)))
@@ -307,6 +315,7 @@ fn cast(
     };
     let positions = morphed.unwrap_or(positions);
     let joints = match mesh.try_attribute(Mesh::ATTRIBUTE_JOINT_INDEX) {
+        // Without a palette, the part moves with the character as a whole.
         Ok(VertexAttributeValues::Uint16x4(joints)) if !part.palette.is_empty() => &joints[..],
         _ => &[],
     };

@@ -104,7 +104,7 @@ pub enum RootMotionMode {
 }
 
 impl RootMotion {
-    /// Reports movements without applying them.
+    /// Returns root motion that is reported, but not applied.
     pub fn report() -> Self {
         Self {
             mode: RootMotionMode::Report,

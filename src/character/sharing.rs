@@ -123,6 +123,7 @@ pub(super) fn share(
     requests
         .iter_mut()
         .for_each(|list| all_requests.append(list));
+    // With nothing to share, the memory of the last frame is left alone.
     if all_requests.is_empty() {
         return;
     }
@@ -137,6 +138,7 @@ pub(super) fn share(
             (poses[count].key, poses[count].character) = (key, Some(entity));
             count += 1;
         }
+        // The pose doesn't exist yet, but its index is enough to draw by.
         if let Ok((_, _, mut state, _)) = characters.get_mut(entity) {
             state.bypass_change_detection().source = PoseSource::Shared(index);
         }
@@ -144,6 +146,7 @@ pub(super) fn share(
     counts.evaluated += count;
     counts.shared += all_requests.len() - count;
 
+    // Tasks read any character while they write poses.
     let read = characters.as_readonly();
     let steps = *steps;
     let evaluate = |poses: &mut [SharedPose]| {
@@ -161,6 +164,7 @@ pub(super) fn share(
         }
     };
     let pool = ComputeTaskPool::get();
+    // Four tasks per thread, because some poses take longer than others.
     let (poses, tasks) = (&mut poses[..count], pool.thread_num() * 4);
     // On a single thread, tasks would only add their own cost.
     if pool.thread_num() == 1 {

@@ -110,6 +110,7 @@ pub(super) enum SolveStep {
 /// Orders all sets. Controllers advance in `schedule`.
 pub(super) fn configure(app: &mut App, schedule: InternedScheduleLabel) {
     use CharacterSystems::*;
+    // Chained: callbacks report where root motion has taken their character.
     app.configure_sets(schedule, (Advance, RootMotion, Callbacks).chain())
         .configure_sets(
             PostUpdate,
@@ -128,6 +129,7 @@ pub(super) fn configure(app: &mut App, schedule: InternedScheduleLabel) {
                     .chain()
                     .after(AssetEventSystems)
                     .before(TransformSystems::Propagate)
+                    // Bevy culls by the boxes that are set here.
                     .before(VisibilitySystems::CalculateBounds),
                 (ChooseDetail, EvaluateLate, SharePoses, PosePalettes)
                     .chain()

@@ -16,6 +16,7 @@ pub(super) fn batches() -> BatchingStrategy {
 /// Frees memory of a list that held `used` items in this frame, if it has grown in a frame with far
 /// more: when a crowd is spawned, all of it starts its clips and comes into view at once.
 pub(crate) fn trim<T>(list: &mut Vec<T>, used: usize) {
+    // Small lists aren't worth a reallocation.
     let used = used.max(256);
     if list.capacity() > 4 * used {
         list.shrink_to(2 * used);

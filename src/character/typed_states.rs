@@ -107,7 +107,7 @@ fn compare<S: CharacterStates>(layer: Option<&MachineLayer>, handle: &Handle<Cha
     let Some(MachineLayer { machine, .. }) = layer else {
         let layer = S::LAYER;
         return match layer {
-            "" => error!("`{name}`: {who} has states of layers only"),
+            "" => error!("`{name}`: {who} only has states on layers"),
             _ => error!("`{name}`: {who} has no layer `{layer}` of states"),
         };
     };

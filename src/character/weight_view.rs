@@ -15,6 +15,7 @@ pub(super) fn plugin(app: &mut App) {
         (
             hide.run_if(any_with_component::<SetAside>),
             show.run_if(any_with_component::<WeightView>),
+            // They change different parts, so commands are applied only once.
         )
             .chain_ignore_deferred()
             .in_set(SpawnStep::Weights),
@@ -44,6 +45,7 @@ fn show(
 ) {
     let all = viewed.iter().flat_map(|list| &list.entities);
     for part in all.filter_map(|&part| parts.get(part).ok()) {
+        // Silenced: the part may be despawned by then.
         commands
             .entity(part)
             .queue_silenced(|mut part: EntityWorldMut| {
@@ -138,6 +140,7 @@ pub(super) fn vertex_colors(part: &CharacterPart, view: WeightView, mesh: &Mesh)
         _ => &[],
     };
     let slot = match view {
+        // A part without the joint shows weight 0 everywhere.
         WeightView::Joint(joint) => part.palette.iter().position(|&j| j == joint),
         WeightView::InfluenceCount => None,
     };
@@ -156,6 +159,7 @@ pub(super) fn vertex_colors(part: &CharacterPart, view: WeightView, mesh: &Mesh)
             let shade = normals
                 .get(vertex)
                 .map_or(1.0, |normal| shade(Vec3::from(*normal)));
+            // Vertex colors are linear, and the shading is meant for linear light.
             let color = color.to_linear();
             [
                 color.red * shade,

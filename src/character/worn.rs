@@ -93,6 +93,7 @@ impl WornJoints {
         body: &Character,
         pose: &[Affine3A],
     ) -> Option<Vec<Affine3A>> {
+        // Matched for these very shapes: after a reload, indices mean other joints.
         let mut joints = Vec::new();
         let is_met = (self.of.1, self.of.2) == (character.shape.version, body.shape.version);
         is_met
@@ -112,6 +113,7 @@ pub(super) fn put_on(
     // Refused links exist until commands are applied.
     let mut refused = Vec::new();
     for (entity, &WornBy(body), mut transform, parent) in &mut worn {
+        // Mostly, the child is where it belongs, and there is nothing to do.
         if parent.is_none_or(|parent| parent.parent() != body) {
             let parent_of = |entity| {
                 let body = links
@@ -132,6 +134,7 @@ pub(super) fn put_on(
             }
             commands.entity(entity).try_insert(ChildOf(body));
         }
+        // A worn character has no place of its own. Its joints are those of the body.
         transform.set_if_neq(Transform::IDENTITY);
     }
 }
@@ -175,6 +178,7 @@ pub(super) fn follow_bodies<Those: QueryFilter>(
             continue;
         };
         if parts.version != Some(character.version) {
+            // Its parts don't exist yet, or are those of another version.
             continue;
         }
         let of = (Some(outermost), character.shape.version, body.shape.version);
@@ -185,6 +189,7 @@ pub(super) fn follow_bodies<Those: QueryFilter>(
                 of,
                 joints: character.skeleton.names().iter().map(matched).collect(),
             };
+            // Once per pair of assets, however many characters wear them.
             if warned.insert((of.1, of.2)) {
                 warn_missing(character, body, &joints.joints);
             }
@@ -193,6 +198,7 @@ pub(super) fn follow_bodies<Those: QueryFilter>(
         let parts = parts.bypass_change_detection();
         (parts.center, parts.radius) = (body_parts.center, body_parts.radius);
         let is_kept = pose.is(PoseStamp::Worn, character.skeleton.len());
+        // The pose is a copy, which is current while the body's is.
         if is_kept && !is_new && !body_pose.is_changed() {
             continue;
         }
@@ -254,8 +260,10 @@ fn warn_missing(character: &Character, body: &Character, matched: &[Option<Joint
         .iter()
         .flat_map(|part| part.palette.iter().copied())
         .collect();
+    // Parts share joints, and each should be listed once.
     missing.sort_unstable();
     missing.dedup();
+    // Joints without skin may be missing without anyone seeing it.
     missing.retain(|joint| {
         matched
             .get(usize::from(*joint))

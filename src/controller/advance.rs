@@ -38,7 +38,7 @@ pub struct AdvanceError {
 /// Clips the queue may start in one advance: a looped queue of clips without length would never end.
 const MAX_SWITCHES: usize = 1024;
 
-/// What happens, in the order in which it does at one moment.
+/// Things that can happen at one moment, in the order in which they do.
 #[derive(Clone, Copy, Debug)]
 enum Happening {
     /// The track of an index passes something.

@@ -1,4 +1,4 @@
-//! Where a track is, as a function of the time since an anchor.
+//! Positions of tracks, as functions of the time since an anchor.
 //!
 //! ```text
 //! position   ●─────────────▶ from + the distance since the anchor
@@ -21,7 +21,7 @@ use super::{
 };
 use serde::{Deserialize, Serialize};
 
-/// Where a track was at a moment, and by what law it moves from there.
+/// Place of a track at a moment, and the law by which it moves from there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct Anchor {
@@ -218,7 +218,7 @@ impl AnimationController {
         }
     }
 
-    /// Where a track is at a moment up to which none passes anything.
+    /// Returns the position of a track at a moment up to which no track passes anything.
     #[inline]
     pub(super) fn place_at(&self, at: usize, moment: Nanos) -> f64 {
         let track = &self.tracks[at];
@@ -260,7 +260,7 @@ impl AnimationController {
 }
 
 impl super::AnimationTrack {
-    /// Where its own motion has taken it at a moment.
+    /// Returns the position to which its own motion has taken it at a moment.
     #[inline]
     fn driven_to(&self, moment: Nanos) -> f64 {
         let Anchor { since, from, .. } = self.anchor;

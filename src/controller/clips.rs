@@ -1,4 +1,4 @@
-//! Where a controller looks up its clips.
+//! The trait by which a controller looks up its clips.
 
 use crate::model::{BoundBlendSpace, ClipTiming, RootPath, StateLayers};
 use std::sync::Arc;

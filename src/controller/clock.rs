@@ -41,7 +41,7 @@ impl Nanos {
         Self(self.0.saturating_sub(span.0))
     }
 
-    /// Returns the nearest moment some nanoseconds after this one, and what is left of a nanosecond.
+    /// Returns the moment that is nearest to `nanos` after this one, and the rest, in `-0.5..=0.5` nanoseconds.
     #[inline]
     pub(super) fn after(self, nanos: f64) -> (Self, f64) {
         let whole = round(nanos);
@@ -97,7 +97,7 @@ pub(super) fn round(number: f64) -> f64 {
 #[serde(default)]
 pub(super) struct Clock {
     pub(super) now: Nanos,
-    /// What steps have left of a nanosecond, in parts of 2⁻⁶⁴, rounded to the nearest: from −½ to ½.
+    /// Rest of the steps below a nanosecond, in parts of 2⁻⁶⁴, rounded to the nearest: from −½ to ½.
     carry: i64,
     /// Finite, ≥ 0.
     #[serde(rename = "time_scale")]

@@ -1,4 +1,4 @@
-//! What a track does in its blend space between two bends.
+//! Courses: the movement of a track in its blend space between two bends.
 //!
 //! Such a track's position is a phase: it rises by 1 per cycle, at a pace that depends on the parameters. Parameters that
 //! are smoothed go straight to what they were set to, at a steady speed. Where their way crosses an edge of the space's
@@ -29,7 +29,7 @@ use std::sync::Arc;
 pub(super) struct Weighing {
     pub(super) member: usize,
     pub(super) weights: [f64; 2],
-    /// What the track passes next in this clip. Weights don't change it.
+    /// The next thing that the track passes in this clip. Weights don't change it.
     ahead: Option<Ahead>,
 }
 
@@ -67,7 +67,8 @@ impl Ahead {
 }
 
 impl Weighing {
-    /// What the track passes beyond a place in this clip; `None` if that has yet to be found.
+    /// Returns the next position beyond a place at which the track passes something in this clip; `None` if it has yet to be
+    /// found.
     #[inline]
     pub(super) fn ahead(&self, from: f64, forward: bool) -> Option<f64> {
         let ahead = self.ahead.filter(|ahead| ahead.holds(from, forward));
@@ -75,7 +76,7 @@ impl Weighing {
     }
 }
 
-/// How a course has changed.
+/// The extent to which a course has changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Change {
     None,
@@ -85,11 +86,11 @@ pub(super) enum Change {
     Clips,
 }
 
-/// What a track does in its blend space between two bends.
+/// The movement of a track in its blend space between two bends.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Course {
     begin: Nanos,
-    /// Where it ends, if it does.
+    /// Time of the next bend, if there is one.
     end: Option<Nanos>,
     /// The way of the parameters that it is a part of.
     way: Option<Way>,
@@ -98,7 +99,7 @@ pub(super) struct Course {
     count: usize,
     /// Cycles per second at both ends.
     pace: [f64; 2],
-    /// Where it begins, and what weighs there.
+    /// The point at which it begins, and the clips that weigh there.
     first: (BlendPoint, Cycle),
     of: Option<Arc<[Member]>>,
     /// The controller's own keys for each member.
@@ -109,7 +110,7 @@ impl Course {
     /// Clips that can weigh between two bends: those at both ends.
     pub(super) const MOST: usize = 6;
 
-    /// What weighs at a point: known already, if it began there.
+    /// Returns the clips that weigh at a point. They are known already if the course began there.
     #[inline]
     pub(super) fn cycle(&self, point: BlendPoint, space: &BoundBlendSpace) -> Cycle {
         if point == self.first.0 && self.is_of(space) {
@@ -254,7 +255,7 @@ impl Course {
         &self.weighing[..self.count]
     }
 
-    /// How long it is in seconds, if it ends.
+    /// Returns its length in seconds, if it ends.
     fn seconds(&self) -> Option<f64> {
         self.end
             .map(|end| end.since(self.begin))
@@ -295,7 +296,7 @@ impl Course {
         heaviest.map(|(member, _)| member)
     }
 
-    /// Where it ends, if it does.
+    /// Returns the time of the next bend, if there is one.
     #[inline]
     pub(super) fn end(&self) -> Option<Nanos> {
         self.end

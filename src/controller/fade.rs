@@ -151,7 +151,7 @@ impl AnimationController {
         }
     }
 
-    /// When the cross-fade is complete. One of no length is complete once its clip has begun.
+    /// Returns the moment at which the cross-fade is complete. One of no length is complete once its clip has begun.
     fn fade_end(&self) -> Option<Nanos> {
         let end = self.extras.playback.fade_end?;
         let begun = self

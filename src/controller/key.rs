@@ -71,7 +71,7 @@ fn clamped(time: f64, length: f64) -> f64 {
 }
 
 impl CallbackKey {
-    /// Where it begins in a clip of some length, and ends if it is a range.
+    /// Returns its beginning in a clip of some length, and its end if it is a range.
     #[inline]
     pub(crate) fn span(&self, length: f64) -> (f64, Option<f64>) {
         let time = clamped(self.time, length);
@@ -96,7 +96,7 @@ pub(crate) struct AddedCallback {
     pub(crate) id: CallbackId,
     pub(crate) clip: AnimationName,
     pub(crate) time: CallbackTime,
-    /// Where it ends, if it is a range.
+    /// End of a range; `None` for a plain key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) until: Option<CallbackTime>,
     /// Fires at every n-th passing, ≥ 1.
@@ -167,7 +167,7 @@ impl AddedKey {
         self.until.is_some()
     }
 
-    /// Where it begins, and ends if it is a range.
+    /// Returns its beginning, and its end if it is a range.
     pub(crate) fn span(&self) -> (f64, Option<f64>) {
         (self.time, self.until)
     }
@@ -178,7 +178,7 @@ impl AddedKey {
 pub(crate) struct Key<'a> {
     /// Place in the clip, in `0..=length`.
     pub(crate) time: f64,
-    /// Where it ends, if it is a range; at or after `time`.
+    /// End of a range, at or after `time`; `None` for a plain key.
     pub(crate) until: Option<f64>,
     pub(crate) key: KeyRef,
     pub(crate) name: &'a Arc<str>,

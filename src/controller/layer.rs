@@ -27,9 +27,9 @@ pub struct LayerInfo<'a> {
     pub priority: TrackPriority,
     /// The mask's name; `None` reaches every joint.
     pub mask: Option<&'a str>,
-    /// How it joins its group.
+    /// The way in which it joins its group.
     pub blend: BlendMode,
-    /// Whether it belongs to the base, the pose that [switches](super::Transition::switch) change: one of the clips of
+    /// `true` if it belongs to the base, the pose that [switches](super::Transition::switch) change: one of the clips of
     /// `play`, blended with low priority. See [`ClipLayer::base`](crate::pose::ClipLayer::base).
     pub base: bool,
 }
@@ -65,7 +65,7 @@ struct Shown<'a, C: ?Sized> {
     clips: &'a C,
     /// The blend space of the present track, of which there may be more.
     rest: Option<InSpace<'a>>,
-    /// How many blend spaces there were.
+    /// Number of blend spaces so far.
     spaces: u32,
 }
 

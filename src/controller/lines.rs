@@ -39,7 +39,7 @@ impl AnimationTrack {
         })
     }
 
-    /// What it does in its blend space, if it plays one.
+    /// Returns its course in its blend space, if it plays one.
     pub(super) fn course(&self) -> Option<&Course> {
         let run = &self.run.0;
         run.course.as_deref().filter(|_| run.space.get().is_some())
@@ -97,7 +97,7 @@ impl AnimationTrack {
 }
 
 impl AnimationController {
-    /// Where a track comes to something to pass, beyond its anchor.
+    /// Returns the place of the next thing that a track passes, beyond its anchor.
     pub(super) fn next_place<C: Clips + ?Sized>(
         &self,
         at: usize,
@@ -171,7 +171,7 @@ impl AnimationController {
         }
     }
 
-    /// What a track that moves passes next, after its anchor.
+    /// Returns the next thing that a moving track passes, after its anchor.
     pub(super) fn next_mark<C: Clips + ?Sized>(&self, at: usize, clips: &C) -> Option<Next> {
         let track = &self.tracks[at];
         let driver = self.driver(at);

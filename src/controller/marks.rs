@@ -1,4 +1,4 @@
-//! What lies in a track's way: callback keys, the ends of ranges, and the ends of rounds.
+//! Marks on a track's way: callback keys, the ends of ranges, and the ends of rounds.
 //!
 //! Positions are unwrapped: they continue through the rounds of a loop, so a key `k` of a clip of length P is a row of fixed
 //! numbers, `k + n·P`. A track has passed those up to its anchor, and the next one is the least beyond it:
@@ -25,11 +25,11 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// What a track passes next.
+/// The next place at which a track passes something.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Next {
     pub(super) when: super::motion::Instant,
-    /// Where, as a position of the track.
+    /// The place, as a position of the track.
     pub(super) place: f64,
 }
 
@@ -65,7 +65,7 @@ pub(super) enum Mark<'a> {
     Round,
 }
 
-/// What happens to a range at a place.
+/// The way in which a track crosses one end of a range, or both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Crossing {
     None,
@@ -106,7 +106,7 @@ impl<'a> Line<'a> {
         self.member.map(|(member, _)| &member.name)
     }
 
-    /// How long a round is; 0 if there are none.
+    /// Returns the length of a round; 0 if there are none.
     pub(super) fn period(&self) -> f64 {
         match self.known.playback {
             PlaybackMode::Once => 0.0,
@@ -217,8 +217,8 @@ impl<'a> Line<'a> {
         rounds.map(move |more| n + f64::from(more))
     }
 
-    /// How near to each other places can be and still be one: a place that was computed by way of a phase, or of what leads
-    /// the track, is only known up to rounding.
+    /// Returns the distance within which two places count as one: a place that was computed by way of a phase, or of the
+    /// track's leader, is only known up to rounding.
     pub(super) fn near_to(&self, place: f64) -> f64 {
         64.0 * f64::EPSILON * place.abs().max(self.known.length)
     }
@@ -304,7 +304,7 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// What happens to a range where a track passes a position.
+    /// Returns the way in which a track crosses a range as it passes a position.
     pub(super) fn crossing(&self, begin: f64, end: f64, position: f64, forward: bool) -> Crossing {
         let Some(round) = self.round(self.place(position)) else {
             return Crossing::None;
@@ -331,7 +331,7 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// Whether a track at a position is in a range; `None` if it is right at one of its ends. A track that goes somewhere is
+    /// Returns `true` if a track at a position is in a range; `None` if it is right at one of its ends. A track that moves is
     /// inside at the end that it comes to first.
     pub(super) fn contains(
         &self,

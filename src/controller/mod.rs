@@ -123,7 +123,7 @@ pub struct AnimationController {
     /// ≥ 0.
     callback_threshold: f32,
     extras: Rare<Extras>,
-    /// What happens next.
+    /// The next happening, and results that are kept between advances.
     #[serde(skip)]
     agenda: Transient<Agenda>,
 }

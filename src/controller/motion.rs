@@ -1,4 +1,4 @@
-//! How a track's position changes between two happenings.
+//! Movement of a track's position between two happenings.
 
 use super::{TransitionCurve, clock::Nanos};
 use crate::controller::ramp::{Ramp, bisect};
@@ -13,14 +13,14 @@ pub(super) struct Motion {
     degree: u8,
     /// The direction in which it goes, all the way. Speed 0 counts as forward.
     pub(super) forward: bool,
-    /// Where it ends, if it does.
+    /// Time at which another motion takes over, if one does.
     pub(super) until: Option<Nanos>,
 }
 
 /// More seconds than any clock has.
 const MOST: f64 = 9e9;
 
-/// When a motion begins, to a part of a nanosecond.
+/// Beginning of a motion, to a part of a nanosecond.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Instant {
     pub(super) moment: Nanos,
@@ -35,7 +35,7 @@ impl Instant {
         moment.since(self.moment) - self.rest * 1e-9
     }
 
-    /// What is some seconds later.
+    /// Returns the instant some seconds later.
     #[inline]
     pub(super) fn after(self, seconds: f64) -> Self {
         let (moment, rest) = self.moment.after(seconds * 1e9 + self.rest);
@@ -63,7 +63,7 @@ pub(super) struct Pace {
 }
 
 impl Pace {
-    /// That of a clip.
+    /// The pace of a clip.
     pub(super) const EVEN: Self = Self {
         since: Nanos::ZERO,
         pace: 1.0,

@@ -1,4 +1,4 @@
-//! Ranges that have begun.
+//! Ranges of callback keys that have begun and not ended yet.
 
 use super::{AnimationName, KeyRef, TrackId, track_types::Known};
 use crate::model::CallbackData;
@@ -10,7 +10,7 @@ use std::sync::Arc;
 pub(crate) struct OpenRange {
     pub(crate) track: TrackId,
     pub(crate) key: KeyRef,
-    /// What the track plays: a clip or a blend space.
+    /// Name of the clip or blend space that the track plays.
     pub(crate) clip: AnimationName,
     /// The clip of the blend space that has the range, if it is one's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -21,7 +21,7 @@ pub(crate) struct OpenRange {
     pub(crate) data: CallbackData,
     pub(crate) time: f64,
     pub(crate) until: f64,
-    /// Whether it began without a report: below the threshold of weights, or beyond a limit.
+    /// `true` if it began without a report: below the threshold of weights, or beyond a limit.
     pub(crate) silent: bool,
 }
 

@@ -121,7 +121,7 @@ impl AnimationController {
     }
 }
 
-/// Where a track, if it is an overlay that leaves by itself, begins to fade out.
+/// Returns the position at which a track begins to fade out, if it is an overlay that leaves by itself.
 pub(super) fn fade_place(track: &AnimationTrack, forward: bool) -> Option<f64> {
     let Overlay {
         fade_in,

@@ -1,4 +1,4 @@
-//! What tracks pass, and what is reported of it.
+//! Keys, rounds, and ranges that tracks pass, and the events that report them.
 
 use super::{
     AnimationController, AnimationName, CallbackKind, Clips, FiredCallback, KeyRef, PlaybackEvent,

@@ -1,4 +1,4 @@
-//! What an advance reports.
+//! The events that an advance reports.
 
 use super::{AnimationName, BlendMode, Clips, KeyRef, TrackId};
 use crate::model::CallbackData;
@@ -22,7 +22,7 @@ pub enum PlaybackEvent {
         clip: usize,
         /// The index of its [blend space](super::Clips::blend_spaces), if it plays one.
         space: Option<usize>,
-        /// When.
+        /// Seconds of global time at which it happened.
         time: f64,
     },
     /// A looping clip began another round, or a ping-pong clip was back at its start.
@@ -33,7 +33,7 @@ pub enum PlaybackEvent {
         clip: usize,
         /// The index of its [blend space](super::Clips::blend_spaces), if it plays one.
         space: Option<usize>,
-        /// When.
+        /// Seconds of global time at which it happened.
         time: f64,
     },
     /// A clip that plays once reached its end, or its start in reverse.
@@ -44,7 +44,7 @@ pub enum PlaybackEvent {
         clip: usize,
         /// The index of its [blend space](super::Clips::blend_spaces), if it plays one.
         space: Option<usize>,
-        /// When.
+        /// Seconds of global time at which it happened.
         time: f64,
     },
     /// A cross-fade completed.
@@ -55,7 +55,7 @@ pub enum PlaybackEvent {
         clip: usize,
         /// The index of its [blend space](super::Clips::blend_spaces), if it plays one.
         space: Option<usize>,
-        /// When.
+        /// Seconds of global time at which it happened.
         time: f64,
     },
     /// The character is in another [state](super::AnimationController::state), or has entered its state again. States that
@@ -67,7 +67,7 @@ pub enum PlaybackEvent {
         state: AnimationName,
         /// The state before it; `None` at the start.
         from: Option<AnimationName>,
-        /// When.
+        /// Seconds of global time at which it happened.
         time: f64,
     },
     /// A track blends an additive clip as a pose, or adds a clip of poses: the result is not what anyone wants. Said
@@ -79,7 +79,7 @@ pub enum PlaybackEvent {
         clip: usize,
         /// The track's blend mode. [`AnimationTrack::blend`](super::AnimationTrack::blend) is best left `None`.
         blend: BlendMode,
-        /// When.
+        /// Seconds of global time at which it happened.
         time: f64,
     },
     /// The queue would have started more clips in one advance than the limit: a looping queue of clips without
@@ -87,7 +87,7 @@ pub enum PlaybackEvent {
     TooManyClips {
         /// The limit.
         limit: usize,
-        /// When the next clip would have started.
+        /// Seconds of global time at which the next clip would have started.
         time: f64,
     },
     /// A track names a clip that does not exist. Reported once per name; the track waits for it to appear.
@@ -96,7 +96,7 @@ pub enum PlaybackEvent {
         track: Option<TrackId>,
         /// The name.
         name: AnimationName,
-        /// When.
+        /// Seconds of global time at which it happened.
         time: f64,
     },
     /// More callbacks, or rounds of a loop, were passed in one advance than
@@ -109,7 +109,7 @@ pub enum PlaybackEvent {
         clip: usize,
         /// The limit.
         limit: usize,
-        /// When the first one was dropped.
+        /// Seconds of global time at which the first one was dropped.
         time: f64,
     },
 }
@@ -209,9 +209,9 @@ pub struct FiredCallback {
     pub track: TrackId,
     /// Its clip; `usize::MAX` at the end of a range whose clip no longer exists.
     pub clip: usize,
-    /// Which key it is.
+    /// The key.
     pub key: KeyRef,
-    /// Whether it is a plain key, or the begin or end of a range.
+    /// A plain key, or the begin or end of a range.
     pub kind: CallbackKind,
     /// The key's name.
     pub name: AnimationName,
@@ -219,7 +219,7 @@ pub struct FiredCallback {
     pub data: CallbackData,
     /// The key's place in the clip, in seconds; for a range, the place where it was entered or left.
     pub clip_time: f64,
-    /// When it was passed, in seconds of global time.
+    /// Seconds of global time at which it was passed.
     pub time: f64,
     /// The track's weight at that moment, times the clip's in a blend space; may be 0.
     pub weight: f32,
@@ -228,7 +228,7 @@ pub struct FiredCallback {
     pub current: bool,
 }
 
-/// What a [`FiredCallback`] reports.
+/// The kind of thing that a [`FiredCallback`] reports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
 pub enum CallbackKind {

@@ -5,7 +5,7 @@ use crate::model::BlendPoint;
 use serde::{Deserialize, Serialize};
 use std::{collections::VecDeque, time::Duration};
 
-/// What plays when a clip has ended and the queue is empty.
+/// The behavior when a clip has ended and the queue is empty.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
 pub enum QueueFallback {
@@ -24,25 +24,25 @@ pub enum QueueFallback {
 pub(crate) struct Playback {
     /// The current clip's track, or that of the clip about to become current.
     pub(crate) current: Option<TrackId>,
-    /// What becomes current as soon as its clip is found: at most one to `play` and one to fade to.
+    /// Clips that become current as soon as they are found: at most one to `play` and one to fade to.
     pub(crate) pending: Vec<Pending>,
     /// Speed of the clips that are started.
     pub(crate) speed: f64,
     /// Parameters of the blend spaces that are started.
     pub(crate) parameters: BlendPoint,
-    /// When the last cross-fade is complete, in seconds of global time.
+    /// End of the last cross-fade, in seconds of global time.
     pub(crate) fade_end: Option<f64>,
     /// Switches whose difference has not yet died out, the oldest first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) switches: Vec<Switch>,
     pub(crate) queue: VecDeque<AnimationName>,
     pub(crate) loop_queue: bool,
-    /// How long queued clips fade into each other.
+    /// Length of the fade from one queued clip to the next.
     pub(crate) queue_fade: Duration,
     pub(crate) fallback: QueueFallback,
-    /// Whether the current clip came from the queue, and so ends after one round.
+    /// `true` if the current clip came from the queue, and so ends after one loop.
     pub(crate) queued: bool,
-    /// Whether the fallback has had its turn.
+    /// `true` once the fallback has had its turn.
     pub(crate) settled: bool,
     /// Set once `TooManyClips` has been reported.
     pub(crate) reported_stall: bool,
@@ -95,7 +95,7 @@ pub(crate) struct Pending {
     pub(crate) track: TrackId,
     /// The track that was current before.
     pub(crate) from: Option<TrackId>,
-    /// Whether the track was added for this.
+    /// `true` if the track was added for this.
     pub(crate) new: bool,
     pub(crate) fade: Fade,
 }
@@ -104,11 +104,11 @@ pub(crate) struct Pending {
 pub(crate) struct Fade {
     pub(crate) duration: Duration,
     pub(crate) transition: TransitionCurve,
-    /// Whether to start at the same fraction of its length as the other clip, and stay there.
+    /// If `true`, starts at the same fraction of its length as the other clip, and stays there.
     pub(crate) in_phase: bool,
-    /// Whether to report the end of the fade.
+    /// If `true`, the end of the fade is reported.
     pub(crate) announced: bool,
-    /// Whether the other clip takes over at once, and only the difference fades.
+    /// If `true`, the new clip takes over at once, and only the difference fades.
     #[serde(default)]
     pub(crate) switches: bool,
 }

@@ -1,4 +1,4 @@
-//! Where a position is in a clip: positions are unwrapped, so they continue through the rounds of a loop.
+//! Positions of tracks as places in clips: positions are unwrapped, so they continue through the rounds of a loop.
 
 use super::clock::round;
 use crate::model::PlaybackMode;

@@ -169,7 +169,7 @@ impl AnimationController {
         true
     }
 
-    /// How long the next clip of the queue fades in: the queue's fade, or as long as the current clip still needs to
+    /// Returns the fade-in time of the next clip of the queue: the queue's fade, or as long as the current clip still needs to
     /// fade in itself. A cut in the middle of that would be seen.
     fn follow_fade(&self) -> Duration {
         let current = self

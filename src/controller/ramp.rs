@@ -3,7 +3,7 @@
 use super::clock::Nanos;
 use serde::{Deserialize, Serialize};
 
-/// How a value changes from one to another.
+/// The course of a value from its start to its end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
 pub enum TransitionCurve {
@@ -32,15 +32,15 @@ impl TransitionCurve {
 pub(crate) struct Ramp {
     pub(crate) from: f64,
     pub(crate) to: f64,
-    /// When it begins, in seconds of global time.
+    /// Beginning, in seconds of global time.
     pub(crate) begin: f64,
-    /// How long it takes, in seconds, > 0.
+    /// Length in seconds, > 0.
     pub(crate) duration: f64,
     pub(crate) transition: TransitionCurve,
 }
 
 impl Ramp {
-    /// When it ends, in seconds of global time.
+    /// Returns its end, in seconds of global time.
     pub(crate) fn end(&self) -> f64 {
         self.begin + self.duration
     }

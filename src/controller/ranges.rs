@@ -365,7 +365,7 @@ impl AnimationController {
         is_in
     }
 
-    /// Where a track has left a range, and with which weight.
+    /// Returns the place at which a track has left a range, and its weight there.
     fn place_left<C: Clips + ?Sized>(&self, open: &OpenRange, clips: &C) -> (f64, f32) {
         let Some(at) = self.tracks.iter().position(|track| track.id == open.track) else {
             return (open.until, 0.0);
@@ -389,7 +389,7 @@ impl AnimationController {
         (place, weight)
     }
 
-    /// Where the clips of blend spaces that have ranges are at present, for whoever asks.
+    /// Notes the present places of clips of blend spaces that have ranges, for those who ask between advances.
     pub(super) fn note_range_places<C: Clips + ?Sized>(&mut self, clips: &C) {
         if !self.extras.ranges.iter().any(|open| open.member.is_some()) {
             return;
@@ -410,7 +410,7 @@ impl AnimationController {
 }
 
 impl AnimationTrack {
-    /// Where a clip of its blend space is, whether it weighs or not.
+    /// Returns the place of a clip of its blend space, even if the clip has no weight.
     fn member_place<C: Clips + ?Sized>(&self, member: &InSpace, clips: &C) -> Option<(Known, f64)> {
         let space = clips.blend_spaces().get(self.run.0.space.get()?)?;
         let found = space

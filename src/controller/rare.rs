@@ -1,4 +1,4 @@
-//! What few tracks have.
+//! State that only few tracks have.
 
 use super::{TrackId, steering::Steering, track_types::Overlay};
 use serde::{Deserialize, Serialize};
@@ -17,13 +17,13 @@ pub(super) trait Ordinary: Default + 'static {
     fn ordinary() -> &'static Self;
 }
 
-/// What few tracks have.
+/// State that only few tracks have.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct RareState {
     /// The parameters of a blend space.
     pub(super) steering: Steering,
-    /// Where the next advance moves the track, firing the keys on the way.
+    /// Position to which the next advance moves the track, firing the keys on the way.
     pub(super) scrub: Option<f64>,
     /// Seconds by which the track lags behind the phase of its sync group: whole rounds that the others had played when it
     /// joined, or have played while it waited at its end.
@@ -34,7 +34,7 @@ pub(super) struct RareState {
     /// follows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) led_by: Option<TrackId>,
-    /// How it fades out by itself.
+    /// For overlays that leave by themselves: their fade.
     pub(super) overlay: Option<Overlay>,
 }
 

@@ -60,7 +60,7 @@ impl RootSum {
         self.movement
     }
 
-    /// How many stretches took a closer look.
+    /// Returns the number of stretches that took a closer look.
     pub(super) fn stretches(&self) -> usize {
         self.stretches
     }
@@ -276,7 +276,7 @@ impl AnimationController {
         (rates, is_coarse)
     }
 
-    /// How fast a track goes at the nodes of a stretch, relative to the mean.
+    /// Returns the speeds of a track at the nodes of a stretch, relative to the mean.
     fn paces(&self, at: usize, now: Nanos, length: f64) -> [f64; 3] {
         let motion = self.motion_of(at);
         if motion.is_steady() {

@@ -1,4 +1,4 @@
-//! What is derived from a track, its clip and its anchor.
+//! Values derived from a track, its clip, and its anchor.
 //!
 //! Most characters play a clip at a steady speed. What others need is in boxes, for a crowd's time is spent on memory.
 
@@ -6,19 +6,19 @@ use super::{
     BlendMode, clock::Nanos, course::Course, key::AddedKey, marks::Next, motion::Motion, sync::Lead,
 };
 
-/// What is derived from a track, its clip and its anchor: not part of the state.
+/// Values derived from a track, its clip, and its anchor: not part of the state.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Run {
     /// The clip's index, if the clip exists; for a blend space, the heaviest clip's.
     pub(super) index: Index,
     /// The blend space's index, if it is one.
     pub(super) space: Index,
-    /// What it does in the blend space until the next bend.
+    /// Its course in the blend space until the next bend.
     pub(super) course: Option<Box<Course>>,
     gear: Option<Box<Gear>>,
     /// Its speed, if that is steady.
     steady: f64,
-    /// How it moves while its speed changes. The box is kept.
+    /// Its motion while its speed changes. The box is kept.
     motion: Option<Box<Motion>>,
     is_uneven: bool,
     /// At the end of time if there is nothing.
@@ -27,19 +27,19 @@ pub(super) struct Run {
     pub(super) stamp: Option<u64>,
     /// The blend mode that was checked against the clip.
     pub(super) blend: Option<BlendMode>,
-    /// Whether all this is up to date.
+    /// `true` while all this is up to date.
     pub(super) planned: bool,
-    /// Whether there are ranges among its keys, if that is known.
+    /// `true` if there are ranges among its keys; `None` if that has yet to be found.
     pub(super) ranged: Option<bool>,
-    /// Whether it was anchored anew.
+    /// `true` if it was anchored anew.
     pub(super) redone: bool,
-    /// Whether its keys and rounds are no longer reported in this advance.
+    /// `true` once its keys and rounds are no longer reported in this advance.
     pub(super) muted: bool,
     /// Rounds reported in this advance.
     pub(super) looped: u32,
 }
 
-/// What few tracks need.
+/// Derived values that few tracks need.
 #[derive(Clone, Debug, Default)]
 struct Gear {
     lead: Option<Lead>,
@@ -71,7 +71,7 @@ impl Index {
 }
 
 impl Run {
-    /// What leads it in its sync group.
+    /// Returns its leader in its sync group.
     #[inline]
     pub(super) fn lead(&self) -> Option<Lead> {
         self.gear.as_ref()?.lead
@@ -102,13 +102,13 @@ impl Run {
         }
     }
 
-    /// How it moves, if its speed changes.
+    /// Returns its motion, if its speed changes.
     #[inline]
     fn uneven(&self) -> Option<&Motion> {
         self.motion.as_deref().filter(|_| self.is_uneven)
     }
 
-    /// How it moves from its anchor on.
+    /// Returns its motion from its anchor on.
     pub(super) fn motion(&self) -> Motion {
         self.uneven()
             .copied()
@@ -122,7 +122,7 @@ impl Run {
             .map_or(self.steady >= 0.0, |motion| motion.forward)
     }
 
-    /// When its motion ends, if it does.
+    /// Returns the moment at which its motion ends, if it does.
     #[inline]
     pub(super) fn until(&self) -> Option<Nanos> {
         self.uneven()?.until
@@ -135,7 +135,7 @@ impl Run {
             .map_or(self.steady * seconds, |motion| motion.distance(seconds))
     }
 
-    /// What it passes next.
+    /// Returns the next place at which the track passes something, such as a key or its end; `None` if there is none.
     #[inline]
     pub(super) fn next(&self) -> Option<Next> {
         (self.next.when.moment < Nanos::MAX).then_some(self.next)

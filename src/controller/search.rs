@@ -1,4 +1,4 @@
-//! What lies next on a track's way.
+//! The search for the next mark on a track's way.
 
 use super::{key::AddedKey, marks::Line};
 use crate::model::PlaybackMode;

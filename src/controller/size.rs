@@ -1,4 +1,4 @@
-//! How much a controller holds, and how much work its advances are.
+//! The size of a controller, and the work of its advances.
 
 use super::{
     AnimationController, AnimationTrack, Clips, Extras, Switch, TimedEvent,

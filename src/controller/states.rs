@@ -23,17 +23,17 @@ use run::{Enter, StateRun};
 use serde::{Deserialize, Serialize};
 use std::{error::Error, fmt, sync::Arc, time::Duration};
 
-/// Where a character is in its machines.
+/// A character's states in its machines.
 #[derive(Clone, Debug, Default)]
 pub(super) struct States {
     layers: Arc<StateLayers>,
     /// One for each layer.
     runs: Vec<StateRun>,
-    /// What the game has set the [speeds](StateLayers::speeds) to.
+    /// Values of the [speeds](StateLayers::speeds) that the game has set.
     speeds: Vec<f64>,
-    /// What the game has entered since the last advance, which is yet to be reported.
+    /// States that the game has entered since the last advance, yet to be reported.
     asked: Vec<Entered>,
-    /// What follows from what tracks have passed, and is yet to be played.
+    /// States to enter because of what tracks have passed, per layer, yet to be played.
     due: Vec<(usize, Enter)>,
 }
 
@@ -45,7 +45,7 @@ struct Entered {
     to: usize,
 }
 
-/// Why a character can't go to a state.
+/// Reason why a character can't go to a state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum GoError {
@@ -66,7 +66,7 @@ pub enum GoError {
         from: String,
         /// The other one.
         to: String,
-        /// Where the game may go from the present state.
+        /// The states that the game may go to from the present one.
         ways: Vec<String>,
     },
 }
@@ -327,7 +327,7 @@ impl States {
         self.runs.iter().position(|run| run.track == Some(track))
     }
 
-    /// How many states there are, and layers.
+    /// Returns the number of states and layers.
     pub(super) fn parts(&self) -> usize {
         let states = |layer: &MachineLayer| 1 + layer.machine.states().len();
         self.layers.layers().iter().map(states).sum()

@@ -8,13 +8,13 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct Steering {
-    /// What they were set to.
+    /// The values they were set to.
     pub(super) target: BlendPoint,
     /// The target that the rest was made for.
     aim: BlendPoint,
-    /// Where they are at present, within the space.
+    /// Their present values, within the space.
     pub(super) now: BlendPoint,
-    /// How they get to the target.
+    /// Their way to the target.
     pub(super) way: Option<Way>,
 }
 
@@ -23,9 +23,9 @@ pub(super) struct Steering {
 pub(super) struct Way {
     pub(super) from: BlendPoint,
     pub(super) to: BlendPoint,
-    /// When they set off.
+    /// Moment at which they set off.
     pub(super) since: Nanos,
-    /// How long they take, > 0.
+    /// Time that they take to arrive, > 0.
     pub(super) span: Nanos,
 }
 
@@ -38,7 +38,7 @@ impl Steering {
         way: None,
     };
 
-    /// Where they are shown: at present, or at once where they are set to.
+    /// Returns the values to show: the present ones, or at once those they are set to.
     #[inline]
     pub(super) fn shown(&self, space: &BoundBlendSpace, begun: bool) -> BlendPoint {
         let jumps = space.smoothing() == 0.0 || !begun;
@@ -101,7 +101,7 @@ impl Way {
         self.since.plus(self.span)
     }
 
-    /// Where they are at a time.
+    /// Returns their values at a time.
     #[inline]
     pub(super) fn at(&self, time: Nanos) -> BlendPoint {
         let Self { from, to, .. } = self;

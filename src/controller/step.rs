@@ -2,22 +2,22 @@
 
 use super::{KeyRef, PlaybackEvent, TrackId, clock::Nanos, marks::Crossing, root_motion::RootSum};
 
-/// What happens next: derived from the state.
+/// The next happening, derived from the state, and memory that advances share.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Agenda {
-    /// When, if nothing was changed since that was worked out.
+    /// Moment of the next happening; `None` if something was changed since it was worked out.
     pub(super) next: Option<Nanos>,
-    /// Whether tracks may have come into ranges, or out of them, other than by playing.
+    /// Knowledge of the ranges that tracks are in; unknown if they may have come there other than by playing.
     pub(super) ranges: Reach,
-    /// Whether the queue would start too many clips in this advance.
+    /// `true` if the queue would start too many clips in this advance.
     pub(super) stalled: bool,
-    /// What is passed at one place.
+    /// Things passed at one place.
     pub(super) passed: Vec<Passed>,
     /// See [`AnimationController::work_done`].
     pub(super) work: u64,
 }
 
-/// What is known of the ranges that tracks are in.
+/// Knowledge of the ranges that tracks are in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Reach {
     /// Tracks may have been moved.
@@ -28,7 +28,7 @@ pub(super) enum Reach {
     Known,
 }
 
-/// What follows when a track arrives.
+/// The consequence when a track arrives.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Follows {
     /// The next clip of the queue, or the fallback.
@@ -45,11 +45,11 @@ pub(super) struct Step<'a> {
     pub(super) fired: usize,
     /// Keys, rounds and ends of ranges passed so far.
     pub(super) passed: usize,
-    /// Whether no time passes.
+    /// `true` if no time passes.
     pub(super) still: bool,
     /// Clips that the queue has started so far.
     pub(super) switches: usize,
-    /// Which track has just arrived, and what follows.
+    /// The track that has just arrived, and the consequence.
     pub(super) arrived: Option<(TrackId, Follows)>,
     pub(super) root: Option<&'a mut RootSum>,
 }
@@ -66,7 +66,7 @@ pub(super) struct Passed {
     pub(super) share: f64,
 }
 
-/// What is passed.
+/// The kind of thing that is passed.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum What {
     /// A plain key, at a time in the clip.
@@ -83,7 +83,7 @@ pub(super) enum What {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Range {
     pub(super) key: KeyRef,
-    /// Where it begins and ends in the clip.
+    /// Its beginning and end in the clip, in seconds.
     pub(super) span: [f64; 2],
     pub(super) crossing: Crossing,
     /// The places in the clip where it is entered and left.

@@ -33,11 +33,11 @@ pub struct SwitchLayer {
     pub clip: AnimationName,
     /// The place in the clip, in seconds.
     pub time: f64,
-    /// How fast the place changed, in seconds of clip per second; negative for backward.
+    /// Rate of change of the place, in seconds of clip per second; negative for backward.
     pub rate: f64,
     /// The weight before normalization, > 0.
     pub weight: f32,
-    /// How fast the weight changed, per second.
+    /// Rate of change of the weight, per second.
     pub weight_rate: f32,
     /// Name of the mask; `None` reaches every joint.
     pub mask: Option<AnimationName>,
@@ -62,7 +62,7 @@ impl Clone for Switch {
 }
 
 impl Switch {
-    /// How many clips it keeps.
+    /// Returns the number of clips it keeps.
     pub(super) fn parts(&self) -> usize {
         self.from.len() + self.to.len()
     }

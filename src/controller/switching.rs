@@ -1,4 +1,4 @@
-//! How switches come about: by a transition, and when a clip takes the place of others.
+//! Switches: those of a transition, and those that come about when a clip takes the place of others.
 
 use super::{
     AnimationController, AnimationName, AnimationTrack, Clips, Switch, SwitchLayer, TrackId,
@@ -149,7 +149,7 @@ impl AnimationController {
         })
     }
 
-    /// When the next difference has died out.
+    /// Returns the moment at which the next difference has died out.
     pub(super) fn next_switch_end(&self) -> Option<Nanos> {
         self.extras.playback.switches.iter().map(end_of).min()
     }
@@ -166,7 +166,7 @@ impl AnimationController {
     }
 }
 
-/// When a switch's difference has died out.
+/// Returns the moment at which a switch's difference has died out.
 fn end_of(switch: &Switch) -> Nanos {
     Nanos::from_secs(switch.end())
 }

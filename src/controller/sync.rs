@@ -26,12 +26,12 @@ use crate::{
 /// The sync group of clips that fade in phase.
 const IN_PHASE: u32 = u32::MAX;
 
-/// How a track follows the leader of its sync group.
+/// Relation of a track to the leader of its sync group.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Lead {
     /// The leader's index.
     pub(super) leader: usize,
-    /// How many times longer the follower's clip is.
+    /// Length of the follower's clip over that of the leader's.
     pub(super) ratio: f64,
     pub(super) offset: f64,
 }
@@ -203,7 +203,7 @@ impl AnimationController {
             .find(|at| self.tracks[*at].rare.leads == Some(group) && self.may_lead(*at, group))
     }
 
-    /// What leads a track.
+    /// Returns the leader of a track, and their relation.
     pub(super) fn lead(&self, at: usize) -> Option<Lead> {
         match self.tracks[at].rare.led_by {
             Some(leader) => self.lead_by(at, leader),
@@ -211,7 +211,7 @@ impl AnimationController {
         }
     }
 
-    /// How a track stays at the fraction of its length at which a certain other one is. That one may follow the leader of its
+    /// Relates a track to the one at whose fraction of its length it stays. That one may itself follow the leader of its
     /// group.
     fn lead_by(&self, at: usize, leader: TrackId) -> Option<Lead> {
         let leader = self.tracks.iter().position(|track| track.id == leader)?;
@@ -235,7 +235,7 @@ impl AnimationController {
         })
     }
 
-    /// What leads a track in its sync group, unless it is the leader.
+    /// Returns the relation of a track to the leader of its sync group, unless it is the leader.
     fn lead_in_group(&self, at: usize) -> Option<Lead> {
         let leader = self
             .leader(self.tracks[at].sync?)

@@ -43,7 +43,7 @@ pub struct AnimationTrack {
     pub paused: bool,
     /// The group it is blended in.
     pub priority: TrackPriority,
-    /// How it joins its group; `None` is additive for additive clips and [`BlendMode::Blend`] for all others.
+    /// The way in which it joins its group; `None` is additive for additive clips and [`BlendMode::Blend`] for all others.
     pub blend: Option<BlendMode>,
     /// Name of the mask that selects the joints it moves; `None` selects all.
     pub mask: Option<AnimationName>,
@@ -56,9 +56,9 @@ pub struct AnimationTrack {
 
     pub(super) id: TrackId,
     pub(super) clip: AnimationName,
-    /// Where it is at the controller's present time, unwrapped.
+    /// Its position at the controller's present time, unwrapped.
     pub(super) position: f64,
-    /// What its position is computed from.
+    /// The anchor that its position is computed from.
     #[cfg_attr(feature = "bevy", reflect(ignore))]
     pub(super) anchor: Anchor,
     /// Set when it was put somewhere else since.
@@ -70,12 +70,12 @@ pub struct AnimationTrack {
     pub(super) known: Option<Known>,
     /// Tells what lies in the clip, or in those of a blend space, from what a reload brings.
     pub(super) stamp: u64,
-    /// When the track, fading out, is removed.
+    /// Moment at which the track, fading out, is removed.
     #[cfg_attr(feature = "bevy", reflect(ignore))]
     pub(super) leaves_at: Option<Nanos>,
     #[cfg_attr(feature = "bevy", reflect(ignore))]
     pub(super) role: Role,
-    /// What few tracks have.
+    /// State that few tracks have.
     #[cfg_attr(feature = "bevy", reflect(ignore))]
     pub(super) rare: Rare<RareState>,
     /// Set once `BlendMismatch` has been reported.

@@ -1,4 +1,4 @@
-//! What tracks are described by.
+//! Small types that describe tracks.
 
 use crate::model::{BoundBlendSpace, ClipTiming, PlaybackMode};
 use serde::{Deserialize, Serialize};
@@ -22,7 +22,7 @@ pub enum TrackPriority {
     High,
 }
 
-/// How a track's pose joins the poses of its group.
+/// The way in which a track's pose joins the poses of its group.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
 pub enum BlendMode {
@@ -35,7 +35,7 @@ pub enum BlendMode {
     Override,
 }
 
-/// Where a track begins, until it has.
+/// Place at which a track begins, until it has begun.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) enum Start {
     /// At its position; the keys right there fire.
@@ -43,13 +43,13 @@ pub(crate) enum Start {
     AtPosition,
     /// At the clip's end; the keys right there fire.
     AtEnd,
-    /// Where it was placed by a seek; the keys right there do not fire.
+    /// At the place of a seek; the keys right there do not fire.
     Placed,
     /// It has begun.
     Begun,
 }
 
-/// Who manages a track.
+/// Manager of a track.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Role {
     /// The user.
@@ -59,7 +59,7 @@ pub(crate) enum Role {
     Playback,
 }
 
-/// How a track added by `play_over` fades out when its clip ends.
+/// The fade-out of a track added by `play_over` when its clip ends.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Overlay {
     pub(crate) fade_in: Duration,

@@ -1,10 +1,10 @@
-//! How one clip takes over from another.
+//! Transitions from one clip to another.
 
 use super::{TransitionCurve, playback_state::Fade};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// How a clip takes over from the ones before: by a cut, a cross-fade or a switch.
+/// The way in which a clip takes over from the ones before: a cut, a cross-fade, or a switch.
 ///
 /// See [`play_with`](super::AnimationController::play_with), and the guide on [which to use](super#fade-or-switch).
 ///

@@ -122,12 +122,14 @@ fn quote_around(line: &[u8], at: usize) -> (String, u32) {
     let from = at.saturating_sub(QUOTE / 2);
     let to = line.len().min(from + QUOTE);
     let clean = |b: &[u8]| -> String {
+        // Control characters would break the line with the caret below.
         String::from_utf8_lossy(b)
             .chars()
             .map(|c| if c.is_control() { ' ' } else { c })
             .collect()
     };
     let caret = clean(&line[from..at]).chars().count() as u32;
+    // Trimmed at the end only: the caret counts from the start of the line.
     (clean(&line[from..to]).trim_end().to_owned(), caret)
 }
 
@@ -178,6 +180,7 @@ impl fmt::Display for Printable<'_> {
             })
         };
         if self.0.len() <= MOST {
+            // Both ends are kept, because the middle of a long name tells the least.
             return write(self.0, f);
         }
         write(&self.0[..self.0.floor_char_boundary(MOST / 2)], f)?;
@@ -271,6 +274,7 @@ impl<'a> Reporter<'a> {
     /// Errors beyond [`FormatError::MAX_ERRORS`], which a parser may meet before it stops, are not kept.
     pub(crate) fn error(&mut self, offset: usize, message: impl Into<String>) -> &mut Diagnostic {
         self.errors += 1;
+        // Callers add context and hints to what they get, so they get something.
         if self.errors > FormatError::MAX_ERRORS {
             return &mut self.overflow;
         }
@@ -325,6 +329,7 @@ impl<'a> Reporter<'a> {
     }
 
     fn in_file_order(mut self) -> Vec<Diagnostic> {
+        // One warning makes room for the summary.
         if self.warnings > FormatError::MAX_WARNINGS
             && let Some(last) = self
                 .diagnostics

@@ -112,6 +112,7 @@ fn foreign(source: &[u8], wanted: TextKind) -> Option<(&'static str, &'static st
         return Some(("the file contains only white space", "export it again"));
     }
     #[cfg(all(feature = "fbx", not(target_arch = "wasm32")))]
+    // The list below has text FBX files, too.
     if wanted == TextKind::Fbx && start.starts_with(TEXT_FBX) {
         return None;
     }
@@ -130,6 +131,7 @@ fn foreign(source: &[u8], wanted: TextKind) -> Option<(&'static str, &'static st
             "name it .m3d to have it read as one",
         ));
     }
+    // The first few hundred bytes show what a file is, and models may have many megabytes.
     let head = &source[..source.len().min(512)];
     if matches!(wanted, TextKind::M3d | TextKind::Md5)
         && start.starts_with(b"{")
@@ -158,6 +160,7 @@ fn foreign(source: &[u8], wanted: TextKind) -> Option<(&'static str, &'static st
         };
         return Some(("this is a binary file of an unknown format", hint));
     }
+    // Lines are counted by line feeds, so every message would point at line 1.
     if !start.contains(&b'\n') && start.trim_ascii_end().contains(&b'\r') {
         return Some((
             "the lines end as on old Macs, with a carriage return alone",

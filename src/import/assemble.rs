@@ -43,6 +43,7 @@ pub fn open_manifest<'s>(
         limits: *limits,
         ..manifest.settings()
     };
+    // By the extension, before anything is read: the mistake is in the manifest.
     let kind = FileKind::of_name(&manifest.model);
     if !matches!(
         kind,
@@ -79,6 +80,7 @@ pub fn open_manifest<'s>(
         .clips
         .iter()
         .for_each(|clip| totals.add(clip));
+    // Mirror images come last, when their originals are complete.
     for (name, entry) in manifest
         .clips
         .iter()
@@ -123,6 +125,7 @@ pub fn open_manifest<'s>(
             .ok()
             .filter(|_| entry.file.is_none())
             .map(|clip| clip.timing.name.clone());
+        // First the range of the file, then everything that is said of that range.
         let admitted = found.and_then(|clip| {
             let clip = cut(file, name, entry, clip, warnings)?;
             let clip = refine(file, name, entry, clip, &model.skeleton, warnings)?;
@@ -143,14 +146,18 @@ pub fn open_manifest<'s>(
                 );
                 totals.add(&clip);
                 made.push(clip);
+                // After each clip, so that a manifest can't take much more than the limits before it is
+                // refused.
                 limits.check_totals(file, &totals)?;
             }
             Err(error) => warnings.extend(left_out(name, error)),
         }
     }
     let clips = &mut imported.model.clips;
+    // An entry replaces the model's clip of its name, and the clip that it was made from.
     clips.retain(|clip| !replaced.contains(&clip.timing.name));
     clips.append(&mut made);
+    // Clips without an entry have root motion, too, if the character has it.
     root_motion.take_out_of_others(manifest, &mut imported.model, &mut imported.reach);
     add_mirrored(file, manifest, limits, &mut totals, &mut imported)?;
     check_joints(file, manifest, &mut imported);
@@ -165,6 +172,7 @@ pub fn open_manifest<'s>(
 
 /// Returns the errors of a clip, as warnings that it is left out.
 fn left_out(name: &str, error: FormatError) -> impl Iterator<Item = Diagnostic> {
+    // A broken clip shouldn't take the whole character with it.
     error.diagnostics.into_iter().map(move |mut diagnostic| {
         diagnostic.severity = crate::format::Severity::Warning;
         let context = format!("clip `{name}` is left out");
@@ -191,6 +199,7 @@ fn add_mirrored(
         .iter()
         .filter_map(|(name, entry)| Some((name, entry, entry.mirror.as_deref()?)));
     let mut made = Vec::new();
+    // Only joints that a mirrored clip moves need a counterpart.
     let mut moves = vec![false; imported.model.skeleton.len()];
     for (name, entry, original) in images {
         let Imported {
@@ -210,6 +219,7 @@ fn add_mirrored(
                 .mirrored(&model.skeleton)
                 .map_err(|error| failed(error.to_string()))?;
             let mut clip = refine(file, name, entry, clip, &model.skeleton, warnings)?;
+            // A speed that the entry gives replaces the mirrored path.
             if let Some(speed) = entry.ground_speed {
                 clip.set_root_path(steady_path(&clip, speed));
             }
@@ -232,6 +242,7 @@ fn add_mirrored(
         }));
     let clips = &mut imported.model.clips;
     clips.retain(|clip| {
+        // An image may have the name of a clip of the model, which it replaces.
         made.iter()
             .all(|image| image.timing.name != clip.timing.name)
     });
@@ -307,6 +318,7 @@ fn rename_joints(file: &str, manifest: &Manifest, imported: &mut Imported) {
             .warnings
             .push(Diagnostic::warning(file, message).with_hint(FIRST_ANSWERS));
     }
+    // Clips count as bound only if they have the skeleton's own names.
     for clip in &mut imported.model.clips {
         clip.rename_joints(renamed.names().clone());
     }
@@ -329,7 +341,7 @@ fn cut(
         (None, Some(seconds), _) => seconds,
         (Some((from, to)), _, Some(rate)) => (from / rate, to / rate),
         (Some(_), _, None) => {
-            let message = format!("clip `{name}` is a range of frames, and has no frame rate");
+            let message = format!("clip `{name}` is a range of frames, but has no frame rate");
             let hint = "add `frame_rate: 30` to the clip, or give `seconds` in place of `frames`";
             return Err(error(message, hint));
         }
@@ -349,7 +361,7 @@ fn cut(
     }
     if to > end + ROUNDED {
         let message = format!(
-            "clip `{name}` ends at {to:.3} s, but `{}` at {end:.3} s; it ends there",
+            "clip `{name}` should end at {to:.3} s, but `{}` is only {end:.3} s long; it ends there",
             clip.timing.name
         );
         warnings.push(Diagnostic::warning(file, message));
@@ -361,6 +373,7 @@ fn cut(
 /// Returns the frame rate for the frames in an entry; the clip's own only if its frames are evenly
 /// spaced.
 fn frame_rate(entry: &ClipEntry, clip: &SkeletalClip) -> Option<f64> {
+    // Frames at individual times have no numbers that an artist could mean.
     let own = Some(clip.frame_rate()).filter(|rate| clip.frame_times().is_none() && *rate > 0.0);
     entry.frame_rate.or(own)
 }
@@ -395,7 +408,7 @@ fn refine(
         .collect();
     if let Some((key, _)) = keys.iter().find(|(_, place)| place.is_none()) {
         let message = format!(
-            "callback `{}` of clip `{name}` is at a frame, and the clip has no frame rate",
+            "callback `{}` of clip `{name}` is at a frame, but the clip has no frame rate",
             key.name
         );
         let hint = "add `frame_rate: 30` to the clip, or give the time in seconds";
@@ -408,11 +421,12 @@ fn refine(
             .filter_map(|(key, place)| Some((key, (*place)?)))
     };
     let late = keys()
+        // Times that were computed may exceed the end by a rounding.
         .filter(|(_, (time, until))| until.unwrap_or(*time) > clip.timing.duration * (1.0 + 1e-9))
         .count();
     if late > 0 {
         let message = format!(
-            "{late} callback key{} of clip `{name}` lie{} past its end ({:.3} s) and moved there",
+            "{late} callback key{} of clip `{name}` lie{} past its end ({:.3} s); moved to the end",
             if late == 1 { "" } else { "s" },
             if late == 1 { "s" } else { "" },
             clip.timing.duration

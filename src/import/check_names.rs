@@ -27,6 +27,7 @@ pub(super) fn check_blend_spaces(file: &str, manifest: &Manifest, imported: &mut
             };
             warnings.push(warning.with_any_hint(near));
         }
+        // Clips go first wherever names are looked up.
         if timings().any(|timing| timing.name == *name) {
             let message =
                 format!("blend space `{name}` has the name of a clip, which plays in its place");
@@ -54,9 +55,11 @@ pub(super) fn check_states(file: &str, manifest: &Manifest, imported: &mut Impor
         let points = space.points.iter().filter_map(|(clip, _)| of_point(clip));
         played.insert(name, (None, points.flat_map(keys).collect()));
     }
+    // After the spaces: a clip takes the place of a space of its name.
     for timing in timings() {
         played.insert(&timing.name, (Some(timing.duration), keys(timing)));
     }
+    // Sorted, so that suggestions are the same in each run.
     let mut names: Vec<&str> = played.keys().copied().collect();
     names.sort_unstable();
     let find = |name: &str| {
@@ -154,6 +157,7 @@ pub(super) fn check_joints(file: &str, manifest: &Manifest, imported: &mut Impor
         }
         imported.warnings.push(diagnostic);
     }
+    // A limb with a missing joint would be reported a second time.
     if are_known {
         check_rig(file, manifest, imported);
     }

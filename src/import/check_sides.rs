@@ -85,7 +85,7 @@ pub(super) fn check_sides(
     }
     let names = listed(doubted.iter().map(|joint| &**skeleton.name(*joint)));
     let message =
-        format!("the sides of joints can't be told, so clips mirror them in place: {names}");
+        format!("cannot tell which side joints are on, so clips mirror them in place: {names}");
     let entry = |[left, right]: &[JointIndex; 2]| {
         format!("({:?}, {:?})", skeleton.name(*left), skeleton.name(*right))
     };

@@ -62,6 +62,7 @@ pub(super) fn flag(
 /// any text.
 pub(super) fn is_meant(entry: &str, name: &str) -> bool {
     let fits = |(start, end)| {
+        // The start is removed first, so that both ends of a pattern can't match the same letters.
         name.strip_prefix(start)
             .is_some_and(|rest| rest.ends_with(end))
     };
@@ -124,6 +125,7 @@ pub(super) fn take_off_skin(
             if deform.clone().next().is_some() {
                 counts.shared += 1;
                 reader.push(&mut weights, deform);
+            // A vertex that only control joints move goes to the nearest joint above them.
             } else if stand_ins.clone().next().is_some() {
                 counts.moved += 1;
                 reader.push(&mut weights, stand_ins);
@@ -135,12 +137,14 @@ pub(super) fn take_off_skin(
         if counts.vertices() > before {
             counts.parts.push(part.name.clone());
         }
+        // The palette is made anew, because joints that are no longer used would still take places.
         part.palette.clear();
         part.influences.clear();
         part.combined_joints = CombinedJoints::new();
         parts.append(&mut with_palettes(part, &weights, &mut combiner));
     }
     model.parts = parts;
+    // Splitting has combined joints anew.
     report.combined_joints = model
         .parts
         .iter()
@@ -153,6 +157,7 @@ pub(super) fn take_off_skin(
 fn deform_joints_above(skeleton: &Skeleton) -> Vec<Option<JointIndex>> {
     let mut above: Vec<Option<JointIndex>> = Vec::with_capacity(skeleton.len());
     for (joint, parent) in skeleton.joints().zip(skeleton.parents()) {
+        // Parents come first, so theirs is known.
         above.push(match (skeleton.is_control(joint), parent) {
             (false, _) => Some(joint),
             (true, Some(parent)) => above[usize::from(*parent)],

@@ -98,7 +98,7 @@ pub(super) fn fit(
             hint,
         );
     }
-    let off = "the keys are taken as they are with `as_is: true`";
+    let off = "`as_is: true` takes the keys as they are";
     if (whole.size - 1.0).abs() > 1e-3 && (0..skeleton.len()).any(|joint| keyed(joint, TRANSLATION))
     {
         let size = whole.size;

@@ -184,6 +184,7 @@ impl Limits {
 
     /// Rejects more names of morph targets than the limits allow.
     pub(super) fn check_morphs(&self, file: &str, morphs: usize) -> Result<(), FormatError> {
+        // A format's own limit can't be raised.
         let most = u64::from(self.morphs).min(Morphs::MAX as u64);
         within(
             file,
@@ -291,6 +292,7 @@ pub(super) struct ClipTotals {
 impl ClipTotals {
     pub(super) fn add(&mut self, clip: &SkeletalClip) {
         self.count += 1;
+        // Clips that share their transforms take their memory once.
         if self.frames.insert(clip.frames_key()) {
             self.bytes += clip.bytes() as u64;
         }
@@ -308,6 +310,7 @@ fn within(
     if count <= most as f64 {
         return Ok(());
     }
+    // Numbers from a damaged file may have hundreds of digits.
     let count = if count < 1e12 {
         count.to_string()
     } else {

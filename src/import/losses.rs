@@ -1,4 +1,4 @@
-//! What a model loses by being written in another format.
+//! Losses: the parts of a model that another format can't store.
 
 use super::{Manifest, names::numbered};
 use crate::{
@@ -51,6 +51,7 @@ pub fn losses(
         "they are written in place; give their `ground_speed` in a manifest",
     );
     if m3d {
+        // Joints that are called so already lose nothing.
         let named = |&joint: &usize| *skeleton.names()[joint] != *format!("Bone{joint}");
         let names = (0..skeleton.len()).filter(named).count();
         list.add(
@@ -96,6 +97,7 @@ pub fn losses(
             let joint = usize::from(joint);
             let rest = skeleton.rest_model()[joint] * skeleton.inverse_bind()[joint];
             let size = skeleton.rest_model()[joint].translation.length();
+            // Within a thousandth, because exporters round.
             !rest.abs_diff_eq(Affine3A::IDENTITY, 1e-3 * (1.0 + size))
         };
         let moved = skeleton.joints().filter(moved).count();

@@ -124,7 +124,7 @@ pub struct Manifest {
         skip_serializing_if = "BTreeMap::is_empty"
     )]
     pub blend_spaces: BTreeMap<String, BlendSpaceEntry>,
-    /// What the character does, by name: what plays in each state, and how one may follow another. See
+    /// States of the character, by name: the clips that play in each, and the ways from one to another. See
     /// [`State`].
     #[serde(
         default,
@@ -159,7 +159,7 @@ pub struct Manifest {
     /// Joints that swing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub springs: Vec<SpringEntry>,
-    /// What springs stay outside of, by name.
+    /// Shapes that springs stay outside of, by name.
     #[serde(
         default,
         deserialize_with = "distinct",
@@ -328,7 +328,8 @@ impl Manifest {
         }
     }
 
-    /// When a clip plants the feet: as its entry says, or as it looks. The clip must be bound to the skeleton.
+    /// Returns the times at which a clip plants the feet: those of its entry, or for feet without any, those that its motion
+    /// shows. The clip must be bound to the skeleton.
     pub fn plants(&self, feet: &Feet, skeleton: &Skeleton, clip: &SkeletalClip) -> Plants {
         let Some(entry) = &self.feet else {
             return Plants::default();

@@ -81,7 +81,7 @@ pub(super) fn shade_flat(part: &mut SkinPart) {
     part.morphs = morphs;
 }
 
-/// How many triangles [`shade_flat`] looks at for morph targets.
+/// Returns the number of triangles that [`shade_flat`] looks at for morph targets.
 pub(super) fn flat_work(part: &SkinPart) -> u64 {
     if part.morphs.is_empty() {
         return 0;
@@ -92,7 +92,7 @@ pub(super) fn flat_work(part: &SkinPart) -> u64 {
 
 /// The triangles around each vertex.
 struct Fans {
-    /// Per vertex, where its triangles begin.
+    /// By vertex, the place in `triangles` at which its own begin.
     starts: Vec<u32>,
     triangles: Vec<u32>,
 }
@@ -134,7 +134,7 @@ impl Fans {
         moved
     }
 
-    /// How many triangles are looked at for a target.
+    /// Returns the number of triangles to look at for a target.
     fn work(&self, target: &MorphTarget) -> u64 {
         let around = |&vertex: &u32| self.around(vertex).len() as u64;
         target.vertices.iter().map(around).sum()
@@ -174,7 +174,7 @@ impl SmoothNormals {
         }
     }
 
-    /// How many triangles [`Self::complete`] looks at.
+    /// Returns the number of triangles that [`Self::complete`] looks at.
     pub(super) fn work(&self, target: &MorphTarget) -> u64 {
         self.fans.work(target)
     }

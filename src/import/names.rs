@@ -50,6 +50,7 @@ pub(super) fn duplicates(names: &[Arc<str>]) -> Vec<&str> {
 /// Returns the names with a number appended to each that an earlier one has already. All others
 /// stay as they are.
 pub(super) fn numbered(names: &[Arc<str>]) -> Vec<String> {
+    // All names are taken from the start, so that a number never makes one that comes later.
     let mut taken: HashSet<String> = names.iter().map(|name| name.to_string()).collect();
     let mut next: HashMap<&str, usize> = HashMap::new();
     let mut out = Vec::with_capacity(names.len());

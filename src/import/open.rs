@@ -123,6 +123,7 @@ fn open_file(
     read: Read,
     is_joint: Option<&dyn Fn(&str) -> bool>,
 ) -> Result<Imported, FormatError> {
+    // Before the file is parsed, which takes time in proportion to its size.
     settings.limits.check_size(file, source.len() as u64)?;
     let (warnings, imported) = match FileKind::of_name(file) {
         Some(FileKind::M3d) => {
@@ -313,6 +314,7 @@ pub fn skeleton_of_anim(
     let mut joints = Vec::with_capacity(anim.joints.len());
     for (joint, placed) in anim.joints.iter().zip(places) {
         let placed = JointTransform::from_affine(placed);
+        // The format leaves out w and takes it as negative, so the sign is chosen to match.
         let turn = if placed.rotation.w > 0.0 {
             -placed.rotation
         } else {

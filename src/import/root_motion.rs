@@ -96,6 +96,7 @@ impl RootMotion {
         clip: SkeletalClip,
         skeleton: &Skeleton,
     ) -> Result<SkeletalClip, ClipError> {
+        // Differences have no path of their own.
         if clip.additive {
             return Ok(clip);
         }
@@ -111,6 +112,7 @@ impl RootMotion {
                         done
                     }
                 };
+                // Clips that share frames may differ in their timing.
                 done.timing = clip.timing;
                 done
             }
@@ -250,6 +252,7 @@ fn placements(
                 let at = at + turn * (scale * local.translation.as_dvec3());
                 (
                     at,
+                    // Products of many rotations drift from unit length.
                     (turn * local.rotation.as_dquat()).normalize(),
                     scale * local.scale.as_dvec3(),
                 )
@@ -270,6 +273,7 @@ fn placements(
         let mut translation = DVec3::ZERO;
         if channels.ground {
             let ground = |v: DVec3| DVec3::new(v.x, 0.0, v.z);
+            // A root beside the origin is moved by a turn around the origin. That part isn't travel.
             translation = ground(at) - turned(ground(start), yaw);
         }
         if channels.height {
@@ -313,6 +317,7 @@ fn moved_by(joint: JointTransform, by: RootDelta, parent: Option<Affine3A>) -> J
         Some(parent) => {
             let at =
                 turned(parent.transform_point3(translation).as_dvec3(), by.turn) + by.translation;
+            // The turn is about model space's up axis, and must be expressed in the parent's axes.
             let (_, above, _) = parent.to_scale_rotation_translation();
             let rotation: Quat = above.inverse() * turn * above * rotation;
             let at: Vec3 = parent.inverse().transform_point3(at.as_vec3());

@@ -164,7 +164,7 @@ fn subset(part: &SkinPart, mut triangles: Vec<[u32; 3]>) -> (SkinPart, Vec<u32>)
 /// The joints of an unfinished palette.
 #[derive(Default)]
 struct JointSet {
-    /// Up to the largest joint so far.
+    /// By joint, up to the largest so far: `true` for those in the set.
     has: Vec<bool>,
     len: usize,
 }

@@ -124,6 +124,7 @@ impl TextureFiles {
     pub fn new(files: impl IntoIterator<Item = impl Into<String>>) -> Self {
         let mut names: HashMap<String, Vec<String>> = HashMap::new();
         for file in files {
+            // Lowercase, because names from Windows may differ in case from the files.
             let file = file.into();
             names
                 .entry(clean(&file).to_lowercase())
@@ -238,6 +239,8 @@ pub fn texture_places(materials: &[Material], are_exact: bool) -> Vec<Vec<String
                     .into_iter()
                     .filter(has_extension)
                     .collect(),
+                // Each guess costs a request where folders can't be listed, so only the likeliest
+                // extension is tried.
                 (None, Some(base)) => {
                     let extension = base.rsplit_once('.').map_or("", |(_, extension)| extension);
                     companions(base, map)
@@ -290,6 +293,7 @@ fn places(written: &str) -> Vec<String> {
     if alone.is_empty() || alone == "." || alone == ".." || name.starts_with('<') {
         return Vec::new();
     }
+    // A path on another machine leads nowhere here.
     if is_absolute(&name) || alone == name {
         vec![alone.to_owned()]
     } else {

@@ -23,6 +23,7 @@ pub fn callbacks_ron(timing: &ClipTiming) -> String {
         data,
     } in &timing.callbacks
     {
+        // RON can write any name, so nothing is ever left out here.
         let Ok(name) = ron::to_string(&**name) else {
             continue;
         };
@@ -106,6 +107,7 @@ impl KeyEdit {
     /// Moves the key or its end to `time`, rounded to milliseconds.
     pub(super) fn move_to(&mut self, timing: &mut ClipTiming, edge: Edge, time: f64) {
         match edge {
+            // Keys are sorted by time, so moving one may change its index.
             Edge::Begin => {
                 self.index = timing
                     .move_callback(self.index, rounded(time))
@@ -117,6 +119,7 @@ impl KeyEdit {
 
     fn set_end(&self, timing: &mut ClipTiming, until: Option<f64>) {
         if let Some(key) = timing.callbacks.get_mut(self.index) {
+            // A range ends within its clip, and not before it begins.
             key.until = until.map(|until| until.clamp(key.time, timing.duration.max(key.time)));
         }
     }
@@ -163,6 +166,7 @@ impl KeyEdit {
                     .hint_text("name")
                     .desired_width(92.0),
             );
+            // Only when the key is new. Later, the focus belongs to the user.
             if std::mem::take(&mut self.fresh) {
                 field.request_focus();
                 select_all(ui, field.id, key.name.chars().count());
@@ -176,6 +180,7 @@ impl KeyEdit {
                 .hint_text("RON")
                 .desired_width(80.0);
             let field = ui.add(field.text_color_opt(color));
+            // Data that can't be parsed yet stays as text, and the key keeps its old data.
             match read_data(&self.data) {
                 Ok(data) if field.changed() => key.data = data.into(),
                 Ok(_) => {}
@@ -195,6 +200,7 @@ impl KeyEdit {
                 self.move_to(timing, Edge::Begin, time);
             }
         });
+        // A deleted key has no end to show.
         keep && {
             self.show_end(ui, timing);
             true

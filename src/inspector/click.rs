@@ -70,6 +70,7 @@ pub(super) fn select(
         }
     }
     let is_in_use = wants.is_some_and(|wants| wants.wants_any_pointer_input());
+    // The panel's rectangle is in physical pixels, positions of the pointer are in logical ones.
     let is_free = |at: &Vec2| !is_in_use && !panel.0.contains(*at * resolution.scale_factor());
     for input in buttons
         .read()
@@ -79,6 +80,7 @@ pub(super) fn select(
             pointer.pressed = pointer.position.filter(is_free);
             continue;
         }
+        // A press on the panel, or one that became a drag, is no click.
         let Some(position) = pointer.pressed.take() else {
             continue;
         };

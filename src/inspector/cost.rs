@@ -67,6 +67,7 @@ pub(super) fn joint_count(part: &CharacterPart) -> String {
 impl CostTab {
     fn show_one(&mut self, ui: &mut Ui, context: &TabContext) {
         let (character, item) = (context.character, &context.item);
+        // The smoothed time of another character would take half a second to fade.
         if self.measured != Some(item.entity) {
             (self.measured, self.micros) = (Some(item.entity), 0.0);
         }
@@ -75,6 +76,7 @@ impl CostTab {
             .as_ref()
             .map_or(&[][..], |overrides| &overrides.0);
         let micros = measure(&mut self.scratch, character, &item.controller, overrides);
+        // The first measurement is the mean so far.
         self.micros = if self.micros == 0.0 {
             micros
         } else {
@@ -201,6 +203,7 @@ impl CostTab {
                     "assets",
                     format!("{} ({each:.1} characters each)", grouped(totals.assets)),
                 );
+                // Estimated from the mean, since only one character is measured per frame.
                 let sum = self.mean * counts.evaluated as f64;
                 fact(
                     ui,
@@ -288,6 +291,7 @@ fn measure(
     controller: &AnimationController,
     overrides: &[JointOverride],
 ) -> f64 {
+    // A mask that doesn't exist reaches no joint.
     let empty = Mask::empty(character.skeleton.len());
     let layers: Vec<_> = explain::playing(character, controller, &empty)
         .map(|(_, layer)| layer)
@@ -297,6 +301,7 @@ fn measure(
         overrides,
         ..Evaluate::new(&character.skeleton, &layers)
     };
+    // Only the evaluation counts, as a frame does it. Collecting the layers is the panel's own work.
     let begin = Instant::now();
     job.run(scratch);
     begin.elapsed().as_secs_f64() * 1e6

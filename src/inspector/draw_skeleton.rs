@@ -153,6 +153,7 @@ pub(super) fn draw(
             }
         }
         if what.names
+            // egui draws names in any script. Gizmos stand in where it has no context.
             && (egui_draws_names.is_none() || egui.is_empty())
             && let Some(camera) = camera
         {
@@ -187,6 +188,7 @@ pub(super) fn draw(
                 .iter()
                 .filter_map(|&part| boxes.get(part).ok())
             {
+                // A gizmo's cube has sides of length 1.
                 let unit_cube = Transform::from_translation(aabb.center.into());
                 let place = *transform * unit_cube.with_scale((2.0 * aabb.half_extents).into());
                 gizmos.cube(place, BOUNDS);
@@ -216,6 +218,7 @@ pub(super) fn draw_highlighted(
     let Some(joints) = in_world(character, pose, world) else {
         return;
     };
+    // The bones of this joint alone, whatever the character's own `DrawSkeleton` shows.
     let bones = DrawSkeleton {
         highlight: Some(joint),
         ..DrawSkeleton::NONE

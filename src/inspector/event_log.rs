@@ -69,6 +69,7 @@ impl EventLog {
         let is = |entry: &&Entry| {
             let fired = matches!(&entry.kind, Kind::Callback { name: n, at: a, .. } if **n == *name && *a == at);
             fired && entry.track == Some(track) && *entry.clip == *clip
+            // Newest first, so the first match is the last time it fired.
         };
         self.entries.iter().find(is).map(|entry| entry.seen)
     }
@@ -145,6 +146,7 @@ pub(super) fn collect(
         );
     }
     for event in events.callbacks.read() {
+        // Most callbacks have no data, which would be shown as `()`.
         let data = || match &*event.data {
             ron::Value::Unit => String::new(),
             data => ron::to_string(data).unwrap_or_default(),

@@ -42,6 +42,7 @@ pub(super) fn playing<'a>(
 ) -> impl Iterator<Item = (LayerInfo<'a>, ClipLayer<'a>)> {
     controller.layers(character).filter_map(move |info| {
         let clip = character.clips.get(info.clip)?;
+        // A mask that the character lacks must not let the track through.
         let mask = info
             .mask
             .map(|name| character.masks.get(name).map_or(empty, |mask| &**mask));
@@ -117,6 +118,7 @@ fn contributions(
 /// Returns by how many degrees a clip turns a joint, from its rest pose or, for an additive clip, in total.
 fn turn_of(character: &Character, clip: &SkeletalClip, time: f64, joint: usize) -> f32 {
     let turned = FrameSpan::new(clip, time).transform(clip, joint).rotation;
+    // An additive clip holds differences, which are turns from nothing.
     let from = if clip.additive {
         JointTransform::IDENTITY
     } else {
@@ -159,6 +161,7 @@ fn show(
     });
     let joint = selected.filter(|&joint| usize::from(joint) < names.len())?;
     let contributions = contributions(character, &item.controller, usize::from(joint));
+    // Additive tracks lie on top, and don't take the place of the rest pose.
     let replaced: f32 = contributions
         .iter()
         .filter(|c| c.mode != BlendMode::Additive)
@@ -206,6 +209,7 @@ fn show(
                     text,
                 );
             }
+            // A smaller rest would be shown as 0.0%.
             if replaced < 0.9995 {
                 line(
                     ui,

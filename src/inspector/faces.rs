@@ -82,6 +82,7 @@ fn show(
         }
     });
     let search = state.search.to_lowercase();
+    // Before its first update, a face is at rest.
     let weights = item.morphs.map_or(morphs.rest(), |pose| &pose.weights[..]);
     let mut change = None;
     egui::ScrollArea::vertical()
@@ -104,6 +105,7 @@ fn show(
                     let mut shown = by_hand.unwrap_or(weight);
                     let slider = ui.add(
                         egui::Slider::new(&mut shown, 0.0..=1.0)
+                            // Some targets go below 0 or above 1.
                             .clamping(egui::SliderClamping::Never)
                             .fixed_decimals(2),
                     );
@@ -165,10 +167,12 @@ fn apply(
         Change::Set(name, weight) => face.set(&name, weight),
         Change::Release(name) => face.release(&name, Duration::ZERO),
         Change::Solo(name) => {
+            // From one solo to the next, the face before the first one is kept.
             let kept = match state.solo.take() {
                 Some((.., kept)) => kept,
                 None => before,
             };
+            // Expressions that are set replace the clips, so all others are held at 0.
             for other in character.skeleton.morphs().names() {
                 face.set(other, if *other == name { 1.0 } else { 0.0 });
             }
@@ -220,6 +224,7 @@ fn tracks(
         }
         ui.end_row();
         for (_, layer) in moving {
+            // At full weight, so that clips can be compared whatever their tracks' weights are.
             let alone = [ClipLayer {
                 weight: 1.0,
                 ..*layer

@@ -67,6 +67,7 @@ fn show(
 ) -> Option<JointIndex> {
     let skeleton = &character.skeleton;
     state.selected = selected.filter(|&joint| usize::from(joint) < skeleton.len());
+    // Edited in a copy, and compared in the end, so that change detection only sees real changes.
     let mut overrides = item
         .overrides
         .as_ref()
@@ -98,6 +99,7 @@ fn show(
         ui.checkbox(&mut shown, format!("control joints ({control})"));
         state.hide_control = !shown;
     }
+    // The selection may come from a click in the view. Then the tree must scroll to it.
     let reveal = state.selected.filter(|_| state.revealed != state.selected);
     state.revealed = state.selected;
     if let Some(joint) = reveal {
@@ -113,6 +115,7 @@ fn show(
             .id_salt("joints")
             .max_height(room)
             .auto_shrink([false, false]);
+        // A little above the middle, so that some children are in view.
         if let Some(row) = rows.iter().position(|row| Some(row.joint) == reveal) {
             area = area.vertical_scroll_offset((row as f32 * height - 0.4 * room).max(0.0));
         }
@@ -145,6 +148,7 @@ fn show(
                 ui.weak("Select a joint.");
                 return;
             };
+            // Counting goes through all vertices, so it is done once per version of the character.
             if !state
                 .influences
                 .as_ref()
@@ -229,6 +233,7 @@ pub(super) fn local_of(
     joint: JointIndex,
 ) -> JointTransform {
     let skeleton = &character.skeleton;
+    // After a reload, the pose may still be that of the asset before.
     let Some(model) = posed
         .get(usize::from(joint))
         .filter(|_| posed.len() == skeleton.len())
@@ -303,6 +308,7 @@ fn tree_row(
             ui.id().with(("fold", row.joint)),
             egui::Sense::click(),
         );
+        // A search shows all matches, so branches count as open.
         let open = !state.folded.contains(&row.joint) || !state.search.is_empty();
         let mut within = fold.clone();
         within.rect = icon;
@@ -332,8 +338,11 @@ fn tree_row(
     }
     if response.clicked() {
         state.selected = if selected { None } else { Some(row.joint) };
+        // The row that was clicked is in view, so the tree stays where it is.
         state.revealed = state.selected;
     }
+    // Only a row that is shown can take the focus, and one that was scrolled to is shown from this frame
+    // on.
     if state.focused == Some(row.joint) {
         state.focused = None;
         response.request_focus();

@@ -48,6 +48,7 @@ impl Plugin for InspectorMemoryPlugin {
             });
         }
         let world = app.world();
+        // Without a file, this is how the app begins: nothing is written until something changes.
         let now = || Kept::new(world.resource(), world.resource());
         let memory = Memory {
             file: self.file.clone(),
@@ -59,6 +60,7 @@ impl Plugin for InspectorMemoryPlugin {
     }
 
     fn finish(&self, app: &mut App) {
+        // Plugins may be added in any order. Only now are all of them known.
         if !app.is_plugin_added::<MarionetteInspectorPlugin>() {
             error!(
                 "`InspectorMemoryPlugin` has no panel to remember: add `MarionetteInspectorPlugin`"
@@ -75,7 +77,7 @@ const EVERY: f64 = 1.0;
 struct Memory {
     file: PathBuf,
     kept: Kept,
-    /// When to look for changes again.
+    /// Seconds of real time at which to look for changes again.
     next: f64,
 }
 

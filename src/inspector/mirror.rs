@@ -69,6 +69,7 @@ impl<'a> Mirror<'a> {
             JointSpace::Parent => {
                 let (from_rest, to_rest) = (skeleton.rest_of(given.joint), skeleton.rest_of(to));
                 let (from, into) = (above(given.joint), above(to));
+                // The change from rest in the parent's space, whose axes differ from side to side.
                 let turn = given.transform.rotation * from_rest.rotation.inverse();
                 let shift = given.transform.translation - from_rest.translation;
                 let ratio = given.transform.difference_to(&from_rest).scale;
@@ -90,6 +91,8 @@ impl<'a> Mirror<'a> {
                 let place = |joint: JointIndex| {
                     Vec3::from(skeleton.rest_model()[usize::from(joint)].translation).as_dvec3()
                 };
+                // Model space is the space of the mirror plane, so nothing needs to be carried into other
+                // axes.
                 let turn =
                     given.transform.rotation.as_dquat() * own(given.joint).rotation.conjugate();
                 let shift = given.transform.translation.as_dvec3() - place(given.joint);
@@ -100,6 +103,7 @@ impl<'a> Mirror<'a> {
                 }
             }
         };
+        // Products of rounded quaternions drift from unit length.
         let transform = JointTransform {
             rotation: transform.rotation.normalize(),
             ..transform

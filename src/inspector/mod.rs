@@ -270,6 +270,7 @@ impl Plugin for MarionetteInspectorPlugin {
     fn build(&self, app: &mut App) {
         if !app.is_plugin_added::<EguiPlugin>() {
             app.add_plugins(EguiPlugin::default());
+            // `create` makes one when the panel is first opened, on the camera that draws the scene.
             app.world_mut()
                 .resource_mut::<EguiGlobalSettings>()
                 .auto_create_primary_context = false;
@@ -350,6 +351,7 @@ pub struct DrawSkeletonPlugin;
 impl Plugin for DrawSkeletonPlugin {
     fn build(&self, app: &mut App) {
         app.register_type::<DrawSkeleton>();
+        // If the plugin comes later, `finish` does it.
         if app.is_plugin_added::<GizmoPlugin>() {
             Self::set_up(app);
         }
@@ -384,6 +386,7 @@ impl DrawSkeletonPlugin {
                 SkeletonGizmos,
                 GizmoConfig {
                     line,
+                    // In front of the skin, which would hide the skeleton.
                     depth_bias: -1.0,
                     ..default()
                 },
@@ -428,6 +431,7 @@ fn toggle(
     {
         inspector.open = !inspector.open;
     }
+    // While the panel is closed, nothing of it is left in the view.
     if !inspector.open {
         highlighted.set_if_neq(HighlightedJoint(None));
         shown_rig.set_if_neq(rig::ShownRig(None));

@@ -91,6 +91,7 @@ pub(super) fn show(
         .0
         .is_none_or(|entity| !characters.contains(entity))
     {
+        // By index, so that the choice is the same in each run.
         let first = characters
             .iter()
             .map(|item| item.entity)
@@ -119,6 +120,7 @@ pub(super) fn show(
                 characters.iter(),
             );
             ui.separator();
+            // Only this tab needs it, and it goes through all characters.
             if inspector.tab == InspectorTab::Cost {
                 state
                     .cost
@@ -136,6 +138,7 @@ pub(super) fn show(
                 ui.weak("Loading…");
                 return;
             };
+            // An ordinary character's pose is stored nowhere. With a `ModelPose`, the panel can read it.
             if item.pose.is_none() {
                 params
                     .commands

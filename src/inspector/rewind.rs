@@ -93,6 +93,8 @@ fn show(
     let Ok(recorded) = recorded.get(item.entity) else {
         return;
     };
+    // Long recordings are caught up with over several frames, so that opening the tab doesn't stall the
+    // app.
     if state.curves.follow(
         (item.entity, recorded),
         recording.frames(),
@@ -100,6 +102,7 @@ fn show(
         joint,
         FRAMES_AT_ONCE,
     ) {
+        // Without input, egui wouldn't draw again, and the curves would stop half-way.
         ui.ctx().request_repaint();
     }
     ui.horizontal(|ui| {
@@ -145,6 +148,7 @@ fn show(
         .auto_shrink([false, false])
         .follow(ui, |ui| {
             let mut to = None;
+            // The pointer is over one plot at most.
             let jump = |to: &mut Option<f64>, response: Option<f64>| *to = response.or(*to);
             jump(&mut to, show_marks(ui, &axis, &marks));
             jump(
@@ -185,6 +189,7 @@ fn show(
             } else {
                 ui.weak("Select a joint in the Joints tab to see its angles.");
             }
+            // Plots are drawn over time, in which frames aren't evenly spaced.
             if let Some(frame) = to.and_then(|time| recording.frames().at(time)) {
                 recording.show(frame);
             }
@@ -269,6 +274,7 @@ fn transport(ui: &mut Ui, recording: &mut Recording, ghosts: &mut bool, range: &
             .on_hover_text("Draws skeletons of the present while the past is shown");
     });
     let mut frame = at;
+    // The slider takes the rest of the row. egui's default width would leave most of it empty.
     ui.spacing_mut().slider_width = ui.available_width() - 4.0;
     let slider = egui::Slider::new(&mut frame, range.start..=last)
         .show_value(false)
@@ -312,6 +318,7 @@ fn marks(state: &RewindTab, character: &Character, axis: &TimeAxis) -> Vec<Mark>
         .rev()
         .filter(|row| (axis.begin..=axis.end).contains(&row.time));
     let events = rows.flat_map(|row| row.events.iter().rev().map(move |event| (row, event)));
+    // Described before they are filtered, because the filter searches the words that are shown.
     let mark = |(row, event): (&CurveRow, &PlaybackEvent)| {
         let (words, kind) = (event.describe(character), Kind::of(event));
         let is_shown = words.to_lowercase().contains(&filter);
@@ -322,6 +329,7 @@ fn marks(state: &RewindTab, character: &Character, axis: &TimeAxis) -> Vec<Mark>
             kind,
         })
     };
+    // The newest are kept, since the rows come newest first.
     let mut marks: Vec<Mark> = events.filter_map(mark).take(MOST_MARKS).collect();
     marks.reverse();
     marks
@@ -358,6 +366,8 @@ impl Kind {
 }
 
 fn plot<'a>(axis: &TimeAxis, id: &str, height: f32) -> Plot<'a> {
+    // The time axis is set by the buttons. Dragging goes to a frame, and scrolling belongs to the list
+    // around the plots.
     Plot::new(id.to_owned())
         .height(height)
         .allow_zoom(false)
@@ -462,6 +472,7 @@ fn show_curves(
         .keys()
         .map(|curve| (name.to_owned(), curve.clone()))
         .collect();
+    // egui knows legend entries by an id made from their names.
     let hidden_items = names
         .iter()
         .filter(|curve| hidden.contains(curve))
@@ -486,6 +497,8 @@ fn show_curves(
         let numbers = AxisHints::new_y()
             .min_thickness(AXIS_WIDTH)
             .label_spacing(Rangef::new(12.0, 16.0))
+            // Rounded, since steps of 0.1 add up to numbers like 0.30000000000000004. Adding 0 turns −0
+            // into 0.
             .formatter(|mark, _| ((mark.value * 1e6).round() / 1e6 + 0.0).to_string());
         let plot = plot
             .y_grid_spacer(uniform_grid_spacer(steps))
@@ -500,6 +513,8 @@ fn show_curves(
             }
             finish(ui, axis, color)
         });
+        // The legend's clicks come back through egui's memory, from where the tab keeps them for later
+        // runs.
         to = pressed(&response);
         let Some(memory) = PlotMemory::load(ui.ctx(), id) else {
             return;
@@ -568,6 +583,7 @@ fn parameters<'r>(rows: impl Iterator<Item = &'r CurveRow>) -> BTreeMap<String, 
 
 fn speed<'r>(rows: impl Iterator<Item = &'r CurveRow>) -> BTreeMap<String, Vec<[f64; 2]>> {
     let points: Vec<_> = rows.map(|row| [row.time, row.ground_speed]).collect();
+    // A straight line at 0 would only take room.
     let moves = points.iter().any(|point| point[1] > 0.0);
     if moves {
         BTreeMap::from([("m/s".into(), points)])
@@ -589,6 +605,7 @@ fn morphs<'r>(
     }
     let moved = |&at: &usize| ranges[at][1] - ranges[at][0];
     let mut shown: Vec<usize> = (0..names.len()).filter(|at| moved(at) > 0.0).collect();
+    // Faces have dozens of targets, most of which don't move.
     shown.sort_by(|a, b| moved(b).total_cmp(&moved(a)));
     let curve = |&at: &usize| {
         let points = rows.clone().filter_map(|row| {
@@ -620,8 +637,10 @@ fn angles<'r>(rows: impl Iterator<Item = &'r CurveRow>) -> BTreeMap<String, Vec<
 /// Lists what happened around the shown frame; a click shows its frame.
 fn list(ui: &mut Ui, marks: &[Mark], recording: &mut Recording) {
     const LINES: usize = 12;
+    // In the present, the list ends with the newest events.
     let now = recording.shown().unwrap_or(u64::MAX);
     let after = marks.partition_point(|mark| mark.frame <= now);
+    // Two thirds of the lines are for events before the shown frame.
     let first = after
         .saturating_sub(LINES - LINES / 3)
         .min(marks.len().saturating_sub(LINES));

@@ -80,6 +80,7 @@ fn show(
                 ui.push_id(track.id(), |ui| {
                     match (timing, character.blend_space(track.clip())) {
                         (Some(timing), _) => {
+                            // Only one key can be edited, so at most one track returns a timing.
                             edited = one_track(ui, state, track, timing, log, now).or(edited.take())
                         }
                         (None, Some(space)) => {
@@ -97,6 +98,7 @@ fn show(
                 ui.add_space(2.0);
             }
         });
+    // Applied after the loop, because the bars are drawn from the asset that it changes.
     if let Some(timing) = edited {
         callback_edit::apply(commands, item.handle.id(), timing);
     }
@@ -113,6 +115,7 @@ fn one_track(
     log: &EventLog,
     now: f64,
 ) -> Option<ClipTiming> {
+    // The keys are edited in a copy, and the asset is only touched if they differ in the end.
     let mut changed = timing.clone();
     ui.horizontal(|ui| {
         let name = RichText::new(widgets::shortened(&timing.name, 18)).strong();
@@ -147,6 +150,7 @@ fn one_track(
         .as_ref()
         .filter(|edit| edit.is_of(track.id(), timing))
         .map(|edit| edit.index);
+    // The log has no indices of keys, which change with edits. Name and time tell keys apart.
     let fired = |key: usize| {
         let key = &timing.callbacks[key];
         log.last_fired(track.id(), &timing.name, &key.name, key.time)
@@ -199,7 +203,9 @@ fn one_space(
                 .filter_map(move |key| Some((clip, key, by_phase(space, clip, key)?)))
         })
         .collect();
+    // A bar places names from left to right.
     keys.sort_by(|(.., a), (.., b)| a.time.total_cmp(&b.time));
+    // Bars draw clips, so the space becomes a clip of one cycle with all keys.
     let mut timing = ClipTiming::new(space.name().clone(), 1.0);
     timing.callbacks = keys.iter().map(|(.., key)| key.clone()).collect();
     let bar = Bar::place(ui, &timing);
@@ -258,6 +264,7 @@ struct Mark {
 impl Bar {
     /// Allocates the bar, with as many rows below it as the key names need.
     fn place(ui: &mut Ui, timing: &ClipTiming) -> Self {
+        // A marker at either end reaches beyond the bar.
         let width = ui.available_width() - 8.0;
         let fraction = |time: f64| {
             if timing.duration > 0.0 {
@@ -276,6 +283,7 @@ impl Bar {
                     .layout_no_wrap(key.name.to_string(), font(), Color32::WHITE)
                     .size();
                 let x = fraction(key.time) * width;
+                // Near the end, a name moves left, so that it isn't cut off.
                 let left = x.min(width - size.x).max(0.0);
                 let row = rows.place(left, size.x);
                 let name = row.map(|row| {
@@ -291,6 +299,7 @@ impl Bar {
         let height = BAR + LINE * rows.used() as f32 + 4.0;
         let (area, response) =
             ui.allocate_exact_size(vec2(width + 8.0, height), egui::Sense::click_and_drag());
+        // The markers were laid out before the place of the bar was known.
         let from = area.min.to_vec2() + vec2(4.0, 0.0);
         let moved = |Mark { x, end, name }| Mark {
             x: x + from.x,
@@ -341,6 +350,7 @@ impl Bar {
         let near = begins
             .chain(ends)
             .map(|(key, edge, x)| (key, edge, (x - at.x).abs()));
+        // The lower part of the bar belongs to the playhead, even where a marker is.
         let near = near.filter(|&(_, _, off)| off < 6.0 && at.y < self.rect.top() + HANDLES);
         near.min_by(|a, b| a.2.total_cmp(&b.2))
             .map(|(key, edge, _)| (key, edge))
@@ -371,6 +381,7 @@ impl Bar {
         {
             let glow = fired(index).map_or(0.0, |seen| 1.0 - ((now - seen) / FLASH).clamp(0.0, 1.0))
                 as f32;
+            // The glow fades over several frames, which egui wouldn't draw by itself.
             if glow > 0.0 {
                 ui.ctx().request_repaint();
             }
@@ -402,6 +413,7 @@ impl Bar {
             }
             painter.vline(x, self.rect.y_range(), Stroke::new(1.5 + 2.0 * glow, color));
             let (side, top) = (4.5 + 2.0 * glow, self.rect.top());
+            // A pentagon, to be told from the flag at a range's end.
             let handle = [
                 pos2(x - side, top),
                 pos2(x + side, top),
@@ -460,6 +472,7 @@ impl Bar {
             };
             response.clone().on_hover_text(text);
         }
+        // Where the button went down, because a drag is only recognized after the pointer has moved.
         let pressed = if response.drag_started() || response.clicked() {
             ui.input(|input| input.pointer.press_origin())
                 .or(response.interact_pointer_pos())
@@ -486,6 +499,7 @@ impl Bar {
                 (None, Some(edit)) => edit.dragged = None,
                 (None, None) => {}
             }
+            // A press on a key leaves the playhead where it is.
             if self.key_at(at).is_some() {
                 return None;
             }
@@ -559,6 +573,7 @@ impl NameRows {
     /// Returns the first row with room for a name, or `None`. Call it with names from left to right.
     fn place(&mut self, left: f32, width: f32) -> Option<usize> {
         let free = |row: &usize| *row >= self.used || self.ends[*row] + 6.0 <= left;
+        // Rows beyond those in use are free, so names move to a new row only where they have to.
         let row = (0..LINES).find(free)?;
         self.ends[row] = left + width;
         self.used = self.used.max(row + 1);

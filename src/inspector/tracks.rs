@@ -87,6 +87,7 @@ fn show(
     let controller = &mut *item.controller;
     play(ui, state, character, controller);
     ui.separator();
+    // Applied after the loop, which borrows the tracks.
     let mut action = None;
     egui::ScrollArea::vertical()
         .id_salt("tracks")
@@ -139,6 +140,7 @@ pub(super) fn transport(ui: &mut Ui, item: &mut InspectedItem, commands: &mut Co
         let paused = item.controller.is_paused();
         item.controller.set_paused(!paused);
     }
+    // One frame runs in the normal way, and `end_step` pauses again after it.
     if ui
         .button("Step")
         .on_hover_text("Advance by one frame")
@@ -179,6 +181,7 @@ fn clock(
             .on_hover_text("Speed of Time<Virtual>, which affects the whole app");
         let mut speed = time.relative_speed();
         let slider = egui::Slider::new(&mut speed, 0.01..=4.0)
+            // Logarithmic, so that slow motion has most of the slider.
             .logarithmic(true)
             .fixed_decimals(2)
             .suffix("×");
@@ -202,6 +205,7 @@ fn play(
 ) {
     let is_clip = |clip: &Arc<str>| character.clip_names().any(|name| name == clip);
     let known = |clip: &Arc<str>| is_clip(clip) || character.blend_space(clip).is_some();
+    // A reload may have removed the clip.
     if !state.clip.as_ref().is_some_and(known) {
         state.clip = character.clip_names().next().cloned();
     }
@@ -308,6 +312,7 @@ fn one_track(
             ui.weak("weight");
             ui.add(
                 egui::Slider::new(&mut track.weight, 0.0..=1.0)
+                    // Weights above 1 are allowed. They just don't fit the slider.
                     .clamping(egui::SliderClamping::Never)
                     .fixed_decimals(2),
             );
@@ -318,6 +323,7 @@ fn one_track(
             let slider = egui::Slider::new(&mut position, 0.0..=length)
                 .fixed_decimals(3)
                 .suffix(" s");
+            // A clip of a single pose has no length to move along.
             if ui.add_enabled(length > 0.0, slider).changed() {
                 move_to(track, position, state.fire);
             }
@@ -429,6 +435,7 @@ fn mask(ui: &mut Ui, character: &Character, track: &mut AnimationTrack) {
 }
 
 fn queue(ui: &mut Ui, controller: &mut AnimationController) {
+    // Copied, since the buttons change the queue while it is shown.
     let queued: Vec<_> = controller.queue().iter().map(str::to_owned).collect();
     if queued.is_empty() {
         return;

@@ -36,6 +36,7 @@ impl PartVertex {
     ) -> Option<Self> {
         let mesh = meshes.get(&character.parts.get(hit.part)?.mesh)?;
         let [a, b, c] = hit.barycentrics;
+        // The largest weight belongs to the nearest corner.
         let corner = if a >= b && a >= c {
             0
         } else {
@@ -70,6 +71,7 @@ impl PartVertex {
         else {
             return Vec::new();
         };
+        // Attributes of a mesh that the game made may have different lengths.
         let (Some(slots), Some(weights)) = (slots.get(self.vertex), weights.get(self.vertex))
         else {
             return Vec::new();
@@ -175,10 +177,12 @@ fn place(
     };
     let position = Vec3::from(*positions.get(vertex.vertex)?);
     let weights = vertex.weights(part, mesh);
+    // A part without joints moves with the character as a whole.
     if weights.is_empty() {
         return Some(world.transform_point(position));
     }
     let inverse_bind = character.skeleton.inverse_bind();
+    // As the GPU does it: a weighted mean of the places to which each joint takes the vertex.
     let mut sum = Vec3::ZERO;
     for (joint, weight) in weights {
         let joint = usize::from(joint);

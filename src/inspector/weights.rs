@@ -67,6 +67,7 @@ pub(super) fn show(
                 ui.weak("0");
                 let (bar, _) =
                     ui.allocate_exact_size(egui::vec2(160.0, 10.0), egui::Sense::hover());
+                // egui fills a rectangle with one color, so narrow ones make the gradient.
                 const STEPS: usize = 80;
                 let step = bar.width() / STEPS as f32;
                 for i in 0..STEPS {
@@ -97,6 +98,7 @@ pub(super) fn show(
         }
         None => {}
     }
+    // An equal value written through `Mut` would still count as a change.
     if view == before {
         return;
     }

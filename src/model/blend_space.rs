@@ -143,7 +143,7 @@ pub enum BlendSpaceError {
     #[error("its smoothing is {0} s, expected 0 or more, and finite; leave it out for none")]
     Smoothing(f64),
     /// A point's clip doesn't exist.
-    #[error("there is no clip `{0}`; add it, or take its point out")]
+    #[error("there is no clip `{0}`; add it, or remove its point")]
     NoClip(Arc<str>),
 }
 

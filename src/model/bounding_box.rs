@@ -13,7 +13,7 @@ pub struct BoundingBox {
 }
 
 impl BoundingBox {
-    /// The box of a single point.
+    /// Returns the box of a single point.
     pub const fn point(point: Vec3) -> Self {
         Self {
             min: point,
@@ -21,12 +21,12 @@ impl BoundingBox {
         }
     }
 
-    /// The smallest box around `points`; `None` if there are none.
+    /// Returns the smallest box around `points`; `None` if there are none.
     pub fn enclosing(points: impl IntoIterator<Item = Vec3>) -> Option<Self> {
         points.into_iter().map(Self::point).reduce(Self::union)
     }
 
-    /// The smallest box around both.
+    /// Returns the smallest box around both.
     pub fn union(self, other: Self) -> Self {
         Self {
             min: self.min.min(other.min),
@@ -44,12 +44,12 @@ impl BoundingBox {
         self.min.is_finite() && self.max.is_finite()
     }
 
-    /// Length of the diagonal.
+    /// Returns the length of the diagonal.
     pub fn diagonal(&self) -> f32 {
         self.min.distance(self.max)
     }
 
-    /// The eight corners.
+    /// Returns the eight corners.
     pub fn corners(&self) -> [Vec3; 8] {
         std::array::from_fn(|i| {
             let pick = |bit: usize| {

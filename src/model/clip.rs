@@ -91,7 +91,7 @@ pub struct Quantization {
 }
 
 impl SkeletalClip {
-    /// Names of the joints.
+    /// Returns the names of the joints.
     pub fn joints(&self) -> &Arc<[Arc<str>]> {
         &self.joints
     }
@@ -108,7 +108,7 @@ impl SkeletalClip {
         self.root_path = path;
     }
 
-    /// Number of frames, at least one.
+    /// Returns the number of frames, at least one.
     pub fn frame_count(&self) -> usize {
         self.frame_count
     }
@@ -122,7 +122,8 @@ impl SkeletalClip {
         }
     }
 
-    /// Seconds from the start to each frame, or `None` if frames are evenly spaced. Two equal times are a step.
+    /// Returns the seconds from the start to each frame, or `None` if frames are evenly spaced. Two equal times are a
+    /// step.
     #[inline]
     pub fn frame_times(&self) -> Option<&[f64]> {
         if self.times.is_empty() {
@@ -132,7 +133,7 @@ impl SkeletalClip {
         }
     }
 
-    /// Seconds from the start to a frame.
+    /// Returns the seconds from the start to a frame.
     pub fn frame_time(&self, frame: usize) -> f64 {
         let even = || self.timing.duration * frame as f64 / (self.frame_count - 1).max(1) as f64;
         self.times.get(frame).copied().unwrap_or_else(even)
@@ -216,7 +217,7 @@ impl SkeletalClip {
         self.unit_scale
     }
 
-    /// Bytes of transform data. Clones share it.
+    /// Returns the bytes that the transform data takes. Clones share it.
     pub fn bytes(&self) -> usize {
         let numbers = size_of_val(&self.numbers[..]) + size_of_val(&self.ranges[..]);
         let path = self.root_path.as_ref().map_or(0, |path| path.bytes());
@@ -232,7 +233,7 @@ impl SkeletalClip {
             .is_some_and(|row| row.animated[joint % 4] > 0.0)
     }
 
-    /// A joint's transform at a frame; the identity for joints that the clip does not move.
+    /// Returns a joint's transform at a frame; the identity for joints that the clip does not move.
     ///
     /// # Panics
     /// If `joint` or `frame` is out of range.
@@ -285,7 +286,7 @@ impl SkeletalClip {
         Arc::as_ptr(&self.rows) as *const RowTracks as usize
     }
 
-    /// The frames this clip was made from, with rotations normalized and in one hemisphere.
+    /// Returns the frames that this clip was made from, with rotations normalized and in one hemisphere.
     pub fn to_frames(&self) -> ClipFrames {
         let joints = self.joints.len();
         ClipFrames {

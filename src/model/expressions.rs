@@ -179,13 +179,14 @@ const MIXES: &[(&str, &[(&str, f32)])] = &[
 const NOTHING: &[&str] = &["sil", "neutral", "pp", "mouthclose"];
 
 impl Morphs {
-    /// The morph targets that show an expression, each with its share of the expression's weight. Empty if the model has
-    /// nothing like it.
+    /// Returns the morph targets that show an expression, each with its share of the expression's weight. Empty if the
+    /// model has nothing like it.
     ///
     /// Takes the name of a morph target, one of ARKit's 52 blend shapes, one of VRM's presets (also as in version 0), or one of
     /// Oculus' visemes, whichever set the model has: `blink` closes both of ARKit's eyes, and `jawOpen` is VRM's `aa`. Case,
     /// separators and prefixes such as `viseme_` make no difference.
     pub fn expression(&self, name: &str) -> Vec<(MorphIndex, f32)> {
+        // The exact name goes first: other targets of the model may reduce to the same letters.
         if let Some(morph) = self.morph(name) {
             return vec![(morph, 1.0)];
         }
@@ -193,6 +194,7 @@ impl Morphs {
         let mut out: Vec<(MorphIndex, f32)> = Vec::new();
         let mut add = |morph: usize, share: f32| {
             let morph = morph as MorphIndex;
+            // A target may stand in for both halves of a mix.
             match out.iter_mut().find(|(of, _)| *of == morph) {
                 Some((_, sum)) => *sum += share,
                 None => out.push((morph, share)),
@@ -226,9 +228,11 @@ fn find(
         add(at, share);
         return true;
     }
+    // Parts of a mix may be mixes. The limit ends circles, such as that of `jawOpen` and `aa`.
     if depth == 0 {
         return false;
     }
+    // Later mixes are for models that lack all parts of the earlier ones.
     let mixes = MIXES.iter().filter(|(of, _)| *of == wanted);
     for (_, parts) in mixes {
         let mut any = false;

@@ -64,6 +64,7 @@ impl SkeletalClip {
             None => Self::new(timing, &out)?,
             Some(times) => Self::at_times(timing, &out, times)?,
         };
+        // Morph weights have frames of their own.
         let mut morphs = clip.morph_frames();
         morphs.mirror(skeleton.morphs());
         mirrored = mirrored.with_morphs(&morphs)?;
@@ -138,6 +139,7 @@ impl<'a> Mirror<'a> {
         let axes = self.plane.axes(&from_own, &to_own);
         let scale = |at: usize| {
             let scaled = f64::from(to_rest.scale[at]) * ratio[axes[at]];
+            // A rest scale of 0 has no ratio.
             if scaled.is_finite() {
                 scaled as f32
             } else {

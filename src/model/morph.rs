@@ -42,7 +42,7 @@ impl Morphs {
         out
     }
 
-    /// Number of names.
+    /// Returns the number of names.
     pub fn len(&self) -> usize {
         self.names.len()
     }
@@ -52,17 +52,17 @@ impl Morphs {
         self.names.is_empty()
     }
 
-    /// Number of rows, of four weights each.
+    /// Returns the number of rows, of four weights each.
     pub fn rows(&self) -> usize {
         self.rest.len()
     }
 
-    /// The names, in the order of the weights.
+    /// Returns the names, in the order of the weights.
     pub fn names(&self) -> &[Arc<str>] {
         &self.names
     }
 
-    /// The morph target called `name`; the first one if several share the name.
+    /// Returns the morph target called `name`; the first one if several share the name.
     pub fn morph(&self, name: &str) -> Option<MorphIndex> {
         let at = self.names.iter().position(|n| &**n == name)?;
         Some(at as MorphIndex)
@@ -120,7 +120,7 @@ pub struct MorphTarget {
     pub tangents: Vec<Vec3>,
 }
 
-/// What a [`MorphTarget`] adds to a vertex at weight 1.
+/// Difference that a [`MorphTarget`] adds to a vertex at weight 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct MorphDelta {
     /// Change of the position.
@@ -162,7 +162,7 @@ impl MorphTarget {
         }
     }
 
-    /// The vertices that the target moves, and how far.
+    /// Returns the vertices that the target moves, and how far.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (usize, MorphDelta)> + '_ {
         let at = |list: &[Vec3], at: usize| list.get(at).copied().unwrap_or_default();
         self.vertices.iter().enumerate().map(move |(i, &vertex)| {
@@ -175,7 +175,7 @@ impl MorphTarget {
         })
     }
 
-    /// The change of a vertex; 0 for one that the target doesn't move.
+    /// Returns the change of a vertex; 0 for one that the target doesn't move.
     pub fn delta(&self, vertex: usize) -> MorphDelta {
         let at = |list: &[Vec3], at: usize| list.get(at).copied().unwrap_or_default();
         let Ok(i) = self.vertices.binary_search(&(vertex as u32)) else {
@@ -210,7 +210,7 @@ impl MorphTarget {
         }
     }
 
-    /// Bytes of the target's numbers.
+    /// Returns the bytes that the target's numbers take.
     pub fn bytes(&self) -> usize {
         let vectors = self.positions.len() + self.normals.len() + self.tangents.len();
         size_of_val(&self.vertices[..]) + vectors * size_of::<Vec3>()

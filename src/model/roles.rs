@@ -203,7 +203,8 @@ impl Roles {
         Self::new(skeleton, BTreeMap::new())
     }
 
-    /// The same, with joints given for some roles, by name: `("hips", "pelvis")`. An empty name gives a role to no joint.
+    /// Infers roles as [`infer`](Self::infer) does, except for those of `table`, whose joints are given by name:
+    /// `("hips", "pelvis")`. An empty name gives a role to no joint.
     ///
     /// # Errors
     /// There is no such role or joint.
@@ -242,24 +243,24 @@ impl Roles {
         Self { joints }
     }
 
-    /// The joint with a role.
+    /// Returns the joint with a role.
     pub fn joint(&self, role: Role) -> Option<JointIndex> {
         self.joints.get(&role).copied()
     }
 
-    /// The role of a joint.
+    /// Returns the role of a joint.
     pub fn role(&self, joint: JointIndex) -> Option<Role> {
         self.iter()
             .find(|&(_, other)| other == joint)
             .map(|(role, _)| role)
     }
 
-    /// All roles that joints have.
+    /// Returns all roles that joints have.
     pub fn iter(&self) -> impl Iterator<Item = (Role, JointIndex)> + '_ {
         self.joints.iter().map(|(&role, &joint)| (role, joint))
     }
 
-    /// Number of joints with a role.
+    /// Returns the number of joints with a role.
     pub fn len(&self) -> usize {
         self.joints.len()
     }

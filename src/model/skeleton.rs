@@ -79,7 +79,7 @@ pub struct Skeleton {
     bind_pose: BindPose,
     /// The position and rotation of the bind pose are a guess, though not the pose itself.
     bind_pose_is_adrift: bool,
-    /// `None` if there are none.
+    /// The morph targets; `None` if there are none.
     morphs: Option<Arc<Morphs>>,
 }
 
@@ -200,11 +200,13 @@ impl Skeleton {
         let mut first: Vec<[u128; 2]> = (0..joints.len().min(Self::FIRST))
             .map(|joint| [1 << joint; 2])
             .collect();
+        // Parents come first, so theirs is complete.
         for joint in 0..first.len() {
             if let Some(parent) = joints[joint].parent {
                 first[joint][0] |= first[usize::from(parent)][0];
             }
         }
+        // In reverse, so that a joint has everything below it before its parent takes that over.
         for joint in (0..first.len()).rev() {
             if let Some(parent) = joints[joint].parent {
                 first[usize::from(parent)][1] |= first[joint][1];
@@ -230,18 +232,18 @@ impl Skeleton {
         })
     }
 
-    /// Number of joints.
+    /// Returns the number of joints.
     pub fn len(&self) -> usize {
         self.parents.len()
     }
 
-    /// The joints' indices, parents first.
+    /// Returns the joints' indices, parents first.
     pub fn joints(&self) -> Range<JointIndex> {
         // At most `MAX_JOINTS`, the largest index.
         0..self.len() as JointIndex
     }
 
-    /// The joints above a joint, nearest first. Empty for a root, and if there is no such joint.
+    /// Returns the joints above a joint, nearest first. Empty for a root, and if there is no such joint.
     pub fn ancestors(&self, joint: JointIndex) -> impl Iterator<Item = JointIndex> + Clone + '_ {
         let parent = |joint: JointIndex| self.parents.get(usize::from(joint)).copied().flatten();
         std::iter::successors(parent(joint), move |&joint| parent(joint))
@@ -255,7 +257,7 @@ impl Skeleton {
             .any(|joint| joint == above)
     }
 
-    /// The last of a joint's descendants, or the joint itself. All its descendants lie between the two.
+    /// Returns the last of a joint's descendants, or the joint itself. All its descendants lie between the two.
     ///
     /// # Panics
     /// If there is no such joint.
@@ -266,14 +268,14 @@ impl Skeleton {
     /// The number of joints that a set of bits holds: the first ones.
     pub(crate) const FIRST: usize = u128::BITS as usize;
 
-    /// The first joints, a bit each.
+    /// Returns a set of all of the first joints, a bit each.
     pub(crate) fn first_joints(&self) -> u128 {
         u128::MAX
             .checked_shr((Self::FIRST - self.first.len()) as u32)
             .unwrap_or(0)
     }
 
-    /// A joint and those above it, if it is one of the first.
+    /// Returns the set of a joint and those above it, a bit each; `None` if the joint isn't one of the first.
     pub(crate) fn first_above(&self, joint: JointIndex) -> Option<u128> {
         self.first.get(usize::from(joint)).map(|first| first[0])
     }
@@ -290,12 +292,12 @@ impl Skeleton {
         self.parents.is_empty()
     }
 
-    /// Number of rows, of four joints each, in a pose of this skeleton.
+    /// Returns the number of rows, of four joints each, in a pose of this skeleton.
     pub fn rows(&self) -> usize {
         self.rest.len()
     }
 
-    /// Name of a joint.
+    /// Returns the name of a joint.
     ///
     /// # Panics
     /// If `joint` is out of range.
@@ -303,7 +305,7 @@ impl Skeleton {
         &self.names[usize::from(joint)]
     }
 
-    /// Names in joint order.
+    /// Returns the names in joint order.
     pub fn names(&self) -> &Arc<[Arc<str>]> {
         &self.names
     }
@@ -313,12 +315,12 @@ impl Skeleton {
         &self.parents
     }
 
-    /// The rest pose, relative to the parents.
+    /// Returns the rest pose, relative to the parents.
     pub fn rest(&self) -> &[SoaTransform] {
         &self.rest
     }
 
-    /// The rest transform of a joint relative to its parent.
+    /// Returns the rest transform of a joint relative to its parent.
     ///
     /// # Panics
     /// If `joint` is out of range.
@@ -332,12 +334,12 @@ impl Skeleton {
         !self.scaled
     }
 
-    /// Inverse bind matrices: model space, with the skin as stored, to joint space.
+    /// Returns the inverse bind matrices: model space, with the skin as stored, to joint space.
     pub fn inverse_bind(&self) -> &[Affine3A] {
         &self.inverse_bind
     }
 
-    /// The joint called `name`; the first one if several share the name.
+    /// Returns the joint called `name`; the first one if several share the name.
     pub fn joint(&self, name: &str) -> Option<JointIndex> {
         self.names
             .iter()
@@ -345,12 +347,12 @@ impl Skeleton {
             .map(|i| i as JointIndex)
     }
 
-    /// The rest pose in model space.
+    /// Returns the rest pose in model space.
     pub fn rest_model(&self) -> &[Affine3A] {
         &self.rest_model
     }
 
-    /// The model's morph targets, which clips move beside the joints; empty for nearly all models.
+    /// Returns the model's morph targets, which clips move beside the joints; empty for nearly all models.
     pub fn morphs(&self) -> &Morphs {
         self.morphs.as_deref().unwrap_or(Morphs::NONE)
     }
@@ -366,6 +368,7 @@ impl Skeleton {
     /// Returns the skeleton with the spaces of its nodes, one for each joint.
     #[cfg(any(feature = "fbx", feature = "gltf"))]
     pub(crate) fn with_nodes(self, nodes: Vec<NodeSpace>) -> Self {
+        // Identities aren't kept, because most skeletons have nothing else.
         let matter = nodes.iter().any(|node| *node != NodeSpace::IDENTITY);
         Self {
             nodes: (matter && nodes.len() == self.len()).then(|| nodes.into()),
@@ -382,6 +385,7 @@ impl Skeleton {
 
     /// Returns the skeleton with the pose in which its skin was bound, one transform for each joint.
     pub(crate) fn with_bind_pose(self, pose: Vec<JointTransform>) -> Self {
+        // In place of a pose that doesn't fit, the rest pose is as good a guess as any.
         let is_sound = pose.len() == self.len() && pose.iter().all(JointTransform::is_finite);
         if is_sound {
             Self {
@@ -472,7 +476,7 @@ impl Skeleton {
         self.control.contains(&joint)
     }
 
-    /// The control joints, in order.
+    /// Returns the control joints, in order.
     pub fn control_joints(&self) -> impl ExactSizeIterator<Item = JointIndex> + '_ {
         self.control.iter().copied()
     }
@@ -504,10 +508,12 @@ impl Skeleton {
         joint: JointIndex,
         find: impl Fn(&str) -> Option<JointIndex>,
     ) -> Option<JointIndex> {
+        // Pairs that were given go before names. A joint paired with itself is in the middle.
         if let Some(&other) = self.sides.get(&joint) {
             return (other != joint).then_some(other);
         }
         let name = self.names.get(usize::from(joint))?;
+        // A joint with a given counterpart can't be another's by name.
         let found = mirrored_names(name).iter().find_map(|name| find(name));
         found.filter(|other| *other != joint && !self.sides.contains_key(other))
     }

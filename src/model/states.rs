@@ -37,22 +37,22 @@ pub struct State {
     /// The clip or blend space that plays; or several, of which one is chosen; or none, for the rest pose.
     #[serde(skip_serializing_if = "Plays::is_nothing")]
     pub plays: Plays,
-    /// How one of several clips is chosen. A choice is made on entering, and again whenever the clip has played to its end.
+    /// Rule for choosing one of several clips. A choice is made on entering, and again whenever the clip has played to its end.
     #[serde(skip_serializing_if = "is_default")]
     pub choose: Choice,
     /// Speed of what plays; 1 by default, negative for backward. A name stands for a speed that the game sets.
     #[serde(skip_serializing_if = "is_default")]
     pub speed: Speed,
-    /// Whether a character begins here. Exactly one state of a machine does.
+    /// `true` if a character begins here. Exactly one state of a machine does.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub start: bool,
     /// The states from which the game may go here. Without any, a character gets here only by [`then`](Self::then).
     #[serde(skip_serializing_if = "Origins::is_none")]
     pub from: Origins,
-    /// When the game may leave this state; at any time by default.
+    /// Moments at which the game may leave this state; any by default.
     #[serde(skip_serializing_if = "is_default")]
     pub exit: Exit,
-    /// What follows by itself when the clip has played to its end, or one round if it loops.
+    /// State that follows by itself when the clip has played to its end, or one loop of it if it loops.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub then: Option<Then>,
     /// Enters by a switch of this many seconds: what plays takes over at once, and the difference dies out. This is the
@@ -65,7 +65,7 @@ pub struct State {
     /// Enters at the same fraction of the clip's length as the state before it, as from a walk to a run.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub in_phase: bool,
-    /// Where in the clip to begin, in seconds.
+    /// Place in the clip at which to begin, in seconds.
     #[serde(skip_serializing_if = "is_zero")]
     pub at: f64,
     /// States inside this one, in place of [`plays`](Self::plays). Their full names are `"outer/inner"`. What is said of
@@ -92,7 +92,7 @@ pub enum Speed {
     Named(String),
 }
 
-/// What a [`State`] plays.
+/// The clips, blend space, or nothing that a [`State`] plays.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(
     untagged,
@@ -108,7 +108,7 @@ pub enum Plays {
     OneOf(Vec<String>),
 }
 
-/// How one of several clips is chosen.
+/// Rule for choosing one of several clips.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Choice {
     /// At random, but never the same twice in a row. The same seed gives the same choices.
@@ -149,7 +149,7 @@ pub struct Entering {
     pub at: Option<f64>,
 }
 
-/// When the game may leave a [`State`].
+/// Moments at which the game may leave a [`State`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Exit {
     /// At any time.
@@ -158,13 +158,13 @@ pub enum Exit {
     /// From a callback key of this name on, to the end of the round; or inside it, if the key is a range. What
     /// [follows](State::then) may begin then, too, if the game wants to go there, or further by way of it.
     Key(String),
-    /// When the clip has played to its end, or a round if it loops.
+    /// At the end of the clip, or of a round if it loops.
     End,
     /// Never, not even to states from [any](Origins::Any) other: for a death.
     Never,
 }
 
-/// What follows a [`State`] by itself.
+/// Successor that a [`State`] goes to by itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Then {
     /// Another state.

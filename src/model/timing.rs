@@ -18,7 +18,7 @@ pub enum PlaybackMode {
     PingPong,
 }
 
-/// A moment in a clip that triggers a callback, or a range whose begin and end do.
+/// A moment in a clip that triggers a callback, or a range whose beginning and end do.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CallbackKey {
     /// Seconds from the clip's start, in `0..=duration`.

@@ -34,7 +34,7 @@ pub struct JointOverride {
 }
 
 impl JointOverride {
-    /// An override that replaces a joint's local transform completely.
+    /// Creates an override that replaces a joint's local transform completely.
     pub const fn local(joint: JointIndex, transform: JointTransform) -> Self {
         Self {
             joint,
@@ -97,6 +97,8 @@ impl AdjustJoints<'_> {
                 continue;
             }
             let parent = self.skeleton.parents()[usize::from(joint)];
+            // Only overrides in model space read a matrix. The others leave matrices out of date until the
+            // end.
             if change.space == JointSpace::Model {
                 pose.update_joints(parent);
             }
@@ -109,6 +111,7 @@ impl AdjustJoints<'_> {
 
 /// Interpolates from one transform to another: linearly, and by nlerp along the shorter arc.
 fn mix(from: JointTransform, to: JointTransform, weight: f32) -> JointTransform {
+    // A quaternion and its negative are the same rotation. Take the one on the shorter arc.
     let target = if from.rotation.dot(to.rotation) < 0.0 {
         -to.rotation
     } else {

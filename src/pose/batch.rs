@@ -88,7 +88,7 @@ impl<'a> PoseBatch<'a> {
         }
     }
 
-    /// Number of poses.
+    /// Returns the number of poses.
     pub fn len(&self) -> usize {
         self.len
     }
@@ -159,6 +159,8 @@ impl<'a> PoseBatch<'a> {
         out: [&'scope mut [Mat4]; PoseBatch::MOST],
         _: &'scope Stream<'scope, '_>,
     ) {
+        // Combined joints are made from matrices that were just written, and streamed ones can't be read
+        // back yet.
         if combined.is_empty() {
             self.write_each::<true>(skeleton, remap, combined, out);
         } else {
@@ -191,6 +193,7 @@ impl<'a> PoseBatch<'a> {
                 simd::dispatch!(wide, s => self.write_with::<_, false, false, STREAM>(s, skeleton, remap, &mut out));
             }
         }
+        // `write_with` has written everything else.
         if wide && combined.is_empty() {
             return;
         }
@@ -309,6 +312,7 @@ impl<'a> PoseBatch<'a> {
             local[lane] = &self.local[lane];
             roots[lane] = split_world(&self.worlds[lane]).0;
         }
+        // Cut to length once, so that the loop below needs no bounds check. Means have no local poses.
         if !MEANS {
             for local in &mut local {
                 *local = &local[..count.div_ceil(4)];
@@ -321,6 +325,8 @@ impl<'a> PoseBatch<'a> {
         let mut lines = Lines::new(out, remap.len());
         for &joint in remap {
             let joint = usize::from(joint);
+            // Parents come before their children, so rows up to the joint's own are all that it depends
+            // on.
             while solved * 4 <= joint {
                 if MEANS {
                     Joints::mean(s, &self.clips, solved).solve(s, solved, parents, &roots, joints);

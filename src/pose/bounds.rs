@@ -58,7 +58,7 @@ fn sum(a: BoundingBox, b: BoundingBox) -> BoundingBox {
 const MOST_STEPS: usize = 1 << 26;
 
 impl PartBounds {
-    /// The boxes of a part's joints.
+    /// Computes the boxes of a part's joints.
     pub fn new(skeleton: &Skeleton, part: &SkinPart) -> Self {
         let boxes = part.joint_boxes(skeleton.inverse_bind());
         let joints = part
@@ -333,7 +333,7 @@ pub struct BlendReach {
 }
 
 impl BlendReach {
-    /// The reach of the rest pose and `clips`. Clips that are not bound to the skeleton are ignored.
+    /// Computes the reach of the rest pose and `clips`. Clips that are not bound to the skeleton are ignored.
     pub fn new<'c>(skeleton: &Skeleton, clips: impl IntoIterator<Item = &'c SkeletalClip>) -> Self {
         let parents = skeleton.parents();
         let mut reach = Reach::of_rest(skeleton);
@@ -409,7 +409,7 @@ impl BlendReach {
         }
     }
 
-    /// The reach with additive layers on top: for each layer the index of its clip, in the order given to
+    /// Returns the reach with additive layers on top: for each layer the index of its clip, in the order given to
     /// [`Self::new`], and its largest weight. Unknown indices are ignored.
     pub fn with_additive(&self, layers: impl IntoIterator<Item = (usize, f32)>) -> Self {
         let Self {

@@ -101,6 +101,7 @@ impl<'a> Compress<'a> {
                 continue;
             }
             if let Some(error) = self.measure(clip, &small, self.error - weight_error) {
+                // Quantized once more, now with the measured error on record.
                 let small = thin.quantized(Quantization {
                     bytes_before: clip.bytes(),
                     error: error + weight_error,
@@ -159,6 +160,7 @@ impl<'a> Compress<'a> {
     fn measure(&self, clip: &SkeletalClip, small: &SkeletalClip, most: f32) -> Option<f32> {
         let mut poses = [Scratch::default(), Scratch::default()];
         let mut worst = 0.0_f32;
+        // Moments between frames count, too: that is where fewer frames show most.
         for moment in 0..=(clip.frame_count() - 1) * Self::MOMENTS {
             let (frame, part) = (moment / Self::MOMENTS, moment % Self::MOMENTS);
             let (from, to) = (
@@ -175,6 +177,7 @@ impl<'a> Compress<'a> {
                 .zip(poses[0].model())
                 .zip(poses[1].model())
             {
+                // The far end of a lever moves by the turn of the joint's axes, times the lever's length.
                 let attached = self.lever * axes_apart(exact, got);
                 let apart = |point: &Vec3A| {
                     exact

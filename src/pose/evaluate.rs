@@ -36,7 +36,8 @@ pub struct Scratch {
 }
 
 impl<'a, 'c> Evaluate<'a, 'c> {
-    /// `layers` on top of the rest pose of `skeleton`, with a priority blend of one half and without overrides.
+    /// Creates the evaluation of `layers` on top of the rest pose of `skeleton`, with a priority blend of one half and without
+    /// overrides.
     pub fn new(skeleton: &'a Skeleton, layers: &'a [ClipLayer<'c>]) -> Self {
         Self {
             skeleton,
@@ -111,6 +112,7 @@ impl<'a, 'c> Evaluate<'a, 'c> {
         } = *self;
         local.resize(skeleton.rows(), SoaTransform::IDENTITY);
         model.resize(skeleton.len(), Affine3A::IDENTITY);
+        // Known from the clips and the skeleton, so no pose has to be searched for scales.
         let mut unit_scale =
             skeleton.unit_scale() && layers.iter().all(|layer| layer.clip.unit_scale());
         let job = Mix {
@@ -135,6 +137,7 @@ impl<'a, 'c> Evaluate<'a, 'c> {
     /// # Panics
     /// Like [`Self::run`].
     pub fn run_to(&self, scratch: &mut Scratch, model: &mut Vec<Affine3A>) {
+        // Swapped in and out, so that the matrices are computed in place.
         std::mem::swap(&mut scratch.model, model);
         self.run(scratch);
         std::mem::swap(&mut scratch.model, model);
@@ -142,17 +145,17 @@ impl<'a, 'c> Evaluate<'a, 'c> {
 }
 
 impl Scratch {
-    /// The local pose: joints relative to their parents.
+    /// Returns the local pose: joints relative to their parents.
     pub fn local(&self) -> &[SoaTransform] {
         &self.local
     }
 
-    /// The joint matrices in model space.
+    /// Returns the joint matrices in model space.
     pub fn model(&self) -> &[Affine3A] {
         &self.model
     }
 
-    /// The pose of the last run, to be changed. `skeleton` must be the one it was computed for.
+    /// Returns the pose of the last run, to be changed. `skeleton` must be the one it was computed for.
     pub fn pose_mut<'a>(&'a mut self, skeleton: &'a Skeleton) -> PoseMut<'a> {
         PoseMut::new(skeleton, &mut self.local, &mut self.model)
     }
@@ -171,7 +174,7 @@ impl Scratch {
         self.model.extend_from_slice(model);
     }
 
-    /// A joint relative to its parent; `None` if there is no such joint.
+    /// Returns a joint's transform relative to its parent; `None` if there is no such joint.
     pub fn joint(&self, joint: usize) -> Option<JointTransform> {
         (joint < self.model.len()).then(|| self.local[joint / 4].get(joint % 4))
     }

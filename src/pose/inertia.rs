@@ -208,6 +208,7 @@ impl InertiaAt<'_> {
         out: &mut [R],
     ) {
         let in_base = |layer: &ClipLayer| layer.base && layer.effective_mode() == BlendMode::Blend;
+        // Nothing lies on top of the base, so the offsets go straight onto the result.
         if mix.layers.iter().all(in_base) {
             mix.run(Take::All, memory, out);
             return self.add_to(out);
@@ -222,6 +223,7 @@ impl InertiaAt<'_> {
             in_base(layer) && layer.weight > 0.0 && layer.weight < f32::INFINITY
         };
         let layers = || mix.layers.iter().filter(counts);
+        // Finite weights may sum to infinity, by which nothing can be divided.
         let weight = layers()
             .map(|layer| layer.weight)
             .sum::<f32>()
@@ -409,6 +411,7 @@ impl Offset {
         }
         for decay in &self.turns {
             if let Some(row) = pose.get_mut(decay.row) {
+                // On the right: the difference was measured in the joint's own space.
                 row.rotation = row.rotation.mul(turn(decay.at(age)));
             }
         }
@@ -446,6 +449,7 @@ impl Offset {
             joints,
             weights: of_weights,
         } = scratch;
+        // The list borrows from clips of this call. Recycling keeps its memory without their lifetime.
         let mut layers: Vec<ClipLayer<'c>> = recycle(mem::take(memory));
         let mut sampler = Sampler {
             skeleton,
@@ -484,6 +488,7 @@ impl Offset {
             ..
         } = self;
         let size = extent(skeleton);
+        // Translations are measured in sizes of the skeleton, so that one limit fits a mouse and a giant.
         let units = [(size, FARTHEST[0]), (1.0, FARTHEST[1]), (1.0, FARTHEST[2])];
         for row in 0..skeleton.rows() {
             let mut decays = [Decay { row, ..Decay::NONE }; 3];
@@ -584,6 +589,7 @@ impl<'c, L: Fn(&SwitchLayer) -> Option<ClipLayer<'c>>> Sampler<'_, 'c, L> {
         let old_step = self.sample(of.from(), -STEP, &mut rows, old, old_next);
         self.reach::<R>(rest.len(), |row, reach| reaches.push((row, reach)));
         let new_step = self.sample(of.to(), STEP, &mut rows, new, new_next);
+        // The old clips' rows are in the list already, in the same order.
         let mut old = reaches.iter_mut();
         self.reach::<R>(rest.len(), |_, reach| {
             if let Some((_, old)) = old.next() {
@@ -639,6 +645,7 @@ impl<'c, L: Fn(&SwitchLayer) -> Option<ClipLayer<'c>>> Sampler<'_, 'c, L> {
                 layer.time + layer.rate * step,
                 layer.weight + layer.weight_rate * step as f32,
             );
+            // Differences aren't a pose that could be carried over.
             let fits = found.clip.rows().len() == self.skeleton.rows() && !found.clip.additive;
             // A fade must not make a layer vanish within the step, or the two poses would be of
             // different clips.

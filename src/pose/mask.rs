@@ -16,12 +16,12 @@ pub struct Mask {
 }
 
 impl Mask {
-    /// A mask with the weight 1 for each of `joints` joints.
+    /// Creates a mask with the weight 1 for each of `joints` joints.
     pub fn full(joints: usize) -> Self {
         Self::empty(joints).inverted()
     }
 
-    /// A mask with the weight 0 for each of `joints` joints.
+    /// Creates a mask with the weight 0 for each of `joints` joints.
     pub fn empty(joints: usize) -> Self {
         Self {
             rows: vec![Vec4::ZERO; joints.div_ceil(4)],
@@ -30,8 +30,8 @@ impl Mask {
         }
     }
 
-    /// A mask with the weight 1 for the `roots` and their descendants, fading out over the `falloff`
-    /// joints above each root.
+    /// Creates a mask with the weight 1 for the `roots` and their descendants, fading out over the `falloff` joints
+    /// above each root.
     ///
     /// The k-th ancestor of a root (its parent is the first) gets `1 − k / (falloff + 1)`, and 0 from
     /// k = `falloff + 1` on, so a falloff of 0 ends sharply at the roots. Other branches below these
@@ -54,6 +54,7 @@ impl Mask {
         for &root in roots {
             for (k, joint) in (1..=falloff).zip(skeleton.ancestors(root)) {
                 let weight = 1.0 - k as f32 / (falloff as f32 + 1.0);
+                // Another root may have given this joint a larger weight already.
                 let joint = usize::from(joint);
                 mask.set(joint, weight.max(mask.get(joint)));
             }
@@ -61,7 +62,7 @@ impl Mask {
         mask
     }
 
-    /// A mask with the given weight for each joint, clamped to 0..=1; NaN becomes 0.
+    /// Creates a mask with the given weight for each joint, clamped to 0..=1; NaN becomes 0.
     pub fn from_weights(weights: impl IntoIterator<Item = f32>) -> Self {
         let mut mask = Self::default();
         for weight in weights {
@@ -74,8 +75,10 @@ impl Mask {
         mask
     }
 
-    /// The mask with every weight replaced by 1 minus the weight. Lanes past the last morph target don't matter.
+    /// Returns the mask with every weight replaced by 1 minus the weight. Lanes past the last morph target don't
+    /// matter.
     pub fn inverted(&self) -> Self {
+        // By way of the joints, so that lanes past the last one stay 0.
         let joints = Self::from_weights((0..self.joints).map(|joint| 1.0 - self.get(joint)));
         let morphs = self.morphs.iter().map(|row| Vec4::ONE - *row).collect();
         Self { morphs, ..joints }
@@ -93,23 +96,23 @@ impl Mask {
         self
     }
 
-    /// A morph target's weight; 0 for one the mask does not have.
+    /// Returns a morph target's weight; 0 for one the mask does not have.
     pub fn morph(&self, morph: MorphIndex) -> f32 {
         let weights = weights_of(&self.morphs, self.morphs.len() * 4);
         weights.get(usize::from(morph)).copied().unwrap_or(0.0)
     }
 
-    /// The weights in rows of four morph targets, as the jobs take them; empty if the mask has none.
+    /// Returns the weights in rows of four morph targets, as the jobs take them; empty if the mask has none.
     pub fn morph_rows(&self) -> &[Vec4] {
         &self.morphs
     }
 
-    /// The weights in rows of four joints, as the jobs take them.
+    /// Returns the weights in rows of four joints, as the jobs take them.
     pub fn rows(&self) -> &[Vec4] {
         &self.rows
     }
 
-    /// The number of joints.
+    /// Returns the number of joints.
     pub fn len(&self) -> usize {
         self.joints
     }
@@ -119,7 +122,7 @@ impl Mask {
         self.joints == 0
     }
 
-    /// A joint's weight; 0 for a joint the mask does not have.
+    /// Returns a joint's weight; 0 for a joint the mask does not have.
     pub fn get(&self, joint: usize) -> f32 {
         self.rows.get(joint / 4).map_or(0.0, |row| row[joint % 4])
     }
@@ -132,7 +135,7 @@ impl Mask {
         }
     }
 
-    /// The weights of the joints, in order.
+    /// Returns the weights of the joints, in order.
     pub fn iter(&self) -> impl Iterator<Item = f32> + '_ {
         (0..self.joints).map(|joint| self.get(joint))
     }

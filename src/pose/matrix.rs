@@ -81,6 +81,7 @@ impl<S: Simd> Left<S> {
 
     #[inline(always)]
     fn times_elements(self, s: S, xy: [S::Pair; 3], zt: [S::Pair; 3]) -> Columns<S> {
+        // The pair of z and the translation has a sum, whose −0 leaves the product with z as it is.
         let (by_x, and_moved) = (s.mul(self.x, xy[0]), s.fma(self.x, zt[0], self.translation));
         Columns {
             xy: s.fma(self.z, xy[2], s.fma(self.y, xy[1], by_x)),
@@ -174,6 +175,7 @@ impl<S: Simd> Elements<S> {
             s.fma_row(y, z2, w * nx2),
             s.fma_row(y, ny2, less_xx),
         ];
+        // `R · S` scales the columns of `R`, one axis each.
         if SCALE {
             for i in 0..3 {
                 (x_axis[i], y_axis[i], z_axis[i]) = (

@@ -72,7 +72,8 @@ impl<'a> ClipLayer<'a> {
     /// The largest weight of an additive layer; larger ones are clamped to it, so that poses stay finite.
     pub const MAX_ADDITIVE_WEIGHT: f32 = 16.0;
 
-    /// A clip at a time with weight 1 and low priority: added if it holds differences, else blended.
+    /// Creates a layer of a clip at a time in seconds, with weight 1 and low priority: added if the clip holds differences,
+    /// else blended.
     pub fn new(clip: &'a SkeletalClip, time: f64) -> Self {
         let mode = if clip.additive {
             BlendMode::Additive
@@ -133,9 +134,9 @@ pub(super) type ActiveList<R> = Vec<Active<'static, R>>;
 #[derive(Clone, Copy)]
 pub(super) enum Take<'a, R: Row> {
     All,
-    /// Those of the base.
+    /// The layers of the base.
     Base,
-    /// All but those of the base, for which this pose stands in.
+    /// All layers but those of the base, for which this pose stands in.
     OnBase(&'a BasePose<R>),
 }
 
@@ -263,6 +264,7 @@ impl<'a, R: Row> MixRows<'_, 'a, R> {
             overlays,
         } = Groups::new(&active, ends);
         let (row, lane) = (joint / 4, joint % 4);
+        // The kernel keeps no totals, so they are summed here once more.
         let [low_total, high_total] = [low, high].map(|group| total_weight(group.layers, row));
         let blend = Vec4::splat(clamp_weight(self.priority_blend));
         let high_share = match [low_total, high_total].map(|total| reached(total)[lane] > 0.0) {
@@ -339,6 +341,7 @@ impl<'a, R: Row> MixRows<'_, 'a, R> {
             };
             // `clamp_weight` maps NaN to 0, which `f32::clamp` would pass on.
             let weight = clamp_weight(layer.weight / most) * most;
+            // Differences add up whatever their neighbors are, so they form no sets.
             let set = if kind == Kind::Override { layer.set } else { 0 };
             prepare_layer(index, layer, rows, weight, kind, set, active);
         }
@@ -367,6 +370,7 @@ impl<'a, R: Row> MixRows<'_, 'a, R> {
                 simd::dispatch!(s => self.blend_both_groups::<_, SCALE, PARTIAL>(s, [low, high], unreached, out))
             }
         }
+        // Each overlay works on the result of those before it.
         for set in sets(groups.overlays) {
             match set {
                 [layer] => simd::dispatch!(s => layer.apply::<_, SCALE>(s, self.rest, out)),

@@ -7,7 +7,7 @@ use crate::model::{MorphIndex, SkinPart, weights_of};
 use glam::{Vec3, Vec4};
 use serde::{Deserialize, Serialize};
 
-/// How a [`MorphOverride`] changes a weight.
+/// The effect of a [`MorphOverride`] on a weight.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
 pub enum MorphMode {
@@ -26,14 +26,14 @@ pub struct MorphOverride {
     pub morph: MorphIndex,
     /// The new weight, or what is added to it. The override is ignored if it is not finite.
     pub value: f32,
-    /// How far the weight goes from that of the clips to the override, 0..=1.
+    /// Blend from the clips' weight to the override, 0..=1.
     pub weight: f32,
-    /// How the value changes the weight.
+    /// The way in which the value changes the weight.
     pub mode: MorphMode,
 }
 
 impl MorphOverride {
-    /// An override that replaces the weight of the clips completely.
+    /// Creates an override that replaces the weight of the clips completely.
     pub const fn set(morph: MorphIndex, value: f32) -> Self {
         Self {
             morph,
@@ -43,7 +43,7 @@ impl MorphOverride {
         }
     }
 
-    /// An override that adds to the weight of the clips.
+    /// Creates an override that adds to the weight of the clips.
     pub const fn add(morph: MorphIndex, value: f32) -> Self {
         Self {
             morph,
@@ -65,6 +65,7 @@ impl MorphOverride {
             MorphMode::Set => *now * (1.0 - share) + self.value * share,
             MorphMode::Add => *now + self.value * share,
         };
+        // Two finite numbers may still overflow.
         if to.is_finite() {
             *now = to;
         }

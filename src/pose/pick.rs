@@ -147,7 +147,7 @@ impl PickSkin<'_> {
     }
 }
 
-/// The distance and the weights of the second and third corner, if the ray hits.
+/// Returns the distance and the weights of the second and third corner; `None` if the ray misses.
 fn ray_triangle(origin: DVec3, direction: DVec3, [a, b, c]: [DVec3; 3]) -> Option<(f64, [f64; 2])> {
     let (along, across) = (b - a, c - a);
     let p = direction.cross(across);
@@ -191,6 +191,7 @@ pub fn ray_enters_box(origin: Vec3, direction: Vec3, bounds: BoundingBox) -> Opt
         }
         let (a, b) = ((low - start) / along, (high - start) / along);
         near = near.max(a.min(b));
+        // Rounding must not reject a ray that only touches an edge of the box.
         far = far.min(a.max(b) * (1.0 + 1e-5));
     }
     (near <= far).then_some(near)

@@ -45,7 +45,7 @@ impl PoseFacts {
 }
 
 impl<'a> PoseMut<'a> {
-    /// A pose whose matrices are those of its local transforms.
+    /// Creates a pose whose matrices are those of its local transforms.
     pub fn new(
         skeleton: &'a Skeleton,
         local: &'a mut [SoaTransform],
@@ -59,7 +59,7 @@ impl<'a> PoseMut<'a> {
         }
     }
 
-    /// A pose whose matrices are all out of date.
+    /// Creates a pose whose matrices are all out of date.
     pub fn from_local(
         skeleton: &'a Skeleton,
         local: &'a mut [SoaTransform],
@@ -95,18 +95,18 @@ impl PoseMut<'_> {
         &self.facts
     }
 
-    /// Joints relative to their parents.
+    /// Returns the joints' transforms relative to their parents.
     pub fn local(&self) -> &[SoaTransform] {
         self.local
     }
 
-    /// A joint's position in model space, if its matrix is up to date.
+    /// Returns a joint's position in model space, if its matrix is up to date.
     #[inline(always)]
     pub fn position(&self, joint: JointIndex) -> Vec3 {
         self.model[usize::from(joint)].translation.into()
     }
 
-    /// A joint relative to its parent.
+    /// Returns a joint's transform relative to its parent.
     #[inline(always)]
     pub fn transform(&self, joint: JointIndex) -> JointTransform {
         let joint = usize::from(joint);
@@ -118,29 +118,31 @@ impl PoseMut<'_> {
     #[inline(always)]
     pub fn set_transform(&mut self, joint: JointIndex, transform: JointTransform) {
         let joint = usize::from(joint);
+        // Never set again: that would take a look at all other joints.
         self.facts.unit_scale &= transform.scale == Vec3::ONE;
         self.local[joint / 4].set(joint % 4, transform);
     }
 
-    /// A joint's rotation relative to its parent.
+    /// Returns a joint's rotation relative to its parent.
     #[inline(always)]
     pub fn rotation(&self, joint: JointIndex) -> Quat {
         let joint = usize::from(joint);
         self.local[joint / 4].rotation.get(joint % 4)
     }
 
-    /// The product of the rotations of a joint's ancestors: from its parent's space to model space.
+    /// Returns the product of the rotations of a joint's ancestors: from its parent's space to model space.
     pub fn rotation_above(&self, joint: JointIndex) -> Quat {
+        // From the joint up, so each ancestor is multiplied from the left.
         let above = self.skeleton.ancestors(joint);
         unit(above.fold(Quat::IDENTITY, |below, above| self.rotation(above) * below))
     }
 
-    /// A joint's rotation in model space.
+    /// Returns a joint's rotation in model space.
     pub fn model_rotation(&self, joint: JointIndex) -> Quat {
         unit(self.rotation_above(joint) * self.rotation(joint))
     }
 
-    /// A joint's rotation relative to its parent after a turn in model space, about the joint's own position.
+    /// Returns a joint's rotation relative to its parent after a turn in model space, about the joint's own position.
     ///
     /// The turn refers to the pose that the matrices hold: if joints above have been turned since,
     /// it is carried along.
@@ -203,6 +205,7 @@ impl PoseMut<'_> {
         self.facts.stale |= self.skeleton.first_below(joint);
         let below = usize::from(joint).max(Skeleton::FIRST)
             ..usize::from(self.skeleton.last_descendant(joint)) + 1;
+        // The range may come to contain joints that are up to date. Computing these again does no harm.
         if self.facts.rest.is_empty() {
             self.facts.rest = below;
         } else if !below.is_empty() {
@@ -266,6 +269,7 @@ impl PoseMut<'_> {
             root: None,
             unit_scale,
         };
+        // A whole pose needs no test per row.
         if joints == all {
             job.run_range(0..parents.len().min(Skeleton::FIRST), self.model);
         } else {

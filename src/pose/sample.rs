@@ -23,7 +23,7 @@ pub struct FrameSpan {
 }
 
 impl FrameSpan {
-    /// The frames around `time` seconds into `clip`. The time is clamped to `0..=duration`; NaN counts as 0.
+    /// Finds the frames around `time` seconds into `clip`. The time is clamped to `0..=duration`; NaN counts as 0.
     #[inline]
     pub fn new(clip: &SkeletalClip, time: f64) -> Self {
         if let Some(times) = clip.frame_times() {
@@ -86,7 +86,7 @@ impl FrameSpan {
         }
     }
 
-    /// One joint of `clip` at this time; the identity for a joint the clip does not animate.
+    /// Returns one joint of `clip` at this time; the identity for a joint that the clip does not animate.
     ///
     /// # Panics
     /// If the joint or a frame is out of range.
@@ -187,7 +187,7 @@ impl FramePair<'_, [u16; 4]> {
         )
     }
 
-    /// Like [`Self::vectors`].
+    /// Interpolates quaternions as [`Self::vectors`] does vectors.
     #[inline(always)]
     pub(super) fn quats<S: Simd>(
         &self,
@@ -298,6 +298,7 @@ impl<'a> SamplePoint<'a, WeightTracks> {
             [] => FrameSpan::even(curves.frame_count, clip.timing.duration, time),
             times => FrameSpan::among(times, time),
         };
+        // A clip of one frame has no second one. `FramePair` then takes the first for both.
         let count = second - first + 1;
         let (stride, numbers) = (curves.stride, curves.ranges.len());
         // Both frames in one slice, as `FramePair` expects them.

@@ -84,6 +84,7 @@ fn turned(m: Mat3, normal: Vec3) -> Vec3 {
         m.z_axis.cross(m.x_axis),
         m.x_axis.cross(m.y_axis),
     );
+    // The sign of the determinant: a mirroring turns the cofactors inside out.
     let mirrored = m.x_axis.dot(cofactors.x_axis) < 0.0;
     let turned = cofactors * normal;
     let turned = (turned / largest(turned)).try_normalize().unwrap_or(normal);

@@ -39,6 +39,7 @@ pub fn assert_callbacks<'e>(events: &'e [(u64, PlaybackEvent)], expected: &[(&st
         None => "-".into(),
     };
     let mut list = String::new();
+    // The callbacks around the first difference show whether one is missing or only late.
     for at in same.saturating_sub(2)..fired.len().max(expected.len()).min(same + 5) {
         let mark = if at == same { '>' } else { ' ' };
         let _ = write!(

@@ -36,6 +36,7 @@ impl<T> Changes<T> {
 
     /// Drops the values that no longer apply in a frame or later.
     pub(super) fn drop_before(&mut self, frame: u64) {
+        // The last value up to the frame still applies in it, and is kept.
         self.0.drain(..self.until(frame).saturating_sub(1));
     }
 

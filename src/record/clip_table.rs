@@ -58,6 +58,8 @@ impl ClipTable {
             timing: clip.timing.clone(),
             is_additive: clip.additive,
             root_path: clip.root_path().map(|path| (**path).clone()),
+            // A clip whose movement was extracted counts, too, although it no longer moves the joint
+            // itself.
             reaches_root: clip.animates(root.into()) || clip.root_path().is_some(),
             landings: plants
                 .get(index)
@@ -90,6 +92,7 @@ impl ClipTable {
                 )
                 .ok()
         };
+        // Spaces whose clips are missing can't be played, but are kept unbound, to be written again.
         let spaces = unbound_spaces.iter().filter_map(bind).collect();
         Self {
             clips,
@@ -250,6 +253,7 @@ impl From<ClipTable> for Form {
             .states
             .as_deref()
             .map_or_else(Default::default, |states| {
+                // As they were written down: machines can't be turned back into entries.
                 let (states, layers) = states.written();
                 (states.clone(), layers.clone())
             });
@@ -316,6 +320,7 @@ impl TryFrom<Form> for ClipTable {
         };
         let space = |form: SpaceForm| {
             let space = match form.is_plane {
+                // The points don't tell the dimension: those of a plane may all have y = 0.
                 true => BlendSpace::plane(form.name.as_str(), form.points),
                 false => BlendSpace::line(
                     form.name.as_str(),

@@ -35,6 +35,7 @@ pub(super) fn read_cbor<T: for<'de> Deserialize<'de>>(
     from: impl Read,
     budget: &mut usize,
 ) -> Result<T, ReadError> {
+    // Ciborium reads on this thread alone, so budgets of different files can't mix.
     BUDGET.set(Some(*budget));
     let read = ciborium::from_reader::<Counted<T>, _>(from);
     *budget = BUDGET.take().unwrap_or(0);
@@ -148,11 +149,13 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Counting<D> {
         variants: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, D::Error> {
+        // Any variant may be boxed, and which one follows isn't known yet.
         pay(VARIANT)?;
         self.0.deserialize_enum(name, variants, Counting(visitor))
     }
 
     fn is_human_readable(&self) -> bool {
+        // Types choose their form by this, such as numbers instead of names.
         self.0.is_human_readable()
     }
 }

@@ -1,4 +1,4 @@
-//! What a game does to a face, as tapes have it.
+//! Inputs that a game gives to a face, as tapes store them.
 
 use glam::Vec2;
 use serde::{Deserialize, Serialize};
@@ -17,27 +17,27 @@ pub struct FaceNote {
 pub struct ExpressionNote {
     /// Its name.
     pub name: String,
-    /// How it shows now.
+    /// Its present weight and share.
     pub now: ShownNote,
     /// On its way to another weight.
     pub fade: Option<FadeNote>,
 }
 
-/// How an expression shows.
+/// Visible state of an expression.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ShownNote {
     /// Its weight.
     pub weight: f32,
-    /// How far it takes the place of the clips, 0..=1.
+    /// Fraction of the clips' weight that it replaces, 0..=1.
     pub share: f32,
 }
 
 /// A fade of an expression.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FadeNote {
-    /// How it showed at the start.
+    /// Its state at the start.
     pub from: ShownNote,
-    /// How it shows at the end.
+    /// Its state at the end.
     pub to: ShownNote,
     /// Seconds since the start.
     pub elapsed: f64,
@@ -48,13 +48,13 @@ pub struct FadeNote {
 /// Eyes that blink and wander by themselves, when they moved last.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EyesNote {
-    /// What their irregular times depend on.
+    /// Seed of their irregular times.
     pub seed: u64,
     /// Blinks per minute.
     pub blinks: f32,
     /// Glances per minute.
     pub glances: f32,
-    /// How far they turn at most.
+    /// Largest turn, as a weight of `lookLeft` and the others.
     pub range: f32,
     /// Seconds since they began.
     pub time: f64,
@@ -62,9 +62,9 @@ pub struct EyesNote {
     pub blink: (u64, f64),
     /// Number and time of the last glance.
     pub glance: (u64, f64),
-    /// How far they are closed.
+    /// Closure of the lids, 0..=1.
     pub closed: f32,
-    /// Where they look.
+    /// Direction of the gaze, as weights to the right and up.
     pub gaze: Vec2,
 }
 

@@ -139,6 +139,7 @@ impl RecordingFile {
     pub fn read_within(from: impl Read, most: u64) -> Result<Self, RecordingError> {
         let mut from = BufReader::new(from);
         let mut header = [0; Self::HEADER.len()];
+        // The header has a fixed length, so other files are recognized before anything is decompressed.
         from.read_exact(&mut header)
             .map_err(|error| match error.kind() {
                 io::ErrorKind::UnexpectedEof => RecordingError::Header,
@@ -200,6 +201,7 @@ impl RecordingFile {
             name, clips, tape, ..
         } in &self.characters
         {
+            // Checked once, here, so that nothing after this has to.
             if *clips >= self.clips.len() {
                 return damaged(format!("`{name}` has no clips"));
             }
@@ -239,6 +241,7 @@ impl RecordingFile {
             events: Vec::new(),
             difference: None,
         };
+        // Without a stored state, there is nothing to play, and so nothing to compare.
         let Some(replay) = Replay::from_start(tape, &self.frames) else {
             return checked;
         };
@@ -247,6 +250,7 @@ impl RecordingFile {
         let mut recorded = character
             .events
             .iter()
+            // Events before the first stored state can't be played again.
             .filter(|(frame, _)| *frame >= first)
             .peekable();
         let mut events = Vec::new();
@@ -256,6 +260,7 @@ impl RecordingFile {
                 .map(|(_, event)| event);
             for event in events.drain(..) {
                 let then = expected.next();
+                // Only the first difference is kept, because all others may follow from it.
                 if checked.difference.is_none() && then != Some(&event) {
                     let (recorded, replayed) =
                         (then.cloned().map(Box::new), Some(Box::new(event.clone())));
@@ -290,6 +295,7 @@ impl RecordingFile {
                 frame: replay.frame(),
             });
         }
+        // One budget for all characters: a file may have as many slow ones as it likes.
         *work = replay.work_left();
         checked
     }
@@ -333,7 +339,7 @@ pub enum Difference {
 }
 
 impl Difference {
-    /// The frame.
+    /// Returns the first frame that differs, or that was not compared.
     pub fn frame(&self) -> u64 {
         match self {
             Self::Event { frame, .. } | Self::State { frame } | Self::TooLong { frame } => *frame,

@@ -31,7 +31,7 @@ pub struct Tape {
     pub(super) parents: Changes<Option<Affine3A>>,
     /// The parts that don't look as in the asset.
     pub(super) parts: Changes<Vec<PartNote>>,
-    /// What the game does to its face.
+    /// The game's inputs to its face.
     pub(super) faces: Changes<FaceNote>,
 }
 
@@ -127,7 +127,7 @@ impl Tape {
         self.parents.push(frame, parent);
     }
 
-    /// Stores the parts that don't look as in the asset, from a frame on.
+    /// Stores the parts whose look differs from the asset's, from a frame on.
     pub fn note_parts(&mut self, frame: u64, parts: Vec<PartNote>) {
         self.parts.push(frame, parts);
     }
@@ -192,12 +192,12 @@ impl Tape {
         self.parents.at(frame).copied().flatten()
     }
 
-    /// Returns the parts that don't look as in the asset in a frame.
+    /// Returns the parts whose look differs from the asset's in a frame.
     pub fn parts(&self, frame: u64) -> &[PartNote] {
         self.parts.at(frame).map_or(&[], |parts| &parts[..])
     }
 
-    /// What the game did to the character's face in a frame; `None` if it never did anything.
+    /// Returns the game's inputs to the character's face in a frame; `None` if there never were any.
     pub fn face(&self, frame: u64) -> Option<&FaceNote> {
         self.faces.at(frame)
     }
@@ -368,6 +368,7 @@ impl<'t> Replay<'t> {
             controller,
             rig,
         } = tape.states.get(at)?.clone();
+        // A damaged file may have states of frames that it lacks.
         frames.range().contains(&frame).then_some(())?;
         let movement = RootDelta::IDENTITY;
         let work_left = Self::MOST_WORK;
@@ -478,6 +479,7 @@ impl<'t> Replay<'t> {
             count = events.len();
             self.step += 1;
         }
+        // Frames without advances count, too, so that a file can't describe years of them.
         self.work_left = self.work_left.saturating_sub(1 + done);
         if self.work_left == 0 {
             return false;

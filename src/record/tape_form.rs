@@ -91,6 +91,7 @@ impl TapeForm {
                     "the state of a controller is too large".into(),
                 ));
             }
+            // States are paid for one by one, so that many small ones can't exceed the budget together.
             let state: TapeState = read_cbor(&bytes[..], budget)?;
             if state.parts() > MOST_PARTS {
                 let what = format!(
@@ -98,6 +99,7 @@ impl TapeForm {
                 );
                 return Err(ReadError::Damaged(what));
             }
+            // Fields that the file leaves out take memory, too, which `read_cbor` doesn't count.
             *budget = budget
                 .checked_sub(state.bytes())
                 .ok_or(ReadError::OverBudget)?;
@@ -147,6 +149,7 @@ impl<'de> Deserialize<'de> for Blob {
             }
         }
 
+        // As a byte string. In a list, most bytes would take two.
         deserializer.deserialize_byte_buf(Bytes)
     }
 }

@@ -91,9 +91,11 @@ pub(super) fn begin_step(
         let (is_carried, now) = (motion.is_some(), Some(controller.last_changed()));
         let is_change = now != watch.controller || is_carried != watch.is_carried;
         let rig_now = rig.as_ref().map(Ref::last_changed);
+        // A rig that the game changed can't be computed from its inputs.
         let is_due = is_due || rig_now != watch.rig;
         if is_change || is_due {
             (watch.controller, watch.rig, watch.is_carried) = (now, rig_now, is_carried);
+            // Rigs are large, and mostly their state follows from an earlier one.
             let rig = rig.as_deref().filter(|_| is_due);
             recorded.tape.note_state(
                 TapeMoment {
@@ -126,6 +128,7 @@ pub(super) fn note_parents(
             .get(parent.parent())
             .ok()
             .map(GlobalTransform::affine);
+        // The character's own movement marks its `GlobalTransform` as changed, too.
         if recorded.tape.parent(frame) != parent {
             recorded.tape.note_parent(frame, parent);
         }
@@ -158,6 +161,7 @@ pub(super) fn end_frame(
 ) {
     let recording = &mut *recording;
     if !recording.enabled {
+        // Marks a gap: the next frame that is recorded stores everything anew.
         recording.was_off = true;
         characters
             .iter_mut()
@@ -227,6 +231,7 @@ pub(super) fn end_frame(
             };
             recorded.tape.note_state(moment, &controller, None);
         }
+        // Without a stored transform, the tape has just begun, and everything is stored.
         let overrides_now = overrides.as_ref().map(Ref::last_changed);
         if overrides_now != watch.overrides || watch.transform.is_none() {
             watch.overrides = overrides_now;
@@ -284,6 +289,7 @@ pub(super) fn end_frame(
         .chain(departed.iter_mut().map(|departed| &mut departed.tape))
         .collect();
     recording.bytes_used = drop_old(frames, &mut tapes, recording.seconds, recording.bytes);
+    // Materials stay loaded only while a tape names them.
     if !materials.is_empty() {
         let used: HashSet<&str> = tapes.iter().flat_map(|tape| tape.materials()).collect();
         materials.retain(|material, _| used.contains(&**material));
@@ -306,6 +312,7 @@ fn drop_old(frames: &mut Frames, tapes: &mut [&mut Tape], seconds: f64, bytes: u
         tapes.iter_mut().for_each(|tape| tape.drop_before(first));
         let used = frames.bytes() + tapes.iter().map(|tape| tape.bytes()).sum::<usize>();
         let range = frames.range();
+        // One frame stays, however small the budget.
         if used <= bytes || range.end - range.start < 2 {
             return used;
         }
@@ -349,6 +356,7 @@ pub(super) fn keep_departed(mut world: DeferredWorld, removed: HookContext) {
         stand_in: None,
     };
     departed.tape.end(recording.frames.next_frame());
+    // A tape without frames has nothing to show.
     if !departed.tape.range(&recording.frames).is_empty() {
         recording.departed.push(departed);
     }

@@ -61,6 +61,7 @@ impl Curves {
         most: u64,
     ) -> bool {
         let range = recorded.tape().range(frames);
+        // After a return to the past, later frames are recorded anew under the same numbers.
         if self.of != Some(entity) || self.joint != joint || self.next > range.end {
             self.rows.clear();
             (self.of, self.joint, self.next) = (Some(entity), joint, range.start);
@@ -87,6 +88,7 @@ impl Curves {
             let movement = replay.movement();
             let (controller, rig) = replay.parts_mut();
             let rig = rig.zip(tape.action(frame));
+            // Before the first new frame, only a rig has a state that must be carried along.
             if frame < from && (rig.is_none() || joint.is_none()) {
                 continue;
             }

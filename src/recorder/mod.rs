@@ -76,6 +76,7 @@ impl Plugin for RecorderPlugin {
     }
 
     fn finish(&self, app: &mut App) {
+        // The plugins may have been added in the other order.
         if !app.world().contains_resource::<IsSetUp>() && !Self::set_up(app) {
             error!("`RecorderPlugin` records nothing: add `MarionettePlugins`");
         }
@@ -193,7 +194,7 @@ enum Request {
 }
 
 impl Recording {
-    /// The frames that were recorded. Their numbers count from the start of the app.
+    /// Returns the frames that were recorded. Their numbers count from the start of the app.
     pub fn frames(&self) -> &Frames {
         &self.frames
     }
@@ -205,6 +206,7 @@ impl Recording {
 
     /// Returns the frame of the past that is shown.
     pub fn shown(&self) -> Option<u64> {
+        // A request counts at once, so that a slider doesn't jump back for a frame.
         match self.request {
             Some(Request::Show(frame)) => Some(frame),
             Some(_) => None,

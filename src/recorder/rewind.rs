@@ -130,6 +130,7 @@ fn open(world: &mut World, file: RecordingFile) {
     let mut recording = world.resource_mut::<Recording>();
     recording.departed = departed.collect();
     recording.frames = file.frames;
+    // Frames of this app must not be added to those of the file.
     recording.enabled = false;
     let last = recording.frames.range().end;
     recording.show(last);
@@ -212,6 +213,7 @@ fn exchange_stand_ins(world: &mut World) {
     let frames = recording.frames.clone();
     let mut is_waiting = false;
     for departed in &mut departed {
+        // A stand-in has the tape for as long as it exists.
         let tape = match departed.stand_in {
             None => &departed.tape,
             Some(entity) => world
@@ -229,7 +231,9 @@ fn exchange_stand_ins(world: &mut World) {
                 .load_state(&departed.handle)
                 .is_failed()
         };
+        // Assets that failed to load aren't waited for.
         is_waiting |= was_there && version.is_none() && !has_failed();
+        // A tape of another version of the asset can't be played.
         let was_there =
             was_there && version.is_some() && departed.version.is_none_or(|of| version == Some(of));
         match departed.stand_in {
@@ -354,6 +358,8 @@ fn continue_here(world: &mut World, showing: Showing) {
                 }
                 false
             }
+            // Characters that were gone before this frame stay in the past. Those that came after it are
+            // forgotten.
             None => {
                 departed
                     .tape

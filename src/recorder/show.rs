@@ -78,6 +78,7 @@ fn state_at(
         let of = replay.frame();
         replay.play_frame(character, &mut events);
         events.clear();
+        // Rigs are stored only from time to time. In between, they act again in each frame.
         if let Some(action) = tape.action(of)
             && let (controller, Some(rig)) = replay.parts_mut()
         {
@@ -156,6 +157,7 @@ pub(super) fn apply(
             continue;
         };
         let watch = watch.bypass_change_detection();
+        // The game may change a controller even while time stands still.
         if is_new || Some(controller.last_changed()) != watch.controller {
             controller.clone_from(&shown.controller);
             watch.controller = Some(controller.last_changed());
@@ -220,6 +222,7 @@ pub(super) fn apply(
             commands.entity(entity).insert(RigState::default());
         }
         head.bypass_change_detection().shown = shown.rig.take();
+        // A jump in time is a jump in space, too.
         commands.entity(entity).insert(Teleported);
     }
 }

@@ -96,6 +96,7 @@ impl<'a, 'scope, 'env, 'out> Crowd<'a, 'scope, 'env, 'out> {
         if let Some(place) = self.groups.iter().position(same) {
             return place;
         }
+        // Groups that were written keep their memory for others.
         if let Some(place) = self.groups.iter().position(Vec::is_empty) {
             return place;
         }
@@ -103,6 +104,7 @@ impl<'a, 'scope, 'env, 'out> Crowd<'a, 'scope, 'env, 'out> {
             self.groups.push(Vec::with_capacity(PoseBatch::MOST));
             return self.groups.len() - 1;
         }
+        // No group is free. Mixed batches are still faster than one character at a time.
         self.write_rest();
         0
     }
@@ -144,10 +146,12 @@ fn write<'a, 'scope>(
     for (index, part) in (0..).zip(&character.parts) {
         let mut out: [&mut [Mat4]; PoseBatch::MOST] = Default::default();
         for (out, (_, (jobs, outs))) in out.iter_mut().zip(&mut *waiting) {
+            // A part out of view has no job, and its slice stays empty.
             let found = jobs
                 .iter()
                 .position(|job| job.part == index)
                 .and_then(|place| outs.get_mut(place));
+            // A range of another version of the mesh doesn't fit.
             if let Some(found) = found.filter(|out| out.len() == part.palette_len()) {
                 *out = mem::take(found);
             }

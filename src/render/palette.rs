@@ -314,6 +314,7 @@ impl PaletteWriter {
         let tasks = if threads == 1 {
             1
         } else {
+            // A few tasks per thread, because some take longer than others.
             (total / WORTH_A_TASK).clamp(1, threads * 4)
         };
         let (size, mut rest) = (count.div_ceil(tasks), &mut outs[..]);
@@ -403,6 +404,7 @@ fn write_all<'scope>(
         let Some(outs) = outs.split_off_mut(..jobs.len()) else {
             break;
         };
+        // The character or its asset may be gone since the list was made.
         let Some(found) = poses.look_up(jobs[0].character) else {
             continue;
         };
@@ -414,6 +416,7 @@ fn write_all<'scope>(
             let inverse_bind = character.skeleton.inverse_bind();
             for (job, out) in jobs.iter().zip(outs) {
                 let part = character.parts.get(job.part as usize);
+                // A range of another version of the mesh doesn't fit.
                 let Some(part) = part.filter(|part| part.palette_len() == out.len()) else {
                     continue;
                 };

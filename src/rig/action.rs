@@ -126,6 +126,7 @@ impl RigAction {
         pose: &mut PoseMut,
     ) {
         let dt = self.dt.as_secs_f32();
+        // The head goes first: it may turn the spine, from which hands reach for their goals.
         if let Some(look) = &self.look
             && let Some(chain) = look
                 .chain
@@ -144,6 +145,7 @@ impl RigAction {
         state
             .goals
             .run(&self.goals, frame, &mut scratch.goals, pose);
+        // Feet are placed anew at the other end, instead of being dragged there.
         if self.teleported {
             state.feet.clear();
         }
@@ -185,11 +187,13 @@ impl RigAction {
                     teleported: self.teleported,
                     weight,
                 };
+                // Springs come last, since they swing from whatever the others have moved.
                 springs.run(&frame, &mut state.springs, &mut scratch.springs, pose);
             }
             // They start over at the character's next place.
             _ => state.springs.reset(),
         }
+        // Once for all solvers, because most of them move the same joints.
         pose.update();
     }
 }

@@ -42,7 +42,7 @@ pub struct IkScratch {
 }
 
 impl ChainIk {
-    /// A chain of `bones` bones that reaches for `target` with a weight of 1.
+    /// Creates a chain of `bones` bones that reaches for `target` with a weight of 1.
     pub const fn new(tip: JointIndex, bones: u16, target: Vec3) -> Self {
         Self {
             tip,
@@ -221,7 +221,7 @@ fn fit(points: &mut [Vec3A], lengths: &[f32], distance: f32, along: Vec3A) {
 /// Result of folding a chain at a joint.
 enum Folded {
     ToDistance,
-    /// As near as a fold at that joint brings the tip.
+    /// The joint is folded flat: the tip is as near as a fold there brings it, but not near enough.
     Flat,
     NotNearer,
 }

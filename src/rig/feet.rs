@@ -67,7 +67,7 @@ impl Feet {
     /// The most legs a character can have.
     pub const MOST_LEGS: usize = 8;
 
-    /// Feet of the given legs, with default limits. `hips` is the joint that is raised and lowered, above all legs;
+    /// Creates feet of the given legs, with default limits. `hips` is the joint that is raised and lowered, above all legs;
     /// `up` is the model's up axis.
     ///
     /// `None` if there are no legs or more than [`Self::MOST_LEGS`], if a leg's joints are not each a descendant of the one
@@ -101,6 +101,7 @@ impl Feet {
             .map(|at| at * at.dot(farthest).signum())
             .sum::<Vec3A>()
             * share;
+        // Two legs stand side by side. An axis through them is no spine.
         let spine = if legs.len() > 2 && spine.length() > 0.2 * size {
             direction(spine)
         } else {
@@ -117,7 +118,7 @@ impl Feet {
         })
     }
 
-    /// Number of legs.
+    /// Returns the number of legs.
     pub fn len(&self) -> usize {
         self.legs.len()
     }
@@ -127,12 +128,12 @@ impl Feet {
         self.legs.is_empty()
     }
 
-    /// The joint that is raised and lowered.
+    /// Returns the joint that is raised and lowered.
     pub fn hips(&self) -> JointIndex {
         self.hips
     }
 
-    /// The joints of a leg that turn: root, mid and tip.
+    /// Returns the joints of a leg that turn: root, mid and tip.
     pub fn joints(&self, leg: usize) -> Option<[JointIndex; 3]> {
         self.legs.get(leg).map(|leg| leg.joints)
     }
@@ -157,8 +158,8 @@ impl Feet {
         self.legs.iter().map(|leg| leg.pose(model, self.up))
     }
 
-    /// The rays along which to look for the ground of a foot: under its heel, under its ball, and, while it swings to where
-    /// it lands soon, under where it is. A foot that stands on its toes has no heel.
+    /// Returns the rays along which to look for the ground of a foot: under its heel, under its ball, and, while it
+    /// swings to where it lands soon, under where it is. A foot that stands on its toes has no heel.
     ///
     /// `model` holds the matrices of the animated pose, before [`Self::run`]; those of the leg's joints are read.
     ///
@@ -209,6 +210,7 @@ impl Feet {
         let now = leg_of.pose(model, self.up);
         let heel = leg_of.has_two_contacts();
         match memory.landing(plan) {
+            // A foot that stands or has nowhere to land is looked for where it is.
             None => [
                 heel.then(|| ray(memory.spot(0, &now, &space))),
                 Some(ray(memory.spot(1, &now, &space))),
@@ -244,11 +246,13 @@ impl Feet {
         let Some(space) = Space::new(&frame.world, self.up).filter(|_| weight > 0.0) else {
             return state.clear();
         };
+        // A longer frame is a stall, after which nothing should fly.
         let mut dt = Some(if frame.dt > 0.0 {
             frame.dt.min(1.0)
         } else {
             0.0
         });
+        // There is no earlier frame to measure changes from, so everything goes to its goal at once.
         if !state.fits(self.legs.len()) {
             state.start(&space, self.legs.iter().map(|leg| leg.joints), pose);
             dt = None;
@@ -288,6 +292,7 @@ impl Feet {
             many = [LegFrame::default(); Self::MOST_LEGS];
             &mut many[..self.legs.len()]
         };
+        // Measured on the animated legs, before the hips move.
         pose.update_joints(self.tips());
         for (i, (leg, now)) in self.legs.iter().zip(&mut *frames).enumerate() {
             now.pose = leg.pose(pose.model, self.up);
@@ -297,11 +302,14 @@ impl Feet {
             let hits = frame.ground.get(i).unwrap_or(&[None; 3]);
             now.find_ground(hits, is_landing, &legs[i], (self, leg, space), in_reach);
         }
+        // A lift carries the whole character at once. Smoothed, hips and feet would lag behind their
+        // ground.
         let lift = self.lift(frames, legs, rise);
         let steps = dt.map(Steps::new);
         if let Some(dt) = dt {
             self.follow_root(body, rise - lift, dt, in_reach);
         }
+        // Feet come first: the hips go as low as their places need.
         for ((leg, now), memory) in self.legs.iter().zip(&mut *frames).zip(&mut *legs) {
             now.jump -= lift;
             leg.place(now, memory, (self, space), turned, steps.as_ref());
@@ -317,10 +325,12 @@ impl Feet {
             leg.solve(now, memory, &moved, (turn, weight), dt, pose);
         }
         pose.update_later(self.hips);
+        // Ground counts only while a foot is planted on it, so that jumps over flat ground are recognized.
         let is_supported = frames
             .iter()
             .any(|leg| leg.plant > 0.0 && leg.ground.is_some() && leg.near > 0.0);
         let passed = dt.unwrap_or(0.0);
+        // Support is regained four times as fast as it is lost, so that the flights of a run don't add up.
         body.air = if is_supported {
             (body.air - 4.0 * passed).max(0.0)
         } else {
@@ -411,6 +421,8 @@ impl Feet {
         pose: &mut PoseMut,
     ) -> Moved {
         let slope = self.slope(frames);
+        // Measured against the leaning body. On a slope, the lower feet would otherwise pull the hips down
+        // as well.
         let lowest = frames.iter().zip(&self.legs).map(|(now, leg)| {
             now.level
                 - self.spine.map_or(0.0, |spine| {
@@ -461,6 +473,8 @@ impl Feet {
         }
         // Locked feet must reach the ground now; the spring alone would only get there in time.
         let shift = (body.hips.value - body.step.value).min(highest_locked);
+        // The spring continues from the height that is shown. Otherwise the hips would jump when the foot
+        // is released.
         if shift + body.step.value < body.hips.value {
             body.hips.value = shift + body.step.value;
             body.hips.velocity = body.hips.velocity.min(0.0);
@@ -476,6 +490,7 @@ impl Feet {
         let above = pose.skeleton.parents()[hips].map(|parent| pose.model[usize::from(parent)]);
         let place = pose.model[hips].translation;
         let way = moved.point(place) - place;
+        // The shift is in model space, but the joint's translation is in its parent's.
         let way = above.map_or(way, |above| above.inverse().transform_vector3a(way));
         if way.is_finite() {
             let mut local = pose.transform(self.hips);
@@ -492,6 +507,7 @@ impl Feet {
     #[inline(always)]
     fn slope(&self, frames: &[LegFrame]) -> f32 {
         let Some(spine) = self.spine else { return 0.0 };
+        // The least-squares line through the ground's heights, over the legs' places along the spine.
         let (mut rise, mut run) = (0.0, 0.0);
         for (leg, now) in self.legs.iter().zip(frames) {
             let along = spine.dot(leg.root_at_rest - self.center);

@@ -23,7 +23,7 @@ impl GoalAction {
     /// The turn limit of goals that don't name one.
     pub const TURN_LIMIT: f32 = 1.4;
 
-    /// A limb with the usual turn limit.
+    /// Creates a goal of a limb, with the usual turn limit.
     pub const fn new(ik: Ik) -> Self {
         Self {
             ik,
@@ -129,6 +129,8 @@ impl GoalState {
     ) {
         let known = self.remember(goals, pose);
         let GoalScratch { ik, animated } = scratch;
+        // Read before any goal is solved. Of two goals that share a joint, the second would otherwise take
+        // the first one's result for that of the clips.
         animated.clear();
         animated.extend(self.joints.iter().map(|joint| pose.rotation(joint.joint)));
         for goal in goals {
@@ -142,6 +144,8 @@ impl GoalState {
                 pose.set_rotation(joint.joint, shown);
                 pose.update_later(joint.joint);
             }
+            // Only joints that are back at their clips can be forgotten. Mostly there are none to search
+            // for.
             is_any_free |= joint.is_there && wanted == animated;
         }
         if is_any_free {
@@ -218,6 +222,7 @@ impl GoalJoint {
         } else {
             self.shown
         };
+        // Nothing that isn't finite may stay in the state, where it would spread to later frames.
         self.shown = if shown.is_finite() { shown } else { wanted };
         self.animated = animated;
         self.is_there = self.shown == wanted;

@@ -28,12 +28,13 @@ struct Node {
 const FEW: usize = 4;
 
 impl GroundMesh {
-    /// Sorts triangles. Those that are not finite are left out, and so are all after the first four billion.
+    /// Sorts triangles. Those that are not finite are left out, and so are all after the first two billion.
     pub fn new(triangles: impl IntoIterator<Item = [Vec3; 3]>) -> Self {
         let is_finite = |triangle: &[Vec3; 3]| triangle.iter().all(|corner| corner.is_finite());
         let triangles: Vec<_> = triangles
             .into_iter()
             .filter(is_finite)
+            // A tree has fewer than twice as many nodes as triangles, and their indices have 32 bits.
             .take(u32::MAX as usize / 2)
             .collect();
         let mut mesh = Self {
@@ -60,23 +61,26 @@ impl GroundMesh {
         });
         if count > FEW {
             // Halves along the longest side: the tree is no deeper than a logarithm.
+            // Divided first, since the sum of three large corners may overflow.
             let middle =
                 |triangle: &[Vec3; 3]| triangle[0] / 3.0 + triangle[1] / 3.0 + triangle[2] / 3.0;
             let size = BoundingBox::enclosing(inside.iter().map(middle))
                 .map_or(Vec3::ZERO, |b| b.max - b.min);
             let axis = usize::from(size.y > size.x);
             let axis = if size.z > size[axis] { 2 } else { axis };
+            // Partitioned at the median, in linear time. Sorting each level would take longer.
             inside.select_nth_unstable_by(count / 2, |a, b| {
                 middle(a)[axis].total_cmp(&middle(b)[axis])
             });
             self.split(first, count / 2);
             self.split(first + count / 2, count - count / 2);
         }
+        // Known only now that all nodes inside exist.
         self.nodes[node].next = self.nodes.len() as u32;
     }
 
-    /// The nearest hit of a ray, with the mesh placed in the world by `world`. `None` if it hits nothing, or if `world`
-    /// has no inverse.
+    /// Returns the nearest hit of a ray, with the mesh placed in the world by `world`; `None` if the ray hits nothing, or if
+    /// `world` has no inverse.
     pub fn cast(&self, world: &Affine3A, ray: &GroundRay) -> Option<GroundHit> {
         let inverse = world.inverse();
         if !inverse.is_finite() {
@@ -102,6 +106,7 @@ impl GroundMesh {
             }
             let (first, count) = (at.first as usize, at.count as usize);
             for triangle in &self.triangles[first..first + count] {
+                // `<=`, so that the end of the ray counts.
                 if let Some((distance, face)) = meet(triangle, origin, way)
                     && distance <= nearest
                 {
@@ -125,6 +130,7 @@ fn meet(triangle: &[Vec3; 3], origin: Vec3, way: Vec3) -> Option<(f32, Vec3)> {
     let normal = ab.cross(ac);
     let across = way.cross(ac);
     let determinant = ab.dot(across);
+    // Feet stand on the front of a face. From behind, they would stick to ceilings.
     if way.dot(normal) >= 0.0 || determinant == 0.0 {
         return None;
     }

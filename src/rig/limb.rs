@@ -78,7 +78,7 @@ pub enum LimbError {
 }
 
 impl Limb {
-    /// A limb of two bones, from shoulder to hand or from hip to foot.
+    /// Creates a limb of two bones, from shoulder to hand or from hip to foot.
     pub fn two_bone(root: impl Into<String>, tip: impl Into<String>) -> Self {
         Self::TwoBone {
             root: root.into(),
@@ -87,7 +87,7 @@ impl Limb {
         }
     }
 
-    /// A chain of any number of bones.
+    /// Creates a chain of any number of bones.
     pub fn chain(root: impl Into<String>, tip: impl Into<String>) -> Self {
         Self::Chain {
             root: root.into(),
@@ -95,7 +95,7 @@ impl Limb {
         }
     }
 
-    /// The names of its joints.
+    /// Returns the names of its joints.
     pub fn joints(&self) -> impl Iterator<Item = &str> {
         let (root, mid, tip) = match self {
             Self::TwoBone { root, mid, tip } => (root, mid.as_ref(), tip),
@@ -112,6 +112,7 @@ impl Limb {
     /// # Errors
     /// There is no such joint, or the joints do not hang from each other.
     pub fn resolve(&self, skeleton: &Skeleton) -> Result<LimbJoints, LimbError> {
+        // Most mistakes are misspelled names, so the error suggests the nearest one.
         let find = |name: &String| {
             skeleton.joint(name).ok_or_else(|| LimbError::UnknownJoint {
                 name: name.clone(),
@@ -176,6 +177,7 @@ fn bend_of(skeleton: &Skeleton, first: JointIndex, last: JointIndex) -> Option<J
     if length > 0.0 && bend(most) > 0.01 * length {
         return Some(most);
     }
+    // There, both bones are about equally long, so the limb can fold almost completely.
     let middle = 0.5 * (start + end);
     between().min_by(|&a, &b| {
         place(a)

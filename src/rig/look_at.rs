@@ -100,7 +100,7 @@ pub struct LookState {
 }
 
 impl LookChain {
-    /// A chain of `joints`, parents first, each with its weight: its share of the turn relative to the others.
+    /// Creates a chain of `joints`, parents first, each with its weight: its share of the turn relative to the others.
     /// `forward` and `up` are the character's directions at rest, in model space; `eyes` are joints below the last.
     ///
     /// The limits are 80° of yaw, 50° of pitch and 25° for eyes, the speed is 360° per second. Joints with a weight
@@ -177,7 +177,7 @@ impl LookChain {
         })
     }
 
-    /// The joints that turn, parents first, and the eyes.
+    /// Returns the joints that turn, parents first, and the eyes.
     pub fn joints(&self) -> impl Iterator<Item = JointIndex> + '_ {
         self.joints
             .iter()
@@ -191,13 +191,13 @@ impl LookChain {
             .all(|joint| usize::from(joint) < skeleton.len())
     }
 
-    /// The last joint that turns before the eyes do: the one that ends up looking at the target.
+    /// Returns the last joint that turns before the eyes do: the one that ends up looking at the target.
     pub fn head(&self) -> JointIndex {
         self.joints[self.joints.len() - 1].joint
     }
 
-    /// The direction in model space of a yaw to the left and a pitch up, in radians. Like the limits, they count from
-    /// where the joint above the chain faces. `model` are the joints' matrices.
+    /// Returns the direction in model space of a yaw to the left and a pitch up, in radians. Like the limits, they
+    /// count from where the joint above the chain faces. `model` are the joints' matrices.
     pub fn direction(&self, turn: Vec2, skeleton: &Skeleton, model: &[Affine3A]) -> Vec3 {
         let Frame { side, up, forward } = self.frame(skeleton, model);
         let ((yaw_sin, yaw_cos), (pitch_sin, pitch_cos)) =

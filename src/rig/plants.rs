@@ -49,6 +49,7 @@ impl Plants {
         let legs = self.legs.iter().enumerate();
         let landings =
             legs.flat_map(|(foot, ranges)| ranges.iter().map(move |range| (foot, range)));
+        // A foot that never lifts has no moment of landing that clips could be aligned by.
         let lands = |range: &PlantRange| {
             let stands = self.period > 0.0 && range.end - range.start >= self.period;
             !stands && (self.period > 0.0 || range.start > 0.0)
@@ -92,6 +93,7 @@ impl Plants {
     /// Returns the clip's plan for a foot at a time, in seconds from its start.
     pub fn plan(&self, leg: usize, time: f64) -> FootPlan {
         let weight = self.weight(leg, time);
+        // A foot on the ground has no next place yet, so there is nothing to look up.
         if weight > 0.0 {
             return FootPlan {
                 weight,
@@ -104,6 +106,8 @@ impl Plants {
             .iter()
             .zip(places)
             .filter_map(|(range, &places)| {
+                // In a loop, the next landing may be in the next round. Other clips have no period, so it
+                // stays in the past.
                 let seconds = range.start - time;
                 let seconds = if seconds < 0.0 {
                     seconds + self.period

@@ -231,12 +231,12 @@ impl Springs {
         self.joints.iter().any(|spring| spring.joint == joint)
     }
 
-    /// The joints that swing, parents first.
+    /// Returns the joints that swing, parents first.
     pub fn joints(&self) -> impl ExactSizeIterator<Item = JointIndex> {
         self.joints.iter().map(|joint| joint.joint)
     }
 
-    /// The colliders, as they were given; those of joints that the skeleton doesn't have are without radius.
+    /// Returns the colliders, as they were given; those of joints that the skeleton doesn't have are without radius.
     pub fn colliders(&self) -> &[Collider] {
         &self.colliders
     }

@@ -21,6 +21,7 @@ impl TurnSpeeds {
     /// Finds the fastest turns in clips, which must be bound to the skeleton. Additive clips don't
     /// count.
     pub fn new<'c>(skeleton: &Skeleton, clips: impl IntoIterator<Item = &'c SkeletalClip>) -> Self {
+        // Joints that no clip turns must be able to reach for goals, too.
         let mut joints = vec![Self::SLOWEST; skeleton.len()];
         let bound = clips
             .into_iter()
@@ -44,6 +45,7 @@ impl TurnSpeeds {
 
 /// Raises the speeds of a row's joints to those of a clip.
 fn raise(fastest: &mut [f32], clip: &SkeletalClip, row: usize) {
+    // Most joints of most clips don't turn, so there is no need to go through their frames.
     if matches!(clip.rows()[row].rotation, ChannelSlot::Constant(_)) {
         return;
     }

@@ -54,7 +54,7 @@ impl Default for PoleAngle {
 }
 
 impl TwoBoneIk {
-    /// A limb of three joints that reaches for `target` with a weight of 1.
+    /// Creates a limb of three joints that reaches for `target` with a weight of 1.
     pub const fn new([root, mid, tip]: [JointIndex; 3], target: Vec3) -> Self {
         let (pole, pole_angle) = (None, PoleAngle::Bend(0.0));
         Self {

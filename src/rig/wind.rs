@@ -36,12 +36,13 @@ impl Default for Wind {
 }
 
 impl Wind {
-    /// The wind's velocity at a place, `seconds` after the world began.
+    /// Returns the wind's velocity at a place, `seconds` after the world began.
     pub fn at(&self, place: Vec3, seconds: f64) -> Vec3 {
         let speed = self.velocity.length();
         if !(speed > 0.0 && self.gusts > 0.0 && self.gust_length > 0.0) {
             return self.velocity;
         }
+        // The distance along the wind, as seen by someone who drifts with it: gusts stand still there.
         let along = f64::from(place.dot(self.velocity) / speed) - seconds * f64::from(speed);
         let phase = along / f64::from(self.gust_length);
         // Two waves at the golden ratio squared, so that gusts hardly ever repeat.

@@ -82,7 +82,7 @@ fn a_click_goes_to_a_state_and_says_what_came_of_it() {
     // It may be left from its key on, so the wish waits.
     harness.click("defeat");
     assert_eq!(state(&harness), "attack");
-    assert!(harness.shows("defeat: as soon as it may"));
+    assert!(harness.shows("defeat: as soon as possible"));
     assert!(
         harness.shows("going to defeat, from `up` on"),
         "{:?}",

@@ -111,6 +111,7 @@ impl Convert {
 
     fn convert(&self, model: &mut OpenModel) -> Result<(), FormatError> {
         let Output { path, format } = &self.output;
+        // Before anything else, so that a long import doesn't end with a refusal to write.
         write::check(path, model.files.iter().chain(&self.anims)).map_err(FormatError::one)?;
         let Parsed {
             value: clips,
@@ -119,6 +120,7 @@ impl Convert {
         complain(&warnings);
         add_clips(&mut model.model.clips, clips);
         let file = path.to_string_lossy();
+        // Listed before anything is written, so that nobody learns of losses too late.
         complain(&losses(
             &file,
             &model.model,
@@ -137,6 +139,7 @@ impl Convert {
             WriteFormat::Md5 => md5(model),
         };
         let mut beside = written.beside;
+        // In the model's own folder, the textures are there already.
         let elsewhere = !write::is_same_file(or_here(folder), or_here(&model.folder));
         for (name, is_embedded) in model.texture_names() {
             if *format != WriteFormat::Glb && (is_embedded || elsewhere) {
@@ -181,7 +184,7 @@ impl Convert {
     }
 }
 
-/// The current folder has no name.
+/// Returns `.` for an empty path: the current folder has no name.
 pub fn or_here(folder: &Path) -> &Path {
     if folder.as_os_str().is_empty() {
         Path::new(".")
@@ -230,6 +233,7 @@ fn glb(file: &str, model: &OpenModel) -> Result<Written, FormatError> {
     let materials = &model.model.materials;
     let texture = |material: &Material, map: TextureMap| {
         let flip_green = map == TextureMap::Normal && material.normal_map_green_down;
+        // By address: two materials may be equal, and still have textures of their own.
         let at = materials
             .iter()
             .position(|other| std::ptr::eq(other, material))?;
@@ -244,6 +248,7 @@ fn glb(file: &str, model: &OpenModel) -> Result<Written, FormatError> {
         images.load(found, flip_green)
     };
     let Parsed { value, warnings } = to_glb(file, &model.model, model.manifest.as_ref(), texture)?;
+    // The line on the terminal must be gone before warnings are printed.
     drop(progress);
     complain(&warnings);
     complain(&images.warnings);

@@ -34,6 +34,7 @@ impl<'a> Images<'a> {
                 return None;
             }
         };
+        // The bytes decide, because extensions may be wrong.
         let format = image::guess_format(&bytes)
             .ok()
             .or_else(|| ImageFormat::from_path(file).ok());
@@ -74,6 +75,7 @@ impl<'a> Images<'a> {
 fn to_png(bytes: &[u8], format: ImageFormat, flip_green: bool) -> image::ImageResult<Vec<u8>> {
     let mut image = ImageReader::with_format(Cursor::new(bytes), format).decode()?;
     if flip_green {
+        // glTF's maps need no more than eight bits per channel.
         image = match image.color().has_alpha() {
             true => DynamicImage::ImageRgba8(image.into_rgba8()),
             false => DynamicImage::ImageRgb8(image.into_rgb8()),

@@ -57,7 +57,7 @@ Exit codes: 0 success (there may be warnings), 1 a file has errors or cannot be 
 
 Output is colored only on terminals; set NO_COLOR to turn color off.";
 
-/// Returns `Ok(false)` if a file has errors, and `Err` if the output could not be written.
+/// Result of a command: `Ok(false)` if a file has errors, `Err` if the output could not be written.
 type Outcome = io::Result<bool>;
 
 fn main() -> ExitCode {

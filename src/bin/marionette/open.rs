@@ -57,7 +57,7 @@ pub struct OpenModel {
     pub images: Vec<EmbeddedImage>,
     /// The manifest it was assembled from, with what the model's file says itself.
     pub manifest: Option<Manifest>,
-    /// What the model's file says in place of a manifest.
+    /// Manifest entries that the model's own file holds.
     pub embedded: EmbeddedManifest,
     /// The settings it was imported with; clips from other files need the same.
     pub settings: ImportSettings,
@@ -182,6 +182,7 @@ pub fn open_model(path: &Path, args: &ImportArgs) -> Opened {
             let manifest = Manifest::of_model(name).with_settings(&settings);
             let mut files = vec![path.to_owned()];
             let imported = open_manifest(name, &manifest, &limits, |file| {
+                // The model has been read already.
                 if file == name {
                     return Ok(Cow::Borrowed(source));
                 }
@@ -293,6 +294,7 @@ pub fn open_all(paths: &[PathBuf], args: &ImportArgs) -> (Vec<Opened>, Vec<Rig>)
         .iter()
         .map(|path| (!is_animation(path)).then(|| open_model(path, args)))
         .collect();
+    // Models come first, because animations are fitted to them.
     let rigs: Vec<Rig> = opened.iter().flatten().filter_map(Opened::rig).collect();
     let all: Vec<&Rig> = rigs.iter().collect();
     for (slot, path) in opened.iter_mut().zip(paths) {
@@ -353,6 +355,7 @@ fn open(
     let kind = FileKind::of_name(&name);
     let mut bytes = 0;
     let content = || {
+        // Checked before it is read, so that a huge file isn't loaded only to be refused.
         bytes = read::check(path, limits).map_err(FormatError::one)?;
         let kind = kind.ok_or_else(|| {
             let error = Diagnostic::error(&name, "unknown kind of file");

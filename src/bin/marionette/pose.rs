@@ -176,6 +176,7 @@ impl Pose {
                 warnings,
             });
         }
+        // Clips of the given files come first, because one of them is probably meant.
         clips.extend(model.model.clips.iter().map(|clip| Named {
             file: opened.name.clone(),
             clip: clip.clone(),
@@ -186,6 +187,7 @@ impl Pose {
             .collect();
         let names = names.join(", ");
         let Some(wanted) = &self.clip else {
+            // A single clip needs no choice.
             if let [first, _, ..] = &clips[..] {
                 term::note(&format!(
                     "using clip `{}`; choose another with --clip: {names}",

@@ -440,6 +440,7 @@ fn animation_report<'a>(open: &'a OpenAnimation, rigs: &'a [Rig]) -> AnimationRe
     let joints = anim.joints.iter().map(|joint| AnimatedJointReport {
         name: &joint.name,
         parent: joint.parent.map(|parent| parent as usize),
+        // The bits of Tx, Ty, Tz, Qx, Qy, and Qz.
         animated: (joint.flags & 0b11_1111).count_ones(),
     });
     AnimationReport {

@@ -37,6 +37,7 @@ impl Progress {
     pub fn next(&mut self, item: &str) {
         self.done += 1;
         if self.is_shown() {
+            // A longer line would wrap, and only its last row would be cleared.
             let item: String = printable(item).chars().take(60).collect();
             let _ = write!(
                 io::stderr(),
@@ -79,6 +80,7 @@ pub fn diagnostic(diagnostic: &Diagnostic) -> String {
         Severity::Error => (": error: ", RED),
     };
     let text = diagnostic.to_string();
+    // The first one is ours. A message may contain the same words.
     match text.split_once(severity) {
         Some((place, rest)) => format!("{BOLD}{place}{BOLD:#}{style}{severity}{style:#}{rest}"),
         None => text,

@@ -169,6 +169,7 @@ fn walk(folder: &Path, found: &mut impl FnMut(Result<PathBuf, (PathBuf, io::Erro
                 continue;
             }
         };
+        // Folders list their entries in any order.
         entries.sort_by_key(fs::DirEntry::file_name);
         let (below, files): (Vec<_>, Vec<_>) = entries
             .iter()

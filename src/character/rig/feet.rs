@@ -88,6 +88,7 @@ impl GroundProbe {
         let hits = self.hits.iter_mut().flatten();
         for (ray, slot) in self.rays.iter().flatten().zip(hits) {
             let Some(ray) = ray else { continue };
+            // Measured along the ray, so the answer may be any point with that height.
             let far = |hit: &GroundHit| ray.direction.dot(hit.point - ray.origin);
             if let Some(hit) = hit(ray)
                 && (0.0..=ray.length).contains(&far(&hit))
@@ -98,12 +99,12 @@ impl GroundProbe {
         }
     }
 
-    /// The rays.
+    /// Returns the rays that look for the ground in this frame.
     pub fn rays(&self) -> impl Iterator<Item = &GroundRay> {
         self.rays.iter().flatten().flatten()
     }
 
-    /// The ground that was found under the feet, each with the index of its leg.
+    /// Returns the ground that was found under the feet, each with the index of its leg.
     pub fn hits(&self) -> impl Iterator<Item = (usize, &GroundHit)> {
         self.hits
             .iter()
@@ -143,10 +144,12 @@ pub(in crate::character) fn place_rays(
         |(entity, handle, parts, controller, pose, mut state, mut probe, placement, is_teleported, detail)| {
             let probe = probe.bypass_change_detection();
             probe.clear();
+            // While an asset is being replaced, legs and joints may be those of different versions.
             let Some(character) = assets.get(handle.id()).filter(|asset| parts.version == Some(asset.version)) else {
                 return;
             };
             let Some(feet) = &character.feet else {
+                // Once per version of the asset, not in every frame.
                 if probe.warned != character.version {
                     probe.warned = character.version;
                     let who = name_of(&names, entity);
@@ -166,6 +169,7 @@ pub(in crate::character) fn place_rays(
                 let plan = plan(controller, character, feet, leg);
                 probe.plans.push(plan);
                 probe.rays.push(feet.rays(leg, &plan, &world, &state.feet, &pose.joints));
+                // One slot for the answer to each ray.
                 probe.hits.push([None; 3]);
             }
         },
@@ -185,6 +189,7 @@ fn plan(
     let (mut planted, mut sum, mut heaviest) = (0.0, 0.0, 0.0);
     let mut landing = None;
     for layer in controller.layers(character) {
+        // Differences don't say where a foot stands.
         let is_additive = layer.blend == BlendMode::Additive
             || character
                 .clips
@@ -193,6 +198,7 @@ fn plan(
         let Some(plants) = character.plants.get(layer.clip).filter(|_| !is_additive) else {
             continue;
         };
+        // The mask's weight at the foot, because that is the joint that the plan is about.
         let reach = layer.mask.map_or(1.0, |mask| {
             character
                 .masks
@@ -210,6 +216,7 @@ fn plan(
                 heaviest = weight;
                 let speed = layer.speed as f32;
                 let at_speed = |landing: Landing| Landing {
+                    // The clip's time runs at the track's speed.
                     seconds: landing.seconds / speed,
                     ..landing
                 };

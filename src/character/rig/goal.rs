@@ -155,7 +155,7 @@ impl Default for IkWeight {
 }
 
 impl IkWeight {
-    /// A weight that stays as it is.
+    /// Creates a weight that stays as it is.
     pub const fn new(weight: f32) -> Self {
         Self {
             weight,
@@ -167,6 +167,7 @@ impl IkWeight {
     /// Fades to another weight over a time.
     pub fn fade_to(&mut self, target: f32, time: Duration) {
         let seconds = time.as_secs_f32();
+        // At this rate, the fade ends in time wherever the weight is now.
         self.target = target;
         if seconds > 0.0 {
             self.rate = (target - self.weight).abs() / seconds;
@@ -183,17 +184,18 @@ impl IkWeight {
 }
 
 impl IkLimb {
-    /// A limb of two bones, from shoulder to hand or from hip to foot, by the names of its first and last joint.
+    /// Creates a limb of two bones, from shoulder to hand or from hip to foot, by the names of its first and last
+    /// joint.
     pub fn two_bone(root: impl Into<String>, tip: impl Into<String>) -> Self {
         Limb::two_bone(root, tip).into()
     }
 
-    /// A chain of any number of bones, by the names of its first and last joint.
+    /// Creates a chain of any number of bones, by the names of its first and last joint.
     pub fn chain(root: impl Into<String>, tip: impl Into<String>) -> Self {
         Limb::chain(root, tip).into()
     }
 
-    /// A limb that the manifest describes under `goals`.
+    /// Creates a limb that the manifest describes under `goals`.
     pub fn named(name: impl Into<String>) -> Self {
         GoalLimb::Named(name.into()).into()
     }
@@ -272,10 +274,12 @@ pub(in crate::character) fn fade_weights(time: Res<Time>, mut weights: Query<&mu
             target,
             rate,
         } = *fading;
+        // Most weights don't fade, and must not count as changed.
         if weight == target || rate <= 0.0 || dt <= 0.0 {
             continue;
         }
         let step = rate * dt;
+        // Exactly there, so that the fade ends.
         fading.weight = if (target - weight).abs() <= step {
             target
         } else {
@@ -295,6 +299,7 @@ pub(in crate::character) fn resolve_goals(
         let Ok((handle, parts)) = characters.get(goal.0) else {
             continue;
         };
+        // A goal is looked up anew when it, its limb, or the character's asset has changed.
         if !goal.is_changed() && !limb.is_changed() && parts.version == Some(resolved.version) {
             continue;
         }
@@ -324,18 +329,21 @@ fn resolve(goal: &IkLimb, character: &Character, who: impl Fn() -> String) -> Re
         }
     };
     let limb = match &goal.limb {
+        // A limb in code goes without the manifest.
         GoalLimb::Joints(limb) => Some(limb),
         GoalLimb::Named(_) => entry.map(|entry| &entry.limb),
     };
     let joints = limb.and_then(|limb| {
         let joints = limb.resolve(&character.skeleton);
         joints
+            // The warning comes once per look-up, not in every frame.
             .inspect_err(|error| warn!("a goal of {} has no effect: {error}", who()))
             .ok()
     });
     ResolvedGoal {
         version: character.version,
         limb: joints,
+        // Fields of the component go before those of the manifest.
         pole_angle: goal
             .pole_angle
             .or(entry.map(|entry| entry.pole_angle()))

@@ -32,12 +32,14 @@ pub(in crate::character) fn probe_meshes(
         | AssetEvent::Removed { id }
         | AssetEvent::Unused { id } = change
         {
+            // Sorted again only when a ray needs it.
             sorted.remove(id);
         }
     }
     if grounds.is_empty() || probes.iter().all(|probe| probe.rays().next().is_none()) {
         return;
     }
+    // Before the loop over probes, which runs in parallel.
     for (_, Mesh3d(handle)) in &grounds {
         if !sorted.contains_key(&handle.id())
             && let Some(mesh) = meshes.get(handle)
@@ -54,6 +56,7 @@ pub(in crate::character) fn probe_meshes(
     for (world, mesh) in placed {
         let hit = |ray: &GroundRay| -> Option<GroundHit> { mesh.cast(&world, ray) };
         probes
+            // Answers don't depend on the order of meshes: the nearest hit counts.
             .par_iter_mut()
             .for_each(|mut probe| probe.bypass_change_detection().answer(hit));
     }
@@ -66,6 +69,7 @@ fn triangles(mesh: &Mesh) -> Vec<[Vec3; 3]> {
     else {
         return Vec::new();
     };
+    // Strips and lines can't be stood on.
     if mesh.primitive_topology() != PrimitiveTopology::TriangleList {
         return Vec::new();
     }

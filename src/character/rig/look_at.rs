@@ -194,6 +194,7 @@ pub(in crate::character) fn resolve_looks(
 ) {
     for (entity, look, mut resolved, handle, parts) in &mut looks {
         let is_new = parts.version != Some(resolved.version);
+        // Changes of only the target or the weight keep the chain.
         if !(is_new || look.is_changed() && look.joints != resolved.joints) {
             continue;
         }
@@ -207,6 +208,7 @@ pub(in crate::character) fn resolve_looks(
             Some(joints) => joints.resolve(&character.skeleton).map(Arc::new),
             None => character.look_at.clone(),
         };
+        // One warning when it starts to fail, rather than one whenever the target changes.
         if chain.is_none() && (is_new || resolved.chain.is_some()) {
             let who = name_of(&names, entity);
             match &look.joints {

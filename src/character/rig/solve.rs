@@ -86,6 +86,7 @@ pub(in crate::character) fn solve(
         .for_each_init(
             || all_threads.borrow_local_mut(),
             |thread, mut rig| {
+                // In the past, the rig starts from the recorded state and gets the recorded inputs.
                 if let Some(shown) = rig.tape.as_ref().and_then(|tape| tape.shown.as_deref()) {
                     rig.state.bypass_change_detection().clone_from(&shown.0);
                     thread.action.clone_from(&shown.1);
@@ -93,9 +94,11 @@ pub(in crate::character) fn solve(
                     return;
                 }
                 let detail = rig.detail.copied().unwrap_or(Detail::FULL);
+                // At rest: small on screen, it stays as it was drawn.
                 if detail.rests {
                     return;
                 }
+                // Its goals may hang from joints that another rig is still about to move.
                 if world
                     .waits_for(rig.entity, rig.goals, rig.look.map(|look| look.0))
                     .next()
@@ -137,6 +140,7 @@ fn solve_in_order(
     mut thread: impl std::ops::DerefMut<Target = ThreadMemory>,
     dependent: &mut Vec<Entity>,
 ) {
+    // All rigs that aren't in this list are solved already.
     let mut waiting: EntityHashSet = dependent.iter().copied().collect();
     while !dependent.is_empty() {
         let is_ready = |&entity: &Entity| {
@@ -152,6 +156,7 @@ fn solve_in_order(
         let Ok(rig) = rigs.get(next) else { continue };
         let pose_of = |of| {
             let other = rigs.get(of).ok()?;
+            // A rig in a ring may not be solved yet. Then its clips have to do.
             let is_solved = other.start.is_solved;
             Some(if is_solved {
                 &other.pose.joints[..]
@@ -188,6 +193,7 @@ impl Surroundings<'_, '_> {
             .into_iter()
             .flat_map(|goals| goals.iter())
             .flat_map(|goal| {
+                // The pole may hang from another character, too.
                 let pole = self.goals.get(goal).ok().and_then(|(goal, ..)| goal.pole);
                 [Some(goal), pole].into_iter().flatten()
             });
@@ -215,12 +221,15 @@ impl Surroundings<'_, '_> {
         let Some(character) = self.places.world_of(entity, &pose_of) else {
             return false;
         };
+        // Solvers work in the character's space.
         let to_character = character.inverse();
         // A character that is scaled to zero has no inverse.
         if !to_character.is_finite() {
             return false;
         }
         action.world = character;
+        // Entities attached to joints are placed by this frame's poses, which their transforms don't show
+        // yet.
         let place = |entity| Some(to_character * self.places.world_of(entity, &pose_of)?);
         if let Some((look, resolved)) = look
             && resolved.chain.is_some()
@@ -238,6 +247,7 @@ impl Surroundings<'_, '_> {
                 chain,
             });
         }
+        // Goals that are too small to see are left out, and the limb follows its clips.
         let goals = goals.filter(|_| detail.ik > 0.0);
         for goal in goals.into_iter().flat_map(|goals| goals.iter()) {
             let Ok((of, resolved, weight)) = self.goals.get(goal) else {
@@ -308,6 +318,7 @@ impl Surroundings<'_, '_> {
             return;
         };
         let joints = character.skeleton.len();
+        // The asset was reloaded after the clips were evaluated.
         if rig.start.joints.len() != joints {
             return;
         }
@@ -326,6 +337,7 @@ impl Surroundings<'_, '_> {
             .action
             .run(&character.rig_joints(), state, &mut thread.rig, &mut pose);
         rig.start.is_solved = true;
+        // Compared first, so that a pose that doesn't change isn't marked as changed.
         if rig.pose.joints != thread.pose.model() {
             rig.pose.joints.clear();
             rig.pose.joints.extend_from_slice(thread.pose.model());

@@ -71,6 +71,7 @@ pub(in crate::character) fn add_springs(
         (With<RigState>, Without<SpringBones>, Without<WornBy>),
     >,
 ) {
+    // Read even if nothing comes of them, so that they don't count again in the next frame.
     let any = events.read().count() > 0;
     let has_springs = |handle: &SkinnedCharacter| {
         assets
@@ -92,10 +93,12 @@ pub(in crate::character) fn add_springs(
             commands
                 .entity(entity)
                 .try_insert(RigState::default())
+                // A weight that the game chose stays.
                 .try_insert_if_new(SpringBones::default());
         }
     }
     for (entity, handle, parts) in &rigged {
+        // A character may have got its rig from a goal before its asset loaded.
         if (any || parts.is_changed()) && has_springs(handle) {
             commands
                 .entity(entity)

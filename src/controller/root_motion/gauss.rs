@@ -3,11 +3,11 @@
 use crate::model::{RootDelta, Twist, turned};
 
 const ROOT_15: f64 = 3.872_983_346_207_417;
-/// Where velocities are taken, as parts of the time.
+/// Times at which velocities are taken, as fractions of the stretch.
 pub(super) const NODES: [f64; 3] = [0.5 - ROOT_15 / 10.0, 0.5, 0.5 + ROOT_15 / 10.0];
-/// What each of them counts.
+/// Weights of the nodes in the integral; they sum to 1.
 pub(super) const WEIGHTS: [f64; 3] = [5.0 / 18.0, 4.0 / 9.0, 5.0 / 18.0];
-/// What each counts on the way to each node.
+/// Weights of the nodes in the integral up to each node: the coefficients of the implicit Runge–Kutta method.
 const TO_NODES: [[f64; 3]; 3] = [
     [
         5.0 / 36.0,

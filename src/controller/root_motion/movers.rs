@@ -1,4 +1,4 @@
-//! What carries a character: clips, each on its way along its path.
+//! Movers: the clips that carry a character, each on its way along its path.
 
 use super::super::clock::Nanos;
 use crate::{
@@ -28,7 +28,7 @@ pub(super) struct Mover<'c> {
     pub(super) mask: f64,
     pub(super) group: Group,
     pub(super) set: Set,
-    /// Whether it moves the root joint.
+    /// `true` if it moves the root joint.
     pub(super) reaches: bool,
     /// Its weight at the moment looked at, with and without the mask.
     pub(super) weighs: f64,
@@ -37,11 +37,11 @@ pub(super) struct Mover<'c> {
     pub(super) share: f64,
     /// The share at the first node of a stretch.
     pub(super) first: f64,
-    /// Where it is in its clip at both ends of a stretch, and the arc between them.
+    /// Its places in its clip at both ends of a stretch, and the arc between them.
     pub(super) now: f64,
     pub(super) next: f64,
     pub(super) way: Twist,
-    /// How fast it goes at the nodes of a stretch, relative to the mean.
+    /// Its speed at the nodes of a stretch, relative to the mean.
     pub(super) pace: [f64; 3],
 }
 
@@ -53,7 +53,7 @@ pub(super) enum Group {
     Over,
 }
 
-/// What a mover stands together with, as layers of a [`Mix`](crate::pose::Mix) do.
+/// The set that a mover is blended with before its group, as layers of a [`Mix`](crate::pose::Mix) are.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Set {
     Alone,
@@ -156,20 +156,20 @@ impl Mover<'_> {
         ]
     }
 
-    /// Where it is in its clip when its track is at a position.
+    /// Returns its place in its clip for a position of its track.
     #[inline]
     pub(super) fn place(&self, position: f64) -> f64 {
         self.member
             .map_or(position, |member| member.place(self.playback, position))
     }
 
-    /// Where its track is when it is at a place in its clip.
+    /// Returns its track's position for a place in its clip.
     pub(super) fn position(&self, place: f64) -> f64 {
         self.member
             .map_or(place, |member| member.phase(self.playback, place))
     }
 
-    /// How far it goes from one place to the other.
+    /// Returns its movement from one place to the other.
     pub(super) fn movement(&self, to: f64) -> RootDelta {
         self.path.map_or(RootDelta::IDENTITY, |path| {
             path.between(self.playback, self.now, to)

@@ -16,7 +16,7 @@ use crate::{
 };
 use std::{mem, sync::Arc};
 
-/// What an advance knows that a call of the game doesn't.
+/// The clips and the step of an advance, which a call of the game doesn't have.
 type Advance<'a, 's, 'o, C> = Option<(&'a C, &'s mut Step<'o>)>;
 
 impl AnimationController {

@@ -1,4 +1,4 @@
-//! Where a character is in its machines, as it is saved: by names, so that it can be taken up in data that has changed.
+//! States of a character as they are saved: by names, so that they can be taken up in data that has changed.
 
 use super::{Entered, States, run::StateRun};
 use crate::{

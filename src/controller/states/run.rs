@@ -1,4 +1,4 @@
-//! Where a character is in a machine of states, and what takes it further.
+//! The state of a character in one machine, and the things that take it further.
 
 use crate::{
     controller::{TrackId, clock::Nanos},
@@ -7,20 +7,20 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// Where a character is in one machine.
+/// The state of a character in one machine.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::controller) struct StateRun {
     /// The present state.
     pub(super) state: usize,
-    /// When it was entered.
+    /// Moment at which it was entered.
     pub(super) since: Nanos,
-    /// Where the game wants to be, if it isn't there yet.
+    /// The state that the game asked for, if the character isn't there yet.
     pub(super) destination: Option<usize>,
-    /// What [`Successor::Back`] leads to.
+    /// The state that [`Successor::Back`] leads to.
     pub(super) back: usize,
-    /// Whether the exit's key was passed in this round, or its range is open.
+    /// `true` if the exit's key was passed in this loop, or its range is open.
     pub(super) opened: bool,
-    /// Whether what plays has come to its end and stays there.
+    /// `true` if the clip has come to its end and stays there.
     pub(super) ended: bool,
     /// For each state that chooses, what it chose last, plus one.
     pub(super) choices: Vec<u8>,
@@ -30,7 +30,7 @@ pub(in crate::controller) struct StateRun {
     pub(super) track: Option<TrackId>,
 }
 
-/// What becomes of a wish to go to a state.
+/// The result of asking for a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Go {
     /// The state is entered now.
@@ -282,7 +282,7 @@ impl StateRun {
         self.play(machine, entry)
     }
 
-    /// What the present state plays.
+    /// Returns the clip or blend space that the present state plays, chosen anew if there are several.
     fn play(&mut self, machine: &StateMachine, entry: Entry) -> Enter {
         let state = &machine.states()[self.state];
         let plays = match state.plays.len() {

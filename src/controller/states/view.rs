@@ -1,8 +1,8 @@
-//! Where a character is in one of its machines, for the inspector.
+//! The state of a character in one of its machines, for the inspector.
 
 use crate::controller::{AnimationController, TrackId};
 
-/// Where a character is in a machine. States are indices of it.
+/// The state of a character in a machine. States are indices of it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct StateView {
     pub(crate) state: usize,

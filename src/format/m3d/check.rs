@@ -22,6 +22,7 @@ impl Document for M3d {
                 ("vertices", vertex_start, vertex_count, vertices),
                 ("triangles", face_start, face_count, triangles),
             ] {
+                // In 64 bits, where the sum of two 32-bit numbers can't overflow.
                 let end = u64::from(start) + u64::from(count);
                 ensure(end <= length as u64, || {
                     format!(
@@ -44,6 +45,7 @@ impl Document for M3d {
             }
             let beyond = of_weights
                 .iter()
+                // A static model has no bones to be in range of.
                 .find(|bone| bones > 0 && **bone as usize >= bones);
             if let Some(bone) = beyond {
                 return Err(DocumentError(format!(
@@ -105,6 +107,7 @@ fn numbers_of(material: &M3dMaterial) -> Vec<f32> {
 
 fn check_clip(clip: &M3dClip, bones: usize) -> Result<(), DocumentError> {
     let M3dClip { name, bones: lists } = clip;
+    // Clips list their keys by bone, so the lists must match.
     ensure(lists.len() == bones, || {
         format!(
             "clip `{name}` has keys for {} bones; there are {bones}",

@@ -119,6 +119,7 @@ fn sections(reader: &mut Reader<'_>, raw: &mut Raw) {
             header::read(reader);
             continue;
         };
+        // A second section of a kind would be added to the first.
         let bit = 1 << section as u8;
         if seen & bit != 0 {
             let message = format!(

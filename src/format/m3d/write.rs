@@ -20,6 +20,7 @@ use std::fmt::{self, Display, Write};
 /// - A model without subsets gets one that holds everything.
 /// - Numbers that are not finite become 0. A checked model has none.
 pub fn write(model: &M3d) -> String {
+    // About the length of a line for each item, so that the text grows only a few times.
     let size =
         400 + 260 * model.vertices.len() + 24 * model.triangles.len() + 300 * model.bones.len();
     let mut out = String::with_capacity(size);
@@ -83,6 +84,7 @@ fn document(out: &mut String, model: &M3d) -> fmt::Result {
     out.push_str("***************Triangles*********************\n");
     for [a, b, c] in &model.triangles {
         writeln!(out, "{a} {b} {c}")?;
+        // A file without bones has none of the sections that follow.
     }
     if !skinned {
         return Ok(());
@@ -105,6 +107,7 @@ fn document(out: &mut String, model: &M3d) -> fmt::Result {
     out.push_str("\n***************AnimationClips****************\n");
     for (index, clip) in clips.iter().enumerate() {
         write_name(out, "AnimationClip", &clip.name, || format!("Clip{index}"))?;
+        // The dialect lists all bones, also those without keys.
         out.push_str("{\n");
         for bone in 0..model.bones.len() {
             let keys = clip.bones.get(bone).map_or(&[][..], |keys| keys);
@@ -210,6 +213,7 @@ impl Display for Numbers<'_> {
             }
             let size = number.abs();
             if !number.is_finite() {
+                // Very small and very large numbers would be rows of zeros.
                 f.write_char('0')?;
             } else if size != 0.0 && !(1e-5..1e9).contains(&size) {
                 write!(f, "{number:E}")?;

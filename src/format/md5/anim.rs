@@ -423,7 +423,7 @@ frame 1 {
             let source = format!("{NOD}{tail}");
             assert_eq!(
                 warnings(&source),
-                ["27: the text behind the last declared frame is ignored"],
+                ["27: the text after the last declared frame is ignored"],
                 "{tail}"
             );
             assert_eq!(parse_anim("a", source.as_bytes()).unwrap().value, whole);

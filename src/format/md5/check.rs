@@ -76,6 +76,7 @@ impl Md5Submesh {
         let of_vertices = vertices.iter().enumerate().filter_map(|(number, vertex)| {
             let (first, end) = (
                 vertex.first_weight,
+                // In 64 bits, where the sum of two 32-bit numbers can't overflow.
                 u64::from(vertex.first_weight) + u64::from(vertex.weight_count),
             );
             (end > weights.len() as u64).then(|| Fault {
@@ -156,6 +157,7 @@ impl Document for Md5Anim {
                 format!("{}: flags {} have more than six bits", item(), joint.flags)
             })?;
             let end = u64::from(joint.start) + u64::from(joint.flags.count_ones());
+            // A joint without flags reads no numbers, so its start means nothing.
             ensure(joint.flags == 0 || end <= components as u64, || {
                 format!(
                     "{}: numbers {}..{end} are out of range: a frame has {components}",
@@ -175,6 +177,7 @@ impl Document for Md5Anim {
             "the bounds".into()
         })?;
         let numbers = self.frames.len();
+        // Without components, there is nothing that could be whole.
         let whole = if components == 0 {
             numbers == 0
         } else {

@@ -449,7 +449,7 @@ mesh {
             let source = format!("{TRIANGLE}{tail}");
             assert_eq!(
                 warnings(&source),
-                ["23: the text behind the last declared mesh is ignored"],
+                ["23: the text after the last declared mesh is ignored"],
                 "{tail}"
             );
             assert_eq!(parse_mesh("a", source.as_bytes()).unwrap().value, whole);

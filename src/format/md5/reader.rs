@@ -159,6 +159,7 @@ impl<'a> Reader<'a> {
             } else {
                 None
             };
+            // A misspelled word is worth a better hint than the version.
             let starts = || format!("an {} starts with `MD5Version 10`", self.state.extension());
             let hint = meant.unwrap_or_else(starts);
             return Err(self.fatal(
@@ -222,6 +223,7 @@ impl<'a> Reader<'a> {
         let (ours, theirs) = (self.state, self.state.other());
         let of_other =
             |k: &&&str| k.as_bytes().eq_ignore_ascii_case(word) && !ours.keywords().contains(k);
+        // Only at the top of a file: inside a block, the same word may be anything.
         if context.is_empty() && theirs.keywords().iter().any(|k| of_other(&k)) {
             let message = format!(
                 "this is an {}, not an {}",
@@ -237,9 +239,11 @@ impl<'a> Reader<'a> {
             return Err(self.fatal(offset, message, hint));
         }
         self.lexer.skip_line();
+        // A misspelled keyword would silently lose its data, so it is an error.
         if let Some(hint) = hint(word, known) {
             return self.error(offset, format!("unknown keyword {found}"), context, hint);
         }
+        // An unknown word is probably an exporter's own extension.
         if word.first().is_some_and(u8::is_ascii_alphabetic) {
             self.warn(
                 offset,
@@ -335,6 +339,7 @@ impl<'a> Reader<'a> {
         }
         if self.lexer.remaining() == 0 {
             self.unexpected_here("`}`", context);
+            // The block counts as closed, so that there is only one error about it.
             return self.stop_if_full().map(|()| true);
         }
         Ok(false)
@@ -344,7 +349,7 @@ impl<'a> Reader<'a> {
     pub fn rest_ignored(&mut self, offset: usize, item: &str) {
         self.warn(
             offset,
-            format!("the text behind the last declared {item} is ignored"),
+            format!("the text after the last declared {item} is ignored"),
             "",
         );
     }
@@ -364,7 +369,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Returns the keyword that `word` probably means.
+/// Returns a hint with the keyword that `word` probably means; `None` if none is similar.
 fn hint(word: &[u8], known: &[&str]) -> Option<String> {
     did_you_mean(&String::from_utf8_lossy(word), known.iter().copied())
 }

@@ -36,7 +36,7 @@ pub(super) struct Importer<'a> {
     pub(super) file_bytes: usize,
 }
 
-/// How the joints move in a stack.
+/// Movement of the joints in a stack.
 struct Motion {
     curves: Vec<Curve>,
     keyed: Vec<[bool; 3]>,
@@ -81,6 +81,7 @@ impl Importer<'_> {
             };
             points = left;
             let nodes = || self.joint_nodes().flatten();
+            // A stack that moves no joint may still move a camera.
             let Some(span) = span(&moved, moved.span(nodes())) else {
                 empty.push(wanted);
                 continue;
@@ -99,6 +100,7 @@ impl Importer<'_> {
                 seconds,
                 mirrored,
             } = motion;
+            // Enough for a message. A file may mirror every joint in every clip.
             if !mirrored.is_empty() && mirrors[0].len() < 100 {
                 mirrors[0].extend(mirrored);
                 mirrors[1].insert(name.clone());
@@ -205,6 +207,7 @@ impl Importer<'_> {
             let at = |time: f64| {
                 let transform = ufbx::evaluate_transform(&anim, node, time);
                 let local = joint.frame.local(local(&transform, self.basis));
+                // The sign of the product: two mirrored axes are a rotation.
                 is_mirrored |= local.scale.element_product() < 0.0;
                 local
             };
@@ -282,6 +285,7 @@ fn with_turns(times: Vec<f64>, turn: impl Fn([f64; 2]) -> f64, most: usize) -> O
         let [from, to] = [pair[0], pair[1]];
         out.push(from);
         let pieces = (turn([from, to]) / MOST_DEGREES).ceil().min(MOST_ADDED) as usize;
+        // In equal steps of time, which is close enough to equal turns.
         let added = (1..pieces).map(|piece| from + (to - from) * piece as f64 / pieces as f64);
         out.extend(added);
         if out.len() > most {

@@ -1,4 +1,4 @@
-//! How a joint moves: the file's curves, read at as many points as it takes to know them between two keys.
+//! Movement of joints: the file's curves, read at as many points as it takes to know them between two keys.
 //!
 //! A node's transform at a time is computed by the library, from Euler angles on splines, in layers, around pivots. That is slow, and
 //! what makes frames of it asks often. So each stretch from one key to the next is read at evenly spaced points, and cubics through
@@ -10,8 +10,8 @@ use crate::{
 };
 use glam::{DQuat, DVec3, DVec4};
 
-/// How far a cubic may be off halfway, as a share of the model's size, in radians, and as a factor. What becomes of it at the tips of
-/// a body is still far below [`CLIP_ERROR`](crate::import::CLIP_ERROR).
+/// Tolerance of a cubic halfway between its points, as a share of the model's size, in radians, and as a factor. At the tips of
+/// a body, the error that comes of it is still far below [`CLIP_ERROR`](crate::import::CLIP_ERROR).
 const OFF: f64 = 1e-6;
 
 /// Pieces that a stretch is cut into at most.
@@ -48,11 +48,13 @@ pub(super) fn read(
         let points = loop {
             // Between those that a cubic goes through, others that it is compared with.
             let count = 6 * pieces + 1;
+            // Counted before they are read, which takes most of the time.
             *budget = budget.checked_sub(count)?;
             let mut points: Vec<Local> = Vec::with_capacity(count);
             for point in 0..count {
                 let share = point as f64 / (count - 1) as f64;
                 let mut next = at(from + (to - from) * share);
+                // Neighbors in one hemisphere, so that cubics don't go the long way around.
                 if let Some(last) = points.last()
                     && last.rotation.dot(next.rotation) < 0.0
                 {
@@ -71,6 +73,7 @@ pub(super) fn read(
             if pieces == MOST_PIECES || (0..pieces).all(is_met) {
                 break points.into_iter().step_by(2).collect::<Vec<Local>>();
             }
+            // Doubled, so that at most about twice as many points are read as are kept.
             pieces *= 2;
         };
         // What bends sharply somewhere gets keys of its own: sampling looks at a few points between two keys only.
@@ -96,6 +99,7 @@ pub(super) fn read(
     {
         let end = &stretch.points[stretch.points.len() - 1];
         curve.push(stretch.to, end.to_transform());
+        // A gap between stretches is a step: two keys at one time.
         if let Some(next) = next
             && !is_near(end, &next.points[0], size)
         {
@@ -114,6 +118,7 @@ pub(super) fn read(
         };
         (1..last).all(chord)
     };
+    // For straight stretches, the keys are enough.
     if !stretches.iter().all(is_line) {
         curve.spline = Some(Box::new(move |time| sample(&stretches, time)));
     }
@@ -121,6 +126,7 @@ pub(super) fn read(
 }
 
 fn sample(stretches: &[Stretch], time: f64) -> JointTransform {
+    // The stretch that ends at or after the time.
     let at = stretches.partition_point(|stretch| stretch.to < time);
     let Stretch { from, to, points } = &stretches[at.min(stretches.len() - 1)];
     let pieces = (points.len() - 1) / 3;
@@ -162,7 +168,7 @@ fn cubic(points: [&Local; 4], t: f64) -> Local {
     }
 }
 
-/// What frames make of two keys.
+/// Interpolates between two keys as a clip does between its frames.
 fn line(from: &Local, to: &Local, t: f64) -> Local {
     Local {
         translation: from.translation.lerp(to.translation, t),
@@ -171,7 +177,8 @@ fn line(from: &Local, to: &Local, t: f64) -> Local {
     }
 }
 
-/// Whether two transforms put what is below a joint in the same places. Numbers in single precision are in neither.
+/// Returns `true` if two transforms put everything below a joint in the same places. Differences that single precision can't
+/// store don't count.
 fn is_near(a: &Local, b: &Local, size: f64) -> bool {
     let off = OFF.max(f64::from(f32::EPSILON));
     let turned = (DVec4::from(a.rotation) - DVec4::from(b.rotation))

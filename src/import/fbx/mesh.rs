@@ -9,7 +9,7 @@ use ufbx::{Mesh, MeshPart, VertexVec2};
 /// Corners of a polygon that is cut where its shape says. What has more is no polygon that an artist made.
 const MOST_CORNERS: u32 = 4096;
 
-/// What one material covers of a node's mesh, in the mesh's own space but in Bevy's axes.
+/// The part of a node's mesh that one material covers, in the mesh's own space but in Bevy's axes.
 #[derive(Default)]
 pub(super) struct Draft {
     /// Index of the part of the mesh.
@@ -46,6 +46,7 @@ impl Draft {
         for corner in corners(mesh, contents).as_chunks::<3>().0 {
             let triangle =
                 corner.map(|corner| out.vertex(mesh, uv, corner as usize, basis, &mut known));
+            // Triangles without an area have no normal.
             if let [Some(a), Some(b), Some(c)] = triangle
                 && a != b
                 && b != c
@@ -78,6 +79,7 @@ impl Draft {
             let [r, g, b] = [color.x, color.y, color.z].map(|x| to_linear(x as f32));
             Vec4::new(r, g, b, color.w as f32)
         });
+        // FBX stores values by corner. Corners with the same values become one vertex.
         let mut key: Key = [vertex; 10];
         let numbers = normal.to_array().into_iter().chain(tex_coord.to_array());
         for (slot, number) in key[1..].iter_mut().zip(numbers.chain(color.to_array())) {
@@ -127,6 +129,7 @@ fn corners(mesh: &Mesh, part: &MeshPart) -> Vec<u32> {
                 let triangles = ufbx::triangulate_face(&mut cut, mesh, face) as usize;
                 out.extend_from_slice(&cut[..triangles * 3]);
             }
+            // A fan takes time in proportion to the corners, which cutting ears doesn't.
             count => out.extend((2..count).flat_map(|at| [first, first + at - 1, first + at])),
         }
     }

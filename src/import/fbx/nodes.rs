@@ -24,9 +24,9 @@ pub(super) struct NodeMesh<'a> {
     /// The index of its node.
     pub(super) node: usize,
     pub(super) mesh: &'a Mesh,
-    /// What moves it, if not its node alone.
+    /// The skin that deforms it; `None` if it only moves with its node.
     pub(super) skin: Option<&'a SkinDeformer>,
-    /// Whether a vertex has no weight, and follows its node.
+    /// `true` if a vertex has no weight, and follows its node.
     pub(super) has_loose_vertices: bool,
 }
 
@@ -37,6 +37,7 @@ pub(super) fn meshes<'a>(scene: &'a Scene, report: &mut Report) -> Vec<NodeMesh<
         let Some(mesh) = node.mesh.as_ref() else {
             continue;
         };
+        // A skin without bones moves nothing.
         let bound = |skin: &&SkinDeformer| skin.clusters.into_iter().any(|c| c.bone_node.is_some());
         let mut deformers = mesh.skin_deformers.into_iter().filter(bound);
         let skin = deformers.next();
@@ -55,6 +56,7 @@ pub(super) fn meshes<'a>(scene: &'a Scene, report: &mut Report) -> Vec<NodeMesh<
         }
     }
     let is_shown = |(_, is_visible): &(NodeMesh, bool)| *is_visible;
+    // A file with nothing but hidden meshes was probably meant to be loaded.
     if !hidden.is_empty() && meshes.iter().any(is_shown) {
         meshes.retain(is_shown);
         let message = format!("hidden meshes are left out: {}", listed(hidden));
@@ -72,7 +74,7 @@ fn has_loose_vertices(mesh: &Mesh, skin: &SkinDeformer) -> bool {
         || (0..skin.vertices.len()).any(|vertex| weights(skin, vertex).next().is_none())
 }
 
-/// The clusters that move a vertex, and their weights above 0.
+/// Returns the clusters that move a vertex, with their weights above 0.
 pub(super) fn weights(
     skin: &SkinDeformer,
     vertex: usize,
@@ -87,6 +89,7 @@ pub(super) fn weights(
         .unwrap_or_default();
     list.iter().filter_map(|weight| {
         let cluster = skin.clusters.as_ref().get(weight.cluster_index as usize)?;
+        // A weight of 0 would only take the place of another.
         let is_bound = cluster.bone_node.is_some() && weight.weight > 0.0;
         is_bound.then_some((weight.cluster_index as usize, weight.weight as f32))
     })
@@ -120,6 +123,7 @@ pub(super) fn read(
         is_skinned[mesh.node] |= mesh.skin.is_some();
         carries[mesh.node] |= mesh.skin.is_none() || mesh.has_loose_vertices;
         for cluster in mesh.skin.iter().flat_map(|skin| &skin.clusters) {
+            // A bone that moves skin is a joint, even if no mesh hangs from it.
             if let Some(bone) = &cluster.bone_node {
                 carries[index(bone)] = true;
             }
@@ -138,6 +142,7 @@ pub(super) fn read(
             let message = "the node's transform has a number that is not finite, or far too large";
             return Err(report.error(&name, message, "export the file again"));
         }
+        // A file without animations doesn't tell which of its transforms are at rest.
         let posed = if scene.anim_stacks.count == 0 {
             [true; 3]
         } else {
@@ -170,11 +175,12 @@ fn name(node: &ufbx::Node) -> String {
 
 /// The scale at which a node is shown: its own, or that of a clip where this is much larger, because the node is hidden at rest.
 fn shown(node: &ufbx::Node, rest: &Local, basis: &Basis, moves: &Moves) -> DVec3 {
-    /// How many times larger than at rest a clip makes what it shows.
+    /// Factor from which on the scale in a clip means that the node is hidden at rest.
     const HIDING: f64 = 100.0;
     /// Keys that are looked at.
     const KEYS: usize = 1000;
     let mut shown = rest.scale;
+    // Only a tiny scale hides a node.
     if rest.scale.abs().min_element() >= 2.0 / HIDING {
         return shown;
     }

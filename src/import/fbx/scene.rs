@@ -25,6 +25,7 @@ const MOST_LEVELS: u32 = 1024;
 
 /// Loads a file: in meters, Y up, +Z forward, right-handed.
 pub(super) fn load(source: &[u8], report: &mut Report) -> Result<SceneRoot, FormatError> {
+    // Text may be of another format, which deserves an error of its own.
     if !source.starts_with(b"Kaydara FBX Binary") {
         refuse_foreign(report.file, source, TextKind::Fbx)?;
     }
@@ -47,7 +48,10 @@ pub(super) fn load(source: &[u8], report: &mut Report) -> Result<SceneRoot, Form
         generate_missing_normals: true,
         normalize_normals: true,
         use_blender_pbr_material: true,
+        // The meaning of broken links could only be guessed.
         connect_broken_elements: false,
+        // Nodes that don't inherit scale get helpers in between, so that plain products of transforms are
+        // right.
         inherit_mode_handling: InheritModeHandling::Compensate,
         space_conversion: SpaceConversion::AdjustTransforms,
         target_axes: CoordinateAxes {
@@ -60,6 +64,7 @@ pub(super) fn load(source: &[u8], report: &mut Report) -> Result<SceneRoot, Form
     };
     let scene =
         ufbx::load_memory(source, options).map_err(|error| refuse(&error, memory, report))?;
+    // The library warns about each object by itself. Counting leaves one line of each kind.
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for warning in &scene.metadata.warnings {
         *counts.entry(&warning.description).or_default() += warning.count.max(1);
@@ -99,7 +104,7 @@ fn refuse(error: &ufbx::Error, memory: usize, report: &Report) -> FormatError {
             "it is damaged or made to exhaust memory; if not, export it again, or convert it to .glb",
         ),
         ErrorType::NodeDepthLimit => (
-            format!("more than {MOST_LEVELS} nodes are below each other"),
+            format!("nodes are nested more than {MOST_LEVELS} deep"),
             "remove what is not part of the character",
         ),
         _ => (
@@ -133,6 +138,7 @@ pub(super) fn local(transform: &ufbx::Transform, basis: &Basis) -> Local {
     });
     Local {
         translation: transform.translation.as_dvec3(),
+        // An exporter's rounding would add up along chains of joints.
         rotation: transform.rotation.as_dquat().normalize(),
         scale: transform.scale.as_dvec3(),
     }

@@ -38,7 +38,7 @@ pub(super) struct Importer<'a> {
     pub(super) settings: &'a ImportSettings,
 }
 
-/// What was done to vertices and meshes.
+/// Repairs made to vertices and meshes.
 #[derive(Default)]
 struct Repairs {
     misplaced: usize,
@@ -75,7 +75,8 @@ impl Importer<'_> {
         for NodeMesh { mesh, skin, .. } in meshes {
             bound += mesh.material_parts.len() + skin.map_or(0, |skin| skin.clusters.count);
             if bound > MOST_BOUND {
-                let message = format!("more than {MOST_BOUND} joints of skins and parts of meshes");
+                let message =
+                    format!("skins and meshes have more than {MOST_BOUND} joints and parts");
                 return Err(report.error("", message, "join meshes that share a skin"));
             }
             figures.vertices += mesh.num_vertices;
@@ -125,6 +126,7 @@ impl Importer<'_> {
     ) -> Result<(), FormatError> {
         let node = &self.scene.nodes[mesh.node];
         let given = |name: &str| (!name.trim().is_empty()).then(|| name.to_owned());
+        // Artists name nodes. Meshes often keep a name that the program gave them.
         let name = given(&node.element.name)
             .or_else(|| given(&mesh.mesh.element.name))
             .unwrap_or_else(|| format!("mesh{}", mesh.node));
@@ -147,6 +149,7 @@ impl Importer<'_> {
         };
         let mut drafts = Vec::new();
         for (part, contents) in mesh.mesh.material_parts.iter().enumerate() {
+            // Points and lines have no triangles.
             if contents.num_triangles == 0 {
                 continue;
             }
@@ -160,6 +163,7 @@ impl Importer<'_> {
         if drafts.is_empty() {
             return Ok(());
         }
+        // One box for all parts, because they share a binding.
         let corners = box_corners(drafts.iter().flat_map(|draft| &draft.positions));
         let geometry = affine(&node.geometry_to_node, self.basis);
         let joints = self.joints(mesh, geometry);
@@ -171,6 +175,7 @@ impl Importer<'_> {
             (_, Some(joint)) => {
                 let corners = corners.map(|corner| geometry.transform_point3(corner));
                 let binding = binder.rigid(joint, &corners);
+                // In 3ds Max, a mesh may be offset within its node.
                 Binding {
                     to_skin: binding.to_skin * geometry,
                     ..binding
@@ -182,6 +187,7 @@ impl Importer<'_> {
         self.settings
             .limits
             .check_joints(report.file, binder.len())?;
+        // Only their materials tell the parts of a mesh apart.
         let several = mesh.mesh.material_parts.len() > 1;
         for draft in drafts {
             let material = material(draft.part).filter(|at| *at < materials.list.len());
@@ -228,6 +234,7 @@ impl Importer<'_> {
                 out.list.len() - 1
             }));
         }
+        // Vertices without weight follow the node, which needs an entry of its own.
         if mesh.has_loose_vertices
             && let Some(joint) = self.rig.of_node[mesh.node]
         {
@@ -290,6 +297,7 @@ impl Importer<'_> {
                     Some((joint(at)?, weight))
                 })
                 .peekable();
+            // Without any weight, the vertex would collapse to the origin.
             if weights.peek().is_none() {
                 repairs.loose += 1;
                 reader.push(&mut all, [(own, 1.0)]);
@@ -318,6 +326,7 @@ impl Importer<'_> {
             part.positions
                 .push(if is_sound { position } else { Vec3::ZERO });
         }
+        // Two mirrorings cancel each other out.
         if mirrors != self.basis.mirrors() {
             winding::turn_over(&mut part.triangles);
         }
@@ -357,10 +366,10 @@ impl Repairs {
         }
         if !self.dual_quaternions.is_empty() {
             let message = format!(
-                "skins are to be blended by dual quaternions: {}",
+                "skins use dual quaternions: {}",
                 list(&self.dual_quaternions)
             );
-            report.warn("", message, "they are blended linearly, as on any GPU");
+            report.warn("", message, "they are blended linearly instead");
         }
         for (count, what, hint) in [
             (

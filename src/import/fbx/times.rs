@@ -1,4 +1,4 @@
-//! Which nodes the animations move, and the times of their keys.
+//! The nodes that animations move, and the times of their keys.
 
 use std::collections::HashMap;
 use ufbx::{Anim, AnimCurve, AnimStack, AnimValue, Element, ExtrapolationMode, Node, Scene};
@@ -26,14 +26,14 @@ impl Property {
     }
 }
 
-/// What an animation stack moves.
+/// The properties that an animation stack moves.
 pub(super) struct Moved<'a> {
     pub(super) stack: &'a AnimStack,
     /// Per element, the curves of its properties in all layers.
     of_element: HashMap<u32, Vec<(Property, &'a AnimValue)>>,
     /// The curves of the layers' weights.
     weights: Vec<&'a AnimValue>,
-    /// Whether weights of blend shapes have keys.
+    /// `true` if weights of blend shapes have keys.
     pub(super) moves_shapes: bool,
 }
 
@@ -81,7 +81,7 @@ impl<'a> Moved<'a> {
             })
     }
 
-    /// Whether a node's translation, rotation and scale have keys.
+    /// Returns `true` for each of a node's translation, rotation, and scale that has keys.
     pub(super) fn keyed(&self, node: &'a Node) -> [bool; 3] {
         let mut keyed = [false; 3];
         if self.of_node(node).next().is_none() {
@@ -145,8 +145,8 @@ impl<'a> Moved<'a> {
         Some(times)
     }
 
-    /// How far a node's rotation curves go between two times, in degrees, all axes and layers together. A bound if the curves
-    /// bend no more than once.
+    /// Returns the length of a node's rotation curves between two times, in degrees, summed over all axes and layers. It is an
+    /// upper bound if the curves bend no more than once.
     pub(super) fn turn(&self, node: &'a Node, [from, to]: [f64; 2]) -> f64 {
         let rotations = self
             .of_node(node)
@@ -161,7 +161,7 @@ impl<'a> Moved<'a> {
             .sum()
     }
 
-    /// Whether one of a node's own transform properties has a curve.
+    /// Returns `true` if one of a node's own transform properties has a curve.
     pub(super) fn has_curve(&self, node: &Node, name: &str) -> bool {
         let property = Property::of_name(name);
         let own = self.of_element.get(&node.element.element_id);
@@ -170,7 +170,7 @@ impl<'a> Moved<'a> {
             .any(|(own, _)| Some(*own) == property)
     }
 
-    /// How many curves a node's transform is computed from, about.
+    /// Estimates the number of curves that a node's transform is computed from.
     pub(super) fn cost(&self, node: &'a Node) -> usize {
         self.stack.layers.count + self.of_node(node).count()
     }
@@ -267,7 +267,7 @@ fn repeat(
     Some(())
 }
 
-/// What all animation stacks of a file move.
+/// The properties that all animation stacks of a file move.
 pub(super) struct Moves<'a> {
     stacks: Vec<Moved<'a>>,
     /// Per node, whether any stack moves its translation, rotation and scale.

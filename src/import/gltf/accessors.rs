@@ -288,7 +288,7 @@ impl<'a> Accessors<'a> {
     }
 }
 
-const TOO_MUCH: &str = "it becomes too large for a file of this size";
+const TOO_MUCH: &str = "it would be too large for a file of this size";
 
 fn byte_offset(given: Option<Whole>) -> u64 {
     given.unwrap_or_default().0

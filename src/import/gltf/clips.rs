@@ -40,7 +40,7 @@ pub(super) struct FileClips {
     pub(super) entries: BTreeMap<String, ClipEntry>,
 }
 
-/// What was left out of all clips.
+/// Channels and keys that were left out of all clips.
 #[derive(Default)]
 struct LeftOut {
     /// The first channel of something other than a node.
@@ -495,7 +495,7 @@ impl LeftOut {
         if let Some(place) = self.elsewhere {
             report.warn(
                 &place,
-                "what is animated is not a node, such as a material",
+                "channels animate something other than a node, such as a material",
                 "these channels were left out",
             );
         }
@@ -517,7 +517,7 @@ impl LeftOut {
             let names = listed(self.strangers.iter().map(String::as_str));
             report.warn(
                 "animations",
-                format!("animated nodes are no part of the character: {names}"),
+                format!("animated nodes are not part of the character: {names}"),
                 "",
             );
         }

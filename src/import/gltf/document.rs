@@ -29,6 +29,7 @@ impl<'s> Document<'s> {
                 lost_letters,
             });
         }
+        // Zeros after the JSON would make it look like a binary file.
         let text = without_padding(source);
         let is_json = without_bom(text).trim_ascii_start().starts_with(b"{");
         let source = if is_json { text } else { source };
@@ -59,6 +60,7 @@ fn chunks<'s>(
             format!("this is a binary glTF file of version {version}; only version 2 is supported");
         return Err(report.error("", message, "export it as glTF 2.0"));
     }
+    // A longer file has something appended, which does no harm.
     if length as usize > source.len() {
         return Err(cut_off(&format!(
             "the header says {length} bytes, but there are {}",
@@ -76,6 +78,7 @@ fn chunks<'s>(
             )));
         };
         match kind {
+            // Only the first chunk of a kind counts.
             b"JSON" => json = json.or(Some(chunk)),
             b"BIN\0" => blob = blob.or(Some(chunk)),
             _ => {}
@@ -108,6 +111,7 @@ fn without_padding(json: &[u8]) -> &[u8] {
 /// Parses JSON. The flag is `true` if letters were replaced because they aren't UTF-8.
 fn parse(report: &Report, json: &[u8], is_text: bool) -> Result<(Root, bool), FormatError> {
     let json = without_bom(without_padding(json));
+    // Counted by their braces before a parser allocates anything. Braces in names count, too, but are few.
     let objects = json.iter().filter(|&&byte| byte == b'{').count();
     if objects
         > FEW_OBJECTS
@@ -115,11 +119,12 @@ fn parse(report: &Report, json: &[u8], is_text: bool) -> Result<(Root, bool), Fo
             .min(MOST_OBJECTS)
     {
         let message = format!(
-            "{} bytes of JSON with {objects} objects: no character is like that",
+            "{} bytes of JSON hold {objects} objects, too many for a character",
             json.len()
         );
         return Err(report.error("", message, "the file is damaged or made to exhaust memory"));
     }
+    // Letters in another encoding are lost, but the rest of the file can be read.
     let text = String::from_utf8_lossy(json);
     let root: Root = match serde_json::from_str(&text) {
         Ok(root) => root,

@@ -63,10 +63,12 @@ pub fn to_glb(
             .filter(|&joint| parents[joint].is_none())
             .collect();
         document["skins"] = json!([skin(model, name, nodes.len(), &basis, &mut glb)]);
+        // Below one node, as in Blender, where it is the armature.
         roots.push(nodes.len());
         nodes.push(json!({ "name": name, "children": children }));
     }
     let (mut meshes, mut morph_nodes) = (Vec::new(), Vec::new());
+    // glTF has no empty primitives.
     for part in model.parts.iter().filter(|part| !part.triangles.is_empty()) {
         let mesh = mesh(part, model, &basis, &mut glb)
             .map_err(|what| error(format!("part `{}`: {what}", part.name)))?;
@@ -148,6 +150,7 @@ fn joints(model: &Model, basis: &Basis) -> Vec<Value> {
             node["scale"] = short(rest.scale.to_array());
         }
         if !children.is_empty() {
+            // The default of glTF is left out.
             node["children"] = children.into();
         }
         if skeleton.is_control(joint) {
@@ -193,6 +196,7 @@ fn mesh(
         .tangents
         .iter()
         .map(|&t| basis.direction(t.truncate()).extend(t.w).to_array());
+    // JSON has no infinity for bounds, and glTF forbids NaN.
     let finite = part.positions.iter().all(|p| p.is_finite())
         && part.normals.iter().all(|n| n.is_finite())
         && part.tangents.iter().all(|t| t.is_finite())
@@ -207,6 +211,7 @@ fn mesh(
     glb.end_view(Some(Target::Vertices));
     // Lists of another length count as missing.
     if part.normals.len() == count {
+        // glTF allows tangents only beside normals.
         attributes["NORMAL"] = glb.attribute(Target::Vertices, normals).into();
         if part.tangents.len() == count {
             attributes["TANGENT"] = glb.attribute(Target::Vertices, tangents).into();
@@ -241,6 +246,7 @@ fn mesh(
             };
             let four: Vec<[(JointIndex, f32); 4]> = influences.iter().map(four).collect();
             let joints = four.iter().map(|four| four.map(|(joint, _)| joint));
+            // As bytes, the joints take half the memory.
             attributes[format!("JOINTS_{set}")] = match model.skeleton.len() {
                 0..=256 => glb.attribute(
                     Target::Vertices,
@@ -274,6 +280,7 @@ fn influences(part: &SkinPart, vertex: usize, model: &Model) -> Vec<(JointIndex,
     let joint = |(slot, weight): (usize, f32)| Some((*part.palette.get(slot)?, weight));
     let mut joints: Vec<_> = part.joint_weights(vertex).filter_map(joint).collect();
     joints.retain(|(joint, _)| usize::from(*joint) < model.skeleton.len());
+    // Every vertex of a skinned mesh needs a joint.
     if joints.is_empty() {
         joints.push((0, 1.0));
     }

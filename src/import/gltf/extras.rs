@@ -1,5 +1,5 @@
-//! What our own exporters write where glTF has no place for it: `extras` with an object `marionette`. Only the `deform` of
-//! nodes is beside it, where artists can write it, too. `export/extras.rs` lists what there is.
+//! Data of our own exporters for which glTF has no place: `extras` with an object `marionette`. Only the `deform` of
+//! nodes is beside it, where artists can write it, too. `export/extras.rs` lists all keys.
 
 use super::{
     json::{Animation, Raw, Root, message},
@@ -25,7 +25,7 @@ pub(super) struct AnimationExtras {
     /// `true` if the clip held differences, which were then added to the rest pose for glTF.
     pub(super) additive: bool,
     pub(super) callbacks: Vec<CallbackKey>,
-    /// What a manifest would say of the clip.
+    /// The clip's entry, as a manifest would have it.
     pub(super) entry: ClipEntry,
 }
 
@@ -50,7 +50,7 @@ pub(super) fn key_times(frames: impl Iterator<Item = f64>) -> Vec<f32> {
     times
 }
 
-/// What becomes of extras with mistakes.
+/// End of the message about extras with mistakes.
 const LEFT_OUT: &str = "it was left out; export the file again";
 
 #[derive(Deserialize)]

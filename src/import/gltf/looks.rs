@@ -75,8 +75,8 @@ impl Reader {
     pub(super) fn tell(&self, report: &mut Report) {
         let message = match self.wrong {
             0 => return,
-            1 => "a value about looks is of the wrong type".to_owned(),
-            count => format!("{count} values about looks are of the wrong type"),
+            1 => "a value of a material or texture has the wrong type".to_owned(),
+            count => format!("{count} values of materials or textures have the wrong type"),
         };
         report.warn(
             &self.first,

@@ -167,6 +167,7 @@ impl Materials {
             let given: Option<String> = reader.value(&material.name, place, "name");
             let given = given.filter(|name| !name.trim().is_empty());
             let extras = extras::of_material(&material.extras, place, report);
+            // A factor that isn't finite has no effect, like 1.
             let positive = |factor: f32| {
                 if factor.is_finite() {
                     factor.max(0.0)
@@ -203,8 +204,10 @@ impl Materials {
                 name: names.add(given.clone().unwrap_or_else(|| format!("material{at}"))),
                 type_name: extras.type_name,
                 base_color: base_color.map(positive),
+                // Maps in the file go before those that only the extras name.
                 base_color_map: image(&maps.base_color).or(extras.base_color_map),
                 normal_map: image(&maps.normal).or(extras.normal_map),
+                // Normal maps in the file have green up, as glTF says.
                 normal_map_green_down: extras.normal_map_green_down && maps.normal.is_none(),
                 specular_map: extras.specular_map,
                 roughness,
@@ -213,6 +216,7 @@ impl Materials {
                 metallic_roughness_map: image(&maps.metallic_roughness)
                     .or(extras.metallic_roughness_map),
                 occlusion_map: image(&maps.occlusion).or(extras.occlusion_map),
+                // The product of two finite factors may overflow.
                 emissive: emissive.map(|factor| (positive(factor) * strength).min(f32::MAX)),
                 emissive_map: image(&maps.emissive).or(extras.emissive_map),
                 alpha_cutoff: (alpha_mode.as_deref() == Some("MASK")).then_some(cutoff),
@@ -366,6 +370,7 @@ fn file_name(given: Option<String>, mime_type: Option<&str>, at: usize, bytes: &
     let name = given
         .filter(|name| !name.trim().is_empty())
         .unwrap_or_else(|| format!("image{at}"));
+    // Replaces characters that some file system forbids.
     let name: String = name
         .chars()
         .map(|c| {

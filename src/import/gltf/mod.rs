@@ -129,8 +129,7 @@ pub(super) fn import<'s>(
     };
     document::check_extensions(root, &mut report)?;
     if document.lost_letters {
-        let hint =
-            "export it again: names with other letters than A to Z may not be what they were";
+        let hint = "export it again: names with letters other than A to Z may be wrong";
         report.warn("", "the JSON is not in UTF-8", hint);
     }
     let limits = &settings.limits;

@@ -88,6 +88,8 @@ impl FileMorphs {
                 };
                 let others = by_name.entry(given.name.clone()).or_default();
                 // Two targets of one mesh are never the same.
+                // Compared by everything that the file says of them, so nothing is lost when they become
+                // one.
                 let shared = others.iter().copied().find(|&other| {
                     !own.contains(&other)
                         && all[other].rest == given.rest
@@ -106,6 +108,7 @@ impl FileMorphs {
         }
         let mut list = Vec::with_capacity(all.len());
         for (at, given) in all.into_iter().enumerate() {
+            // A second target of the same name gets a number.
             let name = names.add(given.name.clone());
             if name != given.name {
                 apart.push(name.clone());
@@ -131,7 +134,7 @@ impl FileMorphs {
         self.of_node.get(&node).map_or(&[], |list| list)
     }
 
-    /// How an animation moves morph targets.
+    /// Returns the weight curves of an animation, by morph target.
     pub(super) fn curves(&self, animation: usize) -> &BTreeMap<MorphIndex, WeightCurve> {
         &self.curves[animation]
     }
@@ -140,6 +143,7 @@ impl FileMorphs {
 /// For each node of the rig whose mesh has targets, how many: the most of any primitive, within what can be indexed.
 fn target_counts(accessors: &Accessors, rig: &Rig) -> BTreeMap<usize, usize> {
     let root = accessors.root;
+    // Primitives of a mesh should have the same number of targets. Those with fewer lack the last ones.
     let count = |&node: &usize| {
         let mesh = root.meshes.get(root.nodes[node].mesh?.value())?;
         let most = mesh.primitives.iter().map(|p| p.targets.len()).max()?;
@@ -154,6 +158,7 @@ fn target_name(accessors: &Accessors, node: usize, target: usize) -> String {
     let mesh = root.nodes[node]
         .mesh
         .and_then(|mesh| root.meshes.get(mesh.value()));
+    // Exporters write the names to either place.
     let names = mesh.into_iter().flat_map(|mesh| {
         let primitives = mesh
             .primitives
@@ -278,6 +283,7 @@ impl Reader<'_> {
         };
         let (times, values) = (open(sampler.input)?, open(sampler.output)?.into_shares());
         let per_key = if between == Between::Cubic { 3 } else { 1 };
+        // All three numbers are the file's, so their product may overflow.
         if values.len() < times.len().saturating_mul(per_key).saturating_mul(targets) {
             let message = format!(
                 "{} weights for {} keys of {targets} morph targets",
@@ -299,9 +305,11 @@ impl Reader<'_> {
         for key in 0..times.len() {
             let time = f64::from(times.floats::<1>(key)[0]);
             let value = |target: usize, i: usize| {
+                // A cubic key has an incoming tangent, a value, and an outgoing tangent.
                 values.floats::<1>((key * per_key + i) * targets + target)[0]
             };
             let is_valid = |target| (0..per_key).all(|i| is_usable(value(target, i)));
+            // A key that isn't valid for one target is left out for all, so that they keep the same times.
             if !time.is_finite() || time < last || !(0..targets).all(is_valid) {
                 unusable += 1;
                 continue;

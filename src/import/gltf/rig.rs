@@ -78,6 +78,7 @@ fn hierarchy(root: &Root, report: &Report) -> Result<Hierarchy, FormatError> {
                     HINT,
                 ));
             };
+            // Whichever parent is meant, the tree is ambiguous.
             if let Some(other) = parent.replace(node as u32) {
                 let message = format!("node {child} has two parents: {other} and {node}");
                 return Err(report.error(&place(), message, HINT));
@@ -128,6 +129,7 @@ fn locals(root: &Root, basis: &Basis, report: &mut Report) -> Result<Vec<Local>,
             }
             None => {
                 let rotation = Quat::from_array(node.rotation.unwrap_or([0.0, 0.0, 0.0, 1.0]));
+                // No quaternion is all zeros, but some exporters write that for no rotation.
                 let is_turn = rotation.length_squared() > 1e-12;
                 if !is_turn {
                     unturned.push(at);
@@ -273,6 +275,7 @@ fn in_scene(
             *is_in = true;
         }
     }
+    // Parents come first in this order, so whole branches follow.
     for &node in &hierarchy.order {
         in_scene[node] |= hierarchy.parents[node].is_some_and(|parent| in_scene[parent]);
     }
@@ -350,6 +353,7 @@ fn carriers(root: &Root, meshes: &[usize], report: &Report) -> Result<Vec<bool>,
             None => carried[node] = true,
         }
     }
+    // A file of clips may have kept skins that no mesh uses.
     if skins.is_empty() {
         skins = (0..root.skins.len()).collect();
     }

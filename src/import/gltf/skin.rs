@@ -86,6 +86,7 @@ impl Importer<'_> {
                 },
             };
             let influences = self.influences(&draft, &binding, &mut reader, report)?;
+            // Without normals, glTF asks for flat shading.
             let is_flat = attribute(self.primitive(&draft), Semantic::Normals).is_none();
             if is_flat {
                 repairs.without_normals.push(draft.place.clone());
@@ -164,6 +165,7 @@ impl Importer<'_> {
                 continue;
             };
             let count = positions.len();
+            // Vertices that no triangle uses would enlarge boxes, and cost memory on the GPU.
             let (mut triangles, mut used) = (corners, vec![false; count]);
             // Strips are joined by triangles without an area, which would have no normal.
             triangles.retain(|[a, b, c]| a != b && b != c && c != a);
@@ -191,6 +193,7 @@ impl Importer<'_> {
             self.limits
                 .check_mesh(report.file, figures.vertices, figures.triangles)?;
             if triangles.is_empty() {
+                // Its vertices count all the same: `source_vertices` of later primitives go on after them.
                 continue;
             }
             let point = |&vertex: &u32| {
@@ -210,6 +213,7 @@ impl Importer<'_> {
                 .material
                 .and_then(|material| self.materials.get(material.value()));
             let material = material.and_then(|material| material.name.clone());
+            // Only their materials tell the primitives of a node apart.
             let name = match material.filter(|_| mesh.primitives.len() > 1) {
                 Some(material) => format!("{name}.{material}"),
                 None => name.clone(),
@@ -256,6 +260,7 @@ impl Importer<'_> {
                 let corners: Vec<u32> = (0..indices.len())
                     .map(|at| indices.indices::<1>(at)[0])
                     .collect();
+                // Checked once, here, so that everything after this can rely on indices.
                 if let Some(vertex) = corners.iter().find(|&&vertex| vertex as usize >= count) {
                     let message = format!("vertex {vertex} is out of range: there are {count}");
                     return Err(report.error(&place, message, CHECK));
@@ -324,6 +329,7 @@ impl Importer<'_> {
                     .is_some_and(|other| other.value() == skin)
             };
             let corners = corners(drafts.iter().filter(of_skin));
+            // Without matrices, the skin says nothing of how its joints stood when it was bound.
             if contents.inverse_bind_matrices.is_some() {
                 binder.note(&joints, &inverse_binds, Some(draft.node));
             }
@@ -382,6 +388,7 @@ impl Importer<'_> {
                     .into_iter()
                     .all(|column| is_near(column.into()))
             };
+            // Any other last row would be a projection, which skinning can't do.
             if near(&affine) && (bottom - Vec4::W).abs().max_element() < 1e-4 {
                 out.push(affine.as_daffine3());
             } else {
@@ -540,6 +547,8 @@ impl Importer<'_> {
         };
         part.positions.reserve_exact(draft.positions.len());
         for position in mem::take(&mut draft.positions) {
+            // In double precision: far from the origin, a product in single precision would round the
+            // skin.
             let position = to_skin.transform_point3(position.as_dvec3()).as_vec3();
             repairs.positions += usize::from(!is_near(position));
             part.positions.push(if is_near(position) {
@@ -566,6 +575,7 @@ impl Importer<'_> {
             None => part.normals = vec![Vec3::Y; draft.vertices.len()],
         }
         if let Some(tangents) = &tangents {
+            // A mirroring turns bitangents around, which glTF stores as a sign.
             let sign = if mirrors != self.basis.mirrors() {
                 -1.0
             } else {
@@ -585,6 +595,7 @@ impl Importer<'_> {
         if let Some(colors) = &colors {
             let of_vertex = |vertex| {
                 let color = Vec4::from(colors.floats::<4>(vertex));
+                // Colors without alpha are opaque.
                 let color = if colors.width() == 3 {
                     color.with_w(1.0)
                 } else {
@@ -624,6 +635,7 @@ impl Importer<'_> {
         place: &str,
         report: &Report,
     ) -> Result<(), FormatError> {
+        // The vertices are in order, so the last one needs the most.
         let wanted = draft.vertices.last().map_or(0, |last| *last as usize + 1);
         if accessor.len() >= wanted {
             return Ok(());

@@ -298,6 +298,7 @@ fn settle_handedness(part: &mut SkinPart) {
         agree += usize::from(sign > 0.0);
         oppose += usize::from(sign < 0.0);
     }
+    // A few contradictions are single bad triangles. Three in four are a convention.
     if oppose > 3 * agree {
         part.tangents.iter_mut().for_each(|t| t.w = -t.w);
     }

@@ -33,12 +33,12 @@ pub struct BlendSpaceEntry {
     /// Seconds in which parameters cross the space at most; 0 lets them jump.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub smoothing: f64,
-    /// How the clips are kept in phase.
+    /// The way in which the clips are kept in phase.
     #[serde(default, skip_serializing_if = "is_default")]
     pub sync: BlendSync,
 }
 
-/// Where a clip is in a [`BlendSpaceEntry`].
+/// Place of a clip in a [`BlendSpaceEntry`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum BlendPlace {
     /// At a value of one parameter: `1.4`.
@@ -73,7 +73,7 @@ impl BlendSpaceEntry {
         Ok(space.smoothed(self.smoothing)?.synced(self.sync.clone()))
     }
 
-    /// What is wrong with it, whatever the clips are.
+    /// Returns the first mistake that can be found without knowing the clips.
     fn misstatement(&self, name: &str) -> Option<String> {
         let planes = self
             .points
@@ -82,7 +82,7 @@ impl BlendSpaceEntry {
             .count();
         if planes != 0 && planes != self.points.len() {
             return Some(
-                "some of its points have one parameter and some two; give every point as many"
+                "some of its points have one parameter and some have two; give all of them the same number"
                     .into(),
             );
         }
@@ -115,7 +115,7 @@ impl Manifest {
         spaces.filter_map(|(name, entry)| entry.resolve(name).ok().map(Arc::new))
     }
 
-    /// What is wrong with the blend spaces, each with the word of the source it is about.
+    /// Returns the mistakes in the blend spaces, each with the word of the source it is about.
     pub(super) fn misstated_blend_spaces(&self) -> impl Iterator<Item = (String, String)> {
         let count = self.blend_spaces.len();
         let too_many = (count > MOST_SPACES).then(|| {
@@ -186,6 +186,7 @@ impl<'de> Deserialize<'de> for BlendPlace {
                 Ok(BlendPlace::Line(x))
             }
 
+            // RON reads whole numbers as integers: `0` means `0.0`.
             fn visit_i64<E: de::Error>(self, x: i64) -> Result<BlendPlace, E> {
                 Ok(BlendPlace::Line(x as f64))
             }
@@ -259,7 +260,7 @@ mod tests {
             ),
             (
                 "\"s\": (points: [(\"a\", 0), (\"b\", (1, 1))])",
-                "some of its points have one parameter and some two",
+                "some of its points have one parameter and some have two",
             ),
             (
                 "\"s\": (points: [(\"a\", 0), (\"b\", 0)])",

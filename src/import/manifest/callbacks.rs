@@ -22,10 +22,10 @@ pub struct CallbackEntry {
     /// Seconds from the clip's start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time: Option<f64>,
-    /// Where a range ends, in seconds from the clip's start.
+    /// End of a range, in seconds from the clip's start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<f64>,
-    /// How long a range lasts, in seconds.
+    /// Length of a range, in seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration: Option<f64>,
     /// A frame, in place of `time`.
@@ -67,6 +67,7 @@ impl CallbackEntry {
         if let Some((first, last)) = self.frames {
             return Some((seconds(first)?, Some(seconds(last)?)));
         }
+        // `misstatement` has refused entries with both.
         let time = match (self.time, self.frame) {
             (Some(time), _) => time,
             (None, Some(frame)) => seconds(frame)?,
@@ -75,7 +76,7 @@ impl CallbackEntry {
         Some((time, self.until.or_else(|| Some(time + self.duration?))))
     }
 
-    /// What is wrong with the numbers.
+    /// Returns the first mistake in the numbers.
     pub(super) fn misstatement(&self) -> Option<String> {
         let Self {
             time,
@@ -113,6 +114,7 @@ impl CallbackEntry {
                 "callback `{name}` ends twice: keep `{first}` or `{second}`"
             ));
         }
+        // Without the clip's frame rate, the two can't be compared.
         if frame.is_some() && until.is_some() {
             return Some(format!(
                 "callback `{name}` begins at a frame and ends at a time: write `frames: (12, 20)`, or `duration` in seconds"

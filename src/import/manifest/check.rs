@@ -1,4 +1,4 @@
-//! What contradicts itself in a manifest, or has no meaning.
+//! Checks of a manifest for entries that contradict each other, or mean nothing.
 
 use super::{CallbackEntry, FeetEntry, LookAtEntry, Manifest, messages::place_of};
 use crate::format::Diagnostic;
@@ -82,7 +82,7 @@ impl Manifest {
                 && diagnostics.len() < MOST_ERRORS
             {
                 let message = format!(
-                    "a foot is planted from {start} s to {end} s, expected an end after the start"
+                    "a foot contact lasts from {start} s to {end} s, expected an end after the start"
                 );
                 let error = Diagnostic::error(file, message).with_context(format!("clip `{name}`"));
                 diagnostics.push(place_of(source, &format!("\"{name}\""), error));

@@ -1,4 +1,4 @@
-//! What a model's file says in place of a manifest.
+//! The entries that a model's file holds in place of a manifest.
 
 use super::{
     BlendSpaceEntry, ClipEntry, ColliderEntry, FeetEntry, GoalEntry, LookAtEntry, Manifest,
@@ -51,8 +51,8 @@ pub struct EmbeddedManifest {
     /// See [`Manifest::feet`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub feet: Option<FeetEntry>,
-    /// The clips that say how they are played or what carries the character, by name: only `playback`, `root_motion`,
-    /// `ground_speed` and `plants` are set. Files have these beside each clip.
+    /// Entries of the clips that have a `playback`, `root_motion`, `ground_speed` or `plants`, by name; nothing else is set.
+    /// Files store these with each clip.
     #[serde(skip)]
     pub clips: BTreeMap<String, ClipEntry>,
 }
@@ -146,7 +146,7 @@ impl Manifest {
     }
 }
 
-/// Whether a clip's file says more of it than how it plays, which the clip has already.
+/// Returns `true` if an entry has root motion, ground speed, or foot contacts. The clip itself stores everything else already.
 fn carries(entry: &ClipEntry) -> bool {
     entry.root_motion.is_some() || entry.ground_speed.is_some() || !entry.plants.is_empty()
 }

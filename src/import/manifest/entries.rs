@@ -42,7 +42,7 @@ pub struct ClipEntry {
     /// ```
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mirror: Option<String>,
-    /// What the character says, as times in seconds, shapes of the mouth, and weights: `[(0.10, "ee", 0.6), (0.35, "sil", 1)]`. A
+    /// The character's speech, as times in seconds, shapes of the mouth, and weights: `[(0.10, "ee", 0.6), (0.35, "sil", 1)]`. A
     /// shape is a morph target, one of Oculus' visemes, or another name that the model has something for; see
     /// [`Morphs::expression`](crate::model::Morphs::expression). The clip moves nothing else, and is played once by default.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -57,14 +57,15 @@ pub struct ClipEntry {
     /// [`ImportSettings::as_is`](crate::import::ImportSettings::as_is).
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub as_is: bool,
-    /// What happens at the end of the clip; `None` keeps the file's mode (a loop).
+    /// Behavior at the end of the clip; `None` keeps the file's mode (a loop).
     pub playback: Option<PlaybackMode>,
-    /// Whether the clip contains differences from its first frame; `None` keeps what the file says.
+    /// `true` if the clip contains differences from its first frame; `None` keeps the file's setting.
     pub additive: Option<bool>,
-    /// What differs from the character's [`root_motion`](Manifest::root_motion). Without one there, it is on for this clip.
+    /// Differences from the character's [`root_motion`](Manifest::root_motion). Without one there, root motion is on for this
+    /// clip.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub root_motion: Option<ClipRootMotion>,
-    /// How fast the clip carries the character forward, in model units per second after scaling; negative for backward.
+    /// Speed at which the clip carries the character forward, in model units per second after scaling; negative for backward.
     /// For clips that walk on the spot. Replaces the movement of a clip that travels.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ground_speed: Option<f32>,
@@ -73,8 +74,8 @@ pub struct ClipEntry {
     /// Frames per second in which callback keys and `frames` count; `None` for the clip's own, if its frames are evenly spaced.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub frame_rate: Option<f64>,
-    /// When feet are planted, as `(start, end)` in seconds, by the feet's joints: `{"foot.L": [(0.1, 0.5)]}`. Feet that
-    /// are not listed are watched instead.
+    /// Times at which feet are planted, as `(start, end)` in seconds, by the feet's joints: `{"foot.L": [(0.1, 0.5)]}`. For
+    /// feet that are not listed, they are found in the motion.
     #[serde(
         deserialize_with = "distinct",
         skip_serializing_if = "BTreeMap::is_empty"
@@ -155,7 +156,7 @@ impl SocketEntry {
 }
 
 impl ClipEntry {
-    /// What contradicts itself.
+    /// Returns the first contradiction between the fields.
     pub(super) fn misstatement(&self) -> Option<&'static str> {
         if self.retarget.is_some() && self.file.is_none() {
             return Some("retarget is for clips of another file: add `file`, or leave it out");

@@ -25,7 +25,7 @@ pub struct FeetEntry {
     pub hips: String,
     /// The legs, at most [`Feet::MOST_LEGS`].
     pub legs: Vec<LegEntry>,
-    /// How far, how steep and how fast feet adapt.
+    /// Limits of how far, how steeply, and how fast feet adapt.
     #[serde(default, skip_serializing_if = "is_default")]
     pub limits: FeetLimits,
     /// The direction up at rest: Y.
@@ -47,13 +47,13 @@ pub struct LegEntry {
     /// The joint of the toes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub toe: Option<String>,
-    /// Where the heel touches the ground at rest, in model units after scaling; `None` finds it in the skin.
+    /// Point at which the heel touches the ground at rest, in model units after scaling; `None` finds it in the skin.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub heel: Option<Vec3>,
 }
 
 impl LegEntry {
-    /// A leg from its first joint to its foot.
+    /// Creates a leg from its first joint to its foot.
     pub fn new(root: impl Into<String>, tip: impl Into<String>) -> Self {
         Self {
             root: root.into(),
@@ -87,6 +87,7 @@ impl FeetEntry {
     pub fn resolve(&self, skeleton: &Skeleton, skin: &[SkinPart]) -> Option<Feet> {
         let joint = |name: &str| skeleton.joint(name);
         let optional = |name: &Option<String>| {
+            // A joint that is left out is fine, but one that doesn't exist isn't.
             name.as_ref()
                 .map_or(Some(None), |name| joint(name).map(Some))
         };
@@ -124,12 +125,12 @@ impl FeetEntry {
         std::iter::once(self.hips.as_str()).chain(legs.map(String::as_str))
     }
 
-    /// The index of the leg with a foot of this name.
+    /// Returns the index of the leg with a foot of this name.
     pub fn leg(&self, tip: &str) -> Option<usize> {
         self.legs.iter().position(|leg| leg.tip == tip)
     }
 
-    /// What is wrong with the numbers.
+    /// Returns the first mistake in the numbers.
     pub(super) fn misstatement(&self) -> Option<String> {
         let FeetLimits {
             height,
@@ -148,7 +149,7 @@ impl FeetEntry {
             .find(|(_, limit, least)| !(*limit >= *least && limit.is_finite()))
         {
             return Some(format!(
-                "feet have a limit of {name} of {limit}, expected {least} or more"
+                "the {name} limit of feet is {limit}, expected {least} or more"
             ));
         }
         let heels = self.legs.iter().filter_map(|leg| leg.heel);
@@ -159,7 +160,7 @@ impl FeetEntry {
     }
 }
 
-/// Where the heel of a foot touches the ground: the lowest skin of the foot, as far from the toes as it goes.
+/// Finds the point at which the heel touches the ground: the lowest skin of the foot, as far from the toes as it goes.
 fn heel(
     skeleton: &Skeleton,
     skin: &[SkinPart],
@@ -170,7 +171,9 @@ fn heel(
     let at = |joint: JointIndex| Vec3::from(skeleton.rest_model()[usize::from(joint)].translation);
     let ankle = at(tip);
     let forward = at(toe) - ankle;
+    // Along the ground, since ankles are higher than toes.
     let forward = (forward - up * up.dot(forward)).try_normalize()?;
+    // The skin is stored as it was bound, and the ankle is where it is at rest.
     let to_rest =
         skeleton.rest_model()[usize::from(tip)] * skeleton.inverse_bind()[usize::from(tip)];
     let places = || {
@@ -179,6 +182,7 @@ fn heel(
                 let lanes = influences.palette.iter().zip(influences.weights);
                 let of_tip =
                     lanes.filter(|(lane, _)| part.palette.get(usize::from(**lane)) == Some(&tip));
+                // Most of the weight must be the ankle's, or the calf would count.
                 of_tip.map(|(_, weight)| weight).sum::<f32>() > 0.5
             };
             let vertices = part.positions.iter().zip(&part.influences);
@@ -188,11 +192,13 @@ fn heel(
         })
     };
     let lowest = places().map(|place| up.dot(place)).reduce(f32::min)?;
+    // A heel is round. Its lowest part is what touches the ground.
     let low = lowest + 0.15 * (up.dot(ankle) - lowest).max(0.0);
     let behind = places()
         .filter(|place| up.dot(*place) <= low)
         .map(|place| forward.dot(place - ankle));
     let behind = behind.reduce(f32::min)?.min(0.0);
+    // Straight under the ankle, and back as far as the skin goes.
     let heel = ankle - up * up.dot(ankle) + forward * behind;
     heel.is_finite().then_some(heel)
 }

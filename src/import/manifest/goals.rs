@@ -16,13 +16,13 @@ use serde::{Deserialize, Serialize};
 pub struct GoalEntry {
     /// The joints.
     pub limb: Limb,
-    /// How the limb faces its pole, in degrees: `Bend(0)` or Blender's pole angle, `Blender(-90)`.
+    /// Angle at which the limb faces its pole, in degrees: `Bend(0)` or Blender's pole angle, `Blender(-90)`.
     #[serde(default)]
     pub pole_angle: PoleAngle,
-    /// Whether the tip takes the goal's rotation.
+    /// If `true`, the tip takes the goal's rotation.
     #[serde(default)]
     pub rotate_tip: bool,
-    /// How fast the limb's joints turn at most when the goal comes, goes or jumps, as a multiple of the fastest they turn
+    /// Turn limit of the limb's joints when the goal comes, goes, or jumps, as a multiple of the fastest they turn
     /// in any clip; 1.4 by default, at least 1. With `inf`, the limb reaches goals at once.
     #[serde(default = "usual_turn_limit")]
     pub turn_limit: f32,
@@ -33,7 +33,7 @@ fn usual_turn_limit() -> f32 {
 }
 
 impl GoalEntry {
-    /// A limb with everything else as by default.
+    /// Creates a goal of a limb, with the default of every other field.
     pub fn new(limb: Limb) -> Self {
         let (pole_angle, turn_limit) = (PoleAngle::default(), usual_turn_limit());
         Self {
@@ -44,7 +44,7 @@ impl GoalEntry {
         }
     }
 
-    /// The pole angle in radians.
+    /// Returns the pole angle in radians.
     pub fn pole_angle(&self) -> PoleAngle {
         match self.pole_angle {
             PoleAngle::Bend(degrees) => PoleAngle::Bend(degrees.to_radians()),
@@ -52,14 +52,14 @@ impl GoalEntry {
         }
     }
 
-    /// What is wrong with it.
+    /// Returns the first mistake.
     pub(super) fn misstatement(&self) -> Option<&'static str> {
         let (PoleAngle::Bend(angle) | PoleAngle::Blender(angle)) = self.pole_angle;
         if !angle.is_finite() {
             return Some("has a pole angle that is not finite");
         }
         let is_fast_enough = self.turn_limit >= 1.0;
-        (!is_fast_enough).then_some("has a turn limit below 1, that is slower than its clips")
+        (!is_fast_enough).then_some("has a turn limit below 1, which is slower than its clips")
     }
 }
 

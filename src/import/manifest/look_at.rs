@@ -31,7 +31,7 @@ pub struct LookAtEntry {
     /// The largest pitch up or down, in degrees.
     #[serde(default = "pitch")]
     pub pitch: f32,
-    /// How far each eye turns from where the head faces, in degrees.
+    /// Largest angle between each eye and the direction in which the head faces, in degrees.
     #[serde(default = "eye")]
     pub eye: f32,
     /// The largest speed of the turn, in degrees per second.
@@ -46,7 +46,7 @@ pub struct LookAtEntry {
 }
 
 impl LookAtEntry {
-    /// Joints with their weights, and the default limits.
+    /// Creates a chain of joints with their weights, and with the default limits.
     pub fn new<N: Into<String>>(joints: impl IntoIterator<Item = (N, f32)>) -> Self {
         let joints = joints
             .into_iter()
@@ -83,7 +83,7 @@ impl LookAtEntry {
         Some(chain)
     }
 
-    /// The names of all joints.
+    /// Returns the names of all joints that it names.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.joints
             .iter()
@@ -91,7 +91,7 @@ impl LookAtEntry {
             .chain(self.eyes.iter().map(String::as_str))
     }
 
-    /// What is wrong with the numbers.
+    /// Returns the first mistake in the numbers.
     pub(super) fn misstatement(&self) -> Option<String> {
         let degrees = [
             ("yaw", self.yaw),

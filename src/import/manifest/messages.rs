@@ -1,4 +1,4 @@
-//! What is wrong with a manifest, in words for artists.
+//! Error messages about manifests, in words for artists.
 
 use crate::{
     format::{Diagnostic, line_and_column},
@@ -6,7 +6,7 @@ use crate::{
 };
 use ron::error::SpannedError;
 
-/// How deep lists and structs may be nested.
+/// The deepest nesting of lists and structs.
 pub(super) const NESTING: usize = 64;
 
 /// Adds the place of the first occurrence of `word` to an error. If there are several, it may be the wrong one.
@@ -32,6 +32,7 @@ pub(super) fn misread(file: &str, source: &[u8], error: &SpannedError) -> Diagno
     let (end_line, end_column) = line_and_column(source, source.trim_ascii_end().len());
     let at_end =
         (error.span.end.line, error.span.end.col) >= (end_line as usize, end_column as usize);
+    // A missing field is found at the end of a struct, which may be that of the file.
     if at_end
         && !matches!(
             error.code,
@@ -107,6 +108,7 @@ fn explain(error: &ron::Error, source: &[u8]) -> (String, String) {
             format!("brackets are nested more than {NESTING} deep"),
             String::new(),
         ),
+        // RON's messages begin with a capital letter, and ours don't.
         other => {
             let text = other.to_string();
             let mut letters = text.chars();

@@ -1,7 +1,7 @@
-//! Where in its text a manifest says something.
+//! Places of a manifest's entries in its text.
 
-/// Returns the offset of what is at the end of a path: names of fields, keys of maps, and at last maybe a text. If not all of
-/// it is there, that of the last part that is.
+/// Returns the offset of the last element of a path of field names and map keys, at the end of which may be a text. If the
+/// source doesn't have all of the path, returns the offset of the last element that it has.
 ///
 /// The text has been parsed before. In one that hasn't, the place may be a wrong one.
 pub(super) fn find(source: &[u8], path: &[&str]) -> Option<usize> {

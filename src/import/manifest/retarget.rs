@@ -6,7 +6,7 @@ use serde::{
 };
 use std::{collections::BTreeMap, fmt};
 
-/// How a clip of another humanoid becomes one of this character; see [`Retarget`](crate::import::Retarget).
+/// Settings for playing a clip of another humanoid on this character; see [`Retarget`](crate::import::Retarget).
 ///
 /// `true` is enough where names tell which joint is what:
 ///

@@ -14,12 +14,12 @@ pub struct RigEntries {
     pub feet: Option<FeetEntry>,
     /// Joints that swing.
     pub springs: Vec<SpringEntry>,
-    /// What springs stay outside of, by name.
+    /// Shapes that springs stay outside of, by name.
     pub colliders: BTreeMap<String, ColliderEntry>,
 }
 
 impl Manifest {
-    /// A copy of the entries that act on the pose after the clips.
+    /// Returns a copy of the entries that act on the pose after the clips.
     pub fn rig(&self) -> RigEntries {
         RigEntries {
             goals: self.goals.clone(),

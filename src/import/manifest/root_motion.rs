@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Which movements of its root are taken out of a character's clips, to carry the character instead.
+/// Movements of the root that are extracted from a character's clips, to carry the character instead.
 ///
 /// Clips are in place afterwards. The movement is relative to a clip's first frame; what isn't taken out stays in the pose.
 ///
@@ -23,13 +23,13 @@ pub struct RootMotionEntry {
     /// The joint that travels; `None` is the skeleton's first root. Name the hips if the root stays behind.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub joint: Option<String>,
-    /// Whether to take out the movement over the ground.
+    /// If `true`, extracts the movement over the ground.
     pub ground: bool,
-    /// Whether to take out the movement up and down.
+    /// If `true`, extracts the movement up and down.
     pub height: bool,
-    /// Whether to take out the turn about the up axis.
+    /// If `true`, extracts the turn about the up axis.
     pub turn: bool,
-    /// Whether to take out only the mean movement from the first frame to the last, so that the sway and bob around it
+    /// If `true`, extracts only the mean movement from the first frame to the last, so that the sway and bob around it
     /// stay in the pose: for joints that do more than travel, such as hips.
     pub steady: bool,
 }
@@ -47,7 +47,7 @@ impl Default for RootMotionEntry {
     }
 }
 
-/// How a clip differs from its character's [`RootMotionEntry`]; `None` is the same. To leave a clip as it is, use
+/// Differences of a clip from its character's [`RootMotionEntry`]; `None` is the same. To leave a clip as it is, use
 /// `(ground: false, height: false, turn: false)`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]

@@ -26,13 +26,13 @@ pub struct SpringEntry {
     /// Stiffness, as the frequency in Hz at which bones swing, 0..=60.
     #[serde(default = "frequency")]
     pub frequency: f32,
-    /// How fast the swinging dies down: at 0.2 bones swing a few times, at 1 not even once.
+    /// Damping ratio of the swing: at 0.2 bones swing a few times, at 1 not even once.
     #[serde(default = "damping")]
     pub damping: f32,
     /// The share of gravity that acts. At 0, a character that stands still keeps its pose.
     #[serde(default)]
     pub gravity: f32,
-    /// How strongly air drags the joints along, per second, 0..=1000.
+    /// Rate at which air drags the joints along, per second, 0..=1000.
     #[serde(default = "drag")]
     pub drag: f32,
     /// The distance that the bones' ends keep from colliders, in model units after scaling.
@@ -87,7 +87,7 @@ impl SpringEntry {
         }
     }
 
-    /// The numbers, with the angle in radians.
+    /// Returns the spring's numbers, with the angle in radians.
     pub fn settings(&self) -> SpringSettings {
         let Self {
             frequency,
@@ -164,7 +164,7 @@ impl Manifest {
         resolve_springs(&self.springs, &self.colliders, skeleton)
     }
 
-    /// What is wrong with the numbers of springs and colliders, and a word near it.
+    /// Returns the mistakes in the numbers of springs and colliders, each with a word near it.
     pub(super) fn misstated_springs(&self) -> impl Iterator<Item = (String, &str)> {
         let springs = self.springs.iter().filter_map(|entry| {
             let first = entry.joints.first().map_or("springs", String::as_str);
@@ -177,6 +177,7 @@ impl Manifest {
                 max_angle,
                 ..
             } = *entry;
+            // False for NaN, too.
             let within = |value: f32, most: f32| (0.0..=most).contains(&value);
             let message = match () {
                 () if !within(frequency, 60.0) => {
@@ -185,6 +186,7 @@ impl Manifest {
                 () if !within(damping, 100.0) => {
                     format!("a damping of {damping}, expected 0 to 100")
                 }
+                // Negative gravity lets hair float.
                 () if !within(gravity.abs(), 1e3) => {
                     format!("a gravity of {gravity}, expected a share such as 0.5")
                 }

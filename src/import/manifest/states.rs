@@ -16,7 +16,7 @@ impl Manifest {
         states.flatten().map(Arc::new)
     }
 
-    /// What is wrong with the states.
+    /// Returns the mistakes in the states.
     pub(super) fn misstated_states(&self) -> impl Iterator<Item = StateError> {
         let errors = StateLayers::new(&self.states, &self.layers).err();
         errors.into_iter().flatten()

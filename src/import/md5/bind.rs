@@ -327,7 +327,7 @@ fn chain_joints(
     pose
 }
 
-/// Alternates until the error is negligible or no longer decreases, or the budget is spent.
+/// Improves a pose step by step until the error is negligible or no longer decreases, or the budget is spent.
 fn alternate(weights: &Weights, mut pose: Vec<Rigid>, size: f64, robust: bool) -> Bind {
     const MOST: usize = 2000;
     // Passes between checks of the progress.

@@ -208,7 +208,7 @@ impl Matching {
             guess,
         );
         warn(
-            "joints of a name that the model has less often are left out",
+            "joints whose name the model has less often are left out",
             doubles,
             None,
         );

@@ -15,6 +15,7 @@ pub(super) const GOOD_ENOUGH: f64 = 2e-7;
 pub(super) fn fit_by_consensus(joint: &mut Rigid, pairs: &[(DVec3, DVec3)], size: f64, near: f64) {
     const DRAWS: usize = 30;
     let distance = |pose: &Rigid, &(from, to): &(DVec3, DVec3)| pose.apply(from).distance(to);
+    // No pair counts more than an outlier, so that outliers don't pull the fit.
     let miss = |pose: &Rigid| {
         pairs
             .iter()
@@ -33,6 +34,7 @@ pub(super) fn fit_by_consensus(joint: &mut Rigid, pairs: &[(DVec3, DVec3)], size
                 .iter()
                 .for_each(|i| add(&pairs[i % pairs.len()]));
         }
+        // Each draw starts from the same rotation, which decides what its points leave open.
         let mut drawn = present;
         fit.solve(&mut drawn, size);
         let miss = miss(&drawn);
@@ -49,6 +51,7 @@ pub(super) fn fit_by_consensus(joint: &mut Rigid, pairs: &[(DVec3, DVec3)], size
     }
     let mut polished = *joint;
     fit.solve(&mut polished, size);
+    // With all inliers, a fit is nearly always better. If not, the draw stays.
     if miss(&polished) < least {
         *joint = polished;
     }
@@ -103,6 +106,7 @@ impl Fit {
         ];
         let DQuat { x, y, z, w } = joint.rotation;
         let present = [w, x, y, z];
+        // Far below any real eigenvalue, so it only decides what the points leave open.
         let trace = 1e-12 * size * size;
         for (row, a) in horn.iter_mut().zip(present) {
             for (cell, b) in row.iter_mut().zip(present) {
@@ -131,6 +135,7 @@ fn largest_eigenvector(mut a: [[f64; 4]; 4]) -> [f64; 4] {
     ];
     // Converges quadratically: five or six sweeps in practice.
     for _ in 0..20 {
+        // The matrix of a small model has small numbers.
         let diagonal: f64 = (0..4).map(|i| a[i][i].abs()).sum();
         let mut rotated = false;
         for p in 0..4 {

@@ -65,6 +65,7 @@ pub fn from_md5(
             settings.limits.check_influences(file, most, &vertex)?;
         }
     }
+    // Files may list joints in any order, but a skeleton has parents first.
     let hierarchy = Hierarchy::new(mesh.joints.iter().map(|joint| joint.parent));
     let order = &hierarchy.order;
     let joints = Joints::new(mesh, &hierarchy);
@@ -91,6 +92,7 @@ pub fn from_md5(
     let mut names = UniqueNames::default();
     let mut materials = Materials::default();
     let vertices = || mesh.meshes.iter().flat_map(|submesh| &submesh.vertices);
+    // One list for all submeshes, because the bind pose is that of the whole file.
     let mut weights = Weights::with_capacity(
         vertices().count(),
         vertices().map(|v| v.weight_count.max(1) as usize).sum(),
@@ -103,6 +105,7 @@ pub fn from_md5(
         .enumerate()
         .filter(|(_, submesh)| !submesh.vertices.is_empty())
     {
+        // One for each submesh, because its warnings name the part.
         let mut reader = WeightReader::default();
         let influences = gather(submesh, &joints, &mut weights, &mut reader);
         reader.add_to(&mut report);
@@ -166,7 +169,7 @@ pub fn from_md5(
         if let Some(vertex) = part.positions.iter().position(|&p| !is_near(p)) {
             let far = part.positions[vertex].as_dvec3().length();
             let message = format!(
-                "vertex {vertex} of `{}` lies {far:.0e} units away: no model is that large",
+                "vertex {vertex} of `{}` lies {far:.0e} units from the origin, too far for a model",
                 part.name
             );
             return Err(error(message));
@@ -178,6 +181,7 @@ pub fn from_md5(
         } = part;
         triangles.retain(|t| has_area(t, positions, influences));
     }
+    // A part without an area has nothing to draw.
     drafts.retain(|(part, _)| !part.triangles.is_empty());
     face_outward(&mut drafts, basis.mirrors());
 
@@ -191,6 +195,7 @@ pub fn from_md5(
             .enumerate()
         {
             complete_tangents(&mut piece);
+            // The first piece has the name already.
             if number > 0 {
                 piece.name = names.add(part_name.clone());
             }
@@ -203,6 +208,7 @@ pub fn from_md5(
         flip_tex_coords(&mut parts);
     }
     let skeleton = joints
+        // The rest pose is the file's. Only the inverse binds are from the pose that was found.
         .skeleton(mesh, order, &bind, &basis)
         .map_err(|e| error(e.to_string()))?;
     let reach = Reach::new(&skeleton).map_err(error)?;
@@ -242,7 +248,7 @@ fn check_sharing(index: usize, submesh: &Md5Submesh) -> Result<(), String> {
         .fold(0, usize::saturating_add);
     if used > weights.saturating_mul(SHARED).max(FEW_WEIGHTS) {
         return Err(format!(
-            "the vertices of mesh {index} use {used} weights in all, and there are {weights}"
+            "the vertices of mesh {index} use {used} weights in all, but there are only {weights}"
         ));
     }
     Ok(())
@@ -274,6 +280,7 @@ impl Joints {
 
     /// Returns a warning about orientations that are too long for a unit quaternion.
     fn warning(&self, file: &str, mesh: &Md5Mesh) -> Option<Diagnostic> {
+        // A little more than 1 is rounding.
         let long = |o: [f32; 3]| o.iter().map(|x| f64::from(x * x)).sum::<f64>() > 1.01;
         let names: Vec<&str> = mesh
             .joints
@@ -283,7 +290,7 @@ impl Joints {
             .collect();
         (!names.is_empty()).then(|| {
             let message = format!(
-                "orientations longer than one, which were shortened: {}",
+                "orientations longer than one were normalized: {}",
                 listed(names)
             );
             Diagnostic::warning(file, message)
@@ -356,6 +363,7 @@ fn has_area(triangle: &[u32; 3], positions: &[Vec3], influences: &VertexWeights)
     if (p != q) & (q != r) & (r != p) {
         return true;
     }
+    // Corners that coincide at rest come apart in a clip if they have other weights.
     let same = |a: usize, b: usize| {
         a == b || (positions[a] == positions[b] && influences.of(a) == influences.of(b))
     };
@@ -376,6 +384,7 @@ fn face_outward(drafts: &mut [(SkinPart, VertexWeights)], mirrored: bool) {
         out if out.abs() >= CLEAR => out.signum() as i64 * part.triangles.len() as i64,
         _ => 0,
     };
+    // Large parts count for more than small ones.
     let file: i64 = outward.iter().zip(&*drafts).map(vote).sum();
     for (&out, (part, _)) in outward.iter().zip(drafts) {
         let faces_outward = if out.abs() >= CLEAR {
@@ -406,7 +415,7 @@ fn residual_warning(file: &str, bind: &Bind, size: f64, scale: f64) -> Option<Di
     (bind.residual > bind::TOLERANCE * size).then(|| {
         let (distance, share) = (bind.residual * scale, bind.residual / size * 100.0);
         let message = format!(
-            "the weights of {} vertices agree in no pose: in motion they can be off by up to {distance:.4} \
+            "no pose fits the weights of {} vertices: in motion they can be off by up to {distance:.4} \
              ({share:.2} % of the model's size)",
             bind.off
         );

@@ -35,6 +35,7 @@ impl Rigid {
     /// Returns the position and the x, y, z of the rotation, as MD5 stores them.
     pub(super) fn to_md5(self) -> [[f32; 3]; 2] {
         let rotation = self.rotation.normalize();
+        // A quaternion and its negative are the same rotation. MD5 stores the one whose w isn't positive.
         let rotation = if rotation.w > 0.0 {
             -rotation
         } else {
@@ -76,6 +77,7 @@ impl Rigid {
     /// Applies `other`, then `self`.
     pub(super) fn after(&self, other: &Self) -> Self {
         Self {
+            // Normalized each time, because rounding would add up along a chain of joints.
             rotation: (self.rotation * other.rotation).normalize(),
             translation: self.apply(other.translation),
         }
@@ -98,6 +100,7 @@ impl Rigid {
 /// next to 0, rounding each number on its own would turn a joint by up to 1e-3.
 fn rounded(rotation: DQuat) -> [f32; 3] {
     let nearest: [f32; 3] = rotation.as_quat().xyz().into();
+    // Far from half a turn, w hardly depends on the last digits.
     if rotation.w < -0.1 {
         return nearest;
     }

@@ -110,6 +110,7 @@ impl Body {
             let joints = [upper, lower, hand];
             sound(length(joints)).map(|length| Arm { joints, length })
         });
+        // Without legs, the farthest joint from the hips measures the body.
         let spread = places
             .iter()
             .map(|place| place.distance(at(hips)))
@@ -136,6 +137,7 @@ impl Body {
             let lowest = ankle.min(toe(0)).min(toe(1));
             // As everywhere, the ground is at the model's origin, unless the body stands elsewhere.
             let floor = if (-0.05..0.35).contains(&(lowest / size)) {
+                // A body in the air, or sunk into the ground, brings its own ground.
                 0.0
             } else {
                 lowest
@@ -144,9 +146,11 @@ impl Body {
             body.legs = Some([0, 1].map(|side| {
                 let joints = [l, r][side];
                 let foot = joints[2];
+                // Straight down onto the ground, where soles are at rest.
                 let down = |place: Vec3| place - up * (up.dot(place) - floor);
                 let heel = down(at(foot));
                 let ball = toes[side].map_or(heel + ahead * (FOOT * size), |toes| down(at(toes)));
+                // In the foot's axes, so that the contacts move with it.
                 let within = |place: Vec3| {
                     body.rotations[usize::from(foot)].conjugate() * (place - at(foot))
                 };
@@ -184,6 +188,7 @@ pub(super) fn unlike_legs(from: &Body, to: &Body) -> f32 {
             let [thigh, shin, foot] = leg.joints.map(at);
             let ball = body.up.cross(
                 body.rotations[usize::from(leg.joints[2])] * (leg.contacts[1] - leg.contacts[0]),
+                // Compared as shares of the leg, so that size alone makes no difference.
             );
             [thigh.distance(shin), shin.distance(foot), ball.length()]
                 .map(|length| length / body.size)
@@ -218,6 +223,7 @@ pub(super) fn smoothstep(x: f32) -> f32 {
 pub(super) fn turn(from: &Body, to: &Body) -> Quat {
     let frame = |body: &Body| Mat3::from_cols(body.up.cross(body.ahead), body.up, body.ahead);
     let exact = frame(to) * frame(from).transpose();
+    // Exporters turn models by right angles, which rounding must not spoil.
     let axes = Mat3::from_cols_array(&exact.to_cols_array().map(f32::round));
     let near = exact
         .to_cols_array()
@@ -287,6 +293,7 @@ pub(super) fn unit(q: Quat) -> Quat {
 }
 
 fn direction(v: Vec3) -> Option<Vec3> {
+    // Divided first, so that the squared length neither over- nor underflows.
     let largest = v.abs().max_element();
     (largest > 1e-12 && largest.is_finite()).then(|| (v / largest).normalize())
 }

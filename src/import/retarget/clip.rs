@@ -28,6 +28,7 @@ pub(super) fn run(
         times(clip)
     };
     let joints = map.target.len();
+    // Known before anything is made, so that a short file can't ask for gigabytes.
     let bytes = times
         .len()
         .saturating_mul(joints)
@@ -120,6 +121,7 @@ fn times(clip: &SkeletalClip) -> (Vec<(f64, f64)>, bool) {
     if given < 2 || duration <= 0.0 {
         return (vec![(0.0, 0.0)], true);
     }
+    // Two frames at one time are a step, which even frames would smear.
     let steps = (1..given).any(|frame| clip.frame_time(frame) == clip.frame_time(frame - 1));
     let parts = |length: f64| ((length / STEP).ceil() as usize).max(1);
     let is_long = duration / STEP > MOST_FRAMES as f64;
@@ -333,6 +335,7 @@ fn hips_shift(map: &Retarget, pose: &SourcePose, frame: &Frame) -> Option<Vec3> 
         .iter()
         .all(|leg| map.target.descends(leg.joints[0], to.hips));
     let model = |joint: JointIndex| Vec3::from(frame.model[usize::from(joint)].translation);
+    // The shift moves the hips, so it must move all of the legs.
     let here = to.center(model).filter(|_| carries)?;
     let now = from.center(|joint| pose.places[usize::from(joint)])?;
     let then = from.center(|joint| map.turn * from.places[usize::from(joint)])?;

@@ -33,6 +33,7 @@ pub(super) fn place(
             parents: skeleton.parents(),
             local: &local,
             root: None,
+            // Clips may scale joints, so nothing is assumed of scales.
             unit_scale: false,
         };
         job.run(&mut model);
@@ -66,6 +67,7 @@ fn place_feet(map: &Retarget, goals: &Goals, pose: &mut PoseMut, frame: &mut [Jo
                 ..frame[usize::from(hips)]
             },
         );
+        // Feet follow the hips, and their goals are where they should be after that.
         pose.update_from(hips);
         frame[usize::from(hips)] = pose.transform(hips);
     }
@@ -93,6 +95,7 @@ fn reach(
     let [root, mid, tip] = joints.map(|joint| pose.position(joint));
     let (length, off) = (root.distance(mid) + mid.distance(tip), goal.distance(tip));
     let [share, place] = THERE;
+    // Solving a limb that is there would only add rounding.
     if off <= share * length + place * goal.length() {
         return;
     }
@@ -101,6 +104,7 @@ fn reach(
         let side = (mid - root + front).reject_from_normalized(along);
         root + arc(tip - root, goal - root) * side
     });
+    // The foot keeps its angle to the ground, whatever the leg does.
     let tip_rotation = Some(pose.model_rotation(joints[2]));
     TwoBoneIk {
         pole,

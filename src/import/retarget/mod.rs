@@ -260,6 +260,7 @@ impl<'a> Retarget<'a> {
             [Role::Spine as fn(u8) -> Role, Role::Neck].map(|role| chain(target_roles, role).len());
         let hips = source_roles.joint(Role::Hips);
         let head = source_roles.joint(Role::Head);
+        // Without a spine, the neck starts from the hips.
         let chest = spine.last().copied().or(hips);
         // The joint that a chain starts from, its own joints, and the one that it leads to.
         let spine: Vec<JointIndex> = hips.into_iter().chain(spine).collect();
@@ -294,6 +295,7 @@ impl<'a> Retarget<'a> {
             };
             match drive {
                 Some(drive) => {
+                    // The report names the joint that has the larger share.
                     let from = drive.from[usize::from(drive.share > 0.5)];
                     let names = [self.target.name(joint), self.source.name(from)]
                         .map(|name| name.to_string());
@@ -304,6 +306,7 @@ impl<'a> Retarget<'a> {
                 None => self.report.at_rest.push(role.to_string()),
             }
         }
+        // After all joints are matched, because a bone needs the joint at its other end, too.
         self.align(source_roles, target_roles);
         self.find_same(source_roles, target_roles);
         let drive = |joint: JointIndex| self.drives[usize::from(joint)];
@@ -313,6 +316,7 @@ impl<'a> Retarget<'a> {
             .map(|(role, _)| role)
             .filter(|role| target_roles.joint(*role).is_none());
         self.report.lost = lost
+            // Another joint of the chain has taken over the turn of one that is missing.
             .filter(|role| !is_chain(role))
             .map(|role| role.to_string())
             .collect();
@@ -362,6 +366,7 @@ impl<'a> Retarget<'a> {
             let upper = follow(Role::UpperArm(side), Role::Forearm(side), Quat::IDENTITY);
             let lower = follow(Role::Forearm(side), Role::Hand(side), upper);
             let hand = body::hand_turn(side, &bone, lower);
+            // A hand with itself: fingers, not the next joint, say how it is turned.
             follow(Role::Hand(side), Role::Hand(side), hand);
             for finger in body::FINGERS {
                 let mut above = hand;

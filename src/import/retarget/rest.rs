@@ -19,6 +19,7 @@ pub(in crate::import) fn with_rest(
     target: &Skeleton,
     target_roles: &Roles,
 ) -> Option<Skeleton> {
+    // A pose that no clip passes through was set by somebody, as a rest pose.
     if source.is_bound() || !clips.iter().any(|clip| passes(source, clip)) {
         return None;
     }
@@ -26,6 +27,7 @@ pub(in crate::import) fn with_rest(
     if stands(source, source_roles, &nodes) {
         return None;
     }
+    // In motion capture, joints at rest have no rotation of their own.
     let mut pose: Vec<JointTransform> = nodes
         .iter()
         .map(|node| JointTransform {
@@ -57,6 +59,7 @@ fn passes(skeleton: &Skeleton, clip: &SkeletalClip) -> bool {
             clip.transform_at(joint, frame),
             skeleton.rest_of(joint as JointIndex),
         );
+        // Within the rounding of files. A joint on its parent has no length to compare with.
         let length = rest.translation.length().max(1e-3);
         now.rotation.angle_between(rest.rotation) < 2e-3
             && now.translation.distance(rest.translation) < 2e-3 * length
@@ -134,6 +137,7 @@ fn stands(skeleton: &Skeleton, roles: &Roles, pose: &[JointTransform]) -> bool {
         .or_else(|| places.of(places.spine().next_back()?));
     let Some(top) = top else { return false };
     let cos = |a: Vec3, b: Vec3| a.normalize_or_zero().dot(b.normalize_or_zero());
+    // Within about 15°, because neither artists nor exporters are exact.
     let is_up = cos(top - hips, Vec3::Y) > 0.97;
     let are_straight = (0..2).all(|side| {
         cos(thighs[side] - shins[side], shins[side] - feet[side]) > 0.9
@@ -141,6 +145,7 @@ fn stands(skeleton: &Skeleton, roles: &Roles, pose: &[JointTransform]) -> bool {
     });
     let across = (thighs[0] - thighs[1]).normalize_or_zero();
     let size = top.distance(feet[0]);
+    // In the plane between the thighs, wherever the body stands.
     let mirrored = |v: Vec3| v - across * (2.0 * across.dot(v - hips));
     let roles: [fn(Side) -> Role; 6] = [
         Role::Thigh,
@@ -227,6 +232,7 @@ fn posed_like(
             _ => None,
         }
     };
+    // As the joints stand now, before any of them is turned.
     let stood = super::rotations(source, |joint| unit(nodes[usize::from(joint)].rotation));
     let mut pose = nodes;
     let mut rotations: Vec<Quat> = Vec::with_capacity(pose.len());
@@ -234,6 +240,7 @@ fn posed_like(
         let at = usize::from(joint);
         let parent =
             source.parents()[at].map_or(Quat::IDENTITY, |parent| rotations[usize::from(parent)]);
+        // Before its own turn, a joint goes with those above it.
         let follows = unit(parent * unit(pose[at].rotation));
         let rotation = match turned(joint) {
             Some(Turn::Whole(turn)) => unit(turn * stood[at]),
@@ -288,6 +295,7 @@ fn stand_up(
     };
     let at = usize::from(hips);
     let place = Vec3::from(now.model[at].translation);
+    // The source's size over that of the model, by the height of the hips.
     let ratio = place.distance(under) / own_hips.distance(own_under).max(1e-6);
     let wanted = Vec3::new(
         own_hips.x * ratio,

@@ -16,7 +16,7 @@ pub(super) struct SameJoint {
     above: Quat,
     /// From the target's own axes to the source's.
     own: Quat,
-    /// As `above`, for lengths.
+    /// The same for translations, with the ratio of the bodies' sizes.
     shift: Mat3,
     /// The source's axis for each of the target's.
     axes: [usize; 3],
@@ -37,6 +37,7 @@ const MOST: usize = 256;
 
 impl SameJoint {
     pub(super) fn carry(&self, source: &JointTransform) -> JointTransform {
+        // A scale that changes is carried over as a factor of the rest scale.
         let ratio = source.scale / self.source_rest.scale;
         let [x, y, z] = self.axes.map(|axis| ratio[axis]);
         let scale = self.target_rest.scale * Vec3::new(x, y, z);
@@ -66,6 +67,7 @@ impl Retarget<'_> {
             .for_each(|(_, joint)| has_role[usize::from(joint)] = true);
         let mut children: Vec<Vec<JointIndex>> = vec![Vec::new(); self.source.len() + 1];
         let above = |joint: JointIndex| self.source.parents()[usize::from(joint)];
+        // Roots are at 0, and the children of joint n at n + 1.
         for joint in self.source.joints() {
             children[above(joint).map_or(0, |parent| usize::from(parent) + 1)].push(joint);
         }
@@ -96,6 +98,8 @@ impl Retarget<'_> {
                 None if has_role[at] => {}
                 None => {
                     let candidates = &children[above.map_or(0, |above| usize::from(above) + 1)];
+                    // Models with thousands of joints in one place would take time with the square of
+                    // their number.
                     let candidates = &candidates[..candidates.len().min(MOST)];
                     let found = self.namesake(
                         candidates
@@ -107,6 +111,7 @@ impl Retarget<'_> {
                     let same =
                         found.and_then(|from| Some((from, self.same(bound, from, joint, above)?)));
                     if let Some((from, same)) = same {
+                        // One joint can't be followed by two that have no role.
                         is_free[usize::from(from)] = false;
                         self.drives[at] = Some(Drive {
                             same: Some(same),
@@ -118,6 +123,7 @@ impl Retarget<'_> {
         }
         let is_same = |joint: JointIndex| match self.drives[usize::from(joint)] {
             Some(drive) => {
+                // The hips travel with the body, so only their place at rest must be the same.
                 drive.same.is_some() || joint == self.to.hips && self.stands_alike(&drive)
             }
             None => true,
@@ -162,6 +168,7 @@ impl Retarget<'_> {
         let own = (self.turn * self.from.rotations[from_at]).conjugate() * self.to.rotations[to_at];
         let there = matrix(target, parent);
         let shift =
+            // By matrices rather than rotations, because parents may be scaled.
             there.inverse() * Mat3::from_quat(self.turn) * (self.ratio * matrix(source, above));
         let (source_rest, target_rest) = (source.rest_of(from), target.rest_of(to));
         let is_sound = shift.is_finite() && source_rest.scale.cmpgt(Vec3::splat(1e-6)).all();
@@ -186,6 +193,7 @@ impl Retarget<'_> {
         let at: Vec<JointIndex> = candidates.filter(|from| self.is_at(*from, to)).collect();
         let name = self.target.name(to);
         let named = at.iter().find(|from| self.source.name(**from) == name);
+        // Joints on top of each other can't be told apart by their place.
         let is_apart = self.offset(&self.to, self.target, to).length() > APART * self.to.size;
         named
             .or_else(|| at.first().filter(|_| at.len() == 1 && is_apart))
@@ -216,6 +224,7 @@ impl Retarget<'_> {
 impl Drive {
     /// Returns the joint that is followed, if it is a single one, without a turn of its own.
     fn exact(&self) -> Option<JointIndex> {
+        // The cosine of half the angle, for small angles.
         let is_turned = self.align.w.abs() < 1.0 - 0.125 * SAME_TURN * SAME_TURN;
         (self.share == 0.0 && !is_turned).then_some(self.from[0])
     }

@@ -93,6 +93,7 @@ pub(super) fn show(
             .as_ref()
             .zip(place)
             .map(|(limb, goal)| reach(limb, goal));
+        // The game may have despawned a pole.
         let name = |entity| {
             params
                 .names
@@ -106,6 +107,7 @@ pub(super) fn show(
                 one_goal(ui, state.fade, &mut goal, entry, &mut weight, names, left)
             })
         });
+        // The panel despawns only what it has spawned.
         let was_spawned = |entity: &Entity| params.spawned.contains(*entity);
         match action.inner.inner {
             None => {}
@@ -260,6 +262,7 @@ fn turn_limit(ui: &mut Ui, limit: f32) -> Option<f32> {
     }
     let mut changed = limit;
     if is_limited {
+        // Below 1, the limb couldn't even follow its clips.
         let drag = egui::DragValue::new(&mut changed)
             .range(1.0..=10.0)
             .speed(0.01);
@@ -308,6 +311,8 @@ fn add(
 ) {
     let skeleton = &character.skeleton;
     let above = selected
+        // Any limb that ends at the selected joint can get a goal, even if the manifest has no name for
+        // it.
         .and_then(|joint| limb_above(skeleton, joint))
         .map(GoalLimb::Joints);
     let choices: Vec<GoalLimb> = above
@@ -349,6 +354,8 @@ fn add(
         if ui.button("Add goal").clicked() {
             let goal = IkLimb::from(limb.clone());
             if let Some(placed) = PlacedLimb::of(&goal, character, joints) {
+                // At the tip's place and rotation, so that the pose doesn't change until the goal is
+                // dragged.
                 let (_, rotation, at) = placed.tip.to_scale_rotation_translation();
                 let name = Name::new(format!("{} goal", title(&limb)));
                 let goal = (IkGoal(entity), goal);
@@ -398,6 +405,7 @@ pub(super) fn title(limb: &GoalLimb) -> &str {
 fn reach(limb: &PlacedLimb, goal: Vec3) -> String {
     let left = limb.tip().distance(goal);
     let beyond = limb.root.distance(goal) - limb.reach;
+    // Less than a thousandth of the limb's length isn't visible.
     if beyond > 1e-3 * limb.reach {
         format!("{beyond:.3} out of reach")
     } else if left <= 1e-3 * limb.reach {
@@ -411,11 +419,13 @@ fn reach(limb: &PlacedLimb, goal: Vec3) -> String {
 fn pole_place(limb: &PlacedLimb) -> Vec3 {
     let along = (limb.tip() - limb.root).normalize_or(Vec3::Y);
     let bend = (limb.middle - limb.root).reject_from_normalized(along);
+    // A straight limb has no bend to keep. Any side will do.
     let side = if bend.length() > 1e-3 * limb.reach {
         bend.normalize()
     } else {
         along.any_orthonormal_vector()
     };
+    // As far out as the limb is long, so that small movements of the pole don't flip it.
     limb.middle + side * limb.reach
 }
 

@@ -137,6 +137,7 @@ fn feet_text(feet: &FeetEntry) -> String {
         ("stride", stride, default.stride),
         ("turn", turn, default.turn),
     ]);
+    // The list starts with a comma, as it would after other fields.
     if let Some(limits) = limits.strip_prefix(", ") {
         let _ = writeln!(text, "    limits: ({limits}),");
     }
@@ -204,6 +205,7 @@ fn list(names: &[String]) -> String {
 }
 
 fn quoted(name: &str) -> String {
+    // Escaped by RON: names may contain quotes and backslashes.
     ron::to_string(name).unwrap_or_default()
 }
 

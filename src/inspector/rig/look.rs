@@ -42,6 +42,7 @@ pub(super) fn show(
     ui.strong("Look at");
     match look
         .joints
+        // Changes by hand start from the entry of the manifest.
         .clone()
         .or_else(|| character.rig().look_at.clone())
     {
@@ -154,6 +155,7 @@ fn target(
                 .iter()
                 .filter(|(entity, _)| *entity != item.entity)
                 .collect();
+            // In a stable order. The query's order changes when entities do.
             named.sort_unstable_by_key(|(entity, name)| (name.as_str(), entity.index_u32()));
             for (entity, name) in named {
                 ui.selectable_value(&mut look.target, LookTarget::Entity(entity), name.as_str());

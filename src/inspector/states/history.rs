@@ -1,4 +1,4 @@
-//! Which states a character was in lately.
+//! The states that a character was in lately.
 
 use super::super::{
     event_log::{EventLog, Kind},
@@ -12,7 +12,7 @@ use crate::{
 };
 use bevy_egui::egui::{Align2, FontId, Rect, RichText, Sense, Stroke, StrokeKind, Ui, pos2, vec2};
 
-/// How far back the tab looks, in seconds.
+/// Length of the history that the tab shows, in seconds.
 pub(super) const SECONDS: f64 = 10.0;
 /// Lines of the list.
 const LINES: usize = 8;
@@ -27,7 +27,7 @@ pub(super) struct Entered {
     pub(super) time: f64,
 }
 
-/// What was entered before `now`, newest first, as far as the log goes back.
+/// Returns the states entered before `now`, newest first, as far as the log goes back.
 pub(super) fn logged(log: &EventLog, now: f64) -> Vec<Entered> {
     let mut entered: Vec<Entered> = Vec::new();
     for entry in &log.entries {
@@ -48,7 +48,7 @@ pub(super) fn logged(log: &EventLog, now: f64) -> Vec<Entered> {
     entered
 }
 
-/// What was entered in the last seconds before a frame of the past, newest first.
+/// Returns the states entered in the last seconds before a frame of the past, newest first.
 pub(super) fn recorded(
     tape: &Tape,
     frames: &Frames,

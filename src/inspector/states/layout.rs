@@ -1,4 +1,4 @@
-//! Where the states of a machine are drawn: on a ring, so that no arrow passes behind another state.
+//! Layout of a machine's graph: its states on a ring, so that no arrow passes behind another state.
 
 use crate::model::{StateMachine, Successor};
 use bevy_egui::egui::{Pos2, Rect, Vec2, pos2, vec2};

@@ -27,9 +27,9 @@ use std::sync::Arc;
 pub(super) struct StatesTab {
     /// The machines, and how they are laid out.
     layouts: Option<(Arc<StateLayers>, Vec<Layout>)>,
-    /// What came of the last click: on which character, what, and whether it was refused.
+    /// Result of the last click: the character, the message, and `true` if the state was refused.
     said: Option<(Entity, String, bool)>,
-    /// What happened before a frame of the past.
+    /// States entered before a frame of the past, for one character and one frame.
     past: Option<(Entity, u64, Vec<Entered>)>,
 }
 
@@ -61,6 +61,7 @@ impl StatesTab {
                 "The past is shown. Go back to the present in the Rewind tab to change states.";
             ui.add(egui::Label::new(RichText::new(text).color(accent(ui.visuals()))).wrap());
         }
+        // Carried out after the loop, so that all machines are drawn in the same state.
         let mut asked = None;
         for (at, layer) in states.layers().iter().enumerate() {
             let Some(view) = context.item.controller.state_view(at) else {
@@ -80,12 +81,13 @@ impl StatesTab {
             let answer = context.item.controller.go_on_layer(name, state);
             let (words, is_refused) = match answer {
                 Ok(Go::Entered) => (format!("{state}: entered"), false),
-                Ok(Go::Waits) => (format!("{state}: as soon as it may"), false),
-                Ok(Go::Stays) => (format!("{state}: it is there"), false),
+                Ok(Go::Waits) => (format!("{state}: as soon as possible"), false),
+                Ok(Go::Stays) => (format!("{state}: already there"), false),
                 Err(error) => (error.to_string(), true),
             };
             self.said = Some((entity, words, is_refused));
         }
+        // A message about another character would be misread.
         let said = self.said.as_ref().filter(|(of, ..)| *of == entity);
         let (words, color) = match said {
             Some((_, words, true)) => (words.as_str(), ui.visuals().error_fg_color),
@@ -122,7 +124,7 @@ impl StatesTab {
         self.layouts.as_ref().map_or(&[], |(_, layouts)| layouts)
     }
 
-    /// What happened before a frame of the past. Found once per frame that is shown.
+    /// Returns the states entered before a frame of the past. They are looked up once per frame that is shown.
     fn past(&mut self, context: &TabContext, frame: u64) -> &[Entered] {
         let entity = context.item.entity;
         let is_known = |(of, at, _): &(Entity, u64, _)| (*of, *at) == (entity, frame);
@@ -168,7 +170,7 @@ fn title(ui: &mut Ui, layer: &MachineLayer, view: &StateView, controller: &Anima
     });
 }
 
-/// What a character that wants to leave a state waits for.
+/// Describes the condition under which a character can leave a state.
 fn waits_for(state: &MachineState) -> String {
     match &state.exit {
         Opening::Key(key) => format!(", from `{key}` on"),
@@ -200,6 +202,7 @@ fn graph(
     let size = |name: &Galley| vec2((name.size().x + 18.0).max(48.0), 24.0);
     let widest = names.iter().map(|name| size(name).x).fold(0.0, f32::max);
     let width = ui.available_width();
+    // The ring leaves room for the widest name on both sides.
     let (places, height) = layout.places(width, widest / 2.0 + 2.0);
     let (area, _) = ui.allocate_exact_size(vec2(width, height), Sense::hover());
     let rects: Vec<Rect> = places
@@ -214,6 +217,7 @@ fn graph(
         .collect();
     let hovered = responses
         .iter()
+        // Hovering shows a state's ways, and so does reaching it by keyboard.
         .position(|response| response.hovered() || response.has_focus());
     // Those that matter now are drawn last.
     let mut arrows = layout.arrows.clone();
@@ -257,6 +261,7 @@ fn node_response(
     };
     let response = ui.interact(rect, ui.id().with((&*layer.name, &*of.name)), sense);
     response
+        // Nodes are painted by hand, so screen readers wouldn't know their names.
         .widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Button, is_present, &*of.name));
     let plays = match of.plays.len() {
         0 => "plays nothing".to_owned(),
@@ -308,6 +313,7 @@ fn draw_arrow(
         tip - ahead * 6.0 + side * 3.6,
         tip - ahead * 6.0 - side * 3.6,
     ];
+    // Dashed arrows are states that follow by themselves, which the game can't choose.
     if arrow.is_way {
         ui.painter().add(Shape::line(points, stroke));
     } else {

@@ -1,4 +1,4 @@
-//! Where the points of a blend space are, and the weights between them.
+//! Layout of a blend space's points, and the weights between them.
 //!
 //! Parameters are scaled to the size of the space, so that meters per second and degrees count alike. Points that are all
 //! on one line are sorted along it. All others are triangulated once; a place within a triangle has the weights of its
@@ -343,7 +343,8 @@ impl Shape {
     }
 }
 
-/// The part of a way, in `0..1`, at which it crosses an edge, its ends included, if it is one of those wanted.
+/// Returns the part of a way, in `0..1`, at which it crosses an edge, its ends included; `None` if they don't meet, or if
+/// the part is not `wanted`.
 fn crossing(
     [from, to]: [DVec2; 2],
     [a, b]: [DVec2; 2],

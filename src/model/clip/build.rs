@@ -265,7 +265,7 @@ impl SkeletalClip {
         Ok(clip)
     }
 
-    /// The same clip in the joint order of `skeleton`, matched by name.
+    /// Returns the same clip in the joint order of `skeleton`, matched by name.
     ///
     /// Joints that the clip lacks are not animated. Joints that share a name are matched in order,
     /// if there are equally many of that name in the clip as in the skeleton. Otherwise, the first

@@ -10,7 +10,8 @@ use crate::model::{
 const ON_FRAME: f64 = 1e-4;
 
 impl SkeletalClip {
-    /// The part of the clip from one time to another, in seconds within the clip, with its callback keys. It starts at 0.
+    /// Returns the part of the clip from one time to another, in seconds within the clip, with its callback keys. It
+    /// starts at 0.
     ///
     /// Frames in between stay as they are. Where the part doesn't begin or end on a frame, one is added.
     ///

@@ -75,7 +75,7 @@ pub enum ClipError {
         morph: Arc<str>,
     },
     /// The duration is negative or not finite.
-    #[error("clip `{clip}` has a duration of {duration} s")]
+    #[error("clip `{clip}` has a duration of {duration} s, expected a finite number, 0 or more")]
     BadDuration {
         /// Name of the clip.
         clip: Arc<str>,
@@ -84,7 +84,7 @@ pub enum ClipError {
     },
     /// The times of the frames do not run from 0 to the duration, decrease, or are not one for each frame.
     #[error(
-        "clip `{clip}`: the times of its {frames} frames must be as many, run from 0 to {duration} s and never decrease"
+        "clip `{clip}`: it needs a time for each of its {frames} frames, from 0 to {duration} s, never decreasing"
     )]
     BadTimes {
         /// Name of the clip.

@@ -72,6 +72,8 @@ impl MorphFrames {
         };
         let (mut weights, mut times) = (Vec::new(), Vec::new());
         if count > 0 {
+            // Of the two frames of a step, the cut begins with the later one, and ends with the earlier
+            // one.
             let first = (0..count).rev().find(|&frame| time(frame) <= from);
             let last = (0..count).find(|&frame| time(frame) >= to);
             weights.extend(between(first.unwrap_or(0), from));
@@ -114,7 +116,7 @@ pub(crate) struct WeightTracks {
     pub(crate) weights: ChannelSlot,
 }
 
-/// How a clip moves morph weights.
+/// Curves of the morph weights that a clip moves.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct MorphCurves {
     pub(crate) names: Arc<[Arc<str>]>,
@@ -151,7 +153,7 @@ impl SkeletalClip {
         }
     }
 
-    /// Names of the morph targets in the order of the clip's weights; empty if it moves none.
+    /// Returns the names of the morph targets in the order of the clip's weights; empty if it moves none.
     pub fn morphs(&self) -> &[Arc<str>] {
         self.morphs.as_ref().map_or(&[], |morphs| &morphs.names)
     }
@@ -169,19 +171,19 @@ impl SkeletalClip {
         row.is_some_and(|row| row.animated[morph % 4] > 0.0)
     }
 
-    /// Number of frames of the clip's weights, which have frames of their own; 0 if it moves none.
+    /// Returns the number of frames of the clip's weights, which have frames of their own; 0 if it moves none.
     pub fn morph_frame_count(&self) -> usize {
         self.morphs.as_ref().map_or(0, |morphs| morphs.frame_count)
     }
 
-    /// The weights this clip was made from; empty if it moves none.
+    /// Returns the weights this clip was made from; empty if it moves none.
     pub fn morph_frames(&self) -> MorphFrames {
         self.morphs
             .as_ref()
             .map_or_else(MorphFrames::default, |morphs| morphs.to_frames())
     }
 
-    /// How the clip moves morph weights, if it does.
+    /// Returns the curves of morph weights, if the clip moves any.
     #[inline]
     pub(crate) fn morph_curves(&self) -> Option<&MorphCurves> {
         self.morphs.as_deref()
@@ -198,6 +200,7 @@ impl SkeletalClip {
     /// The clip's weights in the order of `morphs`, matched by name; `None` if it moves none of them.
     pub(super) fn bound_morphs(&self, morphs: &Morphs) -> Option<Arc<MorphCurves>> {
         let ours = self.morphs.as_ref()?;
+        // Clips of the model's own file have the same targets.
         if *ours.names == *morphs.names() {
             return Some(ours.clone());
         }
@@ -283,6 +286,7 @@ impl MorphCurves {
                     is_constant &= at(morph, frame) == first[morph % 4];
                 }
             }
+            // A constant row takes one vector, rather than one per frame.
             let weights = if is_constant {
                 constants.push(first);
                 ChannelSlot::Constant(constants.len() as u32 - 1)

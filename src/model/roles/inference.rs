@@ -33,6 +33,7 @@ impl<'a> Inference<'a> {
                 named.entry((part, side)).or_default().push((rank, joint));
             }
         }
+        // Among joints of the same rank, parents come first.
         named.values_mut().for_each(|joints| joints.sort_unstable());
         Self {
             skeleton,
@@ -147,6 +148,7 @@ impl<'a> Inference<'a> {
             Some(side),
             None,
         );
+        // An arm hangs from its clavicle. A joint beside it is something else.
         if self
             .found
             .get(&Role::Clavicle(side))
@@ -204,6 +206,8 @@ impl<'a> Inference<'a> {
         };
         let both = |joint: &JointIndex| carries(*joint, &legs) && carries(*joint, &arms);
         let only = |joint: &JointIndex| carries(*joint, &legs);
+        // Names count more than the hierarchy, and carrying both pairs of limbs more than carrying the
+        // legs.
         named()
             .find(both)
             .or_else(|| above().find(both))
@@ -252,6 +256,7 @@ impl<'a> Inference<'a> {
             .take_while(|&joint| joint != hips)
             .collect();
         path.reverse();
+        // Without a head, the topmost joint is part of the spine.
         if self.joint(Role::Head).is_none() {
             path.push(top);
         }
@@ -282,6 +287,7 @@ impl<'a> Inference<'a> {
                 continue;
             };
             let mut joints: Vec<JointIndex> = named.iter().map(|(_, joint)| *joint).collect();
+            // Parents first, so that each joint hangs from the one before it.
             joints.sort_unstable();
             let mut above = hand;
             let mut at = 0;

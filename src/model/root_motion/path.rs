@@ -54,7 +54,9 @@ impl TryFrom<Vec<Knot>> for RootPath {
         let finite =
             |knot: &Knot| knot.time.is_finite() && knot.place.is_finite() && knot.rate.is_finite();
         if !ordered || !knots.iter().all(finite) {
-            return Err("root motion must go from second 0 on, in order, through finite places");
+            return Err(
+                "root motion must have times that start at 0 s and don't decrease, and finite places",
+            );
         }
         let turns = knots.iter().any(|knot| knot.rate.turn != 0.0);
         Ok(Self {
@@ -150,7 +152,7 @@ impl RootPath {
         })
     }
 
-    /// Length of the clip in seconds, > 0.
+    /// Returns the length of the clip in seconds, > 0.
     #[inline]
     pub fn duration(&self) -> f64 {
         self.end().time

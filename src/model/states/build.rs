@@ -80,6 +80,7 @@ impl<'s> Builder<'s> {
                 self.wrong(full.clone(), StateProblem::BadName);
             }
             self.check(&full, state);
+            // States inside inherit the exit of the one around them.
             let exit = if state.exit == Exit::Anytime {
                 exit
             } else {
@@ -99,6 +100,7 @@ impl<'s> Builder<'s> {
                 self.wrong(full, StateProblem::TooDeep);
                 continue;
             } else {
+                // States inside come one after the other, so a group is a range.
                 let start = self.add(&state.states, &full, exit, entering, level + 1);
                 self.groups.push(Group {
                     name: full,
@@ -117,6 +119,7 @@ impl<'s> Builder<'s> {
             [] => self.wrong(scope.to_owned(), StateProblem::NoStart),
             _ => self.wrong(scope.to_owned(), StateProblem::SeveralStarts),
         }
+        // There is an error, so nothing is built from this.
         0
     }
 
@@ -190,6 +193,7 @@ impl<'s> Builder<'s> {
             ways: Vec::new(),
         });
         let mut states: Vec<MachineState> = states.collect();
+        // Groups come first: a way to a state replaces one to the group that begins in it.
         for group in 0..self.groups.len() {
             let Group {
                 name,
@@ -205,6 +209,7 @@ impl<'s> Builder<'s> {
             let name = name.clone();
             self.link_ways(&mut states, at, &name, state, 0..0);
         }
+        // After the ways, because a successor is entered by the way to it, if there is one.
         for at in 0..self.flat.len() {
             let Flat { name, state, .. } = &self.flat[at];
             states[at].then = match &state.then {
@@ -252,6 +257,7 @@ impl<'s> Builder<'s> {
                     entry: Entry::of(entering),
                     interrupts: true,
                 };
+                // Not even an interruption leaves a state that is never left, such as a death.
                 let others = states.iter_mut().enumerate();
                 others
                     .filter(|(at, from)| from.exit != Opening::Never && !inside.contains(at))
@@ -314,7 +320,7 @@ impl<'s> Builder<'s> {
     }
 }
 
-/// What a name stands for: one state, or all that are inside one.
+/// The states that a name stands for: one state, or all that are inside one.
 struct Found {
     start: usize,
     all: Range<usize>,
@@ -502,7 +508,7 @@ mod tests {
             (r#"{"a": (plays: "x")}"#, "no state has `start: true`"),
             (
                 r#"{"a": (plays: "x", start: true), "b": (plays: "x", start: true)}"#,
-                "leave `start: true` to one of them",
+                "keep `start: true` in one of them",
             ),
             (
                 r#"{"ground": (plays: "x", start: true), "b": (plays: "x", from: ["gruond"])}"#,

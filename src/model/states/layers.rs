@@ -11,7 +11,7 @@ use std::{collections::BTreeMap, sync::Arc};
 pub struct StateLayer {
     /// The mask of the joints that the layer plays over.
     pub mask: String,
-    /// What the layer is synchronized with, if it has no life of its own: it is always in the state in which its leader is,
+    /// Leader that the layer is synchronized with, if it doesn't run by itself: it is always in the state in which its leader is,
     /// enters it by the same transition, and plays at the same fraction of its clip's length.
     ///
     /// Then [`states`](Self::states) say only what the layer [`plays`](State::plays) in states of the leader. Of several
@@ -24,7 +24,7 @@ pub struct StateLayer {
     pub states: BTreeMap<String, State>,
 }
 
-/// What a [`StateLayer`] is synchronized with.
+/// Leader that a [`StateLayer`] is synchronized with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Leader {
     /// The states of the whole body.
@@ -169,7 +169,7 @@ impl StateLayers {
     }
 
     /// Checks what the states play against what the character has. `find` looks up a clip or a blend space by name, and
-    /// `names` are those of all.
+    /// `names` lists all of their names.
     pub fn check_clips<'c>(
         &self,
         names: &[&str],

@@ -29,21 +29,21 @@ pub struct MachineState {
     pub name: Arc<str>,
     /// The clips or blend spaces of which one plays. If there are none, nothing plays.
     pub plays: Vec<Arc<str>>,
-    /// How one of them is chosen.
+    /// Rule for choosing one of them.
     pub choose: Choice,
     /// Speed of what plays.
     pub speed: Speed,
-    /// When the game may leave it.
+    /// Moments at which the game may leave it.
     pub exit: Opening,
-    /// What follows by itself.
+    /// State that follows by itself.
     pub then: Option<Successor>,
-    /// How it is entered, where the way doesn't say otherwise.
+    /// Transition into the state, used where the way to it doesn't name another.
     pub entry: Entry,
-    /// Where the game may go from here, in the order of the states.
+    /// Ways that the game may take from here, in the order of the states they lead to.
     pub ways: Vec<Way>,
 }
 
-/// When the game may leave a state. See [`Exit`].
+/// Moments at which the game may leave a state. See [`Exit`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Opening {
     /// At any time.
@@ -56,7 +56,7 @@ pub enum Opening {
     Never,
 }
 
-/// What follows a state by itself.
+/// State that follows another by itself.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Successor {
     /// The state of an index.
@@ -72,7 +72,7 @@ pub struct Way {
     pub to: usize,
     /// The transition.
     pub entry: Entry,
-    /// Whether it may be taken even while the exit is closed.
+    /// If `true`, it may be taken even while the exit is closed.
     pub interrupts: bool,
 }
 
@@ -81,11 +81,11 @@ pub struct Way {
 pub struct Entry {
     /// Switch or cross-fade.
     pub kind: TransitionKind,
-    /// How long it takes.
+    /// Length of the transition.
     pub duration: Duration,
-    /// Whether the clip starts at the fraction of its length at which the one before is.
+    /// If `true`, the clip starts at the same fraction of its length as the clip before.
     pub in_phase: bool,
-    /// Where the clip begins otherwise, in seconds, ≥ 0.
+    /// Start of the clip if it isn't in phase, in seconds, ≥ 0.
     pub at: f64,
 }
 
@@ -103,7 +103,7 @@ impl StateMachine {
     pub const MOST_STATES: usize = 128;
     /// The most clips that one state chooses from.
     pub const MOST_CLIPS: usize = 64;
-    /// How deep states may be nested.
+    /// The most levels of nested states.
     pub const MOST_LEVELS: usize = 4;
     /// The longest transition, in seconds.
     pub const LONGEST_TRANSITION: f64 = 3600.0;
@@ -287,7 +287,7 @@ impl MachineState {
 }
 
 impl Entry {
-    /// How long a switch takes that isn't given a time.
+    /// Length of a switch that isn't given one, in seconds.
     const DEFAULT_SWITCH: f64 = 0.2;
 
     pub(super) fn of(entering: Entering) -> Self {

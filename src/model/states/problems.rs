@@ -1,4 +1,4 @@
-//! What can be wrong with states, in words.
+//! Errors and warnings about states, in words.
 
 use super::{Opening, StateMachine};
 use crate::spelling::{meant, nearest};
@@ -111,7 +111,7 @@ pub enum StateProblem {
     },
 }
 
-/// What a machine needs to know of a clip or a blend space to check the states that play it.
+/// Facts about a clip or a blend space that a machine needs to check the states that play it.
 #[derive(Clone, Debug, Default)]
 pub struct PlayedClip<'c> {
     /// The length in seconds, if it is a single clip.
@@ -154,6 +154,7 @@ impl StateError {
         }
         if !self.state.is_empty() {
             path.extend(self.state.split('/').flat_map(|name| [name, "states"]));
+            // Nothing follows the innermost state but its own fields.
             path.pop();
         }
         path.extend(match &self.problem {
@@ -173,9 +174,9 @@ impl StateError {
     pub fn hint(&self) -> Option<String> {
         match &self.problem {
             StateProblem::NoStart => {
-                Some("give the state in which it begins `start: true`".into())
+                Some("add `start: true` to the state in which it begins".into())
             }
-            StateProblem::SeveralStarts => Some("leave `start: true` to one of them".into()),
+            StateProblem::SeveralStarts => Some("keep `start: true` in one of them".into()),
             StateProblem::UnknownState { nearest, .. }
             | StateProblem::UnknownLayer { nearest, .. }
             | StateProblem::NotFollowed { nearest, .. }
@@ -186,14 +187,14 @@ impl StateError {
                     .into(),
             ),
             StateProblem::DeadEnd => Some(
-                "add `then`, or name it in another state's `from`; if nothing shall follow, write `exit: Never`"
+                "add `then`, or name it in another state's `from`; if nothing should follow, write `exit: Never`"
                     .into(),
             ),
             StateProblem::NeverEnds => {
                 Some("leave out `then` and `exit: End`, or play a clip at a speed other than 0".into())
             }
             StateProblem::Circle(_) => Some(
-                "name one of them in the `from` of another state; if nothing shall follow, give one `exit: Never`"
+                "name one of them in the `from` of another state; if nothing should follow, give one `exit: Never`"
                     .into(),
             ),
             StateProblem::LayersInCircle(_) => {
@@ -276,7 +277,7 @@ impl fmt::Display for StateProblem {
                 "its exit never opens: none of what it plays has a callback key `{key}`"
             ),
             Self::BeginsAfterEnd { clip, length } => {
-                write!(f, "it begins behind the end of `{clip}`, which is {length} s long")
+                write!(f, "it begins after the end of `{clip}`, which is {length} s long")
             }
             Self::Unreachable => f.write_str("no way leads to it"),
             Self::DeadEnd => f.write_str("no way leads out of it"),
@@ -284,7 +285,7 @@ impl fmt::Display for StateProblem {
                 write!(f, "no way leads out of it and {}", listed(others))
             }
             Self::SpeedsAlike { name, other } => {
-                write!(f, "its speed is named `{other}`, and there is another one, `{name}`")
+                write!(f, "its speed is named `{other}`, but there is also one named `{name}`")
             }
             Self::BadLayerName => {
                 f.write_str("a layer's name must not be empty, or be the word `Body`")
@@ -300,10 +301,10 @@ impl fmt::Display for StateProblem {
             }
             Self::SyncedSays(field) => write!(
                 f,
-                "`{field}` has no meaning here, where the layer follows another"
+                "`{field}` has no effect here, because the layer follows another"
             ),
             Self::NotFollowed { .. } => {
-                f.write_str("there is no such state in what the layer follows")
+                f.write_str("this state isn't one of those that the layer follows")
             }
             Self::NamelessSpeed => f.write_str("the name of its speed is empty"),
         }
@@ -347,6 +348,7 @@ impl StateMachine {
                 }
                 keys.extend(clip.keys);
             }
+            // A missing clip may be the one that has the key.
             if let Opening::Key(key) = &state.exit
                 && is_known
                 && !keys.contains(&&**key)

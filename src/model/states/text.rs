@@ -1,4 +1,4 @@
-//! How the words of states are read and written: `Any`, `Back`, `Body`, `End` and `Never` stand beside names.
+//! Reading and writing the keywords of states: `Any`, `Back`, `Body`, `End`, and `Never` stand beside names.
 
 use super::{Entering, Exit, Leader, Origins, Then};
 use serde::{

@@ -70,6 +70,7 @@ impl Matrices {
         let mut out = [bx; 3];
         for i in 0..3 {
             let x = s.load(&x[i].0);
+            // Only the translation has a summand. A product with an added 0 would turn −0 into +0.
             let by_x = if translation {
                 s.fma(x, bx, s.load(&t[i].0))
             } else {
@@ -142,6 +143,7 @@ impl<S: Simd, const SCALE: bool> Joints<S, SCALE> {
             s.mul(y, minus_two),
             s.mul(z, minus_two),
         );
+        // The diagonal is `1 − 2·(…)`. With negated factors, both differences are fused multiply-adds.
         let (less_xx, less_yy) = (s.fma(x, nx2, one), s.fma(y, ny2, one));
         let mut columns = [
             [
@@ -161,6 +163,7 @@ impl<S: Simd, const SCALE: bool> Joints<S, SCALE> {
             ],
             [tx[joint], ty[joint], tz[joint]],
         ];
+        // Scales come last, as in `Elements::new`: another order would round differently.
         if SCALE {
             for (column, scale) in columns.iter_mut().zip(scale) {
                 for element in column {

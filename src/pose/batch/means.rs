@@ -56,6 +56,7 @@ pub(super) fn is_mean(pose: &Evaluate) -> bool {
         ..
     } = *pose;
     let [first, ..] = layers else { return false };
+    // A single layer with a mask, a scale, or joints it doesn't move needs the general kernel.
     let counts = |layer: &ClipLayer| {
         layer.mask.is_none()
             && layer.priority == first.priority
@@ -144,6 +145,7 @@ fn mean_translations<S: Simd>(s: S, clips: &[MeanClip], row: usize) -> Numbers<S
     let (a_weight, b_weight) = (s.load(&a.weight.0), s.load(&b.weight.0));
     let (mut sum, to) = (a.translations(s, row), b.translations(s, row));
     for i in 0..3 {
+        // One product and one fused sum, as in `PackedTransforms::mix`, so that both kernels round alike.
         for joint in 0..4 {
             sum[i][joint] = s.fma(to[i][joint], b_weight, s.mul(sum[i][joint], a_weight));
         }
@@ -183,6 +185,7 @@ fn mean_rotations<S: Simd>(s: S, clips: &[MeanClip], row: usize) -> Numbers<S, 4
     for clip in others {
         let (weight, next) = (s.load(&clip.weight.0), clip.rotations(s, row));
         for joint in 0..4 {
+            // Scales the next rotation as the sum was scaled, so that weights stay in proportion.
             let factor = s.sqrt(s.div(squares[joint], dot(s, &next, &next, joint)));
             let turn = toward(s, s.mul(weight, factor), dot(s, &sum, &next, joint));
             for i in 0..4 {

@@ -111,6 +111,7 @@ impl FeetState {
             point(&mut leg.other);
             leg.spots.iter_mut().for_each(point);
             let LegState { offset, slope, .. } = leg;
+            // These are in world space, too. Levels and twists belong to the up axis, which stays.
             let vectors = [
                 &mut offset.value,
                 &mut offset.velocity,
@@ -171,6 +172,7 @@ impl FeetState {
         legs: impl Iterator<Item = [JointIndex; 3]>,
         pose: &PoseMut,
     ) {
+        // The list keeps its memory, so that teleports don't allocate.
         let mut kept = std::mem::take(&mut self.legs);
         kept.clear();
         kept.extend(legs.map(|joints| {

@@ -27,7 +27,7 @@ impl Plants {
         Self::new(clip, legs, &sampled)
     }
 
-    /// Uses given ranges for the legs that have some, and finds those of the others.
+    /// Takes the ranges of the legs for which `keys` has some, and finds those of the other legs.
     ///
     /// Ranges whose end is not after their start, or that are not finite, are left out.
     pub fn keyed(

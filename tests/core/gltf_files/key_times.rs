@@ -105,7 +105,7 @@ fn numbers_that_are_no_times_make_no_clip_longer() {
         &times,
         &[[0.0; 3]; 3],
     );
-    let (imported, _) = import(&chain.file, &[NO_NORMALS, "no part of the character"]);
+    let (imported, _) = import(&chain.file, &[NO_NORMALS, "not part of the character"]);
     assert_eq!(imported.model.clips[0].timing.duration, 1.0);
 }
 

@@ -399,7 +399,7 @@ fn channels_that_cannot_be_used_are_named_by_their_place() {
         "the same target",
         "values for",
         "keys are earlier",
-        "no part of the character",
+        "not part of the character",
         NO_NORMALS,
     ];
     let (imported, _) = import(&chain.file, &expected);

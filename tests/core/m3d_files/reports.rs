@@ -108,7 +108,7 @@ fn a_file_that_ends_too_early_says_so() {
     );
     let text = refused(until("***************BoneHierarchy")).to_string();
     assert!(
-        text.contains("error: 2 bones have an offset, 0 have a parent"),
+        text.contains("error: 2 bones have an offset, but 0 have a parent"),
         "{text}"
     );
     let (m, warnings) = repaired(until("\t\tTime: 0.5"));
@@ -193,7 +193,7 @@ fn subsets_and_triangles_cannot_multiply_beyond_the_file() {
     );
     let error = refused(text + &"0 0 0\n".repeat(3000)).to_string();
     assert!(
-        error.contains("1000 subsets name 3000000 triangles in all, and there are 3000"),
+        error.contains("1000 subsets name 3000000 triangles in all, but there are only 3000"),
         "{error}"
     );
 }

@@ -343,7 +343,7 @@ fn a_skin_that_fits_no_pose_is_reported() {
     assert!(
         warnings[0]
             .message
-            .contains("weights of 1 vertices agree in no pose"),
+            .contains("no pose fits the weights of 1 vertices"),
         "{}",
         warnings[0].message
     );

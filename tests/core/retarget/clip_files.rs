@@ -271,7 +271,7 @@ fn what_mirrored_clips_can_not_tell_is_said_with_the_table_to_write() {
         .unwrap()
     };
     let said = |imported: &Imported| {
-        let about = |text: &String| text.contains("sides of joints can't be told");
+        let about = |text: &String| text.contains("cannot tell which side joints are on");
         imported
             .warnings
             .iter()

@@ -112,18 +112,18 @@ fn each_mistake_is_found_at_its_place_with_the_name_that_was_meant() {
             r#""out": (plays: "jump", from: ["swim"], then: "ground")"#,
             r#""out": (plays: "jump", from: ["swim"])"#,
             // A hit leads out of it only to lead back.
-            "17:9: Warning: state `out`: no way leads out of it; add `then`, or name it in another state's `from`; if nothing shall follow, write `exit: Never`",
+            "17:9: Warning: state `out`: no way leads out of it; add `then`, or name it in another state's `from`; if nothing should follow, write `exit: Never`",
         ),
         // No start, and two of them.
         (
             r#"(plays: "ground", start: true,"#,
             r#"(plays: "ground","#,
-            "10:5: Error: the states: no state has `start: true`; give the state in which it begins `start: true`",
+            "10:5: Error: the states: no state has `start: true`; add `start: true` to the state in which it begins",
         ),
         (
             r#"(plays: "jump", from: Any"#,
             r#"(plays: "jump", start: true, from: Any"#,
-            "10:5: Error: the states: several states have `start: true`; leave `start: true` to one of them",
+            "10:5: Error: the states: several states have `start: true`; keep `start: true` in one of them",
         ),
         // A mask that doesn't exist.
         (
@@ -135,7 +135,7 @@ fn each_mistake_is_found_at_its_place_with_the_name_that_was_meant() {
         (
             r#"(plays: "ground", speed: "pace", from"#,
             r#"(plays: "ground", speed: "pcae", from"#,
-            "15:35: Warning: state `swim`: its speed is named `pcae`, and there is another one, `pace`; did you mean `pace`?",
+            "15:35: Warning: state `swim`: its speed is named `pcae`, but there is also one named `pace`; did you mean `pace`?",
         ),
         // A layer that follows one that doesn't exist, itself, or a state of it that doesn't exist.
         (
@@ -151,12 +151,12 @@ fn each_mistake_is_found_at_its_place_with_the_name_that_was_meant() {
         (
             r#""wave": (plays: "jump")"#,
             r#""waev": (plays: "jump")"#,
-            "25:13: Error: layer `hands`, state `waev`: there is no such state in what the layer follows; did you mean `wave`?",
+            "25:13: Error: layer `hands`, state `waev`: this state isn't one of those that the layer follows; did you mean `wave`?",
         ),
         (
             r#""wave": (plays: "jump")"#,
             r#""wave": (plays: "jump", fade: 0.1)"#,
-            "25:37: Error: layer `hands`, state `wave`: `fade` has no meaning here, where the layer follows another; say it in the layer that this one follows, or leave out `sync`",
+            "25:37: Error: layer `hands`, state `wave`: `fade` has no effect here, because the layer follows another; say it in the layer that this one follows, or leave out `sync`",
         ),
         // A clip of a layer.
         (
@@ -207,8 +207,8 @@ fn states_that_are_never_left_and_circles_are_warned_of() {
     assert_eq!(
         findings(states),
         [
-            "6:9: Warning: state `dive`: no way leads out of it and `swim`; name one of them in the `from` of another state; if nothing shall follow, give one `exit: Never`",
-            "4:9: Warning: state `sit`: no way leads out of it; add `then`, or name it in another state's `from`; if nothing shall follow, write `exit: Never`",
+            "6:9: Warning: state `dive`: no way leads out of it and `swim`; name one of them in the `from` of another state; if nothing should follow, give one `exit: Never`",
+            "4:9: Warning: state `sit`: no way leads out of it; add `then`, or name it in another state's `from`; if nothing should follow, write `exit: Never`",
         ]
     );
     // A hit gets the character out of everything, but only to get it back.

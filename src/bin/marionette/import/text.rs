@@ -32,7 +32,7 @@ fn write(out: &mut String, manifest: &Manifest, notes: &BTreeMap<&str, &str>) ->
     } = manifest;
     writeln!(
         out,
-        "// Written by `marionette import`. Change what you like better.\n("
+        "// Written by `marionette import`. Change anything you like.\n("
     )?;
     writeln!(out, "    model: {},", quoted(model))?;
     if *scale != 1.0 {
@@ -48,6 +48,7 @@ fn write(out: &mut String, manifest: &Manifest, notes: &BTreeMap<&str, &str>) ->
         writeln!(out, "    flip_v: true,")?;
     }
     entries(out, "clips", clips, |name, clip| {
+        // A line break in the note would end the comment.
         let note = notes
             .get(name)
             .map(|note| format!("        // It {}.\n", one_line(note)))

@@ -26,6 +26,7 @@ pub(super) fn assemble(reader: &mut Reader<'_>, mut raw: Raw) -> M3d {
         std::mem::take(&mut raw.offsets),
         std::mem::take(&mut raw.parents),
     );
+    // Further checks would report consequences of the same mistake.
     if reader.report.failed() {
         return M3d::default();
     }
@@ -40,6 +41,7 @@ pub(super) fn assemble(reader: &mut Reader<'_>, mut raw: Raw) -> M3d {
     if reader.report.failed() {
         return M3d::default();
     }
+    // DX10 files name the subset in each triangle.
     let subsets = if raw.subsets.is_empty() && !raw.triangles.subsets.is_empty() {
         subsets_of_triangles(&mut raw.triangles)
     } else if raw.subsets.is_empty() && !raw.triangles.indices.is_empty() {
@@ -56,6 +58,7 @@ pub(super) fn assemble(reader: &mut Reader<'_>, mut raw: Raw) -> M3d {
     } else {
         subsets_of_table(reader, &raw)
     };
+    // Compared last, with what was really read, since repairs may have changed the numbers.
     header::compare(reader, |what| match what {
         Counted::Materials => raw.materials.len(),
         Counted::Vertices => raw.vertices.len(),
@@ -94,6 +97,7 @@ fn imply_triangles(reader: &mut Reader<'_>, raw: &mut Raw) {
         }
     } else if reader.state.header.count(Counted::Triangles).is_none()
         && raw.vertices.len().is_multiple_of(3)
+    // No header promises triangles, so nothing was cut off.
     {
         let start = raw.vertices_start.unwrap_or(0);
         let message = "there is no Triangles section; every three vertices are a triangle";
@@ -101,6 +105,7 @@ fn imply_triangles(reader: &mut Reader<'_>, raw: &mut Raw) {
         raw.triangles.indices = (0..raw.vertices.len() as u32 / 3)
             .map(|i| [3 * i, 3 * i + 1, 3 * i + 2])
             .collect();
+        // A row may have either range. Here, one is three times the other.
         for subset in &mut raw.subsets {
             subset.face_start = subset
                 .face_start
@@ -146,7 +151,7 @@ fn check_weights(reader: &mut Reader<'_>, vertices: &mut [M3dVertex], start: usi
         let first = vertices.iter().position(is_weighted);
         if promised > 0 {
             let message = format!(
-                "the header says Bones {promised} and there are none; this is read as a static model"
+                "the header says Bones {promised}, but there are none; this is read as a static model"
             );
             reader
                 .report
@@ -172,6 +177,7 @@ fn check_weights(reader: &mut Reader<'_>, vertices: &mut [M3dVertex], start: usi
             }
             // An unused slot may say anything.
             if *weight != 0.0 {
+                // Finding the line takes time, so it is done for the first one only.
                 let first = !reader.state.notes.met(Cause::Weight);
                 let place = if first {
                     vertex::locate(reader, start, index)
@@ -238,6 +244,7 @@ fn subsets_of_table(reader: &mut Reader<'_>, raw: &Raw) -> Vec<M3dSubset> {
         .zip(&raw.subsets)
         .enumerate()
         .map(|(index, (faces, row))| {
+            // Rows without an ID are in the order of the materials.
             let id = row.id.unwrap_or(index as u32);
             if id as usize >= raw.materials.len() && !raw.materials.is_empty() {
                 reader.state.notes.add(Cause::SubsetId, row.offset, || {
@@ -278,7 +285,9 @@ fn subsets_of_table(reader: &mut Reader<'_>, raw: &Raw) -> Vec<M3dSubset> {
                     .state
                     .notes
                     .add(Cause::NoVertexCount, row.offset, || {
-                        format!("subset {index} has no vertices; its triangles tell which")
+                        format!(
+                            "subset {index} declares no vertices; those of its triangles are used"
+                        )
                     });
                 let faces = face_start as usize..(face_start + face_count) as usize;
                 (subset.vertex_start, subset.vertex_count) =
@@ -299,7 +308,7 @@ fn check_overlap(reader: &mut Reader<'_>, rows: &[(u32, u32)], triangles: u32, p
         .sum();
     if sum > MANY.max(TIMES * u64::from(triangles)) {
         let message = format!(
-            "{} subsets name {sum} triangles in all, and there are {triangles}",
+            "{} subsets name {sum} triangles in all, but there are only {triangles}",
             rows.len()
         );
         reader.report.error(place, message);
@@ -312,6 +321,7 @@ fn face_ranges(reader: &mut Reader<'_>, rows: &[RawSubset], triangles: u32) -> V
     let mut ranges = Vec::with_capacity(rows.len());
     for (index, row) in rows.iter().enumerate() {
         let start = row.face_start.unwrap_or(next);
+        // A row without a count reaches to the start of the next.
         let rest = rows
             .get(index + 1)
             .and_then(|row| row.face_start)

@@ -244,7 +244,7 @@ pub(super) fn assemble(reader: &mut Reader<'_>, clips: Vec<RawClip>, bones: usiz
             {
                 let (keys, promised) = (track.keys.len(), track.promised.unwrap_or(0));
                 reader.state.notes.add(Cause::KeyCount, track.offset, || {
-                    format!("a bone declares {promised} keys and has {keys}")
+                    format!("a bone declares {promised} keys, but has {keys}")
                 });
             }
             match lists.get_mut(bone) {

@@ -24,8 +24,7 @@ pub(super) fn read(reader: &mut Reader<'_>) {
                     reader.state.signs.dashes |= !label.starts_with(b"#") && !label.ends_with(b":");
                 }
                 Err(unexpected) => {
-                    let message =
-                        format!("{unexpected} behind {text}; the data is counted instead");
+                    let message = format!("{unexpected} after {text}; the data is counted instead");
                     reader.report.warning(unexpected.offset, message);
                 }
             },

@@ -89,8 +89,10 @@ pub(super) fn read(reader: &mut Reader<'_>, materials: &mut Vec<M3dMaterial>) {
             continue;
         };
         if !open.add(key) {
+            // The label comes again, so this is the next material.
             let full = std::mem::take(&mut open).material;
             open.add(key);
+            // Further materials are still read, so that the sections after them are found.
             if materials.len() < MOST {
                 materials.push(full);
             } else if !too_many {

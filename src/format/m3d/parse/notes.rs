@@ -70,6 +70,7 @@ impl<'a> Notes<'a> {
             .0
             .iter()
             .filter(|note| matches!(note.cause, Cause::UnknownLabel(_)));
+        // A label is listed again only if it is known, so that garbage doesn't fill the list.
         let known = labels
             .clone()
             .any(|note| note.cause == Cause::UnknownLabel(label));

@@ -40,6 +40,7 @@ impl<'a> Reader<'a> {
         }
         let offset = self.lexer.offset();
         let mut name = self.lexer.rest_of_line();
+        // Exporters put any number of marks and blanks around the name.
         while let [b'*' | b'-' | b' ' | b'\t', rest @ ..]
         | [rest @ .., b'*' | b'-' | b' ' | b'\t'] = name
         {
@@ -115,6 +116,7 @@ impl<'a> Reader<'a> {
         least: usize,
     ) -> Result<([f32; N], usize), Unexpected> {
         let (mut values, mut count) = ([0.0; N], 0);
+        // The numbers that must be there are read in any case, so that a missing one is an error.
         while count < N && (count < least || self.at_number()) {
             values[count] = self.number()?;
             count += 1;
@@ -132,6 +134,7 @@ impl<'a> Reader<'a> {
         });
         while self.at_number() {
             let length = self.rest().iter().position(u8::is_ascii_whitespace);
+            // By words rather than by numbers, because what follows may not be finite.
             self.lexer
                 .seek(length.map_or(usize::MAX, |length| self.lexer.offset() + length));
         }
@@ -147,6 +150,7 @@ impl<'a> Reader<'a> {
         let TokenKind::Word(word) = self.lexer.peek().kind else {
             return Err(self.lexer.unexpected("a whole number"));
         };
+        // A word of digits is meant as an index, however large.
         let digits = word.strip_prefix(b"-").unwrap_or(word);
         if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
             return Err(self.lexer.unexpected("a whole number"));
@@ -167,11 +171,13 @@ impl<'a> Reader<'a> {
     ) {
         let number = self.at_number();
         let offset = self.lexer.offset();
+        // A number where a label should be isn't misspelled.
         let label = self.lexer.label();
         if number || label.is_empty() {
             self.lexer.seek(offset);
             return self.unexpected_here("a label", context);
         }
+        // A misspelled label would silently lose its data, so it is an error.
         if let Some(name) = label::nearest(label, names) {
             let error = self
                 .report

@@ -74,6 +74,7 @@ pub(super) fn read_parents(reader: &mut Reader<'_>, parents: &mut Vec<OfBone<u32
             reader.unknown_label([PARENT], "BoneHierarchy", context);
             continue;
         };
+        // Only home-made exporters leave the colon out.
         let rest = rest.strip_suffix(b":").unwrap_or_else(|| {
             reader.state.signs.home_made = true;
             rest
@@ -105,7 +106,7 @@ pub(super) fn assemble(
         let (offsets, parents) = (offsets.len(), parents.len());
         let error = reader.report.error(
             place,
-            format!("{offsets} bones have an offset, {parents} have a parent"),
+            format!("{offsets} bones have an offset, but {parents} have a parent"),
         );
         error.hint =
             "BoneOffsets and BoneHierarchy must list the same bones; the file may be cut off"
@@ -117,6 +118,7 @@ pub(super) fn assemble(
     let count = offsets.len();
     let mut bones = Vec::with_capacity(count);
     for (index, (offset, parent)) in offsets.iter().zip(&parents).enumerate() {
+        // A bone can't be its own parent.
         let place = (parent.value as usize) < count && parent.value as usize != index;
         if !place && parent.value != u32::MAX {
             reader.state.notes.add(Cause::Parent, parent.offset, || {
@@ -131,6 +133,7 @@ pub(super) fn assemble(
             parent: place.then_some(parent.value),
         });
     }
+    // A cycle has no root. Cutting it at one bone makes that bone the root.
     for bone in cycles(&bones.iter().map(|bone| bone.parent).collect::<Vec<_>>()) {
         bones[bone].parent = None;
         reader

@@ -99,6 +99,8 @@ impl Glb {
         indices: &[u32],
         rows: &[[f32; N]],
     ) -> usize {
+        // In numbers of four bytes: an index beside each row, and about as much as the additional views
+        // take.
         let bytes = (indices.len() * (N + 1) + 16, count * N);
         if indices.len() == count || bytes.0 >= bytes.1 {
             let mut all = vec![[0.0; N]; count];
@@ -111,6 +113,7 @@ impl Glb {
         }
         let zeros = [[0.0; N]];
         let bound = |of: fn(f32, f32) -> f32| {
+            // Rows that aren't listed are zeros, which count for the bounds.
             let all = rows.iter().chain(&zeros);
             short(all.fold([0.0; N], |bound, row| {
                 std::array::from_fn(|i| of(bound[i], row[i]))
@@ -154,6 +157,7 @@ impl Glb {
             view["target"] = (target as u32).into();
         }
         self.views.push(view);
+        // Views are aligned, because the numbers in them must be.
         self.bytes.resize(self.bytes.len().next_multiple_of(4), 0);
         self.view_start = self.bytes.len();
         self.views.len() - 1
@@ -178,12 +182,15 @@ impl Glb {
 
     /// Returns the file with `document` as its JSON, or `None` if it would exceed glTF's 4 GiB.
     pub(super) fn finish(self, mut document: Value) -> Option<Vec<u8>> {
+        // glTF forbids a buffer without bytes.
         if !self.bytes.is_empty() {
             document["buffers"] = json!([{ "byteLength": self.bytes.len() }]);
             document["bufferViews"] = self.views.into();
             document["accessors"] = self.accessors.into();
         }
         let mut json = document.to_string().into_bytes();
+        // Chunks are multiples of four bytes. JSON is filled up with spaces, and the buffer is aligned
+        // already.
         json.resize(json.len().next_multiple_of(4), b' ');
         let mut chunks = vec![(json, *b"JSON")];
         if !self.bytes.is_empty() {
@@ -197,6 +204,7 @@ impl Glb {
         let mut out = Vec::with_capacity(length);
         out.extend_from_slice(b"glTF");
         out.extend_from_slice(&2_u32.to_le_bytes());
+        // The header has 32 bits for the length, which also limits the chunks.
         out.extend_from_slice(&u32::try_from(length).ok()?.to_le_bytes());
         for (chunk, kind) in chunks {
             out.extend_from_slice(&(chunk.len() as u32).to_le_bytes());

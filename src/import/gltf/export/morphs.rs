@@ -44,6 +44,7 @@ pub(super) fn add_targets(
         {
             return Err("a morph target moves a vertex that the part lacks, or one twice");
         }
+        // A target can only move attributes that the mesh has.
         let lists = [
             ("POSITION", &target.positions, true),
             (
@@ -102,6 +103,8 @@ pub(super) fn add_channels(
     let is_written = |node: &&MorphNode, written: &BTreeSet<MorphIndex>| {
         node.morphs.iter().any(|morph| written.contains(morph))
     };
+    // A mesh that is written may have a target of yet another mesh, so this goes on until nothing is
+    // added.
     loop {
         let before = written.len();
         for node in nodes {
@@ -126,6 +129,7 @@ pub(super) fn add_channels(
         match (frames.animated[at], clip.additive) {
             (false, _) => rest[at],
             (true, false) => shown,
+            // glTF has no differences. They are written as they look on top of the rest weights.
             (true, true) => rest[at] + shown,
         }
     };
