@@ -10,6 +10,7 @@ use bevy::{
     prelude::*,
 };
 use glam::Vec3A;
+use smallvec::SmallVec;
 use std::mem;
 
 /// Skips the parts of a character's animation that are too small on screen to be seen.
@@ -209,27 +210,27 @@ pub(super) fn choose(
         Option<&TapeHead>,
     )>,
 ) {
-    let cameras = || cameras.iter().filter(|(camera, ..)| camera.is_active);
-    let is_watched = cameras().next().is_some();
+    let views = cameras.iter().filter(|(camera, ..)| camera.is_active);
+    let views: SmallVec<[View; 4]> = views
+        .map(|(_, place, lens)| View::new(place, lens))
+        .collect();
     characters
         .par_iter_mut()
         .batching_strategy(super::threads::batches())
         .for_each(|(lod, parts, transform, mut detail, rig, tape)| {
-            let size = if is_watched {
-                cameras()
-                    .map(|(_, camera, lens)| size_on_screen(parts, transform, camera, lens))
-                    .fold(0.0, f32::max)
-            } else {
-                f32::INFINITY
-            };
+            let size = size_on_screens(parts, transform, &views);
             let (looks, reaches, stands, swings) = rig;
             let before = *detail;
-            let share = AnimationLod::share;
+            // Most characters of a crowd have no rig, and pay for none.
+            let share = |has: bool, height| match has {
+                true => AnimationLod::share(height, size),
+                false => 1.0,
+            };
             let mut now = Detail {
-                springs: share(lod.springs, size),
-                feet: share(lod.feet, size),
-                look_at: share(lod.look_at, size),
-                ik: share(lod.ik, size),
+                springs: share(swings, lod.springs),
+                feet: share(stands, lod.feet),
+                look_at: share(looks, lod.look_at),
+                ik: share(reaches, lod.ik),
                 every: lod.every(size),
                 ..before
             };
@@ -247,24 +248,43 @@ pub(super) fn choose(
         });
 }
 
-/// The height of a character on a camera's screen, as a fraction of the viewport's.
-fn size_on_screen(
-    parts: &CharacterParts,
-    character: &GlobalTransform,
-    camera: &GlobalTransform,
-    lens: &Projection,
-) -> f32 {
+/// A camera, as far as the size of characters on its screen depends on it.
+struct View {
+    place: Vec3A,
+    /// The height on screen of one meter at a distance of one meter, or at any distance if it's without perspective.
+    scale: f32,
+    perspective: bool,
+}
+
+impl View {
+    fn new(camera: &GlobalTransform, lens: &Projection) -> Self {
+        let (scale, perspective) = match lens {
+            Projection::Perspective(lens) => (0.5 / (0.5 * lens.fov).tan(), true),
+            Projection::Orthographic(lens) => (1.0 / lens.area.height(), false),
+            Projection::Custom(_) => (f32::INFINITY, false),
+        };
+        Self {
+            place: camera.affine().translation,
+            scale,
+            perspective,
+        }
+    }
+}
+
+/// The height of a character on the screen on which it's largest, as a fraction of the viewport's. Infinite without a camera.
+fn size_on_screens(parts: &CharacterParts, character: &GlobalTransform, views: &[View]) -> f32 {
+    if views.is_empty() {
+        return f32::INFINITY;
+    }
     let affine = character.affine();
     let center = Vec3A::from(affine.transform_point3(parts.center));
-    let height = 2.0 * parts.radius * affine.matrix3.x_axis.length();
-    match lens {
-        Projection::Perspective(lens) => {
-            let distance = camera.affine().translation.distance(center);
-            height / (2.0 * distance * (0.5 * lens.fov).tan())
-        }
-        Projection::Orthographic(lens) => height / lens.area.height(),
-        Projection::Custom(_) => f32::INFINITY,
-    }
+    // At least so much that an infinite scale stays one.
+    let height = (2.0 * parts.radius * affine.matrix3.x_axis.length()).max(f32::MIN_POSITIVE);
+    let size = |view: &View| match view.perspective {
+        true => height * view.scale / view.place.distance(center),
+        false => height * view.scale,
+    };
+    views.iter().map(size).fold(0.0, f32::max)
 }
 
 #[cfg(test)]
