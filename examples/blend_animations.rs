@@ -100,7 +100,10 @@ fn choose(
         }
     }
     for (&Alone(i), mut controller) in &mut others {
-        controller.restart(PAIRS[*pair][i]);
+        let track = controller.play(PAIRS[*pair][i]);
+        if let Some(track) = controller.track_mut(track) {
+            track.restart();
+        }
     }
 }
 

@@ -482,7 +482,7 @@ fn feel_ground(course: Res<Course>, mut probes: Query<&mut GroundProbe>) {
 // ---- Posts ----
 
 /// The hit window of the kick begins. Posts stand still; for something that moves, test each frame while
-/// `controller.is_inside("hit")`.
+/// `controller.range("hit").is_some()`.
 fn strike(
     hit: On<AnimationCallback>,
     scouts: Query<&Transform, With<Scout>>,

@@ -65,9 +65,9 @@ enum Happening {
 impl AnimationController {
     /// Lets `dt` seconds pass and appends what happened to `out`, in order of time.
     ///
-    /// Adds `dt`, times the [time scale](Self::set_time_scale), to global time, applies timed events, moves
+    /// Adds `dt`, times the [time scale](#structfield.time_scale), to global time, applies timed events, moves
     /// every enabled track by the integral of its speed and collects the callback keys it passes. A `dt` of 0
-    /// applies what is due and moves nothing. While the controller is [paused](Self::set_paused), time stands still;
+    /// applies what is due and moves nothing. While the controller is [paused](#structfield.paused), time stands still;
     /// while the clips are not [ready](Clips::is_ready), nothing happens at all. In Bevy, the plugin calls this.
     ///
     /// ```
@@ -147,7 +147,7 @@ impl AnimationController {
         let clock = if self.paused {
             self.clock
         } else {
-            self.clock.after(dt)
+            self.clock.after(dt, self.scale())
         };
         if self.plays_nothing() {
             self.clock = clock;
@@ -163,6 +163,15 @@ impl AnimationController {
         self.note_range_places(clips);
         self.clock = clock;
         Ok(())
+    }
+
+    /// The time scale; 0 if it is negative or not finite.
+    pub(crate) fn scale(&self) -> f64 {
+        if self.time_scale.is_finite() {
+            self.time_scale.max(0.0)
+        } else {
+            0.0
+        }
     }
 
     /// Returns `true` if there is nothing that time could change.

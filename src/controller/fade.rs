@@ -155,7 +155,7 @@ impl AnimationController {
     fn fade_end(&self) -> Option<Nanos> {
         let end = self.extras.playback.fade_end?;
         let begun = self
-            .current_ref()
+            .current_track()
             .is_none_or(|track| track.begun() || !track.enabled);
         begun.then(|| Nanos::from_secs(end))
     }

@@ -112,16 +112,28 @@ use track_types::{Role, Transient};
     reflect(opaque, Component, Default, Clone, PartialEq, Serialize, Deserialize)
 )]
 pub struct AnimationController {
+    /// If `true`, time stands still for everything: tracks, fades and timed events.
+    pub paused: bool,
+    /// How fast time passes for this character; 1 by default. 0.5 is slow motion, 0 stands still. Scales everything,
+    /// including fades and timed events. A scale that is negative or not finite counts as 0; to play backwards, use a
+    /// negative [speed](Self::set_speed).
+    pub time_scale: f64,
+    /// The most callbacks, and rounds of each track, that are reported in one advance;
+    /// [`DEFAULT_CALLBACK_LIMIT`](Self::DEFAULT_CALLBACK_LIMIT) by default. The rest are dropped, which is
+    /// [reported](PlaybackEvent::TooManyCallbacks) once per track.
+    pub callback_limit: usize,
+    /// The least weight of a track at which its callbacks fire; 0 by default.
+    ///
+    /// With a threshold slightly above 0.5, only one of two clips that fade into each other in phase reports its
+    /// footsteps. See also [`FiredCallback::current`].
+    pub callback_threshold: f32,
+
     tracks: Vec<AnimationTrack>,
     /// The number last given to a track, an event or a callback.
     last_id: u64,
     clock: Clock,
     /// In 0..=1.
     priority_blend: f32,
-    paused: bool,
-    callback_limit: usize,
-    /// ≥ 0.
-    callback_threshold: f32,
     extras: Rare<Extras>,
     /// What happens next.
     #[serde(skip)]
@@ -170,13 +182,14 @@ impl Default for AnimationController {
     /// Returns a controller without tracks, at time 0, with a priority blend of 0.5.
     fn default() -> Self {
         Self {
+            paused: false,
+            time_scale: 1.0,
+            callback_limit: Self::DEFAULT_CALLBACK_LIMIT,
+            callback_threshold: 0.0,
             tracks: Vec::new(),
             last_id: 0,
             clock: Clock::default(),
             priority_blend: 0.5,
-            paused: false,
-            callback_limit: Self::DEFAULT_CALLBACK_LIMIT,
-            callback_threshold: 0.0,
             extras: Rare::default(),
             agenda: Transient::default(),
         }
@@ -268,7 +281,7 @@ impl AnimationController {
 
 /// # Clock and blend
 impl AnimationController {
-    /// The most callbacks that fire in one advance, unless [set otherwise](Self::set_callback_limit). Whatever the limit, no
+    /// The most callbacks that fire in one advance, unless [set otherwise](#structfield.callback_limit). Whatever the limit, no
     /// more than a million keys and rounds are passed in one advance.
     pub const DEFAULT_CALLBACK_LIMIT: usize = 1024;
 
@@ -312,31 +325,6 @@ impl AnimationController {
         self.change();
     }
 
-    /// Returns how fast time passes for this character; 1 by default.
-    pub fn time_scale(&self) -> f64 {
-        self.clock.scale
-    }
-
-    /// Sets how fast time passes for this character: 0.5 is slow motion, 0 stands still.
-    ///
-    /// Scales everything, including fades and timed events. Values that are negative or not finite are ignored; to
-    /// play backwards, use a negative [speed](Self::set_speed).
-    pub fn set_time_scale(&mut self, scale: f64) {
-        if scale.is_finite() && scale >= 0.0 {
-            self.clock.scale = scale;
-        }
-    }
-
-    /// Returns `true` if the controller is paused.
-    pub fn is_paused(&self) -> bool {
-        self.paused
-    }
-
-    /// Stops time for everything, tracks, fades and timed events, or lets it pass again.
-    pub fn set_paused(&mut self, paused: bool) {
-        self.paused = paused;
-    }
-
     /// Returns the share of the high-priority tracks in the pose: 0 is all low, 1 all high; 0.5 by default.
     ///
     /// It matters only for joints that tracks of both groups animate.
@@ -348,32 +336,6 @@ impl AnimationController {
     pub fn set_priority_blend(&mut self, blend: f32) {
         if !blend.is_nan() {
             self.priority_blend = blend.clamp(0.0, 1.0);
-        }
-    }
-
-    /// Returns the most callbacks, and rounds of each track, that are reported in one advance. The rest are dropped, which is
-    /// [reported](PlaybackEvent::TooManyCallbacks) once per track.
-    pub fn callback_limit(&self) -> usize {
-        self.callback_limit
-    }
-
-    /// Sets the [callback limit](Self::callback_limit).
-    pub fn set_callback_limit(&mut self, limit: usize) {
-        self.callback_limit = limit;
-    }
-
-    /// Returns the least weight of a track at which its callbacks fire; 0 by default.
-    pub fn callback_threshold(&self) -> f32 {
-        self.callback_threshold
-    }
-
-    /// Sets the least weight of a track at which its callbacks fire. NaN is ignored.
-    ///
-    /// With a threshold slightly above 0.5, only one of two clips that fade into each other in phase reports its
-    /// footsteps. See also [`FiredCallback::current`].
-    pub fn set_callback_threshold(&mut self, weight: f32) {
-        if !weight.is_nan() {
-            self.callback_threshold = weight.max(0.0);
         }
     }
 }

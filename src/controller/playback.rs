@@ -26,7 +26,7 @@ use std::{sync::Arc, time::Duration};
 
 /// # Playing clips
 ///
-/// These manage tracks of their own, under the tracks you add. Each `play`, `restart`, `cross_fade` and `stop`
+/// These manage tracks of their own, under the tracks you add. Each `play`, `cross_fade` and `fade_out`
 /// empties the [queue](Self::queue).
 impl AnimationController {
     /// Creates a controller that plays a clip.
@@ -41,15 +41,6 @@ impl AnimationController {
     pub fn play(&mut self, clip: impl Into<Arc<str>>) -> TrackId {
         self.leave_queue();
         self.start(AnimationName::new(clip), CUT)
-    }
-
-    /// Plays a clip from its start, at once, even if it plays already, and returns its track.
-    pub fn restart(&mut self, clip: impl Into<Arc<str>>) -> TrackId {
-        let track = self.play(clip);
-        if let Some(track) = self.track_mut(track) {
-            track.restart();
-        }
-        track
     }
 
     /// Plays a clip, which takes over from what plays by a [`Transition`], or by a fade of some duration. Returns the clip's
@@ -73,12 +64,8 @@ impl AnimationController {
         self.play_with(clip, duration)
     }
 
-    /// Stops the current clip and those fading out, and empties the queue. The tracks you added play on.
-    pub fn stop(&mut self) {
-        self.fade_out(Duration::ZERO);
-    }
-
-    /// Fades to the rest pose, and empties the queue. The tracks you added play on.
+    /// Fades to the rest pose, and empties the queue. The tracks you added play on. With a zero duration, what
+    /// plays stops at once.
     pub fn fade_out(&mut self, duration: Duration) {
         self.leave_queue();
         self.drop_pending(true);
@@ -92,17 +79,26 @@ impl AnimationController {
     /// Returns the name of the current clip, which [`play`](Self::play), [`cross_fade`](Self::cross_fade) or the
     /// queue started last.
     pub fn current(&self) -> Option<&str> {
-        self.current_ref().map(AnimationTrack::clip)
+        self.current_track().map(AnimationTrack::clip)
     }
 
     /// Returns the track of the current clip.
-    pub fn current_track(&self) -> Option<TrackId> {
-        self.current_ref().map(AnimationTrack::id)
+    pub fn current_track(&self) -> Option<&AnimationTrack> {
+        self.track(self.extras.playback.current?)
     }
 
-    /// Returns the place in the current clip, in seconds.
-    pub fn current_position(&self) -> Option<f64> {
-        self.current_ref().map(AnimationTrack::position)
+    /// Returns the track of the current clip, mutably: to seek in it, restart it, or reverse it.
+    ///
+    /// ```
+    /// # use bevy_marionette::controller::AnimationController;
+    /// let mut controller = AnimationController::playing("walk");
+    /// if let Some(walk) = controller.current_track_mut() {
+    ///     walk.seek(0.25);
+    ///     walk.speed = -1.0;
+    /// }
+    /// ```
+    pub fn current_track_mut(&mut self) -> Option<&mut AnimationTrack> {
+        self.track_mut(self.extras.playback.current?)
     }
 
     /// Returns `true` if an enabled track plays this clip, unless the clip has finished or is fading out.
@@ -118,12 +114,12 @@ impl AnimationController {
     /// Returns `true` if the queue is empty and there is no current clip, or it played once and is at its end.
     pub fn is_finished(&self) -> bool {
         self.extras.playback.queue.is_empty()
-            && self.current_ref().is_none_or(AnimationTrack::is_finished)
+            && self.current_track().is_none_or(AnimationTrack::is_finished)
     }
 
     /// Returns the speed of the current clip, or of the next one if there is none.
     pub fn speed(&self) -> f64 {
-        self.current_ref()
+        self.current_track()
             .map_or(self.extras.playback.speed, |track| track.speed)
     }
 
@@ -132,39 +128,14 @@ impl AnimationController {
     pub fn set_speed(&mut self, speed: f64) {
         self.extras.playback.speed = speed;
         let speed = speed * self.speed_of_current_state();
-        if let Some(track) = self.current_mut() {
+        if let Some(track) = self.current_track_mut() {
             track.speed = speed;
         }
     }
 
-    /// Reverses the current clip, from where it is. The clips after it play as before.
-    pub fn reverse(&mut self) {
-        if let Some(track) = self.current_mut() {
-            track.speed = -track.speed;
-        }
-    }
-
-    /// Moves to a place in the current clip, in seconds, without firing callbacks. See [`AnimationTrack::seek`].
-    pub fn seek(&mut self, position: f64) {
-        if let Some(track) = self.current_mut() {
-            track.seek(position);
-        }
-    }
-
-    /// Moves to a place in the current clip, in seconds, at the next advance, firing the keys on the way. See
-    /// [`AnimationTrack::scrub_to`].
-    pub fn scrub_to(&mut self, place: f64) {
-        if let Some(track) = self.current_mut() {
-            track.scrub_to(place);
-        }
-    }
-
-    pub(super) fn current_ref(&self) -> Option<&AnimationTrack> {
-        self.track(self.extras.playback.current?)
-    }
-
-    fn current_mut(&mut self) -> Option<&mut AnimationTrack> {
-        self.track_mut(self.extras.playback.current?)
+    /// The id of the current clip's track.
+    pub(super) fn current_id(&self) -> Option<TrackId> {
+        self.current_track().map(AnimationTrack::id)
     }
 }
 
@@ -188,7 +159,7 @@ impl AnimationController {
             .filter(|track| track.role != Role::User)
             .count()
             == 1;
-        if let Some(current) = self.current_mut()
+        if let Some(current) = self.current_track_mut()
             && current.clip == clip
             && !current.is_finished()
         {
@@ -205,7 +176,7 @@ impl AnimationController {
             return id;
         }
         let before = self.drop_superseded(cut);
-        let from = self.current_track().or(before);
+        let from = self.current_id().or(before);
         // A clip that is still there is taken up again where it is: one that never began to leave, or a loop.
         let continues = |track: &&mut AnimationTrack| {
             let looping = track
@@ -320,7 +291,7 @@ impl AnimationController {
                 }
             }
         }
-        if self.current_ref().is_none() && !self.extras.playback.queue.is_empty() {
+        if self.current_track().is_none() && !self.extras.playback.queue.is_empty() {
             self.switch_clip(clips, step);
         }
     }

@@ -153,7 +153,7 @@ impl AnimationController {
             }
             return false;
         }
-        let (from, duration) = (self.current_track(), self.follow_fade());
+        let (from, duration) = (self.current_id(), self.follow_fade());
         let track = self.add_playback_track(clip);
         self.extras.playback.current = Some(track);
         self.prepare(self.tracks.len() - 1, clips, step);

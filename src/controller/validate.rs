@@ -51,16 +51,8 @@ impl AnimationController {
         let expect = |holds: bool, what: &str| if holds { Ok(()) } else { Err(what.to_owned()) };
         expect(self.last_id <= MAX_ID, "`last_id` is out of range")?;
         expect(
-            self.clock.is_sound(),
-            "`time_scale` is not a finite number ≥ 0",
-        )?;
-        expect(
             (0.0..=1.0).contains(&self.priority_blend),
             "`priority_blend` is not in 0..=1",
-        )?;
-        expect(
-            self.callback_threshold >= 0.0,
-            "`callback_threshold` is not a number ≥ 0",
         )?;
         self.extras.playback.check()?;
         let (mut tracks, mut handles) = (HashSet::new(), HashSet::new());

@@ -49,7 +49,7 @@ pub(super) fn end_step(
     mut controllers: Query<&mut AnimationController>,
 ) {
     if let Ok(mut controller) = controllers.get_mut(stepping.0) {
-        controller.set_paused(true);
+        controller.paused = true;
     }
     commands.remove_resource::<Stepping>();
 }
@@ -97,7 +97,7 @@ fn show(
                 ui.weak(controller.tracks().count().to_string());
                 ui.checkbox(&mut state.fire, "scrub fires callbacks");
             });
-            let current = controller.current_track();
+            let current = controller.current_track().map(AnimationTrack::id);
             for track in controller.tracks_mut() {
                 let is_current = current == Some(track.id());
                 ui.push_id(track.id(), |ui| {
@@ -126,7 +126,7 @@ fn show(
 
 /// Shows pause, step and the controller's time.
 pub(super) fn transport(ui: &mut Ui, item: &mut InspectedItem, commands: &mut Commands) {
-    let title = if item.controller.is_paused() {
+    let title = if item.controller.paused {
         "Play"
     } else {
         "Pause"
@@ -136,15 +136,15 @@ pub(super) fn transport(ui: &mut Ui, item: &mut InspectedItem, commands: &mut Co
         .add_sized([52.0, 20.0], egui::Button::new(title))
         .clicked()
     {
-        let paused = item.controller.is_paused();
-        item.controller.set_paused(!paused);
+        let paused = item.controller.paused;
+        item.controller.paused = !paused;
     }
     if ui
         .button("Step")
         .on_hover_text("Advance by one frame")
         .clicked()
     {
-        item.controller.set_paused(false);
+        item.controller.paused = false;
         commands.insert_resource(Stepping(item.entity));
     }
     ui.monospace(format!("{:>9.3} s", item.controller.time()));
@@ -248,7 +248,7 @@ fn play(
             controller.add_track(AnimationTrack::new(clip.clone()));
         }
         if ui.button("Stop").clicked() {
-            controller.stop();
+            controller.fade_out(Duration::ZERO);
         }
     });
     state.clip = Some(clip);

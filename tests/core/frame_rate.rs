@@ -313,14 +313,21 @@ impl Order {
                 controller.queue_mut().set_fallback(fallback);
             }
             Self::FadeOut(seconds) => controller.fade_out(secs(*seconds)),
-            Self::Seek(position) => controller.seek(*position),
-            Self::Scrub(place) => controller.scrub_to(*place),
-            Self::Reverse => controller.reverse(),
+            Self::Seek(_) | Self::Scrub(_) | Self::Reverse => {
+                let Some(track) = controller.current_track_mut() else {
+                    return;
+                };
+                match self {
+                    Self::Seek(position) => track.seek(*position),
+                    Self::Scrub(place) => track.scrub_to(*place),
+                    _ => track.speed = -track.speed,
+                }
+            }
             Self::Speed(speed) => controller.set_speed(*speed),
             Self::Parameters(x, y) => controller.set_parameters((*x, *y)),
-            Self::TimeScale(scale) => controller.set_time_scale(*scale),
-            Self::Pause(true) => controller.set_paused(true),
-            Self::Pause(false) => controller.set_paused(false),
+            Self::TimeScale(scale) => controller.time_scale = *scale,
+            Self::Pause(true) => controller.paused = true,
+            Self::Pause(false) => controller.paused = false,
             Self::KeySpeed(at, speed, start, seconds, ease) => {
                 let Some(id) = id(*at) else { return };
                 controller.events_mut().key_speed(
@@ -434,7 +441,7 @@ fn run(cast: &Cast, program: &Program, mut cut: impl FnMut() -> f64) -> Outcome 
         Vec::new(),
         RootDelta::IDENTITY,
     );
-    controller.set_callback_limit(1_000_000);
+    controller.callback_limit = 1_000_000;
     for (orders, seconds) in program {
         orders.iter().for_each(|order| order.give(&mut controller));
         // In whole nanoseconds, so that all ways to cut it have the same sum.

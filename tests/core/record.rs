@@ -69,7 +69,7 @@ fn interfere(controller: &mut AnimationController, rng: &mut Rng) -> bool {
                     .speed(rng.f64() * 2.0 - 0.5),
             );
         }
-        5 => controller.set_time_scale(rng.f64() * 2.0),
+        5 => controller.time_scale = rng.f64() * 2.0,
         6 => controller.set_priority_blend(rng.f32()),
         7 => {
             controller.add_callback(name, rng.f64(), "added", ());

@@ -123,7 +123,7 @@ fn assert_near(a: RootDelta, b: RootDelta, tolerance: f64) {
 /// Hours with fades, a queue, ramps of speed through zero, an overlay and slow motion.
 fn eventful() -> AnimationController {
     let mut controller = AnimationController::playing("curve");
-    let curve = controller.current_track().unwrap();
+    let curve = controller.current_track().unwrap().id();
     let rock = controller.add_track(AnimationTrack::new("rock").weight(0.0).starting_at(0.2));
     let events = &mut controller.events_mut();
     for hour in 0..4 {
@@ -147,7 +147,7 @@ fn eventful() -> AnimationController {
             );
         }
     }
-    controller.set_time_scale(0.9);
+    controller.time_scale = 0.9;
     controller
 }
 
@@ -421,14 +421,14 @@ fn only_time_that_passes_moves_the_character() {
     let clips = walks();
     let mut controller = AnimationController::playing("walk");
     assert_eq!(advance(&mut controller, &clips, 0.0), RootDelta::IDENTITY);
-    let walk = controller.current_track().unwrap();
+    let walk = controller.current_track().unwrap().id();
     controller.track_mut(walk).unwrap().seek(0.5);
     assert_eq!(advance(&mut controller, &clips, 0.0), RootDelta::IDENTITY);
     controller.track_mut(walk).unwrap().scrub(0.9);
     assert_eq!(advance(&mut controller, &clips, 0.0), RootDelta::IDENTITY);
-    controller.set_paused(true);
+    controller.paused = true;
     assert_eq!(advance(&mut controller, &clips, 1.0), RootDelta::IDENTITY);
-    controller.set_paused(false);
+    controller.paused = false;
     let path = clips.root_path(1).unwrap();
     assert_near(
         advance(&mut controller, &clips, 0.1),

@@ -89,7 +89,7 @@ fn a_click_selects_a_joint_and_shows_what_it_deforms() {
 #[test]
 fn a_dragged_angle_overrides_the_joint_and_can_be_mirrored_copied_and_reset() {
     let mut harness = opened(InspectorTab::Joints);
-    harness.controller().stop();
+    harness.controller().fade_out(Duration::ZERO);
     harness.frames(2);
     harness.click("arm.L");
     let rest = harness.get::<ModelPose>().unwrap().joints.clone();
@@ -171,7 +171,7 @@ fn pause_step_and_play_advance_by_no_one_and_every_frame() {
         "{} after {stopped}",
         time(&harness)
     );
-    assert!(harness.get::<AnimationController>().unwrap().is_paused());
+    assert!(harness.get::<AnimationController>().unwrap().paused);
     harness.click("Play");
     assert!(time(&harness) > stopped + 1.5 * FRAME);
 }
@@ -379,7 +379,7 @@ fn a_click_in_the_view_selects_the_character_and_joint_under_the_pointer() {
         .world_mut()
         .get_mut::<AnimationController>(harness.character)
         .unwrap()
-        .stop();
+        .fade_out(Duration::ZERO);
     harness.frames(2);
     harness
         .app
@@ -543,7 +543,7 @@ fn joints_are_searched_and_folded_and_revealed_when_code_selects_them() {
 #[test]
 fn override_values_and_weights_can_be_typed() {
     let mut harness = opened(InspectorTab::Joints);
-    harness.controller().stop();
+    harness.controller().fade_out(Duration::ZERO);
     harness.click("arm.R");
     harness.drag(
         harness.find_beside("translation", "0.000").center(),

@@ -321,7 +321,7 @@ fn a_track_is_slowed(desk: &Desk) {
 fn time_is_scrubbed_and_a_key_added(desk: &Desk) {
     desk.click("Timeline");
     desk.click("Pause");
-    assert!(scouts::<AnimationController>(desk).unwrap().is_paused());
+    assert!(scouts::<AnimationController>(desk).unwrap().paused);
     // Below the key markers, dragging in the bar moves the playhead; the key names are below the bar.
     let name = desk.find("footstep");
     let bar = pos2(name.left(), name.top() - 8.0);

@@ -369,17 +369,17 @@ fn a_recording_of_many_frames_and_characters_is_compared_as_far_as_work_goes() {
 fn advances_that_pass_billions_of_keys_end() {
     let keyed = ClipTable::new(&[clip("idle", 1e-9, 3)], &[], &[], [], 0);
     let silent = |controller: &mut AnimationController| {
-        controller.set_callback_limit(usize::MAX);
-        controller.set_callback_threshold(1.0);
+        controller.callback_limit = usize::MAX;
+        controller.callback_threshold = 1.0;
         let track = controller.add_track(AnimationTrack::new("idle").weight(0.0).speed(1e300));
         assert!(controller.track(track).is_some());
     };
     let loud = |controller: &mut AnimationController| {
-        controller.set_callback_limit(usize::MAX);
+        controller.callback_limit = usize::MAX;
         controller.add_track(AnimationTrack::new("idle").speed(1e9));
     };
     let ranges = |controller: &mut AnimationController| {
-        controller.set_callback_limit(usize::MAX);
+        controller.callback_limit = usize::MAX;
         controller.add_range("idle", 0.0, 0.5e-9, "", ());
         controller.add_track(AnimationTrack::new("idle").speed(1e6));
     };

@@ -244,7 +244,7 @@ impl AnimationController {
         };
         let fade = enter.entry.fade();
         let before = self.drop_superseded(fade.is_cut());
-        let from = self.current_track().or(before);
+        let from = self.current_id().or(before);
         let id = self.add_playback_track(AnimationName::new(clip));
         if let Some(track) = self.track_mut(id) {
             track.speed *= speed;

@@ -262,7 +262,7 @@ fn callbacks_carry_the_clips_share_of_the_weight_and_added_ones_fire_too() {
     );
     // With a threshold, only the heavier clip's.
     controller.track_mut(id).unwrap().weight = 1.0;
-    controller.set_callback_threshold(0.51);
+    controller.callback_threshold = 0.51;
     let events = cast.advance(&mut controller, cast.spaces[0].cycle_length(2.0));
     assert_eq!(
         callbacks(&events)

@@ -57,7 +57,7 @@ fn a_range_begins_and_ends_with_its_place_and_with_the_weight_of_its_clip() {
         story(&cast.advance(&mut controller, 0.0)),
         "-contact 1.3750 0.00"
     );
-    assert!(!controller.is_inside("contact"));
+    assert!(controller.range("contact").is_none());
     controller.track_mut(id).unwrap().set_parameters(0.75);
     assert_eq!(
         story(&cast.advance(&mut controller, 0.0)),
@@ -109,7 +109,7 @@ fn a_clip_that_comes_in_by_smoothing_brings_its_range_at_that_moment() {
         "-contact 0.4000 0.00"
     );
     // A threshold keeps faint ones out.
-    controller.set_callback_threshold(0.3);
+    controller.callback_threshold = 0.3;
     controller.track_mut(id).unwrap().set_parameters(1.5);
     let events = cast.advance(&mut controller, 3.0);
     let begins: Vec<_> = callbacks(&events)
@@ -290,7 +290,7 @@ fn disturb(controller: &mut AnimationController, cast: &mut Cast, random: &mut R
                 .events_mut()
                 .key_enabled(id, place < 1.0, now + 0.3125)
         })),
-        14 => controller.stop(),
+        14 => controller.fade_out(Duration::ZERO),
         15 => drop(controller.add_range(name, place, place + 0.25, "added", ())),
         16 => cast.clips[0].callbacks.retain(|key| key.until.is_none()),
         _ => {

@@ -142,7 +142,7 @@ fn rule_7_scrubbing_fires_what_lies_on_the_way_even_while_paused() {
     let clips = clips();
     let (mut controller, track) = with_track(AnimationTrack::new("step").starting_at(0.25));
     assert_eq!(fired(&mut controller, &clips, 0.125), [""; 0]);
-    controller.set_paused(true);
+    controller.paused = true;
     controller.track_mut(track).unwrap().scrub(1.25);
     assert_eq!(fired(&mut controller, &clips, 0.125), ["half", "0"]);
     controller.track_mut(track).unwrap().scrub(0.25);
@@ -156,9 +156,9 @@ fn rule_7_no_time_or_a_pause_fires_nothing() {
     let clips = clips();
     let (mut controller, track) = with_track(AnimationTrack::new("step"));
     assert!(advance(&mut controller, &clips, 0.0).is_empty());
-    controller.set_paused(true);
+    controller.paused = true;
     assert!(advance(&mut controller, &clips, 5.0).is_empty());
-    controller.set_paused(false);
+    controller.paused = false;
     controller.track_mut(track).unwrap().paused = true;
     assert!(advance(&mut controller, &clips, 5.0).is_empty());
     controller.track_mut(track).unwrap().paused = false;
@@ -227,7 +227,7 @@ fn rule_7_a_huge_step_fires_the_first_ones_and_warns_once() {
 fn rule_7_the_limit_can_be_set() {
     let clips = clips();
     let (mut controller, _) = with_track(AnimationTrack::new("step"));
-    controller.set_callback_limit(3);
+    controller.callback_limit = 3;
     assert_eq!(fired(&mut controller, &clips, 10.0), ["0", "half", "0"]);
 }
 
@@ -412,7 +412,7 @@ fn rule_7_the_limit_holds_for_the_whole_advance_in_order_of_time() {
     for _ in 0..9 {
         controller.add_track(AnimationTrack::new("run"));
     }
-    controller.set_callback_limit(30);
+    controller.callback_limit = 30;
     let events = advance(&mut controller, &clips, 100.0);
     let times: Vec<f64> = events
         .iter()
@@ -456,10 +456,10 @@ fn rule_7_rounds_beyond_the_limit_are_reported() {
 fn rule_7_events_keep_their_order_after_centuries() {
     let clips = clips();
     let (mut controller, _) = with_track(AnimationTrack::new("walk"));
-    controller.set_callback_limit(0);
+    controller.callback_limit = 0;
     // The clock ends after 292 years.
     advance(&mut controller, &clips, 9e9);
-    controller.set_callback_limit(1024);
+    controller.callback_limit = 1024;
     controller.add_track(AnimationTrack::new("run"));
     let events = advance(&mut controller, &clips, 2.0);
     assert!(callbacks(&events).len() >= 6);
@@ -495,7 +495,7 @@ fn rule_7_callbacks_below_a_weight_or_beside_the_current_clip_can_be_told() {
     // Both feet fall at once; one of them belongs to the current clip.
     assert_eq!(steps, [false, true]);
     let mut controller = AnimationController::playing("walk");
-    controller.set_callback_threshold(0.51);
+    controller.callback_threshold = 0.51;
     advance(&mut controller, &clips, 0.25);
     controller.play_with("run", Transition::fade(secs(1.0)).in_phase());
     assert_eq!(fired(&mut controller, &clips, 0.5), ["left"]);

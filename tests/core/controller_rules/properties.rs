@@ -232,7 +232,7 @@ impl Play {
     fn run(&self, cuts: &[u32]) -> (AnimationController, Vec<PlaybackEvent>) {
         let (mut controller, mut events) = (self.begin(), Vec::new());
         // The limit is one of each advance, so in whole pieces of time it would be reached earlier.
-        controller.set_callback_limit(1_000_000);
+        controller.callback_limit = 1_000_000;
         for (i, (order, seconds)) in self.orders.iter().enumerate() {
             self.obey(&mut controller, order);
             // In whole nanoseconds, so that all ways to cut it have the same sum.

@@ -26,7 +26,6 @@ fn a_corrupt_save_is_refused_in_words() {
         ("last_id", "last_id:3", "last_id:18446744073709551615"),
         ("newer", "last_id:3", "last_id:1"),
         ("priority_blend", "priority_blend:0.5", "priority_blend:7.0"),
-        ("time_scale", "time_scale:1.0", "time_scale:-1.0"),
         ("length", "length:2.0", "length:inf"),
     ] {
         let bad = good.replacen(from, to, 1);

@@ -54,7 +54,7 @@ fn rule_1_timed_events_are_applied_before_the_callbacks_are_collected() {
 #[test]
 fn rule_1_while_the_clips_are_not_loaded_no_time_passes() {
     let mut controller = AnimationController::playing("step");
-    let track = controller.current_track().unwrap();
+    let track = controller.current_track().unwrap().id();
     controller
         .events_mut()
         .key_weight(track, 0.0, 1.0, secs(1.0), Default::default());

@@ -165,7 +165,7 @@ fn point(random: &mut Rng) -> BlendPoint {
 pub fn begin(random: &mut Rng) -> AnimationController {
     let mut controller = AnimationController::playing(name(random));
     // The limit is one of each advance.
-    controller.set_callback_limit(1_000_000);
+    controller.callback_limit = 1_000_000;
     controller
 }
 
@@ -223,7 +223,10 @@ pub fn act(controller: &mut AnimationController, cast: &mut Cast, random: &mut R
     let to = point(random);
     match (random.u8(..48), id) {
         (0, _) => drop(controller.play(clip)),
-        (1, _) => drop(controller.restart(clip)),
+        (1, _) => {
+            let track = controller.play(clip);
+            controller.track_mut(track).unwrap().restart();
+        }
         (2 | 3, _) => drop(controller.play_with(clip, Transition::fade(fade).along(curve))),
         (4 | 5, _) => drop(controller.play_with(clip, Transition::fade(fade).in_phase())),
         (6 | 7, _) => drop(controller.play_with(clip, Transition::switch(fade))),
@@ -268,14 +271,18 @@ pub fn act(controller: &mut AnimationController, cast: &mut Cast, random: &mut R
         (33, Some(id)) => controller.track_mut(id).unwrap().seek(value),
         (34, Some(id)) => controller.track_mut(id).unwrap().scrub(value),
         (35, Some(id)) => controller.track_mut(id).unwrap().scrub_to(value.abs()),
-        (36, _) => controller.reverse(),
+        (36, _) => {
+            if let Some(track) = controller.current_track_mut() {
+                track.speed = -track.speed;
+            }
+        }
         (37, Some(id)) => controller.track_mut(id).unwrap().speed = value,
         (38 | 39, Some(id)) => controller.track_mut(id).unwrap().set_parameters(to),
         (40, _) => controller.set_parameters(to),
         (41, Some(id)) => controller.track_mut(id).unwrap().paused ^= true,
         (42, Some(id)) => controller.track_mut(id).unwrap().enabled ^= true,
         (43, _) => {
-            controller.set_time_scale([1.0, 1.0, 0.5, 0.9, 1.7, random.f64()][random.usize(..6)])
+            controller.time_scale = [1.0, 1.0, 0.5, 0.9, 1.7, random.f64()][random.usize(..6)]
         }
         (44, _) => controller.reset_time(),
         (45, _) => {
@@ -290,7 +297,7 @@ pub fn act(controller: &mut AnimationController, cast: &mut Cast, random: &mut R
         (46, Some(id)) => controller.track_mut(id).unwrap().set_clip(clip),
         (47, _) if random.u8(..4) == 0 => *cast = self::cast(random),
         (_, Some(id)) => controller.track_mut(id).unwrap().weight = value.abs() as f32,
-        _ => controller.set_callback_threshold((value.abs() * 0.2) as f32),
+        _ => controller.callback_threshold = (value.abs() * 0.2) as f32,
     }
 }
 

@@ -624,7 +624,7 @@ fn command(controller: &mut AnimationController, choices: &mut Choices<'_>) {
             controller.queue_mut().extend([name, "a"]);
         }
         4 => controller.set_parameters((choices.wide(), choices.wide())),
-        5 => controller.set_time_scale(choices.wide()),
+        5 => controller.time_scale = choices.wide(),
         6 => {
             // NaN, which counts as 0, isn't equal to itself.
             let speed = Some(choices.wide())
@@ -670,7 +670,7 @@ fn command(controller: &mut AnimationController, choices: &mut Choices<'_>) {
                 }
             }
         }
-        10 => controller.set_callback_threshold(choices.number()),
+        10 => controller.callback_threshold = choices.number(),
         _ => {}
     }
 }

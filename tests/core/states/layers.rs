@@ -221,7 +221,7 @@ fn a_negative_speed_plays_backward_from_the_end() {
     controller.set_state_speed("way", -1.0).unwrap();
     controller.go("b").unwrap();
     controller.advance(0.1, &clips, &mut events).unwrap();
-    assert!((controller.current_position().unwrap() - 0.3).abs() < 1e-9);
+    assert!((controller.current_track().unwrap().position() - 0.3).abs() < 1e-9);
     controller.advance(0.3, &clips, &mut events).unwrap();
     assert_eq!(controller.state(), Some("a"));
 }
