@@ -54,14 +54,14 @@ Playing
 * [Let clips carry their characters](character::RootMotion), or [know how fast they
   are](asset::Character::ground_speed)
 * [Schedule changes as timed events](controller#timed-events)
-* [Save and restore what plays](controller::AnimationController::snapshot)
+* [Save and restore what plays](controller::AnimationController::restore)
 * Switch from [D3DX](controller#coming-from-d3dx) or [`bevy_animation`](controller#coming-from-bevy_animation)
 
 Reacting
 
 * [Listen to callbacks](character::AnimationCallback), and to clips that [start](character::AnimationStarted),
   [loop](character::AnimationLooped) or [finish](character::AnimationFinished)
-* [Add callback keys in code](controller::AnimationController::add_callback)
+* [Add callback keys in code](controller::AnimationController::callbacks_mut)
 
 Joints and parts
 
@@ -114,7 +114,7 @@ exist.
 is disabled.
 
 **Callbacks never arrive.** Clips have no callback keys of their own: add them
-[in the manifest](import::ClipEntry::callbacks) or [in code](controller::AnimationController::add_callback). Paused
+[in the manifest](import::ClipEntry::callbacks) or [in code](controller::AnimationController::callbacks_mut). Paused
 and disabled tracks don't fire.
 
 **A mask has no effect.** Masks are defined in the manifest. If a track names an unknown one, the log says so once.

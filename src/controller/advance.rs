@@ -174,6 +174,14 @@ impl AnimationController {
         }
     }
 
+    /// The priority blend, in 0..=1; 0 if it is no number.
+    pub(super) fn high_share(&self) -> f32 {
+        match self.priority_blend > 0.0 {
+            true => self.priority_blend.min(1.0),
+            false => 0.0,
+        }
+    }
+
     /// Returns `true` if there is nothing that time could change.
     fn plays_nothing(&self) -> bool {
         let idle = |track: &super::AnimationTrack| {

@@ -163,6 +163,23 @@ impl TimedEventsMut<'_> {
         Some(handle)
     }
 
+    /// Fades a track's weight linearly from now, in place of any change of weight already scheduled.
+    ///
+    /// A track that was fading out stays.
+    pub fn fade(&mut self, track: TrackId, weight: f32, duration: Duration) {
+        self.0.fade_track(track, weight, duration);
+    }
+
+    /// Fades a track out linearly from now, and removes it at the end.
+    pub fn fade_out(&mut self, track: TrackId, duration: Duration) {
+        self.0.fade_out_track(track, duration);
+    }
+
+    /// Sets [global time](AnimationController::time) to 0. Changes keep their distance from the present.
+    pub fn reset_time(&mut self) {
+        self.0.reset_time();
+    }
+
     /// Cancels an event; what it has changed so far stays. Returns `false` if the event does not exist.
     pub fn unkey(&mut self, handle: EventHandle) -> bool {
         let before = self.0.extras.events.len();
@@ -328,7 +345,7 @@ impl AnimationController {
             return ramp.at(self.clock.now);
         }
         let value = match target {
-            EventTarget::PriorityBlend => self.priority_blend.into(),
+            EventTarget::PriorityBlend => self.high_share().into(),
             EventTarget::Track(id, kind) => match (kind, self.track(id)) {
                 (EventKind::Speed, Some(track)) => track.speed,
                 (EventKind::Weight, Some(track)) => track.weight.into(),

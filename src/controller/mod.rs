@@ -48,6 +48,7 @@ mod validate;
 
 pub use active_range::ActiveRange;
 pub use advance::AdvanceError;
+pub use callback::CallbacksMut;
 pub use clip_queue::{ClipQueue, ClipQueueMut};
 pub use clips::Clips;
 pub use key::{CallbackId, CallbackTime, KeyRef};
@@ -59,7 +60,7 @@ pub use playback_state::QueueFallback;
 pub use ramp::TransitionCurve;
 #[cfg(feature = "inspector")]
 pub(crate) use states::StateView;
-pub use states::{CharacterStates, Go, GoError, StateSpeedError};
+pub use states::{CharacterStates, Go, GoError, StateName, StateSpeedError, States, StatesMut};
 pub use switch::{Switch, SwitchLayer};
 pub use timed_event::{EventHandle, EventKind, EventTarget, TimedEvent, TimedEvents};
 pub use track::AnimationTrack;
@@ -87,9 +88,8 @@ use track_types::{Role, Transient};
 /// Create one with [`playing`](Self::playing), or with `default()` and [`play`](Self::play). See the
 /// [module documentation](self) for a tour by task.
 ///
-/// A clone continues exactly as the original would, timed events included; [`snapshot`](Self::snapshot) is
-/// such a clone. To start several characters from one prepared controller, use
-/// [`clone_without_events`](Self::clone_without_events).
+/// A clone continues exactly as the original would, and [`restore`](Self::restore) returns to it. To start several
+/// characters from one prepared controller, use [`clone_without_events`](Self::clone_without_events).
 ///
 /// ```
 /// # use bevy_marionette::controller::AnimationController;
@@ -127,13 +127,14 @@ pub struct AnimationController {
     /// With a threshold slightly above 0.5, only one of two clips that fade into each other in phase reports its
     /// footsteps. See also [`FiredCallback::current`].
     pub callback_threshold: f32,
+    /// The share of the high-priority tracks in the pose, where tracks of both groups animate a joint: 0 is all low, 1 all
+    /// high; 0.5 by default. Numbers beyond count as the nearest of these.
+    pub priority_blend: f32,
 
     tracks: Vec<AnimationTrack>,
     /// The number last given to a track, an event or a callback.
     last_id: u64,
     clock: Clock,
-    /// In 0..=1.
-    priority_blend: f32,
     extras: Rare<Extras>,
     /// What happens next.
     #[serde(skip)]
@@ -153,7 +154,7 @@ struct Extras {
     unknown: Vec<AnimationName>,
     playback: Playback,
     #[serde(skip_serializing_if = "Option::is_none")]
-    states: Option<Box<states::States>>,
+    states: Option<Box<states::StateRuns>>,
 }
 
 static NO_EXTRAS: Extras = Extras {
@@ -173,7 +174,7 @@ impl Ordinary for Extras {
 }
 
 impl Rare<Extras> {
-    fn states_mut(&mut self) -> Option<&mut states::States> {
+    fn states_mut(&mut self) -> Option<&mut states::StateRuns> {
         self.get_mut()?.states.as_deref_mut()
     }
 }
@@ -186,10 +187,10 @@ impl Default for AnimationController {
             time_scale: 1.0,
             callback_limit: Self::DEFAULT_CALLBACK_LIMIT,
             callback_threshold: 0.0,
+            priority_blend: 0.5,
             tracks: Vec::new(),
             last_id: 0,
             clock: Clock::default(),
-            priority_blend: 0.5,
             extras: Rare::default(),
             agenda: Transient::default(),
         }
@@ -279,19 +280,18 @@ impl AnimationController {
     }
 }
 
-/// # Clock and blend
+/// # Clock
 impl AnimationController {
     /// The most callbacks that fire in one advance, unless [set otherwise](#structfield.callback_limit). Whatever the limit, no
     /// more than a million keys and rounds are passed in one advance.
     pub const DEFAULT_CALLBACK_LIMIT: usize = 1024;
 
-    /// Returns global time: the seconds played since the start, or since [`reset_time`](Self::reset_time).
+    /// Returns global time: the seconds played since the start, or since [`reset_time`](TimedEventsMut::reset_time).
     pub fn time(&self) -> f64 {
         self.clock.now.secs()
     }
 
-    /// Sets global time to 0. Timed events keep their distance from the present.
-    pub fn reset_time(&mut self) {
+    fn reset_time(&mut self) {
         let by = self.clock.reset();
         for track in &mut self.tracks {
             track.anchor.shift(by);
@@ -324,20 +324,6 @@ impl AnimationController {
         }
         self.change();
     }
-
-    /// Returns the share of the high-priority tracks in the pose: 0 is all low, 1 all high; 0.5 by default.
-    ///
-    /// It matters only for joints that tracks of both groups animate.
-    pub fn priority_blend(&self) -> f32 {
-        self.priority_blend
-    }
-
-    /// Sets the [priority blend](Self::priority_blend), clamped to `0..=1`. NaN is ignored.
-    pub fn set_priority_blend(&mut self, blend: f32) {
-        if !blend.is_nan() {
-            self.priority_blend = blend.clamp(0.0, 1.0);
-        }
-    }
 }
 
 /// # Copies and saved games
@@ -357,44 +343,27 @@ impl AnimationController {
         copy
     }
 
-    /// Returns the whole state, for [`restore`](Self::restore).
+    /// Returns to the state of a clone of this or another controller: for rollback and saved games.
     ///
-    /// Advanced by the same steps, a restored controller goes through bit-identical states, except for the ids of
-    /// tracks, events and callbacks added later: [`restore`](Self::restore) never reuses one.
+    /// Advanced by the same steps, it goes through bit-identical states, except for the ids of tracks, changes and callbacks
+    /// added later: ids given out since the clone was made are not given out again, so one that you still hold never means
+    /// another track.
     ///
     /// ```
     /// # use bevy_marionette::{controller::AnimationController, model::ClipTiming};
     /// let clips = [ClipTiming::new("walk", 1.0)];
     /// let mut controller = AnimationController::playing("walk");
-    /// let snapshot = controller.snapshot();
+    /// let saved = controller.clone();
     /// controller.advance(0.25, &clips, &mut Vec::new())?;
-    /// controller.restore(&snapshot);
+    /// controller.restore(&saved);
     /// assert_eq!(controller.time(), 0.0);
     /// # Ok::<(), bevy_marionette::controller::AdvanceError>(())
     /// ```
-    pub fn snapshot(&self) -> ControllerSnapshot {
-        ControllerSnapshot(self.clone())
-    }
-
-    /// Returns to a snapshot of this or another controller.
-    ///
-    /// Ids given out since the snapshot was taken are not given out again, so one that you still hold never means
-    /// another track.
-    pub fn restore(&mut self, snapshot: &ControllerSnapshot) {
-        let last_id = self.last_id.max(snapshot.0.last_id);
+    pub fn restore(&mut self, saved: &Self) {
+        let last_id = self.last_id.max(saved.last_id);
         *self = Self {
             last_id,
-            ..snapshot.0.clone()
+            ..saved.clone()
         };
     }
 }
-
-/// A controller's state at one moment, for rollback and saved games.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(transparent)]
-#[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
-#[cfg_attr(
-    feature = "bevy",
-    reflect(opaque, Clone, PartialEq, Serialize, Deserialize)
-)]
-pub struct ControllerSnapshot(AnimationController);

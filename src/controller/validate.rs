@@ -50,10 +50,6 @@ impl AnimationController {
     fn check(&self) -> Result<(), String> {
         let expect = |holds: bool, what: &str| if holds { Ok(()) } else { Err(what.to_owned()) };
         expect(self.last_id <= MAX_ID, "`last_id` is out of range")?;
-        expect(
-            (0.0..=1.0).contains(&self.priority_blend),
-            "`priority_blend` is not in 0..=1",
-        )?;
         self.extras.playback.check()?;
         let (mut tracks, mut handles) = (HashSet::new(), HashSet::new());
         for track in &self.tracks {

@@ -158,7 +158,7 @@ fn clock(
 ) {
     ui.horizontal(|ui| {
         transport(ui, item, commands);
-        let mut blend = item.controller.priority_blend();
+        let mut blend = item.controller.priority_blend;
         ui.weak("priority blend")
             .on_hover_text("Share of the high-priority tracks, from 0 to 1");
         if ui
@@ -170,7 +170,7 @@ fn clock(
             )
             .changed()
         {
-            item.controller.set_priority_blend(blend);
+            item.controller.priority_blend = blend;
         }
     });
     let Some(time) = time else { return };

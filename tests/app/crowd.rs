@@ -421,7 +421,7 @@ fn what_the_apps_threads_pose_is_what_one_thread_poses_to_the_bit() {
             })
             .collect();
         assert_eq!(layers.len(), 1);
-        let priority_blend = controller.priority_blend();
+        let priority_blend = controller.priority_blend;
         Evaluate {
             priority_blend,
             ..Evaluate::new(&model.skeleton, &layers)

@@ -146,7 +146,7 @@ fn a_snapshot_within_a_switch_goes_on_to_the_same_pose() {
     (0..6).for_each(|_| app.update(FRAME));
     // Springs have a state of their own, and lag behind what the root motion does.
     let (saved, rig) = (
-        app.controller(entity).snapshot(),
+        app.controller(entity).clone(),
         app.world().get::<RigState>(entity).unwrap().clone(),
     );
     let start = place(&mut app, entity);
@@ -183,6 +183,7 @@ fn a_range_that_is_cut_short_ends_before_anything_else_begins() {
         });
     let ranges = |app: &mut TestApp| std::mem::take(&mut app.world().resource_mut::<Ranges>().0);
     app.controller(entity)
+        .callbacks_mut()
         .add_range("walk", 0.3, 0.6, "open", ron::Value::Unit);
     app.update(0.4);
     assert_eq!(

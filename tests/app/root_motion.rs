@@ -117,7 +117,7 @@ fn fixed_steps_each_move_the_character() {
 fn a_character_that_is_rolled_back_goes_the_same_way_to_the_bit() {
     let (mut app, entity) = walker(TestApp::new(), Some(RootMotion::default()));
     app.update(0.4);
-    let saved = (app.controller(entity).snapshot(), place(&mut app, entity));
+    let saved = (app.controller(entity).clone(), place(&mut app, entity));
     let motion = app.world().get::<RootMotion>(entity).unwrap().clone();
     let go = |app: &mut TestApp| -> Vec<Transform> {
         let frame = |i: i32| {

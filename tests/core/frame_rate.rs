@@ -376,7 +376,9 @@ impl Order {
             }
             Self::Track(track, seconds) => {
                 let id = controller.add_track(AnimationTrack::clone(track));
-                controller.fade_track(id, track.weight, secs(*seconds));
+                controller
+                    .events_mut()
+                    .fade(id, track.weight, secs(*seconds));
             }
             Self::PlayOver(track, fade_in, fade_out) => {
                 controller.play_over(
@@ -387,11 +389,11 @@ impl Order {
             }
             Self::FadeTrack(at, weight, seconds) => {
                 let Some(id) = id(*at) else { return };
-                controller.fade_track(id, *weight, secs(*seconds));
+                controller.events_mut().fade(id, *weight, secs(*seconds));
             }
             Self::FadeOutTrack(at, seconds) => {
                 let Some(id) = id(*at) else { return };
-                controller.fade_out_track(id, secs(*seconds));
+                controller.events_mut().fade_out(id, secs(*seconds));
             }
             Self::SeekTrack(at, position) => {
                 let Some(id) = id(*at) else { return };
@@ -402,7 +404,9 @@ impl Order {
                 controller.track_mut(id).unwrap().set_parameters((*x, *y));
             }
             Self::AddRange(begin, end) => {
-                controller.add_range("c0", *begin, *end, "added", ());
+                controller
+                    .callbacks_mut()
+                    .add_range("c0", *begin, *end, "added", ());
             }
         }
     }

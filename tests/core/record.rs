@@ -70,9 +70,9 @@ fn interfere(controller: &mut AnimationController, rng: &mut Rng) -> bool {
             );
         }
         5 => controller.time_scale = rng.f64() * 2.0,
-        6 => controller.set_priority_blend(rng.f32()),
+        6 => controller.priority_blend = rng.f32(),
         7 => {
-            controller.add_callback(name, rng.f64(), "added", ());
+            controller.callbacks_mut().add(name, rng.f64(), "added", ());
         }
         8..20 => controller.set_parameters(rng.f64() * 4.0),
         20 => {

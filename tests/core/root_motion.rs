@@ -312,7 +312,7 @@ fn a_restored_controller_goes_the_same_way_to_the_bit() {
         let mut controller = AnimationController::playing("walk");
         (0..4).for_each(|_| disturb(&mut controller, &mut random));
         advance(&mut controller, &clips, random.f64());
-        let snapshot = controller.snapshot();
+        let snapshot = controller.clone();
         let text = ron::to_string(&snapshot).unwrap();
         let steps: Vec<f64> = (0..60).map(|_| random.f64() * 0.1).collect();
         let go = |controller: &mut AnimationController| -> Vec<RootDelta> {
@@ -352,7 +352,7 @@ fn the_character_moves_by_the_shares_of_the_pose_at_the_root() {
         };
         let names = ["idle", "walk", "curve", "circle"];
         let poses = names.map(posed);
-        controller.set_priority_blend(random.f32());
+        controller.priority_blend = random.f32();
         for _ in 0..random.usize(1..5) {
             let (clip, mask) = (random.usize(..4), random.usize(..3));
             let priority = [TrackPriority::Low, TrackPriority::High][random.usize(..2)];
@@ -379,7 +379,7 @@ fn the_character_moves_by_the_shares_of_the_pose_at_the_root() {
         let all: Vec<ClipLayer> = layers.iter().map(|(_, layer)| *layer).collect();
         let mix = Mix {
             layers: &all,
-            priority_blend: controller.priority_blend(),
+            priority_blend: controller.priority_blend,
             rest: &rest,
             unit_scale: true,
         };

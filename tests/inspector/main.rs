@@ -599,7 +599,7 @@ fn every_control_of_a_track_changes_the_controller() {
         harness.find_beside("priority blend", "0.50").center(),
         vec2(40.0, 0.0),
     );
-    assert!(harness.controller().priority_blend() > 0.55);
+    assert!(harness.controller().priority_blend > 0.55);
 
     for (shown, wanted) in [
         ("low", "high"),

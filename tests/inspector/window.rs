@@ -548,7 +548,7 @@ fn go_through_states(desk: &mut Desk) {
         let manifest = Manifest::parse("scout.character.ron", STATES.as_bytes()).unwrap();
         let states = StateLayers::new(&manifest.states, &manifest.layers).unwrap();
         let mut controller = AnimationController::default();
-        controller.set_states(&Arc::new(states), 0);
+        controller.states_mut().set_machines(&Arc::new(states), 0);
         let mut present = scout.get_mut::<AnimationController>().unwrap();
         let before = std::mem::replace(&mut *present, controller);
         scout.world_scope(|world| world.insert_resource(Before(before)));
@@ -562,7 +562,7 @@ fn go_through_states(desk: &mut Desk) {
         desk.frames(30);
         change_scout(desk, move |mut scout| {
             let mut controller = scout.get_mut::<AnimationController>().unwrap();
-            controller.go_on_layer(layer, state).unwrap();
+            controller.go((layer, state)).unwrap();
         });
     }
     desk.frames(30);

@@ -97,8 +97,8 @@ fn whole() -> RecordingFile {
     controller.add_track(AnimationTrack::default());
     controller.add_track(AnimationTrack::blend_space("s"));
     controller.queue_mut().extend(["", ""]);
-    controller.add_callback("", 0.1, "", ());
-    controller.add_range(
+    controller.callbacks_mut().add("", 0.1, "", ());
+    controller.callbacks_mut().add_range(
         "idle",
         0.0,
         0.9,
@@ -380,7 +380,9 @@ fn advances_that_pass_billions_of_keys_end() {
     };
     let ranges = |controller: &mut AnimationController| {
         controller.callback_limit = usize::MAX;
-        controller.add_range("idle", 0.0, 0.5e-9, "", ());
+        controller
+            .callbacks_mut()
+            .add_range("idle", 0.0, 0.5e-9, "", ());
         controller.add_track(AnimationTrack::new("idle").speed(1e6));
     };
     let many = |controller: &mut AnimationController| {

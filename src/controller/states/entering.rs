@@ -1,7 +1,7 @@
 //! Entering states: what tracks pass takes a machine further, and what plays follows.
 
 use super::{
-    Entered, States,
+    Entered, StateRuns,
     run::{Enter, StateRun},
 };
 use crate::{
@@ -40,7 +40,7 @@ impl AnimationController {
         let Some(layer) = states.layer_of(id) else {
             return;
         };
-        let States {
+        let StateRuns {
             layers, runs, due, ..
         } = &mut **states;
         // One that follows another has no life of its own.

@@ -1,6 +1,6 @@
 //! Where a character is in its machines, as it is saved: by names, so that it can be taken up in data that has changed.
 
-use super::{Entered, States, run::StateRun};
+use super::{Entered, StateRuns, run::StateRun};
 use crate::{
     controller::{AnimationName, TrackId, clock::Nanos},
     model::{MachineLayer, StateLayers, StateMachine},
@@ -41,7 +41,7 @@ struct SavedRun {
     asked: Vec<(Option<usize>, usize)>,
 }
 
-impl Serialize for States {
+impl Serialize for StateRuns {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let layers = self.layers.layers().iter().zip(&self.runs).enumerate();
         let saved = layers.map(|(at, (layer, run))| SavedRun {
@@ -77,7 +77,7 @@ impl Serialize for States {
     }
 }
 
-impl<'de> Deserialize<'de> for States {
+impl<'de> Deserialize<'de> for StateRuns {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let Saved {
             layers: saved,

@@ -77,7 +77,7 @@ impl StatesTab {
         if let Some((at, to)) = asked {
             let layer = &states.layers()[at];
             let (name, state) = (&layer.name, &layer.machine.states()[to].name);
-            let answer = context.item.controller.go_on_layer(name, state);
+            let answer = context.item.controller.go((name, state));
             let (words, is_refused) = match answer {
                 Ok(Go::Entered) => (format!("{state}: entered"), false),
                 Ok(Go::Waits) => (format!("{state}: as soon as it may"), false),

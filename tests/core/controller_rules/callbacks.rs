@@ -338,10 +338,16 @@ fn rule_7_started_looped_and_finished_surround_the_keys() {
 fn rule_7_callbacks_can_be_added_at_a_time_a_fraction_and_the_end() {
     let clips = clips();
     let (mut controller, _) = with_track(AnimationTrack::new("idle"));
-    controller.add_callback("idle", 0.5, "time", "payload");
-    controller.add_callback("idle", CallbackTime::Fraction(0.5), "fraction", ());
-    let end = controller.add_callback("idle", CallbackTime::End, "end", ());
-    controller.add_callback("walk", 0.1, "other", ());
+    controller
+        .callbacks_mut()
+        .add("idle", 0.5, "time", "payload");
+    controller
+        .callbacks_mut()
+        .add("idle", CallbackTime::Fraction(0.5), "fraction", ());
+    let end = controller
+        .callbacks_mut()
+        .add("idle", CallbackTime::End, "end", ());
+    controller.callbacks_mut().add("walk", 0.1, "other", ());
     let events = advance(&mut controller, &clips, 5.0);
     assert_eq!(callbacks(&events), ["time", "fraction", "end", "time"]);
     let Some(PlaybackEvent::Callback(callback)) = events
@@ -351,7 +357,7 @@ fn rule_7_callbacks_can_be_added_at_a_time_a_fraction_and_the_end() {
         panic!("no callback")
     };
     assert_eq!(callback.data.to::<String>().unwrap(), "payload");
-    assert!(controller.remove_callback(end) && !controller.remove_callback(end));
+    assert!(controller.callbacks_mut().remove(end) && !controller.callbacks_mut().remove(end));
     assert_eq!(fired(&mut controller, &clips, 4.0), ["fraction", "time"]);
 }
 
@@ -360,8 +366,10 @@ fn rule_7_every_nth_counts_passings_however_time_is_cut() {
     let clips = clips();
     let run = |steps: u32| {
         let (mut controller, _) = with_track(AnimationTrack::new("idle").speed(4.0));
-        let nth = controller.add_callback("idle", CallbackTime::End, "third", ());
-        controller.set_every_nth(nth, 3);
+        let nth = controller
+            .callbacks_mut()
+            .add("idle", CallbackTime::End, "third", ());
+        controller.callbacks_mut().set_every_nth(nth, 3);
         let times: Vec<f64> = (0..steps)
             .flat_map(|_| advance(&mut controller, &clips, 10.5 / f64::from(steps)))
             .filter_map(|event| match event {
@@ -502,16 +510,13 @@ fn rule_7_callbacks_below_a_weight_or_beside_the_current_clip_can_be_told() {
 }
 
 #[test]
-fn rule_7_the_callbacks_still_to_come_can_be_asked_for() {
+fn rule_7_a_clone_tells_the_callbacks_still_to_come() {
     let clips = clips();
     let mut controller = AnimationController::playing("walk");
     controller.set_speed(2.0);
     advance(&mut controller, &clips, 0.5);
-    let coming = controller.upcoming_callbacks(secs(1.0), &clips);
-    let coming: Vec<_> = coming
-        .iter()
-        .map(|callback| (&*callback.name, callback.time))
-        .collect();
-    assert_eq!(coming, [("right", 0.75), ("left", 1.25)]);
+    let coming = advance(&mut controller.clone(), &clips, 1.0);
+    let times: Vec<_> = coming.iter().map(PlaybackEvent::time).collect();
+    assert_eq!(times[..], [0.75, 1.25]);
     assert_eq!(fired(&mut controller, &clips, 1.0), ["right", "left"]);
 }

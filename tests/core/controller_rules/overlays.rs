@@ -107,15 +107,15 @@ fn a_looping_overlay_stays_until_it_is_faded_out() {
     );
     advance(&mut controller, &clips, 50.0);
     assert_eq!(overlay(&controller), Some(0.5));
-    controller.fade_out_track(run, QUARTER);
+    controller.events_mut().fade_out(run, QUARTER);
     advance(&mut controller, &clips, 0.125);
     assert_eq!(overlay(&controller), Some(0.25));
     assert!(!controller.is_playing("run"));
     // Brought back before it is gone.
-    controller.fade_track(run, 1.0, QUARTER);
+    controller.events_mut().fade(run, 1.0, QUARTER);
     advance(&mut controller, &clips, 5.0);
     assert_eq!(overlay(&controller), Some(1.0));
-    controller.fade_out_track(run, Duration::ZERO);
+    controller.events_mut().fade_out(run, Duration::ZERO);
     assert_eq!(controller.tracks().count(), 1);
 }
 
@@ -126,7 +126,8 @@ fn fading_out_the_current_clip_leaves_the_other_tracks() {
     controller.add_track(AnimationTrack::new("run"));
     controller.queue_mut().push("once");
     advance(&mut controller, &clips, 0.1);
-    controller.fade_out_track(controller.current_track().unwrap().id(), QUARTER);
+    let current = controller.current_track().unwrap().id();
+    controller.events_mut().fade_out(current, QUARTER);
     assert_eq!(
         (controller.current(), controller.queue().is_empty()),
         (None, true)

@@ -183,7 +183,7 @@ impl Play {
                     .events_mut()
                     .key_position(track(*i), *value, now + start);
             }
-            Order::Reset => controller.reset_time(),
+            Order::Reset => controller.events_mut().reset_time(),
         }
     }
 
@@ -337,7 +337,7 @@ proptest! {
             play.obey(&mut controller, order);
             advance(&mut controller, &play.clips, *seconds);
         }
-        let snapshot = controller.snapshot();
+        let snapshot = controller.clone();
         let saved = ron::to_string(&snapshot).unwrap();
         let go_on = |controller: &mut AnimationController| {
             let mut events = Vec::new();

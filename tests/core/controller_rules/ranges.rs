@@ -371,15 +371,19 @@ fn what_a_character_is_inside_of_can_be_asked_at_any_time() {
 fn ranges_can_be_added_to_one_controller_and_removed() {
     let clips = clips();
     let (mut controller, _) = with_track(AnimationTrack::new("idle"));
-    controller.add_range("idle", 0.5, 1.0, "early", "payload");
-    let late = controller.add_range(
+    controller
+        .callbacks_mut()
+        .add_range("idle", 0.5, 1.0, "early", "payload");
+    let late = controller.callbacks_mut().add_range(
         "idle",
         CallbackTime::Fraction(0.5),
         CallbackTime::End,
         "late",
         (),
     );
-    let nothing = controller.add_range("idle", 3.0, 2.0, "turned", ());
+    let nothing = controller
+        .callbacks_mut()
+        .add_range("idle", 3.0, 2.0, "turned", ());
     assert_eq!(
         story(&advance(&mut controller, &clips, 2.5)),
         "+early 0.5, -early 1, +late 2"
@@ -389,12 +393,14 @@ fn ranges_can_be_added_to_one_controller_and_removed() {
         story(&advance(&mut controller, &clips, 0.625)),
         "+turned 3, -turned 3"
     );
-    assert!(controller.remove_callback(late) && controller.remove_callback(nothing));
+    assert!(controller.callbacks_mut().remove(late) && controller.callbacks_mut().remove(nothing));
     assert_eq!(story(&advance(&mut controller, &clips, 0.0)), "-late 3.125");
     // Every second one: whole pairs.
     let (mut controller, _) = with_track(AnimationTrack::new("step"));
-    let nth = controller.add_range("step", 0.25, 0.75, "nth", ());
-    controller.set_every_nth(nth, 2);
+    let nth = controller
+        .callbacks_mut()
+        .add_range("step", 0.25, 0.75, "nth", ());
+    controller.callbacks_mut().set_every_nth(nth, 2);
     for steps in [1, 9] {
         let mut controller = controller.clone();
         let events: Vec<_> = (0..steps)
@@ -569,7 +575,7 @@ fn disturb(controller: &mut AnimationController, clips: &mut Vec<ClipTiming>, ra
         10 => controller
             .tracks_mut()
             .for_each(|track| track.paused = !track.paused),
-        11 => drop(id.map(|id| controller.fade_out_track(id, span))),
+        11 => drop(id.map(|id| controller.events_mut().fade_out(id, span))),
         12 => drop(id.and_then(|id| {
             controller
                 .events_mut()
@@ -581,11 +587,15 @@ fn disturb(controller: &mut AnimationController, clips: &mut Vec<ClipTiming>, ra
                 .key_position(id, place, now + 0.3125)
         })),
         14 => controller.fade_out(secs(0.0)),
-        15 => controller.reset_time(),
+        15 => controller.events_mut().reset_time(),
         16 => drop(controller.play_over(AnimationTrack::new(name), span, span)),
         17 => *clips = random_clips(random),
         18 => drop(id.map(|id| controller.track_mut(id).unwrap().set_clip(name))),
-        19 => drop(controller.add_range(name, place, place + 0.25, "added", ())),
+        19 => drop(
+            controller
+                .callbacks_mut()
+                .add_range(name, place, place + 0.25, "added", ()),
+        ),
         20 => controller.tracks_mut().for_each(|track| track.restart()),
         _ => drop(controller.queue_mut().set_fade(span).push(name)),
     }

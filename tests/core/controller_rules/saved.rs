@@ -8,8 +8,8 @@ fn text() -> String {
     controller
         .events_mut()
         .key_weight(track, 0.0, 0.0, secs(5.0), TransitionCurve::Linear);
-    let nth = controller.add_callback("walk", 0.5, "nth", ());
-    controller.set_every_nth(nth, 3);
+    let nth = controller.callbacks_mut().add("walk", 0.5, "nth", ());
+    controller.callbacks_mut().set_every_nth(nth, 3);
     advance(&mut controller, &clips(), 0.25);
     ron::to_string(&controller).unwrap()
 }
@@ -40,7 +40,7 @@ fn a_corrupt_save_is_refused_in_words() {
 #[test]
 fn a_track_id_is_not_given_out_again_after_a_restore() {
     let mut controller = AnimationController::playing("walk");
-    let snapshot = controller.snapshot();
+    let snapshot = controller.clone();
     let lost = controller.add_track(AnimationTrack::new("run"));
     controller.restore(&snapshot);
     let other = controller.add_track(AnimationTrack::new("run"));

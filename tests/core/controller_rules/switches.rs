@@ -80,7 +80,7 @@ fn a_switch_is_recorded_while_its_difference_dies_out() {
     advance(&mut controller, &clips, 0.25);
     assert_eq!(only(&controller), &switch);
     // Time is moved with its begin.
-    controller.reset_time();
+    controller.events_mut().reset_time();
     assert_eq!(only(&controller).begin(), -0.25);
     advance(&mut controller, &clips, 0.25);
     assert_eq!(controller.switches().count(), 0);

@@ -133,7 +133,7 @@ fn rule_4_enabling_and_disabling_cut_the_way_where_they_happen() {
 #[test]
 fn rule_4_the_priority_blend_has_events_of_its_own() {
     let (mut controller, track, clips) = idle();
-    assert_eq!(controller.priority_blend(), 0.5);
+    assert_eq!(controller.priority_blend, 0.5);
     let first = controller
         .events_mut()
         .key_priority_blend(1.0, 0.0, secs(1.0), LINEAR)
@@ -154,7 +154,7 @@ fn rule_4_the_priority_blend_has_events_of_its_own() {
         .collect();
     assert_eq!(upcoming, [first, second]);
     advance(&mut controller, &clips, 0.5);
-    assert_eq!(controller.priority_blend(), 0.75);
+    assert_eq!(controller.priority_blend, 0.75);
     assert_eq!(
         controller
             .events()
@@ -167,7 +167,7 @@ fn rule_4_the_priority_blend_has_events_of_its_own() {
         .unkey_target(EventTarget::PriorityBlend);
     advance(&mut controller, &clips, 9.0);
     assert_eq!(
-        (controller.priority_blend(), weight(&controller, track)),
+        (controller.priority_blend, weight(&controller, track)),
         (0.75, 0.0)
     );
 }
@@ -413,7 +413,7 @@ fn rule_5_resetting_time_keeps_the_distance_of_events() {
         .key_speed(track, 0.0, 4.0, secs(0.0), LINEAR)
         .unwrap();
     advance(&mut controller, &clips, 2.0);
-    controller.reset_time();
+    controller.events_mut().reset_time();
     assert_eq!(controller.time(), 0.0);
     assert_eq!(controller.events().get(running).unwrap().start(), -1.0);
     assert_eq!(controller.events().get(waiting).unwrap().start(), 2.0);
@@ -436,7 +436,7 @@ fn rule_5_a_reset_during_a_fade_changes_nothing_of_it() {
                 controller.cross_fade("run", std::time::Duration::from_millis(500));
             }
             if reset && i == 4 {
-                controller.reset_time();
+                controller.events_mut().reset_time();
             }
             mixes.push(
                 words(&advance(&mut controller, &clips, 0.125), &clips)

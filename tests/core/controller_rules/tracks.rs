@@ -3,7 +3,7 @@
 use super::support::*;
 use bevy_marionette::controller::{
     AdvanceError, AnimationController, AnimationTrack, BlendMode, PlaybackEvent, TrackId,
-    TrackPriority,
+    TrackPriority, TransitionCurve,
 };
 use bevy_marionette::model::{ClipTiming, PlaybackMode};
 
@@ -142,10 +142,16 @@ fn rule_2_layers_are_the_enabled_tracks_with_weight_in_their_order() {
     check(&controller, 0.0);
     advance(&mut controller, &clips, 0.25);
     check(&controller, 0.25);
-    assert_eq!(controller.priority_blend(), 0.5);
-    controller.set_priority_blend(7.0);
-    controller.set_priority_blend(f32::NAN);
-    assert_eq!(controller.priority_blend(), 1.0);
+    assert_eq!(controller.priority_blend, 0.5);
+    // What is beyond its range counts as the nearest end.
+    for (blend, half_way) in [(7.0, 0.5), (-7.0, 0.0), (f32::NAN, 0.0)] {
+        controller.priority_blend = blend;
+        let (now, second) = (controller.time(), secs(1.0));
+        let mut timeline = controller.events_mut();
+        timeline.key_priority_blend(0.0, now, second, TransitionCurve::Linear);
+        advance(&mut controller, &clips, 0.5);
+        assert_eq!(controller.priority_blend, half_way);
+    }
 }
 
 #[test]

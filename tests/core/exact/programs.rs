@@ -243,8 +243,8 @@ pub fn act(controller: &mut AnimationController, cast: &mut Cast, random: &mut R
         (15..=19, _) if ids.len() < 6 => drop(controller.add_track(track(random))),
         (20, Some(id)) => drop(controller.remove_track(id)),
         (21 | 22, _) if ids.len() < 6 => drop(controller.play_over(track(random), fade, fade)),
-        (23, Some(id)) => controller.fade_track(id, value.abs() as f32, fade),
-        (24, Some(id)) => controller.fade_out_track(id, fade),
+        (23, Some(id)) => controller.events_mut().fade(id, value.abs() as f32, fade),
+        (24, Some(id)) => controller.events_mut().fade_out(id, fade),
         (25 | 26, Some(id)) => drop(
             controller
                 .events_mut()
@@ -284,15 +284,22 @@ pub fn act(controller: &mut AnimationController, cast: &mut Cast, random: &mut R
         (43, _) => {
             controller.time_scale = [1.0, 1.0, 0.5, 0.9, 1.7, random.f64()][random.usize(..6)]
         }
-        (44, _) => controller.reset_time(),
+        (44, _) => controller.events_mut().reset_time(),
         (45, _) => {
             let id = match random.bool() {
-                true => {
-                    controller.add_callback(clip, CallbackTime::Fraction(random.f64()), "added", ())
-                }
-                false => controller.add_range(clip, 0.1, value.abs(), "added", ()),
+                true => controller.callbacks_mut().add(
+                    clip,
+                    CallbackTime::Fraction(random.f64()),
+                    "added",
+                    (),
+                ),
+                false => controller
+                    .callbacks_mut()
+                    .add_range(clip, 0.1, value.abs(), "added", ()),
             };
-            controller.set_every_nth(id, random.u32(1..3));
+            controller
+                .callbacks_mut()
+                .set_every_nth(id, random.u32(1..3));
         }
         (46, Some(id)) => controller.track_mut(id).unwrap().set_clip(clip),
         (47, _) if random.u8(..4) == 0 => *cast = self::cast(random),
