@@ -53,7 +53,7 @@ Playing
 * [Choose a blend for an overlay](controller#which-blend-for-an-overlay)
 * [Let clips carry their characters](character::RootMotion), or [know how fast they
   are](asset::Character::ground_speed)
-* [Schedule changes as timed events](controller#timed-events)
+* [Schedule changes](controller#scheduled-changes)
 * [Save and restore what plays](controller::AnimationController::restore)
 * Switch from [D3DX](controller#coming-from-d3dx) or [`bevy_animation`](controller#coming-from-bevy_animation)
 
@@ -143,7 +143,7 @@ Image formats are Bevy's features, for textures inside `.glb` files, too: enable
 //! | --- | --- | --- |
 //! | [`format`](mod@format) | lexer, parsers and writers for `.m3d` and MD5; diagnostics | |
 //! | [`model`] | skeletons, clips and skins, independent of any file format | |
-//! | [`controller`] | the animation state of one character: tracks, priorities, timed events, queue, cross-fades | `model` |
+//! | [`controller`] | the animation state of one character: tracks, priorities, scheduled changes, queue, cross-fades | `model` |
 //! | [`pose`] | the hot loops: sampling, blending, joint overrides, joint and skinning matrices | `model`, `controller` |
 //! | [`rig`] | what acts on a pose after its clips: IK, look-at, feet, springs | `model`, `pose` |
 //! | [`import`] | conversion from files to models and back: axes, winding, influences, bind poses, normals; manifests | `format`, `model`, `pose`, `rig` |

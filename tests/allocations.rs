@@ -112,7 +112,7 @@ fn root_motion_of_blends_and_fades_does_not_allocate() {
     (0..100).for_each(|_| frame(&mut controller));
     assert_eq!(count(|| (0..100).for_each(|_| frame(&mut controller))), 0);
     controller
-        .events_mut()
+        .timeline_mut()
         .fade(run, 1.0, Duration::from_secs(1));
     (0..10).for_each(|_| frame(&mut controller));
     assert_eq!(count(|| (0..30).for_each(|_| frame(&mut controller))), 0);

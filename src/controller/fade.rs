@@ -6,7 +6,7 @@ use super::{
 };
 use crate::controller::{
     playback_state::{Fade, Pending, Playback},
-    timed_event::{EventKind, EventTarget},
+    scheduled_change::{ChangeKind, ChangeTarget},
     track_types::Role,
 };
 use std::time::Duration;
@@ -74,8 +74,8 @@ impl AnimationController {
             }
         }
         self.thin_out();
-        self.events_mut()
-            .unkey_target(EventTarget::Track(id, EventKind::Weight));
+        self.timeline_mut()
+            .unkey_target(ChangeTarget::Track(id, ChangeKind::Weight));
         let Some(track) = self.track_mut(id) else {
             return;
         };
@@ -189,9 +189,9 @@ impl AnimationController {
                 || (extras.states.as_ref())
                     .is_some_and(|states| states.layer_of(track.id).is_some())
             {
-                let target = EventTarget::Track(track.id, EventKind::Weight);
+                let target = ChangeTarget::Track(track.id, ChangeKind::Weight);
                 let ours = extras
-                    .events
+                    .changes
                     .iter()
                     .filter(|event| event.target() == target);
                 track.weight = ours

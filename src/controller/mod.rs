@@ -10,7 +10,6 @@ mod clock;
 mod course;
 mod fade;
 mod key;
-mod keying;
 mod layer;
 mod lines;
 mod look_up;
@@ -30,6 +29,7 @@ mod ranges;
 mod rare;
 mod root_motion;
 mod run;
+mod scheduled_change;
 mod search;
 mod settle;
 mod size;
@@ -40,7 +40,7 @@ mod step;
 mod switch;
 mod switching;
 mod sync;
-mod timed_event;
+mod timeline;
 mod track;
 mod track_types;
 mod transition;
@@ -52,17 +52,16 @@ pub use callback::CallbacksMut;
 pub use clip_queue::{ClipQueue, ClipQueueMut};
 pub use clips::Clips;
 pub use key::{CallbackId, CallbackTime, KeyRef};
-pub use keying::TimedEventsMut;
 pub use layer::LayerInfo;
 pub use name::AnimationName;
 pub use playback_event::{CallbackKind, FiredCallback, PlaybackEvent};
 pub use playback_state::QueueFallback;
 pub use ramp::TransitionCurve;
+pub use scheduled_change::{ChangeHandle, ChangeKind, ChangeTarget, ScheduledChange, Timeline};
 #[cfg(feature = "inspector")]
 pub(crate) use states::StateView;
 pub use states::{CharacterStates, Go, GoError, StateName, StateSpeedError, States, StatesMut};
 pub use switch::{Switch, SwitchLayer};
-pub use timed_event::{EventHandle, EventKind, EventTarget, TimedEvent, TimedEvents};
 pub use track::AnimationTrack;
 pub use track_types::{BlendMode, TrackId, TrackPriority};
 pub use transition::Transition;
@@ -78,9 +77,9 @@ use key::AddedCallback;
 use open_range::OpenRange;
 use playback_state::Playback;
 use rare::{Ordinary, Rare};
+use scheduled_change::Schedule;
 use serde::{Deserialize, Serialize};
 use step::{Agenda, Reach};
-use timed_event::Schedule;
 use track_types::{Role, Transient};
 
 /// Animation state of one character: its tracks, its clock and what is scheduled.
@@ -89,7 +88,7 @@ use track_types::{Role, Transient};
 /// [module documentation](self) for a tour by task.
 ///
 /// A clone continues exactly as the original would, and [`restore`](Self::restore) returns to it. To start several
-/// characters from one prepared controller, use [`clone_without_events`](Self::clone_without_events).
+/// characters from one prepared controller, use [`clone_without_timeline`](Self::clone_without_timeline).
 ///
 /// ```
 /// # use bevy_marionette::controller::AnimationController;
@@ -112,10 +111,10 @@ use track_types::{Role, Transient};
     reflect(opaque, Component, Default, Clone, PartialEq, Serialize, Deserialize)
 )]
 pub struct AnimationController {
-    /// If `true`, time stands still for everything: tracks, fades and timed events.
+    /// If `true`, time stands still for everything: tracks, fades and scheduled changes.
     pub paused: bool,
     /// How fast time passes for this character; 1 by default. 0.5 is slow motion, 0 stands still. Scales everything,
-    /// including fades and timed events. A scale that is negative or not finite counts as 0; to play backwards, use a
+    /// including fades and scheduled changes. A scale that is negative or not finite counts as 0; to play backwards, use a
     /// negative [speed](Self::set_speed).
     pub time_scale: f64,
     /// The most callbacks, and rounds of each track, that are reported in one advance;
@@ -141,11 +140,11 @@ pub struct AnimationController {
     agenda: Transient<Agenda>,
 }
 
-/// What few controllers have: timed events, callbacks of their own, open ranges, a current clip, states.
+/// What few controllers have: scheduled changes, callbacks of their own, open ranges, a current clip, states.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 struct Extras {
-    events: Schedule,
+    changes: Schedule,
     callbacks: Vec<AddedCallback>,
     /// Ranges that tracks are in, in the order they began.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -158,7 +157,7 @@ struct Extras {
 }
 
 static NO_EXTRAS: Extras = Extras {
-    events: Schedule::EMPTY,
+    changes: Schedule::EMPTY,
     callbacks: Vec::new(),
     ranges: Vec::new(),
     unknown: Vec::new(),
@@ -236,10 +235,10 @@ impl AnimationController {
         self.tracks.iter_mut().find(|track| track.id == id)
     }
 
-    /// Removes the track with this id and its timed events, and returns it.
+    /// Removes the track with this id and its scheduled changes, and returns it.
     pub fn remove_track(&mut self, id: TrackId) -> Option<AnimationTrack> {
         let at = self.tracks.iter().position(|track| track.id == id)?;
-        self.events_mut().unkey_track(id);
+        self.timeline_mut().unkey_track(id);
         self.change();
         Some(self.tracks.remove(at))
     }
@@ -260,7 +259,7 @@ impl AnimationController {
         self.tracks.retain(|track| !gone(track));
         let Self { tracks, extras, .. } = self;
         if let Some(extras) = extras.get_mut() {
-            extras.events.retain(|event| {
+            extras.changes.retain(|event| {
                 event
                     .track()
                     .is_none_or(|id| tracks.iter().any(|track| track.id == id))
@@ -286,7 +285,7 @@ impl AnimationController {
     /// more than a million keys and rounds are passed in one advance.
     pub const DEFAULT_CALLBACK_LIMIT: usize = 1024;
 
-    /// Returns global time: the seconds played since the start, or since [`reset_time`](TimedEventsMut::reset_time).
+    /// Returns global time: the seconds played since the start, or since [`reset_time`](TimelineMut::reset_time).
     pub fn time(&self) -> f64 {
         self.clock.now.secs()
     }
@@ -307,7 +306,7 @@ impl AnimationController {
             let run = &mut track.run.0;
             (run.course, run.stamp, run.planned) = (None, None, false);
         }
-        self.shift_events(by);
+        self.shift_changes(by);
         if let Some(Extras {
             playback, states, ..
         }) = self.extras.get_mut()
@@ -328,14 +327,14 @@ impl AnimationController {
 
 /// # Copies and saved games
 impl AnimationController {
-    /// Returns a copy for another character: the same tracks at the same time, without timed events.
+    /// Returns a copy for another character: the same tracks at the same time, without scheduled changes.
     ///
-    /// Fades are timed events, so in the copy they are complete.
-    pub fn clone_without_events(&self) -> Self {
+    /// Fades are scheduled changes, so in the copy they are complete.
+    pub fn clone_without_timeline(&self) -> Self {
         let mut copy = self.clone();
         copy.finish_fades();
         if let Some(extras) = copy.extras.get_mut() {
-            extras.events = Schedule::default();
+            extras.changes = Schedule::default();
             // The other character has heard of none.
             extras.ranges.clear();
         }

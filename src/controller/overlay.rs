@@ -12,7 +12,7 @@ impl AnimationController {
     /// Plays a track over the others: fades it in, and when its clip ends fades it out and removes it.
     ///
     /// The fade-out begins so that it ends with the clip, or at the clip's end if the clip is too short for both
-    /// fades. A track that loops plays until you [fade it out](super::TimedEventsMut::fade_out).
+    /// fades. A track that loops plays until you [fade it out](super::TimelineMut::fade_out).
     ///
     /// ```
     /// # use bevy_marionette::controller::{AnimationController, AnimationTrack, BlendMode};

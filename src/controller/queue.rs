@@ -9,7 +9,7 @@ use super::{
 use crate::{
     controller::{
         playback_state::{CUT, Fade, Pending, Playback},
-        timed_event::EventKind,
+        scheduled_change::ChangeKind,
         track_types::Known,
     },
     model::PlaybackMode,
@@ -176,7 +176,7 @@ impl AnimationController {
             .extras
             .playback
             .current
-            .and_then(|id| self.running_ramp(id, EventKind::Weight));
+            .and_then(|id| self.running_ramp(id, ChangeKind::Weight));
         let rest = current.map_or(0.0, |ramp| {
             Nanos::from_secs(ramp.end()).since(self.clock.now)
         });

@@ -3,7 +3,7 @@
 //! A file can hold what no controller in memory ever does: a ramp without end, two tracks of one id, counters at
 //! their maximum. Each would hang or overflow an advance later on, so it is an error here.
 
-use super::{AnimationController, TimedEvent};
+use super::{AnimationController, ScheduledChange};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 use std::collections::HashSet;
 
@@ -61,18 +61,18 @@ impl AnimationController {
                 &format!("two tracks have the id {}", track.id.0),
             )?;
         }
-        for event in self.extras.events.iter() {
+        for event in self.extras.changes.iter() {
             let id = event.handle().id();
             event
                 .check()
-                .map_err(|what| format!("timed event {id}: {what}"))?;
+                .map_err(|what| format!("scheduled change {id}: {what}"))?;
             expect(
                 id <= self.last_id,
-                &format!("timed event {id} is newer than `last_id`"),
+                &format!("scheduled change {id} is newer than `last_id`"),
             )?;
             expect(
                 handles.insert(id),
-                &format!("two timed events have the handle {id}"),
+                &format!("two scheduled changes have the handle {id}"),
             )?;
         }
         for callback in self.extras.callbacks.iter() {
@@ -85,7 +85,7 @@ impl AnimationController {
     }
 }
 
-impl TimedEvent {
+impl ScheduledChange {
     fn check(&self) -> Result<(), &'static str> {
         let numbers = self.value().is_finite() && self.start().is_finite();
         if numbers && self.is_sound() {

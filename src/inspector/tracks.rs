@@ -1,4 +1,4 @@
-//! The Tracks tab: playback controls, tracks, the queue and timed events.
+//! The Tracks tab: playback controls, tracks, the queue and scheduled changes.
 
 use super::{
     blend_map,
@@ -10,8 +10,8 @@ use super::{
 use crate::{
     asset::Character,
     controller::{
-        AnimationController, AnimationName, AnimationTrack, BlendMode, Clips, EventKind,
-        EventTarget, TrackId, TrackPriority, Transition,
+        AnimationController, AnimationName, AnimationTrack, BlendMode, ChangeKind, ChangeTarget,
+        Clips, TrackId, TrackPriority, Transition,
     },
     model::PlaybackMode,
 };
@@ -57,7 +57,7 @@ pub(super) fn end_step(
 /// A change applied to the controller once the tab is drawn.
 enum Action {
     Remove(TrackId),
-    Unkey(crate::controller::EventHandle),
+    Unkey(crate::controller::ChangeHandle),
 }
 
 impl Tab for TracksTab {
@@ -118,7 +118,7 @@ fn show(
             controller.remove_track(track);
         }
         Some(Action::Unkey(event)) => {
-            controller.events_mut().unkey(event);
+            controller.timeline_mut().unkey(event);
         }
         None => {}
     }
@@ -448,19 +448,19 @@ fn queue(ui: &mut Ui, controller: &mut AnimationController) {
 fn events(ui: &mut Ui, controller: &AnimationController) -> Option<Action> {
     let mut action = None;
     let now = controller.time();
-    controller.events().iter().next()?;
+    controller.timeline().iter().next()?;
     ui.add_space(6.0);
-    ui.strong("Timed events");
+    ui.strong("Scheduled changes");
     widgets::grid("events", 5).striped(true).show(ui, |ui| {
-        for event in controller.events().iter() {
+        for event in controller.timeline().iter() {
             let kind = match event.target() {
-                EventTarget::Track(_, EventKind::Speed) => "speed",
-                EventTarget::Track(_, EventKind::Weight) => "weight",
-                EventTarget::Track(_, EventKind::Position) => "position",
-                EventTarget::Track(_, EventKind::Enabled) => "enabled",
-                EventTarget::Track(_, EventKind::ParameterX) => "first parameter",
-                EventTarget::Track(_, EventKind::ParameterY) => "second parameter",
-                EventTarget::PriorityBlend => "priority blend",
+                ChangeTarget::Track(_, ChangeKind::Speed) => "speed",
+                ChangeTarget::Track(_, ChangeKind::Weight) => "weight",
+                ChangeTarget::Track(_, ChangeKind::Position) => "position",
+                ChangeTarget::Track(_, ChangeKind::Enabled) => "enabled",
+                ChangeTarget::Track(_, ChangeKind::ParameterX) => "first parameter",
+                ChangeTarget::Track(_, ChangeKind::ParameterY) => "second parameter",
+                ChangeTarget::PriorityBlend => "priority blend",
             };
             cell(ui, kind);
             cell(

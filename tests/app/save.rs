@@ -26,7 +26,7 @@ fn busy(app: &mut TestApp, handle: &Handle<Character>) -> Entity {
             .priority(TrackPriority::High)
             .speed(-0.7),
     );
-    controller.events_mut().key_weight(
+    controller.timeline_mut().key_weight(
         swing,
         1.0,
         0.9,

@@ -571,7 +571,7 @@ fn nothing_jumps_in_any_program_of_fades_switches_and_blend_spaces() {
                     let overrides =
                         |id| controller.track(id).unwrap().blend == Some(BlendMode::Override);
                     if let Some(id) = overlay.filter(|id| overrides(*id)) {
-                        controller.events_mut().fade(id, random.f32(), seconds);
+                        controller.timeline_mut().fade(id, random.f32(), seconds);
                     }
                 }
             }

@@ -330,7 +330,7 @@ impl Order {
             Self::Pause(false) => controller.paused = false,
             Self::KeySpeed(at, speed, start, seconds, ease) => {
                 let Some(id) = id(*at) else { return };
-                controller.events_mut().key_speed(
+                controller.timeline_mut().key_speed(
                     id,
                     *speed,
                     now + start,
@@ -340,7 +340,7 @@ impl Order {
             }
             Self::KeyWeight(at, weight, start, seconds, ease) => {
                 let Some(id) = id(*at) else { return };
-                controller.events_mut().key_weight(
+                controller.timeline_mut().key_weight(
                     id,
                     *weight,
                     now + start,
@@ -351,23 +351,23 @@ impl Order {
             Self::KeyEnabled(at, enabled, start) => {
                 let Some(id) = id(*at) else { return };
                 controller
-                    .events_mut()
+                    .timeline_mut()
                     .key_enabled(id, *enabled, now + start);
             }
             Self::KeyPosition(at, position, start) => {
                 let Some(id) = id(*at) else { return };
                 controller
-                    .events_mut()
+                    .timeline_mut()
                     .key_position(id, *position, now + start);
             }
             Self::KeyParameters(at, x, y, start) => {
                 let Some(id) = id(*at) else { return };
                 controller
-                    .events_mut()
+                    .timeline_mut()
                     .key_parameters(id, (*x, *y), now + start);
             }
             Self::KeyBlend(blend, start, seconds) => {
-                controller.events_mut().key_priority_blend(
+                controller.timeline_mut().key_priority_blend(
                     *blend,
                     now + start,
                     secs(*seconds),
@@ -377,7 +377,7 @@ impl Order {
             Self::Track(track, seconds) => {
                 let id = controller.add_track(AnimationTrack::clone(track));
                 controller
-                    .events_mut()
+                    .timeline_mut()
                     .fade(id, track.weight, secs(*seconds));
             }
             Self::PlayOver(track, fade_in, fade_out) => {
@@ -389,11 +389,11 @@ impl Order {
             }
             Self::FadeTrack(at, weight, seconds) => {
                 let Some(id) = id(*at) else { return };
-                controller.events_mut().fade(id, *weight, secs(*seconds));
+                controller.timeline_mut().fade(id, *weight, secs(*seconds));
             }
             Self::FadeOutTrack(at, seconds) => {
                 let Some(id) = id(*at) else { return };
-                controller.events_mut().fade_out(id, secs(*seconds));
+                controller.timeline_mut().fade_out(id, secs(*seconds));
             }
             Self::SeekTrack(at, position) => {
                 let Some(id) = id(*at) else { return };

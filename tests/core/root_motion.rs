@@ -125,7 +125,7 @@ fn eventful() -> AnimationController {
     let mut controller = AnimationController::playing("curve");
     let curve = controller.current_track().unwrap().id();
     let rock = controller.add_track(AnimationTrack::new("rock").weight(0.0).starting_at(0.2));
-    let events = &mut controller.events_mut();
+    let events = &mut controller.timeline_mut();
     for hour in 0..4 {
         let at = f64::from(hour) * 3600.0;
         for (seconds, speed) in [(10.0, 1.7), (500.0, -0.8), (900.0, 1.0)] {
@@ -221,19 +221,19 @@ fn disturb(controller: &mut AnimationController, random: &mut Rng) {
         (4 | 5, Some(id)) => {
             let _ =
                 controller
-                    .events_mut()
+                    .timeline_mut()
                     .key_speed(id, random.f64() * 4.0 - 2.0, now, fade, curve);
         }
         (6 | 7, Some(id)) => {
             let _ = controller
-                .events_mut()
+                .timeline_mut()
                 .key_weight(id, random.f32(), now, fade, curve);
         }
         (8, Some(id)) => controller.track_mut(id).unwrap().seek(random.f64() * 3.0),
         (9, Some(id)) => controller.track_mut(id).unwrap().mask = Some("half".into()),
         (10, _) => {
             let _ = controller
-                .events_mut()
+                .timeline_mut()
                 .key_priority_blend(random.f32(), now, fade, curve);
         }
         (11, Some(id)) => controller.track_mut(id).unwrap().paused ^= true,
@@ -292,7 +292,7 @@ fn an_ordinary_step_gives_the_bits_of_one_that_looks_for_everything() {
         );
         let mut full = fast.clone();
         // An event to come takes the short way out.
-        full.events_mut()
+        full.timeline_mut()
             .key_priority_blend(0.5, 1e9, secs(1.0), TransitionCurve::Linear);
         for _ in 0..100 {
             let dt = random.f64() * 0.05;
@@ -474,14 +474,14 @@ fn huge_steps_end_and_are_finite() {
             blend.set_speed(speed);
             let circle =
                 blend.add_track(AnimationTrack::new("circle").weight(0.7).speed(speed * 0.9));
-            blend.events_mut().key_weight(
+            blend.timeline_mut().key_weight(
                 circle,
                 0.2,
                 0.0,
                 secs(1e9),
                 TransitionCurve::EaseInEaseOut,
             );
-            blend.events_mut().key_speed(
+            blend.timeline_mut().key_speed(
                 circle,
                 -speed,
                 0.0,

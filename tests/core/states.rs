@@ -341,7 +341,7 @@ fn resetting_the_time_leaves_the_time_in_a_state_as_it_is() {
     let mut game = Game::new(ADVENTURE);
     game.play(0.1);
     game.go("fall").unwrap();
-    game.play(0.25).controller.events_mut().reset_time();
+    game.play(0.25).controller.timeline_mut().reset_time();
     let since = game.controller.states().seconds().unwrap();
     assert!((since - 0.25).abs() < 1e-9, "{since}");
     game.play(0.5);
@@ -371,7 +371,7 @@ fn a_copy_for_another_character_shows_its_layers_in_full() {
     advance(&mut controller);
     controller.go(("arms", "wave")).unwrap();
     advance(&mut controller);
-    let mut copy = controller.clone_without_events();
+    let mut copy = controller.clone_without_timeline();
     assert_eq!(copy.tracks().nth(1).unwrap().weight, 1.0);
     advance(&mut copy);
     assert_eq!(copy.tracks().nth(1).unwrap().weight, 1.0);

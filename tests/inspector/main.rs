@@ -625,7 +625,7 @@ fn every_control_of_a_track_changes_the_controller() {
 }
 
 #[test]
-fn slow_motion_the_queue_and_timed_events_are_shown_and_can_be_undone() {
+fn slow_motion_the_queue_and_scheduled_changes_are_shown_and_can_be_undone() {
     let mut harness = opened(InspectorTab::Tracks);
     harness.click("1/4");
     assert_eq!(
@@ -650,7 +650,7 @@ fn slow_motion_the_queue_and_timed_events_are_shown_and_can_be_undone() {
     assert_eq!(harness.controller().queue().len(), 0);
     let start = harness.controller().time() + 5.0;
     let track = harness.controller().tracks().next().unwrap().id();
-    harness.controller().events_mut().key_weight(
+    harness.controller().timeline_mut().key_weight(
         track,
         0.25,
         start,
@@ -659,12 +659,12 @@ fn slow_motion_the_queue_and_timed_events_are_shown_and_can_be_undone() {
     );
     harness.frames(1);
     assert!(
-        harness.shows("Timed events") && harness.shows("to 0.25"),
+        harness.shows("Scheduled changes") && harness.shows("to 0.25"),
         "{:?}",
         harness.texts()
     );
     harness.click("cancel");
-    assert_eq!(harness.controller().events().iter().count(), 0);
+    assert_eq!(harness.controller().timeline().iter().count(), 0);
     // The first one shown is the clip the buttons act on.
     harness.click("wave");
     harness.click("still");

@@ -577,7 +577,7 @@ fn pictures(desk: &mut Desk, windows: &[(u32, u32, f32, &[Theme])]) {
         by_hand.set(arm, JointTransform::new(Vec3::new(0.0, 0.138, 0.0), turn));
         scout.insert(by_hand);
         let mut controller = AnimationController::playing("walk");
-        controller.events_mut().key_priority_blend(
+        controller.timeline_mut().key_priority_blend(
             0.8,
             3.0,
             Duration::from_secs(1),
@@ -591,7 +591,7 @@ fn pictures(desk: &mut Desk, windows: &[(u32, u32, f32, &[Theme])]) {
         let mut idle = AnimationTrack::new("idle").weight(0.25);
         idle.blend = Some(BlendMode::Override);
         controller.add_track(idle);
-        controller.events_mut().key_weight(
+        controller.timeline_mut().key_weight(
             point,
             0.2,
             2.0,

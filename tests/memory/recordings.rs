@@ -106,7 +106,7 @@ fn whole() -> RecordingFile {
         vec![((), ())].into_iter().map(|_| 1).collect::<Vec<_>>(),
     );
     let track = controller.tracks().next().unwrap().id();
-    controller.events_mut().key_enabled(track, true, 100.0);
+    controller.timeline_mut().key_enabled(track, true, 100.0);
     let mut events = Vec::new();
     let mut tape = Tape::starting_at(0);
     controller.advance(0.1, &table, &mut Vec::new()).unwrap();
@@ -389,7 +389,7 @@ fn advances_that_pass_billions_of_keys_end() {
         for i in 0..300 {
             let track = controller.add_track(AnimationTrack::new("idle").sync(i % 3).weight(0.0));
             controller
-                .events_mut()
+                .timeline_mut()
                 .key_enabled(track, i % 2 == 0, f64::from(i) * 0.01);
         }
     };

@@ -202,7 +202,7 @@ fn a_sync_group_of_a_clip_and_a_space_stays_in_phase() {
     let clip = controller.add_track(AnimationTrack::new("wave").sync(1).weight(0.5));
     for step in 0..200 {
         if step == 60 {
-            controller.events_mut().fade(clip, 2.0, SECOND);
+            controller.timeline_mut().fade(clip, 2.0, SECOND);
         }
         let position = |id| controller.track(id).unwrap().unwrapped_position();
         assert_near(position(space) * 2.0, position(clip), 1e-6);
@@ -370,7 +370,7 @@ fn a_saved_controller_goes_on_to_the_bit_in_the_middle_of_everything() {
     let (mut controller, id) = with(AnimationTrack::blend_space("s").at((0.1, 0.1)));
     let speed = TransitionCurve::EaseInEaseOut;
     controller
-        .events_mut()
+        .timeline_mut()
         .key_speed(id, -2.0, 0.2, SECOND, speed);
     cast.advance(&mut controller, 0.3);
     controller.track_mut(id).unwrap().set_parameters((1.6, 0.4));
@@ -402,12 +402,12 @@ fn parameters_can_be_scheduled_and_take_effect_at_their_moment() {
         let run = |steps: u32| {
             let (mut controller, id) = with(AnimationTrack::blend_space("locomotion").at(1.5));
             let [x, y] = controller
-                .events_mut()
+                .timeline_mut()
                 .key_parameters(id, (3.0, 7.0), 0.3)
                 .unwrap();
-            assert!(controller.events().contains(x) && controller.events().contains(y));
+            assert!(controller.timeline().contains(x) && controller.timeline().contains(y));
             assert_eq!(
-                controller.events_mut().key_parameters(id, f64::NAN, 0.3),
+                controller.timeline_mut().key_parameters(id, f64::NAN, 0.3),
                 None
             );
             (0..steps).for_each(|_| drop(cast.advance(&mut controller, 2.0 / f64::from(steps))));

@@ -97,7 +97,7 @@ fn a_clip_that_comes_in_by_smoothing_brings_its_range_at_that_moment() {
             .starting_at(0.3),
     );
     assert_eq!(story(&cast.advance(&mut controller, 0.1)), "");
-    controller.events_mut().key_parameters(id, 0.15, 0.125);
+    controller.timeline_mut().key_parameters(id, 0.15, 0.125);
     // At 1.5 per second, it is there after 0.1 s.
     assert_eq!(
         story(&cast.advance(&mut controller, 0.2)),
@@ -283,15 +283,15 @@ fn disturb(controller: &mut AnimationController, cast: &mut Cast, random: &mut R
         10 => controller
             .tracks_mut()
             .for_each(|track| track.paused = !track.paused),
-        11 => drop(id.map(|id| controller.events_mut().fade_out(id, span))),
+        11 => drop(id.map(|id| controller.timeline_mut().fade_out(id, span))),
         12 => drop(id.and_then(|id| {
             controller
-                .events_mut()
+                .timeline_mut()
                 .key_parameters(id, point, now + 0.1875)
         })),
         13 => drop(id.and_then(|id| {
             controller
-                .events_mut()
+                .timeline_mut()
                 .key_enabled(id, place < 1.0, now + 0.3125)
         })),
         14 => controller.fade_out(Duration::ZERO),

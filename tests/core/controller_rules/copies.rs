@@ -20,10 +20,10 @@ fn busy() -> AnimationController {
     );
     controller.add_track(AnimationTrack::new("missing").speed(-1.5));
     controller
-        .events_mut()
+        .timeline_mut()
         .key_speed(wave, 2.5, 0.1, secs(5.0), TransitionCurve::EaseInEaseOut);
     controller
-        .events_mut()
+        .timeline_mut()
         .key_priority_blend(1.0, 3.0, secs(1.0), TransitionCurve::Linear);
     let nth = controller.callbacks_mut().add(
         "run",
@@ -47,14 +47,14 @@ fn busy() -> AnimationController {
 }
 
 #[test]
-fn a_clone_without_events_copies_tracks_and_time_but_not_timed_events() {
+fn a_clone_without_timeline_copies_tracks_and_time_but_not_scheduled_changes() {
     let controller = busy();
-    assert!(controller.events().iter().count() > 0);
-    let copy = controller.clone_without_events();
-    assert_eq!(copy.events().iter().count(), 0);
+    assert!(controller.timeline().iter().count() > 0);
+    let copy = controller.clone_without_timeline();
+    assert_eq!(copy.timeline().iter().count(), 0);
     assert_eq!(copy.time(), controller.time());
     assert_eq!(copy.current(), Some("run"));
-    // The fade was made of timed events: it is over.
+    // The fade was made of scheduled changes: it is over.
     assert_eq!(mix(&copy, &clips())[1], ("run".into(), 1.0));
     assert_eq!(copy.tracks().count(), 3);
     // One prepared controller serves many characters, which do not know each other.

@@ -48,7 +48,7 @@ fn rule_8_a_cross_fade_takes_the_old_weight_to_0_and_the_new_one_to_1() {
     assert_eq!(events[1].time(), 1.25);
     assert_eq!(mix(&controller, &clips), pairs(&[("run", 1.0)]));
     assert_eq!(controller.tracks().count(), 1);
-    assert_eq!(controller.events().iter().count(), 0);
+    assert_eq!(controller.timeline().iter().count(), 0);
 }
 
 #[test]
@@ -59,15 +59,17 @@ fn rule_8_the_recipe_by_hand_on_a_pair_of_tracks() {
     advance(&mut controller, &clips, 1.0);
     let (now, fade) = (controller.time(), 0.25);
     controller.track_mut(new).unwrap().set_clip("run");
-    controller.events_mut().unkey_track(old);
-    controller.events_mut().unkey_track(new);
-    controller.events_mut().key_enabled(old, false, now + fade);
+    controller.timeline_mut().unkey_track(old);
+    controller.timeline_mut().unkey_track(new);
     controller
-        .events_mut()
+        .timeline_mut()
+        .key_enabled(old, false, now + fade);
+    controller
+        .timeline_mut()
         .key_weight(old, 0.0, now, secs(fade), TransitionCurve::Linear);
-    controller.events_mut().key_enabled(new, true, now);
+    controller.timeline_mut().key_enabled(new, true, now);
     controller
-        .events_mut()
+        .timeline_mut()
         .key_weight(new, 1.0, now, secs(fade), TransitionCurve::Linear);
     advance(&mut controller, &clips, 0.125);
     assert_eq!(

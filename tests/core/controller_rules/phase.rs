@@ -159,10 +159,10 @@ fn the_lead_changes_where_the_weights_cross_at_any_frame_rate() {
         let (mut controller, walk) = with_track(AnimationTrack::new("walk").sync(1));
         let run = controller.add_track(AnimationTrack::new("run").sync(1).weight(0.0));
         controller
-            .events_mut()
+            .timeline_mut()
             .key_weight(walk, 0.0, 0.0, secs(1.0), curve);
         controller
-            .events_mut()
+            .timeline_mut()
             .key_weight(run, 1.0, 0.0, secs(1.0), curve);
         (controller, walk, run)
     };
@@ -194,10 +194,10 @@ fn weights_may_cross_several_times_between_two_events() {
         let (mut controller, walk) = with_track(AnimationTrack::new("walk").sync(1).weight(0.1));
         let run = controller.add_track(AnimationTrack::new("run").sync(1).weight(0.05));
         controller
-            .events_mut()
+            .timeline_mut()
             .key_weight(walk, 0.95, 0.0, secs(1.0), CURVES[1]);
         controller
-            .events_mut()
+            .timeline_mut()
             .key_weight(run, 0.8, 0.0, secs(1.0), CURVES[0]);
         (controller, walk)
     };

@@ -244,7 +244,7 @@ fn whatever_becomes_of_a_track_its_ranges_end_once() {
     );
     assert_eq!(
         after(|controller, track| {
-            controller.events_mut().key_enabled(track, false, 0.40625);
+            controller.timeline_mut().key_enabled(track, false, 0.40625);
         }),
         "-hit 0.40625"
     );
@@ -460,7 +460,7 @@ fn a_saved_controller_ends_what_it_began_and_a_copy_for_another_character_begins
         ron::from_str(&ron::to_string(&controller).unwrap()).unwrap();
     assert_eq!(again, controller);
     assert!(again.range("hit").is_some());
-    let mut copy = controller.clone_without_events();
+    let mut copy = controller.clone_without_timeline();
     assert_eq!(story(&advance(&mut again, &clips, 0.25)), "-hit 0.5");
     assert_eq!(
         story(&advance(&mut copy, &clips, 0.25)),
@@ -575,19 +575,19 @@ fn disturb(controller: &mut AnimationController, clips: &mut Vec<ClipTiming>, ra
         10 => controller
             .tracks_mut()
             .for_each(|track| track.paused = !track.paused),
-        11 => drop(id.map(|id| controller.events_mut().fade_out(id, span))),
+        11 => drop(id.map(|id| controller.timeline_mut().fade_out(id, span))),
         12 => drop(id.and_then(|id| {
             controller
-                .events_mut()
+                .timeline_mut()
                 .key_enabled(id, place < 1.0, now + 0.1875)
         })),
         13 => drop(id.and_then(|id| {
             controller
-                .events_mut()
+                .timeline_mut()
                 .key_position(id, place, now + 0.3125)
         })),
         14 => controller.fade_out(secs(0.0)),
-        15 => controller.events_mut().reset_time(),
+        15 => controller.timeline_mut().reset_time(),
         16 => drop(controller.play_over(AnimationTrack::new(name), span, span)),
         17 => *clips = random_clips(random),
         18 => drop(id.map(|id| controller.track_mut(id).unwrap().set_clip(name))),

@@ -6,7 +6,7 @@ use bevy_marionette::controller::{AnimationController, AnimationTrack, Transitio
 fn text() -> String {
     let (mut controller, track) = with_track(AnimationTrack::new("walk"));
     controller
-        .events_mut()
+        .timeline_mut()
         .key_weight(track, 0.0, 0.0, secs(5.0), TransitionCurve::Linear);
     let nth = controller.callbacks_mut().add("walk", 0.5, "nth", ());
     controller.callbacks_mut().set_every_nth(nth, 3);

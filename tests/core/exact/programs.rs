@@ -243,30 +243,33 @@ pub fn act(controller: &mut AnimationController, cast: &mut Cast, random: &mut R
         (15..=19, _) if ids.len() < 6 => drop(controller.add_track(track(random))),
         (20, Some(id)) => drop(controller.remove_track(id)),
         (21 | 22, _) if ids.len() < 6 => drop(controller.play_over(track(random), fade, fade)),
-        (23, Some(id)) => controller.events_mut().fade(id, value.abs() as f32, fade),
-        (24, Some(id)) => controller.events_mut().fade_out(id, fade),
+        (23, Some(id)) => controller.timeline_mut().fade(id, value.abs() as f32, fade),
+        (24, Some(id)) => controller.timeline_mut().fade_out(id, fade),
         (25 | 26, Some(id)) => drop(
             controller
-                .events_mut()
+                .timeline_mut()
                 .key_speed(id, value, start, fade, curve),
         ),
         (27 | 28, Some(id)) => {
-            let _ = controller
-                .events_mut()
-                .key_weight(id, value.abs() as f32, start, fade, curve);
-        }
-        (29, Some(id)) => drop(controller.events_mut().key_position(id, value, start)),
-        (30, Some(id)) => drop(
-            controller
-                .events_mut()
-                .key_enabled(id, random.bool(), start),
-        ),
-        (31, Some(id)) => drop(controller.events_mut().key_parameters(id, to, start)),
-        (32, _) => {
             let _ =
                 controller
-                    .events_mut()
-                    .key_priority_blend(value.abs() as f32, start, fade, curve);
+                    .timeline_mut()
+                    .key_weight(id, value.abs() as f32, start, fade, curve);
+        }
+        (29, Some(id)) => drop(controller.timeline_mut().key_position(id, value, start)),
+        (30, Some(id)) => drop(
+            controller
+                .timeline_mut()
+                .key_enabled(id, random.bool(), start),
+        ),
+        (31, Some(id)) => drop(controller.timeline_mut().key_parameters(id, to, start)),
+        (32, _) => {
+            let _ = controller.timeline_mut().key_priority_blend(
+                value.abs() as f32,
+                start,
+                fade,
+                curve,
+            );
         }
         (33, Some(id)) => controller.track_mut(id).unwrap().seek(value),
         (34, Some(id)) => controller.track_mut(id).unwrap().scrub(value),
@@ -284,7 +287,7 @@ pub fn act(controller: &mut AnimationController, cast: &mut Cast, random: &mut R
         (43, _) => {
             controller.time_scale = [1.0, 1.0, 0.5, 0.9, 1.7, random.f64()][random.usize(..6)]
         }
-        (44, _) => controller.events_mut().reset_time(),
+        (44, _) => controller.timeline_mut().reset_time(),
         (45, _) => {
             let id = match random.bool() {
                 true => controller.callbacks_mut().add(

@@ -115,7 +115,7 @@ fn whether_a_range_of_a_clip_that_plays_once_is_open_follows_from_where_the_clip
                 3 => controller.current_track_mut().unwrap().speed *= -1.0,
                 4 => {
                     let (id, now) = (controller.current_track().unwrap().id(), controller.time());
-                    controller.events_mut().key_position(
+                    controller.timeline_mut().key_position(
                         id,
                         [0.0, 1.0, 3.0, random.f64()][random.usize(..4)],
                         now + 0.01,
@@ -193,7 +193,7 @@ fn a_range_that_ends_with_its_track_carries_the_weight_of_that_moment() {
         each_cut(|cut| {
             let mut controller = AnimationController::default();
             let id = controller.add_track(AnimationTrack::new(name));
-            let mut events = controller.events_mut();
+            let mut events = controller.timeline_mut();
             events.key_weight(id, 0.0, 0.0, secs(1.6), TransitionCurve::Linear);
             events.key_enabled(id, false, 0.8);
             let (events, _) = go(&mut controller, &cast, 1.0, cut);
@@ -325,7 +325,7 @@ fn parameters_of_a_track_that_is_disabled_arrive() {
         let id = controller.add_track(AnimationTrack::blend_space("space"));
         go(&mut controller, &cast, 0.1, cut);
         controller.track_mut(id).unwrap().set_parameters(1.0);
-        controller.events_mut().key_enabled(id, false, 0.35);
+        controller.timeline_mut().key_enabled(id, false, 0.35);
         go(&mut controller, &cast, 0.5, cut);
         assert_near(
             controller.track(id).unwrap().smoothed_parameters().x,

@@ -640,14 +640,14 @@ fn command(controller: &mut AnimationController, choices: &mut Choices<'_>) {
                     .sync(choices.below(2) as u32),
             );
             let (value, start) = (choices.wide(), choices.wide());
-            controller.events_mut().key_speed(
+            controller.timeline_mut().key_speed(
                 id,
                 value,
                 start,
                 fade,
                 TransitionCurve::EaseInEaseOut,
             );
-            controller.events_mut().key_weight(
+            controller.timeline_mut().key_weight(
                 id,
                 value as f32,
                 start,

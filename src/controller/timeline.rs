@@ -1,24 +1,24 @@
-//! How timed events are scheduled, start, run and end.
+//! How changes are scheduled, start, run and end.
 
 use super::{
-    AnimationController, EventHandle, EventKind, EventTarget, TimedEvent, TimedEvents, TrackId,
-    TransitionCurve, clock::Nanos, step::Reach,
+    AnimationController, ChangeHandle, ChangeKind, ChangeTarget, ScheduledChange, Timeline,
+    TrackId, TransitionCurve, clock::Nanos, step::Reach,
 };
 use crate::{
-    controller::{ramp::Ramp, timed_event::Schedule},
+    controller::{ramp::Ramp, scheduled_change::Schedule},
     model::BlendPoint,
 };
 use std::{mem, time::Duration};
 
-/// The timed events of a controller, mutably. See [`AnimationController::events_mut`].
+/// The timeline of a controller, mutably. See [`AnimationController::timeline_mut`].
 ///
 /// Starts are in seconds of [global time](AnimationController::time). A start in the past begins at the next
 /// advance; a zero duration is a step. Keying returns `None` if the track does not exist or a number is not
 /// finite.
 #[derive(Debug)]
-pub struct TimedEventsMut<'a>(&'a mut AnimationController);
+pub struct TimelineMut<'a>(&'a mut AnimationController);
 
-impl TimedEventsMut<'_> {
+impl TimelineMut<'_> {
     /// Changes a track's speed.
     ///
     /// The track moves by the exact integral of the changing speed, whatever the frame rate.
@@ -29,9 +29,9 @@ impl TimedEventsMut<'_> {
         start: f64,
         duration: Duration,
         transition: TransitionCurve,
-    ) -> Option<EventHandle> {
+    ) -> Option<ChangeHandle> {
         self.key(
-            EventTarget::Track(track, EventKind::Speed),
+            ChangeTarget::Track(track, ChangeKind::Speed),
             speed,
             start,
             duration,
@@ -47,9 +47,9 @@ impl TimedEventsMut<'_> {
         start: f64,
         duration: Duration,
         transition: TransitionCurve,
-    ) -> Option<EventHandle> {
+    ) -> Option<ChangeHandle> {
         self.key(
-            EventTarget::Track(track, EventKind::Weight),
+            ChangeTarget::Track(track, ChangeKind::Weight),
             weight.into(),
             start,
             duration,
@@ -63,9 +63,9 @@ impl TimedEventsMut<'_> {
         track: TrackId,
         position: f64,
         start: f64,
-    ) -> Option<EventHandle> {
+    ) -> Option<ChangeHandle> {
         self.step(
-            EventTarget::Track(track, EventKind::Position),
+            ChangeTarget::Track(track, ChangeKind::Position),
             position,
             start,
         )
@@ -77,27 +77,27 @@ impl TimedEventsMut<'_> {
         track: TrackId,
         enabled: bool,
         start: f64,
-    ) -> Option<EventHandle> {
+    ) -> Option<ChangeHandle> {
         self.step(
-            EventTarget::Track(track, EventKind::Enabled),
+            ChangeTarget::Track(track, ChangeKind::Enabled),
             f64::from(u8::from(enabled)),
             start,
         )
     }
 
-    /// Sets the [parameters](super::AnimationTrack::set_parameters) of a track's blend space, by one event for each. They
+    /// Sets the [parameters](super::AnimationTrack::set_parameters) of a track's blend space, by one change for each. They
     /// take effect over the space's [smoothing](crate::model::BlendSpace::smoothed).
     pub fn key_parameters(
         &mut self,
         track: TrackId,
         point: impl Into<BlendPoint>,
         start: f64,
-    ) -> Option<[EventHandle; 2]> {
+    ) -> Option<[ChangeHandle; 2]> {
         let BlendPoint { x, y } = Some(point.into()).filter(|point| point.is_finite())?;
-        let first = self.step(EventTarget::Track(track, EventKind::ParameterX), x, start)?;
+        let first = self.step(ChangeTarget::Track(track, ChangeKind::ParameterX), x, start)?;
         Some([
             first,
-            self.step(EventTarget::Track(track, EventKind::ParameterY), y, start)?,
+            self.step(ChangeTarget::Track(track, ChangeKind::ParameterY), y, start)?,
         ])
     }
 
@@ -108,9 +108,9 @@ impl TimedEventsMut<'_> {
         start: f64,
         duration: Duration,
         transition: TransitionCurve,
-    ) -> Option<EventHandle> {
+    ) -> Option<ChangeHandle> {
         self.key(
-            EventTarget::PriorityBlend,
+            ChangeTarget::PriorityBlend,
             blend.into(),
             start,
             duration,
@@ -118,7 +118,7 @@ impl TimedEventsMut<'_> {
         )
     }
 
-    fn step(&mut self, target: EventTarget, value: f64, start: f64) -> Option<EventHandle> {
+    fn step(&mut self, target: ChangeTarget, value: f64, start: f64) -> Option<ChangeHandle> {
         self.key(
             target,
             value,
@@ -130,28 +130,28 @@ impl TimedEventsMut<'_> {
 
     fn key(
         &mut self,
-        target: EventTarget,
+        target: ChangeTarget,
         value: f64,
         start: f64,
         duration: Duration,
         transition: TransitionCurve,
-    ) -> Option<EventHandle> {
+    ) -> Option<ChangeHandle> {
         if !value.is_finite() || !start.is_finite() {
             return None;
         }
         let value = match target {
-            EventTarget::Track(track, kind) => {
+            ChangeTarget::Track(track, kind) => {
                 self.0.track(track)?;
-                if kind == EventKind::Weight {
+                if kind == ChangeKind::Weight {
                     value.max(0.0)
                 } else {
                     value
                 }
             }
-            EventTarget::PriorityBlend => value.clamp(0.0, 1.0),
+            ChangeTarget::PriorityBlend => value.clamp(0.0, 1.0),
         };
-        let handle = EventHandle(self.0.next_id());
-        self.0.extras.events.insert(TimedEvent {
+        let handle = ChangeHandle(self.0.next_id());
+        self.0.extras.changes.insert(ScheduledChange {
             handle,
             target,
             value,
@@ -180,37 +180,37 @@ impl TimedEventsMut<'_> {
         self.0.reset_time();
     }
 
-    /// Cancels an event; what it has changed so far stays. Returns `false` if the event does not exist.
-    pub fn unkey(&mut self, handle: EventHandle) -> bool {
-        let before = self.0.extras.events.len();
-        self.retain(|event| event.handle != handle);
-        self.0.extras.events.len() < before
+    /// Cancels a change; what it has changed so far stays. Returns `false` if the change does not exist.
+    pub fn unkey(&mut self, handle: ChangeHandle) -> bool {
+        let before = self.0.extras.changes.len();
+        self.retain(|change| change.handle != handle);
+        self.0.extras.changes.len() < before
     }
 
-    /// Cancels all events with this target.
-    pub fn unkey_target(&mut self, target: EventTarget) {
-        self.retain(|event| event.target != target);
+    /// Cancels all changes with this target.
+    pub fn unkey_target(&mut self, target: ChangeTarget) {
+        self.retain(|change| change.target != target);
     }
 
-    /// Cancels all events of a track.
+    /// Cancels all changes of a track.
     pub fn unkey_track(&mut self, track: TrackId) {
-        self.retain(|event| event.track() != Some(track));
+        self.retain(|change| change.track() != Some(track));
     }
 
-    fn retain(&mut self, keep: impl FnMut(&TimedEvent) -> bool) {
-        self.0.extras.events.retain(keep);
+    fn retain(&mut self, keep: impl FnMut(&ScheduledChange) -> bool) {
+        self.0.extras.changes.retain(keep);
     }
 }
 
-/// # Timed events
+/// # Timeline
 impl AnimationController {
-    /// Returns the timed events that wait or run.
+    /// Returns the timeline: the scheduled changes that wait or run.
     #[inline]
-    pub fn events(&self) -> TimedEvents<'_> {
-        TimedEvents(&self.extras.events)
+    pub fn timeline(&self) -> Timeline<'_> {
+        Timeline(&self.extras.changes)
     }
 
-    /// Returns the timed events, to schedule and cancel them.
+    /// Returns the timeline, to schedule changes and cancel them.
     ///
     /// ```
     /// # use bevy_marionette::controller::{AnimationController, AnimationTrack, TransitionCurve};
@@ -218,13 +218,13 @@ impl AnimationController {
     /// # let mut controller = AnimationController::default();
     /// let wave = controller.add_track(AnimationTrack::new("wave").weight(0.0));
     /// let (now, fade) = (controller.time(), Duration::from_millis(250));
-    /// controller.events_mut().key_weight(wave, 1.0, now, fade, TransitionCurve::EaseInEaseOut);
-    /// let end = controller.events_mut().key_enabled(wave, false, now + 2.0).unwrap();
-    /// assert!(controller.events().contains(end));
+    /// controller.timeline_mut().key_weight(wave, 1.0, now, fade, TransitionCurve::EaseInEaseOut);
+    /// let end = controller.timeline_mut().key_enabled(wave, false, now + 2.0).unwrap();
+    /// assert!(controller.timeline().contains(end));
     /// ```
-    pub fn events_mut(&mut self) -> TimedEventsMut<'_> {
+    pub fn timeline_mut(&mut self) -> TimelineMut<'_> {
         self.change();
-        TimedEventsMut(self)
+        TimelineMut(self)
     }
 
     /// Fades a track's weight from now, in place of what was scheduled for it.
@@ -236,55 +236,55 @@ impl AnimationController {
         transition: TransitionCurve,
     ) {
         let now = self.time();
-        self.events_mut()
-            .unkey_target(EventTarget::Track(id, EventKind::Weight));
-        self.events_mut()
+        self.timeline_mut()
+            .unkey_target(ChangeTarget::Track(id, ChangeKind::Weight));
+        self.timeline_mut()
             .key_weight(id, weight, now, duration, transition);
     }
 
-    /// Ends the events that are over at the present time, and starts those that are due.
-    pub(super) fn settle_events(&mut self) {
+    /// Ends the changes that are over at the present time, and starts those that are due.
+    pub(super) fn settle_changes(&mut self) {
         let now = self.clock.now;
-        if self.extras.events.is_empty() {
+        if self.extras.changes.is_empty() {
             return;
         }
-        let mut running = mem::take(&mut self.extras.events.running);
-        running.retain(|event| {
-            let is_over = event.running.is_some_and(|ramp| end_of(&ramp) <= now);
+        let mut running = mem::take(&mut self.extras.changes.running);
+        running.retain(|change| {
+            let is_over = change.running.is_some_and(|ramp| end_of(&ramp) <= now);
             if is_over {
-                self.apply(event.target, event.value);
+                self.apply(change.target, change.value);
             }
             !is_over
         });
-        self.extras.events.running = running;
+        self.extras.changes.running = running;
         // In order of start, so that of two that are due the later one takes over.
         while let Some(first) = self
             .extras
-            .events
+            .changes
             .waiting
             .first_entry()
             .filter(|first| start_of(first.get()) <= now)
         {
-            let mut event = first.remove();
-            let TimedEvent {
+            let mut change = first.remove();
+            let ScheduledChange {
                 target,
                 value,
                 transition,
                 ..
-            } = event;
-            let begin = start_of(&event).max(now);
+            } = change;
+            let begin = start_of(&change).max(now);
             let from = self.value_of(target);
-            self.extras.events.end(target);
+            self.extras.changes.end(target);
             let ramp = Ramp {
                 from,
                 to: value,
                 begin: begin.secs(),
-                duration: event.duration.as_secs_f64(),
+                duration: change.duration.as_secs_f64(),
                 transition,
             };
             if end_of(&ramp) > now {
-                event.running = Some(ramp);
-                self.extras.events.insert(event);
+                change.running = Some(ramp);
+                self.extras.changes.insert(change);
             } else {
                 self.apply(target, value);
             }
@@ -295,68 +295,70 @@ impl AnimationController {
             .for_each(|track| track.run.0.planned = false);
     }
 
-    /// Returns the next moment at which an event starts or ends.
-    pub(super) fn next_event(&self) -> Option<Nanos> {
-        let events = &self.extras.events;
-        let ends = events
+    /// Returns the next moment at which a change starts or ends.
+    pub(super) fn next_change(&self) -> Option<Nanos> {
+        let changes = &self.extras.changes;
+        let ends = changes
             .running
             .iter()
-            .filter_map(|event| event.running.as_ref().map(end_of));
-        ends.chain(events.waiting.values().next().map(start_of))
+            .filter_map(|change| change.running.as_ref().map(end_of));
+        ends.chain(changes.waiting.values().next().map(start_of))
             .min()
     }
 
     /// Returns the ramp of a track's value that is changing now.
     #[inline]
-    pub(super) fn running_ramp(&self, track: TrackId, kind: EventKind) -> Option<Ramp> {
-        if self.extras.events.running.is_empty() {
+    pub(super) fn running_ramp(&self, track: TrackId, kind: ChangeKind) -> Option<Ramp> {
+        if self.extras.changes.running.is_empty() {
             return None;
         }
-        self.events()
-            .current(EventTarget::Track(track, kind))?
+        self.timeline()
+            .current(ChangeTarget::Track(track, kind))?
             .running
     }
 
     /// Returns the ramp of the priority blend, if it is changing now.
     pub(super) fn blend_ramp(&self) -> Option<Ramp> {
-        self.events().current(EventTarget::PriorityBlend)?.running
+        self.timeline()
+            .current(ChangeTarget::PriorityBlend)?
+            .running
     }
 
-    /// Writes the present values of running events.
+    /// Writes the present values of running changes.
     pub(super) fn write_running_values(&mut self) {
         let now = self.clock.now;
-        for at in 0..self.extras.events.running.len() {
-            let TimedEvent {
+        for at in 0..self.extras.changes.running.len() {
+            let ScheduledChange {
                 target, running, ..
-            } = self.extras.events.running[at];
+            } = self.extras.changes.running[at];
             if let Some(ramp) = running {
                 self.apply(target, ramp.at(now));
             }
         }
     }
 
-    /// Returns the value that an event would start from.
-    fn value_of(&self, target: EventTarget) -> f64 {
+    /// Returns the value that a change would start from.
+    fn value_of(&self, target: ChangeTarget) -> f64 {
         if let Some(ramp) = self
-            .events()
+            .timeline()
             .current(target)
-            .and_then(|event| event.running)
+            .and_then(|change| change.running)
         {
             return ramp.at(self.clock.now);
         }
         let value = match target {
-            EventTarget::PriorityBlend => self.high_share().into(),
-            EventTarget::Track(id, kind) => match (kind, self.track(id)) {
-                (EventKind::Speed, Some(track)) => track.speed,
-                (EventKind::Weight, Some(track)) => track.weight.into(),
+            ChangeTarget::PriorityBlend => self.high_share().into(),
+            ChangeTarget::Track(id, kind) => match (kind, self.track(id)) {
+                (ChangeKind::Speed, Some(track)) => track.speed,
+                (ChangeKind::Weight, Some(track)) => track.weight.into(),
                 _ => 0.0,
             },
         };
         if value.is_finite() { value } else { 0.0 }
     }
 
-    fn apply(&mut self, target: EventTarget, value: f64) {
-        let EventTarget::Track(id, kind) = target else {
+    fn apply(&mut self, target: ChangeTarget, value: f64) {
+        let ChangeTarget::Track(id, kind) = target else {
             self.priority_blend = value as f32;
             return;
         };
@@ -364,37 +366,37 @@ impl AnimationController {
             return;
         };
         match kind {
-            EventKind::Speed => track.speed = value,
-            EventKind::Weight => track.weight = value as f32,
-            EventKind::Position => track.seek(value),
-            EventKind::Enabled => {
+            ChangeKind::Speed => track.speed = value,
+            ChangeKind::Weight => track.weight = value as f32,
+            ChangeKind::Position => track.seek(value),
+            ChangeKind::Enabled => {
                 track.enabled = value != 0.0;
                 self.agenda.0.ranges = Reach::Unknown;
             }
-            EventKind::ParameterX => track.rare.steering.target.x = value,
-            EventKind::ParameterY => track.rare.steering.target.y = value,
+            ChangeKind::ParameterX => track.rare.steering.target.x = value,
+            ChangeKind::ParameterY => track.rare.steering.target.y = value,
         }
     }
 
-    /// Moves all events in time, waiting or running.
-    pub(super) fn shift_events(&mut self, by: Nanos) {
-        if self.extras.events.is_empty() {
+    /// Moves all changes in time, waiting or running.
+    pub(super) fn shift_changes(&mut self, by: Nanos) {
+        if self.extras.changes.is_empty() {
             return;
         }
         let shifted = |time: f64| Nanos::from_secs(time).minus(by).secs();
-        let mut events = Vec::from(mem::take(&mut self.extras.events));
-        for event in &mut events {
-            event.start = shifted(event.start);
-            if let Some(ramp) = &mut event.running {
+        let mut changes = Vec::from(mem::take(&mut self.extras.changes));
+        for change in &mut changes {
+            change.start = shifted(change.start);
+            if let Some(ramp) = &mut change.running {
                 ramp.begin = shifted(ramp.begin);
             }
         }
-        self.extras.events = Schedule::from(events);
+        self.extras.changes = Schedule::from(changes);
     }
 }
 
-fn start_of(event: &TimedEvent) -> Nanos {
-    Nanos::from_secs(event.start)
+fn start_of(change: &ScheduledChange) -> Nanos {
+    Nanos::from_secs(change.start)
 }
 
 fn end_of(ramp: &Ramp) -> Nanos {
