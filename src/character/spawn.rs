@@ -238,7 +238,7 @@ fn take_up_states(
     let Some(states) = &character.states else {
         return;
     };
-    match controller.states() {
+    match controller.states().machines() {
         Some(present) if Arc::ptr_eq(present, states) => {}
         None if controller.tracks().next().is_some() => {}
         _ => controller

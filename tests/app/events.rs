@@ -387,8 +387,10 @@ fn what_nobody_heard_is_not_said_later_and_commands_are_applied_between_events()
             .entity(started.entity)
             .observe(|_: On<AnimationLooped>, mut said: ResMut<Said>| said.0.push("looped"));
     });
-    let mut controller = app.controller(entity);
-    controller.play("walk");
+    let mut controller = app
+        .world_mut()
+        .get_mut::<AnimationController>(entity)
+        .unwrap();
     controller.current_track_mut().unwrap().restart();
     app.update();
     assert_eq!(

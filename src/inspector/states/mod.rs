@@ -40,7 +40,7 @@ const NOTE: f32 = 9.5;
 
 impl Tab for StatesTab {
     fn show(&mut self, ui: &mut Ui, context: &mut TabContext) {
-        let Some(states) = context.item.controller.states().cloned() else {
+        let Some(states) = context.item.controller.states().machines().cloned() else {
             ui.weak("This character has no states.");
             ui.weak("Add `states` to its manifest.");
             return;
