@@ -16,10 +16,7 @@ use super::{
     AnimationController, AnimationName, AnimationTrack, Clips, TrackId, Transition, step::Step,
 };
 use crate::{
-    controller::{
-        playback_state::{CUT, Fade, Pending},
-        track_types::Role,
-    },
+    controller::{playback_state::Pending, track_types::Role},
     model::PlaybackMode,
 };
 use std::{sync::Arc, time::Duration};
@@ -40,7 +37,7 @@ impl AnimationController {
     /// it has finished.
     pub fn play(&mut self, clip: impl Into<Arc<str>>) -> TrackId {
         self.leave_queue();
-        self.start(AnimationName::new(clip), CUT)
+        self.start(AnimationName::new(clip), Transition::CUT)
     }
 
     /// Plays a clip, which takes over from what plays by a [`Transition`], or by a fade of some duration. Returns the clip's
@@ -55,7 +52,7 @@ impl AnimationController {
         transition: impl Into<Transition>,
     ) -> TrackId {
         self.leave_queue();
-        self.start(AnimationName::new(clip), transition.into().into())
+        self.start(AnimationName::new(clip), transition.into())
     }
 
     /// Fades from what plays to a clip, and returns the clip's track: [`play_with`](Self::play_with) a linear
@@ -151,8 +148,8 @@ impl AnimationController {
     }
 
     /// Makes a clip the current one, as soon as it is found.
-    pub(super) fn start(&mut self, clip: AnimationName, fade: Fade) -> TrackId {
-        let cut = fade.is_cut();
+    pub(super) fn start(&mut self, clip: AnimationName, transition: Transition) -> TrackId {
+        let cut = transition.is_cut();
         let alone = self
             .tracks
             .iter()
@@ -170,7 +167,7 @@ impl AnimationController {
                     track: id,
                     from: None,
                     new: false,
-                    fade,
+                    transition,
                 });
             }
             return id;
@@ -206,7 +203,7 @@ impl AnimationController {
             track,
             from,
             new,
-            fade,
+            transition,
         });
         track
     }
@@ -248,9 +245,12 @@ impl AnimationController {
         let mut at = 0;
         while at < self.extras.playback.pending.len() {
             let Pending {
-                track, new, fade, ..
+                track,
+                new,
+                transition,
+                ..
             } = self.extras.playback.pending[at];
-            if all || !fade.is_cut() {
+            if all || !transition.is_cut() {
                 self.extras.playback.pending.remove(at);
                 if new {
                     self.remove_track(track);
@@ -279,7 +279,7 @@ impl AnimationController {
             }
             self.extras.playback.pending.remove(0);
             if found {
-                if pending.fade.duration.is_zero() {
+                if pending.transition.duration.is_zero() {
                     // A cut leaves nothing of what was before.
                     self.extras.playback.switches.clear();
                 }

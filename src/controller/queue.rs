@@ -2,13 +2,13 @@
 
 use super::{
     AnimationController, AnimationName, ClipQueue, ClipQueueMut, Clips, PlaybackEvent,
-    QueueFallback, TrackId,
+    QueueFallback, TrackId, Transition,
     clock::Nanos,
     step::{Follows, Step},
 };
 use crate::{
     controller::{
-        playback_state::{CUT, Fade, Pending, Playback},
+        playback_state::{Pending, Playback},
         scheduled_change::ChangeKind,
         track_types::Known,
     },
@@ -162,7 +162,10 @@ impl AnimationController {
                 track,
                 from,
                 new: true,
-                fade: Fade { duration, ..CUT },
+                transition: Transition {
+                    duration,
+                    ..Transition::CUT
+                },
             },
             clips,
         );

@@ -236,24 +236,7 @@ impl AnimationController {
                 following.push((at, leader));
             }
         }
-        let speeds = states
-            .speed_names()
-            .iter()
-            .map(|name| old.speed(name).unwrap_or(1.0));
-        let speeds = speeds.collect();
-        // What the game has entered is still to be reported.
-        let asked = old.asked.iter().filter_map(|entered| {
-            let before = old.layers.layers().get(entered.layer)?;
-            let layer = states.index_of(&before.name)?;
-            let machine = &states.layers()[layer].machine;
-            let same = |state: usize| machine.index_of(&before.machine.states().get(state)?.name);
-            Some(Entered {
-                layer,
-                from: entered.from.and_then(same),
-                to: same(entered.to)?,
-            })
-        });
-        let asked = asked.collect();
+        let (speeds, asked) = (old.speeds_in(states), old.asked_in(states));
         // What layers that are gone play fades out.
         for (layer, run) in old.layers.layers().iter().zip(&old.runs) {
             if let Some(track) = run.track
@@ -347,6 +330,28 @@ impl AnimationController {
 }
 
 impl StateRuns {
+    /// The speeds, for other machines.
+    fn speeds_in(&self, states: &StateLayers) -> Vec<f64> {
+        let names = states.speed_names().iter();
+        names.map(|name| self.speed(name).unwrap_or(1.0)).collect()
+    }
+
+    /// What is still to be reported, in other machines.
+    fn asked_in(&self, states: &StateLayers) -> Vec<Entered> {
+        let asked = self.asked.iter().filter_map(|entered| {
+            let before = self.layers.layers().get(entered.layer)?;
+            let layer = states.index_of(&before.name)?;
+            let machine = &states.layers()[layer].machine;
+            let same = |state: usize| machine.index_of(&before.machine.states().get(state)?.name);
+            Some(Entered {
+                layer,
+                from: entered.from.and_then(same),
+                to: same(entered.to)?,
+            })
+        });
+        asked.collect()
+    }
+
     /// Lets the clock go back.
     pub(super) fn shift(&mut self, by: Nanos) {
         for run in &mut self.runs {

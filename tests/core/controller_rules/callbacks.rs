@@ -515,8 +515,7 @@ fn rule_7_a_clone_tells_the_callbacks_still_to_come() {
     let mut controller = AnimationController::playing("walk");
     controller.set_speed(2.0);
     advance(&mut controller, &clips, 0.5);
-    let coming = advance(&mut controller.clone(), &clips, 1.0);
-    let times: Vec<_> = coming.iter().map(PlaybackEvent::time).collect();
-    assert_eq!(times[..], [0.75, 1.25]);
-    assert_eq!(fired(&mut controller, &clips, 1.0), ["right", "left"]);
+    for ahead in [&mut controller.clone(), &mut controller] {
+        assert_eq!(fired(ahead, &clips, 1.0), ["right", "left"]);
+    }
 }

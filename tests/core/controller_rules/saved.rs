@@ -25,7 +25,6 @@ fn a_corrupt_save_is_refused_in_words() {
         ("counters", "every:3,passed:0", "every:0,passed:0"),
         ("last_id", "last_id:3", "last_id:18446744073709551615"),
         ("newer", "last_id:3", "last_id:1"),
-        ("priority_blend", "priority_blend:0.5", "priority_blend:7.0"),
         ("length", "length:2.0", "length:inf"),
     ] {
         let bad = good.replacen(from, to, 1);

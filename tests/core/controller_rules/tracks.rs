@@ -145,6 +145,7 @@ fn rule_2_layers_are_the_enabled_tracks_with_weight_in_their_order() {
     assert_eq!(controller.priority_blend, 0.5);
     // What is beyond its range counts as the nearest end.
     for (blend, half_way) in [(7.0, 0.5), (-7.0, 0.0), (f32::NAN, 0.0)] {
+        let mut controller = controller.clone();
         controller.priority_blend = blend;
         let (now, second) = (controller.time(), secs(1.0));
         let mut timeline = controller.timeline_mut();
