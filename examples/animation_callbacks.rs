@@ -94,10 +94,12 @@ struct Mark;
 
 fn spawn(mut commands: Commands, assets: Res<AssetServer>) {
     let mut controller = AnimationController::playing("walk");
-    controller.set_time_scale(SPEED);
+    controller.time_scale = SPEED;
     for clip in ["walk", "jog"] {
         for time in [CallbackTime::Fraction(0.5), CallbackTime::End] {
-            controller.add_callback(clip, time, "turn_camera", 90.0_f32);
+            controller
+                .callbacks_mut()
+                .add(clip, time, "turn_camera", 90.0_f32);
         }
     }
     let scout = commands
@@ -164,7 +166,7 @@ fn walk_in_a_circle(
         2.4
     } else {
         1.2
-    } * controller.time_scale() as f32;
+    } * controller.time_scale as f32;
     *angle = (*angle + pace / RADIUS * time.delta_secs()) % TAU;
     let out = Quat::from_rotation_y(*angle) * Vec3::X;
     **transform = Transform::from_translation(out * RADIUS).looking_to(Vec3::Y.cross(out), Vec3::Y);

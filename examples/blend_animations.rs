@@ -100,7 +100,10 @@ fn choose(
         }
     }
     for (&Alone(i), mut controller) in &mut others {
-        controller.restart(PAIRS[*pair][i]);
+        let track = controller.play(PAIRS[*pair][i]);
+        if let Some(track) = controller.track_mut(track) {
+            track.restart();
+        }
     }
 }
 
@@ -122,8 +125,8 @@ fn adjust(
             track.weight = (track.weight + step).clamp(0.0, 1.0);
         }
     }
-    let share = controller.priority_blend() + held(KeyCode::KeyE, KeyCode::KeyD);
-    controller.set_priority_blend(share);
+    let share = controller.priority_blend + held(KeyCode::KeyE, KeyCode::KeyD);
+    controller.priority_blend = share;
     if keys.just_pressed(KeyCode::KeyF)
         && let Some(first) = controller.track_mut(tracks[0])
     {
@@ -146,7 +149,7 @@ fn caption(blend: Single<&AnimationController, With<Blend>>, mut caption: ResMut
             track.priority
         );
     }
-    let share = blend.priority_blend();
+    let share = blend.priority_blend;
     // If one group is empty, the priority blend has no effect.
     let counts = blend
         .tracks()

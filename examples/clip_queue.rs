@@ -72,7 +72,7 @@ fn keys(keys: Res<ButtonInput<KeyCode>>, mut controller: Single<&mut AnimationCo
         controller.queue_mut().clear();
     }
     if keys.just_pressed(KeyCode::KeyS) {
-        controller.stop();
+        controller.fade_out(Duration::ZERO);
     }
 }
 
@@ -98,7 +98,10 @@ fn caption(
         .iter()
         .map(String::as_str)
         .collect();
-    let at = controller.current_position().unwrap_or_default();
+    let at = controller
+        .current_track()
+        .map(|track| track.position())
+        .unwrap_or_default();
     caption.set(format!(
         " played  {}\n    now  {}  {at:.2} s\n   next  {}\n   then  {}",
         list(played),

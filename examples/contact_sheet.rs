@@ -345,7 +345,9 @@ fn label(mut overlay: Overlay, plan: Res<Plan>) {
 
 fn pose(row: &Row, seconds: f64, controller: &mut AnimationController) {
     if let Some(clip) = &row.clip {
-        controller.restart(clip.as_str());
-        controller.seek(seconds);
+        let track = controller.play(clip.as_str());
+        if let Some(track) = controller.track_mut(track) {
+            track.seek(seconds);
+        }
     }
 }

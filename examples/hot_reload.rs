@@ -202,7 +202,10 @@ fn caption(
         .get(handle.id())
         .and_then(|character| character.rest_bounds())
         .map_or(0.0, |b| b.max().y);
-    let at = controller.current_position().unwrap_or_default();
+    let at = controller
+        .current_track()
+        .map(|track| track.position())
+        .unwrap_or_default();
     let file = workshop.manifest.file_name().unwrap_or_default().display();
     let folder = workshop
         .manifest

@@ -200,10 +200,7 @@ fn paint_map(
             f32::INFINITY,
         );
     }
-    let Some(track) = controller
-        .current_track()
-        .and_then(|id| controller.track(id))
-    else {
+    let Some(track) = controller.current_track() else {
         return;
     };
     let orange = Color32::from_rgb(255, 199, 77);

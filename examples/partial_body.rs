@@ -98,12 +98,12 @@ fn keys(
     }
     if keys.just_pressed(KeyCode::KeyU) {
         overlay.clip = next(OVERLAYS, |clip| overlay.clip == clip);
-        controller.fade_out_track(overlay.track, FADE);
+        controller.timeline_mut().fade_out(overlay.track, FADE);
         overlay.track = play_over(controller, overlay.clip, overlay.mask);
     }
     if keys.just_pressed(KeyCode::Space) {
         if controller.track(overlay.track).is_some() {
-            controller.fade_out_track(overlay.track, FADE);
+            controller.timeline_mut().fade_out(overlay.track, FADE);
         } else {
             overlay.track = play_over(controller, overlay.clip, overlay.mask);
         }

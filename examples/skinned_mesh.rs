@@ -41,8 +41,8 @@ fn spawn(mut commands: Commands, assets: Res<AssetServer>) {
 
 fn keys(keys: Res<ButtonInput<KeyCode>>, mut controller: Single<&mut AnimationController>) {
     if keys.just_pressed(KeyCode::Space) {
-        let paused = controller.is_paused();
-        controller.set_paused(!paused);
+        let paused = controller.paused;
+        controller.paused = !paused;
     }
     let speed = controller.speed();
     if keys.just_pressed(KeyCode::Minus) {
@@ -52,13 +52,16 @@ fn keys(keys: Res<ButtonInput<KeyCode>>, mut controller: Single<&mut AnimationCo
         controller.set_speed(speed * 1.25);
     }
     if keys.just_pressed(KeyCode::KeyR) {
-        controller.reverse();
+        controller.set_speed(-speed);
     }
 }
 
 fn caption(controller: Single<&AnimationController>, mut caption: ResMut<Caption>) {
     let clip = controller.current().unwrap_or("nothing");
-    let at = controller.current_position().unwrap_or_default();
+    let at = controller
+        .current_track()
+        .map(|track| track.position())
+        .unwrap_or_default();
     caption.set(format!(
         "{clip}   {at:.2} s   speed {:.2}",
         controller.speed()

@@ -620,12 +620,12 @@ fn keys(
         }
     }
     if keys.just_pressed(KeyCode::Space) {
-        let paused = controller.is_paused();
-        controller.set_paused(!paused);
+        let paused = controller.paused;
+        controller.paused = !paused;
     }
     if keys.just_pressed(KeyCode::KeyB) {
         shown.clip = None;
-        controller.stop();
+        controller.fade_out(std::time::Duration::ZERO);
     }
     let speed = controller.speed();
     if keys.just_pressed(KeyCode::KeyR) {
@@ -672,9 +672,12 @@ fn caption(
                     .and_then(|clip| Some((clip, character.clips.get(clip)?)))
                 {
                     Some((index, clip)) => {
-                        let at = controller.current_position().unwrap_or_default();
+                        let at = controller
+                            .current_track()
+                            .map(|track| track.position())
+                            .unwrap_or_default();
                         let at = clip.timing.periodic(at);
-                        let paused = if controller.is_paused() && !stage.headless {
+                        let paused = if controller.paused && !stage.headless {
                             "  (paused)"
                         } else {
                             ""

@@ -53,15 +53,15 @@ Playing
 * [Choose a blend for an overlay](controller#which-blend-for-an-overlay)
 * [Let clips carry their characters](character::RootMotion), or [know how fast they
   are](asset::Character::ground_speed)
-* [Schedule changes as timed events](controller#timed-events)
-* [Save and restore what plays](controller::AnimationController::snapshot)
+* [Schedule changes](controller#scheduled-changes)
+* [Save and restore what plays](controller::AnimationController::restore)
 * Switch from [D3DX](controller#coming-from-d3dx) or [`bevy_animation`](controller#coming-from-bevy_animation)
 
 Reacting
 
 * [Listen to callbacks](character::AnimationCallback), and to clips that [start](character::AnimationStarted),
   [loop](character::AnimationLooped) or [finish](character::AnimationFinished)
-* [Add callback keys in code](controller::AnimationController::add_callback)
+* [Add callback keys in code](controller::AnimationController::callbacks_mut)
 
 Joints and parts
 
@@ -114,7 +114,7 @@ exist.
 is disabled.
 
 **Callbacks never arrive.** Clips have no callback keys of their own: add them
-[in the manifest](import::ClipEntry::callbacks) or [in code](controller::AnimationController::add_callback). Paused
+[in the manifest](import::ClipEntry::callbacks) or [in code](controller::AnimationController::callbacks_mut). Paused
 and disabled tracks don't fire.
 
 **A mask has no effect.** Masks are defined in the manifest. If a track names an unknown one, the log says so once.
@@ -143,7 +143,7 @@ Image formats are Bevy's features, for textures inside `.glb` files, too: enable
 //! | --- | --- | --- |
 //! | [`format`](mod@format) | lexer, parsers and writers for `.m3d` and MD5; diagnostics | |
 //! | [`model`] | skeletons, clips and skins, independent of any file format | |
-//! | [`controller`] | the animation state of one character: tracks, priorities, timed events, queue, cross-fades | `model` |
+//! | [`controller`] | the animation state of one character: tracks, priorities, scheduled changes, queue, cross-fades | `model` |
 //! | [`pose`] | the hot loops: sampling, blending, joint overrides, joint and skinning matrices | `model`, `controller` |
 //! | [`rig`] | what acts on a pose after its clips: IK, look-at, feet, springs | `model`, `pose` |
 //! | [`import`] | conversion from files to models and back: axes, winding, influences, bind poses, normals; manifests | `format`, `model`, `pose`, `rig` |

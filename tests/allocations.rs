@@ -61,7 +61,9 @@ fn a_playing_controller_does_not_allocate_with_or_without_events() {
     let clips = vec![timing("walk", 3), timing("run", 0)];
     let mut controller = AnimationController::playing("walk");
     let run = controller.add_track(AnimationTrack::new("run").weight(0.3));
-    controller.add_callback("run", 0.5, "added", ron::Value::Unit);
+    controller
+        .callbacks_mut()
+        .add("run", 0.5, "added", ron::Value::Unit);
     let (mut events, mut passed, mut layers) = (Vec::new(), 0, 0);
     let mut frame = || {
         controller.advance(1.0 / 60.0, &clips, &mut events).unwrap();
@@ -109,7 +111,9 @@ fn root_motion_of_blends_and_fades_does_not_allocate() {
     };
     (0..100).for_each(|_| frame(&mut controller));
     assert_eq!(count(|| (0..100).for_each(|_| frame(&mut controller))), 0);
-    controller.fade_track(run, 1.0, Duration::from_secs(1));
+    controller
+        .timeline_mut()
+        .fade(run, 1.0, Duration::from_secs(1));
     (0..10).for_each(|_| frame(&mut controller));
     assert_eq!(count(|| (0..30).for_each(|_| frame(&mut controller))), 0);
     assert!(moved.translation.length() > 1.0);

@@ -184,7 +184,7 @@ fn rows(cast: &Cast, asked: impl Fn(&str) -> bool) {
     });
     let in_states = |layers: usize, sync: Option<Leader>| {
         move |controller: &mut AnimationController| {
-            controller.set_states(&states(layers, sync.clone()), 0);
+            controller.states_mut().set_machines(&states(layers, sync.clone()), 0);
             TrackId::default()
         }
     };

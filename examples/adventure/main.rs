@@ -350,7 +350,7 @@ fn decide(
         return Ok(()); // still loading
     };
     if controls.wave {
-        controller.go_on_layer("arms", "wave")?;
+        controller.go(("arms", "wave"))?;
     }
     // Takes effect at once, or when the present state may be left: the second kick of a combo can be pressed early.
     if let Some(action) = controls.action
@@ -359,7 +359,7 @@ fn decide(
         controller.go(action)?;
     }
     let wants_to_walk = controls.walk.length() > 0.1;
-    let is_waiting = controller.destination() != controller.state();
+    let is_waiting = controller.states().destination() != controller.state();
     if wants_to_walk && scout.stands && !is_waiting && state != "ground" && state != "hurt" {
         controller.go("ground")?;
     }
@@ -482,7 +482,7 @@ fn feel_ground(course: Res<Course>, mut probes: Query<&mut GroundProbe>) {
 // ---- Posts ----
 
 /// The hit window of the kick begins. Posts stand still; for something that moves, test each frame while
-/// `controller.is_inside("hit")`.
+/// `controller.range("hit").is_some()`.
 fn strike(
     hit: On<AnimationCallback>,
     scouts: Query<&Transform, With<Scout>>,
@@ -561,11 +561,15 @@ fn caption(scout: Single<(&Scout, &AnimationController)>, mut caption: ResMut<Ca
     let Some(state) = controller.state() else {
         return;
     };
-    let going = match controller.destination() {
+    let going = match controller.states().destination() {
         Some(destination) if destination != state => format!(", then {destination}"),
         _ => String::new(),
     };
-    let arms = controller.state_of_layer("arms").unwrap_or_default();
+    let arms = controller
+        .states()
+        .layer("arms")
+        .current()
+        .unwrap_or_default();
     let speed = scout.velocity.with_y(0.0).length();
     caption.set(format!("{state}{going}\narms: {arms}\n{speed:.1} m/s"));
 }

@@ -137,10 +137,7 @@ pub(super) fn advance(
                     return;
                 }
                 // In real time, which characters in slow motion share with the others.
-                let (end, scale) = (
-                    controller.time(),
-                    controller.time_scale().max(f64::MIN_POSITIVE),
-                );
+                let (end, scale) = (controller.time(), controller.scale().max(f64::MIN_POSITIVE));
                 let mut before_end = u64::MAX;
                 for (index, event) in playback.drain(..).enumerate() {
                     // The events of one character are in order already, and rounding must not
@@ -153,7 +150,7 @@ pub(super) fn advance(
                         }
                         let mut then = layers.clone();
                         then.rewind(since, controller, character, (of, clip, clip_time));
-                        let elapsed = dt * controller.time_scale();
+                        let elapsed = dt * controller.scale();
                         let carried = carried.filter(|_| elapsed > 0.0).unwrap_or_default();
                         let carried =
                             carried.share((since / elapsed.max(f64::MIN_POSITIVE)).clamp(0.0, 1.0));

@@ -82,14 +82,14 @@ impl ActiveLayers {
     pub(super) fn look_up(&mut self, character: &Character, controller: &AnimationController) {
         let mut same = self.version == character.version
             && self.revision != 0
-            && self.priority_blend.to_bits() == controller.priority_blend().to_bits();
+            && self.priority_blend.to_bits() == controller.priority_blend.to_bits();
         if self.version != character.version {
             // Masks of the old version no longer apply.
             self.layers.clear();
             self.inertia = None;
             self.version = character.version;
         }
-        self.priority_blend = controller.priority_blend();
+        self.priority_blend = controller.priority_blend;
         let (mut count, mut clips) = (0, 1_u64);
         for (track, layer) in controller.shown(character) {
             match self.layers.get_mut(count) {

@@ -238,10 +238,12 @@ fn take_up_states(
     let Some(states) = &character.states else {
         return;
     };
-    match controller.states() {
+    match controller.states().machines() {
         Some(present) if Arc::ptr_eq(present, states) => {}
         None if controller.tracks().next().is_some() => {}
-        _ => controller.set_states(states, entity.to_bits()),
+        _ => controller
+            .states_mut()
+            .set_machines(states, entity.to_bits()),
     }
 }
 

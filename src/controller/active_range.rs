@@ -43,7 +43,6 @@ impl AnimationController {
     /// slash.add_range(0.25, 0.75, "hit_window", ());
     /// let mut controller = AnimationController::playing("slash");
     /// controller.advance(0.5, &[slash], &mut Vec::new())?;
-    /// assert!(controller.is_inside("hit_window"));
     /// assert_eq!(controller.range("hit_window").unwrap().progress, 0.5);
     /// # Ok::<(), bevy_marionette::controller::AdvanceError>(())
     /// ```
@@ -92,10 +91,5 @@ impl AnimationController {
     /// Returns the first range with this name that a track is in. See [`ranges`](Self::ranges).
     pub fn range(&self, name: &str) -> Option<ActiveRange<'_>> {
         self.ranges().find(|range| range.name == name)
-    }
-
-    /// Returns `true` if a track is in a range with this name. See [`ranges`](Self::ranges).
-    pub fn is_inside(&self, name: &str) -> bool {
-        self.range(name).is_some()
     }
 }

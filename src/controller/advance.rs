@@ -13,7 +13,7 @@
 //! | --- | --- |
 //! | position | where the track was at its anchor, plus the integral of its speed since: a polynomial, for a speed is steady, or on a ramp, times the pace of a blend space, which changes evenly. Never before what it passed last, nor at what it passes next; within its ends if it plays once |
 //! | position of a follower | its leader's position, times the ratio of their lengths, plus an offset |
-//! | weight, priority blend | the ramp of the timed event that changes it, or what it was set to |
+//! | weight, priority blend | the ramp of its scheduled change, or what it was set to |
 //! | parameters of a blend space | on a straight line from where they were when they were set, at a steady speed |
 //! | weights of a blend space's clips | straight from one bend of the parameters' way to the next |
 //!
@@ -49,8 +49,8 @@ enum Happening {
     Follow(TrackId, Follows),
     /// States begin that follow others.
     States,
-    /// A timed event ends or starts.
-    TimedEvent,
+    /// A scheduled change ends or starts.
+    ScheduledChange,
     /// A motion is over, and another begins.
     Bend,
     /// Another track leads its group.
@@ -65,9 +65,9 @@ enum Happening {
 impl AnimationController {
     /// Lets `dt` seconds pass and appends what happened to `out`, in order of time.
     ///
-    /// Adds `dt`, times the [time scale](Self::set_time_scale), to global time, applies timed events, moves
+    /// Adds `dt`, times the [time scale](#structfield.time_scale), to global time, applies scheduled changes, moves
     /// every enabled track by the integral of its speed and collects the callback keys it passes. A `dt` of 0
-    /// applies what is due and moves nothing. While the controller is [paused](Self::set_paused), time stands still;
+    /// applies what is due and moves nothing. While the controller is [paused](#structfield.paused), time stands still;
     /// while the clips are not [ready](Clips::is_ready), nothing happens at all. In Bevy, the plugin calls this.
     ///
     /// ```
@@ -147,7 +147,7 @@ impl AnimationController {
         let clock = if self.paused {
             self.clock
         } else {
-            self.clock.after(dt)
+            self.clock.after(dt, self.scale())
         };
         if self.plays_nothing() {
             self.clock = clock;
@@ -165,6 +165,23 @@ impl AnimationController {
         Ok(())
     }
 
+    /// The time scale; 0 if it is negative or not finite.
+    pub(crate) fn scale(&self) -> f64 {
+        if self.time_scale.is_finite() {
+            self.time_scale.max(0.0)
+        } else {
+            0.0
+        }
+    }
+
+    /// The priority blend, in 0..=1; 0 if it is no number.
+    pub(super) fn high_share(&self) -> f32 {
+        match self.priority_blend > 0.0 {
+            true => self.priority_blend.min(1.0),
+            false => 0.0,
+        }
+    }
+
     /// Returns `true` if there is nothing that time could change.
     fn plays_nothing(&self) -> bool {
         let idle = |track: &super::AnimationTrack| {
@@ -174,7 +191,7 @@ impl AnimationController {
         };
         let extras = &self.extras;
         self.tracks.iter().all(idle)
-            && extras.events.is_empty()
+            && extras.changes.is_empty()
             && !self.has_plans()
             && !self.has_news_of_states()
             && extras.ranges.is_empty()
@@ -262,8 +279,8 @@ impl AnimationController {
         if self.has_due_states() && !self.agenda.0.stalled {
             consider(now, Happening::States);
         }
-        if let Some(time) = self.next_event() {
-            consider(time.max(now), Happening::TimedEvent);
+        if let Some(time) = self.next_change() {
+            consider(time.max(now), Happening::ScheduledChange);
         }
         let bends = self.tracks.iter().filter_map(|track| track.next_bend());
         if let Some(time) = bends.chain(self.next_switch_end()).min() {
@@ -309,7 +326,7 @@ impl AnimationController {
                 step.switches += 1;
                 self.enter_states(clips, step);
             }
-            Happening::TimedEvent => self.settle_events(),
+            Happening::ScheduledChange => self.settle_changes(),
             Happening::Bend => self.drop_ended_switches(),
             Happening::Fade => self.settle_fades(clips, step),
             Happening::Lead => {}

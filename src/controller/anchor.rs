@@ -15,9 +15,9 @@ use super::{
     course::Course,
     motion::{Instant, Motion, Pace},
     ramp::Ramp,
+    scheduled_change::ChangeKind,
     stamp::Stamp,
     sync::Lead,
-    timed_event::EventKind,
 };
 use serde::{Deserialize, Serialize};
 
@@ -132,9 +132,9 @@ impl AnimationController {
         self.tracks[at].course().map(Course::pace)
     }
 
-    /// The ramp of a track's speed, if a timed event changes it.
+    /// The ramp of a track's speed, if it is scheduled to change.
     fn speed_ramp(&self, at: usize) -> Option<Ramp> {
-        self.running_ramp(self.tracks[at].id, EventKind::Speed)
+        self.running_ramp(self.tracks[at].id, ChangeKind::Speed)
     }
 
     /// A track's own motion from an instant on, whatever leads it.

@@ -1,37 +1,45 @@
 //! Callbacks of one controller, in addition to those of the clips.
 
-use super::{
-    AnimationController, AnimationName, CallbackId, CallbackTime, Clips, FiredCallback,
-    PlaybackEvent,
-};
+use super::{AnimationController, AnimationName, CallbackId, CallbackTime};
 use crate::{controller::key::AddedCallback, model::CallbackData};
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 /// # Callbacks
-///
-/// Callback keys of this controller alone, in addition to those that the clips bring along.
 impl AnimationController {
-    /// Fires a callback whenever a track passes a place in a clip, and returns the callback's id.
+    /// Returns the callback keys of this controller alone, which it has in addition to those of its clips.
+    ///
+    /// To learn which callbacks lie ahead, [advance](Self::advance) a clone.
     ///
     /// ```
     /// # use bevy_marionette::{controller::{AnimationController, CallbackTime}, model::CallbackData};
     /// let mut controller = AnimationController::playing("walk");
-    /// controller.add_callback("walk", 0.3, "footstep", "left");
-    /// controller.add_callback("walk", 0.8, "footstep", CallbackData::new(&("right", 0.5))?);
-    /// let turn = controller.add_callback("walk", CallbackTime::End, "turn", ());
-    /// controller.set_every_nth(turn, 4);
+    /// controller.callbacks_mut().add("walk", 0.3, "footstep", "left");
+    /// controller.callbacks_mut().add("walk", 0.8, "footstep", CallbackData::new(&("right", 0.5))?);
+    /// let turn = controller.callbacks_mut().add("walk", CallbackTime::End, "turn", ());
+    /// controller.callbacks_mut().set_every_nth(turn, 4);
     /// # Ok::<(), ron::Error>(())
     /// ```
-    pub fn add_callback(
+    pub fn callbacks_mut(&mut self) -> CallbacksMut<'_> {
+        CallbacksMut(self)
+    }
+}
+
+/// The callback keys of one controller, mutably. See [`AnimationController::callbacks_mut`].
+#[derive(Debug)]
+pub struct CallbacksMut<'a>(&'a mut AnimationController);
+
+impl CallbacksMut<'_> {
+    /// Fires a callback whenever a track passes a place in a clip, and returns the callback's id.
+    pub fn add(
         &mut self,
         clip: impl Into<Arc<str>>,
         time: impl Into<CallbackTime>,
         name: impl Into<Arc<str>>,
         data: impl Into<CallbackData>,
     ) -> CallbackId {
-        let id = CallbackId(self.next_id());
+        let id = CallbackId(self.0.next_id());
         let (clip, name) = (AnimationName::new(clip), AnimationName::new(name));
-        self.extras.callbacks.push(AddedCallback {
+        self.0.extras.callbacks.push(AddedCallback {
             id,
             clip,
             time: time.into().sound(),
@@ -41,18 +49,18 @@ impl AnimationController {
             name,
             data: data.into(),
         });
-        self.forget_added_keys();
+        self.0.forget_added_keys();
         id
     }
 
     /// Reports whenever a track enters or leaves a part of a clip, and returns the callback's id. See
-    /// [`ranges`](Self::ranges).
+    /// [`ranges`](AnimationController::ranges).
     ///
     /// ```
     /// # use bevy_marionette::controller::{AnimationController, CallbackTime};
     /// let mut controller = AnimationController::playing("slash");
-    /// controller.add_range("slash", 0.25, 0.5, "hit_window", ());
-    /// controller.add_range("slash", CallbackTime::Fraction(0.8), CallbackTime::End, "may_chain", ());
+    /// controller.callbacks_mut().add_range("slash", 0.25, 0.5, "hit_window", ());
+    /// controller.callbacks_mut().add_range("slash", CallbackTime::Fraction(0.8), CallbackTime::End, "may_chain", ());
     /// ```
     pub fn add_range(
         &mut self,
@@ -62,8 +70,8 @@ impl AnimationController {
         name: impl Into<Arc<str>>,
         data: impl Into<CallbackData>,
     ) -> CallbackId {
-        let id = self.add_callback(clip, begin, name, data);
-        if let Some(added) = self.extras.callbacks.last_mut() {
+        let id = self.add(clip, begin, name, data);
+        if let Some(added) = self.0.extras.callbacks.last_mut() {
             added.until = Some(end.into().sound());
         }
         id
@@ -71,51 +79,24 @@ impl AnimationController {
 
     /// Makes a callback fire only every n-th time it is passed, counted from now over all tracks. 0 counts as 1.
     pub fn set_every_nth(&mut self, callback: CallbackId, n: u32) {
-        if let Some(callback) = self.callback_mut(callback) {
+        if let Some(callback) = self.0.callback_mut(callback) {
             (callback.every, callback.passed) = (n.max(1), 0);
         }
     }
 
     /// Removes a callback. Returns `false` if it did not exist.
-    pub fn remove_callback(&mut self, callback: CallbackId) -> bool {
-        let Some(at) = self
-            .extras
-            .callbacks
-            .iter()
-            .position(|added| added.id == callback)
-        else {
+    pub fn remove(&mut self, callback: CallbackId) -> bool {
+        let callbacks = &mut self.0.extras.callbacks;
+        let Some(at) = callbacks.iter().position(|added| added.id == callback) else {
             return false;
         };
-        self.extras.callbacks.remove(at);
-        self.forget_added_keys();
+        callbacks.remove(at);
+        self.0.forget_added_keys();
         true
     }
+}
 
-    /// Returns the callbacks that will fire within the next `span`, on any track, if nothing is changed until then.
-    ///
-    /// Plays a copy of the controller ahead, timed events and queue included: for planning, not for every frame.
-    pub fn upcoming_callbacks<C: Clips + ?Sized>(
-        &self,
-        span: Duration,
-        clips: &C,
-    ) -> Vec<FiredCallback> {
-        let (mut ahead, mut events) = (self.clone(), Vec::new());
-        if ahead
-            .advance(span.as_secs_f64(), clips, &mut events)
-            .is_err()
-        {
-            return Vec::new();
-        }
-        let callback = |event| {
-            if let PlaybackEvent::Callback(callback) = event {
-                Some(callback)
-            } else {
-                None
-            }
-        };
-        events.into_iter().filter_map(callback).collect()
-    }
-
+impl AnimationController {
     pub(super) fn callback_mut(&mut self, callback: CallbackId) -> Option<&mut AddedCallback> {
         self.extras
             .callbacks

@@ -44,7 +44,7 @@ impl<'a> ClipQueue<'a> {
 /// Queued clips follow the current one, which first finishes its round: a loop ends where it starts over, a
 /// ping-pong clip when it is back. Each queued clip plays one round; then comes the next, or the
 /// [fallback](Self::set_fallback). If nothing plays, the first starts at once. Unknown names are reported and
-/// skipped. `play`, `restart`, `cross_fade` and `stop` empty the queue.
+/// skipped. `play`, `cross_fade` and `fade_out` empty the queue.
 #[derive(Debug)]
 pub struct ClipQueueMut<'a>(pub(crate) &'a mut Playback);
 

@@ -1,7 +1,7 @@
 //! Time in whole nanoseconds.
 //!
 //! A clock that counts nanoseconds is at the same moment however time was divided into steps: sums of whole numbers have
-//! no rounding. What a step or a [time scale](super::AnimationController::set_time_scale) leaves of a nanosecond is
+//! no rounding. What a step or a [time scale](super::AnimationController::time_scale) leaves of a nanosecond is
 //! carried over to the next step.
 
 use serde::{Deserialize, Serialize};
@@ -93,33 +93,20 @@ pub(super) fn round(number: f64) -> f64 {
 }
 
 /// A clock that time may pass faster or slower for.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct Clock {
     pub(super) now: Nanos,
     /// Rest of the steps below a nanosecond, in parts of 2⁻⁶⁴, rounded to the nearest: from −½ to ½.
     carry: i64,
-    /// Finite, ≥ 0.
-    #[serde(rename = "time_scale")]
-    pub(super) scale: f64,
-}
-
-impl Default for Clock {
-    fn default() -> Self {
-        Self {
-            now: Nanos::ZERO,
-            carry: 0,
-            scale: 1.0,
-        }
-    }
 }
 
 /// 2⁶⁴.
 const PARTS: f64 = 18_446_744_073_709_551_616.0;
 
 impl Clock {
-    /// Returns the clock after some seconds of real time, finite and ≥ 0.
-    pub(super) fn after(self, seconds: f64) -> Self {
+    /// Returns the clock after some seconds of real time, finite and ≥ 0, of which each takes `scale`, too.
+    pub(super) fn after(self, seconds: f64, scale: f64) -> Self {
         let mut nanos = seconds * 1e9;
         // A whole number of nanoseconds in seconds is one but for rounding.
         let near = round(nanos);
@@ -127,18 +114,18 @@ impl Clock {
             nanos = near;
         }
         if nanos >= 9.2e18 {
-            return self.at_end();
+            return self.at_end(scale);
         }
         let (whole, rest) = (nanos.trunc(), nanos.fract());
-        let Some(passed) = scaled(whole as u64, self.scale) else {
-            return self.at_end();
+        let Some(passed) = scaled(whole as u64, scale) else {
+            return self.at_end(scale);
         };
-        let rest = (rest * self.scale * PARTS) as i128;
+        let rest = (rest * scale * PARTS) as i128;
         let Some(sum) = passed
             .checked_add(rest)
             .and_then(|sum| sum.checked_add(self.carry.into()))
         else {
-            return self.at_end();
+            return self.at_end(scale);
         };
         // To the nearest.
         let passed = sum.saturating_add(1 << 63) >> 64;
@@ -146,16 +133,14 @@ impl Clock {
         Self {
             now: Nanos(now),
             carry: (sum - (passed << 64)) as i64,
-            ..self
         }
     }
 
-    fn at_end(self) -> Self {
-        match self.scale > 0.0 {
+    fn at_end(self, scale: f64) -> Self {
+        match scale > 0.0 {
             true => Self {
                 now: Nanos::MAX,
                 carry: 0,
-                ..self
             },
             false => self,
         }
@@ -164,10 +149,6 @@ impl Clock {
     /// Sets the clock to 0, and returns where it was.
     pub(super) fn reset(&mut self) -> Nanos {
         std::mem::replace(&mut self.now, Nanos::ZERO)
-    }
-
-    pub(super) fn is_sound(&self) -> bool {
-        self.scale.is_finite() && self.scale >= 0.0
     }
 }
 
@@ -193,18 +174,15 @@ mod tests {
         let mut random = fastrand::Rng::with_seed(1);
         for round in 0..2000 {
             let scale = [1.0, 0.9, 0.5, 1.0 / 3.0, 2.5, 1e-9, 123.456, random.f64()][round % 8];
-            let mut many = Clock {
-                scale,
-                ..Clock::default()
-            };
+            let mut many = Clock::default();
             let (whole, mut sum) = (many, 0_u64);
             for _ in 0..random.usize(1..60) {
                 let bits = random.u32(1..40);
                 let nanos = random.u64(..1 << bits);
                 sum += nanos;
-                many = many.after(nanos as f64 / 1e9);
+                many = many.after(nanos as f64 / 1e9, scale);
             }
-            assert_eq!(whole.after(sum as f64 / 1e9), many, "{scale}");
+            assert_eq!(whole.after(sum as f64 / 1e9, scale), many, "{scale}");
         }
     }
 
@@ -212,7 +190,7 @@ mod tests {
     fn parts_of_nanoseconds_are_carried() {
         for parts in [3, 7, 60, 144, 240, 1000, 36_000] {
             let mut clock = Clock::default();
-            (0..parts).for_each(|_| clock = clock.after(10.0 / f64::from(parts)));
+            (0..parts).for_each(|_| clock = clock.after(10.0 / f64::from(parts), 1.0));
             assert_eq!(clock.now.secs(), 10.0, "{parts}");
         }
     }
@@ -220,22 +198,16 @@ mod tests {
     #[test]
     fn the_clock_stops_at_its_end_and_never_runs_back() {
         for scale in [1.0, 0.5, 1e30, f64::MAX] {
-            let mut clock = Clock {
-                scale,
-                ..Clock::default()
-            };
+            let mut clock = Clock::default();
             for seconds in [1.0, 1e10, 1e308, f64::MAX, 1.0] {
-                let next = clock.after(seconds);
+                let next = clock.after(seconds, scale);
                 assert!(next.now >= clock.now);
                 clock = next;
             }
             assert_eq!(clock.now, Nanos::MAX);
         }
-        let stopped = Clock {
-            scale: 0.0,
-            ..Clock::default()
-        };
-        assert_eq!(stopped.after(1e308), stopped);
+        let stopped = Clock::default();
+        assert_eq!(stopped.after(1e308, 0.0), stopped);
     }
 
     #[test]

@@ -1,13 +1,14 @@
 //! Fades between clips: what leaves fades out and is removed, what comes fades in.
 
 use super::{
-    AnimationController, AnimationTrack, Clips, PlaybackEvent, TrackId, TransitionCurve,
-    clock::Nanos, step::Step,
+    AnimationController, AnimationTrack, Clips, PlaybackEvent, TrackId, Transition,
+    TransitionCurve, clock::Nanos, step::Step,
 };
 use crate::controller::{
-    playback_state::{Fade, Pending, Playback},
-    timed_event::{EventKind, EventTarget},
+    playback_state::{Pending, Playback},
+    scheduled_change::{ChangeKind, ChangeTarget},
     track_types::Role,
+    transition::Kind,
 };
 use std::time::Duration;
 
@@ -27,20 +28,19 @@ impl AnimationController {
             track: id,
             from,
             new,
-            fade,
+            transition,
         }: Pending,
         clips: &C,
     ) {
         // The weights to start from are those of this moment.
         self.write_running_values();
-        let Fade {
+        let Transition {
+            kind,
             duration,
-            transition,
+            curve,
             in_phase,
-            announced,
-            ..
-        } = fade;
-        let switches = fade.switches && !duration.is_zero() && self.may_switch_over();
+        } = transition;
+        let switches = kind == Kind::Switch && !duration.is_zero() && self.may_switch_over();
         let cut = switches || duration.is_zero();
         // A clip that is still fading out continues where it is.
         if in_phase
@@ -69,13 +69,13 @@ impl AnimationController {
             for at in 0..self.tracks.len() {
                 if outgoing(&self.tracks[at], &self.extras.playback) {
                     alone = false;
-                    self.fade_out_from_now(self.tracks[at].id, duration, transition);
+                    self.fade_out_from_now(self.tracks[at].id, duration, curve);
                 }
             }
         }
         self.thin_out();
-        self.events_mut()
-            .unkey_target(EventTarget::Track(id, EventKind::Weight));
+        self.timeline_mut()
+            .unkey_target(ChangeTarget::Track(id, ChangeKind::Weight));
         let Some(track) = self.track_mut(id) else {
             return;
         };
@@ -87,10 +87,10 @@ impl AnimationController {
         if (alone && is_new) || weight.is_some_and(|weight| weight >= 1.0) {
             track.weight = 1.0;
         } else {
-            self.fade_weight(id, 1.0, duration, transition);
+            self.fade_weight(id, 1.0, duration, curve);
         }
         let end = self.clock.now.plus(duration.into());
-        self.extras.playback.fade_end = announced.then_some(end.secs());
+        self.extras.playback.fade_end = (kind == Kind::Fade).then_some(end.secs());
     }
 
     /// Fades out all clips that `play`, `cross_fade` and the queue have started.
@@ -155,7 +155,7 @@ impl AnimationController {
     fn fade_end(&self) -> Option<Nanos> {
         let end = self.extras.playback.fade_end?;
         let begun = self
-            .current_ref()
+            .current_track()
             .is_none_or(|track| track.begun() || !track.enabled);
         begun.then(|| Nanos::from_secs(end))
     }
@@ -189,9 +189,9 @@ impl AnimationController {
                 || (extras.states.as_ref())
                     .is_some_and(|states| states.layer_of(track.id).is_some())
             {
-                let target = EventTarget::Track(track.id, EventKind::Weight);
+                let target = ChangeTarget::Track(track.id, ChangeKind::Weight);
                 let ours = extras
-                    .events
+                    .changes
                     .iter()
                     .filter(|event| event.target() == target);
                 track.weight = ours

@@ -86,7 +86,7 @@ impl CallbackKey {
 pub enum KeyRef {
     /// The clip's own: an index into [`ClipTiming::callbacks`](crate::model::ClipTiming::callbacks).
     Clip(usize),
-    /// Added by [`AnimationController::add_callback`](super::AnimationController::add_callback).
+    /// Of the controller: see [`callbacks_mut`](super::AnimationController::callbacks_mut).
     Added(CallbackId),
 }
 

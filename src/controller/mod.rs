@@ -10,7 +10,6 @@ mod clock;
 mod course;
 mod fade;
 mod key;
-mod keying;
 mod layer;
 mod lines;
 mod look_up;
@@ -30,6 +29,7 @@ mod ranges;
 mod rare;
 mod root_motion;
 mod run;
+mod scheduled_change;
 mod search;
 mod settle;
 mod size;
@@ -40,7 +40,7 @@ mod step;
 mod switch;
 mod switching;
 mod sync;
-mod timed_event;
+mod timeline;
 mod track;
 mod track_types;
 mod transition;
@@ -48,20 +48,20 @@ mod validate;
 
 pub use active_range::ActiveRange;
 pub use advance::AdvanceError;
+pub use callback::CallbacksMut;
 pub use clip_queue::{ClipQueue, ClipQueueMut};
 pub use clips::Clips;
 pub use key::{CallbackId, CallbackTime, KeyRef};
-pub use keying::TimedEventsMut;
 pub use layer::LayerInfo;
 pub use name::AnimationName;
 pub use playback_event::{CallbackKind, FiredCallback, PlaybackEvent};
 pub use playback_state::QueueFallback;
 pub use ramp::TransitionCurve;
+pub use scheduled_change::{ChangeHandle, ChangeKind, ChangeTarget, ScheduledChange, Timeline};
 #[cfg(feature = "inspector")]
 pub(crate) use states::StateView;
-pub use states::{CharacterStates, Go, GoError, StateSpeedError};
+pub use states::{CharacterStates, Go, GoError, StateName, StateSpeedError, States, StatesMut};
 pub use switch::{Switch, SwitchLayer};
-pub use timed_event::{EventHandle, EventKind, EventTarget, TimedEvent, TimedEvents};
 pub use track::AnimationTrack;
 pub use track_types::{BlendMode, TrackId, TrackPriority};
 pub use transition::Transition;
@@ -77,9 +77,9 @@ use key::AddedCallback;
 use open_range::OpenRange;
 use playback_state::Playback;
 use rare::{Ordinary, Rare};
+use scheduled_change::Schedule;
 use serde::{Deserialize, Serialize};
 use step::{Agenda, Reach};
-use timed_event::Schedule;
 use track_types::{Role, Transient};
 
 /// Animation state of one character: its tracks, its clock and what is scheduled.
@@ -87,9 +87,8 @@ use track_types::{Role, Transient};
 /// Create one with [`playing`](Self::playing), or with `default()` and [`play`](Self::play). See the
 /// [module documentation](self) for a tour by task.
 ///
-/// A clone continues exactly as the original would, timed events included; [`snapshot`](Self::snapshot) is
-/// such a clone. To start several characters from one prepared controller, use
-/// [`clone_without_events`](Self::clone_without_events).
+/// A clone continues exactly as the original would, and [`restore`](Self::restore) returns to it. To start several
+/// characters from one prepared controller, use [`clone_without_timeline`](Self::clone_without_timeline).
 ///
 /// ```
 /// # use bevy_marionette::controller::AnimationController;
@@ -112,27 +111,40 @@ use track_types::{Role, Transient};
     reflect(opaque, Component, Default, Clone, PartialEq, Serialize, Deserialize)
 )]
 pub struct AnimationController {
+    /// If `true`, time stands still for everything: tracks, fades and scheduled changes.
+    pub paused: bool,
+    /// Speed at which time passes for this character; 1 by default. 0.5 is slow motion, 0 stands still. Scales everything,
+    /// including fades and scheduled changes. A scale that is negative or not finite counts as 0; to play backwards, use a
+    /// negative [speed](Self::set_speed).
+    pub time_scale: f64,
+    /// The most callbacks, and rounds of each track, that are reported in one advance;
+    /// [`DEFAULT_CALLBACK_LIMIT`](Self::DEFAULT_CALLBACK_LIMIT) by default. The rest are dropped, which is
+    /// [reported](PlaybackEvent::TooManyCallbacks) once per track.
+    pub callback_limit: usize,
+    /// The least weight of a track at which its callbacks fire; 0 by default.
+    ///
+    /// With a threshold slightly above 0.5, only one of two clips that fade into each other in phase reports its
+    /// footsteps. See also [`FiredCallback::current`].
+    pub callback_threshold: f32,
+    /// The share of the high-priority tracks in the pose, where tracks of both groups animate a joint: 0 is all low, 1 all
+    /// high; 0.5 by default. Numbers beyond count as the nearest of these.
+    pub priority_blend: f32,
+
     tracks: Vec<AnimationTrack>,
     /// The number last given to a track, an event or a callback.
     last_id: u64,
     clock: Clock,
-    /// In 0..=1.
-    priority_blend: f32,
-    paused: bool,
-    callback_limit: usize,
-    /// ≥ 0.
-    callback_threshold: f32,
     extras: Rare<Extras>,
     /// The next happening, and results that are kept between advances.
     #[serde(skip)]
     agenda: Transient<Agenda>,
 }
 
-/// What few controllers have: timed events, callbacks of their own, open ranges, a current clip, states.
+/// State that few controllers have: scheduled changes, callbacks of their own, open ranges, a current clip, states.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 struct Extras {
-    events: Schedule,
+    changes: Schedule,
     callbacks: Vec<AddedCallback>,
     /// Ranges that tracks are in, in the order they began.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -141,11 +153,11 @@ struct Extras {
     unknown: Vec<AnimationName>,
     playback: Playback,
     #[serde(skip_serializing_if = "Option::is_none")]
-    states: Option<Box<states::States>>,
+    states: Option<Box<states::StateRuns>>,
 }
 
 static NO_EXTRAS: Extras = Extras {
-    events: Schedule::EMPTY,
+    changes: Schedule::EMPTY,
     callbacks: Vec::new(),
     ranges: Vec::new(),
     unknown: Vec::new(),
@@ -161,7 +173,7 @@ impl Ordinary for Extras {
 }
 
 impl Rare<Extras> {
-    fn states_mut(&mut self) -> Option<&mut states::States> {
+    fn states_mut(&mut self) -> Option<&mut states::StateRuns> {
         self.get_mut()?.states.as_deref_mut()
     }
 }
@@ -170,13 +182,14 @@ impl Default for AnimationController {
     /// Returns a controller without tracks, at time 0, with a priority blend of 0.5.
     fn default() -> Self {
         Self {
+            paused: false,
+            time_scale: 1.0,
+            callback_limit: Self::DEFAULT_CALLBACK_LIMIT,
+            callback_threshold: 0.0,
+            priority_blend: 0.5,
             tracks: Vec::new(),
             last_id: 0,
             clock: Clock::default(),
-            priority_blend: 0.5,
-            paused: false,
-            callback_limit: Self::DEFAULT_CALLBACK_LIMIT,
-            callback_threshold: 0.0,
             extras: Rare::default(),
             agenda: Transient::default(),
         }
@@ -222,10 +235,10 @@ impl AnimationController {
         self.tracks.iter_mut().find(|track| track.id == id)
     }
 
-    /// Removes the track with this id and its timed events, and returns it.
+    /// Removes the track with this id and its scheduled changes, and returns it.
     pub fn remove_track(&mut self, id: TrackId) -> Option<AnimationTrack> {
         let at = self.tracks.iter().position(|track| track.id == id)?;
-        self.events_mut().unkey_track(id);
+        self.timeline_mut().unkey_track(id);
         self.change();
         Some(self.tracks.remove(at))
     }
@@ -246,7 +259,7 @@ impl AnimationController {
         self.tracks.retain(|track| !gone(track));
         let Self { tracks, extras, .. } = self;
         if let Some(extras) = extras.get_mut() {
-            extras.events.retain(|event| {
+            extras.changes.retain(|event| {
                 event
                     .track()
                     .is_none_or(|id| tracks.iter().any(|track| track.id == id))
@@ -266,19 +279,18 @@ impl AnimationController {
     }
 }
 
-/// # Clock and blend
+/// # Clock
 impl AnimationController {
-    /// The most callbacks that fire in one advance, unless [set otherwise](Self::set_callback_limit). Whatever the limit, no
+    /// The most callbacks that fire in one advance, unless [set otherwise](#structfield.callback_limit). Whatever the limit, no
     /// more than a million keys and rounds are passed in one advance.
     pub const DEFAULT_CALLBACK_LIMIT: usize = 1024;
 
-    /// Returns global time: the seconds played since the start, or since [`reset_time`](Self::reset_time).
+    /// Returns global time: the seconds played since the start, or since [`reset_time`](TimelineMut::reset_time).
     pub fn time(&self) -> f64 {
         self.clock.now.secs()
     }
 
-    /// Sets global time to 0. Timed events keep their distance from the present.
-    pub fn reset_time(&mut self) {
+    fn reset_time(&mut self) {
         let by = self.clock.reset();
         for track in &mut self.tracks {
             track.anchor.shift(by);
@@ -294,7 +306,7 @@ impl AnimationController {
             let run = &mut track.run.0;
             (run.course, run.stamp, run.planned) = (None, None, false);
         }
-        self.shift_events(by);
+        self.shift_changes(by);
         if let Some(Extras {
             playback, states, ..
         }) = self.extras.get_mut()
@@ -311,83 +323,18 @@ impl AnimationController {
         }
         self.change();
     }
-
-    /// Returns how fast time passes for this character; 1 by default.
-    pub fn time_scale(&self) -> f64 {
-        self.clock.scale
-    }
-
-    /// Sets how fast time passes for this character: 0.5 is slow motion, 0 stands still.
-    ///
-    /// Scales everything, including fades and timed events. Values that are negative or not finite are ignored; to
-    /// play backwards, use a negative [speed](Self::set_speed).
-    pub fn set_time_scale(&mut self, scale: f64) {
-        if scale.is_finite() && scale >= 0.0 {
-            self.clock.scale = scale;
-        }
-    }
-
-    /// Returns `true` if the controller is paused.
-    pub fn is_paused(&self) -> bool {
-        self.paused
-    }
-
-    /// Stops time for everything, tracks, fades and timed events, or lets it pass again.
-    pub fn set_paused(&mut self, paused: bool) {
-        self.paused = paused;
-    }
-
-    /// Returns the share of the high-priority tracks in the pose: 0 is all low, 1 all high; 0.5 by default.
-    ///
-    /// It matters only for joints that tracks of both groups animate.
-    pub fn priority_blend(&self) -> f32 {
-        self.priority_blend
-    }
-
-    /// Sets the [priority blend](Self::priority_blend), clamped to `0..=1`. NaN is ignored.
-    pub fn set_priority_blend(&mut self, blend: f32) {
-        if !blend.is_nan() {
-            self.priority_blend = blend.clamp(0.0, 1.0);
-        }
-    }
-
-    /// Returns the most callbacks, and rounds of each track, that are reported in one advance. The rest are dropped, which is
-    /// [reported](PlaybackEvent::TooManyCallbacks) once per track.
-    pub fn callback_limit(&self) -> usize {
-        self.callback_limit
-    }
-
-    /// Sets the [callback limit](Self::callback_limit).
-    pub fn set_callback_limit(&mut self, limit: usize) {
-        self.callback_limit = limit;
-    }
-
-    /// Returns the least weight of a track at which its callbacks fire; 0 by default.
-    pub fn callback_threshold(&self) -> f32 {
-        self.callback_threshold
-    }
-
-    /// Sets the least weight of a track at which its callbacks fire. NaN is ignored.
-    ///
-    /// With a threshold slightly above 0.5, only one of two clips that fade into each other in phase reports its
-    /// footsteps. See also [`FiredCallback::current`].
-    pub fn set_callback_threshold(&mut self, weight: f32) {
-        if !weight.is_nan() {
-            self.callback_threshold = weight.max(0.0);
-        }
-    }
 }
 
 /// # Copies and saved games
 impl AnimationController {
-    /// Returns a copy for another character: the same tracks at the same time, without timed events.
+    /// Returns a copy for another character: the same tracks at the same time, without scheduled changes.
     ///
-    /// Fades are timed events, so in the copy they are complete.
-    pub fn clone_without_events(&self) -> Self {
+    /// Fades are scheduled changes, so in the copy they are complete.
+    pub fn clone_without_timeline(&self) -> Self {
         let mut copy = self.clone();
         copy.finish_fades();
         if let Some(extras) = copy.extras.get_mut() {
-            extras.events = Schedule::default();
+            extras.changes = Schedule::default();
             // The other character has heard of none.
             extras.ranges.clear();
         }
@@ -395,44 +342,27 @@ impl AnimationController {
         copy
     }
 
-    /// Returns the whole state, for [`restore`](Self::restore).
+    /// Returns to the state of a clone of this or another controller: for rollback and saved games.
     ///
-    /// Advanced by the same steps, a restored controller goes through bit-identical states, except for the ids of
-    /// tracks, events and callbacks added later: [`restore`](Self::restore) never reuses one.
+    /// Advanced by the same steps, it goes through bit-identical states, except for the ids of tracks, changes and callbacks
+    /// added later: ids given out since the clone was made are not given out again, so one that you still hold never means
+    /// another track.
     ///
     /// ```
     /// # use bevy_marionette::{controller::AnimationController, model::ClipTiming};
     /// let clips = [ClipTiming::new("walk", 1.0)];
     /// let mut controller = AnimationController::playing("walk");
-    /// let snapshot = controller.snapshot();
+    /// let saved = controller.clone();
     /// controller.advance(0.25, &clips, &mut Vec::new())?;
-    /// controller.restore(&snapshot);
+    /// controller.restore(&saved);
     /// assert_eq!(controller.time(), 0.0);
     /// # Ok::<(), bevy_marionette::controller::AdvanceError>(())
     /// ```
-    pub fn snapshot(&self) -> ControllerSnapshot {
-        ControllerSnapshot(self.clone())
-    }
-
-    /// Returns to a snapshot of this or another controller.
-    ///
-    /// Ids given out since the snapshot was taken are not given out again, so one that you still hold never means
-    /// another track.
-    pub fn restore(&mut self, snapshot: &ControllerSnapshot) {
-        let last_id = self.last_id.max(snapshot.0.last_id);
+    pub fn restore(&mut self, saved: &Self) {
+        let last_id = self.last_id.max(saved.last_id);
         *self = Self {
             last_id,
-            ..snapshot.0.clone()
+            ..saved.clone()
         };
     }
 }
-
-/// A controller's state at one moment, for rollback and saved games.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(transparent)]
-#[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
-#[cfg_attr(
-    feature = "bevy",
-    reflect(opaque, Clone, PartialEq, Serialize, Deserialize)
-)]
-pub struct ControllerSnapshot(AnimationController);

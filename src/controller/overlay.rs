@@ -12,7 +12,7 @@ impl AnimationController {
     /// Plays a track over the others: fades it in, and when its clip ends fades it out and removes it.
     ///
     /// The fade-out begins so that it ends with the clip, or at the clip's end if the clip is too short for both
-    /// fades. A track that loops plays until [`fade_out_track`](Self::fade_out_track).
+    /// fades. A track that loops plays until you [fade it out](super::TimelineMut::fade_out).
     ///
     /// ```
     /// # use bevy_marionette::controller::{AnimationController, AnimationTrack, BlendMode};
@@ -44,11 +44,10 @@ impl AnimationController {
         }
         id
     }
+}
 
-    /// Fades a track's weight linearly from now, in place of any change of weight already scheduled.
-    ///
-    /// A track that was fading out stays.
-    pub fn fade_track(&mut self, id: TrackId, weight: f32, duration: Duration) {
+impl AnimationController {
+    pub(super) fn fade_track(&mut self, id: TrackId, weight: f32, duration: Duration) {
         if let Some(track) = self.track_mut(id) {
             track.leaves_at = None;
             track.run.0.planned = false;
@@ -56,8 +55,7 @@ impl AnimationController {
         }
     }
 
-    /// Fades a track out linearly from now, and removes it at the end.
-    pub fn fade_out_track(&mut self, id: TrackId, duration: Duration) {
+    pub(super) fn fade_out_track(&mut self, id: TrackId, duration: Duration) {
         if self.extras.playback.current == Some(id) {
             self.leave_queue();
             self.extras.playback.current = None;

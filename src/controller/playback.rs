@@ -16,17 +16,14 @@ use super::{
     AnimationController, AnimationName, AnimationTrack, Clips, TrackId, Transition, step::Step,
 };
 use crate::{
-    controller::{
-        playback_state::{CUT, Fade, Pending},
-        track_types::Role,
-    },
+    controller::{playback_state::Pending, track_types::Role},
     model::PlaybackMode,
 };
 use std::{sync::Arc, time::Duration};
 
 /// # Playing clips
 ///
-/// These manage tracks of their own, under the tracks you add. Each `play`, `restart`, `cross_fade` and `stop`
+/// These manage tracks of their own, under the tracks you add. Each `play`, `cross_fade` and `fade_out`
 /// empties the [queue](Self::queue).
 impl AnimationController {
     /// Creates a controller that plays a clip.
@@ -40,16 +37,7 @@ impl AnimationController {
     /// it has finished.
     pub fn play(&mut self, clip: impl Into<Arc<str>>) -> TrackId {
         self.leave_queue();
-        self.start(AnimationName::new(clip), CUT)
-    }
-
-    /// Plays a clip from its start, at once, even if it plays already, and returns its track.
-    pub fn restart(&mut self, clip: impl Into<Arc<str>>) -> TrackId {
-        let track = self.play(clip);
-        if let Some(track) = self.track_mut(track) {
-            track.restart();
-        }
-        track
+        self.start(AnimationName::new(clip), Transition::CUT)
     }
 
     /// Plays a clip, which takes over from what plays by a [`Transition`], or by a fade of some duration. Returns the clip's
@@ -64,7 +52,7 @@ impl AnimationController {
         transition: impl Into<Transition>,
     ) -> TrackId {
         self.leave_queue();
-        self.start(AnimationName::new(clip), transition.into().into())
+        self.start(AnimationName::new(clip), transition.into())
     }
 
     /// Fades from what plays to a clip, and returns the clip's track: [`play_with`](Self::play_with) a linear
@@ -73,12 +61,8 @@ impl AnimationController {
         self.play_with(clip, duration)
     }
 
-    /// Stops the current clip and those fading out, and empties the queue. The tracks you added play on.
-    pub fn stop(&mut self) {
-        self.fade_out(Duration::ZERO);
-    }
-
-    /// Fades to the rest pose, and empties the queue. The tracks you added play on.
+    /// Fades to the rest pose, and empties the queue. The tracks you added play on. With a zero duration, what
+    /// plays stops at once.
     pub fn fade_out(&mut self, duration: Duration) {
         self.leave_queue();
         self.drop_pending(true);
@@ -92,17 +76,26 @@ impl AnimationController {
     /// Returns the name of the current clip, which [`play`](Self::play), [`cross_fade`](Self::cross_fade) or the
     /// queue started last.
     pub fn current(&self) -> Option<&str> {
-        self.current_ref().map(AnimationTrack::clip)
+        self.current_track().map(AnimationTrack::clip)
     }
 
     /// Returns the track of the current clip.
-    pub fn current_track(&self) -> Option<TrackId> {
-        self.current_ref().map(AnimationTrack::id)
+    pub fn current_track(&self) -> Option<&AnimationTrack> {
+        self.track(self.extras.playback.current?)
     }
 
-    /// Returns the place in the current clip, in seconds.
-    pub fn current_position(&self) -> Option<f64> {
-        self.current_ref().map(AnimationTrack::position)
+    /// Returns the track of the current clip, mutably: to seek in it, restart it, or reverse it.
+    ///
+    /// ```
+    /// # use bevy_marionette::controller::AnimationController;
+    /// let mut controller = AnimationController::playing("walk");
+    /// if let Some(walk) = controller.current_track_mut() {
+    ///     walk.seek(0.25);
+    ///     walk.speed = -1.0;
+    /// }
+    /// ```
+    pub fn current_track_mut(&mut self) -> Option<&mut AnimationTrack> {
+        self.track_mut(self.extras.playback.current?)
     }
 
     /// Returns `true` if an enabled track plays this clip, unless the clip has finished or is fading out.
@@ -118,12 +111,12 @@ impl AnimationController {
     /// Returns `true` if the queue is empty and there is no current clip, or it played once and is at its end.
     pub fn is_finished(&self) -> bool {
         self.extras.playback.queue.is_empty()
-            && self.current_ref().is_none_or(AnimationTrack::is_finished)
+            && self.current_track().is_none_or(AnimationTrack::is_finished)
     }
 
     /// Returns the speed of the current clip, or of the next one if there is none.
     pub fn speed(&self) -> f64 {
-        self.current_ref()
+        self.current_track()
             .map_or(self.extras.playback.speed, |track| track.speed)
     }
 
@@ -132,39 +125,14 @@ impl AnimationController {
     pub fn set_speed(&mut self, speed: f64) {
         self.extras.playback.speed = speed;
         let speed = speed * self.speed_of_current_state();
-        if let Some(track) = self.current_mut() {
+        if let Some(track) = self.current_track_mut() {
             track.speed = speed;
         }
     }
 
-    /// Reverses the current clip, from where it is. The clips after it play as before.
-    pub fn reverse(&mut self) {
-        if let Some(track) = self.current_mut() {
-            track.speed = -track.speed;
-        }
-    }
-
-    /// Moves to a place in the current clip, in seconds, without firing callbacks. See [`AnimationTrack::seek`].
-    pub fn seek(&mut self, position: f64) {
-        if let Some(track) = self.current_mut() {
-            track.seek(position);
-        }
-    }
-
-    /// Moves to a place in the current clip, in seconds, at the next advance, firing the keys on the way. See
-    /// [`AnimationTrack::scrub_to`].
-    pub fn scrub_to(&mut self, place: f64) {
-        if let Some(track) = self.current_mut() {
-            track.scrub_to(place);
-        }
-    }
-
-    pub(super) fn current_ref(&self) -> Option<&AnimationTrack> {
-        self.track(self.extras.playback.current?)
-    }
-
-    fn current_mut(&mut self) -> Option<&mut AnimationTrack> {
-        self.track_mut(self.extras.playback.current?)
+    /// The id of the current clip's track.
+    pub(super) fn current_id(&self) -> Option<TrackId> {
+        self.current_track().map(AnimationTrack::id)
     }
 }
 
@@ -180,15 +148,15 @@ impl AnimationController {
     }
 
     /// Makes a clip the current one, as soon as it is found.
-    pub(super) fn start(&mut self, clip: AnimationName, fade: Fade) -> TrackId {
-        let cut = fade.is_cut();
+    pub(super) fn start(&mut self, clip: AnimationName, transition: Transition) -> TrackId {
+        let cut = transition.is_cut();
         let alone = self
             .tracks
             .iter()
             .filter(|track| track.role != Role::User)
             .count()
             == 1;
-        if let Some(current) = self.current_mut()
+        if let Some(current) = self.current_track_mut()
             && current.clip == clip
             && !current.is_finished()
         {
@@ -199,13 +167,13 @@ impl AnimationController {
                     track: id,
                     from: None,
                     new: false,
-                    fade,
+                    transition,
                 });
             }
             return id;
         }
         let before = self.drop_superseded(cut);
-        let from = self.current_track().or(before);
+        let from = self.current_id().or(before);
         // A clip that is still there is taken up again where it is: one that never began to leave, or a loop.
         let continues = |track: &&mut AnimationTrack| {
             let looping = track
@@ -235,7 +203,7 @@ impl AnimationController {
             track,
             from,
             new,
-            fade,
+            transition,
         });
         track
     }
@@ -277,9 +245,12 @@ impl AnimationController {
         let mut at = 0;
         while at < self.extras.playback.pending.len() {
             let Pending {
-                track, new, fade, ..
+                track,
+                new,
+                transition,
+                ..
             } = self.extras.playback.pending[at];
-            if all || !fade.is_cut() {
+            if all || !transition.is_cut() {
                 self.extras.playback.pending.remove(at);
                 if new {
                     self.remove_track(track);
@@ -308,7 +279,7 @@ impl AnimationController {
             }
             self.extras.playback.pending.remove(0);
             if found {
-                if pending.fade.duration.is_zero() {
+                if pending.transition.duration.is_zero() {
                     // A cut leaves nothing of what was before.
                     self.extras.playback.switches.clear();
                 }
@@ -320,7 +291,7 @@ impl AnimationController {
                 }
             }
         }
-        if self.current_ref().is_none() && !self.extras.playback.queue.is_empty() {
+        if self.current_track().is_none() && !self.extras.playback.queue.is_empty() {
             self.switch_clip(clips, step);
         }
     }

@@ -1,6 +1,6 @@
 //! The state of `play`, `cross_fade` and the queue.
 
-use super::{AnimationName, Switch, TrackId, TransitionCurve, switch::MOST_SWITCHES};
+use super::{AnimationName, Switch, TrackId, Transition, switch::MOST_SWITCHES};
 use crate::model::BlendPoint;
 use serde::{Deserialize, Serialize};
 use std::{collections::VecDeque, time::Duration};
@@ -97,34 +97,5 @@ pub(crate) struct Pending {
     pub(crate) from: Option<TrackId>,
     /// `true` if the track was added for this.
     pub(crate) new: bool,
-    pub(crate) fade: Fade,
+    pub(crate) transition: Transition,
 }
-
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Fade {
-    pub(crate) duration: Duration,
-    pub(crate) transition: TransitionCurve,
-    /// If `true`, starts at the same fraction of its length as the other clip, and stays there.
-    pub(crate) in_phase: bool,
-    /// If `true`, the end of the fade is reported.
-    pub(crate) announced: bool,
-    /// If `true`, the new clip takes over at once, and only the difference fades.
-    #[serde(default)]
-    pub(crate) switches: bool,
-}
-
-impl Fade {
-    /// Returns `true` if the clips before go at once.
-    pub(crate) fn is_cut(&self) -> bool {
-        self.switches || self.duration.is_zero()
-    }
-}
-
-/// No fade.
-pub(crate) const CUT: Fade = Fade {
-    duration: Duration::ZERO,
-    transition: TransitionCurve::Linear,
-    in_phase: false,
-    announced: false,
-    switches: false,
-};

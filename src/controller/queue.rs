@@ -2,14 +2,14 @@
 
 use super::{
     AnimationController, AnimationName, ClipQueue, ClipQueueMut, Clips, PlaybackEvent,
-    QueueFallback, TrackId,
+    QueueFallback, TrackId, Transition,
     clock::Nanos,
     step::{Follows, Step},
 };
 use crate::{
     controller::{
-        playback_state::{CUT, Fade, Pending, Playback},
-        timed_event::EventKind,
+        playback_state::{Pending, Playback},
+        scheduled_change::ChangeKind,
         track_types::Known,
     },
     model::PlaybackMode,
@@ -153,7 +153,7 @@ impl AnimationController {
             }
             return false;
         }
-        let (from, duration) = (self.current_track(), self.follow_fade());
+        let (from, duration) = (self.current_id(), self.follow_fade());
         let track = self.add_playback_track(clip);
         self.extras.playback.current = Some(track);
         self.prepare(self.tracks.len() - 1, clips, step);
@@ -162,7 +162,10 @@ impl AnimationController {
                 track,
                 from,
                 new: true,
-                fade: Fade { duration, ..CUT },
+                transition: Transition {
+                    duration,
+                    ..Transition::CUT
+                },
             },
             clips,
         );
@@ -176,7 +179,7 @@ impl AnimationController {
             .extras
             .playback
             .current
-            .and_then(|id| self.running_ramp(id, EventKind::Weight));
+            .and_then(|id| self.running_ramp(id, ChangeKind::Weight));
         let rest = current.map_or(0.0, |ramp| {
             Nanos::from_secs(ramp.end()).since(self.clock.now)
         });

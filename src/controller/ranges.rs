@@ -25,7 +25,7 @@ use crate::{
         KeyRef,
         open_range::{InSpace, OpenRange},
         playhead::periodic,
-        timed_event::EventKind,
+        scheduled_change::ChangeKind,
         track_types::Known,
     },
     model::{Member, PlaybackMode},
@@ -282,7 +282,7 @@ impl AnimationController {
         let known = track
             .known
             .filter(|known| known.playback == PlaybackMode::Once)?;
-        let ramp = self.running_ramp(track.id, EventKind::Speed);
+        let ramp = self.running_ramp(track.id, ChangeKind::Speed);
         let speed = ramp.map_or(track.speed, |ramp| ramp.at(self.clock.now));
         let (forward, place) = (speed >= 0.0 || speed.is_nan(), track.held());
         (if forward {

@@ -125,7 +125,7 @@ impl AnimationController {
                 Some(course) => self.add_members(at, &part, course, clips, &mut all),
             }
         }
-        let blend = ramp.map_or(Value::steady(self.priority_blend.into()), |ramp| {
+        let blend = ramp.map_or(Value::steady(self.high_share().into()), |ramp| {
             Value::on_ramp(&ramp, self.clock.now)
         });
         self.add_movers(all.as_mut(), &blend, shortest, end, root);

@@ -1,15 +1,15 @@
 //! The size of a controller, and the work of its advances.
 
 use super::{
-    AnimationController, AnimationTrack, Clips, Extras, Switch, TimedEvent,
+    AnimationController, AnimationTrack, Clips, Extras, ScheduledChange, Switch,
     playback_state::Playback,
 };
 
 impl AnimationController {
-    /// How many tracks, timed events, callbacks and ranges there are, and clips to play or to fade from.
+    /// Returns the number of tracks, scheduled changes, callbacks, ranges, and clips to play or to fade from.
     pub(crate) fn parts(&self) -> usize {
         let Extras {
-            events,
+            changes,
             callbacks,
             ranges,
             unknown,
@@ -19,14 +19,14 @@ impl AnimationController {
         let states = states.as_ref().map_or(0, |states| states.parts());
         let switches: usize = playback.switches.iter().map(Switch::parts).sum();
         let playback = playback.pending.len() + switches + playback.queue.len();
-        let added = events.len() + callbacks.len() + ranges.len();
+        let added = changes.len() + callbacks.len() + ranges.len();
         self.tracks.len() + added + unknown.len() + playback + states
     }
 
     /// About how many bytes it has allocated.
     pub(crate) fn heap_bytes(&self) -> usize {
         let Extras {
-            events,
+            changes,
             callbacks,
             ranges,
             playback: Playback { switches, .. },
@@ -37,7 +37,7 @@ impl AnimationController {
             + size_of::<Extras>()
             + size_of_val(&callbacks[..])
             + size_of_val(&ranges[..])
-            + events.len() * size_of::<TimedEvent>()
+            + changes.len() * size_of::<ScheduledChange>()
             + size_of_val(&switches[..])
             + states.as_ref().map_or(0, |states| states.bytes())
     }
@@ -72,10 +72,12 @@ impl AnimationController {
         self.agenda.0.work
     }
 
-    /// Counts the work of one happening: each track looks for its events, its leader and its ranges among all others.
+    /// Counts the work of one happening: each track looks for its changes, its leader and its ranges among all others.
     pub(super) fn count_happening(&mut self) {
-        let Extras { events, ranges, .. } = &*self.extras;
-        let parts = (self.tracks.len() + events.len() + ranges.len()) as u64;
+        let Extras {
+            changes, ranges, ..
+        } = &*self.extras;
+        let parts = (self.tracks.len() + changes.len() + ranges.len()) as u64;
         self.count_work(1 + parts + parts * parts / 64);
     }
 

@@ -10,7 +10,7 @@ mod view;
 
 pub use run::Go;
 pub use speeds::StateSpeedError;
-pub use typed::CharacterStates;
+pub use typed::{CharacterStates, StateName};
 #[cfg(feature = "inspector")]
 pub(crate) use view::StateView;
 
@@ -25,7 +25,7 @@ use std::{error::Error, fmt, sync::Arc, time::Duration};
 
 /// A character's states in its machines.
 #[derive(Clone, Debug, Default)]
-pub(super) struct States {
+pub(super) struct StateRuns {
     layers: Arc<StateLayers>,
     /// One for each layer.
     runs: Vec<StateRun>,
@@ -76,6 +76,98 @@ pub enum GoError {
 /// What a character does next, by the names of its states. The [data](crate::model::State) says what plays in each, how it
 /// is entered, and when it may be left.
 impl AnimationController {
+    /// Goes to a state, given by its [name](StateName): at once if the present one may be left now, and otherwise as soon as
+    /// it may. If no way leads there directly, the character goes by way of other states.
+    ///
+    /// A wish that waits is forgotten if the state ends by itself before its exit has opened, unless what follows is on the
+    /// way. Another call before that takes the place of this one. Going to the present state starts it over if it can be entered
+    /// [from](crate::model::State::from) itself, as those from any state can; otherwise, the character
+    /// [stays](Go::Stays).
+    ///
+    /// What [`play`](Self::play) and the like start takes the place of the state's clip, until the next state is entered.
+    ///
+    /// # Errors
+    /// If there is no such state or layer, no way to the state, or if the layer follows another. Then nothing changes.
+    pub fn go(&mut self, state: impl StateName) -> Result<Go, GoError> {
+        self.go_by_name(state.layer(), state.state())
+    }
+
+    /// Returns `true` if [`go`](Self::go) would find a way to a state, now or later.
+    pub fn can_go(&self, state: impl StateName) -> bool {
+        let Ok((at, to)) = self.find_state(state.layer(), state.state()) else {
+            return false;
+        };
+        self.run_and_machine(at)
+            .is_some_and(|(run, machine)| run.can_go(machine, to))
+    }
+
+    /// Returns the name of the present state; `None` without states.
+    pub fn state(&self) -> Option<&str> {
+        self.states().current()
+    }
+
+    /// Returns the states, to ask where the character is in them, on each layer.
+    pub fn states(&self) -> States<'_> {
+        States {
+            controller: self,
+            layer: "",
+        }
+    }
+
+    /// Returns the states, to set their speeds.
+    pub fn states_mut(&mut self) -> StatesMut<'_> {
+        StatesMut(self)
+    }
+}
+
+/// A character's states: those of the whole body, or of a [layer](Self::layer). See [`AnimationController::states`].
+#[derive(Clone, Copy, Debug)]
+pub struct States<'a> {
+    controller: &'a AnimationController,
+    layer: &'a str,
+}
+
+impl<'a> States<'a> {
+    /// Returns the states of a layer, such as `"arms"`.
+    pub fn layer(self, layer: &'a str) -> Self {
+        Self { layer, ..self }
+    }
+
+    /// Returns the name of the present state; `None` without states, or if there is no such layer.
+    pub fn current(&self) -> Option<&'a str> {
+        let (run, machine) = self.controller.run_of(self.layer)?;
+        Some(&machine.states().get(run.state)?.name)
+    }
+
+    /// Returns the state that the character is on its way to, or the present one.
+    pub fn destination(&self) -> Option<&'a str> {
+        let (run, machine) = self.controller.run_of(self.layer)?;
+        let state = run.destination.unwrap_or(run.state);
+        Some(&machine.states().get(state)?.name)
+    }
+
+    /// Returns the time since the present state was entered, in seconds.
+    pub fn seconds(&self) -> Option<f64> {
+        let (run, _) = self.controller.run_of(self.layer)?;
+        Some(self.controller.clock.now.since(run.since))
+    }
+
+    /// Returns a speed that states name, of any layer; `None` if none does.
+    pub fn speed(&self, name: &str) -> Option<f64> {
+        self.controller.extras.states.as_ref()?.speed(name)
+    }
+
+    /// Returns the machines of all layers.
+    pub fn machines(&self) -> Option<&'a Arc<StateLayers>> {
+        Some(&self.controller.extras.states.as_ref()?.layers)
+    }
+}
+
+/// A character's states, mutably. See [`AnimationController::states_mut`].
+#[derive(Debug)]
+pub struct StatesMut<'a>(&'a mut AnimationController);
+
+impl StatesMut<'_> {
     /// Gives the character states, and begins in the first. In Bevy, the plugin does this for a character whose manifest has
     /// states, if nothing plays yet.
     ///
@@ -91,12 +183,18 @@ impl AnimationController {
     /// ];
     /// let states = states.map(|(name, state)| (name.to_owned(), state)).into();
     /// let mut controller = AnimationController::default();
-    /// controller.set_states(&Arc::new(StateLayers::new(&states, &Default::default())?), 0);
+    /// controller.states_mut().set_machines(&Arc::new(StateLayers::new(&states, &Default::default())?), 0);
     /// assert_eq!(controller.go("jump"), Ok(Go::Entered));
     /// assert_eq!((controller.state(), controller.current()), (Some("jump"), Some("jump")));
     /// # Ok::<(), Vec<bevy_marionette::model::StateError>>(())
     /// ```
-    pub fn set_states(&mut self, states: &Arc<StateLayers>, seed: u64) {
+    pub fn set_machines(&mut self, states: &Arc<StateLayers>, seed: u64) {
+        self.0.set_states(states, seed);
+    }
+}
+
+impl AnimationController {
+    fn set_states(&mut self, states: &Arc<StateLayers>, seed: u64) {
         let old = self.extras.states.take().unwrap_or_default();
         let mut runs: Vec<StateRun> = Vec::with_capacity(states.layers().len());
         let mut entered = Vec::new();
@@ -138,24 +236,7 @@ impl AnimationController {
                 following.push((at, leader));
             }
         }
-        let speeds = states
-            .speed_names()
-            .iter()
-            .map(|name| old.speed(name).unwrap_or(1.0));
-        let speeds = speeds.collect();
-        // What the game has entered is still to be reported.
-        let asked = old.asked.iter().filter_map(|entered| {
-            let before = old.layers.layers().get(entered.layer)?;
-            let layer = states.index_of(&before.name)?;
-            let machine = &states.layers()[layer].machine;
-            let same = |state: usize| machine.index_of(&before.machine.states().get(state)?.name);
-            Some(Entered {
-                layer,
-                from: entered.from.and_then(same),
-                to: same(entered.to)?,
-            })
-        });
-        let asked = asked.collect();
+        let (speeds, asked) = (old.speeds_in(states), old.asked_in(states));
         // What layers that are gone play fades out.
         for (layer, run) in old.layers.layers().iter().zip(&old.runs) {
             if let Some(track) = run.track
@@ -165,7 +246,7 @@ impl AnimationController {
                 self.fade_out_track(track, Duration::from_millis(200));
             }
         }
-        self.extras.states = Some(Box::new(States {
+        self.extras.states = Some(Box::new(StateRuns {
             layers: states.clone(),
             runs,
             speeds,
@@ -182,34 +263,10 @@ impl AnimationController {
         self.change();
     }
 
-    /// Goes to a state, given by its name or as a variant of an [enum](CharacterStates): at once if the present one may be
-    /// left now, and otherwise as soon as it may. If no way leads there directly, the character goes by way of other states.
-    ///
-    /// A wish that waits is forgotten if the state ends by itself before its exit has opened, unless what follows is on the
-    /// way. Another call before that takes the place of this one. Going to the present state starts it over if it can be entered
-    /// [from](crate::model::State::from) itself, as those from any state can; otherwise, the character
-    /// [stays](Go::Stays).
-    ///
-    /// What [`play`](Self::play) and the like start takes the place of the state's clip, until the next state is entered.
-    ///
-    /// # Errors
-    /// If there is no such state, or no way to it. Then nothing changes.
-    pub fn go(&mut self, state: impl AsRef<str>) -> Result<Go, GoError> {
-        self.go_on_layer("", state)
-    }
-
-    /// Goes to a state of a layer, such as `"arms"`. See [`go`](Self::go).
-    ///
-    /// # Errors
-    /// As for `go`, or if there is no such layer, or it follows another.
-    pub fn go_on_layer(&mut self, layer: &str, state: impl AsRef<str>) -> Result<Go, GoError> {
-        self.go_by_name(layer, state.as_ref())
-    }
-
     fn go_by_name(&mut self, layer: &str, state: &str) -> Result<Go, GoError> {
         let (at, to) = self.find_state(layer, state)?;
         let now = self.clock.now;
-        let Some(States { layers, runs, .. }) = self.extras.states_mut() else {
+        let Some(StateRuns { layers, runs, .. }) = self.extras.states_mut() else {
             return Err(GoError::NoLayer(layer.to_owned()));
         };
         let (machine, run) = (&layers.layers()[at].machine, &mut runs[at]);
@@ -228,48 +285,6 @@ impl AnimationController {
         Ok(answer)
     }
 
-    /// Returns `true` if [`go`](Self::go) would find a way to a state, now or later.
-    pub fn can_go(&self, state: impl AsRef<str>) -> bool {
-        let Ok((at, to)) = self.find_state("", state.as_ref()) else {
-            return false;
-        };
-        let Some((run, machine)) = self.run_and_machine(at) else {
-            return false;
-        };
-        run.can_go(machine, to)
-    }
-
-    /// Returns the name of the present state; `None` without states.
-    pub fn state(&self) -> Option<&str> {
-        self.state_of_layer("")
-    }
-
-    /// Returns the name of a layer's present state.
-    pub fn state_of_layer(&self, layer: &str) -> Option<&str> {
-        let (run, machine) = self.run_of(layer)?;
-        Some(&machine.states().get(run.state)?.name)
-    }
-
-    /// Returns the state that the character is on its way to, or the present one.
-    pub fn destination(&self) -> Option<&str> {
-        let (run, machine) = self.run_of("")?;
-        let state = run.destination.unwrap_or(run.state);
-        Some(&machine.states().get(state)?.name)
-    }
-
-    /// Returns the time since the present state was entered, in seconds.
-    pub fn time_in_state(&self) -> Option<f64> {
-        let (run, _) = self.run_of("")?;
-        Some(self.clock.now.since(run.since))
-    }
-
-    /// Returns the machines of the character's states.
-    pub fn states(&self) -> Option<&Arc<StateLayers>> {
-        Some(&self.extras.states.as_ref()?.layers)
-    }
-}
-
-impl AnimationController {
     fn find_state(&self, layer: &str, state: &str) -> Result<(usize, usize), GoError> {
         let no_layer = || GoError::NoLayer(layer.to_owned());
         let states = self.extras.states.as_ref().ok_or_else(no_layer)?;
@@ -314,7 +329,29 @@ impl AnimationController {
     }
 }
 
-impl States {
+impl StateRuns {
+    /// The speeds, for other machines.
+    fn speeds_in(&self, states: &StateLayers) -> Vec<f64> {
+        let names = states.speed_names().iter();
+        names.map(|name| self.speed(name).unwrap_or(1.0)).collect()
+    }
+
+    /// Returns what is still to be reported, in other machines.
+    fn asked_in(&self, states: &StateLayers) -> Vec<Entered> {
+        let asked = self.asked.iter().filter_map(|entered| {
+            let before = self.layers.layers().get(entered.layer)?;
+            let layer = states.index_of(&before.name)?;
+            let machine = &states.layers()[layer].machine;
+            let same = |state: usize| machine.index_of(&before.machine.states().get(state)?.name);
+            Some(Entered {
+                layer,
+                from: entered.from.and_then(same),
+                to: same(entered.to)?,
+            })
+        });
+        asked.collect()
+    }
+
     /// Lets the clock go back.
     pub(super) fn shift(&mut self, by: Nanos) {
         for run in &mut self.runs {

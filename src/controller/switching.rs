@@ -6,8 +6,8 @@ use super::{
 };
 use crate::{
     controller::{
-        playback_state::Playback, playhead::periodic, switch::MOST_SWITCHES,
-        timed_event::EventKind, track_types::Known,
+        playback_state::Playback, playhead::periodic, scheduled_change::ChangeKind,
+        switch::MOST_SWITCHES, track_types::Known,
     },
     model::PlaybackMode,
 };
@@ -136,7 +136,7 @@ impl AnimationController {
             0.0
         };
         let (time, rate) = place_and_rate(known, track.placed_in(known.length), speed);
-        let ramp = self.running_ramp(track.id, EventKind::Weight);
+        let ramp = self.running_ramp(track.id, ChangeKind::Weight);
         Some(SwitchLayer {
             clip: track.clip.clone(),
             time,

@@ -1,6 +1,6 @@
 //! Transitions from one clip to another.
 
-use super::{TransitionCurve, playback_state::Fade};
+use super::TransitionCurve;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
@@ -20,18 +20,21 @@ use std::time::Duration;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
 pub struct Transition {
-    kind: Kind,
-    duration: Duration,
-    curve: TransitionCurve,
-    in_phase: bool,
+    pub(super) kind: Kind,
+    pub(super) duration: Duration,
+    pub(super) curve: TransitionCurve,
+    /// If `true`, it starts at the same fraction of its length as the other clip, and stays there.
+    pub(super) in_phase: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
-enum Kind {
+pub(super) enum Kind {
+    /// A cut; with a duration, a fade whose end isn't reported.
     #[default]
     Cut,
     Fade,
+    /// The clip takes over at once, and only the difference fades.
     Switch,
 }
 
@@ -99,30 +102,16 @@ impl Transition {
     pub const fn along(self, curve: TransitionCurve) -> Self {
         Self { curve, ..self }
     }
+
+    /// Returns `true` if the clips before go at once.
+    pub(super) fn is_cut(self) -> bool {
+        self.kind == Kind::Switch || self.duration.is_zero()
+    }
 }
 
 impl From<Duration> for Transition {
     /// Returns a linear cross-fade.
     fn from(duration: Duration) -> Self {
         Self::fade(duration)
-    }
-}
-
-impl From<Transition> for Fade {
-    fn from(
-        Transition {
-            kind,
-            duration,
-            curve,
-            in_phase,
-        }: Transition,
-    ) -> Self {
-        Self {
-            duration,
-            transition: curve,
-            in_phase,
-            announced: kind == Kind::Fade,
-            switches: kind == Kind::Switch,
-        }
     }
 }

@@ -3,7 +3,7 @@
 //! A file can hold what no controller in memory ever does: a ramp without end, two tracks of one id, counters at
 //! their maximum. Each would hang or overflow an advance later on, so it is an error here.
 
-use super::{AnimationController, TimedEvent};
+use super::{AnimationController, ScheduledChange};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 use std::collections::HashSet;
 
@@ -50,18 +50,6 @@ impl AnimationController {
     fn check(&self) -> Result<(), String> {
         let expect = |holds: bool, what: &str| if holds { Ok(()) } else { Err(what.to_owned()) };
         expect(self.last_id <= MAX_ID, "`last_id` is out of range")?;
-        expect(
-            self.clock.is_sound(),
-            "`time_scale` is not a finite number ≥ 0",
-        )?;
-        expect(
-            (0.0..=1.0).contains(&self.priority_blend),
-            "`priority_blend` is not in 0..=1",
-        )?;
-        expect(
-            self.callback_threshold >= 0.0,
-            "`callback_threshold` is not a number ≥ 0",
-        )?;
         self.extras.playback.check()?;
         let (mut tracks, mut handles) = (HashSet::new(), HashSet::new());
         for track in &self.tracks {
@@ -73,18 +61,18 @@ impl AnimationController {
                 &format!("two tracks have the id {}", track.id.0),
             )?;
         }
-        for event in self.extras.events.iter() {
+        for event in self.extras.changes.iter() {
             let id = event.handle().id();
             event
                 .check()
-                .map_err(|what| format!("timed event {id}: {what}"))?;
+                .map_err(|what| format!("scheduled change {id}: {what}"))?;
             expect(
                 id <= self.last_id,
-                &format!("timed event {id} is newer than `last_id`"),
+                &format!("scheduled change {id} is newer than `last_id`"),
             )?;
             expect(
                 handles.insert(id),
-                &format!("two timed events have the handle {id}"),
+                &format!("two scheduled changes have the handle {id}"),
             )?;
         }
         for callback in self.extras.callbacks.iter() {
@@ -97,7 +85,7 @@ impl AnimationController {
     }
 }
 
-impl TimedEvent {
+impl ScheduledChange {
     fn check(&self) -> Result<(), &'static str> {
         let numbers = self.value().is_finite() && self.start().is_finite();
         if numbers && self.is_sound() {

@@ -297,7 +297,7 @@ fn measure(
         .map(|(_, layer)| layer)
         .collect();
     let job = Evaluate {
-        priority_blend: controller.priority_blend(),
+        priority_blend: controller.priority_blend,
         overrides,
         ..Evaluate::new(&character.skeleton, &layers)
     };

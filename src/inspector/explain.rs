@@ -84,7 +84,7 @@ fn contributions(
     let (rest, unit_scale) = (skeleton.rest(), skeleton.unit_scale());
     let shares = Mix {
         layers: &layers,
-        priority_blend: controller.priority_blend(),
+        priority_blend: controller.priority_blend,
         rest,
         unit_scale,
     }

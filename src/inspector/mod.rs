@@ -17,7 +17,7 @@
 //! | --- | --- |
 //! | Joints | browse the joint tree and transforms; see the weights of the clicked vertex; pose joints by hand, mirror overrides, copy them as RON |
 //! | Rig | add goals, fade their weights; choose what the character looks at; tune limits, feet, springs and colliders; copy all of it as manifest lines |
-//! | Tracks | edit tracks while they play; drag the point of a blend space; see the queue and timed events; pause, step, slow motion |
+//! | Tracks | edit tracks while they play; drag the point of a blend space; see the queue and scheduled changes; pause, step, slow motion |
 //! | States | see the machine of a character's states: where it is, where it can go now, and where it was; click a state to go there |
 //! | Timeline | scrub clips; add, drag and copy callback keys; see which events fired |
 //! | Rewind | stop time and go back, with ghosts of the present; see weights, parameters, speed and joint angles as curves, and what happened when |
@@ -172,7 +172,7 @@ pub enum InspectorTab {
     Joints,
     /// Goals that limbs reach for, what the character looks at, its feet and its springs.
     Rig,
-    /// Tracks, the queue and timed events.
+    /// Tracks, the queue and scheduled changes.
     Tracks,
     /// States, and the ways between them.
     States,

@@ -1,4 +1,4 @@
-//! The Tracks tab: playback controls, tracks, the queue and timed events.
+//! The Tracks tab: playback controls, tracks, the queue and scheduled changes.
 
 use super::{
     blend_map,
@@ -10,8 +10,8 @@ use super::{
 use crate::{
     asset::Character,
     controller::{
-        AnimationController, AnimationName, AnimationTrack, BlendMode, Clips, EventKind,
-        EventTarget, TrackId, TrackPriority, Transition,
+        AnimationController, AnimationName, AnimationTrack, BlendMode, ChangeKind, ChangeTarget,
+        Clips, TrackId, TrackPriority, Transition,
     },
     model::PlaybackMode,
 };
@@ -49,7 +49,7 @@ pub(super) fn end_step(
     mut controllers: Query<&mut AnimationController>,
 ) {
     if let Ok(mut controller) = controllers.get_mut(stepping.0) {
-        controller.set_paused(true);
+        controller.paused = true;
     }
     commands.remove_resource::<Stepping>();
 }
@@ -57,7 +57,7 @@ pub(super) fn end_step(
 /// A change applied to the controller once the tab is drawn.
 enum Action {
     Remove(TrackId),
-    Unkey(crate::controller::EventHandle),
+    Unkey(crate::controller::ChangeHandle),
 }
 
 impl Tab for TracksTab {
@@ -98,7 +98,7 @@ fn show(
                 ui.weak(controller.tracks().count().to_string());
                 ui.checkbox(&mut state.fire, "scrub fires callbacks");
             });
-            let current = controller.current_track();
+            let current = controller.current_track().map(AnimationTrack::id);
             for track in controller.tracks_mut() {
                 let is_current = current == Some(track.id());
                 ui.push_id(track.id(), |ui| {
@@ -119,7 +119,7 @@ fn show(
             controller.remove_track(track);
         }
         Some(Action::Unkey(event)) => {
-            controller.events_mut().unkey(event);
+            controller.timeline_mut().unkey(event);
         }
         None => {}
     }
@@ -127,7 +127,7 @@ fn show(
 
 /// Shows pause, step and the controller's time.
 pub(super) fn transport(ui: &mut Ui, item: &mut InspectedItem, commands: &mut Commands) {
-    let title = if item.controller.is_paused() {
+    let title = if item.controller.paused {
         "Play"
     } else {
         "Pause"
@@ -137,8 +137,8 @@ pub(super) fn transport(ui: &mut Ui, item: &mut InspectedItem, commands: &mut Co
         .add_sized([52.0, 20.0], egui::Button::new(title))
         .clicked()
     {
-        let paused = item.controller.is_paused();
-        item.controller.set_paused(!paused);
+        let paused = item.controller.paused;
+        item.controller.paused = !paused;
     }
     // One frame runs in the normal way, and `end_step` pauses again after it.
     if ui
@@ -146,7 +146,7 @@ pub(super) fn transport(ui: &mut Ui, item: &mut InspectedItem, commands: &mut Co
         .on_hover_text("Advance by one frame")
         .clicked()
     {
-        item.controller.set_paused(false);
+        item.controller.paused = false;
         commands.insert_resource(Stepping(item.entity));
     }
     ui.monospace(format!("{:>9.3} s", item.controller.time()));
@@ -160,7 +160,7 @@ fn clock(
 ) {
     ui.horizontal(|ui| {
         transport(ui, item, commands);
-        let mut blend = item.controller.priority_blend();
+        let mut blend = item.controller.priority_blend;
         ui.weak("priority blend")
             .on_hover_text("Share of the high-priority tracks, from 0 to 1");
         if ui
@@ -172,7 +172,7 @@ fn clock(
             )
             .changed()
         {
-            item.controller.set_priority_blend(blend);
+            item.controller.priority_blend = blend;
         }
     });
     let Some(time) = time else { return };
@@ -252,7 +252,7 @@ fn play(
             controller.add_track(AnimationTrack::new(clip.clone()));
         }
         if ui.button("Stop").clicked() {
-            controller.stop();
+            controller.fade_out(Duration::ZERO);
         }
     });
     state.clip = Some(clip);
@@ -455,19 +455,19 @@ fn queue(ui: &mut Ui, controller: &mut AnimationController) {
 fn events(ui: &mut Ui, controller: &AnimationController) -> Option<Action> {
     let mut action = None;
     let now = controller.time();
-    controller.events().iter().next()?;
+    controller.timeline().iter().next()?;
     ui.add_space(6.0);
-    ui.strong("Timed events");
+    ui.strong("Scheduled changes");
     widgets::grid("events", 5).striped(true).show(ui, |ui| {
-        for event in controller.events().iter() {
+        for event in controller.timeline().iter() {
             let kind = match event.target() {
-                EventTarget::Track(_, EventKind::Speed) => "speed",
-                EventTarget::Track(_, EventKind::Weight) => "weight",
-                EventTarget::Track(_, EventKind::Position) => "position",
-                EventTarget::Track(_, EventKind::Enabled) => "enabled",
-                EventTarget::Track(_, EventKind::ParameterX) => "first parameter",
-                EventTarget::Track(_, EventKind::ParameterY) => "second parameter",
-                EventTarget::PriorityBlend => "priority blend",
+                ChangeTarget::Track(_, ChangeKind::Speed) => "speed",
+                ChangeTarget::Track(_, ChangeKind::Weight) => "weight",
+                ChangeTarget::Track(_, ChangeKind::Position) => "position",
+                ChangeTarget::Track(_, ChangeKind::Enabled) => "enabled",
+                ChangeTarget::Track(_, ChangeKind::ParameterX) => "first parameter",
+                ChangeTarget::Track(_, ChangeKind::ParameterY) => "second parameter",
+                ChangeTarget::PriorityBlend => "priority blend",
             };
             cell(ui, kind);
             cell(

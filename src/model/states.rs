@@ -87,7 +87,7 @@ pub struct State {
 pub enum Speed {
     /// Always this one.
     Fixed(f64),
-    /// What the game [sets](crate::controller::AnimationController::set_state_speed) under this name; 1 until then. States
+    /// The value that the game [sets](crate::controller::StatesMut::set_speed) under this name; 1 until then. States
     /// that name the same speed share it.
     Named(String),
 }

@@ -95,7 +95,7 @@ impl TapeForm {
             let state: TapeState = read_cbor(&bytes[..], budget)?;
             if state.parts() > MOST_PARTS {
                 let what = format!(
-                    "a controller has more than {MOST_PARTS} tracks, events, callbacks and ranges"
+                    "a controller has more than {MOST_PARTS} tracks, changes, callbacks and ranges"
                 );
                 return Err(ReadError::Damaged(what));
             }

@@ -146,9 +146,7 @@ fn tracks(controller: &AnimationController) -> Vec<CurveTrack> {
 }
 
 fn parameters(controller: &AnimationController, character: &Character) -> Option<BlendPoint> {
-    let track = controller
-        .current_track()
-        .and_then(|id| controller.track(id))?;
+    let track = controller.current_track()?;
     character
         .blend_space(track.clip())
         .map(|_| track.parameters())

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// All that a character's rig keeps from frame to frame.
 ///
 /// Everything else follows from the controller, the transforms and `dt`. Store it along with a
-/// [`ControllerSnapshot`](crate::controller::ControllerSnapshot) to return to a moment exactly.
+/// clone of the controller to return to a moment exactly.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(
     feature = "bevy",

@@ -89,7 +89,7 @@ fn a_finished_clip_stays_at_its_end() {
         ["started", "off", "land", "finished"]
     );
     // It runs backward from there at once: there is no overshoot to undo.
-    app.controller(entity).reverse();
+    app.controller(entity).current_track_mut().unwrap().speed *= -1.0;
     app.update(0.2);
     assert!((app.clip_time(entity) - 0.3).abs() < 1e-9);
 }
@@ -169,12 +169,15 @@ fn scrubbing_while_paused_fires_what_lies_between() {
     app.update(0.1);
     app.words(None);
     let mut controller = app.controller(entity);
-    controller.set_paused(true);
-    controller.scrub_to(0.8);
+    controller.paused = true;
+    controller.current_track_mut().unwrap().scrub_to(0.8);
     app.update(0.1);
     assert_eq!(app.words(Some(entity)), ["left", "right"]);
     assert!((app.clip_time(entity) - 0.8).abs() < 1e-9);
-    app.controller(entity).seek(0.2);
+    app.controller(entity)
+        .current_track_mut()
+        .unwrap()
+        .seek(0.2);
     app.update(0.1);
     assert!(app.words(Some(entity)).is_empty());
 }

@@ -202,7 +202,7 @@ fn a_clip_removed_while_it_plays_leaves_the_rest_pose_and_says_so_once() {
         .entity_mut(entity)
         .insert(Name::new("Forgetful"));
     app.update(0.3);
-    let saved = app.controller(other).snapshot();
+    let saved = app.controller(other).clone();
     // `walk` is the first: every other clip moves up.
     assert!(remove(&mut app, &handle, "walk") && !remove(&mut app, &handle, "walk"));
     app.words(None);

@@ -121,7 +121,7 @@ fn a_character_in_which_nothing_changed_is_not_posed() {
         ["walk", "", "jump", "walk"].map(|clip| app.spawn(&handle, clip));
     app.update(0.0);
     (0..8).for_each(|_| app.update(0.1));
-    app.controller(paused).set_paused(true);
+    app.controller(paused).paused = true;
     app.update(0.1);
     let still = [rests, jumped, paused].map(|entity| bits(&pose(&app, entity)));
     for _ in 0..3 {
@@ -396,7 +396,10 @@ fn what_the_apps_threads_pose_is_what_one_thread_poses_to_the_bit() {
     let entities: Vec<Entity> = (0..400)
         .map(|i| {
             let mut controller = AnimationController::playing(["walk", "swing", "idle"][i % 3]);
-            controller.seek(0.0137 * i as f64);
+            controller
+                .current_track_mut()
+                .unwrap()
+                .seek(0.0137 * i as f64);
             let entity = app.spawn_with(&handle, controller);
             app.world()
                 .entity_mut(entity)
@@ -418,7 +421,7 @@ fn what_the_apps_threads_pose_is_what_one_thread_poses_to_the_bit() {
             })
             .collect();
         assert_eq!(layers.len(), 1);
-        let priority_blend = controller.priority_blend();
+        let priority_blend = controller.priority_blend;
         Evaluate {
             priority_blend,
             ..Evaluate::new(&model.skeleton, &layers)

@@ -78,7 +78,7 @@ fn characters_whose_clocks_differ_are_still_in_order_of_time() {
     app.world().resource_mut::<Heard>().messages.clear();
     let clocks: Vec<f64> = characters
         .iter()
-        .map(|&c| app.controller(c).current_position().unwrap())
+        .map(|&c| app.controller(c).current_track().unwrap().position())
         .collect();
     app.update(2.0);
     let heard = &app.world().resource::<Heard>().observed;
@@ -293,7 +293,7 @@ fn what_a_track_does_says_when() {
         .add_observer(|e: On<CrossFadeFinished>, mut when: ResMut<When>| {
             when.0.push(("faded", e.time, e.seconds_ago))
         });
-    app.controller(entity).set_time_scale(2.0);
+    app.controller(entity).time_scale = 2.0;
     app.update(1.0);
     app.controller(entity)
         .cross_fade("walk", Duration::from_millis(500));
@@ -387,10 +387,11 @@ fn what_nobody_heard_is_not_said_later_and_commands_are_applied_between_events()
             .entity(started.entity)
             .observe(|_: On<AnimationLooped>, mut said: ResMut<Said>| said.0.push("looped"));
     });
-    app.world_mut()
+    let mut controller = app
+        .world_mut()
         .get_mut::<AnimationController>(entity)
-        .unwrap()
-        .restart("walk");
+        .unwrap();
+    controller.current_track_mut().unwrap().restart();
     app.update();
     assert_eq!(
         app.world().resource::<Said>().0,
@@ -477,7 +478,7 @@ fn a_callback_brings_clip_time_weight_and_data_of_any_type() {
     let handle = app.add(model, &manifest());
     let mut controller = AnimationController::default();
     let track = controller.add_track(AnimationTrack::new("idle").weight(0.25));
-    controller.add_callback(
+    controller.callbacks_mut().add(
         "idle",
         CallbackTime::Fraction(0.2),
         "added",

@@ -146,7 +146,7 @@ fn a_snapshot_within_a_switch_goes_on_to_the_same_pose() {
     (0..6).for_each(|_| app.update(FRAME));
     // Springs have a state of their own, and lag behind what the root motion does.
     let (saved, rig) = (
-        app.controller(entity).snapshot(),
+        app.controller(entity).clone(),
         app.world().get::<RigState>(entity).unwrap().clone(),
     );
     let start = place(&mut app, entity);
@@ -183,6 +183,7 @@ fn a_range_that_is_cut_short_ends_before_anything_else_begins() {
         });
     let ranges = |app: &mut TestApp| std::mem::take(&mut app.world().resource_mut::<Ranges>().0);
     app.controller(entity)
+        .callbacks_mut()
         .add_range("walk", 0.3, 0.6, "open", ron::Value::Unit);
     app.update(0.4);
     assert_eq!(
@@ -192,11 +193,11 @@ fn a_range_that_is_cut_short_ends_before_anything_else_begins() {
             (CallbackKind::Begin, "open".into())
         ]
     );
-    assert!(app.controller(entity).is_inside("open"));
+    assert!(app.controller(entity).range("open").is_some());
     app.controller(entity).play("idle");
     app.update(0.1);
     assert_eq!(ranges(&mut app), [(CallbackKind::End, "open".into())]);
-    assert!(!app.controller(entity).is_inside("open"));
+    assert!(app.controller(entity).range("open").is_none());
     // In a step of many rounds, each begin has its end.
     app.controller(entity).play("walk");
     app.update(5.0);

@@ -110,7 +110,7 @@ fn a_character_that_moved_and_stopped_while_it_was_held_is_drawn_where_it_is() {
     let entity = spawn_at(&mut app, &handle, "walk", FAR);
     app.world().entity_mut(entity).remove::<ModelPose>();
     (0..20).for_each(|_| app.update(1.0 / 60.0));
-    app.controller(entity).set_paused(true);
+    app.controller(entity).paused = true;
     (0..20).for_each(|_| app.update(1.0 / 60.0));
     for _ in 0..4 {
         let mut place = app.world().get_mut::<Transform>(entity).unwrap();

@@ -240,10 +240,12 @@ impl Play {
             33 => {
                 world.entity_mut(one).insert(RootMotion::default());
             }
-            34 => world
-                .get_mut::<AnimationController>(one)
-                .unwrap()
-                .set_time_scale(f64::from(0.5 + a)),
+            34 => {
+                world
+                    .get_mut::<AnimationController>(one)
+                    .unwrap()
+                    .time_scale = f64::from(0.5 + a)
+            }
             35 => {
                 world.entity_mut(one).insert(RigState::default());
             }
@@ -673,7 +675,7 @@ fn a_thousand_characters_take_less_than_64_megabytes_a_minute() {
         );
         controller.add_track(AnimationTrack::new("jog").weight(0.6));
         // Nobody listens.
-        controller.set_callback_threshold(2.0);
+        controller.callback_threshold = 2.0;
         let scout = SkinnedCharacter(play.assets[0].clone());
         play.app
             .world()

@@ -86,7 +86,7 @@ fn a_paused_character_stands_still_and_a_reversed_one_walks_back() {
     let (mut app, entity) = walker(TestApp::new(), Some(RootMotion::default()));
     app.update(0.8);
     let there = place(&mut app, entity);
-    app.controller(entity).set_paused(true);
+    app.controller(entity).paused = true;
     app.update(1.0);
     assert_eq!(place(&mut app, entity), there);
     assert!(
@@ -96,7 +96,7 @@ fn a_paused_character_stands_still_and_a_reversed_one_walks_back() {
             .delta
             .is_identity()
     );
-    app.controller(entity).set_paused(false);
+    app.controller(entity).paused = false;
     app.controller(entity).set_speed(-1.0);
     app.update(0.3);
     app.update(0.5);
@@ -117,7 +117,7 @@ fn fixed_steps_each_move_the_character() {
 fn a_character_that_is_rolled_back_goes_the_same_way_to_the_bit() {
     let (mut app, entity) = walker(TestApp::new(), Some(RootMotion::default()));
     app.update(0.4);
-    let saved = (app.controller(entity).snapshot(), place(&mut app, entity));
+    let saved = (app.controller(entity).clone(), place(&mut app, entity));
     let motion = app.world().get::<RootMotion>(entity).unwrap().clone();
     let go = |app: &mut TestApp| -> Vec<Transform> {
         let frame = |i: i32| {

@@ -26,14 +26,16 @@ fn busy(app: &mut TestApp, handle: &Handle<Character>) -> Entity {
             .priority(TrackPriority::High)
             .speed(-0.7),
     );
-    controller.events_mut().key_weight(
+    controller.timeline_mut().key_weight(
         swing,
         1.0,
         0.9,
         Duration::from_millis(500),
         TransitionCurve::EaseInEaseOut,
     );
-    controller.add_callback("idle", 0.6, "bell", ron::Value::Unit);
+    controller
+        .callbacks_mut()
+        .add("idle", 0.6, "bell", ron::Value::Unit);
     let entity = app.spawn_with(handle, controller);
     app.update(0.37);
     app.controller(entity)
@@ -55,7 +57,7 @@ fn a_restored_controller_replays_the_same_events_and_ends_in_the_same_state() {
     let mut app = TestApp::new();
     let handle = app.add(chain(&clips()), &manifest());
     let entity = busy(&mut app, &handle);
-    let snapshot = app.controller(entity).snapshot();
+    let snapshot = app.controller(entity).clone();
     let first = run(&mut app, entity);
     assert!(first.0.len() > 2, "{:?}", first.0);
     app.controller(entity).restore(&snapshot);

@@ -64,7 +64,7 @@ impl Cast {
                 .priority(TrackPriority::High)
                 .speed(0.5),
         );
-        priorities.set_priority_blend(0.7);
+        priorities.priority_blend = 0.7;
 
         let at = |x: f32, z: f32| Transform::from_xyz(x, 0.0, z);
         let small_and_turned = at(1.85, 0.2)

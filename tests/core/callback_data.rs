@@ -188,8 +188,12 @@ fn numbers_are_equal_by_their_value_and_come_back_as_any_type_that_holds_them() 
 fn controllers_are_the_same_after_cbor_whatever_data_their_callbacks_have() {
     for data in data(count() / 10, false) {
         let mut controller = AnimationController::playing("walk");
-        controller.add_callback("walk", 0.25, "step", data.clone());
-        controller.add_range("walk", 0.1, 0.9, "window", data);
+        controller
+            .callbacks_mut()
+            .add("walk", 0.25, "step", data.clone());
+        controller
+            .callbacks_mut()
+            .add_range("walk", 0.1, 0.9, "window", data);
         let clips = [ClipTiming::new("walk", 1.0)];
         controller.advance(0.5, &clips, &mut Vec::new()).unwrap();
         assert!(through_cbor(&controller) == controller);

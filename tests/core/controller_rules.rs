@@ -2,9 +2,9 @@
 //!
 //! Each numbered rule is a test with the number in its name:
 //!
-//! 1. an advance: time, timed events, tracks, callbacks;
+//! 1. an advance: time, scheduled changes, tracks, callbacks;
 //! 2. what goes into the blend;
-//! 4. timed events, their transitions, handles and queries;
+//! 4. scheduled changes, their transitions, handles and queries;
 //! 5. resetting time;
 //! 6. the periodic position;
 //! 7. callbacks, each exactly once;
@@ -28,5 +28,5 @@ mod saved;
 mod soak;
 mod support;
 mod switches;
-mod timed_events;
+mod timeline;
 mod tracks;

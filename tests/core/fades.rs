@@ -166,7 +166,7 @@ impl Puppet {
         };
         inertia.follow(controller.switches(), &cast.skeleton, find, memory);
         let inertia = (!inertia.is_empty()).then(|| inertia.at(controller.time()));
-        let priority_blend = controller.priority_blend();
+        let priority_blend = controller.priority_blend;
         let pose = Evaluate {
             priority_blend,
             inertia,
@@ -571,7 +571,7 @@ fn nothing_jumps_in_any_program_of_fades_switches_and_blend_spaces() {
                     let overrides =
                         |id| controller.track(id).unwrap().blend == Some(BlendMode::Override);
                     if let Some(id) = overlay.filter(|id| overrides(*id)) {
-                        controller.fade_track(id, random.f32(), seconds);
+                        controller.timeline_mut().fade(id, random.f32(), seconds);
                     }
                 }
             }

@@ -313,17 +313,24 @@ impl Order {
                 controller.queue_mut().set_fallback(fallback);
             }
             Self::FadeOut(seconds) => controller.fade_out(secs(*seconds)),
-            Self::Seek(position) => controller.seek(*position),
-            Self::Scrub(place) => controller.scrub_to(*place),
-            Self::Reverse => controller.reverse(),
+            Self::Seek(_) | Self::Scrub(_) | Self::Reverse => {
+                let Some(track) = controller.current_track_mut() else {
+                    return;
+                };
+                match self {
+                    Self::Seek(position) => track.seek(*position),
+                    Self::Scrub(place) => track.scrub_to(*place),
+                    _ => track.speed = -track.speed,
+                }
+            }
             Self::Speed(speed) => controller.set_speed(*speed),
             Self::Parameters(x, y) => controller.set_parameters((*x, *y)),
-            Self::TimeScale(scale) => controller.set_time_scale(*scale),
-            Self::Pause(true) => controller.set_paused(true),
-            Self::Pause(false) => controller.set_paused(false),
+            Self::TimeScale(scale) => controller.time_scale = *scale,
+            Self::Pause(true) => controller.paused = true,
+            Self::Pause(false) => controller.paused = false,
             Self::KeySpeed(at, speed, start, seconds, ease) => {
                 let Some(id) = id(*at) else { return };
-                controller.events_mut().key_speed(
+                controller.timeline_mut().key_speed(
                     id,
                     *speed,
                     now + start,
@@ -333,7 +340,7 @@ impl Order {
             }
             Self::KeyWeight(at, weight, start, seconds, ease) => {
                 let Some(id) = id(*at) else { return };
-                controller.events_mut().key_weight(
+                controller.timeline_mut().key_weight(
                     id,
                     *weight,
                     now + start,
@@ -344,23 +351,23 @@ impl Order {
             Self::KeyEnabled(at, enabled, start) => {
                 let Some(id) = id(*at) else { return };
                 controller
-                    .events_mut()
+                    .timeline_mut()
                     .key_enabled(id, *enabled, now + start);
             }
             Self::KeyPosition(at, position, start) => {
                 let Some(id) = id(*at) else { return };
                 controller
-                    .events_mut()
+                    .timeline_mut()
                     .key_position(id, *position, now + start);
             }
             Self::KeyParameters(at, x, y, start) => {
                 let Some(id) = id(*at) else { return };
                 controller
-                    .events_mut()
+                    .timeline_mut()
                     .key_parameters(id, (*x, *y), now + start);
             }
             Self::KeyBlend(blend, start, seconds) => {
-                controller.events_mut().key_priority_blend(
+                controller.timeline_mut().key_priority_blend(
                     *blend,
                     now + start,
                     secs(*seconds),
@@ -369,7 +376,9 @@ impl Order {
             }
             Self::Track(track, seconds) => {
                 let id = controller.add_track(AnimationTrack::clone(track));
-                controller.fade_track(id, track.weight, secs(*seconds));
+                controller
+                    .timeline_mut()
+                    .fade(id, track.weight, secs(*seconds));
             }
             Self::PlayOver(track, fade_in, fade_out) => {
                 controller.play_over(
@@ -380,11 +389,11 @@ impl Order {
             }
             Self::FadeTrack(at, weight, seconds) => {
                 let Some(id) = id(*at) else { return };
-                controller.fade_track(id, *weight, secs(*seconds));
+                controller.timeline_mut().fade(id, *weight, secs(*seconds));
             }
             Self::FadeOutTrack(at, seconds) => {
                 let Some(id) = id(*at) else { return };
-                controller.fade_out_track(id, secs(*seconds));
+                controller.timeline_mut().fade_out(id, secs(*seconds));
             }
             Self::SeekTrack(at, position) => {
                 let Some(id) = id(*at) else { return };
@@ -395,7 +404,9 @@ impl Order {
                 controller.track_mut(id).unwrap().set_parameters((*x, *y));
             }
             Self::AddRange(begin, end) => {
-                controller.add_range("c0", *begin, *end, "added", ());
+                controller
+                    .callbacks_mut()
+                    .add_range("c0", *begin, *end, "added", ());
             }
         }
     }
@@ -434,7 +445,7 @@ fn run(cast: &Cast, program: &Program, mut cut: impl FnMut() -> f64) -> Outcome 
         Vec::new(),
         RootDelta::IDENTITY,
     );
-    controller.set_callback_limit(1_000_000);
+    controller.callback_limit = 1_000_000;
     for (orders, seconds) in program {
         orders.iter().for_each(|order| order.give(&mut controller));
         // In whole nanoseconds, so that all ways to cut it have the same sum.

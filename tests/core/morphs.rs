@@ -322,7 +322,7 @@ impl Puppet {
             &mut self.memory,
         );
         let job = Evaluate {
-            priority_blend: self.controller.priority_blend(),
+            priority_blend: self.controller.priority_blend,
             inertia: Some(self.inertia.at(self.controller.time())),
             ..Evaluate::new(&cast.skeleton, &layers)
         };
@@ -410,7 +410,7 @@ fn weights_do_not_depend_on_how_time_was_cut() {
         }
         let bits = |weights: Vec<f32>| weights.into_iter().map(f32::to_bits).collect::<Vec<_>>();
         assert_eq!(bits(whole.weights(&cast)), bits(cut.weights(&cast)));
-        let saved = whole.controller.snapshot();
+        let saved = whole.controller.clone();
         let mut back = Puppet::default();
         back.controller.restore(&saved);
         assert_eq!(

@@ -66,7 +66,10 @@ fn states() -> StateLayers {
 fn play_states(controller: &mut AnimationController, rng: &mut Rng) -> bool {
     match rng.u32(..60) {
         0..3 => drop(controller.go(["ground", "wave"][rng.usize(..2)])),
-        3..6 => controller.set_state_speed("pace", rng.f64() * 2.0).unwrap(),
+        3..6 => controller
+            .states_mut()
+            .set_speed("pace", rng.f64() * 2.0)
+            .unwrap(),
         6..12 => controller.set_parameters(rng.f64() * 4.0),
         _ => return false,
     }
@@ -96,10 +99,10 @@ fn interfere(controller: &mut AnimationController, rng: &mut Rng) -> bool {
                     .speed(rng.f64() * 2.0 - 0.5),
             );
         }
-        5 => controller.set_time_scale(rng.f64() * 2.0),
-        6 => controller.set_priority_blend(rng.f32()),
+        5 => controller.time_scale = rng.f64() * 2.0,
+        6 => controller.priority_blend = rng.f32(),
         7 => {
-            controller.add_callback(name, rng.f64(), "added", ());
+            controller.callbacks_mut().add(name, rng.f64(), "added", ());
         }
         8..20 => controller.set_parameters(rng.f64() * 4.0),
         20 => {

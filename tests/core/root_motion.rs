@@ -123,9 +123,9 @@ fn assert_near(a: RootDelta, b: RootDelta, tolerance: f64) {
 /// Hours with fades, a queue, ramps of speed through zero, an overlay and slow motion.
 fn eventful() -> AnimationController {
     let mut controller = AnimationController::playing("curve");
-    let curve = controller.current_track().unwrap();
+    let curve = controller.current_track().unwrap().id();
     let rock = controller.add_track(AnimationTrack::new("rock").weight(0.0).starting_at(0.2));
-    let events = &mut controller.events_mut();
+    let events = &mut controller.timeline_mut();
     for hour in 0..4 {
         let at = f64::from(hour) * 3600.0;
         for (seconds, speed) in [(10.0, 1.7), (500.0, -0.8), (900.0, 1.0)] {
@@ -147,7 +147,7 @@ fn eventful() -> AnimationController {
             );
         }
     }
-    controller.set_time_scale(0.9);
+    controller.time_scale = 0.9;
     controller
 }
 
@@ -221,19 +221,19 @@ fn disturb(controller: &mut AnimationController, random: &mut Rng) {
         (4 | 5, Some(id)) => {
             let _ =
                 controller
-                    .events_mut()
+                    .timeline_mut()
                     .key_speed(id, random.f64() * 4.0 - 2.0, now, fade, curve);
         }
         (6 | 7, Some(id)) => {
             let _ = controller
-                .events_mut()
+                .timeline_mut()
                 .key_weight(id, random.f32(), now, fade, curve);
         }
         (8, Some(id)) => controller.track_mut(id).unwrap().seek(random.f64() * 3.0),
         (9, Some(id)) => controller.track_mut(id).unwrap().mask = Some("half".into()),
         (10, _) => {
             let _ = controller
-                .events_mut()
+                .timeline_mut()
                 .key_priority_blend(random.f32(), now, fade, curve);
         }
         (11, Some(id)) => controller.track_mut(id).unwrap().paused ^= true,
@@ -292,7 +292,7 @@ fn an_ordinary_step_gives_the_bits_of_one_that_looks_for_everything() {
         );
         let mut full = fast.clone();
         // An event to come takes the short way out.
-        full.events_mut()
+        full.timeline_mut()
             .key_priority_blend(0.5, 1e9, secs(1.0), TransitionCurve::Linear);
         for _ in 0..100 {
             let dt = random.f64() * 0.05;
@@ -312,7 +312,7 @@ fn a_restored_controller_goes_the_same_way_to_the_bit() {
         let mut controller = AnimationController::playing("walk");
         (0..4).for_each(|_| disturb(&mut controller, &mut random));
         advance(&mut controller, &clips, random.f64());
-        let snapshot = controller.snapshot();
+        let snapshot = controller.clone();
         let text = ron::to_string(&snapshot).unwrap();
         let steps: Vec<f64> = (0..60).map(|_| random.f64() * 0.1).collect();
         let go = |controller: &mut AnimationController| -> Vec<RootDelta> {
@@ -352,7 +352,7 @@ fn the_character_moves_by_the_shares_of_the_pose_at_the_root() {
         };
         let names = ["idle", "walk", "curve", "circle"];
         let poses = names.map(posed);
-        controller.set_priority_blend(random.f32());
+        controller.priority_blend = random.f32();
         for _ in 0..random.usize(1..5) {
             let (clip, mask) = (random.usize(..4), random.usize(..3));
             let priority = [TrackPriority::Low, TrackPriority::High][random.usize(..2)];
@@ -379,7 +379,7 @@ fn the_character_moves_by_the_shares_of_the_pose_at_the_root() {
         let all: Vec<ClipLayer> = layers.iter().map(|(_, layer)| *layer).collect();
         let mix = Mix {
             layers: &all,
-            priority_blend: controller.priority_blend(),
+            priority_blend: controller.priority_blend,
             rest: &rest,
             unit_scale: true,
         };
@@ -421,14 +421,14 @@ fn only_time_that_passes_moves_the_character() {
     let clips = walks();
     let mut controller = AnimationController::playing("walk");
     assert_eq!(advance(&mut controller, &clips, 0.0), RootDelta::IDENTITY);
-    let walk = controller.current_track().unwrap();
+    let walk = controller.current_track().unwrap().id();
     controller.track_mut(walk).unwrap().seek(0.5);
     assert_eq!(advance(&mut controller, &clips, 0.0), RootDelta::IDENTITY);
     controller.track_mut(walk).unwrap().scrub(0.9);
     assert_eq!(advance(&mut controller, &clips, 0.0), RootDelta::IDENTITY);
-    controller.set_paused(true);
+    controller.paused = true;
     assert_eq!(advance(&mut controller, &clips, 1.0), RootDelta::IDENTITY);
-    controller.set_paused(false);
+    controller.paused = false;
     let path = clips.root_path(1).unwrap();
     assert_near(
         advance(&mut controller, &clips, 0.1),
@@ -474,14 +474,14 @@ fn huge_steps_end_and_are_finite() {
             blend.set_speed(speed);
             let circle =
                 blend.add_track(AnimationTrack::new("circle").weight(0.7).speed(speed * 0.9));
-            blend.events_mut().key_weight(
+            blend.timeline_mut().key_weight(
                 circle,
                 0.2,
                 0.0,
                 secs(1e9),
                 TransitionCurve::EaseInEaseOut,
             );
-            blend.events_mut().key_speed(
+            blend.timeline_mut().key_speed(
                 circle,
                 -speed,
                 0.0,

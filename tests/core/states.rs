@@ -64,7 +64,7 @@ struct Game {
 impl Game {
     fn new(states: &str) -> Self {
         let mut controller = AnimationController::default();
-        controller.set_states(&machines(states), 0);
+        controller.states_mut().set_machines(&machines(states), 0);
         Self {
             controller,
             clips: clips(),
@@ -120,7 +120,7 @@ fn what_follows_by_itself_begins_at_the_end_of_the_clip() {
     game.play(1.0);
     game.assert_entered(&[(0.0, "ground"), (0.1, "jump"), (0.5, "fall")]);
     assert_eq!(game.controller.current(), Some("fall"));
-    assert!((game.controller.time_in_state().unwrap() - 0.6).abs() < 1e-9);
+    assert!((game.controller.states().seconds().unwrap() - 0.6).abs() < 1e-9);
 }
 
 #[test]
@@ -129,7 +129,7 @@ fn a_way_of_several_steps_is_taken_as_exits_open() {
     game.play(0.1);
     game.go("jump").unwrap();
     assert_eq!(game.go("ground"), Ok(Go::Waits));
-    assert_eq!(game.controller.destination(), Some("ground"));
+    assert_eq!(game.controller.states().destination(), Some("ground"));
     game.play(1.0);
     // The fall is left in the moment in which it begins.
     game.assert_entered(&[
@@ -138,7 +138,7 @@ fn a_way_of_several_steps_is_taken_as_exits_open() {
         (0.5, "land"),
         (0.75, "ground"),
     ]);
-    assert_eq!(game.controller.destination(), Some("ground"));
+    assert_eq!(game.controller.states().destination(), Some("ground"));
 }
 
 #[test]
@@ -190,7 +190,7 @@ fn mistakes_are_errors_with_what_to_do() {
     assert_eq!(error, Ok(()), "by way of the fall, at once");
     let error = game
         .controller
-        .go_on_layer("arms", "wave")
+        .go(("arms", "wave"))
         .unwrap_err()
         .to_string();
     assert_eq!(error, "the character has no layer `arms` of states");
@@ -206,7 +206,9 @@ fn one_of_several_clips_is_chosen_again_at_its_end() {
     let states = r#"{"idle": (plays: ["jump", "land", "hurt"], start: true)}"#;
     let play = |seed: u64| {
         let mut controller = AnimationController::default();
-        controller.set_states(&machines(states), seed);
+        controller
+            .states_mut()
+            .set_machines(&machines(states), seed);
         let (clips, mut events) = (clips(), Vec::new());
         controller.advance(20.0, &clips, &mut events).unwrap();
         let started = events.iter().filter_map(|event| match event {
@@ -239,23 +241,23 @@ fn a_layer_plays_over_the_body_and_leaves_it_alone() {
     )];
     let states = StateLayers::new(&parse(ADVENTURE), &layers.into()).unwrap();
     let mut controller = AnimationController::default();
-    controller.set_states(&Arc::new(states), 0);
+    controller.states_mut().set_machines(&Arc::new(states), 0);
     let (clips, mut events) = (clips(), Vec::new());
     let mut play = |controller: &mut AnimationController, seconds: f64| {
         controller.advance(seconds, &clips, &mut events).unwrap();
     };
     play(&mut controller, 0.1);
     assert_eq!(controller.tracks().count(), 1);
-    controller.go_on_layer("arms", "wave").unwrap();
+    controller.go(("arms", "wave")).unwrap();
     play(&mut controller, 0.05);
     let wave = controller.tracks().nth(1).unwrap();
     assert_eq!(wave.clip(), "hurt");
     assert!((wave.weight - 0.5).abs() < 1e-6, "{}", wave.weight);
     assert_eq!(controller.state(), Some("ground"));
-    assert_eq!(controller.state_of_layer("arms"), Some("wave"));
+    assert_eq!(controller.states().layer("arms").current(), Some("wave"));
     // The free state fades the layer out.
     play(&mut controller, 1.0);
-    assert_eq!(controller.state_of_layer("arms"), Some("free"));
+    assert_eq!(controller.states().layer("arms").current(), Some("free"));
     assert_eq!(controller.tracks().count(), 1);
 }
 
@@ -268,8 +270,10 @@ fn states_survive_saving_and_new_data() {
     let text = ron::to_string(&game.controller).unwrap();
     let mut loaded: AnimationController = ron::from_str(&text).unwrap();
     assert_eq!(loaded.state(), Some("jump"));
-    assert_eq!(loaded.destination(), Some("ground"));
-    loaded.set_states(game.controller.states().unwrap(), 7);
+    assert_eq!(loaded.states().destination(), Some("ground"));
+    loaded
+        .states_mut()
+        .set_machines(game.controller.states().machines().unwrap(), 7);
     let (mut goes_on, mut later) = (game.controller.clone(), [Vec::new(), Vec::new()]);
     goes_on.advance(1.0, &game.clips, &mut later[0]).unwrap();
     loaded.advance(1.0, &game.clips, &mut later[1]).unwrap();
@@ -278,7 +282,10 @@ fn states_survive_saving_and_new_data() {
         (loaded.state(), goes_on.state()),
         (Some("ground"), Some("ground"))
     );
-    assert_eq!(loaded.current_position(), goes_on.current_position());
+    assert_eq!(
+        loaded.current_track().map(|track| track.position()),
+        goes_on.current_track().map(|track| track.position())
+    );
     let mut loaded: AnimationController = ron::from_str(&text).unwrap();
 
     // A state less, and another that is new: indices change, and names don't.
@@ -286,9 +293,11 @@ fn states_survive_saving_and_new_data() {
         "\"attack\": (plays: \"attack\", from: [\"ground\"], exit: \"recover\", then: \"ground\"),",
         "\"aaa\": (plays: \"idle\", from: Any),",
     );
-    loaded.set_states(&machines(&changed), 0);
+    loaded.states_mut().set_machines(&machines(&changed), 0);
     assert_eq!(loaded.state(), Some("jump"));
-    loaded.set_states(&machines(r#"{"other": (plays: "idle", start: true)}"#), 0);
+    loaded
+        .states_mut()
+        .set_machines(&machines(r#"{"other": (plays: "idle", start: true)}"#), 0);
     assert_eq!(
         (loaded.state(), loaded.current()),
         (Some("other"), Some("idle"))
@@ -324,7 +333,7 @@ fn exits_may_be_ranges() {
     late.play(1.0);
     // The window was missed.
     late.assert_entered(&[(0.0, "ground"), (0.1, "hit"), (1.1, "ground")]);
-    assert_eq!(late.controller.destination(), Some("ground"));
+    assert_eq!(late.controller.states().destination(), Some("ground"));
 }
 
 #[test]
@@ -332,11 +341,11 @@ fn resetting_the_time_leaves_the_time_in_a_state_as_it_is() {
     let mut game = Game::new(ADVENTURE);
     game.play(0.1);
     game.go("fall").unwrap();
-    game.play(0.25).controller.reset_time();
-    let since = game.controller.time_in_state().unwrap();
+    game.play(0.25).controller.timeline_mut().reset_time();
+    let since = game.controller.states().seconds().unwrap();
     assert!((since - 0.25).abs() < 1e-9, "{since}");
     game.play(0.5);
-    let since = game.controller.time_in_state().unwrap();
+    let since = game.controller.states().seconds().unwrap();
     assert!((since - 0.75).abs() < 1e-9, "{since}");
 }
 
@@ -354,15 +363,15 @@ fn a_copy_for_another_character_shows_its_layers_in_full() {
     )];
     let states = StateLayers::new(&parse(ADVENTURE), &layers.into()).unwrap();
     let mut controller = AnimationController::default();
-    controller.set_states(&Arc::new(states), 0);
+    controller.states_mut().set_machines(&Arc::new(states), 0);
     let clips = clips();
     let advance = |controller: &mut AnimationController| {
         controller.advance(0.1, &clips, &mut Vec::new()).unwrap();
     };
     advance(&mut controller);
-    controller.go_on_layer("arms", "wave").unwrap();
+    controller.go(("arms", "wave")).unwrap();
     advance(&mut controller);
-    let mut copy = controller.clone_without_events();
+    let mut copy = controller.clone_without_timeline();
     assert_eq!(copy.tracks().nth(1).unwrap().weight, 1.0);
     advance(&mut copy);
     assert_eq!(copy.tracks().nth(1).unwrap().weight, 1.0);
@@ -378,7 +387,9 @@ fn a_state_of_more_clips_than_can_be_counted_is_an_error() {
     let errors = machine(300).unwrap_err();
     assert!(errors[0].to_string().contains("300 clips"), "{errors:?}");
     let mut controller = AnimationController::default();
-    controller.set_states(&Arc::new(machine(64).unwrap()), 3);
+    controller
+        .states_mut()
+        .set_machines(&Arc::new(machine(64).unwrap()), 3);
     let clips: Vec<ClipTiming> = (0..64).map(|at| clip(&format!("c{at}"), 0.01)).collect();
     controller.advance(5.0, &clips, &mut Vec::new()).unwrap();
 }
@@ -413,11 +424,13 @@ fn saved_states_with_any_number_changed_are_refused_or_played() {
         read += 1;
         let _ = loaded.go("ground");
         loaded.advance(0.3, &game.clips, &mut Vec::new()).unwrap();
-        loaded.set_states(game.controller.states().unwrap(), 0);
+        loaded
+            .states_mut()
+            .set_machines(game.controller.states().machines().unwrap(), 0);
         let _ = (
             loaded.go("hurt"),
             loaded.can_go("fall"),
-            loaded.destination(),
+            loaded.states().destination(),
         );
         loaded.advance(3.0, &game.clips, &mut Vec::new()).unwrap();
     }

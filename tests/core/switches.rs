@@ -178,7 +178,7 @@ impl Puppet {
         inertia.follow(controller.switches(), &cast.skeleton, find, memory);
         let (inertia, priority_blend) = (
             Some(inertia.at(controller.time())),
-            controller.priority_blend(),
+            controller.priority_blend,
         );
         Evaluate {
             priority_blend,
@@ -438,7 +438,7 @@ fn a_controller_that_was_saved_and_read_poses_the_same_bits() {
             ..Puppet::default()
         };
         // Rolled back, and on another way: what it keeps must not be taken for what it is now.
-        let snapshot = puppet.controller.snapshot();
+        let snapshot = puppet.controller.clone();
         puppet
             .controller
             .play_with("c4", Transition::switch(secs(0.4)));

@@ -186,7 +186,7 @@ impl Run {
 
     fn witness(&mut self) -> Witness {
         let controller = AnimationController::playing("walk");
-        let track = controller.current_track().unwrap();
+        let track = controller.current_track().unwrap().id();
         let entity = self.app.spawn_with(&self.in_code[0].clone(), controller);
         Witness {
             entity,
@@ -252,9 +252,7 @@ impl Run {
             }
             3 => {
                 let mut controller = self.app.controller(entity);
-                if let Some(track) = controller.current_track()
-                    && let Some(track) = controller.track_mut(track)
-                {
+                if let Some(track) = controller.current_track_mut() {
                     track.seek(f64::from(share) * 10.0 - 5.0);
                 }
             }
@@ -332,7 +330,11 @@ impl Run {
             0 => {
                 witness.position = share * 20.0 - 10.0;
                 let position = witness.position;
-                self.app.controller(entity).seek(position);
+                self.app
+                    .controller(entity)
+                    .current_track_mut()
+                    .unwrap()
+                    .seek(position);
             }
             1 | 2 => {
                 witness.speed = share * 4.0 - 2.0;

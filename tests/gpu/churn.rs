@@ -144,8 +144,8 @@ impl Churn {
                 7 => drop(entity.remove::<AnimationLod>()),
                 _ => {
                     let mut controller = entity.get_mut::<AnimationController>().unwrap();
-                    let paused = controller.is_paused();
-                    controller.set_paused(!paused);
+                    let paused = controller.paused;
+                    controller.paused = !paused;
                 }
             }
         }

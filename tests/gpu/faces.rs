@@ -58,7 +58,7 @@ fn expected(world: &World, entity: Entity, overrides: &[MorphOverride]) -> Vec<f
         })
         .collect();
     let job = Evaluate {
-        priority_blend: controller.priority_blend(),
+        priority_blend: controller.priority_blend,
         morph_overrides: overrides,
         ..Evaluate::new(&character.skeleton, &layers)
     };

@@ -13,7 +13,7 @@ use std::sync::Arc;
 #[test]
 fn a_clicked_vertex_shows_its_weights_until_a_click_beside_the_character() {
     let mut harness = opened(InspectorTab::Joints);
-    harness.controller().stop();
+    harness.controller().fade_out(std::time::Duration::ZERO);
     harness.frames(2);
     // The skin is a triangle at (0, 1), (1.5, 1) and (1, 2); body and arm share the second corner.
     let at = harness.in_view(Vec3::new(1.3, 1.05, 0.0));

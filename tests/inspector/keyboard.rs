@@ -120,7 +120,7 @@ fn tab_reaches_every_control_of_every_tab_and_scrolls_to_it() {
             joint: Some(1),
             ..Inspector::opened()
         };
-        harness.controller().set_paused(true);
+        harness.controller().paused = true;
         harness.frames(10);
         press(&mut harness, Key::Tab);
         let first = focused(&mut harness).expect("something has the focus").0;
@@ -182,7 +182,7 @@ fn every_kind_of_control_is_used_by_keys() {
     let mut harness = opened(InspectorTab::Tracks);
     // A button.
     enter(&mut harness, "Pause");
-    assert!(harness.controller().is_paused());
+    assert!(harness.controller().paused);
     // A number.
     // While it is edited, it has no unit.
     let speed = harness.find_beside("speed", "×");
@@ -300,7 +300,7 @@ fn arrows_walk_through_joints_and_characters() {
 #[test]
 fn arrows_move_the_playhead_and_callback_keys() {
     let mut harness = opened(InspectorTab::Timeline);
-    harness.controller().set_paused(true);
+    harness.controller().paused = true;
     harness.frames(2);
     let position = |harness: &Harness| {
         let controller = harness.get::<AnimationController>().unwrap();

@@ -89,7 +89,7 @@ fn a_click_selects_a_joint_and_shows_what_it_deforms() {
 #[test]
 fn a_dragged_angle_overrides_the_joint_and_can_be_mirrored_copied_and_reset() {
     let mut harness = opened(InspectorTab::Joints);
-    harness.controller().stop();
+    harness.controller().fade_out(Duration::ZERO);
     harness.frames(2);
     harness.click("arm.L");
     let rest = harness.get::<ModelPose>().unwrap().joints.clone();
@@ -171,7 +171,7 @@ fn pause_step_and_play_advance_by_no_one_and_every_frame() {
         "{} after {stopped}",
         time(&harness)
     );
-    assert!(harness.get::<AnimationController>().unwrap().is_paused());
+    assert!(harness.get::<AnimationController>().unwrap().paused);
     harness.click("Play");
     assert!(time(&harness) > stopped + 1.5 * FRAME);
 }
@@ -379,7 +379,7 @@ fn a_click_in_the_view_selects_the_character_and_joint_under_the_pointer() {
         .world_mut()
         .get_mut::<AnimationController>(harness.character)
         .unwrap()
-        .stop();
+        .fade_out(Duration::ZERO);
     harness.frames(2);
     harness
         .app
@@ -543,7 +543,7 @@ fn joints_are_searched_and_folded_and_revealed_when_code_selects_them() {
 #[test]
 fn override_values_and_weights_can_be_typed() {
     let mut harness = opened(InspectorTab::Joints);
-    harness.controller().stop();
+    harness.controller().fade_out(Duration::ZERO);
     harness.click("arm.R");
     harness.drag(
         harness.find_beside("translation", "0.000").center(),
@@ -599,7 +599,7 @@ fn every_control_of_a_track_changes_the_controller() {
         harness.find_beside("priority blend", "0.50").center(),
         vec2(40.0, 0.0),
     );
-    assert!(harness.controller().priority_blend() > 0.55);
+    assert!(harness.controller().priority_blend > 0.55);
 
     for (shown, wanted) in [
         ("low", "high"),
@@ -625,7 +625,7 @@ fn every_control_of_a_track_changes_the_controller() {
 }
 
 #[test]
-fn slow_motion_the_queue_and_timed_events_are_shown_and_can_be_undone() {
+fn slow_motion_the_queue_and_scheduled_changes_are_shown_and_can_be_undone() {
     let mut harness = opened(InspectorTab::Tracks);
     harness.click("1/4");
     assert_eq!(
@@ -650,7 +650,7 @@ fn slow_motion_the_queue_and_timed_events_are_shown_and_can_be_undone() {
     assert_eq!(harness.controller().queue().len(), 0);
     let start = harness.controller().time() + 5.0;
     let track = harness.controller().tracks().next().unwrap().id();
-    harness.controller().events_mut().key_weight(
+    harness.controller().timeline_mut().key_weight(
         track,
         0.25,
         start,
@@ -659,12 +659,12 @@ fn slow_motion_the_queue_and_timed_events_are_shown_and_can_be_undone() {
     );
     harness.frames(1);
     assert!(
-        harness.shows("Timed events") && harness.shows("to 0.25"),
+        harness.shows("Scheduled changes") && harness.shows("to 0.25"),
         "{:?}",
         harness.texts()
     );
     harness.click("cancel");
-    assert_eq!(harness.controller().events().iter().count(), 0);
+    assert_eq!(harness.controller().timeline().iter().count(), 0);
     // The first one shown is the clip the buttons act on.
     harness.click("wave");
     harness.click("still");

@@ -13,7 +13,7 @@ fn lifted() -> Harness {
     let mut harness = Harness::with(|app| {
         app.add_plugins(CharacterPickingPlugin);
     });
-    harness.controller().stop();
+    harness.controller().fade_out(std::time::Duration::ZERO);
     let mut overrides = PoseOverrides::default();
     overrides.set(
         1,

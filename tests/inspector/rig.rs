@@ -21,7 +21,7 @@ const HAND_L: usize = 3;
 /// The open Rig tab, and a character that stands still with its arms spread: its left hand is at (2, 1, 0).
 fn rig_tab() -> Harness {
     let mut harness = opened(InspectorTab::Rig);
-    harness.controller().stop();
+    harness.controller().fade_out(std::time::Duration::ZERO);
     harness.frames(2);
     harness
 }

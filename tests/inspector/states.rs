@@ -29,7 +29,10 @@ const STATES: &str = r#"(
 fn give_states(harness: &mut Harness, manifest: &str) {
     let manifest = Manifest::parse("code.character.ron", manifest.as_bytes()).unwrap();
     let states = StateLayers::new(&manifest.states, &manifest.layers).unwrap();
-    harness.controller().set_states(&Arc::new(states), 0);
+    harness
+        .controller()
+        .states_mut()
+        .set_machines(&Arc::new(states), 0);
     harness.frames(2);
 }
 
@@ -105,7 +108,7 @@ fn a_click_on_a_layer_leaves_the_others_alone() {
     let mut harness = with_states();
     harness.click("salute");
     let controller = harness.get::<AnimationController>().unwrap();
-    assert_eq!(controller.state_of_layer("arms"), Some("salute"));
+    assert_eq!(controller.states().layer("arms").current(), Some("salute"));
     assert_eq!(controller.state(), Some("ground"));
 }
 

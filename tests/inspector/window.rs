@@ -321,7 +321,7 @@ fn a_track_is_slowed(desk: &Desk) {
 fn time_is_scrubbed_and_a_key_added(desk: &Desk) {
     desk.click("Timeline");
     desk.click("Pause");
-    assert!(scouts::<AnimationController>(desk).unwrap().is_paused());
+    assert!(scouts::<AnimationController>(desk).unwrap().paused);
     // Below the key markers, dragging in the bar moves the playhead; the key names are below the bar.
     let name = desk.find("footstep");
     let bar = pos2(name.left(), name.top() - 8.0);
@@ -548,7 +548,7 @@ fn go_through_states(desk: &mut Desk) {
         let manifest = Manifest::parse("scout.character.ron", STATES.as_bytes()).unwrap();
         let states = StateLayers::new(&manifest.states, &manifest.layers).unwrap();
         let mut controller = AnimationController::default();
-        controller.set_states(&Arc::new(states), 0);
+        controller.states_mut().set_machines(&Arc::new(states), 0);
         let mut present = scout.get_mut::<AnimationController>().unwrap();
         let before = std::mem::replace(&mut *present, controller);
         scout.world_scope(|world| world.insert_resource(Before(before)));
@@ -562,7 +562,7 @@ fn go_through_states(desk: &mut Desk) {
         desk.frames(30);
         change_scout(desk, move |mut scout| {
             let mut controller = scout.get_mut::<AnimationController>().unwrap();
-            controller.go_on_layer(layer, state).unwrap();
+            controller.go((layer, state)).unwrap();
         });
     }
     desk.frames(30);
@@ -577,7 +577,7 @@ fn pictures(desk: &mut Desk, windows: &[(u32, u32, f32, &[Theme])]) {
         by_hand.set(arm, JointTransform::new(Vec3::new(0.0, 0.138, 0.0), turn));
         scout.insert(by_hand);
         let mut controller = AnimationController::playing("walk");
-        controller.events_mut().key_priority_blend(
+        controller.timeline_mut().key_priority_blend(
             0.8,
             3.0,
             Duration::from_secs(1),
@@ -591,7 +591,7 @@ fn pictures(desk: &mut Desk, windows: &[(u32, u32, f32, &[Theme])]) {
         let mut idle = AnimationTrack::new("idle").weight(0.25);
         idle.blend = Some(BlendMode::Override);
         controller.add_track(idle);
-        controller.events_mut().key_weight(
+        controller.timeline_mut().key_weight(
             point,
             0.2,
             2.0,

@@ -97,8 +97,8 @@ fn whole() -> RecordingFile {
     controller.add_track(AnimationTrack::default());
     controller.add_track(AnimationTrack::blend_space("s"));
     controller.queue_mut().extend(["", ""]);
-    controller.add_callback("", 0.1, "", ());
-    controller.add_range(
+    controller.callbacks_mut().add("", 0.1, "", ());
+    controller.callbacks_mut().add_range(
         "idle",
         0.0,
         0.9,
@@ -106,7 +106,7 @@ fn whole() -> RecordingFile {
         vec![((), ())].into_iter().map(|_| 1).collect::<Vec<_>>(),
     );
     let track = controller.tracks().next().unwrap().id();
-    controller.events_mut().key_enabled(track, true, 100.0);
+    controller.timeline_mut().key_enabled(track, true, 100.0);
     let mut events = Vec::new();
     let mut tape = Tape::starting_at(0);
     controller.advance(0.1, &table, &mut Vec::new()).unwrap();
@@ -369,25 +369,27 @@ fn a_recording_of_many_frames_and_characters_is_compared_as_far_as_work_goes() {
 fn advances_that_pass_billions_of_keys_end() {
     let keyed = ClipTable::new(&[clip("idle", 1e-9, 3)], &[], &[], [], 0);
     let silent = |controller: &mut AnimationController| {
-        controller.set_callback_limit(usize::MAX);
-        controller.set_callback_threshold(1.0);
+        controller.callback_limit = usize::MAX;
+        controller.callback_threshold = 1.0;
         let track = controller.add_track(AnimationTrack::new("idle").weight(0.0).speed(1e300));
         assert!(controller.track(track).is_some());
     };
     let loud = |controller: &mut AnimationController| {
-        controller.set_callback_limit(usize::MAX);
+        controller.callback_limit = usize::MAX;
         controller.add_track(AnimationTrack::new("idle").speed(1e9));
     };
     let ranges = |controller: &mut AnimationController| {
-        controller.set_callback_limit(usize::MAX);
-        controller.add_range("idle", 0.0, 0.5e-9, "", ());
+        controller.callback_limit = usize::MAX;
+        controller
+            .callbacks_mut()
+            .add_range("idle", 0.0, 0.5e-9, "", ());
         controller.add_track(AnimationTrack::new("idle").speed(1e6));
     };
     let many = |controller: &mut AnimationController| {
         for i in 0..300 {
             let track = controller.add_track(AnimationTrack::new("idle").sync(i % 3).weight(0.0));
             controller
-                .events_mut()
+                .timeline_mut()
                 .key_enabled(track, i % 2 == 0, f64::from(i) * 0.01);
         }
     };

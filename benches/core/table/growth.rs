@@ -51,7 +51,7 @@ fn events(count: u32, duration: Duration) -> Duration {
     let mut controller = AnimationController::default();
     let track = controller.add_track(AnimationTrack::new("idle"));
     for (i, start) in places(count).enumerate() {
-        controller.events_mut().key_speed(
+        controller.timeline_mut().key_speed(
             track,
             (i % 3) as f64,
             start,
@@ -69,7 +69,7 @@ fn fades(count: u32) -> Duration {
         let track = controller.add_track(AnimationTrack::new("idle").weight(0.0));
         let duration = Duration::from_secs_f64(0.1 + 0.8 * place);
         controller
-            .events_mut()
+            .timeline_mut()
             .key_weight(track, 1.0, 0.0, duration, TransitionCurve::Linear);
     }
     advance(controller)

@@ -71,7 +71,7 @@ impl Value {
         Self([value, 0.0, 0.0, 0.0])
     }
 
-    /// A value that a timed event changes, from a moment on.
+    /// A value with a scheduled change, from a moment on.
     pub(super) fn on_ramp(ramp: &Ramp, begin: Nanos) -> Self {
         if ramp.from == ramp.to {
             return Self::steady(ramp.from);

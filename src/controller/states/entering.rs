@@ -1,16 +1,17 @@
 //! Entering states: what tracks pass takes a machine further, and what plays follows.
 
 use super::{
-    Entered, States,
+    Entered, StateRuns,
     run::{Enter, StateRun},
 };
 use crate::{
     controller::{
         AnimationController, AnimationName, AnimationTrack, BlendMode, Clips, Extras, KeyRef,
-        PlaybackEvent, TrackId, TransitionCurve,
+        PlaybackEvent, TrackId, Transition, TransitionCurve,
         marks::Crossing,
-        playback_state::{CUT, Fade, Pending},
+        playback_state::Pending,
         step::{Passed, Step, What},
+        transition::Kind,
     },
     model::{ClipTiming, Entry, MachineLayer, Opening, TransitionKind},
 };
@@ -40,7 +41,7 @@ impl AnimationController {
         let Some(layer) = states.layer_of(id) else {
             return;
         };
-        let States {
+        let StateRuns {
             layers, runs, due, ..
         } = &mut **states;
         // One that follows another has no life of its own.
@@ -242,9 +243,9 @@ impl AnimationController {
             self.fade_out(duration);
             return None;
         };
-        let fade = enter.entry.fade();
-        let before = self.drop_superseded(fade.is_cut());
-        let from = self.current_track().or(before);
+        let transition = enter.entry.transition();
+        let before = self.drop_superseded(transition.is_cut());
+        let from = self.current_id().or(before);
         let id = self.add_playback_track(AnimationName::new(clip));
         if let Some(track) = self.track_mut(id) {
             track.speed *= speed;
@@ -259,7 +260,7 @@ impl AnimationController {
             track: id,
             from,
             new: true,
-            fade,
+            transition,
         };
         match advance {
             Some((clips, step)) => {
@@ -314,27 +315,17 @@ impl AnimationController {
 }
 
 impl Entry {
-    fn fade(self) -> Fade {
-        let Self {
+    fn transition(self) -> Transition {
+        let kind = match self.kind {
+            _ if self.duration.is_zero() => Kind::Cut,
+            TransitionKind::Switch => Kind::Switch,
+            TransitionKind::Fade => Kind::Fade,
+        };
+        Transition {
             kind,
-            duration,
-            in_phase,
-            ..
-        } = self;
-        match kind {
-            _ if duration.is_zero() => Fade { in_phase, ..CUT },
-            TransitionKind::Switch => Fade {
-                duration,
-                in_phase,
-                switches: true,
-                ..CUT
-            },
-            TransitionKind::Fade => Fade {
-                duration,
-                in_phase,
-                announced: true,
-                ..CUT
-            },
+            duration: self.duration,
+            in_phase: self.in_phase,
+            ..Transition::CUT
         }
     }
 }

@@ -1,6 +1,6 @@
 //! States of a character as they are saved: by names, so that they can be taken up in data that has changed.
 
-use super::{Entered, States, run::StateRun};
+use super::{Entered, StateRuns, run::StateRun};
 use crate::{
     controller::{AnimationName, TrackId, clock::Nanos},
     model::{MachineLayer, StateLayers, StateMachine},
@@ -43,7 +43,7 @@ struct SavedRun {
 
 // What is saved decides. A recorded controller knows its machines only by names until it's advanced, and has to equal the one
 // that was recorded.
-impl PartialEq for States {
+impl PartialEq for StateRuns {
     fn eq(&self, other: &Self) -> bool {
         let same = |(a, b): (&MachineLayer, &MachineLayer)| {
             let [states, others] = [a, b].map(|layer| layer.machine.states().iter());
@@ -59,7 +59,7 @@ impl PartialEq for States {
     }
 }
 
-impl States {
+impl StateRuns {
     /// Returns what the game has entered on a layer, in order.
     fn asked(&self, layer: usize) -> impl Iterator<Item = (Option<usize>, usize)> {
         let asked = self.asked.iter().filter(move |asked| asked.layer == layer);
@@ -67,7 +67,7 @@ impl States {
     }
 }
 
-impl Serialize for States {
+impl Serialize for StateRuns {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let layers = self.layers.layers().iter().zip(&self.runs).enumerate();
         let saved = layers.map(|(at, (layer, run))| SavedRun {
@@ -98,7 +98,7 @@ impl Serialize for States {
     }
 }
 
-impl<'de> Deserialize<'de> for States {
+impl<'de> Deserialize<'de> for StateRuns {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let Saved {
             layers: saved,

@@ -39,6 +39,65 @@ pub trait CharacterStates: AsRef<str> + Copy + Send + Sync + 'static {
     }
 }
 
+/// Says which state is meant: its name, a pair of a layer and a name, or a variant of an [enum](CharacterStates).
+///
+/// ```
+/// # use bevy_marionette::{character_states, controller::StateName};
+/// character_states! {
+///     enum Arms: "arms" { Wave = "wave" }
+/// }
+///
+/// assert_eq!(Arms::Wave.layer(), ("arms", "wave").layer());
+/// assert_eq!("run".layer(), "", "the whole body");
+/// ```
+pub trait StateName {
+    /// Returns the name of the state's layer; empty for the whole body.
+    fn layer(&self) -> &str;
+
+    /// Returns the name of the state.
+    fn state(&self) -> &str;
+}
+
+impl StateName for &str {
+    fn layer(&self) -> &str {
+        ""
+    }
+
+    fn state(&self) -> &str {
+        self
+    }
+}
+
+impl StateName for &String {
+    fn layer(&self) -> &str {
+        ""
+    }
+
+    fn state(&self) -> &str {
+        self
+    }
+}
+
+impl<L: AsRef<str>, S: AsRef<str>> StateName for (L, S) {
+    fn layer(&self) -> &str {
+        self.0.as_ref()
+    }
+
+    fn state(&self) -> &str {
+        self.1.as_ref()
+    }
+}
+
+impl<S: CharacterStates> StateName for S {
+    fn layer(&self) -> &str {
+        S::LAYER
+    }
+
+    fn state(&self) -> &str {
+        self.as_ref()
+    }
+}
+
 impl AnimationController {
     /// Returns the present state as a variant of an enum; `None` without states, or if no variant has its name.
     ///
@@ -48,7 +107,7 @@ impl AnimationController {
     /// # let states = [("ground", State::playing("idle").start()), ("jump", State::playing("jump").from(["ground"]))];
     /// # let states = states.map(|(name, state)| (name.to_owned(), state)).into();
     /// # let mut controller = AnimationController::default();
-    /// # controller.set_states(&Arc::new(StateLayers::new(&states, &Default::default()).unwrap()), 0);
+    /// # controller.states_mut().set_machines(&Arc::new(StateLayers::new(&states, &Default::default()).unwrap()), 0);
     /// character_states! {
     ///     enum Hero { Ground = "ground", Jump = "jump" }
     /// }
@@ -60,7 +119,7 @@ impl AnimationController {
     /// # Ok::<(), GoError>(())
     /// ```
     pub fn state_as<S: CharacterStates>(&self) -> Option<S> {
-        S::named(self.state_of_layer(S::LAYER)?)
+        S::named(self.states().layer(S::LAYER).current()?)
     }
 }
 

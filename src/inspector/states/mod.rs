@@ -40,7 +40,7 @@ const NOTE: f32 = 9.5;
 
 impl Tab for StatesTab {
     fn show(&mut self, ui: &mut Ui, context: &mut TabContext) {
-        let Some(states) = context.item.controller.states().cloned() else {
+        let Some(states) = context.item.controller.states().machines().cloned() else {
             ui.weak("This character has no states.");
             ui.weak("Add `states` to its manifest.");
             return;
@@ -78,7 +78,7 @@ impl StatesTab {
         if let Some((at, to)) = asked {
             let layer = &states.layers()[at];
             let (name, state) = (&layer.name, &layer.machine.states()[to].name);
-            let answer = context.item.controller.go_on_layer(name, state);
+            let answer = context.item.controller.go((name, state));
             let (words, is_refused) = match answer {
                 Ok(Go::Entered) => (format!("{state}: entered"), false),
                 Ok(Go::Waits) => (format!("{state}: as soon as possible"), false),

@@ -202,7 +202,7 @@ fn a_sync_group_of_a_clip_and_a_space_stays_in_phase() {
     let clip = controller.add_track(AnimationTrack::new("wave").sync(1).weight(0.5));
     for step in 0..200 {
         if step == 60 {
-            controller.fade_track(clip, 2.0, SECOND);
+            controller.timeline_mut().fade(clip, 2.0, SECOND);
         }
         let position = |id| controller.track(id).unwrap().unwrapped_position();
         assert_near(position(space) * 2.0, position(clip), 1e-6);
@@ -230,8 +230,11 @@ fn callbacks_carry_the_clips_share_of_the_weight_and_added_ones_fire_too() {
             .at(2.0)
             .weight(0.5),
     );
-    let on_jog = controller.add_callback("jog", 0.35, "jogging", ());
-    let on_space = controller.add_callback("locomotion", CallbackTime::Fraction(0.5), "half", ());
+    let on_jog = controller.callbacks_mut().add("jog", 0.35, "jogging", ());
+    let on_space =
+        controller
+            .callbacks_mut()
+            .add("locomotion", CallbackTime::Fraction(0.5), "half", ());
     cast.advance(&mut controller, 0.0);
     let events = cast.advance(&mut controller, 0.99 * cast.spaces[0].cycle_length(2.0));
     let weight_of = |name: &str| {
@@ -262,7 +265,7 @@ fn callbacks_carry_the_clips_share_of_the_weight_and_added_ones_fire_too() {
     );
     // With a threshold, only the heavier clip's.
     controller.track_mut(id).unwrap().weight = 1.0;
-    controller.set_callback_threshold(0.51);
+    controller.callback_threshold = 0.51;
     let events = cast.advance(&mut controller, cast.spaces[0].cycle_length(2.0));
     assert_eq!(
         callbacks(&events)
@@ -367,12 +370,12 @@ fn a_saved_controller_goes_on_to_the_bit_in_the_middle_of_everything() {
     let (mut controller, id) = with(AnimationTrack::blend_space("s").at((0.1, 0.1)));
     let speed = TransitionCurve::EaseInEaseOut;
     controller
-        .events_mut()
+        .timeline_mut()
         .key_speed(id, -2.0, 0.2, SECOND, speed);
     cast.advance(&mut controller, 0.3);
     controller.track_mut(id).unwrap().set_parameters((1.6, 0.4));
     cast.advance(&mut controller, 0.3);
-    let text = ron::to_string(&controller.snapshot()).unwrap();
+    let text = ron::to_string(&controller).unwrap();
     let mut other = AnimationController::default();
     other.restore(&ron::from_str(&text).unwrap());
     for _ in 0..50 {
@@ -399,12 +402,12 @@ fn parameters_can_be_scheduled_and_take_effect_at_their_moment() {
         let run = |steps: u32| {
             let (mut controller, id) = with(AnimationTrack::blend_space("locomotion").at(1.5));
             let [x, y] = controller
-                .events_mut()
+                .timeline_mut()
                 .key_parameters(id, (3.0, 7.0), 0.3)
                 .unwrap();
-            assert!(controller.events().contains(x) && controller.events().contains(y));
+            assert!(controller.timeline().contains(x) && controller.timeline().contains(y));
             assert_eq!(
-                controller.events_mut().key_parameters(id, f64::NAN, 0.3),
+                controller.timeline_mut().key_parameters(id, f64::NAN, 0.3),
                 None
             );
             (0..steps).for_each(|_| drop(cast.advance(&mut controller, 2.0 / f64::from(steps))));

@@ -57,7 +57,7 @@ fn a_range_begins_and_ends_with_its_place_and_with_the_weight_of_its_clip() {
         story(&cast.advance(&mut controller, 0.0)),
         "-contact 1.3750 0.00"
     );
-    assert!(!controller.is_inside("contact"));
+    assert!(controller.range("contact").is_none());
     controller.track_mut(id).unwrap().set_parameters(0.75);
     assert_eq!(
         story(&cast.advance(&mut controller, 0.0)),
@@ -97,7 +97,7 @@ fn a_clip_that_comes_in_by_smoothing_brings_its_range_at_that_moment() {
             .starting_at(0.3),
     );
     assert_eq!(story(&cast.advance(&mut controller, 0.1)), "");
-    controller.events_mut().key_parameters(id, 0.15, 0.125);
+    controller.timeline_mut().key_parameters(id, 0.15, 0.125);
     // At 1.5 per second, it is there after 0.1 s.
     assert_eq!(
         story(&cast.advance(&mut controller, 0.2)),
@@ -109,7 +109,7 @@ fn a_clip_that_comes_in_by_smoothing_brings_its_range_at_that_moment() {
         "-contact 0.4000 0.00"
     );
     // A threshold keeps faint ones out.
-    controller.set_callback_threshold(0.3);
+    controller.callback_threshold = 0.3;
     controller.track_mut(id).unwrap().set_parameters(1.5);
     let events = cast.advance(&mut controller, 3.0);
     let begins: Vec<_> = callbacks(&events)
@@ -122,8 +122,12 @@ fn a_clip_that_comes_in_by_smoothing_brings_its_range_at_that_moment() {
 fn added_ranges_are_those_of_the_clip_or_of_the_space() {
     let (cast, mut controller) = walk(0.0);
     controller.add_track(AnimationTrack::blend_space("locomotion").at(0.75));
-    controller.add_range("idle", 1.0, 2.0, "still", ());
-    controller.add_range("locomotion", 0.5, 0.75, "half", ());
+    controller
+        .callbacks_mut()
+        .add_range("idle", 1.0, 2.0, "still", ());
+    controller
+        .callbacks_mut()
+        .add_range("locomotion", 0.5, 0.75, "half", ());
     let cycle = cast.spaces[0].cycle_length(0.75);
     let events = cast.advance(&mut controller, cycle * 0.999);
     let at = |share: f64| share * cycle;
@@ -279,19 +283,23 @@ fn disturb(controller: &mut AnimationController, cast: &mut Cast, random: &mut R
         10 => controller
             .tracks_mut()
             .for_each(|track| track.paused = !track.paused),
-        11 => drop(id.map(|id| controller.fade_out_track(id, span))),
+        11 => drop(id.map(|id| controller.timeline_mut().fade_out(id, span))),
         12 => drop(id.and_then(|id| {
             controller
-                .events_mut()
+                .timeline_mut()
                 .key_parameters(id, point, now + 0.1875)
         })),
         13 => drop(id.and_then(|id| {
             controller
-                .events_mut()
+                .timeline_mut()
                 .key_enabled(id, place < 1.0, now + 0.3125)
         })),
-        14 => controller.stop(),
-        15 => drop(controller.add_range(name, place, place + 0.25, "added", ())),
+        14 => controller.fade_out(Duration::ZERO),
+        15 => drop(
+            controller
+                .callbacks_mut()
+                .add_range(name, place, place + 0.25, "added", ()),
+        ),
         16 => cast.clips[0].callbacks.retain(|key| key.until.is_none()),
         _ => {
             controller.set_parameters(point);

@@ -95,7 +95,7 @@ fn begin(random: &mut Rng) -> (AnimationController, TrackId) {
         );
         let curve = [TransitionCurve::Linear, TransitionCurve::EaseInEaseOut][random.usize(..2)];
         controller
-            .events_mut()
+            .timeline_mut()
             .key_speed(id, to, start, duration, curve);
     }
     (controller, id)
@@ -207,7 +207,7 @@ fn an_ordinary_frame_does_what_a_full_one_does() {
         let (mut quick, id) = begin(&mut random);
         let mut full = quick.clone();
         // Something scheduled for long after takes the full step.
-        full.events_mut().key_enabled(id, true, 1e6);
+        full.timeline_mut().key_enabled(id, true, 1e6);
         for step in 0..150 {
             if step % 40 == 0 {
                 let to = point(&mut random);

@@ -2,8 +2,8 @@
 
 use super::support::*;
 use bevy_marionette::controller::{
-    AnimationController, AnimationTrack, ControllerSnapshot, PlaybackEvent, QueueFallback,
-    TrackPriority, TransitionCurve,
+    AnimationController, AnimationTrack, PlaybackEvent, QueueFallback, TrackPriority,
+    TransitionCurve,
 };
 use std::time::Duration;
 
@@ -20,18 +20,18 @@ fn busy() -> AnimationController {
     );
     controller.add_track(AnimationTrack::new("missing").speed(-1.5));
     controller
-        .events_mut()
+        .timeline_mut()
         .key_speed(wave, 2.5, 0.1, secs(5.0), TransitionCurve::EaseInEaseOut);
     controller
-        .events_mut()
+        .timeline_mut()
         .key_priority_blend(1.0, 3.0, secs(1.0), TransitionCurve::Linear);
-    let nth = controller.add_callback(
+    let nth = controller.callbacks_mut().add(
         "run",
         0.4,
         "added",
         ron::from_str::<ron::Value>("{\"a\": [1, 2.5, \"x\"]}").unwrap(),
     );
-    controller.set_every_nth(nth, 2);
+    controller.callbacks_mut().set_every_nth(nth, 2);
     controller
         .queue_mut()
         .set_fallback(QueueFallback::Clip("idle".into()));
@@ -47,14 +47,14 @@ fn busy() -> AnimationController {
 }
 
 #[test]
-fn a_clone_without_events_copies_tracks_and_time_but_not_timed_events() {
+fn a_clone_without_timeline_copies_tracks_and_time_but_not_scheduled_changes() {
     let controller = busy();
-    assert!(controller.events().iter().count() > 0);
-    let copy = controller.clone_without_events();
-    assert_eq!(copy.events().iter().count(), 0);
+    assert!(controller.timeline().iter().count() > 0);
+    let copy = controller.clone_without_timeline();
+    assert_eq!(copy.timeline().iter().count(), 0);
     assert_eq!(copy.time(), controller.time());
     assert_eq!(copy.current(), Some("run"));
-    // The fade was made of timed events: it is over.
+    // The fade was made of scheduled changes: it is over.
     assert_eq!(mix(&copy, &clips())[1], ("run".into(), 1.0));
     assert_eq!(copy.tracks().count(), 3);
     // One prepared controller serves many characters, which do not know each other.
@@ -68,7 +68,7 @@ fn a_clone_without_events_copies_tracks_and_time_but_not_timed_events() {
 fn a_restored_controller_replays_bit_for_bit() {
     let clips = clips();
     let mut controller = busy();
-    let snapshot = controller.snapshot();
+    let snapshot = controller.clone();
     let play = |controller: &mut AnimationController| {
         let mut story = Vec::new();
         for i in 0..300_u32 {
@@ -120,10 +120,8 @@ fn a_saved_state_survives_a_file_bit_for_bit() {
     let text = ron::ser::to_string_pretty(&controller, Default::default()).unwrap();
     let mut read: AnimationController = ron::from_str(&text).unwrap();
     assert_eq!(read, controller);
-    let text = ron::to_string(&controller.snapshot()).unwrap();
-    let snapshot: ControllerSnapshot = ron::from_str(&text).unwrap();
     let mut copy = AnimationController::default();
-    copy.restore(&snapshot);
+    copy.restore(&ron::from_str(&ron::to_string(&controller).unwrap()).unwrap());
     let mut original = controller;
     for _ in 0..200 {
         let expected = advance(&mut original, &clips, 1.0 / 60.0);
@@ -144,5 +142,5 @@ fn a_state_written_by_hand_fills_in_defaults_and_survives_nonsense() {
     let clips = clips();
     assert_eq!(fired(&mut controller, &clips, 0.5), ["left", "left"]);
     assert_eq!(mix(&controller, &clips), [("run".into(), 1.0)]);
-    assert_eq!(controller.priority_blend(), 0.5);
+    assert_eq!(controller.priority_blend, 0.5);
 }

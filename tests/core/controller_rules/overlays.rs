@@ -44,7 +44,10 @@ fn an_overlay_fades_in_plays_once_fades_out_with_its_end_and_is_gone() {
         ]
     );
     assert_eq!(
-        (controller.tracks().count(), controller.events().is_empty()),
+        (
+            controller.tracks().count(),
+            controller.timeline().is_empty()
+        ),
         (1, true)
     );
     assert!(controller.is_playing("walk") && !controller.is_playing("once"));
@@ -107,15 +110,15 @@ fn a_looping_overlay_stays_until_it_is_faded_out() {
     );
     advance(&mut controller, &clips, 50.0);
     assert_eq!(overlay(&controller), Some(0.5));
-    controller.fade_out_track(run, QUARTER);
+    controller.timeline_mut().fade_out(run, QUARTER);
     advance(&mut controller, &clips, 0.125);
     assert_eq!(overlay(&controller), Some(0.25));
     assert!(!controller.is_playing("run"));
     // Brought back before it is gone.
-    controller.fade_track(run, 1.0, QUARTER);
+    controller.timeline_mut().fade(run, 1.0, QUARTER);
     advance(&mut controller, &clips, 5.0);
     assert_eq!(overlay(&controller), Some(1.0));
-    controller.fade_out_track(run, Duration::ZERO);
+    controller.timeline_mut().fade_out(run, Duration::ZERO);
     assert_eq!(controller.tracks().count(), 1);
 }
 
@@ -126,7 +129,8 @@ fn fading_out_the_current_clip_leaves_the_other_tracks() {
     controller.add_track(AnimationTrack::new("run"));
     controller.queue_mut().push("once");
     advance(&mut controller, &clips, 0.1);
-    controller.fade_out_track(controller.current_track().unwrap(), QUARTER);
+    let current = controller.current_track().unwrap().id();
+    controller.timeline_mut().fade_out(current, QUARTER);
     assert_eq!(
         (controller.current(), controller.queue().is_empty()),
         (None, true)
@@ -136,11 +140,11 @@ fn fading_out_the_current_clip_leaves_the_other_tracks() {
 }
 
 #[test]
-fn a_clone_without_events_has_its_overlays_at_their_full_weight() {
+fn a_clone_without_timeline_has_its_overlays_at_their_full_weight() {
     let clips = clips();
     let mut controller = waving();
     advance(&mut controller, &clips, 0.125);
-    let mut copy = controller.clone_without_events();
+    let mut copy = controller.clone_without_timeline();
     assert_eq!(overlay(&copy), Some(0.8));
     advance(&mut copy, &clips, 2.0);
     assert_eq!(copy.tracks().count(), 1);
@@ -150,20 +154,22 @@ fn a_clone_without_events_has_its_overlays_at_their_full_weight() {
 fn the_time_scale_slows_everything_down() {
     let clips = clips();
     let mut controller = waving();
-    controller.set_time_scale(0.5);
-    controller.set_time_scale(f64::NAN);
-    controller.set_time_scale(-1.0);
+    controller.time_scale = 0.5;
     advance(&mut controller, &clips, 0.25);
     assert_eq!(
-        (
-            controller.time(),
-            controller.time_scale(),
-            overlay(&controller)
-        ),
-        (0.125, 0.5, Some(0.4))
+        (controller.time(), overlay(&controller)),
+        (0.125, Some(0.4))
     );
-    assert_eq!(controller.current_position(), Some(0.125));
-    controller.set_time_scale(0.0);
-    assert!(advance(&mut controller, &clips, 5.0).is_empty());
-    assert_eq!(controller.current_position(), Some(0.125));
+    assert_eq!(
+        controller.current_track().map(|track| track.position()),
+        Some(0.125)
+    );
+    for still in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        controller.time_scale = still;
+        assert!(advance(&mut controller, &clips, 5.0).is_empty());
+    }
+    assert_eq!(
+        controller.current_track().map(|track| track.position()),
+        Some(0.125)
+    );
 }

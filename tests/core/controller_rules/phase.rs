@@ -14,7 +14,7 @@ fn a_fade_in_phase_into_a_one_shot_after_many_rounds_starts_within_it() {
     controller.play_with("once", Transition::fade(secs(0.5)).in_phase());
     let story = words(&advance(&mut controller, &clips, 0.25), &clips);
     assert_eq!(story, ["once started"]);
-    assert_close(controller.current_position().unwrap(), 0.375);
+    assert_close(controller.current_track().unwrap().position(), 0.375);
     let story = words(&advance(&mut controller, &clips, 0.5), &clips);
     assert_eq!(story[..2], ["middle", "once faded in"]);
     assert!(!story.contains(&"once finished".to_owned()));
@@ -34,7 +34,7 @@ fn a_fade_in_phase_takes_up_a_clip_that_is_still_fading_out_where_it_is() {
         !story.iter().any(|word| word == "walk started"),
         "{story:?}"
     );
-    assert_close(controller.current_position().unwrap(), walk + 0.125);
+    assert_close(controller.current_track().unwrap().position(), walk + 0.125);
 }
 
 #[test]
@@ -71,16 +71,16 @@ fn scrubbing_stays_in_the_round_and_takes_the_sync_group_along() {
     let clips = clips();
     let mut controller = AnimationController::playing("step");
     advance(&mut controller, &clips, 60.25);
-    controller.scrub_to(0.75);
+    controller.current_track_mut().unwrap().scrub_to(0.75);
     assert_eq!(fired(&mut controller, &clips, 0.0), ["half"]);
-    let track = controller.current_track().unwrap();
+    let track = controller.current_track().unwrap().id();
     assert_close(position(&controller, track), 60.75);
     // On the way back of a ping-pong clip.
     controller.play("swing");
     advance(&mut controller, &clips, 3.5);
-    controller.scrub_to(0.125);
+    controller.current_track_mut().unwrap().scrub_to(0.125);
     assert_eq!(fired(&mut controller, &clips, 0.0), ["pass"]);
-    let track = controller.current_track().unwrap();
+    let track = controller.current_track().unwrap().id();
     assert_close(position(&controller, track), 3.875);
     // A leader with its follower, and a follower with its leader.
     for scrubbed in [0, 1] {
@@ -159,10 +159,10 @@ fn the_lead_changes_where_the_weights_cross_at_any_frame_rate() {
         let (mut controller, walk) = with_track(AnimationTrack::new("walk").sync(1));
         let run = controller.add_track(AnimationTrack::new("run").sync(1).weight(0.0));
         controller
-            .events_mut()
+            .timeline_mut()
             .key_weight(walk, 0.0, 0.0, secs(1.0), curve);
         controller
-            .events_mut()
+            .timeline_mut()
             .key_weight(run, 1.0, 0.0, secs(1.0), curve);
         (controller, walk, run)
     };
@@ -194,10 +194,10 @@ fn weights_may_cross_several_times_between_two_events() {
         let (mut controller, walk) = with_track(AnimationTrack::new("walk").sync(1).weight(0.1));
         let run = controller.add_track(AnimationTrack::new("run").sync(1).weight(0.05));
         controller
-            .events_mut()
+            .timeline_mut()
             .key_weight(walk, 0.95, 0.0, secs(1.0), CURVES[1]);
         controller
-            .events_mut()
+            .timeline_mut()
             .key_weight(run, 0.8, 0.0, secs(1.0), CURVES[0]);
         (controller, walk)
     };
@@ -298,7 +298,10 @@ fn a_clip_is_on_its_own_after_a_fade_in_phase() {
     controller.play_with("run", Transition::fade(secs(0.5)).in_phase());
     advance(&mut controller, &clips, 0.5);
     // The outgoing clip's pace for half of the fade, then its own.
-    assert_close(controller.current_position().unwrap(), 0.5 + 0.125 + 0.25);
+    assert_close(
+        controller.current_track().unwrap().position(),
+        0.5 + 0.125 + 0.25,
+    );
     assert_eq!(
         controller
             .tracks()

@@ -151,7 +151,7 @@ impl Play {
                 } else {
                     TransitionCurve::Linear
                 };
-                controller.events_mut().key_speed(
+                controller.timeline_mut().key_speed(
                     track(*i),
                     *value,
                     now + start,
@@ -165,7 +165,7 @@ impl Play {
                 } else {
                     TransitionCurve::Linear
                 };
-                controller.events_mut().key_weight(
+                controller.timeline_mut().key_weight(
                     track(*i),
                     *value,
                     now + start,
@@ -175,19 +175,19 @@ impl Play {
             }
             Order::Enable(i, value, start) => {
                 controller
-                    .events_mut()
+                    .timeline_mut()
                     .key_enabled(track(*i), *value, now + start);
             }
             Order::Seek(i, value, start) => {
                 controller
-                    .events_mut()
+                    .timeline_mut()
                     .key_position(track(*i), *value, now + start);
             }
-            Order::Reset => controller.reset_time(),
+            Order::Reset => controller.timeline_mut().reset_time(),
         }
     }
 
-    /// The same with round numbers, so that keys, frames and timed events often meet at one moment.
+    /// The same with round numbers, so that keys, frames and scheduled changes often meet at one moment.
     fn rounded(mut self) -> Self {
         let round = |value: &mut f64, step: f64| *value = (*value / step).round() * step;
         let round_start = |value: &mut f64| *value = (*value / 0.05).round() * 0.05 + 0.025;
@@ -232,7 +232,7 @@ impl Play {
     fn run(&self, cuts: &[u32]) -> (AnimationController, Vec<PlaybackEvent>) {
         let (mut controller, mut events) = (self.begin(), Vec::new());
         // The limit is one of each advance, so in whole pieces of time it would be reached earlier.
-        controller.set_callback_limit(1_000_000);
+        controller.callback_limit = 1_000_000;
         for (i, (order, seconds)) in self.orders.iter().enumerate() {
             self.obey(&mut controller, order);
             // In whole nanoseconds, so that all ways to cut it have the same sum.
@@ -337,7 +337,7 @@ proptest! {
             play.obey(&mut controller, order);
             advance(&mut controller, &play.clips, *seconds);
         }
-        let snapshot = controller.snapshot();
+        let snapshot = controller.clone();
         let saved = ron::to_string(&snapshot).unwrap();
         let go_on = |controller: &mut AnimationController| {
             let mut events = Vec::new();

@@ -35,7 +35,7 @@ fn queued_clips_follow_each_other_at_the_very_end_of_each() {
         let dts = vec![4.375 / f64::from(steps); steps as usize];
         assert_eq!(story(&mut controller, &dts), expected, "{steps} steps");
         assert_eq!(controller.current(), Some("run"));
-        assert_close(controller.current_position().unwrap(), 0.375);
+        assert_close(controller.current_track().unwrap().position(), 0.375);
         assert_eq!(controller.tracks().count(), 1);
     }
 }
@@ -49,7 +49,7 @@ fn a_loop_ends_with_the_round_it_is_in() {
         story(&mut controller, &[0.75, 0.5]),
         ["right", "walk looped", "step started", "0"]
     );
-    assert_close(controller.current_position().unwrap(), 0.25);
+    assert_close(controller.current_track().unwrap().position(), 0.25);
 }
 
 #[test]
@@ -119,7 +119,10 @@ fn without_a_fallback_the_last_clip_loops_on_or_holds_its_last_frame() {
     controller.queue_mut().extend(["once"]);
     story(&mut controller, &[50.0]);
     assert_eq!(
-        (controller.current(), controller.current_position()),
+        (
+            controller.current(),
+            controller.current_track().map(|track| track.position())
+        ),
         (Some("once"), Some(1.0))
     );
     assert!(controller.is_finished());
@@ -127,7 +130,10 @@ fn without_a_fallback_the_last_clip_loops_on_or_holds_its_last_frame() {
     assert!(!controller.is_finished());
     assert_eq!(story(&mut controller, &[0.25]), ["run started", "left"]);
     story(&mut controller, &[50.0]);
-    assert_eq!(controller.current_position(), Some(0.25));
+    assert_eq!(
+        controller.current_track().map(|track| track.position()),
+        Some(0.25)
+    );
 }
 
 #[test]
@@ -138,7 +144,7 @@ fn the_idle_clip_follows_a_one_shot_and_the_last_of_the_queue() {
         story(&mut controller, &[1.5]).last().unwrap(),
         "idle started"
     );
-    assert_close(controller.current_position().unwrap(), 0.5);
+    assert_close(controller.current_track().unwrap().position(), 0.5);
     // The last of a queue, though it is a loop.
     controller.play("once");
     controller.queue_mut().extend(["run"]);
@@ -248,14 +254,14 @@ fn the_queue_follows_a_clip_played_backwards() {
     let mut controller = AnimationController::playing("walk");
     story(&mut controller, &[1.0]);
     // Of this clip alone.
-    let walk = controller.current_track().unwrap();
+    let walk = controller.current_track().unwrap().id();
     controller.track_mut(walk).unwrap().speed = -2.0;
     controller.queue_mut().extend(["step"]);
     assert_eq!(
         story(&mut controller, &[0.75]),
         ["left", "walk looped", "step started", "0"]
     );
-    assert_close(controller.current_position().unwrap(), 0.25);
+    assert_close(controller.current_track().unwrap().position(), 0.25);
 }
 
 #[test]

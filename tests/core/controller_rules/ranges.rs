@@ -185,7 +185,7 @@ fn after(act: impl FnOnce(&mut AnimationController, TrackId)) -> String {
     clips[1].add_range(0.0, 0.125, "other", ());
     let mut controller = AnimationController::playing("a");
     let mut events = advance(&mut controller, &clips, 0.375);
-    let track = controller.current_track().unwrap();
+    let track = controller.current_track().unwrap().id();
     act(&mut controller, track);
     events.extend(advance(&mut controller, &clips, 0.0625));
     let story = story(&events);
@@ -198,10 +198,16 @@ fn after(act: impl FnOnce(&mut AnimationController, TrackId)) -> String {
 #[test]
 fn whatever_becomes_of_a_track_its_ranges_end_once() {
     assert_eq!(after(|_, _| {}), "");
-    assert_eq!(after(|controller, _| controller.seek(0.75)), "-hit 0.375");
-    assert_eq!(after(|controller, _| controller.seek(0.26)), "");
     assert_eq!(
-        after(|controller, _| controller.scrub_to(0.75)),
+        after(|controller, _| controller.current_track_mut().unwrap().seek(0.75)),
+        "-hit 0.375"
+    );
+    assert_eq!(
+        after(|controller, _| controller.current_track_mut().unwrap().seek(0.26)),
+        ""
+    );
+    assert_eq!(
+        after(|controller, _| controller.current_track_mut().unwrap().scrub_to(0.75)),
         "-hit 0.375"
     );
     assert_eq!(
@@ -216,7 +222,10 @@ fn whatever_becomes_of_a_track_its_ranges_end_once() {
         after(|controller, track| controller.track_mut(track).unwrap().set_clip("b")),
         "-hit 0.375, +other 0.375"
     );
-    assert_eq!(after(|controller, _| controller.stop()), "-hit 0.375");
+    assert_eq!(
+        after(|controller, _| controller.fade_out(secs(0.0))),
+        "-hit 0.375"
+    );
     assert_eq!(
         after(|controller, _| {
             controller.play("b");
@@ -235,7 +244,7 @@ fn whatever_becomes_of_a_track_its_ranges_end_once() {
     );
     assert_eq!(
         after(|controller, track| {
-            controller.events_mut().key_enabled(track, false, 0.40625);
+            controller.timeline_mut().key_enabled(track, false, 0.40625);
         }),
         "-hit 0.40625"
     );
@@ -249,7 +258,7 @@ fn whatever_becomes_of_a_track_its_ranges_end_once() {
         after(|controller, track| controller.track_mut(track).unwrap().paused = true),
         ""
     );
-    assert_eq!(after(|controller, _| controller.set_paused(true)), "");
+    assert_eq!(after(|controller, _| controller.paused = true), "");
 }
 
 #[test]
@@ -307,10 +316,10 @@ fn a_seek_into_a_range_begins_it_even_while_paused() {
     controller.track_mut(track).unwrap().paused = true;
     controller.track_mut(track).unwrap().seek(0.375);
     assert_eq!(story(&advance(&mut controller, &clips, 1.0)), "+hit 0.125");
-    assert!(controller.is_inside("hit"));
+    assert!(controller.range("hit").is_some());
     controller.track_mut(track).unwrap().seek(0.625);
     assert!(
-        !controller.is_inside("hit"),
+        controller.range("hit").is_none(),
         "it has left, though that is yet to be reported"
     );
     assert_eq!(story(&advance(&mut controller, &clips, 1.0)), "-hit 1.125");
@@ -336,7 +345,7 @@ fn what_a_character_is_inside_of_can_be_asked_at_any_time() {
         (0.25, track, "a", 1.0)
     );
     assert_eq!(
-        (hit.key, controller.is_inside("trail")),
+        (hit.key, controller.range("trail").is_some()),
         (KeyRef::Clip(0), false)
     );
     advance(&mut controller, &clips, 0.25);
@@ -362,15 +371,19 @@ fn what_a_character_is_inside_of_can_be_asked_at_any_time() {
 fn ranges_can_be_added_to_one_controller_and_removed() {
     let clips = clips();
     let (mut controller, _) = with_track(AnimationTrack::new("idle"));
-    controller.add_range("idle", 0.5, 1.0, "early", "payload");
-    let late = controller.add_range(
+    controller
+        .callbacks_mut()
+        .add_range("idle", 0.5, 1.0, "early", "payload");
+    let late = controller.callbacks_mut().add_range(
         "idle",
         CallbackTime::Fraction(0.5),
         CallbackTime::End,
         "late",
         (),
     );
-    let nothing = controller.add_range("idle", 3.0, 2.0, "turned", ());
+    let nothing = controller
+        .callbacks_mut()
+        .add_range("idle", 3.0, 2.0, "turned", ());
     assert_eq!(
         story(&advance(&mut controller, &clips, 2.5)),
         "+early 0.5, -early 1, +late 2"
@@ -380,12 +393,14 @@ fn ranges_can_be_added_to_one_controller_and_removed() {
         story(&advance(&mut controller, &clips, 0.625)),
         "+turned 3, -turned 3"
     );
-    assert!(controller.remove_callback(late) && controller.remove_callback(nothing));
+    assert!(controller.callbacks_mut().remove(late) && controller.callbacks_mut().remove(nothing));
     assert_eq!(story(&advance(&mut controller, &clips, 0.0)), "-late 3.125");
     // Every second one: whole pairs.
     let (mut controller, _) = with_track(AnimationTrack::new("step"));
-    let nth = controller.add_range("step", 0.25, 0.75, "nth", ());
-    controller.set_every_nth(nth, 2);
+    let nth = controller
+        .callbacks_mut()
+        .add_range("step", 0.25, 0.75, "nth", ());
+    controller.callbacks_mut().set_every_nth(nth, 2);
     for steps in [1, 9] {
         let mut controller = controller.clone();
         let events: Vec<_> = (0..steps)
@@ -409,10 +424,10 @@ fn what_is_not_reported_to_begin_is_not_reported_to_end() {
     let clips = loop_of(&[(0.25, 0.5, "hit")]);
     // Below the threshold, even if the weight rises inside.
     let (mut controller, track) = with_track(AnimationTrack::new("a").weight(0.25));
-    controller.set_callback_threshold(0.5);
+    controller.callback_threshold = 0.5;
     let mut events = advance(&mut controller, &clips, 0.375);
     controller.track_mut(track).unwrap().weight = 1.0;
-    assert!(!controller.is_inside("hit"));
+    assert!(controller.range("hit").is_none());
     events.extend(advance(&mut controller, &clips, 1.0));
     assert_eq!(story(&events), "+hit 1.25");
     // A weight that falls inside ends nothing.
@@ -421,8 +436,8 @@ fn what_is_not_reported_to_begin_is_not_reported_to_end() {
     // Beyond the limit, in an advance of billions of rounds.
     for (weight, limit) in [(1.0, 3), (0.25, 3), (1.0, 0)] {
         let (mut controller, track) = with_track(AnimationTrack::new("a").weight(weight));
-        controller.set_callback_threshold(0.5);
-        controller.set_callback_limit(limit);
+        controller.callback_threshold = 0.5;
+        controller.callback_limit = limit;
         let mut events = advance(&mut controller, &clips, 1e9 + 0.375);
         let heard = fired_in(&events).count();
         assert_eq!(
@@ -444,8 +459,8 @@ fn a_saved_controller_ends_what_it_began_and_a_copy_for_another_character_begins
     let mut again: AnimationController =
         ron::from_str(&ron::to_string(&controller).unwrap()).unwrap();
     assert_eq!(again, controller);
-    assert!(again.is_inside("hit"));
-    let mut copy = controller.clone_without_events();
+    assert!(again.range("hit").is_some());
+    let mut copy = controller.clone_without_timeline();
     assert_eq!(story(&advance(&mut again, &clips, 0.25)), "-hit 0.5");
     assert_eq!(
         story(&advance(&mut copy, &clips, 0.25)),
@@ -560,23 +575,27 @@ fn disturb(controller: &mut AnimationController, clips: &mut Vec<ClipTiming>, ra
         10 => controller
             .tracks_mut()
             .for_each(|track| track.paused = !track.paused),
-        11 => drop(id.map(|id| controller.fade_out_track(id, span))),
+        11 => drop(id.map(|id| controller.timeline_mut().fade_out(id, span))),
         12 => drop(id.and_then(|id| {
             controller
-                .events_mut()
+                .timeline_mut()
                 .key_enabled(id, place < 1.0, now + 0.1875)
         })),
         13 => drop(id.and_then(|id| {
             controller
-                .events_mut()
+                .timeline_mut()
                 .key_position(id, place, now + 0.3125)
         })),
-        14 => controller.stop(),
-        15 => controller.reset_time(),
+        14 => controller.fade_out(secs(0.0)),
+        15 => controller.timeline_mut().reset_time(),
         16 => drop(controller.play_over(AnimationTrack::new(name), span, span)),
         17 => *clips = random_clips(random),
         18 => drop(id.map(|id| controller.track_mut(id).unwrap().set_clip(name))),
-        19 => drop(controller.add_range(name, place, place + 0.25, "added", ())),
+        19 => drop(
+            controller
+                .callbacks_mut()
+                .add_range(name, place, place + 0.25, "added", ()),
+        ),
         20 => controller.tracks_mut().for_each(|track| track.restart()),
         _ => drop(controller.queue_mut().set_fade(span).push(name)),
     }

@@ -3,7 +3,7 @@
 use super::support::*;
 use bevy_marionette::controller::{
     AdvanceError, AnimationController, AnimationTrack, BlendMode, PlaybackEvent, TrackId,
-    TrackPriority,
+    TrackPriority, TransitionCurve,
 };
 use bevy_marionette::model::{ClipTiming, PlaybackMode};
 
@@ -44,19 +44,19 @@ fn rule_1_a_step_that_is_negative_or_no_number_is_refused_and_changes_nothing() 
 }
 
 #[test]
-fn rule_1_timed_events_are_applied_before_the_callbacks_are_collected() {
+fn rule_1_scheduled_changes_are_applied_before_the_callbacks_are_collected() {
     let clips = clips();
     let (mut controller, track) = with_track(AnimationTrack::new("step"));
-    controller.events_mut().key_position(track, 0.75, 0.0);
+    controller.timeline_mut().key_position(track, 0.75, 0.0);
     assert_eq!(fired(&mut controller, &clips, 0.25), ["0"]);
 }
 
 #[test]
 fn rule_1_while_the_clips_are_not_loaded_no_time_passes() {
     let mut controller = AnimationController::playing("step");
-    let track = controller.current_track().unwrap();
+    let track = controller.current_track().unwrap().id();
     controller
-        .events_mut()
+        .timeline_mut()
         .key_weight(track, 0.0, 1.0, secs(1.0), Default::default());
     let before = controller.clone();
     let mut out = Vec::new();
@@ -142,10 +142,17 @@ fn rule_2_layers_are_the_enabled_tracks_with_weight_in_their_order() {
     check(&controller, 0.0);
     advance(&mut controller, &clips, 0.25);
     check(&controller, 0.25);
-    assert_eq!(controller.priority_blend(), 0.5);
-    controller.set_priority_blend(7.0);
-    controller.set_priority_blend(f32::NAN);
-    assert_eq!(controller.priority_blend(), 1.0);
+    assert_eq!(controller.priority_blend, 0.5);
+    // What is beyond its range counts as the nearest end.
+    for (blend, half_way) in [(7.0, 0.5), (-7.0, 0.0), (f32::NAN, 0.0)] {
+        let mut controller = controller.clone();
+        controller.priority_blend = blend;
+        let (now, second) = (controller.time(), secs(1.0));
+        let mut timeline = controller.timeline_mut();
+        timeline.key_priority_blend(0.0, now, second, TransitionCurve::Linear);
+        advance(&mut controller, &clips, 0.5);
+        assert_eq!(controller.priority_blend, half_way);
+    }
 }
 
 #[test]
@@ -271,7 +278,7 @@ fn synchronized_tracks_fire_the_same_however_time_is_cut() {
         let (mut controller, leader) = with_track(AnimationTrack::new("walk").sync(1).speed(1.3));
         controller.add_track(AnimationTrack::new("step").sync(1));
         controller
-            .events_mut()
+            .timeline_mut()
             .key_speed(leader, -2.0, 0.7, secs(1.9), Default::default());
         let names: Vec<_> = (0..steps)
             .flat_map(|_| fired(&mut controller, &clips, 5.03 / f64::from(steps)))

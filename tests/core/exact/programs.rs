@@ -165,7 +165,7 @@ fn point(random: &mut Rng) -> BlendPoint {
 pub fn begin(random: &mut Rng) -> AnimationController {
     let mut controller = AnimationController::playing(name(random));
     // The limit is one of each advance.
-    controller.set_callback_limit(1_000_000);
+    controller.callback_limit = 1_000_000;
     controller
 }
 
@@ -223,7 +223,10 @@ pub fn act(controller: &mut AnimationController, cast: &mut Cast, random: &mut R
     let to = point(random);
     match (random.u8(..48), id) {
         (0, _) => drop(controller.play(clip)),
-        (1, _) => drop(controller.restart(clip)),
+        (1, _) => {
+            let track = controller.play(clip);
+            controller.track_mut(track).unwrap().restart();
+        }
         (2 | 3, _) => drop(controller.play_with(clip, Transition::fade(fade).along(curve))),
         (4 | 5, _) => drop(controller.play_with(clip, Transition::fade(fade).in_phase())),
         (6 | 7, _) => drop(controller.play_with(clip, Transition::switch(fade))),
@@ -240,57 +243,71 @@ pub fn act(controller: &mut AnimationController, cast: &mut Cast, random: &mut R
         (15..=19, _) if ids.len() < 6 => drop(controller.add_track(track(random))),
         (20, Some(id)) => drop(controller.remove_track(id)),
         (21 | 22, _) if ids.len() < 6 => drop(controller.play_over(track(random), fade, fade)),
-        (23, Some(id)) => controller.fade_track(id, value.abs() as f32, fade),
-        (24, Some(id)) => controller.fade_out_track(id, fade),
+        (23, Some(id)) => controller.timeline_mut().fade(id, value.abs() as f32, fade),
+        (24, Some(id)) => controller.timeline_mut().fade_out(id, fade),
         (25 | 26, Some(id)) => drop(
             controller
-                .events_mut()
+                .timeline_mut()
                 .key_speed(id, value, start, fade, curve),
         ),
         (27 | 28, Some(id)) => {
-            let _ = controller
-                .events_mut()
-                .key_weight(id, value.abs() as f32, start, fade, curve);
-        }
-        (29, Some(id)) => drop(controller.events_mut().key_position(id, value, start)),
-        (30, Some(id)) => drop(
-            controller
-                .events_mut()
-                .key_enabled(id, random.bool(), start),
-        ),
-        (31, Some(id)) => drop(controller.events_mut().key_parameters(id, to, start)),
-        (32, _) => {
             let _ =
                 controller
-                    .events_mut()
-                    .key_priority_blend(value.abs() as f32, start, fade, curve);
+                    .timeline_mut()
+                    .key_weight(id, value.abs() as f32, start, fade, curve);
+        }
+        (29, Some(id)) => drop(controller.timeline_mut().key_position(id, value, start)),
+        (30, Some(id)) => drop(
+            controller
+                .timeline_mut()
+                .key_enabled(id, random.bool(), start),
+        ),
+        (31, Some(id)) => drop(controller.timeline_mut().key_parameters(id, to, start)),
+        (32, _) => {
+            let _ = controller.timeline_mut().key_priority_blend(
+                value.abs() as f32,
+                start,
+                fade,
+                curve,
+            );
         }
         (33, Some(id)) => controller.track_mut(id).unwrap().seek(value),
         (34, Some(id)) => controller.track_mut(id).unwrap().scrub(value),
         (35, Some(id)) => controller.track_mut(id).unwrap().scrub_to(value.abs()),
-        (36, _) => controller.reverse(),
+        (36, _) => {
+            if let Some(track) = controller.current_track_mut() {
+                track.speed = -track.speed;
+            }
+        }
         (37, Some(id)) => controller.track_mut(id).unwrap().speed = value,
         (38 | 39, Some(id)) => controller.track_mut(id).unwrap().set_parameters(to),
         (40, _) => controller.set_parameters(to),
         (41, Some(id)) => controller.track_mut(id).unwrap().paused ^= true,
         (42, Some(id)) => controller.track_mut(id).unwrap().enabled ^= true,
         (43, _) => {
-            controller.set_time_scale([1.0, 1.0, 0.5, 0.9, 1.7, random.f64()][random.usize(..6)])
+            controller.time_scale = [1.0, 1.0, 0.5, 0.9, 1.7, random.f64()][random.usize(..6)]
         }
-        (44, _) => controller.reset_time(),
+        (44, _) => controller.timeline_mut().reset_time(),
         (45, _) => {
             let id = match random.bool() {
-                true => {
-                    controller.add_callback(clip, CallbackTime::Fraction(random.f64()), "added", ())
-                }
-                false => controller.add_range(clip, 0.1, value.abs(), "added", ()),
+                true => controller.callbacks_mut().add(
+                    clip,
+                    CallbackTime::Fraction(random.f64()),
+                    "added",
+                    (),
+                ),
+                false => controller
+                    .callbacks_mut()
+                    .add_range(clip, 0.1, value.abs(), "added", ()),
             };
-            controller.set_every_nth(id, random.u32(1..3));
+            controller
+                .callbacks_mut()
+                .set_every_nth(id, random.u32(1..3));
         }
         (46, Some(id)) => controller.track_mut(id).unwrap().set_clip(clip),
         (47, _) if random.u8(..4) == 0 => *cast = self::cast(random),
         (_, Some(id)) => controller.track_mut(id).unwrap().weight = value.abs() as f32,
-        _ => controller.set_callback_threshold((value.abs() * 0.2) as f32),
+        _ => controller.callback_threshold = (value.abs() * 0.2) as f32,
     }
 }
 

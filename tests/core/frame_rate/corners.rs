@@ -79,8 +79,8 @@ fn a_seek_to_the_end_of_a_clip_that_plays_once_or_beyond_ends_its_ranges() {
             let (events, _) = go(&mut controller, &cast, 0.5, &mut || 0.1);
             assert_eq!(fired(&events, CallbackKind::Begin).len(), 1);
             controller.set_speed(speed);
-            controller.seek(to);
-            assert!(!controller.is_inside("hit"));
+            controller.current_track_mut().unwrap().seek(to);
+            assert!(controller.range("hit").is_none());
             let (events, _) = go(&mut controller, &cast, 0.1, &mut || 0.1);
             let ends = fired(&events, CallbackKind::End);
             assert_eq!((ends.len(), ends[0].time, ends[0].clip_time), (1, 0.5, 1.0));
@@ -107,12 +107,15 @@ fn whether_a_range_of_a_clip_that_plays_once_is_open_follows_from_where_the_clip
         let mut open = 0;
         for step in 0..20 {
             match random.u8(..6) {
-                0 | 1 => controller.seek([0.0, 1.0, 2.0, -1.0, random.f64()][random.usize(..5)]),
+                0 | 1 => controller
+                    .current_track_mut()
+                    .unwrap()
+                    .seek([0.0, 1.0, 2.0, -1.0, random.f64()][random.usize(..5)]),
                 2 => controller.set_speed([1.0, -1.0, 0.0, 0.4][random.usize(..4)]),
-                3 => controller.reverse(),
+                3 => controller.current_track_mut().unwrap().speed *= -1.0,
                 4 => {
-                    let (id, now) = (controller.current_track().unwrap(), controller.time());
-                    controller.events_mut().key_position(
+                    let (id, now) = (controller.current_track().unwrap().id(), controller.time());
+                    controller.timeline_mut().key_position(
                         id,
                         [0.0, 1.0, 3.0, random.f64()][random.usize(..4)],
                         now + 0.01,
@@ -128,7 +131,7 @@ fn whether_a_range_of_a_clip_that_plays_once_is_open_follows_from_where_the_clip
             );
             open += fired(&events, CallbackKind::Begin).len();
             open -= fired(&events, CallbackKind::End).len();
-            let place = controller.current_position().unwrap();
+            let place = controller.current_track().unwrap().position();
             let is_over = if controller.speed() < 0.0 {
                 place <= 0.0
             } else {
@@ -144,7 +147,7 @@ fn whether_a_range_of_a_clip_that_plays_once_is_open_follows_from_where_the_clip
                     "program {program}, step {step}: {where_to:?}"
                 );
                 assert_eq!(
-                    controller.is_inside("range"),
+                    controller.range("range").is_some(),
                     expected,
                     "program {program}, step {step}: {where_to:?}"
                 );
@@ -168,7 +171,7 @@ fn a_range_that_a_track_is_put_into_before_it_begins_is_entered_as_it_begins() {
         each_cut(|cut| {
             let mut controller = AnimationController::playing("clip");
             controller.set_speed(speed);
-            controller.seek(0.5);
+            controller.current_track_mut().unwrap().seek(0.5);
             let (events, _) = go(&mut controller, &cast, 0.25, cut);
             let begins = fired(&events, CallbackKind::Begin);
             assert_eq!(
@@ -190,7 +193,7 @@ fn a_range_that_ends_with_its_track_carries_the_weight_of_that_moment() {
         each_cut(|cut| {
             let mut controller = AnimationController::default();
             let id = controller.add_track(AnimationTrack::new(name));
-            let mut events = controller.events_mut();
+            let mut events = controller.timeline_mut();
             events.key_weight(id, 0.0, 0.0, secs(1.6), TransitionCurve::Linear);
             events.key_enabled(id, false, 0.8);
             let (events, _) = go(&mut controller, &cast, 1.0, cut);
@@ -322,7 +325,7 @@ fn parameters_of_a_track_that_is_disabled_arrive() {
         let id = controller.add_track(AnimationTrack::blend_space("space"));
         go(&mut controller, &cast, 0.1, cut);
         controller.track_mut(id).unwrap().set_parameters(1.0);
-        controller.events_mut().key_enabled(id, false, 0.35);
+        controller.timeline_mut().key_enabled(id, false, 0.35);
         go(&mut controller, &cast, 0.5, cut);
         assert_near(
             controller.track(id).unwrap().smoothed_parameters().x,

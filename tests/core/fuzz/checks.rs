@@ -624,7 +624,12 @@ fn command(controller: &mut AnimationController, choices: &mut Choices<'_>) {
             controller.queue_mut().extend([name, "a"]);
         }
         4 => controller.set_parameters((choices.wide(), choices.wide())),
-        5 => controller.set_time_scale(choices.wide()),
+        // NaN doesn't equal itself, so no state with it would equal the one that was saved.
+        5 => {
+            controller.time_scale = Some(choices.wide())
+                .filter(|to| !to.is_nan())
+                .unwrap_or(0.5)
+        }
         6 => {
             // NaN, which counts as 0, isn't equal to itself.
             let speed = Some(choices.wide())
@@ -639,14 +644,14 @@ fn command(controller: &mut AnimationController, choices: &mut Choices<'_>) {
                     .sync(choices.below(2) as u32),
             );
             let (value, start) = (choices.wide(), choices.wide());
-            controller.events_mut().key_speed(
+            controller.timeline_mut().key_speed(
                 id,
                 value,
                 start,
                 fade,
                 TransitionCurve::EaseInEaseOut,
             );
-            controller.events_mut().key_weight(
+            controller.timeline_mut().key_weight(
                 id,
                 value as f32,
                 start,
@@ -655,10 +660,14 @@ fn command(controller: &mut AnimationController, choices: &mut Choices<'_>) {
             );
         }
         7 => {
-            controller.add_callback(name, choices.wide(), "added", Some(7_i64));
+            controller
+                .callbacks_mut()
+                .add(name, choices.wide(), "added", Some(7_i64));
         }
         8 => {
-            controller.add_range(name, choices.wide(), choices.wide(), "range", ());
+            controller
+                .callbacks_mut()
+                .add_range(name, choices.wide(), choices.wide(), "range", ());
         }
         9 => {
             let (seek, to) = (choices.chance(), choices.wide());
@@ -670,7 +679,7 @@ fn command(controller: &mut AnimationController, choices: &mut Choices<'_>) {
                 }
             }
         }
-        10 => controller.set_callback_threshold(choices.number()),
+        10 => controller.callback_threshold = choices.number(),
         _ => {}
     }
 }

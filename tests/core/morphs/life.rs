@@ -20,9 +20,9 @@ fn interfere(controller: &mut AnimationController, random: &mut Rng) -> bool {
             controller.play_over(track.weight(random.f32()), time, time);
         }
         6 => controller.set_speed(random.f64() * 3.0 - 1.0),
-        7 => controller.set_time_scale(random.f64() * 2.0),
+        7 => controller.time_scale = random.f64() * 2.0,
         8 => drop(controller.queue_mut().extend([clip, "talk"])),
-        9 => controller.set_priority_blend(random.f32()),
+        9 => controller.priority_blend = random.f32(),
         _ => return false,
     }
     true

@@ -30,7 +30,7 @@ impl Game {
     fn new(states: &str, over: &str) -> Self {
         let states = StateLayers::new(&parse(states), &layers(&over.replace('*', ""))).unwrap();
         let mut controller = AnimationController::default();
-        controller.set_states(&Arc::new(states), 0);
+        controller.states_mut().set_machines(&Arc::new(states), 0);
         let mut clips = clips();
         clips.extend([clip("swing", 1.6), clip("hold*", 4.0)]);
         let events = Vec::new();
@@ -62,7 +62,10 @@ fn a_layer_that_follows_is_in_the_same_state_at_the_same_fraction() {
     let hold = game.on_layer().unwrap();
     assert_eq!((hold.clip(), hold.position()), ("hold", 1.0));
     assert_eq!(game.controller.go("attack"), Ok(Go::Entered));
-    assert_eq!(game.controller.state_of_layer("arms"), Some("attack"));
+    assert_eq!(
+        game.controller.states().layer("arms").current(),
+        Some("attack")
+    );
     game.play(0.4);
     let swing = game.on_layer().unwrap();
     // Half of it, as of the attack.
@@ -85,7 +88,7 @@ fn a_layer_that_follows_is_in_the_same_state_at_the_same_fraction() {
 #[test]
 fn a_layer_that_follows_has_no_ways_of_its_own() {
     let mut game = Game::new(ADVENTURE, ARMS);
-    let error = game.controller.go_on_layer("arms", "attack").unwrap_err();
+    let error = game.controller.go(("arms", "attack")).unwrap_err();
     assert!(matches!(&error, GoError::Follows { leader, .. } if leader.is_empty()));
     assert_eq!(
         error.to_string(),
@@ -125,9 +128,11 @@ fn layers_that_follow_survive_saving_and_new_data() {
     game.play(0.3);
     let text = ron::to_string(&game.controller).unwrap();
     let mut loaded: AnimationController = ron::from_str(&text).unwrap();
-    assert_eq!(loaded.state_of_layer("arms"), Some("attack"));
-    assert!(loaded.go_on_layer("arms", "attack").is_err());
-    loaded.set_states(game.controller.states().unwrap(), 7);
+    assert_eq!(loaded.states().layer("arms").current(), Some("attack"));
+    assert!(loaded.go(("arms", "attack")).is_err());
+    loaded
+        .states_mut()
+        .set_machines(game.controller.states().machines().unwrap(), 7);
     let mut later = [Vec::new(), Vec::new()];
     let mut goes_on = game.controller.clone();
     goes_on.advance(0.3, &game.clips, &mut later[0]).unwrap();
@@ -140,8 +145,11 @@ fn layers_that_follow_survive_saving_and_new_data() {
         "arms": (mask: "upper_body", states: {"attack": (plays: "swing", start: true)}),
         "legs": (mask: "legs", sync: "arms", states: {"attack": (plays: "hold")}),
     }"#;
-    game.controller.set_states(&states(free), 0);
-    assert_eq!(game.controller.state_of_layer("legs"), Some("attack"));
+    game.controller.states_mut().set_machines(&states(free), 0);
+    assert_eq!(
+        game.controller.states().layer("legs").current(),
+        Some("attack")
+    );
     game.play(0.8);
     let place = |game: &Game, mask: &str| {
         let mut tracks = game.controller.tracks();
@@ -153,9 +161,10 @@ fn layers_that_follow_survive_saving_and_new_data() {
     assert_eq!(game.controller.tracks().count(), 3);
     assert!((place(&game, "legs") - place(&game, "upper_body")).abs() < 1e-9);
     game.controller
-        .set_states(&states(&ARMS.replace('*', "")), 0);
+        .states_mut()
+        .set_machines(&states(&ARMS.replace('*', "")), 0);
     assert_eq!(
-        game.controller.state_of_layer("arms"),
+        game.controller.states().layer("arms").current(),
         game.controller.state()
     );
     game.play(0.5);
@@ -171,25 +180,25 @@ fn layers_that_follow_survive_saving_and_new_data() {
 fn a_speed_of_states_changes_what_plays_and_what_is_entered_later() {
     let mut controller = AnimationController::default();
     let states = ADVENTURE.replace("(plays: \"jump\"", "(plays: \"jump\", speed: \"pace\"");
-    controller.set_states(&machines(&states), 0);
+    controller.states_mut().set_machines(&machines(&states), 0);
     let (clips, mut events) = (clips(), Vec::new());
-    assert_eq!(controller.state_speed("pace"), Some(1.0));
-    let error = controller.set_state_speed("pac", 2.0).unwrap_err();
+    assert_eq!(controller.states().speed("pace"), Some(1.0));
+    let error = controller.states_mut().set_speed("pac", 2.0).unwrap_err();
     assert_eq!(
         error,
         StateSpeedError::Unknown("pac".into(), Some("pace".into()))
     );
-    assert!(controller.set_state_speed("pace", f64::NAN).is_err());
-    controller.set_state_speed("pace", 0.5).unwrap();
+    assert!(controller.states_mut().set_speed("pace", f64::NAN).is_err());
+    controller.states_mut().set_speed("pace", 0.5).unwrap();
     controller.advance(0.1, &clips, &mut events).unwrap();
     controller.go("jump").unwrap();
     controller.advance(0.4, &clips, &mut events).unwrap();
     // Of the jump's 0.4 s, half are left.
-    controller.set_state_speed("pace", 2.0).unwrap();
+    controller.states_mut().set_speed("pace", 2.0).unwrap();
     let text = ron::to_string(&controller).unwrap();
     controller = ron::from_str(&text).unwrap();
-    assert_eq!(controller.state_speed("pace"), Some(2.0));
-    controller.set_states(&machines(&states), 0);
+    assert_eq!(controller.states().speed("pace"), Some(2.0));
+    controller.states_mut().set_machines(&machines(&states), 0);
     controller.advance(0.2, &clips, &mut events).unwrap();
     let entered = events.iter().filter_map(|event| match event {
         PlaybackEvent::StateEntered { state, time, .. } => Some((*time, state.to_string())),
@@ -199,7 +208,7 @@ fn a_speed_of_states_changes_what_plays_and_what_is_entered_later() {
     assert_eq!(entered[1], (0.1, "jump".to_owned()));
     assert_eq!(entered[2], (0.6, "fall".to_owned()));
     // With the controller's own speed, they multiply.
-    controller.set_state_speed("pace", 0.5).unwrap();
+    controller.states_mut().set_speed("pace", 0.5).unwrap();
     controller.set_speed(3.0);
     controller.go("land").unwrap();
     controller.go("jump").unwrap();
@@ -216,12 +225,12 @@ fn a_speed_of_states_changes_what_plays_and_what_is_entered_later() {
 fn a_negative_speed_plays_backward_from_the_end() {
     let mut controller = AnimationController::default();
     let states = r#"{"a": (plays: "idle", start: true), "b": (plays: "jump", speed: "way", from: ["a"], then: "a")}"#;
-    controller.set_states(&machines(states), 0);
+    controller.states_mut().set_machines(&machines(states), 0);
     let (clips, mut events) = (clips(), Vec::new());
-    controller.set_state_speed("way", -1.0).unwrap();
+    controller.states_mut().set_speed("way", -1.0).unwrap();
     controller.go("b").unwrap();
     controller.advance(0.1, &clips, &mut events).unwrap();
-    assert!((controller.current_position().unwrap() - 0.3).abs() < 1e-9);
+    assert!((controller.current_track().unwrap().position() - 0.3).abs() < 1e-9);
     controller.advance(0.3, &clips, &mut events).unwrap();
     assert_eq!(controller.state(), Some("a"));
 }

@@ -242,7 +242,7 @@ fn states_that_are_never_left_and_circles_are_warned_of() {
 fn wrong_names_in_code_are_errors_with_the_name_that_was_meant() {
     let mut controller = AnimationController::default();
     let states = ADVENTURE.replace("\"idle\", start", "\"idle\", speed: \"pace\", start");
-    controller.set_states(&machines(&states), 0);
+    controller.states_mut().set_machines(&machines(&states), 0);
     let go = |controller: &mut AnimationController, state: &str| {
         controller.go(state).unwrap_err().to_string()
     };
@@ -256,7 +256,7 @@ fn wrong_names_in_code_are_errors_with_the_name_that_was_meant() {
         go(&mut controller, "jump"),
         "no way leads from state `dead` to `jump`; name `dead` in the `from` of a state that may follow it"
     );
-    let error = controller.set_state_speed("pcae", 1.0).unwrap_err();
+    let error = controller.states_mut().set_speed("pcae", 1.0).unwrap_err();
     assert_eq!(
         error.to_string(),
         "no state has the speed `pcae`; did you mean `pace`?"

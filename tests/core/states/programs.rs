@@ -127,7 +127,7 @@ fn check_layers(
     let body = body.expect("something plays");
     assert_eq!([body.clip()], *state.plays.names());
     for (layer, StateLayer { states, .. }) in layers {
-        assert_eq!(controller.state_of_layer(layer), Some(name));
+        assert_eq!(controller.states().layer(layer).current(), Some(name));
         let on_layer = |track: &&AnimationTrack| track.mask.as_deref() == Some(&**layer);
         let track = controller.tracks().filter(on_layer).last();
         let Some(state) = states.get(name) else {
@@ -170,7 +170,7 @@ fn play(seed: u64) -> usize {
     let machines = Arc::new(StateLayers::new(&states, &layers).unwrap());
     let mut model = Model::new(&states, &clips);
     let mut whole = AnimationController::default();
-    whole.set_states(&machines, seed);
+    whole.states_mut().set_machines(&machines, seed);
     let (mut frames, mut cuts) = (whole.clone(), whole.clone());
     let mut entered: [Vec<(u64, String)>; 3] = Default::default();
     let (mut now, mut log) = (0, Vec::new());
@@ -192,7 +192,7 @@ fn play(seed: u64) -> usize {
             log.push(format!("{now}: {name} {speed}"));
             let is_known = machines.speeds().any(|known| known == name);
             for controller in [&mut whole, &mut frames, &mut cuts] {
-                let set = controller.set_state_speed(name, speed as f64);
+                let set = controller.states_mut().set_speed(name, speed as f64);
                 assert_eq!(set.is_ok(), is_known);
             }
             if is_known {
@@ -226,7 +226,7 @@ fn play(seed: u64) -> usize {
             assert_eq!(controller.state(), Some(&*model.state), "{}", about());
             let destination = model.destination.as_ref().unwrap_or(&model.state);
             assert_eq!(
-                controller.destination(),
+                controller.states().destination(),
                 Some(&**destination),
                 "{}",
                 about()
@@ -251,7 +251,7 @@ fn play(seed: u64) -> usize {
         check_layers(&cuts, &layers, &states[&model.state], &clips, &model.state);
         if random.u32(..4) == 0 {
             cuts = ron::from_str(&ron::to_string(&cuts).unwrap()).unwrap();
-            cuts.set_states(&machines, 0);
+            cuts.states_mut().set_machines(&machines, 0);
         }
     }
     model.entered.len()

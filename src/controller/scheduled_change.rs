@@ -1,14 +1,14 @@
-//! Timed events: scheduled changes, at once or over time.
+//! Scheduled changes, at once or over time.
 //!
 //! ```text
 //!            keyed      start                end
-//! event        │ waiting  │ running           │ gone; its handle is no longer valid
+//! change       │ waiting  │ running           │ gone; its handle is no longer valid
 //! value   ─────┴──────────┴╲_________         │
 //!                          └─ from the value   ╲___│____ to `value`
 //!                             found here
 //! ```
 //!
-//! Of two events with the same target, the one that starts later takes over and the earlier one is gone.
+//! Of two changes with the same target, the one that starts later takes over and the earlier one is gone.
 
 use super::{
     TrackId,
@@ -17,31 +17,31 @@ use super::{
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, time::Duration};
 
-/// Identifies a timed event of one controller. Valid while the event waits or runs.
+/// Identifies a scheduled change of one controller. Valid while the change waits or runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
-pub struct EventHandle(pub(crate) u64);
+pub struct ChangeHandle(pub(crate) u64);
 
-impl EventHandle {
+impl ChangeHandle {
     pub(crate) fn id(self) -> u64 {
         self.0
     }
 }
 
-/// What a timed event changes.
+/// The target of a scheduled change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
-pub enum EventTarget {
+pub enum ChangeTarget {
     /// Something of one track.
-    Track(TrackId, EventKind),
+    Track(TrackId, ChangeKind),
     /// The controller's [priority blend](super::AnimationController::priority_blend).
     PriorityBlend,
 }
 
-/// What a timed event changes about a track.
+/// The property of a track that a scheduled change sets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
-pub enum EventKind {
+pub enum ChangeKind {
     /// [`AnimationTrack::speed`](super::AnimationTrack::speed).
     Speed,
     /// [`AnimationTrack::weight`](super::AnimationTrack::weight).
@@ -56,12 +56,12 @@ pub enum EventKind {
     ParameterY,
 }
 
-/// A timed event that waits or runs.
+/// A scheduled change that waits or runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
-pub struct TimedEvent {
-    pub(crate) handle: EventHandle,
-    pub(crate) target: EventTarget,
+pub struct ScheduledChange {
+    pub(crate) handle: ChangeHandle,
+    pub(crate) target: ChangeTarget,
     pub(crate) value: f64,
     pub(crate) start: f64,
     pub(crate) duration: Duration,
@@ -70,26 +70,26 @@ pub struct TimedEvent {
     pub(crate) running: Option<Ramp>,
 }
 
-impl TimedEvent {
-    /// Returns the event's handle.
-    pub fn handle(&self) -> EventHandle {
+impl ScheduledChange {
+    /// Returns the change's handle.
+    pub fn handle(&self) -> ChangeHandle {
         self.handle
     }
 
     /// Returns what it changes.
-    pub fn target(&self) -> EventTarget {
+    pub fn target(&self) -> ChangeTarget {
         self.target
     }
 
     /// Returns the track it changes; `None` for the priority blend.
     pub fn track(&self) -> Option<TrackId> {
         match self.target {
-            EventTarget::Track(track, _) => Some(track),
-            EventTarget::PriorityBlend => None,
+            ChangeTarget::Track(track, _) => Some(track),
+            ChangeTarget::PriorityBlend => None,
         }
     }
 
-    /// Returns the value it leads to; 0 or 1 for [`EventKind::Enabled`].
+    /// Returns the value it leads to; 0 or 1 for [`ChangeKind::Enabled`].
     pub fn value(&self) -> f64 {
         self.value
     }
@@ -132,22 +132,22 @@ impl TimedEvent {
         )
     }
 
-    /// Events start in the order of this key.
-    fn start_order(&self) -> (i64, EventHandle) {
+    /// Changes start in the order of this key.
+    fn start_order(&self) -> (i64, ChangeHandle) {
         // The order of `f64::total_cmp`, as a number.
         let bits = self.start.to_bits() as i64;
         (bits ^ (((bits >> 63) as u64) >> 1) as i64, self.handle)
     }
 }
 
-/// The events of a controller.
+/// The changes of a controller.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(from = "Vec<TimedEvent>", into = "Vec<TimedEvent>")]
+#[serde(from = "Vec<ScheduledChange>", into = "Vec<ScheduledChange>")]
 pub(crate) struct Schedule {
     /// At most one for each target, in the order of targets: every track asks for its own at every cut.
-    pub(crate) running: Vec<TimedEvent>,
+    pub(crate) running: Vec<ScheduledChange>,
     /// By the order of their starts: finding the next one takes no search, however many wait.
-    pub(crate) waiting: BTreeMap<(i64, EventHandle), TimedEvent>,
+    pub(crate) waiting: BTreeMap<(i64, ChangeHandle), ScheduledChange>,
 }
 
 impl Schedule {
@@ -160,45 +160,45 @@ impl Schedule {
         self.running.is_empty() && self.waiting.is_empty()
     }
 
-    /// The event that is changing a target now.
+    /// The one that is changing a target now.
     #[inline]
-    pub(crate) fn current(&self, target: EventTarget) -> Option<&TimedEvent> {
+    pub(crate) fn current(&self, target: ChangeTarget) -> Option<&ScheduledChange> {
         let at = self
             .running
-            .binary_search_by_key(&target, |event| event.target)
+            .binary_search_by_key(&target, |change| change.target)
             .ok()?;
         Some(&self.running[at])
     }
 
-    /// Running events first, then the others in the order they will start.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &TimedEvent> {
+    /// Running changes first, then the others in the order they will start.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &ScheduledChange> {
         self.running.iter().chain(self.waiting.values())
     }
 
-    pub(crate) fn retain(&mut self, mut keep: impl FnMut(&TimedEvent) -> bool) {
+    pub(crate) fn retain(&mut self, mut keep: impl FnMut(&ScheduledChange) -> bool) {
         self.running.retain(&mut keep);
-        self.waiting.retain(|_, event| keep(event));
+        self.waiting.retain(|_, change| keep(change));
     }
 
-    pub(crate) fn insert(&mut self, event: TimedEvent) {
-        if !event.is_running() {
-            self.waiting.insert(event.start_order(), event);
+    pub(crate) fn insert(&mut self, change: ScheduledChange) {
+        if !change.is_running() {
+            self.waiting.insert(change.start_order(), change);
             return;
         }
         match self
             .running
-            .binary_search_by_key(&event.target, |event| event.target)
+            .binary_search_by_key(&change.target, |change| change.target)
         {
-            Ok(at) => self.running[at] = event,
-            Err(at) => self.running.insert(at, event),
+            Ok(at) => self.running[at] = change,
+            Err(at) => self.running.insert(at, change),
         }
     }
 
-    /// Removes the running event with a target.
-    pub(crate) fn end(&mut self, target: EventTarget) {
+    /// Removes the running change with a target.
+    pub(crate) fn end(&mut self, target: ChangeTarget) {
         if let Ok(at) = self
             .running
-            .binary_search_by_key(&target, |event| event.target)
+            .binary_search_by_key(&target, |change| change.target)
         {
             self.running.remove(at);
         }
@@ -209,62 +209,64 @@ impl Schedule {
     }
 }
 
-impl From<Vec<TimedEvent>> for Schedule {
-    fn from(events: Vec<TimedEvent>) -> Self {
+impl From<Vec<ScheduledChange>> for Schedule {
+    fn from(changes: Vec<ScheduledChange>) -> Self {
         let mut schedule = Self::default();
-        events.into_iter().for_each(|event| schedule.insert(event));
+        changes
+            .into_iter()
+            .for_each(|change| schedule.insert(change));
         schedule
     }
 }
 
-impl From<Schedule> for Vec<TimedEvent> {
+impl From<Schedule> for Vec<ScheduledChange> {
     fn from(Schedule { running, waiting }: Schedule) -> Self {
         running.into_iter().chain(waiting.into_values()).collect()
     }
 }
 
-/// The timed events of a controller. See [`AnimationController::events`](super::AnimationController::events).
+/// The timeline of a controller: its scheduled changes. See [`AnimationController::timeline`](super::AnimationController::timeline).
 #[derive(Clone, Copy, Debug)]
-pub struct TimedEvents<'a>(pub(crate) &'a Schedule);
+pub struct Timeline<'a>(pub(crate) &'a Schedule);
 
-impl<'a> TimedEvents<'a> {
-    /// Returns the event with this handle, while it waits or runs.
-    pub fn get(&self, handle: EventHandle) -> Option<&'a TimedEvent> {
-        self.0.iter().find(|event| event.handle == handle)
+impl<'a> Timeline<'a> {
+    /// Returns the change with this handle, while it waits or runs.
+    pub fn get(&self, handle: ChangeHandle) -> Option<&'a ScheduledChange> {
+        self.0.iter().find(|change| change.handle == handle)
     }
 
-    /// Returns `true` if an event with this handle waits or runs.
-    pub fn contains(&self, handle: EventHandle) -> bool {
+    /// Returns `true` if a change with this handle waits or runs.
+    pub fn contains(&self, handle: ChangeHandle) -> bool {
         self.get(handle).is_some()
     }
 
-    /// Returns all events: those that run, then those that wait, in the order they will start.
-    pub fn iter(&self) -> impl Iterator<Item = &'a TimedEvent> + use<'a> {
+    /// Returns all changes: those that run, then those that wait, in the order they will start.
+    pub fn iter(&self) -> impl Iterator<Item = &'a ScheduledChange> + use<'a> {
         self.0.iter()
     }
 
-    /// Returns `true` if no event waits or runs.
+    /// Returns `true` if no change waits or runs.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Returns the event that is changing `target` now.
+    /// Returns the change that is changing `target` now.
     #[inline]
-    pub fn current(&self, target: EventTarget) -> Option<&'a TimedEvent> {
+    pub fn current(&self, target: ChangeTarget) -> Option<&'a ScheduledChange> {
         self.0.current(target)
     }
 
-    /// Returns the events that have yet to start, in the order they will start.
+    /// Returns the changes that have yet to start, in the order they will start.
     ///
     /// ```
     /// # use bevy_marionette::controller::{AnimationController, AnimationTrack};
     /// # let mut controller = AnimationController::default();
     /// # let wave = controller.add_track(AnimationTrack::new("wave"));
-    /// controller.events_mut().key_enabled(wave, false, 2.0);
-    /// let next = controller.events().upcoming().find(|event| event.track() == Some(wave));
-    /// assert_eq!(next.map(|event| event.start()), Some(2.0));
+    /// controller.timeline_mut().key_enabled(wave, false, 2.0);
+    /// let next = controller.timeline().upcoming().find(|change| change.track() == Some(wave));
+    /// assert_eq!(next.map(|change| change.start()), Some(2.0));
     /// ```
-    pub fn upcoming(&self) -> impl Iterator<Item = &'a TimedEvent> + use<'a> {
+    pub fn upcoming(&self) -> impl Iterator<Item = &'a ScheduledChange> + use<'a> {
         self.0.waiting.values()
     }
 }

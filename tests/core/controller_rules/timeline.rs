@@ -1,9 +1,9 @@
-//! Rules 4 and 5: timed events and the reset of time.
+//! Rules 4 and 5: scheduled changes and the reset of time.
 
 use super::support::*;
 use bevy_marionette::controller::{
-    AnimationController, AnimationTrack, Clips, EventHandle, EventKind, EventTarget, TimedEvent,
-    TrackId, TransitionCurve,
+    AnimationController, AnimationTrack, ChangeHandle, ChangeKind, ChangeTarget, Clips,
+    ScheduledChange, TrackId, TransitionCurve,
 };
 use bevy_marionette::model::ClipTiming;
 use std::cell::Cell;
@@ -21,7 +21,7 @@ fn rule_4_an_ease_from_0_to_1_is_0_15625_after_a_quarter() {
     let (mut controller, track, clips) = idle();
     controller.track_mut(track).unwrap().weight = 0.0;
     controller
-        .events_mut()
+        .timeline_mut()
         .key_weight(track, 1.0, 1.0, secs(4.0), EASE);
     let mut weights = Vec::new();
     for _ in 0..6 {
@@ -35,7 +35,7 @@ fn rule_4_an_ease_from_0_to_1_is_0_15625_after_a_quarter() {
 fn rule_4_a_linear_weight_goes_from_the_value_found_at_the_start() {
     let (mut controller, track, clips) = idle();
     controller
-        .events_mut()
+        .timeline_mut()
         .key_weight(track, 0.0, 1.0, secs(1.0), LINEAR);
     controller.track_mut(track).unwrap().weight = 0.5;
     advance(&mut controller, &clips, 1.25);
@@ -50,7 +50,7 @@ fn rule_4_speed_is_integrated_exactly() {
         let run = |steps: u32| {
             let (mut controller, track, clips) = idle();
             controller
-                .events_mut()
+                .timeline_mut()
                 .key_speed(track, 2.0, 0.0, secs(1.0), transition);
             (0..steps).for_each(|_| drop(advance(&mut controller, &clips, 1.0 / f64::from(steps))));
             assert_eq!(controller.track(track).unwrap().speed, 2.0);
@@ -66,7 +66,7 @@ fn rule_4_an_ease_of_speed_covers_its_analytic_integral() {
     let (mut controller, track, clips) = idle();
     controller.track_mut(track).unwrap().speed = 0.0;
     controller
-        .events_mut()
+        .timeline_mut()
         .key_speed(track, 1.0, 0.0, secs(2.0), EASE);
     advance(&mut controller, &clips, 0.5);
     // ∫ 3t² − 2t³ from 0 to ¼, over two seconds.
@@ -81,12 +81,12 @@ fn rule_4_one_second_is_240_times_its_240th() {
     let run = |steps: u32| {
         let (mut controller, track, clips) = idle();
         controller
-            .events_mut()
+            .timeline_mut()
             .key_speed(track, 3.0, 0.3, secs(0.1), LINEAR);
         controller
-            .events_mut()
+            .timeline_mut()
             .key_speed(track, -1.0, 0.6, secs(0.0), LINEAR);
-        controller.events_mut().key_enabled(track, false, 0.9);
+        controller.timeline_mut().key_enabled(track, false, 0.9);
         (0..steps).for_each(|_| drop(advance(&mut controller, &clips, 1.0 / f64::from(steps))));
         (controller.time(), position(&controller, track))
     };
@@ -99,20 +99,20 @@ fn rule_4_one_second_is_240_times_its_240th() {
 fn rule_4_no_duration_is_a_step_at_its_very_moment() {
     let (mut controller, track, clips) = idle();
     controller
-        .events_mut()
+        .timeline_mut()
         .key_speed(track, 4.0, 0.5, secs(0.0), EASE);
     advance(&mut controller, &clips, 0.25);
     assert_eq!(controller.track(track).unwrap().speed, 1.0);
     advance(&mut controller, &clips, 0.5);
     assert_eq!(position(&controller, track), 0.5 + 4.0 * 0.25);
-    assert_eq!(controller.events().iter().count(), 0);
+    assert_eq!(controller.timeline().iter().count(), 0);
 }
 
 #[test]
 fn rule_4_a_position_event_seeks_and_fires_nothing() {
     let clips = clips();
     let (mut controller, track) = with_track(AnimationTrack::new("step"));
-    controller.events_mut().key_position(track, 3.75, 0.25);
+    controller.timeline_mut().key_position(track, 3.75, 0.25);
     assert_eq!(fired(&mut controller, &clips, 0.375), ["0"]);
     assert_eq!(position(&controller, track), 3.875);
     assert_eq!(fired(&mut controller, &clips, 0.25), ["0"]);
@@ -122,8 +122,8 @@ fn rule_4_a_position_event_seeks_and_fires_nothing() {
 fn rule_4_enabling_and_disabling_cut_the_way_where_they_happen() {
     let clips = clips();
     let (mut controller, track) = with_track(AnimationTrack::new("step").enabled(false));
-    controller.events_mut().key_enabled(track, true, 1.0);
-    controller.events_mut().key_enabled(track, false, 1.5);
+    controller.timeline_mut().key_enabled(track, true, 1.0);
+    controller.timeline_mut().key_enabled(track, false, 1.5);
     // The key passed at the very moment of the end still counts.
     assert_eq!(fired(&mut controller, &clips, 4.0), ["0", "half"]);
     assert_eq!(position(&controller, track), 0.5);
@@ -133,41 +133,41 @@ fn rule_4_enabling_and_disabling_cut_the_way_where_they_happen() {
 #[test]
 fn rule_4_the_priority_blend_has_events_of_its_own() {
     let (mut controller, track, clips) = idle();
-    assert_eq!(controller.priority_blend(), 0.5);
+    assert_eq!(controller.priority_blend, 0.5);
     let first = controller
-        .events_mut()
+        .timeline_mut()
         .key_priority_blend(1.0, 0.0, secs(1.0), LINEAR)
         .unwrap();
     let second = controller
-        .events_mut()
+        .timeline_mut()
         .key_priority_blend(0.0, 2.0, secs(1.0), LINEAR)
         .unwrap();
     controller
-        .events_mut()
+        .timeline_mut()
         .key_weight(track, 0.0, 5.0, secs(1.0), LINEAR);
-    let blends = |event: &&TimedEvent| event.target() == EventTarget::PriorityBlend;
+    let blends = |event: &&ScheduledChange| event.target() == ChangeTarget::PriorityBlend;
     let upcoming: Vec<_> = controller
-        .events()
+        .timeline()
         .upcoming()
         .filter(blends)
-        .map(TimedEvent::handle)
+        .map(ScheduledChange::handle)
         .collect();
     assert_eq!(upcoming, [first, second]);
     advance(&mut controller, &clips, 0.5);
-    assert_eq!(controller.priority_blend(), 0.75);
+    assert_eq!(controller.priority_blend, 0.75);
     assert_eq!(
         controller
-            .events()
-            .current(EventTarget::PriorityBlend)
-            .map(TimedEvent::handle),
+            .timeline()
+            .current(ChangeTarget::PriorityBlend)
+            .map(ScheduledChange::handle),
         Some(first)
     );
     controller
-        .events_mut()
-        .unkey_target(EventTarget::PriorityBlend);
+        .timeline_mut()
+        .unkey_target(ChangeTarget::PriorityBlend);
     advance(&mut controller, &clips, 9.0);
     assert_eq!(
-        (controller.priority_blend(), weight(&controller, track)),
+        (controller.priority_blend, weight(&controller, track)),
         (0.75, 0.0)
     );
 }
@@ -176,14 +176,14 @@ fn rule_4_the_priority_blend_has_events_of_its_own() {
 fn rule_4_a_handle_is_valid_while_the_event_waits_or_runs_and_never_after() {
     let (mut controller, track, clips) = idle();
     let handle = controller
-        .events_mut()
+        .timeline_mut()
         .key_weight(track, 0.0, 1.0, secs(1.0), LINEAR)
         .unwrap();
     let mut seen = Vec::new();
     for _ in 0..4 {
-        let event = controller.events().get(handle);
+        let event = controller.timeline().get(handle);
         seen.push((
-            controller.events().contains(handle),
+            controller.timeline().contains(handle),
             event.is_some_and(|event| event.is_running()),
         ));
         advance(&mut controller, &clips, 0.75);
@@ -193,11 +193,11 @@ fn rule_4_a_handle_is_valid_while_the_event_waits_or_runs_and_never_after() {
         [(true, false), (true, false), (true, true), (false, false)]
     );
     let other = controller
-        .events_mut()
+        .timeline_mut()
         .key_weight(track, 0.0, 1.0, secs(1.0), LINEAR)
         .unwrap();
     assert_ne!(handle, other);
-    assert!(!controller.events().contains(handle) && controller.events().contains(other));
+    assert!(!controller.timeline().contains(handle) && controller.timeline().contains(other));
 }
 
 #[test]
@@ -205,23 +205,23 @@ fn rule_4_one_event_or_all_of_a_track_can_be_taken_back() {
     let (mut controller, track, clips) = idle();
     let other = controller.add_track(AnimationTrack::new("walk"));
     let running = controller
-        .events_mut()
+        .timeline_mut()
         .key_weight(track, 0.0, 0.0, secs(2.0), LINEAR)
         .unwrap();
     let waiting = controller
-        .events_mut()
+        .timeline_mut()
         .key_speed(track, 5.0, 3.0, secs(0.0), LINEAR)
         .unwrap();
     let others = controller
-        .events_mut()
+        .timeline_mut()
         .key_speed(other, 5.0, 3.0, secs(0.0), LINEAR)
         .unwrap();
     advance(&mut controller, &clips, 1.0);
-    assert!(controller.events_mut().unkey(running) && !controller.events_mut().unkey(running));
+    assert!(controller.timeline_mut().unkey(running) && !controller.timeline_mut().unkey(running));
     advance(&mut controller, &clips, 1.0);
     assert_eq!(weight(&controller, track), 0.5);
-    controller.events_mut().unkey_track(track);
-    assert!(!controller.events().contains(waiting) && controller.events().contains(others));
+    controller.timeline_mut().unkey_track(track);
+    assert!(!controller.timeline().contains(waiting) && controller.timeline().contains(others));
     advance(&mut controller, &clips, 5.0);
     assert_eq!(
         (
@@ -236,20 +236,20 @@ fn rule_4_one_event_or_all_of_a_track_can_be_taken_back() {
 fn rule_4_the_current_and_the_upcoming_events_can_be_asked_for() {
     let (mut controller, track, clips) = idle();
     let third = controller
-        .events_mut()
+        .timeline_mut()
         .key_enabled(track, false, 9.0)
         .unwrap();
     let first = controller
-        .events_mut()
+        .timeline_mut()
         .key_speed(track, 2.0, 1.0, secs(2.0), LINEAR)
         .unwrap();
     let second = controller
-        .events_mut()
+        .timeline_mut()
         .key_weight(track, 0.5, 4.0, secs(1.0), EASE)
         .unwrap();
-    let upcoming = |controller: &AnimationController| -> Vec<EventHandle> {
+    let upcoming = |controller: &AnimationController| -> Vec<ChangeHandle> {
         controller
-            .events()
+            .timeline()
             .upcoming()
             .filter(|event| event.track() == Some(track))
             .map(|event| event.handle())
@@ -257,20 +257,20 @@ fn rule_4_the_current_and_the_upcoming_events_can_be_asked_for() {
     };
     let current = |controller: &AnimationController, kind| {
         controller
-            .events()
-            .current(EventTarget::Track(track, kind))
+            .timeline()
+            .current(ChangeTarget::Track(track, kind))
             .map(|event| event.handle())
     };
     assert_eq!(upcoming(&controller), [first, second, third]);
     advance(&mut controller, &clips, 2.0);
-    assert_eq!(current(&controller, EventKind::Speed), Some(first));
-    assert_eq!(current(&controller, EventKind::Weight), None);
+    assert_eq!(current(&controller, ChangeKind::Speed), Some(first));
+    assert_eq!(current(&controller, ChangeKind::Weight), None);
     assert_eq!(upcoming(&controller), [second, third]);
-    let event = controller.events().get(second).unwrap();
+    let event = controller.timeline().get(second).unwrap();
     assert_eq!(
         (event.target(), event.track(), event.transition()),
         (
-            EventTarget::Track(track, EventKind::Weight),
+            ChangeTarget::Track(track, ChangeKind::Weight),
             Some(track),
             EASE
         )
@@ -286,7 +286,7 @@ fn rule_4_a_start_in_the_past_begins_at_the_next_advance() {
     let (mut controller, track, clips) = idle();
     advance(&mut controller, &clips, 10.0);
     controller
-        .events_mut()
+        .timeline_mut()
         .key_weight(track, 0.0, 2.0, secs(1.0), LINEAR);
     advance(&mut controller, &clips, 0.25);
     assert_eq!(weight(&controller, track), 0.75);
@@ -299,16 +299,16 @@ fn rule_4_of_two_that_overlap_the_later_start_takes_over() {
     let (mut controller, track, clips) = idle();
     // Keyed in reverse order: it is the start that counts.
     let late = controller
-        .events_mut()
+        .timeline_mut()
         .key_weight(track, 1.0, 1.0, secs(1.0), LINEAR)
         .unwrap();
     let early = controller
-        .events_mut()
+        .timeline_mut()
         .key_weight(track, 0.0, 0.0, secs(2.0), LINEAR)
         .unwrap();
     advance(&mut controller, &clips, 1.0);
     assert_eq!(weight(&controller, track), 0.5);
-    assert!(!controller.events().contains(early) && controller.events().contains(late));
+    assert!(!controller.timeline().contains(early) && controller.timeline().contains(late));
     advance(&mut controller, &clips, 0.5);
     assert_eq!(weight(&controller, track), 0.75);
     advance(&mut controller, &clips, 5.0);
@@ -316,10 +316,10 @@ fn rule_4_of_two_that_overlap_the_later_start_takes_over() {
     // In one advance over everything, the same.
     let (mut controller, track, clips) = idle();
     controller
-        .events_mut()
+        .timeline_mut()
         .key_speed(track, 1.0, 1.0, secs(1.0), LINEAR);
     controller
-        .events_mut()
+        .timeline_mut()
         .key_speed(track, 3.0, 0.0, secs(2.0), LINEAR);
     advance(&mut controller, &clips, 4.0);
     assert_close(position(&controller, track), 1.5 + 1.5 + 2.0);
@@ -336,7 +336,7 @@ fn rule_4_a_speed_that_turns_round_fires_the_keys_on_both_ways() {
     for (transition, steps) in [(LINEAR, 1), (LINEAR, 37), (EASE, 1), (EASE, 64)] {
         let (mut controller, track) = with_track(AnimationTrack::new("c"));
         controller
-            .events_mut()
+            .timeline_mut()
             .key_speed(track, -1.0, 0.0, secs(2.0), transition);
         let mut names = Vec::new();
         for _ in 0..steps {
@@ -358,7 +358,7 @@ fn rule_4_a_callback_carries_the_weight_of_its_moment() {
     let clips = clips();
     let (mut controller, track) = with_track(AnimationTrack::new("run").weight(0.0));
     controller
-        .events_mut()
+        .timeline_mut()
         .key_weight(track, 1.0, 0.0, secs(1.0), LINEAR);
     let events = advance(&mut controller, &clips, 1.0);
     let weights: Vec<f32> = events
@@ -379,25 +379,25 @@ fn rule_4_events_for_no_track_or_with_no_number_are_refused() {
     let (mut controller, track, clips) = idle();
     let refused = [
         controller
-            .events_mut()
+            .timeline_mut()
             .key_speed(TrackId::default(), 1.0, 0.0, secs(1.0), LINEAR),
         controller
-            .events_mut()
+            .timeline_mut()
             .key_speed(track, f64::NAN, 0.0, secs(1.0), LINEAR),
         controller
-            .events_mut()
+            .timeline_mut()
             .key_weight(track, 1.0, f64::INFINITY, secs(1.0), LINEAR),
         controller
-            .events_mut()
+            .timeline_mut()
             .key_priority_blend(f32::NAN, 0.0, secs(1.0), LINEAR),
     ];
-    assert!(refused.iter().all(Option::is_none) && controller.events().is_empty());
+    assert!(refused.iter().all(Option::is_none) && controller.timeline().is_empty());
     let gone = controller
-        .events_mut()
+        .timeline_mut()
         .key_weight(track, 0.5, 1.0, secs(1.0), LINEAR)
         .unwrap();
     controller.remove_track(track);
-    assert!(!controller.events().contains(gone));
+    assert!(!controller.timeline().contains(gone));
     advance(&mut controller, &clips, 9.0);
 }
 
@@ -405,18 +405,18 @@ fn rule_4_events_for_no_track_or_with_no_number_are_refused() {
 fn rule_5_resetting_time_keeps_the_distance_of_events() {
     let (mut controller, track, clips) = idle();
     let running = controller
-        .events_mut()
+        .timeline_mut()
         .key_weight(track, 0.0, 1.0, secs(2.0), LINEAR)
         .unwrap();
     let waiting = controller
-        .events_mut()
+        .timeline_mut()
         .key_speed(track, 0.0, 4.0, secs(0.0), LINEAR)
         .unwrap();
     advance(&mut controller, &clips, 2.0);
-    controller.reset_time();
+    controller.timeline_mut().reset_time();
     assert_eq!(controller.time(), 0.0);
-    assert_eq!(controller.events().get(running).unwrap().start(), -1.0);
-    assert_eq!(controller.events().get(waiting).unwrap().start(), 2.0);
+    assert_eq!(controller.timeline().get(running).unwrap().start(), -1.0);
+    assert_eq!(controller.timeline().get(waiting).unwrap().start(), 2.0);
     assert_eq!(position(&controller, track), 2.0);
     advance(&mut controller, &clips, 0.5);
     assert_eq!(weight(&controller, track), 0.25);
@@ -436,7 +436,7 @@ fn rule_5_a_reset_during_a_fade_changes_nothing_of_it() {
                 controller.cross_fade("run", std::time::Duration::from_millis(500));
             }
             if reset && i == 4 {
-                controller.reset_time();
+                controller.timeline_mut().reset_time();
             }
             mixes.push(
                 words(&advance(&mut controller, &clips, 0.125), &clips)
@@ -455,7 +455,7 @@ fn rule_4_a_track_enabled_within_a_step_reports_an_unknown_clip_at_that_moment()
     let clips = clips();
     for steps in [1, 4] {
         let (mut controller, track) = with_track(AnimationTrack::new("typo").enabled(false));
-        controller.events_mut().key_enabled(track, true, 0.5);
+        controller.timeline_mut().key_enabled(track, true, 0.5);
         let mut events = Vec::new();
         (0..steps)
             .for_each(|_| events.extend(advance(&mut controller, &clips, 1.0 / f64::from(steps))));
@@ -476,11 +476,11 @@ fn rule_4_events_of_many_tracks_run_side_by_side() {
     for i in 0..40 {
         let (track, seconds) = (tracks[i * 7 % 40], 0.5 + (i * 11 % 40) as f64 * 0.05);
         controller
-            .events_mut()
+            .timeline_mut()
             .key_weight(track, 1.0, 0.0, secs(seconds), LINEAR)
             .unwrap();
         controller
-            .events_mut()
+            .timeline_mut()
             .key_speed(track, 3.0, 0.0, secs(seconds), LINEAR)
             .unwrap();
     }
@@ -496,8 +496,8 @@ fn rule_4_events_of_many_tracks_run_side_by_side() {
         };
         assert_close(position(&controller, track), ramp);
         let running = controller
-            .events()
-            .current(EventTarget::Track(track, EventKind::Speed));
+            .timeline()
+            .current(ChangeTarget::Track(track, ChangeKind::Speed));
         assert_eq!(running.is_some(), seconds > 1.0 + 1e-9);
     }
 }
@@ -524,12 +524,12 @@ fn rule_4_the_work_of_many_events_in_one_step_grows_with_their_number() {
             // In no order.
             let start = f64::from(i * 7919 % count) / f64::from(count);
             controller
-                .events_mut()
+                .timeline_mut()
                 .key_speed(track, f64::from(i % 3), start, secs(0.0), LINEAR);
         }
         let clips = Counting(&clips, Cell::new(0));
         controller.advance(1.0, &clips, &mut Vec::new()).unwrap();
-        assert!(controller.events().is_empty());
+        assert!(controller.timeline().is_empty());
         clips.1.get()
     };
     let (few, many) = (work(1_000), work(16_000));

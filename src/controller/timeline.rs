@@ -1,0 +1,404 @@
+//! Scheduled changes: scheduling, starting, running, and ending them.
+
+use super::{
+    AnimationController, ChangeHandle, ChangeKind, ChangeTarget, ScheduledChange, Timeline,
+    TrackId, TransitionCurve, clock::Nanos, step::Reach,
+};
+use crate::{
+    controller::{ramp::Ramp, scheduled_change::Schedule},
+    model::BlendPoint,
+};
+use std::{mem, time::Duration};
+
+/// The timeline of a controller, mutably. See [`AnimationController::timeline_mut`].
+///
+/// Starts are in seconds of [global time](AnimationController::time). A start in the past begins at the next
+/// advance; a zero duration is a step. Keying returns `None` if the track does not exist or a number is not
+/// finite.
+#[derive(Debug)]
+pub struct TimelineMut<'a>(&'a mut AnimationController);
+
+impl TimelineMut<'_> {
+    /// Changes a track's speed.
+    ///
+    /// The track moves by the exact integral of the changing speed, whatever the frame rate.
+    pub fn key_speed(
+        &mut self,
+        track: TrackId,
+        speed: f64,
+        start: f64,
+        duration: Duration,
+        transition: TransitionCurve,
+    ) -> Option<ChangeHandle> {
+        self.key(
+            ChangeTarget::Track(track, ChangeKind::Speed),
+            speed,
+            start,
+            duration,
+            transition,
+        )
+    }
+
+    /// Changes a track's weight. A negative weight counts as 0.
+    pub fn key_weight(
+        &mut self,
+        track: TrackId,
+        weight: f32,
+        start: f64,
+        duration: Duration,
+        transition: TransitionCurve,
+    ) -> Option<ChangeHandle> {
+        self.key(
+            ChangeTarget::Track(track, ChangeKind::Weight),
+            weight.into(),
+            start,
+            duration,
+            transition,
+        )
+    }
+
+    /// Moves a track to a position without firing the callbacks on the way.
+    pub fn key_position(
+        &mut self,
+        track: TrackId,
+        position: f64,
+        start: f64,
+    ) -> Option<ChangeHandle> {
+        self.step(
+            ChangeTarget::Track(track, ChangeKind::Position),
+            position,
+            start,
+        )
+    }
+
+    /// Enables or disables a track.
+    pub fn key_enabled(
+        &mut self,
+        track: TrackId,
+        enabled: bool,
+        start: f64,
+    ) -> Option<ChangeHandle> {
+        self.step(
+            ChangeTarget::Track(track, ChangeKind::Enabled),
+            f64::from(u8::from(enabled)),
+            start,
+        )
+    }
+
+    /// Sets the [parameters](super::AnimationTrack::set_parameters) of a track's blend space, by one change for each. They
+    /// take effect over the space's [smoothing](crate::model::BlendSpace::smoothed).
+    pub fn key_parameters(
+        &mut self,
+        track: TrackId,
+        point: impl Into<BlendPoint>,
+        start: f64,
+    ) -> Option<[ChangeHandle; 2]> {
+        let BlendPoint { x, y } = Some(point.into()).filter(|point| point.is_finite())?;
+        let first = self.step(ChangeTarget::Track(track, ChangeKind::ParameterX), x, start)?;
+        Some([
+            first,
+            self.step(ChangeTarget::Track(track, ChangeKind::ParameterY), y, start)?,
+        ])
+    }
+
+    /// Changes the [priority blend](AnimationController::priority_blend), clamped to `0..=1`.
+    pub fn key_priority_blend(
+        &mut self,
+        blend: f32,
+        start: f64,
+        duration: Duration,
+        transition: TransitionCurve,
+    ) -> Option<ChangeHandle> {
+        self.key(
+            ChangeTarget::PriorityBlend,
+            blend.into(),
+            start,
+            duration,
+            transition,
+        )
+    }
+
+    fn step(&mut self, target: ChangeTarget, value: f64, start: f64) -> Option<ChangeHandle> {
+        self.key(
+            target,
+            value,
+            start,
+            Duration::ZERO,
+            TransitionCurve::Linear,
+        )
+    }
+
+    fn key(
+        &mut self,
+        target: ChangeTarget,
+        value: f64,
+        start: f64,
+        duration: Duration,
+        transition: TransitionCurve,
+    ) -> Option<ChangeHandle> {
+        if !value.is_finite() || !start.is_finite() {
+            return None;
+        }
+        let value = match target {
+            ChangeTarget::Track(track, kind) => {
+                self.0.track(track)?;
+                if kind == ChangeKind::Weight {
+                    value.max(0.0)
+                } else {
+                    value
+                }
+            }
+            ChangeTarget::PriorityBlend => value.clamp(0.0, 1.0),
+        };
+        let handle = ChangeHandle(self.0.next_id());
+        self.0.extras.changes.insert(ScheduledChange {
+            handle,
+            target,
+            value,
+            start,
+            duration,
+            transition,
+            running: None,
+        });
+        Some(handle)
+    }
+
+    /// Fades a track's weight linearly from now, in place of any change of weight already scheduled.
+    ///
+    /// A track that was fading out stays.
+    pub fn fade(&mut self, track: TrackId, weight: f32, duration: Duration) {
+        self.0.fade_track(track, weight, duration);
+    }
+
+    /// Fades a track out linearly from now, and removes it at the end.
+    pub fn fade_out(&mut self, track: TrackId, duration: Duration) {
+        self.0.fade_out_track(track, duration);
+    }
+
+    /// Sets [global time](AnimationController::time) to 0. Changes keep their distance from the present.
+    pub fn reset_time(&mut self) {
+        self.0.reset_time();
+    }
+
+    /// Cancels a change; what it has changed so far stays. Returns `false` if the change does not exist.
+    pub fn unkey(&mut self, handle: ChangeHandle) -> bool {
+        let before = self.0.extras.changes.len();
+        self.retain(|change| change.handle != handle);
+        self.0.extras.changes.len() < before
+    }
+
+    /// Cancels all changes with this target.
+    pub fn unkey_target(&mut self, target: ChangeTarget) {
+        self.retain(|change| change.target != target);
+    }
+
+    /// Cancels all changes of a track.
+    pub fn unkey_track(&mut self, track: TrackId) {
+        self.retain(|change| change.track() != Some(track));
+    }
+
+    fn retain(&mut self, keep: impl FnMut(&ScheduledChange) -> bool) {
+        self.0.extras.changes.retain(keep);
+    }
+}
+
+/// # Timeline
+impl AnimationController {
+    /// Returns the timeline: the scheduled changes that wait or run.
+    #[inline]
+    pub fn timeline(&self) -> Timeline<'_> {
+        Timeline(&self.extras.changes)
+    }
+
+    /// Returns the timeline, to schedule changes and cancel them.
+    ///
+    /// ```
+    /// # use bevy_marionette::controller::{AnimationController, AnimationTrack, TransitionCurve};
+    /// # use std::time::Duration;
+    /// # let mut controller = AnimationController::default();
+    /// let wave = controller.add_track(AnimationTrack::new("wave").weight(0.0));
+    /// let (now, fade) = (controller.time(), Duration::from_millis(250));
+    /// controller.timeline_mut().key_weight(wave, 1.0, now, fade, TransitionCurve::EaseInEaseOut);
+    /// let end = controller.timeline_mut().key_enabled(wave, false, now + 2.0).unwrap();
+    /// assert!(controller.timeline().contains(end));
+    /// ```
+    pub fn timeline_mut(&mut self) -> TimelineMut<'_> {
+        self.change();
+        TimelineMut(self)
+    }
+
+    /// Fades a track's weight from now, in place of what was scheduled for it.
+    pub(super) fn fade_weight(
+        &mut self,
+        id: TrackId,
+        weight: f32,
+        duration: Duration,
+        transition: TransitionCurve,
+    ) {
+        let now = self.time();
+        self.timeline_mut()
+            .unkey_target(ChangeTarget::Track(id, ChangeKind::Weight));
+        self.timeline_mut()
+            .key_weight(id, weight, now, duration, transition);
+    }
+
+    /// Ends the changes that are over at the present time, and starts those that are due.
+    pub(super) fn settle_changes(&mut self) {
+        let now = self.clock.now;
+        if self.extras.changes.is_empty() {
+            return;
+        }
+        let mut running = mem::take(&mut self.extras.changes.running);
+        running.retain(|change| {
+            let is_over = change.running.is_some_and(|ramp| end_of(&ramp) <= now);
+            if is_over {
+                self.apply(change.target, change.value);
+            }
+            !is_over
+        });
+        self.extras.changes.running = running;
+        // In order of start, so that of two that are due the later one takes over.
+        while let Some(first) = self
+            .extras
+            .changes
+            .waiting
+            .first_entry()
+            .filter(|first| start_of(first.get()) <= now)
+        {
+            let mut change = first.remove();
+            let ScheduledChange {
+                target,
+                value,
+                transition,
+                ..
+            } = change;
+            let begin = start_of(&change).max(now);
+            let from = self.value_of(target);
+            self.extras.changes.end(target);
+            let ramp = Ramp {
+                from,
+                to: value,
+                begin: begin.secs(),
+                duration: change.duration.as_secs_f64(),
+                transition,
+            };
+            if end_of(&ramp) > now {
+                change.running = Some(ramp);
+                self.extras.changes.insert(change);
+            } else {
+                self.apply(target, value);
+            }
+        }
+        // Two changes of one speed may begin at the same moment.
+        self.tracks
+            .iter_mut()
+            .for_each(|track| track.run.0.planned = false);
+    }
+
+    /// Returns the next moment at which a change starts or ends.
+    pub(super) fn next_change(&self) -> Option<Nanos> {
+        let changes = &self.extras.changes;
+        let ends = changes
+            .running
+            .iter()
+            .filter_map(|change| change.running.as_ref().map(end_of));
+        ends.chain(changes.waiting.values().next().map(start_of))
+            .min()
+    }
+
+    /// Returns the ramp of a track's value that is changing now.
+    #[inline]
+    pub(super) fn running_ramp(&self, track: TrackId, kind: ChangeKind) -> Option<Ramp> {
+        if self.extras.changes.running.is_empty() {
+            return None;
+        }
+        self.timeline()
+            .current(ChangeTarget::Track(track, kind))?
+            .running
+    }
+
+    /// Returns the ramp of the priority blend, if it is changing now.
+    pub(super) fn blend_ramp(&self) -> Option<Ramp> {
+        self.timeline()
+            .current(ChangeTarget::PriorityBlend)?
+            .running
+    }
+
+    /// Writes the present values of running changes.
+    pub(super) fn write_running_values(&mut self) {
+        let now = self.clock.now;
+        for at in 0..self.extras.changes.running.len() {
+            let ScheduledChange {
+                target, running, ..
+            } = self.extras.changes.running[at];
+            if let Some(ramp) = running {
+                self.apply(target, ramp.at(now));
+            }
+        }
+    }
+
+    /// Returns the value that a change would start from.
+    fn value_of(&self, target: ChangeTarget) -> f64 {
+        if let Some(ramp) = self
+            .timeline()
+            .current(target)
+            .and_then(|change| change.running)
+        {
+            return ramp.at(self.clock.now);
+        }
+        let value = match target {
+            ChangeTarget::PriorityBlend => self.high_share().into(),
+            ChangeTarget::Track(id, kind) => match (kind, self.track(id)) {
+                (ChangeKind::Speed, Some(track)) => track.speed,
+                (ChangeKind::Weight, Some(track)) => track.weight.into(),
+                _ => 0.0,
+            },
+        };
+        if value.is_finite() { value } else { 0.0 }
+    }
+
+    fn apply(&mut self, target: ChangeTarget, value: f64) {
+        let ChangeTarget::Track(id, kind) = target else {
+            self.priority_blend = value as f32;
+            return;
+        };
+        let Some(track) = self.tracks.iter_mut().find(|track| track.id == id) else {
+            return;
+        };
+        match kind {
+            ChangeKind::Speed => track.speed = value,
+            ChangeKind::Weight => track.weight = value as f32,
+            ChangeKind::Position => track.seek(value),
+            ChangeKind::Enabled => {
+                track.enabled = value != 0.0;
+                self.agenda.0.ranges = Reach::Unknown;
+            }
+            ChangeKind::ParameterX => track.rare.steering.target.x = value,
+            ChangeKind::ParameterY => track.rare.steering.target.y = value,
+        }
+    }
+
+    /// Moves all changes in time, waiting or running.
+    pub(super) fn shift_changes(&mut self, by: Nanos) {
+        if self.extras.changes.is_empty() {
+            return;
+        }
+        let shifted = |time: f64| Nanos::from_secs(time).minus(by).secs();
+        let mut changes = Vec::from(mem::take(&mut self.extras.changes));
+        for change in &mut changes {
+            change.start = shifted(change.start);
+            if let Some(ramp) = &mut change.running {
+                ramp.begin = shifted(ramp.begin);
+            }
+        }
+        self.extras.changes = Schedule::from(changes);
+    }
+}
+
+fn start_of(change: &ScheduledChange) -> Nanos {
+    Nanos::from_secs(change.start)
+}
+
+fn end_of(ramp: &Ramp) -> Nanos {
+    Nanos::from_secs(ramp.end())
+}
