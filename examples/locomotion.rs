@@ -21,12 +21,13 @@ use bevy_egui::{
 };
 use bevy_marionette::{
     asset::Character,
+    character::CharacterSystems,
     controller::Transition,
     model::BlendPoint,
     prelude::*,
     recorder::{RecorderPlugin, Recording},
 };
-use stage::{Caption, Orbit, Overlay, OverlaySystems, StageArgs, View};
+use stage::{Caption, Orbit, Overlay, OverlaySystems, PlaceCamera, StageArgs, View};
 use std::time::Duration;
 
 const HELP: &str = "W, S: faster, slower   A, D: turn   Space: jump   C: cheer   or a gamepad: left stick, South, West\n\
@@ -49,7 +50,13 @@ pub fn main() {
         }))
         .init_resource::<Drive>()
         .add_systems(Startup, spawn)
-        .add_systems(Update, (read_input, drive, rewind, follow, caption).chain())
+        .add_systems(Update, (read_input, drive, rewind, caption).chain())
+        .add_systems(
+            PostUpdate,
+            follow
+                .after(CharacterSystems::RootMotion)
+                .before(PlaceCamera),
+        )
         .add_systems(
             EguiPrimaryContextPass,
             paint_map.in_set(OverlaySystems::Examples),

@@ -25,7 +25,7 @@ use bevy_marionette::{
     prelude::*,
     rig::GroundHit,
 };
-use stage::{Caption, Orbit, StageArgs, View};
+use stage::{Caption, Orbit, PlaceCamera, StageArgs, View};
 use std::f32::consts::{FRAC_PI_2, PI};
 
 const HELP: &str = "WASD: walk   Shift: run   Space: jump   F: kick   E: wave   H: get hurt   drag, arrows: look around\n\
@@ -69,7 +69,7 @@ pub fn main() {
     .add_systems(Startup, spawn)
     .add_systems(
         Update,
-        (read_input, demo::play, decide, swing_posts, follow, caption).chain(),
+        (read_input, demo::play, decide, swing_posts, caption).chain(),
     )
     .add_systems(
         PostUpdate,
@@ -78,6 +78,7 @@ pub fn main() {
             travel
                 .after(CharacterSystems::Callbacks)
                 .before(CharacterSystems::EvaluateEarly),
+            follow.after(travel).before(PlaceCamera),
             feel_ground.in_set(CharacterSystems::ProbeGround),
         ),
     )

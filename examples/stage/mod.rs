@@ -22,7 +22,7 @@ pub use footer::{Covered, Footer};
 pub use gallery::{Chosen, Exhibit, GalleryPlugin, OnShow, gallery};
 pub use headless::{Capture, Press};
 pub use lantern::lantern;
-pub use orbit::{Framing, Orbit, View};
+pub use orbit::{Framing, Orbit, PlaceCamera, View};
 pub use outline::{around, outline};
 pub use overlay::{Overlay, OverlaySystems, text};
 pub use platform::{arguments, fail, manifests, print};
@@ -255,14 +255,13 @@ pub fn set_up(app: &mut App, name: &'static str, args: &StageArgs, help: &'stati
     .init_resource::<Footer>()
     .add_plugins((MarionettePlugins::default(), overlay::OverlayPlugin))
     .add_systems(Startup, set_stage)
+    .add_systems(Update, orbit::steer.run_if(has_pointer))
     .add_systems(
-        Update,
-        (
-            orbit::steer.run_if(has_pointer),
-            orbit::keep_framed,
-            orbit::place,
-        )
-            .chain(),
+        PostUpdate,
+        (orbit::keep_framed, orbit::place)
+            .chain()
+            .in_set(PlaceCamera)
+            .before(TransformSystems::Propagate),
     )
     .add_systems(
         EguiPrimaryContextPass,

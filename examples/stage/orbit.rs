@@ -12,6 +12,11 @@ use bevy::{
 };
 use std::f32::consts::{FRAC_PI_2, PI};
 
+/// In `PostUpdate`, places the camera where its [`Orbit`] says. Systems that follow a character come before, and after what
+/// moves the character, or the camera is a frame late.
+#[derive(SystemSet, Clone, Debug, PartialEq, Eq, Hash)]
+pub struct PlaceCamera;
+
 /// A camera position around a target.
 #[derive(Component, Clone, Copy, Debug)]
 pub struct Orbit {
