@@ -130,7 +130,9 @@ fn record(seed: u64, count: u64, clips: &ClipTable) -> Take {
     let mut interfere = interfere as fn(&mut _, &mut _) -> bool;
     if seed % 3 == 2 {
         controller = AnimationController::default();
-        controller.set_states(clips.states().unwrap(), 0);
+        controller
+            .states_mut()
+            .set_machines(clips.states().unwrap(), 0);
         interfere = play_states;
     }
     let mut take = Take {

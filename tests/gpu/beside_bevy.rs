@@ -125,7 +125,7 @@ fn pictures(path: &Path, moments: &[(&str, f64)], is_ours: bool) -> Vec<RgbaImag
                 .unwrap();
             controller.play(clip);
             controller.set_speed(0.0);
-            controller.seek(time);
+            controller.current_track_mut().unwrap().seek(time);
         })
     } else {
         let file: Handle<Gltf> = load(&mut harness, path);
