@@ -16,7 +16,7 @@ pub(crate) use morphs::{MorphCurves, WeightTracks};
 
 use super::{ClipTiming, JointTransform, RootPath, SoaQuat};
 use glam::{Quat, Vec3, Vec4};
-use std::sync::Arc;
+use std::{ops::Range, sync::Arc};
 
 /// The place of a stored channel (translation, rotation or scale) of four joints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -240,42 +240,57 @@ impl SkeletalClip {
     pub fn transform_at(&self, joint: usize, frame: usize) -> JointTransform {
         assert!(frame < self.frame_count);
         let (row, lane) = (&self.rows[joint / 4], joint % 4);
-        let read = |slot: ChannelSlot, i: usize| self.vector(slot, i, frame)[lane];
-        let vec3 = |slot| Vec3::new(read(slot, 0), read(slot, 1), read(slot, 2));
-        let r = row.rotation;
-        let rotation = Quat::from_xyzw(read(r, 0), read(r, 1), read(r, 2), read(r, 3));
+        let rotation = Quat::from_array(self.channel(row.rotation, frame).map(|v| v[lane]));
+        let (translation, scale) = self.place_at(joint, frame);
         JointTransform {
-            translation: vec3(row.translation),
+            translation,
             // Quantized components are rounded one by one, so the length is off.
-            rotation: if matches!(r, ChannelSlot::Quantized(_)) {
+            rotation: if matches!(row.rotation, ChannelSlot::Quantized(_)) {
                 rotation.normalize()
             } else {
                 rotation
             },
-            scale: vec3(row.scale),
+            scale,
+        }
+    }
+
+    /// Returns the translation and the scale of [`Self::transform_at`].
+    pub(crate) fn place_at(&self, joint: usize, frame: usize) -> (Vec3, Vec3) {
+        let (row, lane) = (&self.rows[joint / 4], joint % 4);
+        let vec3 = |slot| Vec3::from_array(self.channel(slot, frame).map(|v| v[lane]));
+        (vec3(row.translation), vec3(row.scale))
+    }
+
+    /// Returns frames that show every translation and scale of a joint: only the first if neither changes, as in most clips.
+    pub(crate) fn frames_of_places(&self, joint: usize) -> Range<usize> {
+        let row = &self.rows[joint / 4];
+        let is_constant = |slot| matches!(slot, ChannelSlot::Constant(_));
+        if is_constant(row.translation) && is_constant(row.scale) {
+            0..self.frame_count.min(1)
+        } else {
+            0..self.frame_count
         }
     }
 
     /// The rotations of a row's joints at a frame; quantized ones are only nearly of unit length.
     pub(crate) fn rotations_at(&self, row: usize, frame: usize) -> SoaQuat {
-        let read = |i| self.vector(self.rows[row].rotation, i, frame);
-        SoaQuat {
-            x: read(0),
-            y: read(1),
-            z: read(2),
-            w: read(3),
-        }
+        let [x, y, z, w] = self.channel(self.rows[row].rotation, frame);
+        SoaQuat { x, y, z, w }
     }
 
-    /// The `i`-th vector of a channel at a frame.
-    pub(super) fn vector(&self, slot: ChannelSlot, i: usize, frame: usize) -> Vec4 {
+    /// The first `N` vectors of a channel at a frame: 3 for translation and scale, 4 for rotation.
+    pub(super) fn channel<const N: usize>(&self, slot: ChannelSlot, frame: usize) -> [Vec4; N] {
+        let first = |from: &[Vec4], at: u32| std::array::from_fn(|i| from[at as usize..][..N][i]);
         match slot {
-            ChannelSlot::Constant(at) => self.constants[at as usize + i],
-            ChannelSlot::Sampled(at) => self.frame(frame)[at as usize + i],
+            ChannelSlot::Constant(at) => first(&self.constants, at),
+            ChannelSlot::Sampled(at) => first(self.frame(frame), at),
             ChannelSlot::Quantized(at) => {
-                let (at, NumberRange { low, step }) =
-                    (at as usize + i, self.ranges[at as usize + i]);
-                Vec4::from_array(self.numbers(frame)[at].map(f32::from)) * step + low
+                let numbers = &self.numbers(frame)[at as usize..][..N];
+                let ranges = &self.ranges[at as usize..][..N];
+                std::array::from_fn(|i| {
+                    let NumberRange { low, step } = ranges[i];
+                    Vec4::from_array(numbers[i].map(f32::from)) * step + low
+                })
             }
         }
     }

@@ -4,7 +4,7 @@
 //! result. That is checked while loading, so that posing never has to check for infinities.
 
 use super::{JointTransform, SkeletalClip, Skeleton, clip::ChannelSlot};
-use glam::{Affine3A, Vec3};
+use glam::{Affine3A, Vec3, Vec4};
 
 /// The farthest, in model units after scaling, that a joint may carry a point one unit away from its bind
 /// pose, and that a vertex may lie from the origin. Far beyond any model, yet the product of the two, with a
@@ -89,8 +89,7 @@ impl SkeletalClip {
                 } else {
                     self.frame_count()
                 };
-                (0..frames)
-                    .map(move |frame| [0, 1, 2].map(|i| self.vector(slot, i, frame).as_dvec4()))
+                (0..frames).map(move |frame| self.channel(slot, frame).map(|v: Vec4| v.as_dvec4()))
             };
             for [x, y, z] in values(row.translation) {
                 let squares = (x * x + y * y + z * z).to_array();

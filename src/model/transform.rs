@@ -54,11 +54,10 @@ impl JointTransform {
 
     /// Returns the difference from `reference`: `t − t₀`, `q₀⁻¹ · q`, `s / s₀` (1 where s₀ is 0).
     pub fn difference_to(&self, reference: &Self) -> Self {
-        let ratio = self.scale / reference.scale;
         Self {
             translation: self.translation - reference.translation,
             rotation: (reference.rotation.inverse() * self.rotation).normalize(),
-            scale: Vec3::select(ratio.is_finite_mask(), ratio, Vec3::ONE),
+            scale: scale_ratio(self.scale, reference.scale),
         }
     }
 
@@ -284,4 +283,10 @@ pub(crate) fn affine_from_row_vector_matrix(m: &[[f32; 4]; 4]) -> Affine3A {
         ]),
         translation: Vec3::new(m[3][0], m[3][1], m[3][2]).into(),
     }
+}
+
+/// Returns a scale relative to another one. Where that is 0, there is no ratio, and nothing changes.
+pub(crate) fn scale_ratio(scale: Vec3, reference: Vec3) -> Vec3 {
+    let ratio = scale / reference;
+    Vec3::select(ratio.is_finite_mask(), ratio, Vec3::ONE)
 }

@@ -16,6 +16,7 @@
 use super::{ClipLayer, Evaluate, Scratch};
 use crate::model::{
     BoundingBox, JointIndex, JointReach, JointTransform, Reach, SkeletalClip, Skeleton, SkinPart,
+    scale_ratio,
 };
 use glam::{Affine3A, Vec3, Vec3A};
 use std::{borrow::Cow, collections::BTreeMap};
@@ -198,7 +199,7 @@ impl PartBounds {
             .map(|p| p.over_weights(skeleton, clip))
             .collect();
         let mut scratch = Scratch::default();
-        let mut motions = vec![Motion::default(); skeleton.len()];
+        let mut paths: Vec<Path> = vec![Path::default(); skeleton.len()];
         let mut local = vec![JointTransform::IDENTITY; skeleton.len()];
         // Per part: the box of the frame before, and the union so far.
         let mut boxes: Vec<(Option<BoundingBox>, Option<BoundingBox>)> =
@@ -209,9 +210,13 @@ impl PartBounds {
             // Two frames at the same time are a step: nothing passes through the space between
             // them.
             let moves = frame > 0 && clip.frame_time(frame - 1) < clip.frame_time(frame);
-            for (joint, (motion, before)) in motions.iter_mut().zip(&mut local).enumerate() {
+            for (joint, before) in local.iter_mut().enumerate() {
                 let now = scratch.joint(joint).unwrap_or(*before);
-                *motion = Motion::new(before, &now);
+                let path = Path::from(Motion::new(before, &now));
+                // Parents come first.
+                let parent = skeleton.parents()[joint];
+                paths[joint] =
+                    parent.map_or(path, |parent| path.under(&paths[usize::from(parent)]));
                 *before = now;
             }
             for (part, (before, all)) in parts.iter().zip(&mut boxes) {
@@ -225,7 +230,7 @@ impl PartBounds {
                     Vec3::splat(now.max.abs().max(now.min.abs()).max_element() * 1e-5),
                 );
                 // The lines from the frame before lie in the union of both boxes.
-                let margin = Vec3::splat(part.margin(skeleton, &motions));
+                let margin = Vec3::splat(part.margin(&paths));
                 let since = before
                     .filter(|_| moves)
                     .map_or(now, |before| grown(now.union(before), margin));
@@ -270,21 +275,12 @@ impl PartBounds {
 
     /// Returns an upper bound on how far any point of the part leaves the line between its
     /// positions at two frames; see the head of this file.
-    fn margin(&self, skeleton: &Skeleton, motions: &[Motion]) -> f32 {
-        let mut largest = 0.0_f64;
-        for &(joint, bounds) in &self.boxes {
-            let mut path = Path {
-                distance: farthest(bounds),
-                speed: 0.0,
-                acceleration: 0.0,
-            };
-            let chain = std::iter::successors(Some(joint), |&joint| {
-                skeleton.parents()[joint].map(usize::from)
-            });
-            chain.for_each(|joint| path = path.under(&motions[joint]));
-            largest = largest.max(path.acceleration / 8.0);
-        }
-        largest as f32
+    fn margin(&self, paths: &[Path]) -> f32 {
+        let accelerations = self
+            .boxes
+            .iter()
+            .map(|&(joint, bounds)| paths[joint].acceleration_of(farthest(bounds)));
+        (accelerations.fold(0.0, f64::max) / 8.0) as f32
     }
 
     fn reach(
@@ -338,15 +334,15 @@ impl BlendReach {
         let parents = skeleton.parents();
         let mut reach = Reach::of_rest(skeleton);
         let mut roots: Vec<Option<BoundingBox>> = vec![None; parents.len()];
-        let mut place = |joint: usize, transform: JointTransform| {
+        let mut place = |joint: usize, translation: Vec3| {
             if parents[joint].is_none() {
-                let at = BoundingBox::point(transform.translation);
+                let at = BoundingBox::point(translation);
                 roots[joint] = Some(roots[joint].map_or(at, |bounds| bounds.union(at)));
             }
         };
         skeleton
             .joints()
-            .for_each(|joint| place(joint.into(), skeleton.rest_of(joint)));
+            .for_each(|joint| place(joint.into(), skeleton.rest_of(joint).translation));
         let rest = skeleton.morphs().rest();
         let mut weights: Vec<[f32; 2]> = rest.iter().map(|&rest| [rest; 2]).collect();
         let mut weight_changes = Vec::new();
@@ -378,22 +374,19 @@ impl BlendReach {
                 }
                 for joint in (0..parents.len()).filter(|&joint| clip.animates(joint)) {
                     let rest = skeleton.rest_of(joint as JointIndex);
-                    for transform in
-                        (0..clip.frame_count()).map(|frame| clip.transform_at(joint, frame))
-                    {
-                        if !clip.additive {
-                            place(joint, transform);
-                        }
+                    let JointReach { distance, scale } = &mut of_clip[joint];
+                    for frame in clip.frames_of_places(joint) {
+                        let (at, size) = clip.place_at(joint, frame);
                         // Any clip can be added, so those that hold poses count by their difference
                         // to the rest pose, too.
-                        let added = if clip.additive {
-                            transform
+                        let (shift, ratio) = if clip.additive {
+                            (at, size)
                         } else {
-                            transform.difference_to(&rest)
+                            place(joint, at);
+                            (at - rest.translation, scale_ratio(size, rest.scale))
                         };
-                        let JointReach { distance, scale } = &mut of_clip[joint];
-                        *distance = distance.max(added.translation.as_dvec3().length());
-                        *scale = scale.max((added.scale - 1.0).abs().max_element().into());
+                        *distance = distance.max(shift.as_dvec3().length());
+                        *scale = scale.max((ratio - 1.0).abs().max_element().into());
                     }
                 }
             }
@@ -493,14 +486,6 @@ fn farthest(BoundingBox { min, max }: BoundingBox) -> f64 {
     f64::from(min.abs().max(max.abs()).length())
 }
 
-/// Upper bounds on how a point moves in one unit of time.
-#[derive(Clone, Copy, Debug)]
-struct Path {
-    distance: f64,
-    speed: f64,
-    acceleration: f64,
-}
-
 /// Upper bounds on how a joint moves between two frames, with the time between them as the unit.
 #[derive(Clone, Copy, Debug, Default)]
 struct Motion {
@@ -532,29 +517,54 @@ impl Motion {
     }
 }
 
-impl Path {
-    /// Returns the path in the space of the joint's parent, given the joint's own motion: `T + R ·
-    /// S · p`, by the product rule.
-    fn under(self, joint: &Motion) -> Self {
-        let Self {
-            distance,
-            speed,
-            acceleration,
-        } = self;
-        // S · p; scale is linear, so its second derivative is 0.
-        let acceleration = joint.scale * acceleration + 2.0 * joint.scale_change * speed;
-        let speed = joint.scale * speed + joint.scale_change * distance;
-        let distance = joint.scale * distance;
-        // R · p: about a fixed axis, |R'| = ω and |R''| ≤ ω' + ω².
-        let acceleration = acceleration
-            + 2.0 * joint.turn * speed
-            + (joint.turn_change + joint.turn * joint.turn) * distance;
-        let speed = speed + joint.turn * distance;
-        // T + p; translation is linear too.
+/// Upper bounds on how a point that is fixed to a joint moves in model space, as functions of its distance `d` from the joint:
+/// its own distance is `scale · d + distance`, its speed `turn · d + speed`, its acceleration `bend · d + acceleration`.
+#[derive(Clone, Copy, Debug, Default)]
+struct Path {
+    scale: f64,
+    turn: f64,
+    bend: f64,
+    distance: f64,
+    speed: f64,
+    acceleration: f64,
+}
+
+/// The path in the space of the joint's parent: `T + R · S · p`, by the product rule. About a fixed axis, `|R'| = ω` and
+/// `|R''| ≤ ω' + ω²`; translation and scale are linear, so their second derivatives are 0.
+impl From<Motion> for Path {
+    fn from(joint: Motion) -> Self {
+        let turn_squared = joint.turn_change + joint.turn * joint.turn;
         Self {
-            distance: distance + joint.distance,
-            speed: speed + joint.shift,
-            acceleration,
+            scale: joint.scale,
+            turn: joint.scale_change + joint.turn * joint.scale,
+            bend: 2.0 * joint.turn * joint.scale_change + turn_squared * joint.scale,
+            distance: joint.distance,
+            speed: joint.shift,
+            acceleration: 0.0,
         }
+    }
+}
+
+impl Path {
+    /// The path in the space that `parent` is in. The second derivative of a product is `f''·g + 2·f'·g' + f·g''`.
+    fn under(self, parent: &Self) -> Self {
+        Self {
+            scale: parent.scale * self.scale,
+            turn: parent.scale * self.turn + parent.turn * self.scale,
+            bend: parent.scale * self.bend
+                + 2.0 * parent.turn * self.turn
+                + parent.bend * self.scale,
+            distance: parent.scale * self.distance + parent.distance,
+            speed: parent.scale * self.speed + parent.turn * self.distance + parent.speed,
+            acceleration: parent.scale * self.acceleration
+                + 2.0 * parent.turn * self.speed
+                + parent.bend * self.distance
+                + parent.acceleration,
+        }
+    }
+
+    /// The largest acceleration of a point at this distance from the joint.
+    fn acceleration_of(&self, distance: f64) -> f64 {
+        self.bend * distance + self.acceleration
     }
 }
