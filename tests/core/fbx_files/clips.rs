@@ -195,7 +195,7 @@ fn a_clip_that_mirrors_a_joint_is_warned_about() {
 }
 
 #[test]
-fn stacks_that_move_nothing_and_weights_of_blend_shapes_are_said() {
+fn stacks_that_move_nothing_and_names_that_are_taken_are_said() {
     let mut file = File::default();
     let [root, _] = two_nodes(&mut file, &[]);
     let (_, layer) = file.stack("walk", [0.0, 1.0]);
@@ -205,7 +205,7 @@ fn stacks_that_move_nothing_and_weights_of_blend_shapes_are_said() {
     let (_, layer) = file.stack("walk", [0.0, 1.0]);
     file.animate(layer, root, "Lcl Rotation", &[("Y", &keys)], "");
     let said = [
-        "move no joint are left out: `empty`",
+        "move nothing are left out: `empty`",
         "got a number: `walk.2`",
     ];
     let (imported, _) = import(&file.text(), &said);

@@ -106,7 +106,7 @@ fn moment(scene: &Scene, hidden: &[u32]) -> Moment {
         };
         let skin = mesh.skin_deformers.into_iter().next();
         for (at, position) in mesh.vertices.iter().enumerate() {
-            let position = DVec3::new(position.x, position.y, position.z);
+            let position = DVec3::new(position.x, position.y, position.z) + offset(mesh, at);
             let (mut moved, mut total) = (DVec3::ZERO, 0.0);
             if let Some(skin) = skin
                 && let Some(vertex) = skin.vertices.get(at)
@@ -133,6 +133,17 @@ fn moment(scene: &Scene, hidden: &[u32]) -> Moment {
         nodes.remove(name);
     });
     Moment { vertices, nodes }
+}
+
+/// How far the mesh's blend shapes move a vertex.
+fn offset(mesh: &ufbx::Mesh, vertex: usize) -> DVec3 {
+    let channels = mesh.blend_deformers.into_iter().flat_map(|d| &d.channels);
+    let shapes = channels.flat_map(|channel| channel.keyframes.iter());
+    let moved = shapes.filter(|key| key.effective_weight != 0.0).map(|key| {
+        let offset = key.shape.get_vertex_offset(vertex);
+        DVec3::new(offset.x, offset.y, offset.z) * key.effective_weight
+    });
+    moved.sum()
 }
 
 fn matrix(m: &ufbx::Matrix) -> DMat4 {
