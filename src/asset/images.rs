@@ -67,7 +67,13 @@ pub(super) fn decode(
         sampler,
         RenderAssetUsages::default(),
     )
-    .map_err(|error| missing_feature(name).unwrap_or_else(|| error.to_string()))
+    .map_err(|error| {
+        let error = error.to_string();
+        // Bevy names what ETC1S textures are compressed by, and nothing that a user knows.
+        let is_etc1s = error.contains("BasisLZ");
+        let etc1s = is_etc1s.then(|| "Bevy reads no ETC1S in KTX2; encode it as UASTC".to_owned());
+        missing_feature(name).or(etc1s).unwrap_or(error)
+    })
 }
 
 /// Returns an error that names the Bevy features that read an image, if the app was built without

@@ -3,7 +3,7 @@
 //! The library evaluates curves. Its own mix of layers takes the curve of the next element, if a layer moves a property of this
 //! element, but not the one in question.
 
-use super::times::Property;
+use super::times::{Property, curves};
 use glam::DVec3;
 use ufbx::{AnimLayer, AnimValue, Element, RotationOrder};
 
@@ -20,6 +20,10 @@ pub(super) struct InLayer<'a> {
 }
 
 impl InLayer<'_> {
+    pub(super) fn has_keys(&self) -> bool {
+        curves(self.value).any(|curve| !curve.keyframes.is_empty())
+    }
+
     /// The layer's weight, from 0 to 1.
     fn weight(&self, time: f64) -> f64 {
         let Some(curve) = self.weight.filter(|_| self.layer.weight_is_animated) else {

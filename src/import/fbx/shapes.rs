@@ -28,7 +28,7 @@ use crate::{
 };
 use glam::{DMat3, DVec3};
 use std::collections::{BTreeMap, HashMap, HashSet};
-use ufbx::{BlendChannel, BlendShape, Mesh, RotationOrder, Scene};
+use ufbx::{BlendChannel, BlendDeformer, BlendShape, Mesh, RotationOrder, Scene};
 
 /// Points of curves that may be read of any file, and for each of its bytes.
 const FEW_POINTS: usize = 1 << 21;
@@ -101,7 +101,11 @@ impl<'a> FileShapes<'a> {
             morphs: Morphs::default(),
             curves: Vec::new(),
             of_mesh: HashMap::new(),
-            channels: meshes.iter().flat_map(|mesh| channels(mesh)).collect(),
+            channels: meshes
+                .iter()
+                .flat_map(|mesh| channels(mesh))
+                .map(|(_, channel)| channel)
+                .collect(),
         };
         if out.channels.is_empty() {
             out.curves = vec![BTreeMap::new(); scene.anim_stacks.count];
@@ -111,7 +115,7 @@ impl<'a> FileShapes<'a> {
         let mut curves = out.curves_of_channels(scene, rig, &mut points, report);
         for mesh in meshes {
             let (mut shapes, mut given) = (Vec::new(), Vec::new());
-            for channel in channels(mesh) {
+            for (deformer, channel) in channels(mesh) {
                 let between = Between::new(channel);
                 let moved = curves.remove(&channel.element.element_id);
                 let moved = moved.unwrap_or_default();
@@ -120,7 +124,7 @@ impl<'a> FileShapes<'a> {
                         |(stack, curves): (&usize, &Vec<WeightCurve>)| (*stack, curves[at].clone());
                     let rest = between.shares(channel.weight, at) as f32;
                     given.push(Given {
-                        name: name(mesh, channel, at),
+                        name: name(mesh, deformer, channel, at),
                         rest: if rest.abs() <= 1e6 { rest } else { 0.0 },
                         curves: moved.iter().map(of_shape).collect(),
                     });
@@ -282,16 +286,22 @@ impl<'a> FileShapes<'a> {
     }
 }
 
-fn channels<'a>(mesh: &'a Mesh) -> impl Iterator<Item = &'a BlendChannel> {
+fn channels<'a>(mesh: &'a Mesh) -> impl Iterator<Item = (&'a BlendDeformer, &'a BlendChannel)> {
     let deformers = mesh.blend_deformers.into_iter();
-    deformers.flat_map(|deformer| &deformer.channels)
+    deformers.flat_map(|deformer| {
+        let channels = deformer.channels.into_iter();
+        channels.map(move |channel| (deformer, channel))
+    })
 }
 
-/// The name of a channel's shape: that of the channel, with its weight in percent if it is one in between.
-fn name(mesh: &Mesh, channel: &BlendChannel, at: usize) -> String {
+/// The name of a channel's shape: that of the channel, with its weight in percent if it is one in between. Maya puts the deformer's
+/// name in front.
+fn name(mesh: &Mesh, deformer: &BlendDeformer, channel: &BlendChannel, at: usize) -> String {
     let given = |name: &str| (!name.trim().is_empty()).then(|| name.to_owned());
     let shape = channel.target_shape.as_ref();
-    let name = given(&channel.element.name)
+    let own = &*channel.element.name;
+    let prefix = format!("{}.", &*deformer.element.name);
+    let name = given(own.strip_prefix(&prefix).unwrap_or(own))
         .or_else(|| given(&shape?.element.name))
         .unwrap_or_else(|| format!("{}.{}", &*mesh.element.name, channel.element.typed_id));
     let last = channel.keyframes.len() - 1;

@@ -101,11 +101,7 @@ impl<'a> Moved<'a> {
             weights: Vec::new(),
         };
         for (at, layer) in stack.layers.into_iter().enumerate() {
-            let props = || {
-                let has_keys = |value: &AnimValue| curves(value).any(|c| !c.keyframes.is_empty());
-                let props = layer.anim_props.into_iter();
-                props.filter(move |prop| has_keys(&prop.anim_value))
-            };
+            let props = || layer.anim_props.into_iter();
             let weight = props().find(|prop| {
                 prop.element.element_id == layer.element.element_id && &*prop.prop_name == "Weight"
             });
@@ -138,6 +134,7 @@ impl<'a> Moved<'a> {
     pub(super) fn layered(&self, element: &Element, property: Property) -> Layered<'a> {
         let own = self.of_element.get(&element.element_id);
         let own = own.into_iter().flatten().copied();
+        // Those without keys hold a value.
         Layered::new(
             element,
             property,
@@ -157,10 +154,8 @@ impl<'a> Moved<'a> {
         own.chain(of_helpers.map(|(element, as_property)| (element, Some(as_property))))
             .flat_map(|(element, as_property)| {
                 let curves = self.of_element.get(&element.element_id);
-                curves
-                    .into_iter()
-                    .flatten()
-                    .map(move |own| (as_property.unwrap_or(own.property), own.value))
+                let keyed = curves.into_iter().flatten().filter(|own| own.has_keys());
+                keyed.map(move |own| (as_property.unwrap_or(own.property), own.value))
             })
     }
 
@@ -237,7 +232,8 @@ impl<'a> Moved<'a> {
         channel: &BlendChannel,
     ) -> impl Iterator<Item = &'a AnimValue> + use<'_, 'a> {
         let own = self.of_element.get(&channel.element.element_id);
-        own.into_iter().flatten().map(|own| own.value)
+        let keyed = own.into_iter().flatten().filter(|own| own.has_keys());
+        keyed.map(|own| own.value)
     }
 
     fn times_of(
@@ -308,7 +304,7 @@ fn helpers(node: &Node) -> impl Iterator<Item = (&Element, Property)> {
         .chain(of_chain.map(move |helper| (&helper.element, what)))
 }
 
-fn curves(value: &AnimValue) -> impl Iterator<Item = &AnimCurve> {
+pub(super) fn curves(value: &AnimValue) -> impl Iterator<Item = &AnimCurve> {
     value.curves.iter().flatten().map(|curve| &**curve)
 }
 

@@ -200,7 +200,8 @@ impl File {
         weight: f64,
         shapes: &[(f64, &[(usize, [f64; 3])])],
     ) -> u64 {
-        let deformer = self.object("Deformer", "Deformer", "", "BlendShape", "Version: 100");
+        let deformer = "Version: 100";
+        let deformer = self.object("Deformer", "Deformer", "shapes", "BlendShape", deformer);
         self.connect(deformer, mesh);
         let mut contents = format!("Version: 100\nDeformPercent: {weight}\n");
         let full: Vec<f64> = shapes.iter().map(|shape| shape.0).collect();

@@ -10,6 +10,7 @@ use super::{
 };
 use bevy_marionette::{
     import::{ImportSettings, Imported, Limits, open_model},
+    model::{Model, SkinPart},
     pose::MorphVertices,
 };
 use fastrand::Rng;
@@ -138,10 +139,12 @@ fn shapes_have_the_names_of_their_channels_which_meshes_share_if_they_move_alike
     let half: &[(usize, [f64; 3])] = &[(3, [1.0, 0.0, 0.0])];
     file.shapes(meshes[0], "open", 0.0, &[(50.0, half), (100.0, up)]);
     let face = file.shapes(meshes[0], "smile", 0.0, &[(100.0, up)]);
-    file.shapes(meshes[1], "smile", 0.0, &[(100.0, up)]);
+    // Maya puts the deformer's name in front.
+    file.shapes(meshes[1], "shapes.smile", 0.0, &[(100.0, up)]);
     file.shapes(meshes[2], "open", 0.0, &[(100.0, up)]);
     let (imported, _) = import(&file.text(), &[]);
     assert_eq!(names(&imported), ["open.50", "open", "smile"]);
+    assert_eq!(imported.model.skeleton.morphs().rest(), [0.0; 3]);
     let morphs = |part: usize| {
         let targets = imported.model.parts[part].morphs.iter();
         targets.map(|target| target.morph).collect::<Vec<_>>()
@@ -202,6 +205,58 @@ fn normals_are_those_of_the_mesh_that_a_shape_makes() {
         // Turned by half a turn around Y.
         let tilted = Vec3::new(1.0, 1.0, 0.0).normalize();
         assert!(normal.distance(tilted) < 1e-6, "{normal}");
+    }
+}
+
+#[test]
+fn normals_are_smooth_across_the_materials_of_a_mesh() {
+    let sheet = |more: &str| {
+        let mut file = File::default();
+        let node = file.node("face", "Mesh", 0, &[]);
+        for name in ["skin", "lips"] {
+            let material = file.object("Material", "Material", name, "", "");
+            file.connect(material, node);
+        }
+        let points: Vec<[f64; 3]> = (0..9)
+            .map(|at| [f64::from(at % 3), 0.0, f64::from(at / 3)])
+            .collect();
+        let corners: Vec<[i32; 4]> = [0, 1, 3, 4].map(|at| [at, at + 3, at + 4, at + 1]).into();
+        let polygons: Vec<&[i32]> = corners.iter().map(|corners| &corners[..]).collect();
+        let mesh = file.mesh(node, &points, &polygons, more);
+        // A ridge where the materials meet, and one that moves no vertex of the second.
+        let ridge: Vec<_> = [1, 4, 7].map(|at| (at, [0.0, 0.5, 0.0])).into();
+        let edge: Vec<_> = [0, 3, 6].map(|at| (at, [0.0, 0.5, 0.0])).into();
+        file.shapes(mesh, "ridge", 0.0, &[(100.0, &ridge)]);
+        file.shapes(mesh, "edge", 0.0, &[(100.0, &edge)]);
+        let (imported, _) = import(&file.text(), &[]);
+        imported.model
+    };
+    let halves = "LayerElementMaterial: 0 {\nMappingInformationType: \"ByPolygon\"\n\
+                  ReferenceInformationType: \"IndexToDirect\"\nMaterials: *4 { a: 0,1,0,1 }\n}\n";
+    let (whole, parted) = (sheet(""), sheet(halves));
+    assert_eq!([whole.parts.len(), parted.parts.len()], [1, 2]);
+    for weights in [[1.0, 0.0], [0.0, 1.0], [0.7, -0.4]] {
+        let shown = |model: &Model| {
+            let of_part = |part: &SkinPart| {
+                let job = MorphVertices {
+                    part,
+                    weights: &weights,
+                };
+                let mut normals = vec![Vec3::ZERO; part.positions.len()];
+                job.normals(&mut normals);
+                let vertices = part.source_vertices.clone();
+                vertices.into_iter().zip(normals).collect::<Vec<_>>()
+            };
+            model.parts.iter().flat_map(of_part).collect::<Vec<_>>()
+        };
+        let whole = shown(&whole);
+        for (vertex, normal) in shown(&parted) {
+            let (_, expected) = whole.iter().find(|(other, _)| *other == vertex).unwrap();
+            assert!(
+                normal.distance(*expected) < 1e-6,
+                "{vertex}: {normal} {expected}"
+            );
+        }
     }
 }
 
