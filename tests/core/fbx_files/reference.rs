@@ -7,7 +7,7 @@ use bevy_marionette::{
     model::SkeletalClip,
     pose::{ClipLayer, Evaluate, Scratch},
 };
-use glam::{DMat4, DVec3};
+use glam::{DMat4, DVec3, Vec3};
 use std::collections::HashMap;
 use ufbx::{CoordinateAxes, CoordinateAxis, EvaluateOpts, LoadOpts, Scene, SceneRoot};
 
@@ -188,6 +188,23 @@ pub fn size(moment: &Moment) -> f64 {
     low.distance(high)
 }
 
+/// The size by which the importer measures errors: the diagonal of the box around all vertices, where the skin is bound, and joints.
+/// Where a skin is bound elsewhere than it rests, [`size`] may be smaller or larger.
+fn bound_size(imported: &Imported) -> f64 {
+    let model = &imported.model;
+    let joints = model.skeleton.rest_model().iter();
+    let joints = joints.map(|joint| Vec3::from(joint.translation));
+    let vertices = model.parts.iter().flat_map(|part| &part.positions);
+    let points = joints
+        .chain(vertices.copied())
+        .map(|point| point.as_dvec3());
+    let [low, high] = points.fold(
+        [DVec3::INFINITY, DVec3::NEG_INFINITY],
+        |[low, high], point| [low.min(point), high.max(point)],
+    );
+    low.distance(high)
+}
+
 /// The largest [`error`] of the clip of a stack at its keys and between them.
 pub fn error_of_clip(
     reference: &Reference,
@@ -195,7 +212,7 @@ pub fn error_of_clip(
     imported: &Imported,
     clip: &SkeletalClip,
 ) -> f64 {
-    let size = size(&reference.at_rest());
+    let size = bound_size(imported);
     let (_, span) = reference.stack(stack);
     let keys = reference.key_times(stack);
     let [first, last] = [keys[0], keys[keys.len() - 1]];
