@@ -286,7 +286,7 @@ impl<'a> FileShapes<'a> {
     }
 }
 
-fn channels<'a>(mesh: &'a Mesh) -> impl Iterator<Item = (&'a BlendDeformer, &'a BlendChannel)> {
+fn channels(mesh: &Mesh) -> impl Iterator<Item = (&BlendDeformer, &BlendChannel)> {
     let deformers = mesh.blend_deformers.into_iter();
     deformers.flat_map(|deformer| {
         let channels = deformer.channels.into_iter();
