@@ -387,18 +387,21 @@ mod tests {
                 assert!(off.abs() < 1e-4, "{time} {shape}: {off}");
             }
         }
-        let lines = read(
-            &[0.0, 1.0, 2.0],
-            |t| t / 2.0,
-            &Between::of(vec![1.0]),
-            &mut 100,
-        );
-        let lines = lines.unwrap();
-        assert_eq!(lines[0].times, [0.0, 1.0, 2.0]);
-        assert_eq!(lines[0].values, [0.0, 0.5, 1.0]);
+        // Straight lines stay so.
+        let one = Between::of(vec![1.0]);
+        let lines = read(&[0.0, 1.0, 2.0], |t| t / 2.0, &one, &mut 100).unwrap();
+        assert_is_line(&lines[0], [0.0, 1.0, 2.0], [0.0, 0.5, 1.0]);
         let lines = read(&[0.0, 1.0], |t| t, &between, &mut 100).unwrap();
-        assert_eq!(lines[0].times, [0.0, 0.5, 1.0]);
-        assert_eq!(lines[0].values, [0.0, 1.0, 0.0]);
+        assert_is_line(&lines[0], [0.0, 0.5, 1.0], [0.0, 1.0, 0.0]);
         assert!(read(&[0.0, 1.0], |t| t, &between, &mut 5).is_none());
+    }
+
+    fn assert_is_line(curve: &WeightCurve, times: [f64; 3], values: [f64; 3]) {
+        assert_eq!(curve.between, weights::Between::Linear);
+        for (list, expected) in [(&curve.times, times), (&curve.values, values)] {
+            assert_eq!(list.len(), 3);
+            let is_near = |(a, b): (&f64, f64)| (a - b).abs() < 1e-9;
+            assert!(list.iter().zip(expected).all(is_near), "{list:?}");
+        }
     }
 }
