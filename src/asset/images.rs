@@ -67,8 +67,13 @@ pub(super) fn decode(
         sampler,
         RenderAssetUsages::default(),
     )
-    // Bevy's own error doesn't name the feature that is missing.
-    .map_err(|error| missing_feature(name).unwrap_or_else(|| error.to_string()))
+    .map_err(|error| {
+        let error = error.to_string();
+        // Bevy's own error names neither the feature that is missing nor ETC1S, only what it is compressed by.
+        let is_etc1s = error.contains("BasisLZ");
+        let etc1s = is_etc1s.then(|| "Bevy reads no ETC1S in KTX2; encode it as UASTC".to_owned());
+        missing_feature(name).or(etc1s).unwrap_or(error)
+    })
 }
 
 /// Returns an error that names the Bevy features that read an image, if the app was built without

@@ -14,7 +14,7 @@ mod influences;
 mod limits;
 mod losses;
 mod matching;
-#[cfg(feature = "gltf")]
+#[cfg(any(feature = "fbx", feature = "gltf"))]
 mod morph_normals;
 mod names;
 #[cfg(any(feature = "fbx", feature = "gltf"))]
@@ -25,11 +25,13 @@ mod report;
 mod resample;
 mod retarget;
 mod root_motion;
+#[cfg(any(feature = "fbx", feature = "gltf"))]
+mod shared_morphs;
 mod speech;
 mod split;
 mod subframes;
 mod tangents;
-#[cfg(feature = "gltf")]
+#[cfg(any(feature = "fbx", feature = "gltf"))]
 mod weights;
 mod weld;
 mod winding;

@@ -13,6 +13,7 @@ use std::{
 
 /// Gives each triangle vertices of its own, with the triangle's normal; +Y for degenerate ones. Tangents are dropped. Morph
 /// targets turn the normals to those of the triangles that they move.
+#[cfg(feature = "gltf")]
 pub(super) fn shade_flat(part: &mut SkinPart) {
     fn spread<T: Copy>(list: &mut Vec<T>, corners: &[u32]) {
         if !list.is_empty() {
@@ -82,6 +83,7 @@ pub(super) fn shade_flat(part: &mut SkinPart) {
 }
 
 /// Returns the number of triangles that [`shade_flat`] looks at for morph targets.
+#[cfg(feature = "gltf")]
 pub(super) fn flat_work(part: &SkinPart) -> u64 {
     if part.morphs.is_empty() {
         return 0;

@@ -8,6 +8,7 @@ use crate::model::{Model, MorphFrames, MorphIndex, size_at_rest};
 use std::collections::BTreeMap;
 
 /// The interpolation between two keys.
+#[cfg_attr(not(feature = "gltf"), allow(dead_code))]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Between {
     /// A straight line, or the shorter arc between rotations.

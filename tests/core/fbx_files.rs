@@ -6,6 +6,7 @@ mod real;
 mod reference;
 mod refusals;
 mod scenes;
+mod shapes;
 
 use bevy_marionette::{
     format::FormatError,

@@ -1,6 +1,6 @@
 //! Animation stacks → clips.
 
-use super::{curves, scene::local, times::Moved};
+use super::{curves, scene::local, shapes::FileShapes, times::Moved};
 use crate::{
     format::FormatError,
     import::{
@@ -11,11 +11,12 @@ use crate::{
         nodes::{Rig, whole::KeyedClips},
         report::Report,
         resample::{Budget, Curve, MIRRORS, SAME_TIMES, Skin, resample},
+        weights::{MorphSizes, weight_frames},
     },
     model::{Model, Reach},
 };
 use std::collections::BTreeSet;
-use ufbx::{AnimOpts, AnimRoot, ListOpt, Node, PropFlags, PropOverrideDesc, Scene, StringOpt};
+use ufbx::{Node, Scene};
 
 /// Points of curves that may be read of any file, and for each of its bytes.
 const FEW_POINTS: usize = 1 << 21;
@@ -32,6 +33,7 @@ pub(super) struct Importer<'a> {
     pub(super) scene: &'a Scene,
     pub(super) basis: &'a Basis,
     pub(super) rig: &'a Rig,
+    pub(super) shapes: &'a FileShapes<'a>,
     pub(super) limits: &'a Limits,
     pub(super) file_bytes: usize,
 }
@@ -58,11 +60,11 @@ impl Importer<'_> {
         if stacks.count == 0 {
             return Ok(Default::default());
         }
-        let skin = Skin::new(model);
+        let (skin, sizes) = (Skin::new(model), MorphSizes::new(model));
         let mut points = FEW_POINTS.saturating_add(self.file_bytes.saturating_mul(POINTS_PER_BYTE));
         let (mut budget, mut totals) = (Budget::default(), ClipTotals::default());
         let mut names = UniqueNames::default();
-        let [mut empty, mut too_large, mut doubled, mut shapes] = [const { Vec::new() }; 4];
+        let [mut empty, mut too_large, mut doubled] = [const { Vec::new() }; 3];
         let mut mirrors = [const { BTreeSet::new() }; 2];
         let (mut clips, mut keyed) = (Vec::new(), Vec::new());
         for (at, stack) in stacks.into_iter().enumerate() {
@@ -71,9 +73,6 @@ impl Importer<'_> {
                 name => name.to_owned(),
             };
             let moved = Moved::new(stack);
-            if moved.moves_shapes {
-                shapes.push(wanted.clone());
-            }
             // Each stack is looked through for every joint.
             let Some(left) = points.checked_sub(self.rig.joints.len()) else {
                 too_large.push(wanted);
@@ -82,7 +81,7 @@ impl Importer<'_> {
             points = left;
             let nodes = || self.joint_nodes().flatten();
             // A stack that moves no joint may still move a camera.
-            let Some(span) = span(&moved, moved.span(nodes())) else {
+            let Some(span) = span(&moved, moved.span(nodes(), self.shapes.channels())) else {
                 empty.push(wanted);
                 continue;
             };
@@ -118,8 +117,23 @@ impl Importer<'_> {
             }
             let clip = sampled
                 .into_clip(name.clone(), model.skeleton.names(), &curves)
-                .map_err(|error| error.to_string())
-                .and_then(|clip| reach.admit(&model.skeleton, &clip).map(|()| clip));
+                .map_err(|error| error.to_string());
+            let weights = self.shapes.curves(at);
+            let clip = clip.and_then(|clip| {
+                if weights.is_empty() {
+                    return Ok(clip);
+                }
+                let made = weight_frames(model, &sizes, weights, clip.timing.duration);
+                if let Some(times) = made.thinned {
+                    let message = format!(
+                        "weights of blend shapes have keys at {times} different times, which are too many"
+                    );
+                    report.warn(&clip.timing.name, message, "they are at even times");
+                }
+                clip.with_morphs(&made.frames)
+                    .map_err(|error| error.to_string())
+            });
+            let clip = clip.and_then(|clip| reach.admit(&model.skeleton, &clip).map(|()| clip));
             match clip {
                 Ok(clip) => {
                     self.limits.check_clip(report.file, &clip)?;
@@ -141,16 +155,11 @@ impl Importer<'_> {
                 "clips that take too much memory for the few keys of the file are left out",
                 SAME_TIMES,
             ),
-            (empty, "clips that move no joint are left out", ""),
+            (empty, "clips that move nothing are left out", ""),
             (
                 doubled,
                 "clips that share a name with another got a number",
                 "",
-            ),
-            (
-                shapes,
-                "weights of blend shapes are animated, which is not read",
-                "they were left out",
             ),
         ] {
             if !names.is_empty() {
@@ -180,9 +189,9 @@ impl Importer<'_> {
 
     /// Reads how the joints move in a span of time. `points` is how many points of curves may still be read. `None` if it is used
     /// up.
-    fn motion(
-        &self,
-        moved: &Moved,
+    fn motion<'a>(
+        &'a self,
+        moved: &Moved<'a>,
         span: [f64; 2],
         skin: &Skin,
         points: &mut usize,
@@ -193,7 +202,6 @@ impl Importer<'_> {
             seconds: span[1] - span[0],
             mirrored: BTreeSet::new(),
         };
-        let anim = self.anim(moved)?;
         for (joint, node) in self.rig.joints.iter().zip(self.joint_nodes()) {
             let keyed = node.map_or([false; 3], |node| moved.keyed(node));
             out.keyed.push(keyed);
@@ -203,10 +211,9 @@ impl Importer<'_> {
             };
             let times = moved.times(node, span, points)?;
             let times = with_turns(times, |pair| moved.turn(node, pair), *points)?;
-            let mut is_mirrored = false;
+            let (mut is_mirrored, moving) = (false, moved.node(node));
             let at = |time: f64| {
-                let transform = ufbx::evaluate_transform(&anim, node, time);
-                let local = joint.frame.local(local(&transform, self.basis));
+                let local = joint.frame.local(local(&moving.at(time), self.basis));
                 // The sign of the product: two mirrored axes are a rotation.
                 is_mirrored |= local.scale.element_product() < 0.0;
                 local
@@ -226,47 +233,8 @@ impl Importer<'_> {
     }
 }
 
-impl Importer<'_> {
-    /// A stack's animation, in which everything that it doesn't move is at rest.
-    ///
-    /// The library's own takes the curve of the next node for a property that another stack moves, but not this one.
-    fn anim(&self, moved: &Moved) -> Option<AnimRoot> {
-        // Scales are left alone: the library moves their curves to nodes that it adds.
-        let has_others = self.scene.anim_stacks.count > 1;
-        let overrides = self.joint_nodes().flatten().flat_map(|node| {
-            let still = ["Lcl Rotation", "Lcl Translation"].into_iter();
-            let still = still.filter(|name| has_others && !moved.has_curve(node, name));
-            still.filter_map(|name| {
-                let prop = ufbx::find_prop(&node.element.props, name)?;
-                if !prop.flags.has_any(PropFlags::ANIMATED) {
-                    return None;
-                }
-                let ufbx::Vec4 { x, y, z, w } = prop.value_vec4;
-                Some(PropOverrideDesc {
-                    element_id: node.element.element_id,
-                    prop_name: StringOpt::Ref(name),
-                    value: ufbx::Vec4 { x, y, z, w },
-                    ..PropOverrideDesc::default()
-                })
-            })
-        });
-        let layers = &moved.stack.layers;
-        let options = AnimOpts {
-            layer_ids: ListOpt::Owned(
-                layers
-                    .into_iter()
-                    .map(|layer| layer.element.typed_id)
-                    .collect(),
-            ),
-            prop_overrides: ListOpt::Owned(overrides.collect()),
-            ..AnimOpts::default()
-        };
-        ufbx::create_anim(self.scene, options).ok()
-    }
-}
-
 /// The time span of a stack: its own, or that of its keys if it has none, or none of them is in it. `None` if nothing moves.
-fn span(moved: &Moved, keys: Option<[f64; 2]>) -> Option<[f64; 2]> {
+pub(super) fn span(moved: &Moved, keys: Option<[f64; 2]>) -> Option<[f64; 2]> {
     let [first, last] = keys?;
     let [begin, end] = [moved.stack.time_begin, moved.stack.time_end];
     let is_sound = begin < end && (end - begin).is_finite() && first <= end && begin <= last;

@@ -16,17 +16,22 @@
 //! # Clips
 //!
 //! Every animation stack becomes a clip from the beginning of the stack's time span to its end. Its layers are mixed as they say.
+//! Blend shapes are morph targets, in between ones too, and their weights are in the clips.
 //! There are frames at the times of the keys, and more where it takes them to stay within [`CLIP_ERROR`](super::CLIP_ERROR) of the
 //! curves in between.
 
 mod clips;
 mod curves;
+mod layers;
 mod materials;
 mod mesh;
 mod nodes;
 mod scene;
+mod shape_curves;
+mod shapes;
 mod skin;
 mod times;
+mod transforms;
 
 use super::{
     Hand, ImportReport, ImportSettings, Imported,
@@ -36,12 +41,13 @@ use super::{
 };
 use crate::format::FormatError;
 use materials::Materials;
+use shapes::FileShapes;
 
 /// Makes a model of an FBX file, binary or text. `file` is its name in warnings and errors.
 ///
 /// No other file is read: materials name the files of textures, or the [`Imported::images`] that the file contains.
 ///
-/// Cameras, lights, blend shapes, curves and NURBS surfaces, and what a [`Material`](crate::model::Material) has no place for are
+/// Cameras, lights, curves and NURBS surfaces, and what a [`Material`](crate::model::Material) has no place for are
 /// left out.
 ///
 /// # Errors
@@ -75,11 +81,14 @@ pub(super) fn import(
         right_handed,
         ..ImportReport::default()
     };
+    let shapes = FileShapes::read(&scene, &rig, &meshes, limits, source.len(), &mut report)?;
     let mut binder = Binder::new(&rig);
     let importer = skin::Importer {
         scene: &scene,
         basis: &basis,
         rig: &rig,
+        shapes: &shapes,
+        file_bytes: source.len(),
         settings,
     };
     let parts = importer.run(
@@ -91,7 +100,8 @@ pub(super) fn import(
     )?;
     let skeleton = binder
         .finish()
-        .map_err(|e| report.error("", e.to_string(), ""))?;
+        .map_err(|e| report.error("", e.to_string(), ""))?
+        .with_morphs(shapes.morphs.clone());
     let mut bare = Bare::new(
         "",
         skeleton,
@@ -105,6 +115,7 @@ pub(super) fn import(
         scene: &scene,
         basis: &basis,
         rig: &rig,
+        shapes: &shapes,
         limits,
         file_bytes: source.len(),
     };

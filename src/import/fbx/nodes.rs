@@ -174,7 +174,7 @@ fn name(node: &ufbx::Node) -> String {
 }
 
 /// The scale at which a node is shown: its own, or that of a clip where this is much larger, because the node is hidden at rest.
-fn shown(node: &ufbx::Node, rest: &Local, basis: &Basis, moves: &Moves) -> DVec3 {
+fn shown<'a>(node: &'a ufbx::Node, rest: &Local, basis: &Basis, moves: &Moves<'a>) -> DVec3 {
     /// Factor from which on the scale in a clip means that the node is hidden at rest.
     const HIDING: f64 = 100.0;
     /// Keys that are looked at.
@@ -184,8 +184,8 @@ fn shown(node: &ufbx::Node, rest: &Local, basis: &Basis, moves: &Moves) -> DVec3
     if rest.scale.abs().min_element() >= 2.0 / HIDING {
         return shown;
     }
-    for (anim, time) in moves.scale_keys(node).take(KEYS) {
-        let scale = local(&ufbx::evaluate_transform(anim, node, time), basis).scale;
+    for transform in moves.at_scale_keys(node).take(KEYS) {
+        let scale = local(&transform, basis).scale;
         let most = scale
             .abs()
             .cmpgt((rest.scale.abs() * HIDING).max(shown.abs()));

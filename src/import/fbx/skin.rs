@@ -5,6 +5,7 @@ use super::{
     mesh::Draft,
     nodes::{NodeMesh, weights},
     scene::affine,
+    shapes::{FileShapes, ShapeWork},
 };
 use crate::{
     format::FormatError,
@@ -35,15 +36,16 @@ pub(super) struct Importer<'a> {
     pub(super) scene: &'a Scene,
     pub(super) basis: &'a Basis,
     pub(super) rig: &'a Rig,
+    pub(super) shapes: &'a FileShapes<'a>,
+    pub(super) file_bytes: usize,
     pub(super) settings: &'a ImportSettings,
 }
 
 /// Repairs made to vertices and meshes.
-#[derive(Default)]
 struct Repairs {
     misplaced: usize,
     missing_normals: usize,
-    shapes: Vec<String>,
+    shapes: ShapeWork,
     dual_quaternions: Vec<String>,
     loose: usize,
 }
@@ -85,7 +87,13 @@ impl Importer<'_> {
                 .limits
                 .check_mesh(report.file, figures.vertices, figures.triangles)?;
         }
-        let mut repairs = Repairs::default();
+        let mut repairs = Repairs {
+            misplaced: 0,
+            missing_normals: 0,
+            shapes: ShapeWork::new(self.file_bytes),
+            dual_quaternions: Vec::new(),
+            loose: 0,
+        };
         let mut parts = Vec::new();
         let mut reader = WeightReader::default();
         let mut combiner = Combiner::new(self.settings);
@@ -130,9 +138,6 @@ impl Importer<'_> {
         let name = given(&node.element.name)
             .or_else(|| given(&mesh.mesh.element.name))
             .unwrap_or_else(|| format!("mesh{}", mesh.node));
-        if mesh.mesh.blend_deformers.count > 0 {
-            repairs.shapes.push(name.clone());
-        }
         if let Some(skin) = mesh.skin
             && matches!(
                 skin.skinning_method,
@@ -189,6 +194,7 @@ impl Importer<'_> {
             .check_joints(report.file, binder.len())?;
         // Only their materials tell the parts of a mesh apart.
         let several = mesh.mesh.material_parts.len() > 1;
+        let (mut bound, mut influences) = (Vec::new(), Vec::new());
         for draft in drafts {
             let material = material(draft.part).filter(|at| *at < materials.list.len());
             let name = match material.filter(|_| several) {
@@ -196,18 +202,28 @@ impl Importer<'_> {
                 None => name.clone(),
             };
             let material = material.unwrap_or_else(|| materials.default());
-            let influences =
-                self.influences(mesh, &draft, &joints, &binding, reader, repairs, report)?;
+            influences
+                .push(self.influences(mesh, &draft, &joints, &binding, reader, repairs, report)?);
+            let vertices = draft.vertices.clone();
             let part = SkinPart {
                 name,
                 material,
-                source_vertices: draft
-                    .vertices
+                source_vertices: vertices
                     .iter()
                     .map(|vertex| first_vertex + vertex)
                     .collect(),
                 ..self.part(draft, &binding, repairs)
             };
+            bound.push((part, vertices));
+        }
+        self.shapes.add_targets(
+            mesh.mesh,
+            &mut bound,
+            (&binding.to_skin.matrix3, self.basis),
+            (&self.settings.limits, report),
+            &mut repairs.shapes,
+        )?;
+        for ((part, _), influences) in bound.into_iter().zip(influences) {
             let mut pieces = split::with_palettes(part, &influences, combiner);
             pieces.iter_mut().for_each(|piece| {
                 tangents::complete_tangents(piece);
@@ -357,12 +373,19 @@ impl Materials {
 impl Repairs {
     fn tell(self, report: &mut Report, vertices: usize) {
         let list = |names: &[String]| listed(names.iter().map(String::as_str));
-        if !self.shapes.is_empty() {
+        if self.shapes.without_normals > 0 {
             let message = format!(
-                "meshes have blend shapes, which are not read: {}",
-                list(&self.shapes)
+                "{} blend shapes move too much for the size of the file",
+                self.shapes.without_normals
             );
-            report.warn("", message, "they keep their basic shape");
+            report.warn("", message, "their normals stay as they are");
+        }
+        if self.shapes.misplaced > 0 {
+            let message = format!(
+                "blend shapes move {} vertices to no finite position",
+                self.shapes.misplaced
+            );
+            report.warn("", message, "these stay where they are");
         }
         if !self.dual_quaternions.is_empty() {
             let message = format!(

@@ -1,28 +1,86 @@
 //! The nodes that animations move, and the times of their keys.
 
+use super::{
+    layers::{InLayer, Layered},
+    transforms::Moving,
+};
+use glam::DVec3;
 use std::collections::HashMap;
-use ufbx::{Anim, AnimCurve, AnimStack, AnimValue, Element, ExtrapolationMode, Node, Scene};
+use ufbx::{
+    AnimCurve, AnimStack, AnimValue, BlendChannel, Element, ExtrapolationMode, Node, Scene,
+    Transform,
+};
 
-/// A property of a node that its transform depends on.
+/// A property that a transform or the weight of blend shapes depends on.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Property {
     Translation,
     Rotation,
     Scale,
-    /// Pivots and the like, on which translation and rotation depend.
-    Other,
+    PreRotation,
+    PostRotation,
+    RotationOrder,
+    RotationOffset,
+    RotationPivot,
+    ScalingOffset,
+    ScalingPivot,
+    /// Of a channel of blend shapes, in percent.
+    ShapeWeight,
 }
 
 impl Property {
+    /// Those of a node's transform.
+    pub(super) const OF_TRANSFORMS: [Self; 10] = [
+        Self::Translation,
+        Self::Rotation,
+        Self::Scale,
+        Self::PreRotation,
+        Self::PostRotation,
+        Self::RotationOrder,
+        Self::RotationOffset,
+        Self::RotationPivot,
+        Self::ScalingOffset,
+        Self::ScalingPivot,
+    ];
+
+    /// The number of properties.
+    const COUNT: usize = Self::OF_TRANSFORMS.len() + 1;
+
+    /// Those around which a node turns and is scaled.
+    const PIVOTS: [Self; 4] = [
+        Self::RotationOffset,
+        Self::RotationPivot,
+        Self::ScalingOffset,
+        Self::ScalingPivot,
+    ];
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Translation => "Lcl Translation",
+            Self::Rotation => "Lcl Rotation",
+            Self::Scale => "Lcl Scaling",
+            Self::PreRotation => "PreRotation",
+            Self::PostRotation => "PostRotation",
+            Self::RotationOrder => "RotationOrder",
+            Self::RotationOffset => "RotationOffset",
+            Self::RotationPivot => "RotationPivot",
+            Self::ScalingOffset => "ScalingOffset",
+            Self::ScalingPivot => "ScalingPivot",
+            Self::ShapeWeight => "DeformPercent",
+        }
+    }
+
     fn of_name(name: &str) -> Option<Self> {
-        Some(match name {
-            "Lcl Translation" => Self::Translation,
-            "Lcl Rotation" => Self::Rotation,
-            "Lcl Scaling" => Self::Scale,
-            "PreRotation" | "PostRotation" | "RotationOrder" | "RotationOffset"
-            | "RotationPivot" | "ScalingOffset" | "ScalingPivot" => Self::Other,
-            _ => return None,
-        })
+        let mut all = Self::OF_TRANSFORMS.into_iter().chain([Self::ShapeWeight]);
+        all.find(|property| property.name() == name)
+    }
+
+    /// Its value in an element without it.
+    pub(super) fn default(self) -> DVec3 {
+        match self {
+            Self::Scale => DVec3::ONE,
+            _ => DVec3::ZERO,
+        }
     }
 }
 
@@ -30,11 +88,9 @@ impl Property {
 pub(super) struct Moved<'a> {
     pub(super) stack: &'a AnimStack,
     /// Per element, the curves of its properties in all layers.
-    of_element: HashMap<u32, Vec<(Property, &'a AnimValue)>>,
+    of_element: HashMap<u32, Vec<InLayer<'a>>>,
     /// The curves of the layers' weights.
     weights: Vec<&'a AnimValue>,
-    /// `true` if weights of blend shapes have keys.
-    pub(super) moves_shapes: bool,
 }
 
 impl<'a> Moved<'a> {
@@ -43,28 +99,52 @@ impl<'a> Moved<'a> {
             stack,
             of_element: HashMap::new(),
             weights: Vec::new(),
-            moves_shapes: false,
         };
-        for layer in &stack.layers {
-            for prop in &layer.anim_props {
-                if !curves(&prop.anim_value).any(|curve| !curve.keyframes.is_empty()) {
+        for (at, layer) in stack.layers.into_iter().enumerate() {
+            let props = || layer.anim_props.into_iter();
+            let weight = props().find(|prop| {
+                prop.element.element_id == layer.element.element_id && &*prop.prop_name == "Weight"
+            });
+            let weight: Option<&'a AnimValue> = weight.map(|prop| prop.anim_value.as_ref());
+            out.weights.extend(weight);
+            for prop in props() {
+                let Some(property) = Property::of_name(&prop.prop_name) else {
                     continue;
-                }
-                let value: &'a AnimValue = prop.anim_value.as_ref();
-                let id = prop.element.element_id;
-                if id == layer.element.element_id && &*prop.prop_name == "Weight" {
-                    out.weights.push(value);
-                } else if &*prop.prop_name == "DeformPercent" {
-                    out.moves_shapes = true;
-                } else if let Some(property) = Property::of_name(&prop.prop_name) {
-                    out.of_element
-                        .entry(id)
-                        .or_default()
-                        .push((property, value));
+                };
+                let all = out.of_element.entry(prop.element.element_id).or_default();
+                let is_known = |other: &InLayer| {
+                    other.property == property && std::ptr::eq(other.layer, layer)
+                };
+                // Those of one layer are behind one another.
+                if !all.iter().rev().take(Property::COUNT).any(is_known) {
+                    all.push(InLayer {
+                        property,
+                        value: prop.anim_value.as_ref(),
+                        layer,
+                        is_lowest: at == 0,
+                        weight,
+                    });
                 }
             }
         }
         out
+    }
+
+    /// A property of an element, as the stack moves it.
+    pub(super) fn layered(&self, element: &Element, property: Property) -> Layered<'a> {
+        let own = self.of_element.get(&element.element_id);
+        let own = own.into_iter().flatten().copied();
+        // Those without keys hold a value.
+        Layered::new(
+            element,
+            property,
+            own.filter(|own| own.property == property),
+        )
+    }
+
+    /// Returns a node's motion in the stack.
+    pub(super) fn node(&self, node: &'a Node) -> Moving<'a> {
+        Moving::new(self, node)
     }
 
     /// The properties that a node's transform depends on, with their curves.
@@ -74,10 +154,8 @@ impl<'a> Moved<'a> {
         own.chain(of_helpers.map(|(element, as_property)| (element, Some(as_property))))
             .flat_map(|(element, as_property)| {
                 let curves = self.of_element.get(&element.element_id);
-                curves
-                    .into_iter()
-                    .flatten()
-                    .map(move |&(property, value)| (as_property.unwrap_or(property), value))
+                let keyed = curves.into_iter().flatten().filter(|own| own.has_keys());
+                keyed.map(move |own| (as_property.unwrap_or(own.property), own.value))
             })
     }
 
@@ -87,31 +165,38 @@ impl<'a> Moved<'a> {
         if self.of_node(node).next().is_none() {
             return keyed;
         }
-        let turns_around_pivot = [
-            "RotationOffset",
-            "RotationPivot",
-            "ScalingOffset",
-            "ScalingPivot",
-        ]
-        .into_iter()
-        .filter_map(|name| ufbx::find_prop(&node.element.props, name))
-        .any(|prop| [prop.value_vec4.x, prop.value_vec4.y, prop.value_vec4.z] != [0.0; 3]);
+        let turns_around_pivot = Property::PIVOTS
+            .into_iter()
+            .filter_map(|property| ufbx::find_prop(&node.element.props, property.name()))
+            .any(|prop| [prop.value_vec4.x, prop.value_vec4.y, prop.value_vec4.z] != [0.0; 3]);
         for (property, _) in self.of_node(node) {
             keyed[0] |= property != Property::Translation && turns_around_pivot;
             match property {
                 Property::Translation => keyed[0] = true,
                 Property::Rotation => keyed[1] = true,
                 Property::Scale => keyed[2] = true,
-                Property::Other => keyed = [true, true, keyed[2]],
+                // Pivots and the like, on which translation and rotation depend.
+                _ => keyed = [true, true, keyed[2]],
             }
         }
         keyed
     }
 
-    /// Seconds of the first and of the last key of what moves `nodes`.
-    pub(super) fn span(&self, nodes: impl Iterator<Item = &'a Node>) -> Option<[f64; 2]> {
+    /// Returns `true` if the weight of a channel of blend shapes has keys.
+    pub(super) fn moves_shape(&self, channel: &BlendChannel) -> bool {
+        self.of_channel(channel).next().is_some()
+    }
+
+    /// Seconds of the first and of the last key of what moves `nodes` and the weights of `channels`.
+    pub(super) fn span(
+        &self,
+        nodes: impl Iterator<Item = &'a Node>,
+        channels: impl Iterator<Item = &'a BlendChannel>,
+    ) -> Option<[f64; 2]> {
         let mut span: Option<[f64; 2]> = None;
-        for (_, value) in nodes.flat_map(|node| self.of_node(node)) {
+        let of_nodes = nodes.flat_map(|node| self.of_node(node));
+        let of_channels = channels.flat_map(|channel| self.of_channel(channel));
+        for value in of_nodes.map(|(_, value)| value).chain(of_channels) {
             for curve in curves(value).filter(|curve| !curve.keyframes.is_empty()) {
                 let [from, to] = span.unwrap_or([f64::INFINITY, f64::NEG_INFINITY]);
                 span = Some([from.min(curve.min_time), to.max(curve.max_time)]);
@@ -128,8 +213,36 @@ impl<'a> Moved<'a> {
         [from, to]: [f64; 2],
         budget: &mut usize,
     ) -> Option<Vec<f64>> {
-        let mut times = vec![from, to];
         let own = self.of_node(node).map(|(_, value)| value);
+        self.times_of(own, [from, to], budget)
+    }
+
+    /// The same for the weight of a channel of blend shapes.
+    pub(super) fn shape_times(
+        &self,
+        channel: &BlendChannel,
+        span: [f64; 2],
+        budget: &mut usize,
+    ) -> Option<Vec<f64>> {
+        self.times_of(self.of_channel(channel), span, budget)
+    }
+
+    fn of_channel(
+        &self,
+        channel: &BlendChannel,
+    ) -> impl Iterator<Item = &'a AnimValue> + use<'_, 'a> {
+        let own = self.of_element.get(&channel.element.element_id);
+        let keyed = own.into_iter().flatten().filter(|own| own.has_keys());
+        keyed.map(|own| own.value)
+    }
+
+    fn times_of(
+        &self,
+        own: impl Iterator<Item = &'a AnimValue>,
+        [from, to]: [f64; 2],
+        budget: &mut usize,
+    ) -> Option<Vec<f64>> {
+        let mut times = vec![from, to];
         for value in own.chain(self.weights.iter().copied()) {
             for curve in curves(value) {
                 *budget = budget.checked_sub(curve.keyframes.len())?;
@@ -159,15 +272,6 @@ impl<'a> Moved<'a> {
                 (b - a).abs() + (c - b).abs()
             })
             .sum()
-    }
-
-    /// Returns `true` if one of a node's own transform properties has a curve.
-    pub(super) fn has_curve(&self, node: &Node, name: &str) -> bool {
-        let property = Property::of_name(name);
-        let own = self.of_element.get(&node.element.element_id);
-        own.into_iter()
-            .flatten()
-            .any(|(own, _)| Some(*own) == property)
     }
 
     /// Estimates the number of curves that a node's transform is computed from.
@@ -200,7 +304,7 @@ fn helpers(node: &Node) -> impl Iterator<Item = (&Element, Property)> {
         .chain(of_chain.map(move |helper| (&helper.element, what)))
 }
 
-fn curves(value: &AnimValue) -> impl Iterator<Item = &AnimCurve> {
+pub(super) fn curves(value: &AnimValue) -> impl Iterator<Item = &AnimCurve> {
     value.curves.iter().flatten().map(|curve| &**curve)
 }
 
@@ -287,7 +391,6 @@ pub(super) fn moves(scene: &Scene) -> Moves<'_> {
         },
         of_element: HashMap::new(),
         weights: Vec::new(),
-        moves_shapes: false,
     };
     for stack in &stacks {
         for (element, values) in &stack.of_element {
@@ -303,15 +406,15 @@ pub(super) fn moves(scene: &Scene) -> Moves<'_> {
 }
 
 impl<'a> Moves<'a> {
-    /// The times of the keys of a node's scale.
-    pub(super) fn scale_keys(&self, node: &'a Node) -> impl Iterator<Item = (&'a Anim, f64)> + '_ {
+    /// The transforms of a node at the keys of its scale.
+    pub(super) fn at_scale_keys(&self, node: &'a Node) -> impl Iterator<Item = Transform> + '_ {
         self.stacks.iter().flat_map(move |moved| {
-            moved
-                .of_node(node)
-                .filter(|(property, _)| *property == Property::Scale)
-                .flat_map(|(_, value)| curves(value))
-                .flat_map(|curve| curve.keyframes.iter().map(|key| key.time))
-                .map(|time| (&*moved.stack.anim, time))
+            let moving = moved.node(node);
+            let scales = moved.of_node(node);
+            let scales = scales.filter(|(property, _)| *property == Property::Scale);
+            let curves = scales.flat_map(|(_, value)| curves(value));
+            let times = curves.flat_map(|curve| curve.keyframes.iter().map(|key| key.time));
+            times.map(move |time| moving.at(time))
         })
     }
 }

@@ -9,7 +9,10 @@ use super::{
 };
 use crate::{
     format::FormatError,
-    import::{EmbeddedImage, names::UniqueNames},
+    import::{
+        EmbeddedImage,
+        names::{UniqueNames, listed},
+    },
     model::{Maps, Material, MipFilter, Sampler, TextureFilter, TextureWrap, UvTransform},
 };
 
@@ -324,7 +327,7 @@ impl Materials {
         reader: &mut Reader,
         report: &mut Report,
     ) -> Result<Vec<Option<String>>, FormatError> {
-        let mut out = Vec::new();
+        let (mut out, mut etc1s) = (Vec::new(), Vec::new());
         let mut names = UniqueNames::default();
         for (at, image) in reader
             .list::<looks::Image>(&accessors.root.images, "images")
@@ -355,14 +358,30 @@ impl Materials {
             let mime_type: Option<String> = reader.value(&image.mime_type, place, "mimeType");
             let given = reader.value(&image.name, place, "name");
             let name = names.add(file_name(given, mime_type.as_deref(), at, &bytes));
+            if is_etc1s(&bytes) {
+                etc1s.push(name.clone());
+            }
             self.images.push(EmbeddedImage {
                 name: name.clone(),
                 bytes,
             });
             out.push(Some(name));
         }
+        if !etc1s.is_empty() {
+            let names = listed(etc1s.iter().map(String::as_str));
+            let message =
+                format!("textures are in KTX2 as ETC1S, which Bevy doesn't read: {names}");
+            report.warn("images", message, "encode them as UASTC");
+        }
         Ok(out)
     }
+}
+
+/// Returns `true` for a KTX2 texture whose Basis Universal data is ETC1S, which is always compressed by BasisLZ.
+fn is_etc1s(bytes: &[u8]) -> bool {
+    const KTX2: &[u8] = b"\xabKTX 20\xbb\r\n\x1a\n";
+    const BASIS_LZ: [u8; 4] = 1u32.to_le_bytes();
+    bytes.starts_with(KTX2) && bytes.get(44..48) == Some(&BASIS_LZ)
 }
 
 /// A file name for an image in a file: its own, or a number, with the extension of its format.

@@ -1,7 +1,4 @@
 //! Morph targets: their names, weights at rest, and how animations move them.
-//!
-//! Meshes share a target by name, so that one weight moves the mouth in the face, the teeth and the tongue. They share it only
-//! if the file gives both the same weight at rest and in every animation; otherwise the second has a name of its own.
 
 use super::{
     accessors::Accessors,
@@ -13,29 +10,20 @@ use crate::{
     format::FormatError,
     import::{
         Limits,
-        names::{UniqueNames, listed},
+        shared_morphs::{Given, SharedMorphs},
         weights::{Between, WeightCurve},
     },
     model::{MorphIndex, Morphs},
 };
-use std::collections::{BTreeMap, HashMap, HashSet, btree_map::Entry};
+use std::collections::{BTreeMap, HashMap, btree_map::Entry};
 
 /// The morph targets of a file.
-#[derive(Default)]
 pub(super) struct FileMorphs {
     pub(super) morphs: Morphs,
     /// Per node, the morph target of each of its mesh's targets.
     of_node: BTreeMap<usize, Vec<MorphIndex>>,
     /// Per animation, how it moves targets.
     curves: Vec<BTreeMap<MorphIndex, WeightCurve>>,
-}
-
-/// A target of a node's mesh, as the file has it.
-struct Given {
-    name: String,
-    rest: f32,
-    /// Per animation that moves it.
-    curves: BTreeMap<usize, WeightCurve>,
 }
 
 /// Weights of a node's targets in an animation.
@@ -50,10 +38,6 @@ impl FileMorphs {
     ) -> Result<Self, FormatError> {
         let counts = target_counts(accessors, rig);
         let animations = &accessors.root.animations;
-        let mut out = Self {
-            curves: vec![BTreeMap::new(); animations.len()],
-            ..Self::default()
-        };
         let mut moved: HashMap<usize, BTreeMap<usize, NodeCurves>> = HashMap::new();
         for (at, animation) in animations.iter().enumerate() {
             let place = format!("animations[{at}]");
@@ -65,68 +49,33 @@ impl FileMorphs {
                 moved.entry(node).or_default().insert(at, curves);
             }
         }
-        let mut all: Vec<Given> = Vec::new();
-        let mut by_name: HashMap<String, Vec<usize>> = HashMap::new();
-        let (mut names, mut apart) = (UniqueNames::default(), Vec::new());
+        let mut shared = SharedMorphs::default();
+        let mut of_node = BTreeMap::new();
         for (&node, &count) in &counts {
             accessors.charge(report, "meshes", count as u64)?;
             let mut curves = moved.remove(&node).unwrap_or_default();
-            let mut own = HashSet::new();
-            let mut indices = Vec::with_capacity(count);
-            for target in 0..count {
-                let name = target_name(accessors, node, target);
+            let given = (0..count).map(|target| {
                 let of_target = |(at, curves): (&usize, &mut NodeCurves)| {
                     (
                         *at,
                         std::mem::replace(&mut curves[target], WeightCurve::NONE),
                     )
                 };
-                let given = Given {
+                Given {
+                    name: target_name(accessors, node, target),
                     rest: rest_weight(accessors, node, target),
                     curves: curves.iter_mut().map(of_target).collect(),
-                    name,
-                };
-                let others = by_name.entry(given.name.clone()).or_default();
-                // Two targets of one mesh are never the same.
-                // Compared by everything that the file says of them, so nothing is lost when they become
-                // one.
-                let shared = others.iter().copied().find(|&other| {
-                    !own.contains(&other)
-                        && all[other].rest == given.rest
-                        && all[other].curves == given.curves
-                });
-                let at = shared.unwrap_or_else(|| {
-                    others.push(all.len());
-                    all.push(given);
-                    all.len() - 1
-                });
-                own.insert(at);
-                indices.push(at as MorphIndex);
-            }
-            limits.check_morphs(report.file, all.len())?;
-            out.of_node.insert(node, indices);
+                }
+            });
+            of_node.insert(node, shared.add_mesh(given));
+            limits.check_morphs(report.file, shared.len())?;
         }
-        let mut list = Vec::with_capacity(all.len());
-        for (at, given) in all.into_iter().enumerate() {
-            // A second target of the same name gets a number.
-            let name = names.add(given.name.clone());
-            if name != given.name {
-                apart.push(name.clone());
-            }
-            list.push((name.into(), given.rest));
-            for (animation, curve) in given.curves {
-                out.curves[animation].insert(at as MorphIndex, curve);
-            }
-        }
-        if !apart.is_empty() {
-            let names = listed(apart.iter().map(String::as_str));
-            let message = format!(
-                "morph targets share a name, but not all weights; they got a number: {names}"
-            );
-            report.warn("meshes", message, "");
-        }
-        out.morphs = Morphs::new(list);
-        Ok(out)
+        let (morphs, curves) = shared.finish(animations.len(), "meshes", report);
+        Ok(Self {
+            morphs,
+            of_node,
+            curves,
+        })
     }
 
     /// The morph target of each target of a node's mesh.

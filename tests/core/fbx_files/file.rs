@@ -191,6 +191,45 @@ impl File {
         skin
     }
 
+    /// Adds a channel of blend shapes to a mesh, whose weight in percent is given. Each shape has the percentage at which it shows
+    /// in full, and the vertices that it moves. Returns the channel.
+    pub fn shapes(
+        &mut self,
+        mesh: u64,
+        name: &str,
+        weight: f64,
+        shapes: &[(f64, &[(usize, [f64; 3])])],
+    ) -> u64 {
+        let deformer = "Version: 100";
+        let deformer = self.object("Deformer", "Deformer", "shapes", "BlendShape", deformer);
+        self.connect(deformer, mesh);
+        let mut contents = format!("Version: 100\nDeformPercent: {weight}\n");
+        let full: Vec<f64> = shapes.iter().map(|shape| shape.0).collect();
+        list(&mut contents, "FullWeights", &full);
+        let _ = write!(
+            contents,
+            "Properties70: {{\nP: \"DeformPercent\", \"Number\", \"\", \"A\",{weight}\n}}"
+        );
+        let channel = self.object(
+            "Deformer",
+            "SubDeformer",
+            name,
+            "BlendShapeChannel",
+            &contents,
+        );
+        self.connect(channel, deformer);
+        for (_, moved) in shapes {
+            let (at, offsets): (Vec<usize>, Vec<[f64; 3]>) = moved.iter().copied().unzip();
+            let mut contents = String::from("Version: 100\n");
+            list(&mut contents, "Indexes", &at);
+            list(&mut contents, "Vertices", offsets.as_flattened());
+            list(&mut contents, "Normals", &vec![0.0; 3 * at.len()]);
+            let shape = self.object("Geometry", "Geometry", name, "Shape", &contents);
+            self.connect(shape, channel);
+        }
+        channel
+    }
+
     /// Adds an animation stack with one layer. Returns both.
     pub fn stack(&mut self, name: &str, [begin, end]: [f64; 2]) -> (u64, u64) {
         let contents = format!(

@@ -56,7 +56,11 @@ fn real_files_are_posed_as_the_library_says_and_as_their_twins() {
         let twin = twin.is_file().then(|| {
             let glb = fs::read(&twin).unwrap();
             let twin = open_model("f.glb", &glb, &ImportSettings::default());
-            difference(&imported, &twin.unwrap_or_else(|error| panic!("{error}")))
+            difference(
+                &imported,
+                &twin.unwrap_or_else(|error| panic!("{error}")),
+                1,
+            )
         });
         let warnings: Vec<&str> = imported.warnings.iter().map(|w| &*w.message).collect();
         println!(
@@ -73,9 +77,44 @@ fn real_files_are_posed_as_the_library_says_and_as_their_twins() {
     assert!(failed.is_empty(), "{failed:?}");
 }
 
+/// Made by `tests/blender/shape_keys.py` with Blender 4.2.
+#[test]
+fn shape_keys_of_blender_move_what_they_move_in_its_gltf_files() {
+    // Between frames, the skin's joint turns in other ways; shapes alone move alike.
+    let twins: [(&[u8], &[u8], usize, &[&str]); 2] = [
+        (
+            include_bytes!("twins/skinned.fbx"),
+            include_bytes!("twins/skinned.glb"),
+            1,
+            &["smile", "jawOpen", "browUp"],
+        ),
+        (
+            include_bytes!("twins/rigid.fbx"),
+            include_bytes!("twins/rigid.glb"),
+            3,
+            &["smile", "jawOpen", "show"],
+        ),
+    ];
+    for (fbx, glb, looks, names) in twins {
+        let open =
+            |name: &str, bytes: &[u8]| open_model(name, bytes, &ImportSettings::default()).unwrap();
+        let [ours, other] = [open("f.fbx", fbx), open("f.glb", glb)];
+        for imported in [&ours, &other] {
+            let morphs = imported.model.skeleton.morphs();
+            let given = morphs.names().iter().map(|name| &**name);
+            assert_eq!(given.collect::<Vec<_>>(), names);
+            assert!(imported.model.clips[0].animates_morphs());
+        }
+        let apart = difference(&ours, &other, looks);
+        assert!(apart < BOUND, "{names:?}: {apart}");
+        let off = error_of_clip(&Reference::new(fbx), 0, &ours, &ours.model.clips[0]);
+        assert!(off < BOUND, "{names:?}: {off}");
+    }
+}
+
 /// The largest distance between the vertices and joints of two models that are the same in different formats, at rest and in their
-/// clips, as a share of their size. Clips end together.
-fn difference(one: &Imported, other: &Imported) -> f64 {
+/// clips, as a share of their size. Clips end together. Each of Blender's frames is looked at so many times.
+fn difference(one: &Imported, other: &Imported, looks: usize) -> f64 {
     let nearest = |rest: &[(usize, Vec3)], point: Vec3| {
         let all = rest.iter().enumerate();
         all.min_by(|a, b| a.1.1.distance(point).total_cmp(&b.1.1.distance(point)))
@@ -145,9 +184,9 @@ fn difference(one: &Imported, other: &Imported) -> f64 {
         };
         let later = other.model.clips[twin].timing.duration - clip.timing.duration;
         // At Blender's frames. Between these, FBX turns by Euler angles, and glTF along arcs.
-        let frames = (clip.timing.duration * 24.0).round() as usize;
-        for frame in 0..=frames {
-            let time = (frame as f64 / 24.0).min(clip.timing.duration - 1e-6);
+        let count = (clip.timing.duration * 24.0).round() as usize * looks;
+        for look in 0..=count {
+            let time = (look as f64 / 24.0 / looks as f64).min(clip.timing.duration - 1e-6);
             compare(Some([at, twin]), [time, time + later]);
         }
     }

@@ -7,7 +7,7 @@ use bevy_marionette::{
     model::SkeletalClip,
     pose::{ClipLayer, Evaluate, Scratch},
 };
-use glam::{DMat4, DVec3};
+use glam::{DMat4, DVec3, Vec3};
 use std::collections::HashMap;
 use ufbx::{CoordinateAxes, CoordinateAxis, EvaluateOpts, LoadOpts, Scene, SceneRoot};
 
@@ -106,7 +106,7 @@ fn moment(scene: &Scene, hidden: &[u32]) -> Moment {
         };
         let skin = mesh.skin_deformers.into_iter().next();
         for (at, position) in mesh.vertices.iter().enumerate() {
-            let position = DVec3::new(position.x, position.y, position.z);
+            let position = DVec3::new(position.x, position.y, position.z) + offset(mesh, at);
             let (mut moved, mut total) = (DVec3::ZERO, 0.0);
             if let Some(skin) = skin
                 && let Some(vertex) = skin.vertices.get(at)
@@ -133,6 +133,17 @@ fn moment(scene: &Scene, hidden: &[u32]) -> Moment {
         nodes.remove(name);
     });
     Moment { vertices, nodes }
+}
+
+/// How far the mesh's blend shapes move a vertex.
+fn offset(mesh: &ufbx::Mesh, vertex: usize) -> DVec3 {
+    let channels = mesh.blend_deformers.into_iter().flat_map(|d| &d.channels);
+    let shapes = channels.flat_map(|channel| channel.keyframes.iter());
+    let moved = shapes.filter(|key| key.effective_weight != 0.0).map(|key| {
+        let offset = key.shape.get_vertex_offset(vertex);
+        DVec3::new(offset.x, offset.y, offset.z) * key.effective_weight
+    });
+    moved.sum()
 }
 
 fn matrix(m: &ufbx::Matrix) -> DMat4 {
@@ -177,6 +188,23 @@ pub fn size(moment: &Moment) -> f64 {
     low.distance(high)
 }
 
+/// The size by which the importer measures errors: the diagonal of the box around all vertices, where the skin is bound, and joints.
+/// Where a skin is bound elsewhere than it rests, [`size`] may be smaller or larger.
+fn bound_size(imported: &Imported) -> f64 {
+    let model = &imported.model;
+    let joints = model.skeleton.rest_model().iter();
+    let joints = joints.map(|joint| Vec3::from(joint.translation));
+    let vertices = model.parts.iter().flat_map(|part| &part.positions);
+    let points = joints
+        .chain(vertices.copied())
+        .map(|point| point.as_dvec3());
+    let [low, high] = points.fold(
+        [DVec3::INFINITY, DVec3::NEG_INFINITY],
+        |[low, high], point| [low.min(point), high.max(point)],
+    );
+    low.distance(high)
+}
+
 /// The largest [`error`] of the clip of a stack at its keys and between them.
 pub fn error_of_clip(
     reference: &Reference,
@@ -184,7 +212,7 @@ pub fn error_of_clip(
     imported: &Imported,
     clip: &SkeletalClip,
 ) -> f64 {
-    let size = size(&reference.at_rest());
+    let size = bound_size(imported);
     let (_, span) = reference.stack(stack);
     let keys = reference.key_times(stack);
     let [first, last] = [keys[0], keys[keys.len() - 1]];

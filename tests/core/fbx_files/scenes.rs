@@ -11,18 +11,18 @@ use fastrand::Rng;
 use glam::{DMat4, DVec3, Vec3};
 
 /// A tetrahedron around a point.
-fn tetrahedron([x, y, z]: [f64; 3]) -> [[f64; 3]; 4] {
+pub fn tetrahedron([x, y, z]: [f64; 3]) -> [[f64; 3]; 4] {
     [[x, y, z], [x + 1.0, y, z], [x, y + 1.0, z], [x, y, z + 1.0]]
 }
 
-const FACES: [&[i32]; 4] = [&[0, 2, 1], &[0, 1, 3], &[0, 3, 2], &[1, 2, 3]];
+pub const FACES: [&[i32]; 4] = [&[0, 2, 1], &[0, 1, 3], &[0, 3, 2], &[1, 2, 3]];
 
 fn at(x: f64, y: f64, z: f64) -> DMat4 {
     DMat4::from_translation(DVec3::new(x, y, z))
 }
 
 /// Two joints above each other and a mesh between them, bound as they rest.
-fn arm(file: &mut File) -> [u64; 3] {
+pub fn arm(file: &mut File) -> [u64; 4] {
     let root = file.node(
         "root",
         "LimbNode",
@@ -54,7 +54,7 @@ fn arm(file: &mut File) -> [u64; 3] {
             },
         ],
     );
-    [root, tip, body]
+    [root, tip, body, mesh]
 }
 
 fn is_as_the_library_says(file: &File, expected: &[&str]) {
@@ -147,7 +147,7 @@ fn a_skin_follows_its_joints_and_vertices_without_weight_follow_the_node() {
 #[test]
 fn skins_that_were_bound_apart_share_their_joints() {
     let mut file = File::default();
-    let [root, tip, _] = arm(&mut file);
+    let [root, tip, ..] = arm(&mut file);
     let hat = file.node("hat", "Mesh", 0, &[("Lcl Scaling", [0.5, 0.5, 0.5])]);
     let mesh = file.mesh(hat, &tetrahedron([0.0, 4.0, 0.0]), &FACES, "");
     let of = |node, joint: DMat4, weight: f64| Cluster {

@@ -770,3 +770,27 @@ fn names_in_another_encoding_cost_letters_but_not_the_character() {
     );
     assert_eq!(&**imported.model.skeleton.name(0), "J\u{fffd}rgen");
 }
+
+#[test]
+fn textures_in_etc1s_are_said_because_bevy_refuses_them() {
+    let ktx2 = |scheme: u8| {
+        let mut bytes = b"\xabKTX 20\xbb\r\n\x1a\n".to_vec();
+        bytes.resize(80, 0);
+        bytes[44] = scheme;
+        bytes
+    };
+    let mut chain = chain(2, json!({}));
+    let file = &mut chain.file;
+    for scheme in [1, 2, 1] {
+        let view = file.view(&ktx2(scheme), None);
+        let image = json!({ "bufferView": view, "mimeType": "image/ktx2" });
+        let image = file.push("images", image);
+        let extensions = json!({ "KHR_texture_basisu": { "source": image } });
+        file.push("textures", json!({ "extensions": extensions }));
+    }
+    let imported = open(&file.glb()).unwrap();
+    let warnings = imported.warnings.iter().map(|warning| warning.to_string());
+    let said: Vec<String> = warnings.filter(|text| text.contains("ETC1S")).collect();
+    assert_eq!(said.len(), 1, "{said:?}");
+    assert!(said[0].contains("`image0.ktx2`, `image2.ktx2`"), "{said:?}");
+}
