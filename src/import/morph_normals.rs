@@ -4,12 +4,11 @@ use super::{
     normals::{corner_normals, unit},
     weld::Places,
 };
-use crate::model::{MorphDelta, MorphTarget, SkinPart};
+#[cfg(feature = "gltf")]
+use crate::model::SkinPart;
+use crate::model::{MorphDelta, MorphTarget};
 use glam::{DVec3, Vec3};
-use std::{
-    collections::{BTreeMap, HashMap},
-    mem,
-};
+use std::collections::{BTreeMap, HashMap};
 
 /// Gives each triangle vertices of its own, with the triangle's normal; +Y for degenerate ones. Tangents are dropped. Morph
 /// targets turn the normals to those of the triangles that they move.
@@ -29,7 +28,7 @@ pub(super) fn shade_flat(part: &mut SkinPart) {
     } else {
         Some(Fans::new(part.positions.len(), &part.triangles))
     };
-    let mut morphs = mem::take(&mut part.morphs);
+    let mut morphs = std::mem::take(&mut part.morphs);
     for target in &mut morphs {
         let moved = fans.as_ref().map_or(Vec::new(), |fans| fans.moved(target));
         let corner = |at: u32| {
