@@ -818,7 +818,7 @@ mod tests {
         assert_eq!(imported.model.clips.len(), 3);
         let warned: Vec<String> = imported.warnings.iter().map(ToString::to_string).collect();
         for part in [
-            "clip `end` ends at 9.000 s",
+            "clip `end` should end at 9.000 s",
             "clip `late` starts at 1.000 s",
             "clip `late` is left out",
         ] {

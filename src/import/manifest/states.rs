@@ -92,7 +92,7 @@ mod tests {
                 ", start: true)",
                 ")",
                 "no state has `start: true`",
-                "give the state in which it begins",
+                "to the state in which it begins",
             ),
             (
                 "from: Any",
