@@ -45,6 +45,13 @@ pub fn open_manifest<'s>(
     };
     // By the extension, before anything is read: the mistake is in the manifest.
     let kind = FileKind::of_name(&manifest.model);
+    if kind == Some(FileKind::Md5Anim) {
+        let message = format!("`{}` holds a clip, not a model", manifest.model);
+        let hint = "open the .md5mesh and add this file as a clip";
+        return Err(FormatError::one(
+            Diagnostic::error(file, message).with_hint(hint),
+        ));
+    }
     if !matches!(
         kind,
         Some(FileKind::M3d | FileKind::Md5Mesh | FileKind::Gltf | FileKind::Fbx)
