@@ -119,8 +119,9 @@ impl Plugin for HeadlessPlugin {
 
 /// Frames rendered before the first picture is taken, while meshes and textures upload.
 const SETTLE: u32 = 6;
-/// The same for later pictures: visibility must be computed from the new camera position.
-const SETTLE_NEXT: u32 = 2;
+/// The same for later pictures. The second frame knows what the camera sees from where it is now; two more pass until Bevy
+/// draws the morph weights of faces that weren't drawn before.
+const SETTLE_NEXT: u32 = 4;
 
 /// Stops the clock until the scene is complete, advances it exactly to the time of each picture, and takes the picture.
 ///
