@@ -62,6 +62,7 @@ pub use scheduled_change::{ChangeHandle, ChangeKind, ChangeTarget, ScheduledChan
 pub(crate) use states::StateView;
 pub use states::{CharacterStates, Go, GoError, StateName, StateSpeedError, States, StatesMut};
 pub use switch::{Switch, SwitchLayer};
+pub use timeline::TimelineMut;
 pub use track::AnimationTrack;
 pub use track_types::{BlendMode, TrackId, TrackPriority};
 pub use transition::Transition;
