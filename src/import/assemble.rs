@@ -9,7 +9,7 @@ use super::{
     find_clip::{BESIDE, Opened, find_clip, original_of},
     limits::ClipTotals,
     names::{FIRST_ANSWERS, duplicates, listed},
-    open::open_any,
+    open::{no_model, open_any},
     root_motion::{RootMotion, steady_path},
     speech::speech,
 };
@@ -45,24 +45,11 @@ pub fn open_manifest<'s>(
     };
     // By the extension, before anything is read: the mistake is in the manifest.
     let kind = FileKind::of_name(&manifest.model);
-    if kind == Some(FileKind::Md5Anim) {
-        let message = format!("`{}` holds a clip, not a model", manifest.model);
-        let hint = "open the .md5mesh and add this file as a clip";
-        return Err(FormatError::one(
-            Diagnostic::error(file, message).with_hint(hint),
-        ));
-    }
     if !matches!(
         kind,
         Some(FileKind::M3d | FileKind::Md5Mesh | FileKind::Gltf | FileKind::Fbx)
     ) {
-        let error = Diagnostic::error(
-            file,
-            format!("unsupported model format: `{}`", manifest.model),
-        );
-        return Err(FormatError::one(error.with_hint(
-            "models end in .glb, .gltf, .fbx, .m3d or .md5mesh; export the model as one of them",
-        )));
+        return Err(FormatError::one(no_model(file, &manifest.model)));
     }
     let source = read(&manifest.model).map_err(|reason| {
         let message = format!("cannot read the model `{}`: {reason}", manifest.model);

@@ -157,17 +157,8 @@ fn open_file(
                 error.with_hint("enable the feature `gltf` of bevy_marionette"),
             ));
         }
-        Some(FileKind::Md5Anim) => {
-            let error = Diagnostic::error(file, "an .md5anim holds a clip, not a model");
-            return Err(FormatError::one(
-                error.with_hint("open the .md5mesh and add this file as a clip"),
-            ));
-        }
-        Some(FileKind::Manifest) | None => {
-            let error = Diagnostic::error(file, "unsupported model format");
-            return Err(FormatError::one(
-                error.with_hint("models end in .glb, .gltf, .fbx, .m3d or .md5mesh"),
-            ));
+        Some(FileKind::Md5Anim | FileKind::Manifest) | None => {
+            return Err(FormatError::one(no_model(file, file)));
         }
     };
     settings.limits.check(file, &imported)?;
@@ -175,6 +166,17 @@ fn open_file(
         warnings: [warnings, imported.warnings].concat(),
         ..imported
     })
+}
+
+/// Returns the error for a model that is none by its name. `file` names it.
+pub(super) fn no_model(file: &str, model: &str) -> Diagnostic {
+    if FileKind::of_name(model) == Some(FileKind::Md5Anim) {
+        return Diagnostic::error(file, format!("`{model}` holds a clip, not a model"))
+            .with_hint("open the .md5mesh and add this file as a clip");
+    }
+    Diagnostic::error(file, format!("unsupported model format: `{model}`")).with_hint(
+        "models end in .glb, .gltf, .fbx, .m3d or .md5mesh; export the model as one of them",
+    )
 }
 
 /// Returns the error for FBX files in a program that cannot read them.
