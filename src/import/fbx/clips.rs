@@ -18,9 +18,12 @@ use crate::{
 use std::collections::BTreeSet;
 use ufbx::{Node, Scene};
 
-/// Points of curves that may be read of any file, and for each of its bytes.
-const FEW_POINTS: usize = 1 << 21;
-const POINTS_PER_BYTE: usize = 16;
+/// Returns how many points of curves may be read of a file: of joints, and as many again of blend shapes.
+pub(super) const fn most_points(file_bytes: usize) -> usize {
+    const FEW: usize = 1 << 21;
+    const PER_BYTE: usize = 16;
+    FEW.saturating_add(file_bytes.saturating_mul(PER_BYTE))
+}
 
 /// Degrees that a joint may turn from one key to the next: beyond half a turn, a key says nothing about the way.
 const MOST_DEGREES: f64 = 100.0;
@@ -47,6 +50,17 @@ struct Motion {
     mirrored: BTreeSet<String>,
 }
 
+/// The node of each joint.
+pub(super) fn joint_nodes<'a>(
+    scene: &'a Scene,
+    rig: &'a Rig,
+) -> impl Iterator<Item = Option<&'a Node>> {
+    let nodes = scene.nodes.as_ref();
+    rig.joints
+        .iter()
+        .map(|joint| nodes.get(joint.node).map(|node| &**node))
+}
+
 impl Importer<'_> {
     /// Imports the clips in the joint order of `model`, whose skeleton and parts are complete. Beside each, it says of which
     /// properties each joint has keys.
@@ -61,7 +75,7 @@ impl Importer<'_> {
             return Ok(Default::default());
         }
         let (skin, sizes) = (Skin::new(model), MorphSizes::new(model));
-        let mut points = FEW_POINTS.saturating_add(self.file_bytes.saturating_mul(POINTS_PER_BYTE));
+        let mut points = most_points(self.file_bytes);
         let (mut budget, mut totals) = (Budget::default(), ClipTotals::default());
         let mut names = UniqueNames::default();
         let [mut empty, mut too_large, mut doubled] = [const { Vec::new() }; 3];
@@ -79,7 +93,7 @@ impl Importer<'_> {
                 continue;
             };
             points = left;
-            let nodes = || self.joint_nodes().flatten();
+            let nodes = || joint_nodes(self.scene, self.rig).flatten();
             // A stack that moves no joint may still move a camera.
             let Some(span) = span(&moved, moved.span(nodes(), self.shapes.channels())) else {
                 empty.push(wanted);
@@ -178,15 +192,6 @@ impl Importer<'_> {
         Ok((clips, keyed))
     }
 
-    /// The node of each joint.
-    fn joint_nodes(&self) -> impl Iterator<Item = Option<&Node>> {
-        let nodes = self.scene.nodes.as_ref();
-        self.rig
-            .joints
-            .iter()
-            .map(|joint| nodes.get(joint.node).map(|node| &**node))
-    }
-
     /// Reads how the joints move in a span of time. `points` is how many points of curves may still be read. `None` if it is used
     /// up.
     fn motion<'a>(
@@ -202,7 +207,12 @@ impl Importer<'_> {
             seconds: span[1] - span[0],
             mirrored: BTreeSet::new(),
         };
-        for (joint, node) in self.rig.joints.iter().zip(self.joint_nodes()) {
+        for (joint, node) in self
+            .rig
+            .joints
+            .iter()
+            .zip(joint_nodes(self.scene, self.rig))
+        {
             let keyed = node.map_or([false; 3], |node| moved.keyed(node));
             out.keyed.push(keyed);
             let Some(node) = node.filter(|_| keyed.contains(&true)) else {

@@ -44,38 +44,19 @@ pub(super) fn read(
         if from >= to {
             continue;
         }
-        let mut pieces = 1;
-        let points = loop {
-            // Between those that a cubic goes through, others that it is compared with.
-            let count = 6 * pieces + 1;
-            // Counted before they are read, which takes most of the time.
-            *budget = budget.checked_sub(count)?;
-            let mut points: Vec<Local> = Vec::with_capacity(count);
-            for point in 0..count {
-                let share = point as f64 / (count - 1) as f64;
-                let mut next = at(from + (to - from) * share);
-                // Neighbors in one hemisphere, so that cubics don't go the long way around.
-                if let Some(last) = points.last()
-                    && last.rotation.dot(next.rotation) < 0.0
-                {
-                    next.rotation = -next.rotation;
-                }
-                points.push(next);
+        let next = |time: f64, last: Option<&Local>| {
+            let mut next = at(time);
+            // Neighbors in one hemisphere, so that cubics don't go the long way around.
+            if last.is_some_and(|last| last.rotation.dot(next.rotation) < 0.0) {
+                next.rotation = -next.rotation;
             }
-            // One in the middle wouldn't do: an S-curve crosses its cubic there.
-            let is_met = |piece: usize| {
-                let point = |sixth: usize| &points[6 * piece + sixth];
-                let corners = [point(0), point(2), point(4), point(6)];
-                [1, 3, 5]
-                    .into_iter()
-                    .all(|sixth| is_near(&cubic(corners, sixth as f64 / 6.0), point(sixth), size))
-            };
-            if pieces == MOST_PIECES || (0..pieces).all(is_met) {
-                break points.into_iter().step_by(2).collect::<Vec<Local>>();
-            }
-            // Doubled, so that at most about twice as many points are read as are kept.
-            pieces *= 2;
+            next
         };
+        let is_met =
+            |corners: [&Local; 4], t: f64, point: &Local| is_near(&cubic(corners, t), point, size);
+        let points = read_evenly([from, to], next, is_met, budget)?;
+        let pieces = points.len() / 6;
+        let points: Vec<Local> = points.into_iter().step_by(2).collect();
         // What bends sharply somewhere gets keys of its own: sampling looks at a few points between two keys only.
         let parts = if pieces >= SHARP { pieces } else { 1 };
         let each = 3 * pieces / parts;
@@ -140,15 +121,56 @@ fn sample(stretches: &[Stretch], time: f64) -> JointTransform {
     .to_transform()
 }
 
-/// The cubic through four points at 0, 1/3, 2/3 and 1.
-fn cubic(points: [&Local; 4], t: f64) -> Local {
+/// Reads the stretch from one time to another at evenly spaced points, until cubics meet it. There are six for each piece, and one at
+/// the end: cubics go through every second of them, and are compared with the others by `is_met`. `at` is given the point before.
+/// `None` if the budget is used up.
+pub(super) fn read_evenly<T>(
+    [from, to]: [f64; 2],
+    mut at: impl FnMut(f64, Option<&T>) -> T,
+    is_met: impl Fn([&T; 4], f64, &T) -> bool,
+    budget: &mut usize,
+) -> Option<Vec<T>> {
+    let mut pieces = 1;
+    loop {
+        let count = 6 * pieces + 1;
+        // Counted before they are read, which takes most of the time.
+        *budget = budget.checked_sub(count)?;
+        let mut points: Vec<T> = Vec::with_capacity(count);
+        for point in 0..count {
+            let share = point as f64 / (count - 1) as f64;
+            let next = at(from + (to - from) * share, points.last());
+            points.push(next);
+        }
+        // One in the middle wouldn't do: an S-curve crosses its cubic there.
+        let is_met = |piece: usize| {
+            let point = |sixth: usize| &points[6 * piece + sixth];
+            let corners = [0, 2, 4, 6].map(point);
+            [1, 3, 5]
+                .into_iter()
+                .all(|sixth| is_met(corners, sixth as f64 / 6.0, point(sixth)))
+        };
+        if pieces == MOST_PIECES || (0..pieces).all(is_met) {
+            return Some(points);
+        }
+        // Doubled, so that at most about twice as many points are read as are kept.
+        pieces *= 2;
+    }
+}
+
+/// Returns the weights of four points at 0, 1/3, 2/3 and 1 in the cubic through them.
+pub(super) fn cubic_weights(t: f64) -> [f64; 4] {
     let x = 3.0 * t;
-    let weights = [
+    [
         (1.0 - x) * (2.0 - x) * (3.0 - x) / 6.0,
         x * (2.0 - x) * (3.0 - x) / 2.0,
         x * (x - 1.0) * (3.0 - x) / 2.0,
         x * (x - 1.0) * (x - 2.0) / 6.0,
-    ];
+    ]
+}
+
+/// The cubic through four points at 0, 1/3, 2/3 and 1.
+fn cubic(points: [&Local; 4], t: f64) -> Local {
+    let weights = cubic_weights(t);
     let vector = |of: fn(&Local) -> DVec3| -> DVec3 {
         points
             .iter()

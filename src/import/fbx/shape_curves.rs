@@ -2,14 +2,12 @@
 //!
 //! As for joints, each stretch from one key to the next is read at evenly spaced points, and cubics stand for it.
 
+use super::curves::{cubic_weights, read_evenly};
 use crate::import::weights::{self, WeightCurve};
 use ufbx::BlendChannel;
 
 /// The most that a cubic may be off.
 const OFF: f64 = 1e-5;
-
-/// Pieces that a stretch is cut into at most.
-const MOST_PIECES: usize = 64;
 
 /// The weights at which the shapes of a channel show, in ascending order.
 pub(super) struct Between {
@@ -218,24 +216,13 @@ pub(super) fn read(
         if from >= to {
             continue;
         }
-        let mut count = 1;
-        let points = loop {
-            let sixths = 6 * count + 1;
-            *budget = budget.checked_sub(sixths)?;
-            let place = |point: usize| from + (to - from) * point as f64 / (sixths - 1) as f64;
-            let points: Vec<f64> = (0..sixths).map(|point| at(place(point))).collect();
-            let is_met = |piece: usize| {
-                let corners = [0, 2, 4, 6].map(|sixth| points[6 * piece + sixth]);
-                [1, 3, 5].into_iter().all(|sixth| {
-                    let off = cubic(corners, sixth as f64 / 6.0) - points[6 * piece + sixth];
-                    off.abs() <= OFF
-                })
-            };
-            if count == MOST_PIECES || (0..count).all(is_met) {
-                break points;
-            }
-            count *= 2;
+        let is_met = |corners: [&f64; 4], t: f64, point: &f64| {
+            let weighted = corners.iter().zip(cubic_weights(t));
+            let cubic: f64 = weighted.map(|(corner, weight)| *corner * weight).sum();
+            (cubic - point).abs() <= OFF
         };
+        let points = read_evenly([from, to], |time, _| at(time), is_met, budget)?;
+        let count = points.len() / 6;
         let length = (pair[1] - pair[0]) / count as f64;
         pieces.extend((0..count).map(|piece| {
             let [a, b, c, d] = [0, 2, 4, 6].map(|sixth| points[6 * piece + sixth]);
@@ -325,15 +312,6 @@ fn curve(pieces: &[Piece], between: &Between, shape: usize) -> WeightCurve {
         push(piece.times[1], [rate, value, 0.0]);
     }
     out
-}
-
-/// The cubic through four points at 0, 1/3, 2/3 and 1.
-fn cubic([a, b, c, d]: [f64; 4], t: f64) -> f64 {
-    let x = 3.0 * t;
-    a * (1.0 - x) * (2.0 - x) * (3.0 - x) / 6.0
-        + b * x * (2.0 - x) * (3.0 - x) / 2.0
-        + c * x * (x - 1.0) * (3.0 - x) / 2.0
-        + d * x * (x - 1.0) * (x - 2.0) / 6.0
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@
 //! Normals are those of the mesh that a shape makes, as the library has them: exporters write none, zeros, or what they please.
 
 use super::{
-    clips::span,
+    clips::{joint_nodes, most_points, span},
     nodes::NodeMesh,
     scene::point,
     shape_curves::{Between, read},
@@ -29,10 +29,6 @@ use crate::{
 use glam::{DMat3, DVec3};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use ufbx::{BlendChannel, BlendDeformer, BlendShape, Mesh, RotationOrder, Scene};
-
-/// Points of curves that may be read of any file, and for each of its bytes.
-const FEW_POINTS: usize = 1 << 21;
-const POINTS_PER_BYTE: usize = 16;
 
 /// Vertices and triangles that are looked at in any file, and for each of its bytes.
 const FEW_WORK: u64 = 1 << 24;
@@ -111,7 +107,7 @@ impl<'a> FileShapes<'a> {
             out.curves = vec![BTreeMap::new(); scene.anim_stacks.count];
             return Ok(out);
         }
-        let mut points = FEW_POINTS.saturating_add(file_bytes.saturating_mul(POINTS_PER_BYTE));
+        let mut points = most_points(file_bytes);
         let mut curves = out.curves_of_channels(scene, rig, &mut points, report);
         for mesh in meshes {
             let (mut shapes, mut given) = (Vec::new(), Vec::new());
@@ -163,22 +159,18 @@ impl<'a> FileShapes<'a> {
         let mut out: HashMap<u32, BTreeMap<usize, Vec<WeightCurve>>> = HashMap::new();
         for (at, stack) in scene.anim_stacks.into_iter().enumerate() {
             let moved = Moved::new(stack);
-            let nodes = rig.joints.iter().filter_map(|joint| {
-                let node = scene.nodes.as_ref().get(joint.node)?;
-                Some(&**node)
-            });
             // Each stack is looked through for every joint and every channel.
             let cost = rig.joints.len() + self.channels.len();
             let Some(left) = points.checked_sub(cost) else {
                 break;
             };
             *points = left;
-            let Some(span) = span(&moved, moved.span(nodes, self.channels())) else {
+            let Some(span) = span(
+                &moved,
+                moved.span(joint_nodes(scene, rig).flatten(), self.channels()),
+            ) else {
                 continue;
             };
-            if !self.channels().any(|channel| moved.moves_shape(channel)) {
-                continue;
-            }
             for channel in self.channels().filter(|channel| moved.moves_shape(channel)) {
                 let of_channel = out.entry(channel.element.element_id).or_default();
                 if of_channel.contains_key(&at) {
