@@ -4,10 +4,14 @@
 
 use bevy::{
     mesh::skinning::SkinnedMesh,
-    pbr::{MorphIndices, MorphUniforms, SkinUniforms},
+    pbr::{
+        MeshInputUniform, MeshUniform, MorphIndices, MorphUniforms, RenderMeshInstances,
+        SkinUniforms,
+    },
     prelude::*,
     render::{
         Extract, ExtractSchedule, Render, RenderApp, RenderSystems,
+        batching::gpu_preprocessing::BatchedInstanceBuffers,
         render_resource::{
             BindGroupEntries, BindGroupLayoutEntries, Buffer, BufferDescriptor, BufferUsages,
             CommandEncoderDescriptor, ComputePassDescriptor, MapMode, PipelineLayoutDescriptor,
@@ -108,6 +112,8 @@ fn read_back(
     buffers: Res<SkinBuffers>,
     uniforms: Res<SkinUniforms>,
     (indices, morphs): (Res<MorphIndices>, Res<MorphUniforms>),
+    meshes: Res<RenderMeshInstances>,
+    inputs: Res<BatchedInstanceBuffers<MeshUniform, MeshInputUniform>>,
     device: Res<RenderDevice>,
     queue: Res<RenderQueue>,
 ) {
@@ -117,18 +123,22 @@ fn read_back(
     frame.faces.clear();
     let (
         MorphIndices::Storage {
-            gpu_descriptor_indices,
-            ..
+            morph_weights_info, ..
         },
         Some(descriptors),
-    ) = (&*indices, &morphs.descriptors_buffer)
+        RenderMeshInstances::GpuBuilding(meshes),
+    ) = (&*indices, &morphs.descriptors_buffer, &*meshes)
     else {
         return;
     };
-    let indices = gpu_descriptor_indices.iter();
-    frame
-        .faces
-        .extend(indices.map(|(part, index)| (part.id(), index.0 as usize)));
+    // What shaders look up: the index that Bevy keeps may be newer.
+    let described = morph_weights_info.keys().filter_map(|part| {
+        let at = meshes.get(part)?.gpu_specific.current_uniform_index();
+        let input = inputs.current_input_buffer.get_unchecked(at);
+        let index = input.morph_descriptor_index;
+        (index != u32::MAX).then_some((part.id(), index as usize))
+    });
+    frame.faces.extend(described);
     let words = |buffer: Option<&Buffer>| -> Vec<u32> {
         let bytes = buffer.map_or(vec![], |buffer| copy(buffer, &device, &queue));
         let words = bytes.as_chunks::<4>().0.iter();
