@@ -24,34 +24,29 @@
 //! `--recorded` records ours, as `RecorderPlugin` does. `--lod METERS` gives ours a level of detail, `--share N` lets
 //! them share poses at N steps per second.
 //!
+//! `--frame` measures whole frames of a crowd that is drawn, including Bevy's render world and the GPU.
+//!
 //! `--faces 52` measures faces: characters of one joint with 52 morph targets, and a clip that moves all of them. With
 //! `--at-rest`, they play a clip that moves none.
 
 use bevy::{
     app::{TaskPoolOptions, TaskPoolPlugin, TaskPoolThreadAssignmentPolicy},
-    ecs::world::CommandQueue,
-    mesh::skinning::SkinnedMeshInverseBindposes,
     pbr::{MorphUniforms, SkinUniforms},
     prelude::*,
     render::{RenderApp, render_resource::PollType, renderer::RenderDevice},
 };
 use bevy_marionette::{
-    asset::{Character, build_character},
-    character::{AnimationLod, PoseSharing},
     controller::{AnimationController as Controller, AnimationTrack},
-    import::Manifest,
     model::{Model, SkinPart},
-    prelude::*,
     recorder::RecorderPlugin,
 };
 use clap::Parser;
 use content::{JOINTS, model};
-use joints::JointCharacter;
 use memory::KEPT;
+use spawn::{spawn_bevys, spawn_ours};
 use stages::{Frame, Stage, StageClock};
 use std::{
     hint::black_box,
-    ops::Range,
     path::PathBuf,
     process::{Command, Stdio},
     sync::atomic::Ordering::Relaxed,
@@ -65,8 +60,12 @@ mod headless;
 #[path = "../examples/crowd/joints.rs"]
 mod joints;
 mod memory;
+#[path = "crowd/spawn.rs"]
+mod spawn;
 #[path = "../examples/crowd/stages.rs"]
 mod stages;
+#[path = "crowd/whole.rs"]
+mod whole;
 
 /// With this many characters, the memory that they share barely counts.
 const ENOUGH: usize = 100;
@@ -118,6 +117,12 @@ struct Args {
     /// Measure one side, or an empty app, with the first count, and print only the numbers
     #[arg(long, hide = true)]
     measure: Option<Option<Side>>,
+    /// Measure whole frames that are drawn, including the render world and the GPU
+    #[arg(long, conflicts_with_all = ["lod", "faces", "recorded"])]
+    frame: bool,
+    /// Pause ours
+    #[arg(long, hide = true)]
+    paused: bool,
     /// One run and fewer frames
     #[arg(long)]
     fast: bool,
@@ -178,6 +183,9 @@ fn main() {
         }
         return;
     };
+    if args.frame {
+        return whole::run(&args, threads);
+    }
     if let Some(side) = args.measure {
         return measure(&args, side, args.counts[0], threads).print();
     }
@@ -428,6 +436,12 @@ fn fastest_of_turns(args: &Args, side: Option<Side>, count: usize, threads: usiz
 
 /// Runs [`measure`] in its own process.
 fn measure_apart(args: &Args, side: Option<Side>, count: usize, threads: usize) -> Cost {
+    let line = last_line_of_process(args, side, count, threads);
+    Cost::read(&line).expect("a measurement prints its numbers last")
+}
+
+/// Measures one side in a process of its own, and returns the last line that it prints.
+fn last_line_of_process(args: &Args, side: Option<Side>, count: usize, threads: usize) -> String {
     let program = std::env::current_exe().expect("this program has a path");
     let numbers = [
         ("--threads", threads),
@@ -447,6 +461,8 @@ fn measure_apart(args: &Args, side: Option<Side>, count: usize, threads: usize) 
     command.args(args.at_rest.then_some("--at-rest"));
     command.args(args.recorded.then_some("--recorded"));
     command.args(args.plain.then_some("--plain"));
+    command.args(args.frame.then_some("--frame"));
+    command.args(args.paused.then_some("--paused"));
     command
         .args(
             args.model
@@ -459,15 +475,14 @@ fn measure_apart(args: &Args, side: Option<Side>, count: usize, threads: usize) 
         .stderr(Stdio::inherit())
         .output()
         .expect("this program can be started again");
+    // Some drivers crash when the process ends, after it has printed its numbers.
     let text = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success(), "a measurement failed: {text}");
-    Cost::read(text.lines().last().unwrap_or_default())
-        .expect("a measurement prints its numbers last")
+    text.lines().last().unwrap_or_default().to_owned()
 }
 
 fn measure(args: &Args, side: Option<Side>, count: usize, threads: usize) -> Cost {
     let run = |stages: bool| {
-        let mut app = app(threads, stages, args.plain);
+        let mut app = headless::app(task_pools(threads), stages, args.plain);
         if args.recorded && side == Some(Side::Ours) {
             RecorderPlugin.build(&mut app);
         }
@@ -528,7 +543,7 @@ fn finish_upload(world: &World) {
         .expect("the device is not lost");
 }
 
-fn app(threads: usize, stages: bool, plain: bool) -> App {
+fn task_pools(threads: usize) -> TaskPoolPlugin {
     let one = TaskPoolThreadAssignmentPolicy {
         min_threads: 1,
         max_threads: 1,
@@ -547,83 +562,5 @@ fn app(threads: usize, stages: bool, plain: bool) -> App {
         compute,
         ..default()
     };
-    headless::app(TaskPoolPlugin { task_pool_options }, stages, plain)
-}
-
-fn character(world: &mut World, args: &Args) -> Character {
-    world.resource_scope(|world, mut meshes: Mut<Assets<Mesh>>| {
-        let mut materials = world.resource_mut::<Assets<StandardMaterial>>();
-        build_character(
-            model(args),
-            &Manifest::of_model("crowd"),
-            &mut meshes,
-            &mut materials,
-        )
-    })
-}
-
-/// Gives every character its own start time.
-fn start_of(character: usize) -> f64 {
-    character as f64 * 0.37 % 1.0
-}
-
-fn place_of(character: usize) -> Transform {
-    Transform::from_xyz(character as f32, 0.0, 0.0)
-}
-
-fn spawn_ours(world: &mut World, args: &Args, characters: Range<usize>) {
-    if let Some(steps) = args.share {
-        world.insert_resource(PoseSharing::Steps(steps));
-    }
-    let character = character(world, args);
-    let clips: Vec<_> = character.clip_names().cloned().collect();
-    let handle = world.resource_mut::<Assets<Character>>().add(character);
-    if let Some(distance) = args.lod {
-        world.spawn((
-            Camera::default(),
-            Projection::default(),
-            Transform::from_xyz(0.0, 1.0, distance),
-        ));
-    }
-    let weight = 1.0 / clips.len() as f32;
-    for i in characters {
-        let mut controller = Controller::default();
-        for name in &clips {
-            controller.add_track(
-                AnimationTrack::new(name.clone())
-                    .weight(weight)
-                    .starting_at(start_of(i)),
-            );
-        }
-        let mut entity = world.spawn((SkinnedCharacter(handle.clone()), controller, place_of(i)));
-        if args.lod.is_some() {
-            // All side by side, so that all are as large.
-            entity.insert((AnimationLod::default(), Transform::default()));
-        }
-    }
-}
-
-fn spawn_bevys(world: &mut World, args: &Args, characters: Range<usize>) {
-    let character = character(world, args);
-    let clips: Vec<String> = character
-        .clip_names()
-        .map(|name| name.to_string())
-        .collect();
-    let shared = world.resource_scope(|world, mut clips: Mut<Assets<AnimationClip>>| {
-        world.resource_scope(|world, mut graphs: Mut<Assets<AnimationGraph>>| {
-            let mut inverse_bindposes = world.resource_mut::<Assets<SkinnedMeshInverseBindposes>>();
-            JointCharacter::new(&character, &mut clips, &mut graphs, &mut inverse_bindposes)
-        })
-    });
-    let weight = 1.0 / clips.len() as f32;
-    let mut queue = CommandQueue::default();
-    let mut commands = Commands::new(&mut queue, world);
-    for i in characters {
-        let plays: Vec<_> = clips
-            .iter()
-            .map(|name| (name.as_str(), weight, start_of(i), 1.0))
-            .collect();
-        shared.spawn(&mut commands, place_of(i), &plays);
-    }
-    queue.apply(world);
+    TaskPoolPlugin { task_pool_options }
 }

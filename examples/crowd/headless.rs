@@ -18,6 +18,18 @@ use std::time::Duration;
 ///
 /// With `stages`, its clock measures each stage; see [`StageClockPlugin`]. With `plain`, this crate's plugins are left out.
 pub fn app(task_pools: TaskPoolPlugin, stages: bool, plain: bool) -> App {
+    let mut app = new(task_pools, plain);
+    app.add_plugins(StageClockPlugin { stages });
+    app.add_systems(
+        PostUpdate,
+        see_everything.in_set(VisibilitySystems::CheckVisibility),
+    );
+    finish(&mut app);
+    app
+}
+
+/// Creates the app without a clock. A camera decides what is visible.
+pub fn new(task_pools: TaskPoolPlugin, plain: bool) -> App {
     let mut app = App::new();
     app.add_plugins(
         DefaultPlugins
@@ -34,18 +46,17 @@ pub fn app(task_pools: TaskPoolPlugin, stages: bool, plain: bool) -> App {
     if !plain {
         app.add_plugins(MarionettePlugins::default());
     }
-    app.add_plugins(StageClockPlugin { stages });
     app.insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_secs_f64(
         1.0 / 60.0,
     )));
-    app.add_systems(
-        PostUpdate,
-        see_everything.in_set(VisibilitySystems::CheckVisibility),
-    );
+    app
+}
+
+/// Waits for the GPU, and finishes the plugins.
+pub fn finish(app: &mut App) {
     while app.plugins_state() == PluginsState::Adding {
         std::thread::yield_now();
     }
     app.finish();
     app.cleanup();
-    app
 }
