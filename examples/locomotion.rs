@@ -31,7 +31,7 @@ use stage::{Caption, Orbit, Overlay, OverlaySystems, PlaceCamera, StageArgs, Vie
 use std::time::Duration;
 
 const HELP: &str = "W, S: faster, slower   A, D: turn   Space: jump   C: cheer   or a gamepad: left stick, South, West\n\
-                    R: back in time   drag, arrows: orbit   wheel: zoom";
+                    R: back in time   F1: inspector   drag, arrows: orbit   wheel: zoom";
 
 const SPACE: &str = "locomotion";
 /// Meters per second, and degrees per second, at the edge of the blend space.
@@ -40,8 +40,19 @@ const SHARPEST: f32 = 76.0;
 
 pub fn main() {
     let args = stage::arguments::<StageArgs>().with_headless_defaults(5.2, "");
-    stage::app("locomotion", &args, HELP)
-        .add_plugins(RecorderPlugin)
+    let mut app = stage::app("locomotion", &args, HELP);
+    // F1 shows what is recorded. While you go back, ghosts are where the present is.
+    #[cfg(feature = "inspector")]
+    {
+        use bevy_marionette::inspector::{Inspector, InspectorTab};
+        app.add_plugins(MarionetteInspectorPlugin)
+            .insert_resource(Inspector {
+                tab: InspectorTab::Rewind,
+                ghosts: true,
+                ..default()
+            });
+    }
+    app.add_plugins(RecorderPlugin)
         .insert_resource(View(Orbit {
             target: Vec3::Y,
             distance: 5.2,
@@ -131,11 +142,19 @@ fn drive(mut drive: ResMut<Drive>, mut scout: Single<&mut AnimationController>) 
     }
 }
 
-/// Goes back in time at twice the speed while R is held.
-fn rewind(keys: Res<ButtonInput<KeyCode>>, mut recording: ResMut<Recording>) {
+/// Goes back in time at twice the speed while R is held. Virtual time stands still meanwhile.
+fn rewind(
+    keys: Res<ButtonInput<KeyCode>>,
+    time: Res<Time<Real>>,
+    mut recording: ResMut<Recording>,
+    mut back: Local<f32>,
+) {
     if keys.pressed(KeyCode::KeyR) {
+        // Frames, of which some remain for the next time.
+        *back += 2.0 * 60.0 * time.delta_secs();
         let shown = recording.shown().unwrap_or(recording.frames().range().end);
-        recording.show(shown.saturating_sub(2));
+        recording.show(shown.saturating_sub(*back as u64));
+        *back = back.fract();
     } else if keys.just_released(KeyCode::KeyR) {
         recording.continue_here();
     }

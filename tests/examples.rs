@@ -299,6 +299,17 @@ fn loading_screen_ends_when_everything_is_there() {
 }
 
 #[test]
+fn hit_window_opens_once_and_the_foot_hits_the_ball() {
+    let before = run("hit_window", &["--time", "0.2"]);
+    assert_caption(&before, &["window: closed", "hits: 0"]);
+    let during = run("hit_window", &[]);
+    assert_caption(&during, &["window: open", "hits: 1"]);
+    assert_character_visible(&during.pictures[0]);
+    let after = run("hit_window", &["--time", "0.9"]);
+    assert_caption(&after, &["window: closed", "hits: 1"]);
+}
+
+#[test]
 fn picking_sticks_darts_into_the_skin() {
     let run = run("picking", &["--press", "Space@0.1", "--time", "0.5"]);
     assert_caption(&run, &["darts: 1", "joint "]);

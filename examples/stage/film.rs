@@ -35,11 +35,16 @@ pub fn write(pictures: Vec<(PathBuf, RgbImage)>, every: f32) -> Result<Vec<PathB
             None => files.push((file, vec![picture])),
         }
     }
+    // The frames of a film are only read by the program that encodes it.
+    let effort = match files.len() {
+        1 => CompressionType::Best,
+        _ => CompressionType::Fast,
+    };
     for (file, pictures) in &files {
         if is_gif(file) {
             gif(pictures, every)
         } else {
-            stack(pictures)
+            stack(pictures, effort)
         }
         .map_err(|error| error.to_string())
         .and_then(|bytes| platform::save(file, &bytes))
@@ -54,7 +59,7 @@ pub fn is_gif(file: &Path) -> bool {
         .is_some_and(|extension| extension.eq_ignore_ascii_case("gif"))
 }
 
-fn stack(pictures: &[RgbImage]) -> ImageResult<Vec<u8>> {
+fn stack(pictures: &[RgbImage], effort: CompressionType) -> ImageResult<Vec<u8>> {
     let (width, height) = (
         pictures[0].width(),
         pictures.iter().map(RgbImage::height).sum(),
@@ -66,8 +71,7 @@ fn stack(pictures: &[RgbImage]) -> ImageResult<Vec<u8>> {
         y += i64::from(picture.height());
     }
     let mut bytes = Vec::new();
-    let encoder =
-        PngEncoder::new_with_quality(&mut bytes, CompressionType::Best, FilterType::Adaptive);
+    let encoder = PngEncoder::new_with_quality(&mut bytes, effort, FilterType::Adaptive);
     sheet.write_with_encoder(encoder)?;
     Ok(bytes)
 }

@@ -13,7 +13,9 @@ use bevy::{
     },
     time::TimeUpdateStrategy,
 };
-use bevy_marionette::{asset::Character, character::CharacterParts, prelude::*};
+use bevy_marionette::{
+    asset::Character, character::CharacterParts, prelude::*, recorder::Recording,
+};
 use glam::Affine3A;
 use image::RgbImage;
 use std::{path::PathBuf, str::FromStr, time::Duration};
@@ -32,65 +34,78 @@ pub struct Capture {
     taken: Vec<(PathBuf, RgbImage)>,
 }
 
-/// A key pressed at a time of the headless clock.
+/// A key pressed at a time of the headless clock, for a frame or until another time.
 #[derive(Clone, Copy, Debug)]
 pub struct Press {
     key: KeyCode,
-    at: f32,
+    from: f32,
+    to: f32,
 }
 
 impl FromStr for Press {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong =
-            || format!("`{text}`: expected a key and a time, such as N@0.5, 1@2 or ArrowLeft@0.25");
+        let wrong = || {
+            format!(
+                "`{text}`: expected a key and a time, such as N@0.5, ArrowLeft@2, or R@3..4.5 to hold it"
+            )
+        };
         let (key, at) = text.split_once('@').ok_or_else(wrong)?;
         let key = match key.as_bytes() {
             [letter] if letter.is_ascii_alphabetic() => format!("Key{}", key.to_ascii_uppercase()),
             [digit] if digit.is_ascii_digit() => format!("Digit{key}"),
             _ => key.to_owned(),
         };
+        let seconds = |text: &str| text.parse().map_err(|_| wrong());
+        let (from, to) = at.split_once("..").unwrap_or((at, at));
         Ok(Self {
             key: ron::from_str(&key).map_err(|_| wrong())?,
-            at: at.parse().map_err(|_| wrong())?,
+            from: seconds(from)?,
+            to: seconds(to)?,
         })
     }
 }
 
-/// Presses each key for one frame.
+/// Presses each key at its time, and releases it in the next frame or when its time is over.
 fn press_keys(
     capture: Res<Capture>,
     stage: Res<Stage>,
     mut keys: ResMut<ButtonInput<KeyCode>>,
     mut last: Local<Option<f32>>,
 ) {
-    keys.release_all();
-    if capture.clock > 0.0 {
-        let due =
-            |press: &&Press| press.at <= capture.clock && last.is_none_or(|last| press.at > last);
-        stage
-            .press
-            .iter()
-            .filter(due)
-            .for_each(|press| keys.press(press.key));
-        *last = Some(capture.clock);
+    let now = capture.clock;
+    if now <= 0.0 {
+        return;
     }
+    let is_due = |press: &Press| press.from <= now && last.is_none_or(|last| press.from > last);
+    let is_held = |press: &Press| press.from <= now && now < press.to;
+    for press in &stage.press {
+        if is_due(press) {
+            keys.press(press.key);
+        } else if !is_held(press) {
+            keys.release(press.key);
+        }
+    }
+    *last = Some(now);
 }
 
-/// Turns the camera evenly over the frames of a film.
-fn turn(
+/// Moves the camera over the frames of a film: turns it evenly, and takes it away gently.
+fn move_camera(
     capture: Res<Capture>,
     stage: Res<Stage>,
     mut orbits: Query<&mut Orbit>,
-    mut turned: Local<f32>,
+    mut last: Local<Option<(f32, f32)>>,
 ) {
-    let goal = stage.turn * capture.index as f32 / stage.pictures.len().max(1) as f32;
-    if goal != *turned {
+    let share = capture.index as f32 / stage.pictures.len().max(1) as f32;
+    let eased = share * share * (3.0 - 2.0 * share);
+    let now = (stage.turn * share, stage.recede.powf(eased));
+    let (turned, receded) = last.replace(now).unwrap_or((0.0, 1.0));
+    if now != (turned, receded) {
         for mut orbit in &mut orbits {
-            orbit.yaw += goal - *turned;
+            orbit.yaw += now.0 - turned;
+            orbit.distance *= now.1 / receded;
         }
-        *turned = goal;
     }
 }
 
@@ -104,7 +119,7 @@ impl Plugin for HeadlessPlugin {
         app.init_resource::<Capture>()
             .add_systems(Startup, |mut time: ResMut<Time<Virtual>>| time.pause())
             .add_systems(PreUpdate, press_keys.after(InputSystems))
-            .add_systems(Update, turn)
+            .add_systems(Update, move_camera)
             .add_systems(Last, take_pictures);
         if self.joints
             && let Some(render) = app.get_sub_app_mut(RenderApp)
@@ -119,9 +134,8 @@ impl Plugin for HeadlessPlugin {
 
 /// Frames rendered before the first picture is taken, while meshes and textures upload.
 const SETTLE: u32 = 6;
-/// The same for later pictures. The second frame knows what the camera sees from where it is now; two more pass until Bevy
-/// draws the morph weights of faces that weren't drawn before.
-const SETTLE_NEXT: u32 = 4;
+/// The same for later pictures: the second frame knows what the camera sees from where it is now.
+const SETTLE_NEXT: u32 = 2;
 
 /// Stops the clock until the scene is complete, advances it exactly to the time of each picture, and takes the picture.
 ///
@@ -138,6 +152,7 @@ fn take_pictures(
     characters: Query<(&SkinnedCharacter, &CharacterParts)>,
     playing: Query<(Entity, &AnimationController)>,
     joints: CharacterPoses,
+    recording: Option<Res<Recording>>,
     mut cameras: Query<&mut Camera>,
 ) {
     // The scene is complete once every character has its parts, if any, and textures.
@@ -161,8 +176,12 @@ fn take_pictures(
         let next = left.min(STEP);
         capture.clock += next;
         *step = TimeUpdateStrategy::ManualDuration(Duration::from_secs_f32(next));
-        time.unpause();
+        // While the past is shown, the present stands still.
+        if recording.is_none_or(|recording| recording.shown().is_none()) {
+            time.unpause();
+        }
     } else {
+        *step = TimeUpdateStrategy::ManualDuration(Duration::ZERO);
         time.pause();
     }
     let draw = complete && left <= 1e-6 && !capture.asked;

@@ -76,7 +76,10 @@ pub struct StageArgs {
         allow_negative_numbers = true
     )]
     pub turn: f32,
-    /// Press a key during a headless run, such as N@0.5 or Space@1; can be repeated
+    /// How many times farther away the camera is at the end of a headless film
+    #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = parse_factor)]
+    pub recede: f32,
+    /// Press a key during a headless run, such as N@0.5, Space@1, or R@2..3.5 to hold it; can be repeated
     #[arg(long, value_name = "KEY@SECONDS")]
     pub press: Vec<Press>,
     /// Also print the joint matrices of a headless picture, as they are uploaded to the GPU
@@ -103,6 +106,7 @@ impl StageArgs {
             frames: 1,
             fps: 20.0,
             turn: 0.0,
+            recede: 1.0,
             press: vec![],
             joints: false,
             bare: false,
@@ -147,6 +151,13 @@ fn parse_fps(text: &str) -> Result<f32, String> {
         .ok_or_else(|| "expected 0.1 to 240".into())
 }
 
+fn parse_factor(text: &str) -> Result<f32, String> {
+    text.parse()
+        .ok()
+        .filter(|factor| (0.01..=100.0).contains(factor))
+        .ok_or_else(|| "expected 0.01 to 100".into())
+}
+
 /// Time step of a headless run in seconds.
 pub const STEP: f32 = 1.0 / 60.0;
 
@@ -163,6 +174,8 @@ pub struct Stage {
     every: f32,
     /// Angle in radians the camera turns over all pictures.
     pub turn: f32,
+    /// How many times farther away the camera is at the end of a film.
+    pub recede: f32,
     press: Vec<Press>,
     size: UVec2,
     plain: bool,
@@ -238,6 +251,7 @@ pub fn set_up(app: &mut App, name: &'static str, args: &StageArgs, help: &'stati
         time,
         every,
         turn,
+        recede: args.recede,
         press,
         size,
         plain,

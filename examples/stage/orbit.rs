@@ -217,6 +217,7 @@ pub(super) fn place(
     mut sky: Query<&mut Transform, (With<Sky>, Without<Orbit>, Without<Ground>)>,
     lights: Query<Entity, With<DirectionalLight>>,
     mut commands: Commands,
+    mut first: Local<Option<f32>>,
 ) {
     for (orbit, framing, mut transform, mut projection, mut fog) in &mut cameras {
         let rotation = rotation(orbit.yaw, orbit.pitch);
@@ -231,8 +232,12 @@ pub(super) fn place(
             .with_rotation(rotation);
         if let Projection::Perspective(perspective) = &mut *projection {
             (perspective.near, perspective.far) = (distance * 0.02, distance * 40.0);
-            // About six squares per picture height, with a power of two as their size in meters.
-            let height = 2.0 * distance * (perspective.fov / 2.0).tan();
+            // About six squares per picture height, with a power of two as their size in meters. In a film, they would jump.
+            let usual = match stage.recede {
+                1.0 => distance,
+                recede => *first.get_or_insert(distance) * recede.sqrt(),
+            };
+            let height = 2.0 * usual * (perspective.fov / 2.0).tan();
             let square = (height / 6.0).log2().round().exp2();
             for (mut ground, material) in &mut ground {
                 ground.scale = Vec3::splat(distance * 6.0);
