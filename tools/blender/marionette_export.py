@@ -401,27 +401,32 @@ def curves_of(action):
 
 
 def fingerprint_of_action(action):
-    digest = hashlib.blake2b(digest_size=12)
-    digest.update(repr([*action.frame_range, getattr(action, "use_frame_range", False)]).encode())
-    for slot in getattr(action, "slots", []):
-        digest.update(repr((slot.identifier, slot.handle)).encode())
-    for slot, curve in curves_of(action):
+    # Characters have tens of thousands of short curves, which are read whenever a file is saved. So the arrays are made
+    # once, the text is made at the end, and what has no effect isn't read: the handles of curves that are only CONSTANT
+    # (0) or LINEAR (1).
+    curves = [*curves_of(action)]
+    most = max((len(curve.keyframe_points) for _, curve in curves), default=0)
+    kinds, pairs = numpy.empty(most, numpy.int32), numpy.empty(2 * most, numpy.float32)
+    texts, chunks = [], []
+    for slot, curve in curves:
         points = curve.keyframe_points
-        digest.update(repr((slot, curve.data_path, curve.array_index, curve.mute, curve.extrapolation)).encode())
-        kinds = numpy.empty(len(points), numpy.int32)
-        points.foreach_get("interpolation", kinds)
-        digest.update(kinds.tobytes())
-        # Characters have tens of thousands of curves, so what has no effect isn't read: CONSTANT is 0, and LINEAR is 1.
-        is_plain = not len(points) or kinds.max() < 2
+        count = len(points)
+        texts.append((slot, curve.data_path, curve.array_index, curve.mute, curve.extrapolation, count))
+        points.foreach_get("interpolation", kinds[:count])
+        chunks.append(kinds[:count].tobytes())
+        is_plain = not chunks[-1].strip(b"\0\1")
         for name in ("co",) if is_plain else ("co", "handle_left", "handle_right"):
-            values = numpy.empty(2 * len(points), numpy.float32)
-            points.foreach_get(name, values)
-            digest.update(values.tobytes())
+            points.foreach_get(name, pairs[: 2 * count])
+            chunks.append(pairs[: 2 * count].tobytes())
         if not is_plain:
-            points.foreach_get("easing", kinds)
-            digest.update(kinds.tobytes())
-        for modifier in curve.modifiers:
-            digest.update(simple(modifier).encode())
+            points.foreach_get("easing", kinds[:count])
+            chunks.append(kinds[:count].tobytes())
+        if len(curve.modifiers):
+            texts.append([simple(modifier) for modifier in curve.modifiers])
+    whole = [*action.frame_range, getattr(action, "use_frame_range", False)]
+    slots = [(slot.identifier, slot.handle) for slot in getattr(action, "slots", [])]
+    digest = hashlib.blake2b(repr((whole, slots, texts)).encode(), digest_size=12)
+    digest.update(b"".join(chunks))
     return digest.hexdigest()
 
 
