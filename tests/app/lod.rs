@@ -8,6 +8,7 @@ use bevy_marionette::{
     import::{GoalEntry, Manifest},
     model::Model,
     prelude::*,
+    recorder::{RecorderPlugin, Recording},
     rig::Limb,
 };
 
@@ -180,6 +181,36 @@ fn a_rig_that_is_too_small_to_be_seen_rests_and_acts_again_when_it_comes_near() 
     let between = [17.0, 15.5, 14.0].map(|distance| reach(&mut app, distance));
     assert!(between.is_sorted_by(|a, b| a > b), "{between:?}");
     assert!(between[0] > 1e-3 && between[2] > 1e-3, "{between:?}");
+}
+
+#[test]
+fn the_past_is_shown_in_the_detail_that_it_had() {
+    let mut app = watched();
+    app.app.add_plugins(RecorderPlugin);
+    let (model, manifest) = arm();
+    let handle = app.add(model, &manifest);
+    let entity = spawn_at(&mut app, &handle, "walk", NEAR);
+    app.world().spawn((
+        IkGoal(entity),
+        IkLimb::named("reach").turn_limit(f32::INFINITY),
+        Transform::from_xyz(1.0, 0.5, 0.0),
+        ChildOf(entity),
+    ));
+    // Away, until it doesn't reach anymore, and back.
+    let mut seen = Vec::new();
+    for frame in 0..120 {
+        let away = 1.0 - (frame as f32 / 60.0 - 1.0).abs();
+        let mut place = app.world().get_mut::<Transform>(entity).unwrap();
+        place.translation.z = -(NEAR + 30.0 * away);
+        app.update(1.0 / 60.0);
+        let shown = app.world().resource::<Recording>().frames().range().end - 1;
+        seen.push((shown, bits(&pose(&app, entity))));
+    }
+    for (frame, expected) in seen.iter().rev().step_by(7) {
+        app.world().resource_mut::<Recording>().show(*frame);
+        (0..2).for_each(|_| app.update(1.0 / 60.0));
+        assert_eq!(bits(&pose(&app, entity)), *expected, "frame {frame}");
+    }
 }
 
 #[test]
