@@ -5,8 +5,15 @@ use super::support::*;
 use bevy::{
     camera::visibility::{SetViewVisibility, ViewVisibility},
     ecs::{
-        schedule::{ScheduleBuildSettings, Schedules},
+        schedule::{
+            FlattenedDependencies, NodeId, ScheduleBuildError, ScheduleBuildPass, ScheduleGraph,
+            Schedules, SystemKey, SystemSetKey, graph::DiGraph,
+        },
         system::RunSystemOnce,
+    },
+    platform::{
+        collections::{HashMap, HashSet},
+        hash::FixedHasher,
     },
     prelude::*,
 };
@@ -21,6 +28,7 @@ use bevy_marionette::{
 };
 use fastrand::Rng;
 use glam::Affine3A;
+use indexmap::IndexSet;
 use std::time::Duration;
 
 const FRAMES: usize = 400;
@@ -268,12 +276,62 @@ struct Seen {
     heard: Vec<(String, String)>,
 }
 
-/// Build settings by which Bevy chooses at random among the orders that a schedule allows. Bevy 0.19 can't; `.ci/bevy-0.20`
-/// replaces a line.
-fn at_random(order: u64) -> ScheduleBuildSettings {
-    let settings = ScheduleBuildSettings::default();
-    let _ = order;
-    settings
+/// Puts the systems of a schedule into one of the orders that it allows, chosen at random.
+#[derive(Debug)]
+struct Shuffle(Rng);
+
+impl ScheduleBuildPass for Shuffle {
+    type EdgeOptions = ();
+
+    fn add_dependency(&mut self, _: NodeId, _: NodeId, _: Option<&()>) {}
+
+    fn collapse_set(
+        &mut self,
+        _: SystemSetKey,
+        _: &IndexSet<SystemKey, FixedHasher>,
+        _: &DiGraph<NodeId>,
+    ) -> impl Iterator<Item = (NodeId, NodeId)> {
+        std::iter::empty()
+    }
+
+    fn build(
+        &mut self,
+        _: &mut World,
+        _: &mut ScheduleGraph,
+        mut dependencies: FlattenedDependencies<'_>,
+    ) -> Result<(), ScheduleBuildError> {
+        let graph = dependencies.graph();
+        let mut waits: HashMap<SystemKey, usize> = graph.nodes().map(|node| (node, 0)).collect();
+        for (_, to) in graph.all_edges() {
+            *waits.entry(to).or_default() += 1;
+        }
+        let mut ready: Vec<SystemKey> = graph.nodes().filter(|node| waits[node] == 0).collect();
+        let mut order = Vec::new();
+        while !ready.is_empty() {
+            let next = ready.swap_remove(self.0.usize(..ready.len()));
+            order.push(next);
+            for to in graph.neighbors(next) {
+                let left = waits.entry(to).or_default();
+                *left -= 1;
+                if *left == 0 {
+                    ready.push(to);
+                }
+            }
+        }
+        for pair in order.windows(2) {
+            dependencies.add_edge(pair[0], pair[1]);
+        }
+        Ok(())
+    }
+}
+
+fn shuffle(world: &mut World, order: u64) {
+    let mut schedules = world.resource_mut::<Schedules>();
+    for (_, schedule) in schedules.iter_mut() {
+        schedule.add_build_pass(Shuffle(Rng::with_seed(order)));
+        // So that it is built again.
+        schedule.add_systems(|| ());
+    }
 }
 
 #[test]
@@ -328,22 +386,29 @@ fn whatever_happens_to_characters_the_app_goes_on_and_leaves_nothing_behind() {
     }
 }
 
-/// `MARIONETTE_ORDERS=100` tries more orders. On Bevy 0.19, where the order can't be chosen, this only shows that a life repeats.
+/// `MARIONETTE_ORDERS=100` tries more orders.
 #[test]
 fn the_order_of_systems_that_nothing_orders_makes_no_difference() {
     let orders = std::env::var("MARIONETTE_ORDERS").map_or(4, |n| n.parse().unwrap());
-    let live = |order: u64| -> Vec<Vec<Seen>> {
+    let mut seen_orders = HashSet::new();
+    let mut live = |order: u64| -> Vec<Vec<Seen>> {
         let mut life = Life::new(4, true);
+        let note = |who: u8| move |mut order: ResMut<Order>| order.0.push(who);
+        life.app.app.init_resource::<Order>();
+        life.app
+            .app
+            .add_systems(Update, (note(1), note(2), note(3), note(4)));
         if order > 0 {
-            let mut schedules = life.app.world().resource_mut::<Schedules>();
-            schedules.configure_schedules(at_random(order));
+            shuffle(life.app.world(), order);
         }
         let frames = 0..FRAMES / 2;
         let history = frames.map(|frame| {
             life.advance(frame);
             life.seen()
         });
-        history.collect()
+        let history = history.collect();
+        seen_orders.insert(life.app.world().resource::<Order>().0[..4].to_vec());
+        history
     };
     let usual = live(0);
     assert!(usual.iter().flatten().any(|seen| !seen.heard.is_empty()));
@@ -352,4 +417,9 @@ fn the_order_of_systems_that_nothing_orders_makes_no_difference() {
             assert_eq!(*usual, shuffled, "order {order}, frame {frame}");
         }
     }
+    assert!(seen_orders.len() > 1, "nothing was shuffled");
 }
+
+/// The order in which systems ran that nothing orders.
+#[derive(Resource, Default)]
+struct Order(Vec<u8>);
