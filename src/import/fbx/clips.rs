@@ -10,10 +10,10 @@ use crate::{
         names::{UniqueNames, listed},
         nodes::{Rig, whole::KeyedClips},
         report::Report,
-        resample::{Budget, Curve, MIRRORS, SAME_TIMES, Skin, resample},
+        resample::{Budget, Curve, MIRRORS, SAME_TIMES, Sampled, Skin, resample},
         weights::{MorphSizes, weight_frames},
     },
-    model::{Model, Reach},
+    model::{Model, Reach, SkeletalClip},
 };
 use std::collections::BTreeSet;
 use ufbx::{Node, Scene};
@@ -50,6 +50,17 @@ struct Motion {
     mirrored: BTreeSet<String>,
 }
 
+/// The names of clips that warnings are about, which are told together.
+#[derive(Default)]
+struct Doubts {
+    too_large: Vec<String>,
+    empty: Vec<String>,
+    doubled: Vec<String>,
+    mirroring: BTreeSet<String>,
+    /// The joints that they mirror.
+    mirrored: BTreeSet<String>,
+}
+
 /// The node of each joint.
 pub(super) fn joint_nodes<'a>(
     scene: &'a Scene,
@@ -77,9 +88,7 @@ impl Importer<'_> {
         let (skin, sizes) = (Skin::new(model), MorphSizes::new(model));
         let mut points = most_points(self.file_bytes);
         let (mut budget, mut totals) = (Budget::default(), ClipTotals::default());
-        let mut names = UniqueNames::default();
-        let [mut empty, mut too_large, mut doubled] = [const { Vec::new() }; 3];
-        let mut mirrors = [const { BTreeSet::new() }; 2];
+        let (mut names, mut doubts) = (UniqueNames::default(), Doubts::default());
         let (mut clips, mut keyed) = (Vec::new(), Vec::new());
         for (at, stack) in stacks.into_iter().enumerate() {
             let wanted = match stack.element.name.trim() {
@@ -89,64 +98,38 @@ impl Importer<'_> {
             let moved = Moved::new(stack);
             // Each stack is looked through for every joint.
             let Some(left) = points.checked_sub(self.rig.joints.len()) else {
-                too_large.push(wanted);
+                doubts.too_large.push(wanted);
                 continue;
             };
             points = left;
             let nodes = || joint_nodes(self.scene, self.rig).flatten();
             // A stack that moves no joint may still move a camera.
             let Some(span) = span(&moved, moved.span(nodes(), self.shapes.channels())) else {
-                empty.push(wanted);
+                doubts.empty.push(wanted);
                 continue;
             };
             let name = names.add(wanted.clone());
             if name != wanted {
-                doubled.push(name.clone());
+                doubts.doubled.push(name.clone());
             }
-            let Some(motion) = self.motion(&moved, span, &skin, &mut points) else {
-                too_large.push(name);
+            let Some(mut motion) = self.motion(&moved, span, &skin, &mut points) else {
+                doubts.too_large.push(name);
                 continue;
             };
-            let Motion {
-                mut curves,
-                keyed: keyed_here,
-                seconds,
-                mirrored,
-            } = motion;
-            // Enough for a message. A file may mirror every joint in every clip.
-            if !mirrored.is_empty() && mirrors[0].len() < 100 {
-                mirrors[0].extend(mirrored);
-                mirrors[1].insert(name.clone());
-            }
+            doubts.mirrors(&name, std::mem::take(&mut motion.mirrored));
             // Copies of joints follow and don't move.
-            curves.resize_with(model.skeleton.len(), Curve::default);
-            budget.add_keys(curves.iter().map(Curve::len).sum());
-            let Some(mut sampled) = resample(&curves, seconds, &skin, &mut budget) else {
-                too_large.push(name);
+            motion
+                .curves
+                .resize_with(model.skeleton.len(), Curve::default);
+            budget.add_keys(motion.curves.iter().map(Curve::len).sum());
+            let Some(sampled) = resample(&motion.curves, motion.seconds, &skin, &mut budget) else {
+                doubts.too_large.push(name);
                 continue;
             };
-            sampled.finish(seconds);
-            if let Some((message, hint)) = sampled.doubts(&name, &curves, &skin) {
+            if let Some((message, hint)) = sampled.doubts(&name, &motion.curves, &skin) {
                 report.warn(&name, message, hint);
             }
-            let clip = sampled
-                .into_clip(name.clone(), model.skeleton.names(), &curves)
-                .map_err(|error| error.to_string());
-            let weights = self.shapes.curves(at);
-            let clip = clip.and_then(|clip| {
-                if weights.is_empty() {
-                    return Ok(clip);
-                }
-                let made = weight_frames(model, &sizes, weights, clip.timing.duration);
-                if let Some(times) = made.thinned {
-                    let message = format!(
-                        "weights of blend shapes have keys at {times} different times, which are too many"
-                    );
-                    report.warn(&clip.timing.name, message, "they are at even times");
-                }
-                clip.with_morphs(&made.frames)
-                    .map_err(|error| error.to_string())
-            });
+            let clip = self.clip(at, &name, model, &sizes, (sampled, &motion), report);
             let clip = clip.and_then(|clip| reach.admit(&model.skeleton, &clip).map(|()| clip));
             match clip {
                 Ok(clip) => {
@@ -154,7 +137,7 @@ impl Importer<'_> {
                     totals.add(&clip);
                     self.limits.check_totals(report.file, &totals)?;
                     clips.push(clip);
-                    keyed.push(keyed_here);
+                    keyed.push(motion.keyed);
                 }
                 Err(message) => {
                     let message = format!("a clip is left out: {message}");
@@ -162,34 +145,37 @@ impl Importer<'_> {
                 }
             }
         }
-        let list = |names: &[String]| listed(names.iter().map(String::as_str));
-        for (names, what, hint) in [
-            (
-                too_large,
-                "clips that take too much memory for the few keys of the file are left out",
-                SAME_TIMES,
-            ),
-            (empty, "clips that move nothing are left out", ""),
-            (
-                doubled,
-                "clips that share a name with another got a number",
-                "",
-            ),
-        ] {
-            if !names.is_empty() {
-                report.warn("", format!("{what}: {}", list(&names)), hint);
-            }
-        }
-        let [joints, of_clips] = mirrors;
-        if !joints.is_empty() {
-            let [joints, of_clips] =
-                [joints, of_clips].map(|names| listed(names.iter().map(String::as_str)));
-            let message = format!(
-                "joints that clips mirror by a scale below 0, unlike the rest pose: {joints}; in {of_clips}"
-            );
-            report.warn("", message, MIRRORS);
-        }
+        doubts.tell(report);
         Ok((clips, keyed))
+    }
+
+    /// Makes the clip of a stack of its frames, and of the weights of blend shapes that the stack moves.
+    fn clip(
+        &self,
+        stack: usize,
+        name: &str,
+        model: &Model,
+        sizes: &MorphSizes,
+        (mut sampled, motion): (Sampled, &Motion),
+        report: &mut Report,
+    ) -> Result<SkeletalClip, String> {
+        sampled.finish(motion.seconds);
+        let clip = sampled
+            .into_clip(name.to_owned(), model.skeleton.names(), &motion.curves)
+            .map_err(|error| error.to_string())?;
+        let weights = self.shapes.curves(stack);
+        if weights.is_empty() {
+            return Ok(clip);
+        }
+        let made = weight_frames(model, sizes, weights, clip.timing.duration);
+        if let Some(times) = made.thinned {
+            let message = format!(
+                "weights of blend shapes have keys at {times} different times, which are too many"
+            );
+            report.warn(name, message, "they are at even times");
+        }
+        clip.with_morphs(&made.frames)
+            .map_err(|error| error.to_string())
     }
 
     /// Reads how the joints move in a span of time. `points` is how many points of curves may still be read. `None` if it is used
@@ -240,6 +226,47 @@ impl Importer<'_> {
             out.curves.push(curve);
         }
         Some(out)
+    }
+}
+
+impl Doubts {
+    /// Takes note of joints that a clip mirrors.
+    fn mirrors(&mut self, clip: &str, joints: BTreeSet<String>) {
+        // Enough for a message. A file may mirror every joint in every clip.
+        const ENOUGH: usize = 100;
+        if !joints.is_empty() && self.mirrored.len() < ENOUGH {
+            self.mirrored.extend(joints);
+            self.mirroring.insert(clip.to_owned());
+        }
+    }
+
+    fn tell(self, report: &mut Report) {
+        for (clips, what, hint) in [
+            (
+                self.too_large,
+                "clips that take too much memory for the few keys of the file are left out",
+                SAME_TIMES,
+            ),
+            (self.empty, "clips that move nothing are left out", ""),
+            (
+                self.doubled,
+                "clips that share a name with another got a number",
+                "",
+            ),
+        ] {
+            if !clips.is_empty() {
+                let clips = listed(clips.iter().map(String::as_str));
+                report.warn("", format!("{what}: {clips}"), hint);
+            }
+        }
+        if !self.mirrored.is_empty() {
+            let [joints, clips] = [self.mirrored, self.mirroring]
+                .map(|names| listed(names.iter().map(String::as_str)));
+            let message = format!(
+                "joints that clips mirror by a scale below 0, unlike the rest pose: {joints}; in {clips}"
+            );
+            report.warn("", message, MIRRORS);
+        }
     }
 }
 

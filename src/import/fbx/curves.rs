@@ -39,11 +39,9 @@ pub(super) fn read(
     let begin = *times.first()?;
     let mut stretches: Vec<Stretch> = Vec::with_capacity(times.len());
     for pair in times.windows(2) {
-        // A step at a key belongs to neither stretch.
-        let [from, to] = [pair[0].next_up(), pair[1].next_down()];
-        if from >= to {
+        let Some(inside) = between_keys([pair[0], pair[1]]) else {
             continue;
-        }
+        };
         let next = |time: f64, last: Option<&Local>| {
             let mut next = at(time);
             // Neighbors in one hemisphere, so that cubics don't go the long way around.
@@ -54,7 +52,7 @@ pub(super) fn read(
         };
         let is_met =
             |corners: [&Local; 4], t: f64, point: &Local| is_near(&cubic(corners, t), point, size);
-        let points = read_evenly([from, to], next, is_met, budget)?;
+        let points = read_evenly(inside, next, is_met, budget)?;
         let pieces = points.len() / 6;
         let points: Vec<Local> = points.into_iter().step_by(2).collect();
         // What bends sharply somewhere gets keys of its own: sampling looks at a few points between two keys only.
@@ -119,6 +117,17 @@ fn sample(stretches: &[Stretch], time: f64) -> JointTransform {
         place - piece as f64,
     )
     .to_transform()
+}
+
+/// Returns the first and the last time between two keys, to which a step at one of them doesn't belong. `None` if these are as good as
+/// at the same time, so that what is between them is a step.
+pub(super) fn between_keys([from, to]: [f64; 2]) -> Option<[f64; 2]> {
+    /// Seconds; some ticks of the files' clock. Where keys are repeated, their times are rounded, and by the library in another way.
+    const APART: f64 = 1e-10;
+    let rounding = 8.0 * f64::EPSILON * from.abs().max(to.abs());
+    let apart = APART.max(rounding);
+    let inside = [from + apart, to - apart];
+    (inside[0] < inside[1]).then_some(inside)
 }
 
 /// Reads the stretch from one time to another at evenly spaced points, until cubics meet it. There are six for each piece, and one at

@@ -32,113 +32,155 @@ struct Images {
     list: Vec<EmbeddedImage>,
 }
 
+/// Reads one material after another.
+#[derive(Default)]
+struct Reader {
+    images: Images,
+    /// Materials, and what of them is not read.
+    left_out: Vec<String>,
+    /// Materials with maps of heights.
+    bumps: Vec<String>,
+}
+
 impl Materials {
     pub(super) fn read(scene: &Scene, report: &mut Report) -> Self {
-        let (mut out, mut images, mut names) =
-            (Self::default(), Images::default(), UniqueNames::default());
-        let (mut left_out, mut bumps) = (Vec::new(), Vec::new());
+        let mut out = Self::default();
+        let (mut reader, mut names) = (Reader::default(), UniqueNames::default());
         for (at, material) in scene.materials.into_iter().enumerate() {
-            let (pbr, fbx) = (&material.pbr, &material.fbx);
             let name = match material.element.name.trim() {
                 "" => format!("material{at}"),
                 name => name.to_owned(),
             };
-            let name = names.add(name);
-            let base = texture(&pbr.base_color).or_else(|| texture(&fbx.diffuse_color));
-            let first = base.or_else(|| texture(&pbr.normal_map));
-            let mut map = |of: &MaterialMap| texture(of).and_then(|texture| images.name(texture));
-
-            // A texture takes the place of the color.
-            let factor = number(&pbr.base_factor).unwrap_or(1.0);
-            let mut base_color = match base {
-                Some(_) => [1.0; 4],
-                None => {
-                    let [r, g, b] = color(&pbr.base_color).unwrap_or([1.0; 3]);
-                    [r * factor, g * factor, b * factor, 1.0]
-                }
-            };
-            let base_color_map = map(&pbr.base_color).or_else(|| map(&fbx.diffuse_color));
-            let opacity = number(&pbr.opacity).filter(|opacity| *opacity < 0.999);
-            let cutout = map(&pbr.opacity);
-            // What nobody would see is taken for what exporters write of opaque materials.
-            let is_see_through = cutout.is_none() && opacity.is_some_and(|opacity| opacity > 1e-3);
-            if is_see_through {
-                base_color[3] = opacity.unwrap_or(1.0);
-            }
-            let is_cut = cutout.is_some() && cutout == base_color_map;
-            if cutout.is_some() && !is_cut {
-                left_out.push(format!("{name} (opacity)"));
-            }
-
-            let mut normal_map = map(&pbr.normal_map).or_else(|| map(&fbx.normal_map));
-            if normal_map.is_none()
-                && let Some(bump) = map(&fbx.bump)
-            {
-                // Many exporters put normal maps where heights belong.
-                if bump.to_ascii_lowercase().contains("norm") {
-                    normal_map = Some(bump);
-                } else {
-                    bumps.push(name.clone());
-                }
-            }
-            let metallic = number(&pbr.metalness).unwrap_or(0.0).clamp(0.0, 1.0);
-            let is_gloss = material.features.roughness_as_glossiness.enabled;
-            let roughness = match number(&pbr.roughness) {
-                Some(gloss) if is_gloss => 1.0 - gloss,
-                Some(roughness) => roughness,
-                None => Material::default().roughness,
-            };
-            let maps = [map(&pbr.roughness), map(&pbr.metalness)];
-            let (metallic_roughness_map, roughness, metallic) = match &maps {
-                // One image has both, in green and blue.
-                [Some(a), Some(b)] if a == b && !is_gloss => (Some(a.clone()), 1.0, 1.0),
-                [None, None] => (None, roughness, metallic),
-                _ => {
-                    left_out.push(format!("{name} (roughness or metalness)"));
-                    (None, roughness, metallic)
-                }
-            };
-            let emission = number(&pbr.emission_factor).unwrap_or(1.0);
-            let emissive_map = map(&pbr.emission_color);
-            let emissive = match (&emissive_map, color(&pbr.emission_color)) {
-                (Some(_), _) => [emission; 3],
-                (None, Some(emissive)) => emissive.map(|x| x * emission),
-                (None, None) => [0.0; 3],
-            };
-            out.uv_sets.push(
-                first
-                    .map(|texture| texture.uv_set.to_string())
-                    .filter(|name| !name.is_empty()),
-            );
-            out.list.push(Material {
-                name,
-                base_color,
-                base_color_map,
-                normal_map,
-                specular_map: map(&fbx.specular_color),
-                roughness: roughness.clamp(0.0, 1.0),
-                metallic,
-                metallic_roughness_map,
-                occlusion_map: map(&pbr.ambient_occlusion),
-                emissive,
-                emissive_map,
-                alpha_cutoff: is_cut.then_some(0.5),
-                alpha_blend: is_see_through,
-                double_sided: material.features.double_sided.enabled,
-                unlit: material.features.unlit.enabled,
-                uv_transform: first.map(uv_transform).unwrap_or_default(),
-                samplers: Maps::all(first.map(sampler).unwrap_or_default()),
-                ..Material::default()
-            });
+            let uv_set = first_texture(material).map(|texture| texture.uv_set.to_string());
+            out.uv_sets.push(uv_set.filter(|name| !name.is_empty()));
+            out.list.push(reader.material(material, names.add(name)));
         }
+        reader.tell(report);
+        out.images = reader.images.list;
+        out
+    }
+
+    /// The set of texture coordinates that a material's maps use, if the file names it.
+    pub(super) fn uv_set(&self, material: usize) -> Option<&str> {
+        self.uv_sets.get(material)?.as_deref()
+    }
+}
+
+impl Reader {
+    fn map(&mut self, map: &MaterialMap) -> Option<String> {
+        texture(map).and_then(|texture| self.images.name(texture))
+    }
+
+    fn material(&mut self, material: &ufbx::Material, name: String) -> Material {
+        let (pbr, fbx) = (&material.pbr, &material.fbx);
+        let base_color_map = self
+            .map(&pbr.base_color)
+            .or_else(|| self.map(&fbx.diffuse_color));
+        let mut base_color = match base_texture(material) {
+            // A texture takes the place of the color.
+            Some(_) => [1.0; 4],
+            None => {
+                let factor = number(&pbr.base_factor).unwrap_or(1.0);
+                let [r, g, b] = color(&pbr.base_color).unwrap_or([1.0; 3]);
+                [r * factor, g * factor, b * factor, 1.0]
+            }
+        };
+        let opacity = number(&pbr.opacity).filter(|opacity| *opacity < 0.999);
+        let cutout = self.map(&pbr.opacity);
+        // What nobody would see is taken for what exporters write of opaque materials.
+        let is_see_through = cutout.is_none() && opacity.is_some_and(|opacity| opacity > 1e-3);
+        if is_see_through {
+            base_color[3] = opacity.unwrap_or(1.0);
+        }
+        let is_cut = cutout.is_some() && cutout == base_color_map;
+        if cutout.is_some() && !is_cut {
+            self.left_out.push(format!("{name} (opacity)"));
+        }
+        let normal_map = self.normal_map(material, &name);
+        let (metallic_roughness_map, roughness, metallic) =
+            self.metallic_roughness(material, &name);
+        let emission = number(&pbr.emission_factor).unwrap_or(1.0);
+        let emissive_map = self.map(&pbr.emission_color);
+        let emissive = match (&emissive_map, color(&pbr.emission_color)) {
+            (Some(_), _) => [emission; 3],
+            (None, Some(emissive)) => emissive.map(|x| x * emission),
+            (None, None) => [0.0; 3],
+        };
+        let first = first_texture(material);
+        Material {
+            name,
+            base_color,
+            base_color_map,
+            normal_map,
+            specular_map: self.map(&fbx.specular_color),
+            roughness: roughness.clamp(0.0, 1.0),
+            metallic,
+            metallic_roughness_map,
+            occlusion_map: self.map(&pbr.ambient_occlusion),
+            emissive,
+            emissive_map,
+            alpha_cutoff: is_cut.then_some(0.5),
+            alpha_blend: is_see_through,
+            double_sided: material.features.double_sided.enabled,
+            unlit: material.features.unlit.enabled,
+            uv_transform: first.map(uv_transform).unwrap_or_default(),
+            samplers: Maps::all(first.map(sampler).unwrap_or_default()),
+            ..Material::default()
+        }
+    }
+
+    fn normal_map(&mut self, material: &ufbx::Material, name: &str) -> Option<String> {
+        let (pbr, fbx) = (&material.pbr, &material.fbx);
+        let normal_map = self
+            .map(&pbr.normal_map)
+            .or_else(|| self.map(&fbx.normal_map));
+        if normal_map.is_some() {
+            return normal_map;
+        }
+        let bump = self.map(&fbx.bump)?;
+        // Many exporters put normal maps where heights belong.
+        if bump.to_ascii_lowercase().contains("norm") {
+            return Some(bump);
+        }
+        self.bumps.push(name.to_owned());
+        None
+    }
+
+    /// The map of roughness and metalness, and the factors of both.
+    fn metallic_roughness(
+        &mut self,
+        material: &ufbx::Material,
+        name: &str,
+    ) -> (Option<String>, f32, f32) {
+        let pbr = &material.pbr;
+        let metallic = number(&pbr.metalness).unwrap_or(0.0).clamp(0.0, 1.0);
+        let is_gloss = material.features.roughness_as_glossiness.enabled;
+        let roughness = match number(&pbr.roughness) {
+            Some(gloss) if is_gloss => 1.0 - gloss,
+            Some(roughness) => roughness,
+            None => Material::default().roughness,
+        };
+        match [self.map(&pbr.roughness), self.map(&pbr.metalness)] {
+            // One image has both, in green and blue.
+            [Some(a), Some(b)] if a == b && !is_gloss => (Some(a), 1.0, 1.0),
+            [None, None] => (None, roughness, metallic),
+            _ => {
+                self.left_out
+                    .push(format!("{name} (roughness or metalness)"));
+                (None, roughness, metallic)
+            }
+        }
+    }
+
+    fn tell(&self, report: &mut Report) {
         for (names, what, hint) in [
             (
-                left_out,
+                &self.left_out,
                 "maps of materials that are in an image of their own are not read",
                 "put roughness in green and metalness in blue of one image, and opacity in the alpha of the base color",
             ),
             (
-                bumps,
+                &self.bumps,
                 "materials have bump maps, which are not read",
                 "make normal maps of them",
             ),
@@ -148,13 +190,6 @@ impl Materials {
                 report.warn("", format!("{what}: {names}"), hint);
             }
         }
-        out.images = images.list;
-        out
-    }
-
-    /// The set of texture coordinates that a material's maps use, if the file names it.
-    pub(super) fn uv_set(&self, material: usize) -> Option<&str> {
-        self.uv_sets.get(material)?.as_deref()
     }
 }
 
@@ -213,6 +248,15 @@ fn texture(map: &MaterialMap) -> Option<&Texture> {
     }
     let leaf = texture.file_textures.into_iter().next();
     Some(leaf.unwrap_or(texture))
+}
+
+fn base_texture(material: &ufbx::Material) -> Option<&Texture> {
+    texture(&material.pbr.base_color).or_else(|| texture(&material.fbx.diffuse_color))
+}
+
+/// The texture by which all maps of a material are placed.
+fn first_texture(material: &ufbx::Material) -> Option<&Texture> {
+    base_texture(material).or_else(|| texture(&material.pbr.normal_map))
 }
 
 fn number(map: &MaterialMap) -> Option<f32> {

@@ -60,7 +60,7 @@ pub fn from_fbx(
     import(file, source, settings, None)
 }
 
-/// As [`from_fbx`]. In a file that only holds clips, `is_joint` tells by its name whether a node above what moves is a joint, or
+/// The same as [`from_fbx`]. In a file that only holds clips, `is_joint` tells by its name whether a node above what moves is a joint, or
 /// something like an armature, whose transform is baked in.
 pub(super) fn import(
     file: &str,

@@ -130,6 +130,11 @@ pub(super) fn read(
         }
     }
     let moves = moves(scene);
+    // A skeleton needs neither a mesh nor a clip, as in glTF. In a file that only holds clips, what these move are the joints.
+    if meshes.is_empty() && moves.of_node.as_flattened().iter().all(|moved| !moved) {
+        let is_bone = scene.nodes.into_iter().map(|node| node.bone.is_some());
+        carries = is_bone.collect();
+    }
     let mut nodes = Vec::with_capacity(count);
     for (at, node) in scene.nodes.into_iter().enumerate() {
         let name = name(node);

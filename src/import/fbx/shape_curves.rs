@@ -2,7 +2,7 @@
 //!
 //! As for joints, each stretch from one key to the next is read at evenly spaced points, and cubics stand for it.
 
-use super::curves::{cubic_weights, read_evenly};
+use super::curves::{between_keys, cubic_weights, read_evenly};
 use crate::import::weights::{self, WeightCurve};
 use ufbx::BlendChannel;
 
@@ -211,17 +211,15 @@ pub(super) fn read(
     let begin = *times.first()?;
     let mut pieces = Vec::new();
     for pair in times.windows(2) {
-        // A step at a key belongs to neither stretch.
-        let [from, to] = [pair[0].next_up(), pair[1].next_down()];
-        if from >= to {
+        let Some(inside) = between_keys([pair[0], pair[1]]) else {
             continue;
-        }
+        };
         let is_met = |corners: [&f64; 4], t: f64, point: &f64| {
             let weighted = corners.iter().zip(cubic_weights(t));
             let cubic: f64 = weighted.map(|(corner, weight)| *corner * weight).sum();
             (cubic - point).abs() <= OFF
         };
-        let points = read_evenly([from, to], |time, _| at(time), is_met, budget)?;
+        let points = read_evenly(inside, |time, _| at(time), is_met, budget)?;
         let count = points.len() / 6;
         let length = (pair[1] - pair[0]) / count as f64;
         pieces.extend((0..count).map(|piece| {

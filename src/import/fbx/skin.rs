@@ -146,48 +146,14 @@ impl Importer<'_> {
         {
             repairs.dual_quaternions.push(name.clone());
         }
-        // Its own materials, or those of the mesh.
-        let material = |part: usize| {
-            let own = node.materials.as_ref().get(part);
-            let material = own.or_else(|| mesh.mesh.materials.as_ref().get(part))?;
-            Some(material.element.typed_id as usize)
-        };
-        let mut drafts = Vec::new();
-        for (part, contents) in mesh.mesh.material_parts.iter().enumerate() {
-            // Points and lines have no triangles.
-            if contents.num_triangles == 0 {
-                continue;
-            }
-            let uv_set = material(part).and_then(|at| materials.uv_set(at));
-            let draft = Draft::read(mesh.mesh, part, uv_set, self.basis);
-            repairs.misplaced += draft.misplaced;
-            if !draft.triangles.is_empty() {
-                drafts.push(draft);
-            }
-        }
+        let drafts = self.drafts(mesh, materials, repairs);
         if drafts.is_empty() {
             return Ok(());
         }
-        // One box for all parts, because they share a binding.
-        let corners = box_corners(drafts.iter().flat_map(|draft| &draft.positions));
         let geometry = affine(&node.geometry_to_node, self.basis);
         let joints = self.joints(mesh, geometry);
-        let binding = match (mesh.skin, self.rig.of_node[mesh.node]) {
-            (Some(_), _) if !joints.list.is_empty() => {
-                self.note(mesh, binder);
-                binder.skin(&joints.list, &joints.inverse_binds, &corners)
-            }
-            (_, Some(joint)) => {
-                let corners = corners.map(|corner| geometry.transform_point3(corner));
-                let binding = binder.rigid(joint, &corners);
-                // In 3ds Max, a mesh may be offset within its node.
-                Binding {
-                    to_skin: binding.to_skin * geometry,
-                    ..binding
-                }
-            }
-            // Nodes of rigid meshes are joints.
-            (_, None) => return Ok(()),
+        let Some(binding) = self.bind(mesh, &drafts, &joints, geometry, binder) else {
+            return Ok(());
         };
         self.settings
             .limits
@@ -196,7 +162,8 @@ impl Importer<'_> {
         let several = mesh.mesh.material_parts.len() > 1;
         let (mut bound, mut influences) = (Vec::new(), Vec::new());
         for draft in drafts {
-            let material = material(draft.part).filter(|at| *at < materials.list.len());
+            let material = self.material(mesh, draft.part);
+            let material = material.filter(|at| *at < materials.list.len());
             let name = match material.filter(|_| several) {
                 Some(at) => format!("{name}.{}", materials.list[at].name),
                 None => name.clone(),
@@ -231,6 +198,57 @@ impl Importer<'_> {
             parts.append(&mut pieces);
         }
         Ok(())
+    }
+
+    /// The material of a part of a mesh: the node's own, or that of the mesh.
+    fn material(&self, mesh: &NodeMesh, part: usize) -> Option<usize> {
+        let own = self.scene.nodes[mesh.node].materials.as_ref().get(part);
+        let material = own.or_else(|| mesh.mesh.materials.as_ref().get(part))?;
+        Some(material.element.typed_id as usize)
+    }
+
+    /// The parts of a mesh that have triangles, which points and lines don't.
+    fn drafts(&self, mesh: &NodeMesh, materials: &Materials, repairs: &mut Repairs) -> Vec<Draft> {
+        let mut drafts = Vec::new();
+        for (part, contents) in mesh.mesh.material_parts.iter().enumerate() {
+            if contents.num_triangles == 0 {
+                continue;
+            }
+            let uv_set = self
+                .material(mesh, part)
+                .and_then(|at| materials.uv_set(at));
+            let draft = Draft::read(mesh.mesh, part, uv_set, self.basis);
+            repairs.misplaced += draft.misplaced;
+            if !draft.triangles.is_empty() {
+                drafts.push(draft);
+            }
+        }
+        drafts
+    }
+
+    /// Binds a mesh to the joints of its skin, or to that of its node. `None` if its node is no joint: those of rigid meshes are.
+    fn bind(
+        &self,
+        mesh: &NodeMesh,
+        drafts: &[Draft],
+        joints: &Joints,
+        geometry: DAffine3,
+        binder: &mut Binder,
+    ) -> Option<Binding> {
+        // One box for all parts, because they share a binding.
+        let corners = box_corners(drafts.iter().flat_map(|draft| &draft.positions));
+        if mesh.skin.is_some() && !joints.list.is_empty() {
+            self.note(mesh, binder);
+            return Some(binder.skin(&joints.list, &joints.inverse_binds, &corners));
+        }
+        let joint = self.rig.of_node[mesh.node]?;
+        let corners = corners.map(|corner| geometry.transform_point3(corner));
+        let binding = binder.rigid(joint, &corners);
+        // In 3ds Max, a mesh may be offset within its node.
+        Some(Binding {
+            to_skin: binding.to_skin * geometry,
+            ..binding
+        })
     }
 
     fn joints(&self, mesh: &NodeMesh, geometry: DAffine3) -> Joints {

@@ -76,6 +76,40 @@ impl Reference {
         times
     }
 
+    /// Returns `true` if something jumps between two keys. Where rotations of two layers pass half a turn apart, the library begins to mix
+    /// them along the other way around.
+    pub fn jumps(&self, stack: usize) -> bool {
+        const PIECES: usize = 64;
+        let size = size(&self.at_rest());
+        let apart = |[from, to]: [f64; 2]| {
+            let [from, to] = [from, to].map(|time| self.at(stack, time));
+            let vertices = from.vertices.iter().zip(&to.vertices);
+            let nodes = from
+                .nodes
+                .iter()
+                .map(|(name, place)| (place, &to.nodes[name]));
+            let moved = vertices.chain(nodes).map(|(from, to)| from.distance(*to));
+            moved.fold(0.0, f64::max) / size
+        };
+        self.key_times(stack).windows(2).any(|pair| {
+            // A step at a key doesn't count.
+            let [begin, end] = [pair[0] + 1e-9, pair[1] - 1e-9];
+            let time = |piece: usize| begin + (end - begin) * piece as f64 / PIECES as f64;
+            (0..PIECES).any(|piece| {
+                let mut piece = [time(piece), time(piece + 1)];
+                while piece[1] - piece[0] > 1e-9 {
+                    if apart(piece) < 1e-2 {
+                        return false;
+                    }
+                    let middle = (piece[0] + piece[1]) / 2.0;
+                    let halves = [[piece[0], middle], [middle, piece[1]]];
+                    piece = halves[usize::from(apart(halves[0]) < apart(halves[1]))];
+                }
+                true
+            })
+        })
+    }
+
     pub fn at_rest(&self) -> Moment {
         moment(&self.scene, &self.hidden)
     }

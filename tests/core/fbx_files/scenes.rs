@@ -57,6 +57,35 @@ pub fn arm(file: &mut File) -> [u64; 4] {
     [root, tip, body, mesh]
 }
 
+#[test]
+fn bones_alone_are_a_skeleton() {
+    let mut file = File::default();
+    let group = file.node("group", "Null", 0, &[("Lcl Translation", [0.0, 1.0, 0.0])]);
+    let root = file.node("root", "LimbNode", group, &[]);
+    file.node(
+        "tip",
+        "LimbNode",
+        root,
+        &[("Lcl Translation", [0.0, 3.0, 0.0])],
+    );
+    file.node("camera", "Camera", 0, &[]);
+    // A stack that moves nothing, which Maya always writes.
+    file.stack("Take 001", [0.0, 1.0]);
+    let (imported, reference) = import(&file.text(), &["move nothing are left out"]);
+    let skeleton = &imported.model.skeleton;
+    assert_eq!(
+        skeleton
+            .names()
+            .iter()
+            .map(|name| &**name)
+            .collect::<Vec<_>>(),
+        ["root", "tip"]
+    );
+    assert!(imported.model.parts.is_empty() && imported.model.clips.is_empty());
+    let at_rest = reference.at_rest();
+    assert!(error(&at_rest, size(&at_rest), &imported, None, 0.0) < BOUND);
+}
+
 fn is_as_the_library_says(file: &File, expected: &[&str]) {
     let (imported, reference) = import(&file.text(), expected);
     let at_rest = reference.at_rest();

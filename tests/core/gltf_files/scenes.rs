@@ -371,6 +371,16 @@ fn only_the_default_scene_is_imported_and_files_without_meshes_have_clips() {
 }
 
 #[test]
+fn a_skin_without_a_mesh_is_a_skeleton() {
+    let mut chain = chain(3, json!({ "name": "Armature" }));
+    chain.file.json["meshes"] = json!([]);
+    chain.file.json["nodes"][chain.mesh_node] = json!({});
+    let imported = open(&chain.file.glb()).unwrap();
+    assert_eq!(names(&imported), ["j0", "j1", "j2"]);
+    assert!(imported.model.parts.is_empty() && imported.model.clips.is_empty());
+}
+
+#[test]
 fn weights_in_several_sets_and_all_formats_are_read() {
     let mut chain = chain(6, json!({ "name": "Armature" }));
     chain.turns("walk", &even_times(9, 8.0), 0.8, &mut Rng::with_seed(6));
