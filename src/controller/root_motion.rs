@@ -25,7 +25,7 @@ use crate::{
     controller::track_types::Known,
     model::{PlaybackMode, RootDelta, RootPath, Twist},
 };
-use gauss::{NODES, WEIGHTS, integrate};
+use gauss::{COUNT, NODES, WEIGHTS, integrate};
 use movers::{FEW, Mover, Movers, SOME, Value};
 use parts::path_of;
 use shares::{next_kink, share};
@@ -46,7 +46,7 @@ const MOST_UNEVEN_TURN: f64 = 0.01;
 
 /// The most by which a group's weight may change in such a stretch, as a factor: shares are quotients of polynomials, and the
 /// quadrature is exact only for polynomials.
-const MOST_CHANGE: f64 = 1.05;
+const MOST_CHANGE: f64 = 1.2;
 
 /// The movement of one advance.
 #[derive(Default)]
@@ -238,7 +238,7 @@ impl AnimationController {
         movers: &mut [Mover],
         blend: &Value,
         [now, stop]: [Nanos; 2],
-    ) -> ([Twist; 3], bool) {
+    ) -> ([Twist; COUNT], bool) {
         let length = stop.since(now);
         for at in 0..movers.len() {
             movers[at].pace = match at.checked_sub(1).map(|before| &movers[before]) {
@@ -248,8 +248,8 @@ impl AnimationController {
             };
         }
         let begin = now.since(self.clock.now);
-        let (mut totals, mut change) = ([[0.0; 2]; 3], 0.0_f64);
-        let rates = [0, 1, 2].map(|node| {
+        let (mut totals, mut change) = ([[0.0; 2]; COUNT], 0.0_f64);
+        let rates = std::array::from_fn(|node| {
             totals[node] = share(movers, blend, begin + NODES[node] * length);
             let mut sum = Twist::default();
             for mover in &mut *movers {
@@ -262,13 +262,15 @@ impl AnimationController {
             sum
         });
         let changes = |group: usize| {
-            let [first, last] = [totals[0][group], totals[2][group]];
+            let [first, last] = [totals[0][group], totals[COUNT - 1][group]];
             first.max(last) > MOST_CHANGE * first.min(last)
         };
         // By their shares, but for those that come or go.
         let turn = |mover: &Mover| mover.way.turn.abs() * mover.share.max(mover.first);
         let turn: f64 = movers.iter().map(turn).sum();
-        let paces = movers.iter().map(|mover| mover.pace[2] - mover.pace[0]);
+        let paces = movers
+            .iter()
+            .map(|mover| mover.pace[COUNT - 1] - mover.pace[0]);
         let uneven = paces.fold(change, |most, change| most.max(change.abs()));
         let is_coarse = turn > MOST_TURN
             || turn * uneven > MOST_UNEVEN_TURN
@@ -277,17 +279,17 @@ impl AnimationController {
     }
 
     /// Returns the speeds of a track at the nodes of a stretch, relative to the mean.
-    fn paces(&self, at: usize, now: Nanos, length: f64) -> [f64; 3] {
+    fn paces(&self, at: usize, now: Nanos, length: f64) -> [f64; COUNT] {
         let motion = self.motion_of(at);
         if motion.is_steady() {
-            return [1.0; 3];
+            return [1.0; COUNT];
         }
         let anchor = &self.tracks[self.driver(at)].anchor;
         let since = anchor.instant().seconds_to(now);
         let paces = NODES.map(|node| motion.speed_after(since + node * length));
         let mean: f64 = paces.iter().zip(WEIGHTS).map(|(a, b)| a * b).sum();
         if mean == 0.0 {
-            [1.0; 3]
+            [1.0; COUNT]
         } else {
             paces.map(|pace| pace / mean)
         }
