@@ -153,7 +153,7 @@ impl AnimationController {
             self.clock = clock;
             return Ok(());
         }
-        let next = self.agenda.0.next.filter(|_| self.knows_clips(clips));
+        let next = self.agenda.next.filter(|_| self.knows_clips(clips));
         if next.is_some_and(|next| next > clock.now) {
             self.go_to(clock.now, clips, root.as_deref_mut());
         } else {
@@ -218,10 +218,10 @@ impl AnimationController {
             arrived: None,
             root,
         };
-        self.agenda.0.stalled = false;
+        self.agenda.stalled = false;
         self.tracks
             .iter_mut()
-            .for_each(|track| track.run.0.looped = 0);
+            .for_each(|track| track.run.looped = 0);
         self.count_happening();
         if is_changed {
             self.begin(clips, &mut step);
@@ -243,7 +243,7 @@ impl AnimationController {
             step.end = Nanos::MAX;
             next = self.next_happening(&step);
         }
-        self.agenda.0.next = Some(next.map_or(Nanos::MAX, |(time, _)| time));
+        self.agenda.next = Some(next.map_or(Nanos::MAX, |(time, _)| time));
     }
 
     /// Finds what happens next, and when. Of what happens at one moment, what is considered first comes first.
@@ -262,7 +262,7 @@ impl AnimationController {
                 .is_some_and(|(track, follows)| track == id && follows == Follows::Clip)
         };
         for (at, track) in self.tracks.iter().enumerate() {
-            let next = track.run.0.next();
+            let next = track.run.next();
             if let Some(next) = next.filter(|_| !waits(track.id) && !self.leaves_state(at)) {
                 consider(next.when.moment.max(now), Happening::Pass(at));
             }
@@ -276,7 +276,7 @@ impl AnimationController {
         follows
             .into_iter()
             .for_each(|(track, follows)| consider(now, Happening::Follow(track, follows)));
-        if self.has_due_states() && !self.agenda.0.stalled {
+        if self.has_due_states() && !self.agenda.stalled {
             consider(now, Happening::States);
         }
         if let Some(time) = self.next_change() {
@@ -289,7 +289,7 @@ impl AnimationController {
         if let Some(time) = self.next_lead_change() {
             consider(time, Happening::Lead);
         }
-        let reach = self.agenda.0.ranges;
+        let reach = self.agenda.ranges;
         if (reach == Reach::Unknown && step.still || reach != Reach::Known && goes_on)
             && self.has_ranges()
         {
@@ -308,7 +308,7 @@ impl AnimationController {
                 step.arrived = None;
                 match follows {
                     Follows::Clip if step.switches >= MAX_SWITCHES => {
-                        self.agenda.0.stalled = true;
+                        self.agenda.stalled = true;
                         self.report_stall(MAX_SWITCHES, step);
                     }
                     Follows::Clip => {
@@ -319,7 +319,7 @@ impl AnimationController {
                 }
             }
             Happening::States if step.switches >= MAX_SWITCHES => {
-                self.agenda.0.stalled = true;
+                self.agenda.stalled = true;
                 self.report_stall(MAX_SWITCHES, step);
             }
             Happening::States => {
@@ -332,7 +332,7 @@ impl AnimationController {
             Happening::Lead => {}
             Happening::Ranges => {
                 self.settle_ranges(clips, step);
-                self.agenda.0.ranges = if step.still {
+                self.agenda.ranges = if step.still {
                     Reach::Inside
                 } else {
                     Reach::Known

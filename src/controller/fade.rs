@@ -137,7 +137,7 @@ impl AnimationController {
             self.extras.playback.fade_end = None;
             if let Some(at) = self
                 .current_index()
-                .filter(|at| self.tracks[*at].run.0.index.get().is_some())
+                .filter(|at| self.tracks[*at].run.index.get().is_some())
             {
                 self.note_heaviest(at, clips);
                 let (track, clip, space, time) = self.played(at);

@@ -120,7 +120,7 @@ impl<'a> InSpace<'a> {
             .then_some(clips)
             .and_then(|clips| track.find_space(clips))?;
         let point = track.rare.steering.shown(space, track.begun());
-        let course = track.run.0.course.as_ref();
+        let course = track.run.course.as_ref();
         let cycle = course.map_or_else(|| space.cycle(point), |course| course.cycle(point, space));
         let playback = track.playback.unwrap_or(space.playback());
         let phase = phase_in(
@@ -266,7 +266,7 @@ impl AnimationTrack {
 
 #[inline]
 fn layer<'a, C: Clips + ?Sized>(track: &'a AnimationTrack, clips: &C) -> Option<LayerInfo<'a>> {
-    if track.run.0.space.get().is_some() {
+    if track.run.space.get().is_some() {
         return None;
     }
     let (clip, timing) = track.find(clips)?;

@@ -18,7 +18,7 @@ impl AnimationTrack {
         callbacks: &'a [AddedCallback],
         clips: &'a C,
     ) -> Option<Line<'a>> {
-        let run = &self.run.0;
+        let run = &self.run;
         let (known, clip) = (self.known?, run.index.get()?);
         let own = match run.space.get() {
             Some(space) if space < clips.blend_spaces().len() => &[][..],
@@ -41,7 +41,7 @@ impl AnimationTrack {
 
     /// Returns its course in its blend space, if it plays one.
     pub(super) fn course(&self) -> Option<&Course> {
-        let run = &self.run.0;
+        let run = &self.run;
         run.course.as_deref().filter(|_| run.space.get().is_some())
     }
 
@@ -57,7 +57,7 @@ impl AnimationTrack {
         };
         let known = own.known;
         each(own);
-        let space = self.run.0.space.get();
+        let space = self.run.space.get();
         let space = space.and_then(|space| clips.blend_spaces().get(space));
         let (Some(space), Some(course)) = (space, self.course()) else {
             return;
@@ -113,7 +113,7 @@ impl AnimationController {
                 place = Some(next);
             }
         };
-        if track.run.0.muted {
+        if track.run.muted {
             // Only its end has consequences, or the end of a round that something follows.
             let ends = |known: &Known| known.playback == PlaybackMode::Once || self.is_followed(at);
             let end = track
@@ -147,7 +147,7 @@ impl AnimationController {
         let Self { tracks, extras, .. } = self;
         let (track, from) = (&tracks[at], tracks[at].anchor.from);
         let is_unknown = |clip: &Weighing| clip.ahead(from, forward).is_none();
-        if track.run.0.muted
+        if track.run.muted
             || !track
                 .course()
                 .is_some_and(|course| course.weighing().iter().any(is_unknown))
@@ -163,7 +163,7 @@ impl AnimationController {
                 count += 1;
             }
         });
-        if let Some(course) = &mut tracks[at].run.0.course {
+        if let Some(course) = &mut tracks[at].run.course {
             course.note_ahead(|member| {
                 let found = found[..count].iter().find(|(of, _)| *of == member);
                 Ahead::new(from, found.and_then(|(_, next)| *next), forward)
@@ -175,8 +175,8 @@ impl AnimationController {
     pub(super) fn next_mark<C: Clips + ?Sized>(&self, at: usize, clips: &C) -> Option<Next> {
         let track = &self.tracks[at];
         let driver = self.driver(at);
-        let lead = track.run.0.lead().filter(|_| driver != at);
-        let motion = self.tracks[driver].run.0.motion();
+        let lead = track.run.lead().filter(|_| driver != at);
+        let motion = self.tracks[driver].run.motion();
         let forward = motion.forward;
         let place = self.next_place(at, forward, clips)?;
         // The time at which its driver is where this is passed.

@@ -18,7 +18,7 @@ impl AnimationTrack {
         if self.start == Start::AtEnd || !self.knows_clip(clips) {
             return false;
         }
-        let space = self.run.0.space.get();
+        let space = self.run.space.get();
         if let Some(space) = space.and_then(|space| clips.blend_spaces().get(space)) {
             self.steer(space, now);
         }
@@ -34,27 +34,27 @@ impl AnimationTrack {
     ) -> bool {
         let known = if let Some((index, timing)) = self.find(clips) {
             self.clip.share(&timing.name);
-            let run = &mut self.run.0;
+            let run = &mut self.run;
             (run.index, run.space, run.course) = (Some(index).into(), Index::default(), None);
             Known::new(timing, self.playback)
         } else if let Some((index, space)) = self.find_space(clips) {
             self.clip.share(space.name());
-            self.run.0.space = Some(index).into();
+            self.run.space = Some(index).into();
             self.steer(space, now);
             Known::of_space(space, self.playback)
         } else {
-            let run = &mut self.run.0;
+            let run = &mut self.run;
             (run.index, run.space) = (Index::default(), Index::default());
             (run.course, run.planned) = (None, false);
             return false;
         };
         let quick = self.quick_stamp(clips);
-        if quick.is_none() || quick != self.run.0.stamp || self.known != Some(known) {
-            self.run.0.planned = false;
-            self.run.0.stamp = quick;
+        if quick.is_none() || quick != self.run.stamp || self.known != Some(known) {
+            self.run.planned = false;
+            self.run.stamp = quick;
             self.collect_added(callbacks, known, clips);
-            self.run.0.ranged = None;
-            if let Some(course) = &mut self.run.0.course {
+            self.run.ranged = None;
+            if let Some(course) = &mut self.run.course {
                 course.forget_ahead();
             }
             let stamp = self.stamp_of_all(clips);
@@ -84,7 +84,6 @@ impl AnimationTrack {
         let found = |index: usize| clips.timing(index).map(|timing| (index, timing));
         let cached = self
             .run
-            .0
             .index
             .get()
             .and_then(found)
@@ -105,7 +104,6 @@ impl AnimationTrack {
         let is_ours = |space: &BoundBlendSpace| self.clip.is(space.name());
         let cached = self
             .run
-            .0
             .space
             .get()
             .and_then(|index| Some((index, spaces.get(index)?)));
@@ -118,22 +116,23 @@ impl AnimationTrack {
     pub(super) fn steer(&mut self, space: &BoundBlendSpace, now: Nanos) -> bool {
         let begun = self.begun();
         let is_new = self.rare.steering.settle(now, space, begun);
-        let was_known = self.run.0.course.is_some();
-        let course = self.run.0.course.get_or_insert_with(Box::<Course>::default);
+        let run = &mut *self.run;
+        let was_known = run.course.is_some();
+        let course = run.course.get_or_insert_with(Box::<Course>::default);
         let change = course.settle(&self.rare.steering, now, space);
         let changed = change != Change::None;
         let is_same = !changed && !is_new && course.end().is_none();
-        if is_same && self.run.0.index.get().is_some() {
+        if is_same && run.index.get().is_some() {
             return false;
         }
         let heaviest = course
             .heaviest(now)
             .and_then(|member| space.members().get(member));
-        self.run.0.index = heaviest.map(|member| member.clip).into();
+        run.index = heaviest.map(|member| member.clip).into();
         if changed || is_new {
-            self.run.0.planned = false;
+            run.planned = false;
             if change == Change::Clips {
-                self.run.0.ranged = None;
+                run.ranged = None;
             }
             // Other clips may weigh: what lies behind the track in these must not be passed.
             self.moved |= begun && (is_new || was_known);
@@ -148,7 +147,7 @@ impl AnimationTrack {
         known: Known,
         clips: &C,
     ) {
-        let run = &mut self.run.0;
+        let run = &mut self.run;
         if !callbacks.is_empty() || !run.added().is_empty() {
             key::collect_added(callbacks, &self.clip, known.length, run.added_mut());
         }
@@ -170,7 +169,7 @@ impl AnimationTrack {
                 Stamp::NEW.with_keys(&timing.callbacks, address).0
             })
         };
-        let run = &self.run.0;
+        let run = &self.run;
         let Some(space) = run.space.get() else {
             return run.index.get().map(keys);
         };
@@ -188,7 +187,7 @@ impl AnimationTrack {
                 .timing(clip)
                 .map_or(stamp, |timing| stamp.with_keys(&timing.callbacks, text))
         };
-        let run = &self.run.0;
+        let run = &self.run;
         let added = |stamp: Stamp, added: &[key::AddedKey]| {
             added
                 .iter()
@@ -229,7 +228,7 @@ impl AnimationTrack {
     /// Returns `true` if its clip is the one that all is planned for.
     #[inline]
     pub(super) fn knows_clip<C: Clips + ?Sized>(&self, clips: &C) -> bool {
-        let run = &self.run.0;
+        let run = &self.run;
         if let Some(space) = run.space.get() {
             return clips.blend_spaces().get(space).is_some_and(|space| {
                 Arc::ptr_eq(self.clip.as_arc(), space.name())

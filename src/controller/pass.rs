@@ -23,7 +23,7 @@ const MOST_PASSED: usize = 1 << 20;
 impl AnimationController {
     /// Lets a track pass what is next.
     pub(super) fn pass<C: Clips + ?Sized>(&mut self, at: usize, clips: &C, step: &mut Step) {
-        let run = &mut self.tracks[at].run.0;
+        let run = &mut self.tracks[at].run;
         let Some(Next { when, place }) = run.next() else {
             return;
         };
@@ -51,7 +51,7 @@ impl AnimationController {
         let track = &mut self.tracks[at];
         track.anchor.pass(when, place);
         track.position = place;
-        track.run.0.planned = false;
+        track.run.planned = false;
         self.count_keys(at, clips);
         self.report(at, clips, step, |track, callbacks, passed| {
             let position = track.anchor.from;
@@ -130,7 +130,7 @@ impl AnimationController {
         collect: impl FnOnce(&super::AnimationTrack, &[AddedCallback], &mut Vec<Passed>),
     ) {
         self.note_heaviest(at, clips);
-        let mut passed = mem::take(&mut self.agenda.0.passed);
+        let mut passed = mem::take(&mut self.agenda.passed);
         collect(&self.tracks[at], &self.extras.callbacks, &mut passed);
         self.count_work(passed.len() as u64);
         for passed in passed.drain(..) {
@@ -152,7 +152,7 @@ impl AnimationController {
                 }
             }
         }
-        self.agenda.0.passed = passed;
+        self.agenda.passed = passed;
     }
 
     /// Counts the work of looking at the keys of a track's clips.
@@ -167,7 +167,7 @@ impl AnimationController {
     /// Counts what a track passes. Too much is a flood.
     fn count_passed(&mut self, at: usize, step: &mut Step) {
         step.passed += 1;
-        if step.passed > MOST_PASSED && !self.tracks[at].run.0.muted {
+        if step.passed > MOST_PASSED && !self.tracks[at].run.muted {
             let (_, clip, ..) = self.played(at);
             self.flood(at, clip, step);
         }
@@ -182,14 +182,14 @@ impl AnimationController {
 
     fn report_round(&mut self, at: usize, step: &mut Step) {
         self.arrive(at, step);
-        if self.tracks[at].run.0.muted {
+        if self.tracks[at].run.muted {
             return;
         }
         let (track, clip, space, time) = self.played(at);
-        if self.tracks[at].run.0.looped as usize >= self.callback_limit {
+        if self.tracks[at].run.looped as usize >= self.callback_limit {
             return self.flood(at, clip, step);
         }
-        self.tracks[at].run.0.looped += 1;
+        self.tracks[at].run.looped += 1;
         step.out.push(PlaybackEvent::Looped {
             track,
             clip,
@@ -209,7 +209,7 @@ impl AnimationController {
         step: &mut Step,
     ) {
         let weight = self.weight_now(at) * passed.share as f32;
-        if passed.share <= 0.0 || weight < self.callback_threshold || self.tracks[at].run.0.muted {
+        if passed.share <= 0.0 || weight < self.callback_threshold || self.tracks[at].run.muted {
             return;
         }
         if step.fired >= self.callback_limit {
@@ -276,7 +276,7 @@ impl AnimationController {
     pub(super) fn flood(&mut self, at: usize, clip: usize, step: &mut Step) {
         let (limit, time) = (self.callback_limit, self.clock.now.secs());
         let track = &mut self.tracks[at];
-        track.run.0.muted = true;
+        track.run.muted = true;
         if !mem::replace(&mut track.reported_flood, true) {
             step.out.push(PlaybackEvent::TooManyCallbacks {
                 track: track.id,
@@ -289,12 +289,12 @@ impl AnimationController {
 
     /// Lets tracks whose passings were not reported be heard again, from where they are. Returns `false` if there are none.
     pub(super) fn end_flood<C: Clips + ?Sized>(&mut self, clips: &C, step: &mut Step) -> bool {
-        if !self.tracks.iter().any(|track| track.run.0.muted) {
+        if !self.tracks.iter().any(|track| track.run.muted) {
             return false;
         }
         self.settle_ranges(clips, step);
         for at in 0..self.tracks.len() {
-            if mem::take(&mut self.tracks[at].run.0.muted) {
+            if mem::take(&mut self.tracks[at].run.muted) {
                 self.anchor(at, self.law(at));
                 self.forget_followers(at);
             }
@@ -305,7 +305,7 @@ impl AnimationController {
 
     /// Notes the clip that stands for a blend space at the present time: the heaviest one.
     pub(super) fn note_heaviest<C: Clips + ?Sized>(&mut self, at: usize, clips: &C) {
-        let run = &mut self.tracks[at].run.0;
+        let run = &mut self.tracks[at].run;
         let (Some(space), Some(course)) = (
             run.space
                 .get()
@@ -329,7 +329,6 @@ impl super::AnimationTrack {
     pub(super) fn share_at(&self, line: &Line, moment: super::clock::Nanos) -> f64 {
         let ends = line.member.map(|(_, clip)| clip.weights);
         self.run
-            .0
             .course
             .as_deref()
             .zip(ends)

@@ -272,7 +272,7 @@ impl AnimationController {
     pub(super) fn begin_pending<C: Clips + ?Sized>(&mut self, clips: &C, step: &mut Step) {
         while let Some(pending) = self.extras.playback.pending.first().copied() {
             let track = self.tracks.iter().find(|track| track.id == pending.track);
-            let found = track.is_some_and(|track| track.run.0.index.get().is_some());
+            let found = track.is_some_and(|track| track.run.index.get().is_some());
             let superseded = self.extras.playback.pending.len() > 1;
             if track.is_some() && !found && !superseded && self.extras.playback.queue.is_empty() {
                 return;

@@ -63,7 +63,7 @@ impl AnimationController {
             return false;
         };
         let falls_back = *fallback != QueueFallback::Stay && !settled;
-        !self.agenda.0.stalled
+        !self.agenda.stalled
             && (!queue.is_empty()
                 || (falls_back && (*queued || known.playback == PlaybackMode::Once)))
     }
@@ -71,7 +71,7 @@ impl AnimationController {
     /// Returns `true` if the first clip of the queue follows nothing at all.
     fn starts_queue(&self) -> bool {
         let Playback { queue, pending, .. } = &self.extras.playback;
-        !queue.is_empty() && pending.is_empty() && !self.agenda.0.stalled
+        !queue.is_empty() && pending.is_empty() && !self.agenda.stalled
     }
 
     /// A track that has arrived already: at the end of a clip that plays once or has no length, or where an overlay fades

@@ -46,7 +46,7 @@ impl AnimationController {
             || self
                 .tracks
                 .iter()
-                .any(|track| track.run.0.ranged == Some(true))
+                .any(|track| track.run.ranged == Some(true))
     }
 
     /// Enters or leaves a range that a track passes an end of.
@@ -96,7 +96,6 @@ impl AnimationController {
         let space = clips.blend_spaces().get(
             self.tracks[at]
                 .run
-                .0
                 .space
                 .get()
                 .filter(|_| passed.is_member)?,
@@ -138,7 +137,7 @@ impl AnimationController {
             return;
         };
         // Below the threshold, beyond the limit, or at a passing that doesn't count, it is not heard of.
-        let mut silent = weight < self.callback_threshold || self.tracks[at].run.0.muted;
+        let mut silent = weight < self.callback_threshold || self.tracks[at].run.muted;
         if !silent && step.fired >= self.callback_limit {
             self.flood(at, passed.clip, step);
             silent = true;
@@ -148,7 +147,6 @@ impl AnimationController {
         let member = self.member(at, passed, clips).map(|member| {
             let space = track
                 .run
-                .0
                 .space
                 .get()
                 .and_then(|space| clips.blend_spaces().get(space));
@@ -254,7 +252,7 @@ impl AnimationController {
         }
         let mut entered = Vec::new();
         for (at, track) in self.tracks.iter().enumerate() {
-            if track.enabled && track.begun() && track.run.0.ranged == Some(true) {
+            if track.enabled && track.begun() && track.run.ranged == Some(true) {
                 let direction = self.direction(at, step.still);
                 track.each_line(&self.extras.callbacks, clips, |line| {
                     self.enter(at, &line, direction, &mut entered)
@@ -269,9 +267,8 @@ impl AnimationController {
     /// The direction in which a track goes; `None` if it doesn't.
     fn direction(&self, at: usize, still: bool) -> Option<bool> {
         let driver = self.driver(at);
-        let moves = self.tracks[at].anchor.law.moves()
-            && self.tracks[driver].run.0.motion().goes()
-            && !still;
+        let moves =
+            self.tracks[at].anchor.law.moves() && self.tracks[driver].run.motion().goes() && !still;
         moves.then(|| self.forward(at))
     }
 
@@ -350,7 +347,7 @@ impl AnimationController {
                 return;
             };
             // What stands for a blend space may be another clip by now, but a range ends as it began.
-            if track.run.0.space.get().is_none() || line.member.is_some() {
+            if track.run.space.get().is_none() || line.member.is_some() {
                 open.index = line.clip;
             }
             (open.time, open.until) = (time, until);
@@ -412,7 +409,7 @@ impl AnimationController {
 impl AnimationTrack {
     /// Returns the place of a clip of its blend space, even if the clip has no weight.
     fn member_place<C: Clips + ?Sized>(&self, member: &InSpace, clips: &C) -> Option<(Known, f64)> {
-        let space = clips.blend_spaces().get(self.run.0.space.get()?)?;
+        let space = clips.blend_spaces().get(self.run.space.get()?)?;
         let found = space
             .members()
             .iter()
@@ -435,6 +432,6 @@ impl AnimationTrack {
     ) {
         let mut ranged = false;
         self.each_line(callbacks, clips, |line| ranged |= line.has_ranges());
-        self.run.0.ranged = Some(ranged);
+        self.run.ranged = Some(ranged);
     }
 }

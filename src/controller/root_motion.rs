@@ -297,7 +297,7 @@ impl AnimationController {
 
     /// The motion that drives a track.
     fn motion_of(&self, at: usize) -> Motion {
-        self.tracks[self.driver(at)].run.0.motion()
+        self.tracks[self.driver(at)].run.motion()
     }
 
     /// Hands each mover where it is in its clip at a moment.
@@ -330,12 +330,12 @@ impl AnimationController {
     fn knot_time(&self, mover: &Mover, now: Nanos) -> Option<Nanos> {
         let (track, driver_at) = (&self.tracks[mover.track], self.driver(mover.track));
         let driver = &self.tracks[driver_at];
-        let motion = driver.run.0.motion();
+        let motion = driver.run.motion();
         if mover.path.is_none() || !track.anchor.law.moves() || !motion.goes() {
             return None;
         }
         let forward = motion.forward;
-        let lead = track.run.0.lead().filter(|_| driver_at != mover.track);
+        let lead = track.run.lead().filter(|_| driver_at != mover.track);
         // One that plays once waits at its end until its leader is where it ended.
         let waits = lead.zip(track.once()).and_then(|(lead, length)| {
             let free = lead.follow(self.place_at(driver_at, now));

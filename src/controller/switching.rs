@@ -99,7 +99,7 @@ impl AnimationController {
             ..layer
         };
         let track = &self.tracks[at];
-        if track.run.0.space.get().is_none() {
+        if track.run.space.get().is_none() {
             return out.push(layer);
         }
         for member in shares_in_space(track, clips) {
@@ -129,7 +129,7 @@ impl AnimationController {
         let track = &self.tracks[at];
         let known = track
             .known
-            .filter(|_| track.enabled && track.run.0.index.get().is_some())?;
+            .filter(|_| track.enabled && track.run.index.get().is_some())?;
         let speed = if self.is_moving(at) {
             self.speed_now(at, lead)
         } else {

@@ -292,7 +292,7 @@ impl AnimationController {
         // Two changes of one speed may begin at the same moment.
         self.tracks
             .iter_mut()
-            .for_each(|track| track.run.0.planned = false);
+            .for_each(|track| track.run.planned = false);
     }
 
     /// Returns the next moment at which a change starts or ends.
@@ -371,7 +371,7 @@ impl AnimationController {
             ChangeKind::Position => track.seek(value),
             ChangeKind::Enabled => {
                 track.enabled = value != 0.0;
-                self.agenda.0.ranges = Reach::Unknown;
+                self.agenda.ranges = Reach::Unknown;
             }
             ChangeKind::ParameterX => track.rare.steering.target.x = value,
             ChangeKind::ParameterY => track.rare.steering.target.y = value,

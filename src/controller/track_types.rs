@@ -2,7 +2,10 @@
 
 use crate::model::{BoundBlendSpace, ClipTiming, PlaybackMode};
 use serde::{Deserialize, Serialize};
-use std::time::Duration;
+use std::{
+    ops::{Deref, DerefMut},
+    time::Duration,
+};
 
 /// Identifies a track of one controller. Not reused after the track is removed.
 #[derive(
@@ -102,7 +105,23 @@ impl Known {
 
 /// Wraps what is not part of the state: all values are equal.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Transient<T>(pub(crate) T);
+pub(crate) struct Transient<T>(T);
+
+impl<T> Deref for Transient<T> {
+    type Target = T;
+
+    #[inline]
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+impl<T> DerefMut for Transient<T> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut T {
+        &mut self.0
+    }
+}
 
 impl<T> PartialEq for Transient<T> {
     fn eq(&self, _: &Self) -> bool {
