@@ -57,9 +57,7 @@ impl AnimationTrack {
         };
         let known = own.known;
         each(own);
-        let space = self.run.space.get();
-        let space = space.and_then(|space| clips.blend_spaces().get(space));
-        let (Some(space), Some(course)) = (space, self.course()) else {
+        let (Some(space), Some(course)) = (self.run.space_in(clips), self.course()) else {
             return;
         };
         for weighing in course.weighing() {

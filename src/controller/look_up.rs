@@ -18,8 +18,7 @@ impl AnimationTrack {
         if self.start == Start::AtEnd || !self.knows_clip(clips) {
             return false;
         }
-        let space = self.run.space.get();
-        if let Some(space) = space.and_then(|space| clips.blend_spaces().get(space)) {
+        if let Some(space) = self.run.space_in(clips) {
             self.steer(space, now);
         }
         true
@@ -151,10 +150,7 @@ impl AnimationTrack {
         if !callbacks.is_empty() || !run.added().is_empty() {
             key::collect_added(callbacks, &self.clip, known.length, run.added_mut());
         }
-        let space = run
-            .space
-            .get()
-            .and_then(|space| clips.blend_spaces().get(space));
+        let space = run.space_in(clips);
         if let (Some(space), Some(course)) = (space, &mut run.course) {
             course.collect_added(callbacks, space);
         }
@@ -170,10 +166,10 @@ impl AnimationTrack {
             })
         };
         let run = &self.run;
-        let Some(space) = run.space.get() else {
+        if run.space.get().is_none() {
             return run.index.get().map(keys);
-        };
-        let members = clips.blend_spaces().get(space)?.members();
+        }
+        let members = run.space_in(clips)?.members();
         // Each clip by itself: a processor works on several at once.
         let stamp = Arc::as_ptr(members).cast::<u8>() as u64;
         let add = |stamp: u64, member: &Member| stamp.rotate_left(7) ^ keys(member.clip);
@@ -193,10 +189,7 @@ impl AnimationTrack {
                 .iter()
                 .fold(stamp, |stamp, key| stamp.with(key.bits()))
         };
-        let space = run
-            .space
-            .get()
-            .and_then(|space| clips.blend_spaces().get(space));
+        let space = run.space_in(clips);
         let Some(space) = space else {
             return added(
                 run.index
@@ -229,22 +222,18 @@ impl AnimationTrack {
     #[inline]
     pub(super) fn knows_clip<C: Clips + ?Sized>(&self, clips: &C) -> bool {
         let run = &self.run;
-        if let Some(space) = run.space.get() {
-            return clips.blend_spaces().get(space).is_some_and(|space| {
-                Arc::ptr_eq(self.clip.as_arc(), space.name())
-                    && self.known == Some(Known::of_space(space, self.playback))
-                    && run.stamp.is_some()
-                    && self.quick_stamp(clips) == run.stamp
+        let is_known = |name: &Arc<str>, known: Known| {
+            Arc::ptr_eq(self.clip.as_arc(), name)
+                && self.known == Some(known)
+                && run.stamp.is_some()
+                && self.quick_stamp(clips) == run.stamp
+        };
+        if run.space.get().is_some() {
+            return run.space_in(clips).is_some_and(|space| {
+                is_known(space.name(), Known::of_space(space, self.playback))
             });
         }
-        run.index
-            .get()
-            .and_then(|index| clips.timing(index))
-            .is_some_and(|timing| {
-                Arc::ptr_eq(self.clip.as_arc(), &timing.name)
-                    && self.known == Some(Known::new(timing, self.playback))
-                    && run.stamp.is_some()
-                    && self.quick_stamp(clips) == run.stamp
-            })
+        let timing = run.index.get().and_then(|index| clips.timing(index));
+        timing.is_some_and(|timing| is_known(&timing.name, Known::new(timing, self.playback)))
     }
 }

@@ -306,12 +306,7 @@ impl AnimationController {
     /// Notes the clip that stands for a blend space at the present time: the heaviest one.
     pub(super) fn note_heaviest<C: Clips + ?Sized>(&mut self, at: usize, clips: &C) {
         let run = &mut self.tracks[at].run;
-        let (Some(space), Some(course)) = (
-            run.space
-                .get()
-                .and_then(|space| clips.blend_spaces().get(space)),
-            &run.course,
-        ) else {
+        let (Some(space), Some(course)) = (run.space_in(clips), &run.course) else {
             return;
         };
         let heaviest = course

@@ -93,13 +93,10 @@ impl AnimationController {
         passed: &Passed,
         clips: &'c C,
     ) -> Option<&'c Member> {
-        let space = clips.blend_spaces().get(
-            self.tracks[at]
-                .run
-                .space
-                .get()
-                .filter(|_| passed.is_member)?,
-        )?;
+        let space = self.tracks[at]
+            .run
+            .space_in(clips)
+            .filter(|_| passed.is_member)?;
         space
             .members()
             .iter()
@@ -145,11 +142,7 @@ impl AnimationController {
         silent = silent || !self.counts(range.key);
         let track = &self.tracks[at];
         let member = self.member(at, passed, clips).map(|member| {
-            let space = track
-                .run
-                .space
-                .get()
-                .and_then(|space| clips.blend_spaces().get(space));
+            let space = track.run.space_in(clips);
             let cycle = track.known.map(|known| known.playback).unwrap_or_default();
             let playback = space.map_or(cycle, |space| member.playback(space, cycle));
             let position = member.place(playback, track.held());
@@ -409,7 +402,7 @@ impl AnimationController {
 impl AnimationTrack {
     /// Returns the place of a clip of its blend space, even if the clip has no weight.
     fn member_place<C: Clips + ?Sized>(&self, member: &InSpace, clips: &C) -> Option<(Known, f64)> {
-        let space = clips.blend_spaces().get(self.run.space.get()?)?;
+        let space = self.run.space_in(clips)?;
         let found = space
             .members()
             .iter()

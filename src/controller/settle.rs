@@ -88,11 +88,7 @@ impl AnimationController {
         for at in 0..self.tracks.len() {
             self.report_unknown(at, step);
             let track = &mut self.tracks[at];
-            let space = track
-                .run
-                .space
-                .get()
-                .and_then(|space| clips.blend_spaces().get(space));
+            let space = track.run.space_in(clips);
             if space.is_some_and(|space| track.steer(space, now)) {
                 self.agenda.ranges = Reach::Unknown;
             }

@@ -87,12 +87,7 @@ impl AnimationController {
         all: &mut Movers<'_, 'c>,
     ) {
         let track = &self.tracks[at];
-        let Some(space) = track
-            .run
-            .space
-            .get()
-            .and_then(|space| clips.blend_spaces().get(space))
-        else {
+        let Some(space) = track.run.space_in(clips) else {
             return;
         };
         for &Weighing {
