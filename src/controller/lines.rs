@@ -6,10 +6,7 @@ use super::{
     marks::{Line, Next},
     overlay,
 };
-use crate::{
-    controller::{key::AddedCallback, track_types::Known},
-    model::PlaybackMode,
-};
+use crate::controller::{key::AddedCallback, track_types::Known};
 
 impl AnimationTrack {
     /// Its own clip, or the cycle of its blend space.
@@ -113,7 +110,7 @@ impl AnimationController {
         };
         if track.run.muted {
             // Only its end has consequences, or the end of a round that something follows.
-            let ends = |known: &Known| known.playback == PlaybackMode::Once || self.is_followed(at);
+            let ends = |known: &Known| known.plays_once() || self.is_followed(at);
             let end = track
                 .known
                 .filter(ends)

@@ -11,8 +11,9 @@ use crate::{
     controller::{
         key::{AddedCallback, Key},
         playhead::periodic,
+        track_types::Known,
     },
-    model::{CallbackData, PlaybackMode},
+    model::CallbackData,
 };
 use std::mem;
 
@@ -72,16 +73,9 @@ impl AnimationController {
                     }
                 });
             }
-            let end = track
-                .known
-                .filter(|known| known.playback == PlaybackMode::Once);
+            let end = track.known.filter(Known::plays_once);
             if end.is_some_and(|known| position == if forward { known.length } else { 0.0 }) {
-                passed.push(Passed {
-                    what: What::End,
-                    clip: 0,
-                    is_member: false,
-                    share: 1.0,
-                });
+                passed.push(Passed::END);
             }
         });
     }
@@ -101,22 +95,9 @@ impl AnimationController {
                 line.collect_first(position, forward, track.share_at(&line, now), passed)
             };
             track.each_line(callbacks, clips, collect);
-            let once = track
-                .known
-                .filter(|known| known.playback == PlaybackMode::Once);
-            if once.is_some_and(|known| {
-                if forward {
-                    position >= known.length
-                } else {
-                    position <= 0.0
-                }
-            }) {
-                passed.push(Passed {
-                    what: What::End,
-                    clip: 0,
-                    is_member: false,
-                    share: 1.0,
-                });
+            let once = track.known.filter(Known::plays_once);
+            if once.is_some_and(|known| known.is_at_end(position, forward)) {
+                passed.push(Passed::END);
             }
         });
     }
@@ -334,29 +315,19 @@ impl super::AnimationTrack {
 impl Line<'_> {
     /// Collects what a track passes at a position.
     fn collect(&self, position: f64, forward: bool, share: f64, passed: &mut Vec<Passed>) {
-        let (clip, is_member) = (self.clip, self.member.is_some());
         self.at(position, forward, |mark| {
             let what = match mark {
                 Mark::Key(Key { key, time, .. }) => What::Key(key, time),
                 Mark::Round => What::Round,
             };
-            passed.push(Passed {
-                what,
-                clip,
-                is_member,
-                share,
-            });
+            passed.push(Passed::new(what, self, share));
         });
         if self.has_ranges() {
             let mut cross = |(key, until): (Key, f64)| {
                 let crossing = self.crossing(key.time, until, position, forward);
                 if crossing != Crossing::None {
-                    passed.push(Passed {
-                        what: What::Range(self.range(&key, until, crossing, position, forward)),
-                        clip,
-                        is_member,
-                        share,
-                    });
+                    let range = self.range(&key, until, crossing, position, forward);
+                    passed.push(Passed::new(What::Range(range), self, share));
                 }
             };
             if forward {
@@ -369,15 +340,9 @@ impl Line<'_> {
 
     /// Collects what a track that begins at a position passes there.
     fn collect_first(&self, position: f64, forward: bool, share: f64, passed: &mut Vec<Passed>) {
-        let (clip, is_member) = (self.clip, self.member.is_some());
         self.at_start(position, forward, |mark| {
             if let Mark::Key(Key { key, time, .. }) = mark {
-                passed.push(Passed {
-                    what: What::Key(key, time),
-                    clip,
-                    is_member,
-                    share,
-                });
+                passed.push(Passed::new(What::Key(key, time), self, share));
             }
         });
         let place = periodic(self.known.playback, self.known.length, self.place(position));
@@ -392,12 +357,7 @@ impl Line<'_> {
                 }
                 (range.crossing, range.enters_at) = (Crossing::Enters, place);
             }
-            passed.push(Passed {
-                what: What::Range(range),
-                clip,
-                is_member,
-                share,
-            });
+            passed.push(Passed::new(What::Range(range), self, share));
         }
     }
 

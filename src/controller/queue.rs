@@ -6,13 +6,9 @@ use super::{
     clock::Nanos,
     step::{Follows, Step},
 };
-use crate::{
-    controller::{
-        playback_state::{Pending, Playback},
-        scheduled_change::ChangeKind,
-        track_types::Known,
-    },
-    model::PlaybackMode,
+use crate::controller::{
+    playback_state::{Pending, Playback},
+    scheduled_change::ChangeKind,
 };
 use std::{mem, time::Duration};
 
@@ -64,8 +60,7 @@ impl AnimationController {
         };
         let falls_back = *fallback != QueueFallback::Stay && !settled;
         !self.agenda.stalled
-            && (!queue.is_empty()
-                || (falls_back && (*queued || known.playback == PlaybackMode::Once)))
+            && (!queue.is_empty() || (falls_back && (*queued || known.plays_once())))
     }
 
     /// Returns `true` if the first clip of the queue follows nothing at all.
@@ -79,18 +74,11 @@ impl AnimationController {
     pub(super) fn arrived(&self) -> Option<(TrackId, Follows)> {
         let ended = |at: &usize| {
             let track = &self.tracks[*at];
-            let Some(Known { length, playback }) =
-                track.known.filter(|_| track.begun() && self.is_moving(*at))
-            else {
+            let Some(known) = track.known.filter(|_| track.begun() && self.is_moving(*at)) else {
                 return false;
             };
-            let place = track.held();
-            let at_end = if self.forward(*at) {
-                place >= length
-            } else {
-                place <= 0.0
-            };
-            self.is_followed(*at) && (length <= 0.0 || (playback == PlaybackMode::Once && at_end))
+            let at_end = known.is_at_end(track.held(), self.forward(*at));
+            self.is_followed(*at) && (known.length <= 0.0 || (known.plays_once() && at_end))
         };
         let clip = match self.current_index() {
             Some(at) => ended(&at).then(|| (self.tracks[at].id, Follows::Clip)),

@@ -28,7 +28,7 @@ use crate::{
         scheduled_change::ChangeKind,
         track_types::Known,
     },
-    model::{Member, PlaybackMode},
+    model::Member,
 };
 use std::mem;
 
@@ -269,18 +269,11 @@ impl AnimationController {
     /// its ranges.
     fn end_of_once(&self, at: usize) -> Option<bool> {
         let track = &self.tracks[at];
-        let known = track
-            .known
-            .filter(|known| known.playback == PlaybackMode::Once)?;
+        let known = track.known.filter(Known::plays_once)?;
         let ramp = self.running_ramp(track.id, ChangeKind::Speed);
         let speed = ramp.map_or(track.speed, |ramp| ramp.at(self.clock.now));
-        let (forward, place) = (speed >= 0.0 || speed.is_nan(), track.held());
-        (if forward {
-            place >= known.length
-        } else {
-            place <= 0.0
-        })
-        .then_some(forward)
+        let forward = speed >= 0.0 || speed.is_nan();
+        known.is_at_end(track.held(), forward).then_some(forward)
     }
 
     /// Finds the ranges on a line that a track is in.
@@ -306,12 +299,7 @@ impl AnimationController {
                     leaves_at: place,
                 };
                 let share = track.share_at(line, self.clock.now);
-                let passed = Passed {
-                    what: What::Range(range),
-                    clip: line.clip,
-                    is_member: line.member.is_some(),
-                    share,
-                };
+                let passed = Passed::new(What::Range(range), line, share);
                 entered.push(Entered { at, passed, range });
             }
         }

@@ -23,7 +23,7 @@ mod shares;
 use super::{AnimationController, AnimationTrack, Clips, clock::Nanos, motion::Motion};
 use crate::{
     controller::track_types::Known,
-    model::{PlaybackMode, RootDelta, RootPath, Twist},
+    model::{RootDelta, RootPath, Twist},
 };
 use gauss::{COUNT, NODES, WEIGHTS, integrate};
 use movers::{FEW, Mover, Movers, SOME, Value};
@@ -374,7 +374,8 @@ impl AnimationController {
 impl AnimationTrack {
     /// The length of a clip that plays once.
     fn once(&self) -> Option<f64> {
-        let once = |known: &Known| known.playback == PlaybackMode::Once;
-        self.known.filter(once).map(|known| known.length)
+        self.known
+            .filter(Known::plays_once)
+            .map(|known| known.length)
     }
 }

@@ -7,13 +7,7 @@ use super::{
     motion::Instant,
     step::{Reach, Step},
 };
-use crate::{
-    controller::{
-        BlendMode,
-        track_types::{Known, Start},
-    },
-    model::PlaybackMode,
-};
+use crate::controller::{BlendMode, track_types::Start};
 use std::mem;
 
 impl AnimationController {
@@ -238,8 +232,7 @@ impl AnimationController {
             self.pass_place(at, when, place, forward, clips, step);
             // Of what isn't reported, only the end matters.
             let track = &self.tracks[at];
-            let ends = |known: Known| known.playback == PlaybackMode::Once;
-            if track.run.muted && !track.known.is_some_and(ends) {
+            if track.run.muted && !track.known.is_some_and(|known| known.plays_once()) {
                 break;
             }
         }

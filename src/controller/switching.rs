@@ -172,18 +172,14 @@ fn end_of(switch: &Switch) -> Nanos {
 }
 
 /// The place in the clip of an unwrapped position, and how fast the place changes at a speed.
-fn place_and_rate(Known { length, playback }: Known, position: f64, speed: f64) -> (f64, f64) {
+fn place_and_rate(known: Known, position: f64, speed: f64) -> (f64, f64) {
+    let Known { length, playback } = known;
     let place = periodic(playback, length, position);
+    let backward = speed < 0.0;
     let rate = match playback {
         PlaybackMode::Loop => speed,
-        PlaybackMode::Once => {
-            let held = if speed < 0.0 {
-                position <= 0.0
-            } else {
-                position >= length
-            };
-            if held { 0.0 } else { speed }
-        }
+        PlaybackMode::Once if known.is_at_end(position, !backward) => 0.0,
+        PlaybackMode::Once => speed,
         PlaybackMode::PingPong => {
             let returns = length > 0.0 && position.rem_euclid(2.0 * length) >= length;
             if returns { -speed } else { speed }

@@ -304,15 +304,10 @@ impl AnimationTrack {
 
     /// Returns `true` if a [`PlaybackMode::Once`] clip is at its end (at its start, if the speed is negative).
     pub fn is_finished(&self) -> bool {
-        self.known.is_some_and(|Known { length, playback }| {
-            let position = self.placed();
-            let at_end = if self.speed < 0.0 {
-                position <= 0.0
-            } else {
-                position >= length
-            };
-            playback == PlaybackMode::Once && at_end
-        })
+        // A speed that is no number counts as forward.
+        let backward = self.speed < 0.0;
+        self.known
+            .is_some_and(|known| known.plays_once() && known.is_at_end(self.placed(), !backward))
     }
 
     /// Sets the parameters of the blend space. Numbers that are not finite are ignored.

@@ -101,6 +101,19 @@ impl Known {
             playback: playback.unwrap_or(space.playback()),
         }
     }
+
+    pub(crate) fn plays_once(&self) -> bool {
+        self.playback == PlaybackMode::Once
+    }
+
+    /// Returns `true` if a position is at the end that lies in a direction, or beyond.
+    pub(crate) fn is_at_end(&self, position: f64, forward: bool) -> bool {
+        if forward {
+            position >= self.length
+        } else {
+            position <= 0.0
+        }
+    }
 }
 
 /// Wraps what is not part of the state: all values are equal.
