@@ -4,6 +4,7 @@ use super::{
     AnimationController, AnimationTrack, Clips,
     course::{Ahead, Course, Weighing},
     marks::{Line, Next},
+    motion::Instant,
     overlay,
 };
 use crate::controller::{key::AddedCallback, track_types::Known};
@@ -195,7 +196,7 @@ impl AnimationController {
         let seconds = motion.seconds_of(anchor.instant(), way)?;
         let mut when = anchor.instant().after(seconds);
         if when.moment < self.clock.now {
-            (when.moment, when.rest) = (self.clock.now, 0.0);
+            when = Instant::at(self.clock.now);
         }
         Some(Next { when, place })
     }

@@ -1,7 +1,7 @@
 //! Finding tracks' clips and blend spaces, and telling whether these are still what they were.
 
 use super::{
-    AnimationTrack, Clips,
+    AnimationName, AnimationTrack, Clips,
     clock::Nanos,
     course::{Change, Course},
     key,
@@ -11,6 +11,12 @@ use super::{
 };
 use crate::model::{BoundBlendSpace, ClipTiming, Member};
 use std::{mem, sync::Arc};
+
+/// Returns `true` if there is a blend space of this name.
+pub(super) fn is_space<C: Clips + ?Sized>(name: &AnimationName, clips: &C) -> bool {
+    let spaces = clips.blend_spaces();
+    spaces.iter().any(|space| name.is(space.name()))
+}
 
 impl AnimationTrack {
     /// Returns `true` if its clip is the one that was looked up last. Brings its course through a blend space up to date.

@@ -203,24 +203,19 @@ impl AnimationController {
         let Some((name, data)) = self.key_data(passed.clip, key, clips) else {
             return;
         };
-        let (track, kind) = (self.tracks[at].id, CallbackKind::Key);
-        let (time, current) = (
-            self.clock.now.secs(),
-            self.extras.playback.current == Some(track),
-        );
-        let fired = FiredCallback {
+        let track = self.tracks[at].id;
+        step.out.push(PlaybackEvent::Callback(FiredCallback {
             track,
             clip: passed.clip,
             key,
-            kind,
+            kind: CallbackKind::Key,
             name,
             data,
             clip_time,
-            time,
+            time: self.clock.now.secs(),
             weight,
-            current,
-        };
-        step.out.push(PlaybackEvent::Callback(fired));
+            current: self.extras.playback.current == Some(track),
+        }));
     }
 
     /// Counts a passing of a key. Returns `true` if it fires this time.

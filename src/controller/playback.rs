@@ -183,12 +183,7 @@ impl AnimationController {
                 None => !track.is_finished(),
                 Some(_) => looping && !cut,
             };
-            let waits = self
-                .extras
-                .playback
-                .pending
-                .iter()
-                .any(|pending| pending.track == track.id);
+            let waits = self.extras.playback.awaits(track.id);
             track.role == Role::Playback && is_there && track.clip == clip && !waits
         };
         let (track, new) = match self.tracks.iter_mut().find(continues) {

@@ -4,6 +4,7 @@ use super::{
     AnimationController, AnimationName, ClipQueue, ClipQueueMut, Clips, PlaybackEvent,
     QueueFallback, TrackId, Transition,
     clock::Nanos,
+    look_up::is_space,
     step::{Follows, Step},
 };
 use crate::controller::{
@@ -123,22 +124,8 @@ impl AnimationController {
         clips: &C,
         step: &mut Step,
     ) -> bool {
-        let is_space = || {
-            clips
-                .blend_spaces()
-                .iter()
-                .any(|space| **space.name() == *clip)
-        };
-        if clips.index_of(&clip).is_none() && !is_space() {
-            if !self.extras.unknown.contains(&clip) {
-                self.extras.unknown.push(clip.clone());
-                let time = self.clock.now.secs();
-                step.out.push(PlaybackEvent::UnknownClip {
-                    track: None,
-                    name: clip,
-                    time,
-                });
-            }
+        if clips.index_of(&clip).is_none() && !is_space(&clip, clips) {
+            self.report_unknown_name(None, clip, step);
             return false;
         }
         let (from, duration) = (self.current_id(), self.follow_fade());

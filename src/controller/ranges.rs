@@ -17,6 +17,7 @@
 
 use super::{
     AnimationController, AnimationTrack, CallbackKind, Clips, FiredCallback, PlaybackEvent,
+    look_up::is_space,
     marks::{Crossing, Line},
     step::{Passed, Range, Step, What},
 };
@@ -189,32 +190,18 @@ impl AnimationController {
         weight: f32,
         step: &mut Step,
     ) {
-        let OpenRange {
-            track,
-            key,
-            index: clip,
-            name,
-            data,
-            ..
-        } = open;
-        let (track, key, clip, name, data) = (*track, *key, *clip, name.clone(), data.clone());
-        let (time, current) = (
-            self.clock.now.secs(),
-            self.extras.playback.current == Some(track),
-        );
-        let fired = FiredCallback {
-            track,
-            clip,
-            key,
+        step.out.push(PlaybackEvent::Callback(FiredCallback {
+            track: open.track,
+            clip: open.index,
+            key: open.key,
             kind,
-            name,
-            data,
+            name: open.name.clone(),
+            data: open.data.clone(),
             clip_time,
-            time,
+            time: self.clock.now.secs(),
             weight,
-            current,
-        };
-        step.out.push(PlaybackEvent::Callback(fired));
+            current: self.extras.playback.current == Some(open.track),
+        }));
     }
 
     /// Ends the ranges that tracks have left other than by playing, and begins those that they were put into.
@@ -229,16 +216,10 @@ impl AnimationController {
                 continue;
             }
             let (place, weight) = self.place_left(&open, clips);
-            let is_space = || {
-                clips
-                    .blend_spaces()
-                    .iter()
-                    .any(|space| open.clip().is(space.name()))
-            };
             let is_there = clips
                 .timing(open.index)
                 .is_some_and(|timing| open.clip().is(&timing.name));
-            if !is_there && !is_space() {
+            if !is_there && !is_space(open.clip(), clips) {
                 self.extras.ranges[index].index = clips.index_of(open.clip()).unwrap_or(usize::MAX);
             }
             self.end_range(index, place, weight, step);

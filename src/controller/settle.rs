@@ -1,7 +1,7 @@
 //! Bringing what is derived up to date: after the game has changed something, after a reload, and after happenings.
 
 use super::{
-    AnimationController, AnimationTrack, Clips, PlaybackEvent,
+    AnimationController, AnimationName, AnimationTrack, Clips, PlaybackEvent, TrackId,
     clock::Nanos,
     course::Course,
     motion::Instant,
@@ -52,26 +52,26 @@ impl AnimationController {
 
     /// Reports, once per name, that an enabled track's clip doesn't exist.
     fn report_unknown(&mut self, at: usize, step: &mut Step) {
-        let Self {
-            tracks,
-            extras,
-            clock,
-            ..
-        } = self;
-        let track = &tracks[at];
-        if track.enabled
-            && track.run.index.get().is_none()
-            && !track.clip.is_empty()
-            && !extras.unknown.contains(&track.clip)
-        {
-            extras.unknown.push(track.clip.clone());
-            let (name, time) = (track.clip.clone(), clock.now.secs());
-            step.out.push(PlaybackEvent::UnknownClip {
-                track: Some(track.id),
-                name,
-                time,
-            });
+        let track = &self.tracks[at];
+        if track.enabled && track.run.index.get().is_none() && !track.clip.is_empty() {
+            self.report_unknown_name(Some(track.id), track.clip.clone(), step);
         }
+    }
+
+    /// Reports, once per name, that a clip doesn't exist.
+    pub(super) fn report_unknown_name(
+        &mut self,
+        track: Option<TrackId>,
+        name: AnimationName,
+        step: &mut Step,
+    ) {
+        if self.extras.unknown.contains(&name) {
+            return;
+        }
+        self.extras.unknown.push(name.clone());
+        let time = self.clock.now.secs();
+        step.out
+            .push(PlaybackEvent::UnknownClip { track, name, time });
     }
 
     /// Brings leads, blend spaces, anchors and what comes next up to date at the present moment. Where nothing has changed, it
@@ -213,10 +213,7 @@ impl AnimationController {
             self.pass_first(at, forward, clips, step);
         }
         let target = self.tracks[at].hold(target);
-        let when = Instant {
-            moment: self.clock.now,
-            rest: 0.0,
-        };
+        let when = Instant::at(self.clock.now);
         let is_on_way = |place: &f64| {
             if forward {
                 *place <= target
@@ -241,7 +238,7 @@ impl AnimationController {
 
     /// A track with its clip and blend space for an event at the present time. In a blend space, the heaviest clip stands for
     /// all.
-    pub(super) fn played(&self, at: usize) -> (super::TrackId, usize, Option<usize>, f64) {
+    pub(super) fn played(&self, at: usize) -> (TrackId, usize, Option<usize>, f64) {
         let track = &self.tracks[at];
         let run = &track.run;
         (

@@ -191,10 +191,7 @@ fn place_and_rate(known: Known, position: f64, speed: f64) -> (f64, f64) {
 impl AnimationController {
     /// A track's present speed, with or without a lead.
     fn speed_now(&self, at: usize, lead: Option<Lead>) -> f64 {
-        let begin = Instant {
-            moment: self.clock.now,
-            rest: 0.0,
-        };
+        let begin = Instant::at(self.clock.now);
         match lead {
             None => self.motion_from(at, begin).speed_after(0.0),
             Some(Lead { leader, .. }) if self.tracks[leader].paused => 0.0,
