@@ -25,7 +25,7 @@ use super::{
     root_motion::RootSum,
     step::{Follows, Reach, Step},
 };
-use crate::model::RootDelta;
+use crate::{model::RootDelta, numbers::finite};
 
 /// A time step that is negative or not finite. Nothing was changed.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
@@ -167,19 +167,7 @@ impl AnimationController {
 
     /// The time scale; 0 if it is negative or not finite.
     pub(crate) fn scale(&self) -> f64 {
-        if self.time_scale.is_finite() {
-            self.time_scale.max(0.0)
-        } else {
-            0.0
-        }
-    }
-
-    /// The priority blend, in 0..=1; 0 if it is no number.
-    pub(super) fn high_share(&self) -> f32 {
-        match self.priority_blend > 0.0 {
-            true => self.priority_blend.min(1.0),
-            false => 0.0,
-        }
+        finite(self.time_scale).max(0.0)
     }
 
     /// Returns `true` if there is nothing that time could change.

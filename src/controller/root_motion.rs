@@ -24,6 +24,7 @@ use super::{AnimationController, AnimationTrack, Clips, clock::Nanos, motion::Mo
 use crate::{
     controller::track_types::Known,
     model::{RootDelta, RootPath, Twist},
+    numbers::clamp_weight,
 };
 use gauss::{COUNT, NODES, WEIGHTS, integrate};
 use movers::{FEW, Mover, Movers, SOME, Value};
@@ -125,9 +126,10 @@ impl AnimationController {
                 Some(course) => self.add_members(at, &part, course, clips, &mut all),
             }
         }
-        let blend = ramp.map_or(Value::steady(self.high_share().into()), |ramp| {
-            Value::on_ramp(&ramp, self.clock.now)
-        });
+        let blend = ramp.map_or(
+            Value::steady(clamp_weight(self.priority_blend).into()),
+            |ramp| Value::on_ramp(&ramp, self.clock.now),
+        );
         self.add_movers(all.as_mut(), &blend, shortest, end, root);
     }
 

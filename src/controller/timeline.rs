@@ -7,6 +7,7 @@ use super::{
 use crate::{
     controller::{ramp::Ramp, scheduled_change::Schedule},
     model::BlendPoint,
+    numbers::{clamp_weight, finite},
 };
 use std::{mem, time::Duration};
 
@@ -347,14 +348,14 @@ impl AnimationController {
             return ramp.at(self.clock.now);
         }
         let value = match target {
-            ChangeTarget::PriorityBlend => self.high_share().into(),
+            ChangeTarget::PriorityBlend => clamp_weight(self.priority_blend).into(),
             ChangeTarget::Track(id, kind) => match (kind, self.track(id)) {
                 (ChangeKind::Speed, Some(track)) => track.speed,
                 (ChangeKind::Weight, Some(track)) => track.weight.into(),
                 _ => 0.0,
             },
         };
-        if value.is_finite() { value } else { 0.0 }
+        finite(value)
     }
 
     fn apply(&mut self, target: ChangeTarget, value: f64) {

@@ -1,6 +1,9 @@
 //! Small types that describe tracks.
 
-use crate::model::{BoundBlendSpace, ClipTiming, PlaybackMode};
+use crate::{
+    model::{BoundBlendSpace, ClipTiming, PlaybackMode},
+    numbers::finite,
+};
 use serde::{Deserialize, Serialize};
 use std::{
     ops::{Deref, DerefMut},
@@ -82,13 +85,8 @@ pub(crate) struct Known {
 impl Known {
     /// The clip's, with the track's own playback if it has one.
     pub(crate) fn new(timing: &ClipTiming, playback: Option<PlaybackMode>) -> Self {
-        let length = if timing.duration.is_finite() {
-            timing.duration.max(0.0)
-        } else {
-            0.0
-        };
         Self {
-            length,
+            length: finite(timing.duration).max(0.0),
             playback: playback.unwrap_or(timing.playback),
         }
     }
