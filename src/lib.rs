@@ -171,6 +171,7 @@ pub mod format;
 mod hierarchy;
 pub mod import;
 pub mod model;
+mod numbers;
 pub mod pose;
 mod random;
 pub mod record;

@@ -25,7 +25,7 @@ use super::{
     root_motion::RootSum,
     step::{Follows, Reach, Step},
 };
-use crate::model::RootDelta;
+use crate::{model::RootDelta, numbers::finite};
 
 /// A time step that is negative or not finite. Nothing was changed.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
@@ -153,7 +153,7 @@ impl AnimationController {
             self.clock = clock;
             return Ok(());
         }
-        let next = self.agenda.0.next.filter(|_| self.knows_clips(clips));
+        let next = self.agenda.next.filter(|_| self.knows_clips(clips));
         if next.is_some_and(|next| next > clock.now) {
             self.go_to(clock.now, clips, root.as_deref_mut());
         } else {
@@ -167,19 +167,7 @@ impl AnimationController {
 
     /// The time scale; 0 if it is negative or not finite.
     pub(crate) fn scale(&self) -> f64 {
-        if self.time_scale.is_finite() {
-            self.time_scale.max(0.0)
-        } else {
-            0.0
-        }
-    }
-
-    /// The priority blend, in 0..=1; 0 if it is no number.
-    pub(super) fn high_share(&self) -> f32 {
-        match self.priority_blend > 0.0 {
-            true => self.priority_blend.min(1.0),
-            false => 0.0,
-        }
+        finite(self.time_scale).max(0.0)
     }
 
     /// Returns `true` if there is nothing that time could change.
@@ -218,10 +206,10 @@ impl AnimationController {
             arrived: None,
             root,
         };
-        self.agenda.0.stalled = false;
+        self.agenda.stalled = false;
         self.tracks
             .iter_mut()
-            .for_each(|track| track.run.0.looped = 0);
+            .for_each(|track| track.run.looped = 0);
         self.count_happening();
         if is_changed {
             self.begin(clips, &mut step);
@@ -243,7 +231,7 @@ impl AnimationController {
             step.end = Nanos::MAX;
             next = self.next_happening(&step);
         }
-        self.agenda.0.next = Some(next.map_or(Nanos::MAX, |(time, _)| time));
+        self.agenda.next = Some(next.map_or(Nanos::MAX, |(time, _)| time));
     }
 
     /// Finds what happens next, and when. Of what happens at one moment, what is considered first comes first.
@@ -262,7 +250,7 @@ impl AnimationController {
                 .is_some_and(|(track, follows)| track == id && follows == Follows::Clip)
         };
         for (at, track) in self.tracks.iter().enumerate() {
-            let next = track.run.0.next();
+            let next = track.run.next();
             if let Some(next) = next.filter(|_| !waits(track.id) && !self.leaves_state(at)) {
                 consider(next.when.moment.max(now), Happening::Pass(at));
             }
@@ -276,7 +264,7 @@ impl AnimationController {
         follows
             .into_iter()
             .for_each(|(track, follows)| consider(now, Happening::Follow(track, follows)));
-        if self.has_due_states() && !self.agenda.0.stalled {
+        if self.has_due_states() && !self.agenda.stalled {
             consider(now, Happening::States);
         }
         if let Some(time) = self.next_change() {
@@ -289,7 +277,7 @@ impl AnimationController {
         if let Some(time) = self.next_lead_change() {
             consider(time, Happening::Lead);
         }
-        let reach = self.agenda.0.ranges;
+        let reach = self.agenda.ranges;
         if (reach == Reach::Unknown && step.still || reach != Reach::Known && goes_on)
             && self.has_ranges()
         {
@@ -308,7 +296,7 @@ impl AnimationController {
                 step.arrived = None;
                 match follows {
                     Follows::Clip if step.switches >= MAX_SWITCHES => {
-                        self.agenda.0.stalled = true;
+                        self.agenda.stalled = true;
                         self.report_stall(MAX_SWITCHES, step);
                     }
                     Follows::Clip => {
@@ -319,7 +307,7 @@ impl AnimationController {
                 }
             }
             Happening::States if step.switches >= MAX_SWITCHES => {
-                self.agenda.0.stalled = true;
+                self.agenda.stalled = true;
                 self.report_stall(MAX_SWITCHES, step);
             }
             Happening::States => {
@@ -332,7 +320,7 @@ impl AnimationController {
             Happening::Lead => {}
             Happening::Ranges => {
                 self.settle_ranges(clips, step);
-                self.agenda.0.ranges = if step.still {
+                self.agenda.ranges = if step.still {
                     Reach::Inside
                 } else {
                     Reach::Known

@@ -105,7 +105,7 @@ impl AnimationController {
             leader,
             ratio,
             offset,
-        }) = track.run.0.lead()
+        }) = track.run.lead()
         {
             let leader = Stamp::NEW.with(self.tracks[leader].id.0);
             return Law::led(with(with(leader, ratio), offset));
@@ -124,7 +124,7 @@ impl AnimationController {
     /// Returns `true` if a track plays now.
     pub(super) fn is_moving(&self, at: usize) -> bool {
         let track = &self.tracks[at];
-        track.enabled && !track.paused && track.run.0.index.get().is_some() && track.known.is_some()
+        track.enabled && !track.paused && track.run.index.get().is_some() && track.known.is_some()
     }
 
     /// The pace of a track's blend space, if it plays one.
@@ -154,13 +154,13 @@ impl AnimationController {
         let track = &mut self.tracks[at];
         track.anchor = Anchor::new(now, track.held(), law);
         track.moved = false;
-        track.run.0.planned = false;
+        track.run.planned = false;
     }
 
     /// Works out how tracks move from their anchors, and what they pass next: those for which that is not known.
     pub(super) fn plan<C: Clips + ?Sized>(&mut self, clips: &C) {
         for at in 0..self.tracks.len() {
-            if !self.tracks[at].run.0.planned {
+            if !self.tracks[at].run.planned {
                 let anchor = self.tracks[at].anchor;
                 let drives = anchor.law.moves() && !anchor.law.follows();
                 let motion = if drives {
@@ -168,12 +168,12 @@ impl AnimationController {
                 } else {
                     Motion::STILL
                 };
-                self.tracks[at].run.0.set_motion(motion);
+                self.tracks[at].run.set_motion(motion);
             }
         }
         for at in 0..self.tracks.len() {
-            if !self.tracks[at].run.0.planned {
-                if self.tracks[at].run.0.ranged.is_none() {
+            if !self.tracks[at].run.planned {
+                if self.tracks[at].run.ranged.is_none() {
                     self.tracks[at].note_ranges(&self.extras.callbacks, clips);
                 }
                 let next = if self.tracks[at].anchor.law.moves() {
@@ -182,7 +182,7 @@ impl AnimationController {
                 } else {
                     None
                 };
-                let run = &mut self.tracks[at].run.0;
+                let run = &mut self.tracks[at].run;
                 run.set_next(next);
                 run.planned = true;
             }
@@ -192,15 +192,15 @@ impl AnimationController {
     /// Forgets what tracks that a track leads pass next.
     pub(super) fn forget_followers(&mut self, leader: usize) {
         for track in &mut self.tracks {
-            if track.run.0.lead().is_some_and(|lead| lead.leader == leader) {
-                track.run.0.planned = false;
+            if track.run.lead().is_some_and(|lead| lead.leader == leader) {
+                track.run.planned = false;
             }
         }
     }
 
     /// The motion that drives a track: its own, or that of its leader.
     pub(super) fn driver(&self, at: usize) -> usize {
-        let run = &self.tracks[at].run.0;
+        let run = &self.tracks[at].run;
         run.lead()
             .filter(|_| self.tracks[at].anchor.law.follows())
             .map_or(at, |lead| lead.leader)
@@ -208,7 +208,7 @@ impl AnimationController {
 
     /// The direction in which a track goes.
     pub(super) fn forward(&self, at: usize) -> bool {
-        self.tracks[self.driver(at)].run.0.forward()
+        self.tracks[self.driver(at)].run.forward()
     }
 
     /// Moves all tracks to where they are at a moment, up to which none of them passes anything.
@@ -223,7 +223,7 @@ impl AnimationController {
     pub(super) fn place_at(&self, at: usize, moment: Nanos) -> f64 {
         let track = &self.tracks[at];
         let anchor = &track.anchor;
-        let lead = track.run.0.lead().filter(|_| anchor.law.follows());
+        let lead = track.run.lead().filter(|_| anchor.law.follows());
         let position = match lead {
             Some(lead) if anchor.since != moment => {
                 let leader = &self.tracks[lead.leader];
@@ -240,7 +240,7 @@ impl AnimationController {
     fn bounded(&self, at: usize, place: f64) -> f64 {
         let track = &self.tracks[at];
         let from = track.anchor.from;
-        let next = track.run.0.next().map(|next| next.place);
+        let next = track.run.next().map(|next| next.place);
         if !track.anchor.law.moves() {
             return track.position;
         }
@@ -268,7 +268,7 @@ impl super::AnimationTrack {
             from
         } else {
             let seconds = self.anchor.instant().seconds_to(moment);
-            from + self.run.0.distance(seconds)
+            from + self.run.distance(seconds)
         }
     }
 }

@@ -107,7 +107,7 @@ impl AnimationController {
     fn forget_added_keys(&mut self) {
         self.change();
         for track in &mut self.tracks {
-            track.run.0.stamp = None;
+            track.run.stamp = None;
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Fades between clips: what leaves fades out and is removed, what comes fades in.
 
 use super::{
-    AnimationController, AnimationTrack, Clips, PlaybackEvent, TrackId, Transition,
-    TransitionCurve, clock::Nanos, step::Step,
+    AnimationController, AnimationTrack, Clips, PlaybackEvent, Transition, TransitionCurve,
+    clock::Nanos, step::Step,
 };
 use crate::controller::{
     playback_state::{Pending, Playback},
@@ -49,11 +49,8 @@ impl AnimationController {
         {
             self.bring_in_phase(id, from);
         }
-        let waits = |id: TrackId, playback: &Playback| {
-            playback.pending.iter().any(|pending| pending.track == id)
-        };
         let outgoing = |track: &AnimationTrack, playback: &Playback| {
-            track.role != Role::User && track.id != id && !waits(track.id, playback)
+            track.role != Role::User && track.id != id && !playback.awaits(track.id)
         };
         // From nothing at all, a fade would show the rest pose.
         let shows = |track: &AnimationTrack| {
@@ -137,7 +134,7 @@ impl AnimationController {
             self.extras.playback.fade_end = None;
             if let Some(at) = self
                 .current_index()
-                .filter(|at| self.tracks[*at].run.0.index.get().is_some())
+                .filter(|at| self.tracks[*at].run.index.get().is_some())
             {
                 self.note_heaviest(at, clips);
                 let (track, clip, space, time) = self.played(at);
@@ -178,12 +175,7 @@ impl AnimationController {
             extras.playback.switches.clear();
         }
         for track in tracks {
-            let pending = extras
-                .playback
-                .pending
-                .iter()
-                .any(|pending| pending.track == track.id);
-            if track.role == Role::Playback && !pending {
+            if track.role == Role::Playback && !extras.playback.awaits(track.id) {
                 track.weight = 1.0;
             } else if track.rare.overlay.is_some()
                 || (extras.states.as_ref())

@@ -14,7 +14,10 @@
 //! Every key carries its name and data, so that a fired callback needs no second lookup.
 
 use super::AnimationName;
-use crate::model::{CallbackData, CallbackKey};
+use crate::{
+    model::{CallbackData, CallbackKey},
+    numbers::finite,
+};
 use serde::{Deserialize, Serialize};
 use std::{iter, slice, sync::Arc};
 
@@ -45,9 +48,9 @@ impl CallbackTime {
     /// The same with a number that is equal to itself: what is not finite counts as 0.
     pub(super) fn sound(self) -> Self {
         match self {
-            Self::Seconds(seconds) if !seconds.is_finite() => Self::Seconds(0.0),
-            Self::Fraction(fraction) if !fraction.is_finite() => Self::Fraction(0.0),
-            _ => self,
+            Self::Seconds(seconds) => Self::Seconds(finite(seconds)),
+            Self::Fraction(fraction) => Self::Fraction(finite(fraction)),
+            Self::End => Self::End,
         }
     }
 
@@ -63,11 +66,7 @@ impl CallbackTime {
 
 #[inline]
 fn clamped(time: f64, length: f64) -> f64 {
-    if time.is_finite() {
-        time.clamp(0.0, length)
-    } else {
-        0.0
-    }
+    finite(time).clamp(0.0, length)
 }
 
 impl CallbackKey {

@@ -120,7 +120,7 @@ impl<'a> InSpace<'a> {
             .then_some(clips)
             .and_then(|clips| track.find_space(clips))?;
         let point = track.rare.steering.shown(space, track.begun());
-        let course = track.run.0.course.as_ref();
+        let course = track.run.course.as_ref();
         let cycle = course.map_or_else(|| space.cycle(point), |course| course.cycle(point, space));
         let playback = track.playback.unwrap_or(space.playback());
         let phase = phase_in(
@@ -139,34 +139,31 @@ impl<'a> InSpace<'a> {
 
     #[inline]
     fn layer<C: Clips + ?Sized>(&mut self, clips: &C) -> Option<LayerInfo<'a>> {
-        let Self {
-            track,
-            space,
-            playback,
-            phase,
-            ..
-        } = *self;
         while let Some(&(index, share)) = self.cycle.weights.get(self.next) {
             self.next += 1;
-            let member = &space.members()[index];
-            let whole = f64::from(track.share());
-            let whole = if track.blend == Some(BlendMode::Override) {
+            let whole = f64::from(self.track.share());
+            let whole = if self.track.blend == Some(BlendMode::Override) {
                 whole.min(1.0)
             } else {
                 whole
             };
             let weight = (whole * share) as f32;
             if weight > 0.0 && weight.is_finite() {
-                let (time, slope) = place_in(member, space, playback, phase);
-                let speed = track.speed * self.cycle.pace * slope;
-                return Some(LayerInfo {
-                    weight,
-                    speed,
-                    ..info(track, member.clip, time, clips)
-                });
+                return Some(self.member(index, weight, clips));
             }
         }
         None
+    }
+
+    #[inline]
+    fn member<C: Clips + ?Sized>(&self, index: usize, weight: f32, clips: &C) -> LayerInfo<'a> {
+        let (track, member) = (self.track, &self.space.members()[index]);
+        let (time, slope) = place_in(member, self.space, self.playback, self.phase);
+        LayerInfo {
+            weight,
+            speed: track.speed * self.cycle.pace * slope,
+            ..info(track, member.clip, time, clips)
+        }
     }
 }
 
@@ -175,26 +172,10 @@ pub(super) fn shares_in_space<'a, C: Clips + ?Sized>(
     track: &'a AnimationTrack,
     clips: &'a C,
 ) -> impl Iterator<Item = LayerInfo<'a>> {
-    InSpace::new(track, clips).into_iter().flat_map(
-        move |InSpace {
-                  space,
-                  cycle,
-                  playback,
-                  phase,
-                  ..
-              }| {
-            cycle.weights.into_iter().map(move |(index, share)| {
-                let member = &space.members()[index];
-                let (time, slope) = place_in(member, space, playback, phase);
-                let speed = track.speed * cycle.pace * slope;
-                LayerInfo {
-                    weight: share as f32,
-                    speed,
-                    ..info(track, member.clip, time, clips)
-                }
-            })
-        },
-    )
+    InSpace::new(track, clips).into_iter().flat_map(move |all| {
+        let weights = all.cycle.weights.into_iter();
+        weights.map(move |(index, share)| all.member(index, share as f32, clips))
+    })
 }
 
 /// A phase of a blend space whose cycle plays in some way.
@@ -266,7 +247,7 @@ impl AnimationTrack {
 
 #[inline]
 fn layer<'a, C: Clips + ?Sized>(track: &'a AnimationTrack, clips: &C) -> Option<LayerInfo<'a>> {
-    if track.run.0.space.get().is_some() {
+    if track.run.space.get().is_some() {
         return None;
     }
     let (clip, timing) = track.find(clips)?;

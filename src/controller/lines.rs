@@ -4,12 +4,10 @@ use super::{
     AnimationController, AnimationTrack, Clips,
     course::{Ahead, Course, Weighing},
     marks::{Line, Next},
+    motion::Instant,
     overlay,
 };
-use crate::{
-    controller::{key::AddedCallback, track_types::Known},
-    model::PlaybackMode,
-};
+use crate::controller::{key::AddedCallback, track_types::Known};
 
 impl AnimationTrack {
     /// Its own clip, or the cycle of its blend space.
@@ -18,7 +16,7 @@ impl AnimationTrack {
         callbacks: &'a [AddedCallback],
         clips: &'a C,
     ) -> Option<Line<'a>> {
-        let run = &self.run.0;
+        let run = &self.run;
         let (known, clip) = (self.known?, run.index.get()?);
         let own = match run.space.get() {
             Some(space) if space < clips.blend_spaces().len() => &[][..],
@@ -41,7 +39,7 @@ impl AnimationTrack {
 
     /// Returns its course in its blend space, if it plays one.
     pub(super) fn course(&self) -> Option<&Course> {
-        let run = &self.run.0;
+        let run = &self.run;
         run.course.as_deref().filter(|_| run.space.get().is_some())
     }
 
@@ -57,9 +55,7 @@ impl AnimationTrack {
         };
         let known = own.known;
         each(own);
-        let space = self.run.0.space.get();
-        let space = space.and_then(|space| clips.blend_spaces().get(space));
-        let (Some(space), Some(course)) = (space, self.course()) else {
+        let (Some(space), Some(course)) = (self.run.space_in(clips), self.course()) else {
             return;
         };
         for weighing in course.weighing() {
@@ -113,9 +109,9 @@ impl AnimationController {
                 place = Some(next);
             }
         };
-        if track.run.0.muted {
+        if track.run.muted {
             // Only its end has consequences, or the end of a round that something follows.
-            let ends = |known: &Known| known.playback == PlaybackMode::Once || self.is_followed(at);
+            let ends = |known: &Known| known.plays_once() || self.is_followed(at);
             let end = track
                 .known
                 .filter(ends)
@@ -147,7 +143,7 @@ impl AnimationController {
         let Self { tracks, extras, .. } = self;
         let (track, from) = (&tracks[at], tracks[at].anchor.from);
         let is_unknown = |clip: &Weighing| clip.ahead(from, forward).is_none();
-        if track.run.0.muted
+        if track.run.muted
             || !track
                 .course()
                 .is_some_and(|course| course.weighing().iter().any(is_unknown))
@@ -163,7 +159,7 @@ impl AnimationController {
                 count += 1;
             }
         });
-        if let Some(course) = &mut tracks[at].run.0.course {
+        if let Some(course) = &mut tracks[at].run.course {
             course.note_ahead(|member| {
                 let found = found[..count].iter().find(|(of, _)| *of == member);
                 Ahead::new(from, found.and_then(|(_, next)| *next), forward)
@@ -175,8 +171,8 @@ impl AnimationController {
     pub(super) fn next_mark<C: Clips + ?Sized>(&self, at: usize, clips: &C) -> Option<Next> {
         let track = &self.tracks[at];
         let driver = self.driver(at);
-        let lead = track.run.0.lead().filter(|_| driver != at);
-        let motion = self.tracks[driver].run.0.motion();
+        let lead = track.run.lead().filter(|_| driver != at);
+        let motion = self.tracks[driver].run.motion();
         let forward = motion.forward;
         let place = self.next_place(at, forward, clips)?;
         // The time at which its driver is where this is passed.
@@ -200,7 +196,7 @@ impl AnimationController {
         let seconds = motion.seconds_of(anchor.instant(), way)?;
         let mut when = anchor.instant().after(seconds);
         if when.moment < self.clock.now {
-            (when.moment, when.rest) = (self.clock.now, 0.0);
+            when = Instant::at(self.clock.now);
         }
         Some(Next { when, place })
     }

@@ -1,7 +1,7 @@
 //! Finding tracks' clips and blend spaces, and telling whether these are still what they were.
 
 use super::{
-    AnimationTrack, Clips,
+    AnimationName, AnimationTrack, Clips,
     clock::Nanos,
     course::{Change, Course},
     key,
@@ -12,14 +12,19 @@ use super::{
 use crate::model::{BoundBlendSpace, ClipTiming, Member};
 use std::{mem, sync::Arc};
 
+/// Returns `true` if there is a blend space of this name.
+pub(super) fn is_space<C: Clips + ?Sized>(name: &AnimationName, clips: &C) -> bool {
+    let spaces = clips.blend_spaces();
+    spaces.iter().any(|space| name.is(space.name()))
+}
+
 impl AnimationTrack {
     /// Returns `true` if its clip is the one that was looked up last. Brings its course through a blend space up to date.
     pub(super) fn is_found<C: Clips + ?Sized>(&mut self, clips: &C, now: Nanos) -> bool {
         if self.start == Start::AtEnd || !self.knows_clip(clips) {
             return false;
         }
-        let space = self.run.0.space.get();
-        if let Some(space) = space.and_then(|space| clips.blend_spaces().get(space)) {
+        if let Some(space) = self.run.space_in(clips) {
             self.steer(space, now);
         }
         true
@@ -34,27 +39,27 @@ impl AnimationTrack {
     ) -> bool {
         let known = if let Some((index, timing)) = self.find(clips) {
             self.clip.share(&timing.name);
-            let run = &mut self.run.0;
+            let run = &mut self.run;
             (run.index, run.space, run.course) = (Some(index).into(), Index::default(), None);
             Known::new(timing, self.playback)
         } else if let Some((index, space)) = self.find_space(clips) {
             self.clip.share(space.name());
-            self.run.0.space = Some(index).into();
+            self.run.space = Some(index).into();
             self.steer(space, now);
             Known::of_space(space, self.playback)
         } else {
-            let run = &mut self.run.0;
+            let run = &mut self.run;
             (run.index, run.space) = (Index::default(), Index::default());
             (run.course, run.planned) = (None, false);
             return false;
         };
         let quick = self.quick_stamp(clips);
-        if quick.is_none() || quick != self.run.0.stamp || self.known != Some(known) {
-            self.run.0.planned = false;
-            self.run.0.stamp = quick;
+        if quick.is_none() || quick != self.run.stamp || self.known != Some(known) {
+            self.run.planned = false;
+            self.run.stamp = quick;
             self.collect_added(callbacks, known, clips);
-            self.run.0.ranged = None;
-            if let Some(course) = &mut self.run.0.course {
+            self.run.ranged = None;
+            if let Some(course) = &mut self.run.course {
                 course.forget_ahead();
             }
             let stamp = self.stamp_of_all(clips);
@@ -84,7 +89,6 @@ impl AnimationTrack {
         let found = |index: usize| clips.timing(index).map(|timing| (index, timing));
         let cached = self
             .run
-            .0
             .index
             .get()
             .and_then(found)
@@ -105,7 +109,6 @@ impl AnimationTrack {
         let is_ours = |space: &BoundBlendSpace| self.clip.is(space.name());
         let cached = self
             .run
-            .0
             .space
             .get()
             .and_then(|index| Some((index, spaces.get(index)?)));
@@ -118,22 +121,23 @@ impl AnimationTrack {
     pub(super) fn steer(&mut self, space: &BoundBlendSpace, now: Nanos) -> bool {
         let begun = self.begun();
         let is_new = self.rare.steering.settle(now, space, begun);
-        let was_known = self.run.0.course.is_some();
-        let course = self.run.0.course.get_or_insert_with(Box::<Course>::default);
+        let run = &mut *self.run;
+        let was_known = run.course.is_some();
+        let course = run.course.get_or_insert_with(Box::<Course>::default);
         let change = course.settle(&self.rare.steering, now, space);
         let changed = change != Change::None;
         let is_same = !changed && !is_new && course.end().is_none();
-        if is_same && self.run.0.index.get().is_some() {
+        if is_same && run.index.get().is_some() {
             return false;
         }
         let heaviest = course
             .heaviest(now)
             .and_then(|member| space.members().get(member));
-        self.run.0.index = heaviest.map(|member| member.clip).into();
+        run.index = heaviest.map(|member| member.clip).into();
         if changed || is_new {
-            self.run.0.planned = false;
+            run.planned = false;
             if change == Change::Clips {
-                self.run.0.ranged = None;
+                run.ranged = None;
             }
             // Other clips may weigh: what lies behind the track in these must not be passed.
             self.moved |= begun && (is_new || was_known);
@@ -148,14 +152,11 @@ impl AnimationTrack {
         known: Known,
         clips: &C,
     ) {
-        let run = &mut self.run.0;
+        let run = &mut self.run;
         if !callbacks.is_empty() || !run.added().is_empty() {
             key::collect_added(callbacks, &self.clip, known.length, run.added_mut());
         }
-        let space = run
-            .space
-            .get()
-            .and_then(|space| clips.blend_spaces().get(space));
+        let space = run.space_in(clips);
         if let (Some(space), Some(course)) = (space, &mut run.course) {
             course.collect_added(callbacks, space);
         }
@@ -170,11 +171,11 @@ impl AnimationTrack {
                 Stamp::NEW.with_keys(&timing.callbacks, address).0
             })
         };
-        let run = &self.run.0;
-        let Some(space) = run.space.get() else {
+        let run = &self.run;
+        if run.space.get().is_none() {
             return run.index.get().map(keys);
-        };
-        let members = clips.blend_spaces().get(space)?.members();
+        }
+        let members = run.space_in(clips)?.members();
         // Each clip by itself: a processor works on several at once.
         let stamp = Arc::as_ptr(members).cast::<u8>() as u64;
         let add = |stamp: u64, member: &Member| stamp.rotate_left(7) ^ keys(member.clip);
@@ -188,16 +189,13 @@ impl AnimationTrack {
                 .timing(clip)
                 .map_or(stamp, |timing| stamp.with_keys(&timing.callbacks, text))
         };
-        let run = &self.run.0;
+        let run = &self.run;
         let added = |stamp: Stamp, added: &[key::AddedKey]| {
             added
                 .iter()
                 .fold(stamp, |stamp, key| stamp.with(key.bits()))
         };
-        let space = run
-            .space
-            .get()
-            .and_then(|space| clips.blend_spaces().get(space));
+        let space = run.space_in(clips);
         let Some(space) = space else {
             return added(
                 run.index
@@ -229,23 +227,19 @@ impl AnimationTrack {
     /// Returns `true` if its clip is the one that all is planned for.
     #[inline]
     pub(super) fn knows_clip<C: Clips + ?Sized>(&self, clips: &C) -> bool {
-        let run = &self.run.0;
-        if let Some(space) = run.space.get() {
-            return clips.blend_spaces().get(space).is_some_and(|space| {
-                Arc::ptr_eq(self.clip.as_arc(), space.name())
-                    && self.known == Some(Known::of_space(space, self.playback))
-                    && run.stamp.is_some()
-                    && self.quick_stamp(clips) == run.stamp
+        let run = &self.run;
+        let is_known = |name: &Arc<str>, known: Known| {
+            Arc::ptr_eq(self.clip.as_arc(), name)
+                && self.known == Some(known)
+                && run.stamp.is_some()
+                && self.quick_stamp(clips) == run.stamp
+        };
+        if run.space.get().is_some() {
+            return run.space_in(clips).is_some_and(|space| {
+                is_known(space.name(), Known::of_space(space, self.playback))
             });
         }
-        run.index
-            .get()
-            .and_then(|index| clips.timing(index))
-            .is_some_and(|timing| {
-                Arc::ptr_eq(self.clip.as_arc(), &timing.name)
-                    && self.known == Some(Known::new(timing, self.playback))
-                    && run.stamp.is_some()
-                    && self.quick_stamp(clips) == run.stamp
-            })
+        let timing = run.index.get().and_then(|index| clips.timing(index));
+        timing.is_some_and(|timing| is_known(&timing.name, Known::new(timing, self.playback)))
     }
 }

@@ -15,7 +15,7 @@
 //!
 //! In a blend space, a position is a phase, and the keys of its clips lie at the phases at which the clips pass them.
 
-use super::course::Weighing;
+use super::{clock::Nanos, course::Weighing, motion::Instant};
 use crate::{
     controller::{
         key::{AddedCallback, AddedKey, Key, Keys},
@@ -28,7 +28,7 @@ use std::sync::Arc;
 /// The next place at which a track passes something.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Next {
-    pub(super) when: super::motion::Instant,
+    pub(super) when: Instant,
     /// The place, as a position of the track.
     pub(super) place: f64,
 }
@@ -36,10 +36,7 @@ pub(super) struct Next {
 impl Default for Next {
     /// Returns nothing: it would be passed at the end of time.
     fn default() -> Self {
-        let when = super::motion::Instant {
-            moment: super::clock::Nanos::MAX,
-            rest: 0.0,
-        };
+        let when = Instant::at(Nanos::MAX);
         Self { when, place: 0.0 }
     }
 }

@@ -270,8 +270,8 @@ impl AnimationController {
 
     /// Notes that something was changed from outside an advance.
     fn change(&mut self) {
-        self.agenda.0.next = None;
-        self.agenda.0.ranges = Reach::Unknown;
+        self.agenda.next = None;
+        self.agenda.ranges = Reach::Unknown;
     }
 
     fn next_id(&mut self) -> u64 {
@@ -304,7 +304,7 @@ impl AnimationController {
                 way.since = way.since.minus(by);
             }
             // All that is derived has moments in it.
-            let run = &mut track.run.0;
+            let run = &mut track.run;
             (run.course, run.stamp, run.planned) = (None, None, false);
         }
         self.shift_changes(by);

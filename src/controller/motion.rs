@@ -29,6 +29,12 @@ pub(super) struct Instant {
 }
 
 impl Instant {
+    /// The instant right at a moment.
+    #[inline]
+    pub(super) const fn at(moment: Nanos) -> Self {
+        Self { moment, rest: 0.0 }
+    }
+
     /// The seconds from here to a moment.
     #[inline]
     pub(super) fn seconds_to(self, moment: Nanos) -> f64 {

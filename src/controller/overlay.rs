@@ -50,7 +50,7 @@ impl AnimationController {
     pub(super) fn fade_track(&mut self, id: TrackId, weight: f32, duration: Duration) {
         if let Some(track) = self.track_mut(id) {
             track.leaves_at = None;
-            track.run.0.planned = false;
+            track.run.planned = false;
             self.fade_weight(id, weight, duration, TransitionCurve::Linear);
         }
     }
@@ -80,7 +80,7 @@ impl AnimationController {
         let until = self.clock.now.plus(duration.into());
         if let Some(track) = self.track_mut(id) {
             track.leaves_at = Some(until);
-            track.run.0.planned = false;
+            track.run.planned = false;
             self.fade_weight(id, 0.0, duration, transition);
         }
     }

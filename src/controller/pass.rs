@@ -11,8 +11,9 @@ use crate::{
     controller::{
         key::{AddedCallback, Key},
         playhead::periodic,
+        track_types::Known,
     },
-    model::{CallbackData, PlaybackMode},
+    model::CallbackData,
 };
 use std::mem;
 
@@ -23,7 +24,7 @@ const MOST_PASSED: usize = 1 << 20;
 impl AnimationController {
     /// Lets a track pass what is next.
     pub(super) fn pass<C: Clips + ?Sized>(&mut self, at: usize, clips: &C, step: &mut Step) {
-        let run = &mut self.tracks[at].run.0;
+        let run = &mut self.tracks[at].run;
         let Some(Next { when, place }) = run.next() else {
             return;
         };
@@ -51,7 +52,7 @@ impl AnimationController {
         let track = &mut self.tracks[at];
         track.anchor.pass(when, place);
         track.position = place;
-        track.run.0.planned = false;
+        track.run.planned = false;
         self.count_keys(at, clips);
         self.report(at, clips, step, |track, callbacks, passed| {
             let position = track.anchor.from;
@@ -72,16 +73,9 @@ impl AnimationController {
                     }
                 });
             }
-            let end = track
-                .known
-                .filter(|known| known.playback == PlaybackMode::Once);
+            let end = track.known.filter(Known::plays_once);
             if end.is_some_and(|known| position == if forward { known.length } else { 0.0 }) {
-                passed.push(Passed {
-                    what: What::End,
-                    clip: 0,
-                    is_member: false,
-                    share: 1.0,
-                });
+                passed.push(Passed::END);
             }
         });
     }
@@ -101,22 +95,9 @@ impl AnimationController {
                 line.collect_first(position, forward, track.share_at(&line, now), passed)
             };
             track.each_line(callbacks, clips, collect);
-            let once = track
-                .known
-                .filter(|known| known.playback == PlaybackMode::Once);
-            if once.is_some_and(|known| {
-                if forward {
-                    position >= known.length
-                } else {
-                    position <= 0.0
-                }
-            }) {
-                passed.push(Passed {
-                    what: What::End,
-                    clip: 0,
-                    is_member: false,
-                    share: 1.0,
-                });
+            let once = track.known.filter(Known::plays_once);
+            if once.is_some_and(|known| known.is_at_end(position, forward)) {
+                passed.push(Passed::END);
             }
         });
     }
@@ -130,7 +111,7 @@ impl AnimationController {
         collect: impl FnOnce(&super::AnimationTrack, &[AddedCallback], &mut Vec<Passed>),
     ) {
         self.note_heaviest(at, clips);
-        let mut passed = mem::take(&mut self.agenda.0.passed);
+        let mut passed = mem::take(&mut self.agenda.passed);
         collect(&self.tracks[at], &self.extras.callbacks, &mut passed);
         self.count_work(passed.len() as u64);
         for passed in passed.drain(..) {
@@ -152,7 +133,7 @@ impl AnimationController {
                 }
             }
         }
-        self.agenda.0.passed = passed;
+        self.agenda.passed = passed;
     }
 
     /// Counts the work of looking at the keys of a track's clips.
@@ -167,7 +148,7 @@ impl AnimationController {
     /// Counts what a track passes. Too much is a flood.
     fn count_passed(&mut self, at: usize, step: &mut Step) {
         step.passed += 1;
-        if step.passed > MOST_PASSED && !self.tracks[at].run.0.muted {
+        if step.passed > MOST_PASSED && !self.tracks[at].run.muted {
             let (_, clip, ..) = self.played(at);
             self.flood(at, clip, step);
         }
@@ -182,14 +163,14 @@ impl AnimationController {
 
     fn report_round(&mut self, at: usize, step: &mut Step) {
         self.arrive(at, step);
-        if self.tracks[at].run.0.muted {
+        if self.tracks[at].run.muted {
             return;
         }
         let (track, clip, space, time) = self.played(at);
-        if self.tracks[at].run.0.looped as usize >= self.callback_limit {
+        if self.tracks[at].run.looped as usize >= self.callback_limit {
             return self.flood(at, clip, step);
         }
-        self.tracks[at].run.0.looped += 1;
+        self.tracks[at].run.looped += 1;
         step.out.push(PlaybackEvent::Looped {
             track,
             clip,
@@ -209,7 +190,7 @@ impl AnimationController {
         step: &mut Step,
     ) {
         let weight = self.weight_now(at) * passed.share as f32;
-        if passed.share <= 0.0 || weight < self.callback_threshold || self.tracks[at].run.0.muted {
+        if passed.share <= 0.0 || weight < self.callback_threshold || self.tracks[at].run.muted {
             return;
         }
         if step.fired >= self.callback_limit {
@@ -222,24 +203,19 @@ impl AnimationController {
         let Some((name, data)) = self.key_data(passed.clip, key, clips) else {
             return;
         };
-        let (track, kind) = (self.tracks[at].id, CallbackKind::Key);
-        let (time, current) = (
-            self.clock.now.secs(),
-            self.extras.playback.current == Some(track),
-        );
-        let fired = FiredCallback {
+        let track = self.tracks[at].id;
+        step.out.push(PlaybackEvent::Callback(FiredCallback {
             track,
             clip: passed.clip,
             key,
-            kind,
+            kind: CallbackKind::Key,
             name,
             data,
             clip_time,
-            time,
+            time: self.clock.now.secs(),
             weight,
-            current,
-        };
-        step.out.push(PlaybackEvent::Callback(fired));
+            current: self.extras.playback.current == Some(track),
+        }));
     }
 
     /// Counts a passing of a key. Returns `true` if it fires this time.
@@ -276,7 +252,7 @@ impl AnimationController {
     pub(super) fn flood(&mut self, at: usize, clip: usize, step: &mut Step) {
         let (limit, time) = (self.callback_limit, self.clock.now.secs());
         let track = &mut self.tracks[at];
-        track.run.0.muted = true;
+        track.run.muted = true;
         if !mem::replace(&mut track.reported_flood, true) {
             step.out.push(PlaybackEvent::TooManyCallbacks {
                 track: track.id,
@@ -289,12 +265,12 @@ impl AnimationController {
 
     /// Lets tracks whose passings were not reported be heard again, from where they are. Returns `false` if there are none.
     pub(super) fn end_flood<C: Clips + ?Sized>(&mut self, clips: &C, step: &mut Step) -> bool {
-        if !self.tracks.iter().any(|track| track.run.0.muted) {
+        if !self.tracks.iter().any(|track| track.run.muted) {
             return false;
         }
         self.settle_ranges(clips, step);
         for at in 0..self.tracks.len() {
-            if mem::take(&mut self.tracks[at].run.0.muted) {
+            if mem::take(&mut self.tracks[at].run.muted) {
                 self.anchor(at, self.law(at));
                 self.forget_followers(at);
             }
@@ -305,13 +281,8 @@ impl AnimationController {
 
     /// Notes the clip that stands for a blend space at the present time: the heaviest one.
     pub(super) fn note_heaviest<C: Clips + ?Sized>(&mut self, at: usize, clips: &C) {
-        let run = &mut self.tracks[at].run.0;
-        let (Some(space), Some(course)) = (
-            run.space
-                .get()
-                .and_then(|space| clips.blend_spaces().get(space)),
-            &run.course,
-        ) else {
+        let run = &mut self.tracks[at].run;
+        let (Some(space), Some(course)) = (run.space_in(clips), &run.course) else {
             return;
         };
         let heaviest = course
@@ -329,7 +300,6 @@ impl super::AnimationTrack {
     pub(super) fn share_at(&self, line: &Line, moment: super::clock::Nanos) -> f64 {
         let ends = line.member.map(|(_, clip)| clip.weights);
         self.run
-            .0
             .course
             .as_deref()
             .zip(ends)
@@ -340,29 +310,19 @@ impl super::AnimationTrack {
 impl Line<'_> {
     /// Collects what a track passes at a position.
     fn collect(&self, position: f64, forward: bool, share: f64, passed: &mut Vec<Passed>) {
-        let (clip, is_member) = (self.clip, self.member.is_some());
         self.at(position, forward, |mark| {
             let what = match mark {
                 Mark::Key(Key { key, time, .. }) => What::Key(key, time),
                 Mark::Round => What::Round,
             };
-            passed.push(Passed {
-                what,
-                clip,
-                is_member,
-                share,
-            });
+            passed.push(Passed::new(what, self, share));
         });
         if self.has_ranges() {
             let mut cross = |(key, until): (Key, f64)| {
                 let crossing = self.crossing(key.time, until, position, forward);
                 if crossing != Crossing::None {
-                    passed.push(Passed {
-                        what: What::Range(self.range(&key, until, crossing, position, forward)),
-                        clip,
-                        is_member,
-                        share,
-                    });
+                    let range = self.range(&key, until, crossing, position, forward);
+                    passed.push(Passed::new(What::Range(range), self, share));
                 }
             };
             if forward {
@@ -375,15 +335,9 @@ impl Line<'_> {
 
     /// Collects what a track that begins at a position passes there.
     fn collect_first(&self, position: f64, forward: bool, share: f64, passed: &mut Vec<Passed>) {
-        let (clip, is_member) = (self.clip, self.member.is_some());
         self.at_start(position, forward, |mark| {
             if let Mark::Key(Key { key, time, .. }) = mark {
-                passed.push(Passed {
-                    what: What::Key(key, time),
-                    clip,
-                    is_member,
-                    share,
-                });
+                passed.push(Passed::new(What::Key(key, time), self, share));
             }
         });
         let place = periodic(self.known.playback, self.known.length, self.place(position));
@@ -398,12 +352,7 @@ impl Line<'_> {
                 }
                 (range.crossing, range.enters_at) = (Crossing::Enters, place);
             }
-            passed.push(Passed {
-                what: What::Range(range),
-                clip,
-                is_member,
-                share,
-            });
+            passed.push(Passed::new(What::Range(range), self, share));
         }
     }
 

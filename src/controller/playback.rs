@@ -183,12 +183,7 @@ impl AnimationController {
                 None => !track.is_finished(),
                 Some(_) => looping && !cut,
             };
-            let waits = self
-                .extras
-                .playback
-                .pending
-                .iter()
-                .any(|pending| pending.track == track.id);
+            let waits = self.extras.playback.awaits(track.id);
             track.role == Role::Playback && is_there && track.clip == clip && !waits
         };
         let (track, new) = match self.tracks.iter_mut().find(continues) {
@@ -272,7 +267,7 @@ impl AnimationController {
     pub(super) fn begin_pending<C: Clips + ?Sized>(&mut self, clips: &C, step: &mut Step) {
         while let Some(pending) = self.extras.playback.pending.first().copied() {
             let track = self.tracks.iter().find(|track| track.id == pending.track);
-            let found = track.is_some_and(|track| track.run.0.index.get().is_some());
+            let found = track.is_some_and(|track| track.run.index.get().is_some());
             let superseded = self.extras.playback.pending.len() > 1;
             if track.is_some() && !found && !superseded && self.extras.playback.queue.is_empty() {
                 return;

@@ -72,6 +72,11 @@ impl Playback {
         reported_stall: false,
     };
 
+    /// Returns `true` if a track's clip is about to become current.
+    pub(crate) fn awaits(&self, track: TrackId) -> bool {
+        self.pending.iter().any(|pending| pending.track == track)
+    }
+
     pub(crate) fn check(&self) -> Result<(), String> {
         if self.switches.len() > MOST_SWITCHES {
             return Err(format!("more than {MOST_SWITCHES} switches"));

@@ -4,15 +4,12 @@ use super::{
     AnimationController, AnimationName, ClipQueue, ClipQueueMut, Clips, PlaybackEvent,
     QueueFallback, TrackId, Transition,
     clock::Nanos,
+    look_up::is_space,
     step::{Follows, Step},
 };
-use crate::{
-    controller::{
-        playback_state::{Pending, Playback},
-        scheduled_change::ChangeKind,
-        track_types::Known,
-    },
-    model::PlaybackMode,
+use crate::controller::{
+    playback_state::{Pending, Playback},
+    scheduled_change::ChangeKind,
 };
 use std::{mem, time::Duration};
 
@@ -63,15 +60,14 @@ impl AnimationController {
             return false;
         };
         let falls_back = *fallback != QueueFallback::Stay && !settled;
-        !self.agenda.0.stalled
-            && (!queue.is_empty()
-                || (falls_back && (*queued || known.playback == PlaybackMode::Once)))
+        !self.agenda.stalled
+            && (!queue.is_empty() || (falls_back && (*queued || known.plays_once())))
     }
 
     /// Returns `true` if the first clip of the queue follows nothing at all.
     fn starts_queue(&self) -> bool {
         let Playback { queue, pending, .. } = &self.extras.playback;
-        !queue.is_empty() && pending.is_empty() && !self.agenda.0.stalled
+        !queue.is_empty() && pending.is_empty() && !self.agenda.stalled
     }
 
     /// A track that has arrived already: at the end of a clip that plays once or has no length, or where an overlay fades
@@ -79,18 +75,11 @@ impl AnimationController {
     pub(super) fn arrived(&self) -> Option<(TrackId, Follows)> {
         let ended = |at: &usize| {
             let track = &self.tracks[*at];
-            let Some(Known { length, playback }) =
-                track.known.filter(|_| track.begun() && self.is_moving(*at))
-            else {
+            let Some(known) = track.known.filter(|_| track.begun() && self.is_moving(*at)) else {
                 return false;
             };
-            let place = track.held();
-            let at_end = if self.forward(*at) {
-                place >= length
-            } else {
-                place <= 0.0
-            };
-            self.is_followed(*at) && (length <= 0.0 || (playback == PlaybackMode::Once && at_end))
+            let at_end = known.is_at_end(track.held(), self.forward(*at));
+            self.is_followed(*at) && (known.length <= 0.0 || (known.plays_once() && at_end))
         };
         let clip = match self.current_index() {
             Some(at) => ended(&at).then(|| (self.tracks[at].id, Follows::Clip)),
@@ -135,22 +124,8 @@ impl AnimationController {
         clips: &C,
         step: &mut Step,
     ) -> bool {
-        let is_space = || {
-            clips
-                .blend_spaces()
-                .iter()
-                .any(|space| **space.name() == *clip)
-        };
-        if clips.index_of(&clip).is_none() && !is_space() {
-            if !self.extras.unknown.contains(&clip) {
-                self.extras.unknown.push(clip.clone());
-                let time = self.clock.now.secs();
-                step.out.push(PlaybackEvent::UnknownClip {
-                    track: None,
-                    name: clip,
-                    time,
-                });
-            }
+        if clips.index_of(&clip).is_none() && !is_space(&clip, clips) {
+            self.report_unknown_name(None, clip, step);
             return false;
         }
         let (from, duration) = (self.current_id(), self.follow_fade());

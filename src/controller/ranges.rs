@@ -17,6 +17,7 @@
 
 use super::{
     AnimationController, AnimationTrack, CallbackKind, Clips, FiredCallback, PlaybackEvent,
+    look_up::is_space,
     marks::{Crossing, Line},
     step::{Passed, Range, Step, What},
 };
@@ -28,7 +29,7 @@ use crate::{
         scheduled_change::ChangeKind,
         track_types::Known,
     },
-    model::{Member, PlaybackMode},
+    model::Member,
 };
 use std::mem;
 
@@ -46,7 +47,7 @@ impl AnimationController {
             || self
                 .tracks
                 .iter()
-                .any(|track| track.run.0.ranged == Some(true))
+                .any(|track| track.run.ranged == Some(true))
     }
 
     /// Enters or leaves a range that a track passes an end of.
@@ -93,14 +94,10 @@ impl AnimationController {
         passed: &Passed,
         clips: &'c C,
     ) -> Option<&'c Member> {
-        let space = clips.blend_spaces().get(
-            self.tracks[at]
-                .run
-                .0
-                .space
-                .get()
-                .filter(|_| passed.is_member)?,
-        )?;
+        let space = self.tracks[at]
+            .run
+            .space_in(clips)
+            .filter(|_| passed.is_member)?;
         space
             .members()
             .iter()
@@ -138,7 +135,7 @@ impl AnimationController {
             return;
         };
         // Below the threshold, beyond the limit, or at a passing that doesn't count, it is not heard of.
-        let mut silent = weight < self.callback_threshold || self.tracks[at].run.0.muted;
+        let mut silent = weight < self.callback_threshold || self.tracks[at].run.muted;
         if !silent && step.fired >= self.callback_limit {
             self.flood(at, passed.clip, step);
             silent = true;
@@ -146,12 +143,7 @@ impl AnimationController {
         silent = silent || !self.counts(range.key);
         let track = &self.tracks[at];
         let member = self.member(at, passed, clips).map(|member| {
-            let space = track
-                .run
-                .0
-                .space
-                .get()
-                .and_then(|space| clips.blend_spaces().get(space));
+            let space = track.run.space_in(clips);
             let cycle = track.known.map(|known| known.playback).unwrap_or_default();
             let playback = space.map_or(cycle, |space| member.playback(space, cycle));
             let position = member.place(playback, track.held());
@@ -198,32 +190,18 @@ impl AnimationController {
         weight: f32,
         step: &mut Step,
     ) {
-        let OpenRange {
-            track,
-            key,
-            index: clip,
-            name,
-            data,
-            ..
-        } = open;
-        let (track, key, clip, name, data) = (*track, *key, *clip, name.clone(), data.clone());
-        let (time, current) = (
-            self.clock.now.secs(),
-            self.extras.playback.current == Some(track),
-        );
-        let fired = FiredCallback {
-            track,
-            clip,
-            key,
+        step.out.push(PlaybackEvent::Callback(FiredCallback {
+            track: open.track,
+            clip: open.index,
+            key: open.key,
             kind,
-            name,
-            data,
+            name: open.name.clone(),
+            data: open.data.clone(),
             clip_time,
-            time,
+            time: self.clock.now.secs(),
             weight,
-            current,
-        };
-        step.out.push(PlaybackEvent::Callback(fired));
+            current: self.extras.playback.current == Some(open.track),
+        }));
     }
 
     /// Ends the ranges that tracks have left other than by playing, and begins those that they were put into.
@@ -238,23 +216,17 @@ impl AnimationController {
                 continue;
             }
             let (place, weight) = self.place_left(&open, clips);
-            let is_space = || {
-                clips
-                    .blend_spaces()
-                    .iter()
-                    .any(|space| open.clip().is(space.name()))
-            };
             let is_there = clips
                 .timing(open.index)
                 .is_some_and(|timing| open.clip().is(&timing.name));
-            if !is_there && !is_space() {
+            if !is_there && !is_space(open.clip(), clips) {
                 self.extras.ranges[index].index = clips.index_of(open.clip()).unwrap_or(usize::MAX);
             }
             self.end_range(index, place, weight, step);
         }
         let mut entered = Vec::new();
         for (at, track) in self.tracks.iter().enumerate() {
-            if track.enabled && track.begun() && track.run.0.ranged == Some(true) {
+            if track.enabled && track.begun() && track.run.ranged == Some(true) {
                 let direction = self.direction(at, step.still);
                 track.each_line(&self.extras.callbacks, clips, |line| {
                     self.enter(at, &line, direction, &mut entered)
@@ -269,9 +241,8 @@ impl AnimationController {
     /// The direction in which a track goes; `None` if it doesn't.
     fn direction(&self, at: usize, still: bool) -> Option<bool> {
         let driver = self.driver(at);
-        let moves = self.tracks[at].anchor.law.moves()
-            && self.tracks[driver].run.0.motion().goes()
-            && !still;
+        let moves =
+            self.tracks[at].anchor.law.moves() && self.tracks[driver].run.motion().goes() && !still;
         moves.then(|| self.forward(at))
     }
 
@@ -279,18 +250,11 @@ impl AnimationController {
     /// its ranges.
     fn end_of_once(&self, at: usize) -> Option<bool> {
         let track = &self.tracks[at];
-        let known = track
-            .known
-            .filter(|known| known.playback == PlaybackMode::Once)?;
+        let known = track.known.filter(Known::plays_once)?;
         let ramp = self.running_ramp(track.id, ChangeKind::Speed);
         let speed = ramp.map_or(track.speed, |ramp| ramp.at(self.clock.now));
-        let (forward, place) = (speed >= 0.0 || speed.is_nan(), track.held());
-        (if forward {
-            place >= known.length
-        } else {
-            place <= 0.0
-        })
-        .then_some(forward)
+        let forward = speed >= 0.0 || speed.is_nan();
+        known.is_at_end(track.held(), forward).then_some(forward)
     }
 
     /// Finds the ranges on a line that a track is in.
@@ -316,12 +280,7 @@ impl AnimationController {
                     leaves_at: place,
                 };
                 let share = track.share_at(line, self.clock.now);
-                let passed = Passed {
-                    what: What::Range(range),
-                    clip: line.clip,
-                    is_member: line.member.is_some(),
-                    share,
-                };
+                let passed = Passed::new(What::Range(range), line, share);
                 entered.push(Entered { at, passed, range });
             }
         }
@@ -350,7 +309,7 @@ impl AnimationController {
                 return;
             };
             // What stands for a blend space may be another clip by now, but a range ends as it began.
-            if track.run.0.space.get().is_none() || line.member.is_some() {
+            if track.run.space.get().is_none() || line.member.is_some() {
                 open.index = line.clip;
             }
             (open.time, open.until) = (time, until);
@@ -412,7 +371,7 @@ impl AnimationController {
 impl AnimationTrack {
     /// Returns the place of a clip of its blend space, even if the clip has no weight.
     fn member_place<C: Clips + ?Sized>(&self, member: &InSpace, clips: &C) -> Option<(Known, f64)> {
-        let space = clips.blend_spaces().get(self.run.0.space.get()?)?;
+        let space = self.run.space_in(clips)?;
         let found = space
             .members()
             .iter()
@@ -435,6 +394,6 @@ impl AnimationTrack {
     ) {
         let mut ranged = false;
         self.each_line(callbacks, clips, |line| ranged |= line.has_ranges());
-        self.run.0.ranged = Some(ranged);
+        self.run.ranged = Some(ranged);
     }
 }

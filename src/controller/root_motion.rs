@@ -23,9 +23,10 @@ mod shares;
 use super::{AnimationController, AnimationTrack, Clips, clock::Nanos, motion::Motion};
 use crate::{
     controller::track_types::Known,
-    model::{PlaybackMode, RootDelta, RootPath, Twist},
+    model::{RootDelta, RootPath, Twist},
+    numbers::clamp_weight,
 };
-use gauss::{NODES, WEIGHTS, integrate};
+use gauss::{COUNT, NODES, WEIGHTS, integrate};
 use movers::{FEW, Mover, Movers, SOME, Value};
 use parts::path_of;
 use shares::{next_kink, share};
@@ -46,7 +47,7 @@ const MOST_UNEVEN_TURN: f64 = 0.01;
 
 /// The most by which a group's weight may change in such a stretch, as a factor: shares are quotients of polynomials, and the
 /// quadrature is exact only for polynomials.
-const MOST_CHANGE: f64 = 1.05;
+const MOST_CHANGE: f64 = 1.2;
 
 /// The movement of one advance.
 #[derive(Default)]
@@ -125,9 +126,10 @@ impl AnimationController {
                 Some(course) => self.add_members(at, &part, course, clips, &mut all),
             }
         }
-        let blend = ramp.map_or(Value::steady(self.high_share().into()), |ramp| {
-            Value::on_ramp(&ramp, self.clock.now)
-        });
+        let blend = ramp.map_or(
+            Value::steady(clamp_weight(self.priority_blend).into()),
+            |ramp| Value::on_ramp(&ramp, self.clock.now),
+        );
         self.add_movers(all.as_mut(), &blend, shortest, end, root);
     }
 
@@ -238,7 +240,7 @@ impl AnimationController {
         movers: &mut [Mover],
         blend: &Value,
         [now, stop]: [Nanos; 2],
-    ) -> ([Twist; 3], bool) {
+    ) -> ([Twist; COUNT], bool) {
         let length = stop.since(now);
         for at in 0..movers.len() {
             movers[at].pace = match at.checked_sub(1).map(|before| &movers[before]) {
@@ -248,8 +250,8 @@ impl AnimationController {
             };
         }
         let begin = now.since(self.clock.now);
-        let (mut totals, mut change) = ([[0.0; 2]; 3], 0.0_f64);
-        let rates = [0, 1, 2].map(|node| {
+        let (mut totals, mut change) = ([[0.0; 2]; COUNT], 0.0_f64);
+        let rates = std::array::from_fn(|node| {
             totals[node] = share(movers, blend, begin + NODES[node] * length);
             let mut sum = Twist::default();
             for mover in &mut *movers {
@@ -262,13 +264,15 @@ impl AnimationController {
             sum
         });
         let changes = |group: usize| {
-            let [first, last] = [totals[0][group], totals[2][group]];
+            let [first, last] = [totals[0][group], totals[COUNT - 1][group]];
             first.max(last) > MOST_CHANGE * first.min(last)
         };
         // By their shares, but for those that come or go.
         let turn = |mover: &Mover| mover.way.turn.abs() * mover.share.max(mover.first);
         let turn: f64 = movers.iter().map(turn).sum();
-        let paces = movers.iter().map(|mover| mover.pace[2] - mover.pace[0]);
+        let paces = movers
+            .iter()
+            .map(|mover| mover.pace[COUNT - 1] - mover.pace[0]);
         let uneven = paces.fold(change, |most, change| most.max(change.abs()));
         let is_coarse = turn > MOST_TURN
             || turn * uneven > MOST_UNEVEN_TURN
@@ -277,17 +281,17 @@ impl AnimationController {
     }
 
     /// Returns the speeds of a track at the nodes of a stretch, relative to the mean.
-    fn paces(&self, at: usize, now: Nanos, length: f64) -> [f64; 3] {
+    fn paces(&self, at: usize, now: Nanos, length: f64) -> [f64; COUNT] {
         let motion = self.motion_of(at);
         if motion.is_steady() {
-            return [1.0; 3];
+            return [1.0; COUNT];
         }
         let anchor = &self.tracks[self.driver(at)].anchor;
         let since = anchor.instant().seconds_to(now);
         let paces = NODES.map(|node| motion.speed_after(since + node * length));
         let mean: f64 = paces.iter().zip(WEIGHTS).map(|(a, b)| a * b).sum();
         if mean == 0.0 {
-            [1.0; 3]
+            [1.0; COUNT]
         } else {
             paces.map(|pace| pace / mean)
         }
@@ -295,7 +299,7 @@ impl AnimationController {
 
     /// The motion that drives a track.
     fn motion_of(&self, at: usize) -> Motion {
-        self.tracks[self.driver(at)].run.0.motion()
+        self.tracks[self.driver(at)].run.motion()
     }
 
     /// Hands each mover where it is in its clip at a moment.
@@ -328,12 +332,12 @@ impl AnimationController {
     fn knot_time(&self, mover: &Mover, now: Nanos) -> Option<Nanos> {
         let (track, driver_at) = (&self.tracks[mover.track], self.driver(mover.track));
         let driver = &self.tracks[driver_at];
-        let motion = driver.run.0.motion();
+        let motion = driver.run.motion();
         if mover.path.is_none() || !track.anchor.law.moves() || !motion.goes() {
             return None;
         }
         let forward = motion.forward;
-        let lead = track.run.0.lead().filter(|_| driver_at != mover.track);
+        let lead = track.run.lead().filter(|_| driver_at != mover.track);
         // One that plays once waits at its end until its leader is where it ended.
         let waits = lead.zip(track.once()).and_then(|(lead, length)| {
             let free = lead.follow(self.place_at(driver_at, now));
@@ -372,7 +376,8 @@ impl AnimationController {
 impl AnimationTrack {
     /// The length of a clip that plays once.
     fn once(&self) -> Option<f64> {
-        let once = |known: &Known| known.playback == PlaybackMode::Once;
-        self.known.filter(once).map(|known| known.length)
+        self.known
+            .filter(Known::plays_once)
+            .map(|known| known.length)
     }
 }

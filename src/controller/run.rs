@@ -3,8 +3,10 @@
 //! Most characters play a clip at a steady speed. What others need is in boxes, for a crowd's time is spent on memory.
 
 use super::{
-    BlendMode, clock::Nanos, course::Course, key::AddedKey, marks::Next, motion::Motion, sync::Lead,
+    BlendMode, Clips, clock::Nanos, course::Course, key::AddedKey, marks::Next, motion::Motion,
+    sync::Lead,
 };
+use crate::model::BoundBlendSpace;
 
 /// Values derived from a track, its clip, and its anchor: not part of the state.
 #[derive(Clone, Debug, Default)]
@@ -71,6 +73,15 @@ impl Index {
 }
 
 impl Run {
+    /// Returns the blend space, if it is one.
+    #[inline]
+    pub(super) fn space_in<'c, C: Clips + ?Sized>(
+        &self,
+        clips: &'c C,
+    ) -> Option<&'c BoundBlendSpace> {
+        clips.blend_spaces().get(self.space.get()?)
+    }
+
     /// Returns its leader in its sync group.
     #[inline]
     pub(super) fn lead(&self) -> Option<Lead> {

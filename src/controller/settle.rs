@@ -1,19 +1,13 @@
 //! Bringing what is derived up to date: after the game has changed something, after a reload, and after happenings.
 
 use super::{
-    AnimationController, AnimationTrack, Clips, PlaybackEvent,
+    AnimationController, AnimationName, AnimationTrack, Clips, PlaybackEvent, TrackId,
     clock::Nanos,
     course::Course,
     motion::Instant,
     step::{Reach, Step},
 };
-use crate::{
-    controller::{
-        BlendMode,
-        track_types::{Known, Start},
-    },
-    model::PlaybackMode,
-};
+use crate::controller::{BlendMode, track_types::Start};
 use std::mem;
 
 impl AnimationController {
@@ -41,11 +35,11 @@ impl AnimationController {
         let track = &mut tracks[at];
         let found =
             track.is_found(clips, clock.now) || track.look_up(clips, clock.now, &extras.callbacks);
-        if !track.run.0.planned {
-            agenda.0.ranges = Reach::Unknown;
+        if !track.run.planned {
+            agenda.ranges = Reach::Unknown;
         }
         if found {
-            if track.run.0.blend != track.blend {
+            if track.run.blend != track.blend {
                 report_blend_mismatch(track, clips, clock.now, step);
             }
             if !extras.unknown.is_empty() {
@@ -58,26 +52,26 @@ impl AnimationController {
 
     /// Reports, once per name, that an enabled track's clip doesn't exist.
     fn report_unknown(&mut self, at: usize, step: &mut Step) {
-        let Self {
-            tracks,
-            extras,
-            clock,
-            ..
-        } = self;
-        let track = &tracks[at];
-        if track.enabled
-            && track.run.0.index.get().is_none()
-            && !track.clip.is_empty()
-            && !extras.unknown.contains(&track.clip)
-        {
-            extras.unknown.push(track.clip.clone());
-            let (name, time) = (track.clip.clone(), clock.now.secs());
-            step.out.push(PlaybackEvent::UnknownClip {
-                track: Some(track.id),
-                name,
-                time,
-            });
+        let track = &self.tracks[at];
+        if track.enabled && track.run.index.get().is_none() && !track.clip.is_empty() {
+            self.report_unknown_name(Some(track.id), track.clip.clone(), step);
         }
+    }
+
+    /// Reports, once per name, that a clip doesn't exist.
+    pub(super) fn report_unknown_name(
+        &mut self,
+        track: Option<TrackId>,
+        name: AnimationName,
+        step: &mut Step,
+    ) {
+        if self.extras.unknown.contains(&name) {
+            return;
+        }
+        self.extras.unknown.push(name.clone());
+        let time = self.clock.now.secs();
+        step.out
+            .push(PlaybackEvent::UnknownClip { track, name, time });
     }
 
     /// Brings leads, blend spaces, anchors and what comes next up to date at the present moment. Where nothing has changed, it
@@ -88,20 +82,15 @@ impl AnimationController {
         for at in 0..self.tracks.len() {
             self.report_unknown(at, step);
             let track = &mut self.tracks[at];
-            let space = track
-                .run
-                .0
-                .space
-                .get()
-                .and_then(|space| clips.blend_spaces().get(space));
+            let space = track.run.space_in(clips);
             if space.is_some_and(|space| track.steer(space, now)) {
-                self.agenda.0.ranges = Reach::Unknown;
+                self.agenda.ranges = Reach::Unknown;
             }
         }
         // Leaders first: the others follow where they went.
         for follows in [false, true] {
             for at in 0..self.tracks.len() {
-                let lead = self.tracks[at].run.0.lead();
+                let lead = self.tracks[at].run.lead();
                 if lead.is_some() != follows {
                     continue;
                 }
@@ -110,13 +99,13 @@ impl AnimationController {
                     self.align(at);
                 }
                 let led_anew =
-                    law.moves() && lead.is_some_and(|lead| self.tracks[lead.leader].run.0.redone);
+                    law.moves() && lead.is_some_and(|lead| self.tracks[lead.leader].run.redone);
                 let track = &self.tracks[at];
-                let is_over = track.run.0.until().is_some_and(|until| until <= now);
+                let is_over = track.run.until().is_some_and(|until| until <= now);
                 let redone = track.moved || law != track.anchor.law || is_over;
-                self.tracks[at].run.0.redone = redone;
+                self.tracks[at].run.redone = redone;
                 if redone || led_anew {
-                    self.agenda.0.ranges = Reach::Unknown;
+                    self.agenda.ranges = Reach::Unknown;
                     self.anchor(at, law);
                 }
             }
@@ -128,7 +117,7 @@ impl AnimationController {
     pub(super) fn knows_clips<C: Clips + ?Sized>(&self, clips: &C) -> bool {
         let is_same = |track: &AnimationTrack| {
             track.clip.is_empty()
-                || (track.run.0.blend == track.blend
+                || (track.run.blend == track.blend
                     && track.rare.scrub.is_none()
                     && track.knows_clip(clips))
         };
@@ -140,7 +129,7 @@ impl AnimationController {
         let begins = |at: &usize| !self.tracks[*at].begun() && self.is_moving(*at);
         let all = || (0..self.tracks.len()).filter(begins);
         all()
-            .find(|at| self.tracks[*at].run.0.lead().is_none())
+            .find(|at| self.tracks[*at].run.lead().is_none())
             .or_else(|| all().next())
     }
 
@@ -167,7 +156,7 @@ impl AnimationController {
             space,
             time,
         });
-        self.agenda.0.ranges = Reach::Unknown;
+        self.agenda.ranges = Reach::Unknown;
         first
     }
 
@@ -175,11 +164,7 @@ impl AnimationController {
     fn scrub<C: Clips + ?Sized>(&mut self, clips: &C, step: &mut Step) {
         for at in 0..self.tracks.len() {
             let track = &mut self.tracks[at];
-            let Some(target) = track
-                .rare
-                .scrub
-                .filter(|_| track.run.0.index.get().is_some())
-            else {
+            let Some(target) = track.rare.scrub.filter(|_| track.run.index.get().is_some()) else {
                 continue;
             };
             track.rare.scrub = None;
@@ -188,7 +173,7 @@ impl AnimationController {
                 self.settle(clips, step);
                 continue;
             }
-            let (leader, target) = match self.tracks[at].run.0.lead() {
+            let (leader, target) = match self.tracks[at].run.lead() {
                 None => (at, target),
                 Some(lead) => match lead.lead_to(target) {
                     Some(target) => (lead.leader, target),
@@ -200,7 +185,6 @@ impl AnimationController {
             for follower in 0..self.tracks.len() {
                 if let Some(lead) = self.tracks[follower]
                     .run
-                    .0
                     .lead()
                     .filter(|lead| lead.leader == leader)
                 {
@@ -229,10 +213,7 @@ impl AnimationController {
             self.pass_first(at, forward, clips, step);
         }
         let target = self.tracks[at].hold(target);
-        let when = Instant {
-            moment: self.clock.now,
-            rest: 0.0,
-        };
+        let when = Instant::at(self.clock.now);
         let is_on_way = |place: &f64| {
             if forward {
                 *place <= target
@@ -248,8 +229,7 @@ impl AnimationController {
             self.pass_place(at, when, place, forward, clips, step);
             // Of what isn't reported, only the end matters.
             let track = &self.tracks[at];
-            let ends = |known: Known| known.playback == PlaybackMode::Once;
-            if track.run.0.muted && !track.known.is_some_and(ends) {
+            if track.run.muted && !track.known.is_some_and(|known| known.plays_once()) {
                 break;
             }
         }
@@ -258,9 +238,9 @@ impl AnimationController {
 
     /// A track with its clip and blend space for an event at the present time. In a blend space, the heaviest clip stands for
     /// all.
-    pub(super) fn played(&self, at: usize) -> (super::TrackId, usize, Option<usize>, f64) {
+    pub(super) fn played(&self, at: usize) -> (TrackId, usize, Option<usize>, f64) {
         let track = &self.tracks[at];
-        let run = &track.run.0;
+        let run = &track.run;
         (
             track.id,
             run.index.get().unwrap_or(usize::MAX),
@@ -273,7 +253,7 @@ impl AnimationController {
 impl AnimationTrack {
     /// The next moment at which its motion or its course is over.
     pub(super) fn next_bend(&self) -> Option<Nanos> {
-        let run = &self.run.0;
+        let run = &self.run;
         let course = self.course().and_then(Course::end);
         let motion = if !self.anchor.law.moves() {
             None
@@ -291,8 +271,8 @@ fn report_blend_mismatch<C: Clips + ?Sized>(
     now: Nanos,
     step: &mut Step,
 ) {
-    track.run.0.blend = track.blend;
-    if let (Some(blend), Some(clip)) = (track.blend, track.run.0.index.get())
+    track.run.blend = track.blend;
+    if let (Some(blend), Some(clip)) = (track.blend, track.run.index.get())
         && (blend == BlendMode::Additive) != clips.is_additive(clip)
         && !mem::replace(&mut track.reported_blend, true)
     {

@@ -50,16 +50,16 @@ impl AnimationController {
                 .timing(clip)
                 .map_or(0, |timing| timing.callbacks.len())
         };
-        let of_track =
-            |track: &AnimationTrack| match (track.run.0.space.get(), track.run.0.index.get()) {
-                (Some(space), _) => clips
-                    .blend_spaces()
-                    .get(space)
-                    .map_or(0, |space| space.clips().map(keys).sum()),
-                (None, Some(index)) => keys(index),
-                // It looks for its name among all spaces.
-                (None, None) => clips.blend_spaces().len(),
-            };
+        let of_track = |track: &AnimationTrack| match (track.run.space.get(), track.run.index.get())
+        {
+            (Some(space), _) => clips
+                .blend_spaces()
+                .get(space)
+                .map_or(0, |space| space.clips().map(keys).sum()),
+            (None, Some(index)) => keys(index),
+            // It looks for its name among all spaces.
+            (None, None) => clips.blend_spaces().len(),
+        };
         let tracks = self
             .tracks
             .iter()
@@ -69,7 +69,7 @@ impl AnimationController {
 
     /// The work of what has happened in its advances, on top of their [load](Self::load).
     pub(crate) fn work_done(&self) -> u64 {
-        self.agenda.0.work
+        self.agenda.work
     }
 
     /// Counts the work of one happening: each track looks for its changes, its leader and its ranges among all others.
@@ -82,6 +82,6 @@ impl AnimationController {
     }
 
     pub(super) fn count_work(&mut self, work: u64) {
-        self.agenda.0.work = self.agenda.0.work.wrapping_add(work);
+        self.agenda.work = self.agenda.work.wrapping_add(work);
     }
 }

@@ -1,6 +1,11 @@
 //! An advance in progress, and what is known of the next one.
 
-use super::{KeyRef, PlaybackEvent, TrackId, clock::Nanos, marks::Crossing, root_motion::RootSum};
+use super::{
+    KeyRef, PlaybackEvent, TrackId,
+    clock::Nanos,
+    marks::{Crossing, Line},
+    root_motion::RootSum,
+};
 
 /// The next happening, derived from the state, and memory that advances share.
 #[derive(Clone, Debug, Default)]
@@ -64,6 +69,26 @@ pub(super) struct Passed {
     pub(super) is_member: bool,
     /// The clip's weight in the blend space.
     pub(super) share: f64,
+}
+
+impl Passed {
+    /// The end of a clip that plays once.
+    pub(super) const END: Self = Self {
+        what: What::End,
+        clip: 0,
+        is_member: false,
+        share: 1.0,
+    };
+
+    /// Something on a line, whose clip has a share of the track's weight.
+    pub(super) fn new(what: What, line: &Line, share: f64) -> Self {
+        Self {
+            what,
+            clip: line.clip,
+            is_member: line.member.is_some(),
+            share,
+        }
+    }
 }
 
 /// The kind of thing that is passed.

@@ -99,7 +99,7 @@ impl AnimationController {
             ..layer
         };
         let track = &self.tracks[at];
-        if track.run.0.space.get().is_none() {
+        if track.run.space.get().is_none() {
             return out.push(layer);
         }
         for member in shares_in_space(track, clips) {
@@ -129,7 +129,7 @@ impl AnimationController {
         let track = &self.tracks[at];
         let known = track
             .known
-            .filter(|_| track.enabled && track.run.0.index.get().is_some())?;
+            .filter(|_| track.enabled && track.run.index.get().is_some())?;
         let speed = if self.is_moving(at) {
             self.speed_now(at, lead)
         } else {
@@ -172,18 +172,14 @@ fn end_of(switch: &Switch) -> Nanos {
 }
 
 /// The place in the clip of an unwrapped position, and how fast the place changes at a speed.
-fn place_and_rate(Known { length, playback }: Known, position: f64, speed: f64) -> (f64, f64) {
+fn place_and_rate(known: Known, position: f64, speed: f64) -> (f64, f64) {
+    let Known { length, playback } = known;
     let place = periodic(playback, length, position);
+    let backward = speed < 0.0;
     let rate = match playback {
         PlaybackMode::Loop => speed,
-        PlaybackMode::Once => {
-            let held = if speed < 0.0 {
-                position <= 0.0
-            } else {
-                position >= length
-            };
-            if held { 0.0 } else { speed }
-        }
+        PlaybackMode::Once if known.is_at_end(position, !backward) => 0.0,
+        PlaybackMode::Once => speed,
         PlaybackMode::PingPong => {
             let returns = length > 0.0 && position.rem_euclid(2.0 * length) >= length;
             if returns { -speed } else { speed }
@@ -195,10 +191,7 @@ fn place_and_rate(Known { length, playback }: Known, position: f64, speed: f64) 
 impl AnimationController {
     /// A track's present speed, with or without a lead.
     fn speed_now(&self, at: usize, lead: Option<Lead>) -> f64 {
-        let begin = Instant {
-            moment: self.clock.now,
-            rest: 0.0,
-        };
+        let begin = Instant::at(self.clock.now);
         match lead {
             None => self.motion_from(at, begin).speed_after(0.0),
             Some(Lead { leader, .. }) if self.tracks[leader].paused => 0.0,

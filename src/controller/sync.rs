@@ -53,7 +53,7 @@ impl Lead {
 impl AnimationController {
     pub(super) fn has_groups(&self) -> bool {
         self.tracks.iter().any(|track| {
-            let is_led = track.run.0.lead().is_some() || track.rare.led_by.is_some();
+            let is_led = track.run.lead().is_some() || track.rare.led_by.is_some();
             track.sync.is_some() || is_led
         })
     }
@@ -96,7 +96,7 @@ impl AnimationController {
         }
         for at in 0..self.tracks.len() {
             let lead = self.lead(at);
-            self.tracks[at].run.0.set_lead(lead);
+            self.tracks[at].run.set_lead(lead);
         }
     }
 
@@ -193,10 +193,7 @@ impl AnimationController {
     fn may_lead(&self, at: usize, group: u32) -> bool {
         let track = &self.tracks[at];
         let has_length = track.known.is_some_and(|known| known.length > 0.0);
-        track.sync == Some(group)
-            && track.enabled
-            && track.run.0.index.get().is_some()
-            && has_length
+        track.sync == Some(group) && track.enabled && track.run.index.get().is_some() && has_length
     }
 
     fn leader(&self, group: u32) -> Option<usize> {
@@ -258,7 +255,7 @@ impl AnimationController {
 
     /// Puts a track that follows where its leader has it, if it is elsewhere: it has just joined, or its leader was moved.
     pub(super) fn align(&mut self, at: usize) {
-        let Some(lead) = self.tracks[at].run.0.lead() else {
+        let Some(lead) = self.tracks[at].run.lead() else {
             return;
         };
         let position = lead.follow(self.tracks[lead.leader].held());

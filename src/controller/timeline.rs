@@ -7,6 +7,7 @@ use super::{
 use crate::{
     controller::{ramp::Ramp, scheduled_change::Schedule},
     model::BlendPoint,
+    numbers::{clamp_weight, finite},
 };
 use std::{mem, time::Duration};
 
@@ -292,7 +293,7 @@ impl AnimationController {
         // Two changes of one speed may begin at the same moment.
         self.tracks
             .iter_mut()
-            .for_each(|track| track.run.0.planned = false);
+            .for_each(|track| track.run.planned = false);
     }
 
     /// Returns the next moment at which a change starts or ends.
@@ -347,14 +348,14 @@ impl AnimationController {
             return ramp.at(self.clock.now);
         }
         let value = match target {
-            ChangeTarget::PriorityBlend => self.high_share().into(),
+            ChangeTarget::PriorityBlend => clamp_weight(self.priority_blend).into(),
             ChangeTarget::Track(id, kind) => match (kind, self.track(id)) {
                 (ChangeKind::Speed, Some(track)) => track.speed,
                 (ChangeKind::Weight, Some(track)) => track.weight.into(),
                 _ => 0.0,
             },
         };
-        if value.is_finite() { value } else { 0.0 }
+        finite(value)
     }
 
     fn apply(&mut self, target: ChangeTarget, value: f64) {
@@ -371,7 +372,7 @@ impl AnimationController {
             ChangeKind::Position => track.seek(value),
             ChangeKind::Enabled => {
                 track.enabled = value != 0.0;
-                self.agenda.0.ranges = Reach::Unknown;
+                self.agenda.ranges = Reach::Unknown;
             }
             ChangeKind::ParameterX => track.rare.steering.target.x = value,
             ChangeKind::ParameterY => track.rare.steering.target.y = value,

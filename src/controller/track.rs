@@ -13,6 +13,7 @@ use crate::{
         track_types::{Known, Role, Start, Transient},
     },
     model::{BlendPoint, PlaybackMode},
+    numbers::finite,
 };
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -193,7 +194,7 @@ impl AnimationTrack {
     /// Sets the position to begin at, in seconds of clip. The keys right there fire as it begins.
     pub fn starting_at(self, position: f64) -> Self {
         Self {
-            position: sound(position),
+            position: finite(position),
             start: Start::AtPosition,
             ..self
         }
@@ -257,7 +258,7 @@ impl AnimationTrack {
     /// Nothing is reported: moved to its end, a clip that plays once [is finished](Self::is_finished) without a
     /// `Finished` event. The position may be [unwrapped](Self::unwrapped_position); a non-finite one counts as 0.
     pub fn seek(&mut self, position: f64) {
-        self.put(sound(position));
+        self.put(finite(position));
         self.start = if self.start == Start::Begun {
             Start::Begun
         } else {
@@ -271,7 +272,7 @@ impl AnimationTrack {
     ///
     /// A non-finite position counts as 0.
     pub fn scrub(&mut self, position: f64) {
-        self.rare.scrub = Some(sound(position));
+        self.rare.scrub = Some(finite(position));
     }
 
     /// Moves to a place in the clip at the next advance and fires the keys on the way, even while paused. Stays
@@ -304,15 +305,10 @@ impl AnimationTrack {
 
     /// Returns `true` if a [`PlaybackMode::Once`] clip is at its end (at its start, if the speed is negative).
     pub fn is_finished(&self) -> bool {
-        self.known.is_some_and(|Known { length, playback }| {
-            let position = self.placed();
-            let at_end = if self.speed < 0.0 {
-                position <= 0.0
-            } else {
-                position >= length
-            };
-            playback == PlaybackMode::Once && at_end
-        })
+        // A speed that is no number counts as forward.
+        let backward = self.speed < 0.0;
+        self.known
+            .is_some_and(|known| known.plays_once() && known.is_at_end(self.placed(), !backward))
     }
 
     /// Sets the parameters of the blend space. Numbers that are not finite are ignored.
@@ -400,11 +396,7 @@ impl AnimationTrack {
     /// The steady speed.
     #[inline]
     pub(super) fn own_speed(&self) -> f64 {
-        if self.speed.is_finite() {
-            self.speed
-        } else {
-            0.0
-        }
+        finite(self.speed)
     }
 
     /// Returns `true` if the track belongs to the pose that switches change: one of `play`, blended with low priority.
@@ -427,9 +419,4 @@ impl AnimationTrack {
             Err("its clip's length or one of its times is not finite")
         }
     }
-}
-
-/// A number that is finite.
-fn sound(number: f64) -> f64 {
-    if number.is_finite() { number } else { 0.0 }
 }

@@ -1,8 +1,14 @@
 //! Small types that describe tracks.
 
-use crate::model::{BoundBlendSpace, ClipTiming, PlaybackMode};
+use crate::{
+    model::{BoundBlendSpace, ClipTiming, PlaybackMode},
+    numbers::finite,
+};
 use serde::{Deserialize, Serialize};
-use std::time::Duration;
+use std::{
+    ops::{Deref, DerefMut},
+    time::Duration,
+};
 
 /// Identifies a track of one controller. Not reused after the track is removed.
 #[derive(
@@ -79,13 +85,8 @@ pub(crate) struct Known {
 impl Known {
     /// The clip's, with the track's own playback if it has one.
     pub(crate) fn new(timing: &ClipTiming, playback: Option<PlaybackMode>) -> Self {
-        let length = if timing.duration.is_finite() {
-            timing.duration.max(0.0)
-        } else {
-            0.0
-        };
         Self {
-            length,
+            length: finite(timing.duration).max(0.0),
             playback: playback.unwrap_or(timing.playback),
         }
     }
@@ -98,11 +99,40 @@ impl Known {
             playback: playback.unwrap_or(space.playback()),
         }
     }
+
+    pub(crate) fn plays_once(&self) -> bool {
+        self.playback == PlaybackMode::Once
+    }
+
+    /// Returns `true` if a position is at the end that lies in a direction, or beyond.
+    pub(crate) fn is_at_end(&self, position: f64, forward: bool) -> bool {
+        if forward {
+            position >= self.length
+        } else {
+            position <= 0.0
+        }
+    }
 }
 
 /// Wraps what is not part of the state: all values are equal.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Transient<T>(pub(crate) T);
+pub(crate) struct Transient<T>(T);
+
+impl<T> Deref for Transient<T> {
+    type Target = T;
+
+    #[inline]
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+impl<T> DerefMut for Transient<T> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut T {
+        &mut self.0
+    }
+}
 
 impl<T> PartialEq for Transient<T> {
     fn eq(&self, _: &Self) -> bool {

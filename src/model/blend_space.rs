@@ -23,6 +23,7 @@ pub use bound::{BoundBlendSpace, SyncMark};
 pub(crate) use bound::{Cycle, Member};
 pub(crate) use warp::Phase;
 
+use crate::numbers::finite;
 use glam::{DVec2, Vec2};
 use layout::{Layout, LayoutError};
 use serde::{Deserialize, Serialize};
@@ -304,8 +305,7 @@ impl BlendSpace {
     /// not finite count as 0.
     pub fn nearest(&self, point: impl Into<BlendPoint>) -> BlendPoint {
         let BlendPoint { x, y } = point.into();
-        let sound = |number: f64| if number.is_finite() { number } else { 0.0 };
-        self.layout.nearest(DVec2::new(sound(x), sound(y))).into()
+        self.layout.nearest(DVec2::new(finite(x), finite(y))).into()
     }
 
     /// Returns the clips with non-zero weight at a point, at most three, with weights above 0 that

@@ -73,10 +73,7 @@ pub use sample::FrameSpan;
 pub use skin::SkinVertices;
 pub use stream::{Stream, stream};
 
-/// Clamps a weight to 0..=1; NaN becomes 0.
-pub(crate) fn clamp_weight(weight: f32) -> f32 {
-    if weight > 0.0 { weight.min(1.0) } else { 0.0 }
-}
+pub(crate) use crate::numbers::clamp_weight;
 
 /// Returns an empty vector that reuses the memory of `vec`, for items of the same layout: typically
 /// the same type with another lifetime.

@@ -279,6 +279,25 @@ fn any_steps_through_anything_equal_a_single_one() {
     assert!(far > 500.0);
 }
 
+// The base moves the root joint only as far as `circle` weighs, and has its share of the group only as far as it moves it: the
+// share grows with the fourth power of time, and is a polynomial of too high a degree for the quadrature.
+#[test]
+fn the_beginning_of_a_fade_from_a_clip_without_the_root_is_the_same_in_one_step() {
+    let clips = walks();
+    for curve in [TransitionCurve::Linear, TransitionCurve::EaseInEaseOut] {
+        let mut one = AnimationController::playing("wave");
+        one.play_with("circle", Transition::fade(secs(4.0)).along(curve));
+        one.add_track(AnimationTrack::new("idle"));
+        let mut many = one.clone();
+        for _ in 0..5 {
+            let whole = advance(&mut one, &clips, 0.4);
+            let steps = (0..4000).map(|_| advance(&mut many, &clips, 1e-4));
+            let moved = steps.fold(RootDelta::IDENTITY, RootDelta::then);
+            assert_near(moved, whole, 1e-6 * whole.translation.length());
+        }
+    }
+}
+
 #[test]
 fn an_ordinary_step_gives_the_bits_of_one_that_looks_for_everything() {
     let clips = walks();

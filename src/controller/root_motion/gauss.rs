@@ -1,34 +1,55 @@
-//! Gauss's quadrature of order 6.
+//! Gauss's quadrature of order 8. A share can be the product of two weights that grow from nothing with the square of time, so its
+//! first terms are of the fourth to sixth degree, which order 6 would not integrate exactly.
 
 use crate::model::{RootDelta, Twist, turned};
 
-const ROOT_15: f64 = 3.872_983_346_207_417;
+/// How many velocities are taken in a stretch.
+pub(super) const COUNT: usize = 4;
 /// Times at which velocities are taken, as fractions of the stretch.
-pub(super) const NODES: [f64; 3] = [0.5 - ROOT_15 / 10.0, 0.5, 0.5 + ROOT_15 / 10.0];
+pub(super) const NODES: [f64; COUNT] = [
+    0.069_431_844_202_973_71,
+    0.330_009_478_207_571_87,
+    0.669_990_521_792_428_1,
+    0.930_568_155_797_026_3,
+];
 /// Weights of the nodes in the integral; they sum to 1.
-pub(super) const WEIGHTS: [f64; 3] = [5.0 / 18.0, 4.0 / 9.0, 5.0 / 18.0];
+pub(super) const WEIGHTS: [f64; COUNT] = [
+    0.173_927_422_568_726_92,
+    0.326_072_577_431_273_05,
+    0.326_072_577_431_273_05,
+    0.173_927_422_568_726_92,
+];
 /// Weights of the nodes in the integral up to each node: the coefficients of the implicit Runge–Kutta method.
-const TO_NODES: [[f64; 3]; 3] = [
+const TO_NODES: [[f64; COUNT]; COUNT] = [
     [
-        5.0 / 36.0,
-        2.0 / 9.0 - ROOT_15 / 15.0,
-        5.0 / 36.0 - ROOT_15 / 30.0,
+        0.086_963_711_284_363_46,
+        -0.026_604_180_084_998_794,
+        0.012_627_462_689_404_725,
+        -0.003_555_149_685_795_683_3,
     ],
     [
-        5.0 / 36.0 + ROOT_15 / 24.0,
-        2.0 / 9.0,
-        5.0 / 36.0 - ROOT_15 / 24.0,
+        0.188_118_117_499_868_06,
+        0.163_036_288_715_636_52,
+        -0.027_880_428_602_470_895,
+        0.006_735_500_594_538_156,
     ],
     [
-        5.0 / 36.0 + ROOT_15 / 30.0,
-        2.0 / 9.0 + ROOT_15 / 15.0,
-        5.0 / 36.0,
+        0.167_191_921_974_188_78,
+        0.353_953_006_033_743_97,
+        0.163_036_288_715_636_52,
+        -0.014_190_694_931_141_144,
+    ],
+    [
+        0.177_482_572_254_522_6,
+        0.313_445_114_741_868_37,
+        0.352_676_757_516_271_87,
+        0.086_963_711_284_363_46,
     ],
 ];
 
 /// Integrates velocities at the nodes, as the character sees them, over a time of 1 (Gauss's method of Runge–Kutta type).
 #[inline]
-pub(super) fn integrate(rates: [Twist; 3]) -> RootDelta {
+pub(super) fn integrate(rates: [Twist; COUNT]) -> RootDelta {
     let mut movement = RootDelta::IDENTITY;
     for ((rate, weight), to_node) in rates.iter().zip(WEIGHTS).zip(TO_NODES) {
         let heading: f64 = rates
@@ -53,7 +74,7 @@ mod tests {
             ahead: DVec3::new(0.02, 0.01, -0.1),
             turn: 0.1,
         };
-        let (exact, found) = (arc.movement(), integrate([arc; 3]));
+        let (exact, found) = (arc.movement(), integrate([arc; COUNT]));
         assert!(
             found.translation.distance(exact.translation) < 1e-11
                 && (found.turn - exact.turn).abs() < 1e-16
@@ -61,15 +82,15 @@ mod tests {
     }
 
     #[test]
-    fn the_quadrature_is_exact_for_polynomials_of_the_fifth_degree() {
-        for power in 0..6 {
-            let sum: f64 = (0..3)
+    fn the_quadrature_is_exact_for_polynomials_of_the_seventh_degree() {
+        for power in 0..8 {
+            let sum: f64 = (0..COUNT)
                 .map(|node| WEIGHTS[node] * NODES[node].powi(power))
                 .sum();
             assert!((sum - 1.0 / f64::from(power + 1)).abs() < 1e-15);
         }
         for (to_node, node) in TO_NODES.iter().zip(NODES) {
-            for power in 0..3 {
+            for power in 0..4 {
                 let sum: f64 = to_node
                     .iter()
                     .zip(NODES)

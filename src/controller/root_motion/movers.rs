@@ -1,6 +1,6 @@
 //! Movers: the clips that carry a character, each on its way along its path.
 
-use super::super::clock::Nanos;
+use super::{super::clock::Nanos, gauss::COUNT};
 use crate::{
     controller::ramp::Ramp,
     model::{Member, PlaybackMode, RootDelta, RootPath, Twist},
@@ -42,7 +42,7 @@ pub(super) struct Mover<'c> {
     pub(super) next: f64,
     pub(super) way: Twist,
     /// Its speed at the nodes of a stretch, relative to the mean.
-    pub(super) pace: [f64; 3],
+    pub(super) pace: [f64; COUNT],
 }
 
 /// The tracks that a track is blended with.
@@ -136,7 +136,7 @@ impl Mover<'_> {
             ahead: glam::DVec3::ZERO,
             turn: 0.0,
         },
-        pace: [1.0; 3],
+        pace: [1.0; COUNT],
     };
 
     /// Returns `true` if its share changes by itself.

@@ -19,7 +19,7 @@ impl AnimationController {
         let track = &self.tracks[at];
         let known = track
             .known
-            .filter(|_| track.enabled && track.run.0.index.get().is_some())?;
+            .filter(|_| track.enabled && track.run.index.get().is_some())?;
         let ramp = self.running_ramp(track.id, ChangeKind::Weight);
         let mask = track
             .mask
@@ -57,7 +57,7 @@ impl AnimationController {
         all: &mut Movers<'_, 'c>,
     ) {
         let track = &self.tracks[at];
-        let Some(index) = track.run.0.index.get() else {
+        let Some(index) = track.run.index.get() else {
             return;
         };
         let set = if is_base(track, index, clips) {
@@ -87,13 +87,7 @@ impl AnimationController {
         all: &mut Movers<'_, 'c>,
     ) {
         let track = &self.tracks[at];
-        let Some(space) = track
-            .run
-            .0
-            .space
-            .get()
-            .and_then(|space| clips.blend_spaces().get(space))
-        else {
+        let Some(space) = track.run.space_in(clips) else {
             return;
         };
         for &Weighing {
@@ -162,7 +156,7 @@ pub(super) fn path_of<'c, C: Clips + ?Sized>(
     track: &AnimationTrack,
     clips: &'c C,
 ) -> Option<&'c RootPath> {
-    let index = track.run.0.index.get()?;
+    let index = track.run.index.get()?;
     clips
         .root_path(index)
         .filter(|_| takes_part(track, index, clips))
