@@ -358,7 +358,11 @@ impl AnimationController {
             Some(anchor.after(motion.seconds_of(anchor, way)?).ceil())
         };
         if let Some(end) = waits {
-            return time_of(end).filter(|time| *time > now);
+            let free = time_of(end)?;
+            // By rounding, it may seem to wait for a moment that has come.
+            if free > now {
+                return Some(free);
+            }
         }
         // One that should have been passed already may be found again, up to rounding.
         let mut knot = mover.now;

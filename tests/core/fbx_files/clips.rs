@@ -297,7 +297,11 @@ fn random_rig_and_layers(random: &mut Rng, mut stops: Option<&mut Vec<u64>>) -> 
         if random.u8(0..3) == 0 {
             let scale = 0.5 + random.f64();
             // Where a child doesn't inherit a scale, the library takes one that is nearer to 1 than this for 1.
-            let scale = if (scale - 1.0).abs() < 1e-3 { 1.01 } else { scale };
+            let scale = if (scale - 1.0).abs() < 1e-3 {
+                1.01
+            } else {
+                scale
+            };
             properties.push(("Lcl Scaling", [scale; 3]));
         }
         nodes.push(file.node(&format!("joint{at}"), "LimbNode", parent, &properties));
