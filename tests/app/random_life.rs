@@ -1,7 +1,7 @@
 //! Characters that are spawned, despawned, reparented, worn, swapped, stripped and reloaded at random: whatever
 //! happens, the app goes on, nothing is left behind, and who is left alone is posed as ever.
 
-use super::support::*;
+use super::{crowd::bits, support::*};
 use bevy::{
     camera::visibility::{SetViewVisibility, ViewVisibility},
     ecs::{
@@ -27,7 +27,6 @@ use bevy_marionette::{
     prelude::*,
 };
 use fastrand::Rng;
-use glam::Affine3A;
 use indexmap::IndexSet;
 use std::time::Duration;
 
@@ -250,15 +249,14 @@ impl Life {
     /// What became of every character in the last frame: its pose and place, to the bit, and what was heard of it.
     fn seen(&mut self) -> Vec<Seen> {
         let heard = std::mem::take(&mut self.app.world().resource_mut::<Heard>().observed);
-        let bits = |place: Affine3A| place.to_cols_array().map(f32::to_bits);
         let world = self.app.world();
         let of = |entity: &Entity| Seen {
             joints: world
                 .get::<ModelPose>(*entity)
-                .map(|pose| pose.joints.iter().copied().map(bits).collect()),
+                .map(|pose| bits(&pose.joints)),
             place: world
                 .get::<GlobalTransform>(*entity)
-                .map(|place| bits(place.affine())),
+                .map(|place| bits(&[place.affine()])),
             heard: heard
                 .iter()
                 .filter(|fact| fact.entity == *entity)
@@ -272,7 +270,7 @@ impl Life {
 #[derive(Debug, PartialEq)]
 struct Seen {
     joints: Option<Vec<[u32; 12]>>,
-    place: Option<[u32; 12]>,
+    place: Option<Vec<[u32; 12]>>,
     heard: Vec<(String, String)>,
 }
 
