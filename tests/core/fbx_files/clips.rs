@@ -71,14 +71,19 @@ fn a_clip_lasts_as_long_as_its_stack_and_begins_with_it() {
     assert_eq!(is_as_the_library_says(&file, &[]), [1.5, 4.0, 4.0]);
 }
 
-#[test]
-fn several_turns_between_two_keys_are_turned() {
+/// Two nodes, and a clip of some seconds that turns the first one. `more` is what else the curve says.
+fn turned(seconds: f64, keys: &[(f64, f64, After)], more: &str) -> File {
     let mut file = File::default();
     let [root, _] = two_nodes(&mut file, &[]);
-    let (_, layer) = file.stack("spin", [0.0, 1.0]);
+    let (_, layer) = file.stack("turn", [0.0, seconds]);
+    file.animate(layer, root, "Lcl Rotation", &[("X", keys)], more);
+    file
+}
+
+#[test]
+fn several_turns_between_two_keys_are_turned() {
     let spin = [(0.0, 0.0, After::Linear), (1.0, 1440.0, After::Linear)];
-    file.animate(layer, root, "Lcl Rotation", &[("X", &spin)], "");
-    is_as_the_library_says(&file, &[]);
+    is_as_the_library_says(&turned(1.0, &spin, ""), &[]);
 }
 
 #[test]
@@ -142,31 +147,18 @@ fn repeated(mode: &str) -> String {
 
 #[test]
 fn curves_are_repeated_as_the_file_says() {
+    let slow = After::Cubic(20.0, 60.0);
+    let keys = [(1.0, 0.0, slow), (1.4, 30.0, slow), (1.6, -10.0, slow)];
     for mode in ["R", "M", "A", "K"] {
-        let mut file = File::default();
-        let [root, _] = two_nodes(&mut file, &[]);
-        let (_, layer) = file.stack("repeat", [0.0, 3.0]);
-        let slow = After::Cubic(20.0, 60.0);
-        let keys = [(1.0, 0.0, slow), (1.4, 30.0, slow), (1.6, -10.0, slow)];
-        file.animate(
-            layer,
-            root,
-            "Lcl Rotation",
-            &[("X", &keys)],
-            &repeated(mode),
-        );
-        is_as_the_library_says(&file, &[]);
+        is_as_the_library_says(&turned(3.0, &keys, &repeated(mode)), &[]);
     }
 }
 
 #[test]
 fn rounding_takes_no_step_ahead_of_its_key() {
-    let mut file = File::default();
-    let [root, _] = two_nodes(&mut file, &[]);
-    let (_, layer) = file.stack("step", [0.0, 2.0]);
     // In double precision, the later time is less than the earlier one plus the difference of both.
     let keys = [(0.08, 0.0, After::Step), (0.7, 90.0, After::Step)];
-    file.animate(layer, root, "Lcl Rotation", &[("X", &keys)], "");
+    let file = turned(2.0, &keys, "");
     let (imported, _) = import(&file.text(), &[]);
     let frames = imported.model.clips[0].frame_count();
     assert!(frames <= 6, "{frames} frames");
@@ -177,18 +169,9 @@ fn rounding_takes_no_step_ahead_of_its_key() {
 fn steps_are_repeated_where_the_library_has_them() {
     for mode in ["R", "M", "A"] {
         for at in 1..20 {
-            let mut file = File::default();
-            let [root, _] = two_nodes(&mut file, &[]);
-            let (_, layer) = file.stack("repeat", [0.0, 3.0]);
             let begin = 0.7 + f64::from(at) * 0.0371;
             let keys = [0.0, 0.23, 0.37].map(|later| (begin + later, later * 90.0, After::Step));
-            file.animate(
-                layer,
-                root,
-                "Lcl Rotation",
-                &[("X", &keys)],
-                &repeated(mode),
-            );
+            let file = turned(3.0, &keys, &repeated(mode));
             let (imported, _) = import(&file.text(), &[]);
             // At most two for each step.
             let frames = imported.model.clips[0].frame_count();
