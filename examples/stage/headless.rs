@@ -81,9 +81,11 @@ fn press_keys(
     let is_due = |press: &Press| press.from <= now && last.is_none_or(|last| press.from > last);
     let is_held = |press: &Press| press.from <= now && now < press.to;
     for press in &stage.press {
+        // The same key may be pressed several times.
+        let mut of_key = stage.press.iter().filter(|other| other.key == press.key);
         if is_due(press) {
             keys.press(press.key);
-        } else if !is_held(press) {
+        } else if !of_key.any(|other| is_due(other) || is_held(other)) {
             keys.release(press.key);
         }
     }
