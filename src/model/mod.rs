@@ -35,7 +35,7 @@ pub use material::{Maps, Material, MipFilter, Sampler, TextureFilter, TextureWra
 pub use morph::{MorphDelta, MorphIndex, MorphTarget, Morphs};
 pub use roles::{Finger, Role, RoleError, Roles};
 pub use root_motion::{RootDelta, RootPath};
-pub use sides::Side;
+pub use side_names::Side;
 pub use skeleton::{Joint, JointIndex, Skeleton, SkeletonError};
 pub use skin::{CombinedJoints, Influences, SkinPart};
 pub use states::{

@@ -1,7 +1,15 @@
 //! Left and right in names.
 
-use super::Side;
 use std::{borrow::Cow, ops::Range};
+
+/// A side of the character, as it sees itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Side {
+    /// The character's left.
+    Left,
+    /// The character's right.
+    Right,
+}
 
 /// Returns candidate names for the other side, most reliable first.
 pub(super) fn mirrored_names(name: &str) -> Vec<String> {

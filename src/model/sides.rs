@@ -7,15 +7,6 @@ use super::{
 use glam::{DMat3, DQuat, DVec3};
 use std::{borrow::Cow, collections::HashMap};
 
-/// A side of the character, as it sees itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Side {
-    /// The character's left.
-    Left,
-    /// The character's right.
-    Right,
-}
-
 /// The pairs of joints that mirror each other, and the plane between them.
 #[derive(Clone, Debug)]
 pub(crate) struct Sides {

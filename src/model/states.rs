@@ -15,6 +15,7 @@
 //! ```
 
 mod build;
+mod check_clips;
 mod draw;
 mod layers;
 mod machine;
@@ -22,13 +23,20 @@ mod problems;
 mod synced;
 mod text;
 
-pub use layers::{Leader, MachineLayer, StateLayer, StateLayers};
+pub use layers::{MachineLayer, StateLayer, StateLayers};
 pub use machine::{Entry, MachineState, Opening, StateMachine, Successor, TransitionKind, Way};
 pub use problems::{PlayedClip, StateError, StateProblem};
 pub(crate) use text::distinct;
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+
+// Errors name these limits, too.
+const MOST_STATES: usize = 128;
+const MOST_CLIPS: usize = 64;
+const MOST_LEVELS: usize = 4;
+const MOST_LAYERS: usize = 16;
+const LONGEST_TRANSITION: f64 = 3600.0;
 
 /// A state as it is written down, by its name in a map. [`StateMachine::new`] checks a map of them and makes a machine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -292,4 +300,26 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 
 fn is_zero(seconds: &f64) -> bool {
     *seconds == 0.0
+}
+
+/// Leader that a [`StateLayer`] is synchronized with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Leader {
+    /// The states of the whole body.
+    Body,
+    /// Another layer.
+    Layer(String),
+}
+
+impl Leader {
+    /// The word for the whole body.
+    const BODY: &'static str = "Body";
+
+    /// Returns the leader's name; empty for the whole body.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Body => "",
+            Self::Layer(name) => name,
+        }
+    }
 }

@@ -1,8 +1,11 @@
 //! Joint overrides.
 
-use super::{PoseMut, clamp_weight};
-use crate::model::{JointIndex, JointTransform, Skeleton, SoaTransform};
-use glam::{Affine3A, Quat};
+use super::PoseMut;
+use crate::{
+    model::{JointIndex, JointTransform, Skeleton, SoaTransform},
+    numbers::{clamp_weight, unit},
+};
+use glam::Affine3A;
 use serde::{Deserialize, Serialize};
 
 /// The space of a [`JointOverride`]'s transform.
@@ -124,31 +127,11 @@ fn mix(from: JointTransform, to: JointTransform, weight: f32) -> JointTransform 
     }
 }
 
-/// Normalizes a finite quaternion; returns the identity for one too small to have a direction.
-#[inline(always)]
-pub(crate) fn unit(q: Quat) -> Quat {
-    let square = q.length_squared();
-    if (square - 1.0).abs() < 1e-4 {
-        // Only rounded: a step of Newton's method does it.
-        return q * (1.5 - 0.5 * square);
-    }
-    if square > 1e-12 && square < 1e12 {
-        return q * (1.0 / square.sqrt());
-    }
-    // Divided by its largest component first, so that the squared length neither over- nor underflows.
-    let largest = q.x.abs().max(q.y.abs()).max(q.z.abs()).max(q.w.abs());
-    if largest > f32::MIN_POSITIVE {
-        (q * (1.0 / largest)).normalize()
-    } else {
-        Quat::IDENTITY
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::{model::Joint, pose::LocalToModel};
-    use glam::Vec3;
+    use glam::{Quat, Vec3};
 
     fn skeleton() -> Skeleton {
         let rest = JointTransform {

@@ -2,10 +2,12 @@
 
 use super::{
     AdjustJoints, ClipLayer, InertiaAt, JointOverride, LocalToModel, Mix, MixScratch,
-    MorphOverride, PoseMut, inertia::BaseScratch,
+    MorphOverride, PoseMut,
+    inertia::BaseScratch,
+    mix::{ActiveList, MixRows, Take},
 };
-use crate::model::{JointTransform, Skeleton, SoaTransform};
-use glam::Affine3A;
+use crate::model::{JointTransform, MorphIndex, Skeleton, SoaTransform, weights_of};
+use glam::{Affine3A, Vec4};
 
 /// Computes one character's pose: from its playing clips to a matrix per joint. The clips may outlive the list of layers.
 #[derive(Clone, Copy, Debug)]
@@ -177,6 +179,70 @@ impl Scratch {
     /// Returns a joint's transform relative to its parent; `None` if there is no such joint.
     pub fn joint(&self, joint: usize) -> Option<JointTransform> {
         (joint < self.model.len()).then(|| self.local[joint / 4].get(joint % 4))
+    }
+}
+
+/// A character's morph weights and the memory to compute them in. One per thread serves any number of characters.
+#[derive(Debug, Default)]
+pub struct MorphScratch {
+    weights: Vec<Vec4>,
+    active: ActiveList<Vec4>,
+    base: BaseScratch<Vec4>,
+}
+
+impl<'a> Evaluate<'a, '_> {
+    /// Blends the clips' morph weights as [`Self::run`] does joints, and applies [`Self::morph_overrides`].
+    ///
+    /// Returns one weight for each name of the skeleton's [`Morphs`](crate::model::Morphs), or `None` if nothing moves
+    /// them: then they are at [rest](crate::model::Morphs::rest), and finding out costs next to nothing. Joints and
+    /// weights are computed apart from each other, because a face that is far away or out of view needs no weights.
+    ///
+    /// # Panics
+    /// In debug builds, if a clip is not bound to the skeleton.
+    pub fn run_morphs<'s>(&self, scratch: &'s mut MorphScratch) -> Option<&'s [f32]> {
+        let morphs = self.skeleton.morphs();
+        let count = morphs.len();
+        let overrides = || self.morph_overrides.iter().filter(|o| o.counts(count));
+        let inertia = self.inertia.filter(InertiaAt::moves_morphs);
+        let moves = |layer: &ClipLayer| layer.clip.animates_morphs() && layer.weight > 0.0;
+        let is_moved = self.layers.iter().any(moves) || inertia.is_some();
+        if count == 0 || (!is_moved && overrides().next().is_none()) {
+            return None;
+        }
+        let MorphScratch {
+            weights,
+            active,
+            base,
+        } = scratch;
+        if !is_moved {
+            weights.clear();
+            weights.extend_from_slice(morphs.rest_rows());
+        } else {
+            let mix = self.morph_rows();
+            // It writes every row.
+            weights.resize(morphs.rest_rows().len(), Vec4::ZERO);
+            match inertia {
+                None => mix.run(Take::All, active, weights),
+                Some(inertia) => inertia.run(&mix, base, active, weights),
+            }
+        }
+        overrides().for_each(|change| change.apply(weights));
+        Some(weights_of(weights, count))
+    }
+
+    /// Returns how much each of [`Self::layers`] contributes to the weight of a morph target, in their order, as
+    /// [`Mix::shares`](super::Mix::shares) does for joints. Meant for display: it allocates.
+    pub fn morph_shares(&self, morph: MorphIndex) -> Vec<f32> {
+        self.morph_rows().shares(usize::from(morph))
+    }
+
+    fn morph_rows(&self) -> MixRows<'_, 'a, Vec4> {
+        MixRows {
+            layers: self.layers,
+            priority_blend: self.priority_blend,
+            rest: self.skeleton.morphs().rest_rows(),
+            unit_scale: true,
+        }
     }
 }
 

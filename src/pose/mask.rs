@@ -1,7 +1,9 @@
 //! Masks: which joints and morph targets a layer affects, and by how much.
 
-use super::clamp_weight;
-use crate::model::{JointIndex, MorphIndex, Skeleton, weights_of};
+use crate::{
+    model::{JointIndex, MorphIndex, Skeleton, weights_of},
+    numbers::clamp_weight,
+};
 use glam::Vec4;
 
 /// A weight in 0..=1 for every joint of a skeleton, in rows of four.

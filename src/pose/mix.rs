@@ -20,12 +20,13 @@ use super::blend::{
     total_weight,
 };
 use super::mask::Mask;
+use super::recycle;
 use super::row::Row;
 use super::sample::SamplePoint;
 use super::simd::{self, Simd};
-use super::{clamp_weight, recycle};
 use crate::controller::{BlendMode, TrackPriority};
 use crate::model::{SkeletalClip, SoaTransform};
+use crate::numbers::clamp_weight;
 use glam::Vec4;
 
 /// A playing clip: one layer of a [`Mix`].

@@ -51,17 +51,16 @@ mod skin;
 mod soa;
 mod stream;
 
-pub(crate) use adjust::unit;
 pub use adjust::{AdjustJoints, JointOverride, JointSpace};
 pub use batch::PoseBatch;
 pub use bounds::{BlendReach, PartBounds};
 pub use compress::Compress;
-pub use evaluate::{Evaluate, Scratch};
+pub use evaluate::{Evaluate, MorphScratch, Scratch};
 pub use inertia::{Inertia, InertiaAt, InertiaScratch};
 pub use mask::Mask;
 pub use mix::{ClipLayer, Mix, MixScratch};
 pub use model_space::LocalToModel;
-pub use morph::{MorphMode, MorphOverride, MorphScratch, MorphVertices};
+pub use morph::{MorphMode, MorphOverride, MorphVertices};
 pub use palette::Palette;
 #[cfg(feature = "bevy")]
 pub(crate) use palette::split_world;
@@ -72,8 +71,6 @@ pub use pose_mut::PoseMut;
 pub use sample::FrameSpan;
 pub use skin::SkinVertices;
 pub use stream::{Stream, stream};
-
-pub(crate) use crate::numbers::clamp_weight;
 
 /// Returns an empty vector that reuses the memory of `vec`, for items of the same layout: typically
 /// the same type with another lifetime.

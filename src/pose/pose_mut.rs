@@ -1,7 +1,10 @@
 //! A pose to be changed: local transforms and model matrices together.
 
-use super::{LocalToModel, adjust::unit};
-use crate::model::{JointIndex, JointTransform, Skeleton, SoaTransform};
+use super::LocalToModel;
+use crate::{
+    model::{JointIndex, JointTransform, Skeleton, SoaTransform},
+    numbers::unit,
+};
 use glam::{Affine3A, Quat, Vec3, Vec3A};
 use std::ops::Range;
 

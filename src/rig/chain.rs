@@ -1,10 +1,7 @@
 //! Chains of any number of bones.
 
 use super::math::{across, arc, arc_about, at_distance, direction, part, turn_tip};
-use crate::{
-    model::JointIndex,
-    pose::{PoseMut, clamp_weight},
-};
+use crate::{model::JointIndex, numbers::clamp_weight, pose::PoseMut};
 use glam::{Quat, Vec3, Vec3A};
 use serde::{Deserialize, Serialize};
 

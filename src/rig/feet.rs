@@ -31,7 +31,8 @@ pub(super) use {
 use super::math::{direction, part, unit_arc};
 use crate::{
     model::{JointIndex, Skeleton},
-    pose::{PoseMut, clamp_weight, simd},
+    numbers::clamp_weight,
+    pose::{PoseMut, simd},
 };
 use filters::{Step, smoothstep};
 use glam::{Affine3A, Quat, Vec3, Vec3A};

@@ -3,7 +3,8 @@
 use super::math::{across, arc, direction, part};
 use crate::{
     model::{JointIndex, Skeleton},
-    pose::{PoseMut, clamp_weight, simd},
+    numbers::clamp_weight,
+    pose::{PoseMut, simd},
     trig::{atan2, sin_cos_f32},
 };
 use glam::{Affine3A, Mat3A, Quat, Vec2, Vec3, Vec3A};

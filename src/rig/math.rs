@@ -1,9 +1,6 @@
 //! Directions and rotations that are safe for any input.
 
-use crate::{
-    model::JointIndex,
-    pose::{PoseMut, unit},
-};
+use crate::{model::JointIndex, numbers::unit, pose::PoseMut};
 use glam::{Mat3A, Quat, Vec3A};
 
 /// Squared lengths that are neither too large nor too small to work with.

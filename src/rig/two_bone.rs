@@ -3,7 +3,8 @@
 use super::math::{across, direction, fold, part, turn_tip};
 use crate::{
     model::JointIndex,
-    pose::{PoseMut, clamp_weight, simd},
+    numbers::clamp_weight,
+    pose::{PoseMut, simd},
     trig::sin_cos_f32,
 };
 use glam::{Quat, Vec3, Vec3A};

@@ -1,6 +1,13 @@
 //! Animation stacks → clips.
 
-use super::{curves, scene::local, shapes::FileShapes, times::Moved};
+use super::{
+    curves,
+    nodes::joint_nodes,
+    scene::local,
+    shapes::FileShapes,
+    times::{Moved, most_points},
+    transforms::Moving,
+};
 use crate::{
     format::FormatError,
     import::{
@@ -16,14 +23,7 @@ use crate::{
     model::{Model, Reach, SkeletalClip},
 };
 use std::collections::BTreeSet;
-use ufbx::{Node, Scene};
-
-/// Returns how many points of curves may be read of a file: of joints, and as many again of blend shapes.
-pub(super) const fn most_points(file_bytes: usize) -> usize {
-    const FEW: usize = 1 << 21;
-    const PER_BYTE: usize = 16;
-    FEW.saturating_add(file_bytes.saturating_mul(PER_BYTE))
-}
+use ufbx::Scene;
 
 /// Degrees that a joint may turn from one key to the next: beyond half a turn, a key says nothing about the way.
 const MOST_DEGREES: f64 = 100.0;
@@ -61,17 +61,6 @@ struct Doubts {
     mirrored: BTreeSet<String>,
 }
 
-/// The node of each joint.
-pub(super) fn joint_nodes<'a>(
-    scene: &'a Scene,
-    rig: &'a Rig,
-) -> impl Iterator<Item = Option<&'a Node>> {
-    let nodes = scene.nodes.as_ref();
-    rig.joints
-        .iter()
-        .map(|joint| nodes.get(joint.node).map(|node| &**node))
-}
-
 impl Importer<'_> {
     /// Imports the clips in the joint order of `model`, whose skeleton and parts are complete. Beside each, it says of which
     /// properties each joint has keys.
@@ -104,7 +93,7 @@ impl Importer<'_> {
             points = left;
             let nodes = || joint_nodes(self.scene, self.rig).flatten();
             // A stack that moves no joint may still move a camera.
-            let Some(span) = span(&moved, moved.span(nodes(), self.shapes.channels())) else {
+            let Some(span) = moved.span(nodes(), self.shapes.channels()) else {
                 doubts.empty.push(wanted);
                 continue;
             };
@@ -207,7 +196,7 @@ impl Importer<'_> {
             };
             let times = moved.times(node, span, points)?;
             let times = with_turns(times, |pair| moved.turn(node, pair), *points)?;
-            let (mut is_mirrored, moving) = (false, moved.node(node));
+            let (mut is_mirrored, moving) = (false, Moving::new(moved, node));
             let at = |time: f64| {
                 let local = joint.frame.local(local(&moving.at(time), self.basis));
                 // The sign of the product: two mirrored axes are a rotation.
@@ -268,19 +257,6 @@ impl Doubts {
             report.warn("", message, MIRRORS);
         }
     }
-}
-
-/// The time span of a stack: its own, or that of its keys if it has none, or none of them is in it. `None` if nothing moves.
-pub(super) fn span(moved: &Moved, keys: Option<[f64; 2]>) -> Option<[f64; 2]> {
-    let [first, last] = keys?;
-    let [begin, end] = [moved.stack.time_begin, moved.stack.time_end];
-    let is_sound = begin < end && (end - begin).is_finite() && first <= end && begin <= last;
-    let span = if is_sound {
-        [begin, end]
-    } else {
-        [first, last]
-    };
-    (span[1] - span[0]).is_finite().then_some(span)
 }
 
 /// Adds times where a joint turns far from one to the next. `None` if there would be more than `most` in all.

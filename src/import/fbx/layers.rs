@@ -3,7 +3,7 @@
 //! The library evaluates curves. Its own mix of layers takes the curve of the next element, if a layer moves a property of this
 //! element, but not the one in question.
 
-use super::times::{Property, curves};
+use super::property::{Property, curves};
 use glam::DVec3;
 use ufbx::{AnimLayer, AnimValue, Element, RotationOrder};
 

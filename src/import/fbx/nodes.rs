@@ -1,8 +1,8 @@
 //! The scene's nodes, for [`Rig`].
 
 use super::{
+    moves::{Moves, moves},
     scene::local,
-    times::{Moves, moves},
 };
 use crate::{
     format::FormatError,
@@ -168,6 +168,17 @@ pub(super) fn read(
     }
     let meshes = meshes.iter().map(|mesh| mesh.node).collect();
     Rig::new(&nodes, &hierarchy, meshes, limits, report, is_joint)
+}
+
+/// The node of each joint.
+pub(super) fn joint_nodes<'a>(
+    scene: &'a Scene,
+    rig: &'a Rig,
+) -> impl Iterator<Item = Option<&'a ufbx::Node>> {
+    let nodes = scene.nodes.as_ref();
+    rig.joints
+        .iter()
+        .map(|joint| nodes.get(joint.node).map(|node| &**node))
 }
 
 /// A node's name. One that the library put between a node and its children is named after it.

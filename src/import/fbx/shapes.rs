@@ -7,11 +7,11 @@
 //! Normals are those of the mesh that a shape makes, as the library has them: exporters write none, zeros, or what they please.
 
 use super::{
-    clips::{joint_nodes, most_points, span},
-    nodes::NodeMesh,
+    nodes::{NodeMesh, joint_nodes},
+    property::Property,
     scene::point,
     shape_curves::{Between, read},
-    times::{Moved, Property},
+    times::{Moved, most_points},
 };
 use crate::{
     format::FormatError,
@@ -165,10 +165,7 @@ impl<'a> FileShapes<'a> {
                 break;
             };
             *points = left;
-            let Some(span) = span(
-                &moved,
-                moved.span(joint_nodes(scene, rig).flatten(), self.channels()),
-            ) else {
+            let Some(span) = moved.span(joint_nodes(scene, rig).flatten(), self.channels()) else {
                 continue;
             };
             for channel in self.channels().filter(|channel| moved.moves_shape(channel)) {

@@ -2,86 +2,16 @@
 
 use super::{
     layers::{InLayer, Layered},
-    transforms::Moving,
+    property::{Property, curves},
 };
-use glam::DVec3;
 use std::collections::HashMap;
-use ufbx::{
-    AnimCurve, AnimStack, AnimValue, BlendChannel, Element, ExtrapolationMode, Node, Scene,
-    Transform,
-};
+use ufbx::{AnimCurve, AnimStack, AnimValue, BlendChannel, Element, ExtrapolationMode, Node};
 
-/// A property that a transform or the weight of blend shapes depends on.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Property {
-    Translation,
-    Rotation,
-    Scale,
-    PreRotation,
-    PostRotation,
-    RotationOrder,
-    RotationOffset,
-    RotationPivot,
-    ScalingOffset,
-    ScalingPivot,
-    /// Of a channel of blend shapes, in percent.
-    ShapeWeight,
-}
-
-impl Property {
-    /// Those of a node's transform.
-    pub(super) const OF_TRANSFORMS: [Self; 10] = [
-        Self::Translation,
-        Self::Rotation,
-        Self::Scale,
-        Self::PreRotation,
-        Self::PostRotation,
-        Self::RotationOrder,
-        Self::RotationOffset,
-        Self::RotationPivot,
-        Self::ScalingOffset,
-        Self::ScalingPivot,
-    ];
-
-    /// The number of properties.
-    const COUNT: usize = Self::OF_TRANSFORMS.len() + 1;
-
-    /// Those around which a node turns and is scaled.
-    const PIVOTS: [Self; 4] = [
-        Self::RotationOffset,
-        Self::RotationPivot,
-        Self::ScalingOffset,
-        Self::ScalingPivot,
-    ];
-
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Translation => "Lcl Translation",
-            Self::Rotation => "Lcl Rotation",
-            Self::Scale => "Lcl Scaling",
-            Self::PreRotation => "PreRotation",
-            Self::PostRotation => "PostRotation",
-            Self::RotationOrder => "RotationOrder",
-            Self::RotationOffset => "RotationOffset",
-            Self::RotationPivot => "RotationPivot",
-            Self::ScalingOffset => "ScalingOffset",
-            Self::ScalingPivot => "ScalingPivot",
-            Self::ShapeWeight => "DeformPercent",
-        }
-    }
-
-    fn of_name(name: &str) -> Option<Self> {
-        let mut all = Self::OF_TRANSFORMS.into_iter().chain([Self::ShapeWeight]);
-        all.find(|property| property.name() == name)
-    }
-
-    /// Its value in an element without it.
-    pub(super) fn default(self) -> DVec3 {
-        match self {
-            Self::Scale => DVec3::ONE,
-            _ => DVec3::ZERO,
-        }
-    }
+/// Returns how many points of curves may be read of a file: of joints, and as many again of blend shapes.
+pub(super) const fn most_points(file_bytes: usize) -> usize {
+    const FEW: usize = 1 << 21;
+    const PER_BYTE: usize = 16;
+    FEW.saturating_add(file_bytes.saturating_mul(PER_BYTE))
 }
 
 /// The properties that an animation stack moves.
@@ -130,6 +60,30 @@ impl<'a> Moved<'a> {
         out
     }
 
+    /// What several stacks move, together. `None` if there are none.
+    pub(super) fn all(stacks: &[Self]) -> Option<Self> {
+        let mut all = Self {
+            stack: stacks.first()?.stack,
+            of_element: HashMap::new(),
+            weights: Vec::new(),
+        };
+        for stack in stacks {
+            for (element, values) in &stack.of_element {
+                all.of_element.entry(*element).or_default().extend(values);
+            }
+        }
+        Some(all)
+    }
+
+    /// Returns the times of the keys of a node's scale.
+    pub(super) fn scale_keys(&self, node: &'a Node) -> impl Iterator<Item = f64> + '_ {
+        let scales = self
+            .of_node(node)
+            .filter(|(property, _)| *property == Property::Scale);
+        let curves = scales.flat_map(|(_, value)| curves(value));
+        curves.flat_map(|curve| curve.keyframes.iter().map(|key| key.time))
+    }
+
     /// A property of an element, as the stack moves it.
     pub(super) fn layered(&self, element: &Element, property: Property) -> Layered<'a> {
         let own = self.of_element.get(&element.element_id);
@@ -140,11 +94,6 @@ impl<'a> Moved<'a> {
             property,
             own.filter(|own| own.property == property),
         )
-    }
-
-    /// Returns a node's motion in the stack.
-    pub(super) fn node(&self, node: &'a Node) -> Moving<'a> {
-        Moving::new(self, node)
     }
 
     /// The properties that a node's transform depends on, with their curves.
@@ -187,7 +136,8 @@ impl<'a> Moved<'a> {
         self.of_channel(channel).next().is_some()
     }
 
-    /// Seconds of the first and of the last key of what moves `nodes` and the weights of `channels`.
+    /// The time span of the stack: its own, or that of the keys of `nodes` and of the weights of `channels` if it has none, or none
+    /// of them is in it. `None` if nothing moves.
     pub(super) fn span(
         &self,
         nodes: impl Iterator<Item = &'a Node>,
@@ -202,7 +152,15 @@ impl<'a> Moved<'a> {
                 span = Some([from.min(curve.min_time), to.max(curve.max_time)]);
             }
         }
-        span
+        let [first, last] = span?;
+        let [begin, end] = [self.stack.time_begin, self.stack.time_end];
+        let is_sound = begin < end && (end - begin).is_finite() && first <= end && begin <= last;
+        let span = if is_sound {
+            [begin, end]
+        } else {
+            [first, last]
+        };
+        (span[1] - span[0]).is_finite().then_some(span)
     }
 
     /// The times within a span at which a node's curves may have a corner or a step, and both ends of the span, in order.
@@ -304,10 +262,6 @@ fn helpers(node: &Node) -> impl Iterator<Item = (&Element, Property)> {
         .chain(of_chain.map(move |helper| (&helper.element, what)))
 }
 
-pub(super) fn curves(value: &AnimValue) -> impl Iterator<Item = &AnimCurve> {
-    value.curves.iter().flatten().map(|curve| &**curve)
-}
-
 /// Adds the times of a curve's keys as they are repeated before the first or after the last one.
 fn repeat(
     curve: &AnimCurve,
@@ -369,52 +323,4 @@ fn repeat(
         times.extend(keys.filter(|time| from < *time && *time < to));
     }
     Some(())
-}
-
-/// The properties that all animation stacks of a file move.
-pub(super) struct Moves<'a> {
-    stacks: Vec<Moved<'a>>,
-    /// Per node, whether any stack moves its translation, rotation and scale.
-    pub(super) of_node: Vec<[bool; 3]>,
-}
-
-pub(super) fn moves(scene: &Scene) -> Moves<'_> {
-    let stacks: Vec<Moved> = scene.anim_stacks.into_iter().map(Moved::new).collect();
-    // All stacks as one, so that each node is looked at once.
-    let mut all = Moved {
-        stack: match stacks.first() {
-            Some(first) => first.stack,
-            None => {
-                let of_node = vec![[false; 3]; scene.nodes.count];
-                return Moves { stacks, of_node };
-            }
-        },
-        of_element: HashMap::new(),
-        weights: Vec::new(),
-    };
-    for stack in &stacks {
-        for (element, values) in &stack.of_element {
-            all.of_element.entry(*element).or_default().extend(values);
-        }
-    }
-    let of_node = scene
-        .nodes
-        .into_iter()
-        .map(|node| all.keyed(node))
-        .collect();
-    Moves { stacks, of_node }
-}
-
-impl<'a> Moves<'a> {
-    /// The transforms of a node at the keys of its scale.
-    pub(super) fn at_scale_keys(&self, node: &'a Node) -> impl Iterator<Item = Transform> + '_ {
-        self.stacks.iter().flat_map(move |moved| {
-            let moving = moved.node(node);
-            let scales = moved.of_node(node);
-            let scales = scales.filter(|(property, _)| *property == Property::Scale);
-            let curves = scales.flat_map(|(_, value)| curves(value));
-            let times = curves.flat_map(|curve| curve.keyframes.iter().map(|key| key.time));
-            times.map(move |time| moving.at(time))
-        })
-    }
 }

@@ -2,7 +2,8 @@
 
 use super::{
     layers::{Layered, from_vector, vector},
-    times::{Moved, Property},
+    property::Property,
+    times::Moved,
 };
 use glam::{DQuat, DVec3};
 use ufbx::{Node, RotationOrder, Transform};

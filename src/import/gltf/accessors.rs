@@ -11,9 +11,8 @@ use super::{
     draco,
     json::{ComponentType, Index, Root, Type, View, Whole},
     meshopt,
-    report::Report,
 };
-use crate::format::FormatError;
+use crate::{format::FormatError, import::report::Report};
 use std::cell::Cell;
 
 /// Opens the accessors of a file.

@@ -3,9 +3,11 @@
 use super::{
     document::Document,
     json::{Root, View},
-    report::Report,
 };
-use crate::{format::FormatError, import::Limits};
+use crate::{
+    format::FormatError,
+    import::{Limits, report::Report},
+};
 use std::{
     borrow::Cow,
     collections::{HashMap, HashSet},

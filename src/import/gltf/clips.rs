@@ -7,7 +7,6 @@ use super::{
     json::{self, Animation, Index, Interpolation, Property, Type},
     morphs::FileMorphs,
     nodes::{Local, Rig, RigJoint, whole::KeyedClips},
-    report::Report,
 };
 use crate::{
     format::FormatError,
@@ -16,6 +15,7 @@ use crate::{
         axes::Basis,
         limits::ClipTotals,
         names::{UniqueNames, listed},
+        report::Report,
         resample::{Budget, Curve, MIRRORS, SAME_TIMES, Sampled, Skin, resample, sample_at},
         weights::{MorphSizes, weight_frames},
     },

@@ -1,10 +1,10 @@
 //! The container and its JSON: `.glb` and `.gltf` are distinguished by their first bytes.
 
-use super::{
-    json::{self, Asset, Node, Root},
-    report::Report,
+use super::json::{self, Asset, Node, Root};
+use crate::{
+    format::{Diagnostic, FormatError, TextKind, refuse_foreign, without_bom},
+    import::report::Report,
 };
-use crate::format::{Diagnostic, FormatError, TextKind, refuse_foreign, without_bom};
 use serde::Deserialize;
 use serde_json::error::Category;
 use std::borrow::Cow;

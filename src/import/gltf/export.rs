@@ -1,5 +1,6 @@
 //! Model → binary glTF.
 
+mod channels;
 mod clips;
 mod extras;
 mod glb;

@@ -1,12 +1,9 @@
 //! Data of our own exporters for which glTF has no place: `extras` with an object `marionette`. Only the `deform` of
 //! nodes is beside it, where artists can write it, too. `export/extras.rs` lists all keys.
 
-use super::{
-    json::{Animation, Raw, Root, message},
-    report::Report,
-};
+use super::json::{Animation, Raw, Root, message};
 use crate::{
-    import::{ClipEntry, ClipRootMotion, EmbeddedManifest},
+    import::{ClipEntry, ClipRootMotion, EmbeddedManifest, report::Report},
     model::{CallbackKey, PlaybackMode},
 };
 use serde::{Deserialize, de::DeserializeOwned};

@@ -3,10 +3,8 @@
 //! It is read value by value. A value of the wrong type is left out and counted, and the others are read: a character with a
 //! number in the wrong place of a material is still a character.
 
-use super::{
-    json::{Raw, present},
-    report::Report,
-};
+use super::json::{Raw, present};
+use crate::import::report::Report;
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;

@@ -5,13 +5,13 @@ use super::{
     buffers, extras,
     json::{Index, Whole},
     looks::{self, Reader},
-    report::Report,
 };
 use crate::{
     format::FormatError,
     import::{
         EmbeddedImage,
         names::{UniqueNames, listed},
+        report::Report,
     },
     model::{Maps, Material, MipFilter, Sampler, TextureFilter, TextureWrap, UvTransform},
 };

@@ -53,6 +53,7 @@ mod curves;
 mod decoded;
 mod document;
 mod draco;
+mod draft;
 mod export;
 mod extras;
 mod json;
@@ -71,12 +72,8 @@ pub use export::{GlbTexture, to_glb};
 use super::{
     Hand, ImportReport, ImportSettings, Imported, UpAxis,
     axes::Basis,
-    nodes::{
-        self,
-        bind::{self, Binder},
-        whole::Bare,
-    },
-    report::{self, Report},
+    nodes::{self, bind::Binder, whole::Bare},
+    report::Report,
 };
 use crate::format::FormatError;
 use accessors::Accessors;

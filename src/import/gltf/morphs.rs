@@ -3,13 +3,13 @@
 use super::{
     accessors::Accessors,
     json::{Animation, Index, Interpolation, Property, Sampler, Type},
-    nodes::Rig,
-    report::Report,
 };
 use crate::{
     format::FormatError,
     import::{
         Limits,
+        nodes::Rig,
+        report::Report,
         shared_morphs::{Given, SharedMorphs},
         weights::{Between, WeightCurve},
     },

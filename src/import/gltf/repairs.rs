@@ -1,6 +1,6 @@
 //! Repairs of vertices and meshes, and the warnings about them.
 
-use super::report::Report;
+use crate::import::report::Report;
 
 /// The repairs of the vertices of all parts.
 #[derive(Default)]

@@ -2,14 +2,12 @@
 
 use super::{
     accessors::{Accessor, Accessors},
-    bind::{Binder, Binding, box_corners, cofactors},
+    draft::{CHECK, Draft},
     json::{Index, Mode, Primitive, Semantic, Type},
     materials::{FileMaterial, TexCoords},
     morphs::FileMorphs,
-    nodes::Rig,
     repairs::Repairs,
-    report::Report,
-    targets::Base,
+    targets::{Base, Targets},
 };
 use crate::{
     format::FormatError,
@@ -20,7 +18,12 @@ use crate::{
         influences::{VertexWeights, WeightReader},
         morph_normals::{flat_work, shade_flat},
         names::UniqueNames,
+        nodes::{
+            Rig,
+            bind::{Binder, Binding, box_corners, cofactors},
+        },
         normals::repair_normals,
+        report::Report,
         split, tangents, winding,
     },
     model::{Material, SkinPart, is_near},
@@ -39,23 +42,6 @@ pub(super) struct Importer<'a> {
     pub(super) materials: &'a [FileMaterial],
     pub(super) morphs: &'a FileMorphs,
 }
-
-/// A primitive of a node's mesh, in the mesh's own space but in Bevy's axes.
-pub(super) struct Draft {
-    pub(super) node: usize,
-    /// Such as `meshes[2].primitives[0]`.
-    pub(super) place: String,
-    primitive: (usize, usize),
-    name: String,
-    /// The vertices that triangles use, in order.
-    pub(super) vertices: Vec<u32>,
-    positions: Vec<Vec3>,
-    triangles: Vec<[u32; 3]>,
-    /// The index in the whole file of the primitive's first vertex.
-    first_vertex: u32,
-}
-
-const CHECK: &str = "check the file with the glTF validator";
 
 impl Importer<'_> {
     /// Returns the parts in the order of their nodes, having bound their skins. Adds a material if one is missing.
@@ -87,7 +73,8 @@ impl Importer<'_> {
             };
             let influences = self.influences(&draft, &binding, &mut reader, report)?;
             // Without normals, glTF asks for flat shading.
-            let is_flat = attribute(self.primitive(&draft), Semantic::Normals).is_none();
+            let is_flat =
+                attribute(draft.primitive(self.accessors.root), Semantic::Normals).is_none();
             if is_flat {
                 repairs.without_normals.push(draft.place.clone());
             }
@@ -411,7 +398,7 @@ impl Importer<'_> {
         reader: &mut WeightReader,
         report: &mut Report,
     ) -> Result<VertexWeights, FormatError> {
-        let primitive = self.primitive(draft);
+        let primitive = draft.primitive(self.accessors.root);
         let mut sets: Vec<[Accessor; 2]> = Vec::new();
         if self.accessors.root.nodes[draft.node].skin.is_some() {
             while let (Some(joints), Some(weights)) = (
@@ -423,7 +410,7 @@ impl Importer<'_> {
                     let accessor =
                         self.accessors
                             .open(report, &place, index.value(), &[Type::Vec4])?;
-                    self.check_length(draft, &accessor, &place, report)?;
+                    draft.check_length(&accessor, &place, report)?;
                     Ok(accessor)
                 };
                 sets.push([
@@ -487,14 +474,14 @@ impl Importer<'_> {
         repairs: &mut Repairs,
         report: &Report,
     ) -> Result<SkinPart, FormatError> {
-        let primitive = self.primitive(&draft);
+        let primitive = draft.primitive(self.accessors.root);
         let read = |semantic: Semantic, types: &[Type]| {
             let Some(index) = attribute(primitive, semantic) else {
                 return Ok(None);
             };
             let place = format!("{}.attributes.{}", draft.place, semantic);
             let accessor = self.accessors.open(report, &place, index.value(), types)?;
-            self.check_length(&draft, &accessor, &place, report)?;
+            draft.check_length(&accessor, &place, report)?;
             Ok(Some(accessor))
         };
         let material = primitive
@@ -618,33 +605,14 @@ impl Importer<'_> {
             normals: normals.as_ref(),
             tangents: tangents.as_ref(),
         };
-        self.targets(&draft, binding, &base, &mut part, repairs, report)?;
+        let targets = Targets {
+            accessors: self.accessors,
+            basis: self.basis,
+            limits: self.limits,
+            morphs: self.morphs,
+        };
+        targets.read(&draft, binding, &base, &mut part, repairs, report)?;
         Ok(part)
-    }
-
-    pub(super) fn primitive(&self, draft: &Draft) -> &Primitive {
-        let (mesh, primitive) = draft.primitive;
-        &self.accessors.root.meshes[mesh].primitives[primitive]
-    }
-
-    /// Refuses an attribute with fewer elements than a draft's vertices need.
-    pub(super) fn check_length(
-        &self,
-        draft: &Draft,
-        accessor: &Accessor,
-        place: &str,
-        report: &Report,
-    ) -> Result<(), FormatError> {
-        // The vertices are in order, so the last one needs the most.
-        let wanted = draft.vertices.last().map_or(0, |last| *last as usize + 1);
-        if accessor.len() >= wanted {
-            return Ok(());
-        }
-        Err(report.error(
-            place,
-            format!("{} elements for {wanted} vertices", accessor.len()),
-            CHECK,
-        ))
     }
 }
 

@@ -4,10 +4,9 @@ use super::{
     extras,
     json::Root,
     nodes::{Local, Rig},
-    report::Report,
 };
 use crate::{
-    import::{EmbeddedManifest, SocketEntry},
+    import::{EmbeddedManifest, SocketEntry, report::Report},
     model::Skeleton,
 };
 use glam::{EulerRot, Vec3};

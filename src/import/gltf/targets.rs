@@ -1,16 +1,21 @@
 //! Morph targets of a primitive → those of its part.
 
 use super::{
-    accessors::Accessor,
-    bind::{Binding, cofactors},
+    accessors::{Accessor, Accessors},
+    draft::Draft,
     json::{Semantic, Type},
+    morphs::FileMorphs,
     repairs::Repairs,
-    report::Report,
-    skin::{Draft, Importer},
 };
 use crate::{
     format::FormatError,
-    import::morph_normals::SmoothNormals,
+    import::{
+        Limits,
+        axes::Basis,
+        morph_normals::SmoothNormals,
+        nodes::bind::{Binding, cofactors},
+        report::Report,
+    },
     model::{MorphDelta, MorphTarget, SkinPart, is_near},
 };
 use glam::{DMat3, Vec3};
@@ -21,10 +26,18 @@ pub(super) struct Base<'a> {
     pub(super) tangents: Option<&'a Accessor<'a>>,
 }
 
-impl Importer<'_> {
+/// Reads the targets of parts.
+pub(super) struct Targets<'a> {
+    pub(super) accessors: &'a Accessors<'a>,
+    pub(super) basis: &'a Basis,
+    pub(super) limits: &'a Limits,
+    pub(super) morphs: &'a FileMorphs,
+}
+
+impl Targets<'_> {
     /// Reads the targets of a draft for its part, whose positions, triangles and normals are complete. Those without
     /// normals get smooth ones; flat ones follow from positions alone.
-    pub(super) fn targets(
+    pub(super) fn read(
         &self,
         draft: &Draft,
         Binding { to_skin, .. }: &Binding,
@@ -37,7 +50,13 @@ impl Importer<'_> {
         let matrix = to_skin.matrix3;
         let turned = cofactors(&matrix);
         let mut smooth = None;
-        for ((at, target), &morph) in self.primitive(draft).targets.iter().enumerate().zip(morphs) {
+        for ((at, target), &morph) in draft
+            .primitive(self.accessors.root)
+            .targets
+            .iter()
+            .enumerate()
+            .zip(morphs)
+        {
             let open = |semantic: Semantic| {
                 let Some(index) = target.get(semantic) else {
                     return Ok(None);
@@ -46,7 +65,7 @@ impl Importer<'_> {
                 let accessor = self
                     .accessors
                     .open(report, &place, index.value(), &[Type::Vec3])?;
-                self.check_length(draft, &accessor, &place, report)?;
+                draft.check_length(&accessor, &place, report)?;
                 Ok(Some(accessor))
             };
             let positions = open(Semantic::Positions)?;

@@ -7,7 +7,7 @@
 
 use super::{
     Rig, RigJoint,
-    bind_pose::{BoundSkin, bind_pose},
+    bind_pose::{BoundSkin, bind_pose, usable},
 };
 use crate::model::{
     BoundingBox, Joint, JointIndex, JointTransform, NodeSpace, Skeleton, SkeletonError,
@@ -267,22 +267,6 @@ pub(in crate::import) fn cofactors(m: &DMat3) -> DMat3 {
 
 fn sized(size: DVec3) -> DAffine3 {
     DAffine3::from_scale(size)
-}
-
-/// Returns a matrix if it can be inverted without losing precision.
-pub(in crate::import) fn usable(m: DAffine3) -> Option<DAffine3> {
-    let DMat3 {
-        x_axis,
-        y_axis,
-        z_axis,
-    } = m.matrix3;
-    let sides = x_axis.length() * y_axis.length() * z_axis.length();
-    // Volume against that of a box of the same sides: independent of units.
-    let is_sound = m.is_finite()
-        && m.matrix3.determinant().abs() > 1e-9 * sides
-        && sides > 1e-30
-        && sides < 1e30;
-    is_sound.then_some(m)
 }
 
 fn alike(a: &DAffine3, b: &DAffine3, radius: f64) -> bool {

@@ -6,7 +6,7 @@
 //! doesn't say. Mostly it is the scene's own, or that of the node that wears the skin, or that of
 //! the armature.
 
-use super::{Local, Rig, bind::usable};
+use super::{Local, Rig};
 use crate::model::{JointTransform, signs};
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 
@@ -211,6 +211,22 @@ fn parts(m: &DAffine3, mirrors: DVec3) -> Option<Local> {
             SAME * m.matrix3.x_axis.length().max(translation.length()),
         );
     is_whole.then_some(local)
+}
+
+/// Returns a matrix if it can be inverted without losing precision.
+pub(super) fn usable(m: DAffine3) -> Option<DAffine3> {
+    let DMat3 {
+        x_axis,
+        y_axis,
+        z_axis,
+    } = m.matrix3;
+    let sides = x_axis.length() * y_axis.length() * z_axis.length();
+    // Volume against that of a box of the same sides: independent of units.
+    let is_sound = m.is_finite()
+        && m.matrix3.determinant().abs() > 1e-9 * sides
+        && sides > 1e-30
+        && sides < 1e30;
+    is_sound.then_some(m)
 }
 
 /// Returns `true` if two transforms differ by no more than the rounding in files.

@@ -1,6 +1,8 @@
 //! The machines of a character: one for the whole body, and one for each layer on top of it.
 
-use super::{PlayedClip, Speed, State, StateError, StateMachine, StateProblem, text};
+use super::{
+    Leader, MOST_LAYERS, PlayedClip, Speed, State, StateError, StateMachine, StateProblem, text,
+};
 use crate::spelling::nearest;
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, sync::Arc};
@@ -22,15 +24,6 @@ pub struct StateLayer {
     /// The states. One that plays nothing leaves the joints to what is below.
     #[serde(deserialize_with = "text::distinct")]
     pub states: BTreeMap<String, State>,
-}
-
-/// Leader that a [`StateLayer`] is synchronized with.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Leader {
-    /// The states of the whole body.
-    Body,
-    /// Another layer.
-    Layer(String),
 }
 
 /// The machines of a character: one for the whole body, and one for each layer on top of it.
@@ -58,7 +51,7 @@ pub struct MachineLayer {
 
 impl StateLayers {
     /// The most layers, the one of the whole body included.
-    pub const MOST_LAYERS: usize = 16;
+    pub const MOST_LAYERS: usize = MOST_LAYERS;
 
     /// Checks the states of a character, and makes machines of them. `body` are those of the whole body; if there are none,
     /// it is left to [`play`](crate::controller::AnimationController::play) and the like.
@@ -213,19 +206,6 @@ impl StateLayers {
             }
         }
         warnings
-    }
-}
-
-impl Leader {
-    /// The word for the whole body.
-    pub(super) const BODY: &'static str = "Body";
-
-    /// Returns the leader's name; empty for the whole body.
-    pub fn name(&self) -> &str {
-        match self {
-            Self::Body => "",
-            Self::Layer(name) => name,
-        }
     }
 }
 

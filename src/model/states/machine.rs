@@ -1,6 +1,9 @@
 //! A checked machine of states: every name is an index, and every way is known.
 
-use super::{Choice, Entering, Speed, StateError, StateProblem};
+use super::{
+    Choice, Entering, LONGEST_TRANSITION, MOST_CLIPS, MOST_LEVELS, MOST_STATES, Speed, StateError,
+    StateProblem,
+};
 #[cfg(doc)]
 use super::{Exit, Then};
 use std::{sync::Arc, time::Duration};
@@ -100,13 +103,13 @@ pub enum TransitionKind {
 
 impl StateMachine {
     /// The most states of a machine.
-    pub const MOST_STATES: usize = 128;
+    pub const MOST_STATES: usize = MOST_STATES;
     /// The most clips that one state chooses from.
-    pub const MOST_CLIPS: usize = 64;
+    pub const MOST_CLIPS: usize = MOST_CLIPS;
     /// The most levels of nested states.
-    pub const MOST_LEVELS: usize = 4;
+    pub const MOST_LEVELS: usize = MOST_LEVELS;
     /// The longest transition, in seconds.
-    pub const LONGEST_TRANSITION: f64 = 3600.0;
+    pub const LONGEST_TRANSITION: f64 = LONGEST_TRANSITION;
 
     /// Makes a machine of states whose ways are known one by one.
     pub(super) fn of(

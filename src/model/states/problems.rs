@@ -1,7 +1,7 @@
 //! Errors and warnings about states, in words.
 
-use super::{Opening, StateMachine};
-use crate::spelling::{meant, nearest};
+use super::{LONGEST_TRANSITION, MOST_CLIPS, MOST_LAYERS, MOST_LEVELS, MOST_STATES};
+use crate::spelling::meant;
 use std::{error::Error, fmt};
 
 /// Something wrong or odd about a state.
@@ -23,13 +23,13 @@ pub enum StateProblem {
     NoStart,
     /// Several states have `start`.
     SeveralStarts,
-    /// There are more than [`StateMachine::MOST_STATES`].
+    /// There are more than [`StateMachine::MOST_STATES`](super::StateMachine::MOST_STATES).
     TooMany,
-    /// It chooses from more clips than [`StateMachine::MOST_CLIPS`].
+    /// It chooses from more clips than [`StateMachine::MOST_CLIPS`](super::StateMachine::MOST_CLIPS).
     TooManyClips(usize),
     /// There are more layers than [`StateLayers::MOST_LAYERS`](super::StateLayers::MOST_LAYERS).
     TooManyLayers,
-    /// States are nested deeper than [`StateMachine::MOST_LEVELS`].
+    /// States are nested deeper than [`StateMachine::MOST_LEVELS`](super::StateMachine::MOST_LEVELS).
     TooDeep,
     /// The name is empty, contains a slash, or is a word that means something else.
     BadName,
@@ -232,21 +232,21 @@ impl fmt::Display for StateProblem {
         match self {
             Self::NoStart => f.write_str("no state has `start: true`"),
             Self::SeveralStarts => f.write_str("several states have `start: true`"),
-            Self::TooMany => write!(f, "there are more than {} states", StateMachine::MOST_STATES),
+            Self::TooMany => write!(f, "there are more than {} states", MOST_STATES),
             Self::TooManyClips(clips) => write!(
                 f,
                 "it plays {clips} clips, expected at most {}",
-                StateMachine::MOST_CLIPS
+                MOST_CLIPS
             ),
             Self::TooManyLayers => write!(
                 f,
                 "there are more than {} layers",
-                super::StateLayers::MOST_LAYERS
+                MOST_LAYERS
             ),
             Self::TooDeep => write!(
                 f,
                 "states are nested more than {} deep",
-                StateMachine::MOST_LEVELS
+                MOST_LEVELS
             ),
             Self::BadName => f.write_str(
                 "a name must not be empty, contain a slash, or be the word `Any` or `Back`",
@@ -264,7 +264,7 @@ impl fmt::Display for StateProblem {
             Self::BadNumber { field, value } => write!(
                 f,
                 "{field} is {value}, expected seconds from 0 to {}",
-                StateMachine::LONGEST_TRANSITION
+                LONGEST_TRANSITION
             ),
             Self::UnknownState { field, name, .. } => {
                 write!(f, "`{field}` names `{name}`, but there is no such state")
@@ -315,51 +315,4 @@ impl fmt::Display for StateProblem {
 fn listed(names: &[String]) -> String {
     let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
     quoted.join(", ")
-}
-
-impl StateMachine {
-    /// Checks what the states play against what the character has. `find` looks up a clip or a blend space by name, and
-    /// `names` are those of all.
-    pub fn check_clips<'c>(
-        &self,
-        names: &[&str],
-        find: impl Fn(&str) -> Option<PlayedClip<'c>>,
-    ) -> Vec<StateError> {
-        let mut errors = Vec::new();
-        for state in self.states() {
-            let mut wrong = |problem| errors.push(StateError::new(&*state.name, problem));
-            let mut keys = Vec::new();
-            let mut is_known = true;
-            for name in &state.plays {
-                let Some(clip) = find(name) else {
-                    is_known = false;
-                    wrong(StateProblem::UnknownClip {
-                        name: name.to_string(),
-                        nearest: nearest(name, names.iter().copied()).map(str::to_owned),
-                    });
-                    continue;
-                };
-                let at = state.entry.at;
-                if let Some(length) = clip.length.filter(|length| at > *length) {
-                    wrong(StateProblem::BeginsAfterEnd {
-                        clip: name.to_string(),
-                        length,
-                    });
-                }
-                keys.extend(clip.keys);
-            }
-            // A missing clip may be the one that has the key.
-            if let Opening::Key(key) = &state.exit
-                && is_known
-                && !keys.contains(&&**key)
-            {
-                wrong(StateProblem::ExitNeverOpens {
-                    key: key.to_string(),
-                    nearest: nearest(key, keys).map(str::to_owned),
-                });
-            }
-        }
-        errors.truncate(StateError::MOST);
-        errors
-    }
 }

@@ -10,7 +10,8 @@ use super::{
 };
 use crate::{
     model::{JointIndex, Skeleton},
-    pose::{PoseMut, unit},
+    numbers::unit,
+    pose::PoseMut,
     rig::{
         TurnSpeeds,
         math::{across, direction, part},

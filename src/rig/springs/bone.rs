@@ -1,7 +1,7 @@
 //! Simulates one bone of a spring chain: its target, its constraints, and the rotation of its children.
 
 use super::{Chain, SpringJoint, state::SpringPoint, step::PER_SECOND};
-use crate::{pose::unit, rig::colliders::Placed};
+use crate::{numbers::unit, rig::colliders::Placed};
 use glam::{Quat, Vec3A};
 
 /// Passes over all colliders, each of which may push a bone into another.

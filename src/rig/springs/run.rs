@@ -7,7 +7,8 @@ use super::{
     step::{STEP, Weights},
 };
 use crate::{
-    pose::{PoseMut, clamp_weight, simd},
+    numbers::clamp_weight,
+    pose::{PoseMut, simd},
     rig::colliders::Placed,
 };
 use glam::{Affine3A, Quat, Vec3, Vec3A};

@@ -1,6 +1,7 @@
 //! Clips → animations.
 
 use super::{
+    channels::Channels,
     extras,
     glb::Glb,
     morphs::{self, MorphNode},
@@ -11,7 +12,6 @@ use crate::{
 };
 use glam::Quat;
 use serde_json::{Value, json};
-use std::collections::HashMap;
 
 /// The largest error of a joint's angle between keys, in radians: glTF follows the arc (slerp), and
 /// clips the chord (nlerp).
@@ -33,12 +33,7 @@ pub(super) fn export(
     let clip = clip.bind(skeleton);
     let duration = clip.timing.duration;
     let times = key_times((0..clip.frame_count()).map(|frame| clip.frame_time(frame)));
-    let mut out = Channels {
-        glb,
-        inputs: HashMap::new(),
-        samplers: Vec::new(),
-        channels: Vec::new(),
-    };
+    let mut out = Channels::new(glb);
     for joint in skeleton
         .joints()
         .filter(|&joint| clip.animates(usize::from(joint)))
@@ -145,37 +140,6 @@ fn pieces(from: Quat, to: Quat) -> usize {
     match turn.powi(3) {
         cube if 0.005 * cube <= TURN_ERROR => 1,
         cube => ((cube / (25.0 * TURN_ERROR)).sqrt().ceil() as usize).next_power_of_two(),
-    }
-}
-
-/// The channels of an animation, in the open view of a buffer.
-pub(super) struct Channels<'a> {
-    glb: &'a mut Glb,
-    /// Accessors by the bits of their times: most channels have the same.
-    inputs: HashMap<Vec<u32>, usize>,
-    samplers: Vec<Value>,
-    channels: Vec<Value>,
-}
-
-impl Channels<'_> {
-    pub(super) fn add<const N: usize>(
-        &mut self,
-        node: usize,
-        path: &str,
-        times: &[f32],
-        values: impl IntoIterator<Item = [f32; N]>,
-    ) {
-        let key = times.iter().map(|time| time.to_bits()).collect();
-        let input = *self.inputs.entry(key).or_insert_with(|| {
-            let rows: Vec<[f32; 1]> = times.iter().map(|&time| [time]).collect();
-            self.glb.bounded_accessor(&rows)
-        });
-        let output = self.glb.accessor(values);
-        self.channels.push(
-            json!({ "sampler": self.samplers.len(), "target": { "node": node, "path": path } }),
-        );
-        self.samplers
-            .push(json!({ "input": input, "output": output, "interpolation": "LINEAR" }));
     }
 }
 

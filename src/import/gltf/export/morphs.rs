@@ -1,6 +1,6 @@
 //! Morph targets → those of a mesh, and clips' weights → channels.
 
-use super::{clips::Channels, glb::Glb};
+use super::{channels::Channels, glb::Glb};
 use crate::{
     import::{axes::Basis, gltf::extras::key_times},
     model::{MorphIndex, SkeletalClip, Skeleton, SkinPart},
