@@ -1,4 +1,4 @@
-//! Advancing controllers, and dispatching their events.
+//! Advancing controllers, and collecting their events.
 
 use super::{
     CharacterSystems,
@@ -6,15 +6,13 @@ use super::{
     components::SkinnedCharacter,
     events::{
         AnimationCallback, AnimationFinished, AnimationLooped, AnimationStarted, CallbackMoment,
-        CallbacksObserved, CrossFadeFinished, Moment, StateEntered, is_heard, send_now,
+        CallbacksObserved, CrossFadeFinished, Moment, StateEntered,
     },
-    hierarchy::upward,
     layers::ActiveLayers,
     masks,
     names::{available, name_of},
-    pose_state::PoseClock,
     root_motion::RootMotion,
-    threads::{batches, trim},
+    threads::batches,
 };
 use crate::{
     asset::Character,
@@ -25,8 +23,7 @@ use bevy::{
     prelude::*,
     utils::Parallel,
 };
-use glam::Affine3A;
-use std::{mem, sync::Arc};
+use std::sync::Arc;
 
 /// Adds what advances controllers, to a schedule.
 pub(super) fn build(app: &mut App, schedule: InternedScheduleLabel) {
@@ -46,25 +43,25 @@ pub(super) fn build(app: &mut App, schedule: InternedScheduleLabel) {
 
 /// The events of this frame, until they are dispatched.
 #[derive(Resource, Default)]
-pub(super) struct PendingEvents(Parallel<ThreadEvents>);
+pub(super) struct PendingEvents(pub(super) Parallel<ThreadEvents>);
 
 #[derive(Default)]
-struct ThreadEvents {
+pub(super) struct ThreadEvents {
     playback: Vec<PlaybackEvent>,
-    pending: Vec<PendingEvent>,
+    pub(super) pending: Vec<PendingEvent>,
 }
 
 /// An event, and its place among those of the frame.
 pub(super) struct PendingEvent {
     /// Nanoseconds before the end of the frame. Anything finer is rounding, which must not decide.
-    before_end: u64,
-    entity: Entity,
+    pub(super) before_end: u64,
+    pub(super) entity: Entity,
     /// Index among the events of its character.
-    index: usize,
-    event: CharacterEvent,
+    pub(super) index: usize,
+    pub(super) event: CharacterEvent,
 }
 
-enum CharacterEvent {
+pub(super) enum CharacterEvent {
     Callback(AnimationCallback),
     Started(AnimationStarted),
     Looped(AnimationLooped),
@@ -331,69 +328,5 @@ fn translate(
             );
             return None;
         }
-    })
-}
-
-/// Triggers the events of the frame on their characters, in order of time. Without observers and
-/// messages, events cost next to nothing.
-pub(super) fn dispatch_events(
-    world: &mut World,
-    transforms: &mut QueryState<(&Transform, Option<&ChildOf>)>,
-    mut in_order: Local<Vec<PendingEvent>>,
-) {
-    let anyone_listens = is_heard::<AnimationCallback>(world)
-        || is_heard::<AnimationStarted>(world)
-        || is_heard::<AnimationLooped>(world)
-        || is_heard::<AnimationFinished>(world)
-        || is_heard::<CrossFadeFinished>(world)
-        || is_heard::<StateEntered>(world);
-    for ThreadEvents { pending, .. } in world.resource_mut::<PendingEvents>().0.iter_mut() {
-        let count = pending.len();
-        if anyone_listens {
-            in_order.append(pending);
-        } else {
-            pending.clear();
-        }
-        trim(pending, count);
-    }
-    let count = in_order.len();
-    // Which thread saw an event is chance; its time, its character and its index are not.
-    in_order.sort_unstable_by(|a, b| {
-        b.before_end
-            .cmp(&a.before_end)
-            .then(a.entity.cmp(&b.entity))
-            .then(a.index.cmp(&b.index))
-    });
-    // Observers run before transforms are propagated, so the current places of their characters are
-    // computed here.
-    let mut places = mem::take(&mut world.resource_mut::<PoseClock>().places);
-    let transforms = transforms.query(world);
-    for PendingEvent { entity, .. } in &*in_order {
-        places
-            .entry(*entity)
-            .or_insert_with(|| world_of(*entity, &transforms));
-    }
-    world.resource_mut::<PoseClock>().places = places;
-    for PendingEvent { event, .. } in in_order.drain(..) {
-        match event {
-            CharacterEvent::Callback(event) => send_now(world, event),
-            CharacterEvent::Started(event) => send_now(world, event),
-            CharacterEvent::Looped(event) => send_now(world, event),
-            CharacterEvent::Finished(event) => send_now(world, event),
-            CharacterEvent::CrossFadeFinished(event) => send_now(world, event),
-            CharacterEvent::StateEntered(event) => send_now(world, event),
-        }
-    }
-    trim(&mut in_order, count);
-}
-
-/// Returns an entity's place in the world after transforms are propagated, if its own transform and
-/// those above it are known.
-fn world_of(entity: Entity, transforms: &Query<(&Transform, Option<&ChildOf>)>) -> Affine3A {
-    let parent_of = |entity| transforms.get(entity).ok()?.1.map(ChildOf::parent);
-    upward(entity, parent_of).fold(Affine3A::IDENTITY, |world, entity| {
-        transforms
-            .get(entity)
-            .map_or(world, |(transform, _)| transform.compute_affine() * world)
     })
 }

@@ -1,18 +1,7 @@
 //! Entities carried by joints.
 
-use super::{
-    CharacterSystems,
-    components::{CharacterParts, ModelPose, SkinnedCharacter},
-    hierarchy::upward,
-    lod::Detail,
-    names::{available, name_of},
-    rig::{self, RigPose, RigsAct},
-    systems::SolveStep,
-};
-use crate::{
-    asset::{Character, Socket},
-    rig::RigState,
-};
+use super::{components::ModelPose, hierarchy::upward, names::name_of};
+use crate::asset::Socket;
 use bevy::{
     ecs::{
         entity::Entities, lifecycle::HookContext, name::NameOrEntity, template::FromTemplate,
@@ -21,27 +10,6 @@ use bevy::{
     prelude::*,
 };
 use glam::Affine3A;
-
-/// Attaches entities to joints: [`AttachedTo`].
-///
-/// Part of [`MarionettePlugins`](crate::MarionettePlugins).
-pub struct AttachmentPlugin;
-
-impl Plugin for AttachmentPlugin {
-    fn build(&self, app: &mut App) {
-        app.register_type::<AttachedTo>()
-            .register_type::<AtSocket>()
-            .register_type::<Attachments>()
-            .add_systems(
-                PostUpdate,
-                (
-                    attach.in_set(CharacterSystems::Attach),
-                    rig::attach.in_set(SolveStep::Attach),
-                )
-                    .distributive_run_if(any_with_component::<AttachedTo>),
-            );
-    }
-}
 
 /// Attaches an entity to a joint of a character.
 ///
@@ -110,13 +78,14 @@ pub struct Attachments(Vec<Entity>);
 #[derive(Component, Clone, Debug, Default)]
 pub(super) struct ResolvedSocket {
     /// 0 until the first look-up; no asset has that version.
-    version: u64,
-    name: String,
-    place: Option<SocketPlace>,
+    pub(super) version: u64,
+    pub(super) name: String,
+    pub(super) place: Option<SocketPlace>,
 }
 
+/// The place of a socket.
 #[derive(Clone, Copy, Debug)]
-enum SocketPlace {
+pub(super) enum SocketPlace {
     Character,
     Socket(Socket),
 }
@@ -212,7 +181,7 @@ fn adopt(
 }
 
 /// Parents an entity to the character it is attached to, unless the character hangs from the entity.
-fn become_child(
+pub(super) fn become_child(
     commands: &mut Commands,
     entity: Entity,
     character: Entity,
@@ -238,78 +207,6 @@ fn become_child(
     }
 }
 
-/// Sets the transforms of attached entities from the poses; those of rigs before they are solved.
-pub(super) fn attach(
-    mut commands: Commands,
-    (assets, rigs): (Res<Assets<Character>>, Option<Res<RigsAct>>),
-    characters: Query<(
-        &SkinnedCharacter,
-        &CharacterParts,
-        &ModelPose,
-        Option<&RigPose>,
-        Has<RigState>,
-        Option<&Detail>,
-    )>,
-    mut attached: Query<(
-        Entity,
-        Ref<AttachedTo>,
-        &AtSocket,
-        &mut ResolvedSocket,
-        &mut Transform,
-        Option<&ChildOf>,
-    )>,
-    parents: Query<&ChildOf>,
-    links: Query<&AttachedTo>,
-    names: Query<NameOrEntity>,
-) {
-    for (entity, attached, at, mut resolved, mut transform, parent) in &mut attached {
-        let character = attached.0;
-        become_child(
-            &mut commands,
-            entity,
-            character,
-            parent,
-            &parents,
-            &links,
-            &names,
-        );
-        if attached.is_changed() || resolved.name != at.socket {
-            *resolved = ResolvedSocket::default();
-        }
-        let Ok((handle, parts, pose, rig, is_rigged, detail)) = characters.get(character) else {
-            continue;
-        };
-        let Some(version) = parts.version else {
-            continue;
-        };
-        if resolved.version != version {
-            let Some(asset) = assets.get(handle.id()) else {
-                continue;
-            };
-            let place = if at.socket.is_empty() {
-                Some(SocketPlace::Character)
-            } else {
-                asset.socket(&at.socket).map(SocketPlace::Socket)
-            };
-            if place.is_none() {
-                warn_missing(asset, character, &at.socket, &names);
-            }
-            *resolved = ResolvedSocket {
-                version,
-                name: at.socket.clone(),
-                place,
-            };
-        }
-        // The stored pose is that of the last frame until the rig has acted.
-        let joints = rig
-            .filter(|_| is_rigged && rigs.is_some() && detail.is_none_or(|detail| !detail.rests))
-            .map_or(&pose.joints[..], RigPose::joints);
-        if let Some(place) = resolved.place(at, joints) {
-            transform.set_if_neq(transform_of(place));
-        }
-    }
-}
-
 pub(super) fn transform_of(affine: Affine3A) -> Transform {
     let (scale, rotation, translation) = affine.to_scale_rotation_translation();
     Transform {
@@ -317,13 +214,4 @@ pub(super) fn transform_of(affine: Affine3A) -> Transform {
         rotation,
         scale,
     }
-}
-
-fn warn_missing(asset: &Character, character: Entity, socket: &str, names: &Query<NameOrEntity>) {
-    let hint = match asset.skeleton.nearest_name(socket) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => format!("sockets {}", available(asset.sockets.keys())),
-    };
-    let who = name_of(names, character);
-    warn!("cannot attach to `{socket}` of {who}: no such socket or joint; {hint}");
 }

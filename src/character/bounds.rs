@@ -3,8 +3,8 @@
 use super::{
     CharacterSystems,
     components::{CharacterParts, ModelPose, PartOf, PoseOverrides, SkinnedCharacter},
+    detail::Detail,
     layers::ActiveLayers,
-    lod::Detail,
     systems::SolveStep,
     threads::trim,
     worn::WornBy,

@@ -28,61 +28,14 @@
 //!
 //! Within a frame, animation events come in order of time, across all characters.
 
-use super::{CharacterSystems, advance, layers::ActiveLayers};
+use super::layers::ActiveLayers;
 use crate::{
     controller::{AnimationName, CallbackKind, TrackId},
     model::{CallbackData, RootDelta},
 };
-use bevy::{
-    asset::AssetLoadError,
-    ecs::schedule::{InternedScheduleLabel, ScheduleLabel},
-    prelude::*,
-};
+use bevy::{asset::AssetLoadError, prelude::*};
 use serde::de::DeserializeOwned;
 use std::sync::Arc;
-
-/// Triggers the events of animations: [`AnimationCallback`], [`AnimationStarted`], [`AnimationLooped`],
-/// [`AnimationFinished`] and [`CrossFadeFinished`].
-///
-/// Part of [`MarionettePlugins`](crate::MarionettePlugins).
-pub struct AnimationEventPlugin {
-    schedule: InternedScheduleLabel,
-}
-
-impl AnimationEventPlugin {
-    /// Triggers them in the schedule in which controllers advance.
-    pub fn new(schedule: impl ScheduleLabel) -> Self {
-        Self {
-            schedule: schedule.intern(),
-        }
-    }
-}
-
-impl Default for AnimationEventPlugin {
-    fn default() -> Self {
-        Self::new(PostUpdate)
-    }
-}
-
-impl Plugin for AnimationEventPlugin {
-    fn build(&self, app: &mut App) {
-        app.register_type::<AnimationCallback>()
-            .register_type::<AnimationStarted>()
-            .register_type::<AnimationLooped>()
-            .register_type::<AnimationFinished>()
-            .register_type::<CrossFadeFinished>()
-            .register_type::<StateEntered>()
-            .add_systems(
-                self.schedule,
-                (
-                    note_observers
-                        .run_if(any_match_filter::<Added<Observer>>)
-                        .before(CharacterSystems::Advance),
-                    advance::dispatch_events.in_set(CharacterSystems::Callbacks),
-                ),
-            );
-    }
-}
 
 /// A clip passed one of its callback keys, or a range among them began or ended.
 #[derive(EntityEvent, Message, Clone, Debug, PartialEq, Reflect)]
@@ -278,7 +231,7 @@ where
 pub(super) struct CallbacksObserved(pub(super) bool);
 
 /// Keeps [`CallbacksObserved`] up to date. Only runs in frames in which the app has got another observer.
-fn note_observers(world: &mut World) {
+pub(super) fn note_observers(world: &mut World) {
     if is_heard::<AnimationCallback>(world) {
         world.insert_resource(CallbacksObserved(true));
     }

@@ -2,7 +2,7 @@
 
 use super::{
     components::SkinnedCharacter,
-    morphs,
+    morph_pose::forget,
     names::{available, name_of},
 };
 use crate::{
@@ -36,7 +36,7 @@ use std::{sync::Arc, time::Duration};
 /// ```
 #[derive(Component, Clone, Debug, Default, Reflect)]
 #[reflect(Component, Clone, Default)]
-#[component(on_remove = morphs::forget)]
+#[component(on_remove = forget)]
 pub struct Expressions {
     shown: Vec<Expression>,
 }

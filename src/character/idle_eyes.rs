@@ -1,6 +1,6 @@
 //! Eyes that blink and wander while nothing else happens.
 
-use super::{components::SkinnedCharacter, morphs};
+use super::{components::SkinnedCharacter, morph_pose::forget};
 use crate::{
     asset::Character,
     model::{MorphIndex, Morphs},
@@ -30,7 +30,7 @@ use smallvec::SmallVec;
 /// ```
 #[derive(Component, Clone, Debug, Reflect)]
 #[reflect(Component, Clone, Default)]
-#[component(on_remove = morphs::forget)]
+#[component(on_remove = forget)]
 pub struct IdleEyes {
     /// Characters with different seeds blink at different times.
     pub seed: u64,

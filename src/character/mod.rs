@@ -10,11 +10,14 @@
 //! that defines its components.
 
 mod advance;
+mod attach;
 mod attachments;
 mod bounds;
 mod components;
 mod counts;
+mod detail;
 mod dirty_palettes;
+mod dispatch;
 mod evaluate;
 mod events;
 mod expressions;
@@ -27,6 +30,7 @@ mod lod;
 mod masks;
 mod mesh_swap;
 mod mesh_variants;
+mod morph_pose;
 mod morphs;
 mod names;
 mod own_material;
@@ -47,22 +51,25 @@ mod tape_head;
 mod threads;
 mod typed_callbacks;
 mod typed_states;
+mod weight_material;
 mod weight_view;
 mod worn;
 
-pub use attachments::{AtSocket, AttachedTo, AttachmentPlugin, Attachments, DetachExt};
+pub use attach::AttachmentPlugin;
+pub use attachments::{AtSocket, AttachedTo, Attachments, DetachExt};
 pub use components::{
     CharacterParts, ModelPose, PartOf, PoseOverrides, SkinnedCharacter, Teleported,
 };
 pub use counts::PoseCounts;
+pub use dispatch::AnimationEventPlugin;
 pub use events::{
-    AnimationCallback, AnimationEventPlugin, AnimationFinished, AnimationLooped, AnimationStarted,
-    CallbackMoment, CharacterFailed, CharacterReady, CrossFadeFinished, StateEntered,
+    AnimationCallback, AnimationFinished, AnimationLooped, AnimationStarted, CallbackMoment,
+    CharacterFailed, CharacterReady, CrossFadeFinished, StateEntered,
 };
 pub use expressions::Expressions;
 pub use idle_eyes::IdleEyes;
 pub use lod::AnimationLod;
-pub use morphs::MorphPose;
+pub use morph_pose::MorphPose;
 pub use part_material::{PartMaterial, PartMaterialPlugin};
 pub use part_overrides::{PartId, PartOverrides, PartOverridesPlugin};
 #[cfg(feature = "picking")]

@@ -5,7 +5,7 @@ use super::{
     names::available,
     own_material::SetAside,
     systems::SpawnStep,
-    weight_view,
+    weight_material,
 };
 use crate::asset::Character;
 use bevy::{platform::collections::HashSet, prelude::*};
@@ -19,7 +19,7 @@ impl Plugin for PartOverridesPlugin {
     fn build(&self, app: &mut App) {
         app.register_type::<PartOverrides>()
             .register_type::<MeshMaterial3d<StandardMaterial>>()
-            .add_plugins(weight_view::plugin)
+            .add_plugins(weight_material::plugin)
             .add_systems(
                 PostUpdate,
                 apply

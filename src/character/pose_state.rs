@@ -72,3 +72,7 @@ impl PoseState {
         std::mem::replace(&mut self.drawn, stamp) != stamp
     }
 }
+
+/// Marks an app in which rigs act.
+#[derive(Resource, Default)]
+pub(super) struct RigsAct;

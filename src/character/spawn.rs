@@ -8,7 +8,8 @@ use super::{
     dirty_palettes::PaletteRange,
     events::{CharacterFailed, CharacterReady, send},
     layers::ActiveLayers,
-    morphs::{self, MorphPose},
+    morph_pose::MorphPose,
+    morphs,
     names::name_of,
     pose_state::PoseState,
     systems::SpawnStep,
@@ -48,7 +49,11 @@ pub(super) fn plugin(app: &mut App) {
                             .or_else(any_match_filter::<Added<PartOf>>),
                     ),
                     renew_versions.run_if(on_message::<AssetEvent<Character>>),
-                    (follow_handles, follow_assets, report_failures)
+                    (
+                        follow_handles,
+                        follow_assets,
+                        report_failures.in_set(SpawnStep::Report),
+                    )
                         .chain_ignore_deferred()
                         .run_if(
                             any_match_filter::<Changed<SkinnedCharacter>>
@@ -250,7 +255,7 @@ fn take_up_states(
 /// Reports assets that failed to load to the characters that have them.
 ///
 /// Only runs in frames in which one failed or a handle changed.
-pub(super) fn report_failures(
+fn report_failures(
     mut commands: Commands,
     mut failures: MessageReader<AssetLoadFailedEvent<Character>>,
     server: Res<AssetServer>,

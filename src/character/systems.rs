@@ -77,6 +77,8 @@ pub enum CharacterSystems {
 pub(super) enum SpawnStep {
     /// Parts are spawned and despawned.
     Parts,
+    /// The last of these: assets that failed to load are reported.
+    Report,
     /// Systems that depend on the spawned parts.
     Looks,
     /// Weights replace the looks of parts.

@@ -1,62 +1,7 @@
 //! Skins colored by their weights.
 
-use super::{
-    components::{CharacterParts, PartOf},
-    own_material::{SetAside, give_back, set_aside},
-    systems::SpawnStep,
-};
 use crate::{asset::CharacterPart, model::JointIndex};
 use bevy::{mesh::VertexAttributeValues, prelude::*};
-
-/// Adds what shows weights.
-pub(super) fn plugin(app: &mut App) {
-    app.register_type::<WeightView>().add_systems(
-        PostUpdate,
-        (
-            hide.run_if(any_with_component::<SetAside>),
-            show.run_if(any_with_component::<WeightView>),
-            // They change different parts, so commands are applied only once.
-        )
-            .chain_ignore_deferred()
-            .in_set(SpawnStep::Weights),
-    );
-}
-
-/// Gives parts whose weights are no longer shown their materials back.
-fn hide(
-    mut commands: Commands,
-    parts: Query<(Entity, &PartOf), With<SetAside>>,
-    viewed: Query<(), With<WeightView>>,
-) {
-    for (part, of) in &parts {
-        if !viewed.contains(of.character) {
-            commands
-                .entity(part)
-                .queue_silenced(|mut part: EntityWorldMut| give_back(&mut part));
-        }
-    }
-}
-
-/// Sets the materials of parts aside whose weights are shown from this frame on.
-fn show(
-    mut commands: Commands,
-    viewed: Query<&CharacterParts, With<WeightView>>,
-    parts: Query<Entity, (With<PartOf>, Without<SetAside>)>,
-) {
-    let all = viewed.iter().flat_map(|list| &list.entities);
-    for part in all.filter_map(|&part| parts.get(part).ok()) {
-        // Silenced: the part may be despawned by then.
-        commands
-            .entity(part)
-            .queue_silenced(|mut part: EntityWorldMut| {
-                let material = part.world_scope(|world| {
-                    let material = world.get_resource_or_init::<WeightMaterial>();
-                    material.0.clone()
-                });
-                set_aside(&mut part, material);
-            });
-    }
-}
 
 /// Shows the skinning weights of a character instead of its materials, as it moves.
 ///
@@ -104,24 +49,6 @@ pub fn influence_count_color(count: usize) -> Color {
         3 => Color::srgb(0.95, 0.85, 0.2),
         4 => Color::srgb(0.9, 0.2, 0.15),
         _ => Color::srgb(0.85, 0.2, 0.8),
-    }
-}
-
-/// The material below the colors: unlit, so that they look the same everywhere.
-#[derive(Resource)]
-struct WeightMaterial(Handle<StandardMaterial>);
-
-impl FromWorld for WeightMaterial {
-    fn from_world(world: &mut World) -> Self {
-        let material = StandardMaterial {
-            unlit: true,
-            ..default()
-        };
-        Self(
-            world
-                .resource_mut::<Assets<StandardMaterial>>()
-                .add(material),
-        )
     }
 }
 

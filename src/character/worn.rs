@@ -6,7 +6,6 @@ use super::{
     layers::ActiveLayers,
     names::name_of,
     pose_state::PoseStamp,
-    spawn,
     systems::{EarlyStep, SolveStep, SpawnStep},
 };
 use crate::{asset::Character, model::JointIndex, rig::RigState};
@@ -32,7 +31,7 @@ impl Plugin for ClothingPlugin {
                 (
                     put_on
                         .in_set(SpawnStep::Parts)
-                        .after_ignore_deferred(spawn::report_failures),
+                        .after_ignore_deferred(SpawnStep::Report),
                     follow_bodies::<Without<RigState>>.in_set(EarlyStep::Dress),
                     follow_bodies::<With<RigState>>.in_set(SolveStep::Dress),
                 )

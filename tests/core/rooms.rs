@@ -26,7 +26,7 @@ const ROOMS: [&str; 12] = [
 ];
 
 /// Rooms that still have circles. Take one off this list when its circles are gone.
-const WITH_CIRCLES: [&str; 5] = ["character", "controller", "import", "model", "pose"];
+const WITH_CIRCLES: [&str; 1] = ["controller"];
 
 type Module = Vec<String>;
 

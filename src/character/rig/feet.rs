@@ -4,7 +4,7 @@
 use super::{
     super::{
         components::{CharacterParts, SkinnedCharacter, Teleported},
-        lod::Detail,
+        detail::Detail,
         names::name_of,
         threads::batches,
         worn::WornBy,

@@ -41,6 +41,7 @@ use super::{
     CharacterSystems,
     components::{CharacterParts, ModelPose},
     evaluate,
+    pose_state::RigsAct,
     systems::{EarlyStep, SolveStep, SpawnStep},
 };
 use crate::{
@@ -53,10 +54,6 @@ use bevy::prelude::*;
 ///
 /// Part of [`MarionettePlugins`](crate::MarionettePlugins). Without it, these components have no effect.
 pub struct CharacterRigPlugin;
-
-/// Marks an app in which rigs act.
-#[derive(Resource, Default)]
-pub(super) struct RigsAct;
 
 impl Plugin for CharacterRigPlugin {
     fn build(&self, app: &mut App) {

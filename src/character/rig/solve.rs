@@ -4,7 +4,7 @@ use super::{
     super::{
         attachments::{AtSocket, Attachments, ResolvedSocket, transform_of},
         components::{CharacterParts, ModelPose, SkinnedCharacter, Teleported},
-        lod::Detail,
+        detail::Detail,
         pose_state::PoseStamp,
         tape_head::TapeHead,
         threads::batches,

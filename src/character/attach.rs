@@ -1,0 +1,118 @@
+//! Moving attached entities with the joints that carry them.
+
+use super::{
+    CharacterSystems,
+    attachments::{
+        AtSocket, AttachedTo, Attachments, ResolvedSocket, SocketPlace, become_child, transform_of,
+    },
+    components::{CharacterParts, ModelPose, SkinnedCharacter},
+    detail::Detail,
+    names::{available, name_of},
+    pose_state::RigsAct,
+    rig::{self, RigPose},
+    systems::SolveStep,
+};
+use crate::{asset::Character, rig::RigState};
+use bevy::{ecs::name::NameOrEntity, prelude::*};
+
+/// Attaches entities to joints: [`AttachedTo`].
+///
+/// Part of [`MarionettePlugins`](crate::MarionettePlugins).
+pub struct AttachmentPlugin;
+
+impl Plugin for AttachmentPlugin {
+    fn build(&self, app: &mut App) {
+        app.register_type::<AttachedTo>()
+            .register_type::<AtSocket>()
+            .register_type::<Attachments>()
+            .add_systems(
+                PostUpdate,
+                (
+                    attach.in_set(CharacterSystems::Attach),
+                    rig::attach.in_set(SolveStep::Attach),
+                )
+                    .distributive_run_if(any_with_component::<AttachedTo>),
+            );
+    }
+}
+
+/// Sets the transforms of attached entities from the poses; those of rigs before they are solved.
+fn attach(
+    mut commands: Commands,
+    (assets, rigs): (Res<Assets<Character>>, Option<Res<RigsAct>>),
+    characters: Query<(
+        &SkinnedCharacter,
+        &CharacterParts,
+        &ModelPose,
+        Option<&RigPose>,
+        Has<RigState>,
+        Option<&Detail>,
+    )>,
+    mut attached: Query<(
+        Entity,
+        Ref<AttachedTo>,
+        &AtSocket,
+        &mut ResolvedSocket,
+        &mut Transform,
+        Option<&ChildOf>,
+    )>,
+    parents: Query<&ChildOf>,
+    links: Query<&AttachedTo>,
+    names: Query<NameOrEntity>,
+) {
+    for (entity, attached, at, mut resolved, mut transform, parent) in &mut attached {
+        let character = attached.0;
+        become_child(
+            &mut commands,
+            entity,
+            character,
+            parent,
+            &parents,
+            &links,
+            &names,
+        );
+        if attached.is_changed() || resolved.name != at.socket {
+            *resolved = ResolvedSocket::default();
+        }
+        let Ok((handle, parts, pose, rig, is_rigged, detail)) = characters.get(character) else {
+            continue;
+        };
+        let Some(version) = parts.version else {
+            continue;
+        };
+        if resolved.version != version {
+            let Some(asset) = assets.get(handle.id()) else {
+                continue;
+            };
+            let place = if at.socket.is_empty() {
+                Some(SocketPlace::Character)
+            } else {
+                asset.socket(&at.socket).map(SocketPlace::Socket)
+            };
+            if place.is_none() {
+                warn_missing(asset, character, &at.socket, &names);
+            }
+            *resolved = ResolvedSocket {
+                version,
+                name: at.socket.clone(),
+                place,
+            };
+        }
+        // The stored pose is that of the last frame until the rig has acted.
+        let joints = rig
+            .filter(|_| is_rigged && rigs.is_some() && detail.is_none_or(|detail| !detail.rests))
+            .map_or(&pose.joints[..], RigPose::joints);
+        if let Some(place) = resolved.place(at, joints) {
+            transform.set_if_neq(transform_of(place));
+        }
+    }
+}
+
+fn warn_missing(asset: &Character, character: Entity, socket: &str, names: &Query<NameOrEntity>) {
+    let hint = match asset.skeleton.nearest_name(socket) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("sockets {}", available(asset.sockets.keys())),
+    };
+    let who = name_of(names, character);
+    warn!("cannot attach to `{socket}` of {who}: no such socket or joint; {hint}");
+}
