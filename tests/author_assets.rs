@@ -1,6 +1,6 @@
-//! Checks that the sample characters in `assets/` are the output of `examples/author_assets`.
+//! Checks that the sample characters in `assets/` are the output of `tools/author_assets`.
 
-#[path = "../examples/author_assets/author.rs"]
+#[path = "../tools/author_assets/author.rs"]
 mod author_assets;
 
 use bevy_marionette::import::{ImportSettings, open_model};

@@ -180,10 +180,9 @@ fn every_example_is_run_here() {
     for file in fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("examples")).unwrap() {
         let path = file.unwrap().path();
         let name = path.file_stem().unwrap().to_string_lossy().into_owned();
-        // author_assets has a test of its own.
         let is_example =
             path.extension().is_some_and(|e| e == "rs") || path.join("main.rs").is_file();
-        if is_example && name != "author_assets" {
+        if is_example {
             assert!(
                 source.contains(&format!("(\"{name}\"")),
                 "no test runs {name}"
