@@ -270,7 +270,7 @@ impl AnimationController {
         if let Some(time) = self.next_change() {
             consider(time.max(now), Happening::ScheduledChange);
         }
-        let bends = self.tracks.iter().filter_map(|track| track.next_bend());
+        let bends = (0..self.tracks.len()).filter_map(|at| self.next_bend(at));
         if let Some(time) = bends.chain(self.next_switch_end()).min() {
             consider(time.max(now), Happening::Bend);
         }
@@ -314,8 +314,14 @@ impl AnimationController {
                 step.switches += 1;
                 self.enter_states(clips, step);
             }
-            Happening::ScheduledChange => self.settle_changes(),
-            Happening::Bend => self.drop_ended_switches(),
+            Happening::ScheduledChange => {
+                self.agenda.ranges = Reach::Unknown;
+                self.settle_changes();
+            }
+            Happening::Bend => {
+                self.agenda.ranges = Reach::Unknown;
+                self.drop_ended_switches();
+            }
             Happening::Fade => self.settle_fades(clips, step),
             Happening::Lead => {}
             Happening::Ranges => {

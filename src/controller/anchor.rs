@@ -133,7 +133,7 @@ impl AnimationController {
     }
 
     /// The ramp of a track's speed, if it is scheduled to change.
-    fn speed_ramp(&self, at: usize) -> Option<Ramp> {
+    pub(super) fn speed_ramp(&self, at: usize) -> Option<Ramp> {
         self.running_ramp(self.tracks[at].id, ChangeKind::Speed)
     }
 
@@ -162,8 +162,7 @@ impl AnimationController {
         for at in 0..self.tracks.len() {
             if !self.tracks[at].run.planned {
                 let anchor = self.tracks[at].anchor;
-                let drives = anchor.law.moves() && !anchor.law.follows();
-                let motion = if drives {
+                let motion = if self.drives(at) {
                     self.motion_from(at, anchor.instant())
                 } else {
                     Motion::STILL
@@ -196,6 +195,12 @@ impl AnimationController {
                 track.run.planned = false;
             }
         }
+    }
+
+    /// Returns `true` if a track moves, by its own motion.
+    pub(super) fn drives(&self, at: usize) -> bool {
+        let law = self.tracks[at].anchor.law;
+        law.moves() && !law.follows()
     }
 
     /// The motion that drives a track: its own, or that of its leader.

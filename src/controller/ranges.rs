@@ -19,6 +19,7 @@ use super::{
     AnimationController, AnimationTrack, CallbackKind, Clips, FiredCallback, PlaybackEvent,
     look_up::is_space,
     marks::{Crossing, Line},
+    motion::Instant,
     step::{Passed, Range, Step, What},
 };
 use crate::{
@@ -26,7 +27,6 @@ use crate::{
         KeyRef,
         open_range::{InSpace, OpenRange},
         playhead::periodic,
-        scheduled_change::ChangeKind,
         track_types::Known,
     },
     model::Member,
@@ -251,9 +251,7 @@ impl AnimationController {
     fn end_of_once(&self, at: usize) -> Option<bool> {
         let track = &self.tracks[at];
         let known = track.known.filter(Known::plays_once)?;
-        let ramp = self.running_ramp(track.id, ChangeKind::Speed);
-        let speed = ramp.map_or(track.speed, |ramp| ramp.at(self.clock.now));
-        let forward = speed >= 0.0 || speed.is_nan();
+        let forward = self.motion_from(at, Instant::at(self.clock.now)).forward;
         known.is_at_end(track.held(), forward).then_some(forward)
     }
 

@@ -113,6 +113,21 @@ impl AnimationController {
         self.plan(clips);
     }
 
+    /// The next moment at which the motion or the course of a track is over.
+    pub(super) fn next_bend(&self, at: usize) -> Option<Nanos> {
+        let track = &self.tracks[at];
+        let motion = if self.drives(at) {
+            track.run.until()
+        } else {
+            // What rests may come to face the other way, and so be at its end.
+            let now = Instant::at(self.clock.now);
+            self.speed_ramp(at)
+                .and_then(|_| self.motion_from(at, now).until)
+        };
+        let course = track.course().and_then(Course::end);
+        motion.into_iter().chain(course).min()
+    }
+
     /// Returns `true` if the clips are those that all is planned for.
     pub(super) fn knows_clips<C: Clips + ?Sized>(&self, clips: &C) -> bool {
         let is_same = |track: &AnimationTrack| {
@@ -247,20 +262,6 @@ impl AnimationController {
             run.space.get(),
             self.clock.now.secs(),
         )
-    }
-}
-
-impl AnimationTrack {
-    /// The next moment at which its motion or its course is over.
-    pub(super) fn next_bend(&self) -> Option<Nanos> {
-        let run = &self.run;
-        let course = self.course().and_then(Course::end);
-        let motion = if !self.anchor.law.moves() {
-            None
-        } else {
-            run.until()
-        };
-        motion.into_iter().chain(course).min()
     }
 }
 
