@@ -158,7 +158,7 @@ impl AnimationController {
     }
 
     /// Works out how tracks move from their anchors, and what they pass next: those for which that is not known.
-    pub(super) fn plan<C: Clips + ?Sized>(&mut self, clips: &C) {
+    pub(super) fn plan(&mut self, clips: &dyn Clips) {
         for at in 0..self.tracks.len() {
             if !self.tracks[at].run.planned {
                 let anchor = self.tracks[at].anchor;

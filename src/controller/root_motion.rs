@@ -77,12 +77,7 @@ impl RootSum {
 
 impl AnimationController {
     /// Adds how far the character goes from now to a moment before which nothing happens.
-    pub(super) fn add_root_motion<C: Clips + ?Sized>(
-        &self,
-        end: Nanos,
-        clips: &C,
-        root: &mut RootSum,
-    ) {
+    pub(super) fn add_root_motion(&self, end: Nanos, clips: &dyn Clips, root: &mut RootSum) {
         let mut parts = (0..self.tracks.len()).filter_map(|at| Some((at, self.part(at, clips)?)));
         let Some((first, part)) = parts.next() else {
             return;

@@ -12,7 +12,7 @@ use std::mem;
 
 impl AnimationController {
     /// Begins an advance: looks up the clips, and does what the game has asked for.
-    pub(super) fn begin<C: Clips + ?Sized>(&mut self, clips: &C, step: &mut Step) {
+    pub(super) fn begin(&mut self, clips: &dyn Clips, step: &mut Step) {
         for at in 0..self.tracks.len() {
             self.prepare(at, clips, step);
         }
@@ -24,7 +24,7 @@ impl AnimationController {
     }
 
     /// Looks a track's clip up, and reports an unknown name once.
-    pub(super) fn prepare<C: Clips + ?Sized>(&mut self, at: usize, clips: &C, step: &mut Step) {
+    pub(super) fn prepare(&mut self, at: usize, clips: &dyn Clips, step: &mut Step) {
         let Self {
             tracks,
             extras,
@@ -76,7 +76,7 @@ impl AnimationController {
 
     /// Brings leads, blend spaces, anchors and what comes next up to date at the present moment. Where nothing has changed, it
     /// changes nothing.
-    pub(super) fn settle<C: Clips + ?Sized>(&mut self, clips: &C, step: &mut Step) {
+    pub(super) fn settle(&mut self, clips: &dyn Clips, step: &mut Step) {
         let now = self.clock.now;
         self.settle_leads();
         for at in 0..self.tracks.len() {
@@ -149,7 +149,7 @@ impl AnimationController {
     }
 
     /// Lets a track begin.
-    pub(super) fn start_track<C: Clips + ?Sized>(&mut self, at: usize, clips: &C, step: &mut Step) {
+    pub(super) fn start_track(&mut self, at: usize, clips: &dyn Clips, step: &mut Step) {
         self.align(at);
         let first = self.report_start(at, step);
         self.anchor(at, self.law(at));
@@ -176,7 +176,7 @@ impl AnimationController {
     }
 
     /// Carries out the moves asked for by [`AnimationTrack::scrub`], at the present moment. A sync group moves as one.
-    fn scrub<C: Clips + ?Sized>(&mut self, clips: &C, step: &mut Step) {
+    fn scrub(&mut self, clips: &dyn Clips, step: &mut Step) {
         for at in 0..self.tracks.len() {
             let track = &mut self.tracks[at];
             let Some(target) = track.rare.scrub.filter(|_| track.run.index.get().is_some()) else {
@@ -213,12 +213,12 @@ impl AnimationController {
         }
     }
 
-    fn scrub_track<C: Clips + ?Sized>(
+    fn scrub_track(
         &mut self,
         at: usize,
         target: f64,
         forward: bool,
-        clips: &C,
+        clips: &dyn Clips,
         step: &mut Step,
     ) {
         let begun = self.tracks[at].begun();
@@ -266,9 +266,9 @@ impl AnimationController {
 }
 
 /// Reports, once per track and clip, a blend mode that makes no sense for the clip.
-fn report_blend_mismatch<C: Clips + ?Sized>(
+fn report_blend_mismatch(
     track: &mut AnimationTrack,
-    clips: &C,
+    clips: &dyn Clips,
     now: Nanos,
     step: &mut Step,
 ) {
