@@ -35,9 +35,6 @@ pub struct AdvanceError {
     pub dt: f64,
 }
 
-/// Clips the queue may start in one advance: a looped queue of clips without length would never end.
-const MAX_SWITCHES: usize = 1024;
-
 /// Things that can happen at one moment, in the order in which they do.
 #[derive(Clone, Copy, Debug)]
 enum Happening {
@@ -154,6 +151,8 @@ impl AnimationController {
             return Ok(());
         }
         let next = self.agenda.next.filter(|_| self.knows_clips(clips));
+        // From here on, code that is there once for all kinds of clips.
+        let clips: &dyn Clips = &clips;
         if next.is_some_and(|next| next > clock.now) {
             self.go_to(clock.now, clips, root.as_deref_mut());
         } else {
@@ -187,11 +186,11 @@ impl AnimationController {
     }
 
     /// Advances with all that happens on the way. `is_changed` says whether the game or a reload has changed anything.
-    fn run_to<C: Clips + ?Sized>(
+    fn run_to(
         &mut self,
         end: Nanos,
         is_changed: bool,
-        clips: &C,
+        clips: &dyn Clips,
         out: &mut Vec<PlaybackEvent>,
         root: Option<&mut RootSum>,
     ) {
@@ -270,7 +269,7 @@ impl AnimationController {
         if let Some(time) = self.next_change() {
             consider(time.max(now), Happening::ScheduledChange);
         }
-        let bends = self.tracks.iter().filter_map(|track| track.next_bend());
+        let bends = (0..self.tracks.len()).filter_map(|at| self.next_bend(at));
         if let Some(time) = bends.chain(self.next_switch_end()).min() {
             consider(time.max(now), Happening::Bend);
         }
@@ -289,33 +288,27 @@ impl AnimationController {
         first
     }
 
-    fn handle<C: Clips + ?Sized>(&mut self, happening: Happening, clips: &C, step: &mut Step) {
+    fn handle(&mut self, happening: Happening, clips: &dyn Clips, step: &mut Step) {
         match happening {
             Happening::Pass(at) => return self.pass(at, clips, step),
             Happening::Follow(track, follows) => {
                 step.arrived = None;
                 match follows {
-                    Follows::Clip if step.switches >= MAX_SWITCHES => {
-                        self.agenda.stalled = true;
-                        self.report_stall(MAX_SWITCHES, step);
-                    }
-                    Follows::Clip => {
-                        step.switches += 1;
-                        self.switch_clip(clips, step);
-                    }
+                    Follows::Clip if self.may_follow(step) => self.switch_clip(clips, step),
+                    Follows::Clip => {}
                     Follows::FadeOut => self.fade_out_overlay(track),
                 }
             }
-            Happening::States if step.switches >= MAX_SWITCHES => {
-                self.agenda.stalled = true;
-                self.report_stall(MAX_SWITCHES, step);
+            Happening::States if self.may_follow(step) => self.enter_states(clips, step),
+            Happening::States => {}
+            Happening::ScheduledChange => {
+                self.agenda.ranges = Reach::Unknown;
+                self.settle_changes();
             }
-            Happening::States => {
-                step.switches += 1;
-                self.enter_states(clips, step);
+            Happening::Bend => {
+                self.agenda.ranges = Reach::Unknown;
+                self.drop_ended_switches();
             }
-            Happening::ScheduledChange => self.settle_changes(),
-            Happening::Bend => self.drop_ended_switches(),
             Happening::Fade => self.settle_fades(clips, step),
             Happening::Lead => {}
             Happening::Ranges => {
@@ -333,7 +326,7 @@ impl AnimationController {
     }
 
     /// Lets time pass up to a moment before which nothing happens.
-    fn go_to<C: Clips + ?Sized>(&mut self, time: Nanos, clips: &C, root: Option<&mut RootSum>) {
+    fn go_to(&mut self, time: Nanos, clips: &dyn Clips, root: Option<&mut RootSum>) {
         if time <= self.clock.now {
             return;
         }

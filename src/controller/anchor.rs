@@ -133,7 +133,7 @@ impl AnimationController {
     }
 
     /// The ramp of a track's speed, if it is scheduled to change.
-    fn speed_ramp(&self, at: usize) -> Option<Ramp> {
+    pub(super) fn speed_ramp(&self, at: usize) -> Option<Ramp> {
         self.running_ramp(self.tracks[at].id, ChangeKind::Speed)
     }
 
@@ -158,12 +158,11 @@ impl AnimationController {
     }
 
     /// Works out how tracks move from their anchors, and what they pass next: those for which that is not known.
-    pub(super) fn plan<C: Clips + ?Sized>(&mut self, clips: &C) {
+    pub(super) fn plan(&mut self, clips: &dyn Clips) {
         for at in 0..self.tracks.len() {
             if !self.tracks[at].run.planned {
                 let anchor = self.tracks[at].anchor;
-                let drives = anchor.law.moves() && !anchor.law.follows();
-                let motion = if drives {
+                let motion = if self.drives(at) {
                     self.motion_from(at, anchor.instant())
                 } else {
                     Motion::STILL
@@ -196,6 +195,12 @@ impl AnimationController {
                 track.run.planned = false;
             }
         }
+    }
+
+    /// Returns `true` if a track moves, by its own motion.
+    pub(super) fn drives(&self, at: usize) -> bool {
+        let law = self.tracks[at].anchor.law;
+        law.moves() && !law.follows()
     }
 
     /// The motion that drives a track: its own, or that of its leader.

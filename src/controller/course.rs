@@ -151,11 +151,8 @@ impl Course {
             None => ([steering.now; 2], self.begin, None),
         };
         self.way = steering.way;
-        let same = is_of
-            && ends[0] == self.first.0
-            && end == self.end
-            && (end.is_none() || begin == self.begin);
-        if same {
+        let stands = end.is_none() && self.end.is_none();
+        if is_of && stands && ends[0] == self.first.0 {
             return Change::None;
         }
         if !is_of {

@@ -22,7 +22,7 @@ impl AnimationController {
     /// Fades the old clips' weights to 0, after which they leave, and the new one's to 1.
     ///
     /// A switch removes the old clips at once, and records them.
-    pub(super) fn begin_fade<C: Clips + ?Sized>(
+    pub(super) fn begin_fade(
         &mut self,
         Pending {
             track: id,
@@ -30,7 +30,7 @@ impl AnimationController {
             new,
             transition,
         }: Pending,
-        clips: &C,
+        clips: &dyn Clips,
     ) {
         // The weights to start from are those of this moment.
         self.write_running_values();
@@ -124,7 +124,7 @@ impl AnimationController {
     }
 
     /// Removes what has faded out by now, and reports a cross-fade that is complete.
-    pub(super) fn settle_fades<C: Clips + ?Sized>(&mut self, clips: &C, step: &mut Step) {
+    pub(super) fn settle_fades(&mut self, clips: &dyn Clips, step: &mut Step) {
         let now = self.clock.now;
         let leaves = |track: &AnimationTrack| track.leaves_at.is_some_and(|until| until <= now);
         if self.tracks.iter().any(leaves) {

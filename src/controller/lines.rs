@@ -7,14 +7,20 @@ use super::{
     motion::Instant,
     overlay,
 };
-use crate::controller::{key::AddedCallback, track_types::Known};
+use crate::{
+    controller::{
+        key::{AddedCallback, AddedKey},
+        track_types::Known,
+    },
+    model::PlaybackMode,
+};
 
 impl AnimationTrack {
     /// Its own clip, or the cycle of its blend space.
-    fn own_line<'a, C: Clips + ?Sized>(
+    fn own_line<'a>(
         &'a self,
         callbacks: &'a [AddedCallback],
-        clips: &'a C,
+        clips: &'a dyn Clips,
     ) -> Option<Line<'a>> {
         let run = &self.run;
         let (known, clip) = (self.known?, run.index.get()?);
@@ -44,10 +50,10 @@ impl AnimationTrack {
     }
 
     /// Calls `each` with the clips on its way: its own, and those that weigh in its blend space.
-    pub(super) fn each_line<'a, C: Clips + ?Sized>(
+    pub(super) fn each_line<'a>(
         &'a self,
         callbacks: &'a [AddedCallback],
-        clips: &'a C,
+        clips: &'a dyn Clips,
         mut each: impl FnMut(Line<'a>),
     ) {
         let Some(own) = self.own_line(callbacks, clips) else {
@@ -94,12 +100,7 @@ impl AnimationTrack {
 
 impl AnimationController {
     /// Returns the place of the next thing that a track passes, beyond its anchor.
-    pub(super) fn next_place<C: Clips + ?Sized>(
-        &self,
-        at: usize,
-        forward: bool,
-        clips: &C,
-    ) -> Option<f64> {
+    pub(super) fn next_place(&self, at: usize, forward: bool, clips: &dyn Clips) -> Option<f64> {
         let track = &self.tracks[at];
         let from = track.anchor.from;
         let mut place: Option<f64> = None;
@@ -139,7 +140,7 @@ impl AnimationController {
     ///
     /// The keys of a clip lie at the same phases however much it weighs, so what was found stays as long as the track doesn't
     /// pass it.
-    pub(super) fn look_ahead<C: Clips + ?Sized>(&mut self, at: usize, forward: bool, clips: &C) {
+    pub(super) fn look_ahead(&mut self, at: usize, forward: bool, clips: &dyn Clips) {
         let Self { tracks, extras, .. } = self;
         let (track, from) = (&tracks[at], tracks[at].anchor.from);
         let is_unknown = |clip: &Weighing| clip.ahead(from, forward).is_none();
@@ -168,7 +169,7 @@ impl AnimationController {
     }
 
     /// Returns the next thing that a moving track passes, after its anchor.
-    pub(super) fn next_mark<C: Clips + ?Sized>(&self, at: usize, clips: &C) -> Option<Next> {
+    pub(super) fn next_mark(&self, at: usize, clips: &dyn Clips) -> Option<Next> {
         let track = &self.tracks[at];
         let driver = self.driver(at);
         let lead = track.run.lead().filter(|_| driver != at);
@@ -205,5 +206,123 @@ impl AnimationController {
     fn is_close(&self, at: usize, place: f64) -> bool {
         let track = &self.tracks[at];
         (track.hold(place) - place).abs() <= 1e-9 * place.abs().max(1e-3)
+    }
+}
+
+impl Line<'_> {
+    /// The next position beyond another at which anything is passed.
+    pub(super) fn next(&self, from: f64, forward: bool) -> Option<f64> {
+        let length = self.known.length;
+        if length <= 0.0 {
+            return None;
+        }
+        let place = self.place(from);
+        let n = self.round(place)?;
+        let mut search = Search {
+            line: self,
+            forward,
+            from,
+            behind: place,
+            near: self.near_to(place),
+            found: None,
+        };
+        if self.member.is_none() {
+            match self.known.playback {
+                PlaybackMode::Once => search.consider(if forward { length } else { 0.0 }),
+                _ if forward => search.consider((n + 1.0) * self.period()),
+                _ => [n - 1.0, n]
+                    .into_iter()
+                    .for_each(|n| search.consider(n * self.period())),
+            }
+        }
+        if self.own.is_empty() && self.added.is_empty() {
+            return search.position();
+        }
+        // A place is known from a phase only up to rounding, and a range of a ping-pong clip reaches into the next round.
+        let (first, last) = match (self.member, self.known.playback) {
+            (Some(_), _) => (-1, 2),
+            (None, PlaybackMode::PingPong) => (-1, 1),
+            _ => (0, 1),
+        };
+        let rounds = if self.period() > 0.0 {
+            first..=last
+        } else {
+            0..=0
+        };
+        for step in rounds {
+            let n = n + f64::from(if forward { step } else { -step });
+            let own = self.own.iter().map(|key| key.span(length));
+            for (time, until) in own.chain(self.added.iter().map(AddedKey::span)) {
+                match until {
+                    None => self
+                        .places(n, time)
+                        .into_iter()
+                        .flatten()
+                        .for_each(|place| search.consider(place)),
+                    Some(until) => {
+                        self.intervals(n, time, until)
+                            .into_iter()
+                            .flatten()
+                            .flatten()
+                            .for_each(|place| search.consider(place));
+                    }
+                }
+            }
+            // The rounds after this one begin where it ends, but for the ranges of a ping-pong clip.
+            let end = if forward { n + 1.0 } else { n } * self.period();
+            if self.known.playback != PlaybackMode::PingPong && search.is_before(end) {
+                break;
+            }
+        }
+        search.position()
+    }
+}
+
+/// A search for what is nearest beyond a position.
+struct Search<'l, 'a> {
+    line: &'l Line<'a>,
+    forward: bool,
+    from: f64,
+    /// The place of that position.
+    behind: f64,
+    near: f64,
+    /// The nearest so far: its place, and its position.
+    found: Option<[f64; 2]>,
+}
+
+impl Search<'_, '_> {
+    /// Considers a place. In a blend space, its position takes a while to find, so those that are behind, or farther than
+    /// another, are told by their places.
+    #[inline]
+    fn consider(&mut self, place: f64) {
+        let ahead = |of: f64| {
+            if self.forward { place - of } else { of - place }
+        };
+        let is_farther = |[found, _]: [f64; 2]| ahead(found) > self.near;
+        if ahead(self.behind) < -self.near || self.found.is_some_and(is_farther) {
+            return;
+        }
+        let at = self.line.coordinate(place);
+        let is_beyond = |at: f64, of: f64| if self.forward { at > of } else { at < of };
+        let is_nearer = self.found.is_none_or(|[_, found]| is_beyond(found, at));
+        if is_beyond(at, self.from) && is_nearer && at.is_finite() {
+            self.found = Some([place, at]);
+        }
+    }
+
+    /// Returns `true` if something was found before a place.
+    fn is_before(&self, place: f64) -> bool {
+        self.found.is_some_and(|[found, _]| {
+            let before = if self.forward {
+                place - found
+            } else {
+                found - place
+            };
+            before > self.near
+        })
+    }
+
+    fn position(&self) -> Option<f64> {
+        self.found.map(|[_, position]| position)
     }
 }

@@ -13,14 +13,14 @@ use crate::model::{BoundBlendSpace, ClipTiming, Member};
 use std::{mem, sync::Arc};
 
 /// Returns `true` if there is a blend space of this name.
-pub(super) fn is_space<C: Clips + ?Sized>(name: &AnimationName, clips: &C) -> bool {
+pub(super) fn is_space(name: &AnimationName, clips: &dyn Clips) -> bool {
     let spaces = clips.blend_spaces();
     spaces.iter().any(|space| name.is(space.name()))
 }
 
 impl AnimationTrack {
     /// Returns `true` if its clip is the one that was looked up last. Brings its course through a blend space up to date.
-    pub(super) fn is_found<C: Clips + ?Sized>(&mut self, clips: &C, now: Nanos) -> bool {
+    pub(super) fn is_found(&mut self, clips: &dyn Clips, now: Nanos) -> bool {
         if self.start == Start::AtEnd || !self.knows_clip(clips) {
             return false;
         }
@@ -31,9 +31,9 @@ impl AnimationTrack {
     }
 
     /// Looks the clip or blend space up and carries out a start at its end. Returns `false` if it does not exist.
-    pub(super) fn look_up<C: Clips + ?Sized>(
+    pub(super) fn look_up(
         &mut self,
-        clips: &C,
+        clips: &dyn Clips,
         now: Nanos,
         callbacks: &[key::AddedCallback],
     ) -> bool {
@@ -146,12 +146,7 @@ impl AnimationTrack {
     }
 
     /// Brings the lists of the controller's own keys up to date.
-    fn collect_added<C: Clips + ?Sized>(
-        &mut self,
-        callbacks: &[key::AddedCallback],
-        known: Known,
-        clips: &C,
-    ) {
+    fn collect_added(&mut self, callbacks: &[key::AddedCallback], known: Known, clips: &dyn Clips) {
         let run = &mut self.run;
         if !callbacks.is_empty() || !run.added().is_empty() {
             key::collect_added(callbacks, &self.clip, known.length, run.added_mut());
@@ -183,7 +178,7 @@ impl AnimationTrack {
     }
 
     /// A number that changes with what lies in the clips, and is the same for the same in another place of memory.
-    fn stamp_of_all<C: Clips + ?Sized>(&self, clips: &C) -> u64 {
+    fn stamp_of_all(&self, clips: &dyn Clips) -> u64 {
         let keys = |stamp: Stamp, clip: usize| {
             clips
                 .timing(clip)

@@ -214,6 +214,17 @@ impl<'a> Line<'a> {
         rounds.map(move |more| n + f64::from(more))
     }
 
+    /// The intervals of a range that something near a place of a round may be in.
+    fn intervals_near(
+        &self,
+        round: f64,
+        begin: f64,
+        end: f64,
+    ) -> impl Iterator<Item = [f64; 2]> + '_ {
+        let intervals = move |n| self.intervals(n, begin, end);
+        self.near(round).flat_map(intervals).flatten()
+    }
+
     /// Returns the distance within which two places count as one: a place that was computed by way of a phase, or of the
     /// track's leader, is only known up to rounding.
     pub(super) fn near_to(&self, place: f64) -> f64 {
@@ -278,27 +289,16 @@ impl<'a> Line<'a> {
 
     /// Calls `sink` for every plain key of a round at a position.
     fn keys_at(&self, n: f64, position: f64, forward: bool, sink: &mut impl FnMut(Mark<'a>)) {
-        let is_here =
-            |place: Option<f64>| place.is_some_and(|place| self.coordinate(place) == position);
-        let there = |key: &Key| is_here(self.places(n, key.time)[0]);
-        let back = |key: &Key| is_here(self.places(n, key.time)[1]);
-        if forward {
-            self.plain()
-                .filter(there)
-                .for_each(|key| sink(Mark::Key(key)));
-            self.plain()
-                .rev()
-                .filter(back)
-                .for_each(|key| sink(Mark::Key(key)));
-        } else {
-            self.plain()
-                .filter(back)
-                .for_each(|key| sink(Mark::Key(key)));
-            self.plain()
-                .rev()
-                .filter(there)
-                .for_each(|key| sink(Mark::Key(key)));
-        }
+        // The places on the way there, and those on the way back in the reverse order.
+        let (first, then) = if forward { (0, 1) } else { (1, 0) };
+        let is_here = |key: &Key, way: usize| {
+            let place = self.places(n, key.time)[way];
+            place.is_some_and(|place| self.coordinate(place) == position)
+        };
+        let in_order = self.plain().filter(|key| is_here(key, first));
+        in_order.for_each(|key| sink(Mark::Key(key)));
+        let reverse = self.plain().rev().filter(|key| is_here(key, then));
+        reverse.for_each(|key| sink(Mark::Key(key)));
     }
 
     /// Returns the way in which a track crosses a range as it passes a position.
@@ -308,11 +308,7 @@ impl<'a> Line<'a> {
         };
         let is_here = |place: f64| self.coordinate(place) == position;
         let (mut enters, mut leaves) = (false, false);
-        for [low, high] in self
-            .near(round)
-            .flat_map(|n| self.intervals(n, begin, end))
-            .flatten()
-        {
+        for [low, high] in self.intervals_near(round, begin, end) {
             let (first, last) = if forward { (low, high) } else { (high, low) };
             if is_here(first) && is_here(last) {
                 return Crossing::Flashes;
@@ -343,11 +339,7 @@ impl<'a> Line<'a> {
         };
         let near = self.near_to(place);
         let mut at_end = false;
-        for [low, high] in self
-            .near(round)
-            .flat_map(|n| self.intervals(n, begin, end))
-            .flatten()
-        {
+        for [low, high] in self.intervals_near(round, begin, end) {
             let (is_low, is_high) = ((place - low).abs() <= near, (place - high).abs() <= near);
             match direction {
                 _ if is_low && is_high => {}

@@ -1,10 +1,8 @@
 #![doc = include_str!("guide.md")]
 
-mod active_range;
 mod advance;
 mod anchor;
 mod callback;
-mod clip_queue;
 mod clips;
 mod clock;
 mod course;
@@ -30,7 +28,6 @@ mod rare;
 mod root_motion;
 mod run;
 mod scheduled_change;
-mod search;
 mod settle;
 mod size;
 mod stamp;
@@ -38,7 +35,6 @@ mod states;
 mod steering;
 mod step;
 mod switch;
-mod switching;
 mod sync;
 mod timeline;
 mod track;
@@ -46,16 +42,16 @@ mod track_types;
 mod transition;
 mod validate;
 
-pub use active_range::ActiveRange;
 pub use advance::AdvanceError;
 pub use callback::CallbacksMut;
-pub use clip_queue::{ClipQueue, ClipQueueMut};
 pub use clips::Clips;
 pub use key::{CallbackId, CallbackTime, KeyRef};
 pub use layer::LayerInfo;
 pub use name::AnimationName;
+pub use open_range::ActiveRange;
 pub use playback_event::{CallbackKind, FiredCallback, PlaybackEvent};
 pub use playback_state::QueueFallback;
+pub use queue::{ClipQueue, ClipQueueMut};
 pub use ramp::TransitionCurve;
 pub use scheduled_change::{ChangeHandle, ChangeKind, ChangeTarget, ScheduledChange, Timeline};
 #[cfg(feature = "inspector")]

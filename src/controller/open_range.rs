@@ -1,6 +1,9 @@
-//! Ranges of callback keys that have begun and not ended yet.
+//! Ranges of callback keys that have begun and not ended yet, and how the game sees them.
 
-use super::{AnimationName, KeyRef, TrackId, track_types::Known};
+use super::{
+    AnimationController, AnimationName, KeyRef, TrackId, marks::Line, playhead::periodic,
+    track_types::Known,
+};
 use crate::model::CallbackData;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -51,5 +54,91 @@ impl OpenRange {
             (Some(ours), Some(other)) => ours.clip.is(other),
             (ours, other) => ours.is_none() && other.is_none(),
         }
+    }
+}
+
+/// A range of callback keys that a track is in. See [`AnimationController::ranges`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ActiveRange<'a> {
+    /// The track.
+    pub track: TrackId,
+    /// The name of its clip, or of the clip in its blend space.
+    pub clip: &'a str,
+    /// The range's key.
+    pub key: KeyRef,
+    /// The range's name.
+    pub name: &'a str,
+    /// The range's data.
+    pub data: &'a CallbackData,
+    /// Progress of the track from the range's start in the clip, 0, to its end, 1.
+    pub progress: f64,
+    /// The track's weight; of a blend space, that of the whole.
+    pub weight: f32,
+}
+
+/// # Ranges
+///
+/// Callback keys with an [end](crate::model::CallbackKey::until), such as the part of a swing in which a sword hits.
+impl AnimationController {
+    /// Returns the ranges that tracks are in, in the order they began.
+    ///
+    /// These are the ones whose [begin](super::CallbackKind::Begin) was reported and whose end was not, so that both ways to
+    /// look at them agree; only a range that its track has left since the last advance, by a seek for example, is missing
+    /// already. (In a blend space, it is missing after the next advance.)
+    ///
+    /// ```
+    /// # use bevy_marionette::{controller::AnimationController, model::ClipTiming};
+    /// let mut slash = ClipTiming::new("slash", 1.0);
+    /// slash.add_range(0.25, 0.75, "hit_window", ());
+    /// let mut controller = AnimationController::playing("slash");
+    /// controller.advance(0.5, &[slash], &mut Vec::new())?;
+    /// assert_eq!(controller.range("hit_window").unwrap().progress, 0.5);
+    /// # Ok::<(), bevy_marionette::controller::AdvanceError>(())
+    /// ```
+    pub fn ranges(&self) -> impl Iterator<Item = ActiveRange<'_>> {
+        self.extras
+            .ranges
+            .iter()
+            .filter(|range| !range.silent)
+            .filter_map(|range| {
+                let track = self.track(range.track)?;
+                let known = track
+                    .known
+                    .filter(|_| track.enabled && track.clip == range.clip)?;
+                let of_member = |member: &InSpace| (member.known, member.position);
+                let (known, position) = range
+                    .member
+                    .as_ref()
+                    .map_or((known, track.placed()), of_member);
+                Line::of(known)
+                    .holds(range.time, range.until, position, track.speed >= 0.0)
+                    .then_some(())?;
+                let place = periodic(known.playback, known.length, position);
+                let length = range.until - range.time;
+                let progress = if length > 0.0 {
+                    ((place - range.time) / length).clamp(0.0, 1.0)
+                } else {
+                    1.0
+                };
+                let OpenRange {
+                    key, name, data, ..
+                } = range;
+                let clip = range.clip();
+                let (track, weight) = (range.track, track.share());
+                Some(ActiveRange {
+                    track,
+                    clip,
+                    key: *key,
+                    name,
+                    data,
+                    progress,
+                    weight,
+                })
+            })
+    }
+
+    /// Returns the first range with this name that a track is in. See [`ranges`](Self::ranges).
+    pub fn range(&self, name: &str) -> Option<ActiveRange<'_>> {
+        self.ranges().find(|range| range.name == name)
     }
 }

@@ -23,7 +23,7 @@ const MOST_PASSED: usize = 1 << 20;
 
 impl AnimationController {
     /// Lets a track pass what is next.
-    pub(super) fn pass<C: Clips + ?Sized>(&mut self, at: usize, clips: &C, step: &mut Step) {
+    pub(super) fn pass(&mut self, at: usize, clips: &dyn Clips, step: &mut Step) {
         let run = &mut self.tracks[at].run;
         let Some(Next { when, place }) = run.next() else {
             return;
@@ -39,13 +39,13 @@ impl AnimationController {
     }
 
     /// Lets a track pass what is at a place.
-    pub(super) fn pass_place<C: Clips + ?Sized>(
+    pub(super) fn pass_place(
         &mut self,
         at: usize,
         when: Instant,
         place: f64,
         forward: bool,
-        clips: &C,
+        clips: &dyn Clips,
         step: &mut Step,
     ) {
         let now = self.clock.now;
@@ -81,11 +81,11 @@ impl AnimationController {
     }
 
     /// Lets a track that begins fire the keys where it does.
-    pub(super) fn pass_first<C: Clips + ?Sized>(
+    pub(super) fn pass_first(
         &mut self,
         at: usize,
         forward: bool,
-        clips: &C,
+        clips: &dyn Clips,
         step: &mut Step,
     ) {
         let now = self.clock.now;
@@ -103,10 +103,10 @@ impl AnimationController {
     }
 
     /// Reports what is passed at one place.
-    fn report<C: Clips + ?Sized>(
+    fn report(
         &mut self,
         at: usize,
-        clips: &C,
+        clips: &dyn Clips,
         step: &mut Step,
         collect: impl FnOnce(&super::AnimationTrack, &[AddedCallback], &mut Vec<Passed>),
     ) {
@@ -137,7 +137,7 @@ impl AnimationController {
     }
 
     /// Counts the work of looking at the keys of a track's clips.
-    fn count_keys<C: Clips + ?Sized>(&mut self, at: usize, clips: &C) {
+    fn count_keys(&mut self, at: usize, clips: &dyn Clips) {
         let mut keys = 0;
         self.tracks[at].each_line(&self.extras.callbacks, clips, |line| {
             keys += line.own.len() + line.added.len();
@@ -180,13 +180,13 @@ impl AnimationController {
     }
 
     /// Fires a callback.
-    fn fire<C: Clips + ?Sized>(
+    fn fire(
         &mut self,
         at: usize,
         passed: &Passed,
         key: KeyRef,
         clip_time: f64,
-        clips: &C,
+        clips: &dyn Clips,
         step: &mut Step,
     ) {
         let weight = self.weight_now(at) * passed.share as f32;
@@ -229,11 +229,11 @@ impl AnimationController {
     }
 
     /// The name and the data of a key.
-    pub(super) fn key_data<C: Clips + ?Sized>(
+    pub(super) fn key_data(
         &self,
         clip: usize,
         key: KeyRef,
-        clips: &C,
+        clips: &dyn Clips,
     ) -> Option<(AnimationName, CallbackData)> {
         match key {
             KeyRef::Clip(index) => {
@@ -264,7 +264,7 @@ impl AnimationController {
     }
 
     /// Lets tracks whose passings were not reported be heard again, from where they are. Returns `false` if there are none.
-    pub(super) fn end_flood<C: Clips + ?Sized>(&mut self, clips: &C, step: &mut Step) -> bool {
+    pub(super) fn end_flood(&mut self, clips: &dyn Clips, step: &mut Step) -> bool {
         if !self.tracks.iter().any(|track| track.run.muted) {
             return false;
         }
@@ -280,7 +280,7 @@ impl AnimationController {
     }
 
     /// Notes the clip that stands for a blend space at the present time: the heaviest one.
-    pub(super) fn note_heaviest<C: Clips + ?Sized>(&mut self, at: usize, clips: &C) {
+    pub(super) fn note_heaviest(&mut self, at: usize, clips: &dyn Clips) {
         let run = &mut self.tracks[at].run;
         let (Some(space), Some(course)) = (run.space_in(clips), &run.course) else {
             return;

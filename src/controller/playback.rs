@@ -264,7 +264,7 @@ impl AnimationController {
     }
 
     /// Makes current what has been found, and starts the queue if nothing plays.
-    pub(super) fn begin_pending<C: Clips + ?Sized>(&mut self, clips: &C, step: &mut Step) {
+    pub(super) fn begin_pending(&mut self, clips: &dyn Clips, step: &mut Step) {
         while let Some(pending) = self.extras.playback.pending.first().copied() {
             let track = self.tracks.iter().find(|track| track.id == pending.track);
             let found = track.is_some_and(|track| track.run.index.get().is_some());

@@ -19,6 +19,7 @@ use super::{
     AnimationController, AnimationTrack, CallbackKind, Clips, FiredCallback, PlaybackEvent,
     look_up::is_space,
     marks::{Crossing, Line},
+    motion::Instant,
     step::{Passed, Range, Step, What},
 };
 use crate::{
@@ -26,7 +27,6 @@ use crate::{
         KeyRef,
         open_range::{InSpace, OpenRange},
         playhead::periodic,
-        scheduled_change::ChangeKind,
         track_types::Known,
     },
     model::Member,
@@ -51,66 +51,41 @@ impl AnimationController {
     }
 
     /// Enters or leaves a range that a track passes an end of.
-    pub(super) fn cross<C: Clips + ?Sized>(
+    pub(super) fn cross(
         &mut self,
         at: usize,
         passed: &Passed,
         range: Range,
-        clips: &C,
+        clips: &dyn Clips,
         step: &mut Step,
     ) {
         use Crossing::{Enters, Flashes, Leaves, LeavesAndEnters};
-        let is_open = self.open_range(at, passed, range.key, clips);
-        if let (Some(open), Leaves | LeavesAndEnters) = (is_open, range.crossing) {
-            self.end_range(
-                open,
-                range.leaves_at,
-                self.weight_now(at) * passed.share as f32,
-                step,
-            );
+        let weight = self.weight_now(at) * passed.share as f32;
+        let open = |this: &Self| this.open_range(at, passed, range.key, clips);
+        if let (Some(open), Leaves | LeavesAndEnters) = (open(self), range.crossing) {
+            self.end_range(open, range.leaves_at, weight, step);
         }
-        if matches!(range.crossing, Enters | LeavesAndEnters | Flashes)
-            && self.open_range(at, passed, range.key, clips).is_none()
-        {
+        if let (None, Enters | LeavesAndEnters | Flashes) = (open(self), range.crossing) {
             self.begin_range(at, passed, range, clips, step);
         }
-        if let (Flashes, Some(open)) = (
-            range.crossing,
-            self.open_range(at, passed, range.key, clips),
-        ) {
-            self.end_range(
-                open,
-                range.leaves_at,
-                self.weight_now(at) * passed.share as f32,
-                step,
-            );
+        if let (Some(open), Flashes) = (open(self), range.crossing) {
+            self.end_range(open, range.leaves_at, weight, step);
         }
     }
 
     /// The clip of a blend space among those of a track.
-    fn member<'c, C: Clips + ?Sized>(
-        &self,
-        at: usize,
-        passed: &Passed,
-        clips: &'c C,
-    ) -> Option<&'c Member> {
-        let space = self.tracks[at]
-            .run
-            .space_in(clips)
-            .filter(|_| passed.is_member)?;
-        space
-            .members()
-            .iter()
-            .find(|member| member.clip == passed.clip)
+    fn member<'c>(&self, at: usize, passed: &Passed, clips: &'c dyn Clips) -> Option<&'c Member> {
+        let space = self.tracks[at].run.space_in(clips)?;
+        space.members().get(passed.member?)
     }
 
     /// The index of a range that has begun.
-    fn open_range<C: Clips + ?Sized>(
+    fn open_range(
         &self,
         at: usize,
         passed: &Passed,
         key: KeyRef,
-        clips: &C,
+        clips: &dyn Clips,
     ) -> Option<usize> {
         let (id, member) = (
             self.tracks[at].id,
@@ -122,12 +97,12 @@ impl AnimationController {
             .position(|open| open.is(id, member, key))
     }
 
-    fn begin_range<C: Clips + ?Sized>(
+    fn begin_range(
         &mut self,
         at: usize,
         passed: &Passed,
         range: Range,
-        clips: &C,
+        clips: &dyn Clips,
         step: &mut Step,
     ) {
         let weight = self.weight_now(at) * passed.share as f32;
@@ -205,7 +180,7 @@ impl AnimationController {
     }
 
     /// Ends the ranges that tracks have left other than by playing, and begins those that they were put into.
-    pub(super) fn settle_ranges<C: Clips + ?Sized>(&mut self, clips: &C, step: &mut Step) {
+    pub(super) fn settle_ranges(&mut self, clips: &dyn Clips, step: &mut Step) {
         (0..self.tracks.len()).for_each(|at| self.note_heaviest(at, clips));
         let mut index = 0;
         while index < self.extras.ranges.len() {
@@ -251,9 +226,7 @@ impl AnimationController {
     fn end_of_once(&self, at: usize) -> Option<bool> {
         let track = &self.tracks[at];
         let known = track.known.filter(Known::plays_once)?;
-        let ramp = self.running_ramp(track.id, ChangeKind::Speed);
-        let speed = ramp.map_or(track.speed, |ramp| ramp.at(self.clock.now));
-        let forward = speed >= 0.0 || speed.is_nan();
+        let forward = self.motion_from(at, Instant::at(self.clock.now)).forward;
         known.is_at_end(track.held(), forward).then_some(forward)
     }
 
@@ -287,7 +260,7 @@ impl AnimationController {
     }
 
     /// Returns `true` if a track is still in a range that began, which is brought up to date.
-    fn is_still_in<C: Clips + ?Sized>(&self, open: &mut OpenRange, clips: &C, still: bool) -> bool {
+    fn is_still_in(&self, open: &mut OpenRange, clips: &dyn Clips, still: bool) -> bool {
         let Some(at) = self.tracks.iter().position(|track| track.id == open.track) else {
             return false;
         };
@@ -325,7 +298,7 @@ impl AnimationController {
     }
 
     /// Returns the place at which a track has left a range, and its weight there.
-    fn place_left<C: Clips + ?Sized>(&self, open: &OpenRange, clips: &C) -> (f64, f32) {
+    fn place_left(&self, open: &OpenRange, clips: &dyn Clips) -> (f64, f32) {
         let Some(at) = self.tracks.iter().position(|track| track.id == open.track) else {
             return (open.until, 0.0);
         };
@@ -349,7 +322,7 @@ impl AnimationController {
     }
 
     /// Notes the present places of clips of blend spaces that have ranges, for those who ask between advances.
-    pub(super) fn note_range_places<C: Clips + ?Sized>(&mut self, clips: &C) {
+    pub(super) fn note_range_places(&mut self, clips: &dyn Clips) {
         if !self.extras.ranges.iter().any(|open| open.member.is_some()) {
             return;
         }
@@ -370,7 +343,7 @@ impl AnimationController {
 
 impl AnimationTrack {
     /// Returns the place of a clip of its blend space, even if the clip has no weight.
-    fn member_place<C: Clips + ?Sized>(&self, member: &InSpace, clips: &C) -> Option<(Known, f64)> {
+    fn member_place(&self, member: &InSpace, clips: &dyn Clips) -> Option<(Known, f64)> {
         let space = self.run.space_in(clips)?;
         let found = space
             .members()
@@ -387,10 +360,10 @@ impl AnimationTrack {
     }
 
     /// Notes whether there are ranges on its way.
-    pub(super) fn note_ranges<C: Clips + ?Sized>(
+    pub(super) fn note_ranges(
         &mut self,
         callbacks: &[crate::controller::key::AddedCallback],
-        clips: &C,
+        clips: &dyn Clips,
     ) {
         let mut ranged = false;
         self.each_line(callbacks, clips, |line| ranged |= line.has_ranges());

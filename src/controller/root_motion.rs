@@ -47,7 +47,7 @@ const MOST_UNEVEN_TURN: f64 = 0.01;
 
 /// The most by which a group's weight may change in such a stretch, as a factor: shares are quotients of polynomials, and the
 /// quadrature is exact only for polynomials.
-const MOST_CHANGE: f64 = 1.2;
+const MOST_CHANGE: f64 = 1.1;
 
 /// The movement of one advance.
 #[derive(Default)]
@@ -77,12 +77,7 @@ impl RootSum {
 
 impl AnimationController {
     /// Adds how far the character goes from now to a moment before which nothing happens.
-    pub(super) fn add_root_motion<C: Clips + ?Sized>(
-        &self,
-        end: Nanos,
-        clips: &C,
-        root: &mut RootSum,
-    ) {
+    pub(super) fn add_root_motion(&self, end: Nanos, clips: &dyn Clips, root: &mut RootSum) {
         let mut parts = (0..self.tracks.len()).filter_map(|at| Some((at, self.part(at, clips)?)));
         let Some((first, part)) = parts.next() else {
             return;
@@ -264,8 +259,10 @@ impl AnimationController {
             sum
         });
         let changes = |group: usize| {
-            let [first, last] = [totals[0][group], totals[COUNT - 1][group]];
-            first.max(last) > MOST_CHANGE * first.min(last)
+            // What falls may rise again in between.
+            let all = totals.map(|total| total[group]);
+            let [least, most] = [f64::min, f64::max].map(|of| all.into_iter().fold(all[0], of));
+            most > MOST_CHANGE * least
         };
         // By their shares, but for those that come or go.
         let turn = |mover: &Mover| mover.way.turn.abs() * mover.share.max(mover.first);

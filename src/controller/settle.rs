@@ -12,7 +12,7 @@ use std::mem;
 
 impl AnimationController {
     /// Begins an advance: looks up the clips, and does what the game has asked for.
-    pub(super) fn begin<C: Clips + ?Sized>(&mut self, clips: &C, step: &mut Step) {
+    pub(super) fn begin(&mut self, clips: &dyn Clips, step: &mut Step) {
         for at in 0..self.tracks.len() {
             self.prepare(at, clips, step);
         }
@@ -24,7 +24,7 @@ impl AnimationController {
     }
 
     /// Looks a track's clip up, and reports an unknown name once.
-    pub(super) fn prepare<C: Clips + ?Sized>(&mut self, at: usize, clips: &C, step: &mut Step) {
+    pub(super) fn prepare(&mut self, at: usize, clips: &dyn Clips, step: &mut Step) {
         let Self {
             tracks,
             extras,
@@ -76,7 +76,7 @@ impl AnimationController {
 
     /// Brings leads, blend spaces, anchors and what comes next up to date at the present moment. Where nothing has changed, it
     /// changes nothing.
-    pub(super) fn settle<C: Clips + ?Sized>(&mut self, clips: &C, step: &mut Step) {
+    pub(super) fn settle(&mut self, clips: &dyn Clips, step: &mut Step) {
         let now = self.clock.now;
         self.settle_leads();
         for at in 0..self.tracks.len() {
@@ -113,6 +113,21 @@ impl AnimationController {
         self.plan(clips);
     }
 
+    /// The next moment at which the motion or the course of a track is over.
+    pub(super) fn next_bend(&self, at: usize) -> Option<Nanos> {
+        let track = &self.tracks[at];
+        let motion = if self.drives(at) {
+            track.run.until()
+        } else {
+            // What rests may come to face the other way, and so be at its end.
+            let now = Instant::at(self.clock.now);
+            self.speed_ramp(at)
+                .and_then(|_| self.motion_from(at, now).until)
+        };
+        let course = track.course().and_then(Course::end);
+        motion.into_iter().chain(course).min()
+    }
+
     /// Returns `true` if the clips are those that all is planned for.
     pub(super) fn knows_clips<C: Clips + ?Sized>(&self, clips: &C) -> bool {
         let is_same = |track: &AnimationTrack| {
@@ -134,7 +149,7 @@ impl AnimationController {
     }
 
     /// Lets a track begin.
-    pub(super) fn start_track<C: Clips + ?Sized>(&mut self, at: usize, clips: &C, step: &mut Step) {
+    pub(super) fn start_track(&mut self, at: usize, clips: &dyn Clips, step: &mut Step) {
         self.align(at);
         let first = self.report_start(at, step);
         self.anchor(at, self.law(at));
@@ -161,7 +176,7 @@ impl AnimationController {
     }
 
     /// Carries out the moves asked for by [`AnimationTrack::scrub`], at the present moment. A sync group moves as one.
-    fn scrub<C: Clips + ?Sized>(&mut self, clips: &C, step: &mut Step) {
+    fn scrub(&mut self, clips: &dyn Clips, step: &mut Step) {
         for at in 0..self.tracks.len() {
             let track = &mut self.tracks[at];
             let Some(target) = track.rare.scrub.filter(|_| track.run.index.get().is_some()) else {
@@ -198,12 +213,12 @@ impl AnimationController {
         }
     }
 
-    fn scrub_track<C: Clips + ?Sized>(
+    fn scrub_track(
         &mut self,
         at: usize,
         target: f64,
         forward: bool,
-        clips: &C,
+        clips: &dyn Clips,
         step: &mut Step,
     ) {
         let begun = self.tracks[at].begun();
@@ -250,24 +265,10 @@ impl AnimationController {
     }
 }
 
-impl AnimationTrack {
-    /// The next moment at which its motion or its course is over.
-    pub(super) fn next_bend(&self) -> Option<Nanos> {
-        let run = &self.run;
-        let course = self.course().and_then(Course::end);
-        let motion = if !self.anchor.law.moves() {
-            None
-        } else {
-            run.until()
-        };
-        motion.into_iter().chain(course).min()
-    }
-}
-
 /// Reports, once per track and clip, a blend mode that makes no sense for the clip.
-fn report_blend_mismatch<C: Clips + ?Sized>(
+fn report_blend_mismatch(
     track: &mut AnimationTrack,
-    clips: &C,
+    clips: &dyn Clips,
     now: Nanos,
     step: &mut Step,
 ) {

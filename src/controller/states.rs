@@ -16,7 +16,7 @@ pub(crate) use view::StateView;
 
 use super::{AnimationController, TrackId, clock::Nanos};
 use crate::{
-    model::{ClipTiming, MachineLayer, StateLayers, StateMachine},
+    model::{MachineLayer, StateLayers, StateMachine},
     spelling::meant,
 };
 use run::{Enter, StateRun};
@@ -258,7 +258,7 @@ impl AnimationController {
         }
         for (at, leader) in following {
             let entry = states.layers()[leader].machine.states()[self.state_index(leader)].entry;
-            self.play_following::<[ClipTiming; 0]>(at, leader, entry, None);
+            self.play_following(at, leader, entry, None);
         }
         self.change();
     }

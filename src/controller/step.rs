@@ -66,7 +66,7 @@ pub(super) struct Passed {
     /// The clip's index.
     pub(super) clip: usize,
     /// The clip's place among the members of a blend space.
-    pub(super) is_member: bool,
+    pub(super) member: Option<usize>,
     /// The clip's weight in the blend space.
     pub(super) share: f64,
 }
@@ -76,7 +76,7 @@ impl Passed {
     pub(super) const END: Self = Self {
         what: What::End,
         clip: 0,
-        is_member: false,
+        member: None,
         share: 1.0,
     };
 
@@ -85,7 +85,7 @@ impl Passed {
         Self {
             what,
             clip: line.clip,
-            is_member: line.member.is_some(),
+            member: line.member.map(|(_, weighing)| weighing.member),
             share,
         }
     }

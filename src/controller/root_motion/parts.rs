@@ -15,7 +15,7 @@ use crate::{
 
 impl AnimationController {
     /// A track's part in the pose at the root joint, if it has one.
-    pub(super) fn part<C: Clips + ?Sized>(&self, at: usize, clips: &C) -> Option<Part> {
+    pub(super) fn part(&self, at: usize, clips: &dyn Clips) -> Option<Part> {
         let track = &self.tracks[at];
         let known = track
             .known
@@ -49,11 +49,11 @@ impl AnimationController {
     }
 
     /// Adds the clip of a track.
-    pub(super) fn add_clip<'c, C: Clips + ?Sized>(
+    pub(super) fn add_clip<'c>(
         &self,
         at: usize,
         part: &Part,
-        clips: &'c C,
+        clips: &'c dyn Clips,
         all: &mut Movers<'_, 'c>,
     ) {
         let track = &self.tracks[at];
@@ -78,12 +78,12 @@ impl AnimationController {
     }
 
     /// Adds the clips of a track's blend space.
-    pub(super) fn add_members<'c, C: Clips + ?Sized>(
+    pub(super) fn add_members<'c>(
         &self,
         at: usize,
         part: &Part,
         course: &Course,
-        clips: &'c C,
+        clips: &'c dyn Clips,
         all: &mut Movers<'_, 'c>,
     ) {
         let track = &self.tracks[at];
@@ -152,10 +152,7 @@ impl Part {
 }
 
 /// The path of a track's clip, if it has a part in root motion.
-pub(super) fn path_of<'c, C: Clips + ?Sized>(
-    track: &AnimationTrack,
-    clips: &'c C,
-) -> Option<&'c RootPath> {
+pub(super) fn path_of<'c>(track: &AnimationTrack, clips: &'c dyn Clips) -> Option<&'c RootPath> {
     let index = track.run.index.get()?;
     clips
         .root_path(index)
@@ -163,16 +160,16 @@ pub(super) fn path_of<'c, C: Clips + ?Sized>(
 }
 
 /// Returns `true` if a track's clip has a part in root motion.
-fn takes_part<C: Clips + ?Sized>(track: &AnimationTrack, index: usize, clips: &C) -> bool {
+fn takes_part(track: &AnimationTrack, index: usize, clips: &dyn Clips) -> bool {
     !adds(track, index, clips) && clips.reaches_root(index)
 }
 
 /// Returns `true` if a track's clip is added to a pose, wherever that is.
-fn adds<C: Clips + ?Sized>(track: &AnimationTrack, index: usize, clips: &C) -> bool {
+fn adds(track: &AnimationTrack, index: usize, clips: &dyn Clips) -> bool {
     track.blend == Some(BlendMode::Additive) || clips.is_additive(index)
 }
 
 /// Returns `true` if a track's clip is one of the base.
-fn is_base<C: Clips + ?Sized>(track: &AnimationTrack, index: usize, clips: &C) -> bool {
+fn is_base(track: &AnimationTrack, index: usize, clips: &dyn Clips) -> bool {
     track.is_base() && !clips.is_additive(index)
 }

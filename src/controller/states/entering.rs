@@ -13,21 +13,21 @@ use crate::{
         step::{Passed, Step, What},
         transition::Kind,
     },
-    model::{ClipTiming, Entry, MachineLayer, Opening, TransitionKind},
+    model::{Entry, MachineLayer, Opening, TransitionKind},
 };
 use std::{mem, sync::Arc};
 
 /// The clips and the step of an advance, which a call of the game doesn't have.
-type Advance<'a, 's, 'o, C> = Option<(&'a C, &'s mut Step<'o>)>;
+type Advance<'a, 's, 'o> = Option<(&'a dyn Clips, &'s mut Step<'o>)>;
 
 impl AnimationController {
     /// Notes what a track passes, if it plays a state. What follows is played when the track has passed all that is at its
     /// place.
-    pub(in crate::controller) fn note_for_states<C: Clips + ?Sized>(
+    pub(in crate::controller) fn note_for_states(
         &mut self,
         at: usize,
         passed: &Passed,
-        clips: &C,
+        clips: &dyn Clips,
     ) {
         let (id, now) = (self.tracks[at].id, self.clock.now);
         let Some(Extras {
@@ -101,11 +101,7 @@ impl AnimationController {
     }
 
     /// Plays the states that have been entered by themselves.
-    pub(in crate::controller) fn enter_states<C: Clips + ?Sized>(
-        &mut self,
-        clips: &C,
-        step: &mut Step,
-    ) {
+    pub(in crate::controller) fn enter_states(&mut self, clips: &dyn Clips, step: &mut Step) {
         let Some(states) = self.extras.states_mut() else {
             return;
         };
@@ -124,7 +120,7 @@ impl AnimationController {
             states.asked.extend(entered);
             states.due.retain(|(due, _)| *due != layer);
         }
-        self.play_state::<[ClipTiming; 0]>(layer, enter, None);
+        self.play_state(layer, enter, None);
         self.change();
     }
 
@@ -163,12 +159,7 @@ impl AnimationController {
     }
 
     /// Plays what a state plays, on the track of its layer, and what layers play that follow it.
-    fn play_state<C: Clips + ?Sized>(
-        &mut self,
-        layer: usize,
-        enter: Enter,
-        mut advance: Advance<C>,
-    ) {
+    fn play_state(&mut self, layer: usize, enter: Enter, mut advance: Advance) {
         let Some(states) = self.extras.states.as_deref() else {
             return;
         };
@@ -198,12 +189,12 @@ impl AnimationController {
     }
 
     /// Plays what a layer plays while the one that it follows is in its present state.
-    pub(super) fn play_following<C: Clips + ?Sized>(
+    pub(super) fn play_following(
         &mut self,
         layer: usize,
         leader: usize,
         entry: Entry,
-        advance: Advance<C>,
+        advance: Advance,
     ) {
         let Some(states) = self.extras.states_mut() else {
             return;
@@ -231,12 +222,7 @@ impl AnimationController {
         }
     }
 
-    fn play_on_body<C: Clips + ?Sized>(
-        &mut self,
-        enter: Enter,
-        speed: f64,
-        advance: Advance<C>,
-    ) -> Option<TrackId> {
+    fn play_on_body(&mut self, enter: Enter, speed: f64, advance: Advance) -> Option<TrackId> {
         let Entry { duration, at, .. } = enter.entry;
         self.leave_queue();
         let Some(clip) = enter.plays else {
@@ -275,13 +261,13 @@ impl AnimationController {
 
     /// Plays over the track of the state before. That one stays until the new one is faded in, so that nothing from below
     /// shows through.
-    fn play_on_layer<C: Clips + ?Sized>(
+    fn play_on_layer(
         &mut self,
         mask: Arc<str>,
         old: Option<TrackId>,
         enter: Enter,
         speed: f64,
-        advance: Advance<C>,
+        advance: Advance,
     ) -> Option<TrackId> {
         let Entry { duration, at, .. } = enter.entry;
         let Some(clip) = enter.plays else {

@@ -121,6 +121,24 @@ fn smoothed_parameters_move_steadily_and_the_phase_is_their_integral() {
 }
 
 #[test]
+fn smoothed_parameters_turn_back_at_the_moment_at_which_they_set_off() {
+    let space =
+        BlendSpace::line("locomotion", [("idle", 0.0), ("walk", 1.5), ("jog", 3.0)]).unwrap();
+    let cast = Cast::new(locomotion().clips, vec![space.smoothed(2.0).unwrap()]);
+    let (mut controller, id) = with(AnimationTrack::blend_space("locomotion").at(1.5));
+    cast.advance(&mut controller, 0.5);
+    // Both ways take a second.
+    for target in [3.0, 0.0] {
+        controller.track_mut(id).unwrap().set_parameters(target);
+        cast.advance(&mut controller, 0.0);
+    }
+    cast.advance(&mut controller, 0.5);
+    // Half a second of a walk, and as much on the way to the rate between it and idle.
+    let position = controller.track(id).unwrap().unwrapped_position();
+    assert_near(position, 0.5 + 0.5 * 0.5 * (1.0 + 0.625), 1e-12);
+}
+
+#[test]
 fn play_cross_fade_and_the_queue_take_blend_spaces_like_clips() {
     let cast = locomotion();
     let mut controller = AnimationController::playing("wave");

@@ -68,6 +68,38 @@ fn assert_near(a: f64, b: f64, tolerance: f64) {
 // ---- ranges of a clip that plays once --------------------------------------------------------------
 
 #[test]
+fn a_clip_that_waits_at_its_start_leaves_its_ranges_when_its_speed_turns_around() {
+    let mut slash = once("slash");
+    slash.add_range(0.0, 0.25, "hit", ());
+    let mut cast = Cast::default();
+    cast.add(slash, None, true);
+    each_cut(|cut| {
+        let mut controller = AnimationController::playing("slash");
+        // A name that isn't known is looked for in every step.
+        controller.add_track(AnimationTrack::new("unknown"));
+        let track = controller.current_track().unwrap().id();
+        go(&mut controller, &cast, 0.001, &mut || 0.001);
+        let waiting = controller.track_mut(track).unwrap();
+        waiting.paused = true;
+        waiting.seek(0.0);
+        controller
+            .timeline_mut()
+            .key_speed(
+                track,
+                -1.0,
+                0.1,
+                Duration::from_secs(1),
+                TransitionCurve::Linear,
+            )
+            .unwrap();
+        let (events, _) = go(&mut controller, &cast, 2.0, cut);
+        let ends = fired(&events, CallbackKind::End);
+        // From 1 to −1 in a second.
+        assert_eq!((ends.len(), ends[0].time), (1, 0.6));
+    });
+}
+
+#[test]
 fn a_seek_to_the_end_of_a_clip_that_plays_once_or_beyond_ends_its_ranges() {
     for to in [1.0, 1.5, f64::MAX] {
         for speed in [1.0, 0.0] {
