@@ -2,7 +2,7 @@
 
 use super::{
     Character, CharacterAssetLabel, ClipAsset,
-    build::{Sink, assemble_character},
+    build::{Prepared, Sink, assemble_character},
     files::{Files, Most, OUTSIDE, beside, read_within},
     images::SupportedFormats,
     textures::{TextureKey, Textures, image_settings},
@@ -207,7 +207,10 @@ impl AssetLoader for CharacterLoader {
                 context,
             )
             .await;
-        let own = textures.load(own, images, formats, &name).await;
+        let own = textures.make(own, images, formats);
+        // While the textures are decoded.
+        let prepared = Prepared::new(imported.model, settings.meshes);
+        let own = own.finish(&name).await;
         let mut sink = ContextSink {
             context,
             loader: self,
@@ -219,11 +222,7 @@ impl AssetLoader for CharacterLoader {
             used: HashSet::new(),
         };
         Ok(assemble_character(
-            imported,
-            &manifest,
-            &textures,
-            settings.meshes,
-            &mut sink,
+            prepared, &manifest, &textures, &mut sink,
         ))
     }
 
