@@ -148,7 +148,8 @@ fn measure_apart(file: &Path, side: Side) -> Result<Cost, String> {
     }
     let numbers: Result<Vec<f64>, _> = text.split_whitespace().map(str::parse).collect();
     let Ok([time, kept, peak]) = numbers.as_deref() else {
-        return Err(text.lines().collect::<Vec<_>>().join("; "));
+        // Without a backtrace.
+        return Err(text.lines().next().unwrap_or_default().to_owned());
     };
     Ok(Cost {
         time: *time,
