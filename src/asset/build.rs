@@ -9,12 +9,14 @@ use super::{
     textures::{TextureKey, Textures},
 };
 use crate::{
-    import::{Imported, Manifest, root_joint},
-    model::{BoundingBox, Model, SkeletalClip},
+    import::{Manifest, root_joint},
+    model::{BoundingBox, Material, Model, MorphIndex, SkeletalClip, Skeleton, SkinPart},
     pose::{BlendReach, PartBounds},
     rig::TurnSpeeds,
 };
-use bevy::{asset::RenderAssetUsages, camera::primitives::Aabb, prelude::*};
+use bevy::{
+    asset::RenderAssetUsages, camera::primitives::Aabb, prelude::*, tasks::AsyncComputeTaskPool,
+};
 use glam::{Affine3A, Vec3};
 use std::{collections::HashMap, sync::Arc};
 
@@ -28,18 +30,9 @@ pub fn build_character(
     meshes: &mut Assets<Mesh>,
     materials: &mut Assets<StandardMaterial>,
 ) -> Character {
-    let imported = Imported {
-        model,
-        ..Imported::default()
-    };
+    let prepared = Prepared::new(model, RenderAssetUsages::default());
     let mut sink = AssetsSink { meshes, materials };
-    assemble_character(
-        imported,
-        manifest,
-        &Textures::default(),
-        RenderAssetUsages::default(),
-        &mut sink,
-    )
+    assemble_character(prepared, manifest, &Textures::default(), &mut sink)
 }
 
 /// Receives sub-assets.
@@ -81,19 +74,79 @@ impl Sink for AssetsSink<'_> {
     }
 }
 
+/// A model, and all of its assets that are made without textures.
+pub(super) struct Prepared {
+    skeleton: Arc<Skeleton>,
+    skin: Vec<SkinPart>,
+    materials: Vec<Material>,
+    clips: Vec<Arc<SkeletalClip>>,
+    /// Per part, its mesh and the morph targets of this.
+    meshes: Vec<(Mesh, Arc<[MorphIndex]>)>,
+    bounds: Vec<PartBounds>,
+    /// By clip, then by part: a clip is posed once for all parts.
+    over_clips: Vec<Vec<Option<BoundingBox>>>,
+    reach: BlendReach,
+    turn_speeds: TurnSpeeds,
+}
+
+impl Prepared {
+    pub(super) fn new(model: Model, usages: RenderAssetUsages) -> Self {
+        let Model {
+            skeleton,
+            parts: skin,
+            materials,
+            clips,
+        } = model;
+        let clips: Vec<Arc<SkeletalClip>> = clips.into_iter().map(Arc::new).collect();
+        let bounds: Vec<PartBounds> = skin
+            .iter()
+            .map(|part| PartBounds::new(&skeleton, part))
+            .collect();
+        let over_clip = |clip| PartBounds::each_over_clip(&bounds, &skeleton, clip);
+        let over_clips = match AsyncComputeTaskPool::try_get() {
+            Some(pool) => pool.scope(|scope| {
+                let over_clip = &over_clip;
+                clips
+                    .iter()
+                    .for_each(|clip| scope.spawn(async move { over_clip(clip) }));
+            }),
+            None => clips.iter().map(|clip| over_clip(clip)).collect(),
+        };
+        let of_part = |part| {
+            let morphs = by_use(part, &skeleton, &clips, most_morphs());
+            (mesh_of(part, &morphs, usages), morphs)
+        };
+        Self {
+            meshes: skin.iter().map(of_part).collect(),
+            bounds,
+            over_clips,
+            reach: BlendReach::new(&skeleton, clips.iter().map(|clip| &**clip)),
+            turn_speeds: TurnSpeeds::new(&skeleton, clips.iter().map(|clip| &**clip)),
+            skeleton: Arc::new(skeleton),
+            skin,
+            materials,
+            clips,
+        }
+    }
+}
+
 pub(super) fn assemble_character(
-    imported: Imported,
+    prepared: Prepared,
     manifest: &Manifest,
     textures: &Textures,
-    usages: RenderAssetUsages,
     sink: &mut impl Sink,
 ) -> Character {
-    let Model {
+    let Prepared {
         skeleton,
-        parts: skin,
+        skin,
         materials,
         clips,
-    } = imported.model;
+        meshes,
+        bounds,
+        over_clips,
+        reach,
+        turn_speeds,
+    } = prepared;
     let mut sub_assets = Vec::new();
     let types: Vec<Option<String>> = materials
         .iter()
@@ -108,25 +161,12 @@ pub(super) fn assemble_character(
             sink.material(CharacterAssetLabel::Material(index), material)
         })
         .collect();
-    let skeleton = Arc::new(skeleton);
-    let clips: Vec<Arc<SkeletalClip>> = clips.into_iter().map(Arc::new).collect();
-    let bounds: Vec<PartBounds> = skin
-        .iter()
-        .map(|part| PartBounds::new(&skeleton, part))
-        .collect();
-    let reach = BlendReach::new(&skeleton, clips.iter().map(|clip| &**clip));
-    // By clip, then by part: a clip is posed once for all parts.
-    let over_clips: Vec<_> = clips
-        .iter()
-        .map(|clip| PartBounds::each_over_clip(&bounds, &skeleton, clip))
-        .collect();
     let parts: Vec<CharacterPart> = skin
         .iter()
         .zip(bounds)
+        .zip(meshes)
         .enumerate()
-        .map(|(index, (part, bounds))| {
-            let morphs = by_use(part, &skeleton, &clips, most_morphs());
-            let mesh = mesh_of(part, &morphs, usages);
+        .map(|(index, ((part, bounds), (mesh, morphs)))| {
             let mesh = sink.mesh(CharacterAssetLabel::Mesh(index), mesh);
             CharacterPart {
                 name: part.name.clone(),
@@ -223,7 +263,7 @@ pub(super) fn assemble_character(
         root: root_joint(manifest, &skeleton),
         skeleton: skeleton.clone(),
         parts,
-        turn_speeds: Arc::new(TurnSpeeds::new(&skeleton, clips.iter().map(|clip| &**clip))),
+        turn_speeds: Arc::new(turn_speeds),
         clips,
         _sub_assets: sub_assets,
         reach: Arc::new(reach),

@@ -2,7 +2,7 @@
 
 use super::{
     Character, CharacterAssetLabel, ClipAsset,
-    build::{Sink, assemble_character},
+    build::{Prepared, Sink, assemble_character},
     files::{Files, Most, OUTSIDE, beside, read_within},
     images::SupportedFormats,
     textures::{TextureKey, Textures, image_settings},
@@ -10,8 +10,8 @@ use super::{
 use crate::{
     format::{Diagnostic, FormatError, md5},
     import::{
-        ClipEntry, FileKind, ImportSettings, Manifest, clip_from_md5, files_beside, open_manifest,
-        skeleton_of_anim, texture_folders, texture_places,
+        ClipEntry, FileKind, ImportSettings, Imported, Manifest, TextureMap, clip_from_md5,
+        files_beside, open_manifest, skeleton_of_anim, texture_folders, texture_places,
     },
 };
 use bevy::{
@@ -172,9 +172,14 @@ impl AssetLoader for CharacterLoader {
         };
         let mut textures = Textures::default();
         if mode != TextureMode::Ignore {
-            let (files, is_complete) = if manifest.textures.is_empty() {
-                // Names in glTF are exact, unless they only make sense on the artist's machine.
-                let are_exact = FileKind::of_name(&manifest.model) == Some(FileKind::Gltf);
+            // Names in glTF are exact, unless they only make sense on the artist's machine.
+            let are_exact = FileKind::of_name(&manifest.model) == Some(FileKind::Gltf);
+            let (files, is_complete) = if !manifest.textures.is_empty() {
+                (manifest.textures.clone(), true)
+            } else if are_exact && holds_textures(&imported) {
+                // So the folder, which may be large, is none of its concern.
+                (Vec::new(), true)
+            } else {
                 let materials = &imported.model.materials;
                 let (folders, places) = (
                     texture_folders(materials),
@@ -183,8 +188,6 @@ impl AssetLoader for CharacterLoader {
                 self.files
                     .textures(&model_path, folders, places, limits)
                     .await
-            } else {
-                (manifest.textures.clone(), true)
             };
             // A manifest may have been written before such folders were searched.
             let is_deep =
@@ -207,7 +210,10 @@ impl AssetLoader for CharacterLoader {
                 context,
             )
             .await;
-        let own = textures.load(own, images, formats, &name).await;
+        let own = textures.make(own, images, formats);
+        // While the textures are decoded.
+        let prepared = Prepared::new(imported.model, settings.meshes);
+        let own = own.finish(&name).await;
         let mut sink = ContextSink {
             context,
             loader: self,
@@ -219,11 +225,7 @@ impl AssetLoader for CharacterLoader {
             used: HashSet::new(),
         };
         Ok(assemble_character(
-            imported,
-            &manifest,
-            &textures,
-            settings.meshes,
-            &mut sink,
+            prepared, &manifest, &textures, &mut sink,
         ))
     }
 
@@ -257,6 +259,14 @@ fn bare_manifest(model: &str, settings: &CharacterLoaderSettings) -> Manifest {
         );
     }
     manifest
+}
+
+/// Returns `true` if all textures of a model are in its own file.
+fn holds_textures(imported: &Imported) -> bool {
+    let materials = imported.model.materials.iter();
+    let names = materials.flat_map(|material| TextureMap::ALL.map(|map| map.of(material)));
+    let mut names = names.flatten();
+    names.all(|name| imported.images.iter().any(|image| image.name == name))
 }
 
 /// Logs the first warnings and how many more there are.

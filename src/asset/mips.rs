@@ -55,36 +55,43 @@ pub(super) fn with_mips(mut image: Image, content: Content) -> Image {
         } if channels == 4 => Some((cutoff, coverage(data, cutoff))),
         _ => None,
     };
-    let decode = filter.decode_table();
-    let srgb = srgb_table();
-    let mut level: Option<Vec<Vec4>> = None;
+    let mut sizes = vec![size];
     while size != [1, 1] {
-        let next = match &level {
-            Some(level) => halve(&mut size, |row, out| {
-                out.copy_from_slice(&level[row * out.len()..][..out.len()]);
-            }),
-            None => halve(&mut size, |row, out| {
-                let bytes = out.len() * channels;
-                let texels = data[row * bytes..][..bytes].chunks_exact(channels);
-                for (out, texel) in out.iter_mut().zip(texels) {
-                    *out = filter.decode(texel, &decode);
-                }
-            }),
-        };
-        let start = data.len();
-        data.reserve(next.len() * channels);
-        for &texel in &next {
-            data.extend_from_slice(&filter.encode(texel, srgb)[..channels]);
-        }
-        if let Some((cutoff, visible)) = cutoff {
-            keep_coverage(&mut data[start..], cutoff, visible);
-        }
-        // Only the stored level is scaled. The next one is averaged from exact values, so that
-        // errors don't add up.
-        level = Some(next);
-        image.texture_descriptor.mip_level_count += 1;
+        size = size.map(|side| (side / 2).max(1));
+        sizes.push(size);
     }
+    let bytes_of = |[width, height]: [usize; 2]| width * height * channels;
+    let all = sizes.iter().copied().map(bytes_of).sum::<usize>();
+    // Exactly: growing could leave almost half of the memory unused.
+    data.reserve_exact(all - bytes);
+    data.resize(all, 0);
+    let mut rest = &mut data[..];
+    let level = |&size| Level {
+        size,
+        texels: rest.split_off_mut(..bytes_of(size)).unwrap_or_default(),
+        rows: [Vec::new(), Vec::new()],
+    };
+    let mut levels: Vec<Level> = sizes.iter().map(level).collect();
+    match channels {
+        4 => Codec::<4>::new(filter).fill(&mut levels),
+        _ => Codec::<1>::new(filter).fill(&mut levels),
+    }
+    if let Some((cutoff, visible)) = cutoff {
+        // Only now: all are averaged from exact values, so that errors don't add up.
+        for level in &mut levels[1..] {
+            keep_coverage(level.texels, cutoff, visible);
+        }
+    }
+    image.texture_descriptor.mip_level_count = sizes.len() as u32;
     image
+}
+
+/// A level being filled.
+struct Level<'a> {
+    size: [usize; 2],
+    texels: &'a mut [u8],
+    /// The exact values of the last row with an even number, and of the last one with an odd number.
+    rows: [Vec<Vec4>; 2],
 }
 
 /// The way in which texels are averaged. Decoded texels hold RGB times its weight, and alpha.
@@ -99,50 +106,114 @@ enum Filter {
 /// where everything is invisible.
 const HIDDEN: f32 = 1e-6;
 
-impl Filter {
-    fn decode_table(self) -> [f32; 256] {
-        std::array::from_fn(|byte| {
-            let value = byte as f32 / 255.0;
-            match self {
-                Self::Srgb => Srgba::gamma_function(value),
-                Self::Normals => value * 2.0 - 1.0,
-                Self::Linear => value,
-            }
-        })
+/// Converts between stored texels of `N` channels and values that can be averaged.
+struct Codec<const N: usize> {
+    filter: Filter,
+    /// The value of each byte of a color.
+    values: [f32; 256],
+    /// The share that each byte is of the largest.
+    shares: [f32; 256],
+    srgb: &'static [u8; 1 << 16],
+}
+
+impl<const N: usize> Codec<N> {
+    fn new(filter: Filter) -> Self {
+        let shares = std::array::from_fn(|byte| byte as f32 / 255.0);
+        Self {
+            filter,
+            values: shares.map(|share| match filter {
+                Filter::Srgb => Srgba::gamma_function(share),
+                Filter::Normals => share * 2.0 - 1.0,
+                Filter::Linear => share,
+            }),
+            shares,
+            srgb: srgb_table(),
+        }
     }
 
-    fn decode(self, texel: &[u8], table: &[f32; 256]) -> Vec4 {
-        let value = |byte: u8| table[usize::from(byte)];
-        let &[r, g, b, a] = texel else {
+    /// Fills all levels but the first.
+    fn fill(&self, levels: &mut [Level]) {
+        let is_even = |pair: &&[Level]| pair[0].size.iter().all(|side| side.is_multiple_of(2));
+        let even = levels.windows(2).take_while(is_even).count();
+        let mut last = Vec::new();
+        for row in 0..levels[even].size[1] {
+            self.fill_row(&mut levels[..=even], row);
+            last.extend_from_slice(&levels[even].rows[row % 2]);
+        }
+        for at in even + 1..levels.len() {
+            last = halve(&last, levels[at - 1].size, levels[at].size);
+            self.encode(&last, levels[at].texels);
+        }
+    }
+
+    /// Fills a row of the last of `levels` and the rows above it, of which each has twice as many and all sides are even, as in
+    /// almost all textures. It averages four texels at a time, which is what [`halve`] comes to there, and row by row,
+    /// because memory for all exact values would take more time than they do.
+    fn fill_row(&self, levels: &mut [Level], row: usize) {
+        let Some((Level { size, texels, rows }, above)) = levels.split_last_mut() else {
+            return;
+        };
+        let texels = texels.chunks_exact_mut(size[0] * N).nth(row);
+        let (texels, out) = (texels.unwrap_or_default(), &mut rows[row % 2]);
+        out.clear();
+        if above.is_empty() {
+            out.extend(
+                texels
+                    .as_chunks::<N>()
+                    .0
+                    .iter()
+                    .map(|texel| self.decode(texel)),
+            );
+            return;
+        }
+        self.fill_row(above, 2 * row);
+        self.fill_row(above, 2 * row + 1);
+        let [upper, lower] = &above[above.len() - 1].rows;
+        let pairs = upper.chunks_exact(2).zip(lower.chunks_exact(2));
+        out.extend(pairs.map(|(upper, lower)| {
+            // In the order of `halve`, so that both round alike.
+            upper[0] * 0.25 + upper[1] * 0.25 + lower[0] * 0.25 + lower[1] * 0.25
+        }));
+        self.encode(out, texels);
+    }
+
+    fn decode(&self, texel: &[u8; N]) -> Vec4 {
+        let value = |byte: u8| self.values[usize::from(byte)];
+        let [r, g, b, a] = texel[..] else {
             // Opaque: `encode` divides by `1 + HIDDEN`.
             return Vec4::new(value(texel[0]) * (1.0 + HIDDEN), 0.0, 0.0, 1.0);
         };
-        let alpha = f32::from(a) / 255.0;
+        let alpha = self.shares[usize::from(a)];
         // The fourth number of a normal has no meaning that could weigh it.
-        let weight = if self == Self::Normals {
+        let weight = if self.filter == Filter::Normals {
             1.0
         } else {
             alpha + HIDDEN
         };
-        (Vec3::new(value(r), value(g), value(b)) * weight).extend(alpha)
+        Vec4::new(value(r), value(g), value(b), 1.0) * Vec4::new(weight, weight, weight, alpha)
     }
 
-    fn encode(self, texel: Vec4, srgb: &[u8; 1 << 16]) -> [u8; 4] {
+    fn encode(&self, values: &[Vec4], texels: &mut [u8]) {
         // Rounds by adding a half, because a call of `round` per channel took most of the time. What is out of range, or not a
         // number, becomes the nearest that fits.
-        let byte = |value: f32| (value * 255.0 + 0.5) as u8;
-        let color = texel.truncate() / (texel.w + HIDDEN);
-        let [r, g, b] = match self {
-            Self::Srgb => color
-                .to_array()
-                .map(|value| srgb[usize::from((value * 65535.0 + 0.5) as u16)]),
-            // A sum of opposite normals has no direction. Straight up shows the least.
-            Self::Normals => (texel.truncate().normalize_or(Vec3::Z) * 0.5 + 0.5)
-                .to_array()
-                .map(byte),
-            Self::Linear => color.to_array().map(byte),
+        let whole = |values: Vec4, most: f32| {
+            let rounded = (values * most + 0.5).clamp(Vec4::ZERO, Vec4::splat(most));
+            rounded.to_array().map(|value| value as u16)
         };
-        [r, g, b, byte(texel.w)]
+        for (&value, texel) in values.iter().zip(texels.as_chunks_mut::<N>().0) {
+            let alpha = value.w;
+            let color = value / (alpha + HIDDEN);
+            let [r, g, b, _] = match self.filter {
+                Filter::Srgb => whole(color, 65535.0).map(|step| self.srgb[usize::from(step)]),
+                // A sum of opposite normals has no direction. Straight up shows the least.
+                Filter::Normals => {
+                    let normal = value.truncate().normalize_or(Vec3::Z) * 0.5 + 0.5;
+                    whole(normal.extend(0.0), 255.0).map(|byte| byte as u8)
+                }
+                Filter::Linear => whole(color, 255.0).map(|byte| byte as u8),
+            };
+            texel.copy_from_slice(&[r, g, b, (alpha * 255.0 + 0.5) as u8][..N]);
+        }
     }
 }
 
@@ -152,25 +223,31 @@ fn srgb_table() -> &'static [u8; 1 << 16] {
     static TABLE: OnceLock<Box<[u8; 1 << 16]>> = OnceLock::new();
     TABLE.get_or_init(|| {
         let mut table = Box::new([0; 1 << 16]);
-        for (step, byte) in table.iter_mut().enumerate() {
-            let light = step as f32 / 65535.0;
-            *byte = (Srgba::gamma_function_inverse(light) * 255.0).round() as u8;
-        }
+        fill_srgb(&mut table[..], 0);
         table
     })
 }
 
-/// Halves both sides of `size`, rounding down to at least 1, and returns the averaged texels. `read` writes a row of them.
-fn halve(size: &mut [usize; 2], read: impl Fn(usize, &mut [Vec4])) -> Vec<Vec4> {
-    let from = std::mem::replace(size, size.map(|side| (side / 2).max(1)));
-    if from.iter().all(|side| side.is_multiple_of(2)) {
-        return halve_even(from, read);
+/// Fills a part of the table that begins at a step. The curve rises, so what is between equal bytes needs no powers.
+fn fill_srgb(part: &mut [u8], first: usize) {
+    let byte = |step: usize| {
+        let light = step as f32 / 65535.0;
+        (Srgba::gamma_function_inverse(light) * 255.0).round() as u8
+    };
+    let (low, high) = (byte(first), byte(first + part.len() - 1));
+    if low == high {
+        part.fill(low);
+    } else {
+        let half = part.len() / 2;
+        let (left, right) = part.split_at_mut(half);
+        fill_srgb(left, first);
+        fill_srgb(right, first + half);
     }
-    let mut source = vec![Vec4::ZERO; from[0] * from[1]];
-    for (row, texels) in source.chunks_exact_mut(from[0]).enumerate() {
-        read(row, texels);
-    }
-    let [columns, rows] = [0, 1].map(|axis| shares(from[axis], size[axis]));
+}
+
+/// Returns the averaged texels of a level with sides that are half as long, rounded down to at least 1.
+fn halve(source: &[Vec4], from: [usize; 2], to: [usize; 2]) -> Vec<Vec4> {
+    let [columns, rows] = [0, 1].map(|axis| shares(from[axis], to[axis]));
     let mut texels = Vec::with_capacity(columns.len() * rows.len());
     for row in &rows {
         for column in &columns {
@@ -182,23 +259,6 @@ fn halve(size: &mut [usize; 2], read: impl Fn(usize, &mut [Vec4])) -> Vec<Vec4> 
             }
             texels.push(sum);
         }
-    }
-    texels
-}
-
-/// Averages four texels at a time, which is what [`halve`] comes to where both sides are even, as at almost every level of
-/// almost every texture.
-fn halve_even([width, height]: [usize; 2], read: impl Fn(usize, &mut [Vec4])) -> Vec<Vec4> {
-    let mut texels = Vec::with_capacity(width / 2 * (height / 2));
-    let [mut upper, mut lower] = [0, 1].map(|_| vec![Vec4::ZERO; width]);
-    for row in 0..height / 2 {
-        read(2 * row, &mut upper);
-        read(2 * row + 1, &mut lower);
-        let pairs = upper.chunks_exact(2).zip(lower.chunks_exact(2));
-        texels.extend(pairs.map(|(upper, lower)| {
-            // In the order of `halve`, so that both round alike.
-            upper[0] * 0.25 + upper[1] * 0.25 + lower[0] * 0.25 + lower[1] * 0.25
-        }));
     }
     texels
 }

@@ -128,35 +128,33 @@ impl Textures {
             .collect()
     }
 
-    /// Makes textures. `None` for an embedded image that cannot be decoded, with a warning.
-    ///
-    /// Files that cannot be read are skipped: Bevy then loads them as usual, and reports the error.
-    pub(super) async fn load(
+    /// Begins to make textures, of which those are left out whose files cannot be read: Bevy then loads them as usual, and reports
+    /// the error.
+    pub(super) fn make(
         &mut self,
         textures: Vec<OwnImage>,
         files: Vec<(String, Result<Vec<u8>, String>)>,
         formats: CompressedImageFormats,
-        character: &str,
-    ) -> HashMap<TextureKey, Option<Image>> {
+    ) -> InTheMaking {
         let embedded = std::mem::take(&mut self.embedded);
         let files = files
             .into_iter()
             .filter_map(|(file, bytes)| Some((file, Arc::new(bytes.ok()?))));
         let files: HashMap<String, Arc<Vec<u8>>> = files.collect();
-        let (mut pending, mut claims): (Vec<(TextureKey, Pending)>, _) =
-            (Vec::new(), Claims::default());
+        let (mut pending, mut claims) = (Vec::new(), Claims::default());
         for OwnImage {
             key,
             content,
             has_mips,
         } in textures
         {
+            let is_embedded = embedded.contains_key(&key.file);
             let Some(bytes) = embedded.get(&key.file).or(files.get(&key.file)).cloned() else {
                 continue;
             };
             // Before decoding: a small file can claim to be huge.
             if let Err(error) = claims.add(&key.file, &bytes) {
-                pending.push((key, Pending::Done(Box::new(Err(error)))));
+                pending.push((key, is_embedded, Pending::Done(Box::new(Err(error)))));
                 continue;
             }
             let used = key.clone();
@@ -174,30 +172,9 @@ impl Textures {
                     image
                 })
             };
-            pending.push((key, spawn(make)));
+            pending.push((key, is_embedded, spawn(make)));
         }
-        // Awaited in the order in which they were spawned. Later ones go on meanwhile.
-        let mut ready = HashMap::new();
-        for (key, image) in pending {
-            let image = match image {
-                Pending::Task(task) => task.await,
-                Pending::Done(image) => *image,
-            };
-            match image {
-                Ok(image) => {
-                    ready.insert(key, Some(image));
-                }
-                Err(error) if embedded.contains_key(&key.file) => {
-                    warn!(
-                        "{character}: cannot read the embedded texture `{}`: {error}",
-                        key.file
-                    );
-                    ready.insert(key, None);
-                }
-                Err(_) => {}
-            }
-        }
-        ready
+        InTheMaking(pending)
     }
 
     /// Lists the textures that belong to the character, each once: the embedded images and, if mip levels are wanted, those in
@@ -242,7 +219,37 @@ pub(super) struct OwnImage {
     has_mips: bool,
 }
 
-/// A texture in the making.
+/// Textures in the making, and whether each is in the model's own file.
+pub(super) struct InTheMaking(Vec<(TextureKey, bool, Pending)>);
+
+impl InTheMaking {
+    /// Returns the textures. `None` for an embedded image that cannot be decoded, with a warning.
+    pub(super) async fn finish(self, character: &str) -> HashMap<TextureKey, Option<Image>> {
+        // Awaited in the order in which they were spawned. Later ones go on meanwhile.
+        let mut ready = HashMap::new();
+        for (key, is_embedded, image) in self.0 {
+            let image = match image {
+                Pending::Task(task) => task.await,
+                Pending::Done(image) => *image,
+            };
+            match image {
+                Ok(image) => {
+                    ready.insert(key, Some(image));
+                }
+                Err(error) if is_embedded => {
+                    warn!(
+                        "{character}: cannot read the embedded texture `{}`: {error}",
+                        key.file
+                    );
+                    ready.insert(key, None);
+                }
+                Err(_) => {}
+            }
+        }
+        ready
+    }
+}
+
 enum Pending {
     Task(Task<Result<Image, String>>),
     /// Without threads.

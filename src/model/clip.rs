@@ -16,7 +16,7 @@ pub(crate) use morphs::{MorphCurves, WeightTracks};
 
 use super::{ClipTiming, JointTransform, RootPath, SoaQuat};
 use glam::{Quat, Vec3, Vec4};
-use std::{ops::Range, sync::Arc};
+use std::sync::Arc;
 
 /// The place of a stored channel (translation, rotation or scale) of four joints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -241,34 +241,16 @@ impl SkeletalClip {
         assert!(frame < self.frame_count);
         let (row, lane) = (&self.rows[joint / 4], joint % 4);
         let rotation = Quat::from_array(self.channel(row.rotation, frame).map(|v| v[lane]));
-        let (translation, scale) = self.place_at(joint, frame);
+        let vec3 = |slot| Vec3::from_array(self.channel(slot, frame).map(|v| v[lane]));
         JointTransform {
-            translation,
+            translation: vec3(row.translation),
             // Quantized components are rounded one by one, so the length is off.
             rotation: if matches!(row.rotation, ChannelSlot::Quantized(_)) {
                 rotation.normalize()
             } else {
                 rotation
             },
-            scale,
-        }
-    }
-
-    /// Returns the translation and the scale of [`Self::transform_at`].
-    pub(crate) fn place_at(&self, joint: usize, frame: usize) -> (Vec3, Vec3) {
-        let (row, lane) = (&self.rows[joint / 4], joint % 4);
-        let vec3 = |slot| Vec3::from_array(self.channel(slot, frame).map(|v| v[lane]));
-        (vec3(row.translation), vec3(row.scale))
-    }
-
-    /// Returns frames that show every translation and scale of a joint: only the first if neither changes, as in most clips.
-    pub(crate) fn frames_of_places(&self, joint: usize) -> Range<usize> {
-        let row = &self.rows[joint / 4];
-        let is_constant = |slot| matches!(slot, ChannelSlot::Constant(_));
-        if is_constant(row.translation) && is_constant(row.scale) {
-            0..self.frame_count.min(1)
-        } else {
-            0..self.frame_count
+            scale: vec3(row.scale),
         }
     }
 

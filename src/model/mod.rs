@@ -44,7 +44,6 @@ pub use states::{
     StateProblem, Successor, Then, TransitionKind, Way,
 };
 pub use timing::{CallbackKey, ClipTiming, PlaybackMode};
-pub(crate) use transform::scale_ratio;
 pub use transform::{JointTransform, SoaQuat, SoaTransform, SoaVec3};
 pub use visemes::Viseme;
 

@@ -48,7 +48,8 @@ impl Reach {
 
     /// Includes a clip bound to the skeleton. An additive one comes on top of all others, at full weight.
     pub(crate) fn include(&mut self, clip: &SkeletalClip) {
-        let of_clip = clip.largest().into_iter().enumerate();
+        let of_clip = clip.largest(|_, translation| translation, |_, scale| scale);
+        let of_clip = of_clip.into_iter().enumerate();
         for (JointReach { distance, scale }, (joint, of_clip)) in
             self.joints.iter_mut().zip(of_clip)
         {
@@ -78,20 +79,27 @@ impl Reach {
 }
 
 impl SkeletalClip {
-    /// Per joint, the longest translation and the largest scale, by amount, of any frame.
-    fn largest(&self) -> Vec<JointReach> {
+    /// Per joint that the clip moves, the longest translation and the largest scale, by amount, of any frame. The functions may
+    /// change them first: they get the index of a row of four joints, and their vectors.
+    pub(crate) fn largest(
+        &self,
+        translation: impl Fn(usize, [Vec4; 3]) -> [Vec4; 3],
+        scale: impl Fn(usize, [Vec4; 3]) -> [Vec4; 3],
+    ) -> Vec<JointReach> {
         let mut largest = vec![JointReach::default(); self.joints().len()];
-        for (row, lanes) in self.rows().iter().zip(largest.chunks_mut(4)) {
-            // The different values of a channel of three vectors. In f64: squares of what f32 holds can be beyond it.
+        for (at, (row, lanes)) in self.rows().iter().zip(largest.chunks_mut(4)).enumerate() {
+            // The different values of a channel of three vectors.
             let values = |slot: ChannelSlot| {
                 let frames = if matches!(slot, ChannelSlot::Constant(_)) {
                     1
                 } else {
                     self.frame_count()
                 };
-                (0..frames).map(move |frame| self.channel(slot, frame).map(|v: Vec4| v.as_dvec4()))
+                (0..frames).map(move |frame| self.channel(slot, frame))
             };
-            for [x, y, z] in values(row.translation) {
+            for values in values(row.translation) {
+                // In f64: squares of what f32 holds can be beyond it.
+                let [x, y, z] = translation(at, values).map(|v| v.as_dvec4());
                 let squares = (x * x + y * y + z * z).to_array();
                 lanes
                     .iter_mut()
@@ -101,13 +109,16 @@ impl SkeletalClip {
             lanes
                 .iter_mut()
                 .for_each(|lane| lane.distance = lane.distance.sqrt());
-            for [x, y, z] in values(row.scale) {
-                let scales = x.abs().max(y.abs()).max(z.abs()).to_array();
+            for values in values(row.scale) {
+                let [x, y, z] = scale(at, values).map(Vec4::abs);
+                let scales = x.max(y).max(z).as_dvec4().to_array();
                 lanes
                     .iter_mut()
                     .zip(scales)
                     .for_each(|(lane, scale)| lane.scale = lane.scale.max(scale));
             }
+            let still = (0..lanes.len()).filter(|lane| row.animated[*lane] == 0.0);
+            still.for_each(|lane| lanes[lane] = JointReach::default());
         }
         largest
     }

@@ -286,7 +286,7 @@ pub(crate) fn affine_from_row_vector_matrix(m: &[[f32; 4]; 4]) -> Affine3A {
 }
 
 /// Returns a scale relative to another one. Where that is 0, there is no ratio, and nothing changes.
-pub(crate) fn scale_ratio(scale: Vec3, reference: Vec3) -> Vec3 {
+fn scale_ratio(scale: Vec3, reference: Vec3) -> Vec3 {
     let ratio = scale / reference;
     Vec3::select(ratio.is_finite_mask(), ratio, Vec3::ONE)
 }

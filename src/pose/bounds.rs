@@ -16,9 +16,8 @@
 use super::{ClipLayer, Evaluate, Scratch};
 use crate::model::{
     BoundingBox, JointIndex, JointReach, JointTransform, Reach, SkeletalClip, Skeleton, SkinPart,
-    scale_ratio,
 };
-use glam::{Affine3A, Vec3, Vec3A};
+use glam::{Affine3A, Vec3, Vec3A, Vec4};
 use std::{borrow::Cow, collections::BTreeMap};
 
 /// The boxes of the vertices each joint of a part moves, in the joint's bind space.
@@ -199,6 +198,7 @@ impl PartBounds {
             .map(|p| p.over_weights(skeleton, clip))
             .collect();
         let mut scratch = Scratch::default();
+        let carries = carriers(&parts, skeleton);
         let mut paths: Vec<Path> = vec![Path::default(); skeleton.len()];
         let mut local = vec![JointTransform::IDENTITY; skeleton.len()];
         // Per part: the box of the frame before, and the union so far.
@@ -210,7 +210,11 @@ impl PartBounds {
             // Two frames at the same time are a step: nothing passes through the space between
             // them.
             let moves = frame > 0 && clip.frame_time(frame - 1) < clip.frame_time(frame);
-            for (joint, before) in local.iter_mut().enumerate() {
+            for (joint, before) in local
+                .iter_mut()
+                .enumerate()
+                .filter(|(joint, _)| carries[*joint])
+            {
                 let now = scratch.joint(joint).unwrap_or(*before);
                 let path = Path::from(Motion::new(before, &now));
                 // Parents come first.
@@ -368,27 +372,33 @@ impl BlendReach {
             weight_changes.push(changes);
             let mut of_clip = Vec::new();
             if clip.rows().len() == skeleton.rows() {
-                of_clip.resize(parents.len(), JointReach::default());
-                if !clip.additive {
+                if clip.additive {
+                    of_clip = clip.largest(|_, shift| shift, |_, ratio| ratio.map(|r| r - 1.0));
+                } else {
                     reach.include(clip);
-                }
-                for joint in (0..parents.len()).filter(|&joint| clip.animates(joint)) {
-                    let rest = skeleton.rest_of(joint as JointIndex);
-                    let JointReach { distance, scale } = &mut of_clip[joint];
-                    for frame in clip.frames_of_places(joint) {
-                        let (at, size) = clip.place_at(joint, frame);
-                        // Any clip can be added, so those that hold poses count by their difference
-                        // to the rest pose, too.
-                        let (shift, ratio) = if clip.additive {
-                            (at, size)
-                        } else {
-                            place(joint, at);
-                            (at - rest.translation, scale_ratio(size, rest.scale))
-                        };
-                        *distance = distance.max(shift.as_dvec3().length());
-                        *scale = scale.max((ratio - 1.0).abs().max_element().into());
+                    for joint in (0..parents.len())
+                        .filter(|&joint| parents[joint].is_none() && clip.animates(joint))
+                    {
+                        (0..clip.frame_count()).for_each(|frame| {
+                            place(joint, clip.transform_at(joint, frame).translation)
+                        });
                     }
+                    // Any clip can be added, so those that hold poses count by their difference to the rest pose, too.
+                    of_clip = clip.largest(
+                        |row, [x, y, z]| {
+                            let rest = skeleton.rest()[row].translation;
+                            [x - rest.x, y - rest.y, z - rest.z]
+                        },
+                        |row, [x, y, z]| {
+                            let rest = skeleton.rest()[row].scale;
+                            [x / rest.x, y / rest.y, z / rest.z].map(|ratio| {
+                                // Where there is no ratio, nothing changes.
+                                Vec4::select(ratio.is_finite_mask(), ratio, Vec4::ONE) - 1.0
+                            })
+                        },
+                    );
                 }
+                of_clip.resize(parents.len(), JointReach::default());
             }
             differences.push(of_clip);
         }
@@ -442,6 +452,21 @@ impl BlendReach {
             weight_changes,
         }
     }
+}
+
+/// Returns, per joint, `true` if it moves a vertex of a part, or a joint below does.
+fn carriers(parts: &[Cow<PartBounds>], skeleton: &Skeleton) -> Vec<bool> {
+    let mut carries = vec![false; skeleton.len()];
+    for (joint, _) in parts.iter().flat_map(|part| &part.boxes) {
+        carries[*joint] = true;
+    }
+    // Children come first.
+    for joint in (0..skeleton.len()).rev() {
+        if let Some(parent) = skeleton.parents()[joint] {
+            carries[usize::from(parent)] |= carries[joint];
+        }
+    }
+    carries
 }
 
 /// Returns the box that two overlapping boxes share, or the first one if they fail to overlap

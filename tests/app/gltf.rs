@@ -402,6 +402,20 @@ fn embedded_textures_follow_the_texture_mode() {
 }
 
 #[test]
+fn a_glb_that_holds_its_textures_gets_no_others_from_its_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), "chain.glb", glb(&textured("skin.png", "")));
+    // Belongs to a file called `skin.png`, for formats that only name one map.
+    write(folder.path(), "skin_nmap.png", png(4, 4));
+    let mut app = TestApp::with_files(folder.path());
+    load_images(&mut app);
+    let handle: Handle<Character> = app.server().load("chain.glb");
+    app.wait_for(&handle);
+    let skin = material(&app, &handle, 0);
+    assert!(skin.base_color_texture.is_some() && skin.normal_map_texture.is_none());
+}
+
+#[test]
 fn a_broken_glb_fails_the_load_and_a_broken_image_costs_only_itself() {
     let folder = tempfile::tempdir().unwrap();
     let whole = glb(&model());

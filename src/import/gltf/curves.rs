@@ -42,7 +42,12 @@ impl Channel {
             !after_step && self.between != Between::Step && self.times.get(next) == Some(&time);
         let out = if at_key {
             value(next)
-        } else if next == 0 || next == self.times.len() || self.between == Between::Step {
+        } else if next == 0
+            || next == self.times.len()
+            || self.between == Between::Step
+            // No arc has to be computed for the time of a key, at which almost all values are wanted.
+            || self.times[next - 1] == time
+        {
             value(next.saturating_sub(1))
         } else {
             let (from, to) = (value(next - 1), value(next));
@@ -127,11 +132,13 @@ impl Motion {
 
     /// Returns a curve with a key at the time of each key of any channel, and two where a channel steps.
     pub(super) fn into_curve(self) -> Curve {
-        let mut times: Vec<f64> = self
-            .channels()
-            .flat_map(|channel| &channel.times)
-            .copied()
-            .collect();
+        let mut times: Vec<f64> = Vec::new();
+        for channel in self.channels() {
+            // Usually they have keys at the same times.
+            if times != channel.times {
+                times.extend(&channel.times);
+            }
+        }
         times.sort_unstable_by(f64::total_cmp);
         times.dedup();
         let steps = self.channels().any(Channel::jumps);

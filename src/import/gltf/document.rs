@@ -43,6 +43,16 @@ impl<'s> Document<'s> {
     }
 }
 
+/// Returns `false` for a `.glb` that holds all that it needs, as most do. Its JSON can be megabytes, and is parsed only once.
+pub(super) fn may_name_files(report: &Report, source: &[u8]) -> bool {
+    let Ok((json, _)) = chunks(report, source) else {
+        return true;
+    };
+    let json = text_of(json);
+    // Any letter may be written as an escape.
+    json.contains("\"uri\"") || json.contains("\\u")
+}
+
 const CUT_OFF: &str = "the file may be cut off: export or download it again";
 
 /// Splits a `.glb` into its JSON and binary chunks. Chunks of other kinds are skipped.
@@ -108,6 +118,12 @@ fn without_padding(json: &[u8]) -> &[u8] {
     &json[..end]
 }
 
+/// Returns JSON as text. Letters in another encoding are lost, but the rest of the file can be read.
+fn text_of(json: &[u8]) -> Cow<'_, str> {
+    // Checks many bytes at a time, where replacing letters goes through them one by one.
+    str::from_utf8(json).map_or_else(|_| String::from_utf8_lossy(json), Cow::Borrowed)
+}
+
 /// Parses JSON. The flag is `true` if letters were replaced because they aren't UTF-8.
 fn parse(report: &Report, json: &[u8], is_text: bool) -> Result<(Root, bool), FormatError> {
     let json = without_bom(without_padding(json));
@@ -124,8 +140,7 @@ fn parse(report: &Report, json: &[u8], is_text: bool) -> Result<(Root, bool), Fo
         );
         return Err(report.error("", message, "the file is damaged or made to exhaust memory"));
     }
-    // Letters in another encoding are lost, but the rest of the file can be read.
-    let text = String::from_utf8_lossy(json);
+    let text = text_of(json);
     let root: Root = match serde_json::from_str(&text) {
         Ok(root) => root,
         // Other versions have other types, too.

@@ -198,6 +198,10 @@ pub(super) fn import<'s>(
 
 /// Returns the files that a glTF file's buffers are in, relative to it. Empty if it cannot be read, or needs none.
 pub(super) fn files(source: &[u8]) -> Vec<String> {
-    Document::read(&Report::new(""), source)
+    let report = Report::new("");
+    if !document::may_name_files(&report, source) {
+        return Vec::new();
+    }
+    Document::read(&report, source)
         .map_or_else(|_| Vec::new(), |document| buffers::files(&document.root))
 }

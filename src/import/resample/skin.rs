@@ -229,6 +229,10 @@ fn angle(a: Quat, b: Quat) -> f64 {
         .length_squared()
         .min((a + b).length_squared())
         .sqrt();
+    // Most joints of most clips don't turn.
+    if chord == 0.0 {
+        return 0.0;
+    }
     4.0 * f64::from(chord * 0.5).min(1.0).asin()
 }
 

@@ -942,6 +942,23 @@ fn buffers_may_be_in_the_file_in_a_data_uri_or_beside_it() {
         );
     }
     assert_eq!(files_beside("models/f.gltf", &text), asked);
+    // A binary file may name others, too, in whatever letters.
+    let escaped = str::from_utf8(&text)
+        .unwrap()
+        .replace("\"uri\"", "\"\\u0075ri\"");
+    for json in [&text[..], escaped.as_bytes()] {
+        let sizes = [json.len() as u32 + 20, json.len() as u32].map(u32::to_le_bytes);
+        let glb = [
+            &b"glTF\x02\0\0\0"[..],
+            &sizes[0][..],
+            &sizes[1],
+            b"JSON",
+            json,
+        ]
+        .concat();
+        assert_eq!(files_beside("models/f.glb", &glb), asked);
+    }
+    assert!(files_beside("models/f.glb", &chain.file.glb()).is_empty());
     let error = open_model("f.gltf", &text, &settings)
         .unwrap_err()
         .to_string();
