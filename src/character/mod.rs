@@ -15,6 +15,7 @@ mod attachments;
 mod bounds;
 mod components;
 mod counts;
+mod crowd;
 mod detail;
 mod dirty_palettes;
 mod dispatch;
@@ -61,6 +62,7 @@ pub use components::{
     CharacterParts, ModelPose, PartOf, PoseOverrides, SkinnedCharacter, Teleported,
 };
 pub use counts::PoseCounts;
+pub use crowd::CrowdPlugin;
 pub use dispatch::AnimationEventPlugin;
 pub use events::{
     AnimationCallback, AnimationFinished, AnimationLooped, AnimationStarted, CallbackMoment,
@@ -82,7 +84,7 @@ pub use rig::{
     IkWeight, LookAt, LookTarget, SpringBones, SpringGravity,
 };
 pub use root_motion::{RootMotion, RootMotionMode, RootMotionPlugin};
-pub use sharing::{CrowdPlugin, PoseSharing};
+pub use sharing::PoseSharing;
 pub use systems::CharacterSystems;
 pub use typed_callbacks::{AppCallbackExt, Callback};
 pub use typed_states::AppStatesExt;

@@ -1,41 +1,15 @@
 //! One evaluation for all characters that play the same thing at the same time.
 
 use super::{
-    CharacterSystems,
     components::{ModelPose, SkinnedCharacter},
     counts::PoseCounts,
     layers::ActiveLayers,
-    lod::{self, AnimationLod},
     pose_state::{PoseSource, PoseStamp, PoseState},
     threads::batches,
 };
 use crate::{asset::Character, pose::Scratch};
 use bevy::{platform::collections::HashMap, prelude::*, tasks::ComputeTaskPool, utils::Parallel};
 use glam::Affine3A;
-
-/// Makes crowds cheaper: [`PoseSharing`] and [`AnimationLod`].
-///
-/// Part of [`MarionettePlugins`](crate::MarionettePlugins).
-pub struct CrowdPlugin;
-
-impl Plugin for CrowdPlugin {
-    fn build(&self, app: &mut App) {
-        app.register_type::<PoseSharing>()
-            .register_type::<AnimationLod>()
-            .init_resource::<PoseSharing>()
-            .add_systems(
-                PostUpdate,
-                (
-                    lod::choose
-                        .run_if(any_with_component::<AnimationLod>)
-                        .in_set(CharacterSystems::ChooseDetail),
-                    share
-                        .run_if(not(resource_equals(PoseSharing::Off)))
-                        .in_set(CharacterSystems::SharePoses),
-                ),
-            );
-    }
-}
 
 /// The sharing of poses among characters in view that play the same clips at the same times, with
 /// the same weights and masks.
