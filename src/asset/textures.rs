@@ -128,8 +128,8 @@ impl Textures {
             .collect()
     }
 
-    /// Begins to make textures, of which those are left out whose files cannot be read: Bevy then loads them as usual, and reports
-    /// the error.
+    /// Begins to make textures. Those whose files cannot be read are left out: Bevy then loads them as usual, and reports the
+    /// error.
     pub(super) fn make(
         &mut self,
         textures: Vec<OwnImage>,

@@ -6,11 +6,13 @@ use bevy::{
     prelude::*,
 };
 
-/// A character's current morph weights: those of its clips, with its [`Expressions`](super::Expressions).
+/// A character's current morph weights: those of its clips, with its [`Expressions`].
 ///
 /// Characters whose asset has morph targets have this component, and no others. It is updated while the character is in view or
-/// has [`Expressions`](super::Expressions), after [`CharacterSystems::EvaluateLate`](super::CharacterSystems::EvaluateLate), and changes only if a
-/// weight does.
+/// has [`Expressions`], after [`CharacterSystems::EvaluateLate`], and changes only if a weight does.
+///
+/// [`Expressions`]: super::Expressions
+/// [`CharacterSystems::EvaluateLate`]: super::CharacterSystems::EvaluateLate
 ///
 /// ```no_run
 /// # use bevy::prelude::*;

@@ -45,7 +45,8 @@ const HARD_LANDING: f32 = 4.0;
 const HEIGHT: f32 = 1.7;
 const RADIUS: f32 = 0.26;
 const STEP: f32 = 0.32;
-/// Meters: of the foot that kicks.
+/// Meters: the radii of what stands on the ground, and of the foot that kicks.
+const SOLE: f32 = 0.8 * RADIUS;
 const FOOT: f32 = 0.16;
 
 fn main() {
@@ -126,7 +127,7 @@ fn spawn(mut commands: Commands, assets: Res<AssetServer>) {
             velocity: Vec3::ZERO,
             stands: true,
             body: Collider::capsule_endpoints(RADIUS, Vec3::Y * low, Vec3::Y * high),
-            sole: Collider::sphere(RADIUS * 0.8),
+            sole: Collider::sphere(SOLE),
             foot: Collider::sphere(FOOT),
             kicked: vec![],
         },
@@ -265,10 +266,9 @@ fn travel(
     // Down to the ground, or to where the air begins. In the air, she is on the ground only once she has reached it.
     let mut at = moved.position;
     let reach = if scout.stands { STEP } else { 0.0 };
-    let radius = RADIUS * 0.8;
     let ground = world.spatial_query.cast_shape(
         &scout.sole,
-        at + Vec3::Y * (STEP + radius),
+        at + Vec3::Y * (STEP + SOLE),
         Quat::IDENTITY,
         Dir3::NEG_Y,
         &ShapeCastConfig::from_max_distance(STEP + reach),

@@ -77,7 +77,7 @@ pub fn build(mut commands: Commands) {
 /// Gives everything a look.
 pub fn paint(
     mut commands: Commands,
-    blocks: Query<(Entity, &Block), With<RigidBody>>,
+    blocks: Query<(Entity, &Block)>,
     crates: Query<Entity, With<Crate>>,
     mut meshes: ResMut<Assets<Mesh>>,
     mut materials: ResMut<Assets<StandardMaterial>>,

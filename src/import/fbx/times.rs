@@ -136,8 +136,8 @@ impl<'a> Moved<'a> {
         self.of_channel(channel).next().is_some()
     }
 
-    /// The time span of the stack: its own, or that of the keys of `nodes` and of the weights of `channels` if it has none, or none
-    /// of them is in it. `None` if nothing moves.
+    /// The time span of the stack: its own, or that of the keys of `nodes` and of the weights of `channels` if it has no span, or
+    /// one without keys. `None` if nothing moves.
     pub(super) fn span(
         &self,
         nodes: impl Iterator<Item = &'a Node>,
