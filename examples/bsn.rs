@@ -24,8 +24,8 @@ pub fn main() {
     let args = stage::arguments::<StageArgs>().with_headless_defaults(0.86, "");
     stage::app("bsn", &args, HELP)
         .insert_resource(View(Orbit {
-            target: Vec3::Y * 0.95,
-            distance: 4.0,
+            target: Vec3::Y * 1.0,
+            distance: 3.5,
             yaw: 0.6,
             pitch: 0.1,
         }))
@@ -58,17 +58,17 @@ fn spawn(
         .spawn_scene(scout())
         .insert(AnimationController::playing("idle"));
     commands.insert_resource(Looks {
-        blade: meshes.add(Cuboid::new(0.04, 0.8, 0.012)),
+        blade: meshes.add(Cuboid::new(0.034, 0.8, 0.01)),
         flame: meshes.add(Sphere::new(0.06)),
         steel: materials.add(StandardMaterial {
             base_color: Color::srgb(0.80, 0.83, 0.88),
-            metallic: 0.85,
-            perceptual_roughness: 0.28,
+            metallic: 0.3,
+            perceptual_roughness: 0.4,
             ..default()
         }),
         glow: materials.add(StandardMaterial {
             base_color: Color::srgb(1.0, 0.75, 0.3),
-            emissive: LinearRgba::rgb(6.0, 3.0, 0.8),
+            emissive: LinearRgba::rgb(0.9, 0.35, 0.05),
             ..default()
         }),
     });

@@ -57,8 +57,8 @@ pub fn main() {
             })
         }))
         .insert_resource(View(Orbit {
-            target: Vec3::Y * 0.92,
-            distance: 3.9,
+            target: Vec3::Y * 1.0,
+            distance: 3.2,
             yaw: 0.45,
             pitch: 0.1,
         }))

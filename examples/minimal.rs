@@ -24,7 +24,7 @@ fn spawn(mut commands: Commands, assets: Res<AssetServer>) {
     commands.spawn(Camera3d::default());
 }
 
-/// Plays the character's first clip as soon as the file has loaded, and moves the camera in front of it.
+/// Plays a clip as soon as the file has loaded, the first that walks if there is one, and moves the camera in front of it.
 fn play(
     ready: On<CharacterReady>,
     mut characters: Query<(&SkinnedCharacter, &mut AnimationController)>,
@@ -35,8 +35,11 @@ fn play(
     let character = assets.get(&handle.0).ok_or("no character")?;
     let clips: Vec<_> = character.clip_names().collect();
     info!("clips: {clips:?}");
-    if let Some(&first) = clips.first() {
-        controller.play(first.clone());
+    let walks = clips
+        .iter()
+        .find(|clip| clip.to_lowercase().contains("walk"));
+    if let (None, Some(&clip)) = (controller.current(), walks.or(clips.first())) {
+        controller.play(clip.clone());
     }
     let bounds = character.rest_bounds().ok_or("no parts")?;
     let (center, size) = (Vec3::from(bounds.center), bounds.half_extents.length());

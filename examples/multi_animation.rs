@@ -24,8 +24,8 @@ pub fn main() {
     let args = stage::arguments::<StageArgs>().with_headless_defaults(1.53, "N@0.3 P@1.4");
     stage::app("multi_animation", &args, HELP)
         .insert_resource(View(Orbit {
-            target: Vec3::Y * 0.9,
-            distance: 4.1,
+            target: Vec3::Y * 0.92,
+            distance: 3.5,
             yaw: 0.55,
             pitch: 0.1,
         }))

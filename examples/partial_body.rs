@@ -1,8 +1,8 @@
 //! The upper body waves while the legs keep jogging.
 //!
 //! D3DX programs do this with two controllers, each driving half of the skeleton. Here, [`AnimationController::play_over`]
-//! plays a track with a mask over another track, fading it in and out. The mask `upper_body` is defined in the manifest: everything from the upper chest up, with a falloff
-//! over the two joints below it so that the waist bends smoothly.
+//! plays a track with a mask over another track, fading it in and out. The mask `upper_body` is defined in the manifest:
+//! everything from the upper chest up, with a falloff over the two joints below it so that the waist bends smoothly.
 //!
 //! ```text
 //! cargo run --example partial_body
@@ -13,6 +13,7 @@ mod stage;
 use bevy::prelude::*;
 use bevy_marionette::{
     controller::{AnimationTrack, BlendMode, TrackId},
+    model::PlaybackMode,
     prelude::*,
 };
 use stage::{Caption, Orbit, StageArgs, View};
@@ -64,10 +65,13 @@ fn spawn(mut commands: Commands, assets: Res<AssetServer>) {
     ));
 }
 
-/// `wave` loops until it is faded out; `point` ends, and fades out by itself.
+/// `wave` loops until it is faded out; `point` is played once, and fades out by itself.
 fn play_over(controller: &mut AnimationController, clip: &str, mask: Option<&str>) -> TrackId {
     // `Override` replaces the tracks below it wherever the mask applies.
     let mut track = AnimationTrack::new(clip).blend(BlendMode::Override);
+    if clip == "wave" {
+        track = track.playback(PlaybackMode::Loop);
+    }
     track.mask = mask.map(Into::into);
     controller.play_over(track, FADE, FADE)
 }

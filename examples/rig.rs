@@ -25,7 +25,7 @@ const HELP: &str = "space: goals on, off   M: other side   L: look at the ball  
 const FADE: Duration = Duration::from_millis(500);
 
 pub fn main() {
-    let args = stage::arguments::<StageArgs>().with_headless_defaults(1.6, "");
+    let args = stage::arguments::<StageArgs>().with_headless_defaults(4.3, "");
     stage::app("rig", &args, HELP)
         .insert_resource(View(Orbit {
             target: Vec3::Y * 0.95,

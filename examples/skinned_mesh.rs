@@ -20,8 +20,8 @@ pub fn main() {
     let args = stage::arguments::<StageArgs>().with_headless_defaults(0.86, "");
     stage::app("skinned_mesh", &args, HELP)
         .insert_resource(View(Orbit {
-            target: Vec3::Y * 0.92,
-            distance: 3.9,
+            target: Vec3::Y * 0.87,
+            distance: 4.2,
             yaw: 0.72,
             pitch: 0.1,
         }))

@@ -16,7 +16,7 @@ const TYPES = {
 // Returns a server on a port, or on any free one for 0.
 export function serve(folder, port) {
   const server = createServer((request, response) => {
-    let file, size;
+    let file;
     const headers = {};
     try {
       const path = normalize(decodeURIComponent(new URL(request.url, "http://localhost").pathname));
@@ -28,14 +28,20 @@ export function serve(folder, port) {
         file += ".br";
         headers["Content-Encoding"] = "br";
       }
-      size = statSync(file).size;
+      const { size, mtimeMs } = statSync(file);
+      headers["Content-Length"] = size;
+      // What the browser has isn't sent again, as long as it is the same.
+      headers["ETag"] = `"${size}-${mtimeMs}"`;
     } catch {
       response.writeHead(404).end();
       return;
     }
+    if (request.headers["if-none-match"] === headers["ETag"]) {
+      response.writeHead(304).end();
+      return;
+    }
     response.writeHead(200, {
       ...headers,
-      "Content-Length": size,
       "Cache-Control": "no-cache",
       // These make the browser's clock finer.
       "Cross-Origin-Opener-Policy": "same-origin",

@@ -57,13 +57,8 @@ window.marionette = {
     find("message").textContent = reason;
   },
   help: showKeys,
-  // The first frame with Scout is about to be drawn.
-  shown() {
-    log.shown = performance.now();
-    requestAnimationFrame(() => requestAnimationFrame(() => find("welcome").classList.add("shown")));
-    find("arrival").hidden = true;
-    prefetchExamples();
-  },
+  // Called before the first frame with Scout.
+  shown: () => {},
 };
 
 find("back").href = link({});
@@ -88,13 +83,15 @@ async function showRenderers() {
 
 function showGallery() {
   showRenderers();
+  const pictures = [];
   for (const [name, line] of Object.entries(EXAMPLES)) {
     const card = document.createElement("a");
     card.href = link({ example: name });
     const picture = document.createElement("img");
-    picture.src = `pictures/${name === "viewer" ? "inspector" : name}.png`;
+    const file = `pictures/${name === "viewer" ? "inspector" : name}.png`;
     picture.alt = "";
     picture.loading = "lazy";
+    pictures.push(() => (picture.src = file));
     const heading = document.createElement("h2");
     heading.textContent = title(name);
     const words = document.createElement("p");
@@ -103,27 +100,37 @@ function showGallery() {
     find("cards").append(card);
   }
   find("gallery").hidden = false;
-  welcome();
+  // Scout goes first.
+  marionette.shown = () => {
+    log.shown = performance.now();
+    requestAnimationFrame(() => requestAnimationFrame(() => find("welcome").classList.add("shown")));
+    find("arrival").hidden = true;
+    pictures.forEach((load) => load());
+    prefetchExamples();
+  };
+  welcome().catch((error) => {
+    find("hero").classList.add("still");
+    pictures.forEach((load) => load());
+    log.failure = String(error);
+    console.error(error);
+  });
 }
 
 // Starts the small program of the first page. Without WebGL2, the page is complete without it.
 async function welcome() {
   preload("assets/adventure/scout_adventure.character.ron");
-  try {
-    const { default: start } = await import("./welcome/welcome.js");
-    await run(start, "./welcome/welcome_bg.wasm", "./welcome/size.txt", find("arrival"));
-  } catch (error) {
-    find("hero").classList.add("still");
-    log.failure = String(error);
-    console.error(error);
-  }
+  const { default: start } = await import("./welcome/welcome.js");
+  await run(start, "./welcome/welcome_bg.wasm", "./welcome/size.txt", find("arrival"));
 }
 
 // Downloads a manifest and the files that it names while the program is still on its way.
 async function preload(manifest) {
   const response = await fetch(manifest);
-  const names = (await response.text()).matchAll(/: "(\.\.\/[^"]+)"/g);
-  for (const name of new Set(Array.from(names, ([, name]) => name))) fetch(new URL(name, response.url));
+  const text = await response.text();
+  const model = new URL(text.match(/model: "([^"]+)"/)[1], response.url);
+  const names = new Set(Array.from(text.matchAll(/"([^"]+\.(?:glb|md5anim|png))"/g), ([, name]) => name));
+  // Textures are beside the model.
+  for (const name of names) fetch(new URL(name, name.endsWith(".png") ? model : response.url));
 }
 
 // The program of the examples, so that the first click finds it in the cache; not where data is dear.

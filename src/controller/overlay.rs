@@ -9,10 +9,12 @@ use std::time::Duration;
 
 /// # Overlays
 impl AnimationController {
-    /// Plays a track over the others: fades it in, and when its clip ends fades it out and removes it.
+    /// Plays a track over the others, once: fades it in, and when its clip ends fades it out and removes it.
     ///
     /// The fade-out begins so that it ends with the clip, or at the clip's end if the clip is too short for both
-    /// fades. A track that loops plays until you [fade it out](super::TimelineMut::fade_out).
+    /// fades. A clip that loops is played once, too, because clips of a `.glb` loop unless somebody says
+    /// otherwise. If the track's own [`playback`](AnimationTrack::playback) is [`PlaybackMode::Loop`], it plays
+    /// until you [fade it out](super::TimelineMut::fade_out).
     ///
     /// ```
     /// # use bevy_marionette::controller::{AnimationController, AnimationTrack, BlendMode};
@@ -24,10 +26,11 @@ impl AnimationController {
     /// ```
     pub fn play_over(
         &mut self,
-        track: AnimationTrack,
+        mut track: AnimationTrack,
         fade_in: Duration,
         fade_out: Duration,
     ) -> TrackId {
+        track.playback.get_or_insert(PlaybackMode::Once);
         let (weight, speed) = (track.share(), track.speed);
         let id = self.add_track(track);
         let Some(track) = self.track_mut(id) else {

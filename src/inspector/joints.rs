@@ -80,6 +80,8 @@ fn show(
         );
         if !state.search.is_empty() && ui.button("clear").clicked() {
             state.search.clear();
+            // What was found is shown among the others.
+            state.revealed = None;
         }
         if ui
             .button("fold")

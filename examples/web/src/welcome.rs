@@ -71,7 +71,7 @@ fn spawn(
     commands.spawn((
         Mesh3d(meshes.add(Circle::new(30.0))),
         MeshMaterial3d(materials.add(StandardMaterial {
-            base_color: Color::srgb(0.2, 0.22, 0.26),
+            base_color: Color::srgb(0.24, 0.30, 0.36),
             perceptual_roughness: 0.9,
             reflectance: 0.1,
             ..default()
@@ -81,7 +81,7 @@ fn spawn(
     commands.spawn((
         DirectionalLight {
             color: Color::srgb(1.0, 0.94, 0.84),
-            illuminance: 7400.0,
+            illuminance: 9000.0,
             shadow_maps_enabled: true,
             ..default()
         },
@@ -98,7 +98,7 @@ fn spawn(
         // It needs no table, which would be another file to download.
         Tonemapping::SomewhatBoringDisplayTransform,
         EnvironmentMapLight {
-            intensity: 640.0,
+            intensity: 800.0,
             ..EnvironmentMapLight::hemispherical_gradient(
                 &mut images,
                 Color::srgb(0.80, 0.87, 1.0),
@@ -109,8 +109,8 @@ fn spawn(
         DistanceFog {
             color: BACKGROUND,
             falloff: FogFalloff::Linear {
-                start: 3.5,
-                end: 9.0,
+                start: 3.0,
+                end: 11.0,
             },
             ..default()
         },
@@ -120,7 +120,7 @@ fn spawn(
 /// Keeps her beside the title on a wide page, and below it on a phone.
 fn frame(window: Single<&Window>, mut camera: Single<&mut Transform, With<Camera3d>>) {
     let is_wide = window.width() > 1.2 * window.height();
-    let (aside, distance) = if is_wide { (-0.85, 3.6) } else { (0.0, 4.6) };
+    let (aside, distance) = if is_wide { (0.8, 3.0) } else { (0.0, 4.2) };
     let target = Vec3::new(aside, 0.95, 0.0);
     let place = Transform::from_translation(target + Vec3::new(0.3, 0.25, -distance))
         .looking_at(target, Vec3::Y);

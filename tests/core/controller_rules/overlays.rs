@@ -100,11 +100,25 @@ fn an_overlay_too_short_for_its_fades_holds_its_last_frame_while_it_fades_out() 
 }
 
 #[test]
+fn an_overlay_of_a_clip_that_loops_plays_it_once() {
+    let clips = clips();
+    let mut controller = AnimationController::playing("walk");
+    let length = controller_length(&clips, "run");
+    controller.play_over(AnimationTrack::new("run"), Duration::ZERO, QUARTER);
+    advance(&mut controller, &clips, 0.875);
+    assert_eq!(overlay(&controller), Some(0.5), "it is fading out");
+    advance(&mut controller, &clips, 0.125);
+    assert_eq!(overlay(&controller), None);
+}
+
+#[test]
 fn a_looping_overlay_stays_until_it_is_faded_out() {
     let clips = clips();
     let mut controller = AnimationController::playing("walk");
     let run = controller.play_over(
-        AnimationTrack::new("run").weight(0.5),
+        AnimationTrack::new("run")
+            .weight(0.5)
+            .playback(PlaybackMode::Loop),
         Duration::ZERO,
         QUARTER,
     );
