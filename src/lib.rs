@@ -170,6 +170,8 @@ pub mod controller;
 pub mod format;
 mod hierarchy;
 pub mod import;
+#[doc(hidden)]
+pub mod internals;
 pub mod model;
 mod numbers;
 pub mod pose;

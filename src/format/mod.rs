@@ -7,15 +7,20 @@
 mod checked;
 mod diagnostic;
 mod lexer;
-pub mod m3d;
-pub mod md5;
+pub(crate) mod m3d;
+pub(crate) mod md5;
 mod reader;
 mod sniff;
 
-pub use checked::{Checked, Document, DocumentError};
 pub(crate) use diagnostic::line_and_column;
 pub use diagnostic::{Diagnostic, FormatError, Parsed, Severity};
+pub(crate) use internals::*;
 pub(crate) use sniff::{TextKind, refuse_foreign, without_bom};
 
 use diagnostic::Reporter;
 use lexer::{Lexer, Token, TokenKind, Unexpected};
+
+/// What the crate and its tools use, but no app: see [`crate::internals`].
+pub(crate) mod internals {
+    pub use crate::format::checked::{Checked, Document, DocumentError};
+}

@@ -171,6 +171,7 @@ pub struct Manifest {
     pub feet: Option<FeetEntry>,
     /// The text that it was read from, for the places of what turns out to be wrong later.
     #[serde(skip)]
+    #[doc(hidden)]
     pub text: ManifestText,
 }
 
@@ -330,6 +331,7 @@ impl Manifest {
 
     /// Returns the times at which a clip plants the feet: those of its entry, or for feet without any, those that its motion
     /// shows. The clip must be bound to the skeleton.
+    #[doc(hidden)]
     pub fn plants(&self, feet: &Feet, skeleton: &Skeleton, clip: &SkeletalClip) -> Plants {
         let Some(entry) = &self.feet else {
             return Plants::default();

@@ -51,26 +51,36 @@ mod skin;
 mod soa;
 mod stream;
 
-pub use adjust::{AdjustJoints, JointOverride, JointSpace};
-pub use batch::PoseBatch;
-pub use bounds::{BlendReach, PartBounds};
-pub use compress::Compress;
-pub use evaluate::{Evaluate, MorphScratch, Scratch};
-pub use inertia::{Inertia, InertiaAt, InertiaScratch};
+pub use adjust::{JointOverride, JointSpace};
+pub use evaluate::{Evaluate, Scratch};
+pub(crate) use internals::*;
 pub use mask::Mask;
-pub use mix::{ClipLayer, Mix, MixScratch};
-pub use model_space::LocalToModel;
-pub use morph::{MorphMode, MorphOverride, MorphVertices};
+pub use mix::ClipLayer;
 pub use palette::Palette;
 #[cfg(feature = "bevy")]
 pub(crate) use palette::split_world;
-pub use pick::{PickSkin, SkinHit, TriangleIndices, ray_enters_box};
 #[cfg(feature = "bevy")]
 pub(crate) use pose_mut::PoseFacts;
-pub use pose_mut::PoseMut;
-pub use sample::FrameSpan;
-pub use skin::SkinVertices;
-pub use stream::{Stream, stream};
+
+/// What the crate and its tools use, but no app: see [`crate::internals`].
+pub(crate) mod internals {
+    pub use crate::pose::{
+        adjust::AdjustJoints,
+        batch::PoseBatch,
+        bounds::{BlendReach, PartBounds},
+        compress::Compress,
+        evaluate::MorphScratch,
+        inertia::{Inertia, InertiaAt, InertiaScratch},
+        mix::{Mix, MixScratch},
+        model_space::LocalToModel,
+        morph::{MorphMode, MorphOverride, MorphVertices},
+        pick::{PickSkin, SkinHit, TriangleIndices, ray_enters_box},
+        pose_mut::PoseMut,
+        sample::FrameSpan,
+        skin::SkinVertices,
+        stream::{Stream, stream},
+    };
+}
 
 /// Returns an empty vector that reuses the memory of `vec`, for items of the same layout: typically
 /// the same type with another lifetime.

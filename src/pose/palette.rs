@@ -41,6 +41,7 @@ impl Palette<'_> {
     ///
     /// # Panics
     /// Like [`Self::run`].
+    #[doc(hidden)]
     pub fn stream<'scope>(&self, out: &'scope mut [Mat4], _: &'scope Stream<'scope, '_>) {
         if self.combined.is_empty() {
             self.write::<true>(out);

@@ -22,7 +22,15 @@ mod tape_form;
 
 pub use assert::assert_callbacks;
 pub use clip_table::ClipTable;
-pub use face::{ExpressionNote, EyesNote, FaceNote, FadeNote, ShownNote};
 pub use file::{CheckedCharacter, Difference, RecordedCharacter, RecordingError, RecordingFile};
 pub use frames::Frames;
-pub use tape::{NotedPart, PartNote, Replay, Tape, TapeMoment};
+pub(crate) use internals::*;
+pub use tape::Tape;
+
+/// What the crate and its tools use, but no app: see [`crate::internals`].
+pub(crate) mod internals {
+    pub use crate::record::{
+        face::{ExpressionNote, EyesNote, FaceNote, FadeNote, ShownNote},
+        tape::{NotedPart, PartNote, Replay, TapeMoment},
+    };
+}

@@ -34,20 +34,29 @@ mod turn_speeds;
 mod two_bone;
 mod wind;
 
-pub use action::{FeetAction, LookAction, RigAction, RigJoints, RigScratch, SpringAction};
-pub use chain::{ChainIk, IkScratch};
-pub use colliders::Collider;
-pub use feet::{
-    Feet, FeetFrame, FeetLimits, FeetState, FootPlan, GroundHit, GroundRay, Landing, LegJoints,
-};
-pub use goals::{GoalAction, GoalState};
-pub use ground_mesh::GroundMesh;
-pub use ik::Ik;
-pub use limb::{Limb, LimbError, LimbJoints};
-pub use look_at::{LookChain, LookState};
-pub use plants::{PlantRange, Plants};
-pub use springs::{SpringChain, SpringFrame, SpringScratch, SpringSettings, SpringState, Springs};
+pub use feet::{FeetLimits, GroundHit, GroundRay};
+pub(crate) use internals::*;
+pub use limb::Limb;
+pub use look_at::LookState;
 pub use state::RigState;
-pub use turn_speeds::TurnSpeeds;
-pub use two_bone::{PoleAngle, TwoBoneIk};
+pub use two_bone::PoleAngle;
 pub use wind::Wind;
+
+/// What the crate and its tools use, but no app: see [`crate::internals`].
+pub(crate) mod internals {
+    pub use crate::rig::{
+        action::{FeetAction, LookAction, RigAction, RigJoints, RigScratch, SpringAction},
+        chain::{ChainIk, IkScratch},
+        colliders::Collider,
+        feet::{Feet, FeetFrame, FeetState, FootPlan, Landing, LegJoints},
+        goals::{GoalAction, GoalState},
+        ground_mesh::GroundMesh,
+        ik::Ik,
+        limb::{LimbError, LimbJoints},
+        look_at::LookChain,
+        plants::{PlantRange, Plants},
+        springs::{SpringChain, SpringFrame, SpringScratch, SpringSettings, SpringState, Springs},
+        turn_speeds::TurnSpeeds,
+        two_bone::TwoBoneIk,
+    };
+}
