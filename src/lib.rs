@@ -210,9 +210,9 @@ pub mod prelude {
     pub use crate::{
         MarionettePlugins,
         character::{
-            AnimationCallback, AnimationFinished, AppCallbackExt, AtSocket, AttachedTo,
-            CharacterPoses, CharacterReady, CharacterSystems, DetachExt, FootPlacement, IkGoal,
-            IkLimb, PartOverrides, PoseOverrides, RootMotion, SkinnedCharacter, WornBy,
+            AnimationCallback, AnimationFinished, AtSocket, AttachedTo, CharacterPoses,
+            CharacterReady, CharacterSystems, FootPlacement, IkGoal, PartOverrides, PoseOverrides,
+            RootMotion, SkinnedCharacter,
         },
         controller::AnimationController,
     };

@@ -1,8 +1,6 @@
-//! The file formats: the contents of files as they are, without interpretation.
+//! The text formats, and the [`Diagnostic`]s that say what is wrong with a file of any format, and where.
 //!
-//! Each format has a plain struct for its contents, a parser that reports [`Diagnostic`]s, and a writer whose
-//! output parses back to the same struct. Parsers return [`Checked`] documents, whose indices are all in range.
-//! [`crate::import`] makes models of them.
+//! To read a file, use [`open_model`](crate::import::open_model).
 
 mod checked;
 mod diagnostic;
@@ -20,7 +18,10 @@ pub(crate) use sniff::{TextKind, refuse_foreign, without_bom};
 use diagnostic::Reporter;
 use lexer::{Lexer, Token, TokenKind, Unexpected};
 
-/// What the crate and its tools use, but no app: see [`crate::internals`].
+/// The contents of files as they are, without interpretation; [`crate::import`] makes models of them.
+///
+/// Each format has a plain struct for its contents, a parser that reports [`Diagnostic`]s, and a writer whose output
+/// parses back to the same struct. Parsers return [`Checked`] documents, whose indices are all in range.
 pub(crate) mod internals {
-    pub use crate::format::checked::{Checked, Document, DocumentError};
+    pub use crate::format::checked::{Checked, Document};
 }

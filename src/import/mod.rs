@@ -57,6 +57,7 @@ pub use manifest::{
     RootMotionEntry, SocketEntry, SpringEntry,
 };
 pub use open::{FileKind, open_clips, open_model};
+pub(crate) use retarget::RetargetReport;
 #[cfg(feature = "bevy")]
 pub(crate) use textures::is_relative_path;
 #[cfg(feature = "bevy")]
@@ -80,7 +81,7 @@ pub(crate) mod internals {
         md5::{clip_from_md5, from_md5, to_md5_anim, to_md5_mesh},
         open::{files_beside, open_clips_with, open_model_with, skeleton_of_anim},
         resample::CLIP_ERROR,
-        retarget::{Retarget, RetargetError, RetargetReport},
+        retarget::{Retarget, RetargetError},
         textures::{
             MaterialTextures, TextureFiles, TextureMap, missing_textures, texture_candidates,
             texture_folders, texture_places,

@@ -1,8 +1,7 @@
 //! A character's data, independent of file formats: skeleton, skin, materials and clips.
 //!
 //! Everything is in Bevy's axes: right-handed, Y up, forward −Z, and in meters after scaling. Parents come
-//! before their children. Poses are stored as rows of four joints in structure-of-arrays layout
-//! ([`SoaTransform`]), which the jobs of [`crate::pose`] work on.
+//! before their children.
 
 mod blend_space;
 mod bounding_box;
@@ -28,9 +27,11 @@ mod visemes;
 pub use blend_space::{
     BlendPoint, BlendSpace, BlendSpaceError, BlendSpacePoint, BlendSync, BoundBlendSpace,
 };
-pub(crate) use blend_space::{Cycle, Member, Phase};
+pub(crate) use blend_space::{Cycle, Member, Phase, SyncMark};
 pub use callback_data::CallbackData;
-pub(crate) use clip::{ChannelSlot, MorphCurves, NumberRange, RowTracks, WeightTracks};
+pub(crate) use clip::{
+    ChannelSlot, MorphCurves, NumberRange, Quantization, RowTracks, WeightTracks,
+};
 pub use clip::{ClipError, ClipFrames, MorphFrames, SkeletalClip};
 pub(crate) use internals::*;
 pub(crate) use lever::{LEVER, axes_apart, size_at_rest};
@@ -46,29 +47,27 @@ pub(crate) use sides::{MirrorPlane, RestFrame};
 pub use skeleton::{Joint, JointIndex, Skeleton, SkeletonError};
 pub(crate) use skeleton::{NodeSpace, seen_in, signs};
 pub use skin::{CombinedJoints, Influences, SkinPart};
-pub(crate) use states::distinct;
 pub use states::{
     Choice, Entering, Exit, Leader, Origins, Plays, Speed, State, StateError, StateLayer,
     StateLayers, Then,
 };
+pub(crate) use states::{
+    Entry, MachineLayer, Opening, PlayedClip, StateMachine, Successor, TransitionKind, distinct,
+};
 pub use timing::{CallbackKey, ClipTiming, PlaybackMode};
 pub use transform::JointTransform;
 pub(crate) use transform::affine_from_row_vector_matrix;
+pub(crate) use transform::{SoaQuat, SoaVec3};
 pub use visemes::Viseme;
 
 /// What the crate and its tools use, but no app: see [`crate::internals`].
 pub(crate) mod internals {
     pub use crate::model::{
-        blend_space::SyncMark,
         bounding_box::BoundingBox,
-        clip::Quantization,
-        roles::{Finger, Role, RoleError, Roles},
+        roles::{Finger, Role, Roles},
         side_names::Side,
-        states::{
-            Entry, MachineLayer, MachineState, Opening, PlayedClip, StateMachine, StateProblem,
-            Successor, TransitionKind, Way,
-        },
-        transform::{SoaQuat, SoaTransform, SoaVec3},
+        states::MachineState,
+        transform::SoaTransform,
     };
 }
 

@@ -1,8 +1,8 @@
 //! All jobs in order: blend the clips, apply joint overrides, compute the matrices.
 
 use super::{
-    AdjustJoints, ClipLayer, InertiaAt, JointOverride, LocalToModel, Mix, MixScratch,
-    MorphOverride, PoseMut,
+    ClipLayer, InertiaAt, JointOverride, LocalToModel, Mix, MixScratch, MorphOverride, PoseMut,
+    adjust::apply_overrides,
     inertia::BaseScratch,
     mix::{ActiveList, MixRows, Take},
 };
@@ -74,11 +74,7 @@ impl<'a, 'c> Evaluate<'a, 'c> {
         let unit_scale = self.mix(scratch);
         let mut pose = PoseMut::from_local(self.skeleton, &mut scratch.local, &mut scratch.model);
         pose = pose.with_unit_scale(unit_scale);
-        AdjustJoints {
-            skeleton: self.skeleton,
-            overrides: self.overrides,
-        }
-        .apply(&mut pose);
+        apply_overrides(&mut pose, self.overrides);
         pose
     }
 

@@ -2,8 +2,7 @@
 //!
 //! A recording holds inputs, not poses: the state of every controller from time to time, each
 //! change that the game made to one, the length of every advance, and the inputs of rigs. Since the
-//! same inputs give the same bits, any frame can be [played again](Replay) exactly, and takes a few
-//! bytes.
+//! same inputs give the same bits, any frame can be played again exactly, and takes a few bytes.
 //!
 //! A [`RecordingFile`] can be checked without the game: [`RecordingFile::check`] plays it again and
 //! compares what the controllers report with what they reported then. So does `marionette replay`
