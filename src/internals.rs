@@ -1,5 +1,6 @@
-//! What the command-line tool, the tests, the benchmarks, and the fuzz targets use beside the public items: parsers and writers
-//! of single formats, the steps from clips to a pose, rig solvers. It has no promise of stability and changes in any release.
+//! What the command-line tool, the tests, the benchmarks and the fuzz targets use besides the public items: parsers and
+//! writers of single formats, the steps from clips to a pose, rig solvers. It has no promise of stability, and may change in
+//! any release.
 
 #[cfg(feature = "bevy")]
 pub mod character {
