@@ -10,7 +10,10 @@
 
 mod stage;
 
-use bevy::prelude::*;
+use bevy::{
+    prelude::*,
+    winit::{UpdateMode, WinitSettings},
+};
 use bevy_marionette::{
     controller::{CallbackKind, Transition},
     prelude::*,
@@ -100,18 +103,28 @@ fn draw_in_front(mut store: ResMut<GizmoConfigStore>) {
 }
 
 /// Runs fewer frames per second, to show that it makes no difference.
-fn choose_rate(keys: Res<ButtonInput<KeyCode>>, mut rate: Local<Option<f64>>) {
-    for (key, chosen) in [
-        (KeyCode::Digit1, None),
-        (KeyCode::Digit2, Some(20.0)),
-        (KeyCode::Digit3, Some(8.0)),
+fn choose_rate(keys: Res<ButtonInput<KeyCode>>, mut commands: Commands) {
+    for (key, mode) in [
+        (KeyCode::Digit1, UpdateMode::Continuous),
+        (KeyCode::Digit2, slow(20.0)),
+        (KeyCode::Digit3, slow(8.0)),
     ] {
         if keys.just_pressed(key) {
-            *rate = chosen;
+            commands.insert_resource(WinitSettings {
+                focused_mode: mode,
+                unfocused_mode: mode,
+            });
         }
     }
-    if let Some(rate) = *rate {
-        std::thread::sleep(Duration::from_secs_f64(1.0 / rate));
+}
+
+/// A frame only when its time has come, whatever the pointer does.
+fn slow(frames_per_second: f64) -> UpdateMode {
+    UpdateMode::Reactive {
+        wait: Duration::from_secs_f64(1.0 / frames_per_second),
+        react_to_device_events: false,
+        react_to_user_events: false,
+        react_to_window_events: false,
     }
 }
 

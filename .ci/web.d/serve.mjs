@@ -1,6 +1,6 @@
-// Serves a folder: `node serve.mjs FOLDER PORT`.
+// Serves a folder: `node serve.mjs FOLDER PORT`. A file that has a `.br` beside it is sent compressed, as hosts do.
 
-import { createReadStream, realpathSync, statSync } from "node:fs";
+import { createReadStream, existsSync, realpathSync, statSync } from "node:fs";
 import { createServer } from "node:http";
 import { extname, join, normalize } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -17,18 +17,24 @@ const TYPES = {
 export function serve(folder, port) {
   const server = createServer((request, response) => {
     let file, size;
+    const headers = {};
     try {
       const path = normalize(decodeURIComponent(new URL(request.url, "http://localhost").pathname));
       file = join(folder, path.endsWith("/") ? `${path}index.html` : path);
       const found = statSync(file);
       if (!found.isFile()) throw new Error();
-      size = found.size;
+      headers["Content-Type"] = TYPES[extname(file)] ?? "application/octet-stream";
+      if (existsSync(`${file}.br`) && /\bbr\b/.test(request.headers["accept-encoding"])) {
+        file += ".br";
+        headers["Content-Encoding"] = "br";
+      }
+      size = statSync(file).size;
     } catch {
       response.writeHead(404).end();
       return;
     }
     response.writeHead(200, {
-      "Content-Type": TYPES[extname(file)] ?? "application/octet-stream",
+      ...headers,
       "Content-Length": size,
       "Cache-Control": "no-cache",
       // These make the browser's clock finer.

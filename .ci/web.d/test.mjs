@@ -161,7 +161,7 @@ const caption = (lines) => lines.filter((line) => line.startsWith("| "));
 const EXAMPLES = {
   skinned_mesh: "", multi_animation: "", blend_animations: "", animation_callbacks: "", clip_queue: "", partial_body: "",
   attachments: "", rig: "", locomotion: "", adventure: "", terrain: "", md5_character: "", gltf_character: "", faces: "",
-  many_instances: "--count 12", dressing: "", custom_material: "", viewer: "",
+  many_instances: "--count 12", dressing: "", picking: "", loading_screen: "", custom_material: "", hit_window: "", viewer: "",
 };
 const noWebGpu = !existsSync(join(site, "webgpu"))
   ? "its program was not built"
@@ -244,18 +244,58 @@ await check("touch", () =>
   }),
 );
 
+// Waits for Scout on the first page, and for the frames after the one that she is ready in.
+async function untilWelcome(page) {
+  await until(page, "marionette.log.shown");
+  await new Promise((resolve) => setTimeout(resolve, 3000));
+}
+
 await check("the gallery", async () => {
   const page = await browsers.webgl2.newPage();
   page.setDefaultTimeout(PATIENCE.timeout);
   await page.setViewport({ width: 1280, height: 1000 });
-  await page.goto(origin, { waitUntil: "networkidle0" });
+  await page.goto(origin);
+  await untilWelcome(page);
   await page.screenshot({ path: join(out, "gallery.png"), fullPage: true });
+  // She turns to the pointer, and waves.
+  await page.mouse.click(300, 150);
+  await new Promise((resolve) => setTimeout(resolve, 2000));
+  await page.screenshot({ path: join(out, "welcome.png"), clip: { x: 0, y: 0, width: 1280, height: 600 } });
   const broken = await page.evaluate(() => [...document.images].filter((image) => !image.naturalWidth).length);
   assert.equal(broken, 0, "pictures that are missing");
   await page.click("#cards a");
   await page.waitForFunction("marionette.log.caption.includes('walk')", PATIENCE);
   await page.screenshot({ path: join(out, "example.png") });
   await page.close();
+});
+
+await check("the first page, on a phone", async () => {
+  const page = await browsers.webgl2.newPage();
+  page.setDefaultTimeout(PATIENCE.timeout);
+  await page.setViewport({ width: 390, height: 844, isMobile: true, hasTouch: true });
+  const network = await page.createCDPSession();
+  await network.send("Network.enable");
+  // An ordinary connection: 50 Mbit/s.
+  const speed = { offline: false, latency: 30, downloadThroughput: 50e6 / 8, uploadThroughput: 10e6 / 8 };
+  await network.send("Network.emulateNetworkConditions", speed);
+  let bytes = 0;
+  let arrival = 0;
+  const since = Date.now();
+  network.on("Network.loadingFinished", ({ encodedDataLength }) => {
+    bytes += encodedDataLength;
+    arrival = (Date.now() - since) / 1000;
+  });
+  await page.goto(origin);
+  await until(page, "marionette.log.shown");
+  const note = `${(bytes / 1e6).toFixed(1)} MB in ${arrival.toFixed(1)} s at 50 Mbit/s`;
+  assert(bytes < 9e6, note);
+  await untilWelcome(page);
+  await page.screenshot({ path: join(out, "phone.png") });
+  // The page scrolls, although the finger is on her.
+  await page.evaluate(() => scrollTo(0, 300));
+  assert((await page.evaluate("scrollY")) > 0);
+  await page.close();
+  return note;
 });
 
 if (renderers.includes("webgpu")) {

@@ -5,6 +5,7 @@ const EXAMPLES = {
   multi_animation: "Cross-fades between clips on a key.",
   blend_animations: "Pairs of clips with adjustable weights and priorities; the blend is in the middle.",
   animation_callbacks: "Callbacks that turn the camera and leave footprints.",
+  hit_window: "A kick that hits while its window is open, at any frame rate.",
   clip_queue: "A queue of clips that falls back to idling.",
   faces: "A face that speaks, smiles, blinks and looks at the camera.",
   partial_body: "Jogging legs under a waving body.",
@@ -17,6 +18,8 @@ const EXAMPLES = {
   gltf_character: "A .glb by itself, and a manifest that adds clips from another .glb.",
   many_instances: "Hundreds of characters that share one asset.",
   dressing: "Armor, hidden and repainted parts, weights on the skin, a mirrored twin.",
+  picking: "Darts that stick in the moving skin.",
+  loading_screen: "A bar that fills, and a game that begins when everything is there.",
   custom_material: "A toon shader made from each part's own material.",
   crowd: "Thousands of characters, and what each stage of a frame costs beside bevy_animation.",
   viewer: "Every sample character, and your own: drop .glb, .m3d, .md5mesh or .character.ron files, with all they need.",
@@ -30,7 +33,7 @@ const find = (id) => document.getElementById(id);
 const title = (name) => name[0].toUpperCase() + name.slice(1).replaceAll("_", " ");
 
 // Written to by the program, and read by tests.
-const log = { lines: [], files: {}, caption: "", failure: null };
+const log = { lines: [], files: {}, caption: "", failure: null, shown: null };
 
 window.marionette = {
   log,
@@ -54,6 +57,13 @@ window.marionette = {
     find("message").textContent = reason;
   },
   help: showKeys,
+  // The first frame with Scout is about to be drawn.
+  shown() {
+    log.shown = performance.now();
+    requestAnimationFrame(() => requestAnimationFrame(() => find("welcome").classList.add("shown")));
+    find("arrival").hidden = true;
+    prefetchExamples();
+  },
 };
 
 find("back").href = link({});
@@ -93,6 +103,35 @@ function showGallery() {
     find("cards").append(card);
   }
   find("gallery").hidden = false;
+  welcome();
+}
+
+// Starts the small program of the first page. Without WebGL2, the page is complete without it.
+async function welcome() {
+  preload("assets/adventure/scout_adventure.character.ron");
+  try {
+    const { default: start } = await import("./welcome/welcome.js");
+    await run(start, "./welcome/welcome_bg.wasm", "./welcome/size.txt", find("arrival"));
+  } catch (error) {
+    find("hero").classList.add("still");
+    log.failure = String(error);
+    console.error(error);
+  }
+}
+
+// Downloads a manifest and the files that it names while the program is still on its way.
+async function preload(manifest) {
+  const response = await fetch(manifest);
+  const names = (await response.text()).matchAll(/: "(\.\.\/[^"]+)"/g);
+  for (const name of new Set(Array.from(names, ([, name]) => name))) fetch(new URL(name, response.url));
+}
+
+// The program of the examples, so that the first click finds it in the cache; not where data is dear.
+function prefetchExamples() {
+  if (navigator.connection?.saveData || matchMedia("(pointer: coarse)").matches) return;
+  const link = document.createElement("link");
+  Object.assign(link, { rel: "prefetch", href: `${FOLDER}/bevy_marionette_web_bg.wasm` });
+  document.head.append(link);
 }
 
 async function play(name) {
@@ -107,31 +146,38 @@ async function play(name) {
   const { default: start, drop_files } = await import(`${FOLDER}/bevy_marionette_web.js`);
   takeDrops(drop_files);
   try {
-    await start({ module_or_path: await download(`${FOLDER}/bevy_marionette_web_bg.wasm`) });
+    await run(start, `${FOLDER}/bevy_marionette_web_bg.wasm`, `${FOLDER}/size.txt`, find("bar"));
   } catch (error) {
-    // Not an error: the program leaves `main` this way, and goes on frame by frame.
-    if (!String(error).includes("Using exceptions for control flow")) {
-      marionette.fail(log.failure ?? String(error));
-      throw error;
-    }
+    marionette.fail(log.failure ?? String(error));
+    throw error;
   } finally {
     find("progress").hidden = true;
   }
   find("stage").focus();
 }
 
-// Downloads the program, with a bar that fills.
-async function download(file) {
-  const response = await fetch(file);
-  if (!response.ok) throw new Error(`${file}: ${response.status} ${response.statusText}`);
+// Downloads a program and starts it.
+async function run(start, file, size, bar) {
+  try {
+    await start({ module_or_path: await download(file, size, bar) });
+  } catch (error) {
+    // Not an error: the program leaves `main` this way, and goes on frame by frame.
+    if (!String(error).includes("Using exceptions for control flow")) throw error;
+  }
+}
+
+// Downloads a program, with a bar that fills.
+async function download(file, size, bar) {
   // The length of a compressed file is not what arrives; the build wrote down the real one.
-  const total = Number((await (await fetch(`${FOLDER}/size.txt`)).text()).trim());
+  const [response, length] = await Promise.all([fetch(file), fetch(size)]);
+  if (!response.ok) throw new Error(`${file}: ${response.status} ${response.statusText}`);
+  const total = Number((await length.text()).trim());
   let loaded = 0;
   const counted = response.body.pipeThrough(
     new TransformStream({
       transform(chunk, controller) {
         loaded += chunk.length;
-        find("bar").value = loaded / total;
+        bar.value = loaded / total;
         controller.enqueue(chunk);
       },
     }),

@@ -15,10 +15,10 @@ use crate::{
     recorder::{CurveRow, Curves, Recorded, Recording},
 };
 use bevy::prelude::Query;
-use bevy_egui::egui::{self, Color32, Id, Rangef, RichText, Ui};
+use bevy_egui::egui::{self, Color32, Label, Rangef, RichText, Sense, Ui};
 use egui_plot::{
-    AxisHints, Corner, GridInput, HoverPosition, Legend, Line, MarkerShape, Plot, PlotMemory,
-    PlotPoints, PlotResponse, PlotUi, Points, VLine, uniform_grid_spacer,
+    AxisHints, GridInput, HoverPosition, Line, MarkerShape, Plot, PlotPoints, PlotResponse, PlotUi,
+    Points, VLine, uniform_grid_spacer,
 };
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -229,8 +229,13 @@ fn transport(ui: &mut Ui, recording: &mut Recording, ghosts: &mut bool, range: &
             }
         }
         ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
-            let megabytes = recording.bytes_used() as f64 / f64::from(1 << 20);
-            ui.weak(format!("{length:.0} s, {megabytes:.1} MB"))
+            let kilobytes = recording.bytes_used() as f64 / 1024.0;
+            let size = if kilobytes < 1000.0 {
+                format!("{kilobytes:.0} kB")
+            } else {
+                format!("{:.1} MB", kilobytes / 1024.0)
+            };
+            ui.weak(format!("{length:.0} s, {size}"))
                 .on_hover_text("What is kept of all characters");
         });
     });
@@ -468,25 +473,12 @@ fn show_curves(
         return None;
     }
     let color = ui.visuals().strong_text_color();
-    let names: Vec<_> = curves
-        .keys()
-        .map(|curve| (name.to_owned(), curve.clone()))
-        .collect();
-    // egui knows legend entries by an id made from their names.
-    let hidden_items = names
-        .iter()
-        .filter(|curve| hidden.contains(curve))
-        .map(|(_, curve)| Id::new(curve));
-    let legend = Legend::default()
-        .position(Corner::LeftTop)
-        .background_alpha(0.6)
-        .hidden_items(hidden_items);
     let mut to = None;
     folds.named_section(ui, name, title, true, |ui| {
+        legend(ui, name, curves.keys(), hidden);
         let id = ui.make_persistent_id(("curves", name));
         let plot = plot(axis, title, CURVES)
             .id(id)
-            .legend(legend)
             .include_y(0.0)
             .auto_bounds([false, true]);
         // egui's own steps are powers of ten: too few for low plots.
@@ -504,29 +496,45 @@ fn show_curves(
             .y_grid_spacer(uniform_grid_spacer(steps))
             .custom_y_axes(vec![numbers]);
         let response = plot.show(ui, |ui| {
-            for (index, (name, points)) in curves.into_iter().enumerate() {
-                ui.line(
-                    Line::new(name, PlotPoints::from(points))
-                        .color(line_color(index))
-                        .width(1.5),
-                );
+            for (index, (curve, points)) in curves.into_iter().enumerate() {
+                if !hidden.contains(&(name.to_owned(), curve.clone())) {
+                    ui.line(
+                        Line::new(curve, PlotPoints::from(points))
+                            .color(line_color(index))
+                            .width(1.5),
+                    );
+                }
             }
             finish(ui, axis, color)
         });
-        // The legend's clicks come back through egui's memory, from where the tab keeps them for later
-        // runs.
         to = pressed(&response);
-        let Some(memory) = PlotMemory::load(ui.ctx(), id) else {
-            return;
-        };
-        for curve in names {
-            match memory.hidden_items.contains(&Id::new(&curve.1)) {
-                true => hidden.insert(curve),
-                false => hidden.remove(&curve),
-            };
-        }
     });
     to
+}
+
+/// Shows the names of curves in their colors. A click hides a curve or shows it again.
+///
+/// It is above the plot, because a plot of this height has no room for egui_plot's legend beside its curves.
+fn legend<'a>(
+    ui: &mut Ui,
+    plot: &str,
+    names: impl Iterator<Item = &'a String>,
+    hidden: &mut BTreeSet<(String, String)>,
+) {
+    ui.horizontal_wrapped(|ui| {
+        for (index, name) in names.enumerate() {
+            let curve = (plot.to_owned(), name.clone());
+            let text = if hidden.contains(&curve) {
+                RichText::new(name).weak().strikethrough()
+            } else {
+                RichText::new(name).color(line_color(index))
+            };
+            let label = ui.add(Label::new(text).sense(Sense::click()));
+            if label.on_hover_text("click: hide or show").clicked() && !hidden.remove(&curve) {
+                hidden.insert(curve);
+            }
+        }
+    });
 }
 
 /// Rounds up to 1, 2 or 5 times a power of ten.

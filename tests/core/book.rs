@@ -21,7 +21,7 @@ use std::{
 const LIB: &str = "src/lib.rs";
 
 /// Returns the repository's folder, also from a package that only links to the book.
-fn root() -> PathBuf {
+pub fn root() -> PathBuf {
     let mut folders = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
     let book = folders
         .find_map(|folder| folder.join("book").canonicalize().ok())
@@ -29,7 +29,7 @@ fn root() -> PathBuf {
     book.parent().expect("the book is in a folder").to_owned()
 }
 
-fn read(path: &Path) -> String {
+pub fn read(path: &Path) -> String {
     fs::read_to_string(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
@@ -124,7 +124,7 @@ fn links_lead_somewhere() {
     ]
     .map(|name| root.join(name))
     .into();
-    for folder in ["book/src", "docs/decisions"] {
+    for folder in ["book/src", "docs", "docs/decisions"] {
         let paths = fs::read_dir(root.join(folder)).unwrap();
         let paths = paths.map(|file| file.unwrap().path());
         files.extend(paths.filter(|path| path.extension().is_some_and(|e| e == "md")));

@@ -259,7 +259,7 @@ fn a_quantized_clip_reads_the_same_frame_by_frame_and_in_time() {
 }
 
 #[test]
-fn scout_s_clips_shrink_by_half_and_more_within_half_a_millimeter() {
+fn scouts_clips_take_less_than_three_fifths_of_the_memory_within_half_a_millimeter() {
     let file = |name: &str| -> Result<Cow<'static, [u8]>, String> {
         Ok(Cow::Borrowed(match name {
             "scout.md5mesh" => include_bytes!("../../assets/scout/scout.md5mesh").as_slice(),

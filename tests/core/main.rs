@@ -29,6 +29,7 @@ mod m3d_files;
 mod md5_files;
 mod morphs;
 mod pose_reference;
+mod promises;
 mod record;
 mod retarget;
 mod rig;

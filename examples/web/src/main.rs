@@ -20,6 +20,10 @@ mod dressing;
 mod faces;
 #[path = "../../gltf_character.rs"]
 mod gltf_character;
+#[path = "../../hit_window.rs"]
+mod hit_window;
+#[path = "../../loading_screen.rs"]
+mod loading_screen;
 #[path = "../../locomotion.rs"]
 mod locomotion;
 #[path = "../../many_instances.rs"]
@@ -31,6 +35,8 @@ mod multi_animation;
 mod page;
 #[path = "../../partial_body.rs"]
 mod partial_body;
+#[path = "../../picking.rs"]
+mod picking;
 #[path = "../../rig.rs"]
 mod rig;
 #[path = "../../skinned_mesh.rs"]
@@ -52,11 +58,14 @@ fn main() {
         "dressing" => dressing::main(),
         "faces" => faces::main(),
         "gltf_character" => gltf_character::main(),
+        "hit_window" => hit_window::main(),
+        "loading_screen" => loading_screen::main(),
         "locomotion" => locomotion::main(),
         "many_instances" => many_instances::main(),
         "md5_character" => md5_character::main(),
         "multi_animation" => multi_animation::main(),
         "partial_body" => partial_body::main(),
+        "picking" => picking::main(),
         "rig" => rig::main(),
         "skinned_mesh" => skinned_mesh::main(),
         "terrain" => terrain::main(),
