@@ -12,7 +12,7 @@ mod stage;
 
 use bevy::prelude::*;
 use bevy_marionette::{
-    character::Callback,
+    character::{AppCallbackExt, Callback},
     controller::{CallbackTime, Transition},
     prelude::*,
 };

@@ -12,7 +12,7 @@ mod stage;
 
 use bevy::{light::NotShadowCaster, prelude::*};
 use bevy_marionette::{
-    character::{IkWeight, LookAt, LookTarget},
+    character::{IkLimb, IkWeight, LookAt, LookTarget},
     prelude::*,
     rig::RigState,
 };

@@ -129,7 +129,7 @@ and disabled tracks don't fire.
 | `bevy` | yes | the Bevy plugins. Without it, the crate contains only the modules that know no ECS and builds in seconds |
 | `picking` | yes | `CharacterPickingPlugin`: Bevy's pointer events on posed characters |
 | `inspector` | yes | the egui [inspector](inspector), and drawing skeletons with gizmos |
-| `gltf` | yes | loading `.glb` and `.gltf`, and writing `.glb` |
+| `gltf` | yes | loading `.glb` and `.gltf` |
 | `fbx` | no | loading `.fbx`, by a library in C; not on the web |
 | `cli` | no | the `marionette` command-line tool, which needs no Bevy |
 
@@ -141,12 +141,12 @@ Image formats are Bevy's features, for textures inside `.glb` files, too: enable
 //!
 //! | module | contains | depends on |
 //! | --- | --- | --- |
-//! | [`format`](mod@format) | lexer, parsers and writers for `.m3d` and MD5; diagnostics | |
+//! | [`format`](mod@format) | diagnostics: what is wrong with a file, and where | |
 //! | [`model`] | skeletons, clips and skins, independent of any file format | |
 //! | [`controller`] | the animation state of one character: tracks, priorities, scheduled changes, queue, cross-fades | `model` |
-//! | [`pose`] | the hot loops: sampling, blending, joint overrides, joint and skinning matrices | `model`, `controller` |
-//! | [`rig`] | what acts on a pose after its clips: IK, look-at, feet, springs | `model`, `pose` |
-//! | [`import`] | conversion from files to models and back: axes, winding, influences, bind poses, normals; manifests | `format`, `model`, `pose`, `rig` |
+//! | [`pose`] | poses: blending clips, joint overrides, masks, joint and skinning matrices | `model`, `controller` |
+//! | [`rig`] | what acts on a pose after its clips: limbs, ground, wind, and the state of a rig | `model`, `pose` |
+//! | [`import`] | manifests, import settings, and opening files as models | `format`, `model`, `pose`, `rig` |
 //! | [`record`] | what happened to a controller and its rig, its replay, and files of it | `model`, `controller`, `pose`, `rig` |
 #![cfg_attr(
     feature = "bevy",
@@ -162,7 +162,8 @@ Image formats are Bevy's features, for textures inside `.glb` files, too: enable
 | [`inspector`] | the egui panel, drawn skeletons | `character`, `recorder` |"
 )]
 //!
-//! A module depends only on modules above it in this table. The first seven build without Bevy.
+//! A module depends only on modules above it in this table. The first seven build without Bevy. What the `marionette`
+//! command-line tool uses besides is in a hidden module, `internals`, which may change in any release.
 #![warn(missing_docs)]
 #![deny(unsafe_code)]
 
@@ -170,6 +171,8 @@ pub mod controller;
 pub mod format;
 mod hierarchy;
 pub mod import;
+#[doc(hidden)]
+pub mod internals;
 pub mod model;
 mod numbers;
 pub mod pose;
@@ -208,9 +211,9 @@ pub mod prelude {
     pub use crate::{
         MarionettePlugins,
         character::{
-            AnimationCallback, AnimationFinished, AppCallbackExt, AtSocket, AttachedTo,
-            CharacterPoses, CharacterReady, CharacterSystems, DetachExt, FootPlacement, IkGoal,
-            IkLimb, PartOverrides, PoseOverrides, RootMotion, SkinnedCharacter, WornBy,
+            AnimationCallback, AnimationFinished, AtSocket, AttachedTo, CharacterPoses,
+            CharacterReady, CharacterSystems, FootPlacement, IkGoal, PartOverrides, PoseOverrides,
+            RootMotion, SkinnedCharacter,
         },
         controller::AnimationController,
     };

@@ -1,19 +1,25 @@
 //! Counts allocations: a steady frame makes none. A separate binary, because it replaces the global allocator.
 
-use bevy_marionette::controller::{
-    AnimationController, AnimationTrack, BlendMode, Clips, SwitchLayer, TrackPriority, Transition,
-};
 use bevy_marionette::model::{
     ClipFrames, ClipTiming, CombinedJoints, Joint, JointTransform, RootDelta, RootPath,
     SkeletalClip, Skeleton,
 };
-use bevy_marionette::pose::{
-    ClipLayer, Evaluate, Inertia, InertiaScratch, JointOverride, JointSpace, Mask, Palette, Scratch,
+use bevy_marionette::{
+    controller::{
+        AnimationController, AnimationTrack, BlendMode, Clips, TrackPriority, Transition,
+    },
+    internals::controller::SwitchLayer,
 };
-use bevy_marionette::rig::{
-    ChainIk, Collider, Feet, FeetFrame, FeetState, FootPlan, GroundHit, IkScratch, LegJoints,
-    LookChain, LookState, SpringChain, SpringFrame, SpringScratch, SpringSettings, SpringState,
-    Springs, TwoBoneIk,
+use bevy_marionette::{
+    internals::pose::{Inertia, InertiaScratch},
+    pose::{ClipLayer, Evaluate, JointOverride, JointSpace, Mask, Palette, Scratch},
+};
+use bevy_marionette::{
+    internals::rig::{
+        ChainIk, Collider, Feet, FeetFrame, FeetState, FootPlan, IkScratch, LegJoints, LookChain,
+        SpringChain, SpringFrame, SpringScratch, SpringSettings, SpringState, Springs, TwoBoneIk,
+    },
+    rig::{GroundHit, LookState},
 };
 use glam::{Affine3A, DVec3, Mat4, Quat, Vec3};
 use std::alloc::{GlobalAlloc, Layout, System};

@@ -4,7 +4,8 @@
 
 use bevy_marionette::{
     controller::AnimationController,
-    record::{ClipTable, Frames, RecordedCharacter, RecordingFile, Tape, TapeMoment},
+    internals::record::TapeMoment,
+    record::{ClipTable, Frames, RecordedCharacter, RecordingFile, Tape},
 };
 use image::RgbImage;
 use std::{

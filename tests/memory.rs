@@ -5,11 +5,14 @@
 mod recordings;
 
 use bevy_marionette::{
-    format::{
-        m3d::{self, M3d, M3dBone, M3dClip, M3dKey, M3dMaterial, M3dSubset, M3dVertex},
-        md5,
+    import::{ImportSettings, Manifest},
+    internals::{
+        format::{
+            m3d::{self, M3d, M3dBone, M3dClip, M3dKey, M3dMaterial, M3dSubset, M3dVertex},
+            md5,
+        },
+        import::{clip_from_md5, from_m3d, from_md5, skeleton_of_anim},
     },
-    import::{ImportSettings, Manifest, clip_from_md5, from_m3d, from_md5, skeleton_of_anim},
 };
 use std::{
     alloc::{GlobalAlloc, Layout, System},

@@ -3,12 +3,13 @@
 use bevy_marionette::{
     controller::{AnimationController, AnimationTrack, Clips, PlaybackEvent},
     import::Manifest,
+    internals::rig::{
+        Feet, FootPlan, LookAction, LookChain, Plants, RigAction, RigJoints, RigScratch,
+        SpringAction, Springs, TurnSpeeds,
+    },
     model::{BoundBlendSpace, ClipTiming, Model, RootPath},
     pose::{ClipLayer, Evaluate, Scratch},
-    rig::{
-        Feet, FootPlan, GroundHit, LookAction, LookChain, Plants, RigAction, RigJoints, RigScratch,
-        RigState, SpringAction, Springs, TurnSpeeds,
-    },
+    rig::{GroundHit, RigState},
 };
 use glam::{Affine3A, Vec3, Vec3A};
 use std::{hint::black_box, time::Duration};

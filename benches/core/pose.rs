@@ -3,15 +3,16 @@
 //! Every figure is for one character on one thread. Times differ from one iteration to the next, as
 //! they do in a crowd, so the frames read are not always the ones read last.
 
-use bevy_marionette::controller::{
-    AnimationController, AnimationTrack, Clips, SwitchLayer, Transition,
-};
 use bevy_marionette::model::{
     BlendSpace, BoundBlendSpace, ClipTiming, CombinedJoints, SkeletalClip,
 };
-use bevy_marionette::pose::{
-    ClipLayer, Evaluate, Inertia, InertiaScratch, LocalToModel, Mask, Mix, MixScratch, Palette,
-    Scratch, stream,
+use bevy_marionette::{
+    controller::{AnimationController, AnimationTrack, Clips, Transition},
+    internals::controller::SwitchLayer,
+};
+use bevy_marionette::{
+    internals::pose::{Inertia, InertiaScratch, LocalToModel, Mix, MixScratch, stream},
+    pose::{ClipLayer, Evaluate, Mask, Palette, Scratch},
 };
 use bevy_marionette_benches::{clip, clip_of, part, skeleton};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};

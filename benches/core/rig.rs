@@ -8,13 +8,13 @@ mod locomotion;
 
 use bevy_marionette::{
     import::{Limits, LookAtEntry, Manifest, open_manifest},
+    internals::rig::{
+        ChainIk, Collider, GoalAction, Ik, LimbJoints, LookAction, RigAction, RigJoints,
+        RigScratch, SpringAction, SpringChain, SpringSettings, Springs, TurnSpeeds, TwoBoneIk,
+    },
     model::{Model, Skeleton},
     pose::{ClipLayer, Evaluate, Scratch},
-    rig::{
-        ChainIk, Collider, GoalAction, GroundHit, Ik, Limb, LimbJoints, LookAction, RigAction,
-        RigJoints, RigScratch, RigState, SpringAction, SpringChain, SpringSettings, Springs,
-        TurnSpeeds, TwoBoneIk,
-    },
+    rig::{GroundHit, Limb, RigState},
 };
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use glam::{Affine3A, Vec3};

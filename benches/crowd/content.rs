@@ -3,12 +3,12 @@
 use super::Args;
 use bevy::prelude::*;
 use bevy_marionette::{
-    import::{ImportSettings, open_model_with},
+    import::ImportSettings,
+    internals::{import::open_model_with, pose::Compress},
     model::{
         ClipFrames, ClipTiming, Influences, Joint, JointTransform, Material, Model, MorphDelta,
         MorphFrames, MorphTarget, Morphs, SkeletalClip, Skeleton, SkinPart,
     },
-    pose::Compress,
 };
 use glam::Affine3A;
 use std::{f32::consts::TAU, path::Path, sync::Arc};

@@ -2,8 +2,12 @@
 
 use crate::keys::{self, Keys};
 use bevy_marionette::{
-    model::{CombinedJoints, SkeletalClip, Skeleton, SkinPart, SoaTransform},
-    pose::{ClipLayer, Evaluate, LocalToModel, Mix, MixScratch, Palette, Scratch},
+    internals::{
+        model::SoaTransform,
+        pose::{LocalToModel, Mix, MixScratch},
+    },
+    model::{CombinedJoints, SkeletalClip, Skeleton, SkinPart},
+    pose::{ClipLayer, Evaluate, Palette, Scratch},
 };
 use glam::{Affine3A, Mat4, Vec3A};
 use ozz_animation_rs::{

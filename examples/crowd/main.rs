@@ -153,7 +153,9 @@ impl Workshop<'_> {
         for tint in JACKETS {
             let mut character = model.clone();
             // Bevy's side has none.
-            character.springs = None;
+            let mut rig = character.rig().clone();
+            rig.springs.clear();
+            character.set_rig(rig);
             for part in character
                 .parts
                 .iter_mut()

@@ -14,7 +14,7 @@ mod stage;
 use bevy::prelude::*;
 use bevy_marionette::{
     asset::{Character, build_character},
-    character::WeightView,
+    character::{WeightView, WornBy},
     import::Manifest,
     inspector::{BoneShape, DrawSkeleton, DrawSkeletonPlugin},
     prelude::*,

@@ -60,15 +60,15 @@ pub struct Character {
     /// The rig as the manifest has it, by names.
     pub(crate) rig: RigEntries,
     /// The joints that turn toward what the character looks at.
-    pub look_at: Option<Arc<LookChain>>,
+    pub(crate) look_at: Option<Arc<LookChain>>,
     /// The joint that root motion is taken from.
     pub(crate) root: JointIndex,
     /// The joints that swing.
-    pub springs: Option<Arc<Springs>>,
+    pub(crate) springs: Option<Arc<Springs>>,
     /// The legs that adapt to uneven ground.
-    pub feet: Option<Arc<Feet>>,
+    pub(crate) feet: Option<Arc<Feet>>,
     /// For each clip, its foot contacts. Empty without [`feet`](Self::feet).
-    pub plants: Vec<Arc<Plants>>,
+    pub(crate) plants: Vec<Arc<Plants>>,
     /// The speeds at which the clips turn the joints.
     pub(crate) turn_speeds: Arc<TurnSpeeds>,
     /// The reach of the joints in blends of the clips, which gives bounding boxes under additive

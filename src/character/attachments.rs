@@ -25,7 +25,7 @@ use glam::Affine3A;
 ///
 /// ```no_run
 /// # use bevy::prelude::*;
-/// # use bevy_marionette::prelude::*;
+/// # use bevy_marionette::{character::DetachExt, prelude::*};
 /// # fn arm(mut commands: Commands, character: Entity, sword: Handle<Mesh>) {
 /// let sword = commands.spawn((
 ///     AttachedTo(character),

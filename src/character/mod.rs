@@ -88,14 +88,21 @@ pub use sharing::PoseSharing;
 pub use systems::CharacterSystems;
 pub use typed_callbacks::{AppCallbackExt, Callback};
 pub use typed_states::AppStatesExt;
-pub use weight_view::{WeightView, influence_count_color, weight_color};
+pub use weight_view::WeightView;
 pub use worn::{ClothingPlugin, Wears, WornBy};
 
 pub(crate) use dirty_palettes::{DirtyPalettes, PaletteJob, PaletteRange};
 #[cfg(feature = "inspector")]
 pub(crate) use face_replay::FaceReplay;
+#[cfg(feature = "inspector")]
+pub(crate) use internals::*;
 pub(crate) use morphs::GrownMorphs;
 pub(crate) use poses::{FoundPose, Poses};
 pub(crate) use rig::RigReplay;
 pub(crate) use tape_head::TapeHead;
 pub(crate) use threads::trim;
+
+/// The colors of [`WeightView`].
+pub(crate) mod internals {
+    pub use crate::character::weight_view::{influence_count_color, weight_color};
+}

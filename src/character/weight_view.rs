@@ -10,9 +10,10 @@ use bevy::{mesh::VertexAttributeValues, prelude::*};
 #[derive(Component, Clone, Copy, Debug, PartialEq, Eq, Hash, Reflect)]
 #[reflect(Component, Clone, PartialEq)]
 pub enum WeightView {
-    /// The weight of one joint, in the colors of [`weight_color`]: blue is 0, red is 1.
+    /// The weight of one joint, in the colors of Blender's weight paint mode: blue is 0, red is 1.
     Joint(JointIndex),
-    /// The number of joints that move each vertex, in the colors of [`influence_count_color`].
+    /// The number of joints that move each vertex: gray for none, then blue, green, yellow, red, and magenta for five or
+    /// more.
     InfluenceCount,
 }
 

@@ -57,7 +57,7 @@ impl Plugin for ClothingPlugin {
 ///
 /// ```no_run
 /// # use bevy::prelude::*;
-/// # use bevy_marionette::prelude::*;
+/// # use bevy_marionette::{character::WornBy, prelude::*};
 /// # fn dress(mut commands: Commands, body: Entity, assets: Res<AssetServer>) {
 /// commands.spawn((SkinnedCharacter(assets.load("breastplate.md5mesh")), WornBy(body)));
 /// # }

@@ -43,8 +43,14 @@ mod transition;
 mod validate;
 
 pub use advance::AdvanceError;
+#[cfg(feature = "bevy")]
+use bevy::{
+    ecs::reflect::ReflectComponent,
+    reflect::{ReflectDeserialize, ReflectSerialize, prelude::ReflectDefault},
+};
 pub use callback::CallbacksMut;
 pub use clips::Clips;
+pub(crate) use internals::*;
 pub use key::{CallbackId, CallbackTime, KeyRef};
 pub use layer::LayerInfo;
 pub use name::AnimationName;
@@ -57,17 +63,10 @@ pub use scheduled_change::{ChangeHandle, ChangeKind, ChangeTarget, ScheduledChan
 #[cfg(feature = "inspector")]
 pub(crate) use states::StateView;
 pub use states::{CharacterStates, Go, GoError, StateName, StateSpeedError, States, StatesMut};
-pub use switch::{Switch, SwitchLayer};
 pub use timeline::TimelineMut;
 pub use track::AnimationTrack;
 pub use track_types::{BlendMode, TrackId, TrackPriority};
 pub use transition::Transition;
-
-#[cfg(feature = "bevy")]
-use bevy::{
-    ecs::reflect::ReflectComponent,
-    reflect::{ReflectDeserialize, ReflectSerialize, prelude::ReflectDefault},
-};
 
 use clock::{Clock, Nanos};
 use key::AddedCallback;
@@ -78,6 +77,11 @@ use scheduled_change::Schedule;
 use serde::{Deserialize, Serialize};
 use step::{Agenda, Reach};
 use track_types::{Role, Transient};
+
+/// What the crate and its tools use, but no app: see [`crate::internals`].
+pub(crate) mod internals {
+    pub use crate::controller::switch::{Switch, SwitchLayer};
+}
 
 /// Animation state of one character: its tracks, its clock and what is scheduled.
 ///

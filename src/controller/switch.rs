@@ -131,6 +131,7 @@ impl Switch {
 
 impl AnimationController {
     /// Returns the switches whose difference has not yet died out, the oldest first.
+    #[doc(hidden)]
     pub fn switches(&self) -> impl Iterator<Item = &Switch> + Clone {
         let now = self.clock.now;
         self.extras

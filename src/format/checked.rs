@@ -11,7 +11,7 @@ use std::{fmt, ops::Deref};
 /// once. Check a document made in code with [`Checked::new`]:
 ///
 /// ```
-/// use bevy_marionette::format::{Checked, md5::{Md5Joint, Md5Mesh, Md5Submesh}};
+/// use bevy_marionette::internals::format::{Checked, md5::{Md5Joint, Md5Mesh, Md5Submesh}};
 ///
 /// let joints = vec![Md5Joint { name: "root".into(), ..Md5Joint::default() }];
 /// let mut mesh = Md5Mesh { joints, meshes: vec![Md5Submesh::default()], ..Md5Mesh::default() };

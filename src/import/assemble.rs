@@ -26,7 +26,7 @@ use std::{
 
 /// Builds the model that a manifest describes. `read` returns the contents of a file named relative to the manifest.
 ///
-/// Where the manifest says nothing, [the model's file](Imported::embedded) may.
+/// Where the manifest says nothing, the model's file may.
 ///
 /// A clip that cannot be read or does not fit is left out with a warning. A file that several entries
 /// name is read and parsed once, and their clips share its transforms.

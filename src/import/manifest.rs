@@ -79,9 +79,8 @@ pub struct Manifest {
     /// Most palette entries of a part; see [`ImportSettings::max_palette`].
     #[serde(default = "max_palette", skip_serializing_if = "is_max_palette")]
     pub max_palette: u16,
-    /// Compresses the clips ([`Compress`](crate::pose::Compress)) with an error of at most this distance at the skin, in
-    /// model units after scaling. They take less memory, most of them less than half, and posing a crowd takes up to an eighth
-    /// longer. `None` keeps them lossless.
+    /// Compresses the clips with an error of at most this distance at the skin, in model units after scaling. They take less
+    /// memory, most of them less than half, and posing a crowd takes up to an eighth longer. `None` keeps them lossless.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clip_error: Option<f32>,
     /// Takes movements of the root out of the clips, to carry the character; `None` takes out nothing. Clips stay in place
@@ -171,6 +170,7 @@ pub struct Manifest {
     pub feet: Option<FeetEntry>,
     /// The text that it was read from, for the places of what turns out to be wrong later.
     #[serde(skip)]
+    #[doc(hidden)]
     pub text: ManifestText,
 }
 
@@ -330,6 +330,7 @@ impl Manifest {
 
     /// Returns the times at which a clip plants the feet: those of its entry, or for feet without any, those that its motion
     /// shows. The clip must be bound to the skeleton.
+    #[doc(hidden)]
     pub fn plants(&self, feet: &Feet, skeleton: &Skeleton, clip: &SkeletalClip) -> Plants {
         let Some(entry) = &self.feet else {
             return Plants::default();

@@ -48,32 +48,18 @@ mod open;
 mod textures;
 
 pub use assemble::open_manifest;
-#[cfg(all(feature = "fbx", not(target_arch = "wasm32")))]
-pub use fbx::from_fbx;
-#[cfg(feature = "gltf")]
-pub use gltf::{GlbTexture, from_gltf, to_glb};
+pub(crate) use internals::*;
 pub use limits::Limits;
-pub use losses::{WriteFormat, losses};
-pub use m3d::{from_m3d, to_m3d};
 pub(crate) use manifest::bind_blend_space;
 pub use manifest::{
     BlendPlace, BlendSpaceEntry, CallbackEntry, ClipEntry, ClipRootMotion, ColliderEntry,
-    EmbeddedManifest, FeetEntry, GoalEntry, LegEntry, LookAtEntry, Manifest, ManifestText,
-    MaskEntry, RetargetEntry, RigEntries, RootMotionEntry, SocketEntry, SpringEntry,
+    FeetEntry, GoalEntry, LegEntry, LookAtEntry, Manifest, MaskEntry, RetargetEntry, RigEntries,
+    RootMotionEntry, SocketEntry, SpringEntry,
 };
-pub use md5::{clip_from_md5, from_md5, to_md5_anim, to_md5_mesh};
-pub use open::{
-    FileKind, files_beside, open_clips, open_clips_with, open_model, open_model_with,
-    skeleton_of_anim,
-};
-pub use resample::CLIP_ERROR;
-pub use retarget::{Retarget, RetargetError, RetargetReport};
+pub use open::{FileKind, open_clips, open_model};
+pub(crate) use retarget::RetargetReport;
 #[cfg(feature = "bevy")]
 pub(crate) use textures::is_relative_path;
-pub use textures::{
-    MaterialTextures, TextureFiles, TextureMap, missing_textures, texture_candidates,
-    texture_folders, texture_places,
-};
 #[cfg(feature = "bevy")]
 pub(crate) use {manifest::resolve_springs, root_motion::root_joint};
 
@@ -81,6 +67,27 @@ use crate::format::{Diagnostic, m3d::Dialect};
 use crate::model::{Model, Reach, SkinPart};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+
+/// What the crate and its tools use, but no app: see [`crate::internals`].
+pub(crate) mod internals {
+    #[cfg(all(feature = "fbx", not(target_arch = "wasm32")))]
+    pub use crate::import::fbx::from_fbx;
+    #[cfg(feature = "gltf")]
+    pub use crate::import::gltf::{GlbTexture, from_gltf, to_glb};
+    pub use crate::import::{
+        losses::{WriteFormat, losses},
+        m3d::{from_m3d, to_m3d},
+        manifest::EmbeddedManifest,
+        md5::{clip_from_md5, from_md5, to_md5_anim, to_md5_mesh},
+        open::{files_beside, open_clips_with, open_model_with, skeleton_of_anim},
+        resample::CLIP_ERROR,
+        retarget::{Retarget, RetargetError},
+        textures::{
+            MaterialTextures, TextureFiles, TextureMap, missing_textures, texture_candidates,
+            texture_folders, texture_places,
+        },
+    };
+}
 
 /// Handedness of a file's coordinates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -180,10 +187,12 @@ pub struct Imported {
     /// Warnings, one per cause.
     pub warnings: Vec<Diagnostic>,
     /// Statistics for listings.
+    #[doc(hidden)]
     pub report: ImportReport,
     /// Images that the file contains, which its materials refer to by name.
     pub images: Vec<EmbeddedImage>,
     /// The entries of a manifest that the file holds.
+    #[doc(hidden)]
     pub embedded: EmbeddedManifest,
     /// The distances to which joints carry the skin, at rest and in all clips.
     pub(crate) reach: Reach,
@@ -202,6 +211,7 @@ pub struct EmbeddedImage {
 }
 
 /// Statistics of an import.
+#[doc(hidden)]
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct ImportReport {
     /// The exporter that wrote the file; `None` for formats without dialects.

@@ -51,8 +51,6 @@
 //! - Keep your own input systems from reacting to clicks and keys meant for the panel: the run conditions
 //!   [`inspector_wants_pointer`] and [`inspector_wants_keys`].
 //! - Draw skeletons without a panel: [`DrawSkeletonPlugin`] and [`DrawSkeleton`].
-//! - Mirror pose overrides in your own tools: [`mirror_override`], [`mirror_pose`]; write overrides, callback keys, or
-//!   a rig as RON: [`overrides_ron`], [`callbacks_ron`], [`rig_ron`].
 //!
 //! # Cost
 //!
@@ -100,13 +98,9 @@ mod vertex;
 mod weights;
 mod widgets;
 
-pub use callback_edit::callbacks_ron;
 pub use draw_skeleton::{BoneShape, DrawSkeleton};
 pub use gizmos::SkeletonGizmos;
 pub use memory::InspectorMemoryPlugin;
-pub use mirror::{mirror_joint, mirror_override, mirror_pose};
-pub use override_edit::overrides_ron;
-pub use rig::rig_ron;
 
 use crate::{character::CharacterSystems, model::JointIndex};
 use bevy::{ecs::system::SystemParam, gizmos::GizmoPlugin, prelude::*, window::PrimaryWindow};

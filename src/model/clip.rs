@@ -197,6 +197,7 @@ impl SkeletalClip {
     }
 
     /// Returns the effect of compressing the clip; `None` if it is not compressed.
+    #[doc(hidden)]
     pub fn quantization(&self) -> Option<Quantization> {
         self.quantization
     }

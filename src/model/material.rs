@@ -5,7 +5,7 @@ use serde::Serialize;
 
 /// A material for a metallic–roughness renderer.
 ///
-/// Maps are file names as the model contains them; see [`TextureFiles`](crate::import::TextureFiles) for finding them.
+/// Maps are file names as the model contains them.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Material {
     /// Name, unique within the model.

@@ -1,8 +1,7 @@
 //! A character's data, independent of file formats: skeleton, skin, materials and clips.
 //!
 //! Everything is in Bevy's axes: right-handed, Y up, forward −Z, and in meters after scaling. Parents come
-//! before their children. Poses are stored as rows of four joints in structure-of-arrays layout
-//! ([`SoaTransform`]), which the jobs of [`crate::pose`] work on.
+//! before their children.
 
 mod blend_space;
 mod bounding_box;
@@ -26,39 +25,51 @@ mod transform;
 mod visemes;
 
 pub use blend_space::{
-    BlendPoint, BlendSpace, BlendSpaceError, BlendSpacePoint, BlendSync, BoundBlendSpace, SyncMark,
+    BlendPoint, BlendSpace, BlendSpaceError, BlendSpacePoint, BlendSync, BoundBlendSpace,
 };
-pub use bounding_box::BoundingBox;
+pub(crate) use blend_space::{Cycle, Member, Phase, SyncMark};
 pub use callback_data::CallbackData;
-pub use clip::{ClipError, ClipFrames, MorphFrames, Quantization, SkeletalClip};
-pub use material::{Maps, Material, MipFilter, Sampler, TextureFilter, TextureWrap, UvTransform};
-pub use morph::{MorphDelta, MorphIndex, MorphTarget, Morphs};
-pub use roles::{Finger, Role, RoleError, Roles};
-pub use root_motion::{RootDelta, RootPath};
-pub use side_names::Side;
-pub use skeleton::{Joint, JointIndex, Skeleton, SkeletonError};
-pub use skin::{CombinedJoints, Influences, SkinPart};
-pub use states::{
-    Choice, Entering, Entry, Exit, Leader, MachineLayer, MachineState, Opening, Origins,
-    PlayedClip, Plays, Speed, State, StateError, StateLayer, StateLayers, StateMachine,
-    StateProblem, Successor, Then, TransitionKind, Way,
+pub(crate) use clip::{
+    ChannelSlot, MorphCurves, NumberRange, Quantization, RowTracks, WeightTracks,
 };
-pub use timing::{CallbackKey, ClipTiming, PlaybackMode};
-pub use transform::{JointTransform, SoaQuat, SoaTransform, SoaVec3};
-pub use visemes::Viseme;
-
-pub(crate) use blend_space::{Cycle, Member, Phase};
-pub(crate) use clip::{ChannelSlot, MorphCurves, NumberRange, RowTracks, WeightTracks};
+pub use clip::{ClipError, ClipFrames, MorphFrames, SkeletalClip};
+pub(crate) use internals::*;
 pub(crate) use lever::{LEVER, axes_apart, size_at_rest};
+pub use material::{Maps, Material, MipFilter, Sampler, TextureFilter, TextureWrap, UvTransform};
 pub(crate) use morph::weights_of;
+pub use morph::{MorphDelta, MorphIndex, MorphTarget, Morphs};
 pub(crate) use reach::{JointReach, Reach, is_near};
+pub use root_motion::{RootDelta, RootPath};
 pub(crate) use root_motion::{Twist, turned};
 pub(crate) use sides::Sides;
 #[cfg(feature = "inspector")]
 pub(crate) use sides::{MirrorPlane, RestFrame};
+pub use skeleton::{Joint, JointIndex, Skeleton, SkeletonError};
 pub(crate) use skeleton::{NodeSpace, seen_in, signs};
-pub(crate) use states::distinct;
+pub use skin::{CombinedJoints, Influences, SkinPart};
+pub use states::{
+    Choice, Entering, Exit, Leader, Origins, Plays, Speed, State, StateError, StateLayer,
+    StateLayers, Then,
+};
+pub(crate) use states::{
+    Entry, MachineLayer, Opening, PlayedClip, StateMachine, Successor, TransitionKind, distinct,
+};
+pub use timing::{CallbackKey, ClipTiming, PlaybackMode};
+pub use transform::JointTransform;
 pub(crate) use transform::affine_from_row_vector_matrix;
+pub(crate) use transform::{SoaQuat, SoaVec3};
+pub use visemes::Viseme;
+
+/// What the crate and its tools use, but no app: see [`crate::internals`].
+pub(crate) mod internals {
+    pub use crate::model::{
+        bounding_box::BoundingBox,
+        roles::{Finger, Role, Roles},
+        side_names::Side,
+        states::MachineState,
+        transform::SoaTransform,
+    };
+}
 
 /// A complete character: a skeleton, the parts of its skin, their materials, and its clips.
 #[derive(Clone, Debug, Default)]

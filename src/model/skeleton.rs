@@ -316,6 +316,7 @@ impl Skeleton {
     }
 
     /// Returns the rest pose, relative to the parents.
+    #[doc(hidden)]
     pub fn rest(&self) -> &[SoaTransform] {
         &self.rest
     }

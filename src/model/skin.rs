@@ -176,7 +176,7 @@ impl SkinPart {
     ///
     /// The posed part is inside the hull of these boxes, each moved by its joint, because a vertex is a
     /// weighted mean of points that are each in one of them.
-    pub fn joint_boxes(&self, inverse_bind: &[glam::Affine3A]) -> Vec<Option<BoundingBox>> {
+    pub(crate) fn joint_boxes(&self, inverse_bind: &[glam::Affine3A]) -> Vec<Option<BoundingBox>> {
         let mut boxes: Vec<Option<BoundingBox>> = vec![None; self.palette.len()];
         for (position, influences) in self.positions.iter().zip(&self.influences) {
             for (slot, _) in self

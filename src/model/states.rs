@@ -38,7 +38,7 @@ const MOST_LEVELS: usize = 4;
 const MOST_LAYERS: usize = 16;
 const LONGEST_TRANSITION: f64 = 3600.0;
 
-/// A state as it is written down, by its name in a map. [`StateMachine::new`] checks a map of them and makes a machine.
+/// A state as it is written down, by its name in a map. [`StateLayers::new`] checks a map of them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct State {

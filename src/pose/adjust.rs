@@ -2,7 +2,7 @@
 
 use super::PoseMut;
 use crate::{
-    model::{JointIndex, JointTransform, Skeleton, SoaTransform},
+    model::{JointIndex, JointTransform},
     numbers::{clamp_weight, unit},
 };
 use glam::Affine3A;
@@ -71,44 +71,23 @@ impl JointOverride {
     }
 }
 
-/// Applies joint overrides, in order, to a local pose and its model matrices.
-#[derive(Clone, Copy, Debug)]
-pub struct AdjustJoints<'a> {
-    /// The skeleton of the pose.
-    pub skeleton: &'a Skeleton,
-    /// The overrides; later ones see the result of earlier ones.
-    pub overrides: &'a [JointOverride],
-}
-
-impl AdjustJoints<'_> {
-    /// Changes `local` and updates `model`, which must hold its matrices.
-    ///
-    /// # Panics
-    /// If `local` or `model` is too short for the skeleton.
-    pub fn run(&self, local: &mut [SoaTransform], model: &mut [Affine3A]) {
-        let mut pose = PoseMut::new(self.skeleton, local, model);
-        self.apply(&mut pose);
-        pose.update();
-    }
-
-    /// Changes a pose without updating its matrices.
-    pub(super) fn apply(&self, pose: &mut PoseMut) {
-        for change in self.overrides {
-            let joint = change.joint;
-            let is_there = usize::from(joint) < self.skeleton.len();
-            if !is_there || !change.transform.is_finite() || clamp_weight(change.weight) == 0.0 {
-                continue;
-            }
-            let parent = self.skeleton.parents()[usize::from(joint)];
-            // Only overrides in model space read a matrix. The others leave matrices out of date until the
-            // end.
-            if change.space == JointSpace::Model {
-                pose.update_joints(parent);
-            }
-            let parent = parent.map(|parent| &pose.model[usize::from(parent)]);
-            pose.set_transform(joint, change.resolve(pose.transform(joint), parent));
-            pose.update_later(joint);
+/// Applies joint overrides to a pose, without updating its matrices. Later ones see the result of earlier ones.
+pub(super) fn apply_overrides(pose: &mut PoseMut, overrides: &[JointOverride]) {
+    let skeleton = pose.skeleton;
+    for change in overrides {
+        let joint = change.joint;
+        let is_there = usize::from(joint) < skeleton.len();
+        if !is_there || !change.transform.is_finite() || clamp_weight(change.weight) == 0.0 {
+            continue;
         }
+        let parent = skeleton.parents()[usize::from(joint)];
+        // Only overrides in model space read a matrix. The others leave matrices out of date until the end.
+        if change.space == JointSpace::Model {
+            pose.update_joints(parent);
+        }
+        let parent = parent.map(|parent| &pose.model[usize::from(parent)]);
+        pose.set_transform(joint, change.resolve(pose.transform(joint), parent));
+        pose.update_later(joint);
     }
 }
 
@@ -130,7 +109,10 @@ fn mix(from: JointTransform, to: JointTransform, weight: f32) -> JointTransform 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{model::Joint, pose::LocalToModel};
+    use crate::{
+        model::{Joint, Skeleton, SoaTransform},
+        pose::LocalToModel,
+    };
     use glam::{Quat, Vec3};
 
     fn skeleton() -> Skeleton {
@@ -156,11 +138,9 @@ mod tests {
     fn run(overrides: &[JointOverride]) -> (Vec<SoaTransform>, Vec<Affine3A>) {
         let skeleton = skeleton();
         let (mut local, mut model) = (skeleton.rest().to_vec(), skeleton.rest_model().to_vec());
-        AdjustJoints {
-            skeleton: &skeleton,
-            overrides,
-        }
-        .run(&mut local, &mut model);
+        let mut pose = PoseMut::new(&skeleton, &mut local, &mut model);
+        apply_overrides(&mut pose, overrides);
+        pose.update();
         let mut again = model.clone();
         LocalToModel {
             parents: skeleton.parents(),

@@ -1,8 +1,8 @@
 //! All jobs in order: blend the clips, apply joint overrides, compute the matrices.
 
 use super::{
-    AdjustJoints, ClipLayer, InertiaAt, JointOverride, LocalToModel, Mix, MixScratch,
-    MorphOverride, PoseMut,
+    ClipLayer, InertiaAt, JointOverride, LocalToModel, Mix, MixScratch, MorphOverride, PoseMut,
+    adjust::apply_overrides,
     inertia::BaseScratch,
     mix::{ActiveList, MixRows, Take},
 };
@@ -22,8 +22,10 @@ pub struct Evaluate<'a, 'c> {
     pub overrides: &'a [JointOverride],
     /// The decaying difference to clips that were switched from, added to the layers of the
     /// [base](ClipLayer::base).
+    #[doc(hidden)]
     pub inertia: Option<InertiaAt<'a>>,
     /// Overrides of morph weights, applied on top of the clips, in order. For [`Self::run_morphs`].
+    #[doc(hidden)]
     pub morph_overrides: &'a [MorphOverride],
 }
 
@@ -64,6 +66,7 @@ impl<'a, 'c> Evaluate<'a, 'c> {
     ///
     /// # Panics
     /// Like [`Self::run`].
+    #[doc(hidden)]
     pub fn run_local<'p>(&self, scratch: &'p mut Scratch) -> PoseMut<'p>
     where
         'a: 'p,
@@ -71,11 +74,7 @@ impl<'a, 'c> Evaluate<'a, 'c> {
         let unit_scale = self.mix(scratch);
         let mut pose = PoseMut::from_local(self.skeleton, &mut scratch.local, &mut scratch.model);
         pose = pose.with_unit_scale(unit_scale);
-        AdjustJoints {
-            skeleton: self.skeleton,
-            overrides: self.overrides,
-        }
-        .apply(&mut pose);
+        apply_overrides(&mut pose, self.overrides);
         pose
     }
 
@@ -148,6 +147,7 @@ impl<'a, 'c> Evaluate<'a, 'c> {
 
 impl Scratch {
     /// Returns the local pose: joints relative to their parents.
+    #[doc(hidden)]
     pub fn local(&self) -> &[SoaTransform] {
         &self.local
     }
@@ -158,6 +158,7 @@ impl Scratch {
     }
 
     /// Returns the pose of the last run, to be changed. `skeleton` must be the one it was computed for.
+    #[doc(hidden)]
     pub fn pose_mut<'a>(&'a mut self, skeleton: &'a Skeleton) -> PoseMut<'a> {
         PoseMut::new(skeleton, &mut self.local, &mut self.model)
     }
@@ -199,6 +200,7 @@ impl<'a> Evaluate<'a, '_> {
     ///
     /// # Panics
     /// In debug builds, if a clip is not bound to the skeleton.
+    #[doc(hidden)]
     pub fn run_morphs<'s>(&self, scratch: &'s mut MorphScratch) -> Option<&'s [f32]> {
         let morphs = self.skeleton.morphs();
         let count = morphs.len();
@@ -232,6 +234,7 @@ impl<'a> Evaluate<'a, '_> {
 
     /// Returns how much each of [`Self::layers`] contributes to the weight of a morph target, in their order, as
     /// [`Mix::shares`](super::Mix::shares) does for joints. Meant for display: it allocates.
+    #[doc(hidden)]
     pub fn morph_shares(&self, morph: MorphIndex) -> Vec<f32> {
         self.morph_rows().shares(usize::from(morph))
     }

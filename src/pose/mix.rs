@@ -61,8 +61,7 @@ pub struct ClipLayer<'a> {
     /// the shorter arc; beyond `w` = 1 it continues about the same axis, ever more slowly.
     /// An overriding layer replaces the pose below it by its weight.
     pub mode: BlendMode,
-    /// `true` if the layer belongs to the base: the pose that is carried over switches; see
-    /// [`Inertia`](super::Inertia).
+    /// `true` if the layer belongs to the base: the pose that is carried over switches.
     ///
     /// Where blended layers of the base weigh less than 1 together, masks included, the rest pose
     /// has the rest of the weight.

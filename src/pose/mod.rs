@@ -1,24 +1,8 @@
 //! Playing clips → joint matrices: plain jobs over slices.
 //!
 //! A job is a struct whose fields are its inputs and whose `run` writes its output; it owns and
-//! allocates nothing. A local pose is a slice of rows of four joints
-//! ([`SoaTransform`](crate::model::SoaTransform)).
-//!
-//! | job | input | output |
-//! | --- | --- | --- |
-//! | [`Mix`] | clips, each with a time, weight and mask | local pose |
-//! | [`Inertia`] | clips before and after a switch | local pose |
-//! | [`LocalToModel`] | local pose | joint matrices |
-//! | [`AdjustJoints`] | joint overrides | local pose and joint matrices |
-//! | [`MorphVertices`] | morph weights | moved positions, normals and tangents |
-//! | [`Palette`] | joint matrices | skinning matrices |
-//! | [`SkinVertices`] | skinning matrices | positions and normals |
-//! | [`PickSkin`] | skinning matrices, a ray | the nearest triangle and its joint |
-//! | [`PartBounds`] | joint matrices or clips | bounding boxes for culling |
-//! | [`Compress`] | a clip and the skin it moves | a smaller clip |
-//!
-//! [`Evaluate`] runs the jobs a pose needs, from clips to joint matrices and morph weights. For crowds, [`PoseBatch`] does so for eight
-//! characters at a time, up to their palettes, and [`stream`](stream()) writes palettes past the caches.
+//! allocates nothing. [`Evaluate`] blends clips, applies joint overrides and computes joint matrices;
+//! [`Palette`] makes skinning matrices of them.
 //!
 //! The same inputs give the same bits in debug and release builds, on every thread and on every
 //! machine of one architecture. Only sums, products, quotients and square roots are used, without
@@ -51,26 +35,49 @@ mod skin;
 mod soa;
 mod stream;
 
-pub use adjust::{AdjustJoints, JointOverride, JointSpace};
-pub use batch::PoseBatch;
-pub use bounds::{BlendReach, PartBounds};
-pub use compress::Compress;
-pub use evaluate::{Evaluate, MorphScratch, Scratch};
-pub use inertia::{Inertia, InertiaAt, InertiaScratch};
+pub use adjust::{JointOverride, JointSpace};
+pub use evaluate::{Evaluate, Scratch};
+pub(crate) use internals::*;
 pub use mask::Mask;
-pub use mix::{ClipLayer, Mix, MixScratch};
-pub use model_space::LocalToModel;
-pub use morph::{MorphMode, MorphOverride, MorphVertices};
+pub use mix::ClipLayer;
 pub use palette::Palette;
 #[cfg(feature = "bevy")]
 pub(crate) use palette::split_world;
-pub use pick::{PickSkin, SkinHit, TriangleIndices, ray_enters_box};
 #[cfg(feature = "bevy")]
 pub(crate) use pose_mut::PoseFacts;
-pub use pose_mut::PoseMut;
-pub use sample::FrameSpan;
-pub use skin::SkinVertices;
-pub use stream::{Stream, stream};
+
+/// The other jobs. A local pose is a slice of rows of four joints ([`SoaTransform`](crate::model::SoaTransform)).
+///
+/// | job | input | output |
+/// | --- | --- | --- |
+/// | [`Mix`] | clips, each with a time, weight and mask | local pose |
+/// | [`Inertia`] | clips before and after a switch | local pose |
+/// | [`LocalToModel`] | local pose | joint matrices |
+/// | [`MorphVertices`] | morph weights | moved positions, normals and tangents |
+/// | [`SkinVertices`] | skinning matrices | positions and normals |
+/// | [`PickSkin`] | skinning matrices, a ray | the nearest triangle and its joint |
+/// | [`PartBounds`] | joint matrices or clips | bounding boxes for culling |
+/// | [`Compress`] | a clip and the skin it moves | a smaller clip |
+///
+/// For crowds, [`PoseBatch`] evaluates eight characters at a time, up to their palettes, and [`stream`](stream()) writes
+/// palettes past the caches.
+pub(crate) mod internals {
+    pub use crate::pose::{
+        batch::PoseBatch,
+        bounds::{BlendReach, PartBounds},
+        compress::Compress,
+        evaluate::MorphScratch,
+        inertia::{Inertia, InertiaAt, InertiaScratch},
+        mix::{Mix, MixScratch},
+        model_space::LocalToModel,
+        morph::{MorphMode, MorphOverride, MorphVertices},
+        pick::{PickSkin, SkinHit, TriangleIndices, ray_enters_box},
+        pose_mut::PoseMut,
+        sample::FrameSpan,
+        skin::SkinVertices,
+        stream::{Stream, stream},
+    };
+}
 
 /// Returns an empty vector that reuses the memory of `vec`, for items of the same layout: typically
 /// the same type with another lifetime.

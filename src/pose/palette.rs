@@ -10,9 +10,9 @@ use glam::{Affine3A, Mat3A, Mat4, Vec3A, Vec4};
 #[derive(Clone, Copy, Debug)]
 pub struct Palette<'a> {
     /// The character's world matrix. A pure translation takes half the time: put rotation and scale
-    /// into [`LocalToModel::root`](super::LocalToModel::root) instead.
+    /// into the root of [`Evaluate::run_clips`](super::Evaluate::run_clips) instead.
     pub world: Affine3A,
-    /// Every joint's matrix in model space, from [`LocalToModel`](super::LocalToModel).
+    /// Every joint's matrix in model space: [`Scratch::model`](super::Scratch::model).
     pub model: &'a [Affine3A],
     /// Every joint's inverse bind matrix.
     pub inverse_bind: &'a [Affine3A],
@@ -41,6 +41,7 @@ impl Palette<'_> {
     ///
     /// # Panics
     /// Like [`Self::run`].
+    #[doc(hidden)]
     pub fn stream<'scope>(&self, out: &'scope mut [Mat4], _: &'scope Stream<'scope, '_>) {
         if self.combined.is_empty() {
             self.write::<true>(out);

@@ -47,6 +47,7 @@ impl ClipTable {
 
     /// Makes the table of a character's clips. `plants` has the foot contacts of each; `root` is
     /// the joint that root motion is taken from.
+    #[doc(hidden)]
     pub fn new<'m>(
         clips: &[Arc<SkeletalClip>],
         plants: &[Arc<Plants>],
@@ -105,6 +106,7 @@ impl ClipTable {
     }
 
     /// Adds the character's states.
+    #[doc(hidden)]
     pub fn with_states(self, states: Option<Arc<StateLayers>>) -> Self {
         Self { states, ..self }
     }

@@ -2,8 +2,7 @@
 //!
 //! A recording holds inputs, not poses: the state of every controller from time to time, each
 //! change that the game made to one, the length of every advance, and the inputs of rigs. Since the
-//! same inputs give the same bits, any frame can be [played again](Replay) exactly, and takes a few
-//! bytes.
+//! same inputs give the same bits, any frame can be played again exactly, and takes a few bytes.
 //!
 //! A [`RecordingFile`] can be checked without the game: [`RecordingFile::check`] plays it again and
 //! compares what the controllers report with what they reported then. So does `marionette replay`
@@ -22,7 +21,15 @@ mod tape_form;
 
 pub use assert::assert_callbacks;
 pub use clip_table::ClipTable;
-pub use face::{ExpressionNote, EyesNote, FaceNote, FadeNote, ShownNote};
 pub use file::{CheckedCharacter, Difference, RecordedCharacter, RecordingError, RecordingFile};
 pub use frames::Frames;
-pub use tape::{NotedPart, PartNote, Replay, Tape, TapeMoment};
+pub(crate) use internals::*;
+pub use tape::Tape;
+
+/// What the crate and its tools use, but no app: see [`crate::internals`].
+pub(crate) mod internals {
+    pub use crate::record::{
+        face::{ExpressionNote, EyesNote, FaceNote, FadeNote, ShownNote},
+        tape::{NotedPart, PartNote, Replay, TapeMoment},
+    };
+}

@@ -79,6 +79,8 @@ pub(super) struct TapeState {
     rig: Option<Box<RigState>>,
 }
 
+/// For recorders.
+#[doc(hidden)]
 impl Tape {
     /// Makes an empty tape of a character that exists from this frame on.
     pub fn starting_at(frame: u64) -> Self {
@@ -141,7 +143,9 @@ impl Tape {
     pub fn end(&mut self, frame: u64) {
         self.end = Some(frame);
     }
+}
 
+impl Tape {
     /// Returns the frames in which the character existed and that can be played again.
     pub fn range(&self, frames: &Frames) -> Range<u64> {
         let Range { start, end } = frames.range();
@@ -173,7 +177,11 @@ impl Tape {
     pub fn transform(&self, frame: u64) -> Option<JointTransform> {
         self.transforms.at(frame).copied()
     }
+}
 
+/// For recorders.
+#[doc(hidden)]
+impl Tape {
     /// Returns the overrides of the character's pose in a frame.
     pub fn overrides(&self, frame: u64) -> &[JointOverride] {
         self.overrides

@@ -111,6 +111,7 @@ impl Limb {
     ///
     /// # Errors
     /// There is no such joint, or the joints do not hang from each other.
+    #[doc(hidden)]
     pub fn resolve(&self, skeleton: &Skeleton) -> Result<LimbJoints, LimbError> {
         // Most mistakes are misspelled names, so the error suggests the nearest one.
         let find = |name: &String| {

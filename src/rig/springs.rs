@@ -88,7 +88,7 @@ pub struct SpringChain {
 /// The springs of a skeleton. Their state from frame to frame is a [`SpringState`].
 ///
 /// ```
-/// # use bevy_marionette::{model::{Joint, JointTransform, Skeleton}, pose::PoseMut, rig::*};
+/// # use bevy_marionette::{internals::{pose::PoseMut, rig::*}, model::{Joint, JointTransform, Skeleton}};
 /// # use glam::{Affine3A, Vec3};
 /// # let joint = |parent| Joint {
 /// #     name: "".into(), parent, rest: JointTransform { translation: Vec3::X * 0.1, ..JointTransform::IDENTITY },

@@ -20,9 +20,12 @@ pub struct RigState {
     /// Turn of the character toward its look-at target.
     pub look: LookState,
     /// Rotations of limbs with goals.
+    #[doc(hidden)]
     pub goals: GoalState,
     /// Positions and velocities of its springs.
+    #[doc(hidden)]
     pub springs: SpringState,
     /// Locks of the feet, and offsets by which they and the hips have adapted to the ground.
+    #[doc(hidden)]
     pub feet: FeetState,
 }

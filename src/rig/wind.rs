@@ -5,7 +5,7 @@ use bevy::{ecs::reflect::ReflectResource, reflect::prelude::ReflectDefault};
 use glam::Vec3;
 use serde::{Deserialize, Serialize};
 
-/// The wind that drags [`Springs`](super::Springs) along, in the whole world.
+/// The wind that drags springs along, in the whole world.
 ///
 /// Gusts travel with it. They follow from the place and the time alone, so a replay gets the same ones.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]

@@ -7,7 +7,7 @@ use super::{
 use bevy::{prelude::*, scene::ScenePlugin};
 use bevy_marionette::{
     asset::Character,
-    character::{Attachments, LookAt, ModelPose, Wears},
+    character::{Attachments, IkLimb, LookAt, ModelPose, Wears, WornBy},
     prelude::*,
 };
 

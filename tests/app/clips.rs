@@ -4,6 +4,7 @@ use super::support::*;
 use bevy::{camera::primitives::Aabb, ecs::system::RunSystemOnce, prelude::*};
 use bevy_marionette::{
     asset::{AddClipError, Character},
+    character::WornBy,
     controller::AnimationTrack,
     model::{ClipFrames, JointTransform, PlaybackMode, SkeletalClip},
     prelude::*,

@@ -13,7 +13,7 @@ use bevy_marionette::{
     character::{
         AnimationEventPlugin, AttachmentPlugin, CharacterParts, CharacterRigPlugin, ClothingPlugin,
         CrowdPlugin, LookAt, ModelPose, PartOverridesPlugin, PoseSharing, RootMotionPlugin,
-        WeightView,
+        WeightView, WornBy,
     },
     prelude::*,
     recorder::{RecorderPlugin, Recording},

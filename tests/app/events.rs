@@ -3,7 +3,9 @@
 use super::support::*;
 use bevy::{ecs::system::RunSystemOnce, prelude::*, time::TimeUpdateStrategy};
 use bevy_marionette::{
-    character::{AnimationLooped, AnimationStarted, CrossFadeFinished, ModelPose, StateEntered},
+    character::{
+        AnimationLooped, AnimationStarted, CrossFadeFinished, ModelPose, StateEntered, WornBy,
+    },
     controller::{AnimationTrack, CallbackTime},
     import::{CallbackEntry, ClipEntry, Manifest},
     model::PlaybackMode,

@@ -11,8 +11,7 @@ use bevy::{
 };
 use bevy_marionette::{
     asset::{Character, CharacterLoaderSettings, TextureMode},
-    format::m3d,
-    import::to_m3d,
+    internals::{format::m3d, import::to_m3d},
 };
 use std::fs;
 use tempfile::TempDir;

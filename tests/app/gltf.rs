@@ -12,7 +12,7 @@ use bevy::{
 };
 use bevy_marionette::{
     asset::{Character, CharacterAssetLabel, CharacterLoaderSettings, TextureMode},
-    import::{GlbTexture, TextureMap, to_glb},
+    internals::import::{GlbTexture, TextureMap, to_glb},
     model::{Maps, Model, PlaybackMode, Sampler, TextureFilter, TextureWrap, UvTransform},
     prelude::*,
 };

@@ -12,8 +12,10 @@ use bevy_marionette::{
         ClipAsset, SkeletonAsset, TextureMode,
     },
     character::CharacterFailed,
-    format::{m3d, md5},
-    import::{to_m3d, to_md5_anim, to_md5_mesh},
+    internals::{
+        format::{m3d, md5},
+        import::{to_m3d, to_md5_anim, to_md5_mesh},
+    },
     model::{Material, Model, PlaybackMode},
     prelude::*,
 };

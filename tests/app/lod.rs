@@ -4,7 +4,7 @@ use super::{crowd::*, support::*};
 use bevy::prelude::*;
 use bevy_marionette::{
     asset::Character,
-    character::{AnimationLod, ModelPose, PoseCounts},
+    character::{AnimationLod, IkLimb, ModelPose, PoseCounts},
     import::{GoalEntry, Manifest},
     model::Model,
     prelude::*,

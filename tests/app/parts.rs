@@ -10,10 +10,8 @@ use bevy::{
 };
 use bevy_marionette::{
     asset::Character,
-    character::{
-        CharacterRayCast, ModelPose, PartOverrides, PoseOverrides, WeightView, WornBy,
-        influence_count_color, weight_color,
-    },
+    character::{CharacterRayCast, ModelPose, PartOverrides, PoseOverrides, WeightView, WornBy},
+    internals::character::{influence_count_color, weight_color},
     model::{Influences, Joint, JointTransform, Model, Skeleton, SkinPart},
     prelude::*,
 };

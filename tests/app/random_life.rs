@@ -20,8 +20,8 @@ use bevy::{
 use bevy_marionette::{
     asset::Character,
     character::{
-        AnimationLod, CharacterParts, CharacterRayCast, ModelPose, PartOf, PoseSharing, Teleported,
-        WeightView,
+        AnimationLod, CharacterParts, CharacterRayCast, DetachExt, ModelPose, PartOf, PoseSharing,
+        Teleported, WeightView, WornBy,
     },
     model::JointTransform,
     prelude::*,

@@ -5,8 +5,8 @@ use bevy::{ecs::system::RunSystemOnce, prelude::*};
 use bevy_marionette::{
     asset::Character,
     character::{
-        CharacterParts, CharacterPoses, Expressions, GroundProbe, IdleEyes, LookAt, MorphPose,
-        PartOverrides, SpringBones, SpringGravity, Teleported,
+        CharacterParts, CharacterPoses, Expressions, GroundProbe, IdleEyes, IkLimb, LookAt,
+        MorphPose, PartOverrides, SpringBones, SpringGravity, Teleported,
     },
     controller::{AnimationTrack, PlaybackEvent, Transition},
     import::LookAtEntry,

@@ -7,8 +7,7 @@ use super::{
 use bevy::{asset::AssetId, prelude::*};
 use bevy_marionette::{
     asset::{Character, CharacterAssetLabel, CharacterLoaderSettings, ClipAsset},
-    format::m3d,
-    import::to_m3d,
+    internals::{format::m3d, import::to_m3d},
     model::{PlaybackMode, Skeleton},
     prelude::*,
 };

@@ -3,7 +3,9 @@
 use super::support::*;
 use bevy::{ecs::system::RunSystemOnce, prelude::*};
 use bevy_marionette::{
-    character::{CharacterPoses, GoalLimb, IkGoals, IkWeight, LookAt, ModelPose, Teleported},
+    character::{
+        CharacterPoses, GoalLimb, IkGoals, IkLimb, IkWeight, LookAt, ModelPose, Teleported,
+    },
     import::{GoalEntry, LookAtEntry, Manifest},
     model::Model,
     prelude::*,

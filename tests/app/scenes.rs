@@ -11,7 +11,7 @@ use bevy::{
 };
 use bevy_marionette::{
     asset::Character,
-    character::{AnimationLod, Attachments, ModelPose, PartOf, Wears},
+    character::{AnimationLod, Attachments, ModelPose, PartOf, Wears, WornBy},
     model::JointTransform,
     prelude::*,
 };

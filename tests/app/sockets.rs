@@ -4,7 +4,7 @@ use super::support::*;
 use bevy::prelude::*;
 use bevy_marionette::{
     asset::Character,
-    character::{Attachments, ModelPose, PoseOverrides},
+    character::{Attachments, DetachExt, ModelPose, PoseOverrides},
     controller::AnimationTrack,
     import::{Manifest, SocketEntry},
     model::{ClipFrames, ClipTiming, JointTransform, Model, PlaybackMode, SkeletalClip},

@@ -15,8 +15,7 @@ use bevy::{
 };
 use bevy_marionette::{
     asset::{Character, LoadProgress},
-    format::m3d,
-    import::to_m3d,
+    internals::{format::m3d, import::to_m3d},
 };
 use futures_lite::future::yield_now;
 use std::{

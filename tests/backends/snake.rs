@@ -2,11 +2,14 @@
 
 use bevy::prelude::*;
 use bevy_marionette::{
-    format::{
-        Checked,
-        md5::{Md5Joint, Md5Mesh, Md5Submesh, Md5Vertex, Md5Weight},
+    import::{ImportSettings, UpAxis},
+    internals::{
+        format::{
+            Checked,
+            md5::{Md5Joint, Md5Mesh, Md5Submesh, Md5Vertex, Md5Weight},
+        },
+        import::from_md5,
     },
-    import::{ImportSettings, UpAxis, from_md5},
     model::{ClipFrames, ClipTiming, JointTransform, Model, SkeletalClip, SkinPart},
 };
 use std::f32::consts::TAU;

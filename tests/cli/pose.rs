@@ -5,7 +5,7 @@ use super::{
     bar::{BAR_TRIANGLES, bar_by_formula},
     support::{characters, marionette},
 };
-use bevy_marionette::format::md5::{
+use bevy_marionette::internals::format::md5::{
     Md5Anim, Md5AnimJoint, Md5Mesh, Md5Submesh, Md5Vertex, Md5Weight, parse_anim, parse_mesh,
 };
 use glam::{DAffine3, DQuat, DVec3};

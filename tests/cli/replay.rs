@@ -3,8 +3,9 @@
 use super::support::{folder, marionette};
 use bevy_marionette::{
     controller::AnimationController,
+    internals::record::TapeMoment,
     model::{ClipFrames, ClipTiming, JointTransform, SkeletalClip},
-    record::{ClipTable, Frames, RecordedCharacter, RecordingFile, Tape, TapeMoment},
+    record::{ClipTable, Frames, RecordedCharacter, RecordingFile, Tape},
 };
 use std::{fs::File, path::Path, sync::Arc};
 

@@ -2,8 +2,9 @@
 
 use bevy_marionette::{
     controller::{AnimationController, PlaybackEvent},
+    internals::record::TapeMoment,
     model::{CallbackData, ClipFrames, ClipTiming, JointTransform, SkeletalClip},
-    record::{ClipTable, Frames, RecordedCharacter, RecordingFile, Tape, TapeMoment},
+    record::{ClipTable, Frames, RecordedCharacter, RecordingFile, Tape},
 };
 use fastrand::Rng;
 use ron::value::{Map, Number, Value};

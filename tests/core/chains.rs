@@ -1,9 +1,11 @@
 //! Chains of bones against the formula of what they can reach: from the longest bone less all others, to all of them.
 
 use bevy_marionette::{
+    internals::{
+        pose::PoseMut,
+        rig::{ChainIk, IkScratch},
+    },
     model::{Joint, JointIndex, JointTransform, Skeleton},
-    pose::PoseMut,
-    rig::{ChainIk, IkScratch},
 };
 use fastrand::Rng;
 use glam::{Affine3A, DVec3, Quat, Vec3};

@@ -5,7 +5,10 @@ use bevy_marionette::model::{
     ClipFrames, ClipTiming, Influences, Joint, JointIndex, JointTransform, SkeletalClip, Skeleton,
     SkinPart,
 };
-use bevy_marionette::pose::{ClipLayer, Compress, Evaluate, Palette, Scratch, SkinVertices};
+use bevy_marionette::{
+    internals::pose::{Compress, SkinVertices},
+    pose::{ClipLayer, Evaluate, Palette, Scratch},
+};
 use glam::{Affine3A, Mat4, Quat, Vec3};
 use std::borrow::Cow;
 

@@ -1,12 +1,16 @@
 //! Culling boxes: posed vertices never leave them.
 
 use bevy_marionette::controller::{BlendMode, TrackPriority};
-use bevy_marionette::model::{
-    BoundingBox, ClipFrames, ClipTiming, CombinedJoints, Influences, Joint, JointTransform,
-    SkeletalClip, Skeleton, SkinPart,
+use bevy_marionette::{
+    internals::model::BoundingBox,
+    model::{
+        ClipFrames, ClipTiming, CombinedJoints, Influences, Joint, JointTransform, SkeletalClip,
+        Skeleton, SkinPart,
+    },
 };
-use bevy_marionette::pose::{
-    BlendReach, ClipLayer, Evaluate, Mask, Palette, PartBounds, Scratch, SkinVertices,
+use bevy_marionette::{
+    internals::pose::{BlendReach, PartBounds, SkinVertices},
+    pose::{ClipLayer, Evaluate, Mask, Palette, Scratch},
 };
 use fastrand::Rng;
 use glam::{Affine3A, Mat4, Quat, Vec3};

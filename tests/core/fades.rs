@@ -4,16 +4,20 @@
 
 mod oracle;
 
-use bevy_marionette::controller::{
-    AnimationController, AnimationTrack, BlendMode, Clips, LayerInfo, QueueFallback, SwitchLayer,
-    TrackPriority, Transition,
-};
 use bevy_marionette::model::{
     BlendSpace, BoundBlendSpace, ClipFrames, ClipTiming, Joint, JointTransform, PlaybackMode,
     SkeletalClip, Skeleton,
 };
-use bevy_marionette::pose::{
-    ClipLayer, Evaluate, Inertia, InertiaScratch, Mask, PoseBatch, Scratch,
+use bevy_marionette::{
+    controller::{
+        AnimationController, AnimationTrack, BlendMode, Clips, LayerInfo, QueueFallback,
+        TrackPriority, Transition,
+    },
+    internals::controller::SwitchLayer,
+};
+use bevy_marionette::{
+    internals::pose::{Inertia, InertiaScratch, PoseBatch},
+    pose::{ClipLayer, Evaluate, Mask, Scratch},
 };
 use fastrand::Rng;
 use glam::{Affine3A, Mat4, Quat, Vec3};

@@ -3,8 +3,9 @@
 pub mod walk;
 
 use bevy_marionette::pose::{ClipLayer, Evaluate, Scratch};
-use bevy_marionette::rig::{
-    FeetFrame, FeetState, FootPlan, GroundHit, Landing, PlantRange, Plants,
+use bevy_marionette::{
+    internals::rig::{FeetFrame, FeetState, FootPlan, Landing, PlantRange, Plants},
+    rig::GroundHit,
 };
 use glam::{Affine3A, Quat, Vec3};
 use walk::{Cast, Ground, Walk, flat, slope, stairs};

@@ -5,18 +5,23 @@ mod specification;
 
 use bevy_marionette::{
     controller::BlendMode,
-    format::{Checked, Parsed},
-    import::{
-        EmbeddedManifest, FileKind, GlbTexture, ImportSettings, Limits, Manifest, TextureMap,
-        clip_from_md5, from_md5, open_clips, open_manifest, open_model, to_glb, to_md5_anim,
-        to_md5_mesh,
+    format::Parsed,
+    import::{FileKind, ImportSettings, Limits, Manifest, open_clips, open_manifest, open_model},
+    internals::{
+        format::Checked,
+        import::{
+            EmbeddedManifest, GlbTexture, TextureMap, clip_from_md5, from_md5, to_glb, to_md5_anim,
+            to_md5_mesh,
+        },
+        model::BoundingBox,
+        pose::SkinVertices,
     },
     model::{
-        BoundingBox, ClipFrames, ClipTiming, Influences, Joint, JointTransform, Maps, Material,
-        MipFilter, Model, PlaybackMode, Sampler, SkeletalClip, Skeleton, SkinPart, TextureFilter,
-        TextureWrap, UvTransform,
+        ClipFrames, ClipTiming, Influences, Joint, JointTransform, Maps, Material, MipFilter,
+        Model, PlaybackMode, Sampler, SkeletalClip, Skeleton, SkinPart, TextureFilter, TextureWrap,
+        UvTransform,
     },
-    pose::{ClipLayer, Evaluate, Palette, Scratch, SkinVertices},
+    pose::{ClipLayer, Evaluate, Palette, Scratch},
 };
 use glam::{Affine3A, DVec3, Mat4, Quat, Vec2, Vec3, Vec4};
 use serde_json::json;

@@ -2,11 +2,12 @@
 
 use super::feet::walk::{angle, open};
 use bevy_marionette::{
+    internals::rig::{
+        ChainIk, GoalAction, Ik, RigAction, RigJoints, RigScratch, TurnSpeeds, TwoBoneIk,
+    },
     model::{JointIndex, SkeletalClip, Skeleton},
     pose::{ClipLayer, Evaluate, Scratch},
-    rig::{
-        ChainIk, GoalAction, Ik, RigAction, RigJoints, RigScratch, RigState, TurnSpeeds, TwoBoneIk,
-    },
+    rig::RigState,
 };
 use fastrand::Rng;
 use glam::{Affine3A, Quat, Vec3};

@@ -8,11 +8,14 @@ mod mirrored;
 mod odd_numbers;
 
 use bevy_marionette::{
-    format::{
-        Checked,
-        m3d::{M3d, M3dBone, M3dClip, M3dKey, M3dMaterial, M3dSubset, M3dVertex, parse, write},
+    import::{Hand, ImportSettings, Imported, UpAxis},
+    internals::{
+        format::{
+            Checked,
+            m3d::{M3d, M3dBone, M3dClip, M3dKey, M3dMaterial, M3dSubset, M3dVertex, parse, write},
+        },
+        import::{CLIP_ERROR, from_m3d, to_m3d},
     },
-    import::{CLIP_ERROR, Hand, ImportSettings, Imported, UpAxis, from_m3d, to_m3d},
     model::{JointTransform, Model, SkeletalClip},
 };
 use fastrand::Rng;

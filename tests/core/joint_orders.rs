@@ -2,14 +2,17 @@
 //! leaves matrices that are those of its transforms.
 
 use bevy_marionette::{
-    model::{Joint, JointIndex, JointTransform, Skeleton},
-    pose::{LocalToModel, PoseMut},
-    rig::{
-        ChainIk, Collider, Feet, FeetAction, FootPlan, GoalAction, GroundHit, Ik, IkScratch,
-        LegJoints, Limb, LimbJoints, LookAction, LookChain, LookState, PoleAngle, RigAction,
-        RigJoints, RigScratch, RigState, SpringAction, SpringChain, SpringFrame, SpringScratch,
-        SpringSettings, SpringState, Springs, TwoBoneIk,
+    internals::{
+        pose::{LocalToModel, PoseMut},
+        rig::{
+            ChainIk, Collider, Feet, FeetAction, FootPlan, GoalAction, Ik, IkScratch, LegJoints,
+            LimbJoints, LookAction, LookChain, RigAction, RigJoints, RigScratch, SpringAction,
+            SpringChain, SpringFrame, SpringScratch, SpringSettings, SpringState, Springs,
+            TwoBoneIk,
+        },
     },
+    model::{Joint, JointIndex, JointTransform, Skeleton},
+    rig::{GroundHit, Limb, LookState, PoleAngle, RigState},
 };
 use fastrand::Rng;
 use glam::{Affine3A, Quat, Vec3};

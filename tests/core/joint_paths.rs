@@ -3,10 +3,10 @@
 //! Right is what the same clip does in one file with the model, computed here in `f64` from what was written.
 
 use bevy_marionette::{
-    format::{Checked, md5},
-    import::{
-        ImportSettings, Imported, WriteFormat, clip_from_md5, from_md5, losses, open_clips,
-        open_model, to_md5_anim, to_md5_mesh,
+    import::{ImportSettings, Imported, open_clips, open_model},
+    internals::{
+        format::{Checked, md5},
+        import::{WriteFormat, clip_from_md5, from_md5, losses, to_md5_anim, to_md5_mesh},
     },
     model::{JointIndex, SkeletalClip, Skeleton},
     pose::{ClipLayer, Evaluate, Scratch},

@@ -5,9 +5,9 @@ mod repairs;
 mod reports;
 mod written;
 
-use bevy_marionette::format::{
-    FormatError,
-    m3d::{
+use bevy_marionette::{
+    format::FormatError,
+    internals::format::m3d::{
         Dialect, M3d, M3dBone, M3dClip, M3dKey, M3dMaterial, M3dSubset, M3dVertex, parse, write,
     },
 };

@@ -8,15 +8,16 @@ mod many_joints;
 mod model;
 
 use bevy_marionette::{
-    format::{
-        Checked, Document,
-        md5::{
-            Md5Anim, Md5AnimJoint, Md5Joint, Md5Mesh, Md5Submesh, Md5Vertex, Md5Weight, parse_anim,
-            parse_mesh, write_anim, write_mesh,
+    import::{Hand, ImportSettings, Imported, UpAxis},
+    internals::{
+        format::{
+            Checked, Document,
+            md5::{
+                Md5Anim, Md5AnimJoint, Md5Joint, Md5Mesh, Md5Submesh, Md5Vertex, Md5Weight,
+                parse_anim, parse_mesh, write_anim, write_mesh,
+            },
         },
-    },
-    import::{
-        Hand, ImportSettings, Imported, UpAxis, clip_from_md5, from_md5, to_md5_anim, to_md5_mesh,
+        import::{clip_from_md5, from_md5, to_md5_anim, to_md5_mesh},
     },
     model::{Model, SkeletalClip},
 };

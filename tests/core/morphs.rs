@@ -5,16 +5,20 @@ mod life;
 #[path = "morphs/reference.rs"]
 mod reference;
 
-use bevy_marionette::controller::{
-    AnimationController, BlendMode, Clips, SwitchLayer, TrackPriority, Transition,
-};
 use bevy_marionette::model::{
     ClipFrames, ClipTiming, Influences, Joint, JointTransform, MorphDelta, MorphFrames,
     MorphTarget, Morphs, SkeletalClip, Skeleton, SkinPart,
 };
-use bevy_marionette::pose::{
-    BlendReach, ClipLayer, Compress, Evaluate, Inertia, InertiaScratch, Mask, MorphOverride,
-    MorphScratch, MorphVertices, PartBounds, Scratch,
+use bevy_marionette::{
+    controller::{AnimationController, BlendMode, Clips, TrackPriority, Transition},
+    internals::controller::SwitchLayer,
+};
+use bevy_marionette::{
+    internals::pose::{
+        BlendReach, Compress, Inertia, InertiaScratch, MorphOverride, MorphScratch, MorphVertices,
+        PartBounds,
+    },
+    pose::{ClipLayer, Evaluate, Mask, Scratch},
 };
 use fastrand::Rng;
 use glam::{Affine3A, Quat, Vec3};
@@ -128,7 +132,7 @@ fn weights_are_blended_bit_for_bit_as_translations_are() {
             );
         }
         let shares = |joint| {
-            bevy_marionette::pose::Mix {
+            bevy_marionette::internals::pose::Mix {
                 layers: &layers,
                 priority_blend: job.priority_blend,
                 rest: skeleton.rest(),

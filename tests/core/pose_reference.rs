@@ -6,12 +6,16 @@ mod blend_rules;
 mod same_bits;
 
 use bevy_marionette::controller::{BlendMode, TrackPriority};
-use bevy_marionette::model::{
-    ClipFrames, ClipTiming, CombinedJoints, Influences, Joint, JointIndex, JointTransform,
-    SkeletalClip, Skeleton, SkinPart, SoaTransform,
+use bevy_marionette::{
+    internals::model::SoaTransform,
+    model::{
+        ClipFrames, ClipTiming, CombinedJoints, Influences, Joint, JointIndex, JointTransform,
+        SkeletalClip, Skeleton, SkinPart,
+    },
 };
-use bevy_marionette::pose::{
-    ClipLayer, Evaluate, Mask, Mix, MixScratch, Palette, Scratch, SkinVertices,
+use bevy_marionette::{
+    internals::pose::{Mix, MixScratch, SkinVertices},
+    pose::{ClipLayer, Evaluate, Mask, Palette, Scratch},
 };
 use glam::{Affine3A, DAffine3, DQuat, DVec3, Mat4, Quat, Vec3, Vec3A};
 use proptest::prelude::*;

@@ -2,15 +2,17 @@
 
 use bevy_marionette::{
     controller::{AnimationController, AnimationTrack, Clips, PlaybackEvent},
+    internals::{
+        pose::PoseMut,
+        record::{Replay, TapeMoment},
+        rig::{Feet, FeetAction, LegJoints, RigAction, RigJoints, RigScratch},
+    },
     model::{
         BlendSpace, ClipFrames, ClipTiming, Joint, JointTransform, RootDelta, RootPath,
         SkeletalClip, Skeleton, StateLayers,
     },
-    pose::PoseMut,
-    record::{
-        ClipTable, Difference, Frames, RecordedCharacter, RecordingFile, Replay, Tape, TapeMoment,
-    },
-    rig::{Feet, FeetAction, LegJoints, RigAction, RigJoints, RigScratch, RigState},
+    record::{ClipTable, Difference, Frames, RecordedCharacter, RecordingFile, Tape},
+    rig::RigState,
 };
 use fastrand::Rng;
 use glam::{Affine3A, DVec3, Quat, Vec3};

@@ -7,13 +7,12 @@ mod real;
 mod same_body;
 
 use bevy_marionette::{
-    import::{
-        ImportSettings, Imported, Limits, Manifest, Retarget, RetargetError, open_manifest,
-        open_model,
+    import::{ImportSettings, Imported, Limits, Manifest, open_manifest, open_model},
+    internals::{
+        import::{Retarget, RetargetError},
+        model::{Role, Roles, Side},
     },
-    model::{
-        ClipFrames, ClipTiming, Joint, JointTransform, Role, Roles, Side, SkeletalClip, Skeleton,
-    },
+    model::{ClipFrames, ClipTiming, Joint, JointTransform, SkeletalClip, Skeleton},
     pose::{ClipLayer, Evaluate, Scratch},
 };
 use fastrand::Rng;

@@ -1,9 +1,9 @@
 //! Limbs against Blender's IK constraint: the same elbow for the same goal, pole and pole angle.
 
 use bevy_marionette::{
+    internals::{pose::PoseMut, rig::TwoBoneIk},
     model::{Joint, JointTransform, Skeleton},
-    pose::PoseMut,
-    rig::{PoleAngle, TwoBoneIk},
+    rig::PoleAngle,
 };
 use glam::{Affine3A, Mat4, Vec3};
 use serde::Deserialize;

@@ -2,7 +2,8 @@
 
 use bevy_marionette::{
     import::{ImportSettings, open_model},
-    model::{Finger, Joint, JointIndex, JointTransform, Role, Roles, Side, Skeleton},
+    internals::model::{Finger, Role, Roles, Side},
+    model::{Joint, JointIndex, JointTransform, Skeleton},
 };
 use glam::{Affine3A, Vec3};
 use std::fs;

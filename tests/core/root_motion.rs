@@ -5,11 +5,16 @@ use bevy_marionette::controller::{
     Transition, TransitionCurve,
 };
 use bevy_marionette::import::{Imported, Limits, Manifest, open_manifest};
-use bevy_marionette::model::{
-    ClipFrames, ClipTiming, JointTransform, PlaybackMode, RootDelta, RootPath, SkeletalClip,
-    SoaTransform,
+use bevy_marionette::{
+    internals::model::SoaTransform,
+    model::{
+        ClipFrames, ClipTiming, JointTransform, PlaybackMode, RootDelta, RootPath, SkeletalClip,
+    },
 };
-use bevy_marionette::pose::{ClipLayer, Evaluate, Mask, Mix, Scratch};
+use bevy_marionette::{
+    internals::pose::Mix,
+    pose::{ClipLayer, Evaluate, Mask, Scratch},
+};
 use fastrand::Rng;
 use glam::DVec3;
 use std::{fs, time::Duration};

@@ -4,11 +4,14 @@ mod capsules;
 mod scout;
 
 use bevy_marionette::{
-    model::{Joint, JointIndex, JointTransform, Skeleton, SoaTransform},
-    pose::{LocalToModel, PoseMut},
-    rig::{
-        Collider, SpringChain, SpringFrame, SpringScratch, SpringSettings, SpringState, Springs,
+    internals::{
+        model::SoaTransform,
+        pose::{LocalToModel, PoseMut},
+        rig::{
+            Collider, SpringChain, SpringFrame, SpringScratch, SpringSettings, SpringState, Springs,
+        },
     },
+    model::{Joint, JointIndex, JointTransform, Skeleton},
 };
 use fastrand::Rng;
 use glam::{Affine3A, EulerRot, Quat, Vec3};

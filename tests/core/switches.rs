@@ -1,14 +1,22 @@
 //! Poses over switches: nothing jumps, whatever plays, and the same bits come out of every division of time.
 
-use bevy_marionette::controller::{
-    AnimationController, AnimationTrack, BlendMode, Clips, SwitchLayer, TrackId, TrackPriority,
-    Transition,
+use bevy_marionette::{
+    controller::{
+        AnimationController, AnimationTrack, BlendMode, Clips, TrackId, TrackPriority, Transition,
+    },
+    internals::controller::SwitchLayer,
 };
-use bevy_marionette::model::{
-    BlendSpace, BoundBlendSpace, ClipFrames, ClipTiming, Joint, JointTransform, PlaybackMode,
-    SkeletalClip, Skeleton, SoaTransform,
+use bevy_marionette::{
+    internals::model::SoaTransform,
+    model::{
+        BlendSpace, BoundBlendSpace, ClipFrames, ClipTiming, Joint, JointTransform, PlaybackMode,
+        SkeletalClip, Skeleton,
+    },
 };
-use bevy_marionette::pose::{ClipLayer, Evaluate, Inertia, InertiaScratch, Mask, Scratch};
+use bevy_marionette::{
+    internals::pose::{Inertia, InertiaScratch},
+    pose::{ClipLayer, Evaluate, Mask, Scratch},
+};
 use fastrand::Rng;
 use glam::{Affine3A, Quat, Vec3};
 use std::{collections::HashMap, sync::Arc, time::Duration};

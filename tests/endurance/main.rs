@@ -16,8 +16,10 @@ use bevy_marionette::{
     asset::{Character, CharacterLoaderSettings},
     character::PartOf,
     controller::{AnimationTrack, BlendMode, TrackId},
-    format::{m3d, md5},
-    import::{to_m3d, to_md5_anim, to_md5_mesh},
+    internals::{
+        format::{m3d, md5},
+        import::{to_m3d, to_md5_anim, to_md5_mesh},
+    },
     prelude::*,
 };
 use std::{

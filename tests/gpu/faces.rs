@@ -8,8 +8,9 @@ use super::{
 use bevy::prelude::*;
 use bevy_marionette::{
     character::{Expressions, IdleEyes},
+    internals::pose::{MorphOverride, MorphScratch},
     model::{Model, MorphDelta, MorphFrames, MorphTarget, Morphs},
-    pose::{ClipLayer, Evaluate, MorphOverride, MorphScratch},
+    pose::{ClipLayer, Evaluate},
     prelude::*,
 };
 use fastrand::Rng;

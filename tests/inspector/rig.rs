@@ -9,7 +9,7 @@ use bevy::{
 use bevy_egui::egui::{Vec2 as Step, vec2};
 use bevy_marionette::{
     asset::Character,
-    character::{GoalLimb, IkGoals, IkWeight, LookAt, LookTarget, ModelPose, SpringBones},
+    character::{GoalLimb, IkGoals, IkLimb, IkWeight, LookAt, LookTarget, ModelPose, SpringBones},
     import::{ColliderEntry, GoalEntry, Manifest, RigEntries, SpringEntry},
     inspector::{Inspector, InspectorTab, inspector_wants_pointer},
     prelude::*,

@@ -18,7 +18,7 @@ use bevy_egui::{
 };
 use bevy_marionette::{
     asset::{Character, CharacterPart},
-    character::{IkGoals, LookAt, ModelPose, PartOverrides, PoseOverrides, WeightView},
+    character::{IkGoals, IkLimb, LookAt, ModelPose, PartOverrides, PoseOverrides, WeightView},
     controller::{AnimationTrack, BlendMode, TrackPriority, TransitionCurve},
     import::{LookAtEntry, Manifest},
     inspector::{

@@ -4,19 +4,19 @@
 use super::peak;
 use bevy_marionette::{
     controller::{AnimationController, AnimationTrack, PlaybackEvent},
+    internals::{
+        record::{NotedPart, PartNote, TapeMoment},
+        rig::{FeetAction, FootPlan, GoalAction, Ik, LookAction, LookChain, RigAction, TwoBoneIk},
+    },
     model::{
         BlendSpace, BlendSync, ClipFrames, ClipTiming, Joint, JointTransform, RootDelta, RootPath,
         SkeletalClip, Skeleton,
     },
     pose::JointOverride,
     record::{
-        ClipTable, Difference, Frames, NotedPart, PartNote, RecordedCharacter, RecordingError,
-        RecordingFile, Tape, TapeMoment,
+        ClipTable, Difference, Frames, RecordedCharacter, RecordingError, RecordingFile, Tape,
     },
-    rig::{
-        FeetAction, FootPlan, GoalAction, GroundHit, Ik, LookAction, LookChain, RigAction,
-        RigState, TwoBoneIk,
-    },
+    rig::{GroundHit, RigState},
 };
 use ciborium::Value;
 use flate2::{Compression, read::ZlibDecoder, write::ZlibEncoder};

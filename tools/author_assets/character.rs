@@ -12,11 +12,13 @@ use super::{
     weights::{Bend, Shares, weights},
 };
 use bevy_marionette::{
-    format::{m3d, md5},
     import::{
         BlendSpaceEntry, CallbackEntry, ClipEntry, ClipRootMotion, ColliderEntry, FeetEntry,
-        GlbTexture, GoalEntry, LookAtEntry, Manifest, MaskEntry, RetargetEntry, SocketEntry,
-        SpringEntry, TextureMap, to_glb, to_m3d, to_md5_anim, to_md5_mesh,
+        GoalEntry, LookAtEntry, Manifest, MaskEntry, RetargetEntry, SocketEntry, SpringEntry,
+    },
+    internals::{
+        format::{m3d, md5},
+        import::{GlbTexture, TextureMap, to_glb, to_m3d, to_md5_anim, to_md5_mesh},
     },
     model::{Influences, Material, Model, SkeletalClip, Skeleton, SkinPart},
     rig::Limb,
@@ -685,8 +687,8 @@ fn tidy_md5_anim(file: &mut md5::Md5Anim) {
 mod tests {
     use super::super::{hound, scout};
     use bevy_marionette::{
-        format::md5,
-        import::{ImportSettings, from_md5},
+        import::ImportSettings,
+        internals::{format::md5, import::from_md5},
         model::Model,
     };
     use glam::{Affine3A, Vec3};

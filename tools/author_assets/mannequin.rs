@@ -6,7 +6,7 @@ use super::{
     rig::{Pose, Rig},
 };
 use bevy_marionette::{
-    import::to_glb,
+    internals::import::to_glb,
     model::{Model, PlaybackMode},
 };
 use glam::{DQuat, DVec3};

@@ -5,8 +5,11 @@
 
 use crate::counting::{self, Counts};
 use bevy_marionette::{
-    format::{m3d, md5},
-    import::{FileKind, ImportSettings, clip_from_md5, open_model, skeleton_of_anim},
+    import::{FileKind, ImportSettings, open_model},
+    internals::{
+        format::{m3d, md5},
+        import::{clip_from_md5, skeleton_of_anim},
+    },
 };
 use std::{
     hint::black_box,

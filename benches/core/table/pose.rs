@@ -2,10 +2,9 @@
 
 use bevy_marionette::{
     controller::{BlendMode, TrackPriority},
+    internals::pose::{LocalToModel, Mix, MixScratch, MorphScratch},
     model::{CombinedJoints, MorphFrames, Morphs, SkeletalClip},
-    pose::{
-        ClipLayer, Evaluate, LocalToModel, Mask, Mix, MixScratch, MorphScratch, Palette, Scratch,
-    },
+    pose::{ClipLayer, Evaluate, Mask, Palette, Scratch},
 };
 use bevy_marionette_benches::{clip, part, skeleton};
 use glam::{Affine3A, Mat4, Vec3, Vec3A};

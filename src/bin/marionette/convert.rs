@@ -9,8 +9,11 @@ use crate::{
     write::{self, NewFile},
 };
 use bevy_marionette::{
-    format::{FormatError, Parsed, m3d, md5},
-    import::{TextureMap, WriteFormat, losses, to_glb, to_m3d, to_md5_anim, to_md5_mesh},
+    format::{FormatError, Parsed},
+    internals::{
+        format::{m3d, md5},
+        import::{TextureMap, WriteFormat, losses, to_glb, to_m3d, to_md5_anim, to_md5_mesh},
+    },
     model::{Material, SkeletalClip},
 };
 use clap::Args;

@@ -1,7 +1,7 @@
 //! Textures for `.glb` files.
 
 use crate::open::OpenModel;
-use bevy_marionette::{format::Diagnostic, import::GlbTexture};
+use bevy_marionette::{format::Diagnostic, internals::import::GlbTexture};
 use image::{DynamicImage, ImageFormat, ImageReader};
 use std::io::Cursor;
 

@@ -18,8 +18,12 @@ use crate::{
 };
 use bevy_marionette::{
     format::{Diagnostic, FormatError, Parsed},
-    import::{ClipEntry, EmbeddedManifest, FileKind, Manifest, RetargetEntry, open_clips_with},
-    model::{BoundingBox, PlaybackMode, SkeletalClip},
+    import::{ClipEntry, FileKind, Manifest, RetargetEntry},
+    internals::{
+        import::{EmbeddedManifest, open_clips_with},
+        model::BoundingBox,
+    },
+    model::{PlaybackMode, SkeletalClip},
 };
 use clap::Args;
 use loops::Verdict;

@@ -13,8 +13,8 @@ use crate::{
     textures::TextureUse,
 };
 use bevy_marionette::{
-    format::m3d::Dialect,
     import::{FileKind, LookAtEntry, SpringEntry},
+    internals::format::m3d::Dialect,
 };
 use std::io::{self, Write};
 

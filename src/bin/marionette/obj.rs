@@ -1,8 +1,9 @@
 //! Posed models as OBJ files.
 
 use bevy_marionette::{
+    internals::pose::{MorphVertices, SkinVertices},
     model::Model,
-    pose::{MorphVertices, Palette, SkinVertices},
+    pose::Palette,
 };
 use glam::{Affine3A, Mat4, Vec2, Vec3};
 use std::io::{self, Write};

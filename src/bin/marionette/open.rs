@@ -7,13 +7,17 @@ use crate::{
     textures::{self, TextureUse},
 };
 use bevy_marionette::{
-    format::{
-        Checked, Diagnostic, FormatError, Parsed, Severity,
-        md5::{self, Md5Anim},
-    },
+    format::{Diagnostic, FormatError, Parsed, Severity},
     import::{
-        self, EmbeddedImage, EmbeddedManifest, FileKind, ImportReport, ImportSettings, Imported,
-        Limits, Manifest, clip_from_md5, open_manifest,
+        EmbeddedImage, FileKind, ImportReport, ImportSettings, Imported, Limits, Manifest,
+        open_manifest,
+    },
+    internals::{
+        format::{
+            Checked,
+            md5::{self, Md5Anim},
+        },
+        import::{EmbeddedManifest, clip_from_md5, open_clips_with},
     },
     model::{Model, SkeletalClip, Skeleton},
 };
@@ -323,10 +327,9 @@ pub fn clips_of(paths: &[PathBuf], model: &OpenModel) -> Result<Parsed<Vec<Named
         let file = path.to_string_lossy().into_owned();
         let source = read::read(path, &model.settings.limits).map_err(FormatError::one)?;
         let (skeleton, settings) = (&model.model.skeleton, &model.settings);
-        let found =
-            import::open_clips_with(&file, &stem(path), &source, skeleton, settings, |file| {
-                read_beside(Path::new(file), &settings.limits)
-            })?;
+        let found = open_clips_with(&file, &stem(path), &source, skeleton, settings, |file| {
+            read_beside(Path::new(file), &settings.limits)
+        })?;
         warnings.extend(found.warnings);
         clips.extend(found.value.into_iter().map(|clip| Named {
             file: file.clone(),

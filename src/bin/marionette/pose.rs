@@ -12,7 +12,8 @@ use bevy_marionette::{
     controller::BlendMode,
     format::{Diagnostic, FormatError, Parsed},
     import::FileKind,
-    pose::{ClipLayer, Evaluate, MorphOverride, MorphScratch, Scratch},
+    internals::pose::{MorphOverride, MorphScratch},
+    pose::{ClipLayer, Evaluate, Scratch},
 };
 use clap::Args;
 use std::{io::Write, path::PathBuf};

@@ -12,9 +12,9 @@ use bevy_marionette::{
         BlendSpaceEntry, ColliderEntry, FeetEntry, FileKind, GoalEntry, ImportReport, LookAtEntry,
         MaskEntry, SocketEntry, SpringEntry,
     },
+    internals::model::BoundingBox,
     model::{
-        BoundingBox, Material, Model, MorphIndex, PlaybackMode, SkeletalClip, State, StateLayer,
-        StateLayers,
+        Material, Model, MorphIndex, PlaybackMode, SkeletalClip, State, StateLayer, StateLayers,
     },
 };
 use serde::Serialize;

@@ -2,7 +2,9 @@
 
 use bevy_marionette::{
     format::Diagnostic,
-    import::{TextureFiles, TextureMap, missing_textures, texture_candidates, texture_folders},
+    internals::import::{
+        TextureFiles, TextureMap, missing_textures, texture_candidates, texture_folders,
+    },
     model::Material,
 };
 use serde::Serialize;

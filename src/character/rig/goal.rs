@@ -38,7 +38,7 @@ use std::time::Duration;
 ///
 /// ```no_run
 /// # use bevy::prelude::*;
-/// # use bevy_marionette::prelude::*;
+/// # use bevy_marionette::{character::IkLimb, prelude::*};
 /// # fn reach(mut commands: Commands, character: Entity, elbow: Entity) {
 /// commands.spawn((
 ///     IkGoal(character),

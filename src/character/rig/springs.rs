@@ -23,7 +23,7 @@ use bevy::prelude::*;
 /// ```
 ///
 /// [`Wind`](crate::rig::Wind) and [`SpringGravity`] act on the springs of all characters. Their
-/// state is in [`RigState::springs`]. A character with [`Teleported`](super::super::Teleported)
+/// state is in [`RigState`]. A character with [`Teleported`](super::super::Teleported)
 /// takes its springs along.
 #[derive(Component, Clone, Copy, Debug, PartialEq, Reflect)]
 #[reflect(Component, Clone, Default, PartialEq)]

@@ -5,7 +5,7 @@ use std::fmt::{self, Display, Write};
 
 /// Returns the model as text, in the dialect of Luna's DX12 book.
 ///
-/// [`parse`](super::parse) reads a DX12 model back unchanged: numbers are written with enough
+/// [`parse`](super::parse()) reads a DX12 model back unchanged: numbers are written with enough
 /// digits for that. What the dialect cannot express is changed as follows; written again, it
 /// changes no further.
 ///

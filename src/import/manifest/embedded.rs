@@ -108,6 +108,7 @@ impl EmbeddedManifest {
 impl Manifest {
     /// Returns the manifest with what the model's file says where the manifest says nothing: entries that it lacks, or has no
     /// list of. [`open_manifest`](crate::import::open_manifest) does so.
+    #[doc(hidden)]
     pub fn with_embedded(&self, embedded: &EmbeddedManifest) -> Cow<'_, Self> {
         if embedded.is_empty() {
             return Cow::Borrowed(self);

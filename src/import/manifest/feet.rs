@@ -84,6 +84,7 @@ impl FeetEntry {
 
     /// Looks up the joints, and the heels in the skin. `None` if a joint is missing, or the legs are not below the hips
     /// or have no length.
+    #[doc(hidden)]
     pub fn resolve(&self, skeleton: &Skeleton, skin: &[SkinPart]) -> Option<Feet> {
         let joint = |name: &str| skeleton.joint(name);
         let optional = |name: &Option<String>| {

@@ -66,6 +66,7 @@ impl LookAtEntry {
     }
 
     /// Looks up the joints. `None` if one is missing, they do not form a chain, or `forward` and `up` are parallel.
+    #[doc(hidden)]
     pub fn resolve(&self, skeleton: &Skeleton) -> Option<LookChain> {
         let joint = |(name, weight): &(String, f32)| Some((skeleton.joint(name)?, *weight));
         let joints: Vec<(JointIndex, f32)> =

@@ -6,7 +6,7 @@ use serde::{
 };
 use std::{collections::BTreeMap, fmt};
 
-/// Settings for playing a clip of another humanoid on this character; see [`Retarget`](crate::import::Retarget).
+/// Settings for playing a clip of another humanoid on this character.
 ///
 /// `true` is enough where names tell which joint is what:
 ///
@@ -23,8 +23,11 @@ pub struct RetargetEntry {
     /// The file with the skeleton that the clip is for, for files that have none, `.md5anim`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub skeleton: Option<String>,
-    /// Joints of this character by their [role](crate::model::Role), where names don't tell: `{"hips": "pelvis"}`. An empty
-    /// name means that there is none.
+    /// Joints of this character by their role, where names don't tell: `{"hips": "pelvis"}`. An empty name means that there is
+    /// none.
+    ///
+    /// The roles are `root`, `hips`, `spine.1` (the lowest), `neck.1`, `head`, `clavicle.L`, `upper_arm.L`, `forearm.L`, `hand.L`,
+    /// `thumb.1.L`, `index.1.L`, `middle.1.L`, `ring.1.L`, `little.1.L`, `thigh.L`, `shin.L`, `foot.L`, and `toes.L`.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub roles: BTreeMap<String, String>,
     /// The same for the skeleton that the clip is for.

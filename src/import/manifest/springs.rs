@@ -88,7 +88,7 @@ impl SpringEntry {
     }
 
     /// Returns the spring's numbers, with the angle in radians.
-    pub fn settings(&self) -> SpringSettings {
+    pub(crate) fn settings(&self) -> SpringSettings {
         let Self {
             frequency,
             damping,
@@ -160,6 +160,7 @@ pub(crate) fn resolve_springs(
 
 impl Manifest {
     /// Looks up the joints and colliders of the [`springs`](Self::springs). Those that don't exist are left out.
+    #[doc(hidden)]
     pub fn resolve_springs(&self, skeleton: &Skeleton) -> Springs {
         resolve_springs(&self.springs, &self.colliders, skeleton)
     }

@@ -44,7 +44,8 @@ use serde::Serialize;
 /// Makes clips of one humanoid play on another.
 ///
 /// ```
-/// # use bevy_marionette::{import::{Limits, Retarget, RetargetError}, model::{Roles, SkeletalClip, Skeleton}};
+/// # use bevy_marionette::{import::Limits, internals::{import::{Retarget, RetargetError}, model::Roles}};
+/// # use bevy_marionette::model::{SkeletalClip, Skeleton};
 /// # fn retargeted(knight: &Skeleton, walk: &SkeletalClip, scout: &Skeleton) -> Result<SkeletalClip, RetargetError> {
 /// let retarget = Retarget::new(knight, &Roles::infer(knight), scout, &Roles::infer(scout))?;
 /// retarget.run(walk, &Limits::default())

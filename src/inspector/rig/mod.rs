@@ -24,7 +24,7 @@ mod springs;
 
 pub(super) use drag::drag;
 pub(super) use draw::draw;
-pub use lines::rig_ron;
+use lines::rig_ron;
 pub(super) use params::RigParams;
 
 use super::{
@@ -32,7 +32,7 @@ use super::{
     gizmos::in_world,
     inspected::InspectedItem,
     keyboard::FollowFocus,
-    overrides_ron,
+    override_edit::overrides_ron,
     tab::{Tab, TabContext},
 };
 use crate::{

@@ -64,6 +64,7 @@ impl BlendSpace {
     ///
     /// # Errors
     /// If there is no clip of a point's name.
+    #[doc(hidden)]
     pub fn bind<'c>(
         self: &Arc<Self>,
         clips: impl IntoIterator<Item = &'c ClipTiming>,

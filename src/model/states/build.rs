@@ -11,17 +11,6 @@ impl StateMachine {
     ///
     /// # Errors
     /// All that is wrong, each with the state it is about. What is only odd is among the [warnings](Self::warnings).
-    ///
-    /// ```
-    /// # use bevy_marionette::model::{State, StateMachine, Then};
-    /// let states = [
-    ///     ("ground", State::playing("idle").start()),
-    ///     ("jump", State::playing("jump").from(["ground"]).then(Then::State("ground".into()))),
-    /// ];
-    /// let machine = StateMachine::new(&states.map(|(name, state)| (name.into(), state)).into())?;
-    /// assert_eq!(machine.states().len(), 2);
-    /// # Ok::<(), Vec<bevy_marionette::model::StateError>>(())
-    /// ```
     pub fn new(states: &BTreeMap<String, State>) -> Result<Self, Vec<StateError>> {
         let mut builder = Builder::default();
         let start = builder.add(states, "", &Exit::Anytime, Entering::default(), 1);

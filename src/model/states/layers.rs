@@ -143,6 +143,7 @@ impl StateLayers {
 
     /// Returns the layers, that of the whole body first, and the others in the order of their names. Later ones play over
     /// those before them.
+    #[doc(hidden)]
     pub fn layers(&self) -> &[MachineLayer] {
         &self.machines
     }
@@ -163,7 +164,7 @@ impl StateLayers {
 
     /// Checks what the states play against what the character has. `find` looks up a clip or a blend space by name, and
     /// `names` lists all of their names.
-    pub fn check_clips<'c>(
+    pub(crate) fn check_clips<'c>(
         &self,
         names: &[&str],
         find: impl Fn(&str) -> Option<PlayedClip<'c>>,

@@ -25,7 +25,7 @@ pub struct StateMachine {
 
 const NO_WAY: u8 = u8::MAX;
 
-/// A state of a [`StateMachine`].
+/// A state of a `StateMachine`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MachineState {
     /// Its full name.

@@ -12,7 +12,7 @@ pub struct StateError {
     /// The state's full name; empty for the machine as a whole.
     pub state: String,
     /// The problem.
-    pub problem: StateProblem,
+    pub(crate) problem: StateProblem,
 }
 
 /// A problem of a state.

@@ -4,11 +4,11 @@ use bevy_marionette::controller::{AnimationController, AnimationTrack, Clips, Pl
 use bevy_marionette::import::{
     BlendPlace, BlendSpaceEntry, FeetEntry, LegEntry, Manifest, open_manifest,
 };
+use bevy_marionette::internals::rig::Plants;
 use bevy_marionette::model::{
     BlendSpaceError, BlendSync, BoundBlendSpace, ClipTiming, RootPath, SkeletalClip, Skeleton,
 };
 use bevy_marionette::pose::{ClipLayer, Evaluate, Scratch};
-use bevy_marionette::rig::Plants;
 use fastrand::Rng;
 use glam::Quat;
 

@@ -1,10 +1,11 @@
 //! `switch`: what becomes of the clips, and what is recorded of them.
 
 use super::support::*;
-use bevy_marionette::controller::{
-    AnimationController, AnimationTrack, Switch, Transition, TransitionCurve,
-};
 use bevy_marionette::model::PlaybackMode;
+use bevy_marionette::{
+    controller::{AnimationController, AnimationTrack, Transition, TransitionCurve},
+    internals::controller::Switch,
+};
 
 fn only(controller: &AnimationController) -> &Switch {
     let mut all = controller.switches();

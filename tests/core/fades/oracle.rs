@@ -6,7 +6,10 @@ use bevy_marionette::controller::{BlendMode, TrackPriority};
 use bevy_marionette::model::{
     ClipFrames, ClipTiming, Joint, JointTransform, SkeletalClip, Skeleton,
 };
-use bevy_marionette::pose::{ClipLayer, Evaluate, Mask, Mix, Scratch};
+use bevy_marionette::{
+    internals::pose::Mix,
+    pose::{ClipLayer, Evaluate, Mask, Scratch},
+};
 use fastrand::Rng;
 use glam::{Affine3A, DQuat, DVec3, Quat, Vec3};
 

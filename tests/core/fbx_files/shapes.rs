@@ -10,8 +10,8 @@ use super::{
 };
 use bevy_marionette::{
     import::{ImportSettings, Imported, Limits, open_model},
+    internals::pose::MorphVertices,
     model::{Model, SkinPart},
-    pose::MorphVertices,
 };
 use fastrand::Rng;
 use glam::Vec3;

@@ -3,8 +3,9 @@
 use bevy_marionette::import::{Manifest, open_manifest};
 use bevy_marionette::model::{JointIndex, Model, SkeletalClip, Skeleton};
 use bevy_marionette::pose::{ClipLayer, Evaluate, Scratch};
-use bevy_marionette::rig::{
-    Feet, FeetFrame, FeetState, FootPlan, GroundHit, GroundRay, LegJoints, Plants, TurnSpeeds,
+use bevy_marionette::{
+    internals::rig::{Feet, FeetFrame, FeetState, FootPlan, LegJoints, Plants, TurnSpeeds},
+    rig::{GroundHit, GroundRay},
 };
 use glam::{Affine3A, Quat, Vec3};
 

@@ -11,27 +11,25 @@ use bevy_marionette::{
     controller::{
         AnimationController, AnimationTrack, BlendMode, TrackPriority, Transition, TransitionCurve,
     },
-    format::{Diagnostic, FormatError, Severity, m3d, md5},
-    import::{
-        ImportSettings, Imported, Limits, Manifest, clip_from_md5, from_m3d, from_md5,
-        open_manifest, skeleton_of_anim,
+    format::{Diagnostic, FormatError, Severity},
+    import::{ImportSettings, Imported, Limits, Manifest, open_manifest},
+    internals::{
+        format::{m3d, md5},
+        import::{clip_from_md5, from_m3d, from_md5, skeleton_of_anim},
+        pose::{MorphScratch, MorphVertices, PartBounds, PoseMut, SkinVertices},
+        record::{Replay, TapeMoment},
+        rig::{
+            ChainIk, Feet, Ik, IkScratch, LegJoints, LookChain, RigAction, RigJoints, RigScratch,
+            SpringChain, Springs, TwoBoneIk,
+        },
     },
     model::{
         BlendPoint, BlendSpace, BlendSync, ClipFrames, ClipTiming, Joint, JointTransform, Model,
         PlaybackMode, RootDelta, RootPath, SkeletalClip, Skeleton,
     },
-    pose::{
-        ClipLayer, Evaluate, JointOverride, JointSpace, Mask, MorphScratch, MorphVertices, Palette,
-        PartBounds, PoseMut, Scratch, SkinVertices,
-    },
-    record::{
-        ClipTable, Frames, RecordedCharacter, RecordingError, RecordingFile, Replay, Tape,
-        TapeMoment,
-    },
-    rig::{
-        ChainIk, Feet, Ik, IkScratch, LegJoints, LookChain, PoleAngle, RigAction, RigJoints,
-        RigScratch, RigState, SpringChain, Springs, TwoBoneIk,
-    },
+    pose::{ClipLayer, Evaluate, JointOverride, JointSpace, Mask, Palette, Scratch},
+    record::{ClipTable, Frames, RecordedCharacter, RecordingError, RecordingFile, Tape},
+    rig::{PoleAngle, RigState},
 };
 use flate2::{Compression, write::ZlibEncoder};
 use glam::{Affine3A, DVec3, Mat4, Quat, Vec3};

@@ -3,7 +3,7 @@
 //! A byte means the same in every version of every library, so an input that once found something
 //! still does.
 
-use bevy_marionette::format::{
+use bevy_marionette::internals::format::{
     m3d::{Dialect, M3d, M3dBone, M3dClip, M3dKey, M3dMaterial, M3dSubset, M3dVertex},
     md5::{Md5Anim, Md5AnimJoint, Md5Joint, Md5Mesh, Md5Submesh, Md5Vertex, Md5Weight},
 };

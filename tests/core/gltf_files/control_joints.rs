@@ -6,8 +6,9 @@ use super::{
     formula::{Reference, error_of_clip},
     open,
 };
-use bevy_marionette::import::{
-    Imported, Limits, Manifest, WriteFormat, losses, open_manifest, to_glb,
+use bevy_marionette::{
+    import::{Imported, Limits, Manifest, open_manifest},
+    internals::import::{WriteFormat, losses, to_glb},
 };
 use fastrand::Rng;
 use serde_json::{Value, json};

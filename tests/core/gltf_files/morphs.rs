@@ -6,11 +6,13 @@ use super::{
     import, open,
 };
 use bevy_marionette::{
-    import::{
-        ImportSettings, Imported, Limits, Manifest, open_clips, open_manifest, open_model, to_glb,
+    import::{ImportSettings, Imported, Limits, Manifest, open_clips, open_manifest, open_model},
+    internals::{
+        import::to_glb,
+        pose::{MorphScratch, MorphVertices},
     },
     model::{Model, MorphDelta, PlaybackMode},
-    pose::{ClipLayer, Evaluate, MorphScratch, MorphVertices},
+    pose::{ClipLayer, Evaluate},
 };
 use fastrand::Rng;
 use glam::Vec3;

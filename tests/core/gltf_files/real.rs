@@ -4,7 +4,7 @@ use super::{
     BOUND,
     formula::{Reference, error, error_of_clip},
 };
-use bevy_marionette::import::{ImportSettings, open_model_with};
+use bevy_marionette::{import::ImportSettings, internals::import::open_model_with};
 use std::{
     fs,
     path::{Path, PathBuf},

@@ -283,9 +283,13 @@ fn limits_apply_before_memory_is_taken() {
         ..settings.limits
     };
     let read = |_: &str| Ok(std::borrow::Cow::Owned(vec![0; 1 << 20]));
-    let error =
-        bevy_marionette::import::open_model_with("f.gltf", &file.gltf("b.bin"), &settings, read)
-            .unwrap_err();
+    let error = bevy_marionette::internals::import::open_model_with(
+        "f.gltf",
+        &file.gltf("b.bin"),
+        &settings,
+        read,
+    )
+    .unwrap_err();
     assert!(error.to_string().contains("`file_bytes`"), "{error}");
 }
 

@@ -10,9 +10,8 @@ use super::{
     import, open,
 };
 use bevy_marionette::{
-    import::{
-        FileKind, Hand, ImportSettings, Imported, UpAxis, files_beside, open_model, open_model_with,
-    },
+    import::{FileKind, Hand, ImportSettings, Imported, UpAxis, open_model},
+    internals::import::{files_beside, open_model_with},
     model::{
         Maps, Material, MipFilter, PlaybackMode, Sampler, SkinPart, TextureFilter, TextureWrap,
         UvTransform,

@@ -7,9 +7,9 @@ use super::{
     import, variants,
 };
 use bevy_marionette::{
-    import::CLIP_ERROR,
+    internals::{import::CLIP_ERROR, pose::Compress},
     model::{Model, SkeletalClip},
-    pose::{ClipLayer, Compress, Evaluate, Scratch},
+    pose::{ClipLayer, Evaluate, Scratch},
 };
 use fastrand::Rng;
 use glam::{DVec3, Quat, Vec3, Vec3A};

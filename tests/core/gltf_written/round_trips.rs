@@ -2,9 +2,13 @@
 
 use super::{assert_posed_alike, clip, posed, strip};
 use bevy_marionette::{
-    format::m3d::{self, M3d},
-    import::{Hand, ImportSettings, open_model, to_glb, to_m3d},
-    model::{BoundingBox, JointTransform, Model, PlaybackMode},
+    import::{Hand, ImportSettings, open_model},
+    internals::{
+        format::m3d::{self, M3d},
+        import::{to_glb, to_m3d},
+        model::BoundingBox,
+    },
+    model::{JointTransform, Model, PlaybackMode},
 };
 use glam::{Affine3A, Quat};
 use std::fs;

@@ -2,9 +2,11 @@
 
 use super::*;
 use bevy_marionette::{
-    import::to_md5_anim,
+    internals::{
+        import::to_md5_anim,
+        pose::{Compress, FrameSpan},
+    },
     model::Skeleton,
-    pose::{Compress, FrameSpan},
 };
 
 /// A file of one bone with keys at these times and places along X.

@@ -2,8 +2,8 @@
 
 use super::*;
 use bevy_marionette::{
-    import::to_m3d,
-    pose::{Palette, SkinVertices},
+    internals::{import::to_m3d, pose::SkinVertices},
+    pose::Palette,
 };
 use glam::{Affine3A, Mat4};
 

@@ -2,7 +2,10 @@
 
 use super::{Cast, Puppet, cast};
 use bevy_marionette::controller::{AnimationController, AnimationTrack, BlendMode, Transition};
-use bevy_marionette::record::{Frames, Replay, Tape, TapeMoment};
+use bevy_marionette::{
+    internals::record::{Replay, TapeMoment},
+    record::{Frames, Tape},
+};
 use fastrand::Rng;
 use std::time::Duration;
 

@@ -3,7 +3,10 @@
 use super::{MORPHS, clip, skeleton};
 use bevy_marionette::controller::{BlendMode, TrackPriority};
 use bevy_marionette::model::{ClipFrames, ClipTiming, MorphFrames, Morphs, SkeletalClip, Skeleton};
-use bevy_marionette::pose::{ClipLayer, Evaluate, Mask, MorphMode, MorphOverride, MorphScratch};
+use bevy_marionette::{
+    internals::pose::{MorphMode, MorphOverride, MorphScratch},
+    pose::{ClipLayer, Evaluate, Mask},
+};
 use fastrand::Rng;
 use std::sync::Arc;
 

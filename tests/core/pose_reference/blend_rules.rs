@@ -1,7 +1,7 @@
 //! The rules of the blend, one by one, on poses of five joints.
 
 use super::*;
-use bevy_marionette::pose::{Mix, MixScratch};
+use bevy_marionette::internals::pose::{Mix, MixScratch};
 use glam::Vec4;
 use std::sync::Arc;
 

@@ -2,8 +2,12 @@
 
 use super::{Body, ImportSettings, compare, open_model};
 use bevy_marionette::{
-    import::{Imported, Limits, Manifest, Retarget, open_manifest},
-    model::{Role, Roles, SkeletalClip},
+    import::{Imported, Limits, Manifest, open_manifest},
+    internals::{
+        import::Retarget,
+        model::{Role, Roles},
+    },
+    model::SkeletalClip,
     pose::{ClipLayer, Evaluate, Scratch},
 };
 use glam::Vec3;

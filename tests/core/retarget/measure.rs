@@ -1,9 +1,12 @@
 //! What a retargeted clip has in common with its original, measured on the poses alone.
 
 use bevy_marionette::{
-    model::{JointIndex, PlaybackMode, Role, Roles, Side, SkeletalClip, Skeleton},
+    internals::{
+        model::{Role, Roles, Side},
+        rig::{Feet, LegJoints, PlantRange, Plants},
+    },
+    model::{JointIndex, PlaybackMode, SkeletalClip, Skeleton},
     pose::{ClipLayer, Evaluate, Scratch},
-    rig::{Feet, LegJoints, PlantRange, Plants},
 };
 use glam::{Affine3A, Quat, Vec3};
 use std::fmt;

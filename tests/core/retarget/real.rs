@@ -4,7 +4,7 @@
 use super::{Body, compare, mixamo, retarget, sample};
 use bevy_marionette::{
     import::{ImportSettings, open_model},
-    model::{Role, Roles, Side},
+    internals::model::{Role, Roles, Side},
 };
 use std::fs;
 

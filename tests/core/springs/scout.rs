@@ -2,9 +2,9 @@
 
 use bevy_marionette::{
     import::{Manifest, open_manifest},
+    internals::rig::{SpringFrame, SpringScratch, SpringState, Springs},
     model::{JointIndex, Model},
     pose::{ClipLayer, Evaluate, Scratch},
-    rig::{SpringFrame, SpringScratch, SpringState, Springs},
 };
 use fastrand::Rng;
 use glam::{Affine3A, Quat, Vec3};

@@ -12,7 +12,7 @@ use super::{
     skeleton,
 };
 use bevy_marionette::{
-    import::to_glb,
+    internals::import::to_glb,
     model::{Model, PlaybackMode},
 };
 use glam::DVec3;

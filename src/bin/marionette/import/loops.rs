@@ -4,7 +4,8 @@ use super::words::snake;
 use crate::obj::Posed;
 use bevy_marionette::{
     controller::BlendMode,
-    model::{BoundingBox, Model, PlaybackMode, SkeletalClip},
+    internals::model::BoundingBox,
+    model::{Model, PlaybackMode, SkeletalClip},
     pose::{ClipLayer, Evaluate, Scratch},
 };
 use glam::Vec3;

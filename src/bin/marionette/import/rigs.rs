@@ -2,8 +2,12 @@
 
 use crate::open::OpenModel;
 use bevy_marionette::{
-    import::{FileKind, Retarget, open_model_with},
-    model::{JointIndex, Role, Roles, Side, SkeletalClip, Skeleton},
+    import::FileKind,
+    internals::{
+        import::{Retarget, open_model_with},
+        model::{Role, Roles, Side},
+    },
+    model::{JointIndex, SkeletalClip, Skeleton},
 };
 use std::borrow::Cow;
 
