@@ -377,12 +377,15 @@ fn draw_node(
         (rect.center_top() - Vec2::Y, Align2::CENTER_BOTTOM)
     };
     if !notes.is_empty() {
-        painter.text(
-            at,
-            align,
+        let text = painter.layout_no_wrap(
             notes.join(", "),
             FontId::proportional(NOTE),
             visuals.weak_text_color(),
         );
+        // A note may be wider than its state, but it stays within the panel.
+        let room = painter.clip_rect();
+        let mut place = align.anchor_size(at, text.size()).min;
+        place.x = place.x.min(room.right() - text.size().x).max(room.left());
+        painter.galley(place, text, visuals.weak_text_color());
     }
 }
