@@ -97,8 +97,8 @@ fn aim(
     count: usize,
 ) -> Option<Ray3d> {
     let (camera, place) = camera;
-    let at = match window {
-        Some(window) => window.cursor_position()?,
+    let at = match window.and_then(Window::cursor_position) {
+        Some(pointer) => pointer,
         None => {
             // Nearby numbers of this sequence are far apart.
             let height = (count as f32 * 0.618 + 0.45).fract();

@@ -1,7 +1,10 @@
 //! Overlays: tracks that fade in, play over the others and remove themselves.
 
 use super::support::*;
-use bevy_marionette::controller::{AnimationController, AnimationTrack};
+use bevy_marionette::{
+    controller::{AnimationController, AnimationTrack},
+    model::PlaybackMode,
+};
 use std::time::Duration;
 
 const QUARTER: Duration = Duration::from_millis(250);
@@ -103,7 +106,6 @@ fn an_overlay_too_short_for_its_fades_holds_its_last_frame_while_it_fades_out() 
 fn an_overlay_of_a_clip_that_loops_plays_it_once() {
     let clips = clips();
     let mut controller = AnimationController::playing("walk");
-    let length = controller_length(&clips, "run");
     controller.play_over(AnimationTrack::new("run"), Duration::ZERO, QUARTER);
     advance(&mut controller, &clips, 0.875);
     assert_eq!(overlay(&controller), Some(0.5), "it is fading out");
