@@ -275,6 +275,8 @@ await check("the first page, on a phone", async () => {
   await page.setViewport({ width: 390, height: 844, isMobile: true, hasTouch: true });
   const network = await page.createCDPSession();
   await network.send("Network.enable");
+  // As on a first visit.
+  await network.send("Network.clearBrowserCache");
   // An ordinary connection: 50 Mbit/s.
   const speed = { offline: false, latency: 30, downloadThroughput: 50e6 / 8, uploadThroughput: 10e6 / 8 };
   await network.send("Network.emulateNetworkConditions", speed);
