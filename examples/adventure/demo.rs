@@ -51,12 +51,15 @@ pub fn play(
     }
     let at = transform.translation;
     let Some(leg) = LEGS.get(progress.leg) else {
-        // Cheers at the flag, and begins again.
-        if progress.waited == 0.0 {
+        // Waves and cheers at the flag, and begins again.
+        let before = progress.waited;
+        progress.waited += time.delta_secs();
+        let is_time = |at: f32| before <= at && at < progress.waited;
+        controls.wave = is_time(0.0);
+        if is_time(2.2) {
             controls.action = Some("cheer");
         }
-        progress.waited += time.delta_secs();
-        if progress.waited > 3.5 {
+        if progress.waited > 5.7 {
             *progress = Progress::default();
             *transform = Transform::from_translation(START);
         }

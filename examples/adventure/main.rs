@@ -2,9 +2,9 @@
 //!
 //! This file decides *what* she does, by name: `controller.go("kick")`. *How* is in the `states` of her manifest,
 //! `assets/adventure/scout_adventure.character.ron`: which clip plays, by which transition, and when a state may be left. On
-//! the ground, her clips carry her; in the air, gravity does.
+//! the ground, her clips carry her; in the air, gravity does. Hound comes along, in `hound.rs`.
 //!
-//! To start a game from it, copy both files. Put `DefaultPlugins` and `MarionettePlugins::default()` in place of the stage,
+//! To start a game from it, copy all three files. Put `DefaultPlugins` and `MarionettePlugins::default()` in place of the stage,
 //! which adds a window, light and a camera, and leave out `demo`, which plays while nobody touches the keys.
 //!
 //! ```text
@@ -13,23 +13,23 @@
 //! ```
 
 mod demo;
+mod hound;
 #[path = "../stage/mod.rs"]
 mod stage;
 
 use bevy::prelude::*;
-#[cfg(feature = "inspector")]
-use bevy_marionette::recorder::RecorderPlugin;
 use bevy_marionette::{
     character::{GroundProbe, StateEntered, Teleported},
     controller::CallbackKind,
     prelude::*,
+    recorder::{RecorderPlugin, Recording},
     rig::GroundHit,
 };
 use stage::{Caption, Orbit, PlaceCamera, StageArgs, View};
 use std::f32::consts::{FRAC_PI_2, PI};
 
-const HELP: &str = "WASD: walk   Shift: run   Space: jump   F: kick   E: wave   H: get hurt   drag, arrows: look around\n\
-                    or a gamepad: sticks, South, West, North";
+const HELP: &str = "WASD: walk   Shift: run   Space: jump   F: kick   E: wave   H: get hurt   R: look back in time\n\
+                    drag, arrows: look around   F1: inspector   or a gamepad: sticks, South, West, North";
 
 /// Meters per second.
 const WALK: f32 = 1.3;
@@ -49,42 +49,52 @@ pub fn main() {
     let args = stage::arguments::<StageArgs>().with_headless_defaults(4.6, "");
     let mut app = App::new();
     stage::set_up(&mut app, "adventure", &args, HELP);
-    // F1 shows her states, and what happened in the last minutes.
+    // F1 shows her states, and what happened in the last minutes. While you look back, ghosts are where the present is.
     #[cfg(feature = "inspector")]
     {
         use bevy_marionette::inspector::{Inspector, InspectorTab};
-        app.add_plugins((RecorderPlugin, MarionetteInspectorPlugin))
+        app.add_plugins(MarionetteInspectorPlugin)
             .insert_resource(Inspector {
                 tab: InspectorTab::States,
+                ghosts: true,
                 ..default()
             });
     }
-    app.insert_resource(View(Orbit {
-        target: START + Vec3::Y,
-        distance: 5.2,
-        yaw: 2.25,
-        pitch: 0.2,
-    }))
-    .init_resource::<Controls>()
-    .add_systems(Startup, spawn)
-    .add_systems(
-        Update,
-        (read_input, demo::play, decide, swing_posts, caption).chain(),
-    )
-    .add_systems(
-        PostUpdate,
-        (
-            // Her clips have advanced, and nothing has been posed yet.
-            travel
-                .after(CharacterSystems::Callbacks)
-                .before(CharacterSystems::EvaluateEarly),
-            follow.after(travel).before(PlaceCamera),
-            feel_ground.in_set(CharacterSystems::ProbeGround),
-        ),
-    )
-    .add_observer(enter)
-    .add_observer(strike)
-    .run();
+    app.add_plugins(RecorderPlugin)
+        .insert_resource(View(Orbit {
+            target: START + Vec3::Y,
+            distance: 5.2,
+            yaw: 2.25,
+            pitch: 0.2,
+        }))
+        .init_resource::<Controls>()
+        .add_systems(Startup, spawn)
+        .add_systems(
+            Update,
+            (
+                look_back,
+                (read_input, demo::play, decide, swing_posts)
+                    .chain()
+                    .run_if(is_present),
+                caption,
+            )
+                .chain(),
+        )
+        .add_systems(
+            PostUpdate,
+            (
+                // Her clips have advanced, and nothing has been posed yet.
+                (travel, hound::accompany)
+                    .chain()
+                    .after(CharacterSystems::Callbacks)
+                    .before(CharacterSystems::EvaluateEarly),
+                follow.after(travel).before(PlaceCamera),
+                feel_ground.in_set(CharacterSystems::ProbeGround),
+            ),
+        )
+        .add_observer(enter)
+        .add_observer(strike)
+        .run();
 }
 
 // ---- The course: blocks on a level ground ----
@@ -223,6 +233,7 @@ fn spawn(
         FootPlacement::default(),
         Transform::from_translation(START),
     ));
+    commands.spawn(hound::bundle(&assets, START));
     let mut paint = |color: Color| {
         materials.add(StandardMaterial {
             base_color: color,
@@ -537,11 +548,36 @@ fn swing_posts(
     Ok(())
 }
 
-// ---- Camera and text ----
+// ---- Camera, text, and time ----
+
+/// Goes back in time while R is held, faster and faster. Let go, and the game is where it was.
+fn look_back(
+    keys: Res<ButtonInput<KeyCode>>,
+    time: Res<Time<Real>>,
+    mut recording: ResMut<Recording>,
+    mut held: Local<f32>,
+) {
+    if keys.pressed(KeyCode::KeyR) {
+        let frames = recording.frames();
+        let last = frames.range().end.saturating_sub(1);
+        let wanted = frames.time(last).unwrap_or_default() - f64::from(*held * *held);
+        let shown = frames.at(wanted).unwrap_or(frames.range().start);
+        recording.show(shown);
+        *held += time.delta_secs();
+    } else if keys.just_released(KeyCode::KeyR) {
+        *held = 0.0;
+        recording.show_present();
+    }
+}
+
+/// Run condition: the past isn't shown.
+fn is_present(recording: Res<Recording>) -> bool {
+    recording.shown().is_none()
+}
 
 /// Follows Scout. The stage turns the camera by pointer and arrow keys, and this by the right stick.
 fn follow(
-    time: Res<Time>,
+    time: Res<Time<Real>>,
     scout: Single<&Transform, With<Scout>>,
     gamepads: Query<&Gamepad>,
     mut camera: Single<&mut Orbit>,

@@ -82,7 +82,7 @@ pub(super) fn measure(
 ) {
     let picture = windows
         .single()
-        .map_or(stage.size.as_vec2(), |window| window.size());
+        .map_or(stage.size.as_vec2() / stage.scale, Window::size);
     let bottom = if bare.0 || footer.0 == 0.0 {
         0.0
     } else {

@@ -3,7 +3,8 @@
 use super::{Caption, Orbit, STEP, Stage, fail, film, print};
 use bevy::{
     asset::LoadState,
-    input::InputSystems,
+    camera::visibility::{SetViewVisibility, ViewVisibility, VisibilitySystems},
+    input::{InputSystems, keyboard::keyboard_input_system},
     mesh::skinning::SkinnedMesh,
     pbr::SkinUniforms,
     prelude::*,
@@ -32,6 +33,13 @@ pub struct Capture {
     settled: u32,
     asked: bool,
     taken: Vec<(PathBuf, RgbImage)>,
+}
+
+impl Capture {
+    /// Returns the seconds until the next picture.
+    fn left(&self, stage: &Stage) -> f32 {
+        stage.time + stage.every * self.index as f32 - self.clock
+    }
 }
 
 /// A key pressed at a time of the headless clock, for a frame or until another time.
@@ -120,8 +128,18 @@ impl Plugin for HeadlessPlugin {
     fn build(&self, app: &mut App) {
         app.init_resource::<Capture>()
             .add_systems(Startup, |mut time: ResMut<Time<Virtual>>| time.pause())
-            .add_systems(PreUpdate, press_keys.after(InputSystems))
+            .add_systems(
+                PreUpdate,
+                press_keys.in_set(InputSystems).after(keyboard_input_system),
+            )
             .add_systems(Update, move_camera)
+            .add_systems(
+                PostUpdate,
+                see_everything
+                    .run_if(is_smooth)
+                    .in_set(VisibilitySystems::CheckVisibility),
+            )
+            .add_systems(PreUpdate, wake_camera.run_if(is_smooth))
             .add_systems(Last, take_pictures);
         if self.joints
             && let Some(render) = app.get_sub_app_mut(RenderApp)
@@ -132,6 +150,27 @@ impl Plugin for HeadlessPlugin {
             );
         }
     }
+}
+
+/// Run condition: see [`Stage::is_smooth`].
+fn is_smooth(stage: Res<Stage>) -> bool {
+    stage.is_smooth()
+}
+
+/// Draws the step that ends at a picture of a smooth film, rather than once more after it.
+fn wake_camera(capture: Res<Capture>, stage: Res<Stage>, mut cameras: Query<&mut Camera>) {
+    if capture.index > 0 && !capture.asked && capture.left(&stage) <= 1e-6 {
+        cameras
+            .iter_mut()
+            .for_each(|mut camera| camera.is_active = true);
+    }
+}
+
+/// Characters that were out of view in the last frame aren't posed in full, and between pictures the camera sees nothing.
+fn see_everything(mut meshes: Query<&mut ViewVisibility, With<Mesh3d>>) {
+    meshes
+        .iter_mut()
+        .for_each(|mut visibility| visibility.set_visible());
 }
 
 /// Frames rendered before the first picture is taken, while meshes and textures upload.
@@ -173,7 +212,7 @@ fn take_pictures(
                 .is_loading()
     };
     let complete = !capture.waiting && characters.iter().all(is_ready);
-    let left = stage.time + stage.every * capture.index as f32 - capture.clock;
+    let left = capture.left(&stage);
     if complete && left > 1e-6 {
         let next = left.min(STEP);
         capture.clock += next;
@@ -194,13 +233,13 @@ fn take_pictures(
         return;
     };
     capture.settled += 1;
-    if capture.settled
-        < if capture.index == 0 {
-            SETTLE
-        } else {
-            SETTLE_NEXT
-        }
-    {
+    let enough = match capture.index {
+        0 => SETTLE,
+        // The camera was awake in this frame.
+        _ if stage.is_smooth() => 1,
+        _ => SETTLE_NEXT,
+    };
+    if capture.settled < enough {
         return;
     }
     (capture.asked, capture.settled) = (true, 0);
@@ -218,7 +257,7 @@ fn take_pictures(
             controller.current().unwrap_or("-")
         ));
     }
-    commands.spawn(Screenshot::image(target)).observe(store);
+    commands.spawn(Screenshot(target)).observe(store);
 }
 
 /// Prints the matrices uploaded for each part of each character, once, in the frame of the first picture.

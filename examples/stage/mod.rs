@@ -31,7 +31,7 @@ pub use sky::nightfall;
 use bevy::{
     app::{PluginGroupBuilder, ScheduleRunnerPlugin},
     asset::{AssetMetaCheck, UnapprovedPathMode},
-    camera::RenderTarget,
+    camera::{ImageRenderTarget, RenderTarget},
     core_pipeline::tonemapping::{DebandDither, Tonemapping, TonemappingLuts},
     image::{ImageAddressMode, ImageSampler, ImageSamplerDescriptor},
     light::{CascadeShadowConfigBuilder, cluster::GlobalClusterSettings},
@@ -59,6 +59,9 @@ pub struct StageArgs {
     /// Size of the window or picture
     #[arg(long, value_name = "WxH", default_value = "1280x800", value_parser = parse_size)]
     pub size: UVec2,
+    /// How large text is in a headless picture, times its usual size
+    #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = parse_factor)]
+    pub scale: f32,
     /// Time of the headless picture in seconds
     #[arg(long, value_name = "SECONDS")]
     pub time: Option<f32>,
@@ -102,6 +105,7 @@ impl StageArgs {
         Self {
             headless: Some(None),
             size,
+            scale: 1.0,
             time: None,
             frames: 1,
             fps: 20.0,
@@ -178,12 +182,19 @@ pub struct Stage {
     pub recede: f32,
     press: Vec<Press>,
     size: UVec2,
+    /// Pixels per logical pixel, without a window.
+    scale: f32,
     plain: bool,
     one_light: bool,
-    target: Option<Handle<Image>>,
+    target: Option<RenderTarget>,
 }
 
 impl Stage {
+    /// Returns `true` for a film with at least 30 frames per second.
+    fn is_smooth(&self) -> bool {
+        self.pictures.len() > 1 && self.every < 2.1 * STEP
+    }
+
     fn cascades(&self) -> usize {
         if self.one_light { 1 } else { 2 }
     }
@@ -254,6 +265,7 @@ pub fn set_up(app: &mut App, name: &'static str, args: &StageArgs, help: &'stati
         recede: args.recede,
         press,
         size,
+        scale: args.scale,
         plain,
         one_light,
         target: None,
@@ -432,12 +444,15 @@ fn set_stage(
         images.remove(&tables.tony_mc_mapface);
     }
     if stage.headless {
-        let Stage { size, .. } = *stage;
+        let Stage { size, scale, .. } = *stage;
         let mut image =
             Image::new_target_texture(size.x, size.y, TextureFormat::Rgba8UnormSrgb, None);
         image.texture_descriptor.usage |= TextureUsages::COPY_SRC;
-        let target = images.add(image);
-        camera.insert(RenderTarget::Image(target.clone().into()));
+        let target = RenderTarget::Image(ImageRenderTarget {
+            handle: images.add(image),
+            scale_factor: scale,
+        });
+        camera.insert(target.clone());
         stage.target = Some(target);
         // Dithering noise would make up most of the file.
         camera.insert(DebandDither::Disabled);
