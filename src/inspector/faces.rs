@@ -90,6 +90,8 @@ fn show(
         .auto_shrink([false, true])
         .show(ui, |ui| {
             grid("faces", 4).striped(true).show(ui, |ui| {
+                // A name that may be cut off leaves its column as narrow as it is in the first frame.
+                ui.style_mut().wrap_mode = Some(egui::TextWrapMode::Extend);
                 for (at, name) in morphs.names().iter().enumerate() {
                     let morph = at as MorphIndex;
                     let weight = weights.get(at).copied().unwrap_or(0.0);
