@@ -61,7 +61,7 @@ pub struct StageArgs {
     pub size: UVec2,
     /// How large text is in a headless picture, times its usual size
     #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = parse_factor)]
-    pub scale: f32,
+    pub text_scale: f32,
     /// Time of the headless picture in seconds
     #[arg(long, value_name = "SECONDS")]
     pub time: Option<f32>,
@@ -105,7 +105,7 @@ impl StageArgs {
         Self {
             headless: Some(None),
             size,
-            scale: 1.0,
+            text_scale: 1.0,
             time: None,
             frames: 1,
             fps: 20.0,
@@ -265,7 +265,7 @@ pub fn set_up(app: &mut App, name: &'static str, args: &StageArgs, help: &'stati
         recede: args.recede,
         press,
         size,
-        scale: args.scale,
+        scale: args.text_scale,
         plain,
         one_light,
         target: None,
