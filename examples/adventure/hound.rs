@@ -9,9 +9,10 @@ const PLACE: Vec3 = Vec3::new(0.85, 0.0, -0.3);
 const NEAR: f32 = 0.4;
 /// Meters: when she is farther away than this, it is put at its place.
 const LOST: f32 = 7.0;
-/// Meters per second: how fast its clips are, and from when on it gallops.
+/// Meters per second: how fast its clips are, and from when on it walks and gallops.
 const WALK: f32 = 0.95;
 const GALLOP: f32 = 6.4;
+const STROLL: f32 = 0.2;
 const HURRY: f32 = 2.0;
 /// Meters per second: a leap is at least this fast, and takes off upward as fast as this.
 const LEAP: f32 = 4.6;
@@ -72,22 +73,21 @@ pub fn accompany(
     }
 
     // As fast as she is, and faster if it is behind.
-    let wanted = scout.velocity.with_y(0.0) + 1.5 * (way - way.clamp_length_max(NEAR));
+    let mut wanted = scout.velocity.with_y(0.0) + 1.5 * (way - way.clamp_length_max(NEAR));
+    let mut heading = Quat::from_rotation_y((-wanted.x).atan2(-wanted.z));
+    if wanted.length() < 0.3 {
+        // At its place, it looks where she looks.
+        (wanted, heading) = (Vec3::ZERO, her.rotation);
+    }
     let ahead = at + transform.forward() * HALF;
     if !hound.leaps {
         hound.pace.smooth_nudge(&wanted.length(), 6.0, dt);
-        if hound.pace > WALK && ground(blocks, ahead) < at.y - STEP {
+        transform.rotation.smooth_nudge(&heading, 6.0, dt);
+        if hound.pace > STROLL && ground(blocks, ahead) < at.y - STEP {
             // An edge.
             hound.leaps = true;
             (hound.pace, hound.rise) = (hound.pace.max(LEAP), TAKEOFF);
         }
-        // At its place, it looks where she looks.
-        let to = if wanted.length() > 0.3 {
-            Quat::from_rotation_y((-wanted.x).atan2(-wanted.z))
-        } else {
-            her.rotation
-        };
-        transform.rotation.smooth_nudge(&to, 6.0, dt);
     }
     let pace = hound.pace;
     let is_tired = match controller.state() {
@@ -97,7 +97,7 @@ pub fn accompany(
     let (state, speed) = match () {
         () if hound.leaps => ("leap", GALLOP),
         () if pace > HURRY => ("gallop", GALLOP),
-        () if pace > 0.2 => ("walk", WALK),
+        () if pace > STROLL => ("walk", WALK),
         () if is_tired => ("sit", WALK),
         () => ("stand", WALK),
     };

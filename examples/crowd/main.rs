@@ -17,6 +17,7 @@ mod graph;
 #[cfg(not(target_arch = "wasm32"))]
 mod headless;
 mod joints;
+mod simplify;
 mod stages;
 #[cfg(not(target_arch = "wasm32"))]
 mod table;
@@ -54,6 +55,9 @@ struct Args {
     /// Run without a window, but print what each side costs instead of drawing a picture
     #[arg(long)]
     costs: bool,
+    /// Draw characters far from the middle with fewer triangles, for slow renderers
+    #[arg(long)]
+    simplify: bool,
     #[command(flatten)]
     stage: StageArgs,
 }
@@ -93,6 +97,7 @@ pub fn main() {
         .insert_resource(Crowd {
             count,
             side: Side::Ours,
+            simplify: args.simplify,
             all: Vec::new(),
         })
         .insert_resource(View(Orbit {
@@ -117,6 +122,7 @@ pub enum Side {
 pub struct Crowd {
     count: usize,
     side: Side,
+    simplify: bool,
     all: Vec<Entity>,
 }
 
@@ -124,6 +130,8 @@ pub struct Crowd {
 #[derive(Resource, Default)]
 struct Scouts {
     ours: Vec<Handle<Character>>,
+    /// Ours with fewer triangles, for each of [`FAR`].
+    simple: [Vec<Handle<Character>>; FAR.len()],
     bevys: Vec<JointCharacter>,
 }
 
@@ -132,6 +140,7 @@ struct Scouts {
 struct Workshop<'w> {
     characters: ResMut<'w, Assets<Character>>,
     materials: ResMut<'w, Assets<StandardMaterial>>,
+    meshes: ResMut<'w, Assets<Mesh>>,
     clips: ResMut<'w, Assets<AnimationClip>>,
     graphs: ResMut<'w, Assets<AnimationGraph>>,
     inverse_bindposes: ResMut<'w, Assets<SkinnedMeshInverseBindposes>>,
@@ -145,9 +154,12 @@ const JACKETS: [Color; 4] = [
     Color::srgb(0.95, 0.42, 0.42),
 ];
 
+/// Meters from the middle from which on characters can be simplified, and the size of details that are left.
+const FAR: [(f32, f32); 3] = [(3.5, 0.02), (8.0, 0.045), (20.0, 0.1)];
+
 impl Workshop<'_> {
     /// Creates the variants once the model is loaded.
-    fn scouts(&mut self, model: &Handle<Character>) -> Option<Scouts> {
+    fn scouts(&mut self, model: &Handle<Character>, simplify: bool) -> Option<Scouts> {
         let model = self.characters.get(model)?.clone();
         let mut scouts = Scouts::default();
         for tint in JACKETS {
@@ -174,6 +186,15 @@ impl Workshop<'_> {
                 &mut self.inverse_bindposes,
             );
             scouts.bevys.push(bevys);
+            for ((_, cell), simple) in FAR.iter().zip(&mut scouts.simple).filter(|_| simplify) {
+                let mut character = character.clone();
+                for part in &mut character.parts {
+                    let mesh = simplify::simplified(self.meshes.get(&part.mesh)?, *cell)?;
+                    part.mesh = self.meshes.add(mesh);
+                    part.morphs = default();
+                }
+                simple.push(self.characters.add(character));
+            }
             scouts.ours.push(self.characters.add(character));
         }
         Some(scouts)
@@ -185,6 +206,7 @@ fn load(
     assets: Res<AssetServer>,
     mut workshop: Workshop,
     scouts: Option<Res<Scouts>>,
+    crowd: Res<Crowd>,
     mut capture: Option<ResMut<Capture>>,
     mut model: Local<Option<Handle<Character>>>,
 ) {
@@ -196,7 +218,7 @@ fn load(
     if let Some(capture) = &mut capture {
         capture.waiting = !ready;
     }
-    if ready && let Some(scouts) = workshop.scouts(model) {
+    if ready && let Some(scouts) = workshop.scouts(model, crowd.simplify) {
         commands.insert_resource(scouts);
     }
 }
@@ -278,6 +300,10 @@ impl Scouts {
         let turn = Quat::from_rotation_y((rng.f32() - 0.5) * 0.4);
         let place = Transform::from_translation(place(n) + jitter).with_rotation(turn);
         let jacket = rng.u64(..JACKETS.len() as u64) as usize;
+        let far = FAR.iter().zip(&self.simple).rev();
+        let mut far = far
+            .filter(|((from, _), simple)| place.translation.length() > *from && !simple.is_empty());
+        let ours = far.next().map_or(&self.ours, |(_, simple)| simple);
         match side {
             Side::Ours => {
                 let mut controller = AnimationController::default();
@@ -290,11 +316,7 @@ impl Scouts {
                     );
                 }
                 commands
-                    .spawn((
-                        SkinnedCharacter(self.ours[jacket].clone()),
-                        controller,
-                        place,
-                    ))
+                    .spawn((SkinnedCharacter(ours[jacket].clone()), controller, place))
                     .id()
             }
             Side::Bevys => self.bevys[jacket].spawn(commands, place, &plays),

@@ -123,7 +123,7 @@ fn measure_looks(side: Option<Side>, count: usize, frames: usize, looks: Option<
     }
     let scouts = app
         .world_mut()
-        .run_system_once(move |mut workshop: Workshop| workshop.scouts(&model));
+        .run_system_once(move |mut workshop: Workshop| workshop.scouts(&model, false));
     let Ok(Some(scouts)) = scouts else {
         super::stage::fail("Scout has no material for a jacket")
     };
