@@ -57,8 +57,8 @@ pub fn main() {
             })
         }))
         .insert_resource(View(Orbit {
-            target: Vec3::Y * 1.0,
-            distance: 3.2,
+            target: Vec3::Y * 0.9,
+            distance: 3.7,
             yaw: 0.45,
             pitch: 0.1,
         }))

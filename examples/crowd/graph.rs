@@ -79,7 +79,8 @@ fn record(
     mut history: ResMut<History>,
     mut advanced: Local<bool>,
 ) {
-    // A headless run waits for its pictures, and characters that stand still cost little. Measured is the last frame.
+    // A headless run waits for its pictures, and characters that stand still cost little, so frames in which time
+    // stands still don't count. The clock has the times of the last frame.
     let counts = *advanced || !setting.headless;
     *advanced = !time.delta().is_zero();
     for frame in clock.take() {

@@ -57,8 +57,6 @@ window.marionette = {
     find("message").textContent = reason;
   },
   help: showKeys,
-  // Called before the first frame with Scout.
-  shown: () => {},
 };
 
 find("back").href = link({});
@@ -100,7 +98,7 @@ function showGallery() {
     find("cards").append(card);
   }
   find("gallery").hidden = false;
-  // Scout goes first.
+  // Scout goes first: her program calls this before the first frame with her.
   marionette.shown = () => {
     log.shown = performance.now();
     requestAnimationFrame(() => requestAnimationFrame(() => find("welcome").classList.add("shown")));

@@ -49,7 +49,7 @@ struct Entered {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum GoError {
-    /// It has no states, or no layer of this name.
+    /// It has no states, or no layer of this name. Until the character has loaded, it has none.
     NoLayer(String),
     /// It has no such state. Beside it, one that was probably meant.
     UnknownState(String, Option<String>),

@@ -1,4 +1,4 @@
-//! The program on the gallery's first page: Scout looks at the pointer, and waves when she is clicked.
+//! The program on the gallery's first page: Scout looks at the pointer, and waves when you click.
 //!
 //! It is small, so that she appears soon: without egui, and with few of Bevy's features. The examples are another program,
 //! which a visitor downloads with the first of them.
@@ -140,12 +140,10 @@ fn look(
         .and_then(|at| camera.viewport_to_world(place, at).ok())
         .map(|ray| ray.get_point(ray.origin.distance(EYES) * 0.6));
     let goal = pointer.unwrap_or(place.translation());
-    let LookTarget::Point(at) = scout.target else {
-        scout.target = LookTarget::Point(goal);
-        return;
-    };
-    let share = 1.0 - (-ATTENTION * time.delta_secs()).exp();
-    scout.target = LookTarget::Point(at.lerp(goal, share));
+    match &mut scout.target {
+        LookTarget::Point(at) => at.smooth_nudge(&goal, ATTENTION, time.delta_secs()),
+        nothing => *nothing = LookTarget::Point(goal),
+    }
 }
 
 fn greet(_: On<CharacterReady>, mut scout: Single<(&mut AnimationController, &mut Expressions)>) {
