@@ -105,13 +105,13 @@ fn reload(
 }
 
 fn show(progress: Res<LoadProgress>, loading: Res<Loading>, mut caption: ResMut<Caption>) {
+    let bar = bar(progress.fraction());
     caption.set(if loading.is_done {
         let loaded = CHARACTERS.len() - loading.failures;
-        format!("loaded {loaded} of {} characters", CHARACTERS.len())
+        format!("loaded  {bar}\n{loaded} of {} characters", CHARACTERS.len())
     } else {
         format!(
-            "loading {}\n{} of {} files",
-            bar(progress.fraction()),
+            "loading {bar}\n{} of {} files",
             progress.read(),
             progress.files()
         )

@@ -293,7 +293,7 @@ fn headless_server_reports_the_same_footsteps_on_each_run() {
 #[test]
 fn loading_screen_ends_when_everything_is_there() {
     let run = run("loading_screen", &[]);
-    assert_caption(&run, &["loaded 3 of 3 characters"]);
+    assert_caption(&run, &["loaded", "3 of 3 characters"]);
     assert_eq!(run.poses.len(), 3, "{:?}", run.poses);
     assert_character_visible(&run.pictures[0]);
 }
