@@ -21,6 +21,8 @@
 //! `--counts 100,1000`, `--runs N`, `--turns N`, `--frames N`, `--only ours|bevy`, `--fast` for a quick look.
 //! `--model FILE` plays the first two clips of a file instead, such as `hero.glb`, on both sides. `--clip-error E`
 //! compresses the clips.
+//! `--kinds 100` mixes a hundred different skeletons of 40 to 76 joints with clips of their own; what they share counts among
+//! the bytes, too.
 //! `--recorded` records ours, as `RecorderPlugin` does. `--lod METERS` gives ours a level of detail, `--share N` lets
 //! them share poses at N steps per second.
 //!
@@ -41,7 +43,7 @@ use bevy_marionette::{
     recorder::RecorderPlugin,
 };
 use clap::Parser;
-use content::{JOINTS, model};
+use content::{FEWEST_JOINTS, JOINTS, model};
 use memory::KEPT;
 use spawn::{spawn_bevys, spawn_ours};
 use stages::{Frame, Stage, StageClock};
@@ -99,6 +101,9 @@ struct Args {
     /// Compress the clips, as `clip_error` does in a manifest, by at most this error
     #[arg(long)]
     clip_error: Option<f32>,
+    /// Different characters, each with a skeleton and clips of its own
+    #[arg(long, default_value_t = 1, value_parser = kinds, conflicts_with_all = ["model", "faces"])]
+    kinds: usize,
     /// Measure faces with so many morph targets instead
     #[arg(long, conflicts_with_all = ["model", "clip_error"])]
     faces: Option<u16>,
@@ -131,6 +136,13 @@ struct Args {
     bench: bool,
     #[arg(long, hide = true)]
     test: bool,
+}
+
+fn kinds(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(kinds @ 1..) => Ok(kinds),
+        _ => Err("at least one".into()),
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, clap::ValueEnum)]
@@ -193,15 +205,19 @@ fn main() {
         let Args { frames, turns, .. } = args;
         let Model {
             skeleton, clips, ..
-        } = model(&args);
+        } = model(&args, 0);
         let (joints, clips) = (skeleton.len(), clips.len());
+        let kinds = match args.kinds {
+            1 => String::new(),
+            kinds => format!(" in the mean of {kinds} kinds"),
+        };
         let faces = match (args.faces, args.at_rest) {
             (None, _) => String::new(),
             (Some(targets), false) => format!(", {targets} morph targets"),
             (Some(targets), true) => format!(", {targets} morph targets at rest"),
         };
         println!(
-            "\n## joints: {joints}, clips: {clips}{faces}; {threads} compute threads, {all} cores; run {run}\n"
+            "\n## joints: {joints}{kinds}, clips: {clips}{faces}; {threads} compute threads, {all} cores; run {run}\n"
         );
         println!("Milliseconds, medians of {frames} frames; the fastest of {turns} processes.\n");
         let empty = fastest_of_turns(&args, None, 0, threads);
@@ -308,7 +324,7 @@ fn print_threads(args: &Args, threads: usize, rows: &[(usize, Frame)]) {
 ///
 /// Palettes are written and not read again. `advance` reads and writes the controllers and their tracks.
 fn print_limit(args: &Args, rows: &[(usize, Frame)]) {
-    let parts = model(args).parts;
+    let parts = model(args, 0).parts;
     let palettes = parts.iter().map(SkinPart::palette_len).sum::<usize>() * size_of::<Mat4>();
     let controller = 2 * (size_of::<Controller>() + 2 * size_of::<AnimationTrack>());
     let speed = bytes_per_millisecond();
@@ -456,6 +472,11 @@ fn last_line_of_process(args: &Args, side: Option<Side>, count: usize, threads: 
     );
     command.args(args.lod.map(|distance| format!("--lod={distance}")));
     command.args(args.share.map(|steps| format!("--share={steps}")));
+    command.args(
+        [format!("--kinds={}", args.kinds)]
+            .iter()
+            .filter(|_| args.kinds > 1),
+    );
     command.args(args.clip_error.map(|error| format!("--clip-error={error}")));
     command.args(args.faces.map(|targets| format!("--faces={targets}")));
     command.args(args.at_rest.then_some("--at-rest"));
@@ -511,7 +532,8 @@ fn measure(args: &Args, side: Option<Side>, count: usize, threads: usize) -> Cos
         let uniforms = app.sub_app(RenderApp).world().resource::<SkinUniforms>();
         let filled = uniforms.current_buffer.size() as usize / size_of::<Mat4>();
         let each = match (&args.model, args.faces) {
-            (None, None) => JOINTS,
+            (None, None) if args.kinds == 1 => JOINTS,
+            (None, None) => FEWEST_JOINTS,
             _ => 1,
         };
         assert!(

@@ -13,16 +13,21 @@ use bevy_marionette::{
 use glam::Affine3A;
 use std::{f32::consts::TAU, path::Path, sync::Arc};
 
+/// Joints of the first kind, and roughly the mean of all.
 pub const JOINTS: usize = 58;
+
+/// The fewest joints of any kind.
+pub const FEWEST_JOINTS: usize = 40;
+
 const FRAMES: usize = 31;
 const SWINGS: [(&str, f32); 2] = [("walk", 0.4), ("run", 0.8)];
 
-/// The character to measure.
-pub fn model(args: &Args) -> Model {
+/// The character to measure. Kinds differ in their number of joints, and in their clips.
+pub fn model(args: &Args, kind: usize) -> Model {
     let mut model = match (&args.model, args.faces) {
         (Some(path), _) => read_model(path),
         (None, Some(targets)) => face(targets, args.at_rest),
-        (None, None) => built_in_model(),
+        (None, None) => built_in_model(kind),
     };
     if let Some(error) = args.clip_error {
         let compress = Compress::new(&model.skeleton, &model.parts, error);
@@ -51,17 +56,24 @@ fn read_model(path: &Path) -> Model {
     model
 }
 
-fn built_in_model() -> Model {
-    let joints = (0..JOINTS).map(|joint| Joint {
+fn joints_of(kind: usize) -> usize {
+    let span = 2 * (JOINTS - FEWEST_JOINTS) + 1;
+    // Coprime to the span, so that neighbors differ and all numbers are used.
+    FEWEST_JOINTS + (JOINTS - FEWEST_JOINTS + 7 * kind) % span
+}
+
+fn built_in_model(kind: usize) -> Model {
+    let count = joints_of(kind);
+    let joints = (0..count).map(|joint| Joint {
         name: format!("joint{joint}").into(),
         parent: parent_of(joint).map(|parent| parent as u16),
-        rest: joint_at(joint, 0, 0.0),
+        rest: joint_at(joint, 0, 0.0, kind),
         inverse_bind: Affine3A::IDENTITY,
     });
     let skeleton = Skeleton::new(joints.collect()).expect("parents come first");
     let clips = SWINGS.map(|(name, swing)| {
         let transforms = (0..FRAMES)
-            .flat_map(|frame| (0..JOINTS).map(move |joint| joint_at(joint, frame, swing)));
+            .flat_map(|frame| (0..count).map(move |joint| joint_at(joint, frame, swing, kind)));
         let frames = ClipFrames {
             joints: skeleton.names().clone(),
             animated: vec![],
@@ -71,7 +83,7 @@ fn built_in_model() -> Model {
     });
     Model {
         skeleton,
-        parts: vec![triangle((0..JOINTS as u16).collect())],
+        parts: vec![triangle((0..count as u16).collect())],
         materials: vec![Material::default()],
         clips: clips.into(),
     }
@@ -146,8 +158,8 @@ fn triangle(palette: Vec<u16>) -> SkinPart {
 }
 
 /// The joint's transform in a clip: all joints rotate, each at its own phase, and the root moves.
-fn joint_at(joint: usize, frame: usize, swing: f32) -> JointTransform {
-    let phase = TAU * frame as f32 / (FRAMES - 1) as f32 + joint as f32;
+fn joint_at(joint: usize, frame: usize, swing: f32, kind: usize) -> JointTransform {
+    let phase = TAU * frame as f32 / (FRAMES - 1) as f32 + (joint + kind) as f32;
     let axis = Vec3::new(0.3, 1.0, (joint % 3) as f32 - 1.0).normalize();
     let translation = if joint == 0 {
         Vec3::Y * phase.sin() * 0.1

@@ -14,11 +14,19 @@ use std::ops::Range;
 /// Characters side by side.
 pub const ROW: usize = 250;
 
-fn character(world: &mut World, args: &Args) -> Character {
+/// Builds the kinds that these characters need. Character `i` is of kind `i` modulo their number, so that neighbors differ.
+fn kinds(world: &mut World, args: &Args, characters: &Range<usize>) -> Vec<Character> {
+    let needed = args.kinds.min(characters.end);
+    (0..needed)
+        .map(|kind| character(world, args, kind))
+        .collect()
+}
+
+fn character(world: &mut World, args: &Args, kind: usize) -> Character {
     world.resource_scope(|world, mut meshes: Mut<Assets<Mesh>>| {
         let mut materials = world.resource_mut::<Assets<StandardMaterial>>();
         build_character(
-            model(args),
+            model(args, kind),
             &Manifest::of_model("crowd"),
             &mut meshes,
             &mut materials,
@@ -41,9 +49,11 @@ pub fn spawn_ours(world: &mut World, args: &Args, characters: Range<usize>) {
     if let Some(steps) = args.share {
         world.insert_resource(PoseSharing::Steps(steps));
     }
-    let character = character(world, args);
-    let clips: Vec<_> = character.clip_names().cloned().collect();
-    let handle = world.resource_mut::<Assets<Character>>().add(character);
+    let kinds = kinds(world, args, &characters);
+    // All kinds have the same names of clips.
+    let clips: Vec<_> = kinds[0].clip_names().cloned().collect();
+    let mut assets = world.resource_mut::<Assets<Character>>();
+    let handles: Vec<_> = kinds.into_iter().map(|kind| assets.add(kind)).collect();
     if let Some(distance) = args.lod {
         world.spawn((
             Camera::default(),
@@ -61,7 +71,8 @@ pub fn spawn_ours(world: &mut World, args: &Args, characters: Range<usize>) {
                     .starting_at(start_of(i)),
             );
         }
-        let mut entity = world.spawn((SkinnedCharacter(handle.clone()), controller, place_of(i)));
+        let handle = handles[i % handles.len()].clone();
+        let mut entity = world.spawn((SkinnedCharacter(handle), controller, place_of(i)));
         if args.lod.is_some() {
             // All side by side, so that all are as large.
             entity.insert((AnimationLod::default(), Transform::default()));
@@ -70,17 +81,19 @@ pub fn spawn_ours(world: &mut World, args: &Args, characters: Range<usize>) {
 }
 
 pub fn spawn_bevys(world: &mut World, args: &Args, characters: Range<usize>) {
-    let character = character(world, args);
-    let clips: Vec<String> = character
-        .clip_names()
-        .map(|name| name.to_string())
-        .collect();
-    let shared = world.resource_scope(|world, mut clips: Mut<Assets<AnimationClip>>| {
-        world.resource_scope(|world, mut graphs: Mut<Assets<AnimationGraph>>| {
-            let mut inverse_bindposes = world.resource_mut::<Assets<SkinnedMeshInverseBindposes>>();
-            JointCharacter::new(&character, &mut clips, &mut graphs, &mut inverse_bindposes)
-        })
-    });
+    let kinds = kinds(world, args, &characters);
+    let clips: Vec<String> = kinds[0].clip_names().map(|name| name.to_string()).collect();
+    let shared: Vec<JointCharacter> =
+        world.resource_scope(|world, mut clips: Mut<Assets<AnimationClip>>| {
+            world.resource_scope(|world, mut graphs: Mut<Assets<AnimationGraph>>| {
+                let mut inverse_bindposes =
+                    world.resource_mut::<Assets<SkinnedMeshInverseBindposes>>();
+                let shared = kinds.iter().map(|kind| {
+                    JointCharacter::new(kind, &mut clips, &mut graphs, &mut inverse_bindposes)
+                });
+                shared.collect()
+            })
+        });
     let weight = 1.0 / clips.len() as f32;
     let mut queue = CommandQueue::default();
     let mut commands = Commands::new(&mut queue, world);
@@ -89,7 +102,7 @@ pub fn spawn_bevys(world: &mut World, args: &Args, characters: Range<usize>) {
             .iter()
             .map(|name| (name.as_str(), weight, start_of(i), 1.0))
             .collect();
-        shared.spawn(&mut commands, place_of(i), &plays);
+        shared[i % shared.len()].spawn(&mut commands, place_of(i), &plays);
     }
     queue.apply(world);
 }

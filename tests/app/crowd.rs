@@ -107,6 +107,24 @@ fn playing_at(clip: &str, start: f64) -> AnimationController {
 struct Touched(Vec<Entity>);
 
 #[test]
+fn a_character_is_one_entity_and_one_for_each_part_however_many_joints_it_has() {
+    let mut app = TestApp::new();
+    let mut model = turning();
+    model.parts.push(strip("belt", 0));
+    assert!(model.skeleton.len() > model.parts.len());
+    let per_character = 1 + model.parts.len() as u32;
+    let handle = app.add(model, &manifest());
+    app.update(0.1);
+    let before = app.world().entities().count_spawned();
+    for _ in 0..5 {
+        app.spawn(&handle, "walk");
+    }
+    (0..3).for_each(|_| app.update(0.1));
+    let after = app.world().entities().count_spawned();
+    assert_eq!(after - before, 5 * per_character);
+}
+
+#[test]
 fn a_character_in_which_nothing_changed_is_not_posed() {
     let mut app = seen();
     app.world().init_resource::<Touched>();
