@@ -9,6 +9,7 @@ mod control;
 mod donor;
 mod donors;
 mod find_clip;
+mod finish;
 mod firsts;
 mod influences;
 mod limits;
@@ -162,20 +163,6 @@ impl Default for ImportSettings {
             as_is: false,
             limits: Limits::default(),
         }
-    }
-}
-
-/// Flips texture coordinates vertically. Bitangents keep pointing along V.
-fn flip_tex_coords(parts: &mut [SkinPart]) {
-    for part in parts {
-        let all = part
-            .tex_coords
-            .iter_mut()
-            .chain(&mut part.second_tex_coords);
-        all.for_each(|tex_coord| tex_coord.y = 1.0 - tex_coord.y);
-        part.tangents
-            .iter_mut()
-            .for_each(|tangent| tangent.w = -tangent.w);
     }
 }
 

@@ -12,16 +12,16 @@ use crate::{
     import::{
         ImportReport, ImportSettings,
         axes::Basis,
-        combine::Combiner,
+        finish::Finisher,
         influences::{VertexWeights, WeightReader},
-        names::{UniqueNames, listed},
+        names::listed,
         nodes::{
             Rig,
             bind::{Binder, Binding, box_corners, cofactors},
         },
         normals::repair_normals,
         report::Report,
-        split, tangents, winding,
+        winding,
     },
     model::{JointIndex, Material, SkinPart, is_near},
 };
@@ -94,9 +94,8 @@ impl Importer<'_> {
             dual_quaternions: Vec::new(),
             loose: 0,
         };
-        let mut parts = Vec::new();
         let mut reader = WeightReader::default();
-        let mut combiner = Combiner::new(self.settings);
+        let mut finisher = Finisher::new(self.settings);
         let mut first_vertex = 0;
         for mesh in meshes {
             self.mesh(
@@ -104,22 +103,17 @@ impl Importer<'_> {
                 first_vertex,
                 binder,
                 materials,
-                &mut parts,
-                (&mut reader, &mut combiner, &mut repairs),
+                (&mut reader, &mut finisher, &mut repairs),
                 report,
             )?;
             first_vertex += mesh.mesh.num_vertices as u32;
         }
-        let mut names = UniqueNames::default();
-        for part in &mut parts {
-            part.name = names.add(std::mem::take(&mut part.name));
-        }
         reader.add_to(figures);
         report.extend(reader.warning(report.file, "skin"));
-        combiner.add_to(figures);
-        report.extend(combiner.warning(report.file));
+        let finished = finisher.finish(report.file, figures);
+        report.extend(finished.warning);
         repairs.tell(report, figures.vertices);
-        Ok(parts)
+        Ok(finished.parts)
     }
 
     fn mesh(
@@ -128,8 +122,7 @@ impl Importer<'_> {
         first_vertex: u32,
         binder: &mut Binder,
         materials: &mut Materials,
-        parts: &mut Vec<SkinPart>,
-        (reader, combiner, repairs): (&mut WeightReader, &mut Combiner, &mut Repairs),
+        (reader, finisher, repairs): (&mut WeightReader, &mut Finisher, &mut Repairs),
         report: &mut Report,
     ) -> Result<(), FormatError> {
         let node = &self.scene.nodes[mesh.node];
@@ -191,11 +184,9 @@ impl Importer<'_> {
             &mut repairs.shapes,
         )?;
         for ((part, _), influences) in bound.into_iter().zip(influences) {
-            let mut pieces = split::with_palettes(part, &influences, combiner);
-            pieces.iter_mut().for_each(|piece| {
-                tangents::complete_tangents(piece);
-            });
-            parts.append(&mut pieces);
+            for piece in finisher.split(part, &influences) {
+                finisher.add(piece);
+            }
         }
         Ok(())
     }

@@ -14,17 +14,16 @@ use crate::{
     import::{
         ImportReport, ImportSettings, Limits,
         axes::Basis,
-        combine::Combiner,
+        finish::Finisher,
         influences::{VertexWeights, WeightReader},
         morph_normals::{flat_work, shade_flat},
-        names::UniqueNames,
         nodes::{
             Rig,
             bind::{Binder, Binding, box_corners, cofactors},
         },
         normals::repair_normals,
         report::Report,
-        split, tangents, winding,
+        winding,
     },
     model::{Material, SkinPart, is_near},
 };
@@ -59,9 +58,8 @@ impl Importer<'_> {
         }
         let bindings = self.bind(&drafts, binder, report)?;
         let (given, mut default) = (materials.len(), None);
-        let mut parts = Vec::new();
         let mut reader = WeightReader::default();
-        let mut combiner = Combiner::new(self.settings);
+        let mut finisher = Finisher::new(self.settings);
         for draft in drafts {
             let binding = match self.accessors.root.nodes[draft.node].skin {
                 Some(skin) => bindings[&skin.value()].clone(),
@@ -89,26 +87,20 @@ impl Importer<'_> {
                     given
                 });
             }
-            let mut pieces = split::with_palettes(part, &influences, &mut combiner);
-            for piece in &mut pieces {
+            for mut piece in finisher.split(part, &influences) {
                 if is_flat {
-                    self.accessors.charge(report, "meshes", flat_work(piece))?;
-                    shade_flat(piece);
+                    self.accessors.charge(report, "meshes", flat_work(&piece))?;
+                    shade_flat(&mut piece);
                 }
-                tangents::complete_tangents(piece);
+                finisher.add(piece);
             }
-            parts.append(&mut pieces);
-        }
-        let mut names = UniqueNames::default();
-        for part in &mut parts {
-            part.name = names.add(std::mem::take(&mut part.name));
         }
         reader.add_to(figures);
         report.extend(reader.warning(report.file, "skin"));
-        combiner.add_to(figures);
-        report.extend(combiner.warning(report.file));
+        let finished = finisher.finish(report.file, figures);
+        report.extend(finished.warning);
         repairs.tell(report, figures.vertices);
-        Ok(parts)
+        Ok(finished.parts)
     }
 
     /// Reads the shapes of a node's mesh.

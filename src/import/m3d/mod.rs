@@ -15,8 +15,6 @@ pub use export::to_m3d;
 use super::{
     Hand, ImportReport, ImportSettings, Imported, UpAxis,
     axes::Basis,
-    combine::Combiner,
-    flip_tex_coords,
     winding::{self, Facing},
 };
 use crate::{
@@ -90,12 +88,8 @@ pub fn from_m3d(
         faces,
         joint_of_bone: &joint_of_bone,
     };
-    let mut combiner = Combiner::new(settings);
     let Imported { model, report, .. } = &mut imported;
-    model.parts = skin.run(&mut combiner, &mut model.materials, report, &mut warnings);
-    if settings.flip_v {
-        flip_tex_coords(&mut imported.model.parts);
-    }
+    model.parts = skin.run(settings, &mut model.materials, report, &mut warnings);
     let Imported { model, reach, .. } = &mut imported;
     let clips = clips::Importer {
         file,

@@ -7,13 +7,11 @@ use crate::{
         m3d::{M3d, M3dSubset, M3dVertex},
     },
     import::{
-        ImportReport,
+        ImportReport, ImportSettings,
         axes::Basis,
-        combine::Combiner,
+        finish::Finisher,
         influences::{VertexWeights, WeightReader},
-        names::UniqueNames,
         normals::repair_normals,
-        split, tangents,
         winding::{self, Facing},
     },
     model::{JointIndex, Material, SkinPart, is_near},
@@ -38,7 +36,6 @@ struct Repairs {
     positions: usize,
     missing_normals: usize,
     long_normals: usize,
-    missing_tangents: usize,
     turned: usize,
 }
 
@@ -52,7 +49,7 @@ impl Importer<'_> {
     /// Returns the parts in the order of their subsets. Adds a material if there is none.
     pub(super) fn run(
         &self,
-        combiner: &mut Combiner,
+        settings: &ImportSettings,
         materials: &mut Vec<Material>,
         report: &mut ImportReport,
         warnings: &mut Vec<Diagnostic>,
@@ -68,7 +65,7 @@ impl Importer<'_> {
         let mut reader = WeightReader::default();
         let mut repairs = Repairs::default();
         let mut renumber = vec![0; m3d.vertices.len()];
-        let mut parts = Vec::new();
+        let mut finisher = Finisher::new(settings);
         for (at, subset) in subsets.iter().enumerate() {
             let triangles = &m3d.triangles[faces(subset, m3d)];
             if triangles.is_empty() {
@@ -106,28 +103,24 @@ impl Importer<'_> {
             repairs.long_normals += long;
             settle_handedness(&mut part);
 
-            let mut pieces = if self.joint_of_bone.is_empty() {
-                vec![part]
-            } else {
-                let mut weights = VertexWeights::default();
-                for &vertex in &vertices {
-                    reader.push(&mut weights, self.weights(&m3d.vertices[vertex as usize]));
-                }
-                split::with_palettes(part, &weights, combiner)
-            };
-            for piece in &mut pieces {
-                repairs.missing_tangents += tangents::complete_tangents(piece);
+            if self.joint_of_bone.is_empty() {
+                finisher.add(part);
+                continue;
             }
-            parts.append(&mut pieces);
-        }
-        let mut names = UniqueNames::default();
-        for part in &mut parts {
-            part.name = names.add(std::mem::take(&mut part.name));
+            let mut weights = VertexWeights::default();
+            for &vertex in &vertices {
+                reader.push(&mut weights, self.weights(&m3d.vertices[vertex as usize]));
+            }
+            for piece in finisher.split(part, &weights) {
+                finisher.add(piece);
+            }
         }
         reader.add_to(report);
         warnings.extend(reader.warning(self.file, "skin"));
-        repairs.tell(self.file, m3d, warnings);
-        parts
+        let finished = finisher.finish(self.file, report);
+        warnings.extend(finished.warning);
+        repairs.tell(self.file, m3d, finished.missing_tangents, warnings);
+        finished.parts
     }
 
     /// Returns the subsets to draw: one for everything if the file has none.
@@ -317,7 +310,7 @@ fn settle_handedness(part: &mut SkinPart) {
 }
 
 impl Repairs {
-    fn tell(&self, file: &str, m3d: &M3d, warnings: &mut Vec<Diagnostic>) {
+    fn tell(&self, file: &str, m3d: &M3d, missing_tangents: usize, warnings: &mut Vec<Diagnostic>) {
         let vertices = m3d.vertices.len();
         let worth = |count: usize, of: usize| count as f32 > of as f32 * WORTH_SAYING;
         let mut say = |told: bool, message: String, hint: &str| {
@@ -350,11 +343,8 @@ impl Repairs {
             "they were normalized",
         );
         say(
-            worth(self.missing_tangents, vertices),
-            format!(
-                "{} of {vertices} vertices have no usable tangent",
-                self.missing_tangents
-            ),
+            worth(missing_tangents, vertices),
+            format!("{missing_tangents} of {vertices} vertices have no usable tangent"),
             "they were computed",
         );
         say(

@@ -14,13 +14,10 @@ use crate::{
     import::{
         Hand, ImportReport, ImportSettings, Imported, UpAxis,
         axes::Basis,
-        combine::Combiner,
-        flip_tex_coords,
+        finish::Finisher,
         influences::{VertexWeights, WeightReader},
         names::{FIRST_ANSWERS, UniqueNames, duplicates},
         normals::smooth_normals,
-        split::with_palettes,
-        tangents::complete_tangents,
         winding::{outwardness, turn_over},
     },
     model::{
@@ -185,28 +182,15 @@ pub fn from_md5(
     drafts.retain(|(part, _)| !part.triangles.is_empty());
     face_outward(&mut drafts, basis.mirrors());
 
-    let mut parts = Vec::new();
-    let mut combiner = Combiner::new(settings);
+    let mut finisher = Finisher::new(settings);
     for (mut part, influences) in drafts {
         part.normals = smooth_normals(&part.positions, &part.triangles);
-        let part_name = part.name.clone();
-        for (number, mut piece) in with_palettes(part, &influences, &mut combiner)
-            .into_iter()
-            .enumerate()
-        {
-            complete_tangents(&mut piece);
-            // The first piece has the name already.
-            if number > 0 {
-                piece.name = names.add(part_name.clone());
-            }
-            parts.push(piece);
+        for piece in finisher.split(part, &influences) {
+            finisher.add(piece);
         }
     }
-    combiner.add_to(&mut report);
-    warnings.extend(combiner.warning(file));
-    if settings.flip_v {
-        flip_tex_coords(&mut parts);
-    }
+    let finished = finisher.finish(file, &mut report);
+    warnings.extend(finished.warning);
     let skeleton = joints
         // The rest pose is the file's. Only the inverse binds are from the pose that was found.
         .skeleton(mesh, order, &bind, &basis)
@@ -219,7 +203,7 @@ pub fn from_md5(
     }
     let model = Model {
         skeleton,
-        parts,
+        parts: finished.parts,
         materials: materials.list,
         clips: Vec::new(),
     };

@@ -5,7 +5,6 @@ use crate::{
     format::FormatError,
     import::{
         EmbeddedImage, EmbeddedManifest, ImportReport, ImportSettings, Imported, control,
-        flip_tex_coords,
         names::{FIRST_ANSWERS, duplicates, listed},
         report::Report,
     },
@@ -27,15 +26,12 @@ impl Bare {
     pub(in crate::import) fn new(
         nodes: &str,
         skeleton: Skeleton,
-        mut parts: Vec<SkinPart>,
+        parts: Vec<SkinPart>,
         materials: Vec<Material>,
         settings: &ImportSettings,
         mut figures: ImportReport,
         report: &mut Report,
     ) -> Result<Self, FormatError> {
-        if settings.flip_v {
-            flip_tex_coords(&mut parts);
-        }
         let reach = Reach::new(&skeleton).map_err(|error| report.error("", error, ""))?;
         let twice = duplicates(skeleton.names());
         if !twice.is_empty() {
