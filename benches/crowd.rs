@@ -19,7 +19,7 @@
 //!
 //! Options (after `--`): `--threads N` sets the compute threads of both sides (default: first 1, then all),
 //! `--counts 100,1000`, `--runs N`, `--turns N`, `--frames N`, `--only ours|bevy`, `--fast` for a quick look.
-//! `--model FILE` plays the first two clips of a file instead, such as `hero.glb`, on both sides. `--clip-error E`
+//! `--model FILE` plays the first two clips of a file instead, such as `hero.glb` or a manifest, on both sides. `--clip-error E`
 //! compresses the clips.
 //! `--kinds 100` mixes a hundred different skeletons of 40 to 76 joints with clips of their own; what they share counts among
 //! the bytes, too.

@@ -3,7 +3,7 @@
 use super::Args;
 use bevy::prelude::*;
 use bevy_marionette::{
-    import::ImportSettings,
+    import::{FileKind, ImportSettings, Limits, Manifest, open_manifest},
     internals::{import::open_model_with, pose::Compress},
     model::{
         ClipFrames, ClipTiming, Influences, Joint, JointTransform, Material, Model, MorphDelta,
@@ -41,16 +41,22 @@ pub fn model(args: &Args, kind: usize) -> Model {
 }
 
 fn read_model(path: &Path) -> Model {
-    let read = |path: &str| {
-        std::fs::read(path)
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let read = |name: &str| {
+        std::fs::read(folder.join(name))
             .map(Into::into)
             .map_err(|error| error.to_string())
     };
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
     let file = path.to_string_lossy();
     let source = std::fs::read(path).unwrap_or_else(|error| panic!("cannot read {file}: {error}"));
-    let mut model = open_model_with(&file, &source, &ImportSettings::default(), read)
-        .unwrap_or_else(|error| panic!("{error}"))
-        .model;
+    let imported = if FileKind::of_name(&name) == Some(FileKind::Manifest) {
+        Manifest::parse(&name, &source)
+            .and_then(|manifest| open_manifest(&name, &manifest, &Limits::default(), read))
+    } else {
+        open_model_with(&name, &source, &ImportSettings::default(), read)
+    };
+    let mut model = imported.unwrap_or_else(|error| panic!("{error}")).model;
     assert!(model.clips.len() >= 2, "{file} has fewer than two clips");
     model.clips.truncate(2);
     model

@@ -8,6 +8,7 @@ use super::{
     donors::Donors,
     find_clip::{BESIDE, Opened, find_clip, original_of},
     limits::ClipTotals,
+    merge::merge_parts,
     names::{FIRST_ANSWERS, duplicates, listed},
     open::{no_model, open_any},
     root_motion::{RootMotion, steady_path},
@@ -63,6 +64,7 @@ pub fn open_manifest<'s>(
     rename_joints(file, manifest, &mut imported);
     control::flag(file, &manifest.control_joints, &settings, &mut imported);
     pair_sides(file, manifest, &mut imported);
+    merge_parts(file, manifest, &settings, &mut imported);
     let mut root_motion = RootMotion::new(file, manifest, &imported.model.skeleton)?;
     let (mut opened, mut donors) = (Opened::default(), Donors::default());
     // Several entries may refer to the same clip of the model, as it is in the file.

@@ -105,6 +105,18 @@ pub struct Manifest {
     /// ```
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub control_joints: Vec<String>,
+    /// Parts that become one, by its name, with one `*` in a name as a wildcard: `merge: { "body": ["Knight_*"] }`.
+    ///
+    /// Each part of a character is an entity with a palette and a draw call of its own, so characters with a dozen of them, which
+    /// are common in asset stores, take twice the time of those with one. Leave out what is hidden, repainted, or picked by its
+    /// own name, and parts with morph targets. Parts with different materials stay apart: they become one part per material,
+    /// such as `body.skin` and `body.cloth`. So do those that together have more joints than [`max_palette`](Self::max_palette).
+    #[serde(
+        default,
+        deserialize_with = "distinct",
+        skip_serializing_if = "BTreeMap::is_empty"
+    )]
+    pub merge: BTreeMap<String, Vec<String>>,
     /// Pairs of joints on the left and right, where their names don't tell: `[("arm_1", "arm_2")]`. Names such as `hand.L`,
     /// `LeftHand` and `hand_l` do; see [`Skeleton::other_side`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -221,6 +233,7 @@ impl Manifest {
             root_motion: None,
             joint_names: Vec::new(),
             control_joints: Vec::new(),
+            merge: BTreeMap::new(),
             sides: Vec::new(),
             textures: Vec::new(),
             clips: BTreeMap::new(),

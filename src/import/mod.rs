@@ -15,6 +15,7 @@ mod influences;
 mod limits;
 mod losses;
 mod matching;
+mod merge;
 #[cfg(any(feature = "fbx", feature = "gltf"))]
 mod morph_normals;
 mod names;

@@ -9,6 +9,7 @@ pub mod formula;
 mod hidden;
 mod key_times;
 mod manifests;
+mod merge;
 mod mirrored;
 mod morphs;
 mod optional_fields;

@@ -1,0 +1,231 @@
+//! Parts that a manifest merges, so that they have one entity, one palette, and one draw call.
+
+use super::{
+    ImportSettings, Imported, Manifest,
+    combine::Combiner,
+    control::is_meant,
+    influences::{VertexWeights, WeightReader},
+    names::UniqueNames,
+    split::with_palettes,
+};
+use crate::{
+    format::Diagnostic,
+    model::{CombinedJoints, MorphTarget, SkinPart},
+    spelling::nearest,
+};
+use glam::{Vec2, Vec3, Vec4};
+use std::{collections::HashMap, mem};
+
+/// Merges the parts that [`Manifest::merge`] lists. `file` is the manifest's name.
+pub(super) fn merge_parts(
+    file: &str,
+    manifest: &Manifest,
+    settings: &ImportSettings,
+    imported: &mut Imported,
+) {
+    if manifest.merge.is_empty() {
+        return;
+    }
+    let groups = groups(file, manifest, imported);
+    let model = &mut imported.model;
+    let names: Vec<&String> = manifest.merge.keys().collect();
+    let materials = &model.materials;
+    // Per group and material, its place in the list: parts with different materials can't be drawn at once.
+    let mut places: HashMap<(usize, usize), usize> = HashMap::new();
+    let mut drafts: Vec<Draft> = Vec::new();
+    for (part, group) in mem::take(&mut model.parts).into_iter().zip(groups) {
+        // Only static models have parts that nothing moves.
+        let group = group.filter(|_| !part.influences.is_empty());
+        let Some(key) = group.map(|group| (group, part.material)) else {
+            drafts.push(Draft::Kept(part));
+            continue;
+        };
+        let place = *places.entry(key).or_insert(drafts.len());
+        if place == drafts.len() {
+            drafts.push(Draft::Merged(Merged::new(names[key.0], part.material)));
+        }
+        if let Draft::Merged(merged) = &mut drafts[place] {
+            merged.append(part);
+        }
+    }
+    let several: Vec<bool> = (0..names.len())
+        .map(|group| places.keys().filter(|(of, _)| *of == group).count() > 1)
+        .collect();
+    for (&(group, material), &place) in places.iter().filter(|((group, _), _)| several[*group]) {
+        if let (Draft::Merged(merged), Some(material)) =
+            (&mut drafts[place], materials.get(material))
+        {
+            merged.part.name = format!("{}.{}", names[group], material.name);
+        }
+    }
+    let mut combiner = Combiner::new(settings);
+    for draft in drafts {
+        match draft {
+            Draft::Kept(part) => model.parts.push(part),
+            Draft::Merged(Merged {
+                part,
+                weights,
+                reader: _,
+            }) => {
+                model
+                    .parts
+                    .append(&mut with_palettes(part, &weights, &mut combiner));
+            }
+        }
+    }
+    let mut unique = UniqueNames::default();
+    for part in &mut model.parts {
+        part.name = unique.add(mem::take(&mut part.name));
+    }
+    imported.report.combined_joints = model
+        .parts
+        .iter()
+        .map(|part| part.combined_joints.len())
+        .sum();
+    imported.warnings.extend(combiner.warning(file));
+}
+
+/// Returns for each part the group that it is merged into, as an index into [`Manifest::merge`]: the first that lists it. Warns of
+/// entries that list no part.
+fn groups(file: &str, manifest: &Manifest, imported: &mut Imported) -> Vec<Option<usize>> {
+    let parts = &imported.model.parts;
+    let mut groups = vec![None; parts.len()];
+    for (at, (name, entries)) in manifest.merge.iter().enumerate() {
+        for entry in entries {
+            let mut is_known = false;
+            for (part, group) in parts.iter().zip(&mut groups) {
+                if is_meant(entry, &part.name) {
+                    is_known = true;
+                    group.get_or_insert(at);
+                }
+            }
+            if !is_known {
+                let message = format!("merge: the model has no part `{entry}`");
+                let near = nearest(entry, parts.iter().map(|part| &*part.name));
+                let warning = Diagnostic::warning(file, message);
+                let warning = match near {
+                    Some(near) => warning.with_hint(format!("did you mean `{near}`?")),
+                    None => warning.with_hint("`marionette inspect` lists the parts of a model"),
+                };
+                imported
+                    .warnings
+                    .push(manifest.place(&["merge", name, entry], warning));
+            }
+        }
+    }
+    groups
+}
+
+/// A part of the new list.
+enum Draft {
+    Kept(SkinPart),
+    Merged(Merged),
+}
+
+/// Parts of one material, one after the other.
+struct Merged {
+    /// Without a palette, which is made once all of its joints are known.
+    part: SkinPart,
+    weights: VertexWeights,
+    reader: WeightReader,
+}
+
+impl Merged {
+    fn new(name: &str, material: usize) -> Self {
+        let part = SkinPart {
+            name: name.into(),
+            material,
+            ..SkinPart::default()
+        };
+        Self {
+            part,
+            weights: VertexWeights::default(),
+            reader: WeightReader::default(),
+        }
+    }
+
+    fn append(&mut self, other: SkinPart) {
+        let SkinPart {
+            name: _,
+            material: _,
+            positions,
+            normals,
+            tangents,
+            tex_coords,
+            second_tex_coords,
+            colors,
+            influences,
+            triangles,
+            palette,
+            combined_joints,
+            morphs,
+            source_vertices,
+        } = other;
+        for influences in influences {
+            let joints = combined_joints.resolve(palette.len(), influences);
+            let joints = joints.map(|(slot, weight)| (palette[slot], weight));
+            self.reader.push(&mut self.weights, joints);
+        }
+        let part = &mut self.part;
+        let (before, added) = (part.positions.len(), positions.len());
+        // Parts of one material nearly always have the same lists. White leaves the material's color as it is.
+        let both = [before, added];
+        extend(&mut part.tex_coords, tex_coords, Vec2::ZERO, both);
+        extend(
+            &mut part.second_tex_coords,
+            second_tex_coords,
+            Vec2::ZERO,
+            both,
+        );
+        extend(&mut part.colors, colors, Vec4::ONE, both);
+        part.positions.extend(positions);
+        part.normals.extend(normals);
+        part.tangents.extend(tangents);
+        part.source_vertices.extend(source_vertices);
+        let first = before as u32;
+        part.triangles.extend(
+            triangles
+                .iter()
+                .map(|triangle| triangle.map(|vertex| first + vertex)),
+        );
+        for morph in morphs {
+            append_morph(&mut part.morphs, morph, first);
+        }
+        part.combined_joints = CombinedJoints::new();
+    }
+}
+
+/// Appends a list of `added` values to one of `before`. If only one of them has values, the other gets `default` for each.
+fn extend<T: Copy>(list: &mut Vec<T>, more: Vec<T>, default: T, [before, added]: [usize; 2]) {
+    if list.is_empty() && more.is_empty() {
+        return;
+    }
+    list.resize(before, default);
+    list.extend(more);
+    list.resize(before + added, default);
+}
+
+/// Adds a target for vertices that begin at `first`, which come after all of those in `morphs`.
+fn append_morph(morphs: &mut Vec<MorphTarget>, more: MorphTarget, first: u32) {
+    let MorphTarget {
+        morph,
+        vertices,
+        positions,
+        normals,
+        tangents,
+    } = more;
+    let vertices = vertices.iter().map(|vertex| first + vertex);
+    let at = match morphs.binary_search_by_key(&morph, |target| target.morph) {
+        Ok(at) => at,
+        Err(at) => {
+            morphs.insert(at, MorphTarget::new(morph, []));
+            at
+        }
+    };
+    let target = &mut morphs[at];
+    let both = [target.vertices.len(), positions.len()];
+    extend(&mut target.positions, positions, Vec3::ZERO, both);
+    extend(&mut target.normals, normals, Vec3::ZERO, both);
+    extend(&mut target.tangents, tangents, Vec3::ZERO, both);
+    target.vertices.extend(vertices);
+}

@@ -1,0 +1,192 @@
+//! Parts that a manifest merges.
+
+use super::file::random_turn;
+use bevy_marionette::{
+    import::{Imported, Limits, Manifest, open_manifest},
+    internals::pose::SkinVertices,
+    model::{Model, SkinPart},
+    pose::Palette,
+};
+use fastrand::Rng;
+use glam::{Affine3A, Mat4, Vec3};
+use serde_json::{Value, json};
+use std::borrow::Cow;
+
+const SCOUT: &[u8] = include_bytes!("../../../assets/scout/scout.glb");
+
+/// Scout's file. With `one_material`, all of her parts have the same.
+fn scout(one_material: bool) -> Vec<u8> {
+    let length = |at: usize| u32::from_le_bytes(SCOUT[at..at + 4].try_into().unwrap()) as usize;
+    let (json_length, rest) = (length(12), &SCOUT[20 + length(12)..]);
+    let mut json: Value = serde_json::from_slice(&SCOUT[20..20 + json_length]).unwrap();
+    if one_material {
+        for mesh in json["meshes"].as_array_mut().unwrap() {
+            for primitive in mesh["primitives"].as_array_mut().unwrap() {
+                primitive["material"] = json!(0);
+            }
+        }
+    }
+    let mut text = serde_json::to_vec(&json).unwrap();
+    text.resize(text.len().next_multiple_of(4), b' ');
+    let all = (20 + text.len() + rest.len()) as u32;
+    let mut glb = [b"glTF", &2_u32.to_le_bytes()[..], &all.to_le_bytes()].concat();
+    glb.extend((text.len() as u32).to_le_bytes());
+    glb.extend(b"JSON");
+    glb.extend(text);
+    glb.extend(rest);
+    glb
+}
+
+fn open(glb: &[u8], entries: &str) -> Imported {
+    let text = format!("(\n    model: \"scout.glb\",\n    {entries}\n)");
+    let manifest = Manifest::parse("scout.character.ron", text.as_bytes()).unwrap();
+    let again = Manifest::parse("again", manifest.to_ron().unwrap().as_bytes());
+    assert_eq!(again.as_ref(), Ok(&manifest));
+    let read = |_: &str| Ok(Cow::Borrowed(glb));
+    open_manifest("scout.character.ron", &manifest, &Limits::default(), read).unwrap()
+}
+
+fn names(model: &Model) -> Vec<&str> {
+    model.parts.iter().map(|part| &*part.name).collect()
+}
+
+fn part<'a>(model: &'a Model, name: &str) -> &'a SkinPart {
+    let found = model.parts.iter().find(|part| part.name == name);
+    found.unwrap_or_else(|| panic!("no part `{name}` among {:?}", names(model)))
+}
+
+/// The positions of a part in some pose. Any matrices will do: both sides have the same.
+fn posed(model: &Model, part: &SkinPart) -> Vec<Vec3> {
+    let mut random = Rng::with_seed(3);
+    let joints: Vec<Affine3A> = model
+        .skeleton
+        .joints()
+        .map(|_| {
+            let turn = random_turn(&mut random, 3.0);
+            Affine3A::from_rotation_translation(turn, Vec3::splat(random.f32()))
+        })
+        .collect();
+    let mut palette = vec![Mat4::IDENTITY; part.palette_len()];
+    Palette {
+        world: Affine3A::IDENTITY,
+        model: &joints,
+        inverse_bind: model.skeleton.inverse_bind(),
+        remap: &part.palette,
+        combined: &part.combined_joints,
+    }
+    .run(&mut palette);
+    let mut positions = part.positions.clone();
+    SkinVertices {
+        part,
+        palette: &palette,
+    }
+    .positions(&mut positions);
+    positions
+}
+
+#[test]
+fn merged_parts_move_and_morph_as_they_did_apart() {
+    let glb = scout(true);
+    let apart = open(&glb, "").model;
+    assert_eq!(
+        names(&apart),
+        ["skin", "hair", "jacket", "trousers", "leather"]
+    );
+    // The second group lists parts that are taken already.
+    let merged = open(
+        &glb,
+        "merge: { \"head\": [\"hair\", \"skin\"], \"outfit\": [\"*\"] },",
+    )
+    .model;
+    assert_eq!(names(&merged), ["head", "outfit"]);
+    for (name, of) in [
+        ("head", &["skin", "hair"][..]),
+        ("outfit", &["jacket", "trousers", "leather"]),
+    ] {
+        let whole = part(&merged, name);
+        let parts = || of.iter().map(|name| part(&apart, name));
+        let posed_apart = parts().flat_map(|part| posed(&apart, part));
+        for (together, alone) in posed(&merged, whole).into_iter().zip(posed_apart) {
+            assert!(
+                together.distance(alone) < 1e-5,
+                "{name}: {together} {alone}"
+            );
+        }
+        assert!(parts().flat_map(|part| &part.normals).eq(&whole.normals));
+        assert!(parts().flat_map(|part| &part.tangents).eq(&whole.tangents));
+        assert!(
+            parts()
+                .flat_map(|part| &part.tex_coords)
+                .eq(&whole.tex_coords)
+        );
+        let (mut first, mut triangles) = (0, Vec::new());
+        for part in parts() {
+            for (vertex, at) in (0..part.positions.len()).zip(first as usize..) {
+                for morph in 0..apart.skeleton.morphs().len() {
+                    let delta = |part: &SkinPart, vertex| {
+                        let mut targets = part.morphs.iter();
+                        let target = targets.find(|target| usize::from(target.morph) == morph);
+                        target
+                            .map(|target| target.delta(vertex))
+                            .unwrap_or_default()
+                    };
+                    assert_eq!(delta(whole, at), delta(part, vertex), "{name} {at} {morph}");
+                }
+            }
+            let moved = |triangle: &[u32; 3]| triangle.map(|vertex| vertex + first);
+            triangles.extend(part.triangles.iter().map(moved));
+            first += part.positions.len() as u32;
+        }
+        assert_eq!(whole.triangles, triangles);
+        // Joints that several of them use have one entry.
+        assert!(whole.palette.len() < parts().map(|part| part.palette.len()).sum());
+    }
+    assert!(!part(&merged, "head").morphs.is_empty());
+}
+
+#[test]
+fn parts_with_different_materials_stay_apart() {
+    let merged = open(&scout(false), "merge: { \"all\": [\"*\"] },").model;
+    assert_eq!(
+        names(&merged),
+        [
+            "all.skin",
+            "all.hair",
+            "all.jacket",
+            "all.trousers",
+            "all.leather"
+        ]
+    );
+}
+
+#[test]
+fn what_has_too_many_joints_for_a_palette_becomes_several_parts() {
+    let merged = open(
+        &scout(true),
+        "max_palette: 24, merge: { \"body\": [\"*\"] },",
+    )
+    .model;
+    assert!(names(&merged).starts_with(&["body", "body.2"]));
+    assert!(merged.parts.iter().all(|part| part.palette_len() <= 24));
+    let triangles = |model: &Model| -> usize {
+        let parts = model.parts.iter();
+        parts.map(|part| part.triangles.len()).sum()
+    };
+    assert_eq!(triangles(&merged), triangles(&open(&scout(true), "").model));
+}
+
+#[test]
+fn an_entry_that_lists_no_part_is_a_warning_at_its_place() {
+    let imported = open(
+        &scout(true),
+        "merge: { \"outfit\": [\"jaket\", \"trousers\"] },",
+    );
+    assert_eq!(imported.model.parts.len(), 5);
+    let warning = imported
+        .warnings
+        .iter()
+        .find(|warning| warning.message == "merge: the model has no part `jaket`")
+        .unwrap();
+    assert_eq!(warning.hint, "did you mean `jacket`?");
+    assert_eq!(warning.line, 3);
+}
