@@ -5,7 +5,7 @@ use super::{
     clock::Nanos, step::Step,
 };
 use crate::controller::{
-    playback_state::{Pending, Playback},
+    playback_state::Pending,
     scheduled_change::{ChangeKind, ChangeTarget},
     track_types::Role,
     transition::Kind,
@@ -49,22 +49,19 @@ impl AnimationController {
         {
             self.bring_in_phase(id, from);
         }
-        let outgoing = |track: &AnimationTrack, playback: &Playback| {
-            track.role != Role::User && track.id != id && !playback.awaits(track.id)
-        };
         // From nothing at all, a fade would show the rest pose.
         let shows = |track: &AnimationTrack| {
             track.role == Role::User && track.enabled && track.share() > FAINT
         };
         let mut alone = duration.is_zero() || !self.tracks.iter().any(shows);
-        let weight = switches.then(|| self.record_switch(id, duration, alone, outgoing, clips));
+        let weight = switches.then(|| self.record_switch(id, duration, alone, clips));
         if cut {
             let playback = std::mem::take(&mut self.extras.playback);
-            self.remove_tracks(|track| outgoing(track, &playback));
+            self.remove_tracks(|track| playback.replaces(track, id));
             self.extras.playback = playback;
         } else {
             for at in 0..self.tracks.len() {
-                if outgoing(&self.tracks[at], &self.extras.playback) {
+                if self.extras.playback.replaces(&self.tracks[at], id) {
                     alone = false;
                     self.fade_out_from_now(self.tracks[at].id, duration, curve);
                 }
