@@ -80,10 +80,7 @@ impl AnimationTrack {
             if timing.callbacks.is_empty() && added.is_empty() {
                 continue;
             }
-            let known = Known {
-                length: member.length,
-                playback: member.playback(space, known.playback),
-            };
+            let known = Known::of_member(member, space, known.playback);
             let (clip, own) = (member.clip, &timing.callbacks[..]);
             let member = Some((member, weighing));
             each(Line {

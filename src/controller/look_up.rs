@@ -130,10 +130,7 @@ impl AnimationTrack {
         if is_same && run.index.get().is_some() {
             return false;
         }
-        let heaviest = course
-            .heaviest(now)
-            .and_then(|member| space.members().get(member));
-        run.index = heaviest.map(|member| member.clip).into();
+        run.index = course.heaviest(now, space).into();
         if changed || is_new {
             run.planned = false;
             if change == Change::Clips {

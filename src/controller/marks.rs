@@ -92,7 +92,7 @@ impl<'a> Line<'a> {
     }
 
     pub(super) fn ranges(&self) -> impl DoubleEndedIterator<Item = (Key<'a>, f64)> + use<'a> {
-        self.keys().filter_map(|(_, key)| Some((key, key.until?)))
+        self.keys().filter_map(|key| Some((key, key.until?)))
     }
 
     pub(super) fn has_ranges(&self) -> bool {
@@ -282,9 +282,7 @@ impl<'a> Line<'a> {
     }
 
     fn plain(&self) -> impl DoubleEndedIterator<Item = Key<'a>> + use<'a> {
-        self.keys()
-            .map(|(_, key)| key)
-            .filter(|key| key.until.is_none())
+        self.keys().filter(|key| key.until.is_none())
     }
 
     /// Calls `sink` for every plain key of a round at a position.
@@ -358,11 +356,7 @@ impl<'a> Line<'a> {
     /// At either end of the range, it leaves when it goes on. At the end of a clip that plays once it doesn't, so there the
     /// range is over.
     pub(super) fn holds(&self, begin: f64, end: f64, position: f64, forward: bool) -> bool {
-        let is_over = self.known.playback == PlaybackMode::Once
-            && match forward {
-                true => position >= self.known.length,
-                false => position <= 0.0,
-            };
+        let is_over = self.known.plays_once() && self.known.is_at_end(position, forward);
         let contains = |direction| self.contains(begin, end, position, direction);
         contains(None) != Some(false) && (!is_over || contains(Some(forward)) == Some(true))
     }

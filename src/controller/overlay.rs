@@ -1,6 +1,6 @@
 //! Overlays: tracks that fade in, play over the others and remove themselves.
 
-use super::{AnimationController, AnimationTrack, TrackId, TransitionCurve, course::Course};
+use super::{AnimationController, AnimationTrack, TrackId, TransitionCurve};
 use crate::{
     controller::track_types::{Known, Overlay},
     model::PlaybackMode,
@@ -133,7 +133,7 @@ pub(super) fn fade_place(track: &AnimationTrack, forward: bool) -> Option<f64> {
     if playback != PlaybackMode::Once {
         return None;
     }
-    let pace = track.course().map_or(1.0, Course::first_pace);
+    let pace = track.course().map_or(1.0, |course| course.pace().pace);
     let [fade_in, fade_out] =
         [fade_in, fade_out].map(|fade| fade.as_secs_f64() * speed.abs() * pace);
     let lead = if fade_in + fade_out <= length {

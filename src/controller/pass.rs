@@ -285,13 +285,8 @@ impl AnimationController {
         let (Some(space), Some(course)) = (run.space_in(clips), &run.course) else {
             return;
         };
-        let heaviest = course
-            .heaviest(self.clock.now)
-            .and_then(|member| space.members().get(member));
-        run.index = heaviest
-            .map(|member| member.clip)
-            .or(run.index.get())
-            .into();
+        let heaviest = course.heaviest(self.clock.now, space);
+        run.index = heaviest.or(run.index.get()).into();
     }
 }
 

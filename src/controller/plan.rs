@@ -6,8 +6,6 @@ use super::{
     clock::Nanos,
     course::Course,
     motion::{Instant, Motion, Pace},
-    ramp::Ramp,
-    scheduled_change::ChangeKind,
     stamp::Stamp,
     sync::Lead,
 };
@@ -49,11 +47,6 @@ impl AnimationController {
     /// The pace of a track's blend space, if it plays one.
     pub(super) fn pace_of(&self, at: usize) -> Option<Pace> {
         self.tracks[at].course().map(Course::pace)
-    }
-
-    /// The ramp of a track's speed, if it is scheduled to change.
-    pub(super) fn speed_ramp(&self, at: usize) -> Option<Ramp> {
-        self.running_ramp(self.tracks[at].id, ChangeKind::Speed)
     }
 
     /// A track's own motion from an instant on, whatever leads it.

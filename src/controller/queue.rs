@@ -6,10 +6,7 @@ use super::{
     look_up::is_space,
     step::{Follows, Step},
 };
-use crate::controller::{
-    playback_state::{Pending, Playback},
-    scheduled_change::ChangeKind,
-};
+use crate::controller::playback_state::{Pending, Playback};
 use std::{mem, sync::Arc, time::Duration};
 
 /// Clips the queue may start in one advance: a looped queue of clips without length would never end.
@@ -239,12 +236,8 @@ impl AnimationController {
     /// Returns the fade-in time of the next clip of the queue: the queue's fade, or as long as the current clip still needs to
     /// fade in itself. A cut in the middle of that would be seen.
     fn follow_fade(&self) -> Duration {
-        let current = self
-            .extras
-            .playback
-            .current
-            .and_then(|id| self.running_ramp(id, ChangeKind::Weight));
-        let rest = current.map_or(0.0, |ramp| {
+        let ramp = self.current_index().and_then(|at| self.weight_ramp(at));
+        let rest = ramp.map_or(0.0, |ramp| {
             Nanos::from_secs(ramp.end()).since(self.clock.now)
         });
         self.extras

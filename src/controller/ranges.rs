@@ -276,9 +276,8 @@ impl AnimationController {
             }
             let found = line
                 .keys()
-                .find(|(_, key)| key.key == open.key && **key.name == *open.name);
-            let Some((time, until)) = found.and_then(|(_, key)| Some((key.time, key.until?)))
-            else {
+                .find(|key| key.key == open.key && **key.name == *open.name);
+            let Some((time, until)) = found.and_then(|key| Some((key.time, key.until?))) else {
                 return;
             };
             // What stands for a blend space may be another clip by now, but a range ends as it began.
@@ -349,14 +348,8 @@ impl AnimationTrack {
             .members()
             .iter()
             .find(|other| member.clip.is(&other.name))?;
-        let playback = found.playback(space, self.known?.playback);
-        Some((
-            Known {
-                length: found.length,
-                playback,
-            },
-            found.place(playback, self.held()),
-        ))
+        let known = Known::of_member(found, space, self.known?.playback);
+        Some((known, found.place(known.playback, self.held())))
     }
 
     /// Notes whether there are ranges on its way.

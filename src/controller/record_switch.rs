@@ -6,7 +6,6 @@ use super::{
     layer::shares_in_space,
     motion::Instant,
     playhead::periodic,
-    scheduled_change::ChangeKind,
     switch::{MOST_SWITCHES, Switch, SwitchLayer},
     sync::Lead,
     track_types::Known,
@@ -86,66 +85,40 @@ impl AnimationController {
         clips: &dyn Clips,
         out: &mut Vec<SwitchLayer>,
     ) {
-        let Some(layer) = self.switch_layer(at, lead) else {
+        let track = &self.tracks[at];
+        let known = track.known.filter(|_| track.enabled);
+        let Some(known) = known.filter(|_| track.run.index.get().is_some()) else {
             return;
         };
-        let layer = SwitchLayer {
-            weight: if layer.weight > 0.0 {
-                layer.weight
-            } else {
-                1.0
-            },
-            ..layer
-        };
-        let track = &self.tracks[at];
-        if track.run.space.get().is_none() {
-            return out.push(layer);
-        }
-        for member in shares_in_space(track, clips) {
-            let Some(timing) = clips.timing(member.clip) else {
-                continue;
-            };
-            let rate = if self.is_moving(at) {
-                member.speed
-            } else {
-                0.0
-            };
-            let clip = AnimationName::new(timing.name.clone());
-            let share = member.weight;
-            let (weight, weight_rate) = (layer.weight * share, layer.weight_rate * share);
+        let moves = self.is_moving(at);
+        let whole = track.share();
+        let whole = if whole > 0.0 { whole } else { 1.0 };
+        let ramp = self.weight_ramp(at);
+        let slope = ramp.map_or(0.0, |ramp| {
+            ramp.slope(ramp.seconds_to(self.clock.now))[0] as f32
+        });
+        let mut add = |clip: AnimationName, (time, rate): (f64, f64), share: f32| {
             out.push(SwitchLayer {
                 clip,
-                time: member.time,
+                time,
                 rate,
-                weight,
-                weight_rate,
-                mask: layer.mask.clone(),
+                weight: whole * share,
+                weight_rate: slope * share,
+                mask: track.mask.clone(),
             });
-        }
-    }
-
-    fn switch_layer(&self, at: usize, lead: Option<Lead>) -> Option<SwitchLayer> {
-        let track = &self.tracks[at];
-        let known = track
-            .known
-            .filter(|_| track.enabled && track.run.index.get().is_some())?;
-        let speed = if self.is_moving(at) {
-            self.speed_now(at, lead)
-        } else {
-            0.0
         };
-        let (time, rate) = place_and_rate(known, track.placed_in(known.length), speed);
-        let ramp = self.running_ramp(track.id, ChangeKind::Weight);
-        Some(SwitchLayer {
-            clip: track.clip.clone(),
-            time,
-            rate,
-            weight: track.share(),
-            weight_rate: ramp.map_or(0.0, |ramp| {
-                ramp.slope(ramp.seconds_to(self.clock.now))[0] as f32
-            }),
-            mask: track.mask.clone(),
-        })
+        if track.run.space.get().is_none() {
+            let speed = if moves { self.speed_now(at, lead) } else { 0.0 };
+            let place = place_and_rate(known, track.placed_in(known.length), speed);
+            return add(track.clip.clone(), place, 1.0);
+        }
+        for member in shares_in_space(track, clips) {
+            if let Some(timing) = clips.timing(member.clip) {
+                let rate = if moves { member.speed } else { 0.0 };
+                let clip = AnimationName::new(timing.name.clone());
+                add(clip, (member.time, rate), member.weight);
+            }
+        }
     }
 
     /// A track's present speed, with or without a lead.

@@ -20,7 +20,9 @@ mod movers;
 mod parts;
 mod shares;
 
-use super::{AnimationController, AnimationTrack, Clips, clock::Nanos, motion::Motion};
+use super::{
+    AnimationController, AnimationTrack, ChangeTarget, Clips, clock::Nanos, motion::Motion,
+};
 use crate::{
     controller::track_types::Known,
     model::{RootDelta, RootPath, Twist},
@@ -112,7 +114,7 @@ impl AnimationController {
             many = vec![Mover::NONE; count];
             &mut many
         });
-        let ramp = self.blend_ramp();
+        let ramp = self.ramp_of(ChangeTarget::PriorityBlend);
         let mut shortest = ramp.map_or(f64::INFINITY, |ramp| ramp.duration);
         for (at, part) in [(first, part)].into_iter().chain(second).chain(parts) {
             shortest = shortest.min(part.shortest);

@@ -17,7 +17,6 @@ use crate::{
     controller::{
         playhead,
         ramp::{Ramp, roots},
-        scheduled_change::ChangeKind,
         track_types::{Known, Start},
     },
     model::PlaybackMode,
@@ -138,8 +137,7 @@ impl AnimationController {
 
     /// The next moment at which a track becomes heavier than another, while the present changes of their weights last.
     fn overtakes(&self, at: usize, leader: usize) -> Option<Nanos> {
-        let ramps =
-            [at, leader].map(|at| self.running_ramp(self.tracks[at].id, ChangeKind::Weight));
+        let ramps = [at, leader].map(|at| self.weight_ramp(at));
         let all = || ramps.iter().flatten();
         // From the ramps alone, so that the present moment decides on nothing.
         let begin = all().map(|ramp| Nanos::from_secs(ramp.begin)).max()?;
@@ -175,17 +173,15 @@ impl AnimationController {
 
     /// A track's weight at a moment up to the next change of its events.
     pub(super) fn weight_at(&self, at: usize, moment: Nanos) -> f64 {
-        let track = &self.tracks[at];
-        let ramp = self.running_ramp(track.id, ChangeKind::Weight);
-        ramp.map_or(track.share().into(), |ramp| ramp.at(moment))
+        let ramp = self.weight_ramp(at);
+        ramp.map_or(self.tracks[at].share().into(), |ramp| ramp.at(moment))
     }
 
     /// A track's present weight.
     pub(super) fn weight_now(&self, at: usize) -> f32 {
-        let track = &self.tracks[at];
-        match self.running_ramp(track.id, ChangeKind::Weight) {
-            Some(_) => (self.weight_at(at, self.clock.now) as f32).max(0.0),
-            None => track.share(),
+        match self.weight_ramp(at) {
+            Some(ramp) => (ramp.at(self.clock.now) as f32).max(0.0),
+            None => self.tracks[at].share(),
         }
     }
 

@@ -1,7 +1,7 @@
 //! Small types that describe tracks.
 
 use crate::{
-    model::{BoundBlendSpace, ClipTiming, PlaybackMode},
+    model::{BoundBlendSpace, ClipTiming, Member, PlaybackMode},
     numbers::finite,
 };
 use serde::{Deserialize, Serialize};
@@ -97,6 +97,14 @@ impl Known {
         Self {
             length,
             playback: playback.unwrap_or(space.playback()),
+        }
+    }
+
+    /// That of a clip of a blend space whose cycle plays in some way.
+    pub(crate) fn of_member(member: &Member, space: &BoundBlendSpace, cycle: PlaybackMode) -> Self {
+        Self {
+            length: member.length,
+            playback: member.playback(space, cycle),
         }
     }
 

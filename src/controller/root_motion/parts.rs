@@ -7,7 +7,6 @@ use crate::{
         AnimationController, AnimationTrack, BlendMode, Clips, TrackPriority,
         course::{Course, Weighing},
         ramp::Ramp,
-        scheduled_change::ChangeKind,
         track_types::Known,
     },
     model::RootPath,
@@ -20,7 +19,7 @@ impl AnimationController {
         let known = track
             .known
             .filter(|_| track.enabled && track.run.index.get().is_some())?;
-        let ramp = self.running_ramp(track.id, ChangeKind::Weight);
+        let ramp = self.weight_ramp(at);
         let mask = track
             .mask
             .as_deref()
@@ -36,7 +35,7 @@ impl AnimationController {
             (_, TrackPriority::Low) => Group::Low,
             (_, TrackPriority::High) => Group::High,
         };
-        let speed_ramp = self.running_ramp(self.tracks[self.driver(at)].id, ChangeKind::Speed);
+        let speed_ramp = self.speed_ramp(self.driver(at));
         let duration = |ramp: Option<Ramp>| ramp.map_or(f64::INFINITY, |ramp| ramp.duration);
         let shortest = duration(ramp).min(duration(speed_ramp));
         Some(Part {
