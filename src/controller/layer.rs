@@ -2,7 +2,7 @@
 
 use super::{
     AnimationController, AnimationName, AnimationTrack, BlendMode, Clips, TrackId, TrackPriority,
-    playhead,
+    playhead::{Known, held_phase},
 };
 use crate::model::{BoundBlendSpace, Cycle, Phase, PlaybackMode};
 use std::slice;
@@ -122,16 +122,15 @@ impl<'a> InSpace<'a> {
         let point = track.rare.steering.shown(space, track.begun());
         let course = track.run.course.as_ref();
         let cycle = course.map_or_else(|| space.cycle(point), |course| course.cycle(point, space));
-        let playback = track.playback.unwrap_or(space.playback());
-        let length = if space.has_length() { 1.0 } else { 0.0 };
-        let phase = place_before(track, length, cycle.pace, ago);
+        let known = Known::of_space(space, track.playback);
+        let phase = place_before(track, known.length, cycle.pace, ago);
         Some(Self {
             track,
             space,
             cycle,
-            playback,
-            phase: Phase::new(if playback == PlaybackMode::Once {
-                playhead::held(1.0, phase)
+            playback: known.playback,
+            phase: Phase::new(if known.plays_once() {
+                held_phase(phase)
             } else {
                 phase
             }),
@@ -160,12 +159,12 @@ impl<'a> InSpace<'a> {
     #[inline]
     fn member<C: Clips + ?Sized>(&self, index: usize, weight: f32, clips: &C) -> LayerInfo<'a> {
         let (track, member) = (self.track, &self.space.members()[index]);
-        let playback = member.playback(self.space, self.playback);
-        let (time, slope) = if playback == PlaybackMode::Loop {
+        let known = Known::of_member(member, self.space, self.playback);
+        let (time, slope) = if known.playback == PlaybackMode::Loop {
             member.place_in_loop(self.phase)
         } else {
-            let (place, slope) = member.place_and_slope(playback, self.phase);
-            (playhead::periodic(playback, member.length, place), slope)
+            let (place, slope) = member.place_and_slope(known.playback, self.phase);
+            (known.place(place), slope)
         };
         LayerInfo {
             weight,
@@ -198,10 +197,9 @@ fn layer<'a, C: Clips + ?Sized>(
         return None;
     }
     let (clip, timing) = track.find(clips)?;
-    let playback = track.playback.unwrap_or(timing.playback);
-    let position = place_before(track, timing.duration, 1.0, ago);
-    let time = playhead::periodic(playback, timing.duration, position);
-    Some(info(track, clip, time, clips))
+    let known = Known::new(timing, track.playback);
+    let position = place_before(track, known.length, 1.0, ago);
+    Some(info(track, clip, known.place(position), clips))
 }
 
 #[inline]

@@ -5,9 +5,10 @@ use super::{
     clock::Nanos,
     course::{Change, Course},
     key,
+    playhead::Known,
     run::Index,
     stamp::{Stamp, address, text},
-    track_types::{Known, Start},
+    track_types::Start,
 };
 use crate::model::{BoundBlendSpace, ClipTiming, Member};
 use std::{mem, sync::Arc};

@@ -19,7 +19,7 @@ use super::{clock::Nanos, course::Weighing, motion::Instant};
 use crate::{
     controller::{
         key::{AddedCallback, AddedKey, Key, Keys},
-        track_types::Known,
+        playhead::Known,
     },
     model::{CallbackKey, Member, PlaybackMode},
 };
@@ -103,15 +103,6 @@ impl<'a> Line<'a> {
         self.member.map(|(member, _)| &member.name)
     }
 
-    /// Returns the length of a round; 0 if there are none.
-    pub(super) fn period(&self) -> f64 {
-        match self.known.playback {
-            PlaybackMode::Once => 0.0,
-            PlaybackMode::Loop => self.known.length,
-            PlaybackMode::PingPong => 2.0 * self.known.length,
-        }
-    }
-
     /// The track's position for a place on the line.
     pub(super) fn coordinate(&self, place: f64) -> f64 {
         self.member.map_or(place, |(member, _)| {
@@ -128,7 +119,7 @@ impl<'a> Line<'a> {
 
     /// The round that a place is in: the last that starts at or before it. `None` beyond what numbers can tell apart.
     pub(super) fn round(&self, place: f64) -> Option<f64> {
-        let period = self.period();
+        let period = self.known.period();
         if period <= 0.0 {
             return Some(0.0);
         }
@@ -143,7 +134,7 @@ impl<'a> Line<'a> {
 
     /// The places of a key in a round: on the way there, and back.
     pub(super) fn places(&self, n: f64, time: f64) -> [Option<f64>; 2] {
-        let (length, period) = (self.known.length, self.period());
+        let (length, period) = (self.known.length, self.known.period());
         let (base, next) = (n * period, (n + 1.0) * period);
         match self.known.playback {
             PlaybackMode::Once => [Some(time), None],
@@ -174,7 +165,7 @@ impl<'a> Line<'a> {
     /// The intervals of a range in a round. Where a ping-pong clip turns around inside, it does not leave; one that is in the
     /// whole of it never does.
     pub(super) fn intervals(&self, n: f64, begin: f64, end: f64) -> [Option<[f64; 2]>; 2] {
-        let (length, next) = (self.known.length, (n + 1.0) * self.period());
+        let (length, next) = (self.known.length, (n + 1.0) * self.known.period());
         match self.known.playback {
             PlaybackMode::PingPong => {
                 let middle = (2.0 * n + 1.0) * length;
@@ -245,11 +236,12 @@ impl<'a> Line<'a> {
             rounds.next_back()
         } {
             // Only at the end of a round is a place in two of them.
-            if self.member.is_none() && n != round && round * self.period() != position {
+            if self.member.is_none() && n != round && round * self.known.period() != position {
                 continue;
             }
-            let begins =
-                self.member.is_none() && self.period() > 0.0 && n * self.period() == position;
+            let begins = self.member.is_none()
+                && self.known.period() > 0.0
+                && n * self.known.period() == position;
             if forward && begins {
                 sink(Mark::Round);
             }
@@ -268,7 +260,8 @@ impl<'a> Line<'a> {
         let Some(round) = self.round(self.place(position)) else {
             return;
         };
-        let at_boundary = self.period() > 0.0 && self.coordinate(round * self.period()) == position;
+        let at_boundary =
+            self.known.period() > 0.0 && self.coordinate(round * self.known.period()) == position;
         if forward || !at_boundary {
             return self.keys_at(round, position, forward, &mut sink);
         }
@@ -365,11 +358,7 @@ impl<'a> Line<'a> {
     pub(super) fn range_place(&self, begin: f64, end: f64, position: f64, first: bool) -> f64 {
         match self.known.playback {
             PlaybackMode::PingPong => {
-                let place = crate::controller::playhead::periodic(
-                    self.known.playback,
-                    self.known.length,
-                    self.place(position),
-                );
+                let place = self.known.place(self.place(position));
                 if (place - begin).abs() <= (place - end).abs() {
                     begin
                 } else {

@@ -2,7 +2,7 @@
 
 use super::{AnimationController, AnimationTrack, TrackId, TransitionCurve};
 use crate::{
-    controller::track_types::{Known, Overlay},
+    controller::{playhead::Known, track_types::Overlay},
     model::PlaybackMode,
 };
 use std::time::Duration;

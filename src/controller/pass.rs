@@ -10,8 +10,7 @@ use super::{
 use crate::{
     controller::{
         key::{AddedCallback, Key},
-        playhead::periodic,
-        track_types::Known,
+        playhead::Known,
     },
     model::CallbackData,
 };
@@ -54,7 +53,7 @@ impl AnimationController {
         track.position = place;
         track.run.planned = false;
         self.count_keys(at, clips);
-        self.report(at, clips, step, |track, callbacks, passed| {
+        self.report(at, forward, clips, step, |track, callbacks, passed| {
             let position = track.anchor.from;
             let mut collect =
                 |line: Line| line.collect(position, forward, track.share_at(&line, now), passed);
@@ -73,10 +72,6 @@ impl AnimationController {
                     }
                 });
             }
-            let end = track.known.filter(Known::plays_once);
-            if end.is_some_and(|known| position == if forward { known.length } else { 0.0 }) {
-                passed.push(Passed::END);
-            }
         });
     }
 
@@ -89,30 +84,32 @@ impl AnimationController {
         step: &mut Step,
     ) {
         let now = self.clock.now;
-        self.report(at, clips, step, |track, callbacks, passed| {
+        self.report(at, forward, clips, step, |track, callbacks, passed| {
             let position = track.anchor.from;
             let collect = |line: Line| {
                 line.collect_first(position, forward, track.share_at(&line, now), passed)
             };
             track.each_line(callbacks, clips, collect);
-            let once = track.known.filter(Known::plays_once);
-            if once.is_some_and(|known| known.is_at_end(position, forward)) {
-                passed.push(Passed::END);
-            }
         });
     }
 
-    /// Reports what is passed at one place.
+    /// Reports what is passed at one place, and the end of a clip that plays once if that is there.
     fn report(
         &mut self,
         at: usize,
+        forward: bool,
         clips: &dyn Clips,
         step: &mut Step,
         collect: impl FnOnce(&super::AnimationTrack, &[AddedCallback], &mut Vec<Passed>),
     ) {
         self.note_heaviest(at, clips);
         let mut passed = mem::take(&mut self.agenda.passed);
-        collect(&self.tracks[at], &self.extras.callbacks, &mut passed);
+        let track = &self.tracks[at];
+        collect(track, &self.extras.callbacks, &mut passed);
+        let once = track.known.filter(Known::plays_once);
+        if once.is_some_and(|known| known.is_at_end(track.anchor.from, forward)) {
+            passed.push(Passed::END);
+        }
         self.count_work(passed.len() as u64);
         for passed in passed.drain(..) {
             self.count_passed(at, step);
@@ -335,7 +332,7 @@ impl Line<'_> {
                 passed.push(Passed::new(What::Key(key, time), self, share));
             }
         });
-        let place = periodic(self.known.playback, self.known.length, self.place(position));
+        let place = self.known.place(self.place(position));
         for (key, until) in self.ranges() {
             let flashes = Crossing::Flashes;
             let mut range = self.range(&key, until, flashes, position, forward);

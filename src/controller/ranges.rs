@@ -26,8 +26,7 @@ use crate::{
     controller::{
         KeyRef,
         open_range::{InSpace, OpenRange},
-        playhead::periodic,
-        track_types::Known,
+        playhead::Known,
     },
     model::Member,
 };
@@ -243,7 +242,7 @@ impl AnimationController {
                     .any(|open| open.is(track.id, line.member_name(), key.key))
             };
             if inside && !is_open() {
-                let place = periodic(line.known.playback, line.known.length, line.place(position));
+                let place = line.known.place(line.place(position));
                 let (span, crossing) = ([key.time, until], Crossing::Enters);
                 let range = Range {
                     key: key.key,
@@ -310,7 +309,7 @@ impl AnimationController {
             let (known, position) = track
                 .member_place(member, clips)
                 .unwrap_or((member.known, member.position));
-            (place, weight) = (periodic(known.playback, known.length, position), 0.0);
+            (place, weight) = (known.place(position), 0.0);
             track.each_line(&self.extras.callbacks, clips, |line| {
                 if line.member_name().is_some_and(|name| member.clip.is(name)) {
                     weight = self.weight_now(at) * track.share_at(&line, self.clock.now) as f32;

@@ -5,10 +5,9 @@ use super::{
     clock::Nanos,
     layer::shares_in_space,
     motion::Instant,
-    playhead::periodic,
+    playhead::Known,
     switch::{MOST_SWITCHES, Switch, SwitchLayer},
     sync::Lead,
-    track_types::Known,
 };
 use crate::model::PlaybackMode;
 use std::time::Duration;
@@ -149,17 +148,16 @@ impl AnimationController {
 
 /// The place in the clip of an unwrapped position, and how fast the place changes at a speed.
 fn place_and_rate(known: Known, position: f64, speed: f64) -> (f64, f64) {
-    let Known { length, playback } = known;
-    let place = periodic(playback, length, position);
     let backward = speed < 0.0;
-    let rate = match playback {
+    let rate = match known.playback {
         PlaybackMode::Loop => speed,
         PlaybackMode::Once if known.is_at_end(position, !backward) => 0.0,
         PlaybackMode::Once => speed,
         PlaybackMode::PingPong => {
-            let returns = length > 0.0 && position.rem_euclid(2.0 * length) >= length;
+            let Known { length, .. } = known;
+            let returns = length > 0.0 && position.rem_euclid(known.period()) >= length;
             if returns { -speed } else { speed }
         }
     };
-    (place, rate)
+    (known.place(position), rate)
 }

@@ -24,7 +24,7 @@ use super::{
     AnimationController, AnimationTrack, ChangeTarget, Clips, clock::Nanos, motion::Motion,
 };
 use crate::{
-    controller::track_types::Known,
+    controller::playhead::Known,
     model::{RootDelta, RootPath, Twist},
     numbers::clamp_weight,
 };

@@ -13,13 +13,9 @@
 //! When weights cross is known from their ramps.
 
 use super::{AnimationController, TrackId, clock::Nanos};
-use crate::{
-    controller::{
-        playhead,
-        ramp::{Ramp, roots},
-        track_types::{Known, Start},
-    },
-    model::PlaybackMode,
+use crate::controller::{
+    ramp::{Ramp, roots},
+    track_types::Start,
 };
 
 /// The sync group of clips that fade in phase.
@@ -277,11 +273,7 @@ impl AnimationController {
             return;
         };
         let (unwrapped, phase) = (from.hold(from.placed()), from.rare.phase);
-        let Some(Known {
-            length: lead,
-            playback,
-        }) = from.known.filter(|known| known.length > 0.0)
-        else {
+        let Some(lead) = from.known.filter(|known| known.length > 0.0) else {
             return;
         };
         from.sync = Some(IN_PHASE);
@@ -289,13 +281,12 @@ impl AnimationController {
             return;
         };
         let Some(known) = track.known else { return };
-        let ratio = known.length / lead;
+        let ratio = known.length / lead.length;
         // The end of a round is the start of the next one, whichever way it was rounded.
-        let within = (unwrapped - playhead::round_start(playback, lead, unwrapped)).max(0.0);
+        let within = (unwrapped - lead.round_start(unwrapped)).max(0.0);
         // There is no way back in a clip that plays once.
-        let once = known.playback == PlaybackMode::Once;
-        let place = if once {
-            playhead::periodic(playback, lead, within)
+        let place = if known.plays_once() {
+            lead.place(within)
         } else {
             within
         };

@@ -6,8 +6,8 @@ use crate::{
     controller::{
         AnimationController, AnimationTrack, BlendMode, Clips, TrackPriority,
         course::{Course, Weighing},
+        playhead::Known,
         ramp::Ramp,
-        track_types::Known,
     },
     model::RootPath,
 };
