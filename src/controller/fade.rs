@@ -7,6 +7,7 @@ use super::{
 use crate::controller::{
     playback_state::Pending,
     scheduled_change::{ChangeKind, ChangeTarget},
+    switch::MOST_SWITCHES,
     track_types::Role,
     transition::Kind,
 };
@@ -40,7 +41,8 @@ impl AnimationController {
             curve,
             in_phase,
         } = transition;
-        let switches = kind == Kind::Switch && !duration.is_zero() && self.may_switch_over();
+        let switches =
+            kind == Kind::Switch && !duration.is_zero() && self.switches().count() < MOST_SWITCHES;
         let cut = switches || duration.is_zero();
         // A clip that is still fading out continues where it is.
         if in_phase

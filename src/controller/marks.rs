@@ -15,7 +15,7 @@
 //!
 //! In a blend space, a position is a phase, and the keys of its clips lie at the phases at which the clips pass them.
 
-use super::{clock::Nanos, course::Weighing, motion::Instant};
+use super::{KeyRef, clock::Nanos, course::Weighing, motion::Instant};
 use crate::{
     controller::{
         key::{AddedCallback, AddedKey, Key, Keys},
@@ -54,12 +54,29 @@ pub(super) struct Line<'a> {
     pub(super) member: Option<(&'a Member, &'a Weighing)>,
 }
 
-/// Something at a place.
-pub(super) enum Mark<'a> {
-    /// A callback key.
-    Key(Key<'a>),
+/// Something that a track passes at a place.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Mark {
+    /// A plain key, at a time in the clip.
+    Key(KeyRef, f64),
     /// The start of a round of a loop, or of a there-and-back of a ping-pong clip.
     Round,
+    /// An end of a range.
+    Range(Range),
+    /// The end of a clip that plays once.
+    End,
+}
+
+/// A range that is entered or left.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Range {
+    pub(super) key: KeyRef,
+    /// Its beginning and end in the clip, in seconds.
+    pub(super) span: [f64; 2],
+    pub(super) crossing: Crossing,
+    /// The places in the clip where it is entered and left.
+    pub(super) enters_at: f64,
+    pub(super) leaves_at: f64,
 }
 
 /// The way in which a track crosses one end of a range, or both.
@@ -72,6 +89,12 @@ pub(super) enum Crossing {
     LeavesAndEnters,
     /// It has no length.
     Flashes,
+}
+
+impl Mark {
+    fn of(plain: Key) -> Self {
+        Self::Key(plain.key, plain.time)
+    }
 }
 
 impl<'a> Line<'a> {
@@ -225,7 +248,7 @@ impl<'a> Line<'a> {
     /// Calls `sink` for everything but ranges at a position, in the order in which it is passed.
     ///
     /// A round begins before its keys, and backwards after them.
-    pub(super) fn at(&self, position: f64, forward: bool, mut sink: impl FnMut(Mark<'a>)) {
+    pub(super) fn at(&self, position: f64, forward: bool, mut sink: impl FnMut(Mark)) {
         let Some(round) = self.round(self.place(position)) else {
             return;
         };
@@ -253,9 +276,9 @@ impl<'a> Line<'a> {
     }
 
     /// Calls `sink` for every plain key that a track fires as it begins at a position: those of the round that it enters.
-    pub(super) fn at_start(&self, position: f64, forward: bool, mut sink: impl FnMut(Mark<'a>)) {
+    pub(super) fn at_start(&self, position: f64, forward: bool, mut sink: impl FnMut(Mark)) {
         if self.known.length <= 0.0 {
-            return self.plain().for_each(|key| sink(Mark::Key(key)));
+            return self.plain().for_each(|key| sink(Mark::of(key)));
         }
         let Some(round) = self.round(self.place(position)) else {
             return;
@@ -269,7 +292,7 @@ impl<'a> Line<'a> {
         if round == 0.0 || self.known.playback == PlaybackMode::PingPong {
             self.plain()
                 .filter(|key| key.time <= 0.0)
-                .for_each(|key| sink(Mark::Key(key)));
+                .for_each(|key| sink(Mark::of(key)));
         }
         self.keys_at(round - 1.0, position, forward, &mut sink);
     }
@@ -279,7 +302,7 @@ impl<'a> Line<'a> {
     }
 
     /// Calls `sink` for every plain key of a round at a position.
-    fn keys_at(&self, n: f64, position: f64, forward: bool, sink: &mut impl FnMut(Mark<'a>)) {
+    fn keys_at(&self, n: f64, position: f64, forward: bool, sink: &mut impl FnMut(Mark)) {
         // The places on the way there, and those on the way back in the reverse order.
         let (first, then) = if forward { (0, 1) } else { (1, 0) };
         let is_here = |key: &Key, way: usize| {
@@ -287,9 +310,9 @@ impl<'a> Line<'a> {
             place.is_some_and(|place| self.coordinate(place) == position)
         };
         let in_order = self.plain().filter(|key| is_here(key, first));
-        in_order.for_each(|key| sink(Mark::Key(key)));
+        in_order.for_each(|key| sink(Mark::of(key)));
         let reverse = self.plain().rev().filter(|key| is_here(key, then));
-        reverse.for_each(|key| sink(Mark::Key(key)));
+        reverse.for_each(|key| sink(Mark::of(key)));
     }
 
     /// Returns the way in which a track crosses a range as it passes a position.

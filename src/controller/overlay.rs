@@ -50,14 +50,6 @@ impl AnimationController {
 }
 
 impl AnimationController {
-    pub(super) fn fade_track(&mut self, id: TrackId, weight: f32, duration: Duration) {
-        if let Some(track) = self.track_mut(id) {
-            track.leaves_at = None;
-            track.run.planned = false;
-            self.fade_weight(id, weight, duration, TransitionCurve::Linear);
-        }
-    }
-
     pub(super) fn fade_out_track(&mut self, id: TrackId, duration: Duration) {
         if self.extras.playback.current == Some(id) {
             self.leave_queue();

@@ -2,10 +2,10 @@
 
 use super::{
     AnimationController, AnimationName, CallbackKind, Clips, FiredCallback, KeyRef, PlaybackEvent,
-    marks::{Crossing, Line, Mark, Next},
+    marks::{Crossing, Line, Mark, Next, Range},
     motion::Instant,
     overlay,
-    step::{Follows, Passed, Range, Step, What},
+    step::{Follows, Passed, Step},
 };
 use crate::{
     controller::{
@@ -114,11 +114,11 @@ impl AnimationController {
         for passed in passed.drain(..) {
             self.count_passed(at, step);
             self.note_for_states(at, &passed, clips);
-            match passed.what {
-                What::Key(key, time) => self.fire(at, &passed, key, time, clips, step),
-                What::Round => self.report_round(at, step),
-                What::Range(range) => self.cross(at, &passed, range, clips, step),
-                What::End => {
+            match passed.mark {
+                Mark::Key(key, time) => self.fire(at, &passed, key, time, clips, step),
+                Mark::Round => self.report_round(at, step),
+                Mark::Range(range) => self.cross(at, &passed, range, clips, step),
+                Mark::End => {
                     let (track, clip, space, time) = self.played(at);
                     step.out.push(PlaybackEvent::Finished {
                         track,
@@ -303,18 +303,14 @@ impl Line<'_> {
     /// Collects what a track passes at a position.
     fn collect(&self, position: f64, forward: bool, share: f64, passed: &mut Vec<Passed>) {
         self.at(position, forward, |mark| {
-            let what = match mark {
-                Mark::Key(Key { key, time, .. }) => What::Key(key, time),
-                Mark::Round => What::Round,
-            };
-            passed.push(Passed::new(what, self, share));
+            passed.push(Passed::new(mark, self, share));
         });
         if self.has_ranges() {
             let mut cross = |(key, until): (Key, f64)| {
                 let crossing = self.crossing(key.time, until, position, forward);
                 if crossing != Crossing::None {
                     let range = self.range(&key, until, crossing, position, forward);
-                    passed.push(Passed::new(What::Range(range), self, share));
+                    passed.push(Passed::new(Mark::Range(range), self, share));
                 }
             };
             if forward {
@@ -328,9 +324,7 @@ impl Line<'_> {
     /// Collects what a track that begins at a position passes there.
     fn collect_first(&self, position: f64, forward: bool, share: f64, passed: &mut Vec<Passed>) {
         self.at_start(position, forward, |mark| {
-            if let Mark::Key(Key { key, time, .. }) = mark {
-                passed.push(Passed::new(What::Key(key, time), self, share));
-            }
+            passed.push(Passed::new(mark, self, share));
         });
         let place = self.known.place(self.place(position));
         for (key, until) in self.ranges() {
@@ -344,7 +338,7 @@ impl Line<'_> {
                 }
                 (range.crossing, range.enters_at) = (Crossing::Enters, place);
             }
-            passed.push(Passed::new(What::Range(range), self, share));
+            passed.push(Passed::new(Mark::Range(range), self, share));
         }
     }
 

@@ -18,9 +18,9 @@
 use super::{
     AnimationController, AnimationTrack, CallbackKind, Clips, FiredCallback, PlaybackEvent,
     look_up::is_space,
-    marks::{Crossing, Line},
+    marks::{Crossing, Line, Mark, Range},
     motion::Instant,
-    step::{Passed, Range, Step, What},
+    step::{Passed, Step},
 };
 use crate::{
     controller::{
@@ -252,7 +252,7 @@ impl AnimationController {
                     leaves_at: place,
                 };
                 let share = track.share_at(line, self.clock.now);
-                let passed = Passed::new(What::Range(range), line, share);
+                let passed = Passed::new(Mark::Range(range), line, share);
                 entered.push(Entered { at, passed, range });
             }
         }

@@ -6,7 +6,7 @@ use super::{
     layer::shares_in_space,
     motion::Instant,
     playhead::Known,
-    switch::{MOST_SWITCHES, Switch, SwitchLayer},
+    switch::{Switch, SwitchLayer},
     sync::Lead,
 };
 use crate::model::PlaybackMode;
@@ -22,11 +22,6 @@ impl AnimationController {
             .switches
             .iter()
             .filter(move |switch| switch.end() > now)
-    }
-
-    /// Returns `true` if one more switch can be recorded.
-    pub(super) fn may_switch_over(&self) -> bool {
-        self.switches().count() < MOST_SWITCHES
     }
 
     /// Records that a track takes the place of others, which are still there. Returns the total weight that they have.

@@ -168,7 +168,11 @@ impl TimelineMut<'_> {
     ///
     /// A track that was fading out stays.
     pub fn fade(&mut self, track: TrackId, weight: f32, duration: Duration) {
-        self.0.fade_track(track, weight, duration);
+        if let Some(found) = self.0.track_mut(track) {
+            found.leaves_at = None;
+            found.run.planned = false;
+            (self.0).fade_weight(track, weight, duration, TransitionCurve::Linear);
+        }
     }
 
     /// Fades a track out linearly from now, and removes it at the end.

@@ -8,9 +8,9 @@ use crate::{
     controller::{
         AnimationController, AnimationName, AnimationTrack, BlendMode, Clips, Extras, KeyRef,
         PlaybackEvent, TrackId, Transition, TransitionCurve,
-        marks::Crossing,
+        marks::{Crossing, Mark},
         playback_state::Pending,
-        step::{Passed, Step, What},
+        step::{Passed, Step},
         transition::Kind,
     },
     model::{Entry, MachineLayer, Opening, TransitionKind},
@@ -56,14 +56,14 @@ impl AnimationController {
         let Some(state) = machine.states().get(run.state) else {
             return;
         };
-        let enter = match passed.what {
-            What::Round => run.note_end(machine, false, now),
-            What::End => run.note_end(machine, true, now),
-            What::Key(..) | What::Range(_) => {
-                let (key, opens) = match passed.what {
-                    What::Range(range) => (range.key, range.crossing != Crossing::Leaves),
-                    What::Key(key, _) => (key, true),
-                    What::Round | What::End => return,
+        let enter = match passed.mark {
+            Mark::Round => run.note_end(machine, false, now),
+            Mark::End => run.note_end(machine, true, now),
+            Mark::Key(..) | Mark::Range(_) => {
+                let (key, opens) = match passed.mark {
+                    Mark::Range(range) => (range.key, range.crossing != Crossing::Leaves),
+                    Mark::Key(key, _) => (key, true),
+                    Mark::Round | Mark::End => return,
                 };
                 let name = match key {
                     KeyRef::Clip(index) => clips
