@@ -123,7 +123,7 @@ impl AnimationController {
     }
 
     /// Removes what has faded out by now, and reports a cross-fade that is complete.
-    pub(super) fn settle_fades(&mut self, clips: &dyn Clips, step: &mut Step) {
+    pub(super) fn settle_fades(&mut self, step: &mut Step) {
         let now = self.clock.now;
         let leaves = |track: &AnimationTrack| track.leaves_at.is_some_and(|until| until <= now);
         if self.tracks.iter().any(leaves) {
@@ -135,7 +135,7 @@ impl AnimationController {
                 .current_index()
                 .filter(|at| self.tracks[*at].run.index.get().is_some())
             {
-                self.note_heaviest(at, clips);
+                self.note_heaviest(at, step.clips);
                 let (track, clip, space, time) = self.played(at);
                 step.out.push(PlaybackEvent::CrossFadeFinished {
                     track,

@@ -22,19 +22,19 @@ const MOST_PASSED: usize = 1 << 20;
 
 impl AnimationController {
     /// Lets a track pass what is next.
-    pub(super) fn pass(&mut self, at: usize, clips: &dyn Clips, step: &mut Step) {
+    pub(super) fn pass(&mut self, at: usize, step: &mut Step) {
         let run = &mut self.tracks[at].run;
         let Some(Next { when, place }) = run.next() else {
             return;
         };
         run.set_next(None);
-        self.pass_place(at, when, place, self.forward(at), clips, step);
+        self.pass_place(at, when, place, self.forward(at), step);
         let track = &self.tracks[at];
         if overlay::fade_place(track, self.forward(at)) == Some(track.anchor.from) {
             step.arrived = Some((track.id, Follows::FadeOut));
         }
         self.forget_followers(at);
-        self.plan(clips);
+        self.plan(step.clips);
     }
 
     /// Lets a track pass what is at a place.
@@ -44,16 +44,15 @@ impl AnimationController {
         when: Instant,
         place: f64,
         forward: bool,
-        clips: &dyn Clips,
         step: &mut Step,
     ) {
-        let now = self.clock.now;
+        let (now, clips) = (self.clock.now, step.clips);
         let track = &mut self.tracks[at];
         track.anchor.pass(when, place);
         track.position = place;
         track.run.planned = false;
         self.count_keys(at, clips);
-        self.report(at, forward, clips, step, |track, callbacks, passed| {
+        self.report(at, forward, step, |track, callbacks, passed| {
             let position = track.anchor.from;
             let mut collect =
                 |line: Line| line.collect(position, forward, track.share_at(&line, now), passed);
@@ -76,15 +75,9 @@ impl AnimationController {
     }
 
     /// Lets a track that begins fire the keys where it does.
-    pub(super) fn pass_first(
-        &mut self,
-        at: usize,
-        forward: bool,
-        clips: &dyn Clips,
-        step: &mut Step,
-    ) {
-        let now = self.clock.now;
-        self.report(at, forward, clips, step, |track, callbacks, passed| {
+    pub(super) fn pass_first(&mut self, at: usize, forward: bool, step: &mut Step) {
+        let (now, clips) = (self.clock.now, step.clips);
+        self.report(at, forward, step, |track, callbacks, passed| {
             let position = track.anchor.from;
             let collect = |line: Line| {
                 line.collect_first(position, forward, track.share_at(&line, now), passed)
@@ -98,11 +91,10 @@ impl AnimationController {
         &mut self,
         at: usize,
         forward: bool,
-        clips: &dyn Clips,
         step: &mut Step,
         collect: impl FnOnce(&super::AnimationTrack, &[AddedCallback], &mut Vec<Passed>),
     ) {
-        self.note_heaviest(at, clips);
+        self.note_heaviest(at, step.clips);
         let mut passed = mem::take(&mut self.agenda.passed);
         let track = &self.tracks[at];
         collect(track, &self.extras.callbacks, &mut passed);
@@ -113,11 +105,11 @@ impl AnimationController {
         self.count_work(passed.len() as u64);
         for passed in passed.drain(..) {
             self.count_passed(at, step);
-            self.note_for_states(at, &passed, clips);
+            self.note_for_states(at, &passed, step.clips);
             match passed.mark {
-                Mark::Key(key, time) => self.fire(at, &passed, key, time, clips, step),
+                Mark::Key(key, time) => self.fire(at, &passed, key, time, step),
                 Mark::Round => self.report_round(at, step),
-                Mark::Range(range) => self.cross(at, &passed, range, clips, step),
+                Mark::Range(range) => self.cross(at, &passed, range, step),
                 Mark::End => {
                     let (track, clip, space, time) = self.played(at);
                     step.out.push(PlaybackEvent::Finished {
@@ -177,15 +169,7 @@ impl AnimationController {
     }
 
     /// Fires a callback.
-    fn fire(
-        &mut self,
-        at: usize,
-        passed: &Passed,
-        key: KeyRef,
-        clip_time: f64,
-        clips: &dyn Clips,
-        step: &mut Step,
-    ) {
+    fn fire(&mut self, at: usize, passed: &Passed, key: KeyRef, clip_time: f64, step: &mut Step) {
         let weight = self.weight_now(at) * passed.share as f32;
         if passed.share <= 0.0 || weight < self.callback_threshold || self.tracks[at].run.muted {
             return;
@@ -197,7 +181,7 @@ impl AnimationController {
             return;
         }
         step.fired += 1;
-        let Some((name, data)) = self.key_data(passed.clip, key, clips) else {
+        let Some((name, data)) = self.key_data(passed.clip, key, step.clips) else {
             return;
         };
         let track = self.tracks[at].id;
@@ -261,18 +245,18 @@ impl AnimationController {
     }
 
     /// Lets tracks whose passings were not reported be heard again, from where they are. Returns `false` if there are none.
-    pub(super) fn end_flood(&mut self, clips: &dyn Clips, step: &mut Step) -> bool {
+    pub(super) fn end_flood(&mut self, step: &mut Step) -> bool {
         if !self.tracks.iter().any(|track| track.run.muted) {
             return false;
         }
-        self.settle_ranges(clips, step);
+        self.settle_ranges(step);
         for at in 0..self.tracks.len() {
             if mem::take(&mut self.tracks[at].run.muted) {
                 self.anchor(at, self.law(at));
                 self.forget_followers(at);
             }
         }
-        self.plan(clips);
+        self.plan(step.clips);
         true
     }
 

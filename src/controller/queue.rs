@@ -1,7 +1,7 @@
 //! The clip queue: what follows the current clip, at the very moment its round ends.
 
 use super::{
-    AnimationController, AnimationName, Clips, PlaybackEvent, QueueFallback, TrackId, Transition,
+    AnimationController, AnimationName, PlaybackEvent, QueueFallback, TrackId, Transition,
     clock::Nanos,
     look_up::is_space,
     step::{Follows, Step},
@@ -182,9 +182,9 @@ impl AnimationController {
     }
 
     /// Starts the next clip of the queue that is known, or the fallback.
-    pub(super) fn switch_clip(&mut self, clips: &dyn Clips, step: &mut Step) {
+    pub(super) fn switch_clip(&mut self, step: &mut Step) {
         while let Some(clip) = self.extras.playback.queue.pop_front() {
-            let known = self.follow_with(clip.clone(), clips, step);
+            let known = self.follow_with(clip.clone(), step);
             if known {
                 if self.extras.playback.loop_queue {
                     self.extras.playback.queue.push_back(clip);
@@ -200,7 +200,7 @@ impl AnimationController {
         match self.extras.playback.fallback.clone() {
             QueueFallback::Stay => {}
             QueueFallback::Clip(clip) => {
-                if self.follow_with(clip, clips, step) {
+                if self.follow_with(clip, step) {
                     self.extras.playback.queued = false;
                 }
             }
@@ -209,15 +209,15 @@ impl AnimationController {
     }
 
     /// Starts a clip at the present moment. Returns `false` if there is no such clip.
-    fn follow_with(&mut self, clip: AnimationName, clips: &dyn Clips, step: &mut Step) -> bool {
-        if clips.index_of(&clip).is_none() && !is_space(&clip, clips) {
+    fn follow_with(&mut self, clip: AnimationName, step: &mut Step) -> bool {
+        if step.clips.index_of(&clip).is_none() && !is_space(&clip, step.clips) {
             self.report_unknown_name(None, clip, step);
             return false;
         }
         let (from, duration) = (self.current_id(), self.follow_fade());
         let track = self.add_playback_track(clip);
         self.extras.playback.current = Some(track);
-        self.prepare(self.tracks.len() - 1, clips, step);
+        self.prepare(self.tracks.len() - 1, step);
         self.begin_fade(
             Pending {
                 track,
@@ -228,7 +228,7 @@ impl AnimationController {
                     ..Transition::CUT
                 },
             },
-            clips,
+            step.clips,
         );
         true
     }

@@ -50,22 +50,16 @@ impl AnimationController {
     }
 
     /// Enters or leaves a range that a track passes an end of.
-    pub(super) fn cross(
-        &mut self,
-        at: usize,
-        passed: &Passed,
-        range: Range,
-        clips: &dyn Clips,
-        step: &mut Step,
-    ) {
+    pub(super) fn cross(&mut self, at: usize, passed: &Passed, range: Range, step: &mut Step) {
         use Crossing::{Enters, Flashes, Leaves, LeavesAndEnters};
         let weight = self.weight_now(at) * passed.share as f32;
+        let clips = step.clips;
         let open = |this: &Self| this.open_range(at, passed, range.key, clips);
         if let (Some(open), Leaves | LeavesAndEnters) = (open(self), range.crossing) {
             self.end_range(open, range.leaves_at, weight, step);
         }
         if let (None, Enters | LeavesAndEnters | Flashes) = (open(self), range.crossing) {
-            self.begin_range(at, passed, range, clips, step);
+            self.begin_range(at, passed, range, step);
         }
         if let (Some(open), Flashes) = (open(self), range.crossing) {
             self.end_range(open, range.leaves_at, weight, step);
@@ -96,16 +90,9 @@ impl AnimationController {
             .position(|open| open.is(id, member, key))
     }
 
-    fn begin_range(
-        &mut self,
-        at: usize,
-        passed: &Passed,
-        range: Range,
-        clips: &dyn Clips,
-        step: &mut Step,
-    ) {
+    fn begin_range(&mut self, at: usize, passed: &Passed, range: Range, step: &mut Step) {
         let weight = self.weight_now(at) * passed.share as f32;
-        let Some((name, data)) = self.key_data(passed.clip, range.key, clips) else {
+        let Some((name, data)) = self.key_data(passed.clip, range.key, step.clips) else {
             return;
         };
         // Below the threshold, beyond the limit, or at a passing that doesn't count, it is not heard of.
@@ -116,8 +103,8 @@ impl AnimationController {
         }
         silent = silent || !self.counts(range.key);
         let track = &self.tracks[at];
-        let member = self.member(at, passed, clips).map(|member| {
-            let space = track.run.space_in(clips);
+        let member = self.member(at, passed, step.clips).map(|member| {
+            let space = track.run.space_in(step.clips);
             let cycle = track.known.map(|known| known.playback).unwrap_or_default();
             let playback = space.map_or(cycle, |space| member.playback(space, cycle));
             let position = member.place(playback, track.held());
@@ -179,22 +166,24 @@ impl AnimationController {
     }
 
     /// Ends the ranges that tracks have left other than by playing, and begins those that they were put into.
-    pub(super) fn settle_ranges(&mut self, clips: &dyn Clips, step: &mut Step) {
-        (0..self.tracks.len()).for_each(|at| self.note_heaviest(at, clips));
+    pub(super) fn settle_ranges(&mut self, step: &mut Step) {
+        (0..self.tracks.len()).for_each(|at| self.note_heaviest(at, step.clips));
         let mut index = 0;
         while index < self.extras.ranges.len() {
             let mut open = self.extras.ranges[index].clone();
-            if self.is_still_in(&mut open, clips, step.still) {
+            if self.is_still_in(&mut open, step) {
                 self.extras.ranges[index] = open;
                 index += 1;
                 continue;
             }
-            let (place, weight) = self.place_left(&open, clips);
-            let is_there = clips
+            let (place, weight) = self.place_left(&open, step.clips);
+            let is_there = step
+                .clips
                 .timing(open.index)
                 .is_some_and(|timing| open.clip().is(&timing.name));
-            if !is_there && !is_space(open.clip(), clips) {
-                self.extras.ranges[index].index = clips.index_of(open.clip()).unwrap_or(usize::MAX);
+            if !is_there && !is_space(open.clip(), step.clips) {
+                self.extras.ranges[index].index =
+                    step.clips.index_of(open.clip()).unwrap_or(usize::MAX);
             }
             self.end_range(index, place, weight, step);
         }
@@ -202,13 +191,13 @@ impl AnimationController {
         for (at, track) in self.tracks.iter().enumerate() {
             if track.enabled && track.begun() && track.run.ranged == Some(true) {
                 let direction = self.direction(at, step.still);
-                track.each_line(&self.extras.callbacks, clips, |line| {
+                track.each_line(&self.extras.callbacks, step.clips, |line| {
                     self.enter(at, &line, direction, &mut entered)
                 });
             }
         }
         for Entered { at, passed, range } in entered {
-            self.begin_range(at, &passed, range, clips, step);
+            self.begin_range(at, &passed, range, step);
         }
     }
 
@@ -259,7 +248,7 @@ impl AnimationController {
     }
 
     /// Returns `true` if a track is still in a range that began, which is brought up to date.
-    fn is_still_in(&self, open: &mut OpenRange, clips: &dyn Clips, still: bool) -> bool {
+    fn is_still_in(&self, open: &mut OpenRange, step: &Step) -> bool {
         let Some(at) = self.tracks.iter().position(|track| track.id == open.track) else {
             return false;
         };
@@ -267,9 +256,11 @@ impl AnimationController {
         if !track.enabled || track.clip != open.clip {
             return false;
         }
-        let direction = self.direction(at, still).or_else(|| self.end_of_once(at));
+        let direction = self
+            .direction(at, step.still)
+            .or_else(|| self.end_of_once(at));
         let mut is_in = false;
-        track.each_line(&self.extras.callbacks, clips, |line| {
+        track.each_line(&self.extras.callbacks, step.clips, |line| {
             if !open.is(track.id, line.member_name(), open.key) {
                 return;
             }

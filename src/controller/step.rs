@@ -1,7 +1,7 @@
 //! An advance in progress, and mark is known of the next one.
 
 use super::{
-    PlaybackEvent, TrackId,
+    Clips, PlaybackEvent, TrackId,
     clock::Nanos,
     marks::{Line, Mark},
     root_motion::RootSum,
@@ -44,6 +44,7 @@ pub(super) enum Follows {
 
 /// An advance in progress.
 pub(super) struct Step<'a> {
+    pub(super) clips: &'a dyn Clips,
     pub(super) end: Nanos,
     pub(super) out: &'a mut Vec<PlaybackEvent>,
     /// Callbacks fired so far.
