@@ -8,10 +8,7 @@ use super::{
     step::{Follows, Passed, Step},
 };
 use crate::{
-    controller::{
-        key::{AddedCallback, Key},
-        playhead::Known,
-    },
+    controller::key::{AddedCallback, Key},
     model::CallbackData,
 };
 use std::mem;
@@ -98,8 +95,10 @@ impl AnimationController {
         let mut passed = mem::take(&mut self.agenda.passed);
         let track = &self.tracks[at];
         collect(track, &self.extras.callbacks, &mut passed);
-        let once = track.known.filter(Known::plays_once);
-        if once.is_some_and(|known| known.is_at_end(track.anchor.from, forward)) {
+        if track
+            .once()
+            .is_some_and(|known| known.is_at_end(track.anchor.from, forward))
+        {
             passed.push(Passed::END);
         }
         self.count_work(passed.len() as u64);

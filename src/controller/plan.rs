@@ -41,7 +41,7 @@ impl AnimationController {
     /// Returns `true` if a track plays now.
     pub(super) fn is_moving(&self, at: usize) -> bool {
         let track = &self.tracks[at];
-        track.enabled && !track.paused && track.run.index.get().is_some() && track.known.is_some()
+        !track.paused && track.present().is_some()
     }
 
     /// The pace of a track's blend space, if it plays one.

@@ -264,7 +264,7 @@ impl AnimationController {
     /// Makes current what has been found, and starts the queue if nothing plays.
     pub(super) fn begin_pending(&mut self, step: &mut Step) {
         while let Some(pending) = self.extras.playback.pending.first().copied() {
-            let track = self.tracks.iter().find(|track| track.id == pending.track);
+            let track = self.track(pending.track);
             let found = track.is_some_and(|track| track.run.index.get().is_some());
             let superseded = self.extras.playback.pending.len() > 1;
             if track.is_some() && !found && !superseded && self.extras.playback.queue.is_empty() {

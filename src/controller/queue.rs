@@ -128,8 +128,7 @@ impl ClipQueueMut<'_> {
 
 impl AnimationController {
     pub(super) fn current_index(&self) -> Option<usize> {
-        let current = self.extras.playback.current?;
-        self.tracks.iter().position(|track| track.id == current)
+        self.index_of(self.extras.playback.current?)
     }
 
     /// Returns `true` if something follows a track's clip when its round ends.

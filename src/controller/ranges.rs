@@ -213,7 +213,7 @@ impl AnimationController {
     /// its ranges.
     fn end_of_once(&self, at: usize) -> Option<bool> {
         let track = &self.tracks[at];
-        let known = track.known.filter(Known::plays_once)?;
+        let known = track.once()?;
         let forward = self.motion_from(at, Instant::at(self.clock.now)).forward;
         known.is_at_end(track.held(), forward).then_some(forward)
     }
@@ -249,7 +249,7 @@ impl AnimationController {
 
     /// Returns `true` if a track is still in a range that began, which is brought up to date.
     fn is_still_in(&self, open: &mut OpenRange, step: &Step) -> bool {
-        let Some(at) = self.tracks.iter().position(|track| track.id == open.track) else {
+        let Some(at) = self.index_of(open.track) else {
             return false;
         };
         let track = &self.tracks[at];
@@ -288,7 +288,7 @@ impl AnimationController {
 
     /// Returns the place at which a track has left a range, and its weight there.
     fn place_left(&self, open: &OpenRange, clips: &dyn Clips) -> (f64, f32) {
-        let Some(at) = self.tracks.iter().position(|track| track.id == open.track) else {
+        let Some(at) = self.index_of(open.track) else {
             return (open.until, 0.0);
         };
         let track = &self.tracks[at];

@@ -43,7 +43,7 @@ impl AnimationController {
             }
         }
         let total: f32 = from.iter().map(|layer| layer.weight).sum();
-        if let Some(at) = self.tracks.iter().position(|track| track.id == id) {
+        if let Some(at) = self.index_of(id) {
             // What leads it may leave.
             let lead = self
                 .lead(at)
@@ -80,8 +80,7 @@ impl AnimationController {
         out: &mut Vec<SwitchLayer>,
     ) {
         let track = &self.tracks[at];
-        let known = track.known.filter(|_| track.enabled);
-        let Some(known) = known.filter(|_| track.run.index.get().is_some()) else {
+        let Some(known) = track.present() else {
             return;
         };
         let moves = self.is_moving(at);

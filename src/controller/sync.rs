@@ -14,6 +14,7 @@
 
 use super::{AnimationController, TrackId, clock::Nanos};
 use crate::controller::{
+    playhead::Known,
     ramp::{Ramp, roots},
     track_types::Start,
 };
@@ -184,8 +185,8 @@ impl AnimationController {
     /// Returns `true` if a track plays in a group. A single pose has no pace.
     fn may_lead(&self, at: usize, group: u32) -> bool {
         let track = &self.tracks[at];
-        let has_length = track.known.is_some_and(|known| known.length > 0.0);
-        track.sync == Some(group) && track.enabled && track.run.index.get().is_some() && has_length
+        let has_length = |known: Known| known.length > 0.0;
+        track.sync == Some(group) && track.present().is_some_and(has_length)
     }
 
     fn leader(&self, group: u32) -> Option<usize> {
@@ -204,7 +205,7 @@ impl AnimationController {
     /// Relates a track to the one at whose fraction of its length it stays. That one may itself follow the leader of its
     /// group.
     fn lead_by(&self, at: usize, leader: TrackId) -> Option<Lead> {
-        let leader = self.tracks.iter().position(|track| track.id == leader)?;
+        let leader = self.index_of(leader)?;
         let length = |at: usize| self.tracks[at].known.map(|known| known.length);
         let (ours, theirs) = (length(at)?, length(leader)?);
         if leader == at || theirs <= 0.0 || self.tracks[leader].rare.led_by.is_some() {

@@ -303,8 +303,8 @@ impl AnimationTrack {
     pub fn is_finished(&self) -> bool {
         // A speed that is no number counts as forward.
         let backward = self.speed < 0.0;
-        self.known
-            .is_some_and(|known| known.plays_once() && known.is_at_end(self.placed(), !backward))
+        self.once()
+            .is_some_and(|known| known.is_at_end(self.placed(), !backward))
     }
 
     /// Sets the parameters of the blend space. Numbers that are not finite are ignored.
@@ -344,6 +344,18 @@ impl AnimationTrack {
 
     pub(super) fn begun(&self) -> bool {
         self.start == Start::Begun
+    }
+
+    /// The length and playback of its clip, if it takes part: it is enabled, and the clip exists.
+    #[inline]
+    pub(super) fn present(&self) -> Option<Known> {
+        self.known
+            .filter(|_| self.enabled && self.run.index.get().is_some())
+    }
+
+    /// The length and playback of its clip, if that plays once.
+    pub(super) fn once(&self) -> Option<Known> {
+        self.known.filter(Known::plays_once)
     }
 
     /// The position, even before a start at the clip's end has been carried out.

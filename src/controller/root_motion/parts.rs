@@ -16,9 +16,7 @@ impl AnimationController {
     /// A track's part in the pose at the root joint, if it has one.
     pub(super) fn part(&self, at: usize, clips: &dyn Clips) -> Option<Part> {
         let track = &self.tracks[at];
-        let known = track
-            .known
-            .filter(|_| track.enabled && track.run.index.get().is_some())?;
+        let known = track.present()?;
         let ramp = self.weight_ramp(at);
         let mask = track
             .mask
