@@ -33,7 +33,7 @@ impl Known {
         }
     }
 
-    /// That of a clip of a blend space whose cycle plays in some way.
+    /// That of a clip in a blend space, given how the space's cycle plays.
     pub(crate) fn of_member(member: &Member, space: &BoundBlendSpace, cycle: PlaybackMode) -> Self {
         Self {
             length: member.length,
