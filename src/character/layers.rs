@@ -3,8 +3,8 @@
 use crate::{
     asset::Character,
     controller::{
-        AnimationController, AnimationName, AnimationTrack, BlendMode, Clips, LayerInfo,
-        SwitchLayer, TrackId, TrackPriority,
+        AnimationController, AnimationName, BlendMode, Clips, LayerInfo, SwitchLayer, TrackId,
+        TrackPriority,
     },
     pose::{
         ClipLayer, Evaluate, Inertia, InertiaAt, InertiaScratch, JointOverride, Mask,
@@ -91,11 +91,11 @@ impl ActiveLayers {
         }
         self.priority_blend = controller.priority_blend;
         let (mut count, mut clips) = (0, 1_u64);
-        for (track, layer) in controller.shown(character) {
+        for layer in controller.layers(character) {
             match self.layers.get_mut(count) {
-                Some(active) => same &= active.update(track, &layer, character),
+                Some(active) => same &= active.update(&layer, character),
                 None => {
-                    self.layers.push(ActiveLayer::new(track, &layer, character));
+                    self.layers.push(ActiveLayer::new(&layer, character));
                     same = false;
                 }
             }
@@ -173,11 +173,12 @@ impl ActiveLayers {
         character: &Character,
         (of, clip, clip_time): (TrackId, usize, f64),
     ) {
-        for (layer, (track, shown)) in self.layers.iter_mut().zip(controller.shown(character)) {
-            layer.time = if track.id() == of && shown.clip == clip {
+        let before = controller.layers_before(seconds, character);
+        for (layer, before) in self.layers.iter_mut().zip(before) {
+            layer.time = if before.track == of && before.clip == clip {
                 clip_time
             } else {
-                track.time_before(seconds, &shown, character)
+                before.time
             };
         }
         self.time -= seconds;
@@ -411,13 +412,14 @@ fn rounded(time: f64, steps: Option<f64>) -> f64 {
 }
 
 impl ActiveLayer {
-    fn new(track: &AnimationTrack, layer: &LayerInfo, character: &Character) -> Self {
+    fn new(layer: &LayerInfo, character: &Character) -> Self {
         let LayerInfo {
             clip,
             time,
             weight,
             set,
             priority,
+            mask,
             blend,
             base,
             ..
@@ -436,7 +438,7 @@ impl ActiveLayer {
         } else {
             0.0
         };
-        let (clip, mask) = (clip as u32, track.mask.as_ref().map(found));
+        let (clip, mask) = (clip as u32, mask.map(found));
         Self {
             time,
             clip,
@@ -450,10 +452,10 @@ impl ActiveLayer {
         }
     }
 
-    /// Follows a track. Returns `true` if nothing changed.
+    /// Follows a layer of the controller. Returns `true` if nothing changed.
     #[inline]
-    fn update(&mut self, track: &AnimationTrack, layer: &LayerInfo, character: &Character) -> bool {
-        let same_mask = match (self.mask.as_deref(), &track.mask) {
+    fn update(&mut self, layer: &LayerInfo, character: &Character) -> bool {
+        let same_mask = match (self.mask.as_deref(), layer.mask) {
             (None, None) => true,
             (Some((old, _)), Some(new)) => old.is(new.as_arc()),
             _ => false,
@@ -479,7 +481,7 @@ impl ActiveLayer {
             // In most frames only the time has changed.
             return time.to_bits() == layer.time.to_bits();
         }
-        *self = Self::new(track, layer, character);
+        *self = Self::new(layer, character);
         false
     }
 

@@ -196,6 +196,7 @@ impl AnimationController {
     ) {
         let still = end == self.clock.now;
         let mut step = Step {
+            clips,
             end,
             out,
             fired: 0,
@@ -211,21 +212,21 @@ impl AnimationController {
             .for_each(|track| track.run.looped = 0);
         self.count_happening();
         if is_changed {
-            self.begin(clips, &mut step);
+            self.begin(&mut step);
         }
         let mut next = loop {
             match self.next_happening(&step) {
                 Some((time, happening)) if time <= end => {
                     self.count_happening();
                     self.go_to(time, clips, step.root.as_deref_mut());
-                    self.handle(happening, clips, &mut step);
+                    self.handle(happening, &mut step);
                 }
                 next => break next,
             }
         };
         let stopped = self.clock.now == end;
         self.go_to(end, clips, step.root.as_deref_mut());
-        if self.end_flood(clips, &mut step) || stopped {
+        if self.end_flood(&mut step) || stopped {
             // What is left for the next advance is due as soon as time goes on.
             step.end = Nanos::MAX;
             next = self.next_happening(&step);
@@ -288,18 +289,18 @@ impl AnimationController {
         first
     }
 
-    fn handle(&mut self, happening: Happening, clips: &dyn Clips, step: &mut Step) {
+    fn handle(&mut self, happening: Happening, step: &mut Step) {
         match happening {
-            Happening::Pass(at) => return self.pass(at, clips, step),
+            Happening::Pass(at) => return self.pass(at, step),
             Happening::Follow(track, follows) => {
                 step.arrived = None;
                 match follows {
-                    Follows::Clip if self.may_follow(step) => self.switch_clip(clips, step),
+                    Follows::Clip if self.may_follow(step) => self.switch_clip(step),
                     Follows::Clip => {}
                     Follows::FadeOut => self.fade_out_overlay(track),
                 }
             }
-            Happening::States if self.may_follow(step) => self.enter_states(clips, step),
+            Happening::States if self.may_follow(step) => self.enter_states(step),
             Happening::States => {}
             Happening::ScheduledChange => {
                 self.agenda.ranges = Reach::Unknown;
@@ -309,10 +310,10 @@ impl AnimationController {
                 self.agenda.ranges = Reach::Unknown;
                 self.drop_ended_switches();
             }
-            Happening::Fade => self.settle_fades(clips, step),
+            Happening::Fade => self.settle_fades(step),
             Happening::Lead => {}
             Happening::Ranges => {
-                self.settle_ranges(clips, step);
+                self.settle_ranges(step);
                 self.agenda.ranges = if step.still {
                     Reach::Inside
                 } else {
@@ -320,9 +321,9 @@ impl AnimationController {
                 };
                 return;
             }
-            Happening::Start(at) => return self.start_track(at, clips, step),
+            Happening::Start(at) => return self.start_track(at, step),
         }
-        self.settle(clips, step);
+        self.settle(step);
     }
 
     /// Lets time pass up to a moment before which nothing happens.

@@ -58,14 +58,6 @@ pub trait Clips {
     fn states(&self) -> Option<&Arc<StateLayers>> {
         None
     }
-
-    /// Returns the names of all clips.
-    fn names(&self) -> Vec<&str> {
-        (0..)
-            .map_while(|index| self.timing(index))
-            .map(|timing| &*timing.name)
-            .collect()
-    }
 }
 
 impl Clips for [ClipTiming] {
@@ -182,12 +174,9 @@ mod tests {
     fn clips_not_loaded_yet_are_not_ready_and_empty() {
         let missing: Option<&[ClipTiming]> = None;
         assert!(!missing.is_ready());
-        assert_eq!((missing.index_of("walk"), missing.names().len()), (None, 0));
+        assert_eq!((missing.index_of("walk"), missing.timing(0)), (None, None));
         let loaded = Some([ClipTiming::new("walk", 1.0), ClipTiming::new("run", 1.0)]);
         assert!(loaded.is_ready());
-        assert_eq!(
-            (loaded.index_of("run"), loaded.names()),
-            (Some(1), vec!["walk", "run"])
-        );
+        assert_eq!(loaded.index_of("run"), Some(1));
     }
 }

@@ -278,8 +278,8 @@ impl Course {
             .clamp(ends[0].min(ends[1]), ends[0].max(ends[1]))
     }
 
-    /// The heaviest member at a moment; of those that differ by no more than rounding, the first.
-    pub(super) fn heaviest(&self, moment: Nanos) -> Option<usize> {
+    /// The index of the heaviest clip at a moment; of those that differ by no more than rounding, the first.
+    pub(super) fn heaviest(&self, moment: Nanos, space: &BoundBlendSpace) -> Option<usize> {
         let mut heaviest = None;
         for &Weighing {
             member, weights, ..
@@ -290,7 +290,8 @@ impl Course {
                 heaviest = Some((member, share));
             }
         }
-        heaviest.map(|(member, _)| member)
+        let (member, _) = heaviest?;
+        Some(space.members().get(member)?.clip)
     }
 
     /// Returns the time of the next bend, if there is one.
@@ -307,11 +308,6 @@ impl Course {
             change: self.slope(self.pace),
             until: self.end,
         }
-    }
-
-    /// The pace where it begins.
-    pub(super) fn first_pace(&self) -> f64 {
-        self.pace[0]
     }
 
     /// Brings the lists of added keys for the clips up to date.

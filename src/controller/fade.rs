@@ -5,8 +5,9 @@ use super::{
     clock::Nanos, step::Step,
 };
 use crate::controller::{
-    playback_state::{Pending, Playback},
+    playback_state::Pending,
     scheduled_change::{ChangeKind, ChangeTarget},
+    switch::MOST_SWITCHES,
     track_types::Role,
     transition::Kind,
 };
@@ -40,7 +41,8 @@ impl AnimationController {
             curve,
             in_phase,
         } = transition;
-        let switches = kind == Kind::Switch && !duration.is_zero() && self.may_switch_over();
+        let switches =
+            kind == Kind::Switch && !duration.is_zero() && self.switches().count() < MOST_SWITCHES;
         let cut = switches || duration.is_zero();
         // A clip that is still fading out continues where it is.
         if in_phase
@@ -49,22 +51,19 @@ impl AnimationController {
         {
             self.bring_in_phase(id, from);
         }
-        let outgoing = |track: &AnimationTrack, playback: &Playback| {
-            track.role != Role::User && track.id != id && !playback.awaits(track.id)
-        };
         // From nothing at all, a fade would show the rest pose.
         let shows = |track: &AnimationTrack| {
             track.role == Role::User && track.enabled && track.share() > FAINT
         };
         let mut alone = duration.is_zero() || !self.tracks.iter().any(shows);
-        let weight = switches.then(|| self.record_switch(id, duration, alone, outgoing, clips));
+        let weight = switches.then(|| self.record_switch(id, duration, alone, clips));
         if cut {
             let playback = std::mem::take(&mut self.extras.playback);
-            self.remove_tracks(|track| outgoing(track, &playback));
+            self.remove_tracks(|track| playback.replaces(track, id));
             self.extras.playback = playback;
         } else {
             for at in 0..self.tracks.len() {
-                if outgoing(&self.tracks[at], &self.extras.playback) {
+                if self.extras.playback.replaces(&self.tracks[at], id) {
                     alone = false;
                     self.fade_out_from_now(self.tracks[at].id, duration, curve);
                 }
@@ -124,7 +123,7 @@ impl AnimationController {
     }
 
     /// Removes what has faded out by now, and reports a cross-fade that is complete.
-    pub(super) fn settle_fades(&mut self, clips: &dyn Clips, step: &mut Step) {
+    pub(super) fn settle_fades(&mut self, step: &mut Step) {
         let now = self.clock.now;
         let leaves = |track: &AnimationTrack| track.leaves_at.is_some_and(|until| until <= now);
         if self.tracks.iter().any(leaves) {
@@ -136,7 +135,7 @@ impl AnimationController {
                 .current_index()
                 .filter(|at| self.tracks[*at].run.index.get().is_some())
             {
-                self.note_heaviest(at, clips);
+                self.note_heaviest(at, step.clips);
                 let (track, clip, space, time) = self.played(at);
                 step.out.push(PlaybackEvent::CrossFadeFinished {
                     track,

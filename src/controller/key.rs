@@ -209,41 +209,35 @@ impl<'a> Keys<'a> {
         }
     }
 
-    fn own(&self, (index, key): (usize, &'a CallbackKey)) -> (f64, Key<'a>) {
+    fn own(&self, (index, key): (usize, &'a CallbackKey)) -> Key<'a> {
         let (time, until) = key.span(self.length);
-        (
+        Key {
             time,
-            Key {
-                time,
-                until,
-                key: KeyRef::Clip(index),
-                name: &key.name,
-            },
-        )
+            until,
+            key: KeyRef::Clip(index),
+            name: &key.name,
+        }
     }
 
-    fn added(&self, &AddedKey { time, until, index }: &AddedKey) -> (f64, Key<'a>) {
+    fn added(&self, &AddedKey { time, until, index }: &AddedKey) -> Key<'a> {
         let AddedCallback { id, name, .. } = &self.callbacks[index];
-        (
+        Key {
             time,
-            Key {
-                time,
-                until,
-                key: KeyRef::Added(*id),
-                name: name.as_arc(),
-            },
-        )
+            until,
+            key: KeyRef::Added(*id),
+            name: name.as_arc(),
+        }
     }
 }
 
 impl<'a> Iterator for Keys<'a> {
-    type Item = (f64, Key<'a>);
+    type Item = Key<'a>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let own = self.clip.clone().next().map(|key| self.own(key));
         let added = self.added.clone().next().map(|key| self.added(key));
         match (own, added) {
-            (Some(own), Some(added)) if added.0 < own.0 => {
+            (Some(own), Some(added)) if added.time < own.time => {
                 self.added.next();
                 Some(added)
             }
@@ -264,7 +258,7 @@ impl DoubleEndedIterator for Keys<'_> {
         let own = self.clip.clone().next_back().map(|key| self.own(key));
         let added = self.added.clone().next_back().map(|key| self.added(key));
         match (own, added) {
-            (Some(own), Some(added)) if own.0 > added.0 => {
+            (Some(own), Some(added)) if own.time > added.time => {
                 self.clip.next_back();
                 Some(own)
             }
@@ -307,7 +301,7 @@ mod tests {
         let keys = |own, added| Keys::new(own, added, &callbacks, 1.0);
         use KeyRef::Clip;
         let added_at = |id| KeyRef::Added(CallbackId(id));
-        let order: Vec<_> = keys(&own, &added).map(|(_, key)| key.key).collect();
+        let order: Vec<_> = keys(&own, &added).map(|key| key.key).collect();
         assert_eq!(
             order,
             [
@@ -320,7 +314,7 @@ mod tests {
                 added_at(100)
             ]
         );
-        let back: Vec<_> = keys(&own, &added).rev().map(|(_, key)| key.key).collect();
+        let back: Vec<_> = keys(&own, &added).rev().map(|key| key.key).collect();
         assert!(back.iter().eq(order.iter().rev()));
         assert_eq!(keys(&own, &[]).rev().count(), 4);
         assert_eq!(keys(&[], &added).count(), 3);

@@ -1,10 +1,10 @@
 //! The layers that a controller wants blended.
 
-use super::{AnimationController, AnimationTrack, BlendMode, Clips, TrackId, TrackPriority};
-use crate::{
-    controller::playhead,
-    model::{BoundBlendSpace, Cycle, Member, Phase, PlaybackMode},
+use super::{
+    AnimationController, AnimationName, AnimationTrack, BlendMode, Clips, TrackId, TrackPriority,
+    playhead::{Known, held_phase},
 };
+use crate::model::{BoundBlendSpace, Cycle, Phase, PlaybackMode};
 use std::slice;
 
 /// One clip to blend: where it is, and how it joins the pose.
@@ -26,7 +26,7 @@ pub struct LayerInfo<'a> {
     /// The group it is blended in.
     pub priority: TrackPriority,
     /// The mask's name; `None` reaches every joint.
-    pub mask: Option<&'a str>,
+    pub mask: Option<&'a AnimationName>,
     /// The way in which it joins its group.
     pub blend: BlendMode,
     /// `true` if it belongs to the base, the pose that [switches](super::Transition::switch) change: one of the clips of
@@ -42,17 +42,20 @@ impl AnimationController {
         &'a self,
         clips: &'a C,
     ) -> impl Iterator<Item = LayerInfo<'a>> + 'a {
-        self.shown(clips).map(|(_, layer)| layer)
+        self.layers_before(0.0, clips)
     }
 
-    /// Returns the [layers](Self::layers), each with its track.
-    pub(crate) fn shown<'a, C: Clips + ?Sized>(
+    /// Returns the [layers](Self::layers), with their times as they were some seconds ago if the tracks have played at their
+    /// current speeds since.
+    pub(crate) fn layers_before<'a, C: Clips + ?Sized>(
         &'a self,
+        seconds: f64,
         clips: &'a C,
-    ) -> impl Iterator<Item = (&'a AnimationTrack, LayerInfo<'a>)> + 'a {
-        Shown {
+    ) -> impl Iterator<Item = LayerInfo<'a>> + 'a {
+        Layers {
             tracks: self.tracks.iter(),
             clips,
+            ago: seconds,
             rest: None,
             spaces: 0,
         }
@@ -60,9 +63,11 @@ impl AnimationController {
 }
 
 /// Goes through the layers, track by track.
-struct Shown<'a, C: ?Sized> {
+struct Layers<'a, C: ?Sized> {
     tracks: slice::Iter<'a, AnimationTrack>,
     clips: &'a C,
+    /// Seconds by which the times are earlier.
+    ago: f64,
     /// The blend space of the present track, of which there may be more.
     rest: Option<InSpace<'a>>,
     /// Number of blend spaces so far.
@@ -79,8 +84,8 @@ struct InSpace<'a> {
     next: usize,
 }
 
-impl<'a, C: Clips + ?Sized> Iterator for Shown<'a, C> {
-    type Item = (&'a AnimationTrack, LayerInfo<'a>);
+impl<'a, C: Clips + ?Sized> Iterator for Layers<'a, C> {
+    type Item = LayerInfo<'a>;
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
@@ -88,13 +93,10 @@ impl<'a, C: Clips + ?Sized> Iterator for Shown<'a, C> {
             if let Some(rest) = &mut self.rest {
                 match rest.layer(self.clips) {
                     Some(layer) => {
-                        return Some((
-                            rest.track,
-                            LayerInfo {
-                                set: self.spaces,
-                                ..layer
-                            },
-                        ));
+                        return Some(LayerInfo {
+                            set: self.spaces,
+                            ..layer
+                        });
                     }
                     None => self.rest = None,
                 }
@@ -102,10 +104,10 @@ impl<'a, C: Clips + ?Sized> Iterator for Shown<'a, C> {
             let track = self
                 .tracks
                 .find(|track| track.enabled && track.share() > 0.0)?;
-            match layer(track, self.clips) {
-                Some(layer) => return Some((track, layer)),
+            match layer(track, self.ago, self.clips) {
+                Some(layer) => return Some(layer),
                 None => {
-                    self.rest = InSpace::new(track, self.clips);
+                    self.rest = InSpace::new(track, self.ago, self.clips);
                     self.spaces += u32::from(self.rest.is_some());
                 }
             }
@@ -115,24 +117,23 @@ impl<'a, C: Clips + ?Sized> Iterator for Shown<'a, C> {
 
 impl<'a> InSpace<'a> {
     #[inline]
-    fn new<C: Clips + ?Sized>(track: &'a AnimationTrack, clips: &'a C) -> Option<Self> {
-        let (_, space) = (!track.clip.is_empty())
-            .then_some(clips)
-            .and_then(|clips| track.find_space(clips))?;
+    fn new<C: Clips + ?Sized>(track: &'a AnimationTrack, ago: f64, clips: &'a C) -> Option<Self> {
+        let (_, space) = track.find_space(clips)?;
         let point = track.rare.steering.shown(space, track.begun());
         let course = track.run.course.as_ref();
         let cycle = course.map_or_else(|| space.cycle(point), |course| course.cycle(point, space));
-        let playback = track.playback.unwrap_or(space.playback());
-        let phase = phase_in(
-            playback,
-            track.placed_in(if space.has_length() { 1.0 } else { 0.0 }),
-        );
+        let known = Known::of_space(space, track.playback);
+        let phase = place_before(track, known.length, cycle.pace, ago);
         Some(Self {
             track,
             space,
             cycle,
-            playback,
-            phase,
+            playback: known.playback,
+            phase: Phase::new(if known.plays_once() {
+                held_phase(phase)
+            } else {
+                phase
+            }),
             next: 0,
         })
     }
@@ -158,7 +159,13 @@ impl<'a> InSpace<'a> {
     #[inline]
     fn member<C: Clips + ?Sized>(&self, index: usize, weight: f32, clips: &C) -> LayerInfo<'a> {
         let (track, member) = (self.track, &self.space.members()[index]);
-        let (time, slope) = place_in(member, self.space, self.playback, self.phase);
+        let known = Known::of_member(member, self.space, self.playback);
+        let (time, slope) = if known.playback == PlaybackMode::Loop {
+            member.place_in_loop(self.phase)
+        } else {
+            let (place, slope) = member.place_and_slope(known.playback, self.phase);
+            (known.place(place), slope)
+        };
         LayerInfo {
             weight,
             speed: track.speed * self.cycle.pace * slope,
@@ -172,88 +179,27 @@ pub(super) fn shares_in_space<'a, C: Clips + ?Sized>(
     track: &'a AnimationTrack,
     clips: &'a C,
 ) -> impl Iterator<Item = LayerInfo<'a>> {
-    InSpace::new(track, clips).into_iter().flat_map(move |all| {
-        let weights = all.cycle.weights.into_iter();
-        weights.map(move |(index, share)| all.member(index, share as f32, clips))
-    })
-}
-
-/// A phase of a blend space whose cycle plays in some way.
-#[inline]
-fn phase_in(cycle: PlaybackMode, phase: f64) -> Phase {
-    Phase::new(if cycle == PlaybackMode::Once {
-        playhead::held(1.0, phase)
-    } else {
-        phase
-    })
-}
-
-/// The place in a clip of a blend space at a phase of its cycle, and the seconds of clip per phase there.
-#[inline]
-fn place_in(
-    member: &Member,
-    space: &BoundBlendSpace,
-    cycle: PlaybackMode,
-    phase: Phase,
-) -> (f64, f64) {
-    let playback = member.playback(space, cycle);
-    if playback == PlaybackMode::Loop {
-        return member.place_in_loop(phase);
-    }
-    let (place, slope) = member.place_and_slope(playback, phase);
-    (playhead::periodic(playback, member.length, place), slope)
-}
-
-impl AnimationTrack {
-    /// Place in a layer's clip some seconds ago, if the track has played at its current speed since.
-    // Characters will ask for it.
-    #[allow(dead_code)]
-    pub(crate) fn time_before<C: Clips + ?Sized>(
-        &self,
-        seconds: f64,
-        layer: &LayerInfo,
-        clips: &C,
-    ) -> f64 {
-        if let Some(timing) = clips
-            .timing(layer.clip)
-            .filter(|timing| self.clip.is(&timing.name))
-        {
-            let position = self.placed_in(timing.duration) - seconds * self.speed;
-            return playhead::periodic(
-                self.playback.unwrap_or(timing.playback),
-                timing.duration,
-                position,
-            );
-        }
-        let Some((_, space)) = self.find_space(clips) else {
-            return layer.time;
-        };
-        let Some(member) = space
-            .members()
-            .iter()
-            .find(|member| member.clip == layer.clip)
-        else {
-            return layer.time;
-        };
-        let pace = space
-            .cycle(self.rare.steering.shown(space, self.begun()))
-            .pace;
-        let phase = self.placed_in(if space.has_length() { 1.0 } else { 0.0 })
-            - seconds * self.speed * pace;
-        let cycle = self.playback.unwrap_or(space.playback());
-        place_in(member, space, cycle, phase_in(cycle, phase)).0
-    }
+    InSpace::new(track, 0.0, clips)
+        .into_iter()
+        .flat_map(move |all| {
+            let weights = all.cycle.weights.into_iter();
+            weights.map(move |(index, share)| all.member(index, share as f32, clips))
+        })
 }
 
 #[inline]
-fn layer<'a, C: Clips + ?Sized>(track: &'a AnimationTrack, clips: &C) -> Option<LayerInfo<'a>> {
+fn layer<'a, C: Clips + ?Sized>(
+    track: &'a AnimationTrack,
+    ago: f64,
+    clips: &C,
+) -> Option<LayerInfo<'a>> {
     if track.run.space.get().is_some() {
         return None;
     }
     let (clip, timing) = track.find(clips)?;
-    let playback = track.playback.unwrap_or(timing.playback);
-    let time = playhead::periodic(playback, timing.duration, track.placed_in(timing.duration));
-    Some(info(track, clip, time, clips))
+    let known = Known::new(timing, track.playback);
+    let position = place_before(track, known.length, 1.0, ago);
+    Some(info(track, clip, known.place(position), clips))
 }
 
 #[inline]
@@ -272,12 +218,24 @@ fn info<'a, C: Clips + ?Sized>(
         weight: track.share(),
         set: 0,
         priority: track.priority,
-        mask: track.mask.as_deref(),
+        mask: track.mask.as_ref(),
         blend: track.blend.unwrap_or(if additive {
             BlendMode::Additive
         } else {
             BlendMode::Blend
         }),
         base: track.is_base() && !additive,
+    }
+}
+
+/// The position of a track some seconds ago, in a clip or cycle of a length that plays at a pace.
+#[inline]
+fn place_before(track: &AnimationTrack, length: f64, pace: f64, ago: f64) -> f64 {
+    let position = track.placed_in(length);
+    // A speed may be infinite.
+    if ago == 0.0 {
+        position
+    } else {
+        position - ago * track.speed * pace
     }
 }

@@ -10,7 +10,7 @@ use super::{
 use crate::{
     controller::{
         key::{AddedCallback, AddedKey},
-        track_types::Known,
+        playhead::Known,
     },
     model::PlaybackMode,
 };
@@ -80,10 +80,7 @@ impl AnimationTrack {
             if timing.callbacks.is_empty() && added.is_empty() {
                 continue;
             }
-            let known = Known {
-                length: member.length,
-                playback: member.playback(space, known.playback),
-            };
+            let known = Known::of_member(member, space, known.playback);
             let (clip, own) = (member.clip, &timing.callbacks[..]);
             let member = Some((member, weighing));
             each(Line {
@@ -229,10 +226,10 @@ impl Line<'_> {
         if self.member.is_none() {
             match self.known.playback {
                 PlaybackMode::Once => search.consider(if forward { length } else { 0.0 }),
-                _ if forward => search.consider((n + 1.0) * self.period()),
+                _ if forward => search.consider((n + 1.0) * self.known.period()),
                 _ => [n - 1.0, n]
                     .into_iter()
-                    .for_each(|n| search.consider(n * self.period())),
+                    .for_each(|n| search.consider(n * self.known.period())),
             }
         }
         if self.own.is_empty() && self.added.is_empty() {
@@ -244,7 +241,7 @@ impl Line<'_> {
             (None, PlaybackMode::PingPong) => (-1, 1),
             _ => (0, 1),
         };
-        let rounds = if self.period() > 0.0 {
+        let rounds = if self.known.period() > 0.0 {
             first..=last
         } else {
             0..=0
@@ -269,7 +266,7 @@ impl Line<'_> {
                 }
             }
             // The rounds after this one begin where it ends, but for the ranges of a ping-pong clip.
-            let end = if forward { n + 1.0 } else { n } * self.period();
+            let end = if forward { n + 1.0 } else { n } * self.known.period();
             if self.known.playback != PlaybackMode::PingPong && search.is_before(end) {
                 break;
             }

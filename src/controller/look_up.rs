@@ -5,9 +5,10 @@ use super::{
     clock::Nanos,
     course::{Change, Course},
     key,
+    playhead::Known,
     run::Index,
     stamp::{Stamp, address, text},
-    track_types::{Known, Start},
+    track_types::Start,
 };
 use crate::model::{BoundBlendSpace, ClipTiming, Member};
 use std::{mem, sync::Arc};
@@ -130,10 +131,7 @@ impl AnimationTrack {
         if is_same && run.index.get().is_some() {
             return false;
         }
-        let heaviest = course
-            .heaviest(now)
-            .and_then(|member| space.members().get(member));
-        run.index = heaviest.map(|member| member.clip).into();
+        run.index = course.heaviest(now, space).into();
         if changed || is_new {
             run.planned = false;
             if change == Change::Clips {

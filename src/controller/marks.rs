@@ -15,11 +15,11 @@
 //!
 //! In a blend space, a position is a phase, and the keys of its clips lie at the phases at which the clips pass them.
 
-use super::{clock::Nanos, course::Weighing, motion::Instant};
+use super::{KeyRef, clock::Nanos, course::Weighing, motion::Instant};
 use crate::{
     controller::{
         key::{AddedCallback, AddedKey, Key, Keys},
-        track_types::Known,
+        playhead::Known,
     },
     model::{CallbackKey, Member, PlaybackMode},
 };
@@ -54,12 +54,29 @@ pub(super) struct Line<'a> {
     pub(super) member: Option<(&'a Member, &'a Weighing)>,
 }
 
-/// Something at a place.
-pub(super) enum Mark<'a> {
-    /// A callback key.
-    Key(Key<'a>),
+/// Something that a track passes at a place.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Mark {
+    /// A plain key, at a time in the clip.
+    Key(KeyRef, f64),
     /// The start of a round of a loop, or of a there-and-back of a ping-pong clip.
     Round,
+    /// An end of a range.
+    Range(Range),
+    /// The end of a clip that plays once.
+    End,
+}
+
+/// A range that is entered or left.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Range {
+    pub(super) key: KeyRef,
+    /// Its beginning and end in the clip, in seconds.
+    pub(super) span: [f64; 2],
+    pub(super) crossing: Crossing,
+    /// The places in the clip where it is entered and left.
+    pub(super) enters_at: f64,
+    pub(super) leaves_at: f64,
 }
 
 /// The way in which a track crosses one end of a range, or both.
@@ -72,6 +89,12 @@ pub(super) enum Crossing {
     LeavesAndEnters,
     /// It has no length.
     Flashes,
+}
+
+impl Mark {
+    fn of(plain: Key) -> Self {
+        Self::Key(plain.key, plain.time)
+    }
 }
 
 impl<'a> Line<'a> {
@@ -92,7 +115,7 @@ impl<'a> Line<'a> {
     }
 
     pub(super) fn ranges(&self) -> impl DoubleEndedIterator<Item = (Key<'a>, f64)> + use<'a> {
-        self.keys().filter_map(|(_, key)| Some((key, key.until?)))
+        self.keys().filter_map(|key| Some((key, key.until?)))
     }
 
     pub(super) fn has_ranges(&self) -> bool {
@@ -101,15 +124,6 @@ impl<'a> Line<'a> {
 
     pub(super) fn member_name(&self) -> Option<&'a Arc<str>> {
         self.member.map(|(member, _)| &member.name)
-    }
-
-    /// Returns the length of a round; 0 if there are none.
-    pub(super) fn period(&self) -> f64 {
-        match self.known.playback {
-            PlaybackMode::Once => 0.0,
-            PlaybackMode::Loop => self.known.length,
-            PlaybackMode::PingPong => 2.0 * self.known.length,
-        }
     }
 
     /// The track's position for a place on the line.
@@ -128,7 +142,7 @@ impl<'a> Line<'a> {
 
     /// The round that a place is in: the last that starts at or before it. `None` beyond what numbers can tell apart.
     pub(super) fn round(&self, place: f64) -> Option<f64> {
-        let period = self.period();
+        let period = self.known.period();
         if period <= 0.0 {
             return Some(0.0);
         }
@@ -143,7 +157,7 @@ impl<'a> Line<'a> {
 
     /// The places of a key in a round: on the way there, and back.
     pub(super) fn places(&self, n: f64, time: f64) -> [Option<f64>; 2] {
-        let (length, period) = (self.known.length, self.period());
+        let (length, period) = (self.known.length, self.known.period());
         let (base, next) = (n * period, (n + 1.0) * period);
         match self.known.playback {
             PlaybackMode::Once => [Some(time), None],
@@ -174,7 +188,7 @@ impl<'a> Line<'a> {
     /// The intervals of a range in a round. Where a ping-pong clip turns around inside, it does not leave; one that is in the
     /// whole of it never does.
     pub(super) fn intervals(&self, n: f64, begin: f64, end: f64) -> [Option<[f64; 2]>; 2] {
-        let (length, next) = (self.known.length, (n + 1.0) * self.period());
+        let (length, next) = (self.known.length, (n + 1.0) * self.known.period());
         match self.known.playback {
             PlaybackMode::PingPong => {
                 let middle = (2.0 * n + 1.0) * length;
@@ -234,7 +248,7 @@ impl<'a> Line<'a> {
     /// Calls `sink` for everything but ranges at a position, in the order in which it is passed.
     ///
     /// A round begins before its keys, and backwards after them.
-    pub(super) fn at(&self, position: f64, forward: bool, mut sink: impl FnMut(Mark<'a>)) {
+    pub(super) fn at(&self, position: f64, forward: bool, mut sink: impl FnMut(Mark)) {
         let Some(round) = self.round(self.place(position)) else {
             return;
         };
@@ -245,11 +259,12 @@ impl<'a> Line<'a> {
             rounds.next_back()
         } {
             // Only at the end of a round is a place in two of them.
-            if self.member.is_none() && n != round && round * self.period() != position {
+            if self.member.is_none() && n != round && round * self.known.period() != position {
                 continue;
             }
-            let begins =
-                self.member.is_none() && self.period() > 0.0 && n * self.period() == position;
+            let begins = self.member.is_none()
+                && self.known.period() > 0.0
+                && n * self.known.period() == position;
             if forward && begins {
                 sink(Mark::Round);
             }
@@ -261,14 +276,15 @@ impl<'a> Line<'a> {
     }
 
     /// Calls `sink` for every plain key that a track fires as it begins at a position: those of the round that it enters.
-    pub(super) fn at_start(&self, position: f64, forward: bool, mut sink: impl FnMut(Mark<'a>)) {
+    pub(super) fn at_start(&self, position: f64, forward: bool, mut sink: impl FnMut(Mark)) {
         if self.known.length <= 0.0 {
-            return self.plain().for_each(|key| sink(Mark::Key(key)));
+            return self.plain().for_each(|key| sink(Mark::of(key)));
         }
         let Some(round) = self.round(self.place(position)) else {
             return;
         };
-        let at_boundary = self.period() > 0.0 && self.coordinate(round * self.period()) == position;
+        let at_boundary =
+            self.known.period() > 0.0 && self.coordinate(round * self.known.period()) == position;
         if forward || !at_boundary {
             return self.keys_at(round, position, forward, &mut sink);
         }
@@ -276,19 +292,17 @@ impl<'a> Line<'a> {
         if round == 0.0 || self.known.playback == PlaybackMode::PingPong {
             self.plain()
                 .filter(|key| key.time <= 0.0)
-                .for_each(|key| sink(Mark::Key(key)));
+                .for_each(|key| sink(Mark::of(key)));
         }
         self.keys_at(round - 1.0, position, forward, &mut sink);
     }
 
     fn plain(&self) -> impl DoubleEndedIterator<Item = Key<'a>> + use<'a> {
-        self.keys()
-            .map(|(_, key)| key)
-            .filter(|key| key.until.is_none())
+        self.keys().filter(|key| key.until.is_none())
     }
 
     /// Calls `sink` for every plain key of a round at a position.
-    fn keys_at(&self, n: f64, position: f64, forward: bool, sink: &mut impl FnMut(Mark<'a>)) {
+    fn keys_at(&self, n: f64, position: f64, forward: bool, sink: &mut impl FnMut(Mark)) {
         // The places on the way there, and those on the way back in the reverse order.
         let (first, then) = if forward { (0, 1) } else { (1, 0) };
         let is_here = |key: &Key, way: usize| {
@@ -296,9 +310,9 @@ impl<'a> Line<'a> {
             place.is_some_and(|place| self.coordinate(place) == position)
         };
         let in_order = self.plain().filter(|key| is_here(key, first));
-        in_order.for_each(|key| sink(Mark::Key(key)));
+        in_order.for_each(|key| sink(Mark::of(key)));
         let reverse = self.plain().rev().filter(|key| is_here(key, then));
-        reverse.for_each(|key| sink(Mark::Key(key)));
+        reverse.for_each(|key| sink(Mark::of(key)));
     }
 
     /// Returns the way in which a track crosses a range as it passes a position.
@@ -358,11 +372,7 @@ impl<'a> Line<'a> {
     /// At either end of the range, it leaves when it goes on. At the end of a clip that plays once it doesn't, so there the
     /// range is over.
     pub(super) fn holds(&self, begin: f64, end: f64, position: f64, forward: bool) -> bool {
-        let is_over = self.known.playback == PlaybackMode::Once
-            && match forward {
-                true => position >= self.known.length,
-                false => position <= 0.0,
-            };
+        let is_over = self.known.plays_once() && self.known.is_at_end(position, forward);
         let contains = |direction| self.contains(begin, end, position, direction);
         contains(None) != Some(false) && (!is_over || contains(Some(forward)) == Some(true))
     }
@@ -371,11 +381,7 @@ impl<'a> Line<'a> {
     pub(super) fn range_place(&self, begin: f64, end: f64, position: f64, first: bool) -> f64 {
         match self.known.playback {
             PlaybackMode::PingPong => {
-                let place = crate::controller::playhead::periodic(
-                    self.known.playback,
-                    self.known.length,
-                    self.place(position),
-                );
+                let place = self.known.place(self.place(position));
                 if (place - begin).abs() <= (place - end).abs() {
                     begin
                 } else {

@@ -17,6 +17,7 @@ mod name;
 mod open_range;
 mod overlay;
 mod pass;
+mod plan;
 mod playback;
 mod playback_event;
 mod playback_state;
@@ -25,6 +26,7 @@ mod queue;
 mod ramp;
 mod ranges;
 mod rare;
+mod record_switch;
 mod root_motion;
 mod run;
 mod scheduled_change;
@@ -238,7 +240,7 @@ impl AnimationController {
 
     /// Removes the track with this id and its scheduled changes, and returns it.
     pub fn remove_track(&mut self, id: TrackId) -> Option<AnimationTrack> {
-        let at = self.tracks.iter().position(|track| track.id == id)?;
+        let at = self.index_of(id)?;
         self.timeline_mut().unkey_track(id);
         self.change();
         Some(self.tracks.remove(at))
@@ -253,6 +255,10 @@ impl AnimationController {
     pub fn tracks_mut(&mut self) -> impl Iterator<Item = &mut AnimationTrack> {
         self.change();
         self.tracks.iter_mut()
+    }
+
+    fn index_of(&self, id: TrackId) -> Option<usize> {
+        self.tracks.iter().position(|track| track.id == id)
     }
 
     fn remove_tracks(&mut self, gone: impl Fn(&AnimationTrack) -> bool) {

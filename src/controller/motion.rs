@@ -110,8 +110,8 @@ impl Motion {
         let ramp = ramp.filter(|ramp| ramp.from != ramp.to);
         if let Some(ramp) = ramp {
             let since = ramp.seconds_to(begin.moment) + begin.rest * 1e-9;
-            let [a, b, c] = ramp.slope(since);
-            speed = [ramp.after(since), a, b / 2.0, c / 3.0, 0.0];
+            let [a, b, c, d] = ramp.terms(since);
+            speed = [a, b, c, d, 0.0];
             degree = if ramp.transition == TransitionCurve::Linear {
                 1
             } else {

@@ -1,9 +1,6 @@
 //! Ranges of callback keys that have begun and not ended yet, and how the game sees them.
 
-use super::{
-    AnimationController, AnimationName, KeyRef, TrackId, marks::Line, playhead::periodic,
-    track_types::Known,
-};
+use super::{AnimationController, AnimationName, KeyRef, TrackId, marks::Line, playhead::Known};
 use crate::model::CallbackData;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -113,7 +110,7 @@ impl AnimationController {
                 Line::of(known)
                     .holds(range.time, range.until, position, track.speed >= 0.0)
                     .then_some(())?;
-                let place = periodic(known.playback, known.length, position);
+                let place = known.place(position);
                 let length = range.until - range.time;
                 let progress = if length > 0.0 {
                     ((place - range.time) / length).clamp(0.0, 1.0)

@@ -1,8 +1,8 @@
 //! Overlays: tracks that fade in, play over the others and remove themselves.
 
-use super::{AnimationController, AnimationTrack, TrackId, TransitionCurve, course::Course};
+use super::{AnimationController, AnimationTrack, TrackId, TransitionCurve};
 use crate::{
-    controller::track_types::{Known, Overlay},
+    controller::{playhead::Known, track_types::Overlay},
     model::PlaybackMode,
 };
 use std::time::Duration;
@@ -50,14 +50,6 @@ impl AnimationController {
 }
 
 impl AnimationController {
-    pub(super) fn fade_track(&mut self, id: TrackId, weight: f32, duration: Duration) {
-        if let Some(track) = self.track_mut(id) {
-            track.leaves_at = None;
-            track.run.planned = false;
-            self.fade_weight(id, weight, duration, TransitionCurve::Linear);
-        }
-    }
-
     pub(super) fn fade_out_track(&mut self, id: TrackId, duration: Duration) {
         if self.extras.playback.current == Some(id) {
             self.leave_queue();
@@ -133,7 +125,7 @@ pub(super) fn fade_place(track: &AnimationTrack, forward: bool) -> Option<f64> {
     if playback != PlaybackMode::Once {
         return None;
     }
-    let pace = track.course().map_or(1.0, Course::first_pace);
+    let pace = track.course().map_or(1.0, |course| course.pace().pace);
     let [fade_in, fade_out] =
         [fade_in, fade_out].map(|fade| fade.as_secs_f64() * speed.abs() * pace);
     let lead = if fade_in + fade_out <= length {

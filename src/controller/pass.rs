@@ -2,17 +2,13 @@
 
 use super::{
     AnimationController, AnimationName, CallbackKind, Clips, FiredCallback, KeyRef, PlaybackEvent,
-    marks::{Crossing, Line, Mark, Next},
+    marks::{Crossing, Line, Mark, Next, Range},
     motion::Instant,
     overlay,
-    step::{Follows, Passed, Range, Step, What},
+    step::{Follows, Passed, Step},
 };
 use crate::{
-    controller::{
-        key::{AddedCallback, Key},
-        playhead::periodic,
-        track_types::Known,
-    },
+    controller::key::{AddedCallback, Key},
     model::CallbackData,
 };
 use std::mem;
@@ -23,19 +19,19 @@ const MOST_PASSED: usize = 1 << 20;
 
 impl AnimationController {
     /// Lets a track pass what is next.
-    pub(super) fn pass(&mut self, at: usize, clips: &dyn Clips, step: &mut Step) {
+    pub(super) fn pass(&mut self, at: usize, step: &mut Step) {
         let run = &mut self.tracks[at].run;
         let Some(Next { when, place }) = run.next() else {
             return;
         };
         run.set_next(None);
-        self.pass_place(at, when, place, self.forward(at), clips, step);
+        self.pass_place(at, when, place, self.forward(at), step);
         let track = &self.tracks[at];
         if overlay::fade_place(track, self.forward(at)) == Some(track.anchor.from) {
             step.arrived = Some((track.id, Follows::FadeOut));
         }
         self.forget_followers(at);
-        self.plan(clips);
+        self.plan(step.clips);
     }
 
     /// Lets a track pass what is at a place.
@@ -45,16 +41,15 @@ impl AnimationController {
         when: Instant,
         place: f64,
         forward: bool,
-        clips: &dyn Clips,
         step: &mut Step,
     ) {
-        let now = self.clock.now;
+        let (now, clips) = (self.clock.now, step.clips);
         let track = &mut self.tracks[at];
         track.anchor.pass(when, place);
         track.position = place;
         track.run.planned = false;
         self.count_keys(at, clips);
-        self.report(at, clips, step, |track, callbacks, passed| {
+        self.report(at, forward, step, |track, callbacks, passed| {
             let position = track.anchor.from;
             let mut collect =
                 |line: Line| line.collect(position, forward, track.share_at(&line, now), passed);
@@ -73,55 +68,48 @@ impl AnimationController {
                     }
                 });
             }
-            let end = track.known.filter(Known::plays_once);
-            if end.is_some_and(|known| position == if forward { known.length } else { 0.0 }) {
-                passed.push(Passed::END);
-            }
         });
     }
 
     /// Lets a track that begins fire the keys where it does.
-    pub(super) fn pass_first(
-        &mut self,
-        at: usize,
-        forward: bool,
-        clips: &dyn Clips,
-        step: &mut Step,
-    ) {
-        let now = self.clock.now;
-        self.report(at, clips, step, |track, callbacks, passed| {
+    pub(super) fn pass_first(&mut self, at: usize, forward: bool, step: &mut Step) {
+        let (now, clips) = (self.clock.now, step.clips);
+        self.report(at, forward, step, |track, callbacks, passed| {
             let position = track.anchor.from;
             let collect = |line: Line| {
                 line.collect_first(position, forward, track.share_at(&line, now), passed)
             };
             track.each_line(callbacks, clips, collect);
-            let once = track.known.filter(Known::plays_once);
-            if once.is_some_and(|known| known.is_at_end(position, forward)) {
-                passed.push(Passed::END);
-            }
         });
     }
 
-    /// Reports what is passed at one place.
+    /// Reports what is passed at one place, and the end of a clip that plays once if that is there.
     fn report(
         &mut self,
         at: usize,
-        clips: &dyn Clips,
+        forward: bool,
         step: &mut Step,
         collect: impl FnOnce(&super::AnimationTrack, &[AddedCallback], &mut Vec<Passed>),
     ) {
-        self.note_heaviest(at, clips);
+        self.note_heaviest(at, step.clips);
         let mut passed = mem::take(&mut self.agenda.passed);
-        collect(&self.tracks[at], &self.extras.callbacks, &mut passed);
+        let track = &self.tracks[at];
+        collect(track, &self.extras.callbacks, &mut passed);
+        if track
+            .once()
+            .is_some_and(|known| known.is_at_end(track.anchor.from, forward))
+        {
+            passed.push(Passed::END);
+        }
         self.count_work(passed.len() as u64);
         for passed in passed.drain(..) {
             self.count_passed(at, step);
-            self.note_for_states(at, &passed, clips);
-            match passed.what {
-                What::Key(key, time) => self.fire(at, &passed, key, time, clips, step),
-                What::Round => self.report_round(at, step),
-                What::Range(range) => self.cross(at, &passed, range, clips, step),
-                What::End => {
+            self.note_for_states(at, &passed, step.clips);
+            match passed.mark {
+                Mark::Key(key, time) => self.fire(at, &passed, key, time, step),
+                Mark::Round => self.report_round(at, step),
+                Mark::Range(range) => self.cross(at, &passed, range, step),
+                Mark::End => {
                     let (track, clip, space, time) = self.played(at);
                     step.out.push(PlaybackEvent::Finished {
                         track,
@@ -180,15 +168,7 @@ impl AnimationController {
     }
 
     /// Fires a callback.
-    fn fire(
-        &mut self,
-        at: usize,
-        passed: &Passed,
-        key: KeyRef,
-        clip_time: f64,
-        clips: &dyn Clips,
-        step: &mut Step,
-    ) {
+    fn fire(&mut self, at: usize, passed: &Passed, key: KeyRef, clip_time: f64, step: &mut Step) {
         let weight = self.weight_now(at) * passed.share as f32;
         if passed.share <= 0.0 || weight < self.callback_threshold || self.tracks[at].run.muted {
             return;
@@ -200,7 +180,7 @@ impl AnimationController {
             return;
         }
         step.fired += 1;
-        let Some((name, data)) = self.key_data(passed.clip, key, clips) else {
+        let Some((name, data)) = self.key_data(passed.clip, key, step.clips) else {
             return;
         };
         let track = self.tracks[at].id;
@@ -264,18 +244,18 @@ impl AnimationController {
     }
 
     /// Lets tracks whose passings were not reported be heard again, from where they are. Returns `false` if there are none.
-    pub(super) fn end_flood(&mut self, clips: &dyn Clips, step: &mut Step) -> bool {
+    pub(super) fn end_flood(&mut self, step: &mut Step) -> bool {
         if !self.tracks.iter().any(|track| track.run.muted) {
             return false;
         }
-        self.settle_ranges(clips, step);
+        self.settle_ranges(step);
         for at in 0..self.tracks.len() {
             if mem::take(&mut self.tracks[at].run.muted) {
                 self.anchor(at, self.law(at));
                 self.forget_followers(at);
             }
         }
-        self.plan(clips);
+        self.plan(step.clips);
         true
     }
 
@@ -285,13 +265,8 @@ impl AnimationController {
         let (Some(space), Some(course)) = (run.space_in(clips), &run.course) else {
             return;
         };
-        let heaviest = course
-            .heaviest(self.clock.now)
-            .and_then(|member| space.members().get(member));
-        run.index = heaviest
-            .map(|member| member.clip)
-            .or(run.index.get())
-            .into();
+        let heaviest = course.heaviest(self.clock.now, space);
+        run.index = heaviest.or(run.index.get()).into();
     }
 }
 
@@ -311,18 +286,14 @@ impl Line<'_> {
     /// Collects what a track passes at a position.
     fn collect(&self, position: f64, forward: bool, share: f64, passed: &mut Vec<Passed>) {
         self.at(position, forward, |mark| {
-            let what = match mark {
-                Mark::Key(Key { key, time, .. }) => What::Key(key, time),
-                Mark::Round => What::Round,
-            };
-            passed.push(Passed::new(what, self, share));
+            passed.push(Passed::new(mark, self, share));
         });
         if self.has_ranges() {
             let mut cross = |(key, until): (Key, f64)| {
                 let crossing = self.crossing(key.time, until, position, forward);
                 if crossing != Crossing::None {
                     let range = self.range(&key, until, crossing, position, forward);
-                    passed.push(Passed::new(What::Range(range), self, share));
+                    passed.push(Passed::new(Mark::Range(range), self, share));
                 }
             };
             if forward {
@@ -336,11 +307,9 @@ impl Line<'_> {
     /// Collects what a track that begins at a position passes there.
     fn collect_first(&self, position: f64, forward: bool, share: f64, passed: &mut Vec<Passed>) {
         self.at_start(position, forward, |mark| {
-            if let Mark::Key(Key { key, time, .. }) = mark {
-                passed.push(Passed::new(What::Key(key, time), self, share));
-            }
+            passed.push(Passed::new(mark, self, share));
         });
-        let place = periodic(self.known.playback, self.known.length, self.place(position));
+        let place = self.known.place(self.place(position));
         for (key, until) in self.ranges() {
             let flashes = Crossing::Flashes;
             let mut range = self.range(&key, until, flashes, position, forward);
@@ -352,7 +321,7 @@ impl Line<'_> {
                 }
                 (range.crossing, range.enters_at) = (Crossing::Enters, place);
             }
-            passed.push(Passed::new(What::Range(range), self, share));
+            passed.push(Passed::new(Mark::Range(range), self, share));
         }
     }
 

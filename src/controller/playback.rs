@@ -12,9 +12,7 @@
 //! A clip becomes current when it is found among the clips, not before. Until then it is *pending*, so that a
 //! misspelled name does not stop the clip that plays.
 
-use super::{
-    AnimationController, AnimationName, AnimationTrack, Clips, TrackId, Transition, step::Step,
-};
+use super::{AnimationController, AnimationName, AnimationTrack, TrackId, Transition, step::Step};
 use crate::{
     controller::{playback_state::Pending, track_types::Role},
     model::PlaybackMode,
@@ -264,9 +262,9 @@ impl AnimationController {
     }
 
     /// Makes current what has been found, and starts the queue if nothing plays.
-    pub(super) fn begin_pending(&mut self, clips: &dyn Clips, step: &mut Step) {
+    pub(super) fn begin_pending(&mut self, step: &mut Step) {
         while let Some(pending) = self.extras.playback.pending.first().copied() {
-            let track = self.tracks.iter().find(|track| track.id == pending.track);
+            let track = self.track(pending.track);
             let found = track.is_some_and(|track| track.run.index.get().is_some());
             let superseded = self.extras.playback.pending.len() > 1;
             if track.is_some() && !found && !superseded && self.extras.playback.queue.is_empty() {
@@ -278,7 +276,7 @@ impl AnimationController {
                     // A cut leaves nothing of what was before.
                     self.extras.playback.switches.clear();
                 }
-                self.begin_fade(pending, clips);
+                self.begin_fade(pending, step.clips);
             } else if pending.new {
                 self.remove_track(pending.track);
                 if !superseded {
@@ -287,7 +285,7 @@ impl AnimationController {
             }
         }
         if self.current_track().is_none() && !self.extras.playback.queue.is_empty() {
-            self.switch_clip(clips, step);
+            self.switch_clip(step);
         }
     }
 }

@@ -1,6 +1,9 @@
 //! The state of `play`, `cross_fade` and the queue.
 
-use super::{AnimationName, Switch, TrackId, Transition, switch::MOST_SWITCHES};
+use super::{
+    AnimationName, AnimationTrack, Switch, TrackId, Transition, switch::MOST_SWITCHES,
+    track_types::Role,
+};
 use crate::model::BlendPoint;
 use serde::{Deserialize, Serialize};
 use std::{collections::VecDeque, time::Duration};
@@ -75,6 +78,11 @@ impl Playback {
     /// Returns `true` if a track's clip is about to become current.
     pub(crate) fn awaits(&self, track: TrackId) -> bool {
         self.pending.iter().any(|pending| pending.track == track)
+    }
+
+    /// Returns `true` if a track leaves when the clip of another becomes current.
+    pub(super) fn replaces(&self, track: &AnimationTrack, by: TrackId) -> bool {
+        track.role != Role::User && track.id != by && !self.awaits(track.id)
     }
 
     pub(crate) fn check(&self) -> Result<(), String> {

@@ -1,15 +1,12 @@
 //! The clip queue: what follows the current clip, at the very moment its round ends.
 
 use super::{
-    AnimationController, AnimationName, Clips, PlaybackEvent, QueueFallback, TrackId, Transition,
+    AnimationController, AnimationName, PlaybackEvent, QueueFallback, TrackId, Transition,
     clock::Nanos,
     look_up::is_space,
     step::{Follows, Step},
 };
-use crate::controller::{
-    playback_state::{Pending, Playback},
-    scheduled_change::ChangeKind,
-};
+use crate::controller::playback_state::{Pending, Playback};
 use std::{mem, sync::Arc, time::Duration};
 
 /// Clips the queue may start in one advance: a looped queue of clips without length would never end.
@@ -131,8 +128,7 @@ impl ClipQueueMut<'_> {
 
 impl AnimationController {
     pub(super) fn current_index(&self) -> Option<usize> {
-        let current = self.extras.playback.current?;
-        self.tracks.iter().position(|track| track.id == current)
+        self.index_of(self.extras.playback.current?)
     }
 
     /// Returns `true` if something follows a track's clip when its round ends.
@@ -185,9 +181,9 @@ impl AnimationController {
     }
 
     /// Starts the next clip of the queue that is known, or the fallback.
-    pub(super) fn switch_clip(&mut self, clips: &dyn Clips, step: &mut Step) {
+    pub(super) fn switch_clip(&mut self, step: &mut Step) {
         while let Some(clip) = self.extras.playback.queue.pop_front() {
-            let known = self.follow_with(clip.clone(), clips, step);
+            let known = self.follow_with(clip.clone(), step);
             if known {
                 if self.extras.playback.loop_queue {
                     self.extras.playback.queue.push_back(clip);
@@ -203,7 +199,7 @@ impl AnimationController {
         match self.extras.playback.fallback.clone() {
             QueueFallback::Stay => {}
             QueueFallback::Clip(clip) => {
-                if self.follow_with(clip, clips, step) {
+                if self.follow_with(clip, step) {
                     self.extras.playback.queued = false;
                 }
             }
@@ -212,15 +208,15 @@ impl AnimationController {
     }
 
     /// Starts a clip at the present moment. Returns `false` if there is no such clip.
-    fn follow_with(&mut self, clip: AnimationName, clips: &dyn Clips, step: &mut Step) -> bool {
-        if clips.index_of(&clip).is_none() && !is_space(&clip, clips) {
+    fn follow_with(&mut self, clip: AnimationName, step: &mut Step) -> bool {
+        if step.clips.index_of(&clip).is_none() && !is_space(&clip, step.clips) {
             self.report_unknown_name(None, clip, step);
             return false;
         }
         let (from, duration) = (self.current_id(), self.follow_fade());
         let track = self.add_playback_track(clip);
         self.extras.playback.current = Some(track);
-        self.prepare(self.tracks.len() - 1, clips, step);
+        self.prepare(self.tracks.len() - 1, step);
         self.begin_fade(
             Pending {
                 track,
@@ -231,7 +227,7 @@ impl AnimationController {
                     ..Transition::CUT
                 },
             },
-            clips,
+            step.clips,
         );
         true
     }
@@ -239,12 +235,8 @@ impl AnimationController {
     /// Returns the fade-in time of the next clip of the queue: the queue's fade, or as long as the current clip still needs to
     /// fade in itself. A cut in the middle of that would be seen.
     fn follow_fade(&self) -> Duration {
-        let current = self
-            .extras
-            .playback
-            .current
-            .and_then(|id| self.running_ramp(id, ChangeKind::Weight));
-        let rest = current.map_or(0.0, |ramp| {
+        let ramp = self.current_index().and_then(|at| self.weight_ramp(at));
+        let rest = ramp.map_or(0.0, |ramp| {
             Nanos::from_secs(ramp.end()).since(self.clock.now)
         });
         self.extras

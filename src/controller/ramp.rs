@@ -61,6 +61,12 @@ impl Ramp {
         self.from == self.to
     }
 
+    /// The value as a polynomial of the seconds after some seconds from its begin, in ascending powers.
+    pub(super) fn terms(&self, seconds: f64) -> [f64; 4] {
+        let [a, b, c] = self.slope(seconds);
+        [self.after(seconds), a, b / 2.0, c / 3.0]
+    }
+
     /// The value at a moment.
     pub(super) fn at(&self, moment: Nanos) -> f64 {
         self.after(self.seconds_to(moment))

@@ -18,16 +18,15 @@
 use super::{
     AnimationController, AnimationTrack, CallbackKind, Clips, FiredCallback, PlaybackEvent,
     look_up::is_space,
-    marks::{Crossing, Line},
+    marks::{Crossing, Line, Mark, Range},
     motion::Instant,
-    step::{Passed, Range, Step, What},
+    step::{Passed, Step},
 };
 use crate::{
     controller::{
         KeyRef,
         open_range::{InSpace, OpenRange},
-        playhead::periodic,
-        track_types::Known,
+        playhead::Known,
     },
     model::Member,
 };
@@ -51,22 +50,16 @@ impl AnimationController {
     }
 
     /// Enters or leaves a range that a track passes an end of.
-    pub(super) fn cross(
-        &mut self,
-        at: usize,
-        passed: &Passed,
-        range: Range,
-        clips: &dyn Clips,
-        step: &mut Step,
-    ) {
+    pub(super) fn cross(&mut self, at: usize, passed: &Passed, range: Range, step: &mut Step) {
         use Crossing::{Enters, Flashes, Leaves, LeavesAndEnters};
         let weight = self.weight_now(at) * passed.share as f32;
+        let clips = step.clips;
         let open = |this: &Self| this.open_range(at, passed, range.key, clips);
         if let (Some(open), Leaves | LeavesAndEnters) = (open(self), range.crossing) {
             self.end_range(open, range.leaves_at, weight, step);
         }
         if let (None, Enters | LeavesAndEnters | Flashes) = (open(self), range.crossing) {
-            self.begin_range(at, passed, range, clips, step);
+            self.begin_range(at, passed, range, step);
         }
         if let (Some(open), Flashes) = (open(self), range.crossing) {
             self.end_range(open, range.leaves_at, weight, step);
@@ -97,16 +90,9 @@ impl AnimationController {
             .position(|open| open.is(id, member, key))
     }
 
-    fn begin_range(
-        &mut self,
-        at: usize,
-        passed: &Passed,
-        range: Range,
-        clips: &dyn Clips,
-        step: &mut Step,
-    ) {
+    fn begin_range(&mut self, at: usize, passed: &Passed, range: Range, step: &mut Step) {
         let weight = self.weight_now(at) * passed.share as f32;
-        let Some((name, data)) = self.key_data(passed.clip, range.key, clips) else {
+        let Some((name, data)) = self.key_data(passed.clip, range.key, step.clips) else {
             return;
         };
         // Below the threshold, beyond the limit, or at a passing that doesn't count, it is not heard of.
@@ -117,8 +103,8 @@ impl AnimationController {
         }
         silent = silent || !self.counts(range.key);
         let track = &self.tracks[at];
-        let member = self.member(at, passed, clips).map(|member| {
-            let space = track.run.space_in(clips);
+        let member = self.member(at, passed, step.clips).map(|member| {
+            let space = track.run.space_in(step.clips);
             let cycle = track.known.map(|known| known.playback).unwrap_or_default();
             let playback = space.map_or(cycle, |space| member.playback(space, cycle));
             let position = member.place(playback, track.held());
@@ -180,22 +166,24 @@ impl AnimationController {
     }
 
     /// Ends the ranges that tracks have left other than by playing, and begins those that they were put into.
-    pub(super) fn settle_ranges(&mut self, clips: &dyn Clips, step: &mut Step) {
-        (0..self.tracks.len()).for_each(|at| self.note_heaviest(at, clips));
+    pub(super) fn settle_ranges(&mut self, step: &mut Step) {
+        (0..self.tracks.len()).for_each(|at| self.note_heaviest(at, step.clips));
         let mut index = 0;
         while index < self.extras.ranges.len() {
             let mut open = self.extras.ranges[index].clone();
-            if self.is_still_in(&mut open, clips, step.still) {
+            if self.is_still_in(&mut open, step) {
                 self.extras.ranges[index] = open;
                 index += 1;
                 continue;
             }
-            let (place, weight) = self.place_left(&open, clips);
-            let is_there = clips
+            let (place, weight) = self.place_left(&open, step.clips);
+            let is_there = step
+                .clips
                 .timing(open.index)
                 .is_some_and(|timing| open.clip().is(&timing.name));
-            if !is_there && !is_space(open.clip(), clips) {
-                self.extras.ranges[index].index = clips.index_of(open.clip()).unwrap_or(usize::MAX);
+            if !is_there && !is_space(open.clip(), step.clips) {
+                self.extras.ranges[index].index =
+                    step.clips.index_of(open.clip()).unwrap_or(usize::MAX);
             }
             self.end_range(index, place, weight, step);
         }
@@ -203,13 +191,13 @@ impl AnimationController {
         for (at, track) in self.tracks.iter().enumerate() {
             if track.enabled && track.begun() && track.run.ranged == Some(true) {
                 let direction = self.direction(at, step.still);
-                track.each_line(&self.extras.callbacks, clips, |line| {
+                track.each_line(&self.extras.callbacks, step.clips, |line| {
                     self.enter(at, &line, direction, &mut entered)
                 });
             }
         }
         for Entered { at, passed, range } in entered {
-            self.begin_range(at, &passed, range, clips, step);
+            self.begin_range(at, &passed, range, step);
         }
     }
 
@@ -225,7 +213,7 @@ impl AnimationController {
     /// its ranges.
     fn end_of_once(&self, at: usize) -> Option<bool> {
         let track = &self.tracks[at];
-        let known = track.known.filter(Known::plays_once)?;
+        let known = track.once()?;
         let forward = self.motion_from(at, Instant::at(self.clock.now)).forward;
         known.is_at_end(track.held(), forward).then_some(forward)
     }
@@ -243,7 +231,7 @@ impl AnimationController {
                     .any(|open| open.is(track.id, line.member_name(), key.key))
             };
             if inside && !is_open() {
-                let place = periodic(line.known.playback, line.known.length, line.place(position));
+                let place = line.known.place(line.place(position));
                 let (span, crossing) = ([key.time, until], Crossing::Enters);
                 let range = Range {
                     key: key.key,
@@ -253,32 +241,33 @@ impl AnimationController {
                     leaves_at: place,
                 };
                 let share = track.share_at(line, self.clock.now);
-                let passed = Passed::new(What::Range(range), line, share);
+                let passed = Passed::new(Mark::Range(range), line, share);
                 entered.push(Entered { at, passed, range });
             }
         }
     }
 
     /// Returns `true` if a track is still in a range that began, which is brought up to date.
-    fn is_still_in(&self, open: &mut OpenRange, clips: &dyn Clips, still: bool) -> bool {
-        let Some(at) = self.tracks.iter().position(|track| track.id == open.track) else {
+    fn is_still_in(&self, open: &mut OpenRange, step: &Step) -> bool {
+        let Some(at) = self.index_of(open.track) else {
             return false;
         };
         let track = &self.tracks[at];
         if !track.enabled || track.clip != open.clip {
             return false;
         }
-        let direction = self.direction(at, still).or_else(|| self.end_of_once(at));
+        let direction = self
+            .direction(at, step.still)
+            .or_else(|| self.end_of_once(at));
         let mut is_in = false;
-        track.each_line(&self.extras.callbacks, clips, |line| {
+        track.each_line(&self.extras.callbacks, step.clips, |line| {
             if !open.is(track.id, line.member_name(), open.key) {
                 return;
             }
             let found = line
                 .keys()
-                .find(|(_, key)| key.key == open.key && **key.name == *open.name);
-            let Some((time, until)) = found.and_then(|(_, key)| Some((key.time, key.until?)))
-            else {
+                .find(|key| key.key == open.key && **key.name == *open.name);
+            let Some((time, until)) = found.and_then(|key| Some((key.time, key.until?))) else {
                 return;
             };
             // What stands for a blend space may be another clip by now, but a range ends as it began.
@@ -299,7 +288,7 @@ impl AnimationController {
 
     /// Returns the place at which a track has left a range, and its weight there.
     fn place_left(&self, open: &OpenRange, clips: &dyn Clips) -> (f64, f32) {
-        let Some(at) = self.tracks.iter().position(|track| track.id == open.track) else {
+        let Some(at) = self.index_of(open.track) else {
             return (open.until, 0.0);
         };
         let track = &self.tracks[at];
@@ -311,7 +300,7 @@ impl AnimationController {
             let (known, position) = track
                 .member_place(member, clips)
                 .unwrap_or((member.known, member.position));
-            (place, weight) = (periodic(known.playback, known.length, position), 0.0);
+            (place, weight) = (known.place(position), 0.0);
             track.each_line(&self.extras.callbacks, clips, |line| {
                 if line.member_name().is_some_and(|name| member.clip.is(name)) {
                     weight = self.weight_now(at) * track.share_at(&line, self.clock.now) as f32;
@@ -349,14 +338,8 @@ impl AnimationTrack {
             .members()
             .iter()
             .find(|other| member.clip.is(&other.name))?;
-        let playback = found.playback(space, self.known?.playback);
-        Some((
-            Known {
-                length: found.length,
-                playback,
-            },
-            found.place(playback, self.held()),
-        ))
+        let known = Known::of_member(found, space, self.known?.playback);
+        Some((known, found.place(known.playback, self.held())))
     }
 
     /// Notes whether there are ranges on its way.

@@ -20,9 +20,10 @@ mod movers;
 mod parts;
 mod shares;
 
-use super::{AnimationController, AnimationTrack, Clips, clock::Nanos, motion::Motion};
+use super::{
+    AnimationController, AnimationTrack, ChangeTarget, Clips, clock::Nanos, motion::Motion,
+};
 use crate::{
-    controller::track_types::Known,
     model::{RootDelta, RootPath, Twist},
     numbers::clamp_weight,
 };
@@ -112,7 +113,7 @@ impl AnimationController {
             many = vec![Mover::NONE; count];
             &mut many
         });
-        let ramp = self.blend_ramp();
+        let ramp = self.ramp_of(ChangeTarget::PriorityBlend);
         let mut shortest = ramp.map_or(f64::INFINITY, |ramp| ramp.duration);
         for (at, part) in [(first, part)].into_iter().chain(second).chain(parts) {
             shortest = shortest.min(part.shortest);
@@ -336,11 +337,11 @@ impl AnimationController {
         let forward = motion.forward;
         let lead = track.run.lead().filter(|_| driver_at != mover.track);
         // One that plays once waits at its end until its leader is where it ended.
-        let waits = lead.zip(track.once()).and_then(|(lead, length)| {
+        let waits = lead.zip(track.once()).and_then(|(lead, known)| {
             let free = lead.follow(self.place_at(driver_at, now));
             match forward {
                 true => (free < 0.0).then_some(0.0),
-                false => (free > length).then_some(length),
+                false => (free > known.length).then_some(known.length),
             }
         });
         let anchor = driver.anchor.instant();
@@ -371,14 +372,5 @@ impl AnimationController {
             }
         }
         None
-    }
-}
-
-impl AnimationTrack {
-    /// The length of a clip that plays once.
-    fn once(&self) -> Option<f64> {
-        self.known
-            .filter(Known::plays_once)
-            .map(|known| known.length)
     }
 }

@@ -163,11 +163,13 @@ impl Schedule {
     /// The one that is changing a target now.
     #[inline]
     pub(crate) fn current(&self, target: ChangeTarget) -> Option<&ScheduledChange> {
-        let at = self
-            .running
-            .binary_search_by_key(&target, |change| change.target)
-            .ok()?;
-        Some(&self.running[at])
+        Some(&self.running[self.find(target).ok()?])
+    }
+
+    /// The index of the running change with a target, or the one at which to insert it.
+    #[inline]
+    fn find(&self, target: ChangeTarget) -> Result<usize, usize> {
+        (self.running).binary_search_by_key(&target, |change| change.target)
     }
 
     /// Running changes first, then the others in the order they will start.
@@ -185,10 +187,7 @@ impl Schedule {
             self.waiting.insert(change.start_order(), change);
             return;
         }
-        match self
-            .running
-            .binary_search_by_key(&change.target, |change| change.target)
-        {
+        match self.find(change.target) {
             Ok(at) => self.running[at] = change,
             Err(at) => self.running.insert(at, change),
         }
@@ -196,10 +195,7 @@ impl Schedule {
 
     /// Removes the running change with a target.
     pub(crate) fn end(&mut self, target: ChangeTarget) {
-        if let Ok(at) = self
-            .running
-            .binary_search_by_key(&target, |change| change.target)
-        {
+        if let Ok(at) = self.find(target) {
             self.running.remove(at);
         }
     }

@@ -12,19 +12,19 @@ use std::mem;
 
 impl AnimationController {
     /// Begins an advance: looks up the clips, and does what the game has asked for.
-    pub(super) fn begin(&mut self, clips: &dyn Clips, step: &mut Step) {
+    pub(super) fn begin(&mut self, step: &mut Step) {
         for at in 0..self.tracks.len() {
-            self.prepare(at, clips, step);
+            self.prepare(at, step);
         }
-        self.follow_states(clips.states());
+        self.follow_states(step.clips.states());
         self.report_asked_states(step);
-        self.begin_pending(clips, step);
-        self.settle(clips, step);
-        self.scrub(clips, step);
+        self.begin_pending(step);
+        self.settle(step);
+        self.scrub(step);
     }
 
     /// Looks a track's clip up, and reports an unknown name once.
-    pub(super) fn prepare(&mut self, at: usize, clips: &dyn Clips, step: &mut Step) {
+    pub(super) fn prepare(&mut self, at: usize, step: &mut Step) {
         let Self {
             tracks,
             extras,
@@ -33,14 +33,14 @@ impl AnimationController {
             ..
         } = self;
         let track = &mut tracks[at];
-        let found =
-            track.is_found(clips, clock.now) || track.look_up(clips, clock.now, &extras.callbacks);
+        let found = track.is_found(step.clips, clock.now)
+            || track.look_up(step.clips, clock.now, &extras.callbacks);
         if !track.run.planned {
             agenda.ranges = Reach::Unknown;
         }
         if found {
             if track.run.blend != track.blend {
-                report_blend_mismatch(track, clips, clock.now, step);
+                report_blend_mismatch(track, clock.now, step);
             }
             if !extras.unknown.is_empty() {
                 extras.unknown.retain(|name| *name != track.clip);
@@ -76,13 +76,13 @@ impl AnimationController {
 
     /// Brings leads, blend spaces, anchors and what comes next up to date at the present moment. Where nothing has changed, it
     /// changes nothing.
-    pub(super) fn settle(&mut self, clips: &dyn Clips, step: &mut Step) {
+    pub(super) fn settle(&mut self, step: &mut Step) {
         let now = self.clock.now;
         self.settle_leads();
         for at in 0..self.tracks.len() {
             self.report_unknown(at, step);
             let track = &mut self.tracks[at];
-            let space = track.run.space_in(clips);
+            let space = track.run.space_in(step.clips);
             if space.is_some_and(|space| track.steer(space, now)) {
                 self.agenda.ranges = Reach::Unknown;
             }
@@ -110,7 +110,7 @@ impl AnimationController {
                 }
             }
         }
-        self.plan(clips);
+        self.plan(step.clips);
     }
 
     /// The next moment at which the motion or the course of a track is over.
@@ -149,16 +149,16 @@ impl AnimationController {
     }
 
     /// Lets a track begin.
-    pub(super) fn start_track(&mut self, at: usize, clips: &dyn Clips, step: &mut Step) {
+    pub(super) fn start_track(&mut self, at: usize, step: &mut Step) {
         self.align(at);
         let first = self.report_start(at, step);
         self.anchor(at, self.law(at));
         self.forget_followers(at);
-        self.plan(clips);
+        self.plan(step.clips);
         if first {
-            self.pass_first(at, self.forward(at), clips, step);
+            self.pass_first(at, self.forward(at), step);
         }
-        self.settle(clips, step);
+        self.settle(step);
     }
 
     /// Reports that a track begins. Returns `true` if it fires the keys where it does.
@@ -176,7 +176,7 @@ impl AnimationController {
     }
 
     /// Carries out the moves asked for by [`AnimationTrack::scrub`], at the present moment. A sync group moves as one.
-    fn scrub(&mut self, clips: &dyn Clips, step: &mut Step) {
+    fn scrub(&mut self, step: &mut Step) {
         for at in 0..self.tracks.len() {
             let track = &mut self.tracks[at];
             let Some(target) = track.rare.scrub.filter(|_| track.run.index.get().is_some()) else {
@@ -185,7 +185,7 @@ impl AnimationController {
             track.rare.scrub = None;
             if !track.enabled {
                 track.seek(target);
-                self.settle(clips, step);
+                self.settle(step);
                 continue;
             }
             let (leader, target) = match self.tracks[at].run.lead() {
@@ -196,7 +196,7 @@ impl AnimationController {
                 },
             };
             let forward = target >= self.tracks[leader].held();
-            self.scrub_track(leader, target, forward, clips, step);
+            self.scrub_track(leader, target, forward, step);
             for follower in 0..self.tracks.len() {
                 if let Some(lead) = self.tracks[follower]
                     .run
@@ -204,28 +204,21 @@ impl AnimationController {
                     .filter(|lead| lead.leader == leader)
                 {
                     let target = lead.follow(self.tracks[leader].held());
-                    self.scrub_track(follower, target, forward, clips, step);
+                    self.scrub_track(follower, target, forward, step);
                 }
             }
             // The queue follows what plays to its end.
             step.arrived = None;
-            self.settle(clips, step);
+            self.settle(step);
         }
     }
 
-    fn scrub_track(
-        &mut self,
-        at: usize,
-        target: f64,
-        forward: bool,
-        clips: &dyn Clips,
-        step: &mut Step,
-    ) {
+    fn scrub_track(&mut self, at: usize, target: f64, forward: bool, step: &mut Step) {
         let begun = self.tracks[at].begun();
         let first = !begun && self.report_start(at, step);
         self.anchor(at, self.law(at));
         if first {
-            self.pass_first(at, forward, clips, step);
+            self.pass_first(at, forward, step);
         }
         let target = self.tracks[at].hold(target);
         let when = Instant::at(self.clock.now);
@@ -237,11 +230,11 @@ impl AnimationController {
             }
         };
         loop {
-            self.look_ahead(at, forward, clips);
-            let Some(place) = self.next_place(at, forward, clips).filter(is_on_way) else {
+            self.look_ahead(at, forward, step.clips);
+            let Some(place) = self.next_place(at, forward, step.clips).filter(is_on_way) else {
                 break;
             };
-            self.pass_place(at, when, place, forward, clips, step);
+            self.pass_place(at, when, place, forward, step);
             // Of what isn't reported, only the end matters.
             let track = &self.tracks[at];
             if track.run.muted && !track.known.is_some_and(|known| known.plays_once()) {
@@ -266,15 +259,10 @@ impl AnimationController {
 }
 
 /// Reports, once per track and clip, a blend mode that makes no sense for the clip.
-fn report_blend_mismatch(
-    track: &mut AnimationTrack,
-    clips: &dyn Clips,
-    now: Nanos,
-    step: &mut Step,
-) {
+fn report_blend_mismatch(track: &mut AnimationTrack, now: Nanos, step: &mut Step) {
     track.run.blend = track.blend;
     if let (Some(blend), Some(clip)) = (track.blend, track.run.index.get())
-        && (blend == BlendMode::Additive) != clips.is_additive(clip)
+        && (blend == BlendMode::Additive) != step.clips.is_additive(clip)
         && !mem::replace(&mut track.reported_blend, true)
     {
         step.out.push(PlaybackEvent::BlendMismatch {

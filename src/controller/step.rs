@@ -1,9 +1,9 @@
-//! An advance in progress, and what is known of the next one.
+//! An advance in progress, and mark is known of the next one.
 
 use super::{
-    KeyRef, PlaybackEvent, TrackId,
+    Clips, PlaybackEvent, TrackId,
     clock::Nanos,
-    marks::{Crossing, Line},
+    marks::{Line, Mark},
     root_motion::RootSum,
 };
 
@@ -44,6 +44,7 @@ pub(super) enum Follows {
 
 /// An advance in progress.
 pub(super) struct Step<'a> {
+    pub(super) clips: &'a dyn Clips,
     pub(super) end: Nanos,
     pub(super) out: &'a mut Vec<PlaybackEvent>,
     /// Callbacks fired so far.
@@ -62,7 +63,7 @@ pub(super) struct Step<'a> {
 /// Something at the place that a track passes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Passed {
-    pub(super) what: What,
+    pub(super) mark: Mark,
     /// The clip's index.
     pub(super) clip: usize,
     /// The clip's place among the members of a blend space.
@@ -74,44 +75,19 @@ pub(super) struct Passed {
 impl Passed {
     /// The end of a clip that plays once.
     pub(super) const END: Self = Self {
-        what: What::End,
+        mark: Mark::End,
         clip: 0,
         member: None,
         share: 1.0,
     };
 
-    /// Something on a line, whose clip has a share of the track's weight.
-    pub(super) fn new(what: What, line: &Line, share: f64) -> Self {
+    /// A mark on a line, whose clip has a share of the track's weight.
+    pub(super) fn new(mark: Mark, line: &Line, share: f64) -> Self {
         Self {
-            what,
+            mark,
             clip: line.clip,
             member: line.member.map(|(_, weighing)| weighing.member),
             share,
         }
     }
-}
-
-/// The kind of thing that is passed.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum What {
-    /// A plain key, at a time in the clip.
-    Key(KeyRef, f64),
-    /// The start of a round.
-    Round,
-    /// An end of a range.
-    Range(Range),
-    /// The end of a clip that plays once.
-    End,
-}
-
-/// A range that is entered or left.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Range {
-    pub(super) key: KeyRef,
-    /// Its beginning and end in the clip, in seconds.
-    pub(super) span: [f64; 2],
-    pub(super) crossing: Crossing,
-    /// The places in the clip where it is entered and left.
-    pub(super) enters_at: f64,
-    pub(super) leaves_at: f64,
 }

@@ -11,19 +11,8 @@
 //! fast they went. That is plain state, which is saved and rolled back like the rest. The pose makes offsets of it
 //! ([`Inertia`](crate::pose::Inertia)), which can be made again at any time.
 
-use super::{
-    AnimationController, AnimationName, AnimationTrack, Clips, TrackId, clock::Nanos,
-    layer::shares_in_space, motion::Instant, sync::Lead,
-};
-use crate::{
-    controller::{
-        playback_state::Playback, playhead::periodic, scheduled_change::ChangeKind,
-        track_types::Known,
-    },
-    model::PlaybackMode,
-};
+use super::{AnimationName, clock::Nanos};
 use serde::{Deserialize, Serialize};
-use std::time::Duration;
 
 /// The most switches that die out at a time. One more is a cross-fade.
 pub(crate) const MOST_SWITCHES: usize = 8;
@@ -104,8 +93,9 @@ impl Switch {
         ((1.0 - progress).powi(4) * (1.0 + 4.0 * progress)) as f32
     }
 
-    pub(crate) fn end(&self) -> f64 {
-        self.begin + self.duration
+    /// Returns the moment at which the difference has died out.
+    pub(super) fn end(&self) -> Nanos {
+        Nanos::from_secs(self.begin + self.duration)
     }
 
     pub(crate) fn check(&self) -> Result<(), String> {
@@ -125,196 +115,6 @@ impl Switch {
             Ok(())
         } else {
             Err("one of the numbers of a switch is not finite".to_owned())
-        }
-    }
-}
-
-impl AnimationController {
-    /// Returns the switches whose difference has not yet died out, the oldest first.
-    #[doc(hidden)]
-    pub fn switches(&self) -> impl Iterator<Item = &Switch> + Clone {
-        let now = self.clock.now;
-        self.extras
-            .playback
-            .switches
-            .iter()
-            .filter(move |switch| end_of(switch) > now)
-    }
-}
-
-impl AnimationController {
-    /// Returns `true` if one more switch can be recorded.
-    pub(super) fn may_switch_over(&self) -> bool {
-        self.switches().count() < MOST_SWITCHES
-    }
-
-    /// Records that a track takes the place of others, which are still there. Returns the total weight that they have.
-    /// `at_once` gives the track a whole weight from the first moment on.
-    pub(super) fn record_switch(
-        &mut self,
-        id: TrackId,
-        duration: Duration,
-        at_once: bool,
-        leaves: impl Fn(&AnimationTrack, &Playback) -> bool,
-        clips: &dyn Clips,
-    ) -> f32 {
-        let (mut from, mut to) = (Vec::new(), Vec::new());
-        for (at, track) in self.tracks.iter().enumerate() {
-            if (leaves(track, &self.extras.playback) || track.id == id)
-                && track.is_base()
-                && track.share() > 0.0
-            {
-                self.add_switch_layers(at, self.lead(at), clips, &mut from);
-            }
-        }
-        let total: f32 = from.iter().map(|layer| layer.weight).sum();
-        if let Some(at) = self.tracks.iter().position(|track| track.id == id) {
-            // What leads it may leave.
-            let lead = self
-                .lead(at)
-                .filter(|lead| !leaves(&self.tracks[lead.leader], &self.extras.playback));
-            self.add_switch_layers(at, lead, clips, &mut to);
-        }
-        // It takes the place of all that ends, and fades in to a whole weight from the one that these had.
-        let whole = if at_once { 1.0 } else { total.min(1.0) };
-        let sum: f32 = to.iter().map(|layer| layer.weight).sum();
-        for layer in &mut to {
-            let share = layer.weight / sum;
-            layer.weight = whole * share;
-            layer.weight_rate = (1.0 - whole) / duration.as_secs_f32() * share;
-        }
-        if !from.is_empty() && !to.is_empty() {
-            self.drop_ended_switches();
-            let (begin, duration) = (self.clock.now.secs(), duration.as_secs_f64());
-            self.extras.playback.switches.push(Switch {
-                begin,
-                duration,
-                from,
-                to,
-            });
-        }
-        total
-    }
-
-    /// Adds what a track plays: its clip, or those that weigh in its blend space.
-    fn add_switch_layers(
-        &self,
-        at: usize,
-        lead: Option<Lead>,
-        clips: &dyn Clips,
-        out: &mut Vec<SwitchLayer>,
-    ) {
-        let Some(layer) = self.switch_layer(at, lead) else {
-            return;
-        };
-        let layer = SwitchLayer {
-            weight: if layer.weight > 0.0 {
-                layer.weight
-            } else {
-                1.0
-            },
-            ..layer
-        };
-        let track = &self.tracks[at];
-        if track.run.space.get().is_none() {
-            return out.push(layer);
-        }
-        for member in shares_in_space(track, clips) {
-            let Some(timing) = clips.timing(member.clip) else {
-                continue;
-            };
-            let rate = if self.is_moving(at) {
-                member.speed
-            } else {
-                0.0
-            };
-            let clip = AnimationName::new(timing.name.clone());
-            let share = member.weight;
-            let (weight, weight_rate) = (layer.weight * share, layer.weight_rate * share);
-            out.push(SwitchLayer {
-                clip,
-                time: member.time,
-                rate,
-                weight,
-                weight_rate,
-                mask: layer.mask.clone(),
-            });
-        }
-    }
-
-    fn switch_layer(&self, at: usize, lead: Option<Lead>) -> Option<SwitchLayer> {
-        let track = &self.tracks[at];
-        let known = track
-            .known
-            .filter(|_| track.enabled && track.run.index.get().is_some())?;
-        let speed = if self.is_moving(at) {
-            self.speed_now(at, lead)
-        } else {
-            0.0
-        };
-        let (time, rate) = place_and_rate(known, track.placed_in(known.length), speed);
-        let ramp = self.running_ramp(track.id, ChangeKind::Weight);
-        Some(SwitchLayer {
-            clip: track.clip.clone(),
-            time,
-            rate,
-            weight: track.share(),
-            weight_rate: ramp.map_or(0.0, |ramp| {
-                ramp.slope(ramp.seconds_to(self.clock.now))[0] as f32
-            }),
-            mask: track.mask.clone(),
-        })
-    }
-
-    /// Returns the moment at which the next difference has died out.
-    pub(super) fn next_switch_end(&self) -> Option<Nanos> {
-        self.extras.playback.switches.iter().map(end_of).min()
-    }
-
-    /// Forgets the switches whose difference has died out.
-    pub(super) fn drop_ended_switches(&mut self) {
-        let now = self.clock.now;
-        if let Some(extras) = self.extras.get_mut() {
-            extras
-                .playback
-                .switches
-                .retain(|switch| end_of(switch) > now);
-        }
-    }
-}
-
-/// Returns the moment at which a switch's difference has died out.
-fn end_of(switch: &Switch) -> Nanos {
-    Nanos::from_secs(switch.end())
-}
-
-/// The place in the clip of an unwrapped position, and how fast the place changes at a speed.
-fn place_and_rate(known: Known, position: f64, speed: f64) -> (f64, f64) {
-    let Known { length, playback } = known;
-    let place = periodic(playback, length, position);
-    let backward = speed < 0.0;
-    let rate = match playback {
-        PlaybackMode::Loop => speed,
-        PlaybackMode::Once if known.is_at_end(position, !backward) => 0.0,
-        PlaybackMode::Once => speed,
-        PlaybackMode::PingPong => {
-            let returns = length > 0.0 && position.rem_euclid(2.0 * length) >= length;
-            if returns { -speed } else { speed }
-        }
-    };
-    (place, rate)
-}
-
-impl AnimationController {
-    /// A track's present speed, with or without a lead.
-    fn speed_now(&self, at: usize, lead: Option<Lead>) -> f64 {
-        let begin = Instant::at(self.clock.now);
-        match lead {
-            None => self.motion_from(at, begin).speed_after(0.0),
-            Some(Lead { leader, .. }) if self.tracks[leader].paused => 0.0,
-            Some(Lead { leader, ratio, .. }) => {
-                self.motion_from(leader, begin).speed_after(0.0) * ratio
-            }
         }
     }
 }

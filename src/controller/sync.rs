@@ -13,14 +13,10 @@
 //! When weights cross is known from their ramps.
 
 use super::{AnimationController, TrackId, clock::Nanos};
-use crate::{
-    controller::{
-        playhead,
-        ramp::{Ramp, roots},
-        scheduled_change::ChangeKind,
-        track_types::{Known, Start},
-    },
-    model::PlaybackMode,
+use crate::controller::{
+    playhead::Known,
+    ramp::{Ramp, roots},
+    track_types::Start,
 };
 
 /// The sync group of clips that fade in phase.
@@ -138,8 +134,7 @@ impl AnimationController {
 
     /// The next moment at which a track becomes heavier than another, while the present changes of their weights last.
     fn overtakes(&self, at: usize, leader: usize) -> Option<Nanos> {
-        let ramps =
-            [at, leader].map(|at| self.running_ramp(self.tracks[at].id, ChangeKind::Weight));
+        let ramps = [at, leader].map(|at| self.weight_ramp(at));
         let all = || ramps.iter().flatten();
         // From the ramps alone, so that the present moment decides on nothing.
         let begin = all().map(|ramp| Nanos::from_secs(ramp.begin)).max()?;
@@ -175,25 +170,23 @@ impl AnimationController {
 
     /// A track's weight at a moment up to the next change of its events.
     pub(super) fn weight_at(&self, at: usize, moment: Nanos) -> f64 {
-        let track = &self.tracks[at];
-        let ramp = self.running_ramp(track.id, ChangeKind::Weight);
-        ramp.map_or(track.share().into(), |ramp| ramp.at(moment))
+        let ramp = self.weight_ramp(at);
+        ramp.map_or(self.tracks[at].share().into(), |ramp| ramp.at(moment))
     }
 
     /// A track's present weight.
     pub(super) fn weight_now(&self, at: usize) -> f32 {
-        let track = &self.tracks[at];
-        match self.running_ramp(track.id, ChangeKind::Weight) {
-            Some(_) => (self.weight_at(at, self.clock.now) as f32).max(0.0),
-            None => track.share(),
+        match self.weight_ramp(at) {
+            Some(ramp) => (ramp.at(self.clock.now) as f32).max(0.0),
+            None => self.tracks[at].share(),
         }
     }
 
     /// Returns `true` if a track plays in a group. A single pose has no pace.
     fn may_lead(&self, at: usize, group: u32) -> bool {
         let track = &self.tracks[at];
-        let has_length = track.known.is_some_and(|known| known.length > 0.0);
-        track.sync == Some(group) && track.enabled && track.run.index.get().is_some() && has_length
+        let has_length = |known: Known| known.length > 0.0;
+        track.sync == Some(group) && track.present().is_some_and(has_length)
     }
 
     fn leader(&self, group: u32) -> Option<usize> {
@@ -212,7 +205,7 @@ impl AnimationController {
     /// Relates a track to the one at whose fraction of its length it stays. That one may itself follow the leader of its
     /// group.
     fn lead_by(&self, at: usize, leader: TrackId) -> Option<Lead> {
-        let leader = self.tracks.iter().position(|track| track.id == leader)?;
+        let leader = self.index_of(leader)?;
         let length = |at: usize| self.tracks[at].known.map(|known| known.length);
         let (ours, theirs) = (length(at)?, length(leader)?);
         if leader == at || theirs <= 0.0 || self.tracks[leader].rare.led_by.is_some() {
@@ -281,11 +274,7 @@ impl AnimationController {
             return;
         };
         let (unwrapped, phase) = (from.hold(from.placed()), from.rare.phase);
-        let Some(Known {
-            length: lead,
-            playback,
-        }) = from.known.filter(|known| known.length > 0.0)
-        else {
+        let Some(lead) = from.known.filter(|known| known.length > 0.0) else {
             return;
         };
         from.sync = Some(IN_PHASE);
@@ -293,13 +282,12 @@ impl AnimationController {
             return;
         };
         let Some(known) = track.known else { return };
-        let ratio = known.length / lead;
+        let ratio = known.length / lead.length;
         // The end of a round is the start of the next one, whichever way it was rounded.
-        let within = (unwrapped - playhead::round_start(playback, lead, unwrapped)).max(0.0);
+        let within = (unwrapped - lead.round_start(unwrapped)).max(0.0);
         // There is no way back in a clip that plays once.
-        let once = known.playback == PlaybackMode::Once;
-        let place = if once {
-            playhead::periodic(playback, lead, within)
+        let place = if known.plays_once() {
+            lead.place(within)
         } else {
             within
         };

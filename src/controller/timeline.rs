@@ -168,7 +168,11 @@ impl TimelineMut<'_> {
     ///
     /// A track that was fading out stays.
     pub fn fade(&mut self, track: TrackId, weight: f32, duration: Duration) {
-        self.0.fade_track(track, weight, duration);
+        if let Some(found) = self.0.track_mut(track) {
+            found.leaves_at = None;
+            found.run.planned = false;
+            (self.0).fade_weight(track, weight, duration, TransitionCurve::Linear);
+        }
     }
 
     /// Fades a track out linearly from now, and removes it at the end.
@@ -307,22 +311,22 @@ impl AnimationController {
             .min()
     }
 
-    /// Returns the ramp of a track's value that is changing now.
+    /// Returns the ramp of a value that is changing now.
     #[inline]
-    pub(super) fn running_ramp(&self, track: TrackId, kind: ChangeKind) -> Option<Ramp> {
-        if self.extras.changes.running.is_empty() {
-            return None;
-        }
-        self.timeline()
-            .current(ChangeTarget::Track(track, kind))?
-            .running
+    pub(super) fn ramp_of(&self, target: ChangeTarget) -> Option<Ramp> {
+        self.extras.changes.current(target)?.running
     }
 
-    /// Returns the ramp of the priority blend, if it is changing now.
-    pub(super) fn blend_ramp(&self) -> Option<Ramp> {
-        self.timeline()
-            .current(ChangeTarget::PriorityBlend)?
-            .running
+    /// Returns the ramp of a track's speed, if it is changing now.
+    #[inline]
+    pub(super) fn speed_ramp(&self, at: usize) -> Option<Ramp> {
+        self.ramp_of(ChangeTarget::Track(self.tracks[at].id, ChangeKind::Speed))
+    }
+
+    /// Returns the ramp of a track's weight, if it is changing now.
+    #[inline]
+    pub(super) fn weight_ramp(&self, at: usize) -> Option<Ramp> {
+        self.ramp_of(ChangeTarget::Track(self.tracks[at].id, ChangeKind::Weight))
     }
 
     /// Writes the present values of running changes.
@@ -340,11 +344,7 @@ impl AnimationController {
 
     /// Returns the value that a change would start from.
     fn value_of(&self, target: ChangeTarget) -> f64 {
-        if let Some(ramp) = self
-            .timeline()
-            .current(target)
-            .and_then(|change| change.running)
-        {
+        if let Some(ramp) = self.ramp_of(target) {
             return ramp.at(self.clock.now);
         }
         let value = match target {

@@ -9,8 +9,8 @@ use super::{
 };
 use crate::{
     controller::{
-        playhead,
-        track_types::{Known, Role, Start, Transient},
+        playhead::Known,
+        track_types::{Role, Start, Transient},
     },
     model::{BlendPoint, PlaybackMode},
     numbers::finite,
@@ -241,9 +241,7 @@ impl AnimationTrack {
     ///
     /// For a blend space, all positions are phases: a cycle goes from 0 to 1, however long it takes.
     pub fn position(&self) -> f64 {
-        self.known.map_or(0.0, |known| {
-            playhead::periodic(known.playback, known.length, self.placed())
-        })
+        self.known.map_or(0.0, |known| known.place(self.placed()))
     }
 
     /// Returns the position in seconds of clip without wrapping it: a clip of 1 s is at 2 to 3 in its third round.
@@ -280,9 +278,7 @@ impl AnimationTrack {
     ///
     /// Tracks of the same [sync](Self::sync) group move along and fire their keys.
     pub fn scrub_to(&mut self, place: f64) {
-        let within = self.known.map(|Known { length, playback }| {
-            playhead::in_same_round(playback, length, self.placed(), place)
-        });
+        let within = (self.known).map(|known| known.in_same_round(self.placed(), place));
         self.scrub(within.unwrap_or(place));
     }
 
@@ -307,8 +303,8 @@ impl AnimationTrack {
     pub fn is_finished(&self) -> bool {
         // A speed that is no number counts as forward.
         let backward = self.speed < 0.0;
-        self.known
-            .is_some_and(|known| known.plays_once() && known.is_at_end(self.placed(), !backward))
+        self.once()
+            .is_some_and(|known| known.is_at_end(self.placed(), !backward))
     }
 
     /// Sets the parameters of the blend space. Numbers that are not finite are ignored.
@@ -350,6 +346,18 @@ impl AnimationTrack {
         self.start == Start::Begun
     }
 
+    /// The length and playback of its clip, if it takes part: it is enabled, and the clip exists.
+    #[inline]
+    pub(super) fn present(&self) -> Option<Known> {
+        self.known
+            .filter(|_| self.enabled && self.run.index.get().is_some())
+    }
+
+    /// The length and playback of its clip, if that plays once.
+    pub(super) fn once(&self) -> Option<Known> {
+        self.known.filter(Known::plays_once)
+    }
+
     /// The position, even before a start at the clip's end has been carried out.
     pub(super) fn placed(&self) -> f64 {
         self.placed_in(self.known.map_or(0.0, |known| known.length))
@@ -374,13 +382,7 @@ impl AnimationTrack {
     /// A position, within the clip if it plays once.
     #[inline]
     pub(super) fn hold(&self, position: f64) -> f64 {
-        match self.known {
-            Some(Known {
-                length,
-                playback: PlaybackMode::Once,
-            }) => position.max(0.0).min(length),
-            _ => position,
-        }
+        self.known.map_or(position, |known| known.hold(position))
     }
 
     /// The weight; 0 if it is negative or not finite.

@@ -1,9 +1,5 @@
 //! Small types that describe tracks.
 
-use crate::{
-    model::{BoundBlendSpace, ClipTiming, PlaybackMode},
-    numbers::finite,
-};
 use serde::{Deserialize, Serialize};
 use std::{
     ops::{Deref, DerefMut},
@@ -72,46 +68,6 @@ pub(crate) struct Overlay {
     pub(crate) fade_out: Duration,
     /// Speed it was added with.
     pub(crate) speed: f64,
-}
-
-/// The length and playback of a track's clip.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Known {
-    /// Seconds, finite and ≥ 0.
-    pub(crate) length: f64,
-    pub(crate) playback: PlaybackMode,
-}
-
-impl Known {
-    /// The clip's, with the track's own playback if it has one.
-    pub(crate) fn new(timing: &ClipTiming, playback: Option<PlaybackMode>) -> Self {
-        Self {
-            length: finite(timing.duration).max(0.0),
-            playback: playback.unwrap_or(timing.playback),
-        }
-    }
-
-    /// A blend space's, in phases.
-    pub(crate) fn of_space(space: &BoundBlendSpace, playback: Option<PlaybackMode>) -> Self {
-        let length = if space.has_length() { 1.0 } else { 0.0 };
-        Self {
-            length,
-            playback: playback.unwrap_or(space.playback()),
-        }
-    }
-
-    pub(crate) fn plays_once(&self) -> bool {
-        self.playback == PlaybackMode::Once
-    }
-
-    /// Returns `true` if a position is at the end that lies in a direction, or beyond.
-    pub(crate) fn is_at_end(&self, position: f64, forward: bool) -> bool {
-        if forward {
-            position >= self.length
-        } else {
-            position <= 0.0
-        }
-    }
 }
 
 /// Wraps what is not part of the state: all values are equal.

@@ -45,29 +45,8 @@ pub(super) fn playing<'a>(
         // A mask that the character lacks must not let the track through.
         let mask = info
             .mask
-            .map(|name| character.masks.get(name).map_or(empty, |mask| &**mask));
-        let LayerInfo {
-            time,
-            weight,
-            set,
-            priority,
-            blend: mode,
-            base,
-            ..
-        } = info;
-        Some((
-            info,
-            ClipLayer {
-                clip,
-                time,
-                weight,
-                set,
-                mask,
-                priority,
-                mode,
-                base,
-            },
-        ))
+            .map(|name| character.masks.get(&**name).map_or(empty, |mask| &**mask));
+        Some((info, ClipLayer::of(&info, clip, mask)))
     })
 }
 

@@ -18,6 +18,29 @@ pub enum PlaybackMode {
     PingPong,
 }
 
+impl PlaybackMode {
+    /// Returns the place in a clip of some length, in `0..=length`, of an unwrapped position. See [`ClipTiming::periodic`].
+    #[inline]
+    pub(crate) fn place(self, length: f64, position: f64) -> f64 {
+        let has_length = length > 0.0 && length.is_finite();
+        if !has_length || !position.is_finite() {
+            return 0.0;
+        }
+        match self {
+            Self::Loop => remainder(position, length),
+            Self::Once => position.clamp(0.0, length),
+            Self::PingPong => {
+                let turn = remainder(position, 2.0 * length);
+                if turn <= length {
+                    turn
+                } else {
+                    2.0 * length - turn
+                }
+            }
+        }
+    }
+}
+
 /// A moment in a clip that triggers a callback, or a range whose beginning and end do.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CallbackKey {
@@ -126,23 +149,28 @@ impl ClipTiming {
     /// Loop: `rem_euclid`; Once: clamped; PingPong: `m = rem_euclid(p, 2P)`, `m ≤ P ? m : 2P − m`.
     /// A clip of length 0, or a position that is not finite, gives 0.
     pub fn periodic(&self, position: f64) -> f64 {
-        let length = self.duration;
-        if length.is_nan() || length <= 0.0 || !position.is_finite() {
-            return 0.0;
-        }
-        match self.playback {
-            PlaybackMode::Loop => position.rem_euclid(length),
-            PlaybackMode::Once => position.clamp(0.0, length),
-            PlaybackMode::PingPong => {
-                let turn = position.rem_euclid(2.0 * length);
-                if turn <= length {
-                    turn
-                } else {
-                    2.0 * length - turn
-                }
-            }
-        }
+        self.playback.place(self.duration, position)
     }
+}
+
+/// Returns `position.rem_euclid(period)`, without the slow `fmod` unless there are very many rounds.
+#[inline]
+fn remainder(position: f64, period: f64) -> f64 {
+    if 0.0 <= position && position < period {
+        return position;
+    }
+    let rounds = position / period;
+    // Few enough rounds that the products below are exact; a period large enough that nothing underflows.
+    if !(1.0..1e6).contains(&rounds) || period < 1e-100 {
+        return position.rem_euclid(period);
+    }
+    let n = rounds as u32 as f64;
+    // The period's upper 26 bits and the rest: their products with n have no rounding error, and neither have
+    // the differences, which are multiples of the period's last bit and hardly larger than the period.
+    let high = f64::from_bits(period.to_bits() & !((1 << 27) - 1));
+    let rest = (position - n * high) - n * (period - high);
+    // The quotient may have been rounded up to the next whole number.
+    if rest < 0.0 { rest + period } else { rest }
 }
 
 /// Clamps a key to a clip, and the end of a range to its begin or later.
@@ -168,6 +196,29 @@ fn clamp(time: f64, duration: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_remainder_is_that_of_a_euclidean_division_to_the_bit() {
+        let mut random = fastrand::Rng::with_seed(5);
+        for i in 0..200_000 {
+            let period = (random.f64() + 0.01) * 10.0_f64.powi(random.i32(-4..4));
+            let rounds = [
+                random.f64() * 3.0,
+                random.f64() * 2e6,
+                f64::from(random.u32(..2000)),
+                -random.f64() * 9.0,
+            ];
+            let near = [0, 1, -1][random.usize(..3)];
+            let position = rounds[random.usize(..4)] * period;
+            let position = f64::from_bits((position.to_bits() as i64 + near) as u64);
+            let expected = position.rem_euclid(period);
+            assert_eq!(
+                remainder(position, period).to_bits(),
+                expected.to_bits(),
+                "{i}: {position} in {period}"
+            );
+        }
+    }
 
     #[test]
     fn many_keys_are_sorted_as_one_by_one_and_in_no_minute() {

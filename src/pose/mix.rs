@@ -24,7 +24,7 @@ use super::recycle;
 use super::row::Row;
 use super::sample::SamplePoint;
 use super::simd::{self, Simd};
-use crate::controller::{BlendMode, TrackPriority};
+use crate::controller::{BlendMode, LayerInfo, TrackPriority};
 use crate::model::{SkeletalClip, SoaTransform};
 use crate::numbers::clamp_weight;
 use glam::Vec4;
@@ -90,6 +90,21 @@ impl<'a> ClipLayer<'a> {
             priority,
             mode,
             base: false,
+        }
+    }
+
+    /// Creates the layer that a controller [wants blended](crate::controller::AnimationController::layers), given its clip and
+    /// its mask.
+    pub fn of(layer: &LayerInfo, clip: &'a SkeletalClip, mask: Option<&'a Mask>) -> Self {
+        Self {
+            clip,
+            time: layer.time,
+            weight: layer.weight,
+            set: layer.set,
+            mask,
+            priority: layer.priority,
+            mode: layer.blend,
+            base: layer.base,
         }
     }
 

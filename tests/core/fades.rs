@@ -97,15 +97,8 @@ impl Cast {
     }
 
     fn layer(&self, layer: &LayerInfo) -> ClipLayer<'_> {
-        ClipLayer {
-            weight: layer.weight,
-            mask: self.mask(layer.mask),
-            priority: layer.priority,
-            mode: layer.blend,
-            set: layer.set,
-            base: layer.base,
-            ..ClipLayer::new(&self.clips[layer.clip], layer.time)
-        }
+        let mask = self.mask(layer.mask.map(|name| &**name));
+        ClipLayer::of(layer, &self.clips[layer.clip], mask)
     }
 }
 

@@ -303,14 +303,7 @@ impl Puppet {
         let layers: Vec<_> = self
             .controller
             .layers(cast)
-            .map(|layer| ClipLayer {
-                weight: layer.weight,
-                priority: layer.priority,
-                mode: layer.blend,
-                set: layer.set,
-                base: layer.base,
-                ..ClipLayer::new(&cast.clips[layer.clip], layer.time)
-            })
+            .map(|layer| ClipLayer::of(&layer, &cast.clips[layer.clip], None))
             .collect();
         let find = |layer: &SwitchLayer| {
             let clip = &cast.clips[cast.index_of(&layer.clip)?];

@@ -367,7 +367,8 @@ fn a_small_file_does_not_take_much_memory() {
 #[test]
 fn a_clip_table_knows_what_the_clips_know() {
     let table = clips(0.2);
-    assert_eq!(table.names(), NAMES);
+    let names = (0..).map_while(|clip| Some(&*table.timing(clip)?.name));
+    assert!(names.eq(NAMES));
     assert_eq!(table.index_of("jog"), Some(2));
     assert_eq!(
         table

@@ -165,14 +165,9 @@ impl Puppet {
         let mask = |name: Option<&str>| name.map(|name| &cast.masks[name]);
         let layers: Vec<_> = controller
             .layers(cast)
-            .map(|layer| ClipLayer {
-                weight: layer.weight,
-                mask: mask(layer.mask),
-                priority: layer.priority,
-                mode: layer.blend,
-                set: layer.set,
-                base: layer.base,
-                ..ClipLayer::new(&cast.clips[layer.clip], layer.time)
+            .map(|layer| {
+                let mask = mask(layer.mask.map(|name| &**name));
+                ClipLayer::of(&layer, &cast.clips[layer.clip], mask)
             })
             .collect();
         let find = |layer: &SwitchLayer| {

@@ -202,7 +202,7 @@ fn plan(
         let reach = layer.mask.map_or(1.0, |mask| {
             character
                 .masks
-                .get(mask)
+                .get(&**mask)
                 .map_or(0.0, |m| m.get(usize::from(tip)))
         });
         let weight = layer.weight * reach;

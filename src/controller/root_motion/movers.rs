@@ -76,8 +76,7 @@ impl Value {
         if ramp.from == ramp.to {
             return Self::steady(ramp.from);
         }
-        let [a, b, c] = ramp.slope(ramp.seconds_to(begin));
-        Self([ramp.at(begin), a, b / 2.0, c / 3.0])
+        Self(ramp.terms(ramp.seconds_to(begin)))
     }
 
     pub(super) fn is_steady(&self) -> bool {

@@ -6,9 +6,8 @@ use crate::{
     controller::{
         AnimationController, AnimationTrack, BlendMode, Clips, TrackPriority,
         course::{Course, Weighing},
+        playhead::Known,
         ramp::Ramp,
-        scheduled_change::ChangeKind,
-        track_types::Known,
     },
     model::RootPath,
 };
@@ -17,10 +16,8 @@ impl AnimationController {
     /// A track's part in the pose at the root joint, if it has one.
     pub(super) fn part(&self, at: usize, clips: &dyn Clips) -> Option<Part> {
         let track = &self.tracks[at];
-        let known = track
-            .known
-            .filter(|_| track.enabled && track.run.index.get().is_some())?;
-        let ramp = self.running_ramp(track.id, ChangeKind::Weight);
+        let known = track.present()?;
+        let ramp = self.weight_ramp(at);
         let mask = track
             .mask
             .as_deref()
@@ -36,7 +33,7 @@ impl AnimationController {
             (_, TrackPriority::Low) => Group::Low,
             (_, TrackPriority::High) => Group::High,
         };
-        let speed_ramp = self.running_ramp(self.tracks[self.driver(at)].id, ChangeKind::Speed);
+        let speed_ramp = self.speed_ramp(self.driver(at));
         let duration = |ramp: Option<Ramp>| ramp.map_or(f64::INFINITY, |ramp| ramp.duration);
         let shortest = duration(ramp).min(duration(speed_ramp));
         Some(Part {

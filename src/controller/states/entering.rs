@@ -8,17 +8,14 @@ use crate::{
     controller::{
         AnimationController, AnimationName, AnimationTrack, BlendMode, Clips, Extras, KeyRef,
         PlaybackEvent, TrackId, Transition, TransitionCurve,
-        marks::Crossing,
+        marks::{Crossing, Mark},
         playback_state::Pending,
-        step::{Passed, Step, What},
+        step::{Passed, Step},
         transition::Kind,
     },
     model::{Entry, MachineLayer, Opening, TransitionKind},
 };
 use std::{mem, sync::Arc};
-
-/// The clips and the step of an advance, which a call of the game doesn't have.
-type Advance<'a, 's, 'o> = Option<(&'a dyn Clips, &'s mut Step<'o>)>;
 
 impl AnimationController {
     /// Notes what a track passes, if it plays a state. What follows is played when the track has passed all that is at its
@@ -56,14 +53,14 @@ impl AnimationController {
         let Some(state) = machine.states().get(run.state) else {
             return;
         };
-        let enter = match passed.what {
-            What::Round => run.note_end(machine, false, now),
-            What::End => run.note_end(machine, true, now),
-            What::Key(..) | What::Range(_) => {
-                let (key, opens) = match passed.what {
-                    What::Range(range) => (range.key, range.crossing != Crossing::Leaves),
-                    What::Key(key, _) => (key, true),
-                    What::Round | What::End => return,
+        let enter = match passed.mark {
+            Mark::Round => run.note_end(machine, false, now),
+            Mark::End => run.note_end(machine, true, now),
+            Mark::Key(..) | Mark::Range(_) => {
+                let (key, opens) = match passed.mark {
+                    Mark::Range(range) => (range.key, range.crossing != Crossing::Leaves),
+                    Mark::Key(key, _) => (key, true),
+                    Mark::Round | Mark::End => return,
                 };
                 let name = match key {
                     KeyRef::Clip(index) => clips
@@ -101,7 +98,7 @@ impl AnimationController {
     }
 
     /// Plays the states that have been entered by themselves.
-    pub(in crate::controller) fn enter_states(&mut self, clips: &dyn Clips, step: &mut Step) {
+    pub(in crate::controller) fn enter_states(&mut self, step: &mut Step) {
         let Some(states) = self.extras.states_mut() else {
             return;
         };
@@ -109,7 +106,7 @@ impl AnimationController {
             if let Some((from, to)) = enter.change {
                 self.report_state(Entered { layer, from, to }, step);
             }
-            self.play_state(layer, enter, Some((clips, &mut *step)));
+            self.play_state(layer, enter, Some(step));
         }
     }
 
@@ -158,8 +155,9 @@ impl AnimationController {
         });
     }
 
-    /// Plays what a state plays, on the track of its layer, and what layers play that follow it.
-    fn play_state(&mut self, layer: usize, enter: Enter, mut advance: Advance) {
+    /// Plays what a state plays, on the track of its layer, and what layers play that follow it. `step` is that of the
+    /// advance, which a call of the game doesn't have.
+    fn play_state(&mut self, layer: usize, enter: Enter, mut step: Option<&mut Step>) {
         let Some(states) = self.extras.states.as_deref() else {
             return;
         };
@@ -167,12 +165,11 @@ impl AnimationController {
             return;
         };
         let (speed, entry) = (states.speed_of(layer), enter.entry);
-        let again = advance.as_mut().map(|(clips, step)| (*clips, &mut **step));
         let track = match machine.mask.clone() {
-            None => self.play_on_body(enter, speed, again),
+            None => self.play_on_body(enter, speed, step.as_deref_mut()),
             Some(mask) => {
                 let old = states.runs.get(layer).and_then(|run| run.track);
-                self.play_on_layer(mask, old, enter, speed, again)
+                self.play_on_layer(mask, old, enter, speed, step.as_deref_mut())
             }
         };
         let Some(states) = self.extras.states_mut() else {
@@ -182,8 +179,7 @@ impl AnimationController {
         let layers = states.layers.clone();
         for (at, other) in layers.layers().iter().enumerate() {
             if other.sync == Some(layer) {
-                let again = advance.as_mut().map(|(clips, step)| (*clips, &mut **step));
-                self.play_following(at, layer, entry, again);
+                self.play_following(at, layer, entry, step.as_deref_mut());
             }
         }
     }
@@ -194,7 +190,7 @@ impl AnimationController {
         layer: usize,
         leader: usize,
         entry: Entry,
-        advance: Advance,
+        step: Option<&mut Step>,
     ) {
         let Some(states) = self.extras.states_mut() else {
             return;
@@ -211,7 +207,7 @@ impl AnimationController {
             entry: Entry { at: 0.0, ..entry },
             change: None,
         };
-        let track = self.play_on_layer(mask, old, enter, 1.0, advance);
+        let track = self.play_on_layer(mask, old, enter, 1.0, step);
         if let Some(led_by) = led_by
             && let Some(track) = track.and_then(|track| self.track_mut(track))
         {
@@ -222,7 +218,12 @@ impl AnimationController {
         }
     }
 
-    fn play_on_body(&mut self, enter: Enter, speed: f64, advance: Advance) -> Option<TrackId> {
+    fn play_on_body(
+        &mut self,
+        enter: Enter,
+        speed: f64,
+        step: Option<&mut Step>,
+    ) -> Option<TrackId> {
         let Entry { duration, at, .. } = enter.entry;
         self.leave_queue();
         let Some(clip) = enter.plays else {
@@ -248,11 +249,11 @@ impl AnimationController {
             new: true,
             transition,
         };
-        match advance {
-            Some((clips, step)) => {
-                self.prepare(self.tracks.len() - 1, clips, step);
+        match step {
+            Some(step) => {
+                self.prepare(self.tracks.len() - 1, step);
                 self.await_clip(pending);
-                self.begin_pending(clips, step);
+                self.begin_pending(step);
             }
             None => self.await_clip(pending),
         }
@@ -267,7 +268,7 @@ impl AnimationController {
         old: Option<TrackId>,
         enter: Enter,
         speed: f64,
-        advance: Advance,
+        step: Option<&mut Step>,
     ) -> Option<TrackId> {
         let Entry { duration, at, .. } = enter.entry;
         let Some(clip) = enter.plays else {
@@ -293,8 +294,8 @@ impl AnimationController {
         if let Some(old) = old.and_then(|old| self.track_mut(old)) {
             old.leaves_at = Some(until);
         }
-        if let Some((clips, step)) = advance {
-            self.prepare(self.tracks.len() - 1, clips, step);
+        if let Some(step) = step {
+            self.prepare(self.tracks.len() - 1, step);
         }
         Some(id)
     }

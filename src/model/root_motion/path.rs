@@ -329,17 +329,8 @@ impl RootPath {
                 let round = floor(position / duration);
                 (round, (position - round * duration).clamp(0.0, duration))
             }
-            PlaybackMode::Once => (0.0, position.clamp(0.0, duration)),
-            PlaybackMode::PingPong => {
-                let turn = position.rem_euclid(2.0 * duration);
-                (
-                    0.0,
-                    if turn <= duration {
-                        turn
-                    } else {
-                        2.0 * duration - turn
-                    },
-                )
+            PlaybackMode::Once | PlaybackMode::PingPong => {
+                (0.0, playback.place(duration, position))
             }
         }
     }

@@ -132,7 +132,7 @@ fn rule_2_layers_are_the_enabled_tracks_with_weight_in_their_order() {
         );
         assert_eq!(
             (layers[1].time, layers[1].priority, layers[1].mask),
-            (now, TrackPriority::High, Some("upper"))
+            (now, TrackPriority::High, Some(&"upper".into()))
         );
         assert_eq!(
             (layers[0].blend, layers[1].blend),

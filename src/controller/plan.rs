@@ -1,0 +1,190 @@
+//! Plans: by which law each track moves from its [anchor](Anchor), where it is at a moment, and what it passes next.
+
+use super::{
+    AnimationController, AnimationTrack, Clips,
+    anchor::{Anchor, Law},
+    clock::Nanos,
+    course::Course,
+    motion::{Instant, Motion, Pace},
+    stamp::Stamp,
+    sync::Lead,
+};
+
+impl AnimationController {
+    /// The law by which a track should move from now on.
+    pub(super) fn law(&self, at: usize) -> Law {
+        let track = &self.tracks[at];
+        if !track.begun() || !self.is_moving(at) {
+            return Law::default();
+        }
+        let with = |stamp: Stamp, number: f64| stamp.with(number.to_bits());
+        if let Some(Lead {
+            leader,
+            ratio,
+            offset,
+        }) = track.run.lead()
+        {
+            let leader = Stamp::NEW.with(self.tracks[leader].id.0);
+            return Law::led(with(with(leader, ratio), offset));
+        }
+        // A change of speed is told by its begin.
+        let stamp = match self.speed_ramp(at) {
+            Some(ramp) => with(Stamp::NEW.with(1), ramp.begin),
+            None => with(Stamp::NEW, track.own_speed()),
+        };
+        Law::alone(match self.pace_of(at) {
+            Some(pace) => with(with(with(stamp, pace.since.secs()), pace.pace), pace.change),
+            None => stamp,
+        })
+    }
+
+    /// Returns `true` if a track plays now.
+    pub(super) fn is_moving(&self, at: usize) -> bool {
+        let track = &self.tracks[at];
+        !track.paused && track.present().is_some()
+    }
+
+    /// The pace of a track's blend space, if it plays one.
+    pub(super) fn pace_of(&self, at: usize) -> Option<Pace> {
+        self.tracks[at].course().map(Course::pace)
+    }
+
+    /// A track's own motion from an instant on, whatever leads it.
+    pub(super) fn motion_from(&self, at: usize, begin: Instant) -> Motion {
+        let pace = self.pace_of(at).unwrap_or(Pace::EVEN);
+        Motion::new(
+            begin,
+            self.tracks[at].own_speed(),
+            self.speed_ramp(at),
+            pace,
+        )
+    }
+
+    /// Anchors a track where it is.
+    pub(super) fn anchor(&mut self, at: usize, law: Law) {
+        let now = self.clock.now;
+        let track = &mut self.tracks[at];
+        track.anchor = Anchor::new(now, track.held(), law);
+        track.moved = false;
+        track.run.planned = false;
+    }
+
+    /// Works out how tracks move from their anchors, and what they pass next: those for which that is not known.
+    pub(super) fn plan(&mut self, clips: &dyn Clips) {
+        for at in 0..self.tracks.len() {
+            if !self.tracks[at].run.planned {
+                let anchor = self.tracks[at].anchor;
+                let motion = if self.drives(at) {
+                    self.motion_from(at, anchor.instant())
+                } else {
+                    Motion::STILL
+                };
+                self.tracks[at].run.set_motion(motion);
+            }
+        }
+        for at in 0..self.tracks.len() {
+            if !self.tracks[at].run.planned {
+                if self.tracks[at].run.ranged.is_none() {
+                    self.tracks[at].note_ranges(&self.extras.callbacks, clips);
+                }
+                let next = if self.tracks[at].anchor.law.moves() {
+                    self.look_ahead(at, self.forward(at), clips);
+                    self.next_mark(at, clips)
+                } else {
+                    None
+                };
+                let run = &mut self.tracks[at].run;
+                run.set_next(next);
+                run.planned = true;
+            }
+        }
+    }
+
+    /// Forgets what tracks that a track leads pass next.
+    pub(super) fn forget_followers(&mut self, leader: usize) {
+        for track in &mut self.tracks {
+            if track.run.lead().is_some_and(|lead| lead.leader == leader) {
+                track.run.planned = false;
+            }
+        }
+    }
+
+    /// Returns `true` if a track moves, by its own motion.
+    pub(super) fn drives(&self, at: usize) -> bool {
+        let law = self.tracks[at].anchor.law;
+        law.moves() && !law.follows()
+    }
+
+    /// The motion that drives a track: its own, or that of its leader.
+    pub(super) fn driver(&self, at: usize) -> usize {
+        let run = &self.tracks[at].run;
+        run.lead()
+            .filter(|_| self.tracks[at].anchor.law.follows())
+            .map_or(at, |lead| lead.leader)
+    }
+
+    /// The direction in which a track goes.
+    pub(super) fn forward(&self, at: usize) -> bool {
+        self.tracks[self.driver(at)].run.forward()
+    }
+
+    /// Moves all tracks to where they are at a moment, up to which none of them passes anything.
+    pub(super) fn move_to(&mut self, moment: Nanos) {
+        for at in 0..self.tracks.len() {
+            self.tracks[at].position = self.place_at(at, moment);
+        }
+    }
+
+    /// Returns the position of a track at a moment up to which no track passes anything.
+    #[inline]
+    pub(super) fn place_at(&self, at: usize, moment: Nanos) -> f64 {
+        let track = &self.tracks[at];
+        let anchor = &track.anchor;
+        let lead = track.run.lead().filter(|_| anchor.law.follows());
+        let position = match lead {
+            Some(lead) if anchor.instant().moment != moment => {
+                let leader = &self.tracks[lead.leader];
+                lead.follow(leader.hold(self.bounded(lead.leader, leader.driven_to(moment))))
+            }
+            Some(_) => anchor.from,
+            None => track.driven_to(moment),
+        };
+        self.bounded(at, position)
+    }
+
+    /// A place between what a track passed last and what it passes next.
+    #[inline]
+    fn bounded(&self, at: usize, place: f64) -> f64 {
+        let track = &self.tracks[at];
+        let from = track.anchor.from;
+        let next = track.run.next().map(|next| next.place);
+        if !track.anchor.law.moves() {
+            return track.position;
+        }
+        let place = if place.is_finite() {
+            place
+        } else {
+            f64::MAX.copysign(place)
+        };
+        let place = match (self.forward(at), next) {
+            (true, None) => place.max(from),
+            (true, Some(next)) => place.min(next.next_down()).max(from),
+            (false, None) => place.min(from),
+            (false, Some(next)) => place.max(next.next_up()).min(from),
+        };
+        track.hold(place)
+    }
+}
+
+impl AnimationTrack {
+    /// Returns the position to which its own motion has taken it at a moment.
+    #[inline]
+    fn driven_to(&self, moment: Nanos) -> f64 {
+        let (from, begin) = (self.anchor.from, self.anchor.instant());
+        if moment == begin.moment {
+            from
+        } else {
+            from + self.run.distance(begin.seconds_to(moment))
+        }
+    }
+}
