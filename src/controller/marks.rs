@@ -177,10 +177,9 @@ impl<'a> Line<'a> {
                     (base + time).min(middle)
                 };
                 let inner = time > 0.0 && time < length;
-                [
-                    Some(there),
-                    inner.then(|| (next - time).clamp(middle, next)),
-                ]
+                // Not `clamp`, which panics at a NaN: twice the longest length is infinite.
+                let back = || (next - time).max(middle).min(next);
+                [Some(there), inner.then(back)]
             }
         }
     }

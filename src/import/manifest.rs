@@ -108,7 +108,7 @@ pub struct Manifest {
     /// Parts that become one, by its name, with one `*` in a name as a wildcard: `merge: { "body": ["Knight_*"] }`.
     ///
     /// Each part of a character is an entity with a palette and a draw call of its own, so characters with a dozen of them, which
-    /// are common in asset stores, take twice the time of those with one. Leave out what is hidden, repainted, or picked by its
+    /// are common in asset stores, take more than twice the time of those with one. Leave out what is hidden, repainted, or picked by its
     /// own name, and parts with morph targets. Parts with different materials stay apart: they become one part per material,
     /// such as `body.skin` and `body.cloth`. So do those that together have more joints than [`max_palette`](Self::max_palette).
     #[serde(

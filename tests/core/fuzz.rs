@@ -178,7 +178,8 @@ fn whatever_is_accepted_plays() {
         .ok()
         .and_then(|count| count.parse().ok())
         .unwrap_or(500);
-    for seed in 0..count {
+    // The last one has a clip so long that two rounds of it are endless.
+    for seed in (0..count).chain([1319]) {
         let mut random = blocks::Random(seed);
         let choices: Vec<u8> = (0..40 + random.below(300))
             .map(|_| random.below(256) as u8)
