@@ -105,12 +105,15 @@ pub struct Manifest {
     /// ```
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub control_joints: Vec<String>,
-    /// Parts that become one, by its name, with one `*` in a name as a wildcard: `merge: { "body": ["Knight_*"] }`.
+    /// Parts to merge, listed under the name of the part that they become. One `*` in a name stands for anything:
+    /// `merge: { "body": ["Knight_*"] }`.
     ///
-    /// Each part of a character is an entity with a palette and a draw call of its own, so characters with a dozen of them, which
-    /// are common in asset stores, take more than twice the time of those with one. Leave out what is hidden, repainted, or picked by its
-    /// own name, and parts with morph targets. Parts with different materials stay apart: they become one part per material,
-    /// such as `body.skin` and `body.cloth`. So do those that together have more joints than [`max_palette`](Self::max_palette).
+    /// Each part of a character is an entity with a palette and a draw call of its own. Characters with a dozen parts, which are
+    /// common in asset stores, take more than twice the time of those with one. Don't merge parts that the game hides, repaints,
+    /// or picks by name, nor faces with morph targets.
+    ///
+    /// Parts with different materials stay apart: they become one part per material, such as `body.skin` and `body.cloth`. A
+    /// merged part with more joints than [`max_palette`](Self::max_palette) is split like any other.
     #[serde(
         default,
         deserialize_with = "distinct",
