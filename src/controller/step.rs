@@ -1,4 +1,4 @@
-//! An advance in progress, and mark is known of the next one.
+//! An advance in progress, and what is known of the next one.
 
 use super::{
     Clips, PlaybackEvent, TrackId,

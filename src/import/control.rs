@@ -145,11 +145,7 @@ pub(super) fn take_off_skin(
     }
     model.parts = parts;
     // Splitting has combined joints anew.
-    report.combined_joints = model
-        .parts
-        .iter()
-        .map(|part| part.combined_joints.len())
-        .sum();
+    report.count_combined_joints(&model.parts);
     counts.warnings(file, &model.skeleton)
 }
 

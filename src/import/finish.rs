@@ -1,8 +1,8 @@
 //! The last steps of every importer, from a mesh with any number of weights per vertex to parts that can be drawn.
 
 use super::{
-    ImportReport, ImportSettings, combine::Combiner, influences::VertexWeights, names::UniqueNames,
-    split::with_palettes, tangents::complete_tangents,
+    ImportReport, ImportSettings, combine::Combiner, influences::VertexWeights,
+    names::give_unique_names, split::with_palettes, tangents::complete_tangents,
 };
 use crate::{format::Diagnostic, model::SkinPart};
 
@@ -52,10 +52,7 @@ impl Finisher {
             // Last, because tangents follow the texture as the file has it.
             flip_tex_coords(&mut self.parts);
         }
-        let mut names = UniqueNames::default();
-        for part in &mut self.parts {
-            part.name = names.add(std::mem::take(&mut part.name));
-        }
+        give_unique_names(&mut self.parts);
         self.combiner.add_to(figures);
         Finished {
             parts: self.parts,

@@ -5,12 +5,12 @@ use super::{
     combine::Combiner,
     control::is_meant,
     influences::{VertexWeights, WeightReader},
-    names::UniqueNames,
+    names::give_unique_names,
     split::with_palettes,
 };
 use crate::{
-    format::Diagnostic,
-    model::{CombinedJoints, MorphTarget, SkinPart},
+    format::{Diagnostic, FormatError},
+    model::{MorphTarget, SkinPart},
     spelling::nearest,
 };
 use glam::{Vec2, Vec3, Vec4};
@@ -73,15 +73,8 @@ pub(super) fn merge_parts(
             }
         }
     }
-    let mut unique = UniqueNames::default();
-    for part in &mut model.parts {
-        part.name = unique.add(mem::take(&mut part.name));
-    }
-    imported.report.combined_joints = model
-        .parts
-        .iter()
-        .map(|part| part.combined_joints.len())
-        .sum();
+    give_unique_names(&mut model.parts);
+    imported.report.count_combined_joints(&model.parts);
     imported.warnings.extend(combiner.warning(file));
 }
 
@@ -99,7 +92,8 @@ fn groups(file: &str, manifest: &Manifest, imported: &mut Imported) -> Vec<Optio
                     group.get_or_insert(at);
                 }
             }
-            if !is_known {
+            // Finding the place of each takes time, and a hostile manifest has many.
+            if !is_known && imported.warnings.len() < FormatError::MAX_WARNINGS {
                 let message = format!("merge: the model has no part `{entry}`");
                 let near = nearest(entry, parts.iter().map(|part| &*part.name));
                 let warning = Diagnostic::warning(file, message);
@@ -191,7 +185,6 @@ impl Merged {
         for morph in morphs {
             append_morph(&mut part.morphs, morph, first);
         }
-        part.combined_joints = CombinedJoints::new();
     }
 }
 

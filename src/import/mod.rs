@@ -228,3 +228,11 @@ pub struct ImportReport {
     /// The matches of joints of retargeted clips, by the clips' names in the manifest.
     pub retargets: BTreeMap<String, RetargetReport>,
 }
+
+impl ImportReport {
+    /// Counts the combined joints of parts whose palettes were made anew.
+    fn count_combined_joints(&mut self, parts: &[SkinPart]) {
+        let counts = parts.iter().map(|part| part.combined_joints.len());
+        self.combined_joints = counts.sum();
+    }
+}

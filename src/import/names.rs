@@ -1,7 +1,9 @@
 //! Names that must be unique.
 
+use crate::model::SkinPart;
 use std::{
     collections::{HashMap, HashSet},
+    mem,
     sync::Arc,
 };
 
@@ -30,6 +32,14 @@ impl UniqueNames {
         self.next.insert(free.clone(), 2);
         self.next.insert(name, number);
         free
+    }
+}
+
+/// Numbers parts that have the name of an earlier one.
+pub(super) fn give_unique_names(parts: &mut [SkinPart]) {
+    let mut names = UniqueNames::default();
+    for part in parts {
+        part.name = names.add(mem::take(&mut part.name));
     }
 }
 

@@ -1,15 +1,16 @@
 //! Clips made smaller: within the error asked for, wherever the skin is looked at.
 
+use crate::drawn::drawn;
 use bevy_marionette::import::{Limits, Manifest, open_manifest};
 use bevy_marionette::model::{
     ClipFrames, ClipTiming, Influences, Joint, JointIndex, JointTransform, SkeletalClip, Skeleton,
     SkinPart,
 };
 use bevy_marionette::{
-    internals::pose::{Compress, SkinVertices},
-    pose::{ClipLayer, Evaluate, Palette, Scratch},
+    internals::pose::Compress,
+    pose::{ClipLayer, Evaluate, Scratch},
 };
-use glam::{Affine3A, Mat4, Quat, Vec3};
+use glam::{Affine3A, Quat, Vec3};
 use std::borrow::Cow;
 
 struct Character {
@@ -97,23 +98,7 @@ fn clip(random: &mut fastrand::Rng, skeleton: &Skeleton) -> SkeletalClip {
 fn skin(Character { skeleton, part }: &Character, clip: &SkeletalClip, time: f64) -> Vec<Vec3> {
     let mut scratch = Scratch::default();
     Evaluate::new(skeleton, &[ClipLayer::new(clip, time)]).run(&mut scratch);
-    let mut palette = vec![Mat4::IDENTITY; part.palette_len()];
-    let (model, inverse_bind) = (scratch.model(), skeleton.inverse_bind());
-    Palette {
-        world: Affine3A::IDENTITY,
-        model,
-        inverse_bind,
-        remap: &part.palette,
-        combined: &part.combined_joints,
-    }
-    .run(&mut palette);
-    let mut positions = part.positions.clone();
-    SkinVertices {
-        part,
-        palette: &palette,
-    }
-    .positions(&mut positions);
-    positions
+    drawn(skeleton, part, scratch.model())
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Culling boxes: posed vertices never leave them.
 
+use crate::drawn::drawn;
 use bevy_marionette::controller::{BlendMode, TrackPriority};
 use bevy_marionette::{
     internals::model::BoundingBox,
@@ -9,11 +10,11 @@ use bevy_marionette::{
     },
 };
 use bevy_marionette::{
-    internals::pose::{BlendReach, PartBounds, SkinVertices},
-    pose::{ClipLayer, Evaluate, Mask, Palette, Scratch},
+    internals::pose::{BlendReach, PartBounds},
+    pose::{ClipLayer, Evaluate, Mask, Scratch},
 };
 use fastrand::Rng;
-use glam::{Affine3A, Mat4, Quat, Vec3};
+use glam::{Affine3A, Quat, Vec3};
 
 fn number(random: &mut Rng) -> f32 {
     random.f32() * 2.0 - 1.0
@@ -107,23 +108,8 @@ fn positions(
         ..Evaluate::new(skeleton, layers)
     }
     .run(&mut scratch);
-    let mut palette = vec![Mat4::IDENTITY; part.palette_len()];
-    let (model, inverse_bind) = (scratch.model(), skeleton.inverse_bind());
-    Palette {
-        world: Affine3A::IDENTITY,
-        model,
-        inverse_bind,
-        remap: &part.palette,
-        combined: &part.combined_joints,
-    }
-    .run(&mut palette);
-    let mut positions = part.positions.clone();
-    SkinVertices {
-        part,
-        palette: &palette,
-    }
-    .positions(&mut positions);
-    (positions, scratch.model().to_vec())
+    let joints = scratch.model();
+    (drawn(skeleton, part, joints), joints.to_vec())
 }
 
 /// A joint at the origin and a part that follows it.

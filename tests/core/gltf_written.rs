@@ -3,6 +3,7 @@
 mod round_trips;
 mod specification;
 
+use crate::drawn::drawn;
 use bevy_marionette::{
     controller::BlendMode,
     format::Parsed,
@@ -14,16 +15,15 @@ use bevy_marionette::{
             to_md5_mesh,
         },
         model::BoundingBox,
-        pose::SkinVertices,
     },
     model::{
         ClipFrames, ClipTiming, Influences, Joint, JointTransform, Maps, Material, MipFilter,
         Model, PlaybackMode, Sampler, SkeletalClip, Skeleton, SkinPart, TextureFilter, TextureWrap,
         UvTransform,
     },
-    pose::{ClipLayer, Evaluate, Palette, Scratch},
+    pose::{ClipLayer, Evaluate, Scratch},
 };
-use glam::{Affine3A, DVec3, Mat4, Quat, Vec2, Vec3, Vec4};
+use glam::{Affine3A, DVec3, Quat, Vec2, Vec3, Vec4};
 use serde_json::json;
 use specification::Gltf;
 use std::{env, fs, path::PathBuf, sync::Arc};
@@ -49,23 +49,8 @@ fn posed(model: &Model, clip: Option<&SkeletalClip>, time: f64) -> Vec<Vec<DVec3
     let layers: Vec<ClipLayer> = clip.map(layer).into_iter().collect();
     let mut pose = Scratch::default();
     Evaluate::new(&model.skeleton, &layers).run(&mut pose);
-    let inverse_bind = model.skeleton.inverse_bind();
     let of_part = |part: &SkinPart| {
-        let mut palette = vec![Mat4::IDENTITY; part.palette_len()];
-        Palette {
-            world: Affine3A::IDENTITY,
-            model: pose.model(),
-            inverse_bind,
-            remap: &part.palette,
-            combined: &part.combined_joints,
-        }
-        .run(&mut palette);
-        let mut out = part.positions.clone();
-        SkinVertices {
-            part,
-            palette: &palette,
-        }
-        .positions(&mut out);
+        let out = drawn(&model.skeleton, part, pose.model());
         out.into_iter()
             .map(|p| DVec3::new(-f64::from(p.x), p.y.into(), -f64::from(p.z)))
             .collect()

@@ -10,6 +10,7 @@ mod chains;
 mod compression;
 mod controller_rules;
 mod culling_boxes;
+mod drawn;
 mod exact;
 mod fades;
 #[cfg(all(feature = "fbx", feature = "gltf"))]

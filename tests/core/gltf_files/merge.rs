@@ -1,14 +1,13 @@
 //! Parts that a manifest merges.
 
 use super::file::random_turn;
+use crate::drawn::drawn;
 use bevy_marionette::{
     import::{Imported, Limits, Manifest, open_manifest},
-    internals::pose::SkinVertices,
     model::{Model, SkinPart},
-    pose::Palette,
 };
 use fastrand::Rng;
-use glam::{Affine3A, Mat4, Vec3};
+use glam::{Affine3A, Vec3};
 use serde_json::{Value, json};
 use std::borrow::Cow;
 
@@ -66,22 +65,7 @@ fn posed(model: &Model, part: &SkinPart) -> Vec<Vec3> {
             Affine3A::from_rotation_translation(turn, Vec3::splat(random.f32()))
         })
         .collect();
-    let mut palette = vec![Mat4::IDENTITY; part.palette_len()];
-    Palette {
-        world: Affine3A::IDENTITY,
-        model: &joints,
-        inverse_bind: model.skeleton.inverse_bind(),
-        remap: &part.palette,
-        combined: &part.combined_joints,
-    }
-    .run(&mut palette);
-    let mut positions = part.positions.clone();
-    SkinVertices {
-        part,
-        palette: &palette,
-    }
-    .positions(&mut positions);
-    positions
+    drawn(&model.skeleton, part, &joints)
 }
 
 #[test]

@@ -1,11 +1,9 @@
 //! Vertices with more than four joints, which share combined joints.
 
 use super::*;
-use bevy_marionette::{
-    internals::{import::to_m3d, pose::SkinVertices},
-    pose::Palette,
-};
-use glam::{Affine3A, Mat4};
+use crate::drawn::drawn;
+use bevy_marionette::internals::import::to_m3d;
+use glam::Affine3A;
 
 /// The joints of each vertex of a file, with weights.
 fn weights(mesh: &Md5Mesh) -> Vec<Vec<(u16, f64)>> {
@@ -96,26 +94,7 @@ fn fourteen_joints_move_a_vertex_on_the_gpu_as_in_double_precision() {
         .collect();
     let truth = formula(&mesh, &pose_of_anim(&mesh, &anim, 0, 0.0));
     for part in &model.parts {
-        let mut palette = vec![Mat4::NAN; part.palette_len()];
-        let (inverse_bind, remap, combined) = (
-            model.skeleton.inverse_bind(),
-            &part.palette,
-            &part.combined_joints,
-        );
-        Palette {
-            world: Affine3A::IDENTITY,
-            model: &pose,
-            inverse_bind,
-            remap,
-            combined,
-        }
-        .run(&mut palette);
-        let mut positions = part.positions.clone();
-        SkinVertices {
-            part,
-            palette: &palette,
-        }
-        .positions(&mut positions);
+        let positions = drawn(&model.skeleton, part, &pose);
         for (position, &source) in positions.iter().zip(&part.source_vertices) {
             let expected = to_bevy(truth[source as usize]);
             assert!(
