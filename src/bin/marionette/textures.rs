@@ -177,17 +177,19 @@ mod tests {
 
     #[test]
     fn maps_are_found_where_their_names_lead_and_else_by_name() {
-        let folder = tempfile::tempdir().unwrap();
-        fs::create_dir(folder.path().join("textures")).unwrap();
-        fs::create_dir_all(folder.path().join("models/a/b")).unwrap();
+        let temporary = tempfile::tempdir().unwrap();
+        // One level down, so that `../../x.png` is a file in the test's own folder, too.
+        let folder = temporary.path().join("game");
+        fs::create_dir_all(folder.join("textures")).unwrap();
+        fs::create_dir_all(folder.join("models/a/b")).unwrap();
         for file in [
             "models/Skin.PNG",
             "textures/cloth.tga",
             "models/a/b/deep.png",
         ] {
-            fs::write(folder.path().join(file), b"").unwrap();
+            fs::write(folder.join(file), b"").unwrap();
         }
-        let models = folder.path().join("models");
+        let models = folder.join("models");
         let materials = [
             "../textures/cloth.tga",
             "a/b/deep.png",
