@@ -22,7 +22,10 @@ use crate::{
     model::{JointTransform, Model, Reach},
 };
 use glam::{DQuat, DVec3, DVec4, Quat, Vec3};
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Write,
+};
 
 /// Imports the clips of a file.
 pub(super) struct Importer<'a> {
@@ -229,10 +232,13 @@ impl Importer<'_> {
             .iter()
             .map(|joint| Motion::still(joint.rest))
             .collect();
+        // One text for all channels, of which there are thousands, and hardly ever anything to say.
+        let (mut place, first) = (format!("{place}.channels["), place.len());
         for (at, channel) in animation.channels.iter().enumerate() {
-            let place = format!("{place}.channels[{at}]");
+            place.truncate(first + ".channels[".len());
+            _ = write!(place, "{at}]");
             let Some(node) = channel.target.node.map(Index::value) else {
-                left_out.elsewhere.get_or_insert(place);
+                left_out.elsewhere.get_or_insert_with(|| place.clone());
                 continue;
             };
             let Some(target) = root.nodes.get(node) else {
@@ -400,8 +406,8 @@ impl Importer<'_> {
             }
         };
         let mut out = Channel {
-            times: Vec::new(),
-            values: Vec::new(),
+            times: Vec::with_capacity(times.len()),
+            values: Vec::with_capacity(times.len() * per_key),
             between,
             is_rotation,
         };

@@ -27,6 +27,24 @@ impl Channel {
     /// Returns the value at a time, before or after a step right there. Before the first key it is
     /// the first value, and after the last key the last one.
     fn sample(&self, time: f64, after_step: bool) -> DVec4 {
+        let next = self
+            .times
+            .partition_point(|&key| key < time || (after_step && key == time));
+        self.sample_before(next, time, after_step)
+    }
+
+    /// Does what [`sample`](Self::sample) does, for times that only increase. `next` is 0 at first, and then the first key that
+    /// was after the last time.
+    fn sample_next(&self, time: f64, after_step: bool, next: &mut usize) -> DVec4 {
+        let is_past = |&key: &f64| key < time || (after_step && key == time);
+        while self.times.get(*next).is_some_and(is_past) {
+            *next += 1;
+        }
+        self.sample_before(*next, time, after_step)
+    }
+
+    /// Returns the value at a time. `next` is the first key after it.
+    fn sample_before(&self, next: usize, time: f64, after_step: bool) -> DVec4 {
         let spline = self.between == Between::Cubic;
         let value = |key: usize| {
             if spline {
@@ -35,9 +53,6 @@ impl Channel {
                 self.values[key]
             }
         };
-        let next = self
-            .times
-            .partition_point(|&key| key < time || (after_step && key == time));
         let at_key =
             !after_step && self.between != Between::Step && self.times.get(next) == Some(&time);
         let out = if at_key {
@@ -116,16 +131,18 @@ impl Motion {
 
     /// Returns the transform at a time, before or after a step right there.
     fn at(&self, time: f64, after_step: bool) -> JointTransform {
-        let sample = |channel: &Option<Channel>| {
-            channel
-                .as_ref()
-                .map(|channel| channel.sample(time, after_step))
+        self.sampled(|channel, _| channel.sample(time, after_step))
+    }
+
+    /// Returns the transform of values that `sample` gives for a channel and its index.
+    fn sampled(&self, mut sample: impl FnMut(&Channel, usize) -> DVec4) -> JointTransform {
+        let mut value = |channel: &Option<Channel>, index| {
+            channel.as_ref().map(|channel| sample(channel, index))
         };
-        let vector = |channel, rest| sample(channel).map_or(rest, DVec4::truncate);
         let local = Local {
-            translation: vector(&self.translation, self.rest.translation),
-            rotation: sample(&self.rotation).map_or(self.rest.rotation, DQuat::from_vec4),
-            scale: vector(&self.scale, self.rest.scale),
+            translation: value(&self.translation, 0).map_or(self.rest.translation, DVec4::truncate),
+            rotation: value(&self.rotation, 1).map_or(self.rest.rotation, DQuat::from_vec4),
+            scale: value(&self.scale, 2).map_or(self.rest.scale, DVec4::truncate),
         };
         local.to_transform()
     }
@@ -146,12 +163,16 @@ impl Motion {
             .channels()
             .any(|channel| channel.between == Between::Cubic && channel.times.len() > 1);
         let mut curve = Curve::with_capacity(times.len());
+        let mut next = [0; 3];
+        let mut at = |time, after_step| {
+            self.sampled(|channel, index| channel.sample_next(time, after_step, &mut next[index]))
+        };
         for time in times {
             // Nothing is shown before the beginning.
             if steps && time > 0.0 {
-                curve.push(time, self.at(time, false));
+                curve.push(time, at(time, false));
             }
-            curve.push(time, self.at(time, true));
+            curve.push(time, at(time, true));
         }
         if splines {
             curve.spline = Some(Box::new(move |time| self.at(time, true)));

@@ -44,6 +44,16 @@ impl Motion {
     }
 }
 
+/// What is known of each joint while [`Skin::motion`] goes through them: kept, because there are thousands of frames.
+#[derive(Default)]
+pub(super) struct Joints {
+    /// In the space of each joint: how far points of the skin below it are from it, and how they move.
+    below: Vec<(f64, Motion)>,
+    /// Attached things turn with their joint and those above: the largest error halfway, and the
+    /// largest turn.
+    turns: Vec<[f64; 2]>,
+}
+
 /// The extent of the skin around the joints.
 pub(in crate::import) struct Skin {
     parents: Vec<Option<usize>>,
@@ -112,18 +122,22 @@ impl Skin {
     }
 
     /// Returns bounds on the motion from one frame to the next, both in `pair`.
-    pub(super) fn motion(&self, curves: &[Curve], pair: &[JointTransform]) -> Motion {
+    pub(super) fn motion(
+        &self,
+        curves: &[Curve],
+        pair: &[JointTransform],
+        Joints { below, turns }: &mut Joints,
+    ) -> Motion {
         let joints = self.parents.len();
-        // In the space of each joint: how far points of the skin below it are from it, and how they move.
-        let mut below: Vec<(f64, Motion)> = self
-            .radius
-            .iter()
-            .map(|&radius| (radius, Motion::default()))
-            .collect();
+        below.clear();
+        below.extend(
+            self.radius
+                .iter()
+                .map(|&radius| (radius, Motion::default())),
+        );
         let mut model = Motion::default();
-        // Attached things turn with their joint and those above: the largest error halfway, and the
-        // largest turn.
-        let mut turns = vec![[0.0_f64; 2]; joints];
+        turns.clear();
+        turns.resize(joints, [0.0; 2]);
         // Children come first, so that everything below a joint is known.
         for joint in (0..joints).rev() {
             let (reach, Motion { bend, path, .. }) = below[joint];
