@@ -93,7 +93,7 @@ fn run_to(example: &str, file: &str, arguments: &[&str]) -> Run {
             "--headless",
             file.to_str().unwrap(),
             "--size",
-            "320x200",
+            "240x150",
             "--bare",
         ],
         arguments,
