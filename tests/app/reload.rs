@@ -7,6 +7,7 @@ use super::{
 use bevy::{asset::AssetId, prelude::*};
 use bevy_marionette::{
     asset::{Character, CharacterAssetLabel, CharacterLoaderSettings, ClipAsset},
+    character::PartOverrides,
     internals::{format::m3d, import::to_m3d},
     model::{PlaybackMode, Skeleton},
     prelude::*,
@@ -58,6 +59,50 @@ fn a_rewritten_manifest_keeps_the_position_and_the_controller_goes_on() {
     app.update(0.3);
     assert!((app.clip_time(entity) - 0.6).abs() < 1e-6);
     assert_eq!(app.words(Some(entity)), ["tap"]);
+}
+
+#[cfg(feature = "gltf")]
+#[test]
+fn parts_are_merged_and_apart_again_as_the_manifest_says() {
+    let mut model = textured("", "");
+    model.parts.push(strip("third", 0));
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), "chain.glb", super::gltf::glb(&model));
+    let apart = "(model: \"chain.glb\")";
+    let merged = "(model: \"chain.glb\", merge: { \"body\": [\"strip\", \"third\"] })";
+    write(folder.path(), "one.character.ron", merged);
+    let mut app = TestApp::with_files(folder.path());
+    let handle: Handle<Character> = app.server().load("one.character.ron");
+    let entity = app.spawn(&handle, "walk");
+    let hidden = PartOverrides::default().hide("body");
+    app.world().entity_mut(entity).insert(hidden);
+    app.wait_for(&handle);
+    let names = |app: &TestApp| -> Vec<String> {
+        let parts = app.asset(&handle).unwrap().parts.iter();
+        parts.map(|part| part.name.to_string()).collect()
+    };
+    let shown = |app: &mut TestApp| -> Vec<bool> {
+        app.update(0.1);
+        let parts = app.parts(entity).into_iter();
+        parts
+            .map(|part| app.world().get::<Visibility>(part) != Some(&Visibility::Hidden))
+            .collect()
+    };
+    // Those that are drawn at once share a material, so `second` is one of its own in any case.
+    assert_eq!(names(&app), ["body", "second"]);
+    assert_eq!(shown(&mut app), [false, true]);
+    let before = app.parts(entity);
+
+    write(folder.path(), "one.character.ron", apart);
+    reload(&mut app, &handle, "one.character.ron");
+    assert_eq!(names(&app), ["strip", "second", "third"]);
+    assert_eq!(shown(&mut app), [true; 3]);
+    assert!(before.iter().all(|&part| !app.is_alive(part)));
+
+    write(folder.path(), "one.character.ron", merged);
+    reload(&mut app, &handle, "one.character.ron");
+    assert_eq!(names(&app), ["body", "second"]);
+    assert_eq!(shown(&mut app), [false, true], "by its name, as before");
 }
 
 #[test]
