@@ -7,7 +7,6 @@ use super::{
 use bevy::{asset::AssetId, prelude::*};
 use bevy_marionette::{
     asset::{Character, CharacterAssetLabel, CharacterLoaderSettings, ClipAsset},
-    character::PartOverrides,
     internals::{format::m3d, import::to_m3d},
     model::{PlaybackMode, Skeleton},
     prelude::*,
@@ -74,7 +73,7 @@ fn parts_are_merged_and_apart_again_as_the_manifest_says() {
     let mut app = TestApp::with_files(folder.path());
     let handle: Handle<Character> = app.server().load("one.character.ron");
     let entity = app.spawn(&handle, "walk");
-    let hidden = PartOverrides::default().hide("body");
+    let hidden = bevy_marionette::character::PartOverrides::default().hide("body");
     app.world().entity_mut(entity).insert(hidden);
     app.wait_for(&handle);
     let names = |app: &TestApp| -> Vec<String> {
