@@ -30,7 +30,7 @@ pub(super) use skin::Skin;
 
 use crate::model::{ClipError, ClipFrames, ClipTiming, JointTransform, SkeletalClip, SoaTransform};
 use curve::{Moment, moments};
-use skin::{Joints, Motion};
+use skin::{Motion, MotionScratch};
 use std::sync::Arc;
 
 /// Transforms that the clips of a file may have, however few keys it has (2.6 MB).
@@ -236,7 +236,7 @@ pub(super) fn resample(
         .step_by(joints)
         .zip(moments.windows(2));
     let splines = curves.iter().any(|curve| curve.spline.is_some());
-    let mut each = Joints::default();
+    let mut scratch = MotionScratch::default();
     let motion = |(pair, ends): (&[JointTransform], &[Moment])| {
         if ends[0].time >= ends[1].time {
             return Motion::default();
@@ -248,7 +248,7 @@ pub(super) fn resample(
         };
         Motion {
             bulge,
-            ..skin.motion(curves, pair, &mut each)
+            ..skin.motion(curves, pair, &mut scratch)
         }
     };
     let motions: Vec<Motion> = pairs.map(motion).collect();

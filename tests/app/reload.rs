@@ -87,7 +87,6 @@ fn parts_are_merged_and_apart_again_as_the_manifest_says() {
             .map(|part| app.world().get::<Visibility>(part) != Some(&Visibility::Hidden))
             .collect()
     };
-    // Those that are drawn at once share a material, so `second` is one of its own in any case.
     assert_eq!(names(&app), ["body", "second"]);
     assert_eq!(shown(&mut app), [false, true]);
     let before = app.parts(entity);

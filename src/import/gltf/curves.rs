@@ -33,8 +33,8 @@ impl Channel {
         self.sample_before(next, time, after_step)
     }
 
-    /// Does what [`sample`](Self::sample) does, for times that only increase. `next` is 0 at first, and then the first key that
-    /// was after the last time.
+    /// Samples like [`sample`](Self::sample), for times that only increase. `next` is the first key that isn't past yet, 0 at
+    /// first.
     fn sample_next(&self, time: f64, after_step: bool, next: &mut usize) -> DVec4 {
         let is_past = |&key: &f64| key < time || (after_step && key == time);
         while self.times.get(*next).is_some_and(is_past) {
@@ -43,7 +43,7 @@ impl Channel {
         self.sample_before(*next, time, after_step)
     }
 
-    /// Returns the value at a time. `next` is the first key after it.
+    /// Returns the value at a time. `next` is the first key that isn't past by then.
     fn sample_before(&self, next: usize, time: f64, after_step: bool) -> DVec4 {
         let spline = self.between == Between::Cubic;
         let value = |key: usize| {

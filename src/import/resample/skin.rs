@@ -44,9 +44,9 @@ impl Motion {
     }
 }
 
-/// What is known of each joint while [`Skin::motion`] goes through them: kept, because there are thousands of frames.
+/// Memory that [`Skin::motion`] uses for each joint. It is kept from frame to frame, because there are thousands.
 #[derive(Default)]
-pub(super) struct Joints {
+pub(super) struct MotionScratch {
     /// In the space of each joint: how far points of the skin below it are from it, and how they move.
     below: Vec<(f64, Motion)>,
     /// Attached things turn with their joint and those above: the largest error halfway, and the
@@ -126,7 +126,7 @@ impl Skin {
         &self,
         curves: &[Curve],
         pair: &[JointTransform],
-        Joints { below, turns }: &mut Joints,
+        MotionScratch { below, turns }: &mut MotionScratch,
     ) -> Motion {
         let joints = self.parents.len();
         below.clear();
