@@ -62,6 +62,19 @@ impl WeightReader {
                 odd |= weight != 0.0;
             }
         }
+        self.finish_vertex(mesh, start, sum, odd, first);
+    }
+
+    /// Normalizes the weights of the last vertex, which begin at `start`. Apart from [`Self::push`], so that it isn't compiled
+    /// for every kind of iterator.
+    fn finish_vertex(
+        &mut self,
+        mesh: &mut VertexWeights,
+        start: usize,
+        sum: f32,
+        odd: bool,
+        first: Option<JointIndex>,
+    ) {
         let own = &mut mesh.list[start..];
         self.not_positive += usize::from(odd);
         self.histogram[own.len().min(5)] += 1;

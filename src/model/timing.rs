@@ -118,7 +118,11 @@ impl ClipTiming {
         let duration = self.duration;
         self.callbacks
             .extend(keys.into_iter().map(|key| within(key, duration)));
-        // Stable: keys at equal times stay in the order of addition.
+        self.sort_callbacks();
+    }
+
+    /// Sorts the callback keys by time. Stable: keys at equal times stay in the order of addition.
+    fn sort_callbacks(&mut self) {
         self.callbacks.sort_by(|a, b| a.time.total_cmp(&b.time));
     }
 

@@ -92,21 +92,25 @@ impl<'de> Deserialize<'de> for Origins {
             // `()` is read as a unit.
             Map(#[serde(deserialize_with = "distinct")] BTreeMap<String, Option<Entering>>),
         }
-        Ok(match From::deserialize(deserializer)? {
-            From::Word(word) if word == "Any" => Self::Any,
-            From::Word(name) => Self::These([(name, Entering::default())].into()),
-            From::List(names) => Self::These(
-                names
-                    .into_iter()
-                    .map(|name| (name, Entering::default()))
-                    .collect(),
-            ),
-            From::Map(map) => Self::These(
-                map.into_iter()
-                    .map(|(name, how)| (name, how.unwrap_or_default()))
-                    .collect(),
-            ),
-        })
+        let from = From::deserialize(deserializer)?;
+        if matches!(&from, From::Word(word) if word == "Any") {
+            return Ok(Self::Any);
+        }
+        let mut these = BTreeMap::new();
+        match from {
+            From::Word(name) => _ = these.insert(name, Entering::default()),
+            From::List(names) => {
+                for name in names {
+                    these.insert(name, Entering::default());
+                }
+            }
+            From::Map(map) => {
+                for (name, how) in map {
+                    these.insert(name, how.unwrap_or_default());
+                }
+            }
+        }
+        Ok(Self::These(these))
     }
 }
 
