@@ -144,7 +144,7 @@ impl<'a> PoseBatch<'a> {
         combined: &CombinedJoints,
         out: [&mut [Mat4]; PoseBatch::MOST],
     ) {
-        self.write_each::<false>(skeleton, remap, combined, out);
+        self.write_each(skeleton, remap, combined, out, false);
     }
 
     /// Like [`Self::write`], but past the caches where the processor can, as [`Palette::stream`] does it.
@@ -161,19 +161,16 @@ impl<'a> PoseBatch<'a> {
     ) {
         // Combined joints are made from matrices that were just written, and streamed ones can't be read
         // back yet.
-        if combined.is_empty() {
-            self.write_each::<true>(skeleton, remap, combined, out);
-        } else {
-            self.write_each::<false>(skeleton, remap, combined, out);
-        }
+        self.write_each(skeleton, remap, combined, out, combined.is_empty());
     }
 
-    fn write_each<const STREAM: bool>(
+    fn write_each(
         &mut self,
         skeleton: &Skeleton,
         remap: &[JointIndex],
         combined: &CombinedJoints,
         mut out: [&mut [Mat4]; PoseBatch::MOST],
+        stream: bool,
     ) {
         // Slots past the last pose are left out, like those with empty slices.
         for out in &mut out[self.len..] {
@@ -184,13 +181,13 @@ impl<'a> PoseBatch<'a> {
         if !wide {
             self.solve_few(skeleton);
         } else if self.find_clips() {
-            simd::dispatch!(wide, s => self.write_with::<_, true, false, STREAM>(s, skeleton, remap, &mut out));
+            simd::dispatch!(wide, s => self.write_with::<_, true, false>(s, skeleton, remap, &mut out, stream));
         } else {
             self.mix_means(skeleton);
             if self.scaled {
-                simd::dispatch!(wide, s => self.write_with::<_, false, true, STREAM>(s, skeleton, remap, &mut out));
+                simd::dispatch!(wide, s => self.write_with::<_, false, true>(s, skeleton, remap, &mut out, stream));
             } else {
-                simd::dispatch!(wide, s => self.write_with::<_, false, false, STREAM>(s, skeleton, remap, &mut out));
+                simd::dispatch!(wide, s => self.write_with::<_, false, false>(s, skeleton, remap, &mut out, stream));
             }
         }
         // `write_with` has written everything else.
@@ -216,7 +213,7 @@ impl<'a> PoseBatch<'a> {
                 combined,
             };
             if !wide {
-                palette.write::<STREAM>(out);
+                palette.write(out, stream);
             }
             palette.combine(out);
         }
@@ -290,12 +287,13 @@ impl<'a> PoseBatch<'a> {
     ///
     /// If `MEANS`, all poses are means of the same clips. If not `SCALE`, all scales are one.
     #[inline(always)]
-    fn write_with<S: Simd, const MEANS: bool, const SCALE: bool, const STREAM: bool>(
+    fn write_with<S: Simd, const MEANS: bool, const SCALE: bool>(
         &mut self,
         s: S,
         skeleton: &Skeleton,
         remap: &[JointIndex],
         out: &mut [&mut [Mat4]; PoseBatch::MOST],
+        stream: bool,
     ) {
         let (parents, inverse_bind) = (skeleton.parents(), skeleton.inverse_bind());
         let count = parents.len().min(inverse_bind.len());
@@ -322,7 +320,7 @@ impl<'a> PoseBatch<'a> {
         let [place_x, place_y, place_z] = Matrices::new(s, &self.worlds).0[3];
         let places = [s.load(&place_x.0), s.load(&place_y.0), s.load(&place_z.0)];
         let (zero, one) = (s.both(Vec4::ZERO), s.both(Vec4::ONE));
-        let mut lines = Lines::new(out, remap.len());
+        let mut lines = Lines::new(out, remap.len(), stream);
         for &joint in remap {
             let joint = usize::from(joint);
             // Parents come before their children, so rows up to the joint's own are all that it depends
@@ -346,9 +344,9 @@ impl<'a> PoseBatch<'a> {
                 let [x, y, z] = columns[column];
                 lanes[column] = s.transposed([x, y, z, if column == 3 { one } else { zero }]);
             }
-            lines.push::<S, STREAM>(s, &lanes);
+            lines.push(s, &lanes);
         }
-        lines.finish::<S, STREAM>(s);
+        lines.finish(s);
         (self.model, self.solved) = (model, solved);
     }
 }

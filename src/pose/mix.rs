@@ -256,11 +256,11 @@ impl<'a, R: Row> MixRows<'_, 'a, R> {
         partial |= groups.low.uneven || groups.high.uneven;
         // Each combination is a kernel of its own: most characters have neither scales nor masks,
         // and pay for neither.
-        match (scale, partial) {
-            (false, false) => self.pose::<false, false>(groups, unreached, out),
-            (false, true) => self.pose::<false, true>(groups, unreached, out),
-            (true, false) => self.pose::<true, false>(groups, unreached, out),
-            (true, true) => self.pose::<true, true>(groups, unreached, out),
+        // The constant comes first, so that rows without scales have half as many kernels.
+        if R::HAS_SCALE && scale {
+            self.pose::<true>(&groups, partial, unreached, out);
+        } else {
+            self.pose::<false>(&groups, partial, unreached, out);
         }
         *memory = recycle(active);
     }
@@ -363,27 +363,19 @@ impl<'a, R: Row> MixRows<'_, 'a, R> {
         groups
     }
 
-    /// `SCALE` is false if all scales are one, `PARTIAL` if every layer reaches every joint.
+    /// `SCALE` and `partial` are false if all scales are one and if every layer reaches every joint.
     /// `unreached` shows where no blended layer reaches.
-    fn pose<const SCALE: bool, const PARTIAL: bool>(
+    fn pose<const SCALE: bool>(
         &self,
-        groups: Groups<R>,
+        groups: &Groups<R>,
+        partial: bool,
         unreached: &[R],
         out: &mut [R],
     ) {
-        let Groups { low, high, .. } = groups;
-        match (low.layers, high.layers) {
-            ([], []) => out.copy_from_slice(unreached),
-            // The other group's mean is the result.
-            ([], _) => {
-                simd::dispatch!(s => self.blend_one_group::<_, SCALE, PARTIAL>(s, high, unreached, out))
-            }
-            (_, []) => {
-                simd::dispatch!(s => self.blend_one_group::<_, SCALE, PARTIAL>(s, low, unreached, out))
-            }
-            _ => {
-                simd::dispatch!(s => self.blend_both_groups::<_, SCALE, PARTIAL>(s, [low, high], unreached, out))
-            }
+        if partial {
+            self.blend::<SCALE, true>(groups, unreached, out);
+        } else {
+            self.blend::<SCALE, false>(groups, unreached, out);
         }
         // Each overlay works on the result of those before it.
         for set in sets(groups.overlays) {
@@ -394,11 +386,31 @@ impl<'a, R: Row> MixRows<'_, 'a, R> {
         }
     }
 
+    /// Blends the layers of both priorities.
+    fn blend<const SCALE: bool, const PARTIAL: bool>(
+        &self,
+        Groups { low, high, .. }: &Groups<R>,
+        unreached: &[R],
+        out: &mut [R],
+    ) {
+        match (low.layers, high.layers) {
+            ([], []) => out.copy_from_slice(unreached),
+            // The other group's mean is the result. One place for both: each compiles the kernel anew.
+            ([], _) | (_, []) => {
+                let group = if low.layers.is_empty() { high } else { low };
+                simd::dispatch!(s => self.blend_one_group::<_, SCALE, PARTIAL>(s, group, unreached, out))
+            }
+            _ => {
+                simd::dispatch!(s => self.blend_both_groups::<_, SCALE, PARTIAL>(s, low, high, unreached, out))
+            }
+        }
+    }
+
     #[inline(always)]
     fn blend_one_group<S: Simd, const SCALE: bool, const PARTIAL: bool>(
         &self,
         s: S,
-        group: Group<R>,
+        group: &Group<R>,
         unreached: &[R],
         out: &mut [R],
     ) {
@@ -428,7 +440,8 @@ impl<'a, R: Row> MixRows<'_, 'a, R> {
     fn blend_both_groups<S: Simd, const SCALE: bool, const PARTIAL: bool>(
         &self,
         s: S,
-        [low, high]: [Group<R>; 2],
+        low: &Group<R>,
+        high: &Group<R>,
         unreached: &[R],
         out: &mut [R],
     ) {
@@ -452,7 +465,7 @@ impl<'a, R: Row> MixRows<'_, 'a, R> {
     fn mean<S: Simd, const SCALE: bool, const PARTIAL: bool>(
         &self,
         s: S,
-        group: Group<R>,
+        group: &Group<R>,
         row: usize,
     ) -> Mean<R, S, SCALE> {
         if PARTIAL && group.uneven {

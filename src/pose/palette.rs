@@ -30,7 +30,7 @@ impl Palette<'_> {
     /// # Panics
     /// If `out` is too short, or a joint of `remap` has no matrix.
     pub fn run(&self, out: &mut [Mat4]) {
-        self.write::<false>(out);
+        self.write(out, false);
         self.combine(out);
     }
 
@@ -44,15 +44,15 @@ impl Palette<'_> {
     #[doc(hidden)]
     pub fn stream<'scope>(&self, out: &'scope mut [Mat4], _: &'scope Stream<'scope, '_>) {
         if self.combined.is_empty() {
-            self.write::<true>(out);
+            self.write(out, true);
         } else {
             self.run(out);
         }
     }
 
-    /// Writes one matrix per entry of `remap`; past the caches if `STREAM`, and then only within [`stream`](super::stream()).
-    pub(super) fn write<const STREAM: bool>(&self, out: &mut [Mat4]) {
-        simd::dispatch!(s => self.run_with::<_, STREAM>(s, out));
+    /// Writes one matrix per entry of `remap`; past the caches if `stream`, and then only within [`stream`](super::stream()).
+    pub(super) fn write(&self, out: &mut [Mat4], stream: bool) {
+        simd::dispatch!(s => self.run_with(s, out, stream));
     }
 
     /// Writes the combined joints, behind the others.
@@ -63,7 +63,16 @@ impl Palette<'_> {
     }
 
     #[inline(always)]
-    fn run_with<S: Simd, const STREAM: bool>(&self, s: S, out: &mut [Mat4]) {
+    fn run_with<S: Simd>(&self, s: S, out: &mut [Mat4], stream: bool) {
+        if S::STREAMS && stream {
+            self.write_with::<S, true>(s, out);
+        } else {
+            self.write_with::<S, false>(s, out);
+        }
+    }
+
+    #[inline(always)]
+    fn write_with<S: Simd, const STREAM: bool>(&self, s: S, out: &mut [Mat4]) {
         // Copied, so that the compiler sees that writing to `out` changes none of them.
         let Self {
             world,

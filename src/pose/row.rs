@@ -18,6 +18,8 @@ pub(super) trait Row: Copy + Debug + 'static {
 
     /// The row that changes nothing: identities, or weights of 0.
     const NEUTRAL: Self;
+    /// `false` if a row has no scales, and [`Self::Packed`] doesn't depend on `SCALE`.
+    const HAS_SCALE: bool;
 
     /// Returns `true` if a clip is bound to a skeleton with this number of rows.
     fn fits(clip: &SkeletalClip, rows: usize) -> bool;
@@ -70,6 +72,7 @@ impl Row for SoaTransform {
     type Packed<S: Simd, const SCALE: bool> = PackedTransforms<S, SCALE>;
 
     const NEUTRAL: Self = Self::IDENTITY;
+    const HAS_SCALE: bool = true;
 
     #[inline(always)]
     fn fits(clip: &SkeletalClip, rows: usize) -> bool {
@@ -218,6 +221,7 @@ impl Row for Vec4 {
     type Packed<S: Simd, const SCALE: bool> = PackedWeights;
 
     const NEUTRAL: Self = Self::ZERO;
+    const HAS_SCALE: bool = false;
 
     #[inline(always)]
     fn fits(clip: &SkeletalClip, rows: usize) -> bool {

@@ -17,6 +17,9 @@ pub(crate) trait Simd: Copy {
     /// Two rows of four numbers, such as the x and the y of four joints.
     type Pair: Copy;
 
+    /// `true` if it can write past the caches.
+    const STREAMS: bool;
+
     fn pair(self, first: Vec4, second: Vec4) -> Self::Pair;
     fn rows(self, pair: Self::Pair) -> [Vec4; 2];
     fn add(self, a: Self::Pair, b: Self::Pair) -> Self::Pair;
@@ -147,6 +150,8 @@ pub(crate) struct Portable;
 
 impl Simd for Portable {
     type Pair = [Vec4; 2];
+
+    const STREAMS: bool = false;
 
     #[inline(always)]
     fn pair(self, first: Vec4, second: Vec4) -> [Vec4; 2] {

@@ -12,6 +12,8 @@ use glam::{Mat4, Vec4};
 /// entry before.
 pub(super) struct Lines<'o> {
     split: usize,
+    /// `true` to write past the caches.
+    stream: bool,
     /// The columns before the first whole line.
     heads: [&'o mut [Vec4]; PoseBatch::MOST],
     lines: [&'o mut [[Vec4; 4]]; PoseBatch::MOST],
@@ -26,8 +28,12 @@ pub(super) struct Lines<'o> {
 
 impl<'o> Lines<'o> {
     /// Prepares to write `length` matrices to the beginning of each slice of `out`. Empty slices
-    /// are left out.
-    pub(super) fn new(out: &'o mut [&mut [Mat4]; PoseBatch::MOST], length: usize) -> Self {
+    /// are left out. If `stream`, they are written past the caches where the processor can.
+    pub(super) fn new(
+        out: &'o mut [&mut [Mat4]; PoseBatch::MOST],
+        length: usize,
+        stream: bool,
+    ) -> Self {
         // One split serves all characters, since their slices mostly begin at the same place in a
         // line. A slice that doesn't is written correctly, only not past the caches.
         let split = out
@@ -36,6 +42,7 @@ impl<'o> Lines<'o> {
             .map_or(4, |out| columns_to_line_end(out));
         let mut new = Self {
             split,
+            stream,
             heads: Default::default(),
             lines: Default::default(),
             tails: Default::default(),
@@ -58,7 +65,18 @@ impl<'o> Lines<'o> {
     /// Writes the next entry: its columns, of each pair of lanes. Columns that don't fill a line
     /// are kept for the next one.
     #[inline(always)]
-    pub(super) fn push<S: Simd, const STREAM: bool>(&mut self, s: S, entry: &[[S::Pair; 4]; 4]) {
+    pub(super) fn push<S: Simd>(&mut self, s: S, entry: &[[S::Pair; 4]; 4]) {
+        // Chosen once per entry: choosing for each line takes 2 % of a crowd's time, and two copies of everything that
+        // leads here take longer to compile.
+        if S::STREAMS && self.stream {
+            self.push_with::<S, true>(s, entry);
+        } else {
+            self.push_with::<S, false>(s, entry);
+        }
+    }
+
+    #[inline(always)]
+    fn push_with<S: Simd, const STREAM: bool>(&mut self, s: S, entry: &[[S::Pair; 4]; 4]) {
         // The split is a constant in each copy, so its loops are unrolled.
         match self.split {
             1 => self.push_split::<S, STREAM, 1>(s, entry),
@@ -119,8 +137,13 @@ impl<'o> Lines<'o> {
 
     /// Writes the columns that are left.
     #[inline(always)]
-    pub(super) fn finish<S: Simd, const STREAM: bool>(mut self, s: S) {
-        write_columns::<S, STREAM>(s, &self.kept[..4 - self.split], &mut self.tails);
+    pub(super) fn finish<S: Simd>(mut self, s: S) {
+        let left = &self.kept[..4 - self.split];
+        if S::STREAMS && self.stream {
+            write_columns::<S, true>(s, left, &mut self.tails);
+        } else {
+            write_columns::<S, false>(s, left, &mut self.tails);
+        }
     }
 }
 

@@ -137,24 +137,25 @@ impl<S: Simd> Joints<S, false> {
 
 #[inline(always)]
 fn mean_translations<S: Simd>(s: S, clips: &[MeanClip], row: usize) -> Numbers<S, 3> {
-    let (a, b, others) = match clips {
-        [a, b, others @ ..] => (a, b, others),
-        [clip] => return clip.translations(s, row),
-        [] => unreachable!("{NO_CLIPS}"),
-    };
-    let (a_weight, b_weight) = (s.load(&a.weight.0), s.load(&b.weight.0));
-    let (mut sum, to) = (a.translations(s, row), b.translations(s, row));
-    for i in 0..3 {
-        // One product and one fused sum, as in `PackedTransforms::mix`, so that both kernels round alike.
-        for joint in 0..4 {
-            sum[i][joint] = s.fma(to[i][joint], b_weight, s.mul(sum[i][joint], a_weight));
-        }
-    }
-    for clip in others {
+    let (first, others) = clips.split_first().expect(NO_CLIPS);
+    let mut sum = first.translations(s, row);
+    // One loop, also for the second clip: each place that samples compiles all of it.
+    for (index, clip) in others.iter().enumerate() {
         let (weight, next) = (s.load(&clip.weight.0), clip.translations(s, row));
-        for i in 0..3 {
-            for joint in 0..4 {
-                sum[i][joint] = s.fma(next[i][joint], weight, sum[i][joint]);
+        if index == 0 {
+            let first_weight = s.load(&first.weight.0);
+            // One product and one fused sum, as in `PackedTransforms::mix`, so that both kernels round alike.
+            for i in 0..3 {
+                for joint in 0..4 {
+                    sum[i][joint] =
+                        s.fma(next[i][joint], weight, s.mul(sum[i][joint], first_weight));
+                }
+            }
+        } else {
+            for i in 0..3 {
+                for joint in 0..4 {
+                    sum[i][joint] = s.fma(next[i][joint], weight, sum[i][joint]);
+                }
             }
         }
     }
@@ -163,33 +164,32 @@ fn mean_translations<S: Simd>(s: S, clips: &[MeanClip], row: usize) -> Numbers<S
 
 #[inline(always)]
 fn mean_rotations<S: Simd>(s: S, clips: &[MeanClip], row: usize) -> Numbers<S, 4> {
-    let (a, b, others) = match clips {
-        [a, b, others @ ..] => (a, b, others),
-        [clip] => return clip.rotations(s, row),
-        [] => unreachable!("{NO_CLIPS}"),
-    };
-    let (a_weight, b_weight) = (s.load(&a.weight.0), s.load(&b.weight.0));
-    let (mut sum, to) = (a.rotations(s, row), b.rotations(s, row));
-    let mut squares = [a_weight; 4];
-    for joint in 0..4 {
-        // Both share a square root; see `PackedTransforms::mix`.
-        let (aa, bb) = (dot(s, &sum, &sum, joint), dot(s, &to, &to, joint));
-        let both = s.mul(aa, bb);
-        let (turn, other_turn) = (s.mul(a_weight, bb), s.mul(b_weight, s.sqrt(both)));
-        let other_turn = toward(s, other_turn, dot(s, &sum, &to, joint));
-        for i in 0..4 {
-            sum[i][joint] = s.fma(to[i][joint], other_turn, s.mul(sum[i][joint], turn));
-        }
-        squares[joint] = s.mul(both, bb);
-    }
-    for clip in others {
+    let (first, others) = clips.split_first().expect(NO_CLIPS);
+    let mut sum = first.rotations(s, row);
+    let mut squares = [s.both(Vec4::ZERO); 4];
+    for (index, clip) in others.iter().enumerate() {
         let (weight, next) = (s.load(&clip.weight.0), clip.rotations(s, row));
-        for joint in 0..4 {
-            // Scales the next rotation as the sum was scaled, so that weights stay in proportion.
-            let factor = s.sqrt(s.div(squares[joint], dot(s, &next, &next, joint)));
-            let turn = toward(s, s.mul(weight, factor), dot(s, &sum, &next, joint));
-            for i in 0..4 {
-                sum[i][joint] = s.fma(next[i][joint], turn, sum[i][joint]);
+        if index == 0 {
+            let first_weight = s.load(&first.weight.0);
+            for joint in 0..4 {
+                // Both share a square root; see `PackedTransforms::mix`.
+                let (aa, bb) = (dot(s, &sum, &sum, joint), dot(s, &next, &next, joint));
+                let both = s.mul(aa, bb);
+                let (turn, next_turn) = (s.mul(first_weight, bb), s.mul(weight, s.sqrt(both)));
+                let next_turn = toward(s, next_turn, dot(s, &sum, &next, joint));
+                for i in 0..4 {
+                    sum[i][joint] = s.fma(next[i][joint], next_turn, s.mul(sum[i][joint], turn));
+                }
+                squares[joint] = s.mul(both, bb);
+            }
+        } else {
+            for joint in 0..4 {
+                // Scales the next rotation as the sum was scaled, so that weights stay in proportion.
+                let factor = s.sqrt(s.div(squares[joint], dot(s, &next, &next, joint)));
+                let turn = toward(s, s.mul(weight, factor), dot(s, &sum, &next, joint));
+                for i in 0..4 {
+                    sum[i][joint] = s.fma(next[i][joint], turn, sum[i][joint]);
+                }
             }
         }
     }

@@ -55,6 +55,8 @@ impl Avx {
 impl Simd for Avx {
     type Pair = __m256;
 
+    const STREAMS: bool = true;
+
     #[inline(always)]
     fn pair(self, first: Vec4, second: Vec4) -> __m256 {
         unsafe { _mm256_set_m128(register(second), register(first)) }
