@@ -173,6 +173,8 @@ mod hierarchy;
 pub mod import;
 #[doc(hidden)]
 pub mod internals;
+#[cfg(test)]
+mod messages;
 pub mod model;
 mod numbers;
 pub mod pose;

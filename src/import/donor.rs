@@ -114,7 +114,10 @@ pub(super) fn fit(
     if angle.to_degrees() > 0.5
         && tops().any(|joint| keyed(joint, TRANSLATION) || keyed(joint, ROTATION))
     {
-        let [x, y, z] = axis.to_array();
+        // Without the sign of what is shown as 0.
+        let [x, y, z] = axis
+            .to_array()
+            .map(|along| (along * 100.0).round() / 100.0 + 0.0);
         let degrees = angle.to_degrees();
         warn(
             format!(

@@ -149,6 +149,7 @@ impl WeightReader {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
+    use crate::messages::assert_message;
 
     /// A mesh with these weights, as they are.
     pub(in super::super) fn mesh(vertices: &[&[(JointIndex, f32)]]) -> VertexWeights {
@@ -217,6 +218,7 @@ pub(super) mod tests {
     fn sums_that_are_off_are_normalized_and_told() {
         let (out, reader) = read(&[(1, 0.21), (2, 0.21)]);
         assert_eq!(out, [(1, 0.5), (2, 0.5)]);
-        assert!(reader.warning("f", "m").unwrap().message.contains("0.42"));
+        let warning = reader.warning("f", "m").unwrap();
+        assert_message("weights: a sum that is not 1", warning);
     }
 }

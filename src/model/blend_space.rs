@@ -347,22 +347,30 @@ impl PartialEq for BlendSpace {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::messages::assert_message;
 
     #[test]
     fn errors_name_the_clips_and_say_what_to_do() {
-        let line = |points: &[(&str, f64)]| {
-            BlendSpace::line("s", points.iter().copied())
-                .unwrap_err()
-                .to_string()
-        };
-        assert_eq!(line(&[]), "it has no points; place at least one clip");
-        assert!(line(&[("a", 0.0), ("b", f64::NAN)]).contains("`b` is at a place"));
-        assert!(
-            line(&[("a", 0.0), ("b", 1.0), ("c", 1.0)])
-                .contains("`b` and `c` are in the same place")
-        );
+        let line =
+            |points: &[(&str, f64)]| BlendSpace::line("s", points.iter().copied()).unwrap_err();
         let many: Vec<_> = (0..65).map(|i| ("a", f64::from(i))).collect();
-        assert!(line(&many).contains("65 points, expected at most 64"));
+        for (what, error, expected) in [
+            ("no points", line(&[]), BlendSpaceError::Empty),
+            (
+                "a place that is not finite",
+                line(&[("a", 0.0), ("b", f64::NAN)]),
+                BlendSpaceError::NotFinite("b".into()),
+            ),
+            (
+                "two points in one place",
+                line(&[("a", 0.0), ("b", 1.0), ("c", 1.0)]),
+                BlendSpaceError::TooClose("b".into(), "c".into()),
+            ),
+            ("too many points", line(&many), BlendSpaceError::TooMany(65)),
+        ] {
+            assert_eq!(error, expected);
+            assert_message(&format!("blend space: {what}"), error);
+        }
         let sliver = [
             ("a", (0.0, 0.0)),
             ("b", (1.0, 0.0)),
@@ -371,6 +379,7 @@ mod tests {
         ];
         let error = BlendSpace::plane("s", sliver).unwrap_err();
         assert!(matches!(error, BlendSpaceError::Sliver(..)), "{error}");
+        assert_message("blend space: a sliver", error);
         let space = BlendSpace::line("s", [("a", 0.0)]).unwrap();
         assert_eq!(space.smoothed(-1.0), Err(BlendSpaceError::Smoothing(-1.0)));
     }

@@ -334,6 +334,7 @@ impl<'de> Deserialize<'de> for Bytes {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::messages::assert_message;
 
     #[test]
     fn data_is_made_of_anything_that_serializes_but_variants() {
@@ -363,12 +364,8 @@ mod tests {
                 value.5
             )
         );
-        assert!(
-            CallbackData::new(&Foot::Left)
-                .unwrap_err()
-                .to_string()
-                .contains("`Left`")
-        );
+        let error = CallbackData::new(&Foot::Left).unwrap_err();
+        assert_message("callback data: an enum", error);
         assert!(CallbackData::new(&[(0, Foot::Right(0.5))]).is_err());
         assert_eq!(CallbackData::from(2.5).to::<f32>().unwrap(), 2.5);
         assert!(CallbackData::default().to::<u8>().is_err());

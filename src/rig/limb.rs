@@ -190,6 +190,7 @@ fn bend_of(skeleton: &Skeleton, first: JointIndex, last: JointIndex) -> Option<J
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::messages::assert_message;
     use crate::model::{Joint, JointTransform};
     use glam::{Affine3A, Quat};
 
@@ -236,16 +237,21 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_is_named() {
-        let error = |limb: Limb| limb.resolve(&skeleton(0.3)).unwrap_err().to_string();
-        assert_eq!(
-            error(Limb::chain("shoulder", "hnd")),
-            "the model has no joint `hnd`; did you mean `hand`?"
-        );
-        assert!(
-            error(Limb::chain("hand", "shoulder")).contains("`shoulder` does not hang from `hand`")
-        );
-        assert!(error(Limb::chain("tail", "hand")).contains("does not hang"));
-        assert!(error(Limb::chain("hand", "hand")).contains("does not hang"));
-        assert!(error(Limb::two_bone("elbow", "hand")).contains("no joint between"));
+        let error = |limb: Limb| limb.resolve(&skeleton(0.3)).unwrap_err();
+        let unknown = error(Limb::chain("shoulder", "hnd"));
+        let (name, near) = ("hnd".to_owned(), Some("hand".to_owned()));
+        assert_eq!(unknown, LimbError::UnknownJoint { name, near });
+        assert_message("limb: an unknown joint", unknown);
+        for (above, joint) in [("hand", "shoulder"), ("tail", "hand"), ("hand", "hand")] {
+            let error = error(Limb::chain(above, joint));
+            let (joint, above) = (joint.to_owned(), above.to_owned());
+            assert_eq!(error, LimbError::NotAChain { joint, above });
+        }
+        let backward = error(Limb::chain("hand", "shoulder"));
+        assert_message("limb: from tip to root", backward);
+        let straight = error(Limb::two_bone("elbow", "hand"));
+        let (root, tip) = ("elbow".to_owned(), "hand".to_owned());
+        assert_eq!(straight, LimbError::NothingBends { root, tip });
+        assert_message("limb: nothing that bends", straight);
     }
 }

@@ -4,6 +4,7 @@ use super::{
     arm::{md5_anim, md5_mesh},
     support::{characters, folder, marionette},
 };
+use crate::messages::assert_message;
 use std::fs;
 
 #[test]
@@ -21,12 +22,8 @@ fn a_limit_holds_for_files_that_a_manifest_names() {
             &format!("file_bytes={}", size - 1),
         ],
     );
-    assert!(
-        run.code == Some(1) && run.stdout.contains("raise the limit `file_bytes`"),
-        "{}",
-        run.stdout
-    );
-    assert!(run.stdout.contains("`arm.md5mesh`"), "{}", run.stdout);
+    assert_eq!(run.code, Some(1));
+    assert_message("validate: limit of file_bytes in a manifest", run.stdout);
     let limit = format!("file_bytes={}", size.max(md5_anim().len() as u64));
     let run = marionette(
         &folder,
@@ -56,11 +53,7 @@ fn a_manifest_may_start_with_a_byte_order_mark_and_utf_16_is_named() {
     let run = marionette(&folder, &["inspect", "marked.character.ron"]);
     assert_eq!(run.code, Some(0), "{}", run.stdout);
     let run = marionette(&folder, &["validate", "wide.character.ron"]);
-    assert!(
-        run.stdout.contains("UTF-16") && run.stdout.contains("hint: save it as UTF-8"),
-        "{}",
-        run.stdout
-    );
+    assert_message("validate: a manifest in UTF-16", run.stdout);
     let run = marionette(&folder, &["validate", "typo.character.ron"]);
     let mut lines = run
         .stdout
@@ -88,12 +81,7 @@ fn lengths_beyond_reason_are_printed_for_people() {
         run.stdout
     );
     let run = marionette(&folder, &["validate", "arm.md5mesh", "slow.md5anim"]);
-    assert!(
-        run.stdout
-            .contains("clip `slow` has 3.00e30 seconds; the limit is 86400"),
-        "{}",
-        run.stdout
-    );
+    assert_message("validate: a clip that is too long", run.stdout);
 }
 
 #[cfg(unix)]
@@ -174,10 +162,8 @@ mod unix {
             ),
         ] {
             let (found, said) = within_a_minute(&folder, args);
-            assert!(
-                found == Some(code) && said.contains("not a regular file"),
-                "{args:?}: {said}"
-            );
+            assert_eq!(found, Some(code), "{args:?}: {said}");
+            assert_message(&format!("no regular file: {}", args.join(" ")), said);
         }
     }
 
@@ -186,12 +172,7 @@ mod unix {
         let folder = characters();
         symlink("gone.m3d", folder.path().join("link.m3d")).unwrap();
         let run = marionette(&folder, &["validate", "link.m3d"]);
-        assert!(
-            run.stdout
-                .contains("link.m3d: error: dangling link to `gone.m3d`\n"),
-            "{}",
-            run.stdout
-        );
+        assert_message("validate: a dangling link", run.stdout);
     }
 
     #[test]
@@ -218,11 +199,8 @@ mod unix {
             ],
         ] {
             let run = marionette(&folder, &[&["pose"], args].concat());
-            assert!(
-                run.code == Some(1) && run.stderr.contains("would overwrite the input"),
-                "{args:?}: {}",
-                run.stderr
-            );
+            assert_eq!(run.code, Some(1), "{args:?}: {}", run.stderr);
+            assert_message(&format!("pose {}", args.join(" ")), run.stderr);
         }
         assert!(inputs() == before);
         // Any other file is overwritten, as is usual.

@@ -9,6 +9,8 @@ mod files;
 mod gltf;
 mod import;
 mod inspect;
+#[path = "../../src/messages.rs"]
+mod messages;
 mod pose;
 mod replay;
 mod support;

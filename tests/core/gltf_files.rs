@@ -20,8 +20,9 @@ mod retargeted_clip_files;
 mod scenes;
 mod without_vertices;
 
+use crate::messages::{assert_messages, is_like};
 use bevy_marionette::{
-    format::FormatError,
+    format::{Diagnostic, FormatError},
     import::{ImportSettings, Imported, open_model},
 };
 use file::File;
@@ -31,19 +32,19 @@ fn open(glb: &[u8]) -> Result<Imported, FormatError> {
     open_model("f.glb", glb, &ImportSettings::default())
 }
 
-/// Imports a file that has nothing to warn about, apart from warnings with one of these words.
+/// Imports a file that has nothing to warn about, apart from warnings like these, which are named as in `messages.txt`.
 fn import(file: &File, expected: &[&str]) -> (Imported, Reference) {
     let imported = open(&file.glb()).unwrap_or_else(|error| panic!("{error}"));
     for warning in &imported.warnings {
         assert!(
-            expected.iter().any(|words| warning.message.contains(words)),
+            expected.iter().any(|name| is_like(name, warning)),
             "{warning}"
         );
     }
-    for words in expected {
+    for name in expected {
         assert!(
-            imported.warnings.iter().any(|w| w.message.contains(words)),
-            "{words}: {:?}",
+            imported.warnings.iter().any(|w| is_like(name, w)),
+            "{name}: {:?}",
             imported.warnings
         );
     }
@@ -51,6 +52,14 @@ fn import(file: &File, expected: &[&str]) -> (Imported, Reference) {
         imported,
         Reference::new(file.json.clone(), file.bin.clone()),
     )
+}
+
+/// Imports a file that is warned about as `messages.txt` has it under a name, apart from normals.
+fn import_with_warnings(file: &File, name: &str) -> (Imported, Reference) {
+    let imported = open(&file.glb()).unwrap_or_else(|error| panic!("{error}"));
+    assert_messages(name, warnings(&imported));
+    let reference = Reference::new(file.json.clone(), file.bin.clone());
+    (imported, reference)
 }
 
 /// How many variants a test tries: `few`, or what `MARIONETTE_GLTF_VARIANTS` says, for long runs.
@@ -61,8 +70,25 @@ fn variants(few: u64) -> std::ops::Range<u64> {
     0..many.unwrap_or(few)
 }
 
-/// What files made here without normals are warned about.
-const NO_NORMALS: &str = "no normals";
+/// The warning about files made here without normals.
+const NO_NORMALS: &str = "gltf: meshes without normals";
+
+#[test]
+fn a_mesh_without_normals_is_warned_about() {
+    let mut file = file::chain(2, serde_json::json!({})).file;
+    let one = open(&file.glb()).unwrap().warnings;
+    let twice = file.json["nodes"].as_array().unwrap().last().unwrap();
+    let twice = file.node(twice.clone());
+    file.root(twice);
+    let two = open(&file.glb()).unwrap().warnings;
+    assert_messages(NO_NORMALS, one.iter().chain(&two));
+}
+
+/// The warnings, except about normals.
+fn warnings(imported: &Imported) -> Vec<&Diagnostic> {
+    let warnings = imported.warnings.iter();
+    warnings.filter(|w| !is_like(NO_NORMALS, w)).collect()
+}
 
 /// The most that posed vertices may differ from the specification's, as a share of the model's size.
 const BOUND: f64 = 1e-4;

@@ -5,6 +5,7 @@ mod repairs;
 mod reports;
 mod written;
 
+use crate::messages::{assert_message, assert_messages};
 use bevy_marionette::{
     format::FormatError,
     internals::format::m3d::{

@@ -1,5 +1,6 @@
 //! Recordings, played again: the same states and events in every frame, from memory and from files.
 
+use crate::messages::assert_message;
 use bevy_marionette::{
     controller::{AnimationController, AnimationTrack, Clips, PlaybackEvent},
     internals::{
@@ -11,7 +12,9 @@ use bevy_marionette::{
         BlendSpace, ClipFrames, ClipTiming, Joint, JointTransform, RootDelta, RootPath,
         SkeletalClip, Skeleton, StateLayers,
     },
-    record::{ClipTable, Difference, Frames, RecordedCharacter, RecordingFile, Tape},
+    record::{
+        ClipTable, Difference, Frames, RecordedCharacter, RecordingError, RecordingFile, Tape,
+    },
     rig::RigState,
 };
 use fastrand::Rng;
@@ -290,10 +293,14 @@ fn the_first_difference_is_found() {
 
 #[test]
 fn what_is_no_recording_is_refused_and_nothing_panics() {
-    let refusal = |bytes: &[u8]| RecordingFile::read(bytes).unwrap_err().to_string();
-    assert!(refusal(b"").contains("not a recording"));
-    assert!(refusal(b"MD5Version 10\nsomething else altogether").contains("not a recording"));
-    assert!(refusal(b"bevy_marionette recording 7\nxxxx").contains("version 7"));
+    let refusal = |bytes: &[u8]| RecordingFile::read(bytes).unwrap_err();
+    for other in [&b""[..], b"MD5Version 10\nsomething else altogether"] {
+        assert!(matches!(refusal(other), RecordingError::Header));
+    }
+    assert_message("recording: something else", refusal(b""));
+    let other_version = refusal(b"bevy_marionette recording 7\nxxxx");
+    assert!(matches!(&other_version, RecordingError::Version(version) if version == "7"));
+    assert_message("recording: another version", other_version);
     let clips = clips(0.2);
     let mut bytes = Vec::new();
     file(&record(1, 60, &clips), &clips)
@@ -356,11 +363,9 @@ fn a_small_file_does_not_take_much_memory() {
     assert!(read(64 << 20).is_ok());
     // It takes 2 MB when it is decompressed, and 5 MB in memory.
     for most in [1 << 20, 3 << 20] {
-        let refusal = read(most).unwrap_err().to_string();
-        assert!(
-            refusal.contains(&format!("takes more than {} MB", most >> 20)),
-            "{refusal}"
-        );
+        let refusal = read(most).unwrap_err();
+        assert!(matches!(refusal, RecordingError::TooLarge(megabytes) if megabytes == most >> 20));
+        assert_message(&format!("recording: limit of {} MB", most >> 20), refusal);
     }
 }
 

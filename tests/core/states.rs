@@ -5,6 +5,7 @@ mod mistakes;
 mod model;
 mod programs;
 
+use crate::messages::{assert_message, assert_messages};
 use bevy_marionette::{
     controller::{AnimationController, Go, GoError, PlaybackEvent},
     model::{CallbackData, ClipTiming, PlaybackMode, State, StateLayer, StateLayers},
@@ -184,24 +185,18 @@ fn a_state_that_is_never_left_holds_against_everything() {
 #[test]
 fn mistakes_are_errors_with_what_to_do() {
     let mut game = Game::new(ADVENTURE);
-    let error = game.go("atack").unwrap_err().to_string();
-    assert_eq!(error, "there is no state `atack`; did you mean `attack`?");
+    let error = game.go("atack").unwrap_err();
+    let meant = Some("attack".to_owned());
+    assert_eq!(error, GoError::UnknownState("atack".into(), meant));
+    assert_message("states: no such state", error);
     let error = game.go("land").map(|go| assert_eq!(go, Go::Entered));
     assert_eq!(error, Ok(()), "by way of the fall, at once");
-    let error = game
-        .controller
-        .go(("arms", "wave"))
-        .unwrap_err()
-        .to_string();
-    assert_eq!(error, "the character has no layer `arms` of states");
-    let error = AnimationController::default()
-        .go("jump")
-        .unwrap_err()
-        .to_string();
-    assert_eq!(
-        error,
-        "the character has no states: it has not loaded yet, or its manifest has no `states`"
-    );
+    let error = game.controller.go(("arms", "wave")).unwrap_err();
+    assert_eq!(error, GoError::NoLayer("arms".into()));
+    assert_message("states: no such layer", error);
+    let error = AnimationController::default().go("jump").unwrap_err();
+    assert_eq!(error, GoError::NoLayer(String::new()));
+    assert_message("states: none", error);
 }
 
 #[test]
@@ -388,7 +383,7 @@ fn a_state_of_more_clips_than_can_be_counted_is_an_error() {
     };
     let machine = |count: usize| StateLayers::new(&states(count), &BTreeMap::new());
     let errors = machine(300).unwrap_err();
-    assert!(errors[0].to_string().contains("300 clips"), "{errors:?}");
+    assert_messages("states: too many clips", errors);
     let mut controller = AnimationController::default();
     controller
         .states_mut()

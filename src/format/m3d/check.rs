@@ -135,6 +135,7 @@ mod tests {
         Checked,
         m3d::{M3dBone, M3dKey},
     };
+    use crate::messages::assert_message;
 
     fn model() -> M3d {
         let key = |time| M3dKey {
@@ -169,53 +170,33 @@ mod tests {
     #[test]
     fn every_broken_promise_is_an_error() {
         assert!(Checked::new(model()).is_ok());
-        let cases: [(fn(&mut M3d), &str); 10] = [
-            (
-                |m| m.materials[0].roughness = Some(f32::NAN),
-                "material 0: a number is not finite",
-            ),
-            (
-                |m| m.subsets[0].vertex_start = u32::MAX,
-                "subset 0: vertices 4294967295..4294967298 are out of range",
-            ),
-            (
-                |m| m.subsets[0].face_count = 2,
-                "subset 0: triangles 0..2 are out of range: there are 1",
-            ),
-            (
-                |m| m.vertices[1].tex_coord[0] = f32::INFINITY,
-                "vertex 1: a number is not finite",
-            ),
-            (
-                |m| m.vertices[2].bones[3] = 2,
-                "vertex 2: bone 2 is out of range: there are 2 bones",
-            ),
-            (
-                |m| m.triangles[0][1] = 3,
-                "triangle 0: vertex 3 is out of range: there are 3 vertices",
-            ),
-            (
-                |m| m.bones[0].parent = Some(1),
-                "bone 1 is among its own ancestors",
-            ),
-            (
-                |m| m.bones[0].parent = Some(7),
-                "bone 0: parent 7 is out of range: there are 2",
-            ),
-            (
-                |m| m.clips[0].bones.truncate(1),
-                "clip `walk` has keys for 1 bones; there are 2",
-            ),
-            (
-                |m| m.clips[0].bones[0].swap(0, 1),
-                "clip `walk`, bone 0: the keys are not sorted by time",
-            ),
+        let cases: [(&str, fn(&mut M3d)); 10] = [
+            ("a material that is not finite", |m| {
+                m.materials[0].roughness = Some(f32::NAN);
+            }),
+            ("a subset of vertices out of range", |m| {
+                m.subsets[0].vertex_start = u32::MAX;
+            }),
+            ("a subset of triangles out of range", |m| {
+                m.subsets[0].face_count = 2;
+            }),
+            ("a vertex that is not finite", |m| {
+                m.vertices[1].tex_coord[0] = f32::INFINITY;
+            }),
+            ("a vertex of a bone out of range", |m| {
+                m.vertices[2].bones[3] = 2;
+            }),
+            ("a triangle out of range", |m| m.triangles[0][1] = 3),
+            ("a ring of bones", |m| m.bones[0].parent = Some(1)),
+            ("a parent out of range", |m| m.bones[0].parent = Some(7)),
+            ("a clip of too few bones", |m| m.clips[0].bones.truncate(1)),
+            ("keys in disorder", |m| m.clips[0].bones[0].swap(0, 1)),
         ];
-        for (damage, expected) in cases {
+        for (what, damage) in cases {
             let mut model = model();
             damage(&mut model);
-            let error = Checked::new(model).unwrap_err().to_string();
-            assert!(error.starts_with(expected), "{error}");
+            let error = Checked::new(model).unwrap_err();
+            assert_message(&format!("m3d model: {what}"), error);
         }
     }
 }

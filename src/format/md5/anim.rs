@@ -292,6 +292,7 @@ fn check_components(reader: &mut Reader, anim: &mut Md5Anim, places: &[usize]) -
 #[cfg(test)]
 mod tests {
     use super::{super::reports, *};
+    use crate::messages::{assert_message, assert_messages};
 
     const NOD: &str = r#"MD5Version 10
 commandline ""
@@ -361,15 +362,9 @@ frame 1 {
         let anim = parse_anim("a", swapped.as_bytes()).unwrap().value;
         assert_eq!(anim.joint_at(0, 0)[0], [1.0, 2.0, 3.0]);
         let twice = NOD.replace("frame 1", "frame 0");
-        assert_eq!(
-            warnings(&twice).last().unwrap(),
-            "22: frame 0 is given twice; the first is used"
-        );
+        assert_messages("md5anim: a frame twice", warnings(&twice));
         let gap = NOD.replace("frame 1", "frame 4294967295");
-        assert_eq!(
-            errors(&gap),
-            ["22:7: frame 4294967295 is given, but frame 1 is missing ()"]
-        );
+        assert_messages("md5anim: a frame far away", errors(&gap));
     }
 
     #[test]
@@ -377,13 +372,7 @@ frame 1 {
         let source = NOD
             .replace("numFrames 2", "numFrames 4294967295")
             .replace("Components 7", "Components 4294967295");
-        assert_eq!(
-            warnings(&source),
-            [
-                "3: `numFrames` is 4294967295, but 2 follow",
-                "6: `numAnimatedComponents` is 4294967295, but each frame has 7 numbers"
-            ]
-        );
+        assert_messages("md5anim: counts that lie", warnings(&source));
         assert_eq!(
             parse_anim("a", source.as_bytes()).unwrap().value,
             parse_anim("a", NOD.as_bytes()).unwrap().value
@@ -395,13 +384,7 @@ frame 1 {
         let source = NOD
             .replace("frameRate 24", "frameRate 0")
             .replace("( 1 1 2 )", "( 1 inf 2 )");
-        assert_eq!(
-            warnings(&source),
-            [
-                "5: `frameRate` is 0; 24 frames per second are assumed",
-                "13: expected a number, found `inf`; the bounds are ignored"
-            ]
-        );
+        assert_messages("md5anim: a rate of 0 and odd bounds", warnings(&source));
     }
 
     #[test]
@@ -421,11 +404,7 @@ frame 1 {
             "\"text\"",
         ] {
             let source = format!("{NOD}{tail}");
-            assert_eq!(
-                warnings(&source),
-                ["27: the text after the last declared frame is ignored"],
-                "{tail}"
-            );
+            assert_messages("md5anim: text after the last frame", warnings(&source));
             assert_eq!(parse_anim("a", source.as_bytes()).unwrap().value, whole);
         }
         // With a frame still to come, the same text is an error.
@@ -438,14 +417,7 @@ frame 1 {
         let source = NOD
             .replace("frame 1 {", "frame 2 {")
             .replace("frame 0 {", "frame 1 {");
-        assert_eq!(
-            warnings(&source),
-            [
-                "1: 2 bounds for 3 frames",
-                "3: `numFrames` is 2, but 3 follow",
-                "19: frame 0 is missing; frame 1 is held in its place"
-            ]
-        );
+        assert_messages("md5anim: a first frame that is missing", warnings(&source));
         let anim = parse_anim("a", source.as_bytes()).unwrap().value;
         assert_eq!(anim.frame_count(), 3);
         assert_eq!(anim.joint_at(1, 0), anim.joint_at(1, 1));
@@ -453,39 +425,21 @@ frame 1 {
         let far = NOD
             .replace("frame 1 {", "frame 4 {")
             .replace("frame 0 {", "frame 3 {");
-        assert_eq!(
-            errors(&far),
-            ["19:7: frame 3 is given, but frame 0 is missing ()"]
-        );
+        assert_messages("md5anim: many frames that are missing", errors(&far));
     }
 
     #[test]
     fn ranges_and_lengths_that_do_not_fit_are_errors() {
         let range = errors(&NOD.replace("0 32 6", "0 48 6"));
-        assert_eq!(
-            range,
-            ["9:11: numbers 6..8 are out of range: a frame has 7 (joint 1 of 2 in hierarchy)"]
-        );
+        assert_messages("md5anim: a joint of numbers out of range", range);
         let short = errors(&NOD.replace("\t0.75\n", ""));
-        assert_eq!(
-            short,
-            ["22:7: the frame has 6 numbers; each should have 7 (frame 1 of 2)"]
-        );
+        assert_messages("md5anim: a frame that is too short", short);
         let base = errors(&NOD.replace("\t( 0 0 3 ) ( 0.1 0.2 0.3 )\n", ""));
-        assert_eq!(
-            base,
-            ["15:1: `baseframe` has 1 joints, but the hierarchy has 2 ()"]
-        );
+        assert_messages("md5anim: a base frame of too few joints", base);
         let parent = errors(&NOD.replace("\"head\"\t0", "\"head\"\t2"));
-        assert_eq!(
-            parent,
-            ["9:9: parent 2 is out of range: there are 2 joints (joint 1 of 2)"]
-        );
+        assert_messages("md5anim: a parent out of range", parent);
         let number = errors(&NOD.replace("-0.5 0.5", "-0.5 nan"));
-        assert_eq!(
-            number,
-            ["24:7: expected a number or `}`, found `nan` (number 4 of frame 1 of 2)"]
-        );
+        assert_messages("md5anim: a number that is none", number);
     }
 
     #[test]
@@ -502,17 +456,11 @@ frame 1 {
 
     #[test]
     fn a_mesh_is_named_for_what_it_is() {
-        let report = parse_anim("a", b"MD5Version 10\nnumJoints 3\nnumMeshes 1\njoints {")
-            .unwrap_err()
-            .to_string();
-        assert!(
-            report.contains("a:3:1: error: this is an .md5mesh, not an .md5anim"),
-            "{report}"
-        );
-        let early = parse_anim("a", b"MD5Version 10\nnumchannels 222\n")
-            .unwrap_err()
-            .to_string();
-        assert!(early.contains("MD5 version 6"), "{early}");
+        let mesh = b"MD5Version 10\nnumJoints 3\nnumMeshes 1\njoints {";
+        let error = parse_anim("a", mesh).unwrap_err();
+        assert_message("md5anim: an .md5mesh", error);
+        let early = parse_anim("a", b"MD5Version 10\nnumchannels 222\n").unwrap_err();
+        assert_message("md5anim: keywords of version 6", early);
     }
 
     #[test]

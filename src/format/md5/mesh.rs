@@ -346,6 +346,7 @@ fn weight(lexer: &mut Lexer) -> Result<Md5Weight, Unexpected> {
 #[cfg(test)]
 mod tests {
     use super::{super::reports, *};
+    use crate::messages::{assert_message, assert_messages};
 
     const TRIANGLE: &str = r#"MD5Version 10
 commandline "make \"it" // quotes in quotes
@@ -432,10 +433,7 @@ mesh {
     #[test]
     fn the_first_of_two_documents_is_read() {
         let twice = format!("{TRIANGLE}{TRIANGLE}");
-        assert_eq!(
-            warnings(&twice),
-            ["23: a second document starts here; only the first is used"]
-        );
+        assert_messages("md5mesh: two documents", warnings(&twice));
     }
 
     #[test]
@@ -447,11 +445,7 @@ mesh {
             "} }\n",
         ] {
             let source = format!("{TRIANGLE}{tail}");
-            assert_eq!(
-                warnings(&source),
-                ["23: the text after the last declared mesh is ignored"],
-                "{tail}"
-            );
+            assert_messages("md5mesh: text after the last mesh", warnings(&source));
             assert_eq!(parse_mesh("a", source.as_bytes()).unwrap().value, whole);
             assert!(
                 parse_mesh("a", source.replace("numMeshes 1", "numMeshes 2").as_bytes()).is_err()
@@ -481,20 +475,11 @@ mesh {
             Some(1)
         );
         let ring = TRIANGLE.replace("root\"\t-1", "root\" 1");
-        assert_eq!(
-            errors(&ring),
-            ["7:12: the joint is among its own ancestors (joint 1 of 2)"]
-        );
+        assert_messages("md5mesh: a ring of joints", errors(&ring));
         let own = TRIANGLE.replace("arm\" 0", "arm\" 1");
-        assert_eq!(
-            errors(&own),
-            ["7:12: the joint is its own parent (joint 1 of 2)"]
-        );
+        assert_messages("md5mesh: a joint that is its own parent", errors(&own));
         let far = TRIANGLE.replace("arm\" 0", "arm\" 2");
-        assert_eq!(
-            errors(&far),
-            ["7:12: parent 2 is out of range: there are 2 joints (joint 1 of 2)"]
-        );
+        assert_messages("md5mesh: a parent out of range", errors(&far));
     }
 
     #[test]
@@ -502,41 +487,20 @@ mesh {
         let source = TRIANGLE
             .replace("numverts 3", "numverts 4294967295")
             .replace("numJoints 2", "numJoints 7");
-        assert_eq!(
-            warnings(&source),
-            [
-                "3: `numJoints` is 7, but 2 follow",
-                "13: `numverts` is 4294967295, but 3 follow"
-            ]
-        );
+        assert_messages("md5mesh: counts that lie", warnings(&source));
     }
 
     #[test]
     fn indices_out_of_range_are_named_with_their_place() {
         let cases = [
-            (
-                "vert 0 (",
-                "vert 4294967295 (",
-                "13:7: vert 4294967295 is out of range: `numverts` is 3 (mesh 0 \"//bope.tga\")",
-            ),
-            (
-                "1 2\n",
-                "1 3\n",
-                "15:19: weights 1..4 are out of range: the mesh has 3 (vert 2 of 3 in mesh 0 \"//bope.tga\")",
-            ),
-            (
-                "0 2 1",
-                "0 2 3",
-                "17:12: vertex 3 is out of range: the mesh has 3 (tri 0 of 1 in mesh 0 \"//bope.tga\")",
-            ),
-            (
-                "weight 2 0",
-                "weight 2 999",
-                "21:11: joint 999 is out of range: the file has 2 (weight 2 of 3 in mesh 0 \"//bope.tga\")",
-            ),
+            ("vert", "vert 0 (", "vert 4294967295 ("),
+            ("weights", "1 2\n", "1 3\n"),
+            ("vertex", "0 2 1", "0 2 3"),
+            ("joint", "weight 2 0", "weight 2 999"),
         ];
-        for (from, to, report) in cases {
-            assert_eq!(errors(&TRIANGLE.replacen(from, to, 1)), [report]);
+        for (what, from, to) in cases {
+            let errors = errors(&TRIANGLE.replacen(from, to, 1));
+            assert_messages(&format!("md5mesh: {what} out of range"), errors);
         }
     }
 
@@ -546,16 +510,8 @@ mesh {
             .replace("( 1 0 ) 1 1", "( 1 x ) 1 1")
             .replace("tri 0 0 2 1", "tri 0 0 2")
             .replace("numweights", "numwieghts");
-        assert_eq!(
-            errors(&source),
-            [
-                "14:13: expected a number, found `x` (vert 1 of 3 in mesh 0 \"//bope.tga\")",
-                "18:2: expected a whole number, found `numwieghts` (tri 0 of 1 in mesh 0 \"//bope.tga\")",
-                "18:2: unknown keyword `numwieghts` (mesh 0 \"//bope.tga\")",
-            ]
-        );
-        let error = parse_mesh("a", source.as_bytes()).unwrap_err();
-        assert_eq!(error.diagnostics[2].hint, "did you mean `numweights`?");
+        let error = parse_mesh("a.md5mesh", source.as_bytes()).unwrap_err();
+        assert_message("md5mesh: several faults", error);
     }
 
     #[test]
@@ -564,29 +520,27 @@ mesh {
         let source = TRIANGLE.replace("\tnumverts", &format!("{lines}\tnumverts"));
         let warnings = warnings(&source);
         assert_eq!(warnings.len(), 50);
-        assert_eq!(
-            warnings[48],
-            "60: unknown keyword `odd48`; its line is skipped"
-        );
-        assert_eq!(warnings[49], "0: 21 more warnings are not listed");
+        assert_messages("md5mesh: warnings beyond the limit", &warnings[48..]);
     }
 
     #[test]
     fn what_is_no_md5_mesh_is_named_for_what_it_is() {
-        let report = |source: &str| parse_mesh("a", source.as_bytes()).unwrap_err().to_string();
-        assert!(report("").contains("the file is empty"));
-        assert!(report("MD5Version 6\n").contains("this is MD5 version 6"));
-        assert!(
-            report("MD5Version 10\ncommandline \"\"\nnumbones 33\n")
-                .contains("this is MD5 version 6")
-        );
-        assert!(
-            report("MD5Version 10\nnumFrames 3\n").contains("this is an .md5anim, not an .md5mesh")
-        );
-        assert!(report("MD5Verson 10").contains("did you mean `MD5Version`?"));
-        assert!(report("MD5Version 11").contains("MD5 version 11 is not supported"));
-        assert!(report("***m3d-File-Header***").contains("this looks like a text `.m3d`"));
-        assert!(report("MD5Version 10\n").contains("no `joints` block"));
+        for (what, source) in [
+            ("an empty file", ""),
+            ("version 6", "MD5Version 6\n"),
+            (
+                "keywords of version 6",
+                "MD5Version 10\ncommandline \"\"\nnumbones 33\n",
+            ),
+            ("an .md5anim", "MD5Version 10\nnumFrames 3\n"),
+            ("a misspelled first word", "MD5Verson 10"),
+            ("version 11", "MD5Version 11"),
+            ("an .m3d", "***m3d-File-Header***"),
+            ("no joints", "MD5Version 10\n"),
+        ] {
+            let error = parse_mesh("a", source.as_bytes()).unwrap_err();
+            assert_message(&format!("md5mesh: {what}"), error);
+        }
     }
 
     #[test]

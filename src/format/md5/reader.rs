@@ -391,21 +391,18 @@ pub(super) fn vectors(lexer: &mut Lexer) -> Result<[[f32; 3]; 2], Unexpected> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::messages::assert_message;
 
     #[test]
     fn a_misspelled_keyword_is_an_error_and_another_word_is_not() {
-        assert_eq!(
-            hint(b"numvert", &["numtris", "numverts"]).as_deref(),
-            Some("did you mean `numverts`?")
-        );
-        assert_eq!(
-            hint(b"MESH", &["mesh"]).as_deref(),
-            Some("did you mean `mesh`?")
-        );
-        assert_eq!(
-            hint(b"wieght", &["vert", "weight"]).as_deref(),
-            Some("did you mean `weight`?")
-        );
+        for (word, known) in [
+            ("numvert", &["numtris", "numverts"][..]),
+            ("MESH", &["mesh"]),
+            ("wieght", &["vert", "weight"]),
+        ] {
+            let hint = hint(word.as_bytes(), known).unwrap();
+            assert_message(&format!("md5: the misspelled keyword {word}"), hint);
+        }
         assert_eq!(hint(b"material", &["vert", "mesh"]), None);
     }
 }

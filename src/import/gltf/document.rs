@@ -242,7 +242,7 @@ pub(super) fn check_extensions(root: &Root, report: &mut Report) -> Result<(), F
     if !left_out.is_empty() {
         report.warn(
             "nodes",
-            format!("there is {} besides the character", left_out.join(" and ")),
+            format!("the file also has {}", left_out.join(" and ")),
             "spawn cameras and lights beside the character",
         );
     }

@@ -67,6 +67,7 @@ impl GoalEntry {
 mod tests {
     use super::*;
     use crate::import::Manifest;
+    use crate::messages::assert_message;
 
     #[test]
     fn a_limb_is_enough_and_numbers_that_make_no_sense_are_named() {
@@ -83,17 +84,14 @@ mod tests {
                 .turn_limit,
             f32::INFINITY
         );
-        let error = |more: &str| parse(&format!("{limb}, {more}")).unwrap_err().to_string();
-        for slow in ["0.9", "-2", "NaN"] {
-            let error = error(&format!("turn_limit: {slow}"));
-            assert!(
-                error.contains("goal `reach` has a turn limit below 1"),
-                "{slow}: {error}"
-            );
+        for odd in [
+            "turn_limit: 0.9",
+            "turn_limit: -2",
+            "turn_limit: NaN",
+            "pole_angle: Bend(inf)",
+        ] {
+            let error = parse(&format!("{limb}, {odd}")).unwrap_err();
+            assert_message(&format!("manifest: a goal with {odd}"), error);
         }
-        assert!(
-            error("pole_angle: Bend(inf)")
-                .contains("goal `reach` has a pole angle that is not finite")
-        );
     }
 }

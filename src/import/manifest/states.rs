@@ -35,6 +35,7 @@ impl Manifest {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::messages::assert_message;
     use crate::model::{Origins, Then};
 
     fn parse(fields: &str) -> Result<Manifest, String> {
@@ -70,43 +71,15 @@ mod tests {
     #[test]
     fn mistakes_are_errors_at_their_place() {
         let cases = [
-            (
-                r#"then: "ground", fade: 0.1"#,
-                r#"then: "gruond""#,
-                "a:4:57: error: state `jump`: `then` names `gruond`, but there is no such state",
-                "did you mean `ground`?",
-            ),
-            (
-                r#"from: ["ground"]"#,
-                r#"form: ["ground"]"#,
-                "a:4:",
-                "did you mean `from`?",
-            ),
-            (
-                r#"from: ["free"]"#,
-                r#"from: ["fre"]"#,
-                "a:9:40: error: layer `arms`, state `wave`",
-                "did you mean `free`?",
-            ),
-            (
-                ", start: true)",
-                ")",
-                "no state has `start: true`",
-                "to the state in which it begins",
-            ),
-            (
-                "from: Any",
-                "from: 7",
-                "expected `Any`, a list of states",
-                "",
-            ),
+            (r#"then: "ground", fade: 0.1"#, r#"then: "gruond""#),
+            (r#"from: ["ground"]"#, r#"form: ["ground"]"#),
+            (r#"from: ["free"]"#, r#"from: ["fre"]"#),
+            (", start: true)", ")"),
+            ("from: Any", "from: 7"),
         ];
-        for (from, to, message, hint) in cases {
+        for (from, to) in cases {
             let error = parse(&STATES.replacen(from, to, 1)).unwrap_err();
-            assert!(
-                error.contains(message) && error.contains(hint),
-                "{to}: {error}"
-            );
+            assert_message(&format!("manifest: states with `{to}`"), error);
         }
     }
 }

@@ -375,6 +375,7 @@ fn join(scope: &str, name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::messages::{assert_message, assert_messages};
     use crate::model::{PlayedClip, TransitionKind};
     use ron::extensions::Extensions;
     use std::time::Duration;
@@ -494,53 +495,26 @@ mod tests {
     #[test]
     fn mistakes_are_said_with_what_to_do() {
         let cases = [
-            (r#"{"a": (plays: "x")}"#, "no state has `start: true`"),
-            (
-                r#"{"a": (plays: "x", start: true), "b": (plays: "x", start: true)}"#,
-                "keep `start: true` in one of them",
-            ),
-            (
-                r#"{"ground": (plays: "x", start: true), "b": (plays: "x", from: ["gruond"])}"#,
-                "state `b`: `from` names `gruond`, but there is no such state; did you mean `ground`?",
-            ),
-            (
-                r#"{"ground": (plays: "x", start: true, then: "grond")}"#,
-                "did you mean `ground`?",
-            ),
-            (
-                r#"{"a": (start: true, then: "a")}"#,
-                "waits for the end of a clip, but what it plays never ends",
-            ),
-            (
-                r#"{"a": (plays: "x", start: true, speed: 0, exit: End)}"#,
-                "never ends",
-            ),
-            (
-                r#"{"a": (plays: "x", start: true, fade: 0.1, switch: 0.1)}"#,
-                "`switch` and `fade` are both given",
-            ),
-            (
-                r#"{"a": (plays: "x", start: true, fade: -0.1)}"#,
-                "fade is -0.1, expected seconds from 0",
-            ),
-            (
-                r#"{"a": (plays: "x", start: true, speed: NaN)}"#,
-                "speed is NaN, expected a number",
-            ),
-            (r#"{"a/b": (plays: "x", start: true)}"#, "contain a slash"),
-            (
-                r#"{"a": (plays: "x", start: true, states: {"b": (plays: "y", start: true)})}"#,
-                "move `plays` and `then` into the inner states",
-            ),
+            r#"{"a": (plays: "x")}"#,
+            r#"{"a": (plays: "x", start: true), "b": (plays: "x", start: true)}"#,
+            r#"{"ground": (plays: "x", start: true), "b": (plays: "x", from: ["gruond"])}"#,
+            r#"{"ground": (plays: "x", start: true, then: "grond")}"#,
+            r#"{"a": (start: true, then: "a")}"#,
+            r#"{"a": (plays: "x", start: true, speed: 0, exit: End)}"#,
+            r#"{"a": (plays: "x", start: true, fade: 0.1, switch: 0.1)}"#,
+            r#"{"a": (plays: "x", start: true, fade: -0.1)}"#,
+            r#"{"a": (plays: "x", start: true, speed: NaN)}"#,
+            r#"{"a/b": (plays: "x", start: true)}"#,
+            r#"{"a": (plays: "x", start: true, states: {"b": (plays: "y", start: true)})}"#,
         ];
-        for (text, expected) in cases {
+        for text in cases {
             let errors = errors(text);
             assert_eq!(errors.len(), 1, "{errors:?}");
-            assert!(errors[0].contains(expected), "{errors:?}");
+            assert_messages(&format!("states: {text}"), errors);
         }
         let many = (0..200).map(|at| format!("\"s{at}\": (plays: \"x\"),"));
         let many = format!("{{{}}}", many.collect::<String>());
-        assert!(errors(&many)[0].contains("more than 128 states"));
+        assert_messages("states: more than 128", errors(&many));
     }
 
     #[test]
@@ -553,13 +527,7 @@ mod tests {
         }"#,
         );
         let warnings: Vec<String> = machine.warnings().iter().map(|w| w.to_string()).collect();
-        assert_eq!(
-            warnings,
-            [
-                "state `c`: no way leads to it",
-                "state `b`: no way leads out of it"
-            ]
-        );
+        assert_messages("states: no way leads to them, or out of them", &warnings);
     }
 
     #[test]
@@ -586,27 +554,13 @@ mod tests {
             .iter()
             .map(|error| format!("{error}; {}", error.hint().unwrap()))
             .collect();
-        assert_eq!(
-            text,
-            [
-                "state `attack`: its exit never opens: none of what it plays has a callback key `recover`; did you mean `recovers`?",
-                "state `dead`: it plays `die`, but there is no such clip or blend space; did you mean `dei`?",
-            ]
-        );
+        assert_messages("states: clips and keys that do not exist", text);
     }
 
     #[test]
     fn machines_are_drawn_as_text_and_as_a_graph() {
         let machine = machine(ADVENTURE);
-        let text = machine.to_text();
-        assert!(
-            text.contains("attack   plays slash or stab   may be left from the key `recover` on\n  to dead, hurt at once\n  then ground\n"),
-            "{text}"
-        );
-        assert!(
-            text.contains("ground   plays locomotion   (start)\n  to attack, fall, jump\n"),
-            "{text}"
-        );
+        assert_message("states: a machine as text", machine.to_text());
         let dot = machine.to_dot();
         assert!(dot.starts_with("digraph states {") && dot.ends_with("}\n"));
         assert!(

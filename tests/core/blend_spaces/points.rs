@@ -1,11 +1,12 @@
 //! Points of blend spaces at any numbers: refused in words, or told apart by their weights.
 
 use super::support::Cast;
+use crate::messages::assert_message;
 use bevy_marionette::{
     controller::AnimationController,
     import::Manifest,
     model::{BlendPoint, BlendSpace, BlendSpaceError, ClipTiming},
-    record::{ClipTable, RecordingFile},
+    record::{ClipTable, RecordingError, RecordingFile},
 };
 use fastrand::Rng;
 use std::{sync::Arc, time::Duration};
@@ -200,13 +201,8 @@ fn manifests_and_recordings_refuse_them_too() {
             .count(),
         1
     );
-    let error = Manifest::parse("f", text("1e-310").as_bytes())
-        .unwrap_err()
-        .to_string();
-    assert!(
-        error.contains("`a` and `b` are in the same place"),
-        "{error}"
-    );
+    let error = Manifest::parse("f", text("1e-310").as_bytes()).unwrap_err();
+    assert_message("blend space: two points in one place, in a manifest", error);
 
     let table = |points: [(&str, f64); 2]| {
         let space = Arc::new(BlendSpace::line("space", points).unwrap());
@@ -243,9 +239,10 @@ fn manifests_and_recordings_refuse_them_too() {
     let mut to = flate2::write::ZlibEncoder::new(&mut bytes, flate2::Compression::fast());
     ciborium::into_writer(&form, &mut to).unwrap();
     to.finish().unwrap();
-    let error = RecordingFile::read(&bytes[..]).unwrap_err().to_string();
-    assert!(
-        error.contains("`a` and `b` are in the same place"),
-        "{error}"
+    let error = RecordingFile::read(&bytes[..]).unwrap_err();
+    assert!(matches!(error, RecordingError::Damaged(_)));
+    assert_message(
+        "blend space: two points in one place, in a recording",
+        error,
     );
 }

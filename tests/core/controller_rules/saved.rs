@@ -1,6 +1,7 @@
 //! Saved states that no controller in memory ever has.
 
 use super::support::*;
+use crate::messages::assert_message;
 use bevy_marionette::controller::{AnimationController, AnimationTrack, TransitionCurve};
 
 fn text() -> String {
@@ -18,21 +19,19 @@ fn text() -> String {
 fn a_corrupt_save_is_refused_in_words() {
     let good = text();
     assert!(ron::from_str::<AnimationController>(&good).is_ok());
-    for (what, from, to) in [
-        ("not finite", "duration:5.0", "duration:inf"),
-        ("not finite", "begin:0.0", "begin:NaN"),
-        ("counters", "every:3,passed:0", "every:3,passed:4294967295"),
-        ("counters", "every:3,passed:0", "every:0,passed:0"),
-        ("last_id", "last_id:3", "last_id:18446744073709551615"),
-        ("newer", "last_id:3", "last_id:1"),
-        ("length", "length:2.0", "length:inf"),
+    for (from, to) in [
+        ("duration:5.0", "duration:inf"),
+        ("begin:0.0", "begin:NaN"),
+        ("every:3,passed:0", "every:3,passed:4294967295"),
+        ("every:3,passed:0", "every:0,passed:0"),
+        ("last_id:3", "last_id:18446744073709551615"),
+        ("last_id:3", "last_id:1"),
+        ("length:2.0", "length:inf"),
     ] {
         let bad = good.replacen(from, to, 1);
         assert_ne!(bad, good, "{from} is not in {good}");
-        let error = ron::from_str::<AnimationController>(&bad)
-            .unwrap_err()
-            .to_string();
-        assert!(error.contains(what), "{to}: {error}");
+        let error = ron::from_str::<AnimationController>(&bad).unwrap_err();
+        assert_message(&format!("saved controller: {to}"), error.code);
     }
 }
 

@@ -1,6 +1,7 @@
 //! `switch`: what becomes of the clips, and what is recorded of them.
 
 use super::support::*;
+use crate::messages::assert_message;
 use bevy_marionette::model::PlaybackMode;
 use bevy_marionette::{
     controller::{AnimationController, AnimationTrack, Transition, TransitionCurve},
@@ -344,10 +345,8 @@ fn a_saved_switch_continues_bit_for_bit_and_one_that_is_corrupt_is_refused() {
             text.replacen(from, to, 1)
         };
         assert_ne!(bad, text, "{from} is not in {text}");
-        let error = ron::from_str::<AnimationController>(&bad)
-            .unwrap_err()
-            .to_string();
-        assert!(error.contains("switch"), "{to}: {error}");
+        let error = ron::from_str::<AnimationController>(&bad).unwrap_err();
+        assert_message(&format!("saved switch: {to}"), error.code);
     }
     // A save of before there were switches.
     assert!(

@@ -5,31 +5,34 @@ use super::{
     file::{After, File},
     open,
 };
-use bevy_marionette::import::{ImportSettings, Limits, open_clips, open_model};
+use crate::messages::assert_message;
+use bevy_marionette::{
+    format::FormatError,
+    import::{ImportSettings, Limits, open_clips, open_model},
+};
 
-fn refused(source: &[u8]) -> String {
+fn refused(source: &[u8]) -> FormatError {
     match open(source) {
         Ok(_) => panic!("{:?} was read", String::from_utf8_lossy(source)),
-        Err(error) => error.to_string(),
+        Err(error) => error,
     }
 }
 
 #[test]
 fn what_is_no_fbx_file_is_said() {
-    for (source, words) in [
-        (&b""[..], "the file is empty"),
-        (b"glTF\x02\0\0\0", "name it .glb"),
-        (b"MD5Version 10\n", "this is an MD5 file"),
+    for (source, what) in [
+        (&b""[..], "an empty file"),
+        (b"glTF\x02\0\0\0", "a binary glTF file"),
+        (b"MD5Version 10\n", "an MD5 file"),
         (
             b"version https://git-lfs.github.com/spec/v1\n",
-            "git lfs pull",
+            "a file that Git LFS has yet to fetch",
         ),
-        (b"\x89PNG\r\n\x1a\n\0\0\0", "PNG image"),
-        (b"Kaydara FBX Binary  \0\x1a\0\xe8\x1c\0\0", "hint"),
-        (b"some text\n", "hint"),
+        (b"\x89PNG\r\n\x1a\n\0\0\0", "a PNG image"),
+        (b"Kaydara FBX Binary  \0\x1a\0\xe8\x1c\0\0", "a cut file"),
+        (b"some text\n", "some text"),
     ] {
-        let error = refused(source);
-        assert!(error.contains(words) && error.contains("hint: "), "{error}");
+        assert_message(&format!("fbx: {what}"), refused(source));
     }
 }
 
@@ -37,7 +40,10 @@ fn what_is_no_fbx_file_is_said() {
 fn a_scene_without_a_character_is_refused() {
     let mut file = File::default();
     file.node("camera", "Camera", 0, &[]);
-    assert!(refused(file.text().as_bytes()).contains("no mesh and no animation"));
+    assert_message(
+        "fbx: a scene without a character",
+        refused(file.text().as_bytes()),
+    );
 }
 
 #[test]
@@ -56,13 +62,7 @@ fn limits_are_named() {
                 name == "joints" && imported.model.skeleton.len() <= 1,
                 "{name}"
             ),
-            Err(error) => {
-                let error = error.to_string();
-                assert!(
-                    error.contains(&format!("raise the limit `{name}`")),
-                    "{error}"
-                );
-            }
+            Err(error) => assert_message(&format!("fbx: limit of {name}"), error),
         }
     }
     let settings = ImportSettings {
@@ -88,7 +88,7 @@ fn instances_of_a_mesh_count() {
     let mut settings = ImportSettings::default();
     assert!(settings.limits.set("vertices", 5000));
     let error = open_model("f.fbx", file.text().as_bytes(), &settings).unwrap_err();
-    assert!(error.to_string().contains("`vertices`"), "{error}");
+    assert_message("fbx: limit of vertices, with instances", error);
 }
 
 #[test]

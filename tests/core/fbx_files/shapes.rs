@@ -4,10 +4,11 @@ use super::{
     BOUND,
     clips::variants,
     file::{After, File, Y_UP, Z_UP},
-    import, open,
+    import, import_with_warnings, open,
     reference::{error, error_of_clip, size},
     scenes::{FACES, arm, tetrahedron},
 };
+use crate::messages::assert_message;
 use bevy_marionette::{
     import::{ImportSettings, Imported, Limits, open_model},
     internals::pose::MorphVertices,
@@ -163,7 +164,8 @@ fn shapes_have_the_names_of_their_channels_which_meshes_share_if_they_move_alike
         &[("DeformPercent", &keys)],
         "",
     );
-    let (imported, reference) = import(&file.text(), &["share a name"]);
+    let (imported, reference) =
+        import_with_warnings(&file.text(), "fbx: morph targets that share a name");
     assert_eq!(names(&imported), ["open.50", "open", "smile", "smile.2"]);
     let clip = &imported.model.clips[0];
     assert_eq!(
@@ -285,11 +287,10 @@ fn limits_hold_for_shapes() {
     assert!(moved > 6, "{moved}");
     let enough = |limits: &mut Limits| (limits.morphs, limits.morph_vertices) = (3, moved);
     assert!(open(&enough).is_ok());
-    let said = open(&|limits| limits.morphs = 2).unwrap_err().to_string();
-    assert!(said.contains("raise the limit `morphs`"), "{said}");
-    let said = open(&|limits| limits.morph_vertices = moved - 1).unwrap_err();
-    let said = said.to_string();
-    assert!(said.contains("raise the limit `morph_vertices`"), "{said}");
+    let error = open(&|limits| limits.morphs = 2).unwrap_err();
+    assert_message("fbx: limit of morphs", error);
+    let error = open(&|limits| limits.morph_vertices = moved - 1).unwrap_err();
+    assert_message("fbx: limit of morph_vertices", error);
 }
 
 #[test]

@@ -1,11 +1,12 @@
 //! Control joints: flagged in the file or in a manifest, they move, but not the skin.
 
 use super::{
-    BOUND, NO_NORMALS,
+    BOUND,
     file::{Chain, chain, even_times},
     formula::{Reference, error_of_clip},
-    open,
+    open, warnings,
 };
+use crate::messages::assert_messages;
 use bevy_marionette::{
     import::{Imported, Limits, Manifest, open_manifest},
     internals::import::{WriteFormat, losses, to_glb},
@@ -62,14 +63,6 @@ fn control(imported: &Imported) -> Vec<u16> {
     imported.model.skeleton.control_joints().collect()
 }
 
-/// The warnings, except about normals.
-fn said(imported: &Imported) -> Vec<&str> {
-    let warnings = imported.warnings.iter().map(|warning| &*warning.message);
-    warnings
-        .filter(|message| !message.contains(NO_NORMALS))
-        .collect()
-}
-
 #[test]
 fn nodes_that_say_deform_false_move_no_skin() {
     let chain = flagged([json!(true), json!("no"), json!(false), json!(0), json!({})]);
@@ -82,16 +75,7 @@ fn nodes_that_say_deform_false_move_no_skin() {
     assert!(imported.model.clips[0].animates(2) && imported.model.clips[0].animates(3));
     // Half a cube has 18 corners of triangles. Four halves also follow other joints; the upper half of 2 and the lower one of 3
     // don't.
-    let [message] = said(&imported)[..] else {
-        panic!("{:?}", imported.warnings)
-    };
-    for words in [
-        "`j2`, `j3`",
-        "72 now follow their other joints",
-        "36 now follow the nearest deform joint",
-    ] {
-        assert!(message.contains(words), "{message}");
-    }
+    assert_messages("gltf: weights of control joints", warnings(&imported));
 }
 
 #[test]
@@ -112,23 +96,16 @@ fn control_joints_come_back_from_our_own_glb_and_the_skin_stays_clean() {
         .unwrap()
         .value;
     let back = open(&glb).unwrap();
-    assert_eq!((control(&back), said(&back)), (vec![2, 3], vec![]));
+    assert_eq!((control(&back), warnings(&back)), (vec![2, 3], vec![]));
     assert_eq!(back.model.parts[0].palette, imported.model.parts[0].palette);
     assert_eq!(
         back.model.parts[0].influences,
         imported.model.parts[0].influences
     );
-    for (format, lost) in [
-        (WriteFormat::Glb, false),
-        (WriteFormat::M3d, true),
-        (WriteFormat::Md5, true),
-    ] {
-        let losses = losses("out", &imported.model, None, format);
-        let is_lost = losses
-            .iter()
-            .any(|d| d.message == "not kept: the flag of 2 control joints");
-        assert_eq!(is_lost, lost, "{losses:?}");
-    }
+    let lost = |format| losses("out", &imported.model, None, format);
+    assert_eq!(lost(WriteFormat::Glb), []);
+    assert_messages("losses: control joints, as m3d", lost(WriteFormat::M3d));
+    assert_messages("losses: control joints, as md5", lost(WriteFormat::Md5));
 }
 
 #[test]
@@ -187,26 +164,9 @@ fn a_manifest_names_control_joints_and_is_told_which_are_missing() {
     assert_eq!(control(&imported), [2, 3]);
     let error = error_of_clip(&painted(&[2, 3]), &imported, "walk");
     assert!(error < BOUND, "{error}");
-    let said = said(&imported);
-    assert_eq!(
-        said[..2],
-        [
-            "control_joints: the model has no joint `jj4`",
-            "control_joints: the model has no joint `ik.*`"
-        ]
-    );
-    assert!(
-        said.len() == 3 && said[2].contains("have weights of control joints (`j2`, `j3`)"),
-        "{said:?}"
-    );
-    let warning = imported
-        .warnings
-        .iter()
-        .find(|warning| warning.message.contains("`jj4`"))
-        .unwrap();
-    assert_eq!(
-        (&*warning.file, &*warning.hint),
-        ("hero.character.ron", "did you mean `j4`?")
+    assert_messages(
+        "gltf: control joints of a manifest, two of them missing",
+        warnings(&imported),
     );
 
     // Names that the manifest gives are what counts, and the file's own flags stay.
@@ -228,8 +188,8 @@ fn a_manifest_names_control_joints_and_is_told_which_are_missing() {
     let imported =
         open_manifest("hero.character.ron", &manifest, &Limits::default(), read).unwrap();
     assert_eq!(control(&imported), [0, 4]);
-    assert!(imported.warnings.iter().any(|w| {
-        w.message
-            .contains("18 vertices of `body` only have weights")
-    }));
+    assert_messages(
+        "gltf: vertices that only have weights of a control joint",
+        warnings(&imported),
+    );
 }

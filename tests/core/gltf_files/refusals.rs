@@ -4,7 +4,7 @@ use super::{
     file::{Chain, File, chain, even_times},
     open,
 };
-use crate::fuzz::checks;
+use crate::{fuzz::checks, messages::assert_message};
 use bevy_marionette::import::{ImportSettings, Limits, open_model};
 use fastrand::Rng;
 use serde_json::{Value, json};
@@ -29,166 +29,42 @@ fn each_contradiction_is_an_error_at_its_place() {
         panic!()
     };
     let list = |path: &str| format!("/{}", path.replace(['.', '['], "/").replace(']', ""));
-    let cases: &[(String, Value, &str, &str)] = &[
-        (
-            format!("nodes[{third}].children"),
-            json!([first]),
-            "two parents",
-            "children[0]",
-        ),
-        (
-            format!("nodes[{second}].children"),
-            json!([99]),
-            "node 99 is out of range",
-            "children[0]",
-        ),
-        (
-            format!("nodes[{first}].translation"),
-            json!([1e39, 0, 0]),
-            "not finite",
-            &format!("nodes[{first}]"),
-        ),
-        ("scene".into(), json!(4), "scene 4 is out of range", "scene"),
-        (
-            format!("nodes[{}].mesh", chain.mesh_node),
-            json!(7),
-            "mesh 7 is out of range",
-            ".mesh",
-        ),
-        (
-            format!("nodes[{}].skin", chain.mesh_node),
-            json!(7),
-            "skin 7 is out of range",
-            ".skin",
-        ),
-        (
-            "skins[0].joints[1]".into(),
-            json!(400),
-            "node 400 is out of range",
-            "skins[0].joints[1]",
-        ),
-        (
-            "skins[0].joints".into(),
-            json!([]),
-            "the skin has no joints",
-            "skins[0]",
-        ),
-        (
-            "skins[0].inverseBindMatrices".into(),
-            json!(1),
-            "has the type Vec3",
-            "skins[0].inverseBindMatrices",
-        ),
+    let cases: &[(String, Value)] = &[
+        (format!("nodes[{third}].children"), json!([first])),
+        (format!("nodes[{second}].children"), json!([99])),
+        (format!("nodes[{first}].translation"), json!([1e39, 0, 0])),
+        ("scene".into(), json!(4)),
+        (format!("nodes[{}].mesh", chain.mesh_node), json!(7)),
+        (format!("nodes[{}].skin", chain.mesh_node), json!(7)),
+        ("skins[0].joints[1]".into(), json!(400)),
+        ("skins[0].joints".into(), json!([])),
+        ("skins[0].inverseBindMatrices".into(), json!(1)),
         (
             "meshes[0].primitives[0].attributes.POSITION".into(),
             json!(77),
-            "accessor 77 is out of range",
-            "attributes.POSITION",
         ),
-        (
-            "meshes[0].primitives[0].indices".into(),
-            json!(1),
-            "has the type",
-            "meshes[0].primitives[0].indices",
-        ),
-        (
-            "meshes[0].primitives[0].mode".into(),
-            json!(9),
-            "unknown kind of primitive",
-            "primitives[0].mode",
-        ),
-        (
-            "accessors[1].count".into(),
-            json!(1u64 << 60),
-            "used too often",
-            "attributes.POSITION",
-        ),
-        (
-            "accessors[1].count".into(),
-            json!(25),
-            "goes past the end",
-            "attributes.POSITION",
-        ),
-        (
-            "accessors[1].byteOffset".into(),
-            json!(u64::MAX),
-            "goes past the end",
-            "attributes.POSITION",
-        ),
-        (
-            "accessors[1].bufferView".into(),
-            json!(55),
-            "buffer view 55 is out of range",
-            "attributes.POSITION",
-        ),
-        (
-            "accessors[1].componentType".into(),
-            json!(1),
-            "unknown type",
-            "attributes.POSITION",
-        ),
-        (
-            "bufferViews[1].byteStride".into(),
-            json!(4),
-            "every 4 bytes",
-            "attributes.POSITION",
-        ),
-        (
-            "bufferViews[1].byteOffset".into(),
-            json!(1 << 20),
-            "past the end of buffer 0",
-            "attributes.POSITION",
-        ),
-        (
-            "bufferViews[1].buffer".into(),
-            json!(3),
-            "has no data",
-            "attributes.POSITION",
-        ),
-        (
-            "accessors[3].count".into(),
-            json!(4),
-            "4 elements for 24 vertices",
-            "attributes.WEIGHTS_0",
-        ),
-        (
-            "buffers[0].byteLength".into(),
-            json!(1 << 20),
-            "says 1048576 bytes",
-            "buffers[0]",
-        ),
-        (
-            "animations[0].channels[2].target.node".into(),
-            json!(70),
-            "node 70 is out of range",
-            "animations[0].channels[2]",
-        ),
-        (
-            "animations[0].channels[1].sampler".into(),
-            json!(70),
-            "sampler 70 is out of range",
-            "animations[0].channels[1]",
-        ),
-        (
-            "asset.version".into(),
-            json!("1.0"),
-            "only version 2",
-            "asset.version",
-        ),
+        ("meshes[0].primitives[0].indices".into(), json!(1)),
+        ("meshes[0].primitives[0].mode".into(), json!(9)),
+        ("accessors[1].count".into(), json!(1u64 << 60)),
+        ("accessors[1].count".into(), json!(25)),
+        ("accessors[1].byteOffset".into(), json!(u64::MAX)),
+        ("accessors[1].bufferView".into(), json!(55)),
+        ("accessors[1].componentType".into(), json!(1)),
+        ("bufferViews[1].byteStride".into(), json!(4)),
+        ("bufferViews[1].byteOffset".into(), json!(1 << 20)),
+        ("bufferViews[1].buffer".into(), json!(3)),
+        ("accessors[3].count".into(), json!(4)),
+        ("buffers[0].byteLength".into(), json!(1 << 20)),
+        ("animations[0].channels[2].target.node".into(), json!(70)),
+        ("animations[0].channels[1].sampler".into(), json!(70)),
+        ("asset.version".into(), json!("1.0")),
         (
             "extensionsRequired".into(),
             json!(["KHR_materials_unlit", "XY_new"]),
-            "`XY_new`",
-            "extensionsRequired[1]",
         ),
-        (
-            "scenes".into(),
-            json!([{ "nodes": [] }]),
-            "no mesh and no animation",
-            "",
-        ),
+        ("scenes".into(), json!([{ "nodes": [] }])),
     ];
-    for (path, value, words, place) in cases {
+    for (path, value) in cases {
         let mut file = chain.file.clone();
         let pointer = list(path);
         match file.json.pointer_mut(&pointer) {
@@ -198,20 +74,16 @@ fn each_contradiction_is_an_error_at_its_place() {
                 file.json.pointer_mut(parent).unwrap()[key] = value.clone();
             }
         }
-        if *words == "no mesh and no animation" {
+        if path == "scenes" {
             file.json["animations"] = json!([]);
             file.json["skins"] = json!([]);
             file.json["nodes"][chain.mesh_node] = json!({});
         }
-        let error = error(&file);
-        assert!(
-            error.contains(words) && error.contains(place) && error.contains("hint:"),
-            "{path}: {error}"
-        );
+        assert_message(&format!("gltf: {path} = {value}"), error(&file));
     }
     let mut ring = chain.file.clone();
     ring.json["nodes"][third]["children"] = json!([chain.armature]);
-    assert!(error(&ring).contains("among its own ancestors"));
+    assert_message("gltf: nodes in a ring", error(&ring));
 }
 
 #[test]
@@ -223,39 +95,37 @@ fn a_view_that_is_only_there_compressed_says_what_is_wrong_with_that() {
     );
     file.json["bufferViews"][1]["buffer"] = fallback.into();
     file.json["bufferViews"][1]["extensions"] = json!({ "EXT_meshopt_compression": {} });
-    let said = error(&file);
-    assert!(
-        said.contains("buffer view 1 cannot be decompressed: missing field"),
-        "{said}"
-    );
+    assert_message("gltf: EXT_meshopt_compression without fields", error(&file));
 }
 
 #[test]
 fn damaged_containers_are_named() {
     let glb = walker().file.glb();
     let said = |bytes: &[u8]| open(bytes).unwrap_err().to_string();
-    assert!(said(&glb[..10]).contains("ends in its header"));
-    assert!(said(&glb[..glb.len() - 5]).contains("the header says"));
-    assert!(said(b"glTF\x01\0\0\0\x0c\0\0\0").contains("version 1"));
-    assert!(said(b"glTF\x02\0\0\0\x0c\0\0\0").contains("no JSON chunk"));
-    assert!(said(b"").contains("the file is empty"));
-    assert!(said(b"\x89PNG\r\n\x1a\n").contains("PNG image"));
-    assert!(said(b"Kaydara FBX Binary  \0").contains("binary FBX"));
-    assert!(said(b"MD5Version 10\n").contains("MD5"));
+    for (what, bytes) in [
+        ("a cut header", &glb[..10]),
+        ("cut chunks", &glb[..glb.len() - 5]),
+        ("version 1", b"glTF\x01\0\0\0\x0c\0\0\0"),
+        ("no JSON chunk", b"glTF\x02\0\0\0\x0c\0\0\0"),
+        ("an empty file", b""),
+        ("a PNG image", b"\x89PNG\r\n\x1a\n"),
+        ("a binary FBX file", b"Kaydara FBX Binary  \0"),
+        ("an MD5 file", b"MD5Version 10\n"),
+    ] {
+        assert_message(&format!("gltf: {what}"), said(bytes));
+    }
     let text = |text: &str| {
         open_model("f.gltf", text.as_bytes(), &ImportSettings::default())
             .unwrap_err()
             .to_string()
     };
     let error = text("{ \"asset\": {\"version\": \"2.0\"},\n  \"nodes\": [{\"mesh\": -1}] }");
-    assert!(
-        error.starts_with("f.gltf:2:") && error.contains("the JSON cannot be read"),
-        "{error}"
-    );
-    assert!(text("{ \"asset\": {\"version\": \"2.0\"}, ").contains("cut off"));
+    assert_message("gltf: a negative mesh", error);
+    let cut = text("{ \"asset\": {\"version\": \"2.0\"}, ");
+    assert_message("gltf: cut JSON", cut);
     let mut wrong = glb.clone();
     wrong[20] = b'!';
-    assert!(said(&wrong).contains("of the JSON chunk"));
+    assert_message("gltf: JSON that starts with !", said(&wrong));
 }
 
 #[test]
@@ -272,10 +142,8 @@ fn limits_apply_before_memory_is_taken() {
     ] {
         let mut settings = ImportSettings::default();
         assert!(settings.limits.set(name, most));
-        let error = open_model("f.glb", &file.glb(), &settings)
-            .unwrap_err()
-            .to_string();
-        assert!(error.contains(&format!("`{name}`")), "{name}: {error}");
+        let error = open_model("f.glb", &file.glb(), &settings).unwrap_err();
+        assert_message(&format!("gltf: limit of {name}"), error);
     }
     let mut settings = ImportSettings::default();
     settings.limits = Limits {
@@ -290,7 +158,7 @@ fn limits_apply_before_memory_is_taken() {
         read,
     )
     .unwrap_err();
-    assert!(error.to_string().contains("`file_bytes`"), "{error}");
+    assert_message("gltf: limit of file_bytes, with a buffer in a file", error);
 }
 
 #[test]
@@ -299,11 +167,7 @@ fn small_files_that_claim_to_be_huge_are_refused_quickly() {
     let mut file = walker().file;
     file.json["accessors"][1] = json!({ "count": 4_000_000, "componentType": 5126, "type": "VEC3",
         "sparse": { "count": 0, "indices": { "bufferView": 0, "componentType": 5125 }, "values": { "bufferView": 0 } } });
-    let said = error(&file);
-    assert!(
-        said.contains("used too often") || said.contains("no data"),
-        "{said}"
-    );
+    assert_message("gltf: zeros without data", error(&file));
     // The same mesh a hundred thousand times.
     let mut file = walker().file;
     let primitive = file.json["meshes"][0]["primitives"][0].clone();
@@ -313,15 +177,13 @@ fn small_files_that_claim_to_be_huge_are_refused_quickly() {
         let node = file.node(node.clone());
         file.root(node);
     }
-    assert!(error(&file).contains("used too often"));
+    assert_message("gltf: a mesh many times", error(&file));
     // Objects of two bytes.
     let mut text = b"{\"asset\":{\"version\":\"2.0\"},\"nodes\":[{}".to_vec();
     text.extend(b",{}".repeat(1 << 20));
     text.extend(b"]}");
-    let error = open_model("f.gltf", &text, &ImportSettings::default())
-        .unwrap_err()
-        .to_string();
-    assert!(error.contains("objects"), "{error}");
+    let error = open_model("f.gltf", &text, &ImportSettings::default()).unwrap_err();
+    assert_message("gltf: a million empty nodes", error);
     // A long chain of nodes, one below the other.
     let mut file = File::new();
     for at in 0..60_000 {

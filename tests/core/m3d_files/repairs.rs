@@ -11,13 +11,7 @@ fn a_broken_subset_table_is_mended() {
         &table.replace("ID: 0", "ID: 4294967295"),
     ));
     assert_eq!(m.subsets[0].id, u32::MAX);
-    assert_eq!(
-        warnings,
-        [
-            "sample.m3d:28:1: warning: SubsetID 4294967295 is none of the 2 materials\n\
-          28 | SubsetID: 4294967295 VertexStart: 0 VertexCount: 3 FaceStart: 0 FaceCount: 1\n   | ^"
-        ]
-    );
+    assert_messages("m3d: a subset of no material", &warnings);
 
     let (m, warnings) = repaired(&edited(
         DX12,
@@ -25,12 +19,7 @@ fn a_broken_subset_table_is_mended() {
         &table.replace("VertexCount: 3", "VertexCount: 0"),
     ));
     assert_eq!(m.subsets, sound(DX12).subsets);
-    assert!(
-        warnings[0].contains(
-            "28:1: warning: subset 0 declares no vertices; those of its triangles are used"
-        ),
-        "{warnings:#?}"
-    );
+    assert_messages("m3d: a subset without vertices", &warnings);
 
     let (m, warnings) = repaired(&edited(
         DX12,
@@ -38,21 +27,14 @@ fn a_broken_subset_table_is_mended() {
         &table.replace("FaceCount: 1", "FaceCount: 99"),
     ));
     assert_eq!((m.subsets[0].face_start, m.subsets[0].face_count), (0, 2));
-    assert!(
-        warnings[0].contains("subset 0 reaches to triangle 99 of 2; it is cut short"),
-        "{warnings:#?}"
-    );
+    assert_messages("m3d: a subset of too many triangles", &warnings);
 
     let thrice = DX12
         .replace("FaceCount: 1", "FaceCount: 3")
         .replace("FaceStart: 1", "FaceStart: 3");
     let (m, warnings) = repaired(&thrice);
     assert_eq!(m.subsets, sound(DX12).subsets);
-    assert!(
-        warnings[0].contains("FaceCount counts 6 for 2 triangles; it is divided by three"),
-        "{warnings:#?}"
-    );
-    assert_eq!(warnings.len(), 1);
+    assert_messages("m3d: subsets that count indices", &warnings);
 
     let (from, to) = (
         DX12.find("***************SubsetTable").unwrap(),
@@ -67,10 +49,7 @@ fn a_broken_subset_table_is_mended() {
             ..Default::default()
         }]
     );
-    assert!(
-        warnings[0].contains("there is no subset table"),
-        "{warnings:#?}"
-    );
+    assert_messages("m3d: no subset table", &warnings);
 }
 
 #[test]
@@ -81,15 +60,7 @@ fn a_skeleton_that_is_only_promised_makes_a_static_model() {
         (m.bones.len(), m.vertices[0].weights, m.clips.len()),
         (0, [0.0; 4], 0)
     );
-    assert_eq!(
-        warnings,
-        [
-            "sample.m3d:5:1: warning: the header says Bones 2, but there are none; \
-             this is read as a static model\n5 | #Bones 2\n  | ^",
-            "sample.m3d:6:1: warning: the header says AnimationClips 1, the file holds 0\n\
-             6 | #AnimationClips 1\n  | ^"
-        ]
-    );
+    assert_messages("m3d: a skeleton that is only promised", &warnings);
 }
 
 #[test]
@@ -99,17 +70,7 @@ fn counts_that_lie_are_corrected_and_cost_nothing() {
         .replace("#Triangles 2", "#Triangles 4000000000");
     let (m, warnings) = repaired(&text.replace("#Keyframes: 2", "#Keyframes: 4294967295"));
     assert_eq!(m, sound(DX12));
-    assert!(
-        warnings[0].contains("3:1: warning: the header says Vertices 4294967295, the file holds 4")
-    );
-    assert!(
-        warnings[1]
-            .contains("4:1: warning: the header says Triangles 4000000000, the file holds 2")
-    );
-    assert!(
-        warnings[2].contains("a bone declares 4294967295 keys, but has 2"),
-        "{warnings:#?}"
-    );
+    assert_messages("m3d: counts that lie", &warnings);
     assert!(m.vertices.capacity() < 100 && m.triangles.capacity() < 1000);
 }
 
@@ -129,13 +90,7 @@ fn weights_of_bones_that_do_not_exist_are_taken_away() {
         (m.vertices[1].weights, m.vertices[1].bones),
         ([0.0; 4], [0; 4])
     );
-    assert_eq!(
-        warnings,
-        [
-            "sample.m3d:32:1: warning: a vertex has weight 0.25 for bone 7 of 2; it is removed (2 times)\n\
-          32 | Position: -1 0 1.5E-07\n   | ^"
-        ]
-    );
+    assert_messages("m3d: weights of bones that do not exist", &warnings);
 }
 
 #[test]
@@ -165,11 +120,7 @@ fn numbers_that_are_not_finite_are_zero() {
         (m.vertices[0].position, m.clips[0].bones[0][0].scale),
         ([0.0; 3], [0.0; 3])
     );
-    assert_eq!(warnings.len(), 1);
-    assert!(
-        warnings[0].contains("32:11: warning: a number is not finite; it is read as 0 (6 times)"),
-        "{warnings:#?}"
-    );
+    assert_messages("m3d: numbers that are not finite", &warnings);
 }
 
 #[test]
@@ -199,16 +150,11 @@ fn a_hierarchy_is_made_a_forest() {
 
     let (m, warnings) = with([4294967295, 9, 2, 1]);
     assert_eq!(parents(&m), [None, None, None, Some(1)]);
-    assert!(warnings[0].contains(
-        "a bone's parent is 9, expected another of the file's 4 bones; the bone became a root (2 times)"
-    ));
+    assert_messages("m3d: a parent that does not exist", &warnings);
 
     let (m, warnings) = with([3, 0, 1, 2]);
     assert_eq!(parents(&m).iter().filter(|p| p.is_none()).count(), 1);
-    assert!(
-        warnings[0].contains("is its own ancestor; it became a root"),
-        "{warnings:#?}"
-    );
+    assert_messages("m3d: a ring of parents", &warnings);
 
     let (m, warnings) = with([-1, 0, -1, 2]);
     assert_eq!(
@@ -245,20 +191,14 @@ fn keys_are_sorted_by_time() {
             .collect::<Vec<_>>(),
         [0.5, 0.75]
     );
-    assert!(
-        warnings[0].contains("83:3: warning: a key is earlier than the one before it"),
-        "{warnings:#?}"
-    );
+    assert_messages("m3d: keys in disorder", &warnings);
 }
 
 #[test]
 fn keys_of_bones_that_do_not_exist_are_left_out() {
     let (m, warnings) = repaired(&edited(DX12, "Bone1 #Key", "Bone4294967295 #Key"));
     assert_eq!(m.clips[0].bones[1], []);
-    assert!(
-        warnings[0].contains("there are keys for bone 4294967295 of 2; they are left out"),
-        "{warnings:#?}"
-    );
+    assert_messages("m3d: keys of a bone that does not exist", &warnings);
 }
 
 #[test]
@@ -286,15 +226,7 @@ fn labels_that_mean_nothing_are_ignored_once_each() {
         "Emissive: 0 0 0\nName: cloth",
     ));
     assert_eq!(m, sound(DX12));
-    assert_eq!(
-        warnings,
-        [
-            "sample.m3d:9:1: warning: Materials has no label `Emissive:`; its line is ignored\n\
-             9 | Emissive: 0 0 0\n  | ^",
-            "sample.m3d:35:1: warning: Vertices has no label `Color:`; its line is ignored (4 times)\n\
-             35 | Color: 1 0 0 1\n   | ^"
-        ]
-    );
+    assert_messages("m3d: labels that mean nothing", &warnings);
 }
 
 #[test]
@@ -308,10 +240,7 @@ fn labels_that_only_resemble_others_are_no_misspellings() {
 fn a_misspelt_material_is_no_reason_to_refuse_a_model() {
     let (m, warnings) = repaired(&edited(DX12, "Diffuse: 0.5 0.25 1", "Difuse: 0.5 0.25 1"));
     assert_eq!(m.materials[0].diffuse, [1.0; 3]);
-    assert!(
-        warnings[0].contains("`Difuse:`; its line is ignored; did you mean `Diffuse`?"),
-        "{warnings:#?}"
-    );
+    assert_messages("m3d: a misspelled label of a material", &warnings);
 }
 
 #[test]
@@ -338,10 +267,7 @@ fn vertices_need_not_be_like_the_first() {
     );
     let (longer, warnings) = repaired(&edited(DX12, "Position: 1 0 0\n", "Position: 1 0 0 1 1\n"));
     assert_eq!(longer, same);
-    assert!(
-        warnings[0].contains("39:11: warning: there are more numbers than the label takes"),
-        "{warnings:#?}"
-    );
+    assert_messages("m3d: more numbers than a label takes", &warnings);
 }
 
 #[test]
@@ -373,21 +299,14 @@ fn names_of_another_encoding_are_read_as_far_as_they_go() {
             .unwrap()
             .ends_with(".dds")
     );
-    assert!(
-        parsed.warnings[0].message.contains("a name is not UTF-8"),
-        "{:?}",
-        parsed.warnings
-    );
+    assert_messages("m3d: a name that is not UTF-8", parsed.warnings);
 }
 
 #[test]
 fn a_second_model_in_a_file_is_ignored() {
     let (m, warnings) = repaired(&format!("{DX12}{DX11}"));
     assert_eq!(m, sound(DX12));
-    assert!(
-        warnings[0].contains("warning: a second model begins here; only the first is read"),
-        "{warnings:#?}"
-    );
+    assert_messages("m3d: two models", &warnings);
 }
 
 #[test]
@@ -397,17 +316,13 @@ fn of_too_many_materials_the_first_are_kept_with_one_warning() {
         let many: String = (0..count).map(|i| format!("Name: m{i}\n")).collect();
         repaired(&edited(DX12, header, &format!("{header}{many}")))
     };
-    let told = |warnings: &[String]| {
-        warnings
-            .iter()
-            .filter(|w| w.contains("more than 4096 materials"))
-            .count()
-    };
     // The sample has two of its own.
     let (model, warnings) = with(4094);
-    assert_eq!((model.materials.len(), told(&warnings)), (4096, 0));
+    assert_eq!(model.materials.len(), 4096);
+    assert_messages("m3d: as many materials as there may be", &warnings);
     let (model, warnings) = with(5000);
-    assert_eq!((model.materials.len(), told(&warnings)), (4096, 1));
+    assert_eq!(model.materials.len(), 4096);
+    assert_messages("m3d: too many materials", &warnings);
     let name = |material: usize| model.materials[material].name.as_deref();
     assert_eq!((name(0), name(4095)), (Some("m0"), Some("m4095")));
 }

@@ -1,6 +1,7 @@
 //! Layers that follow others, and speeds that the game sets.
 
 use super::{ADVENTURE, clip, clips, machines, parse};
+use crate::messages::assert_message;
 use bevy_marionette::{
     controller::{
         AnimationController, AnimationTrack, Go, GoError, PlaybackEvent, StateSpeedError,
@@ -90,10 +91,7 @@ fn a_layer_that_follows_has_no_ways_of_its_own() {
     let mut game = Game::new(ADVENTURE, ARMS);
     let error = game.controller.go(("arms", "attack")).unwrap_err();
     assert!(matches!(&error, GoError::Follows { leader, .. } if leader.is_empty()));
-    assert_eq!(
-        error.to_string(),
-        "layer `arms` has no states of its own; it follows the whole body, so call `go`"
-    );
+    assert_message("states: a layer that follows another", error);
 }
 
 #[test]
