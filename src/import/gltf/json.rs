@@ -25,7 +25,7 @@ use serde::{
     de::{self, IgnoredAny, MapAccess, Visitor},
 };
 use std::{collections::BTreeMap, fmt};
-use values::{known, or_default, target_names, usual};
+use values::{Word, known, known_word, or_default, target_names, usual, word_or_none};
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -254,8 +254,8 @@ pub(super) struct ChannelTarget {
 #[derive(Deserialize)]
 struct TargetFields {
     node: Option<Index>,
-    #[serde(default, deserialize_with = "loose")]
-    path: Option<String>,
+    #[serde(default, deserialize_with = "word_or_none")]
+    path: Option<TargetPath>,
     #[serde(default, deserialize_with = "loose")]
     extensions: TargetExtensions,
 }
@@ -280,11 +280,14 @@ impl From<TargetFields> for ChannelTarget {
             extensions,
         }: TargetFields,
     ) -> Self {
-        if path.as_deref() != Some("pointer") {
-            return Self {
-                node,
-                path: path.and_then(|path| Property::of_name(&path)),
-            };
+        let of_node = |property| Self {
+            node,
+            path: property,
+        };
+        match path {
+            Some(TargetPath::Pointer) => {}
+            Some(TargetPath::Property(property)) => return of_node(Some(property)),
+            None => return of_node(None),
         }
         let node = || {
             let (node, path) = extensions
@@ -299,6 +302,22 @@ impl From<TargetFields> for ChannelTarget {
             })
         };
         node().unwrap_or_default()
+    }
+}
+
+/// The path of a channel's target.
+enum TargetPath {
+    Property(Property),
+    /// The extension says what is animated.
+    Pointer,
+}
+
+impl Word for TargetPath {
+    fn of_name(name: &str) -> Option<Self> {
+        match name {
+            "pointer" => Some(Self::Pointer),
+            name => Property::of_name(name).map(Self::Property),
+        }
     }
 }
 
@@ -326,18 +345,28 @@ impl Property {
 pub(super) struct Sampler {
     pub(super) input: Index,
     /// `None` for an unknown one.
-    #[serde(default = "usual", deserialize_with = "known")]
+    #[serde(default = "usual", deserialize_with = "known_word")]
     pub(super) interpolation: Option<Interpolation>,
     pub(super) output: Index,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "UPPERCASE")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Interpolation {
     #[default]
     Linear,
     Step,
     CubicSpline,
+}
+
+impl Word for Interpolation {
+    fn of_name(name: &str) -> Option<Self> {
+        Some(match name {
+            "LINEAR" => Self::Linear,
+            "STEP" => Self::Step,
+            "CUBICSPLINE" => Self::CubicSpline,
+            _ => return None,
+        })
+    }
 }
 
 #[derive(Deserialize)]

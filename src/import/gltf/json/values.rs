@@ -2,7 +2,7 @@
 
 use serde::{
     Deserialize, Deserializer,
-    de::{self, DeserializeOwned, IgnoredAny, Visitor},
+    de::{self, DeserializeOwned, IgnoredAny, MapAccess, SeqAccess, Visitor},
 };
 use serde_json::value::RawValue;
 use std::fmt;
@@ -125,6 +125,77 @@ pub(super) fn known<'de, D: Deserializer<'de>, T: DeserializeOwned + Default>(
         .map(Option::unwrap_or_default))
 }
 
+/// One of several words.
+pub(super) trait Word: Sized {
+    /// `None` for an unknown word.
+    fn of_name(name: &str) -> Option<Self>;
+}
+
+/// Reads a word; `None` for any other value.
+///
+/// As [`loose`] would, but in one pass: clips have tens of thousands of such words.
+pub(super) fn word_or_none<'de, D: Deserializer<'de>, T: Word>(
+    deserializer: D,
+) -> Result<Option<T>, D::Error> {
+    deserializer.deserialize_any(WordVisitor { null: None })
+}
+
+/// Reads a word, in one pass; `None` for any other value. `null` means the default.
+pub(super) fn known_word<'de, D: Deserializer<'de>, T: Word + Default>(
+    deserializer: D,
+) -> Result<Option<T>, D::Error> {
+    deserializer.deserialize_any(WordVisitor {
+        null: Some(T::default()),
+    })
+}
+
+struct WordVisitor<T> {
+    /// What `null` means.
+    null: Option<T>,
+}
+
+impl<'de, T: Word> Visitor<'de> for WordVisitor<T> {
+    type Value = Option<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a word")
+    }
+
+    fn visit_str<E: de::Error>(self, name: &str) -> Result<Option<T>, E> {
+        Ok(T::of_name(name))
+    }
+
+    fn visit_unit<E: de::Error>(self) -> Result<Option<T>, E> {
+        Ok(self.null)
+    }
+
+    fn visit_bool<E: de::Error>(self, _: bool) -> Result<Option<T>, E> {
+        Ok(None)
+    }
+
+    fn visit_i64<E: de::Error>(self, _: i64) -> Result<Option<T>, E> {
+        Ok(None)
+    }
+
+    fn visit_u64<E: de::Error>(self, _: u64) -> Result<Option<T>, E> {
+        Ok(None)
+    }
+
+    fn visit_f64<E: de::Error>(self, _: f64) -> Result<Option<T>, E> {
+        Ok(None)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Option<T>, A::Error> {
+        IgnoredAny.visit_seq(list)?;
+        Ok(None)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Option<T>, A::Error> {
+        IgnoredAny.visit_map(map)?;
+        Ok(None)
+    }
+}
+
 pub(super) fn usual<T: Default>() -> Option<T> {
     Some(T::default())
 }
@@ -154,6 +225,35 @@ pub(super) fn target_names<'de, D: Deserializer<'de>>(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn words_of_another_type_count_as_missing() {
+        struct Yes;
+        impl Word for Yes {
+            fn of_name(name: &str) -> Option<Self> {
+                (name == "yes").then_some(Self)
+            }
+        }
+        let is_read = |text: &str| {
+            let mut source = serde_json::Deserializer::from_str(text);
+            let word: Option<Yes> = word_or_none(&mut source).unwrap();
+            source.end().unwrap();
+            word.is_some()
+        };
+        assert!(is_read("\"yes\"") && is_read("\"\\u0079es\""));
+        for text in [
+            "\"no\"",
+            "null",
+            "true",
+            "1",
+            "-1",
+            "0.5",
+            "[\"yes\"]",
+            "{\"yes\": [1]}",
+        ] {
+            assert!(!is_read(text), "{text}");
+        }
+    }
 
     #[test]
     fn whole_numbers_may_have_a_point_but_no_fraction() {
