@@ -75,7 +75,10 @@ fn write_model(out: &mut impl Write, model: &ModelReport) -> io::Result<()> {
     };
     if let Some(bounds) = &model.bounds {
         let [x, y, z] = (bounds.max - bounds.min).to_array().map(length);
-        let low = length(bounds.min.y);
+        let low = bounds.min.y;
+        // Most characters stand at 0, but for rounding.
+        let is_rounding = low.abs() < 1e-5 * (bounds.max - bounds.min).max_element();
+        let low = length(if is_rounding { 0.0 } else { low });
         writeln!(
             out,
             "  {x} wide × {y} tall × {z} deep, from y = {low} (Bevy's axes); read as {hand}"

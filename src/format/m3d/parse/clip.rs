@@ -10,6 +10,7 @@ use crate::format::{
     Unexpected,
     m3d::{M3dClip, M3dKey},
 };
+use crate::plural::{counted, there_are};
 
 /// A clip as written.
 pub(super) struct RawClip {
@@ -244,12 +245,18 @@ pub(super) fn assemble(reader: &mut Reader<'_>, clips: Vec<RawClip>, bones: usiz
             {
                 let (keys, promised) = (track.keys.len(), track.promised.unwrap_or(0));
                 reader.state.notes.add(Cause::KeyCount, track.offset, || {
-                    format!("a bone declares {promised} keys, but has {keys}")
+                    format!(
+                        "a bone declares {}, but has {keys}",
+                        counted(promised as usize, "key")
+                    )
                 });
             }
             match lists.get_mut(bone) {
                 None => reader.state.notes.add(Cause::Track, track.offset, || {
-                    format!("there are keys for bone {bone} of {bones}; they are left out")
+                    format!(
+                        "bone {bone} is out of range: {}; its keys are left out",
+                        there_are(bones, "bone")
+                    )
                 }),
                 Some(list) if list.is_empty() => *list = track.keys,
                 Some(list) => {
