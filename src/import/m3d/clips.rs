@@ -49,7 +49,10 @@ impl Importer<'_> {
             return Vec::new();
         }
         if joint_of_bone.is_empty() {
-            let message = format!("the file has {} clips but no bones", m3d.clips.len());
+            let message = format!(
+                "the file has {} but no bones",
+                counted(m3d.clips.len(), "clip")
+            );
             warnings.push(Diagnostic::warning(file, message).with_hint("the clips are left out"));
             return Vec::new();
         }

@@ -123,8 +123,9 @@ pub(super) fn read<'a>(reader: &mut Reader<'a>, clips: &mut Vec<RawClip>) {
         }
     }
     if depth > 0 && !reader.report.is_full() {
-        let message =
-            format!("{depth} closing braces are missing before this; the file may be cut off");
+        let braces = counted(depth as usize, "closing brace");
+        let are = if depth == 1 { "is" } else { "are" };
+        let message = format!("{braces} {are} missing before this; the file may be cut off");
         reader.report.warning(reader.lexer.offset(), message);
     }
 }
@@ -219,7 +220,7 @@ pub(super) fn assemble(reader: &mut Reader<'_>, clips: Vec<RawClip>, bones: usiz
     };
     if bones == 0 {
         let message = format!(
-            "the file has no bones; {} animation clips are left out",
+            "the file has no bones, so its clips are left out ({} in all)",
             clips.len()
         );
         reader.report.warning(first.offset, message);
