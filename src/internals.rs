@@ -25,6 +25,9 @@ pub mod import {
 pub mod model {
     pub use crate::model::internals::*;
 }
+pub mod plural {
+    pub use crate::plural::*;
+}
 pub mod pose {
     pub use crate::pose::internals::*;
 }

@@ -177,6 +177,7 @@ pub mod internals;
 mod messages;
 pub mod model;
 mod numbers;
+mod plural;
 pub mod pose;
 mod random;
 pub mod record;

@@ -398,7 +398,7 @@ impl fmt::Display for GoError {
                 }
             }
             Self::NoWay { from, to, ways } => {
-                write!(f, "no way leads from state `{from}` to `{to}`; ")?;
+                write!(f, "no transitions lead from state `{from}` to `{to}`; ")?;
                 if ways.is_empty() {
                     write!(
                         f,

@@ -114,7 +114,7 @@ impl Switch {
         if sound && from.iter().chain(to).all(is_sound) {
             Ok(())
         } else {
-            Err("one of the numbers of a switch is not finite".to_owned())
+            Err("one of the numbers of a switch is not finite, or out of range".to_owned())
         }
     }
 }

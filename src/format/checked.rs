@@ -2,6 +2,7 @@
 
 use super::Parsed;
 use crate::hierarchy::Hierarchy;
+use crate::plural::there_are;
 use std::{fmt, ops::Deref};
 
 /// The contents of a file, known to keep the promises of their documentation: every index and range
@@ -19,7 +20,7 @@ use std::{fmt, ops::Deref};
 ///
 /// mesh.meshes[0].triangles.push([0, 1, 2]);
 /// let error = Checked::new(mesh).unwrap_err().to_string();
-/// assert_eq!(error, "tri 0 of 1 in mesh 0: vertex 0 is out of range: the mesh has 0");
+/// assert_eq!(error, "tri 0 of 1 in mesh 0: vertex 0 is out of range: the mesh has 0 vertices");
 /// ```
 #[derive(Clone, PartialEq)]
 pub struct Checked<T>(T);
@@ -103,7 +104,10 @@ pub(super) fn ensure_hierarchy(parents: &[Option<u32>], noun: &str) -> Result<()
     for (index, parent) in parents.iter().enumerate() {
         let Some(parent) = parent else { continue };
         ensure((*parent as usize) < count, || {
-            format!("{noun} {index}: parent {parent} is out of range: there are {count}")
+            format!(
+                "{noun} {index}: parent {parent} is out of range: {}",
+                there_are(count, noun)
+            )
         })?;
     }
     match cycles(parents).first() {

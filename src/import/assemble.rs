@@ -6,7 +6,7 @@ use super::{
     check_sides::check_sides,
     control,
     donors::Donors,
-    find_clip::{BESIDE, Opened, find_clip, original_of},
+    find_clip::{Opened, find_clip, original_of, unread},
     limits::ClipTotals,
     merge::merge_parts,
     names::{FIRST_ANSWERS, duplicates, listed},
@@ -25,7 +25,8 @@ use std::{
     sync::Arc,
 };
 
-/// Builds the model that a manifest describes. `read` returns the contents of a file named relative to the manifest.
+/// Builds the model that a manifest describes. `read` returns the contents of a file named relative to the manifest, or the
+/// reason why it can't, with what to do about it in a second line.
 ///
 /// Where the manifest says nothing, the model's file may.
 ///
@@ -53,8 +54,8 @@ pub fn open_manifest<'s>(
         return Err(FormatError::one(no_model(file, &manifest.model)));
     }
     let source = read(&manifest.model).map_err(|reason| {
-        let message = format!("cannot read the model `{}`: {reason}", manifest.model);
-        FormatError::one(Diagnostic::error(file, message).with_hint(BESIDE))
+        let what = format!("the model `{}`", manifest.model);
+        unread(file, &what, &reason)
     })?;
     let mut imported = open_any(&manifest.model, &source, &settings, &mut read)?;
     // The largest files are read next; this one is no longer needed.
@@ -255,8 +256,10 @@ fn pair_sides(file: &str, manifest: &Manifest, imported: &mut Imported) {
             (Some(left), Some(right)) => pairs.push((left, right)),
             (found, _) => {
                 let missing = if found.is_none() { left } else { right };
-                let mut warning =
-                    Diagnostic::warning(file, format!("sides: the model has no joint `{missing}`"));
+                let mut warning = Diagnostic::warning(
+                    file,
+                    format!("`sides`: the model has no joint `{missing}`"),
+                );
                 if let Some(near) = skeleton.nearest_name(missing) {
                     warning = warning.with_hint(format!("did you mean `{near}`?"));
                 }
@@ -292,7 +295,7 @@ fn rename_joints(file: &str, manifest: &Manifest, imported: &mut Imported) {
     }
     if manifest.joint_names.len() > skeleton.len() {
         let message = format!(
-            "joint_names lists {} names, but the model has {} joints",
+            "`joint_names` lists {} names, but the model has {} joints",
             manifest.joint_names.len(),
             skeleton.len()
         );
@@ -307,7 +310,7 @@ fn rename_joints(file: &str, manifest: &Manifest, imported: &mut Imported) {
     let twice = duplicates(renamed.names());
     if !twice.is_empty() {
         let message = format!(
-            "joint_names gives several joints the same name: {}",
+            "`joint_names` gives several joints the same name: {}",
             listed(twice)
         );
         imported

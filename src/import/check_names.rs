@@ -111,12 +111,12 @@ pub(super) fn check_joints(file: &str, manifest: &Manifest, imported: &mut Impor
     let looks = manifest
         .look_at
         .iter()
-        .flat_map(|entry| entry.names().map(|joint| ("look_at".to_owned(), joint)));
+        .flat_map(|entry| entry.names().map(|joint| ("`look_at`".to_owned(), joint)));
     let springs = manifest.springs.iter().flat_map(|entry| {
         entry
             .joints
             .iter()
-            .map(|joint| ("springs".into(), &**joint))
+            .map(|joint| ("`springs`".into(), &**joint))
     });
     let colliders = manifest
         .colliders
@@ -125,7 +125,7 @@ pub(super) fn check_joints(file: &str, manifest: &Manifest, imported: &mut Impor
     let feet = manifest
         .feet
         .iter()
-        .flat_map(|entry| entry.names().map(|joint| ("feet".to_owned(), joint)));
+        .flat_map(|entry| entry.names().map(|joint| ("`feet`".to_owned(), joint)));
     let named = masks
         .chain(sockets)
         .chain(goals)
@@ -178,7 +178,8 @@ fn check_rig(file: &str, manifest: &Manifest, imported: &mut Imported) {
         .as_ref()
         .is_some_and(|entry| entry.resolve(skeleton, &[]).is_none())
     {
-        let warning = Diagnostic::warning(file, "feet: the joints do not form legs below the hips");
+        let warning =
+            Diagnostic::warning(file, "`feet`: the joints do not form legs below the hips");
         imported.warnings.push(
             warning.with_hint(
                 "name each leg's first joint and its foot, and the joint above all legs",
@@ -197,7 +198,7 @@ fn check_rig(file: &str, manifest: &Manifest, imported: &mut Imported) {
     for (clip, foot) in keyed.filter(|(_, foot)| !legs.clone().any(|tip| tip == *foot)) {
         let warning = Diagnostic::warning(
             file,
-            format!("plants of clip `{clip}`: no leg of `feet` has the foot `{foot}`"),
+            format!("`plants` of clip `{clip}`: no leg of `feet` has the foot `{foot}`"),
         );
         let hint =
             did_you_mean(foot, legs.clone()).unwrap_or_else(|| "add the leg to `feet`".to_owned());

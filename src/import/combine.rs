@@ -9,6 +9,7 @@ use super::{ImportReport, ImportSettings};
 use crate::{
     format::Diagnostic,
     model::{Influences, JointIndex, SkinPart},
+    plural::{counted, have},
 };
 
 /// Fits vertices with more than four joints into four palette entries, and keeps count of entries
@@ -193,9 +194,11 @@ impl Combiner {
         let Self { inexact, most, .. } = *self;
         (inexact > 0).then(|| {
             let message = format!(
-                "{inexact} vertices of {} have more than four joints and lose up to {:.2} % of their weight, because a \
-                 palette has room for {most} entries",
+                "{} of {} {} more than four joints, too many for a palette of {most} entries: up to {:.2} % of a vertex's \
+                 weight is lost",
+                counted(inexact, "vertex"),
                 self.parts.join(", "),
+                have(inexact),
                 self.largest_error * 100.0
             );
             let hint =

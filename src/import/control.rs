@@ -14,6 +14,7 @@ use super::{
 use crate::{
     format::Diagnostic,
     model::{CombinedJoints, JointIndex, Model, Skeleton, SkinPart},
+    plural::{counted, have},
 };
 use std::{collections::BTreeSet, mem};
 
@@ -46,7 +47,7 @@ pub(super) fn flag(
         if control.len() == before {
             let mut warning = Diagnostic::warning(
                 file,
-                format!("control_joints: the model has no joint `{entry}`"),
+                format!("`control_joints`: the model has no joint `{entry}`"),
             );
             if let Some(near) = skeleton.nearest_name(entry) {
                 warning = warning.with_hint(format!("did you mean `{near}`?"));
@@ -194,13 +195,17 @@ impl Counts {
         let mut out = Vec::new();
         if shared + moved > 0 {
             let mut now = Vec::new();
-            now.extend((*shared > 0).then(|| format!("{shared} now follow their other joints")));
-            now.extend(
-                (*moved > 0).then(|| format!("{moved} now follow the nearest deform joint above")),
-            );
+            let vertices = |count| counted(count, "vertex");
+            if *shared > 0 {
+                now.push(format!("to the other joints of {}", vertices(*shared)));
+            }
+            if *moved > 0 {
+                let moved = vertices(*moved);
+                now.push(format!("to the nearest deform joint above for {moved}"));
+            }
             let message = format!(
-                "vertices of {parts} have weights of control joints ({joints}): {}",
-                now.join(", ")
+                "weights of control joints ({joints}) in {parts} were moved {}",
+                now.join(", and ")
             );
             let hint =
                 "remove the vertex groups of these joints, or don't mark them as control joints";
@@ -208,7 +213,9 @@ impl Counts {
         }
         if *kept > 0 {
             let message = format!(
-                "{kept} vertices of {parts} only have weights of control joints, and keep them"
+                "{} of {parts} only {} weights of control joints, which stay",
+                counted(*kept, "vertex"),
+                have(*kept)
             );
             let hint = "no joint above deforms the skin: weight them to a deform joint, or don't mark these joints";
             out.push(Diagnostic::warning(file, message).with_hint(hint));

@@ -2,7 +2,7 @@
 
 use super::{
     ClipEntry, FileKind, ImportSettings, Imported, Retarget, RetargetEntry,
-    find_clip::{BESIDE, pick_clip},
+    find_clip::{pick_clip, unread},
     open::{Read, clips_of_any, open_any},
     retarget::with_rest,
 };
@@ -42,7 +42,7 @@ impl Donors {
         };
         let Some(path) = &entry.file else {
             return Err(fail(
-                "retarget is for clips of another file".to_owned(),
+                "`retarget` is for clips of another file".to_owned(),
                 "name it in `file`",
             ));
         };
@@ -59,8 +59,8 @@ impl Donors {
             None => path,
         };
         if !self.models.contains_key(whose) {
-            let source = read(whose)
-                .map_err(|reason| fail(format!("cannot read `{whose}`: {reason}"), BESIDE))?;
+            let source =
+                read(whose).map_err(|reason| unread(file, &format!("`{whose}`"), &reason))?;
             let opened = open_any(whose, &source, settings, read)?;
             imported.warnings.extend(opened.warnings);
             self.models
@@ -69,8 +69,8 @@ impl Donors {
         let (skeleton, own) = &self.models[whose];
         let key = [path.clone(), whose.clone()];
         if path != whose && !self.clips.contains_key(&key) {
-            let source = read(path)
-                .map_err(|reason| fail(format!("cannot read `{path}`: {reason}"), BESIDE))?;
+            let source =
+                read(path).map_err(|reason| unread(file, &format!("`{path}`"), &reason))?;
             let clips = clips_of_any(path, name, &source, skeleton, settings, read)?;
             imported.warnings.extend(clips.warnings);
             self.clips.insert(key.clone(), clips.value);
@@ -83,7 +83,7 @@ impl Donors {
                 .iter()
                 .map(|(role, joint)| (role.as_str(), joint.as_str()));
             Roles::with_table(skeleton, table)
-                .map_err(|error| fail(format!("{field} of retarget: {error}"), ""))
+                .map_err(|error| fail(format!("`{field}` of `retarget`: {error}"), ""))
         };
         let source_roles = roles(skeleton, &retarget.source_roles, "source_roles")?;
         let target_roles = roles(&model.skeleton, &retarget.roles, "roles")?;

@@ -12,8 +12,13 @@ use crate::{
 };
 use std::collections::{HashMap, hash_map::Entry};
 
-/// The hint for a file that doesn't exist.
-pub(super) const BESIDE: &str = "files are named relative to the manifest";
+/// Returns the error for a file that a manifest names and that cannot be read. A second line of the reason is its hint.
+pub(super) fn unread(file: &str, what: &str, reason: &str) -> FormatError {
+    let beside = "files are named relative to the manifest";
+    let (reason, hint) = reason.split_once('\n').unwrap_or((reason, beside));
+    let error = Diagnostic::error(file, format!("cannot read {what}: {reason}"));
+    FormatError::one(error.with_hint(hint))
+}
 
 /// Clips of the files opened so far. A name that marks differences makes another clip of an `.md5anim`.
 pub(super) type Opened = HashMap<(String, bool, bool), Vec<SkeletalClip>>;
@@ -40,11 +45,8 @@ pub(super) fn find_clip<'s>(
             let clips = match opened.entry(key) {
                 Entry::Occupied(known) => known.into_mut(),
                 Entry::Vacant(new) => {
-                    let source = read(path).map_err(|reason| {
-                        let error =
-                            Diagnostic::error(file, format!("cannot read `{path}`: {reason}"));
-                        FormatError::one(error.with_hint(BESIDE))
-                    })?;
+                    let source =
+                        read(path).map_err(|reason| unread(file, &format!("`{path}`"), &reason))?;
                     let settings = ImportSettings {
                         as_is: entry.as_is || settings.as_is,
                         ..*settings

@@ -1,7 +1,11 @@
 //! The joints that move each vertex of a mesh, as a file gives them.
 
 use super::ImportReport;
-use crate::{format::Diagnostic, model::JointIndex};
+use crate::{
+    format::Diagnostic,
+    model::JointIndex,
+    plural::{counted, have},
+};
 
 /// The joints that move the vertices of a mesh: any number for each vertex, largest weight first.
 #[derive(Debug, Default)]
@@ -124,22 +128,29 @@ impl WeightReader {
         let mut said = Vec::new();
         if histogram[0] > 0 {
             said.push(format!(
-                "{} have no weight and follow one joint",
-                histogram[0]
+                "{} {} no weight, now set to 1 for one joint",
+                histogram[0],
+                have(histogram[0])
             ));
         }
         if not_positive > 0 {
             said.push(format!(
-                "{not_positive} have weights that are negative or not a number, now set to 0"
+                "{not_positive} {} weights that are negative or not a number, now set to 0",
+                have(not_positive)
             ));
         }
         if sum_off > 0 {
             said.push(format!(
-                "{sum_off} have weights that do not sum to one (such as {largest_sum_error:.2})"
+                "{sum_off} {} weights that do not sum to one (such as {largest_sum_error:.2})",
+                have(sum_off)
             ));
         }
         (!said.is_empty()).then(|| {
-            let message = format!("`{mesh}`: of {vertices} vertices, {}", said.join("; "));
+            let message = format!(
+                "`{mesh}`: of {}, {}",
+                counted(vertices, "vertex"),
+                said.join("; ")
+            );
             Diagnostic::warning(file, message)
                 .with_hint("the weights were normalized to a sum of one")
         })

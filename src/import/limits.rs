@@ -3,6 +3,7 @@
 use super::Imported;
 use crate::format::{Diagnostic, FormatError};
 use crate::model::{Morphs, SkeletalClip, SkinPart};
+use crate::plural::plural;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 
@@ -120,9 +121,9 @@ impl Limits {
     pub fn check_size(&self, file: &str, bytes: u64) -> Result<(), FormatError> {
         within(
             file,
-            "the file",
+            "the file has",
             bytes as f64,
-            "bytes",
+            "byte",
             "file_bytes",
             self.file_bytes,
         )
@@ -149,9 +150,9 @@ impl Limits {
     pub(super) fn check_joints(&self, file: &str, joints: usize) -> Result<(), FormatError> {
         within(
             file,
-            "the model",
+            "the model has",
             joints as f64,
-            "joints",
+            "joint",
             "joints",
             self.joints.into(),
         )
@@ -166,17 +167,17 @@ impl Limits {
     ) -> Result<(), FormatError> {
         within(
             file,
-            "the model",
+            "the model has",
             vertices as f64,
-            "vertices",
+            "vertex",
             "vertices",
             self.vertices.into(),
         )?;
         within(
             file,
-            "the model",
+            "the model has",
             triangles as f64,
-            "triangles",
+            "triangle",
             "triangles",
             self.triangles.into(),
         )
@@ -188,9 +189,9 @@ impl Limits {
         let most = u64::from(self.morphs).min(Morphs::MAX as u64);
         within(
             file,
-            "the model",
+            "the model has",
             morphs as f64,
-            "morph targets",
+            "morph target",
             "morphs",
             most,
         )
@@ -204,9 +205,9 @@ impl Limits {
     ) -> Result<(), FormatError> {
         within(
             file,
-            "the model",
+            "the model's morph targets move",
             vertices as f64,
-            "vertices that morph targets move",
+            "vertex",
             "morph_vertices",
             self.morph_vertices.into(),
         )
@@ -216,17 +217,17 @@ impl Limits {
     pub(super) fn check_totals(&self, file: &str, totals: &ClipTotals) -> Result<(), FormatError> {
         within(
             file,
-            "the model",
+            "the model has",
             totals.count as f64,
-            "clips",
+            "clip",
             "clips",
             self.clips.into(),
         )?;
         within(
             file,
-            "the model",
+            "the model's clips take",
             totals.bytes as f64,
-            "bytes of clips in memory",
+            "byte",
             "total_bytes",
             self.total_bytes,
         )
@@ -234,12 +235,12 @@ impl Limits {
 
     /// Rejects a clip that is longer or larger than the limits allow.
     pub fn check_clip(&self, file: &str, clip: &SkeletalClip) -> Result<(), FormatError> {
-        let what = format!("clip `{}`", clip.timing.name);
+        let what = format!("clip `{}` lasts", clip.timing.name);
         within(
             file,
             &what,
             clip.timing.duration.ceil(),
-            "seconds",
+            "second",
             "clip_seconds",
             self.clip_seconds.into(),
         )?;
@@ -255,9 +256,9 @@ impl Limits {
     ) -> Result<(), FormatError> {
         within(
             file,
-            &format!("clip `{clip}`"),
+            &format!("clip `{clip}` takes"),
             bytes as f64,
-            "bytes in memory",
+            "byte",
             "clip_bytes",
             self.clip_bytes,
         )
@@ -272,9 +273,9 @@ impl Limits {
     ) -> Result<(), FormatError> {
         within(
             file,
-            vertex,
+            &format!("{vertex} has"),
             most.into(),
-            "weights",
+            "weight",
             "influences",
             self.influences.into(),
         )
@@ -312,14 +313,11 @@ fn within(
     }
     // Numbers from a damaged file may have hundreds of digits.
     let count = if count < 1e12 {
-        count.to_string()
+        format!("{count} {}", plural(count as usize, noun))
     } else {
-        format!("{count:.2e}")
+        format!("{count:.2e} {noun}s")
     };
-    let error = Diagnostic::error(
-        file,
-        format!("{what} has {count} {noun}; the limit is {most}"),
-    );
+    let error = Diagnostic::error(file, format!("{what} {count}; the limit is {most}"));
     Err(FormatError::one(error.with_hint(format!(
         "if that is intended, raise the limit `{name}`"
     ))))

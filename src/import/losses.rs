@@ -1,6 +1,7 @@
 //! Losses: the parts of a model that another format can't store.
 
 use super::{Manifest, names::numbered};
+use crate::plural::counted;
 use crate::{
     format::Diagnostic,
     model::{JointIndex, Maps, Material, Model, PlaybackMode, SkeletalClip, SkinPart, UvTransform},
@@ -367,11 +368,8 @@ impl List<'_> {
     /// Adds a warning that `of` a number of things is lost, if the number is not 0.
     fn add(&mut self, of: &str, count: usize, noun: &str, hint: &str) {
         if count > 0 {
-            let (space, plural) = (
-                if of.is_empty() { "" } else { " " },
-                if count == 1 { "" } else { "s" },
-            );
-            let message = format!("not kept: {of}{space}{count} {noun}{plural}");
+            let space = if of.is_empty() { "" } else { " " };
+            let message = format!("not kept: {of}{space}{}", counted(count, noun));
             self.warnings
                 .push(Diagnostic::warning(self.file, message).with_hint(hint));
         }

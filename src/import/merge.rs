@@ -94,7 +94,7 @@ fn groups(file: &str, manifest: &Manifest, imported: &mut Imported) -> Vec<Optio
             }
             // Finding the place of each takes time, and a hostile manifest has many.
             if !is_known && imported.warnings.len() < FormatError::MAX_WARNINGS {
-                let message = format!("merge: the model has no part `{entry}`");
+                let message = format!("`merge`: the model has no part `{entry}`");
                 let near = nearest(entry, parts.iter().map(|part| &*part.name));
                 let warning = Diagnostic::warning(file, message);
                 let warning = match near {

@@ -54,7 +54,7 @@ pub(super) const SAME_TIMES: &str = "put the keys of all joints at the same time
 
 /// The consequences of clips that mirror a joint which doesn't mirror at rest, or the other way
 /// around.
-pub(super) const MIRRORS: &str = "while these play, goals, look-at, springs and root motion are wrong below them: apply the scale, \
+pub(super) const MIRRORS: &str = "while these clips play, goals, look-at, springs and root motion are wrong below these joints: apply the scale, \
                                   or keep its sign the same at rest and in all keys";
 
 /// Transforms that the clips of a file may have: some for each of its keys, so that a small file cannot take much memory.

@@ -71,7 +71,7 @@ impl RootMotion {
         if let Some(name) = named.filter(|name| skeleton.joint(name).is_none()) {
             let names = || skeleton.names().iter().map(|name| &**name);
             let message = format!(
-                "root_motion: the model has no joint `{name}`; it has {}",
+                "`root_motion`: the model has no joint `{name}`; it has {}",
                 listed(names().collect::<Vec<_>>())
             );
             let error = Diagnostic::error(file, message);

@@ -78,7 +78,7 @@ impl SharedMorphs {
         if !apart.is_empty() {
             let names = listed(apart.iter().map(String::as_str));
             let message = format!(
-                "morph targets share a name, but not all weights; they got a number: {names}"
+                "morph targets that share a name, but not all weights, got a number: {names}"
             );
             report.warn(place, message, "");
         }

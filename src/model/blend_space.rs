@@ -129,15 +129,14 @@ pub enum BlendSpaceError {
         "`{0}` is at a place that is not a finite number, or too large to compute with; give it another one"
     )]
     NotFinite(Arc<str>),
-    /// Two points are in the same place, or almost.
+    /// Two points are in the same place, or nearer than a thousandth of the space's size, or than numbers can tell apart.
     #[error(
-        "`{0}` and `{1}` are in the same place, or nearer than a thousandth of the space's size, or than numbers can tell \
-         apart; move one of them, or remove it"
+        "`{0}` and `{1}` are in the same place, or too close together; move one of them, or remove it"
     )]
     TooClose(Arc<str>, Arc<str>),
     /// Three points are almost on one line.
     #[error(
-        "`{0}`, `{1}` and `{2}` are almost, but not quite, on a line; put them on one line, or farther off it"
+        "`{0}`, `{1}` and `{2}` are almost, but not quite, on a line; put all three on a line, or one of them farther off it"
     )]
     Sliver(Arc<str>, Arc<str>, Arc<str>),
     /// The smoothing is negative or not finite.

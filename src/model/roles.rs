@@ -151,7 +151,7 @@ pub enum RoleError {
         hint: String,
     },
     /// There is no such joint.
-    #[error("role `{role}`: there is no joint `{joint}`; {hint}")]
+    #[error("there is no joint `{joint}` for the role `{role}`; {hint}")]
     UnknownJoint {
         /// The role.
         role: String,

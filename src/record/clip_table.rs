@@ -4,8 +4,9 @@ use super::counted;
 use crate::{
     controller::Clips,
     model::{
-        BlendPoint, BlendSpace, BlendSync, BoundBlendSpace, CallbackData, CallbackKey, ClipTiming,
-        JointIndex, PlaybackMode, RootPath, SkeletalClip, State, StateLayer, StateLayers, SyncMark,
+        BlendPoint, BlendSpace, BlendSpaceError, BlendSync, BoundBlendSpace, CallbackData,
+        CallbackKey, ClipTiming, JointIndex, PlaybackMode, RootPath, SkeletalClip, State,
+        StateLayer, StateLayers, SyncMark,
     },
     pose::Mask,
     rig::Plants,
@@ -329,7 +330,12 @@ impl TryFrom<Form> for ClipTable {
                     form.points.into_iter().map(|(clip, at)| (clip, at.x)),
                 ),
             };
-            let named = |error| format!("blend space `{}`: {error}", form.name);
+            // Nobody edits a recording, so what follows the semicolon, what to do about it, is left out.
+            let named = |error: BlendSpaceError| {
+                let error = error.to_string();
+                let what = error.split(';').next().unwrap_or_default();
+                format!("blend space `{}`: {what}", form.name)
+            };
             Ok(Arc::new(
                 space
                     .and_then(|space| space.smoothed(form.smoothing))

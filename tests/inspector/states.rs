@@ -97,7 +97,10 @@ fn a_click_goes_to_a_state_and_says_what_came_of_it() {
     harness.click("jump");
     assert_eq!(state(&harness), "defeat");
     assert!(
-        says(&harness, "no way leads from state `defeat` to `jump`"),
+        says(
+            &harness,
+            "no transitions lead from state `defeat` to `jump`"
+        ),
         "{:?}",
         harness.texts()
     );

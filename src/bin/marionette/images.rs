@@ -2,8 +2,8 @@
 
 use crate::open::OpenModel;
 use bevy_marionette::{format::Diagnostic, internals::import::GlbTexture};
-use image::{DynamicImage, ImageFormat, ImageReader};
-use std::io::Cursor;
+use image::{DynamicImage, ImageError, ImageFormat, ImageReader};
+use std::io::{Cursor, ErrorKind};
 
 /// Reads textures and converts what glTF does not allow.
 pub struct Images<'a> {
@@ -28,9 +28,9 @@ impl<'a> Images<'a> {
         let warning = |message: String| Diagnostic::warning(&path.to_string_lossy(), message);
         let bytes = match self.model.texture(file) {
             Ok(bytes) => bytes,
-            Err(Diagnostic { message, .. }) => {
+            Err(Diagnostic { message, hint, .. }) => {
                 self.warnings
-                    .push(warning(format!("the texture is left out: {message}")));
+                    .push(warning(format!("the texture is left out: {message}")).with_hint(hint));
                 return None;
             }
         };
@@ -49,8 +49,10 @@ impl<'a> Images<'a> {
                 match to_png(&bytes, format, flip_green) {
                     Ok(png) => self.embedded(GlbTexture::Png(png)),
                     Err(error) => {
+                        let warning =
+                            warning(format!("the texture is left out: {}", reason(&error)));
                         self.warnings
-                            .push(warning(format!("the texture is left out: {error}")));
+                            .push(warning.with_hint("save it again, as PNG or JPEG"));
                         None
                     }
                 }
@@ -69,6 +71,16 @@ impl<'a> Images<'a> {
     fn embedded(&mut self, texture: GlbTexture) -> Option<GlbTexture> {
         self.embedded += 1;
         Some(texture)
+    }
+}
+
+/// Describes an error of decoding.
+fn reason(error: &ImageError) -> String {
+    match error {
+        ImageError::IoError(cause) if cause.kind() == ErrorKind::UnexpectedEof => {
+            "the file is cut off".to_owned()
+        }
+        error => error.to_string(),
     }
 }
 

@@ -370,8 +370,14 @@ impl Import {
             };
             writeln!(
                 out,
-                "  {} units tall at scale {}{hint}",
+                "  {} {} tall at scale {}{hint}",
                 length(height),
+                // Of what is shown, which is rounded.
+                if length(height) == "1" {
+                    "unit"
+                } else {
+                    "units"
+                },
                 manifest.scale
             )?;
         }

@@ -58,6 +58,12 @@ fn kind_of(kind: FileKind, dialect: Option<Dialect>) -> &'static str {
     }
 }
 
+/// The lowest point of a model. Most stand at 0, but for rounding.
+fn lowest(y: f32, size: f32) -> String {
+    let is_rounding = y.abs() < 1e-5 * size;
+    length(if is_rounding { 0.0 } else { y })
+}
+
 fn write_model(out: &mut impl Write, model: &ModelReport) -> io::Result<()> {
     let totals = [
         counted(model.import.vertices, "vertex"),
@@ -75,7 +81,7 @@ fn write_model(out: &mut impl Write, model: &ModelReport) -> io::Result<()> {
     };
     if let Some(bounds) = &model.bounds {
         let [x, y, z] = (bounds.max - bounds.min).to_array().map(length);
-        let low = length(bounds.min.y);
+        let low = lowest(bounds.min.y, (bounds.max - bounds.min).max_element());
         writeln!(
             out,
             "  {x} wide × {y} tall × {z} deep, from y = {low} (Bevy's axes); read as {hand}"
@@ -716,5 +722,14 @@ mod tests {
             text(|out| write_table(out, &rows, [false, true, false])),
             "  a      10\n  long    5\n"
         );
+    }
+
+    #[test]
+    fn a_model_stands_at_0_but_for_rounding() {
+        assert_eq!(
+            [-1.31e-8, -0.0, -0.00106].map(|y| lowest(y, 1.87)),
+            ["0", "0", "-0.00106"]
+        );
+        assert_eq!(lowest(-1.31e-8, 1e-7), "-1.31e-8");
     }
 }

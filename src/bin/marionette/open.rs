@@ -236,7 +236,7 @@ pub fn open_model(path: &Path, args: &ImportArgs) -> Opened {
     })
 }
 
-/// Reads a file that another one names.
+/// Reads a file that another one names. A second line of the error is what to do.
 pub fn read_beside(path: &Path, limits: &Limits) -> Result<Cow<'static, [u8]>, String> {
     read::read(path, limits)
         .map(Cow::Owned)
@@ -244,7 +244,7 @@ pub fn read_beside(path: &Path, limits: &Limits) -> Result<Cow<'static, [u8]>, S
             if hint.is_empty() {
                 message
             } else {
-                format!("{message} ({hint})")
+                format!("{message}\n{hint}")
             }
         })
 }

@@ -1,7 +1,10 @@
 //! Text to be read by people: styles and readable numbers.
 
 use anstyle::{AnsiColor, Style};
-use bevy_marionette::format::{Diagnostic, Severity};
+use bevy_marionette::{
+    format::{Diagnostic, Severity},
+    internals::plural::plural,
+};
 use std::io::{self, BufWriter, IsTerminal, Write};
 
 pub const BOLD: Style = Style::new().bold();
@@ -102,12 +105,7 @@ pub fn count(number: usize) -> String {
 
 /// A number with its noun: `1 joint`, `2 joints`, `3 vertices`.
 pub fn counted(number: usize, noun: &str) -> String {
-    let number_of = count(number);
-    match (number, noun) {
-        (1, noun) => format!("1 {noun}"),
-        (_, "vertex") => format!("{number_of} vertices"),
-        (_, noun) => format!("{number_of} {noun}s"),
-    }
+    format!("{} {}", count(number), plural(number, noun))
 }
 
 /// `3916112` → `3.7 MiB`.

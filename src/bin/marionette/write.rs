@@ -17,7 +17,8 @@ pub fn check<'a>(
         Some(input) => Err(error(
             path,
             format!("would overwrite the input `{}`", input.display()),
-        )),
+        )
+        .with_hint("choose another file with --output")),
         None => Ok(()),
     }
 }

@@ -2,6 +2,7 @@
 
 use super::{M3d, M3dClip, M3dMaterial, M3dSubset, M3dVertex};
 use crate::format::checked::{Document, DocumentError, ensure, ensure_finite, ensure_hierarchy};
+use crate::plural::{counted, plural, there_are};
 
 impl Document for M3d {
     fn check(&self) -> Result<(), DocumentError> {
@@ -19,14 +20,16 @@ impl Document for M3d {
                 ..
             } = *subset;
             for (noun, start, count, length) in [
-                ("vertices", vertex_start, vertex_count, vertices),
-                ("triangles", face_start, face_count, triangles),
+                ("vertex", vertex_start, vertex_count, vertices),
+                ("triangle", face_start, face_count, triangles),
             ] {
                 // In 64 bits, where the sum of two 32-bit numbers can't overflow.
                 let end = u64::from(start) + u64::from(count);
                 ensure(end <= length as u64, || {
                     format!(
-                        "subset {index}: {noun} {start}..{end} are out of range: there are {length}"
+                        "subset {index}: {} {start}..{end} are out of range: {}",
+                        plural(2, noun),
+                        there_are(length, noun)
                     )
                 })?;
             }
@@ -49,14 +52,16 @@ impl Document for M3d {
                 .find(|bone| bones > 0 && **bone as usize >= bones);
             if let Some(bone) = beyond {
                 return Err(DocumentError(format!(
-                    "vertex {index}: bone {bone} is out of range: there are {bones} bones"
+                    "vertex {index}: bone {bone} is out of range: {}",
+                    there_are(bones, "bone")
                 )));
             }
         }
         for (index, triangle) in self.triangles.iter().enumerate() {
             if let Some(corner) = triangle.iter().find(|corner| **corner as usize >= vertices) {
                 let message = format!(
-                    "triangle {index}: vertex {corner} is out of range: there are {vertices} vertices"
+                    "triangle {index}: vertex {corner} is out of range: {}",
+                    there_are(vertices, "vertex")
                 );
                 return Err(DocumentError(message));
             }
@@ -110,8 +115,8 @@ fn check_clip(clip: &M3dClip, bones: usize) -> Result<(), DocumentError> {
     // Clips list their keys by bone, so the lists must match.
     ensure(lists.len() == bones, || {
         format!(
-            "clip `{name}` has keys for {} bones; there are {bones}",
-            lists.len()
+            "clip `{name}` has keys for {}, expected {bones}: one list for each bone",
+            counted(lists.len(), "bone")
         )
     })?;
     for (bone, keys) in lists.iter().enumerate() {

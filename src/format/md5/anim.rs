@@ -13,6 +13,7 @@ use crate::format::{
     reader::CUT_OFF,
     sniff::{TextKind, refuse_foreign},
 };
+use crate::plural::counted;
 
 /// Frames per second if a file has no usable rate: Doom 3's own.
 const DEFAULT_RATE: f32 = 24.0;
@@ -114,7 +115,10 @@ fn read(reader: &mut Reader, anim: &mut Md5Anim) -> Result<(), Stop> {
     };
     let (joints, bases) = (anim.joints.len(), anim.base_frame.len());
     if bases != joints {
-        let message = format!("`baseframe` has {bases} joints, but the hierarchy has {joints}");
+        let message = format!(
+            "`baseframe` has {}, expected {joints}, as in `hierarchy`",
+            counted(bases, "joint")
+        );
         return Err(reader.fatal(base_frame_at, message, ""));
     }
     if let Some((count, at)) = header.joints.filter(|&(n, _)| n as usize != joints) {

@@ -2,6 +2,7 @@
 
 use super::{Md5Anim, Md5Mesh, Md5Submesh};
 use crate::format::checked::{Document, DocumentError, ensure, ensure_finite, ensure_hierarchy};
+use crate::plural::counted;
 
 impl Document for Md5Mesh {
     fn check(&self) -> Result<(), DocumentError> {
@@ -86,7 +87,7 @@ impl Md5Submesh {
                 word: 5,
                 message: format!(
                     "weights {first}..{end} are out of range: the mesh has {}",
-                    weights.len()
+                    counted(weights.len(), "weight")
                 ),
             })
         });
@@ -100,7 +101,7 @@ impl Md5Submesh {
                 let message = format!(
                     "vertex {} is out of range: the mesh has {}",
                     triangle[corner],
-                    vertices.len()
+                    counted(vertices.len(), "vertex")
                 );
                 Some(Fault {
                     keyword: "tri",
@@ -120,8 +121,9 @@ impl Md5Submesh {
                 count: weights.len(),
                 word: 1,
                 message: format!(
-                    "joint {} is out of range: the file has {joints}",
-                    weight.joint
+                    "joint {} is out of range: the file has {}",
+                    weight.joint,
+                    counted(joints, "joint")
                 ),
             });
         of_vertices.chain(of_triangles).chain(of_weights)
@@ -168,7 +170,10 @@ impl Document for Md5Anim {
         }
         let bases = self.base_frame.len();
         ensure(bases == joints, || {
-            format!("the base frame has {bases} joints, but the hierarchy has {joints}")
+            format!(
+                "the base frame has {}, expected {joints}, as in the hierarchy",
+                counted(bases, "joint")
+            )
         })?;
         ensure_finite(self.base_frame.as_flattened().as_flattened(), || {
             "the base frame".into()
@@ -235,15 +240,15 @@ mod tests {
             ),
             (
                 |m| m.meshes[0].vertices[1].first_weight = u32::MAX,
-                "vert 1 of 3 in mesh 0: weights 4294967295..4294967296 are out of range: the mesh has 1",
+                "vert 1 of 3 in mesh 0: weights 4294967295..4294967296 are out of range: the mesh has 1 weight",
             ),
             (
                 |m| m.meshes[0].triangles[0][2] = 3,
-                "tri 0 of 1 in mesh 0: vertex 3 is out of range: the mesh has 3",
+                "tri 0 of 1 in mesh 0: vertex 3 is out of range: the mesh has 3 vertices",
             ),
             (
                 |m| m.meshes[0].weights[0].joint = 2,
-                "weight 0 of 1 in mesh 0: joint 2 is out of range: the file has 2",
+                "weight 0 of 1 in mesh 0: joint 2 is out of range: the file has 2 joints",
             ),
             (
                 |m| m.meshes[0].weights[0].bias = f32::INFINITY,
@@ -287,7 +292,7 @@ mod tests {
             ),
             (
                 |a| a.base_frame.clear(),
-                "the base frame has 0 joints, but the hierarchy has 1",
+                "the base frame has 0 joints, expected 1, as in the hierarchy",
             ),
             (
                 |a| a.frames.clear(),

@@ -12,6 +12,7 @@ use crate::format::{
     reader::CUT_OFF,
     sniff::{TextKind, refuse_foreign},
 };
+use crate::plural::there_are;
 
 /// Reads an `.md5mesh` file of version 10. `file` is its name for reports.
 ///
@@ -215,7 +216,10 @@ pub(super) fn resolve_parents(
             let hint = "a root has the parent -1";
             reader.error(
                 at,
-                format!("parent {parent} is out of range: there are {count} joints"),
+                format!(
+                    "parent {parent} is out of range: {}",
+                    there_are(count, "joint")
+                ),
                 context,
                 hint,
             )?;

@@ -252,7 +252,7 @@ impl Doubts {
             let [joints, clips] = [self.mirrored, self.mirroring]
                 .map(|names| listed(names.iter().map(String::as_str)));
             let message = format!(
-                "joints that clips mirror by a scale below 0, unlike the rest pose: {joints}; in {clips}"
+                "a negative scale mirrors joints in clips but not at rest, or the other way around: {joints} (in {clips})"
             );
             report.warn("", message, MIRRORS);
         }

@@ -23,8 +23,8 @@ pub(super) struct Draft {
     /// Linear RGBA. Empty if the mesh has none.
     pub(super) colors: Vec<Vec4>,
     pub(super) triangles: Vec<[u32; 3]>,
-    /// Vertices without a usable position, which were put at the origin.
-    pub(super) misplaced: usize,
+    /// Vertices of the file without a usable position, which were put at the origin.
+    pub(super) misplaced: Vec<u32>,
 }
 
 /// A vertex's place, normal, texture coordinates and color, to the bit.
@@ -90,7 +90,9 @@ impl Draft {
         }
         let position = basis.point(point(mesh.vertices.get(vertex as usize)?));
         let is_sound = is_near(position);
-        self.misplaced += usize::from(!is_sound);
+        if !is_sound {
+            self.misplaced.push(vertex);
+        }
         let new = self.positions.len() as u32;
         known.insert(key, new);
         self.vertices.push(vertex);

@@ -23,10 +23,13 @@ const FEW_ALLOCATIONS: usize = 1 << 16;
 /// Nodes above each other.
 const MOST_LEVELS: u32 = 1024;
 
+/// The first bytes of a binary file.
+const BINARY: &[u8] = b"Kaydara FBX Binary";
+
 /// Loads a file: in meters, Y up, +Z forward, right-handed.
 pub(super) fn load(source: &[u8], report: &mut Report) -> Result<SceneRoot, FormatError> {
     // Text may be of another format, which deserves an error of its own.
-    if !source.starts_with(b"Kaydara FBX Binary") {
+    if !source.starts_with(BINARY) {
         refuse_foreign(report.file, source, TextKind::Fbx)?;
     }
     let memory = source
@@ -62,8 +65,8 @@ pub(super) fn load(source: &[u8], report: &mut Report) -> Result<SceneRoot, Form
         target_unit_meters: 1.0,
         ..LoadOpts::default()
     };
-    let scene =
-        ufbx::load_memory(source, options).map_err(|error| refuse(&error, memory, report))?;
+    let scene = ufbx::load_memory(source, options)
+        .map_err(|error| refuse(source, &error, memory, report))?;
     // The library warns about each object by itself. Counting leaves one line of each kind.
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for warning in &scene.metadata.warnings {
@@ -81,17 +84,25 @@ pub(super) fn load(source: &[u8], report: &mut Report) -> Result<SceneRoot, Form
 }
 
 /// Says why a file was refused, and what to do.
-fn refuse(error: &ufbx::Error, memory: usize, report: &Report) -> FormatError {
+fn refuse(source: &[u8], error: &ufbx::Error, memory: usize, report: &Report) -> FormatError {
     const AGAIN: &str = "export it again, as FBX 2014 or later, binary";
     let (message, hint) = match error.type_ {
-        ErrorType::UnrecognizedFileFormat => (
-            "this is not an FBX file".to_owned(),
-            "export it as FBX, binary or ASCII",
-        ),
-        ErrorType::EmptyFile => ("the file is empty".to_owned(), AGAIN),
-        ErrorType::TruncatedFile | ErrorType::Io => {
-            ("the file is cut off".to_owned(), "copy or export it again")
+        // The library takes any text for the start of a file.
+        ErrorType::UnrecognizedFileFormat
+        | ErrorType::EmptyFile
+        | ErrorType::TruncatedFile
+        | ErrorType::Io
+            if !looks_like_fbx(source) =>
+        {
+            (
+                "this is not an FBX file".to_owned(),
+                "export it as FBX, binary or ASCII",
+            )
         }
+        ErrorType::EmptyFile | ErrorType::TruncatedFile | ErrorType::Io => (
+            "the file is cut off".to_owned(),
+            "export or download it again",
+        ),
         ErrorType::UnsupportedVersion => (
             "the file's version of FBX is not supported".to_owned(),
             AGAIN,
@@ -101,7 +112,7 @@ fn refuse(error: &ufbx::Error, memory: usize, report: &Report) -> FormatError {
                 "the file takes more than {} MB to read, too much for its size",
                 memory >> 20
             ),
-            "it is damaged or made to exhaust memory; if not, export it again, or convert it to .glb",
+            "the file is damaged, or made to exhaust memory; if not, export it again, or convert it to .glb",
         ),
         ErrorType::NodeDepthLimit => (
             format!("nodes are nested more than {MOST_LEVELS} deep"),
@@ -113,6 +124,13 @@ fn refuse(error: &ufbx::Error, memory: usize, report: &Report) -> FormatError {
         ),
     };
     report.error("", message, hint)
+}
+
+/// Returns `true` for binary files, and for text with the words that it begins with in any exporter.
+fn looks_like_fbx(source: &[u8]) -> bool {
+    let start = &source[..source.len().min(4096)];
+    let has = |words: &[u8]| start.windows(words.len()).any(|window| window == words);
+    source.starts_with(BINARY) || has(b"; FBX") || has(b"FBXHeader")
 }
 
 /// A message of the library as our messages begin.

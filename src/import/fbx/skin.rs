@@ -24,8 +24,10 @@ use crate::{
         winding,
     },
     model::{JointIndex, Material, SkinPart, is_near},
+    plural::{counted, have},
 };
 use glam::{DAffine3, Vec3};
+use std::collections::HashSet;
 use ufbx::{Scene, SkinningMethod};
 
 /// Joints of skins and parts of meshes that are bound at most, instances included.
@@ -43,11 +45,15 @@ pub(super) struct Importer<'a> {
 
 /// Repairs made to vertices and meshes.
 struct Repairs {
-    misplaced: usize,
+    /// Vertices of the file, as numbered in the parts.
+    misplaced: HashSet<u32>,
+    /// Of all normals, which a vertex of the file can have several of.
     missing_normals: usize,
+    normals: usize,
     shapes: ShapeWork,
     dual_quaternions: Vec<String>,
-    loose: usize,
+    /// Vertices of the file without weight.
+    loose: HashSet<u32>,
 }
 
 /// The joints of a mesh: those of its clusters, and that of its node for vertices without weight.
@@ -88,11 +94,12 @@ impl Importer<'_> {
                 .check_mesh(report.file, figures.vertices, figures.triangles)?;
         }
         let mut repairs = Repairs {
-            misplaced: 0,
+            misplaced: HashSet::new(),
             missing_normals: 0,
+            normals: 0,
             shapes: ShapeWork::new(self.file_bytes),
             dual_quaternions: Vec::new(),
-            loose: 0,
+            loose: HashSet::new(),
         };
         let mut reader = WeightReader::default();
         let mut finisher = Finisher::new(self.settings);
@@ -139,7 +146,7 @@ impl Importer<'_> {
         {
             repairs.dual_quaternions.push(name.clone());
         }
-        let drafts = self.drafts(mesh, materials, repairs);
+        let drafts = self.drafts(mesh, first_vertex, materials, repairs);
         if drafts.is_empty() {
             return Ok(());
         }
@@ -162,8 +169,16 @@ impl Importer<'_> {
                 None => name.clone(),
             };
             let material = material.unwrap_or_else(|| materials.default());
-            influences
-                .push(self.influences(mesh, &draft, &joints, &binding, reader, repairs, report)?);
+            influences.push(self.influences(
+                mesh,
+                first_vertex,
+                &draft,
+                &joints,
+                &binding,
+                reader,
+                repairs,
+                report,
+            )?);
             let vertices = draft.vertices.clone();
             let part = SkinPart {
                 name,
@@ -172,7 +187,7 @@ impl Importer<'_> {
                     .iter()
                     .map(|vertex| first_vertex + vertex)
                     .collect(),
-                ..self.part(draft, &binding, repairs)
+                ..self.part(draft, first_vertex, &binding, repairs)
             };
             bound.push((part, vertices));
         }
@@ -199,7 +214,13 @@ impl Importer<'_> {
     }
 
     /// The parts of a mesh that have triangles, which points and lines don't.
-    fn drafts(&self, mesh: &NodeMesh, materials: &Materials, repairs: &mut Repairs) -> Vec<Draft> {
+    fn drafts(
+        &self,
+        mesh: &NodeMesh,
+        first_vertex: u32,
+        materials: &Materials,
+        repairs: &mut Repairs,
+    ) -> Vec<Draft> {
         let mut drafts = Vec::new();
         for (part, contents) in mesh.mesh.material_parts.iter().enumerate() {
             if contents.num_triangles == 0 {
@@ -209,7 +230,10 @@ impl Importer<'_> {
                 .material(mesh, part)
                 .and_then(|at| materials.uv_set(at));
             let draft = Draft::read(mesh.mesh, part, uv_set, self.basis);
-            repairs.misplaced += draft.misplaced;
+            let misplaced = draft.misplaced.iter();
+            repairs
+                .misplaced
+                .extend(misplaced.map(|vertex| first_vertex + vertex));
             if !draft.triangles.is_empty() {
                 drafts.push(draft);
             }
@@ -293,6 +317,7 @@ impl Importer<'_> {
     fn influences(
         &self,
         mesh: &NodeMesh,
+        first_vertex: u32,
         draft: &Draft,
         joints: &Joints,
         binding: &Binding,
@@ -313,7 +338,7 @@ impl Importer<'_> {
         self.settings.limits.check_influences(
             report.file,
             u32::try_from(skin.max_weights_per_vertex).unwrap_or(u32::MAX),
-            &mesh.mesh.element.name,
+            &format!("a vertex of `{}`", mesh.mesh.element.name),
         )?;
         for &vertex in &draft.vertices {
             let mut weights = weights(skin, vertex as usize)
@@ -324,7 +349,7 @@ impl Importer<'_> {
                 .peekable();
             // Without any weight, the vertex would collapse to the origin.
             if weights.peek().is_none() {
-                repairs.loose += 1;
+                repairs.loose.insert(first_vertex + vertex);
                 reader.push(&mut all, [(own, 1.0)]);
             } else {
                 reader.push(&mut all, weights);
@@ -334,7 +359,13 @@ impl Importer<'_> {
     }
 
     /// A part in the space that the skin is stored in, without its influences.
-    fn part(&self, draft: Draft, binding: &Binding, repairs: &mut Repairs) -> SkinPart {
+    fn part(
+        &self,
+        draft: Draft,
+        first_vertex: u32,
+        binding: &Binding,
+        repairs: &mut Repairs,
+    ) -> SkinPart {
         let Binding { to_skin, .. } = binding;
         let mirrors = to_skin.matrix3.determinant() < 0.0;
         let turned = cofactors(&to_skin.matrix3);
@@ -344,10 +375,12 @@ impl Importer<'_> {
             colors: draft.colors,
             ..SkinPart::default()
         };
-        for position in draft.positions {
+        for (position, vertex) in draft.positions.into_iter().zip(draft.vertices) {
             let position = to_skin.transform_point3(position.as_dvec3()).as_vec3();
             let is_sound = is_near(position);
-            repairs.misplaced += usize::from(!is_sound);
+            if !is_sound {
+                repairs.misplaced.insert(first_vertex + vertex);
+            }
             part.positions
                 .push(if is_sound { position } else { Vec3::ZERO });
         }
@@ -360,6 +393,7 @@ impl Importer<'_> {
             .iter()
             .map(|normal| (turned * normal.as_dvec3()).normalize_or_zero().as_vec3())
             .collect();
+        repairs.normals += part.normals.len();
         repairs.missing_normals +=
             repair_normals(&part.positions, &part.triangles, &mut part.normals).0;
         part
@@ -384,15 +418,15 @@ impl Repairs {
         let list = |names: &[String]| listed(names.iter().map(String::as_str));
         if self.shapes.without_normals > 0 {
             let message = format!(
-                "{} blend shapes move too much for the size of the file",
-                self.shapes.without_normals
+                "no normals were computed for {}, too large for the size of the file",
+                counted(self.shapes.without_normals, "blend shape")
             );
             report.warn("", message, "their normals stay as they are");
         }
         if self.shapes.misplaced > 0 {
             let message = format!(
-                "blend shapes move {} vertices to no finite position",
-                self.shapes.misplaced
+                "blend shapes move {} to no finite position",
+                counted(self.shapes.misplaced, "vertex")
             );
             report.warn("", message, "these stay where they are");
         }
@@ -403,25 +437,26 @@ impl Repairs {
             );
             report.warn("", message, "they are blended linearly instead");
         }
+        if self.missing_normals > 0 {
+            let (missing, all) = (self.missing_normals, counted(self.normals, "normal"));
+            let message = format!("{missing} of {all} cannot be used");
+            report.warn("", message, "smooth ones were computed in their place");
+        }
         for (count, what, hint) in [
             (
-                self.misplaced,
+                self.misplaced.len(),
                 "no finite position",
                 "they were put at the origin",
             ),
             (
-                self.missing_normals,
-                "no usable normal",
-                "smooth ones were computed",
-            ),
-            (
-                self.loose,
-                "no weight, in meshes with a skin",
-                "they follow the node of the mesh",
+                self.loose.len(),
+                "no weight, though their mesh has a skin",
+                "they follow the node of their mesh: weight them to a joint",
             ),
         ] {
             if count > 0 {
-                let message = format!("{count} of {vertices} vertices have {what}");
+                let vertices = counted(vertices, "vertex");
+                let message = format!("{count} of {vertices} {} {what}", have(count));
                 report.warn("", message, hint);
             }
         }

@@ -8,11 +8,12 @@
 use super::{
     buffers::Buffers,
     decoded::{Decoded, InMesh},
+    document::DAMAGED,
     draco,
     json::{ComponentType, Index, Root, Type, View, Whole},
     meshopt,
 };
-use crate::{format::FormatError, import::report::Report};
+use crate::{format::FormatError, import::report::Report, plural::there_are};
 use std::cell::Cell;
 
 /// Opens the accessors of a file.
@@ -58,8 +59,8 @@ impl<'a> Accessors<'a> {
         }
         Err(report.error(
             place,
-            "the same data is used too often for a file of this size",
-            "the file is damaged or made to exhaust memory",
+            "the accessors have too many elements for a file of this size, counting each use",
+            DAMAGED,
         ))
     }
 
@@ -83,8 +84,8 @@ impl<'a> Accessors<'a> {
         };
         let accessor = self.root.accessors.get(index).ok_or_else(|| {
             error(format!(
-                "accessor {index} is out of range: there are {}",
-                self.root.accessors.len()
+                "accessor {index} is out of range: {}",
+                there_are(self.root.accessors.len(), "accessor")
             ))
         })?;
         let accessor = accessor
@@ -94,8 +95,10 @@ impl<'a> Accessors<'a> {
             return Err(error(format!("accessor {index} has an unknown type")));
         };
         if !types.contains(&kind) {
+            let types: Vec<String> = types.iter().map(Type::to_string).collect();
             return Err(error(format!(
-                "accessor {index} has the type {kind:?}, expected {types:?}"
+                "accessor {index} has the type {kind}, expected {}",
+                types.join(" or ")
             )));
         }
         if let Some(in_mesh) = self.decoded.of_accessor(index) {
@@ -126,7 +129,7 @@ impl<'a> Accessors<'a> {
             let offset = byte_offset(accessor.byte_offset);
             if out.stride < size {
                 return Err(error(format!(
-                    "accessor {index}: elements of {size} bytes every {} bytes",
+                    "accessor {index}: the buffer view's `byteStride` is {}, expected {size} or more",
                     out.stride
                 )));
             }
@@ -195,8 +198,8 @@ impl<'a> Accessors<'a> {
     pub(super) fn view(&self, index: usize) -> Result<(&'a [u8], Option<usize>), String> {
         let view = self.root.buffer_views.get(index).ok_or_else(|| {
             format!(
-                "buffer view {index} is out of range: there are {}",
-                self.root.buffer_views.len()
+                "buffer view {index} is out of range: {}",
+                there_are(self.root.buffer_views.len(), "buffer view")
             )
         })?;
         let view = view
@@ -221,10 +224,9 @@ impl<'a> Accessors<'a> {
         offset: Option<Whole>,
         length: Whole,
     ) -> Result<&'a [u8], String> {
-        let bytes = self
-            .buffers
-            .get(buffer.value())
-            .ok_or_else(|| format!("buffer {buffer} of buffer view {index} has no data"))?;
+        let bytes = self.buffers.get(buffer.value()).ok_or_else(|| {
+            format!("buffer {buffer} of buffer view {index} doesn't exist, or has no data")
+        })?;
         let length = length.0.try_into().unwrap_or(usize::MAX);
         part(bytes, byte_offset(offset), 1, 0, length)
             .ok_or_else(|| format!("buffer view {index} goes past the end of buffer {buffer}"))

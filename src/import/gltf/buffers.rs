@@ -1,7 +1,7 @@
 //! Buffers: in the `.glb`, in files beside it, or in data URIs.
 
 use super::{
-    document::Document,
+    document::{CUT_OFF, Document},
     json::{Root, View},
 };
 use crate::{
@@ -66,12 +66,9 @@ impl<'s> Buffers<'s> {
                 buffers.get(at).map(|bytes| bytes.len() as u64),
             );
             if let Some(found) = found.filter(|&found| found < wanted) {
-                let message = format!("the buffer says {wanted} bytes, but there are {found}");
-                return Err(report.error(
-                    &place,
-                    message,
-                    "the file may be cut off: export or download it again",
-                ));
+                let message =
+                    format!("the buffer has {found} bytes, expected {wanted}, its `byteLength`");
+                return Err(report.error(&place, message, CUT_OFF));
             }
         }
         Ok(buffers)
@@ -147,12 +144,10 @@ fn open<'s>(
         )
     })?;
     read(&file).map_err(|reason| {
+        let beside = "buffers are named relative to the glTF file; a .glb needs no other file";
+        let (reason, hint) = reason.split_once('\n').unwrap_or((&reason, beside));
         let message = format!("cannot read the buffer `{file}`: {reason}");
-        report.error(
-            place,
-            message,
-            "buffers are named relative to the glTF file; a .glb needs no other file",
-        )
+        report.error(place, message, hint)
     })
 }
 

@@ -20,6 +20,7 @@ use crate::{
         weights::{MorphSizes, weight_frames},
     },
     model::{JointTransform, Model, Reach},
+    plural::{counted, there_are},
 };
 use glam::{DQuat, DVec3, DVec4, Quat, Vec3};
 use std::{
@@ -243,8 +244,8 @@ impl Importer<'_> {
             };
             let Some(target) = root.nodes.get(node) else {
                 let message = format!(
-                    "node {node} is out of range: there are {}",
-                    root.nodes.len()
+                    "node {node} is out of range: {}",
+                    there_are(root.nodes.len(), "node")
                 );
                 return Err(report.error(
                     &place,
@@ -333,8 +334,8 @@ impl Importer<'_> {
         let index = channel.sampler.value();
         let Some(sampler) = animation.samplers.get(index) else {
             let message = format!(
-                "sampler {index} is out of range: there are {}",
-                animation.samplers.len()
+                "sampler {index} is out of range: {}",
+                there_are(animation.samplers.len(), "sampler")
             );
             return Err(report.error(place, message, "check the file with the glTF validator"));
         };
@@ -366,7 +367,12 @@ impl Importer<'_> {
         };
         let per_key = if between == Between::Cubic { 3 } else { 1 };
         if values.len() < times.len() * per_key {
-            let message = format!("{} values for {} keys", values.len(), times.len());
+            let message = format!(
+                "the channel has {} for {}, expected {}",
+                counted(values.len(), "value"),
+                counted(times.len(), "key"),
+                times.len() * per_key
+            );
             report.warn(place, message, "the channel was left out");
             return Ok(None);
         }
@@ -506,8 +512,10 @@ impl LeftOut {
             );
         }
         if let (count @ 1.., Some(place)) = self.keys {
-            let message =
-                format!("{count} keys are earlier than the one before, or not valid transforms");
+            let message = format!(
+                "{} earlier than the one before, or without a valid transform",
+                there_are(count, "key")
+            );
             report.warn(&place, message, "they were left out");
         }
         if !self.mirrors[0].is_empty() {
@@ -515,7 +523,7 @@ impl LeftOut {
                 .mirrors
                 .map(|names| listed(names.iter().map(String::as_str)));
             let message = format!(
-                "joints that clips mirror by a scale below 0, unlike the rest pose: {joints}; in {clips}"
+                "a negative scale mirrors joints in clips but not at rest, or the other way around: {joints} (in {clips})"
             );
             report.warn("animations", message, MIRRORS);
         }
@@ -523,7 +531,9 @@ impl LeftOut {
             let names = listed(self.strangers.iter().map(String::as_str));
             report.warn(
                 "animations",
-                format!("animated nodes are not part of the character: {names}"),
+                format!(
+                    "animations of nodes that are not part of the character are left out: {names}"
+                ),
                 "",
             );
         }

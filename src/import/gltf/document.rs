@@ -53,7 +53,9 @@ pub(super) fn may_name_files(report: &Report, source: &[u8]) -> bool {
     json.contains("\"uri\"") || json.contains("\\u")
 }
 
-const CUT_OFF: &str = "the file may be cut off: export or download it again";
+pub(super) const CUT_OFF: &str = "the file may be cut off: export or download it again";
+pub(super) const DAMAGED: &str =
+    "the file is damaged, or made to exhaust memory: export or download it again";
 
 /// Splits a `.glb` into its JSON and binary chunks. Chunks of other kinds are skipped.
 fn chunks<'s>(
@@ -73,7 +75,7 @@ fn chunks<'s>(
     // A longer file has something appended, which does no harm.
     if length as usize > source.len() {
         return Err(cut_off(&format!(
-            "the header says {length} bytes, but there are {}",
+            "the file should have {length} bytes, but has {}",
             source.len()
         )));
     }
@@ -138,7 +140,7 @@ fn parse(report: &Report, json: &[u8], is_text: bool) -> Result<(Root, bool), Fo
             "{} bytes of JSON hold {objects} objects, too many for a character",
             json.len()
         );
-        return Err(report.error("", message, "the file is damaged or made to exhaust memory"));
+        return Err(report.error("", message, DAMAGED));
     }
     let text = text_of(json);
     let root: Root = match serde_json::from_str(&text) {
@@ -194,7 +196,10 @@ fn misread(report: &Report, json: &str, is_text: bool, error: &serde_json::Error
         (true, _) => diagnostic
             .at(json.as_bytes(), line.max(1), column.max(1))
             .with_context(place),
-        (false, "") => diagnostic.with_context(format!("column {column} of the JSON chunk")),
+        (false, "") => diagnostic.with_context(format!(
+            "byte {} of the JSON chunk",
+            before + error.column()
+        )),
         (false, _) => diagnostic.with_context(place),
     };
     FormatError::one(diagnostic.with_hint(hint))

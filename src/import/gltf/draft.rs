@@ -4,7 +4,7 @@ use super::{
     accessors::Accessor,
     json::{Primitive, Root},
 };
-use crate::{format::FormatError, import::report::Report};
+use crate::{format::FormatError, import::report::Report, plural::there_are};
 use glam::Vec3;
 
 /// A primitive of a node's mesh, in the mesh's own space but in Bevy's axes.
@@ -45,7 +45,10 @@ impl Draft {
         }
         Err(report.error(
             place,
-            format!("{} elements for {wanted} vertices", accessor.len()),
+            format!(
+                "{}, expected {wanted}: one for each vertex",
+                there_are(accessor.len(), "element")
+            ),
             CHECK,
         ))
     }

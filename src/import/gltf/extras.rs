@@ -28,7 +28,10 @@ pub(super) struct AnimationExtras {
 
 /// The frames of a clip.
 #[derive(Deserialize)]
-#[serde(untagged)]
+#[serde(
+    untagged,
+    expecting = "expected `frames` to be a number, or a list of times in seconds"
+)]
 pub(super) enum Frames {
     /// This many, evenly spaced.
     Even(usize),
@@ -48,7 +51,7 @@ pub(super) fn key_times(frames: impl Iterator<Item = f64>) -> Vec<f32> {
 }
 
 /// End of the message about extras with mistakes.
-const LEFT_OUT: &str = "it was left out; export the file again";
+const LEFT_OUT: &str = "it was left out; correct it, or export the file again";
 
 #[derive(Deserialize)]
 #[serde(default)]

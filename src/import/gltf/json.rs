@@ -209,6 +209,20 @@ pub(super) enum Type {
     Mat4,
 }
 
+impl fmt::Display for Type {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Scalar => "`SCALAR`",
+            Self::Vec2 => "`VEC2`",
+            Self::Vec3 => "`VEC3`",
+            Self::Vec4 => "`VEC4`",
+            Self::Mat2 => "`MAT2`",
+            Self::Mat3 => "`MAT3`",
+            Self::Mat4 => "`MAT4`",
+        })
+    }
+}
+
 impl Type {
     /// Components of an element.
     pub(super) fn width(self) -> usize {
@@ -581,7 +595,7 @@ impl TryFrom<Whole> for Mode {
             4 => Self::Triangles,
             5 => Self::TriangleStrip,
             6 => Self::TriangleFan,
-            _ => return Err("an unknown kind of primitive"),
+            _ => return Err("an unknown mode, expected 0 to 6"),
         })
     }
 }

@@ -14,6 +14,7 @@ use crate::{
         report::Report,
     },
     model::{Maps, Material, MipFilter, Sampler, TextureFilter, TextureWrap, UvTransform},
+    plural::counted,
 };
 
 /// The materials of a file, in its order.
@@ -246,10 +247,10 @@ impl Materials {
         reader.tell(report);
         if let Some(first) = crowded.first() {
             let message = format!(
-                "{} materials have maps with more than two sets of texture coordinates, or transforms of them",
-                crowded.len()
+                "the maps of {} need more than two sets of texture coordinates, or of their transforms",
+                counted(crowded.len(), "material")
             );
-            let hint = "the others use those of the normal map, or else of the base color map";
+            let hint = "the other maps use those of the normal map, or else of the base color map";
             report.warn(&format!("materials[{first}]"), message, hint);
         }
         let left_out: Vec<_> = root

@@ -87,7 +87,7 @@ use std::borrow::Cow;
 /// Makes a model of a glTF file, binary or text. `file` is its name in warnings and errors.
 ///
 /// `read` returns the contents of a buffer's file, named relative to the glTF file; it is not asked for files outside the
-/// folder. Images are not read: materials name the files, or the [`Imported::images`] that the file contains.
+/// folder. A second line of its error is what to do. Images are not read: materials name the files, or the [`Imported::images`] that the file contains.
 ///
 /// Cameras, lights, and what a [`Material`] has no place for are left out.
 ///
@@ -185,7 +185,7 @@ pub(super) fn import<'s>(
     if let Some(joint) = root_joint
         && let Some(name) = joint.take_if(|name| skeleton.joint(name).is_none())
     {
-        let message = format!("root_motion: the model has no joint `{name}`");
+        let message = format!("`root_motion`: the model has no joint `{name}`");
         report.warn("scenes", message, "the topmost joint is taken in its place");
     }
     sockets::read(root, &rig, skeleton, &mut embedded, &mut report);

@@ -14,6 +14,7 @@ use crate::{
         weights::{Between, WeightCurve},
     },
     model::{MorphIndex, Morphs},
+    plural::{counted, there_are},
 };
 use std::collections::{BTreeMap, HashMap, btree_map::Entry};
 
@@ -183,8 +184,9 @@ impl Reader<'_> {
             let Some(sampler) = animation.samplers.get(channel.sampler.value()) else {
                 let count = animation.samplers.len();
                 let message = format!(
-                    "sampler {} is out of range: there are {count}",
-                    channel.sampler.value()
+                    "sampler {} is out of range: {}",
+                    channel.sampler.value(),
+                    there_are(count, "sampler")
                 );
                 return Err(report.error(
                     &place,
@@ -233,11 +235,13 @@ impl Reader<'_> {
         let (times, values) = (open(sampler.input)?, open(sampler.output)?.into_shares());
         let per_key = if between == Between::Cubic { 3 } else { 1 };
         // All three numbers are the file's, so their product may overflow.
-        if values.len() < times.len().saturating_mul(per_key).saturating_mul(targets) {
+        let wanted = times.len().saturating_mul(per_key).saturating_mul(targets);
+        if values.len() < wanted {
             let message = format!(
-                "{} weights for {} keys of {targets} morph targets",
-                values.len(),
-                times.len()
+                "the channel has {} for {} of {}, expected {wanted}",
+                counted(values.len(), "weight"),
+                counted(times.len(), "key"),
+                counted(targets, "morph target")
             );
             report.warn(place, message, "the channel was left out");
             return Ok(None);
@@ -272,8 +276,10 @@ impl Reader<'_> {
             }
         }
         if unusable > 0 {
-            let message =
-                format!("{unusable} keys are earlier than the one before, or not valid weights");
+            let message = format!(
+                "{} earlier than the one before, or without a valid weight",
+                there_are(unusable, "key")
+            );
             report.warn(place, message, "they were left out");
         }
         Ok((last > f64::NEG_INFINITY).then_some(curves))

@@ -1,6 +1,7 @@
 //! Repairs of vertices and meshes, and the warnings about them.
 
 use crate::import::report::Report;
+use crate::plural::{counted, have};
 
 /// The repairs of the vertices of all parts.
 #[derive(Default)]
@@ -54,22 +55,26 @@ impl Repairs {
         }
         if self.positions > 0 {
             let message = format!(
-                "{} of {vertices} vertices have no finite position",
-                self.positions
+                "{} of {} {} no finite position",
+                self.positions,
+                counted(vertices, "vertex"),
+                have(self.positions)
             );
             report.warn("", message, "they were put at the origin");
         }
         if self.morph_positions > 0 {
             let message = format!(
-                "morph targets move {} vertices to no finite position",
-                self.morph_positions
+                "morph targets move {} to no finite position",
+                counted(self.morph_positions, "vertex")
             );
             report.warn("", message, "these stay where they are");
         }
         if self.missing_normals > 0 {
             let message = format!(
-                "{} of {vertices} vertices have no usable normal",
-                self.missing_normals
+                "{} of {} {} no usable normal",
+                self.missing_normals,
+                counted(vertices, "vertex"),
+                have(self.missing_normals)
             );
             report.warn("", message, "smooth ones were computed");
         }

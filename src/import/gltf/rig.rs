@@ -15,6 +15,7 @@ use crate::{
         report::Report,
     },
     model::JointTransform,
+    plural::{counted, have, there_are},
 };
 use glam::{Affine3A, DQuat, DVec3, Mat4, Quat, Vec3};
 
@@ -74,7 +75,7 @@ fn hierarchy(root: &Root, report: &Report) -> Result<Hierarchy, FormatError> {
             let Some(parent) = parents.get_mut(child.value()) else {
                 return Err(report.error(
                     &place(),
-                    format!("node {child} is out of range: there are {count}"),
+                    format!("node {child} is out of range: {}", there_are(count, "node")),
                     HINT,
                 ));
             };
@@ -156,19 +157,23 @@ fn locals(root: &Root, basis: &Basis, report: &mut Report) -> Result<Vec<Local>,
     for (nodes, what, hint) in [
         (
             sheared,
-            "have a matrix with shear",
+            "a matrix with shear",
             "shear was left out: apply the transforms before exporting",
         ),
         (
             unturned,
-            "have a rotation of all zeros",
+            "a rotation of all zeros",
             "it was taken for no rotation",
         ),
     ] {
         if let Some(first) = nodes.first() {
             report.warn(
                 &format!("nodes[{first}]"),
-                format!("{} nodes {what}", nodes.len()),
+                format!(
+                    "{} {} {what}",
+                    counted(nodes.len(), "node"),
+                    have(nodes.len())
+                ),
                 hint,
             );
         }
@@ -248,8 +253,8 @@ fn in_scene(
         .filter(|index| index.value() >= root.scenes.len())
     {
         let message = format!(
-            "scene {index} is out of range: there are {}",
-            root.scenes.len()
+            "scene {index} is out of range: {}",
+            there_are(root.scenes.len(), "scene")
         );
         return Err(report.error("scene", message, "check the file with the glTF validator"));
     }
@@ -341,8 +346,8 @@ fn carriers(root: &Root, meshes: &[usize], report: &Report) -> Result<Vec<bool>,
             Some(skin) if skin.value() < root.skins.len() => skins.push(skin.value()),
             Some(skin) => {
                 let message = format!(
-                    "skin {skin} is out of range: there are {}",
-                    root.skins.len()
+                    "skin {skin} is out of range: {}",
+                    there_are(root.skins.len(), "skin")
                 );
                 return Err(report.error(
                     &format!("nodes[{node}].skin"),
@@ -363,8 +368,8 @@ fn carriers(root: &Root, meshes: &[usize], report: &Report) -> Result<Vec<bool>,
         for (at, joint) in root.skins[skin].joints.iter().enumerate() {
             let Some(is_carrier) = carried.get_mut(joint.value()) else {
                 let message = format!(
-                    "node {joint} is out of range: there are {}",
-                    root.nodes.len()
+                    "node {joint} is out of range: {}",
+                    there_are(root.nodes.len(), "node")
                 );
                 let place = format!("skins[{skin}].joints[{at}]");
                 return Err(report.error(

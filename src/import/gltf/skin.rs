@@ -26,6 +26,7 @@ use crate::{
         winding,
     },
     model::{Material, SkinPart, is_near},
+    plural::{counted, there_are},
 };
 use glam::{Affine3A, DAffine3, DVec3, Mat4, Vec2, Vec3, Vec4};
 use std::{collections::HashMap, mem};
@@ -118,8 +119,8 @@ impl Importer<'_> {
         };
         let Some(mesh) = root.meshes.get(mesh_index) else {
             let message = format!(
-                "mesh {mesh_index} is out of range: there are {}",
-                root.meshes.len()
+                "mesh {mesh_index} is out of range: {}",
+                there_are(root.meshes.len(), "mesh")
             );
             return Err(report.error(&format!("nodes[{node}].mesh"), message, CHECK));
         };
@@ -223,7 +224,7 @@ impl Importer<'_> {
         let Some(mode) = primitive.mode else {
             return Err(report.error(
                 &format!("{place}.mode"),
-                "an unknown kind of primitive",
+                "the primitive's mode is unknown, expected 0 to 6",
                 CHECK,
             ));
         };
@@ -241,7 +242,10 @@ impl Importer<'_> {
                     .collect();
                 // Checked once, here, so that everything after this can rely on indices.
                 if let Some(vertex) = corners.iter().find(|&&vertex| vertex as usize >= count) {
-                    let message = format!("vertex {vertex} is out of range: there are {count}");
+                    let message = format!(
+                        "vertex {vertex} is out of range: {}",
+                        there_are(count, "vertex")
+                    );
                     return Err(report.error(&place, message, CHECK));
                 }
                 corners
@@ -352,8 +356,8 @@ impl Importer<'_> {
             .open(report, &place, index.value(), &[Type::Mat4])?;
         if matrices.len() < joints {
             let message = format!(
-                "{} inverse bind matrices for {joints} joints",
-                matrices.len()
+                "{}, expected {joints}: one for each joint",
+                there_are(matrices.len(), "inverse bind matrix")
             );
             return Err(report.error(&place, message, CHECK));
         }
@@ -409,8 +413,9 @@ impl Importer<'_> {
                     open("JOINTS", joints)?,
                     open("WEIGHTS", weights)?.into_shares(),
                 ]);
+                let vertex = format!("a vertex of {}", draft.place);
                 self.limits
-                    .check_influences(report.file, sets.len() as u32 * 4, &draft.place)?;
+                    .check_influences(report.file, sets.len() as u32 * 4, &vertex)?;
             }
             if sets.is_empty() {
                 let message = "the mesh has a skin, but its vertices have no joints";
@@ -450,7 +455,7 @@ impl Importer<'_> {
             Some((vertex, joint)) => {
                 let message = format!(
                     "vertex {vertex}: joint {joint} is out of range: the skin has {}",
-                    binding.joints.len()
+                    counted(binding.joints.len(), "joint")
                 );
                 Err(report.error(&draft.place, message, CHECK))
             }

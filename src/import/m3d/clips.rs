@@ -12,6 +12,7 @@ use crate::{
         resample::{Budget, Curve, MIRRORS, SAME_TIMES, Skin, resample},
     },
     model::{JointIndex, JointTransform, Model, Reach, SkeletalClip},
+    plural::counted,
 };
 use glam::{Quat, Vec3};
 use std::collections::BTreeSet;
@@ -48,7 +49,10 @@ impl Importer<'_> {
             return Vec::new();
         }
         if joint_of_bone.is_empty() {
-            let message = format!("the file has {} clips but no bones", m3d.clips.len());
+            let message = format!(
+                "the file has {} but no bones",
+                counted(m3d.clips.len(), "clip")
+            );
             warnings.push(Diagnostic::warning(file, message).with_hint("the clips are left out"));
             return Vec::new();
         }
@@ -118,19 +122,23 @@ impl Importer<'_> {
         if renamed > 0 {
             warnings.push(Diagnostic::warning(
                 file,
-                format!("{renamed} clips share a name with another clip and got a number"),
+                format!(
+                    "numbers were added to the names of {}, because other clips have the same",
+                    counted(renamed, "clip")
+                ),
             ));
         }
         if !mirrors.is_empty() {
             let names = listed(mirrors);
             let message = format!(
-                "joints that clips mirror by a scale below 0, unlike the bind pose: {names}"
+                "a negative scale mirrors joints in clips but not in the bind pose, or the other way around: {names}"
             );
             warnings.push(Diagnostic::warning(file, message).with_hint(MIRRORS));
         }
         if unusable > 0 {
             let message = format!(
-                "{unusable} keys are not valid transforms, for example with a rotation of all zeros"
+                "the clips have {} without a valid transform, for example with a rotation of all zeros",
+                counted(unusable, "key")
             );
             warnings.push(
                 Diagnostic::warning(file, message)

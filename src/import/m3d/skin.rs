@@ -15,6 +15,7 @@ use crate::{
         winding::{self, Facing},
     },
     model::{JointIndex, Material, SkinPart, is_near},
+    plural::{counted, have},
 };
 use glam::{Vec2, Vec3, Vec4};
 use std::ops::Range;
@@ -150,8 +151,9 @@ impl Importer<'_> {
             warnings.push(Diagnostic::warning(self.file, message).with_hint(hint));
         } else if drawn < m3d.triangles.len() {
             let message = format!(
-                "{} triangles belong to no subset and are left out",
-                m3d.triangles.len() - drawn
+                "triangles of no subset are left out: {} of {}",
+                m3d.triangles.len() - drawn,
+                m3d.triangles.len()
             );
             warnings.push(Diagnostic::warning(self.file, message));
         }
@@ -311,7 +313,8 @@ fn settle_handedness(part: &mut SkinPart) {
 
 impl Repairs {
     fn tell(&self, file: &str, m3d: &M3d, missing_tangents: usize, warnings: &mut Vec<Diagnostic>) {
-        let vertices = m3d.vertices.len();
+        let count = m3d.vertices.len();
+        let vertices = counted(count, "vertex");
         let worth = |count: usize, of: usize| count as f32 > of as f32 * WORTH_SAYING;
         let mut say = |told: bool, message: String, hint: &str| {
             if told {
@@ -321,38 +324,45 @@ impl Repairs {
         say(
             self.positions > 0,
             format!(
-                "{} of {vertices} vertices have no finite position",
-                self.positions
+                "{} of {vertices} {} no finite position",
+                self.positions,
+                have(self.positions)
             ),
             "they were put at the origin",
         );
         say(
             self.missing_normals > 0,
             format!(
-                "{} of {vertices} vertices have no normal",
-                self.missing_normals
+                "{} of {vertices} {} no normal",
+                self.missing_normals,
+                have(self.missing_normals)
             ),
             "they were computed",
         );
         say(
-            worth(self.long_normals, vertices),
+            worth(self.long_normals, count),
             format!(
-                "{} of {vertices} vertices have a normal that is not of unit length",
-                self.long_normals
+                "{} of {vertices} {} a normal that is not of unit length",
+                self.long_normals,
+                have(self.long_normals)
             ),
             "they were normalized",
         );
         say(
-            worth(missing_tangents, vertices),
-            format!("{missing_tangents} of {vertices} vertices have no usable tangent"),
+            worth(missing_tangents, count),
+            format!(
+                "{missing_tangents} of {vertices} {} no usable tangent",
+                have(missing_tangents)
+            ),
             "they were computed",
         );
         say(
             worth(self.turned, m3d.triangles.len()),
             format!(
-                "{} of {} triangles face inward",
+                "{} of {} {} inward",
                 self.turned,
-                m3d.triangles.len()
+                counted(m3d.triangles.len(), "triangle"),
+                if self.turned == 1 { "faces" } else { "face" }
             ),
             "they were flipped",
         );

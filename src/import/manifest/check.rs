@@ -13,7 +13,7 @@ impl Manifest {
         if !(self.scale.is_finite() && self.scale > 0.0) {
             let error = Diagnostic::error(
                 file,
-                format!("scale is {}, expected a number above 0", self.scale),
+                format!("`scale` is {}, expected a number above 0", self.scale),
             );
             diagnostics.push(place_of(source, "scale", error));
         }
@@ -23,12 +23,12 @@ impl Manifest {
         {
             diagnostics.push(Diagnostic::error(
                 file,
-                format!("clip_error is {error}, expected a number above 0"),
+                format!("`clip_error` is {error}, expected a number above 0"),
             ));
         }
         if !(self.skin_error.is_finite() && self.skin_error >= 0.0) {
             let message = format!(
-                "skin_error is {}, expected a share of the model's size, 0 or more",
+                "`skin_error` is {}, expected a share of the model's size, 0 or more",
                 self.skin_error
             );
             diagnostics.push(place_of(
@@ -41,8 +41,10 @@ impl Manifest {
             if let Some(speed) = clip.ground_speed.filter(|speed| !speed.is_finite())
                 && diagnostics.len() < MOST_ERRORS
             {
-                let error =
-                    Diagnostic::error(file, format!("ground_speed is {speed}, expected a number"));
+                let error = Diagnostic::error(
+                    file,
+                    format!("`ground_speed` is {speed}, expected a number"),
+                );
                 let error = error.with_context(format!("clip `{name}`"));
                 diagnostics.push(place_of(source, &format!("\"{name}\""), error));
             }
@@ -53,7 +55,7 @@ impl Manifest {
             {
                 let error = Diagnostic::error(
                     file,
-                    format!("frame_rate is {rate}, expected a number above 0"),
+                    format!("`frame_rate` is {rate}, expected a number above 0"),
                 );
                 let error = error.with_context(format!("clip `{name}`"));
                 diagnostics.push(place_of(source, &format!("\"{name}\""), error));
@@ -78,11 +80,15 @@ impl Manifest {
         }
         for (name, clip) in &self.clips {
             let odd = |(start, end): &(f64, f64)| !(start < end && (end - start).is_finite());
-            if let Some((start, end)) = clip.plants.values().flatten().find(|range| odd(range))
+            let contacts = clip
+                .plants
+                .iter()
+                .flat_map(|(foot, ranges)| ranges.iter().map(move |range| (foot, range)));
+            if let Some((foot, (start, end))) = contacts.into_iter().find(|(_, range)| odd(range))
                 && diagnostics.len() < MOST_ERRORS
             {
                 let message = format!(
-                    "a foot contact lasts from {start} s to {end} s, expected an end after the start"
+                    "a contact of the foot `{foot}` starts at {start} s and ends at {end} s, expected an end after the start"
                 );
                 let error = Diagnostic::error(file, message).with_context(format!("clip `{name}`"));
                 diagnostics.push(place_of(source, &format!("\"{name}\""), error));

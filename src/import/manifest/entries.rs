@@ -157,21 +157,31 @@ impl SocketEntry {
 
 impl ClipEntry {
     /// Returns the first contradiction between the fields.
-    pub(super) fn misstatement(&self) -> Option<&'static str> {
+    pub(super) fn misstatement(&self) -> Option<String> {
         if self.retarget.is_some() && self.file.is_none() {
-            return Some("retarget is for clips of another file: add `file`, or leave it out");
+            return Some(
+                "`retarget` is for clips of another file: add `file`, or leave out `retarget`"
+                    .into(),
+            );
         }
         if self.as_is && (self.file.is_none() || self.retarget.is_some()) {
             return Some(
-                "as_is is for clips of another file that are not retargeted: add `file`, or leave it out",
+                "`as_is` is for clips of another file that are not retargeted: add `file` without `retarget`, or leave out `as_is`".into(),
             );
         }
         if self.frames.is_some() && self.seconds.is_some() {
-            return Some("a part of a clip is given in frames or in seconds: leave one out");
+            return Some(
+                "a part of a clip is given in `frames` or in `seconds`: leave out one of them"
+                    .into(),
+            );
         }
         let part = self.frames.or(self.seconds);
-        if part.is_some_and(|(from, to)| !(0.0 <= from && from < to && to.is_finite())) {
-            return Some("a part of a clip starts at 0 or later, and ends after it starts");
+        if let Some((from, to)) = part
+            && !(0.0 <= from && from < to && to.is_finite())
+        {
+            return Some(format!(
+                "a part of a clip starts at {from} and ends at {to}, expected 0 or more and an end after the start"
+            ));
         }
         if let Some(visemes) = &self.speech {
             let odd = |(time, _, weight): &(f64, String, f32)| {
@@ -179,20 +189,35 @@ impl ClipEntry {
             };
             if visemes.is_empty() || visemes.iter().any(odd) {
                 return Some(
-                    "speech is a list of times in seconds, shapes and weights: `[(0.1, \"aa\", 1)]`",
+                    "`speech` is a list of times in seconds, shapes and weights: `[(0.1, \"aa\", 1)]`".into(),
                 );
             }
-            let is_other = self.file.is_some() || self.clip.is_some() || part.is_some();
-            if is_other || self.mirror.is_some() {
-                return Some(
-                    "speech is a clip of its own: leave out file, clip, frames, seconds and mirror",
-                );
+            let others = self.others().into_iter();
+            let mut others = others.chain([("mirror", self.mirror.is_some())]);
+            if let Some((field, _)) = others.find(|(_, is_given)| *is_given) {
+                return Some(format!(
+                    "`speech` makes a clip of its own: leave out `{field}`, or `speech`"
+                ));
             }
         }
-        let is_own = self.file.is_some() || self.clip.is_some() || part.is_some();
-        let changes = self.additive.is_some() || self.root_motion.is_some();
-        (self.mirror.is_some() && (is_own || changes)).then_some(
-            "a mirrored clip is the image of another: leave out file, clip, frames, seconds, additive and root_motion, or mirror",
-        )
+        self.mirror.as_ref()?;
+        let mut others = self.others().into_iter().chain([
+            ("additive", self.additive.is_some()),
+            ("root_motion", self.root_motion.is_some()),
+        ]);
+        let (field, _) = others.find(|(_, is_given)| *is_given)?;
+        Some(format!(
+            "`mirror` takes everything from another clip: leave out `{field}`, or `mirror`"
+        ))
+    }
+
+    /// The fields that name a clip or a part of one, and whether they are given.
+    fn others(&self) -> [(&'static str, bool); 4] {
+        [
+            ("file", self.file.is_some()),
+            ("clip", self.clip.is_some()),
+            ("frames", self.frames.is_some()),
+            ("seconds", self.seconds.is_some()),
+        ]
     }
 }

@@ -53,13 +53,16 @@ impl GoalEntry {
     }
 
     /// Returns the first mistake.
-    pub(super) fn misstatement(&self) -> Option<&'static str> {
+    pub(super) fn misstatement(&self) -> Option<String> {
         let (PoleAngle::Bend(angle) | PoleAngle::Blender(angle)) = self.pole_angle;
         if !angle.is_finite() {
-            return Some("has a pole angle that is not finite");
+            return Some(format!("has a pole angle of {angle}, expected degrees"));
         }
         let is_fast_enough = self.turn_limit >= 1.0;
-        (!is_fast_enough).then_some("has a turn limit below 1, which is slower than its clips")
+        (!is_fast_enough).then(|| {
+            let limit = self.turn_limit;
+            format!("has a turn limit of {limit}, expected 1, the speed of its clips, or more")
+        })
     }
 }
 

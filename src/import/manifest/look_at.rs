@@ -105,7 +105,7 @@ impl LookAtEntry {
             .find(|(_, degrees)| degrees.is_nan() || *degrees < 0.0);
         if let Some((name, degrees)) = odd {
             return Some(format!(
-                "look_at has a {name} of {degrees}, expected degrees of 0 or more"
+                "`look_at` has a {name} of {degrees}, expected degrees of 0 or more"
             ));
         }
         if let Some((name, weight)) = self
@@ -114,11 +114,11 @@ impl LookAtEntry {
             .find(|(_, weight)| !(weight.is_finite() && *weight >= 0.0))
         {
             return Some(format!(
-                "look_at gives joint `{name}` a weight of {weight}, expected 0 or more"
+                "`look_at` gives joint `{name}` a weight of {weight}, expected 0 or more"
             ));
         }
         (!(self.forward.is_finite() && self.up.is_finite()))
-            .then(|| "look_at has an axis that is not finite".to_owned())
+            .then(|| "`look_at` has an axis that is not finite".to_owned())
     }
 }
 

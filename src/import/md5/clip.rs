@@ -208,7 +208,7 @@ impl Matching {
             guess,
         );
         warn(
-            "joints whose name the model has less often are left out",
+            "joints are left out, because the clip has more of their name than the model",
             doubles,
             None,
         );
@@ -219,7 +219,7 @@ impl Matching {
             .map(|(n, _)| &**n)
             .collect();
         warn(
-            "joints with another parent than in the model, which keep their place",
+            "joints keep their place in model space, because their parent in the model is another",
             moved_names,
             None,
         );

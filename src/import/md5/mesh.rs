@@ -23,6 +23,7 @@ use crate::{
     model::{
         Joint, JointIndex, Material, Model, Reach, Skeleton, SkeletonError, SkinPart, is_near,
     },
+    plural::counted,
 };
 use glam::{DVec3, Vec3};
 use std::collections::HashMap;
@@ -399,11 +400,12 @@ fn residual_warning(file: &str, bind: &Bind, size: f64, scale: f64) -> Option<Di
     (bind.residual > bind::TOLERANCE * size).then(|| {
         let (distance, share) = (bind.residual * scale, bind.residual / size * 100.0);
         let message = format!(
-            "no pose fits the weights of {} vertices: in motion they can be off by up to {distance:.4} \
+            "no pose fits the weights of {}, which can be off by up to {distance:.4} in motion \
              ({share:.2} % of the model's size)",
-            bind.off
+            counted(bind.off, "vertex")
         );
-        Diagnostic::warning(file, message).with_hint("export the mesh in the pose it was skinned in")
+        Diagnostic::warning(file, message)
+            .with_hint("export the mesh in the pose it was skinned in")
     })
 }
 

@@ -118,7 +118,7 @@ pub struct RetargetReport {
 pub enum RetargetError {
     /// One of the skeletons has no hips.
     #[error(
-        "cannot tell which joint of the {whose} is the hips, of {joints}; name it in `{field}`, such as {{\"hips\": \"pelvis\"}}"
+        "cannot tell which joint of the {whose} is the hips (it has {joints}); name it in `{field}`: `{{\"hips\": \"pelvis\"}}`"
     )]
     NoHips {
         /// The model or the clip's skeleton.

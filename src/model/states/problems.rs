@@ -174,7 +174,7 @@ impl StateError {
     pub fn hint(&self) -> Option<String> {
         match &self.problem {
             StateProblem::NoStart => {
-                Some("add `start: true` to the state in which it begins".into())
+                Some("add `start: true` to the state that the character begins in".into())
             }
             StateProblem::SeveralStarts => Some("keep `start: true` in one of them".into()),
             StateProblem::UnknownState { nearest, .. }
@@ -201,13 +201,13 @@ impl StateError {
                 Some("leave out `sync` in the one that has states of its own".into())
             }
             StateProblem::SyncedSays(_) => {
-                Some("say it in the layer that this one follows, or leave out `sync`".into())
+                Some("set it in the layer that this one follows, or leave out `sync`".into())
             }
             StateProblem::SpeedsAlike { name, .. } => Some(meant(name)),
             StateProblem::PlaysAndStates => {
                 Some("move `plays` and `then` into the inner states".into())
             }
-            StateProblem::SwitchAndFade => Some("leave one of them out".into()),
+            StateProblem::SwitchAndFade => Some("leave out one of them".into()),
             _ => None,
         }
     }
@@ -216,7 +216,7 @@ impl StateError {
 impl fmt::Display for StateError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.layer.as_str(), self.state.as_str()) {
-            ("", "") => f.write_str("the states: ")?,
+            ("", "") => {}
             ("", state) => write!(f, "state `{state}`: ")?,
             (layer, "") => write!(f, "layer `{layer}`: ")?,
             (layer, state) => write!(f, "layer `{layer}`, state `{state}`: ")?,
@@ -259,11 +259,11 @@ impl fmt::Display for StateProblem {
             }
             Self::SwitchAndFade => f.write_str("`switch` and `fade` are both given"),
             Self::BadNumber { field: "speed", value } => {
-                write!(f, "speed is {value}, expected a number")
+                write!(f, "`speed` is {value}, expected a number")
             }
             Self::BadNumber { field, value } => write!(
                 f,
-                "{field} is {value}, expected seconds from 0 to {}",
+                "`{field}` is {value}, expected seconds from 0 to {}",
                 LONGEST_TRANSITION
             ),
             Self::UnknownState { field, name, .. } => {
@@ -279,10 +279,10 @@ impl fmt::Display for StateProblem {
             Self::BeginsAfterEnd { clip, length } => {
                 write!(f, "it begins after the end of `{clip}`, which is {length} s long")
             }
-            Self::Unreachable => f.write_str("no way leads to it"),
-            Self::DeadEnd => f.write_str("no way leads out of it"),
+            Self::Unreachable => f.write_str("no transition leads to it"),
+            Self::DeadEnd => f.write_str("no transition leads out of it"),
             Self::Circle(others) => {
-                write!(f, "no way leads out of it and {}", listed(others))
+                write!(f, "no transition leads out of the circle with {}", listed(others))
             }
             Self::SpeedsAlike { name, other } => {
                 write!(f, "its speed is named `{other}`, but there is also one named `{name}`")
@@ -304,9 +304,9 @@ impl fmt::Display for StateProblem {
                 "`{field}` has no effect here, because the layer follows another"
             ),
             Self::NotFollowed { .. } => {
-                f.write_str("this state isn't one of those that the layer follows")
+                f.write_str("the layer that this one follows has no such state")
             }
-            Self::NamelessSpeed => f.write_str("the name of its speed is empty"),
+            Self::NamelessSpeed => f.write_str("its `speed` is an empty name"),
         }
     }
 }

@@ -16,6 +16,7 @@ use crate::format::{
     m3d::{M3d, M3dSubset, M3dVertex},
     reader::CUT_OFF,
 };
+use crate::plural::{counted, there_are};
 
 /// Returns the model. Meaningless if an error was reported.
 pub(super) fn assemble(reader: &mut Reader<'_>, mut raw: Raw) -> M3d {
@@ -130,8 +131,9 @@ fn check_triangles(reader: &mut Reader<'_>, raw: &Raw) {
     for at in wrong.take(FormatError::MAX_ERRORS.saturating_sub(reader.report.errors())) {
         let place = triangle::locate(reader, &raw.triangles, at);
         let message = format!(
-            "index {} is out of range: there are {vertices} vertices",
-            indices[at]
+            "index {} is out of range: {}",
+            indices[at],
+            there_are(vertices, "vertex")
         );
         let context = item(
             "triangle",
@@ -151,7 +153,7 @@ fn check_weights(reader: &mut Reader<'_>, vertices: &mut [M3dVertex], start: usi
         let first = vertices.iter().position(is_weighted);
         if promised > 0 {
             let message = format!(
-                "the header says Bones {promised}, but there are none; this is read as a static model"
+                "the header says Bones {promised}, but the file has none; it is read as a static model"
             );
             reader
                 .report
@@ -191,7 +193,8 @@ fn check_weights(reader: &mut Reader<'_>, vertices: &mut [M3dVertex], start: usi
                         bone.to_string()
                     };
                     format!(
-                        "a vertex has weight {weight} for bone {bone} of {bones}; it is removed"
+                        "a vertex has the weight {weight} for bone {bone}, but {}; the weight is removed",
+                        there_are(bones, "bone")
                     )
                 });
             }
@@ -249,8 +252,8 @@ fn subsets_of_table(reader: &mut Reader<'_>, raw: &Raw) -> Vec<M3dSubset> {
             if id as usize >= raw.materials.len() && !raw.materials.is_empty() {
                 reader.state.notes.add(Cause::SubsetId, row.offset, || {
                     format!(
-                        "SubsetID {id} is none of the {} materials",
-                        raw.materials.len()
+                        "SubsetID {id} is out of range: {}; the material in the subset's place is used",
+                        there_are(raw.materials.len(), "material")
                     )
                 });
             }
@@ -258,8 +261,9 @@ fn subsets_of_table(reader: &mut Reader<'_>, raw: &Raw) -> Vec<M3dSubset> {
             if (face_start, face_count) != faces {
                 reader.state.notes.add(Cause::FaceRange, row.offset, || {
                     format!(
-                        "subset {index} reaches to triangle {} of {triangles}; it is cut short",
-                        end(faces)
+                        "subset {index} ends at triangle {}, but {}; it is cut short",
+                        end(faces),
+                        there_are(triangles as usize, "triangle")
                     )
                 });
             }
@@ -268,8 +272,9 @@ fn subsets_of_table(reader: &mut Reader<'_>, raw: &Raw) -> Vec<M3dSubset> {
             if (vertex_start, vertex_count) != written {
                 reader.state.notes.add(Cause::VertexRange, row.offset, || {
                     format!(
-                        "subset {index} reaches to vertex {} of {vertices}; it is cut short",
-                        end(written)
+                        "subset {index} ends at vertex {}, but {}; it is cut short",
+                        end(written),
+                        there_are(vertices as usize, "vertex")
                     )
                 });
             }
@@ -308,8 +313,9 @@ fn check_overlap(reader: &mut Reader<'_>, rows: &[(u32, u32)], triangles: u32, p
         .sum();
     if sum > MANY.max(TIMES * u64::from(triangles)) {
         let message = format!(
-            "{} subsets name {sum} triangles in all, but there are only {triangles}",
-            rows.len()
+            "{} name {sum} triangles in all, but {}",
+            counted(rows.len(), "subset"),
+            there_are(triangles as usize, "triangle")
         );
         reader.report.error(place, message);
     }
@@ -339,7 +345,7 @@ fn face_ranges(reader: &mut Reader<'_>, rows: &[RawSubset], triangles: u32) -> V
     if too_far && sum == 3 * u64::from(triangles) && ranges.iter().all(|(_, count)| count % 3 == 0)
     {
         let message =
-            format!("FaceCount counts {sum} for {triangles} triangles; it is divided by three");
+            format!("FaceCount is {sum} in all, three times the triangles; it is divided by three");
         reader.report.warning(rows[0].offset, message);
         // Starts count indices, too, if each subset starts where the one before it ends.
         let mut next = 0u32;

@@ -10,6 +10,7 @@ use crate::format::{
     Unexpected,
     m3d::{M3dClip, M3dKey},
 };
+use crate::plural::{counted, there_are};
 
 /// A clip as written.
 pub(super) struct RawClip {
@@ -122,8 +123,9 @@ pub(super) fn read<'a>(reader: &mut Reader<'a>, clips: &mut Vec<RawClip>) {
         }
     }
     if depth > 0 && !reader.report.is_full() {
-        let message =
-            format!("{depth} closing braces are missing before this; the file may be cut off");
+        let braces = counted(depth as usize, "closing brace");
+        let are = if depth == 1 { "is" } else { "are" };
+        let message = format!("{braces} {are} missing before this; the file may be cut off");
         reader.report.warning(reader.lexer.offset(), message);
     }
 }
@@ -218,7 +220,7 @@ pub(super) fn assemble(reader: &mut Reader<'_>, clips: Vec<RawClip>, bones: usiz
     };
     if bones == 0 {
         let message = format!(
-            "the file has no bones; {} animation clips are left out",
+            "the file has no bones, so its clips are left out ({} in all)",
             clips.len()
         );
         reader.report.warning(first.offset, message);
@@ -244,12 +246,18 @@ pub(super) fn assemble(reader: &mut Reader<'_>, clips: Vec<RawClip>, bones: usiz
             {
                 let (keys, promised) = (track.keys.len(), track.promised.unwrap_or(0));
                 reader.state.notes.add(Cause::KeyCount, track.offset, || {
-                    format!("a bone declares {promised} keys, but has {keys}")
+                    format!(
+                        "a bone declares {}, but has {keys}",
+                        counted(promised as usize, "key")
+                    )
                 });
             }
             match lists.get_mut(bone) {
                 None => reader.state.notes.add(Cause::Track, track.offset, || {
-                    format!("there are keys for bone {bone} of {bones}; they are left out")
+                    format!(
+                        "bone {bone} is out of range: {}; its keys are left out",
+                        there_are(bones, "bone")
+                    )
                 }),
                 Some(list) if list.is_empty() => *list = track.keys,
                 Some(list) => {

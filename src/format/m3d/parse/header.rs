@@ -53,7 +53,7 @@ pub(super) fn compare(reader: &mut Reader<'_>, held: impl Fn(Counted) -> usize) 
             && (what != Counted::Bones || held(what) > 0)
         {
             let message = format!(
-                "the header says {name} {count}, the file holds {}",
+                "the header says {name} {count}, but the file has {}",
                 held(what)
             );
             reader

@@ -8,6 +8,7 @@ use crate::format::{
     },
     reader::CUT_OFF,
 };
+use crate::plural::counted;
 
 /// A count in the header: its value and place.
 #[derive(Default)]
@@ -152,8 +153,8 @@ pub(super) fn arrange_frames(
     }
     for frame in frames.iter().filter(|f| length(f) != components) {
         let message = format!(
-            "the frame has {} numbers; each should have {components}",
-            length(frame)
+            "the frame has {}, expected {components}",
+            counted(length(frame), "number")
         );
         reader.error(
             frame.at,
@@ -169,7 +170,11 @@ pub(super) fn arrange_frames(
     } else if !anim.bounds.is_empty() && anim.bounds.len() != frames.len().max(1) {
         reader.warn(
             0,
-            format!("{} bounds for {} frames", anim.bounds.len(), frames.len()),
+            format!(
+                "there are {} bounds, expected {}: one for each frame",
+                anim.bounds.len(),
+                frames.len()
+            ),
             "bounds",
         );
     }

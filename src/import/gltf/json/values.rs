@@ -87,14 +87,22 @@ impl<'de, T: DeserializeOwned> Deserialize<'de> for Lazy<T> {
     }
 }
 
-/// Returns the message of an error, without the place.
+/// Returns the message of an error, without the place, and in JSON's words instead of Serde's.
 pub(in super::super) fn message(error: &serde_json::Error) -> String {
+    if error.is_eof() {
+        return "it ends too early".to_owned();
+    }
     let message = error.to_string();
-    message
-        .split(" at line ")
-        .next()
-        .unwrap_or_default()
-        .to_owned()
+    let message = message.split(" at line ").next().unwrap_or_default();
+    match message {
+        "expected value" => "expected a value".to_owned(),
+        "expected ident" => "expected `true`, `false` or `null`".to_owned(),
+        _ => message
+            .replace("invalid type: sequence", "invalid type: array")
+            .replace("invalid type: map", "invalid type: object")
+            .replace("expected a sequence", "expected an array")
+            .replace("expected a map", "expected an object"),
+    }
 }
 
 /// Reads a value, or the default for `null`.
