@@ -440,7 +440,7 @@ fn a_broken_glb_fails_the_load_and_a_broken_image_costs_only_itself() {
     let mut app = TestApp::with_files(folder.path());
     load_images(&mut app);
     for (file, expected) in [
-        ("cut.glb", "cut.glb: error: the header says"),
+        ("cut.glb", "cut.glb: error: the file should have"),
         ("odd.gltf", "odd.gltf:2:"),
     ] {
         let handle = app.server().load(file);
