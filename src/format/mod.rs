@@ -7,7 +7,7 @@ mod diagnostic;
 mod lexer;
 pub(crate) mod m3d;
 pub(crate) mod md5;
-mod reader;
+pub(crate) mod reader;
 mod sniff;
 
 pub(crate) use diagnostic::line_and_column;

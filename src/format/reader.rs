@@ -4,7 +4,7 @@ use super::{Lexer, Reporter, Unexpected};
 use std::borrow::Cow;
 
 /// The hint for a file that ends too early.
-pub(super) const CUT_OFF: &str = "the file may be cut off: export or download it again";
+pub(crate) const CUT_OFF: &str = "the file may be cut off: export or download it again";
 
 /// A parser's position and findings. A parser continues after an error, so that one run names every fault of a
 /// file, up to [`MAX_ERRORS`](super::FormatError::MAX_ERRORS).

@@ -3,7 +3,7 @@
 use super::{
     ClipEntry, ImportSettings, Imported, Manifest,
     names::listed,
-    open::{Read, clips_of_any},
+    open::{Read, clips_of_any, reason_and_hint},
 };
 use crate::{
     format::{Diagnostic, FormatError},
@@ -12,10 +12,10 @@ use crate::{
 };
 use std::collections::{HashMap, hash_map::Entry};
 
-/// Returns the error for a file that a manifest names and that cannot be read. A second line of the reason is its hint.
+/// Returns the error for a file that a manifest names and that cannot be read.
 pub(super) fn unread(file: &str, what: &str, reason: &str) -> FormatError {
     let beside = "files are named relative to the manifest";
-    let (reason, hint) = reason.split_once('\n').unwrap_or((reason, beside));
+    let (reason, hint) = reason_and_hint(reason, beside);
     let error = Diagnostic::error(file, format!("cannot read {what}: {reason}"));
     FormatError::one(error.with_hint(hint))
 }

@@ -103,7 +103,13 @@ fn folder_of(file: &str) -> &str {
     file.rfind(['/', '\\']).map_or("", |slash| &file[..=slash])
 }
 
+/// Reads a file by its name. The second line of an error, if there is one, is what to do.
 pub(super) type Read<'r, 's> = &'r mut dyn FnMut(&str) -> Result<Cow<'s, [u8]>, String>;
+
+/// Splits the error of a [`Read`] into the reason and the hint: `usual`, unless it has its own.
+pub(super) fn reason_and_hint<'a>(error: &'a str, usual: &'a str) -> (&'a str, &'a str) {
+    error.split_once('\n').unwrap_or((error, usual))
+}
 
 pub(super) fn open_any(
     file: &str,

@@ -330,10 +330,10 @@ impl TryFrom<Form> for ClipTable {
                     form.points.into_iter().map(|(clip, at)| (clip, at.x)),
                 ),
             };
-            // Nobody edits a recording, so what follows the semicolon, what to do about it, is left out.
+            // Nobody edits a recording, so what follows the last semicolon, what to do about it, is left out.
             let named = |error: BlendSpaceError| {
                 let error = error.to_string();
-                let what = error.split(';').next().unwrap_or_default();
+                let what = error.rsplit_once(';').map_or(&*error, |(what, _)| what);
                 format!("blend space `{}`: {what}", form.name)
             };
             Ok(Arc::new(

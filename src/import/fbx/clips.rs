@@ -17,7 +17,7 @@ use crate::{
         names::{UniqueNames, listed},
         nodes::{Rig, whole::KeyedClips},
         report::Report,
-        resample::{Budget, Curve, MIRRORS, SAME_TIMES, Sampled, Skin, resample},
+        resample::{Budget, Curve, MIRRORS, SAME_TIMES, Sampled, Skin, mirrored_joints, resample},
         weights::{MorphSizes, weight_frames},
     },
     model::{Model, Reach, SkeletalClip},
@@ -249,11 +249,7 @@ impl Doubts {
             }
         }
         if !self.mirrored.is_empty() {
-            let [joints, clips] = [self.mirrored, self.mirroring]
-                .map(|names| listed(names.iter().map(String::as_str)));
-            let message = format!(
-                "a negative scale mirrors joints in clips but not at rest, or the other way around: {joints} (in {clips})"
-            );
+            let message = mirrored_joints([self.mirrored, self.mirroring]);
             report.warn("", message, MIRRORS);
         }
     }

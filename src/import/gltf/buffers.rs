@@ -1,12 +1,12 @@
 //! Buffers: in the `.glb`, in files beside it, or in data URIs.
 
 use super::{
-    document::{CUT_OFF, Document},
+    document::Document,
     json::{Root, View},
 };
 use crate::{
-    format::FormatError,
-    import::{Limits, report::Report},
+    format::{FormatError, reader::CUT_OFF},
+    import::{Limits, open::reason_and_hint, report::Report},
 };
 use std::{
     borrow::Cow,
@@ -145,7 +145,7 @@ fn open<'s>(
     })?;
     read(&file).map_err(|reason| {
         let beside = "buffers are named relative to the glTF file; a .glb needs no other file";
-        let (reason, hint) = reason.split_once('\n').unwrap_or((&reason, beside));
+        let (reason, hint) = reason_and_hint(&reason, beside);
         let message = format!("cannot read the buffer `{file}`: {reason}");
         report.error(place, message, hint)
     })

@@ -16,7 +16,9 @@ use crate::{
         limits::ClipTotals,
         names::{UniqueNames, listed},
         report::Report,
-        resample::{Budget, Curve, MIRRORS, SAME_TIMES, Sampled, Skin, resample, sample_at},
+        resample::{
+            Budget, Curve, MIRRORS, SAME_TIMES, Sampled, Skin, mirrored_joints, resample, sample_at,
+        },
         weights::{MorphSizes, weight_frames},
     },
     model::{JointTransform, Model, Reach},
@@ -519,12 +521,8 @@ impl LeftOut {
             report.warn(&place, message, "they were left out");
         }
         if !self.mirrors[0].is_empty() {
-            let [clips, joints] = self
-                .mirrors
-                .map(|names| listed(names.iter().map(String::as_str)));
-            let message = format!(
-                "a negative scale mirrors joints in clips but not at rest, or the other way around: {joints} (in {clips})"
-            );
+            let [clips, joints] = self.mirrors;
+            let message = mirrored_joints([joints, clips]);
             report.warn("animations", message, MIRRORS);
         }
         if !self.strangers.is_empty() {

@@ -2,7 +2,7 @@
 
 use super::json::{self, Asset, Node, Root};
 use crate::{
-    format::{Diagnostic, FormatError, TextKind, refuse_foreign, without_bom},
+    format::{Diagnostic, FormatError, TextKind, reader::CUT_OFF, refuse_foreign, without_bom},
     import::report::Report,
 };
 use serde::Deserialize;
@@ -53,7 +53,6 @@ pub(super) fn may_name_files(report: &Report, source: &[u8]) -> bool {
     json.contains("\"uri\"") || json.contains("\\u")
 }
 
-pub(super) const CUT_OFF: &str = "the file may be cut off: export or download it again";
 pub(super) const DAMAGED: &str =
     "the file is damaged, or made to exhaust memory: export or download it again";
 

@@ -87,7 +87,8 @@ use std::borrow::Cow;
 /// Makes a model of a glTF file, binary or text. `file` is its name in warnings and errors.
 ///
 /// `read` returns the contents of a buffer's file, named relative to the glTF file; it is not asked for files outside the
-/// folder. A second line of its error is what to do. Images are not read: materials name the files, or the [`Imported::images`] that the file contains.
+/// folder. A second line of its error is what to do. Images are not read: materials name the files, or the
+/// [`Imported::images`] that the file contains.
 ///
 /// Cameras, lights, and what a [`Material`] has no place for are left out.
 ///
