@@ -97,9 +97,7 @@ fn spawn(mut commands: Commands, assets: Res<AssetServer>) {
     controller.time_scale = SPEED;
     for clip in ["walk", "jog"] {
         for time in [CallbackTime::Fraction(0.5), CallbackTime::End] {
-            controller
-                .callbacks_mut()
-                .add(clip, time, "turn_camera", 90.0_f32);
+            controller.add_callback(clip, time, "turn_camera", 90.0_f32);
         }
     }
     let scout = commands

@@ -286,8 +286,9 @@ fn caption(
         LookTarget::Nothing => "looks ahead".to_owned(),
         _ => {
             // Adding 0 turns -0 into 0.
-            let [aside, up] =
-                [-state.look.turn.x, state.look.turn.y].map(|turn| turn.to_degrees().round() + 0.0);
+            let [aside, up] = (state.look_turn() * Vec2::new(-1.0, 1.0))
+                .to_array()
+                .map(|turn| turn.to_degrees().round() + 0.0);
             format!("looks {aside:+.0} degrees aside, {up:+.0} up")
         }
     };

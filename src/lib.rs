@@ -61,7 +61,7 @@ Reacting
 
 * [Listen to callbacks](character::AnimationCallback), and to clips that [start](character::AnimationStarted),
   [loop](character::AnimationLooped) or [finish](character::AnimationFinished)
-* [Add callback keys in code](controller::AnimationController::callbacks_mut)
+* [Add callback keys in code](controller::AnimationController::add_callback)
 
 Joints and parts
 
@@ -114,7 +114,7 @@ exist.
 is disabled.
 
 **Callbacks never arrive.** Clips have no callback keys of their own: add them
-[in the manifest](import::ClipEntry::callbacks) or [in code](controller::AnimationController::callbacks_mut). Paused
+[in the manifest](import::ClipEntry::callbacks) or [in code](controller::AnimationController::add_callback). Paused
 and disabled tracks don't fire.
 
 **A mask has no effect.** Masks are defined in the manifest. If a track names an unknown one, the log says so once.

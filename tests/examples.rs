@@ -4,8 +4,8 @@
 
 use bevy_marionette::{
     controller::AnimationController,
-    internals::record::TapeMoment,
-    record::{ClipTable, Frames, RecordedCharacter, RecordingFile, Tape},
+    internals::record::{ClipTable, RecordedCharacter, Tape, TapeMoment},
+    record::{Frames, RecordingFile},
 };
 use image::RgbImage;
 use std::{

@@ -3,13 +3,7 @@
 //! `cargo bench --bench controller` prints a table: nanoseconds per advance of 1/60 s, the fastest of many runs. Compare them
 //! with others of the same run only. `-- steered` prints the rows with that in their names.
 
-use bevy_marionette::{
-    controller::{AnimationController, AnimationTrack, Clips, TrackId},
-    model::{
-        BlendSpace, BoundBlendSpace, ClipTiming, Leader, RootDelta, RootPath, State, StateLayer,
-        StateLayers,
-    },
-};
+use bevy_marionette::{controller::{AnimationController, AnimationTrack, Clips, TrackId}, internals::model::{BoundBlendSpace, RootPath, StateLayers}, model::{BlendSpace, ClipTiming, Leader, RootDelta, State, StateLayer}};
 use std::{
     hint::black_box,
     sync::Arc,
@@ -184,7 +178,7 @@ fn rows(cast: &Cast, asked: impl Fn(&str) -> bool) {
     });
     let in_states = |layers: usize, sync: Option<Leader>| {
         move |controller: &mut AnimationController| {
-            controller.states_mut().set_machines(&states(layers, sync.clone()), 0);
+            controller.set_states(&states(layers, sync.clone()), 0);
             TrackId::default()
         }
     };

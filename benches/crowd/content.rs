@@ -4,10 +4,14 @@ use super::Args;
 use bevy::prelude::*;
 use bevy_marionette::{
     import::{FileKind, ImportSettings, Limits, Manifest, open_manifest},
-    internals::{import::open_model_with, pose::Compress},
+    internals::{
+        import::open_model_with,
+        model::{MorphDelta, MorphFrames, MorphTarget},
+        pose::Compress,
+    },
     model::{
-        ClipFrames, ClipTiming, Influences, Joint, JointTransform, Material, Model, MorphDelta,
-        MorphFrames, MorphTarget, Morphs, SkeletalClip, Skeleton, SkinPart,
+        ClipFrames, ClipTiming, Influences, Joint, JointTransform, Material, Model, Morphs,
+        SkeletalClip, Skeleton, SkinPart,
     },
 };
 use glam::Affine3A;

@@ -102,8 +102,7 @@ pub fn accompany(
         () => ("stand", WALK),
     };
     controller.go(state)?;
-    let mut states = controller.states_mut();
-    states.set_speed("pace", (pace / speed).into())?;
+    controller.set_state_speed("pace", (pace / speed).into())?;
 
     // Its clips carry it over the ground, like Scout.
     let step = if hound.leaps {

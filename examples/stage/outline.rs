@@ -1,12 +1,7 @@
 //! The space a character's skin occupies, for placing the floor and the camera.
 
 use bevy::{math::Affine3A, mesh::VertexAttributeValues, prelude::*};
-use bevy_marionette::{
-    asset::Character,
-    model::SkeletalClip,
-    pose::{ClipLayer, Evaluate, Palette, Scratch},
-    prelude::*,
-};
+use bevy_marionette::{asset::Character, model::SkeletalClip};
 
 /// Returns the positions of all vertices at twelve times of a clip, or at rest; of the joints if there is no skin.
 pub fn outline(
@@ -15,24 +10,24 @@ pub fn outline(
     meshes: &Assets<Mesh>,
 ) -> Vec<Vec3> {
     const TIMES: u32 = 12;
-    let mut scratch = Scratch::default();
+    let skeleton = &character.skeleton;
+    let poses: Vec<Vec<Affine3A>> = match clip {
+        Some(clip) => (0..TIMES)
+            .map(|step| clip.timing.duration * f64::from(step) / f64::from(TIMES))
+            .map(|time| clip.pose_at(skeleton, time))
+            .collect(),
+        None => vec![skeleton.rest_model().to_vec()],
+    };
     let mut points = Vec::new();
-    for step in 0..if clip.is_some() { TIMES } else { 1 } {
-        let layer = clip.map(|clip| {
-            ClipLayer::new(
-                clip,
-                clip.timing.duration * f64::from(step) / f64::from(TIMES),
-            )
-        });
-        Evaluate::new(&character.skeleton, layer.as_slice()).run(&mut scratch);
+    for pose in poses {
         if character.parts.is_empty() {
-            points.extend(
-                scratch
-                    .model()
-                    .iter()
-                    .map(|joint| Vec3::from(joint.translation)),
-            );
+            points.extend(pose.iter().map(|joint| Vec3::from(joint.translation)));
         }
+        let skinning: Vec<Affine3A> = pose
+            .iter()
+            .zip(skeleton.inverse_bind())
+            .map(|(joint, inverse_bind)| *joint * *inverse_bind)
+            .collect();
         for part in &character.parts {
             let Some(mesh) = meshes.get(&part.mesh) else {
                 continue;
@@ -48,23 +43,13 @@ pub fn outline(
                 mesh.attribute(Mesh::ATTRIBUTE_JOINT_INDEX),
                 mesh.attribute(Mesh::ATTRIBUTE_JOINT_WEIGHT),
             ) {
-                let mut palette = vec![Mat4::IDENTITY; part.palette_len()];
-                let (model, inverse_bind) = (scratch.model(), character.skeleton.inverse_bind());
-                let (remap, combined) = (&part.palette, &part.combined_joints);
-                Palette {
-                    world: Affine3A::IDENTITY,
-                    model,
-                    inverse_bind,
-                    remap,
-                    combined,
-                }
-                .run(&mut palette);
                 points.extend(positions.zip(slots.iter().zip(weights)).map(
-                    |(position, (slots, weights))| {
-                        let moved = |k: usize| {
-                            weights[k] * palette[usize::from(slots[k])].transform_point3(position)
+                    |(position, (slots, weights))| -> Vec3 {
+                        let moved = |(entry, weight): (usize, f32)| {
+                            let joint = usize::from(part.palette[entry]);
+                            weight * skinning[joint].transform_point3(position)
                         };
-                        (0..4).map(moved).sum::<Vec3>()
+                        part.joint_weights(*slots, *weights).map(moved).sum()
                     },
                 ));
             } else {

@@ -266,7 +266,7 @@ fn holds_textures(imported: &Imported) -> bool {
     let materials = imported.model.materials.iter();
     let names = materials.flat_map(|material| TextureMap::ALL.map(|map| map.of(material)));
     let mut names = names.flatten();
-    names.all(|name| imported.images.iter().any(|image| image.name == name))
+    names.all(|name| imported.images.contains_key(name))
 }
 
 /// Logs the first warnings and how many more there are.

@@ -6,8 +6,8 @@ use super::{
 };
 use crate::{
     import::{
-        EmbeddedImage, FileKind, Imported, MaterialTextures, TextureFiles, TextureMap,
-        is_relative_path, missing_textures,
+        FileKind, Imported, MaterialTextures, TextureFiles, TextureMap, is_relative_path,
+        missing_textures,
     },
     model::{Material, MipFilter, Sampler, TextureFilter, TextureWrap},
 };
@@ -63,7 +63,7 @@ impl Textures {
         let unlisted = names
             .filter(|name| are_exact && is_relative_path(name) && may_exist(name))
             .map(str::to_owned);
-        let embedded = images.iter().map(|image| image.name.clone());
+        let embedded = images.keys().cloned();
         let known = TextureFiles::new(embedded.chain(unlisted).chain(files.iter().cloned()));
         let found: Vec<_> = materials
             .iter()
@@ -105,7 +105,7 @@ impl Textures {
                 .collect(),
             embedded: images
                 .into_iter()
-                .map(|EmbeddedImage { name, bytes }| (name, Arc::new(bytes)))
+                .map(|(name, bytes)| (name, Arc::new(bytes)))
                 .collect(),
         }
     }

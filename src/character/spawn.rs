@@ -246,9 +246,7 @@ fn take_up_states(
     match controller.states().machines() {
         Some(present) if Arc::ptr_eq(present, states) => {}
         None if controller.tracks().next().is_some() => {}
-        _ => controller
-            .states_mut()
-            .set_machines(states, entity.to_bits()),
+        _ => controller.set_states(states, entity.to_bits()),
     }
 }
 

@@ -98,7 +98,7 @@ impl AnimationController {
     /// but for rounding; only a step of minutes in which clips that turn are blended out of phase is approximated.
     ///
     /// ```
-    /// # use bevy_marionette::{controller::{AnimationController, Clips}, model::{ClipTiming, RootDelta, RootPath}};
+    /// # use bevy_marionette::{controller::{AnimationController, Clips}, internals::model::RootPath, model::{ClipTiming, RootDelta}};
     /// # struct Walking(ClipTiming, RootPath);
     /// # impl Clips for Walking {
     /// #     fn index_of(&self, name: &str) -> Option<usize> { (name == "walk").then_some(0) }

@@ -30,6 +30,7 @@ pub trait Clips {
     }
 
     /// Returns how a clip carries its character; `None` if it doesn't.
+    #[doc(hidden)]
     fn root_path(&self, index: usize) -> Option<&RootPath> {
         let _ = index;
         None
@@ -37,7 +38,7 @@ pub trait Clips {
 
     /// Returns `true` if a clip poses the joint that root motion is taken from. A clip that doesn't has no part in the
     /// blend of root motion, but among the clips of `play` and in a blend space it stands still, as the joint's rest pose
-    /// does. One that poses the joint without a [`root_path`](Self::root_path) stands still, too.
+    /// does. One that poses the joint without root motion stands still, too.
     fn reaches_root(&self, index: usize) -> bool {
         let _ = index;
         true
@@ -50,11 +51,13 @@ pub trait Clips {
     }
 
     /// Returns the blend spaces that can be played by name, bound to these clips.
+    #[doc(hidden)]
     fn blend_spaces(&self) -> &[BoundBlendSpace] {
         &[]
     }
 
     /// Returns the states that come with these clips. A controller that has states already takes them up.
+    #[doc(hidden)]
     fn states(&self) -> Option<&Arc<StateLayers>> {
         None
     }

@@ -5,11 +5,8 @@ use super::{
     clock::Nanos, step::Step,
 };
 use crate::controller::{
-    playback_state::Pending,
-    scheduled_change::{ChangeKind, ChangeTarget},
-    switch::MOST_SWITCHES,
-    track_types::Role,
-    transition::Kind,
+    playback_state::Pending, scheduled_change::ChangeTarget, switch::MOST_SWITCHES,
+    track_types::Role, transition::Kind,
 };
 use std::time::Duration;
 
@@ -70,8 +67,7 @@ impl AnimationController {
             }
         }
         self.thin_out();
-        self.timeline_mut()
-            .unkey_target(ChangeTarget::Track(id, ChangeKind::Weight));
+        self.timeline_mut().unkey_target(ChangeTarget::Weight(id));
         let Some(track) = self.track_mut(id) else {
             return;
         };
@@ -180,7 +176,7 @@ impl AnimationController {
                 || (extras.states.as_ref())
                     .is_some_and(|states| states.layer_of(track.id).is_some())
             {
-                let target = ChangeTarget::Track(track.id, ChangeKind::Weight);
+                let target = ChangeTarget::Weight(track.id);
                 let ours = extras
                     .changes
                     .iter()

@@ -85,7 +85,7 @@ impl CallbackKey {
 pub enum KeyRef {
     /// The clip's own: an index into [`ClipTiming::callbacks`](crate::model::ClipTiming::callbacks).
     Clip(usize),
-    /// Of the controller: see [`callbacks_mut`](super::AnimationController::callbacks_mut).
+    /// Of the controller: see [`add_callback`](super::AnimationController::add_callback).
     Added(CallbackId),
 }
 

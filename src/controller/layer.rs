@@ -38,6 +38,7 @@ impl AnimationController {
     /// Returns the layers to blend now, in the order of the tracks: one for every enabled track with a weight
     /// above 0 and a known clip, and for a blend space one for each clip that weighs, at most three. Without any layer,
     /// the pose is the rest pose.
+    #[doc(hidden)]
     pub fn layers<'a, C: Clips + ?Sized>(
         &'a self,
         clips: &'a C,

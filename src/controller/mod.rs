@@ -50,21 +50,19 @@ use bevy::{
     ecs::reflect::ReflectComponent,
     reflect::{ReflectDeserialize, ReflectSerialize, prelude::ReflectDefault},
 };
-pub use callback::CallbacksMut;
 pub use clips::Clips;
 pub(crate) use internals::*;
-pub use key::{CallbackId, CallbackTime, KeyRef};
-pub use layer::LayerInfo;
+pub use key::{CallbackId, CallbackTime};
 pub use name::AnimationName;
 pub use open_range::ActiveRange;
 pub use playback_event::{CallbackKind, FiredCallback, PlaybackEvent};
 pub use playback_state::QueueFallback;
 pub use queue::{ClipQueue, ClipQueueMut};
 pub use ramp::TransitionCurve;
-pub use scheduled_change::{ChangeHandle, ChangeKind, ChangeTarget, ScheduledChange, Timeline};
+pub use scheduled_change::{ChangeHandle, ChangeTarget, ScheduledChange};
 #[cfg(feature = "inspector")]
 pub(crate) use states::StateView;
-pub use states::{CharacterStates, Go, GoError, StateName, StateSpeedError, States, StatesMut};
+pub use states::{CharacterStates, Go, StateName, States, StatesError};
 pub use timeline::TimelineMut;
 pub use track::AnimationTrack;
 pub use track_types::{BlendMode, TrackId, TrackPriority};
@@ -82,7 +80,11 @@ use track_types::{Role, Transient};
 
 /// What the crate and its tools use, but no app: see [`crate::internals`].
 pub(crate) mod internals {
-    pub use crate::controller::switch::{Switch, SwitchLayer};
+    pub use crate::controller::{
+        key::KeyRef,
+        layer::LayerInfo,
+        switch::{Switch, SwitchLayer},
+    };
 }
 
 /// Animation state of one character: its tracks, its clock and what is scheduled.

@@ -62,6 +62,7 @@ pub struct ActiveRange<'a> {
     /// The name of its clip, or of the clip in its blend space.
     pub clip: &'a str,
     /// The range's key.
+    #[doc(hidden)]
     pub key: KeyRef,
     /// The range's name.
     pub name: &'a str,

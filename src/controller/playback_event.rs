@@ -210,6 +210,7 @@ pub struct FiredCallback {
     /// Its clip; `usize::MAX` at the end of a range whose clip no longer exists.
     pub clip: usize,
     /// The key.
+    #[doc(hidden)]
     pub key: KeyRef,
     /// A plain key, or the begin or end of a range.
     pub kind: CallbackKind,

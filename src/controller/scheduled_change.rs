@@ -28,32 +28,39 @@ impl ChangeHandle {
     }
 }
 
-/// The target of a scheduled change.
+/// The property that a scheduled change sets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
 pub enum ChangeTarget {
-    /// Something of one track.
-    Track(TrackId, ChangeKind),
+    /// [`AnimationTrack::speed`](super::AnimationTrack::speed).
+    Speed(TrackId),
+    /// [`AnimationTrack::weight`](super::AnimationTrack::weight).
+    Weight(TrackId),
+    /// The track's position: a [`seek`](super::AnimationTrack::seek).
+    Position(TrackId),
+    /// [`AnimationTrack::enabled`](super::AnimationTrack::enabled): to 0 or 1.
+    Enabled(TrackId),
+    /// The first of the [`AnimationTrack::parameters`](super::AnimationTrack::parameters) of a blend space.
+    ParameterX(TrackId),
+    /// The second parameter.
+    ParameterY(TrackId),
     /// The controller's [priority blend](super::AnimationController::priority_blend).
     PriorityBlend,
 }
 
-/// The property of a track that a scheduled change sets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
-pub enum ChangeKind {
-    /// [`AnimationTrack::speed`](super::AnimationTrack::speed).
-    Speed,
-    /// [`AnimationTrack::weight`](super::AnimationTrack::weight).
-    Weight,
-    /// The track's position: a [`seek`](super::AnimationTrack::seek).
-    Position,
-    /// [`AnimationTrack::enabled`](super::AnimationTrack::enabled): to 0 or 1.
-    Enabled,
-    /// The first of the [`AnimationTrack::parameters`](super::AnimationTrack::parameters) of a blend space.
-    ParameterX,
-    /// The second parameter.
-    ParameterY,
+impl ChangeTarget {
+    /// Returns the track; `None` for the priority blend.
+    pub fn track(self) -> Option<TrackId> {
+        match self {
+            Self::Speed(track)
+            | Self::Weight(track)
+            | Self::Position(track)
+            | Self::Enabled(track)
+            | Self::ParameterX(track)
+            | Self::ParameterY(track) => Some(track),
+            Self::PriorityBlend => None,
+        }
+    }
 }
 
 /// A scheduled change that waits or runs.
@@ -83,13 +90,10 @@ impl ScheduledChange {
 
     /// Returns the track it changes; `None` for the priority blend.
     pub fn track(&self) -> Option<TrackId> {
-        match self.target {
-            ChangeTarget::Track(track, _) => Some(track),
-            ChangeTarget::PriorityBlend => None,
-        }
+        self.target.track()
     }
 
-    /// Returns the value it leads to; 0 or 1 for [`ChangeKind::Enabled`].
+    /// Returns the value it leads to; 0 or 1 for [`ChangeTarget::Enabled`].
     pub fn value(&self) -> f64 {
         self.value
     }
@@ -218,51 +222,5 @@ impl From<Vec<ScheduledChange>> for Schedule {
 impl From<Schedule> for Vec<ScheduledChange> {
     fn from(Schedule { running, waiting }: Schedule) -> Self {
         running.into_iter().chain(waiting.into_values()).collect()
-    }
-}
-
-/// The timeline of a controller: its scheduled changes. See [`AnimationController::timeline`](super::AnimationController::timeline).
-#[derive(Clone, Copy, Debug)]
-pub struct Timeline<'a>(pub(crate) &'a Schedule);
-
-impl<'a> Timeline<'a> {
-    /// Returns the change with this handle, while it waits or runs.
-    pub fn get(&self, handle: ChangeHandle) -> Option<&'a ScheduledChange> {
-        self.0.iter().find(|change| change.handle == handle)
-    }
-
-    /// Returns `true` if a change with this handle waits or runs.
-    pub fn contains(&self, handle: ChangeHandle) -> bool {
-        self.get(handle).is_some()
-    }
-
-    /// Returns all changes: those that run, then those that wait, in the order they will start.
-    pub fn iter(&self) -> impl Iterator<Item = &'a ScheduledChange> + use<'a> {
-        self.0.iter()
-    }
-
-    /// Returns `true` if no change waits or runs.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    /// Returns the change that is changing `target` now.
-    #[inline]
-    pub fn current(&self, target: ChangeTarget) -> Option<&'a ScheduledChange> {
-        self.0.current(target)
-    }
-
-    /// Returns the changes that have yet to start, in the order they will start.
-    ///
-    /// ```
-    /// # use bevy_marionette::controller::{AnimationController, AnimationTrack};
-    /// # let mut controller = AnimationController::default();
-    /// # let wave = controller.add_track(AnimationTrack::new("wave"));
-    /// controller.timeline_mut().key_enabled(wave, false, 2.0);
-    /// let next = controller.timeline().upcoming().find(|change| change.track() == Some(wave));
-    /// assert_eq!(next.map(|change| change.start()), Some(2.0));
-    /// ```
-    pub fn upcoming(&self) -> impl Iterator<Item = &'a ScheduledChange> + use<'a> {
-        self.0.waiting.values()
     }
 }

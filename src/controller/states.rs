@@ -9,7 +9,6 @@ mod typed;
 mod view;
 
 pub use run::Go;
-pub use speeds::StateSpeedError;
 pub use typed::{CharacterStates, StateName};
 #[cfg(feature = "inspector")]
 pub(crate) use view::StateView;
@@ -45,10 +44,10 @@ struct Entered {
     to: usize,
 }
 
-/// Reason why a character can't go to a state.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Reason why a character can't go to a state, or why a speed of states can't be set.
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub enum GoError {
+pub enum StatesError {
     /// It has no states, or no layer of this name. Until the character has loaded, it has none.
     NoLayer(String),
     /// It has no such state. Beside it, one that was probably meant.
@@ -69,6 +68,10 @@ pub enum GoError {
         /// The states that the game may go to from the present one.
         ways: Vec<String>,
     },
+    /// No state has a speed of this name. Beside it, one that was probably meant.
+    UnknownSpeed(String, Option<String>),
+    /// The speed isn't a finite number.
+    SpeedNotFinite(f64),
 }
 
 /// # States
@@ -88,7 +91,7 @@ impl AnimationController {
     ///
     /// # Errors
     /// If there is no such state or layer, no way to the state, or if the layer follows another. Then nothing changes.
-    pub fn go(&mut self, state: impl StateName) -> Result<Go, GoError> {
+    pub fn go(&mut self, state: impl StateName) -> Result<Go, StatesError> {
         self.go_by_name(state.layer(), state.state())
     }
 
@@ -112,11 +115,6 @@ impl AnimationController {
             controller: self,
             layer: "",
         }
-    }
-
-    /// Returns the states, to set their speeds.
-    pub fn states_mut(&mut self) -> StatesMut<'_> {
-        StatesMut(self)
     }
 }
 
@@ -158,16 +156,13 @@ impl<'a> States<'a> {
     }
 
     /// Returns the machines of all layers.
+    #[doc(hidden)]
     pub fn machines(&self) -> Option<&'a Arc<StateLayers>> {
         Some(&self.controller.extras.states.as_ref()?.layers)
     }
 }
 
-/// A character's states, mutably. See [`AnimationController::states_mut`].
-#[derive(Debug)]
-pub struct StatesMut<'a>(&'a mut AnimationController);
-
-impl StatesMut<'_> {
+impl AnimationController {
     /// Gives the character states, and begins in the first. In Bevy, the plugin does this for a character whose manifest has
     /// states, if nothing plays yet.
     ///
@@ -175,7 +170,7 @@ impl StatesMut<'_> {
     /// gives the same random choices.
     ///
     /// ```
-    /// # use bevy_marionette::{controller::{AnimationController, Go}, model::{State, StateLayers, Then}};
+    /// # use bevy_marionette::{controller::{AnimationController, Go}, internals::model::StateLayers, model::{State, Then}};
     /// # use std::sync::Arc;
     /// let states = [
     ///     ("ground", State::playing("idle").start()),
@@ -183,18 +178,13 @@ impl StatesMut<'_> {
     /// ];
     /// let states = states.map(|(name, state)| (name.to_owned(), state)).into();
     /// let mut controller = AnimationController::default();
-    /// controller.states_mut().set_machines(&Arc::new(StateLayers::new(&states, &Default::default())?), 0);
+    /// controller.set_states(&Arc::new(StateLayers::new(&states, &Default::default())?), 0);
     /// assert_eq!(controller.go("jump"), Ok(Go::Entered));
     /// assert_eq!((controller.state(), controller.current()), (Some("jump"), Some("jump")));
-    /// # Ok::<(), Vec<bevy_marionette::model::StateError>>(())
+    /// # Ok::<(), Vec<bevy_marionette::internals::model::StateError>>(())
     /// ```
-    pub fn set_machines(&mut self, states: &Arc<StateLayers>, seed: u64) {
-        self.0.set_states(states, seed);
-    }
-}
-
-impl AnimationController {
-    fn set_states(&mut self, states: &Arc<StateLayers>, seed: u64) {
+    #[doc(hidden)]
+    pub fn set_states(&mut self, states: &Arc<StateLayers>, seed: u64) {
         let old = self.extras.states.take().unwrap_or_default();
         let mut runs: Vec<StateRun> = Vec::with_capacity(states.layers().len());
         let mut entered = Vec::new();
@@ -263,17 +253,17 @@ impl AnimationController {
         self.change();
     }
 
-    fn go_by_name(&mut self, layer: &str, state: &str) -> Result<Go, GoError> {
+    fn go_by_name(&mut self, layer: &str, state: &str) -> Result<Go, StatesError> {
         let (at, to) = self.find_state(layer, state)?;
         let now = self.clock.now;
         let Some(StateRuns { layers, runs, .. }) = self.extras.states_mut() else {
-            return Err(GoError::NoLayer(layer.to_owned()));
+            return Err(StatesError::NoLayer(layer.to_owned()));
         };
         let (machine, run) = (&layers.layers()[at].machine, &mut runs[at]);
         let Some((answer, enter)) = run.go(machine, to, now) else {
             let from = &machine.states()[run.state];
             let ways = from.ways.iter().map(|way| &machine.states()[way.to].name);
-            return Err(GoError::NoWay {
+            return Err(StatesError::NoWay {
                 from: from.name.to_string(),
                 to: state.to_owned(),
                 ways: ways.map(|name| name.to_string()).collect(),
@@ -285,19 +275,19 @@ impl AnimationController {
         Ok(answer)
     }
 
-    fn find_state(&self, layer: &str, state: &str) -> Result<(usize, usize), GoError> {
-        let no_layer = || GoError::NoLayer(layer.to_owned());
+    fn find_state(&self, layer: &str, state: &str) -> Result<(usize, usize), StatesError> {
+        let no_layer = || StatesError::NoLayer(layer.to_owned());
         let states = self.extras.states.as_ref().ok_or_else(no_layer)?;
         let at = states.layers.index_of(layer).ok_or_else(no_layer)?;
         let MachineLayer { machine, sync, .. } = &states.layers.layers()[at];
         if let Some(leader) = sync {
-            return Err(GoError::Follows {
+            return Err(StatesError::Follows {
                 layer: layer.to_owned(),
                 leader: states.layers.layers()[*leader].name.to_string(),
             });
         }
         let to = machine.index_of(state).ok_or_else(|| {
-            GoError::UnknownState(state.to_owned(), machine.nearest(state).map(str::to_owned))
+            StatesError::UnknownState(state.to_owned(), machine.nearest(state).map(str::to_owned))
         })?;
         Ok((at, to))
     }
@@ -376,7 +366,7 @@ impl StateRuns {
     }
 }
 
-impl fmt::Display for GoError {
+impl fmt::Display for StatesError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoLayer(layer) if layer.is_empty() => {
@@ -408,8 +398,16 @@ impl fmt::Display for GoError {
                     write!(f, "from there, the game may go to {}", ways.join(", "))
                 }
             }
+            Self::UnknownSpeed(name, nearest) => {
+                write!(f, "no state has the speed `{name}`")?;
+                match nearest {
+                    Some(nearest) => write!(f, "; {}", meant(nearest)),
+                    None => Ok(()),
+                }
+            }
+            Self::SpeedNotFinite(speed) => write!(f, "the speed is {speed}, expected a number"),
         }
     }
 }
 
-impl Error for GoError {}
+impl Error for StatesError {}

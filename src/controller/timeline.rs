@@ -1,8 +1,8 @@
 //! Scheduled changes: scheduling, starting, running, and ending them.
 
 use super::{
-    AnimationController, ChangeHandle, ChangeKind, ChangeTarget, ScheduledChange, Timeline,
-    TrackId, TransitionCurve, clock::Nanos, step::Reach,
+    AnimationController, ChangeHandle, ChangeTarget, ScheduledChange, TrackId, TransitionCurve,
+    clock::Nanos, step::Reach,
 };
 use crate::{
     controller::{ramp::Ramp, scheduled_change::Schedule},
@@ -32,7 +32,7 @@ impl TimelineMut<'_> {
         transition: TransitionCurve,
     ) -> Option<ChangeHandle> {
         self.key(
-            ChangeTarget::Track(track, ChangeKind::Speed),
+            ChangeTarget::Speed(track),
             speed,
             start,
             duration,
@@ -50,7 +50,7 @@ impl TimelineMut<'_> {
         transition: TransitionCurve,
     ) -> Option<ChangeHandle> {
         self.key(
-            ChangeTarget::Track(track, ChangeKind::Weight),
+            ChangeTarget::Weight(track),
             weight.into(),
             start,
             duration,
@@ -65,11 +65,7 @@ impl TimelineMut<'_> {
         position: f64,
         start: f64,
     ) -> Option<ChangeHandle> {
-        self.step(
-            ChangeTarget::Track(track, ChangeKind::Position),
-            position,
-            start,
-        )
+        self.step(ChangeTarget::Position(track), position, start)
     }
 
     /// Enables or disables a track.
@@ -80,7 +76,7 @@ impl TimelineMut<'_> {
         start: f64,
     ) -> Option<ChangeHandle> {
         self.step(
-            ChangeTarget::Track(track, ChangeKind::Enabled),
+            ChangeTarget::Enabled(track),
             f64::from(u8::from(enabled)),
             start,
         )
@@ -95,11 +91,8 @@ impl TimelineMut<'_> {
         start: f64,
     ) -> Option<[ChangeHandle; 2]> {
         let BlendPoint { x, y } = Some(point.into()).filter(|point| point.is_finite())?;
-        let first = self.step(ChangeTarget::Track(track, ChangeKind::ParameterX), x, start)?;
-        Some([
-            first,
-            self.step(ChangeTarget::Track(track, ChangeKind::ParameterY), y, start)?,
-        ])
+        let first = self.step(ChangeTarget::ParameterX(track), x, start)?;
+        Some([first, self.step(ChangeTarget::ParameterY(track), y, start)?])
     }
 
     /// Changes the [priority blend](AnimationController::priority_blend), clamped to `0..=1`.
@@ -140,16 +133,13 @@ impl TimelineMut<'_> {
         if !value.is_finite() || !start.is_finite() {
             return None;
         }
+        if let Some(track) = target.track() {
+            self.0.track(track)?;
+        }
         let value = match target {
-            ChangeTarget::Track(track, kind) => {
-                self.0.track(track)?;
-                if kind == ChangeKind::Weight {
-                    value.max(0.0)
-                } else {
-                    value
-                }
-            }
+            ChangeTarget::Weight(_) => value.max(0.0),
             ChangeTarget::PriorityBlend => value.clamp(0.0, 1.0),
+            _ => value,
         };
         let handle = ChangeHandle(self.0.next_id());
         self.0.extras.changes.insert(ScheduledChange {
@@ -209,10 +199,24 @@ impl TimelineMut<'_> {
 
 /// # Timeline
 impl AnimationController {
-    /// Returns the timeline: the scheduled changes that wait or run.
-    #[inline]
-    pub fn timeline(&self) -> Timeline<'_> {
-        Timeline(&self.extras.changes)
+    /// Returns the changes that are scheduled: those that run, then those that wait, in the order they will start.
+    ///
+    /// ```
+    /// # use bevy_marionette::controller::{AnimationController, AnimationTrack};
+    /// # let mut controller = AnimationController::default();
+    /// # let wave = controller.add_track(AnimationTrack::new("wave"));
+    /// controller.timeline_mut().key_enabled(wave, false, 2.0);
+    /// let next = controller.scheduled_changes().find(|change| change.track() == Some(wave));
+    /// assert_eq!(next.map(|change| change.start()), Some(2.0));
+    /// ```
+    pub fn scheduled_changes(&self) -> impl Iterator<Item = &ScheduledChange> {
+        self.extras.changes.iter()
+    }
+
+    /// Returns the change with this handle, while it waits or runs.
+    pub fn scheduled_change(&self, handle: ChangeHandle) -> Option<&ScheduledChange> {
+        self.scheduled_changes()
+            .find(|change| change.handle == handle)
     }
 
     /// Returns the timeline, to schedule changes and cancel them.
@@ -225,7 +229,7 @@ impl AnimationController {
     /// let (now, fade) = (controller.time(), Duration::from_millis(250));
     /// controller.timeline_mut().key_weight(wave, 1.0, now, fade, TransitionCurve::EaseInEaseOut);
     /// let end = controller.timeline_mut().key_enabled(wave, false, now + 2.0).unwrap();
-    /// assert!(controller.timeline().contains(end));
+    /// assert!(controller.scheduled_change(end).is_some());
     /// ```
     pub fn timeline_mut(&mut self) -> TimelineMut<'_> {
         self.change();
@@ -241,8 +245,7 @@ impl AnimationController {
         transition: TransitionCurve,
     ) {
         let now = self.time();
-        self.timeline_mut()
-            .unkey_target(ChangeTarget::Track(id, ChangeKind::Weight));
+        self.timeline_mut().unkey_target(ChangeTarget::Weight(id));
         self.timeline_mut()
             .key_weight(id, weight, now, duration, transition);
     }
@@ -320,13 +323,13 @@ impl AnimationController {
     /// Returns the ramp of a track's speed, if it is changing now.
     #[inline]
     pub(super) fn speed_ramp(&self, at: usize) -> Option<Ramp> {
-        self.ramp_of(ChangeTarget::Track(self.tracks[at].id, ChangeKind::Speed))
+        self.ramp_of(ChangeTarget::Speed(self.tracks[at].id))
     }
 
     /// Returns the ramp of a track's weight, if it is changing now.
     #[inline]
     pub(super) fn weight_ramp(&self, at: usize) -> Option<Ramp> {
-        self.ramp_of(ChangeTarget::Track(self.tracks[at].id, ChangeKind::Weight))
+        self.ramp_of(ChangeTarget::Weight(self.tracks[at].id))
     }
 
     /// Writes the present values of running changes.
@@ -347,35 +350,35 @@ impl AnimationController {
         if let Some(ramp) = self.ramp_of(target) {
             return ramp.at(self.clock.now);
         }
+        let track = |id| self.track(id);
         let value = match target {
             ChangeTarget::PriorityBlend => clamp_weight(self.priority_blend).into(),
-            ChangeTarget::Track(id, kind) => match (kind, self.track(id)) {
-                (ChangeKind::Speed, Some(track)) => track.speed,
-                (ChangeKind::Weight, Some(track)) => track.weight.into(),
-                _ => 0.0,
-            },
+            ChangeTarget::Speed(id) => track(id).map_or(0.0, |track| track.speed),
+            ChangeTarget::Weight(id) => track(id).map_or(0.0, |track| track.weight.into()),
+            _ => 0.0,
         };
         finite(value)
     }
 
     fn apply(&mut self, target: ChangeTarget, value: f64) {
-        let ChangeTarget::Track(id, kind) = target else {
+        let Some(id) = target.track() else {
             self.priority_blend = value as f32;
             return;
         };
         let Some(track) = self.tracks.iter_mut().find(|track| track.id == id) else {
             return;
         };
-        match kind {
-            ChangeKind::Speed => track.speed = value,
-            ChangeKind::Weight => track.weight = value as f32,
-            ChangeKind::Position => track.seek(value),
-            ChangeKind::Enabled => {
+        match target {
+            ChangeTarget::PriorityBlend => {}
+            ChangeTarget::Speed(_) => track.speed = value,
+            ChangeTarget::Weight(_) => track.weight = value as f32,
+            ChangeTarget::Position(_) => track.seek(value),
+            ChangeTarget::Enabled(_) => {
                 track.enabled = value != 0.0;
                 self.agenda.ranges = Reach::Unknown;
             }
-            ChangeKind::ParameterX => track.rare.steering.target.x = value,
-            ChangeKind::ParameterY => track.rare.steering.target.y = value,
+            ChangeTarget::ParameterX(_) => track.rare.steering.target.x = value,
+            ChangeTarget::ParameterY(_) => track.rare.steering.target.y = value,
         }
     }
 

@@ -11,7 +11,7 @@ pub(crate) mod reader;
 mod sniff;
 
 pub(crate) use diagnostic::line_and_column;
-pub use diagnostic::{Diagnostic, FormatError, Parsed, Severity};
+pub use diagnostic::{Diagnostic, FormatError, Severity};
 pub(crate) use internals::*;
 pub(crate) use sniff::{TextKind, refuse_foreign, without_bom};
 
@@ -23,5 +23,8 @@ use lexer::{Lexer, Token, TokenKind, Unexpected};
 /// Each format has a plain struct for its contents, a parser that reports [`Diagnostic`]s, and a writer whose output
 /// parses back to the same struct. Parsers return [`Checked`] documents, whose indices are all in range.
 pub(crate) mod internals {
-    pub use crate::format::checked::{Checked, Document};
+    pub use crate::format::{
+        checked::{Checked, Document},
+        diagnostic::Parsed,
+    };
 }

@@ -58,7 +58,7 @@ pub use manifest::{
     FeetEntry, GoalEntry, LegEntry, LookAtEntry, Manifest, MaskEntry, RetargetEntry, RigEntries,
     RootMotionEntry, SocketEntry, SpringEntry,
 };
-pub use open::{FileKind, open_clips, open_model};
+pub use open::{FileKind, open_model};
 pub(crate) use retarget::RetargetReport;
 #[cfg(feature = "bevy")]
 pub(crate) use textures::is_relative_path;
@@ -81,7 +81,7 @@ pub(crate) mod internals {
         m3d::{from_m3d, to_m3d},
         manifest::EmbeddedManifest,
         md5::{clip_from_md5, from_md5, to_md5_anim, to_md5_mesh},
-        open::{files_beside, open_clips_with, open_model_with, skeleton_of_anim},
+        open::{files_beside, open_clips, open_clips_with, open_model_with, skeleton_of_anim},
         resample::CLIP_ERROR,
         retarget::{Retarget, RetargetError},
         textures::{
@@ -177,8 +177,9 @@ pub struct Imported {
     /// Statistics for listings.
     #[doc(hidden)]
     pub report: ImportReport,
-    /// Images that the file contains, which its materials refer to by name.
-    pub images: Vec<EmbeddedImage>,
+    /// Images that the file contains, usually PNG or JPEG, by the names by which its materials refer to them, such as
+    /// `skin.png`.
+    pub images: BTreeMap<String, Vec<u8>>,
     /// The entries of a manifest that the file holds.
     #[doc(hidden)]
     pub embedded: EmbeddedManifest,
@@ -187,15 +188,6 @@ pub struct Imported {
     /// Per clip of the file, and per joint, of which properties it has keys: translation, rotation and scale. Empty for formats
     /// whose clips have keys of all.
     pub(crate) keyed: Vec<Vec<[bool; 3]>>,
-}
-
-/// An image that a model's file contains.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct EmbeddedImage {
-    /// A file name for it, unique among the images of the file, such as `skin.png`.
-    pub name: String,
-    /// The bytes of an image file, usually PNG or JPEG.
-    pub bytes: Vec<u8>,
 }
 
 /// Statistics of an import.

@@ -32,22 +32,22 @@ pub(super) fn show(ui: &mut Ui, space: &BoundBlendSpace, track: &mut AnimationTr
     let present = track.smoothed_parameters();
     let here = map.place(present);
     for (clip, weight) in space.weights(present) {
-        for point in space.points().iter().filter(|point| *point.clip == *clip) {
+        for (_, at) in space.points().iter().filter(|(name, _)| **name == *clip) {
             let width = 1.0 + 3.0 * weight as f32;
             painter.line_segment(
-                [here, map.place(point.at)],
+                [here, map.place(*at)],
                 Stroke::new(width, ACCENT.gamma_multiply(0.5)),
             );
         }
     }
-    for point in space.points() {
-        let at = map.place(point.at);
+    for (clip, at) in space.points() {
+        let at = map.place(*at);
         painter.circle_filled(at, 3.0, visuals.text_color());
         let below = egui::vec2(0.0, 4.0);
         painter.text(
             at + below,
             Align2::CENTER_TOP,
-            &point.clip,
+            clip,
             FontId::proportional(10.0),
             visuals.text_color(),
         );
@@ -80,7 +80,7 @@ struct Map {
 impl Map {
     fn new(space: &BoundBlendSpace, rect: Rect) -> Self {
         let range = |of: fn(&BlendPoint) -> f64, pixels: f32| {
-            let values = space.points().iter().map(|point| of(&point.at));
+            let values = space.points().iter().map(|(_, at)| of(at));
             let low = values.clone().fold(f64::INFINITY, f64::min);
             let span = values.fold(f64::NEG_INFINITY, f64::max) - low;
             // All on one line: it is in the middle.

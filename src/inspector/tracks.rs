@@ -10,8 +10,8 @@ use super::{
 use crate::{
     asset::Character,
     controller::{
-        AnimationController, AnimationName, AnimationTrack, BlendMode, ChangeKind, ChangeTarget,
-        Clips, TrackId, TrackPriority, Transition,
+        AnimationController, AnimationName, AnimationTrack, BlendMode, ChangeTarget, Clips,
+        TrackId, TrackPriority, Transition,
     },
     model::PlaybackMode,
 };
@@ -455,18 +455,18 @@ fn queue(ui: &mut Ui, controller: &mut AnimationController) {
 fn events(ui: &mut Ui, controller: &AnimationController) -> Option<Action> {
     let mut action = None;
     let now = controller.time();
-    controller.timeline().iter().next()?;
+    controller.scheduled_changes().next()?;
     ui.add_space(6.0);
     ui.strong("Scheduled changes");
     widgets::grid("events", 5).striped(true).show(ui, |ui| {
-        for event in controller.timeline().iter() {
+        for event in controller.scheduled_changes() {
             let kind = match event.target() {
-                ChangeTarget::Track(_, ChangeKind::Speed) => "speed",
-                ChangeTarget::Track(_, ChangeKind::Weight) => "weight",
-                ChangeTarget::Track(_, ChangeKind::Position) => "position",
-                ChangeTarget::Track(_, ChangeKind::Enabled) => "enabled",
-                ChangeTarget::Track(_, ChangeKind::ParameterX) => "first parameter",
-                ChangeTarget::Track(_, ChangeKind::ParameterY) => "second parameter",
+                ChangeTarget::Speed(_) => "speed",
+                ChangeTarget::Weight(_) => "weight",
+                ChangeTarget::Position(_) => "position",
+                ChangeTarget::Enabled(_) => "enabled",
+                ChangeTarget::ParameterX(_) => "first parameter",
+                ChangeTarget::ParameterY(_) => "second parameter",
                 ChangeTarget::PriorityBlend => "priority blend",
             };
             cell(ui, kind);

@@ -147,15 +147,6 @@ pub enum BlendSpaceError {
     NoClip(Arc<str>),
 }
 
-/// A clip of a [`BlendSpace`], and its place.
-#[derive(Clone, Debug, PartialEq)]
-pub struct BlendSpacePoint {
-    /// The clip's name. A clip may be at several places.
-    pub clip: Arc<str>,
-    /// The place at which only this clip plays.
-    pub at: BlendPoint,
-}
-
 /// Clips placed along one parameter or two, such as speed and turn.
 ///
 /// Between its points, the clips nearby are blended: two of them in a space with one parameter, and in one with two the
@@ -172,7 +163,7 @@ pub struct BlendSpacePoint {
 #[derive(Clone, Debug)]
 pub struct BlendSpace {
     name: Arc<str>,
-    points: Box<[BlendSpacePoint]>,
+    points: Box<[(Arc<str>, BlendPoint)]>,
     is_plane: bool,
     /// Seconds, finite and ≥ 0.
     smoothing: f64,
@@ -195,10 +186,7 @@ impl BlendSpace {
         name: impl Into<Arc<str>>,
         points: impl IntoIterator<Item = (C, f64)>,
     ) -> Result<Self, BlendSpaceError> {
-        let points = points.into_iter().map(|(clip, x)| BlendSpacePoint {
-            clip: clip.into(),
-            at: x.into(),
-        });
+        let points = points.into_iter().map(|(clip, x)| (clip.into(), x.into()));
         Self::new(name.into(), points.collect(), false)
     }
 
@@ -212,16 +200,15 @@ impl BlendSpace {
         name: impl Into<Arc<str>>,
         points: impl IntoIterator<Item = (C, P)>,
     ) -> Result<Self, BlendSpaceError> {
-        let points = points.into_iter().map(|(clip, at)| BlendSpacePoint {
-            clip: clip.into(),
-            at: at.into(),
-        });
+        let points = points
+            .into_iter()
+            .map(|(clip, at)| (clip.into(), at.into()));
         Self::new(name.into(), points.collect(), true)
     }
 
     fn new(
         name: Arc<str>,
-        points: Box<[BlendSpacePoint]>,
+        points: Box<[(Arc<str>, BlendPoint)]>,
         is_plane: bool,
     ) -> Result<Self, BlendSpaceError> {
         if points.is_empty() {
@@ -233,11 +220,11 @@ impl BlendSpace {
         // Numbers beyond this leave no room to compute with.
         let is_sound =
             |point: BlendPoint| [point.x, point.y].iter().all(|number| number.abs() < 1e100);
-        if let Some(odd) = points.iter().find(|point| !is_sound(point.at)) {
-            return Err(BlendSpaceError::NotFinite(odd.clip.clone()));
+        if let Some(odd) = points.iter().find(|(_, at)| !is_sound(*at)) {
+            return Err(BlendSpaceError::NotFinite(odd.0.clone()));
         }
-        let places: Vec<DVec2> = points.iter().map(|point| point.at.vector()).collect();
-        let clip = |at: usize| points[at].clip.clone();
+        let places: Vec<DVec2> = points.iter().map(|(_, at)| at.vector()).collect();
+        let clip = |at: usize| points[at].0.clone();
         let layout = Layout::new(&places).map_err(|error| match error {
             LayoutError::TooClose(a, b) => BlendSpaceError::TooClose(clip(a), clip(b)),
             LayoutError::Sliver([a, b, c]) => BlendSpaceError::Sliver(clip(a), clip(b), clip(c)),
@@ -279,8 +266,8 @@ impl BlendSpace {
         &self.name
     }
 
-    /// Returns the points, in the order they were given.
-    pub fn points(&self) -> &[BlendSpacePoint] {
+    /// Returns the clips and the places at which only they play, in the order they were given. A clip may be at several.
+    pub fn points(&self) -> &[(Arc<str>, BlendPoint)] {
         &self.points
     }
 
@@ -312,7 +299,7 @@ impl BlendSpace {
     pub fn weights(&self, point: impl Into<BlendPoint>) -> impl Iterator<Item = (&str, f64)> {
         let weights = self.layout.weights(self.nearest(point).vector());
         let counting = weights.into_iter().filter(|(_, weight)| *weight > 0.0);
-        counting.map(|(at, weight)| (&*self.points[at].clip, weight))
+        counting.map(|(at, weight)| (&*self.points[at].0, weight))
     }
 
     /// Returns how long parameters take from one place of the space to another, in seconds.

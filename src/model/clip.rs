@@ -99,11 +99,13 @@ impl SkeletalClip {
     /// Returns the movement of the character by the clip, if it has root motion: the part that was
     /// extracted from its pose. See
     /// [`Manifest::root_motion`](crate::import::Manifest::root_motion).
+    #[doc(hidden)]
     pub fn root_path(&self) -> Option<&Arc<RootPath>> {
         self.root_path.as_ref()
     }
 
     /// Sets the movement of the character by the clip. The pose stays as it is.
+    #[doc(hidden)]
     pub fn set_root_path(&mut self, path: Option<Arc<RootPath>>) {
         self.root_path = path;
     }

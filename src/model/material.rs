@@ -45,14 +45,17 @@ pub struct Material {
     /// `true` if the base color is shown as it is, without light.
     pub unlit: bool,
     /// The transform of all maps' texture coordinates.
+    #[doc(hidden)]
     pub uv_transform: UvTransform,
     /// The set of texture coordinates that each map uses: 0 for [`SkinPart::tex_coords`], or 1 for
     /// [`SkinPart::second_tex_coords`].
     ///
     /// [`SkinPart::tex_coords`]: super::SkinPart::tex_coords
     /// [`SkinPart::second_tex_coords`]: super::SkinPart::second_tex_coords
+    #[doc(hidden)]
     pub tex_coord_sets: Maps<u8>,
     /// The sampler of each map.
+    #[doc(hidden)]
     pub samplers: Maps<Sampler>,
 }
 

@@ -24,33 +24,28 @@ mod timing;
 mod transform;
 mod visemes;
 
-pub use blend_space::{
-    BlendPoint, BlendSpace, BlendSpaceError, BlendSpacePoint, BlendSync, BoundBlendSpace,
-};
+pub use blend_space::{BlendPoint, BlendSpace, BlendSpaceError, BlendSync};
 pub(crate) use blend_space::{Cycle, Member, Phase, SyncMark};
 pub use callback_data::CallbackData;
 pub(crate) use clip::{
     ChannelSlot, MorphCurves, NumberRange, Quantization, RowTracks, WeightTracks,
 };
-pub use clip::{ClipError, ClipFrames, MorphFrames, SkeletalClip};
+pub use clip::{ClipError, ClipFrames, SkeletalClip};
 pub(crate) use internals::*;
 pub(crate) use lever::{LEVER, axes_apart, size_at_rest};
-pub use material::{Maps, Material, MipFilter, Sampler, TextureFilter, TextureWrap, UvTransform};
+pub use material::Material;
 pub(crate) use morph::weights_of;
-pub use morph::{MorphDelta, MorphIndex, MorphTarget, Morphs};
+pub use morph::{MorphIndex, Morphs};
 pub(crate) use reach::{JointReach, Reach, is_near};
-pub use root_motion::{RootDelta, RootPath};
+pub use root_motion::RootDelta;
 pub(crate) use root_motion::{Twist, turned};
 pub(crate) use sides::Sides;
 #[cfg(feature = "inspector")]
 pub(crate) use sides::{MirrorPlane, RestFrame};
 pub use skeleton::{Joint, JointIndex, Skeleton, SkeletonError};
 pub(crate) use skeleton::{NodeSpace, seen_in, signs};
-pub use skin::{CombinedJoints, Influences, SkinPart};
-pub use states::{
-    Choice, Entering, Exit, Leader, Origins, Plays, Speed, State, StateError, StateLayer,
-    StateLayers, Then,
-};
+pub use skin::{Influences, SkinPart};
+pub use states::{Choice, Entering, Exit, Leader, Origins, Speed, State, StateLayer, Then};
 pub(crate) use states::{
     Entry, MachineLayer, Opening, PlayedClip, StateMachine, Successor, TransitionKind, distinct,
 };
@@ -63,10 +58,16 @@ pub use visemes::Viseme;
 /// What the crate and its tools use, but no app: see [`crate::internals`].
 pub(crate) mod internals {
     pub use crate::model::{
+        blend_space::BoundBlendSpace,
         bounding_box::BoundingBox,
+        clip::MorphFrames,
+        material::{Maps, MipFilter, Sampler, TextureFilter, TextureWrap, UvTransform},
+        morph::{MorphDelta, MorphTarget},
         roles::{Finger, Role, Roles},
+        root_motion::RootPath,
         side_names::Side,
-        states::MachineState,
+        skin::CombinedJoints,
+        states::{MachineState, StateError, StateLayers},
         transform::SoaTransform,
     };
 }

@@ -3,10 +3,12 @@
 use super::{BoundingBox, JointIndex, MorphTarget};
 use glam::{Vec2, Vec3, Vec4};
 
-/// Up to four palette entries that move a vertex: joints, or one [combined joint](CombinedJoints) among them.
+/// Up to four joints that move a vertex.
+///
+/// A vertex of a file with more has a *combined joint* among them, which stands for the rest.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Influences {
-    /// Indices into the part's palette, whose combined joints come after its joints; unused slots are 0.
+    /// Indices into [`SkinPart::palette`], or past its end, of combined joints; unused slots are 0.
     pub palette: [u16; 4],
     /// Weights, largest first, ≥ 0, with a sum of one; unused slots are 0.
     pub weights: [f32; 4],
@@ -41,8 +43,10 @@ pub struct SkinPart {
     /// The joints this part uses: palette index → joint.
     pub palette: Vec<JointIndex>,
     /// Entries of the palette after the joints, for vertices with more than four of them. Mostly empty.
+    #[doc(hidden)]
     pub combined_joints: CombinedJoints,
     /// Morph targets, by [`MorphTarget::morph`] in ascending order, one for each name at most; empty for most parts.
+    #[doc(hidden)]
     pub morphs: Vec<MorphTarget>,
     /// Per vertex, its index in the source file, counted across subsets and submeshes.
     pub source_vertices: Vec<u32>,

@@ -42,9 +42,10 @@ const LONGEST_TRANSITION: f64 = 3600.0;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct State {
-    /// The clip or blend space that plays; or several, of which one is chosen; or none, for the rest pose.
-    #[serde(skip_serializing_if = "Plays::is_nothing")]
-    pub plays: Plays,
+    /// The clip or blend space that plays; or several, of which one is chosen; or none, for the rest pose, or on a layer, for
+    /// what is below it. In a manifest, one name needs no brackets.
+    #[serde(with = "text::one_or_several", skip_serializing_if = "Vec::is_empty")]
+    pub plays: Vec<String>,
     /// Rule for choosing one of several clips. A choice is made on entering, and again whenever the clip has played to its end.
     #[serde(skip_serializing_if = "is_default")]
     pub choose: Choice,
@@ -95,25 +96,9 @@ pub struct State {
 pub enum Speed {
     /// Always this one.
     Fixed(f64),
-    /// The value that the game [sets](crate::controller::StatesMut::set_speed) under this name; 1 until then. States
+    /// The value that the game [sets](crate::controller::AnimationController::set_state_speed) under this name; 1 until then. States
     /// that name the same speed share it.
     Named(String),
-}
-
-/// The clips, blend space, or nothing that a [`State`] plays.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(
-    untagged,
-    expecting = "expected the name of a clip or a blend space, or a list of names"
-)]
-pub enum Plays {
-    /// Nothing: the rest pose, or on a layer, what is below it.
-    #[default]
-    Nothing,
-    /// A clip or a blend space.
-    One(String),
-    /// One of several.
-    OneOf(Vec<String>),
 }
 
 /// Rule for choosing one of several clips.
@@ -190,7 +175,7 @@ impl Default for Speed {
 impl Default for State {
     fn default() -> Self {
         Self {
-            plays: Plays::Nothing,
+            plays: Vec::new(),
             choose: Choice::Random,
             speed: Speed::default(),
             start: false,
@@ -210,7 +195,7 @@ impl State {
     /// Creates a state that plays a clip or a blend space.
     pub fn playing(name: impl Into<String>) -> Self {
         Self {
-            plays: Plays::One(name.into()),
+            plays: vec![name.into()],
             ..Self::default()
         }
     }
@@ -270,21 +255,6 @@ impl From<f64> for Speed {
 impl From<&str> for Speed {
     fn from(name: &str) -> Self {
         Self::Named(name.to_owned())
-    }
-}
-
-impl Plays {
-    /// Returns the names of all clips and blend spaces that may play.
-    pub fn names(&self) -> &[String] {
-        match self {
-            Self::Nothing => &[],
-            Self::One(name) => std::slice::from_ref(name),
-            Self::OneOf(names) => names,
-        }
-    }
-
-    fn is_nothing(&self) -> bool {
-        self.names().is_empty()
     }
 }
 

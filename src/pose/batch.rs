@@ -28,7 +28,7 @@ use std::mem;
 /// blending included.
 ///
 /// ```
-/// # use bevy_marionette::{internals::pose::PoseBatch, model::{CombinedJoints, Joint, JointTransform, Skeleton}, pose::Evaluate};
+/// # use bevy_marionette::{internals::{model::CombinedJoints, pose::{Evaluate, PoseBatch}}, model::{Joint, JointTransform, Skeleton}};
 /// # use glam::{Affine3A, Mat4, Vec3};
 /// # let root = Joint { name: "".into(), parent: None, rest: JointTransform::IDENTITY, inverse_bind: Affine3A::IDENTITY };
 /// # let skeleton = Skeleton::new(vec![root]).unwrap();

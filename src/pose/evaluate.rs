@@ -6,7 +6,7 @@ use super::{
     inertia::BaseScratch,
     mix::{ActiveList, MixRows, Take},
 };
-use crate::model::{JointTransform, MorphIndex, Skeleton, SoaTransform, weights_of};
+use crate::model::{JointTransform, MorphIndex, SkeletalClip, Skeleton, SoaTransform, weights_of};
 use glam::{Affine3A, Vec4};
 
 /// Computes one character's pose: from its playing clips to a matrix per joint. The clips may outlive the list of layers.
@@ -37,6 +37,31 @@ pub struct Scratch {
     model: Vec<Affine3A>,
     mix: MixScratch,
     base: BaseScratch<SoaTransform>,
+}
+
+impl SkeletalClip {
+    /// Returns the joint matrices, in model space, of a skeleton that plays this clip alone, at a time in seconds from its
+    /// start. Joints that the clip doesn't have are at rest.
+    ///
+    /// ```
+    /// # use bevy_marionette::import::{ImportSettings, open_model};
+    /// # use std::fs;
+    /// # fn f() -> Result<(), Box<dyn std::error::Error>> {
+    /// let scout = open_model("scout.glb", &fs::read("scout.glb")?, &ImportSettings::default())?.model;
+    /// let middle = scout.clips[0].timing.duration / 2.0;
+    /// let pose = scout.clips[0].pose_at(&scout.skeleton, middle);
+    /// let hand = scout.skeleton.joint("hand.R").map(|hand| pose[usize::from(hand)].translation);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn pose_at(&self, skeleton: &Skeleton, time: f64) -> Vec<Affine3A> {
+        // The clips of a character are bound to it, so that they share its names.
+        let bound = (self.joints()[..] != skeleton.names()[..]).then(|| self.bind(skeleton));
+        let layer = ClipLayer::new(bound.as_ref().unwrap_or(self), time);
+        let mut scratch = Scratch::default();
+        Evaluate::new(skeleton, &[layer]).run(&mut scratch);
+        scratch.model
+    }
 }
 
 impl<'a, 'c> Evaluate<'a, 'c> {

@@ -1,8 +1,9 @@
-//! Playing clips → joint matrices: plain jobs over slices.
+//! Poses: joint overrides, masks, and joint matrices.
 //!
-//! A job is a struct whose fields are its inputs and whose `run` writes its output; it owns and
-//! allocates nothing. [`Evaluate`] blends clips, applies joint overrides and computes joint matrices;
-//! [`Palette`] makes skinning matrices of them.
+//! In Bevy, the system parameter `CharacterPoses` has the poses of characters. [`SkeletalClip::pose_at`] poses a skeleton
+//! without a character.
+//!
+//! [`SkeletalClip::pose_at`]: crate::model::SkeletalClip::pose_at
 //!
 //! The same inputs give the same bits in debug and release builds, on every thread and on every
 //! machine of one architecture. Only sums, products, quotients and square roots are used, without
@@ -36,20 +37,21 @@ mod soa;
 mod stream;
 
 pub use adjust::{JointOverride, JointSpace};
-pub use evaluate::{Evaluate, Scratch};
 pub(crate) use internals::*;
 pub use mask::Mask;
-pub use mix::ClipLayer;
-pub use palette::Palette;
 #[cfg(feature = "bevy")]
 pub(crate) use palette::split_world;
 #[cfg(feature = "bevy")]
 pub(crate) use pose_mut::PoseFacts;
 
-/// The other jobs. A local pose is a slice of rows of four joints ([`SoaTransform`](crate::model::SoaTransform)).
+/// Jobs over slices, from playing clips to skinning matrices. A job is a struct whose fields are its inputs and whose `run`
+/// writes its output; it owns and allocates nothing. A local pose is a slice of rows of four joints
+/// ([`SoaTransform`](crate::model::SoaTransform)).
 ///
 /// | job | input | output |
 /// | --- | --- | --- |
+/// | [`Evaluate`] | playing clips, joint overrides | joint matrices |
+/// | [`Palette`] | joint matrices | skinning matrices |
 /// | [`Mix`] | clips, each with a time, weight and mask | local pose |
 /// | [`Inertia`] | clips before and after a switch | local pose |
 /// | [`LocalToModel`] | local pose | joint matrices |
@@ -66,11 +68,12 @@ pub(crate) mod internals {
         batch::PoseBatch,
         bounds::{BlendReach, PartBounds},
         compress::Compress,
-        evaluate::MorphScratch,
+        evaluate::{Evaluate, MorphScratch, Scratch},
         inertia::{Inertia, InertiaAt, InertiaScratch},
-        mix::{Mix, MixScratch},
+        mix::{ClipLayer, Mix, MixScratch},
         model_space::LocalToModel,
         morph::{MorphMode, MorphOverride, MorphVertices},
+        palette::Palette,
         pick::{PickSkin, SkinHit, TriangleIndices, ray_enters_box},
         pose_mut::PoseMut,
         sample::FrameSpan,

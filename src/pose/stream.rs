@@ -23,7 +23,7 @@ pub struct Stream<'scope, 'env: 'scope> {
 /// that nothing in `work` reads them.
 ///
 /// ```
-/// # use bevy_marionette::{internals::pose::stream, model::CombinedJoints, pose::Palette};
+/// # use bevy_marionette::internals::{model::CombinedJoints, pose::{Palette, stream}};
 /// # use glam::{Affine3A, Mat4};
 /// # let (joints, inverse_bind, remap, combined) = ([Affine3A::IDENTITY], [Affine3A::IDENTITY], [0], CombinedJoints::new());
 /// # let palette = Palette {

@@ -10,7 +10,7 @@ const TOLERANCE: f64 = 1e-3;
 /// controller's time, to a millisecond.
 ///
 /// ```should_panic
-/// # use bevy_marionette::{model::ClipTiming, record::{Frames, Tape, assert_callbacks}};
+/// # use bevy_marionette::{internals::record::Tape, model::ClipTiming, record::{Frames, assert_callbacks}};
 /// # let (tape, frames, clips) = (Tape::default(), Frames::default(), [ClipTiming::new("walk", 1.0)]);
 /// let events = tape.events(&frames, &clips);
 /// assert_callbacks(&events, &[("footstep", 0.25), ("footstep", 0.75)]);

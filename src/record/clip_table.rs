@@ -119,7 +119,7 @@ impl ClipTable {
             let rows = space
                 .points()
                 .iter()
-                .filter_map(|point| by_name.get(&point.clip).map(|index| &clips[*index]));
+                .filter_map(|(clip, _)| by_name.get(clip).map(|index| &clips[*index]));
             for Row {
                 timing, landings, ..
             } in rows
@@ -246,7 +246,7 @@ impl From<ClipTable> for Form {
             points: space
                 .points()
                 .iter()
-                .map(|point| (point.clip.to_string(), point.at))
+                .map(|(clip, at)| (clip.to_string(), *at))
                 .collect(),
             is_plane: space.dimensions() == 2,
             smoothing: space.smoothing(),

@@ -14,10 +14,13 @@ use std::io::{self, BufReader, BufWriter, Read, Write};
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RecordingFile {
     /// The frames and their advances.
+    #[doc(hidden)]
     pub frames: Frames,
     /// The clips of each kind of character.
+    #[doc(hidden)]
     pub clips: Vec<ClipTable>,
     /// The characters.
+    #[doc(hidden)]
     pub characters: Vec<RecordedCharacter>,
 }
 
@@ -236,6 +239,7 @@ impl RecordingFile {
     ) -> CheckedCharacter<'f> {
         let (tape, clips) = (&character.tape, &self.clips[character.clips]);
         let mut checked = CheckedCharacter {
+            name: &character.name,
             character,
             clips,
             events: Vec::new(),
@@ -304,9 +308,13 @@ impl RecordingFile {
 /// A character whose recording was played again.
 #[derive(Clone, Debug)]
 pub struct CheckedCharacter<'f> {
+    /// Its name, or else that of its entity.
+    pub name: &'f str,
     /// The character.
+    #[doc(hidden)]
     pub character: &'f RecordedCharacter,
     /// Its clips.
+    #[doc(hidden)]
     pub clips: &'f ClipTable,
     /// Events that its controller reported now, each with its frame.
     pub events: Vec<(u64, PlaybackEvent)>,

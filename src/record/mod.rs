@@ -6,8 +6,7 @@
 //!
 //! A [`RecordingFile`] can be checked without the game: [`RecordingFile::check`] plays it again and
 //! compares what the controllers report with what they reported then. So does `marionette replay`
-//! on the command line. To see what happens with clips that changed since, replace the recorded
-//! [`ClipTable`] by theirs first. [`assert_callbacks`] is for tests of games.
+//! on the command line. [`assert_callbacks`] is for tests of games.
 
 mod assert;
 mod changes;
@@ -20,16 +19,16 @@ mod tape;
 mod tape_form;
 
 pub use assert::assert_callbacks;
-pub use clip_table::ClipTable;
-pub use file::{CheckedCharacter, Difference, RecordedCharacter, RecordingError, RecordingFile};
+pub use file::{CheckedCharacter, Difference, RecordingError, RecordingFile};
 pub use frames::Frames;
 pub(crate) use internals::*;
-pub use tape::Tape;
 
 /// What the crate and its tools use, but no app: see [`crate::internals`].
 pub(crate) mod internals {
     pub use crate::record::{
+        clip_table::ClipTable,
         face::{ExpressionNote, EyesNote, FaceNote, FadeNote, ShownNote},
-        tape::{NotedPart, PartNote, Replay, TapeMoment},
+        file::RecordedCharacter,
+        tape::{NotedPart, PartNote, Replay, Tape, TapeMoment},
     };
 }

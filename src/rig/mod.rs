@@ -30,7 +30,6 @@ pub use feet::{FeetLimits, GroundHit, GroundRay};
 pub(crate) use goals::GoalState;
 pub(crate) use internals::*;
 pub use limb::Limb;
-pub use look_at::LookState;
 pub use state::RigState;
 pub use two_bone::PoleAngle;
 pub use wind::Wind;
@@ -57,7 +56,7 @@ pub(crate) mod internals {
         ground_mesh::GroundMesh,
         ik::Ik,
         limb::LimbJoints,
-        look_at::LookChain,
+        look_at::{LookChain, LookState},
         plants::{PlantRange, Plants},
         springs::{SpringChain, SpringFrame, SpringScratch, SpringSettings, SpringState, Springs},
         turn_speeds::TurnSpeeds,

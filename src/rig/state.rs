@@ -3,6 +3,7 @@
 use super::{FeetState, GoalState, LookState, SpringState};
 #[cfg(feature = "bevy")]
 use bevy::{ecs::reflect::ReflectComponent, reflect::prelude::ReflectDefault};
+use glam::Vec2;
 use serde::{Deserialize, Serialize};
 
 /// All that a character's rig keeps from frame to frame.
@@ -18,6 +19,7 @@ use serde::{Deserialize, Serialize};
 #[serde(default)]
 pub struct RigState {
     /// Turn of the character toward its look-at target.
+    #[doc(hidden)]
     pub look: LookState,
     /// Rotations of limbs with goals.
     #[doc(hidden)]
@@ -28,4 +30,12 @@ pub struct RigState {
     /// Locks of the feet, and offsets by which they and the hips have adapted to the ground.
     #[doc(hidden)]
     pub feet: FeetState,
+}
+
+impl RigState {
+    /// Returns how far the character is turned toward its look-at target: the yaw to the left and the pitch up that are added
+    /// to the pose, in radians.
+    pub fn look_turn(&self) -> Vec2 {
+        self.look.turn
+    }
 }

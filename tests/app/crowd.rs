@@ -11,8 +11,8 @@ use bevy_marionette::{
     asset::Character,
     character::{AnimationLod, CharacterParts, ModelPose, PoseCounts, PoseOverrides, PoseSharing},
     controller::AnimationTrack,
+    internals::pose::{ClipLayer, Evaluate, Scratch},
     model::{ClipFrames, JointTransform, Model, PlaybackMode, SkeletalClip},
-    pose::{ClipLayer, Evaluate, Scratch},
     prelude::*,
 };
 use glam::Affine3A;

@@ -480,7 +480,7 @@ fn a_callback_brings_clip_time_weight_and_data_of_any_type() {
     let handle = app.add(model, &manifest());
     let mut controller = AnimationController::default();
     let track = controller.add_track(AnimationTrack::new("idle").weight(0.25));
-    controller.callbacks_mut().add(
+    controller.add_callback(
         "idle",
         CallbackTime::Fraction(0.2),
         "added",

@@ -5,7 +5,8 @@ use bevy::{camera::visibility::ViewVisibility, mesh::morph::MeshMorphWeights, pr
 use bevy_marionette::{
     asset::Character,
     character::{CharacterParts, Expressions, IdleEyes, MorphPose},
-    model::{Model, MorphDelta, MorphFrames, MorphTarget, Morphs, PlaybackMode, Viseme},
+    internals::model::{MorphDelta, MorphFrames, MorphTarget},
+    model::{Model, Morphs, PlaybackMode, Viseme},
     prelude::*,
 };
 use std::{sync::Arc, time::Duration};

@@ -12,8 +12,11 @@ use bevy::{
 };
 use bevy_marionette::{
     asset::{Character, CharacterAssetLabel, CharacterLoaderSettings, TextureMode},
-    internals::import::{GlbTexture, TextureMap, to_glb},
-    model::{Maps, Model, PlaybackMode, Sampler, TextureFilter, TextureWrap, UvTransform},
+    internals::{
+        import::{GlbTexture, TextureMap, to_glb},
+        model::{Maps, Sampler, TextureFilter, TextureWrap, UvTransform},
+    },
+    model::{Model, PlaybackMode},
     prelude::*,
 };
 use serde_json::{Value, json};

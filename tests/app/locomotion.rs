@@ -183,8 +183,7 @@ fn a_range_that_is_cut_short_ends_before_anything_else_begins() {
         });
     let ranges = |app: &mut TestApp| std::mem::take(&mut app.world().resource_mut::<Ranges>().0);
     app.controller(entity)
-        .callbacks_mut()
-        .add_range("walk", 0.3, 0.6, "open", ron::Value::Unit);
+        .add_callback_range("walk", 0.3, 0.6, "open", ron::Value::Unit);
     app.update(0.4);
     assert_eq!(
         ranges(&mut app),

@@ -3,7 +3,8 @@
 use super::support::*;
 use bevy::prelude::*;
 use bevy_marionette::{
-    model::{Model, PlaybackMode, RootDelta, RootPath},
+    internals::model::RootPath,
+    model::{Model, PlaybackMode, RootDelta},
     prelude::*,
 };
 use glam::DVec3;

@@ -33,9 +33,7 @@ fn busy(app: &mut TestApp, handle: &Handle<Character>) -> Entity {
         Duration::from_millis(500),
         TransitionCurve::EaseInEaseOut,
     );
-    controller
-        .callbacks_mut()
-        .add("idle", 0.6, "bell", ron::Value::Unit);
+    controller.add_callback("idle", 0.6, "bell", ron::Value::Unit);
     let entity = app.spawn_with(handle, controller);
     app.update(0.37);
     app.controller(entity)

@@ -4,9 +4,9 @@ use super::support::{folder, marionette};
 use crate::messages::assert_message;
 use bevy_marionette::{
     controller::AnimationController,
-    internals::record::TapeMoment,
+    internals::record::{ClipTable, RecordedCharacter, Tape, TapeMoment},
     model::{ClipFrames, ClipTiming, JointTransform, SkeletalClip},
-    record::{ClipTable, Frames, RecordedCharacter, RecordingFile, Tape},
+    record::{Frames, RecordingFile},
 };
 use std::{fs::File, path::Path, sync::Arc};
 

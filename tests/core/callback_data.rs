@@ -2,9 +2,9 @@
 
 use bevy_marionette::{
     controller::{AnimationController, PlaybackEvent},
-    internals::record::TapeMoment,
+    internals::record::{ClipTable, RecordedCharacter, Tape, TapeMoment},
     model::{CallbackData, ClipFrames, ClipTiming, JointTransform, SkeletalClip},
-    record::{ClipTable, Frames, RecordedCharacter, RecordingFile, Tape},
+    record::{Frames, RecordingFile},
 };
 use fastrand::Rng;
 use ron::value::{Map, Number, Value};
@@ -189,12 +189,8 @@ fn numbers_are_equal_by_their_value_and_come_back_as_any_type_that_holds_them() 
 fn controllers_are_the_same_after_cbor_whatever_data_their_callbacks_have() {
     for data in data(count() / 10, false) {
         let mut controller = AnimationController::playing("walk");
-        controller
-            .callbacks_mut()
-            .add("walk", 0.25, "step", data.clone());
-        controller
-            .callbacks_mut()
-            .add_range("walk", 0.1, 0.9, "window", data);
+        controller.add_callback("walk", 0.25, "step", data.clone());
+        controller.add_callback_range("walk", 0.1, 0.9, "window", data);
         let clips = [ClipTiming::new("walk", 1.0)];
         controller.advance(0.5, &clips, &mut Vec::new()).unwrap();
         assert!(through_cbor(&controller) == controller);

@@ -2,13 +2,10 @@
 
 use crate::drawn::drawn;
 use bevy_marionette::import::{Limits, Manifest, open_manifest};
+use bevy_marionette::internals::pose::{ClipLayer, Compress, Evaluate, Scratch};
 use bevy_marionette::model::{
     ClipFrames, ClipTiming, Influences, Joint, JointIndex, JointTransform, SkeletalClip, Skeleton,
     SkinPart,
-};
-use bevy_marionette::{
-    internals::pose::Compress,
-    pose::{ClipLayer, Evaluate, Scratch},
 };
 use glam::{Affine3A, Quat, Vec3};
 use std::borrow::Cow;

@@ -3,15 +3,14 @@
 use crate::drawn::drawn;
 use bevy_marionette::controller::{BlendMode, TrackPriority};
 use bevy_marionette::{
-    internals::model::BoundingBox,
+    internals::model::{BoundingBox, CombinedJoints},
     model::{
-        ClipFrames, ClipTiming, CombinedJoints, Influences, Joint, JointTransform, SkeletalClip,
-        Skeleton, SkinPart,
+        ClipFrames, ClipTiming, Influences, Joint, JointTransform, SkeletalClip, Skeleton, SkinPart,
     },
 };
 use bevy_marionette::{
-    internals::pose::{BlendReach, PartBounds},
-    pose::{ClipLayer, Evaluate, Mask, Scratch},
+    internals::pose::{BlendReach, ClipLayer, Evaluate, PartBounds, Scratch},
+    pose::Mask,
 };
 use fastrand::Rng;
 use glam::{Affine3A, Quat, Vec3};

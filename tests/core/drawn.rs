@@ -1,9 +1,8 @@
 //! A part in a pose, as the GPU draws it.
 
 use bevy_marionette::{
-    internals::pose::SkinVertices,
+    internals::pose::{Palette, SkinVertices},
     model::{Skeleton, SkinPart},
-    pose::Palette,
 };
 use glam::{Affine3A, Mat4, Vec3};
 

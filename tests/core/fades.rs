@@ -4,20 +4,23 @@
 
 mod oracle;
 
-use bevy_marionette::model::{
-    BlendSpace, BoundBlendSpace, ClipFrames, ClipTiming, Joint, JointTransform, PlaybackMode,
-    SkeletalClip, Skeleton,
-};
 use bevy_marionette::{
     controller::{
-        AnimationController, AnimationTrack, BlendMode, Clips, LayerInfo, QueueFallback,
-        TrackPriority, Transition,
+        AnimationController, AnimationTrack, BlendMode, Clips, QueueFallback, TrackPriority,
+        Transition,
     },
-    internals::controller::SwitchLayer,
+    internals::controller::{LayerInfo, SwitchLayer},
 };
 use bevy_marionette::{
-    internals::pose::{Inertia, InertiaScratch, PoseBatch},
-    pose::{ClipLayer, Evaluate, Mask, Scratch},
+    internals::model::BoundBlendSpace,
+    model::{
+        BlendSpace, ClipFrames, ClipTiming, Joint, JointTransform, PlaybackMode, SkeletalClip,
+        Skeleton,
+    },
+};
+use bevy_marionette::{
+    internals::pose::{ClipLayer, Evaluate, Inertia, InertiaScratch, PoseBatch, Scratch},
+    pose::Mask,
 };
 use fastrand::Rng;
 use glam::{Affine3A, Mat4, Quat, Vec3};

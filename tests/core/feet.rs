@@ -3,7 +3,7 @@
 pub mod walk;
 
 use crate::messages::{assert_message, assert_messages};
-use bevy_marionette::pose::{ClipLayer, Evaluate, Scratch};
+use bevy_marionette::internals::pose::{ClipLayer, Evaluate, Scratch};
 use bevy_marionette::{
     internals::rig::{FeetFrame, FeetState, FootPlan, Landing, PlantRange, Plants},
     rig::GroundHit,

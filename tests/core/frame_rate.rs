@@ -6,8 +6,9 @@ use bevy_marionette::controller::{
     AnimationController, AnimationTrack, BlendMode, Clips, PlaybackEvent, QueueFallback, TrackId,
     TrackPriority, Transition, TransitionCurve,
 };
-use bevy_marionette::model::{
-    BlendSpace, BlendSync, BoundBlendSpace, ClipTiming, PlaybackMode, RootDelta, RootPath,
+use bevy_marionette::{
+    internals::model::{BoundBlendSpace, RootPath},
+    model::{BlendSpace, BlendSync, ClipTiming, PlaybackMode, RootDelta},
 };
 use fastrand::Rng;
 use glam::DVec3;
@@ -404,9 +405,7 @@ impl Order {
                 controller.track_mut(id).unwrap().set_parameters((*x, *y));
             }
             Self::AddRange(begin, end) => {
-                controller
-                    .callbacks_mut()
-                    .add_range("c0", *begin, *end, "added", ());
+                controller.add_callback_range("c0", *begin, *end, "added", ());
             }
         }
     }

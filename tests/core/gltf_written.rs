@@ -7,22 +7,20 @@ use crate::drawn::drawn;
 use crate::messages::{assert_message, assert_messages};
 use bevy_marionette::{
     controller::BlendMode,
-    format::Parsed,
-    import::{FileKind, ImportSettings, Limits, Manifest, open_clips, open_manifest, open_model},
+    import::{FileKind, ImportSettings, Limits, Manifest, open_manifest, open_model},
     internals::{
-        format::Checked,
+        format::{Checked, Parsed},
         import::{
-            EmbeddedManifest, GlbTexture, TextureMap, clip_from_md5, from_md5, to_glb, to_md5_anim,
-            to_md5_mesh,
+            EmbeddedManifest, GlbTexture, TextureMap, clip_from_md5, from_md5, open_clips, to_glb,
+            to_md5_anim, to_md5_mesh,
         },
-        model::BoundingBox,
+        model::{BoundingBox, Maps, MipFilter, Sampler, TextureFilter, TextureWrap, UvTransform},
+        pose::{ClipLayer, Evaluate, Scratch},
     },
     model::{
-        ClipFrames, ClipTiming, Influences, Joint, JointTransform, Maps, Material, MipFilter,
-        Model, PlaybackMode, Sampler, SkeletalClip, Skeleton, SkinPart, TextureFilter, TextureWrap,
-        UvTransform,
+        ClipFrames, ClipTiming, Influences, Joint, JointTransform, Material, Model, PlaybackMode,
+        SkeletalClip, Skeleton, SkinPart,
     },
-    pose::{ClipLayer, Evaluate, Scratch},
 };
 use glam::{Affine3A, DVec3, Quat, Vec2, Vec3, Vec4};
 use serde_json::json;

@@ -2,11 +2,11 @@
 
 use super::feet::walk::{angle, open};
 use bevy_marionette::{
-    internals::rig::{
-        ChainIk, GoalAction, Ik, RigAction, RigJoints, RigScratch, TurnSpeeds, TwoBoneIk,
+    internals::{
+        pose::{ClipLayer, Evaluate, Scratch},
+        rig::{ChainIk, GoalAction, Ik, RigAction, RigJoints, RigScratch, TurnSpeeds, TwoBoneIk},
     },
     model::{JointIndex, SkeletalClip, Skeleton},
-    pose::{ClipLayer, Evaluate, Scratch},
     rig::RigState,
 };
 use fastrand::Rng;

@@ -6,13 +6,13 @@ use bevy_marionette::{
         pose::{LocalToModel, PoseMut},
         rig::{
             ChainIk, Collider, Feet, FeetAction, FootPlan, GoalAction, Ik, IkScratch, LegJoints,
-            LimbJoints, LookAction, LookChain, RigAction, RigJoints, RigScratch, SpringAction,
-            SpringChain, SpringFrame, SpringScratch, SpringSettings, SpringState, Springs,
-            TwoBoneIk,
+            LimbJoints, LookAction, LookChain, LookState, RigAction, RigJoints, RigScratch,
+            SpringAction, SpringChain, SpringFrame, SpringScratch, SpringSettings, SpringState,
+            Springs, TwoBoneIk,
         },
     },
     model::{Joint, JointIndex, JointTransform, Skeleton},
-    rig::{GroundHit, Limb, LookState, PoleAngle, RigState},
+    rig::{GroundHit, Limb, PoleAngle, RigState},
 };
 use fastrand::Rng;
 use glam::{Affine3A, Quat, Vec3};

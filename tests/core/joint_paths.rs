@@ -4,13 +4,15 @@
 
 use crate::messages::assert_messages;
 use bevy_marionette::{
-    import::{ImportSettings, Imported, open_clips, open_model},
+    import::{ImportSettings, Imported, open_model},
     internals::{
         format::{Checked, md5},
-        import::{WriteFormat, clip_from_md5, from_md5, losses, to_md5_anim, to_md5_mesh},
+        import::{
+            WriteFormat, clip_from_md5, from_md5, losses, open_clips, to_md5_anim, to_md5_mesh,
+        },
+        pose::{ClipLayer, Evaluate, Scratch},
     },
     model::{JointIndex, SkeletalClip, Skeleton},
-    pose::{ClipLayer, Evaluate, Scratch},
 };
 use fastrand::Rng;
 use glam::{DAffine3, DQuat, DVec3};

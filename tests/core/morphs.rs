@@ -5,20 +5,23 @@ mod life;
 #[path = "morphs/reference.rs"]
 mod reference;
 
-use bevy_marionette::model::{
-    ClipFrames, ClipTiming, Influences, Joint, JointTransform, MorphDelta, MorphFrames,
-    MorphTarget, Morphs, SkeletalClip, Skeleton, SkinPart,
-};
 use bevy_marionette::{
     controller::{AnimationController, BlendMode, Clips, TrackPriority, Transition},
     internals::controller::SwitchLayer,
 };
 use bevy_marionette::{
-    internals::pose::{
-        BlendReach, Compress, Inertia, InertiaScratch, MorphOverride, MorphScratch, MorphVertices,
-        PartBounds,
+    internals::model::{MorphDelta, MorphFrames, MorphTarget},
+    model::{
+        ClipFrames, ClipTiming, Influences, Joint, JointTransform, Morphs, SkeletalClip, Skeleton,
+        SkinPart,
     },
-    pose::{ClipLayer, Evaluate, Mask, Scratch},
+};
+use bevy_marionette::{
+    internals::pose::{
+        BlendReach, ClipLayer, Compress, Evaluate, Inertia, InertiaScratch, MorphOverride,
+        MorphScratch, MorphVertices, PartBounds, Scratch,
+    },
+    pose::Mask,
 };
 use fastrand::Rng;
 use glam::{Affine3A, Quat, Vec3};

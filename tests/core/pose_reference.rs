@@ -7,15 +7,15 @@ mod same_bits;
 
 use bevy_marionette::controller::{BlendMode, TrackPriority};
 use bevy_marionette::{
-    internals::model::SoaTransform,
+    internals::model::{CombinedJoints, SoaTransform},
     model::{
-        ClipFrames, ClipTiming, CombinedJoints, Influences, Joint, JointIndex, JointTransform,
-        SkeletalClip, Skeleton, SkinPart,
+        ClipFrames, ClipTiming, Influences, Joint, JointIndex, JointTransform, SkeletalClip,
+        Skeleton, SkinPart,
     },
 };
 use bevy_marionette::{
-    internals::pose::{Mix, MixScratch, SkinVertices},
-    pose::{ClipLayer, Evaluate, Mask, Palette, Scratch},
+    internals::pose::{ClipLayer, Evaluate, Mix, MixScratch, Palette, Scratch, SkinVertices},
+    pose::Mask,
 };
 use glam::{Affine3A, DAffine3, DQuat, DVec3, Mat4, Quat, Vec3, Vec3A};
 use proptest::prelude::*;

@@ -4,17 +4,16 @@ use crate::messages::assert_message;
 use bevy_marionette::{
     controller::{AnimationController, AnimationTrack, Clips, PlaybackEvent},
     internals::{
+        model::{RootPath, StateLayers},
         pose::PoseMut,
-        record::{Replay, TapeMoment},
+        record::{ClipTable, RecordedCharacter, Replay, Tape, TapeMoment},
         rig::{Feet, FeetAction, LegJoints, RigAction, RigJoints, RigScratch},
     },
     model::{
-        BlendSpace, ClipFrames, ClipTiming, Joint, JointTransform, RootDelta, RootPath,
-        SkeletalClip, Skeleton, StateLayers,
+        BlendSpace, ClipFrames, ClipTiming, Joint, JointTransform, RootDelta, SkeletalClip,
+        Skeleton,
     },
-    record::{
-        ClipTable, Difference, Frames, RecordedCharacter, RecordingError, RecordingFile, Tape,
-    },
+    record::{Difference, Frames, RecordingError, RecordingFile},
     rig::RigState,
 };
 use fastrand::Rng;
@@ -71,10 +70,7 @@ fn states() -> StateLayers {
 fn play_states(controller: &mut AnimationController, rng: &mut Rng) -> bool {
     match rng.u32(..60) {
         0..3 => drop(controller.go(["ground", "wave"][rng.usize(..2)])),
-        3..6 => controller
-            .states_mut()
-            .set_speed("pace", rng.f64() * 2.0)
-            .unwrap(),
+        3..6 => controller.set_state_speed("pace", rng.f64() * 2.0).unwrap(),
         6..12 => controller.set_parameters(rng.f64() * 4.0),
         _ => return false,
     }
@@ -107,7 +103,7 @@ fn interfere(controller: &mut AnimationController, rng: &mut Rng) -> bool {
         5 => controller.time_scale = rng.f64() * 2.0,
         6 => controller.priority_blend = rng.f32(),
         7 => {
-            controller.callbacks_mut().add(name, rng.f64(), "added", ());
+            controller.add_callback(name, rng.f64(), "added", ());
         }
         8..20 => controller.set_parameters(rng.f64() * 4.0),
         20 => {
@@ -135,9 +131,7 @@ fn record(seed: u64, count: u64, clips: &ClipTable) -> Take {
     let mut interfere = interfere as fn(&mut _, &mut _) -> bool;
     if seed % 3 == 2 {
         controller = AnimationController::default();
-        controller
-            .states_mut()
-            .set_machines(clips.states().unwrap(), 0);
+        controller.set_states(clips.states().unwrap(), 0);
         interfere = play_states;
     }
     let mut take = Take {

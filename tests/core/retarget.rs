@@ -12,9 +12,9 @@ use bevy_marionette::{
     internals::{
         import::{Retarget, RetargetError},
         model::{Role, Roles, Side},
+        pose::{ClipLayer, Evaluate, Scratch},
     },
     model::{ClipFrames, ClipTiming, Joint, JointTransform, SkeletalClip, Skeleton},
-    pose::{ClipLayer, Evaluate, Scratch},
 };
 use fastrand::Rng;
 use glam::{Affine3A, EulerRot, Quat, Vec3};

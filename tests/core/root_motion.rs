@@ -6,14 +6,12 @@ use bevy_marionette::controller::{
 };
 use bevy_marionette::import::{Imported, Limits, Manifest, open_manifest};
 use bevy_marionette::{
-    internals::model::SoaTransform,
-    model::{
-        ClipFrames, ClipTiming, JointTransform, PlaybackMode, RootDelta, RootPath, SkeletalClip,
-    },
+    internals::model::{RootPath, SoaTransform},
+    model::{ClipFrames, ClipTiming, JointTransform, PlaybackMode, RootDelta, SkeletalClip},
 };
 use bevy_marionette::{
-    internals::pose::Mix,
-    pose::{ClipLayer, Evaluate, Mask, Scratch},
+    internals::pose::{ClipLayer, Evaluate, Mix, Scratch},
+    pose::Mask,
 };
 use fastrand::Rng;
 use glam::DVec3;

@@ -7,8 +7,9 @@ mod programs;
 
 use crate::messages::{assert_message, assert_messages};
 use bevy_marionette::{
-    controller::{AnimationController, Go, GoError, PlaybackEvent},
-    model::{CallbackData, ClipTiming, PlaybackMode, State, StateLayer, StateLayers},
+    controller::{AnimationController, Go, PlaybackEvent, StatesError},
+    internals::model::StateLayers,
+    model::{CallbackData, ClipTiming, PlaybackMode, State, StateLayer},
 };
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -65,7 +66,7 @@ struct Game {
 impl Game {
     fn new(states: &str) -> Self {
         let mut controller = AnimationController::default();
-        controller.states_mut().set_machines(&machines(states), 0);
+        controller.set_states(&machines(states), 0);
         Self {
             controller,
             clips: clips(),
@@ -86,7 +87,7 @@ impl Game {
         self
     }
 
-    fn go(&mut self, state: &str) -> Result<Go, GoError> {
+    fn go(&mut self, state: &str) -> Result<Go, StatesError> {
         self.controller.go(state)
     }
 
@@ -175,7 +176,7 @@ fn a_state_that_is_never_left_holds_against_everything() {
     let mut game = Game::new(ADVENTURE);
     game.go("dead").unwrap();
     let error = game.go("hurt").unwrap_err();
-    assert!(matches!(&error, GoError::NoWay { ways, .. } if ways.is_empty()));
+    assert!(matches!(&error, StatesError::NoWay { ways, .. } if ways.is_empty()));
     assert_eq!(game.go("dead"), Ok(Go::Stays));
     assert!(!game.controller.can_go("ground"));
     game.play(9.0);
@@ -187,15 +188,15 @@ fn mistakes_are_errors_with_what_to_do() {
     let mut game = Game::new(ADVENTURE);
     let error = game.go("atack").unwrap_err();
     let meant = Some("attack".to_owned());
-    assert_eq!(error, GoError::UnknownState("atack".into(), meant));
+    assert_eq!(error, StatesError::UnknownState("atack".into(), meant));
     assert_message("states: no such state", error);
     let error = game.go("land").map(|go| assert_eq!(go, Go::Entered));
     assert_eq!(error, Ok(()), "by way of the fall, at once");
     let error = game.controller.go(("arms", "wave")).unwrap_err();
-    assert_eq!(error, GoError::NoLayer("arms".into()));
+    assert_eq!(error, StatesError::NoLayer("arms".into()));
     assert_message("states: no such layer", error);
     let error = AnimationController::default().go("jump").unwrap_err();
-    assert_eq!(error, GoError::NoLayer(String::new()));
+    assert_eq!(error, StatesError::NoLayer(String::new()));
     assert_message("states: none", error);
 }
 
@@ -204,9 +205,7 @@ fn one_of_several_clips_is_chosen_again_at_its_end() {
     let states = r#"{"idle": (plays: ["jump", "land", "hurt"], start: true)}"#;
     let play = |seed: u64| {
         let mut controller = AnimationController::default();
-        controller
-            .states_mut()
-            .set_machines(&machines(states), seed);
+        controller.set_states(&machines(states), seed);
         let (clips, mut events) = (clips(), Vec::new());
         controller.advance(20.0, &clips, &mut events).unwrap();
         let started = events.iter().filter_map(|event| match event {
@@ -239,7 +238,7 @@ fn a_layer_plays_over_the_body_and_leaves_it_alone() {
     )];
     let states = StateLayers::new(&parse(ADVENTURE), &layers.into()).unwrap();
     let mut controller = AnimationController::default();
-    controller.states_mut().set_machines(&Arc::new(states), 0);
+    controller.set_states(&Arc::new(states), 0);
     let (clips, mut events) = (clips(), Vec::new());
     let mut play = |controller: &mut AnimationController, seconds: f64| {
         controller.advance(seconds, &clips, &mut events).unwrap();
@@ -269,9 +268,7 @@ fn states_survive_saving_and_new_data() {
     let mut loaded: AnimationController = ron::from_str(&text).unwrap();
     assert_eq!(loaded.state(), Some("jump"));
     assert_eq!(loaded.states().destination(), Some("ground"));
-    loaded
-        .states_mut()
-        .set_machines(game.controller.states().machines().unwrap(), 7);
+    loaded.set_states(game.controller.states().machines().unwrap(), 7);
     let (mut goes_on, mut later) = (game.controller.clone(), [Vec::new(), Vec::new()]);
     goes_on.advance(1.0, &game.clips, &mut later[0]).unwrap();
     loaded.advance(1.0, &game.clips, &mut later[1]).unwrap();
@@ -291,11 +288,9 @@ fn states_survive_saving_and_new_data() {
         "\"attack\": (plays: \"attack\", from: [\"ground\"], exit: \"recover\", then: \"ground\"),",
         "\"aaa\": (plays: \"idle\", from: Any),",
     );
-    loaded.states_mut().set_machines(&machines(&changed), 0);
+    loaded.set_states(&machines(&changed), 0);
     assert_eq!(loaded.state(), Some("jump"));
-    loaded
-        .states_mut()
-        .set_machines(&machines(r#"{"other": (plays: "idle", start: true)}"#), 0);
+    loaded.set_states(&machines(r#"{"other": (plays: "idle", start: true)}"#), 0);
     assert_eq!(
         (loaded.state(), loaded.current()),
         (Some("other"), Some("idle"))
@@ -361,7 +356,7 @@ fn a_copy_for_another_character_shows_its_layers_in_full() {
     )];
     let states = StateLayers::new(&parse(ADVENTURE), &layers.into()).unwrap();
     let mut controller = AnimationController::default();
-    controller.states_mut().set_machines(&Arc::new(states), 0);
+    controller.set_states(&Arc::new(states), 0);
     let clips = clips();
     let advance = |controller: &mut AnimationController| {
         controller.advance(0.1, &clips, &mut Vec::new()).unwrap();
@@ -385,9 +380,7 @@ fn a_state_of_more_clips_than_can_be_counted_is_an_error() {
     let errors = machine(300).unwrap_err();
     assert_messages("states: too many clips", errors);
     let mut controller = AnimationController::default();
-    controller
-        .states_mut()
-        .set_machines(&Arc::new(machine(64).unwrap()), 3);
+    controller.set_states(&Arc::new(machine(64).unwrap()), 3);
     let clips: Vec<ClipTiming> = (0..64).map(|at| clip(&format!("c{at}"), 0.01)).collect();
     controller.advance(5.0, &clips, &mut Vec::new()).unwrap();
 }
@@ -422,9 +415,7 @@ fn saved_states_with_any_number_changed_are_refused_or_played() {
         read += 1;
         let _ = loaded.go("ground");
         loaded.advance(0.3, &game.clips, &mut Vec::new()).unwrap();
-        loaded
-            .states_mut()
-            .set_machines(game.controller.states().machines().unwrap(), 0);
+        loaded.set_states(game.controller.states().machines().unwrap(), 0);
         let _ = (
             loaded.go("hurt"),
             loaded.can_go("fall"),

@@ -7,15 +7,15 @@ use bevy_marionette::{
     internals::controller::SwitchLayer,
 };
 use bevy_marionette::{
-    internals::model::SoaTransform,
+    internals::model::{BoundBlendSpace, SoaTransform},
     model::{
-        BlendSpace, BoundBlendSpace, ClipFrames, ClipTiming, Joint, JointTransform, PlaybackMode,
-        SkeletalClip, Skeleton,
+        BlendSpace, ClipFrames, ClipTiming, Joint, JointTransform, PlaybackMode, SkeletalClip,
+        Skeleton,
     },
 };
 use bevy_marionette::{
-    internals::pose::{Inertia, InertiaScratch},
-    pose::{ClipLayer, Evaluate, Mask, Scratch},
+    internals::pose::{ClipLayer, Evaluate, Inertia, InertiaScratch, Scratch},
+    pose::Mask,
 };
 use fastrand::Rng;
 use glam::{Affine3A, Quat, Vec3};

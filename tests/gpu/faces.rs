@@ -8,9 +8,11 @@ use super::{
 use bevy::prelude::*;
 use bevy_marionette::{
     character::{Expressions, IdleEyes},
-    internals::pose::{MorphOverride, MorphScratch},
-    model::{Model, MorphDelta, MorphFrames, MorphTarget, Morphs},
-    pose::{ClipLayer, Evaluate},
+    internals::{
+        model::{MorphDelta, MorphFrames, MorphTarget},
+        pose::{ClipLayer, Evaluate, MorphOverride, MorphScratch},
+    },
+    model::{Model, Morphs},
     prelude::*,
 };
 use fastrand::Rng;

@@ -664,7 +664,7 @@ fn slow_motion_the_queue_and_scheduled_changes_are_shown_and_can_be_undone() {
         harness.texts()
     );
     harness.click("cancel");
-    assert_eq!(harness.controller().timeline().iter().count(), 0);
+    assert_eq!(harness.controller().scheduled_changes().count(), 0);
     // The first one shown is the clip the buttons act on.
     harness.click("wave");
     harness.click("still");

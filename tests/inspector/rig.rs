@@ -336,7 +336,7 @@ fn a_look_target_is_chosen_limits_are_changed_and_the_turn_is_shown() {
         .target = LookTarget::Point(Vec3::new(-8.0, 1.0, -2.0));
     harness.frames(60);
     let shown = harness.text_beside("turned");
-    let turn = harness.get::<RigState>().unwrap().look.turn;
+    let turn = harness.get::<RigState>().unwrap().look_turn();
     assert!(
         turn.x > 0.5 && shown.starts_with(&format!("{:.1}° left", turn.x.to_degrees())),
         "{shown} {turn}"
@@ -355,7 +355,7 @@ fn a_look_target_is_chosen_limits_are_changed_and_the_turn_is_shown() {
             .yaw,
         20.0
     );
-    let turn = harness.get::<RigState>().unwrap().look.turn;
+    let turn = harness.get::<RigState>().unwrap().look_turn();
     assert!((turn.x.to_degrees() - 20.0).abs() < 0.1, "{turn}");
     harness.click("As in the manifest");
     assert!(harness.get::<LookAt>().unwrap().joints.is_none());

@@ -5,7 +5,7 @@ use bevy::prelude::*;
 use bevy_marionette::{
     import::Manifest,
     inspector::{Inspector, InspectorTab},
-    model::StateLayers,
+    internals::model::StateLayers,
     prelude::*,
     recorder::{RecorderPlugin, Recording},
 };
@@ -29,10 +29,7 @@ const STATES: &str = r#"(
 fn give_states(harness: &mut Harness, manifest: &str) {
     let manifest = Manifest::parse("code.character.ron", manifest.as_bytes()).unwrap();
     let states = StateLayers::new(&manifest.states, &manifest.layers).unwrap();
-    harness
-        .controller()
-        .states_mut()
-        .set_machines(&Arc::new(states), 0);
+    harness.controller().set_states(&Arc::new(states), 0);
     harness.frames(2);
 }
 

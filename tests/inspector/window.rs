@@ -25,7 +25,8 @@ use bevy_marionette::{
         BoneShape, DrawSkeleton, InspectedCharacter, Inspector, InspectorTab,
         MarionetteInspectorPlugin,
     },
-    model::{JointTransform, StateLayers},
+    internals::model::StateLayers,
+    model::JointTransform,
     prelude::*,
     recorder::{RecorderPlugin, Recording},
 };
@@ -548,7 +549,7 @@ fn go_through_states(desk: &mut Desk) {
         let manifest = Manifest::parse("scout.character.ron", STATES.as_bytes()).unwrap();
         let states = StateLayers::new(&manifest.states, &manifest.layers).unwrap();
         let mut controller = AnimationController::default();
-        controller.states_mut().set_machines(&Arc::new(states), 0);
+        controller.set_states(&Arc::new(states), 0);
         let mut present = scout.get_mut::<AnimationController>().unwrap();
         let before = std::mem::replace(&mut *present, controller);
         scout.world_scope(|world| world.insert_resource(Before(before)));

@@ -5,17 +5,16 @@ use super::peak;
 use bevy_marionette::{
     controller::{AnimationController, AnimationTrack, PlaybackEvent},
     internals::{
-        record::{NotedPart, PartNote, TapeMoment},
+        model::RootPath,
+        record::{ClipTable, NotedPart, PartNote, RecordedCharacter, Tape, TapeMoment},
         rig::{FeetAction, FootPlan, GoalAction, Ik, LookAction, LookChain, RigAction, TwoBoneIk},
     },
     model::{
-        BlendSpace, BlendSync, ClipFrames, ClipTiming, Joint, JointTransform, RootDelta, RootPath,
+        BlendSpace, BlendSync, ClipFrames, ClipTiming, Joint, JointTransform, RootDelta,
         SkeletalClip, Skeleton,
     },
     pose::JointOverride,
-    record::{
-        ClipTable, Difference, Frames, RecordedCharacter, RecordingError, RecordingFile, Tape,
-    },
+    record::{Difference, Frames, RecordingError, RecordingFile},
     rig::{GroundHit, RigState},
 };
 use ciborium::Value;
@@ -97,8 +96,8 @@ fn whole() -> RecordingFile {
     controller.add_track(AnimationTrack::default());
     controller.add_track(AnimationTrack::blend_space("s"));
     controller.queue_mut().extend(["", ""]);
-    controller.callbacks_mut().add("", 0.1, "", ());
-    controller.callbacks_mut().add_range(
+    controller.add_callback("", 0.1, "", ());
+    controller.add_callback_range(
         "idle",
         0.0,
         0.9,
@@ -380,9 +379,7 @@ fn advances_that_pass_billions_of_keys_end() {
     };
     let ranges = |controller: &mut AnimationController| {
         controller.callback_limit = usize::MAX;
-        controller
-            .callbacks_mut()
-            .add_range("idle", 0.0, 0.5e-9, "", ());
+        controller.add_callback_range("idle", 0.0, 0.5e-9, "", ());
         controller.add_track(AnimationTrack::new("idle").speed(1e6));
     };
     let many = |controller: &mut AnimationController| {

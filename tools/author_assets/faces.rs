@@ -1,7 +1,10 @@
 //! Faces that move: openings in the skin, what is behind them, and morph targets.
 
 use super::{contour::Mesh, field::Field, regions::Regions, rig::round};
-use bevy_marionette::model::{MorphDelta, MorphIndex, MorphTarget, Morphs};
+use bevy_marionette::{
+    internals::model::{MorphDelta, MorphTarget},
+    model::{MorphIndex, Morphs},
+};
 use glam::{DVec3, Vec3};
 
 /// A face.

@@ -9,9 +9,9 @@ use crate::{
     write::{self, NewFile},
 };
 use bevy_marionette::{
-    format::{FormatError, Parsed},
+    format::FormatError,
     internals::{
-        format::{m3d, md5},
+        format::{Parsed, m3d, md5},
         import::{TextureMap, WriteFormat, losses, to_glb, to_m3d, to_md5_anim, to_md5_mesh},
     },
     model::{Material, SkeletalClip},

@@ -17,9 +17,10 @@ use crate::{
     write::{self, NewFile},
 };
 use bevy_marionette::{
-    format::{Diagnostic, FormatError, Parsed},
+    format::{Diagnostic, FormatError},
     import::{ClipEntry, FileKind, Manifest, RetargetEntry},
     internals::{
+        format::Parsed,
         import::{EmbeddedManifest, open_clips_with},
         model::BoundingBox,
     },

@@ -1,9 +1,8 @@
 //! Posed models as OBJ files.
 
 use bevy_marionette::{
-    internals::pose::{MorphVertices, SkinVertices},
+    internals::pose::{MorphVertices, Palette, SkinVertices},
     model::Model,
-    pose::Palette,
 };
 use glam::{Affine3A, Mat4, Vec2, Vec3};
 use std::io::{self, Write};

@@ -7,14 +7,11 @@ use crate::{
     textures::{self, TextureUse},
 };
 use bevy_marionette::{
-    format::{Diagnostic, FormatError, Parsed, Severity},
-    import::{
-        EmbeddedImage, FileKind, ImportReport, ImportSettings, Imported, Limits, Manifest,
-        open_manifest,
-    },
+    format::{Diagnostic, FormatError, Severity},
+    import::{FileKind, ImportReport, ImportSettings, Imported, Limits, Manifest, open_manifest},
     internals::{
         format::{
-            Checked,
+            Checked, Parsed,
             md5::{self, Md5Anim},
         },
         import::{EmbeddedManifest, clip_from_md5, open_clips_with},
@@ -23,7 +20,7 @@ use bevy_marionette::{
 };
 use std::{
     borrow::Cow,
-    collections::HashSet,
+    collections::{BTreeMap, HashSet},
     path::{Path, PathBuf},
 };
 
@@ -58,7 +55,7 @@ pub struct OpenModel {
     /// For each material, its textures.
     pub textures: Vec<Vec<TextureUse>>,
     /// The images in the model's own file.
-    pub images: Vec<EmbeddedImage>,
+    pub images: BTreeMap<String, Vec<u8>>,
     /// The manifest it was assembled from, with what the model's file says itself.
     pub manifest: Option<Manifest>,
     /// Manifest entries that the model's own file holds.
@@ -81,7 +78,7 @@ impl OpenModel {
             .flatten()
             .filter_map(|map| map.found.as_deref());
         let mut names: Vec<_> = found
-            .map(|name| (name, self.images.iter().any(|image| image.name == name)))
+            .map(|name| (name, self.images.contains_key(name)))
             .collect();
         names.sort_unstable();
         names.dedup();
@@ -90,8 +87,8 @@ impl OpenModel {
 
     /// Reads a texture.
     pub fn texture(&self, name: &str) -> Result<Cow<'_, [u8]>, Diagnostic> {
-        match self.images.iter().find(|image| image.name == name) {
-            Some(image) => Ok(Cow::Borrowed(&image.bytes)),
+        match self.images.get(name) {
+            Some(bytes) => Ok(Cow::Borrowed(bytes)),
             None => read::read(&self.folder.join(name), &self.settings.limits).map(Cow::Owned),
         }
     }
@@ -403,7 +400,7 @@ fn finish(
     } = imported;
     let manifest = manifest.map(|manifest| manifest.with_embedded(&embedded).into_owned());
     let folder = path.parent().unwrap_or(Path::new("")).to_owned();
-    let own: Vec<&str> = images.iter().map(|image| &*image.name).collect();
+    let own: Vec<&str> = images.keys().map(String::as_str).collect();
     let listed = manifest
         .as_ref()
         .map_or(&[][..], |manifest| &manifest.textures);

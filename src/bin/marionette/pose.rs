@@ -10,10 +10,12 @@ use crate::{
 };
 use bevy_marionette::{
     controller::BlendMode,
-    format::{Diagnostic, FormatError, Parsed},
+    format::{Diagnostic, FormatError},
     import::FileKind,
-    internals::pose::{MorphOverride, MorphScratch},
-    pose::{ClipLayer, Evaluate, Scratch},
+    internals::{
+        format::Parsed,
+        pose::{ClipLayer, Evaluate, MorphOverride, MorphScratch, Scratch},
+    },
 };
 use clap::Args;
 use std::{io::Write, path::PathBuf};

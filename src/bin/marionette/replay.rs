@@ -8,7 +8,8 @@ use bevy_marionette::{
     controller::{Clips, FiredCallback, PlaybackEvent},
     format::Diagnostic,
     import::Limits,
-    record::{CheckedCharacter, ClipTable, Difference, Frames, RecordingFile},
+    internals::record::ClipTable,
+    record::{CheckedCharacter, Difference, Frames, RecordingFile},
 };
 use clap::Args;
 use std::{

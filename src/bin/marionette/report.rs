@@ -12,10 +12,8 @@ use bevy_marionette::{
         BlendSpaceEntry, ColliderEntry, FeetEntry, FileKind, GoalEntry, ImportReport, LookAtEntry,
         MaskEntry, SocketEntry, SpringEntry,
     },
-    internals::model::BoundingBox,
-    model::{
-        Material, Model, MorphIndex, PlaybackMode, SkeletalClip, State, StateLayer, StateLayers,
-    },
+    internals::model::{BoundingBox, StateLayers},
+    model::{Material, Model, MorphIndex, PlaybackMode, SkeletalClip, State, StateLayer},
 };
 use serde::Serialize;
 use std::{collections::BTreeMap, sync::Arc};

@@ -1,55 +1,45 @@
 //! Speeds that states name and the game sets.
 
-use super::{StateRuns, StatesMut};
+use super::{StateRuns, StatesError};
 use crate::{
     controller::AnimationController,
     model::{MachineLayer, Speed},
-    spelling::{meant, nearest},
+    spelling::nearest,
 };
-use std::{error::Error, fmt, sync::Arc};
+use std::sync::Arc;
 
-/// Error returned by [`StatesMut::set_speed`].
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum StateSpeedError {
-    /// No state has a speed of this name. Beside it, one that was probably meant.
-    Unknown(String, Option<String>),
-    /// It isn't a finite number.
-    NotFinite(f64),
-}
-
-impl StatesMut<'_> {
+impl AnimationController {
     /// Sets a speed that states name, such as `"pace"` in `speed: "pace"`. From now on, they play at this speed: those that
     /// are entered, and the present one. 1 is the clip's own speed, and a negative one is backward.
     ///
-    /// It takes effect at once, and multiplies with the one of [`AnimationController::set_speed`].
+    /// It takes effect at once, and multiplies with the one of [`set_speed`](Self::set_speed).
     ///
     /// ```
-    /// # use bevy_marionette::{controller::AnimationController, model::{State, StateLayers}};
+    /// # use bevy_marionette::{controller::AnimationController, internals::model::StateLayers, model::State};
     /// # use std::sync::Arc;
     /// let states = [("walk".to_owned(), State::playing("walk").speed("pace").start())].into();
     /// let mut controller = AnimationController::default();
-    /// controller.states_mut().set_machines(&Arc::new(StateLayers::new(&states, &Default::default()).unwrap()), 0);
-    /// controller.states_mut().set_speed("pace", 1.5)?;
+    /// controller.set_states(&Arc::new(StateLayers::new(&states, &Default::default()).unwrap()), 0);
+    /// controller.set_state_speed("pace", 1.5)?;
     /// assert_eq!(controller.speed(), 1.5);
-    /// let error = controller.states_mut().set_speed("pcae", 1.5).unwrap_err();
+    /// let error = controller.set_state_speed("pcae", 1.5).unwrap_err();
     /// assert_eq!(error.to_string(), "no state has the speed `pcae`; did you mean `pace`?");
-    /// # Ok::<(), bevy_marionette::controller::StateSpeedError>(())
+    /// # Ok::<(), bevy_marionette::controller::StatesError>(())
     /// ```
     ///
     /// # Errors
     /// If no state names it, or it isn't a finite number. Then nothing changes.
-    pub fn set_speed(&mut self, name: &str, speed: f64) -> Result<(), StateSpeedError> {
+    pub fn set_state_speed(&mut self, name: &str, speed: f64) -> Result<(), StatesError> {
         if !speed.is_finite() {
-            return Err(StateSpeedError::NotFinite(speed));
+            return Err(StatesError::SpeedNotFinite(speed));
         }
-        let states = self.0.extras.states_mut();
+        let states = self.extras.states_mut();
         let at = states.as_ref().and_then(|states| states.speed_index(name));
         let (Some(states), Some(at)) = (states, at) else {
-            let states = self.0.extras.states.as_ref();
+            let states = self.extras.states.as_ref();
             let known = states.iter().flat_map(|states| states.layers.speeds());
             let nearest = nearest(name, known).map(str::to_owned);
-            return Err(StateSpeedError::Unknown(name.to_owned(), nearest));
+            return Err(StatesError::UnknownSpeed(name.to_owned(), nearest));
         };
         if states.speeds[at] == speed {
             return Ok(());
@@ -57,27 +47,25 @@ impl StatesMut<'_> {
         states.speeds[at] = speed;
         let layers: Arc<_> = states.layers.clone();
         for (at, MachineLayer { machine, mask, .. }) in layers.layers().iter().enumerate() {
-            let state = machine.states().get(self.0.state_index(at));
+            let state = machine.states().get(self.state_index(at));
             if !state
                 .is_some_and(|state| matches!(&state.speed, Speed::Named(other) if other == name))
             {
                 continue;
             }
-            let states = self.0.extras.states.as_ref();
+            let states = self.extras.states.as_ref();
             let track = states.and_then(|states| states.runs.get(at)?.track);
             let whole = match mask {
-                None => self.0.extras.playback.speed,
+                None => self.extras.playback.speed,
                 Some(_) => 1.0,
             };
-            if let Some(track) = track.and_then(|track| self.0.track_mut(track)) {
+            if let Some(track) = track.and_then(|track| self.track_mut(track)) {
                 track.speed = whole * speed;
             }
         }
         Ok(())
     }
-}
 
-impl AnimationController {
     /// The speed of the present state of the whole body, if what it plays is current, or 1.
     pub(in crate::controller) fn speed_of_current_state(&self) -> f64 {
         let Some(states) = self.extras.states.as_deref() else {
@@ -112,20 +100,3 @@ impl StateRuns {
         }
     }
 }
-
-impl fmt::Display for StateSpeedError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Unknown(name, nearest) => {
-                write!(f, "no state has the speed `{name}`")?;
-                match nearest {
-                    Some(nearest) => write!(f, "; {}", meant(nearest)),
-                    None => Ok(()),
-                }
-            }
-            Self::NotFinite(speed) => write!(f, "the speed is {speed}, expected a number"),
-        }
-    }
-}
-
-impl Error for StateSpeedError {}

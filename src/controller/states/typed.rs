@@ -102,12 +102,12 @@ impl AnimationController {
     /// Returns the present state as a variant of an enum; `None` without states, or if no variant has its name.
     ///
     /// ```
-    /// # use bevy_marionette::{controller::{AnimationController, GoError}, character_states, model::{State, StateLayers}};
+    /// # use bevy_marionette::{controller::{AnimationController, StatesError}, internals::model::StateLayers, model::State, character_states};
     /// # use std::sync::Arc;
     /// # let states = [("ground", State::playing("idle").start()), ("jump", State::playing("jump").from(["ground"]))];
     /// # let states = states.map(|(name, state)| (name.to_owned(), state)).into();
     /// # let mut controller = AnimationController::default();
-    /// # controller.states_mut().set_machines(&Arc::new(StateLayers::new(&states, &Default::default()).unwrap()), 0);
+    /// # controller.set_states(&Arc::new(StateLayers::new(&states, &Default::default()).unwrap()), 0);
     /// character_states! {
     ///     enum Hero { Ground = "ground", Jump = "jump" }
     /// }
@@ -116,7 +116,7 @@ impl AnimationController {
     ///     controller.go(Hero::Jump)?;
     /// }
     /// assert_eq!(controller.state_as(), Some(Hero::Jump));
-    /// # Ok::<(), GoError>(())
+    /// # Ok::<(), StatesError>(())
     /// ```
     pub fn state_as<S: CharacterStates>(&self) -> Option<S> {
         S::named(self.states().layer(S::LAYER).current()?)

@@ -2,13 +2,12 @@
 
 use crate::{
     import::{
-        EmbeddedImage,
         names::{UniqueNames, listed},
         report::Report,
     },
     model::{Maps, Material, Sampler, TextureWrap, UvTransform},
 };
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use ufbx::{MaterialMap, Scene, Texture, WrapMode};
 
 /// The materials of a file, in its order.
@@ -20,7 +19,7 @@ pub(super) struct Materials {
     /// Per material, the set of texture coordinates of its maps, if it is named.
     uv_sets: Vec<Option<String>>,
     /// The images that are in the file itself. Maps refer to them by name.
-    pub(super) images: Vec<EmbeddedImage>,
+    pub(super) images: BTreeMap<String, Vec<u8>>,
 }
 
 /// Images by what the file calls them.
@@ -29,7 +28,7 @@ struct Images {
     names: UniqueNames,
     /// Per texture that has contents, the name of its image.
     of_contents: HashMap<(usize, usize), String>,
-    list: Vec<EmbeddedImage>,
+    list: BTreeMap<String, Vec<u8>>,
 }
 
 /// Reads one material after another.
@@ -216,10 +215,7 @@ impl Images {
         }
         let file = path.map_or("", |path| path.rsplit(['/', '\\']).next().unwrap_or(path));
         let name = self.names.add(file_name(file, self.list.len(), contents));
-        self.list.push(EmbeddedImage {
-            name: name.clone(),
-            bytes: contents.to_vec(),
-        });
+        self.list.insert(name.clone(), contents.to_vec());
         self.of_contents.insert(key, name.clone());
         Some(name)
     }

@@ -9,13 +9,13 @@ use super::{
 use crate::{
     format::FormatError,
     import::{
-        EmbeddedImage,
         names::{UniqueNames, listed},
         report::Report,
     },
     model::{Maps, Material, MipFilter, Sampler, TextureFilter, TextureWrap, UvTransform},
     plural::counted,
 };
+use std::collections::BTreeMap;
 
 /// The materials of a file, in its order.
 #[derive(Default)]
@@ -24,7 +24,7 @@ pub(super) struct Materials {
     /// The contents of the file about each material that the model has no place for.
     pub(super) in_file: Vec<FileMaterial>,
     /// The images that are in the file itself. Maps refer to them by name.
-    pub(super) images: Vec<EmbeddedImage>,
+    pub(super) images: BTreeMap<String, Vec<u8>>,
 }
 
 /// The contents of a file about a material that the model has no place for.
@@ -362,10 +362,7 @@ impl Materials {
             if is_etc1s(&bytes) {
                 etc1s.push(name.clone());
             }
-            self.images.push(EmbeddedImage {
-                name: name.clone(),
-                bytes,
-            });
+            self.images.insert(name.clone(), bytes);
             out.push(Some(name));
         }
         if !etc1s.is_empty() {

@@ -234,12 +234,12 @@ mod tests {
         let spaces: Vec<_> = manifest.resolve_blend_spaces().collect();
         assert_eq!((spaces[0].dimensions(), spaces[1].dimensions()), (1, 2));
         assert_eq!(
-            (spaces[0].smoothing(), spaces[0].points()[2].at.x),
+            (spaces[0].smoothing(), spaces[0].points()[2].1.x),
             (0.2, -1.0)
         );
         assert_eq!(spaces[0].sync(), &BlendSync::Feet);
         assert_eq!(spaces[1].sync(), &BlendSync::Keys(vec!["footstep".into()]));
-        assert_eq!(spaces[1].points()[2].at, BlendPoint::new(-1.5, 0.0));
+        assert_eq!(spaces[1].points()[2].1, BlendPoint::new(-1.5, 0.0));
         assert_eq!(
             Manifest::parse("again", manifest.to_ron().unwrap().as_bytes()),
             Ok(manifest)

@@ -4,12 +4,13 @@
 use crate::{
     format::FormatError,
     import::{
-        EmbeddedImage, EmbeddedManifest, ImportReport, ImportSettings, Imported, control,
+        EmbeddedManifest, ImportReport, ImportSettings, Imported, control,
         names::{FIRST_ANSWERS, duplicates, listed},
         report::Report,
     },
     model::{Material, Model, Reach, SkeletalClip, Skeleton, SkinPart},
 };
+use std::collections::BTreeMap;
 
 /// Clips, and per clip and joint, which properties it has keys of; see [`Imported::keyed`].
 pub(in crate::import) type KeyedClips = (Vec<SkeletalClip>, Vec<Vec<[bool; 3]>>);
@@ -61,7 +62,7 @@ impl Bare {
     pub(in crate::import) fn finish(
         mut self,
         (clips, keyed): KeyedClips,
-        images: Vec<EmbeddedImage>,
+        images: BTreeMap<String, Vec<u8>>,
         report: Report,
     ) -> Result<Imported, FormatError> {
         self.model.clips = clips;

@@ -9,7 +9,7 @@ use crate::{
     character::{LookAt, LookTarget},
     import::LookAtEntry,
     model::{JointIndex, Skeleton},
-    rig::LookChain,
+    rig::{LookChain, RigState},
 };
 use bevy::prelude::*;
 use bevy_egui::egui::{self, Ui};
@@ -65,7 +65,7 @@ pub(super) fn show(
                     ui.add(egui::Slider::new(&mut look.weight, 0.0..=1.0).fixed_decimals(2));
                     ui.end_row();
                     ui.weak("turned");
-                    ui.label(turned(item.rig.map_or(Vec2::ZERO, |state| state.look.turn)));
+                    ui.label(turned(item.rig.map_or(Vec2::ZERO, RigState::look_turn)));
                     ui.end_row();
                     if limits(ui, &mut entry) {
                         look.joints = Some(entry);

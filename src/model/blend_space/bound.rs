@@ -86,9 +86,9 @@ impl BlendSpace {
         landings: impl Fn(usize) -> Vec<SyncMark>,
     ) -> Result<BoundBlendSpace, BlendSpaceError> {
         let (mut found, mut member_of): (Vec<usize>, Vec<usize>) = Default::default();
-        for point in &self.points {
-            let clip = find(&point.clip);
-            let clip = clip.ok_or_else(|| BlendSpaceError::NoClip(point.clip.clone()))?;
+        for (name, _) in &self.points {
+            let clip = find(name);
+            let clip = clip.ok_or_else(|| BlendSpaceError::NoClip(name.clone()))?;
             let known = found.iter().position(|other| *other == clip);
             member_of.push(known.unwrap_or(found.len()));
             if known.is_none() {
@@ -157,10 +157,10 @@ impl BlendSpace {
         let ours = || {
             points()
                 .filter(|(_, of)| **of == member)
-                .map(|(point, _)| self.points[point].at)
+                .map(|(point, _)| self.points[point].1)
         };
         let far = |(point, _): &(usize, &usize)| {
-            let at = self.points[*point].at;
+            let at = self.points[*point].1;
             ours()
                 .map(|our| self.layout.distance(our.vector(), at.vector()))
                 .fold(f64::INFINITY, f64::min)

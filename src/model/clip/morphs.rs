@@ -137,6 +137,7 @@ impl SkeletalClip {
     ///
     /// # Errors
     /// The frames are not whole, a weight is not finite, or the times are not as described.
+    #[doc(hidden)]
     pub fn with_morphs(self, frames: &MorphFrames) -> Result<Self, ClipError> {
         let morphs = MorphCurves::new(&self.timing.name, self.timing.duration, frames)?;
         Ok(Self {
@@ -177,6 +178,7 @@ impl SkeletalClip {
     }
 
     /// Returns the weights this clip was made from; empty if it moves none.
+    #[doc(hidden)]
     pub fn morph_frames(&self) -> MorphFrames {
         self.morphs
             .as_ref()

@@ -121,7 +121,7 @@ impl<'s> Builder<'s> {
     /// Checks what a state says of itself.
     fn check(&mut self, name: &str, state: &State) {
         let mut wrong = |problem| self.wrong(name.to_owned(), problem);
-        let clips = state.plays.names().len();
+        let clips = state.plays.len();
         let has_clips = clips > 0;
         if clips > StateMachine::MOST_CLIPS {
             wrong(StateProblem::TooManyClips(clips));
@@ -170,7 +170,6 @@ impl<'s> Builder<'s> {
             plays: flat
                 .state
                 .plays
-                .names()
                 .iter()
                 .map(|name| name.as_str().into())
                 .collect(),

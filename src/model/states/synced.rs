@@ -20,10 +20,10 @@ impl StateMachine {
             if let Some(field) = extra_field(state) {
                 wrong(StateProblem::SyncedSays(field));
             }
-            if state.plays.names().len() > Self::MOST_CLIPS {
-                wrong(StateProblem::TooManyClips(state.plays.names().len()));
+            if state.plays.len() > Self::MOST_CLIPS {
+                wrong(StateProblem::TooManyClips(state.plays.len()));
             }
-            let plays: Vec<Arc<str>> = (state.plays.names().iter())
+            let plays: Vec<Arc<str>> = (state.plays.iter())
                 .map(|name| name.as_str().into())
                 .collect();
             let inside = format!("{name}/");

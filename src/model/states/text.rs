@@ -5,7 +5,7 @@ use serde::{
     Deserialize, Deserializer, Serialize, Serializer,
     de::{Error, MapAccess, Visitor},
 };
-use std::{collections::BTreeMap, fmt, marker::PhantomData};
+use std::{borrow::Cow, collections::BTreeMap, fmt, marker::PhantomData};
 
 /// A name in quotes, or a word without.
 // By way of serde's buffer, the one reader for which RON passes on which word it was.
@@ -13,6 +13,36 @@ use std::{collections::BTreeMap, fmt, marker::PhantomData};
 #[serde(untagged, expecting = "expected a name in quotes, or a word")]
 enum Word {
     Text(String),
+}
+
+/// Names, of which a single one needs no brackets.
+pub(super) mod one_or_several {
+    use super::*;
+
+    #[derive(Deserialize, Serialize)]
+    #[serde(
+        untagged,
+        expecting = "expected the name of a clip or a blend space, or a list of names"
+    )]
+    enum Form<'n> {
+        One(Cow<'n, str>),
+        Several(Cow<'n, [String]>),
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
+        Ok(match Form::deserialize(from)? {
+            Form::One(name) => vec![name.into_owned()],
+            Form::Several(names) => names.into_owned(),
+        })
+    }
+
+    pub fn serialize<S: Serializer>(names: &[String], to: S) -> Result<S::Ok, S::Error> {
+        match names {
+            [name] => Form::One(name.into()),
+            names => Form::Several(names.into()),
+        }
+        .serialize(to)
+    }
 }
 
 impl<'de> Deserialize<'de> for Exit {

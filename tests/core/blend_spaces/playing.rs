@@ -1,11 +1,14 @@
 //! What a track does with a blend space.
 
 use super::support::*;
-use bevy_marionette::controller::{
-    AnimationController, AnimationTrack, BlendMode, CallbackTime, KeyRef, PlaybackEvent,
-    TransitionCurve,
-};
 use bevy_marionette::model::{BlendPoint, BlendSpace, PlaybackMode};
+use bevy_marionette::{
+    controller::{
+        AnimationController, AnimationTrack, BlendMode, CallbackTime, PlaybackEvent,
+        TransitionCurve,
+    },
+    internals::controller::KeyRef,
+};
 use std::time::Duration;
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -248,11 +251,8 @@ fn callbacks_carry_the_clips_share_of_the_weight_and_added_ones_fire_too() {
             .at(2.0)
             .weight(0.5),
     );
-    let on_jog = controller.callbacks_mut().add("jog", 0.35, "jogging", ());
-    let on_space =
-        controller
-            .callbacks_mut()
-            .add("locomotion", CallbackTime::Fraction(0.5), "half", ());
+    let on_jog = controller.add_callback("jog", 0.35, "jogging", ());
+    let on_space = controller.add_callback("locomotion", CallbackTime::Fraction(0.5), "half", ());
     cast.advance(&mut controller, 0.0);
     let events = cast.advance(&mut controller, 0.99 * cast.spaces[0].cycle_length(2.0));
     let weight_of = |name: &str| {
@@ -423,7 +423,10 @@ fn parameters_can_be_scheduled_and_take_effect_at_their_moment() {
                 .timeline_mut()
                 .key_parameters(id, (3.0, 7.0), 0.3)
                 .unwrap();
-            assert!(controller.timeline().contains(x) && controller.timeline().contains(y));
+            assert!(
+                controller.scheduled_change(x).is_some()
+                    && controller.scheduled_change(y).is_some()
+            );
             assert_eq!(
                 controller.timeline_mut().key_parameters(id, f64::NAN, 0.3),
                 None

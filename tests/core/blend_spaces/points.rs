@@ -5,8 +5,9 @@ use crate::messages::assert_message;
 use bevy_marionette::{
     controller::AnimationController,
     import::Manifest,
+    internals::record::ClipTable,
     model::{BlendPoint, BlendSpace, BlendSpaceError, ClipTiming},
-    record::{ClipTable, RecordingError, RecordingFile},
+    record::{RecordingError, RecordingFile},
 };
 use fastrand::Rng;
 use std::{sync::Arc, time::Duration};
@@ -57,11 +58,11 @@ fn points(rng: &mut Rng) -> Vec<(&'static str, BlendPoint)> {
 /// Asks a space all that can be asked of it.
 fn is_sound(space: &BlendSpace, rng: &mut Rng) {
     let own = space.points().to_vec();
-    for (index, point) in own.iter().enumerate() {
-        let weights: Vec<_> = space.weights(point.at).collect();
+    for (index, (_, at)) in own.iter().enumerate() {
+        let weights: Vec<_> = space.weights(*at).collect();
         let weight: f64 = weights
             .iter()
-            .filter(|(clip, _)| *clip == &*own[index].clip)
+            .filter(|(clip, _)| *clip == &*own[index].0)
             .map(|(_, weight)| weight)
             .sum();
         assert!(
@@ -72,7 +73,7 @@ fn is_sound(space: &BlendSpace, rng: &mut Rng) {
     let some = (0..8)
         .map(|_| BlendPoint::new(number(rng), number(rng)))
         .collect::<Vec<_>>();
-    for point in some.into_iter().chain(own.iter().map(|point| point.at)) {
+    for point in some.into_iter().chain(own.iter().map(|(_, at)| *at)) {
         let nearest = space.nearest(point);
         assert!(nearest.is_finite(), "{own:?} {point:?} {nearest:?}");
         let weights: Vec<f64> = space.weights(point).map(|(_, weight)| weight).collect();

@@ -5,11 +5,12 @@ use bevy_marionette::controller::{AnimationController, AnimationTrack, Clips, Pl
 use bevy_marionette::import::{
     BlendPlace, BlendSpaceEntry, FeetEntry, LegEntry, Manifest, open_manifest,
 };
+use bevy_marionette::internals::pose::{ClipLayer, Evaluate, Scratch};
 use bevy_marionette::internals::rig::Plants;
-use bevy_marionette::model::{
-    BlendSpaceError, BlendSync, BoundBlendSpace, ClipTiming, RootPath, SkeletalClip, Skeleton,
+use bevy_marionette::{
+    internals::model::{BoundBlendSpace, RootPath},
+    model::{BlendSpaceError, BlendSync, ClipTiming, SkeletalClip, Skeleton},
 };
-use bevy_marionette::pose::{ClipLayer, Evaluate, Scratch};
 use fastrand::Rng;
 use glam::Quat;
 
@@ -113,7 +114,7 @@ const PLANE: [(&str, BlendPlace); 6] = [
 
 impl Actor {
     fn rotations(&self, controller: &AnimationController) -> Vec<Quat> {
-        let layer = |layer: bevy_marionette::controller::LayerInfo| ClipLayer {
+        let layer = |layer: bevy_marionette::internals::controller::LayerInfo| ClipLayer {
             weight: layer.weight,
             ..ClipLayer::new(&self.clips[layer.clip], layer.time)
         };

@@ -122,12 +122,8 @@ fn a_clip_that_comes_in_by_smoothing_brings_its_range_at_that_moment() {
 fn added_ranges_are_those_of_the_clip_or_of_the_space() {
     let (cast, mut controller) = walk(0.0);
     controller.add_track(AnimationTrack::blend_space("locomotion").at(0.75));
-    controller
-        .callbacks_mut()
-        .add_range("idle", 1.0, 2.0, "still", ());
-    controller
-        .callbacks_mut()
-        .add_range("locomotion", 0.5, 0.75, "half", ());
+    controller.add_callback_range("idle", 1.0, 2.0, "still", ());
+    controller.add_callback_range("locomotion", 0.5, 0.75, "half", ());
     let cycle = cast.spaces[0].cycle_length(0.75);
     let events = cast.advance(&mut controller, cycle * 0.999);
     let at = |share: f64| share * cycle;
@@ -295,11 +291,7 @@ fn disturb(controller: &mut AnimationController, cast: &mut Cast, random: &mut R
                 .key_enabled(id, place < 1.0, now + 0.3125)
         })),
         14 => controller.fade_out(Duration::ZERO),
-        15 => drop(
-            controller
-                .callbacks_mut()
-                .add_range(name, place, place + 0.25, "added", ()),
-        ),
+        15 => drop(controller.add_callback_range(name, place, place + 0.25, "added", ())),
         16 => cast.clips[0].callbacks.retain(|key| key.until.is_none()),
         _ => {
             controller.set_parameters(point);

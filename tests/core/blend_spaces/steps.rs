@@ -260,7 +260,7 @@ impl Brute<'_> {
     fn extent(&self) -> (f64, f64) {
         let points = self.cast.spaces[0].points();
         let extent = |of: fn(BlendPoint) -> f64| {
-            let all = || points.iter().map(|point| of(point.at));
+            let all = || points.iter().map(|(_, at)| of(*at));
             all().fold(f64::MIN, f64::max) - all().fold(f64::MAX, f64::min)
         };
         (extent(|point| point.x), extent(|point| point.y))
@@ -354,7 +354,7 @@ fn callbacks_fire_once_each_as_brute_force_finds() {
         let place = controller.track(id).unwrap().unwrapped_position();
         assert_near(place, brute.phase, 2e-3);
         let key = |callback: &bevy_marionette::controller::FiredCallback| {
-            let bevy_marionette::controller::KeyRef::Clip(key) = callback.key else {
+            let bevy_marionette::internals::controller::KeyRef::Clip(key) = callback.key else {
                 panic!()
             };
             (format!("{key} of {}", callback.clip), callback.time)

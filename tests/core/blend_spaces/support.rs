@@ -1,8 +1,9 @@
 //! Clips with blend spaces over them.
 
 use bevy_marionette::controller::{AnimationController, Clips, FiredCallback, PlaybackEvent};
-use bevy_marionette::model::{
-    BlendSpace, BlendSync, BoundBlendSpace, ClipTiming, PlaybackMode, RootDelta, RootPath,
+use bevy_marionette::{
+    internals::model::{BoundBlendSpace, RootPath},
+    model::{BlendSpace, BlendSync, ClipTiming, PlaybackMode, RootDelta},
 };
 use glam::DVec3;
 use std::sync::Arc;

@@ -1,10 +1,11 @@
 //! Rule 7: callback keys, each exactly once.
 
 use super::support::*;
-use bevy_marionette::controller::{
-    AnimationController, AnimationTrack, CallbackTime, KeyRef, PlaybackEvent, Transition,
-};
 use bevy_marionette::model::{ClipTiming, PlaybackMode};
+use bevy_marionette::{
+    controller::{AnimationController, AnimationTrack, CallbackTime, PlaybackEvent, Transition},
+    internals::controller::KeyRef,
+};
 
 fn all(clip: &str, speed: f64, steps: &[f64]) -> Vec<String> {
     let clips = clips();
@@ -338,16 +339,10 @@ fn rule_7_started_looped_and_finished_surround_the_keys() {
 fn rule_7_callbacks_can_be_added_at_a_time_a_fraction_and_the_end() {
     let clips = clips();
     let (mut controller, _) = with_track(AnimationTrack::new("idle"));
-    controller
-        .callbacks_mut()
-        .add("idle", 0.5, "time", "payload");
-    controller
-        .callbacks_mut()
-        .add("idle", CallbackTime::Fraction(0.5), "fraction", ());
-    let end = controller
-        .callbacks_mut()
-        .add("idle", CallbackTime::End, "end", ());
-    controller.callbacks_mut().add("walk", 0.1, "other", ());
+    controller.add_callback("idle", 0.5, "time", "payload");
+    controller.add_callback("idle", CallbackTime::Fraction(0.5), "fraction", ());
+    let end = controller.add_callback("idle", CallbackTime::End, "end", ());
+    controller.add_callback("walk", 0.1, "other", ());
     let events = advance(&mut controller, &clips, 5.0);
     assert_eq!(callbacks(&events), ["time", "fraction", "end", "time"]);
     let Some(PlaybackEvent::Callback(callback)) = events
@@ -357,7 +352,7 @@ fn rule_7_callbacks_can_be_added_at_a_time_a_fraction_and_the_end() {
         panic!("no callback")
     };
     assert_eq!(callback.data.to::<String>().unwrap(), "payload");
-    assert!(controller.callbacks_mut().remove(end) && !controller.callbacks_mut().remove(end));
+    assert!(controller.remove_callback(end) && !controller.remove_callback(end));
     assert_eq!(fired(&mut controller, &clips, 4.0), ["fraction", "time"]);
 }
 
@@ -366,10 +361,8 @@ fn rule_7_every_nth_counts_passings_however_time_is_cut() {
     let clips = clips();
     let run = |steps: u32| {
         let (mut controller, _) = with_track(AnimationTrack::new("idle").speed(4.0));
-        let nth = controller
-            .callbacks_mut()
-            .add("idle", CallbackTime::End, "third", ());
-        controller.callbacks_mut().set_every_nth(nth, 3);
+        let nth = controller.add_callback("idle", CallbackTime::End, "third", ());
+        controller.set_callback_every_nth(nth, 3);
         let times: Vec<f64> = (0..steps)
             .flat_map(|_| advance(&mut controller, &clips, 10.5 / f64::from(steps)))
             .filter_map(|event| match event {

@@ -25,13 +25,13 @@ fn busy() -> AnimationController {
     controller
         .timeline_mut()
         .key_priority_blend(1.0, 3.0, secs(1.0), TransitionCurve::Linear);
-    let nth = controller.callbacks_mut().add(
+    let nth = controller.add_callback(
         "run",
         0.4,
         "added",
         ron::from_str::<ron::Value>("{\"a\": [1, 2.5, \"x\"]}").unwrap(),
     );
-    controller.callbacks_mut().set_every_nth(nth, 2);
+    controller.set_callback_every_nth(nth, 2);
     controller
         .queue_mut()
         .set_fallback(QueueFallback::Clip("idle".into()));
@@ -49,9 +49,9 @@ fn busy() -> AnimationController {
 #[test]
 fn a_clone_without_timeline_copies_tracks_and_time_but_not_scheduled_changes() {
     let controller = busy();
-    assert!(controller.timeline().iter().count() > 0);
+    assert!(controller.scheduled_changes().count() > 0);
     let copy = controller.clone_without_timeline();
-    assert_eq!(copy.timeline().iter().count(), 0);
+    assert_eq!(copy.scheduled_changes().count(), 0);
     assert_eq!(copy.time(), controller.time());
     assert_eq!(copy.current(), Some("run"));
     // The fade was made of scheduled changes: it is over.

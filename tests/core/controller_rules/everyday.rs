@@ -48,7 +48,7 @@ fn rule_8_a_cross_fade_takes_the_old_weight_to_0_and_the_new_one_to_1() {
     assert_eq!(events[1].time(), 1.25);
     assert_eq!(mix(&controller, &clips), pairs(&[("run", 1.0)]));
     assert_eq!(controller.tracks().count(), 1);
-    assert_eq!(controller.timeline().iter().count(), 0);
+    assert_eq!(controller.scheduled_changes().count(), 0);
 }
 
 #[test]

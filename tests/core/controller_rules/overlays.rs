@@ -49,7 +49,7 @@ fn an_overlay_fades_in_plays_once_fades_out_with_its_end_and_is_gone() {
     assert_eq!(
         (
             controller.tracks().count(),
-            controller.timeline().is_empty()
+            controller.scheduled_changes().next().is_none()
         ),
         (1, true)
     );

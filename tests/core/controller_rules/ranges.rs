@@ -1,11 +1,14 @@
 //! Ranges among the callback keys: begins and ends come in pairs, at the moments at which the playhead is there.
 
 use super::support::*;
-use bevy_marionette::controller::{
-    AnimationController, AnimationTrack, CallbackKind, CallbackTime, FiredCallback, KeyRef,
-    PlaybackEvent, TrackId, Transition,
-};
 use bevy_marionette::model::{ClipTiming, PlaybackMode};
+use bevy_marionette::{
+    controller::{
+        AnimationController, AnimationTrack, CallbackKind, CallbackTime, FiredCallback,
+        PlaybackEvent, TrackId, Transition,
+    },
+    internals::controller::KeyRef,
+};
 use fastrand::Rng;
 use std::collections::HashMap;
 
@@ -371,19 +374,15 @@ fn what_a_character_is_inside_of_can_be_asked_at_any_time() {
 fn ranges_can_be_added_to_one_controller_and_removed() {
     let clips = clips();
     let (mut controller, _) = with_track(AnimationTrack::new("idle"));
-    controller
-        .callbacks_mut()
-        .add_range("idle", 0.5, 1.0, "early", "payload");
-    let late = controller.callbacks_mut().add_range(
+    controller.add_callback_range("idle", 0.5, 1.0, "early", "payload");
+    let late = controller.add_callback_range(
         "idle",
         CallbackTime::Fraction(0.5),
         CallbackTime::End,
         "late",
         (),
     );
-    let nothing = controller
-        .callbacks_mut()
-        .add_range("idle", 3.0, 2.0, "turned", ());
+    let nothing = controller.add_callback_range("idle", 3.0, 2.0, "turned", ());
     assert_eq!(
         story(&advance(&mut controller, &clips, 2.5)),
         "+early 0.5, -early 1, +late 2"
@@ -393,14 +392,12 @@ fn ranges_can_be_added_to_one_controller_and_removed() {
         story(&advance(&mut controller, &clips, 0.625)),
         "+turned 3, -turned 3"
     );
-    assert!(controller.callbacks_mut().remove(late) && controller.callbacks_mut().remove(nothing));
+    assert!(controller.remove_callback(late) && controller.remove_callback(nothing));
     assert_eq!(story(&advance(&mut controller, &clips, 0.0)), "-late 3.125");
     // Every second one: whole pairs.
     let (mut controller, _) = with_track(AnimationTrack::new("step"));
-    let nth = controller
-        .callbacks_mut()
-        .add_range("step", 0.25, 0.75, "nth", ());
-    controller.callbacks_mut().set_every_nth(nth, 2);
+    let nth = controller.add_callback_range("step", 0.25, 0.75, "nth", ());
+    controller.set_callback_every_nth(nth, 2);
     for steps in [1, 9] {
         let mut controller = controller.clone();
         let events: Vec<_> = (0..steps)
@@ -591,11 +588,7 @@ fn disturb(controller: &mut AnimationController, clips: &mut Vec<ClipTiming>, ra
         16 => drop(controller.play_over(AnimationTrack::new(name), span, span)),
         17 => *clips = random_clips(random),
         18 => drop(id.map(|id| controller.track_mut(id).unwrap().set_clip(name))),
-        19 => drop(
-            controller
-                .callbacks_mut()
-                .add_range(name, place, place + 0.25, "added", ()),
-        ),
+        19 => drop(controller.add_callback_range(name, place, place + 0.25, "added", ())),
         20 => controller.tracks_mut().for_each(|track| track.restart()),
         _ => drop(controller.queue_mut().set_fade(span).push(name)),
     }

@@ -9,8 +9,8 @@ fn text() -> String {
     controller
         .timeline_mut()
         .key_weight(track, 0.0, 0.0, secs(5.0), TransitionCurve::Linear);
-    let nth = controller.callbacks_mut().add("walk", 0.5, "nth", ());
-    controller.callbacks_mut().set_every_nth(nth, 3);
+    let nth = controller.add_callback("walk", 0.5, "nth", ());
+    controller.set_callback_every_nth(nth, 3);
     advance(&mut controller, &clips(), 0.25);
     ron::to_string(&controller).unwrap()
 }

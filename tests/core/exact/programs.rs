@@ -4,9 +4,9 @@ use bevy_marionette::controller::{
     AnimationController, AnimationTrack, BlendMode, CallbackTime, Clips, PlaybackEvent,
     QueueFallback, TrackPriority, Transition, TransitionCurve,
 };
-use bevy_marionette::model::{
-    BlendPoint, BlendSpace, BlendSync, BoundBlendSpace, ClipTiming, PlaybackMode, RootDelta,
-    RootPath,
+use bevy_marionette::{
+    internals::model::{BoundBlendSpace, RootPath},
+    model::{BlendPoint, BlendSpace, BlendSync, ClipTiming, PlaybackMode, RootDelta},
 };
 use fastrand::Rng;
 use std::{sync::Arc, time::Duration};
@@ -290,19 +290,12 @@ pub fn act(controller: &mut AnimationController, cast: &mut Cast, random: &mut R
         (44, _) => controller.timeline_mut().reset_time(),
         (45, _) => {
             let id = match random.bool() {
-                true => controller.callbacks_mut().add(
-                    clip,
-                    CallbackTime::Fraction(random.f64()),
-                    "added",
-                    (),
-                ),
-                false => controller
-                    .callbacks_mut()
-                    .add_range(clip, 0.1, value.abs(), "added", ()),
+                true => {
+                    controller.add_callback(clip, CallbackTime::Fraction(random.f64()), "added", ())
+                }
+                false => controller.add_callback_range(clip, 0.1, value.abs(), "added", ()),
             };
-            controller
-                .callbacks_mut()
-                .set_every_nth(id, random.u32(1..3));
+            controller.set_callback_every_nth(id, random.u32(1..3));
         }
         (46, Some(id)) => controller.track_mut(id).unwrap().set_clip(clip),
         (47, _) if random.u8(..4) == 0 => *cast = self::cast(random),

@@ -7,8 +7,8 @@ use bevy_marionette::model::{
     ClipFrames, ClipTiming, Joint, JointTransform, SkeletalClip, Skeleton,
 };
 use bevy_marionette::{
-    internals::pose::Mix,
-    pose::{ClipLayer, Evaluate, Mask, Scratch},
+    internals::pose::{ClipLayer, Evaluate, Mix, Scratch},
+    pose::Mask,
 };
 use fastrand::Rng;
 use glam::{Affine3A, DQuat, DVec3, Quat, Vec3};

@@ -6,7 +6,7 @@ use super::{
     import, import_with_warnings, open,
     reference::{Reference, error_of_clip},
 };
-use bevy_marionette::pose::{ClipLayer, Evaluate, Scratch};
+use bevy_marionette::internals::pose::{ClipLayer, Evaluate, Scratch};
 use fastrand::Rng;
 use glam::{DMat4, DVec3};
 

@@ -8,7 +8,7 @@ use super::{
 use crate::gltf_files::formula::posed;
 use bevy_marionette::{
     import::{ImportSettings, Imported, open_model},
-    pose::{ClipLayer, Evaluate, Scratch},
+    internals::pose::{ClipLayer, Evaluate, Scratch},
 };
 use glam::Vec3;
 use std::{collections::HashMap, fs, path::PathBuf, time::Instant};

@@ -4,8 +4,8 @@
 use crate::gltf_files::formula::posed;
 use bevy_marionette::{
     import::Imported,
+    internals::pose::{ClipLayer, Evaluate, Scratch},
     model::SkeletalClip,
-    pose::{ClipLayer, Evaluate, Scratch},
 };
 use glam::{DMat4, DVec3, Vec3};
 use std::collections::HashMap;

@@ -8,7 +8,8 @@ use super::{
 use crate::messages::assert_message;
 use bevy_marionette::{
     format::FormatError,
-    import::{ImportSettings, Limits, open_clips, open_model},
+    import::{ImportSettings, Limits, open_model},
+    internals::import::open_clips,
 };
 
 fn refused(source: &[u8]) -> FormatError {

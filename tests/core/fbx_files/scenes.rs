@@ -272,8 +272,7 @@ fn textures_are_in_the_file_or_named_and_never_read() {
     };
     assert_eq!(skin.base_color_map.as_deref(), Some("skin.png"));
     assert_eq!(imported.images.len(), 1);
-    assert_eq!(imported.images[0].name, "skin.png");
-    assert!(imported.images[0].bytes.starts_with(b"\x89PNG"));
+    assert!(imported.images["skin.png"].starts_with(b"\x89PNG"));
     assert_eq!(cloth.base_color_map.as_deref(), Some("..\\..\\cloth.png"));
     assert_eq!(
         (skin.base_color, plain.base_color),

@@ -1,8 +1,8 @@
 //! Characters that walk over made-up ground.
 
 use bevy_marionette::import::{Manifest, open_manifest};
+use bevy_marionette::internals::pose::{ClipLayer, Evaluate, Scratch};
 use bevy_marionette::model::{JointIndex, Model, SkeletalClip, Skeleton};
-use bevy_marionette::pose::{ClipLayer, Evaluate, Scratch};
 use bevy_marionette::{
     internals::rig::{Feet, FeetFrame, FeetState, FootPlan, LegJoints, Plants, TurnSpeeds},
     rig::{GroundHit, GroundRay},

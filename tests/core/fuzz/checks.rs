@@ -16,8 +16,12 @@ use bevy_marionette::{
     internals::{
         format::{m3d, md5},
         import::{clip_from_md5, from_m3d, from_md5, skeleton_of_anim},
-        pose::{MorphScratch, MorphVertices, PartBounds, PoseMut, SkinVertices},
-        record::{Replay, TapeMoment},
+        model::RootPath,
+        pose::{
+            ClipLayer, Evaluate, MorphScratch, MorphVertices, Palette, PartBounds, PoseMut,
+            Scratch, SkinVertices,
+        },
+        record::{ClipTable, RecordedCharacter, Replay, Tape, TapeMoment},
         rig::{
             ChainIk, Feet, Ik, IkScratch, LegJoints, LookChain, RigAction, RigJoints, RigScratch,
             SpringChain, Springs, TwoBoneIk,
@@ -25,10 +29,10 @@ use bevy_marionette::{
     },
     model::{
         BlendPoint, BlendSpace, BlendSync, ClipFrames, ClipTiming, Joint, JointTransform, Model,
-        PlaybackMode, RootDelta, RootPath, SkeletalClip, Skeleton,
+        PlaybackMode, RootDelta, SkeletalClip, Skeleton,
     },
-    pose::{ClipLayer, Evaluate, JointOverride, JointSpace, Mask, Palette, Scratch},
-    record::{ClipTable, Frames, RecordedCharacter, RecordingError, RecordingFile, Tape},
+    pose::{JointOverride, JointSpace, Mask},
+    record::{Frames, RecordingError, RecordingFile},
     rig::{PoleAngle, RigState},
 };
 use flate2::{Compression, write::ZlibEncoder};
@@ -593,7 +597,7 @@ fn weighs(space: &BlendSpace, choices: &mut Choices<'_>) {
     let some: Vec<BlendPoint> = (0..4)
         .map(|_| BlendPoint::new(choices.wide(), choices.wide()))
         .collect();
-    for at in space.points().iter().map(|point| point.at).chain(some) {
+    for at in space.points().iter().map(|(_, at)| *at).chain(some) {
         assert!(space.nearest(at).is_finite(), "{space:?} {at:?}");
         let weights: Vec<f64> = space.weights(at).map(|(_, weight)| weight).collect();
         let sum: f64 = weights.iter().sum();
@@ -658,14 +662,10 @@ fn command(controller: &mut AnimationController, choices: &mut Choices<'_>) {
             );
         }
         7 => {
-            controller
-                .callbacks_mut()
-                .add(name, choices.wide(), "added", Some(7_i64));
+            controller.add_callback(name, choices.wide(), "added", Some(7_i64));
         }
         8 => {
-            controller
-                .callbacks_mut()
-                .add_range(name, choices.wide(), choices.wide(), "range", ());
+            controller.add_callback_range(name, choices.wide(), choices.wide(), "range", ());
         }
         9 => {
             let (seek, to) = (choices.chance(), choices.wide());

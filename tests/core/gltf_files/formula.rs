@@ -2,9 +2,10 @@
 
 use bevy_marionette::{
     import::Imported,
-    internals::pose::{MorphScratch, MorphVertices, SkinVertices},
+    internals::pose::{
+        ClipLayer, Evaluate, MorphScratch, MorphVertices, Palette, Scratch, SkinVertices,
+    },
     model::SkeletalClip,
-    pose::{ClipLayer, Evaluate, Palette, Scratch},
 };
 use glam::{Affine3A, DMat4, DQuat, DVec3, DVec4, Mat4, Vec3};
 use serde_json::Value;

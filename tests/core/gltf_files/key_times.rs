@@ -132,9 +132,9 @@ fn two_keys_at_one_time_are_a_jump() {
         (1.5, 85.0),
         (2.0, 90.0),
     ] {
-        let mut scratch = bevy_marionette::pose::Scratch::default();
-        let layers = [bevy_marionette::pose::ClipLayer::new(clip, time)];
-        bevy_marionette::pose::Evaluate::new(skeleton, &layers).run(&mut scratch);
+        let mut scratch = bevy_marionette::internals::pose::Scratch::default();
+        let layers = [bevy_marionette::internals::pose::ClipLayer::new(clip, time)];
+        bevy_marionette::internals::pose::Evaluate::new(skeleton, &layers).run(&mut scratch);
         let got = scratch
             .joint(1)
             .unwrap()
@@ -334,9 +334,9 @@ fn worst_of_joints(
     let mut worst = 0.0_f64;
     for at in 0..25 {
         let time = 5.0 * (f64::from(at) + 0.377) / 25.0;
-        let mut scratch = bevy_marionette::pose::Scratch::default();
-        let layers = [bevy_marionette::pose::ClipLayer::new(clip, time)];
-        bevy_marionette::pose::Evaluate::new(&model.skeleton, &layers).run(&mut scratch);
+        let mut scratch = bevy_marionette::internals::pose::Scratch::default();
+        let layers = [bevy_marionette::internals::pose::ClipLayer::new(clip, time)];
+        bevy_marionette::internals::pose::Evaluate::new(&model.skeleton, &layers).run(&mut scratch);
         for (node, contents) in file.json["nodes"].as_array().unwrap().iter().enumerate() {
             let Some(joint) = model
                 .skeleton

@@ -8,13 +8,14 @@ use super::{
 };
 use bevy_marionette::{
     import::{Imported, Limits, Manifest, open_manifest},
-    internals::rig::{
-        ChainIk, IkScratch, LookChain, SpringChain, SpringFrame, SpringScratch, SpringSettings,
-        SpringState, Springs, TwoBoneIk,
+    internals::{
+        pose::{ClipLayer, Evaluate, Scratch},
+        rig::{
+            ChainIk, IkScratch, LookChain, LookState, SpringChain, SpringFrame, SpringScratch,
+            SpringSettings, SpringState, Springs, TwoBoneIk,
+        },
     },
     model::{JointIndex, Model, SkeletalClip, SkinPart},
-    pose::{ClipLayer, Evaluate, Scratch},
-    rig::LookState,
 };
 use fastrand::Rng;
 use glam::{Affine3A, DVec3, Mat3, Mat4, Quat, Vec3, Vec3A};

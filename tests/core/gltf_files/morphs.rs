@@ -8,13 +8,13 @@ use super::{
 };
 use crate::messages::{assert_message, assert_messages};
 use bevy_marionette::{
-    import::{ImportSettings, Imported, Limits, Manifest, open_clips, open_manifest, open_model},
+    import::{ImportSettings, Imported, Limits, Manifest, open_manifest, open_model},
     internals::{
-        import::to_glb,
-        pose::{MorphScratch, MorphVertices},
+        import::{open_clips, to_glb},
+        model::MorphDelta,
+        pose::{ClipLayer, Evaluate, MorphScratch, MorphVertices},
     },
-    model::{Model, MorphDelta, PlaybackMode},
-    pose::{ClipLayer, Evaluate},
+    model::{Model, PlaybackMode},
 };
 use fastrand::Rng;
 use glam::Vec3;

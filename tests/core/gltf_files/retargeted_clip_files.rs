@@ -5,7 +5,7 @@
 use super::clip_files::{Channel, Clip, Node, Rig, Style, assemble};
 use bevy_marionette::{
     import::Imported,
-    pose::{ClipLayer, Evaluate, Scratch},
+    internals::pose::{ClipLayer, Evaluate, Scratch},
 };
 use fastrand::Rng;
 use glam::{DQuat, DVec3, EulerRot, Quat, Vec3, Vec4};

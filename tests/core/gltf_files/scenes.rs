@@ -12,11 +12,11 @@ use super::{
 use crate::messages::{assert_message, assert_messages};
 use bevy_marionette::{
     import::{FileKind, Hand, ImportSettings, Imported, UpAxis, open_model},
-    internals::import::{files_beside, open_model_with},
-    model::{
-        Maps, Material, MipFilter, PlaybackMode, Sampler, SkinPart, TextureFilter, TextureWrap,
-        UvTransform,
+    internals::{
+        import::{files_beside, open_model_with},
+        model::{Maps, MipFilter, Sampler, TextureFilter, TextureWrap, UvTransform},
     },
+    model::{Material, PlaybackMode, SkinPart},
 };
 use fastrand::Rng;
 use glam::{Mat4, Quat, Vec3, Vec4};
@@ -708,14 +708,10 @@ fn materials_and_the_images_of_a_file_come_out_by_name() {
     assert_eq!(third.base_color_map.as_deref(), Some("../outside.png"));
     assert_eq!((third.reflectance, second.reflectance), (0.0, 0.5));
     assert_eq!(
-        imported
-            .images
-            .iter()
-            .map(|image| &*image.name)
-            .collect::<Vec<_>>(),
-        ["skin.png", "image2.jpg"]
+        imported.images.keys().collect::<Vec<_>>(),
+        ["image2.jpg", "skin.png"]
     );
-    assert_eq!(imported.images[0].bytes, png);
+    assert_eq!(imported.images["skin.png"], png);
     assert_eq!(imported.model.parts[0].material, 1);
 }
 

@@ -7,9 +7,11 @@ use super::{
     import, variants,
 };
 use bevy_marionette::{
-    internals::{import::CLIP_ERROR, pose::Compress},
+    internals::{
+        import::CLIP_ERROR,
+        pose::{ClipLayer, Compress, Evaluate, Scratch},
+    },
     model::{Model, SkeletalClip},
-    pose::{ClipLayer, Evaluate, Scratch},
 };
 use fastrand::Rng;
 use glam::{DVec3, Quat, Vec3, Vec3A};

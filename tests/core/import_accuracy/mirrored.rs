@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::messages::assert_messages;
-use bevy_marionette::pose::{ClipLayer, Evaluate, Scratch};
+use bevy_marionette::internals::pose::{ClipLayer, Evaluate, Scratch};
 
 /// Makes some bones mirror, in the bind pose and in all keys, and with each all bones below it.
 fn mirror(m3d: &mut M3d, mirrors: impl Fn(usize) -> bool) {

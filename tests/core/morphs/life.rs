@@ -3,8 +3,8 @@
 use super::{Cast, Puppet, cast};
 use bevy_marionette::controller::{AnimationController, AnimationTrack, BlendMode, Transition};
 use bevy_marionette::{
-    internals::record::{Replay, TapeMoment},
-    record::{Frames, Tape},
+    internals::record::{Replay, Tape, TapeMoment},
+    record::Frames,
 };
 use fastrand::Rng;
 use std::time::Duration;

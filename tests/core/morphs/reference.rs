@@ -2,10 +2,13 @@
 
 use super::{MORPHS, clip, skeleton};
 use bevy_marionette::controller::{BlendMode, TrackPriority};
-use bevy_marionette::model::{ClipFrames, ClipTiming, MorphFrames, Morphs, SkeletalClip, Skeleton};
 use bevy_marionette::{
-    internals::pose::{MorphMode, MorphOverride, MorphScratch},
-    pose::{ClipLayer, Evaluate, Mask},
+    internals::model::MorphFrames,
+    model::{ClipFrames, ClipTiming, Morphs, SkeletalClip, Skeleton},
+};
+use bevy_marionette::{
+    internals::pose::{ClipLayer, Evaluate, MorphMode, MorphOverride, MorphScratch},
+    pose::Mask,
 };
 use fastrand::Rng;
 use std::sync::Arc;

@@ -7,9 +7,9 @@ use bevy_marionette::{
     internals::{
         import::Retarget,
         model::{Role, Roles},
+        pose::{ClipLayer, Evaluate, Scratch},
     },
     model::SkeletalClip,
-    pose::{ClipLayer, Evaluate, Scratch},
 };
 use glam::Vec3;
 use serde_json::{Value, json};

@@ -3,10 +3,10 @@
 use bevy_marionette::{
     internals::{
         model::{Role, Roles, Side},
+        pose::{ClipLayer, Evaluate, Scratch},
         rig::{Feet, LegJoints, PlantRange, Plants},
     },
     model::{JointIndex, PlaybackMode, SkeletalClip, Skeleton},
-    pose::{ClipLayer, Evaluate, Scratch},
 };
 use glam::{Affine3A, Quat, Vec3};
 use std::fmt;

@@ -2,9 +2,11 @@
 
 use bevy_marionette::{
     import::{Manifest, open_manifest},
-    internals::rig::{SpringFrame, SpringScratch, SpringState, Springs},
+    internals::{
+        pose::{ClipLayer, Evaluate, Scratch},
+        rig::{SpringFrame, SpringScratch, SpringState, Springs},
+    },
     model::{JointIndex, Model},
-    pose::{ClipLayer, Evaluate, Scratch},
 };
 use fastrand::Rng;
 use glam::{Affine3A, Quat, Vec3};

@@ -3,10 +3,9 @@
 use super::{ADVENTURE, clip, clips, machines, parse};
 use crate::messages::assert_message;
 use bevy_marionette::{
-    controller::{
-        AnimationController, AnimationTrack, Go, GoError, PlaybackEvent, StateSpeedError,
-    },
-    model::{ClipTiming, StateLayer, StateLayers},
+    controller::{AnimationController, AnimationTrack, Go, PlaybackEvent, StatesError},
+    internals::model::StateLayers,
+    model::{ClipTiming, StateLayer},
 };
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -31,7 +30,7 @@ impl Game {
     fn new(states: &str, over: &str) -> Self {
         let states = StateLayers::new(&parse(states), &layers(&over.replace('*', ""))).unwrap();
         let mut controller = AnimationController::default();
-        controller.states_mut().set_machines(&Arc::new(states), 0);
+        controller.set_states(&Arc::new(states), 0);
         let mut clips = clips();
         clips.extend([clip("swing", 1.6), clip("hold*", 4.0)]);
         let events = Vec::new();
@@ -90,7 +89,7 @@ fn a_layer_that_follows_is_in_the_same_state_at_the_same_fraction() {
 fn a_layer_that_follows_has_no_ways_of_its_own() {
     let mut game = Game::new(ADVENTURE, ARMS);
     let error = game.controller.go(("arms", "attack")).unwrap_err();
-    assert!(matches!(&error, GoError::Follows { leader, .. } if leader.is_empty()));
+    assert!(matches!(&error, StatesError::Follows { leader, .. } if leader.is_empty()));
     assert_message("states: a layer that follows another", error);
 }
 
@@ -128,9 +127,7 @@ fn layers_that_follow_survive_saving_and_new_data() {
     let mut loaded: AnimationController = ron::from_str(&text).unwrap();
     assert_eq!(loaded.states().layer("arms").current(), Some("attack"));
     assert!(loaded.go(("arms", "attack")).is_err());
-    loaded
-        .states_mut()
-        .set_machines(game.controller.states().machines().unwrap(), 7);
+    loaded.set_states(game.controller.states().machines().unwrap(), 7);
     let mut later = [Vec::new(), Vec::new()];
     let mut goes_on = game.controller.clone();
     goes_on.advance(0.3, &game.clips, &mut later[0]).unwrap();
@@ -143,7 +140,7 @@ fn layers_that_follow_survive_saving_and_new_data() {
         "arms": (mask: "upper_body", states: {"attack": (plays: "swing", start: true)}),
         "legs": (mask: "legs", sync: "arms", states: {"attack": (plays: "hold")}),
     }"#;
-    game.controller.states_mut().set_machines(&states(free), 0);
+    game.controller.set_states(&states(free), 0);
     assert_eq!(
         game.controller.states().layer("legs").current(),
         Some("attack")
@@ -159,8 +156,7 @@ fn layers_that_follow_survive_saving_and_new_data() {
     assert_eq!(game.controller.tracks().count(), 3);
     assert!((place(&game, "legs") - place(&game, "upper_body")).abs() < 1e-9);
     game.controller
-        .states_mut()
-        .set_machines(&states(&ARMS.replace('*', "")), 0);
+        .set_states(&states(&ARMS.replace('*', "")), 0);
     assert_eq!(
         game.controller.states().layer("arms").current(),
         game.controller.state()
@@ -178,25 +174,25 @@ fn layers_that_follow_survive_saving_and_new_data() {
 fn a_speed_of_states_changes_what_plays_and_what_is_entered_later() {
     let mut controller = AnimationController::default();
     let states = ADVENTURE.replace("(plays: \"jump\"", "(plays: \"jump\", speed: \"pace\"");
-    controller.states_mut().set_machines(&machines(&states), 0);
+    controller.set_states(&machines(&states), 0);
     let (clips, mut events) = (clips(), Vec::new());
     assert_eq!(controller.states().speed("pace"), Some(1.0));
-    let error = controller.states_mut().set_speed("pac", 2.0).unwrap_err();
+    let error = controller.set_state_speed("pac", 2.0).unwrap_err();
     assert_eq!(
         error,
-        StateSpeedError::Unknown("pac".into(), Some("pace".into()))
+        StatesError::UnknownSpeed("pac".into(), Some("pace".into()))
     );
-    assert!(controller.states_mut().set_speed("pace", f64::NAN).is_err());
-    controller.states_mut().set_speed("pace", 0.5).unwrap();
+    assert!(controller.set_state_speed("pace", f64::NAN).is_err());
+    controller.set_state_speed("pace", 0.5).unwrap();
     controller.advance(0.1, &clips, &mut events).unwrap();
     controller.go("jump").unwrap();
     controller.advance(0.4, &clips, &mut events).unwrap();
     // Of the jump's 0.4 s, half are left.
-    controller.states_mut().set_speed("pace", 2.0).unwrap();
+    controller.set_state_speed("pace", 2.0).unwrap();
     let text = ron::to_string(&controller).unwrap();
     controller = ron::from_str(&text).unwrap();
     assert_eq!(controller.states().speed("pace"), Some(2.0));
-    controller.states_mut().set_machines(&machines(&states), 0);
+    controller.set_states(&machines(&states), 0);
     controller.advance(0.2, &clips, &mut events).unwrap();
     let entered = events.iter().filter_map(|event| match event {
         PlaybackEvent::StateEntered { state, time, .. } => Some((*time, state.to_string())),
@@ -206,7 +202,7 @@ fn a_speed_of_states_changes_what_plays_and_what_is_entered_later() {
     assert_eq!(entered[1], (0.1, "jump".to_owned()));
     assert_eq!(entered[2], (0.6, "fall".to_owned()));
     // With the controller's own speed, they multiply.
-    controller.states_mut().set_speed("pace", 0.5).unwrap();
+    controller.set_state_speed("pace", 0.5).unwrap();
     controller.set_speed(3.0);
     controller.go("land").unwrap();
     controller.go("jump").unwrap();
@@ -223,9 +219,9 @@ fn a_speed_of_states_changes_what_plays_and_what_is_entered_later() {
 fn a_negative_speed_plays_backward_from_the_end() {
     let mut controller = AnimationController::default();
     let states = r#"{"a": (plays: "idle", start: true), "b": (plays: "jump", speed: "way", from: ["a"], then: "a")}"#;
-    controller.states_mut().set_machines(&machines(states), 0);
+    controller.set_states(&machines(states), 0);
     let (clips, mut events) = (clips(), Vec::new());
-    controller.states_mut().set_speed("way", -1.0).unwrap();
+    controller.set_state_speed("way", -1.0).unwrap();
     controller.go("b").unwrap();
     controller.advance(0.1, &clips, &mut events).unwrap();
     assert!((controller.current_track().unwrap().position() - 0.3).abs() < 1e-9);

@@ -3,7 +3,7 @@
 use super::{ADVENTURE, machines};
 use crate::messages::{assert_message, assert_messages};
 use bevy_marionette::{
-    controller::{AnimationController, GoError, StateSpeedError},
+    controller::{AnimationController, StatesError},
     format::Diagnostic,
     import::{Manifest, open_manifest},
 };
@@ -176,19 +176,19 @@ fn states_that_are_never_left_and_circles_are_warned_of() {
 fn wrong_names_in_code_are_errors_with_the_name_that_was_meant() {
     let mut controller = AnimationController::default();
     let states = ADVENTURE.replace("\"idle\", start", "\"idle\", speed: \"pace\", start");
-    controller.states_mut().set_machines(&machines(&states), 0);
+    controller.set_states(&machines(&states), 0);
     let error = controller.go("atack").unwrap_err();
     let meant = Some("attack".to_owned());
-    assert_eq!(error, GoError::UnknownState("atack".into(), meant));
+    assert_eq!(error, StatesError::UnknownState("atack".into(), meant));
     assert!(!controller.can_go("atack"));
     controller.go("dead").unwrap();
     let error = controller.go("jump").unwrap_err();
     let ways = vec![];
     let (from, to) = ("dead".to_owned(), "jump".to_owned());
-    assert_eq!(error, GoError::NoWay { from, to, ways });
+    assert_eq!(error, StatesError::NoWay { from, to, ways });
     assert_message("states: no way", error);
-    let error = controller.states_mut().set_speed("pcae", 1.0).unwrap_err();
+    let error = controller.set_state_speed("pcae", 1.0).unwrap_err();
     let meant = Some("pace".to_owned());
-    assert_eq!(error, StateSpeedError::Unknown("pcae".into(), meant));
+    assert_eq!(error, StatesError::UnknownSpeed("pcae".into(), meant));
     assert_message("states: no such speed", error);
 }

@@ -1,6 +1,6 @@
 //! A plain model of states: maps of names, and times in whole nanoseconds. It shares no code with the crate.
 
-use bevy_marionette::model::{Exit, Origins, Plays, Speed, State, Then};
+use bevy_marionette::model::{Exit, Origins, Speed, State, Then};
 use std::collections::{BTreeMap, VecDeque};
 
 /// A clip: how long it is, where its key is, and whether it loops.
@@ -204,7 +204,7 @@ impl<'s> Model<'s> {
     /// Lets time pass up to a moment.
     pub fn advance(&mut self, until: u64) {
         loop {
-            let Plays::One(name) = &self.states[&self.state].plays else {
+            let [name] = &self.states[&self.state].plays[..] else {
                 return;
             };
             let Clip { length, key, loops } = self.clips[name];

@@ -3,10 +3,8 @@
 use super::model::{Clip, Model};
 use bevy_marionette::{
     controller::{AnimationController, AnimationTrack, Go, PlaybackEvent},
-    model::{
-        CallbackData, ClipTiming, Exit, Leader, PlaybackMode, Plays, Speed, State, StateLayer,
-        StateLayers, Then,
-    },
+    internals::model::StateLayers,
+    model::{CallbackData, ClipTiming, Exit, Leader, PlaybackMode, Speed, State, StateLayer, Then},
 };
 use fastrand::Rng;
 use std::{collections::BTreeMap, sync::Arc};
@@ -42,7 +40,7 @@ fn random_states(random: &mut Rng) -> BTreeMap<String, State> {
     let start = random.usize(..count);
     let mut state = |at: usize| {
         let mut state = State {
-            plays: Plays::One(format!("clip{}", random.usize(..5))),
+            plays: vec![format!("clip{}", random.usize(..5))],
             start: at == start,
             exit: match random.u32(..8) {
                 0 | 1 => Exit::Key("key".into()),
@@ -125,7 +123,7 @@ fn check_layers(
         .filter(|track| track.mask.is_none())
         .last();
     let body = body.expect("something plays");
-    assert_eq!([body.clip()], *state.plays.names());
+    assert_eq!([body.clip()], *state.plays);
     for (layer, StateLayer { states, .. }) in layers {
         assert_eq!(controller.states().layer(layer).current(), Some(name));
         let on_layer = |track: &&AnimationTrack| track.mask.as_deref() == Some(&**layer);
@@ -134,7 +132,7 @@ fn check_layers(
             continue;
         };
         let track = track.expect("it plays on the layer");
-        assert_eq!([track.clip()], *state.plays.names());
+        assert_eq!([track.clip()], *state.plays);
         let (ours, theirs) = (&clips[track.clip()], &clips[body.clip()]);
         let place = body.unwrapped_position() * (ours.length as f64 / theirs.length as f64);
         let place = if ours.loops {
@@ -170,7 +168,7 @@ fn play(seed: u64) -> usize {
     let machines = Arc::new(StateLayers::new(&states, &layers).unwrap());
     let mut model = Model::new(&states, &clips);
     let mut whole = AnimationController::default();
-    whole.states_mut().set_machines(&machines, seed);
+    whole.set_states(&machines, seed);
     let (mut frames, mut cuts) = (whole.clone(), whole.clone());
     let mut entered: [Vec<(u64, String)>; 3] = Default::default();
     let (mut now, mut log) = (0, Vec::new());
@@ -192,7 +190,7 @@ fn play(seed: u64) -> usize {
             log.push(format!("{now}: {name} {speed}"));
             let is_known = machines.speeds().any(|known| known == name);
             for controller in [&mut whole, &mut frames, &mut cuts] {
-                let set = controller.states_mut().set_speed(name, speed as f64);
+                let set = controller.set_state_speed(name, speed as f64);
                 assert_eq!(set.is_ok(), is_known);
             }
             if is_known {
@@ -251,7 +249,7 @@ fn play(seed: u64) -> usize {
         check_layers(&cuts, &layers, &states[&model.state], &clips, &model.state);
         if random.u32(..4) == 0 {
             cuts = ron::from_str(&ron::to_string(&cuts).unwrap()).unwrap();
-            cuts.states_mut().set_machines(&machines, 0);
+            cuts.set_states(&machines, 0);
         }
     }
     model.entered.len()

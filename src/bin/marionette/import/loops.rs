@@ -4,9 +4,11 @@ use super::words::snake;
 use crate::obj::Posed;
 use bevy_marionette::{
     controller::BlendMode,
-    internals::model::BoundingBox,
+    internals::{
+        model::BoundingBox,
+        pose::{ClipLayer, Evaluate, Scratch},
+    },
     model::{Model, PlaybackMode, SkeletalClip},
-    pose::{ClipLayer, Evaluate, Scratch},
 };
 use glam::Vec3;
 
