@@ -12,7 +12,7 @@ mod stage;
 
 use bevy::prelude::*;
 use bevy_marionette::{
-    character::{AppCallbackExt, Callback},
+    character::{AppCharacterExt, Callback},
     controller::{CallbackTime, Transition},
     prelude::*,
 };

@@ -152,7 +152,7 @@ fn rewind(
     if keys.pressed(KeyCode::KeyR) {
         // Frames, of which some remain for the next time.
         *back += 2.0 * 60.0 * time.delta_secs();
-        let shown = recording.shown().unwrap_or(recording.frames().range().end);
+        let shown = recording.shown().unwrap_or(recording.frames().end);
         recording.show(shown.saturating_sub(*back as u64));
         *back = back.fract();
     } else if keys.just_released(KeyCode::KeyR) {
@@ -210,8 +210,8 @@ fn paint_map(
         );
         map.min + Vec2::splat(BORDER) + share * (SIZE - 2.0 * BORDER)
     };
-    for point in space.points() {
-        let at = on_map(point.at);
+    for (clip, at) in space.points() {
+        let at = on_map(*at);
         painter.rect_filled(
             Rect::from_center_size(at, Vec2::splat(5.0)),
             0.0,
@@ -221,7 +221,7 @@ fn paint_map(
             &painter,
             at + vec2(0.0, 3.0),
             Align2::CENTER_TOP,
-            &point.clip,
+            clip,
             10.0,
             f32::INFINITY,
         );

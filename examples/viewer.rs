@@ -650,9 +650,8 @@ fn caption(
 ) {
     let name = title(&shown);
     if shown.recording.is_some() && shown.error.is_none() {
-        let frames = recording.frames();
-        let time = |frame: u64| frames.time(frame).unwrap_or_default();
-        let (range, at) = (frames.range(), recording.shown().unwrap_or_default());
+        let time = |frame: u64| recording.time_of(frame).unwrap_or_default();
+        let (range, at) = (recording.frames(), recording.shown().unwrap_or_default());
         let (first, last) = (time(range.start), time(range.end.saturating_sub(1)));
         return caption.set(format!(
             "{name}\n{:.2} of {:.2} s   F1: Rewind tab",

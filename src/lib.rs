@@ -35,7 +35,7 @@ fn spawn(mut commands: Commands, assets: Res<AssetServer>) {
 
 Loading
 
-* [Load `.glb` and other files beside Bevy's own loader](asset::CharacterLoader)
+* [Load `.glb` and other files beside Bevy's own loader](asset::Character#files)
 * [Spawn a character](character::SkinnedCharacter), and react when it is [ready](character::CharacterReady) or has
   [failed to load](character::CharacterFailed)
 * [Show a loading bar](asset::LoadProgress)
@@ -144,7 +144,7 @@ Image formats are Bevy's features, for textures inside `.glb` files, too: enable
 //! | [`format`](mod@format) | diagnostics: what is wrong with a file, and where | |
 //! | [`model`] | skeletons, clips and skins, independent of any file format | |
 //! | [`controller`] | the animation state of one character: tracks, priorities, scheduled changes, queue, cross-fades | `model` |
-//! | [`pose`] | poses: blending clips, joint overrides, masks, joint and skinning matrices | `model`, `controller` |
+//! | [`pose`] | joint overrides, masks, and the pose of a clip | `model`, `controller` |
 //! | [`rig`] | what acts on a pose after its clips: limbs, ground, wind, and the state of a rig | `model`, `pose` |
 //! | [`import`] | manifests, import settings, and opening files as models | `format`, `model`, `pose`, `rig` |
 //! | [`record`] | what happened to a controller and its rig, its replay, and files of it | `model`, `controller`, `pose`, `rig` |
@@ -153,7 +153,6 @@ Image formats are Bevy's features, for textures inside `.glb` files, too: enable
     doc = "\
 | [`asset`] | the `Character` asset, its loaders and labeled sub-assets | all of the above |
 | [`character`] | components, systems and events of playing characters | `asset` |
-| [`render`] | skinning matrices in Bevy's GPU buffer; choosing the graphics backend | `character` |
 | [`recorder`] | recording the characters of an app, and showing the past | `record`, `character` |"
 )]
 #![cfg_attr(
@@ -192,7 +191,7 @@ pub mod character;
 #[cfg(feature = "bevy")]
 pub mod recorder;
 #[cfg(feature = "bevy")]
-pub mod render;
+mod render;
 
 #[cfg(feature = "inspector")]
 pub mod inspector;

@@ -16,11 +16,11 @@ use bevy::{
 
 /// All plugins that an app with characters needs, to be added before or after Bevy's.
 ///
+/// They load characters, spawn their parts, advance their controllers, pose them, and draw them. What not all apps need is in
+/// plugins of its own:
+///
 /// | plugin | what it does |
 /// | --- | --- |
-/// | [`CharacterAssetPlugin`] | loads characters |
-/// | [`CharacterPlugin`] | spawns their parts, advances their controllers, poses them |
-/// | [`PalettePlugin`] | draws them |
 /// | [`AnimationEventPlugin`] | triggers callbacks and the events of clips |
 /// | [`RootMotionPlugin`] | lets clips carry characters |
 /// | [`AttachmentPlugin`] | attaches entities to joints |
@@ -29,7 +29,7 @@ use bevy::{
 /// | [`CharacterRigPlugin`] | IK, look-at, feet and springs |
 /// | [`CrowdPlugin`] | shares poses and saves what is far away |
 ///
-/// An app can do without the last seven, as a server that draws nothing does without rigs:
+/// An app can do without these, as a server that draws nothing does without rigs:
 ///
 /// ```no_run
 /// # use bevy::prelude::*;

@@ -4,8 +4,8 @@
 
 use bevy_marionette::{
     controller::AnimationController,
-    internals::record::{ClipTable, RecordedCharacter, Tape, TapeMoment},
-    record::{Frames, RecordingFile},
+    internals::record::{ClipTable, Frames, RecordedCharacter, Tape, TapeMoment},
+    record::RecordingFile,
 };
 use image::RgbImage;
 use std::{

@@ -559,9 +559,9 @@ fn look_back(
 ) {
     if keys.pressed(KeyCode::KeyR) {
         let frames = recording.frames();
-        let last = frames.range().end.saturating_sub(1);
-        let wanted = frames.time(last).unwrap_or_default() - f64::from(*held * *held);
-        let shown = frames.at(wanted).unwrap_or(frames.range().start);
+        let last = frames.end.saturating_sub(1);
+        let wanted = recording.time_of(last).unwrap_or_default() - f64::from(*held * *held);
+        let shown = recording.frame_at(wanted).unwrap_or(frames.start);
         recording.show(shown);
         *held += time.delta_secs();
     } else if keys.just_released(KeyCode::KeyR) {

@@ -1,7 +1,7 @@
 //! Makes the assets of a character from an imported model.
 
 use super::{
-    Character, CharacterAssetLabel, CharacterPart, ClipAsset, SkeletonAsset, Socket,
+    Character, CharacterAssetLabel, CharacterPart, ClipAsset, Socket,
     character::{Shape, next_version},
     material::standard_material,
     mesh::mesh_of,
@@ -209,10 +209,6 @@ pub(super) fn assemble_character(
         let label = CharacterAssetLabel::Clip(clip.timing.name.to_string());
         sub_assets.extend(sink.other(label, ClipAsset(clip.clone())));
     }
-    sub_assets.extend(sink.other(
-        CharacterAssetLabel::Skeleton,
-        SkeletonAsset(skeleton.clone()),
-    ));
     let masks = manifest
         .masks
         .iter()

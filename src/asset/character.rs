@@ -36,8 +36,19 @@ use std::{
 /// | attach things to a named place | [`socket`](Self::socket) |
 /// | tune springs, limits and colliders | [`rig`](Self::rig) and [`set_rig`](Self::set_rig) |
 /// | limit a track to some of the joints | [`masks`](Self::masks) |
+/// | pose it at a time of a clip | [`SkeletalClip::pose_at`] |
 /// | frame the character with a camera | [`rest_bounds`](Self::rest_bounds) |
 /// | change meshes or materials | [`parts`](Self::parts) |
+///
+/// # Files
+///
+/// Characters are loaded from `.glb`, `.gltf`, `.vrm`, `.fbx`, `.m3d`, `.md5mesh` and `.character.ron` files, with
+/// [`CharacterLoaderSettings`](super::CharacterLoaderSettings).
+///
+/// Bevy's own glTF loader stays the one for everything else in `.glb` and `.gltf` files: a file can be loaded both as a
+/// `Character` and as a `Gltf` or a scene. Bevy finds a loader by the type of asset, and only for a path with a label, such as
+/// `knight.glb#Scene0`, or without a type by the extension. So in `.glb` and `.gltf` files, labels are those of Bevy's loader;
+/// [`CharacterAssetLabel`](super::CharacterAssetLabel)s work once the character is loaded, or in a manifest.
 #[derive(Asset, TypePath, Clone, Debug)]
 pub struct Character {
     /// The joints.
@@ -52,6 +63,7 @@ pub struct Character {
     pub(super) unbound_spaces: Vec<Arc<BlendSpace>>,
     /// The character's states, by name. A character starts in the first state if nothing plays when
     /// it is ready.
+    #[doc(hidden)]
     pub states: Option<Arc<StateLayers>>,
     /// Masks by name.
     pub masks: HashMap<String, Arc<Mask>>,
@@ -87,7 +99,7 @@ pub struct Character {
 pub struct CharacterPart {
     /// Name, unique within the character.
     pub name: String,
-    /// The mesh. Its joint indices are indices into [`Self::palette`], then into [`Self::combined_joints`]; see
+    /// The mesh. Its joint indices are indices into [`Self::palette`], or stand for several joints; see
     /// [`Self::joint_weights`].
     pub mesh: Handle<Mesh>,
     /// The material.
@@ -97,6 +109,7 @@ pub struct CharacterPart {
     /// The joints that move this part. Empty for a static part.
     pub palette: Arc<[JointIndex]>,
     /// Means of joints of the palette, for vertices with more than four joints. Mostly empty.
+    #[doc(hidden)]
     pub combined_joints: Arc<CombinedJoints>,
     /// The morph targets of the mesh, in its order: those that the most clips move come first. Indices into the
     /// [`Morphs`](crate::model::Morphs) of the skeleton; empty for most parts.
@@ -122,15 +135,12 @@ pub struct Socket {
     pub offset: Affine3A,
 }
 
-/// A clip as an asset: the contents of an `.md5anim`, or a clip of a character by label.
+/// A clip as an asset: the contents of an `.md5anim`, loaded with [`ImportSettings`](crate::import::ImportSettings), or a clip of
+/// a character by label.
 ///
 /// Use [`SkeletalClip::bind`] to fit it to any skeleton by joint names.
 #[derive(Asset, TypePath, Clone, Debug, Deref)]
 pub struct ClipAsset(pub Arc<SkeletalClip>);
-
-/// A character's skeleton as an asset, by label.
-#[derive(Asset, TypePath, Clone, Debug, Deref)]
-pub struct SkeletonAsset(pub Arc<Skeleton>);
 
 /// The skeleton and the parts of a character, to distinguish a change of them from one of clips,
 /// masks or sockets.
@@ -234,7 +244,11 @@ impl Character {
     }
 
     /// Returns the blend space called `name`, if all its clips are there.
-    pub fn blend_space(&self, name: &str) -> Option<&BoundBlendSpace> {
+    pub fn blend_space(&self, name: &str) -> Option<&BlendSpace> {
+        self.bound_space(name).map(|space| &**space)
+    }
+
+    pub(crate) fn bound_space(&self, name: &str) -> Option<&BoundBlendSpace> {
         self.blend_spaces
             .iter()
             .find(|space| **space.name() == *name)

@@ -17,8 +17,6 @@ pub enum CharacterAssetLabel {
     Mesh(usize),
     /// `Material0`: a [`StandardMaterial`](bevy::pbr::StandardMaterial), by index.
     Material(usize),
-    /// `Skeleton`: the [`SkeletonAsset`](super::SkeletonAsset).
-    Skeleton,
     /// `Clip/walk`: a [`ClipAsset`](super::ClipAsset), by name.
     Clip(String),
     /// `Texture/skin.png`: an [`Image`](bevy::image::Image) of the model's own file, or with generated mip levels, by file name.
@@ -39,7 +37,6 @@ impl fmt::Display for CharacterAssetLabel {
         match self {
             Self::Mesh(index) => write!(f, "Mesh{index}"),
             Self::Material(index) => write!(f, "Material{index}"),
-            Self::Skeleton => f.write_str("Skeleton"),
             Self::Clip(name) => write!(f, "Clip/{name}"),
             Self::Texture(file) => write!(f, "Texture/{file}"),
             Self::Part(name) => write!(f, "Part/{name}"),

@@ -25,12 +25,7 @@ use std::{
     sync::Arc,
 };
 
-/// Loads `.glb`, `.gltf`, `.vrm`, `.fbx`, `.m3d`, `.md5mesh` and `.character.ron` files as [`Character`]s.
-///
-/// Bevy's own glTF loader stays the one for everything else in `.glb` and `.gltf` files: a file can be loaded both as a
-/// [`Character`] and as a `Gltf` or a scene. Bevy finds a loader by the type of asset, and only for a path with a label, such as
-/// `knight.glb#Scene0`, or without a type by the extension. So in `.glb` and `.gltf` files, labels are those of Bevy's loader;
-/// [`CharacterAssetLabel`]s work once the character is loaded, or in a manifest.
+/// Loads files as [`Character`]s.
 #[derive(TypePath)]
 pub struct CharacterLoader {
     pub(super) files: Files,
@@ -398,38 +393,30 @@ impl ContextSink<'_, '_> {
 #[derive(Default, TypePath)]
 pub struct ClipLoader;
 
-/// Settings for loading an `.md5anim` on its own.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct ClipLoaderSettings {
-    /// Scale, handedness and up axis, which should match the model's, and limits.
-    pub import: ImportSettings,
-}
-
 impl AssetLoader for ClipLoader {
     type Asset = ClipAsset;
-    type Settings = ClipLoaderSettings;
+    type Settings = ImportSettings;
     type Error = CharacterLoaderError;
 
     async fn load(
         &self,
         reader: &mut dyn Reader,
-        settings: &ClipLoaderSettings,
+        settings: &ImportSettings,
         context: &mut LoadContext<'_>,
     ) -> Result<ClipAsset, CharacterLoaderError> {
-        let limits = &settings.import.limits;
+        let limits = &settings.limits;
         let source = read_within(reader, limits).await?;
         let file = name_of(context);
         limits.check_size(&file, source.len() as u64)?;
         let anim = md5::parse_anim(&file, &source)?;
-        let skeleton = skeleton_of_anim(&file, &anim.value, &settings.import)?;
+        let skeleton = skeleton_of_anim(&file, &anim.value, settings)?;
         let stem = context
             .path()
             .path()
             .file_stem()
             .map(|stem| stem.to_string_lossy())
             .unwrap_or_default();
-        let clip = clip_from_md5(&file, &stem, &anim.value, &skeleton, &settings.import)?;
+        let clip = clip_from_md5(&file, &stem, &anim.value, &skeleton, settings)?;
         limits.check_clip(&file, &clip.value)?;
         report(&[anim.warnings, clip.warnings].concat());
         Ok(ClipAsset(Arc::new(clip.value)))

@@ -17,13 +17,10 @@ mod textures;
 
 pub use build::build_character;
 pub(crate) use character::next_version;
-pub use character::{Character, CharacterPart, ClipAsset, SkeletonAsset, Socket};
+pub use character::{Character, CharacterPart, ClipAsset, Socket};
 pub use clips::AddClipError;
 pub use label::CharacterAssetLabel;
-pub use loader::{
-    CharacterLoader, CharacterLoaderError, CharacterLoaderSettings, ClipLoader, ClipLoaderSettings,
-    TextureMode,
-};
+pub use loader::{CharacterLoaderSettings, TextureMode};
 pub(crate) use material::textures_of;
 pub use progress::{CharactersLoaded, LoadProgress};
 
@@ -34,12 +31,13 @@ use bevy::{
     render::renderer::RenderDevice,
 };
 use images::SupportedFormats;
+use loader::{CharacterLoader, ClipLoader};
 
 /// Registers [`Character`], its sub-assets and the loaders of their files.
 ///
 /// Meshes, materials and images are registered if no other plugin has done so, so that characters also load
 /// where nothing is drawn, such as on a server. Add it before or after all of Bevy's plugins, not between them.
-pub struct CharacterAssetPlugin;
+pub(crate) struct CharacterAssetPlugin;
 
 impl Plugin for CharacterAssetPlugin {
     fn build(&self, app: &mut App) {
@@ -54,7 +52,7 @@ impl Plugin for CharacterAssetPlugin {
             // Bevy's plugins were added later.
             assert!(
                 app.world().contains_resource::<AssetServer>(),
-                "`CharacterAssetPlugin` needs an asset server: add `DefaultPlugins`, or `AssetPlugin` beside `MinimalPlugins`"
+                "`MarionettePlugins` needs an asset server: add `DefaultPlugins`, or `AssetPlugin` beside `MinimalPlugins`"
             );
             Self::set_up(app);
         }
@@ -79,7 +77,6 @@ impl CharacterAssetPlugin {
             .init_asset::<Character>()
             .init_asset::<CharacterPart>()
             .init_asset::<ClipAsset>()
-            .init_asset::<SkeletonAsset>()
             // Saves handles in scenes as paths.
             .register_type_data::<Handle<Character>, ReflectHandle>()
             .register_asset_loader(CharacterLoader { files, formats })

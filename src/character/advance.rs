@@ -118,7 +118,7 @@ pub(super) fn advance(
                             if motion.delta != delta {
                                 motion.delta = delta;
                             }
-                            carried = motion.applies().then_some(delta);
+                            carried = motion.applies.then_some(delta);
                         }),
                 };
                 if advanced.is_err() {

@@ -11,10 +11,7 @@ use super::{
     pose_state::PoseClock,
     threads::trim,
 };
-use bevy::{
-    ecs::schedule::{InternedScheduleLabel, ScheduleLabel},
-    prelude::*,
-};
+use bevy::{ecs::schedule::InternedScheduleLabel, prelude::*};
 use glam::Affine3A;
 use std::mem;
 
@@ -27,17 +24,8 @@ pub struct AnimationEventPlugin {
 }
 
 impl AnimationEventPlugin {
-    /// Triggers them in the schedule in which controllers advance.
-    pub fn new(schedule: impl ScheduleLabel) -> Self {
-        Self {
-            schedule: schedule.intern(),
-        }
-    }
-}
-
-impl Default for AnimationEventPlugin {
-    fn default() -> Self {
-        Self::new(PostUpdate)
+    pub(crate) fn new(schedule: InternedScheduleLabel) -> Self {
+        Self { schedule }
     }
 }
 

@@ -72,6 +72,7 @@ pub struct AnimationCallback {
     pub data: CallbackData,
     /// The character's active layers at that moment.
     #[reflect(ignore)]
+    #[doc(hidden)]
     pub moment: CallbackMoment,
 }
 

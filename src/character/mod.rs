@@ -6,10 +6,10 @@
 //! ([`AnimationLod`]), those that play the same can share a pose ([`PoseSharing`]), and
 //! [`PoseCounts`] counts the poses of a frame.
 //!
-//! [`CharacterPlugin`] is all that every character needs. Each plugin beside it adds one thing that some have, in the file
-//! that defines its components.
+//! Each plugin adds one thing that some characters have.
 
 mod advance;
+mod app_ext;
 mod attach;
 mod attachments;
 mod bounds;
@@ -56,6 +56,7 @@ mod weight_material;
 mod weight_view;
 mod worn;
 
+pub use app_ext::AppCharacterExt;
 pub use attach::AttachmentPlugin;
 pub use attachments::{AtSocket, AttachedTo, Attachments, DetachExt};
 pub use components::{
@@ -65,8 +66,8 @@ pub use counts::PoseCounts;
 pub use crowd::CrowdPlugin;
 pub use dispatch::AnimationEventPlugin;
 pub use events::{
-    AnimationCallback, AnimationFinished, AnimationLooped, AnimationStarted, CallbackMoment,
-    CharacterFailed, CharacterReady, CrossFadeFinished, StateEntered,
+    AnimationCallback, AnimationFinished, AnimationLooped, AnimationStarted, CharacterFailed,
+    CharacterReady, CrossFadeFinished, StateEntered,
 };
 pub use expressions::Expressions;
 pub use idle_eyes::IdleEyes;
@@ -76,18 +77,17 @@ pub use part_material::{PartMaterial, PartMaterialPlugin};
 pub use part_overrides::{PartId, PartOverrides, PartOverridesPlugin};
 #[cfg(feature = "picking")]
 pub use picking::CharacterPickingPlugin;
-pub use plugin::CharacterPlugin;
+pub(crate) use plugin::CharacterPlugin;
 pub use poses::CharacterPoses;
 pub use ray_cast::{CharacterRayCast, CharacterRayHit};
 pub use rig::{
     CharacterRigPlugin, FootPlacement, GoalLimb, Ground, GroundProbe, IkGoal, IkGoals, IkLimb,
     IkWeight, LookAt, LookTarget, SpringBones, SpringGravity,
 };
-pub use root_motion::{RootMotion, RootMotionMode, RootMotionPlugin};
+pub use root_motion::{RootMotion, RootMotionPlugin};
 pub use sharing::PoseSharing;
 pub use systems::CharacterSystems;
-pub use typed_callbacks::{AppCallbackExt, Callback};
-pub use typed_states::AppStatesExt;
+pub use typed_callbacks::Callback;
 pub use weight_view::WeightView;
 pub use worn::{ClothingPlugin, Wears, WornBy};
 
@@ -102,7 +102,10 @@ pub(crate) use rig::RigReplay;
 pub(crate) use tape_head::TapeHead;
 pub(crate) use threads::trim;
 
-/// The colors of [`WeightView`].
+/// What the crate and its tools use, but no app: see [`crate::internals`].
 pub(crate) mod internals {
-    pub use crate::character::weight_view::{influence_count_color, weight_color};
+    pub use crate::character::{
+        events::CallbackMoment,
+        weight_view::{influence_count_color, weight_color},
+    };
 }

@@ -5,10 +5,7 @@ use super::{
     pose_state, sharing::SharedPoses, spawn, systems,
 };
 use crate::asset::CharacterAssetPlugin;
-use bevy::{
-    ecs::schedule::{InternedScheduleLabel, ScheduleLabel},
-    prelude::*,
-};
+use bevy::{ecs::schedule::InternedScheduleLabel, prelude::*};
 
 /// Plays characters: spawns their parts, advances their controllers and poses them.
 ///
@@ -18,30 +15,19 @@ use bevy::{
 /// Skipping a system costs next to nothing. Running one that finds nothing to do costs
 /// microseconds, because Bevy hands it to a thread nonetheless. So each has a condition where it is
 /// added.
-pub struct CharacterPlugin {
+pub(crate) struct CharacterPlugin {
     schedule: InternedScheduleLabel,
 }
 
 impl CharacterPlugin {
-    /// Advances controllers in a schedule other than `PostUpdate`.
-    ///
-    /// See [`MarionettePlugins::new`](crate::MarionettePlugins::new), which also sets the schedule
-    /// of the other plugins.
-    pub fn new(schedule: impl ScheduleLabel) -> Self {
-        Self {
-            schedule: schedule.intern(),
-        }
+    /// Advances controllers in a schedule.
+    pub(crate) fn new(schedule: InternedScheduleLabel) -> Self {
+        Self { schedule }
     }
 
     /// The schedule in which controllers advance.
     pub(crate) fn schedule(&self) -> InternedScheduleLabel {
         self.schedule
-    }
-}
-
-impl Default for CharacterPlugin {
-    fn default() -> Self {
-        Self::new(PostUpdate)
     }
 }
 
@@ -70,7 +56,7 @@ impl Plugin for CharacterPlugin {
         // Without a clock, controllers would never advance, and nothing would say why.
         assert!(
             app.world().contains_resource::<Time>(),
-            "`CharacterPlugin` needs a clock: add `DefaultPlugins`, `MinimalPlugins` or Bevy's `TimePlugin`"
+            "`MarionettePlugins` needs a clock: add `DefaultPlugins`, `MinimalPlugins` or Bevy's `TimePlugin`"
         );
     }
 }

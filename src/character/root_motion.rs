@@ -2,10 +2,7 @@
 
 use super::{CharacterSystems, components::SkinnedCharacter};
 use crate::model::RootDelta;
-use bevy::{
-    ecs::schedule::{InternedScheduleLabel, ScheduleLabel},
-    prelude::*,
-};
+use bevy::{ecs::schedule::InternedScheduleLabel, prelude::*};
 use glam::DVec3;
 
 /// Moves characters that have [`RootMotion`].
@@ -16,17 +13,8 @@ pub struct RootMotionPlugin {
 }
 
 impl RootMotionPlugin {
-    /// Moves them in the schedule in which controllers advance.
-    pub fn new(schedule: impl ScheduleLabel) -> Self {
-        Self {
-            schedule: schedule.intern(),
-        }
-    }
-}
-
-impl Default for RootMotionPlugin {
-    fn default() -> Self {
-        Self::new(PostUpdate)
+    pub(crate) fn new(schedule: InternedScheduleLabel) -> Self {
+        Self { schedule }
     }
 }
 
@@ -78,11 +66,11 @@ impl Plugin for RootMotionPlugin {
 ///
 /// However time is divided into frames, the movement adds up to the same. For rollback, restore this component together
 /// with the `Transform` and the controller.
-#[derive(Component, Clone, Debug, Default, PartialEq, Reflect)]
+#[derive(Component, Clone, Debug, PartialEq, Reflect)]
 #[reflect(Component, Clone, Default, PartialEq)]
 pub struct RootMotion {
-    /// The side that moves the character.
-    pub mode: RootMotionMode,
+    /// If `true`, each movement is applied to the character's `Transform`; if `false`, it is only reported.
+    pub applies: bool,
     /// The movement by the clips in the last advance, in the space of the character before it: −Z
     /// is ahead, and lengths are before its scale.
     #[reflect(skip_serializing, default)]
@@ -92,29 +80,23 @@ pub struct RootMotion {
     rest: DVec3,
 }
 
-/// The side that moves a character with [`RootMotion`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Reflect)]
-#[reflect(Clone, Default, PartialEq, Hash)]
-pub enum RootMotionMode {
-    /// The plugin: it applies each movement to the character's `Transform`.
-    #[default]
-    Apply,
-    /// You: the movement is only reported.
-    Report,
+impl Default for RootMotion {
+    fn default() -> Self {
+        Self {
+            applies: true,
+            delta: RootDelta::IDENTITY,
+            rest: DVec3::ZERO,
+        }
+    }
 }
 
 impl RootMotion {
     /// Returns root motion that is reported, but not applied.
     pub fn report() -> Self {
         Self {
-            mode: RootMotionMode::Report,
+            applies: false,
             ..Self::default()
         }
-    }
-
-    /// Returns `true` if movements are applied to the character's `Transform`.
-    pub fn applies(&self) -> bool {
-        self.mode == RootMotionMode::Apply
     }
 
     /// Moves a transform by [`delta`](Self::delta).
@@ -152,7 +134,7 @@ pub(super) fn apply(
     mut characters: Query<(&mut Transform, &mut RootMotion), With<SkinnedCharacter>>,
 ) {
     for (mut transform, mut motion) in &mut characters {
-        if motion.applies() && !motion.delta.is_identity() {
+        if motion.applies && !motion.delta.is_identity() {
             motion.bypass_change_detection().apply(&mut transform);
         }
     }

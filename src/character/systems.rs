@@ -11,7 +11,7 @@ use super::*;
 /// The steps of a frame, in this order.
 ///
 /// [`Advance`](Self::Advance), [`RootMotion`](Self::RootMotion) and [`Callbacks`](Self::Callbacks) run in the schedule
-/// given to [`CharacterPlugin::new`], `PostUpdate` by default. [`ExtractPalettes`](Self::ExtractPalettes) and
+/// given to [`MarionettePlugins::new`](crate::MarionettePlugins::new), `PostUpdate` by default. [`ExtractPalettes`](Self::ExtractPalettes) and
 /// [`UploadPalettes`](Self::UploadPalettes) run in the render app, and everything else in `PostUpdate`.
 #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CharacterSystems {

@@ -12,7 +12,7 @@ use bevy::{
 use serde::de::DeserializeOwned;
 use std::{any::type_name, ops::Deref, sync::Arc};
 
-/// A callback whose data is a type of your own. See [`AppCallbackExt::add_callback`].
+/// A callback whose data is a type of your own. See [`add_callback`](super::AppCharacterExt::add_callback).
 ///
 /// Dereferences to the data.
 #[derive(EntityEvent, Clone, Debug, PartialEq)]
@@ -33,53 +33,16 @@ impl<T: Send + Sync + 'static> Deref for Callback<T> {
     }
 }
 
-/// Turns callbacks into types of your own.
-pub trait AppCallbackExt {
-    /// Triggers [`Callback<T>`] on characters whenever they pass a callback key called `name`. The key's data is read as `T`.
-    ///
-    /// For a range, it is triggered when the range begins and when it ends; see [`AnimationCallback::kind`].
-    ///
-    /// Data that cannot be read as `T` is logged once, and so is a key without a receiver: its name
-    /// was not added, and there is no observer or message reader of [`AnimationCallback`].
-    ///
-    /// ```no_run
-    /// # use bevy::prelude::*;
-    /// # use bevy_marionette::{character::{AppCallbackExt, Callback}, prelude::*};
-    /// /// `data: (side: "left", loudness: 0.8)` in the manifest.
-    /// #[derive(serde::Deserialize)]
-    /// struct Footstep {
-    ///     side: String,
-    ///     loudness: f32,
-    /// }
-    ///
-    /// App::new()
-    ///     .add_plugins((DefaultPlugins, MarionettePlugins::default()))
-    ///     .add_callback::<Footstep>("footstep")
-    ///     .add_observer(|step: On<Callback<Footstep>>| info!("{} on the {}", step.entity, step.side))
-    ///     .run();
-    /// ```
-    fn add_callback<T: DeserializeOwned + Send + Sync + 'static>(
-        &mut self,
-        name: impl Into<Arc<str>>,
-    ) -> &mut Self;
-}
-
-impl AppCallbackExt for App {
-    fn add_callback<T: DeserializeOwned + Send + Sync + 'static>(
-        &mut self,
-        name: impl Into<Arc<str>>,
-    ) -> &mut Self {
-        if !self.world().contains_resource::<CallbackTypes>() {
-            self.init_resource::<CallbackTypes>()
-                .add_observer(trigger_typed);
-        }
-        let of_name = &mut self.world_mut().resource_mut::<CallbackTypes>().of_name;
-        of_name.entry(name.into()).or_default().push(CallbackType {
-            name: type_name::<T>(),
-            trigger: trigger::<T>,
-        });
-        self
+pub(super) fn add<T: DeserializeOwned + Send + Sync + 'static>(app: &mut App, name: Arc<str>) {
+    if !app.world().contains_resource::<CallbackTypes>() {
+        app.init_resource::<CallbackTypes>()
+            .add_observer(trigger_typed);
     }
+    let of_name = &mut app.world_mut().resource_mut::<CallbackTypes>().of_name;
+    of_name.entry(name).or_default().push(CallbackType {
+        name: type_name::<T>(),
+        trigger: trigger::<T>,
+    });
 }
 
 /// The types of callbacks, by name.

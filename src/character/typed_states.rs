@@ -10,54 +10,6 @@ use crate::{
 use bevy::{ecs::query::QueryFilter, platform::collections::HashMap, prelude::*};
 use std::any::type_name;
 
-/// Checks enums of states.
-pub trait AppStatesExt {
-    /// Checks an enum of states, made with [`character_states!`](crate::character_states), against the states of characters
-    /// when they load, and when they are reloaded. `F` is a filter that says which characters are meant, as in a query:
-    /// `With<Player>`, or `()` for all that have states.
-    ///
-    /// A variant of which a character has no state is logged as an error, with the nearest name, and a state that no variant
-    /// stands for as a warning; each once.
-    ///
-    /// ```no_run
-    /// # use bevy::prelude::*;
-    /// use bevy_marionette::{character::AppStatesExt, character_states, prelude::*};
-    ///
-    /// character_states! {
-    ///     enum Hero {
-    ///         Ground = "ground",
-    ///         Attack = "attack",
-    ///     }
-    /// }
-    ///
-    /// #[derive(Component)]
-    /// struct Player;
-    ///
-    /// fn strike(
-    ///     keys: Res<ButtonInput<KeyCode>>,
-    ///     mut player: Single<&mut AnimationController, With<Player>>,
-    /// ) -> Result {
-    ///     if keys.just_pressed(KeyCode::KeyF) && player.state_as() == Some(Hero::Ground) {
-    ///         player.go(Hero::Attack)?;
-    ///     }
-    ///     Ok(())
-    /// }
-    ///
-    /// App::new()
-    ///     .add_plugins((DefaultPlugins, MarionettePlugins::default()))
-    ///     .add_character_states::<Hero, With<Player>>()
-    ///     .add_systems(Update, strike)
-    ///     .run();
-    /// ```
-    fn add_character_states<S: CharacterStates, F: QueryFilter + 'static>(&mut self) -> &mut Self;
-}
-
-impl AppStatesExt for App {
-    fn add_character_states<S: CharacterStates, F: QueryFilter + 'static>(&mut self) -> &mut Self {
-        self.add_systems(Last, check::<S, F>)
-    }
-}
-
 impl StateEntered {
     /// Returns the state as a variant of an enum; `None` if it is a state of another layer, or no variant has its name.
     pub fn state_as<S: CharacterStates>(&self) -> Option<S> {
@@ -67,7 +19,7 @@ impl StateEntered {
 }
 
 /// Checks characters that are new, or whose asset has changed. `checked` are the versions of assets.
-fn check<S: CharacterStates, F: QueryFilter + 'static>(
+pub(super) fn check<S: CharacterStates, F: QueryFilter + 'static>(
     mut events: MessageReader<AssetEvent<Character>>,
     assets: Option<Res<Assets<Character>>>,
     all: Query<&SkinnedCharacter, F>,

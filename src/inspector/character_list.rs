@@ -1,6 +1,6 @@
 //! The list of characters at the top of the panel.
 
-use super::{InspectedCharacter, inspected::InspectedReadOnlyItem, keyboard, widgets::grouped};
+use super::{Inspector, inspected::InspectedReadOnlyItem, keyboard, widgets::grouped};
 use crate::asset::Character;
 use bevy::prelude::*;
 use bevy_egui::egui::{self, RichText, Ui};
@@ -27,7 +27,7 @@ fn matches(name: Option<&str>, entity: Entity, search: &str) -> bool {
 pub(super) fn show<'w, 's>(
     ui: &mut Ui,
     state: &mut ListState,
-    inspected: &mut ResMut<InspectedCharacter>,
+    inspector: &mut ResMut<Inspector>,
     assets: &Assets<Character>,
     characters: impl Iterator<Item = InspectedReadOnlyItem<'w, 's>>,
 ) {
@@ -68,12 +68,12 @@ pub(super) fn show<'w, 's>(
         .id_salt("characters")
         .max_height(all.len().clamp(1, ROWS) as f32 * step)
         .auto_shrink([false, true]);
-    if state.revealed != inspected.0 {
+    if state.revealed != inspector.character {
         // Selected elsewhere, by a click in the view or by code.
-        state.revealed = inspected.0;
+        state.revealed = inspector.character;
         if let Some(row) = all
             .iter()
-            .position(|&(entity, ..)| Some(entity) == inspected.0)
+            .position(|&(entity, ..)| Some(entity) == inspector.character)
         {
             area = area.vertical_scroll_offset(row.saturating_sub(1) as f32 * step);
         }
@@ -90,9 +90,9 @@ pub(super) fn show<'w, 's>(
             } else {
                 RichText::new(format!("{label} (loading)")).weak()
             };
-            let row = ui.selectable_label(inspected.0 == Some(entity), label);
+            let row = ui.selectable_label(inspector.character == Some(entity), label);
             if row.clicked() {
-                inspected.0 = Some(entity);
+                inspector.character = Some(entity);
                 state.revealed = Some(entity);
             }
             if state.focused == Some(entity) {
@@ -101,7 +101,7 @@ pub(super) fn show<'w, 's>(
             }
             if let Some([_, down]) = keyboard::arrows(ui, &row) {
                 let next = all[keyboard::stepped(at, down, all.len())].0;
-                (inspected.0, state.focused) = (Some(next), Some(next));
+                (inspector.character, state.focused) = (Some(next), Some(next));
             }
         }
     });

@@ -1,7 +1,7 @@
 //! Selects the clicked character, joint and vertex in the view.
 
 use super::{
-    InspectedCharacter, Inspector,
+    Inspector,
     area::PanelArea,
     vertex::{ClickedVertex, PartVertex},
 };
@@ -54,7 +54,6 @@ pub(super) fn select(
     cameras: Query<(&Camera, &GlobalTransform), With<PrimaryEguiContext>>,
     skin: Skin,
     mut inspector: ResMut<Inspector>,
-    mut inspected: ResMut<InspectedCharacter>,
     mut clicked: ResMut<ClickedVertex>,
 ) {
     let Ok((window, Window { resolution, .. })) = window.single() else {
@@ -94,9 +93,12 @@ pub(super) fn select(
         // A click beside the characters clears it.
         clicked.set_if_neq(ClickedVertex(hit.as_ref().and_then(|hit| skin.vertex(hit))));
         let Some(hit) = hit else { continue };
-        inspected.set_if_neq(InspectedCharacter(Some(hit.character)));
-        if hit.joint.is_some() && inspector.joint != hit.joint {
-            inspector.joint = hit.joint;
-        }
+        let character = Some(hit.character);
+        let joint = hit.joint.or(inspector.joint);
+        inspector.set_if_neq(Inspector {
+            character,
+            joint,
+            ..inspector.clone()
+        });
     }
 }

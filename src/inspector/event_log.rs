@@ -1,6 +1,6 @@
 //! Recent animation events of the inspected character.
 
-use super::InspectedCharacter;
+use super::Inspector;
 use crate::{
     character::{
         AnimationCallback, AnimationFinished, AnimationLooped, AnimationStarted, CrossFadeFinished,
@@ -110,13 +110,13 @@ pub(super) struct Events<'w, 's> {
 
 pub(super) fn collect(
     mut log: ResMut<EventLog>,
-    inspected: Res<InspectedCharacter>,
+    inspector: Res<Inspector>,
     real_time: Res<Time<Real>>,
     mut events: Events,
 ) {
-    if log.character != inspected.0 {
+    if log.character != inspector.character {
         log.entries.clear();
-        log.character = inspected.0;
+        log.character = inspector.character;
     }
     let shown = log.character;
     let seen = real_time.elapsed_secs_f64();

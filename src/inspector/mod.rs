@@ -45,8 +45,7 @@
 //!
 //! # From code
 //!
-//! - Open the panel or choose its tab and joint: [`Inspector`].
-//! - Choose the character it shows: [`InspectedCharacter`].
+//! - Open the panel, or choose its tab, character, and joint: [`Inspector`].
 //! - Find the panel as it was in the last run: [`InspectorMemoryPlugin`].
 //! - Keep your own input systems from reacting to clicks and keys meant for the panel: the run conditions
 //!   [`inspector_wants_pointer`] and [`inspector_wants_keys`].
@@ -128,6 +127,8 @@ pub struct Inspector {
     pub key: Option<KeyCode>,
     /// The selected tab.
     pub tab: InspectorTab,
+    /// The character that is shown; `None` picks the first one. The panel scrolls to it and to the joint.
+    pub character: Option<Entity>,
     /// The selected joint. Ignored if the character has no joint of that index.
     pub joint: Option<JointIndex>,
     /// Draws skeletons of the present while the past is shown, by the Rewind tab or by
@@ -141,6 +142,7 @@ impl Default for Inspector {
             open: false,
             key: Some(KeyCode::F1),
             tab: InspectorTab::default(),
+            character: None,
             joint: None,
             ghosts: false,
         }
@@ -220,13 +222,6 @@ impl InspectorTab {
     }
 }
 
-/// The character the panel shows. If `None`, the panel picks the first character.
-///
-/// Set it, and [`Inspector::joint`], to show another one; the panel scrolls to both.
-#[derive(Resource, Clone, Copy, Debug, Default, PartialEq, Eq, Deref, DerefMut, Reflect)]
-#[reflect(Resource, Clone, Debug, Default, PartialEq)]
-pub struct InspectedCharacter(pub Option<Entity>);
-
 /// Run condition: returns `true` while the pointer is over the panel or over a handle of the rig in the view, or drags
 /// something there.
 pub fn inspector_wants_pointer(input: PointerInput) -> bool {
@@ -278,9 +273,7 @@ impl Plugin for MarionetteInspectorPlugin {
             app.add_plugins(DrawSkeletonPlugin);
         }
         app.register_type::<Inspector>()
-            .register_type::<InspectedCharacter>()
             .init_resource::<Inspector>()
-            .init_resource::<InspectedCharacter>()
             .init_resource::<HighlightedJoint>()
             .init_resource::<rig::ShownRig>()
             .insert_resource(EguiDrawsNames)

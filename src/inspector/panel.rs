@@ -1,7 +1,7 @@
 //! The panel itself: the character list, the tabs, and what they share.
 
 use super::{
-    InspectedCharacter, Inspector, InspectorTab,
+    Inspector, InspectorTab,
     area::PanelArea,
     character_list, clipboard,
     context::OwnContext,
@@ -73,7 +73,6 @@ pub(super) struct PanelParams<'w, 's> {
 pub(super) fn show(
     mut contexts: EguiContexts,
     mut inspector: ResMut<Inspector>,
-    mut inspected: ResMut<InspectedCharacter>,
     mut state: ResMut<PanelState>,
     mut highlighted: ResMut<HighlightedJoint>,
     mut shown_rig: ResMut<ShownRig>,
@@ -87,8 +86,8 @@ pub(super) fn show(
         style::thicken_light_text(&ctx);
     }
     let state = &mut *state;
-    if inspected
-        .0
+    if inspector
+        .character
         .is_none_or(|entity| !characters.contains(entity))
     {
         // By index, so that the choice is the same in each run.
@@ -96,7 +95,9 @@ pub(super) fn show(
             .iter()
             .map(|item| item.entity)
             .min_by_key(|entity| entity.index_u32());
-        inspected.set_if_neq(InspectedCharacter(first));
+        if inspector.character != first {
+            inspector.character = first;
+        }
     }
     let (mut highlight, mut shows_rig) = (None, None);
     let mut viewport = egui::Ui::new(
@@ -115,7 +116,7 @@ pub(super) fn show(
             character_list::show(
                 ui,
                 &mut state.list,
-                &mut inspected,
+                &mut inspector,
                 &params.assets,
                 characters.iter(),
             );
@@ -126,8 +127,8 @@ pub(super) fn show(
                     .cost
                     .survey(&params.assets, &params.visible, characters.iter());
             }
-            let Some(mut item) = inspected
-                .0
+            let Some(mut item) = inspector
+                .character
                 .and_then(|entity| characters.get_mut(entity).ok())
             else {
                 ui.weak("No characters in the scene.");

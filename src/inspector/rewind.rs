@@ -84,7 +84,7 @@ fn show(
         ui.weak("Add `RecorderPlugin` beside `MarionettePlugins`.");
         return;
     };
-    let range = recording.frames().range();
+    let range = recording.frames();
     if range.is_empty() {
         ui.weak("Nothing has been recorded yet.");
         return;
@@ -97,7 +97,7 @@ fn show(
     // app.
     if state.curves.follow(
         (item.entity, recorded),
-        recording.frames(),
+        recording.frame_list(),
         character,
         joint,
         FRAMES_AT_ONCE,
@@ -117,11 +117,9 @@ fn show(
                 .desired_width(f32::INFINITY),
         );
     });
-    let last = recording.frames().time(range.end - 1).unwrap_or_default();
-    let first = recording.frames().time(range.start).unwrap_or_default();
-    let shown = recording
-        .shown()
-        .and_then(|frame| recording.frames().time(frame));
+    let last = recording.time_of(range.end - 1).unwrap_or_default();
+    let first = recording.time_of(range.start).unwrap_or_default();
+    let shown = recording.shown().and_then(|frame| recording.time_of(frame));
     let begin = match state.seconds {
         // The shown frame stays in view.
         Some(seconds) => (last - seconds)
@@ -190,7 +188,7 @@ fn show(
                 ui.weak("Select a joint in the Joints tab to see its angles.");
             }
             // Plots are drawn over time, in which frames aren't evenly spaced.
-            if let Some(frame) = to.and_then(|time| recording.frames().at(time)) {
+            if let Some(frame) = to.and_then(|time| recording.frame_at(time)) {
                 recording.show(frame);
             }
             ui.add_space(4.0);
@@ -202,7 +200,7 @@ fn show(
 fn transport(ui: &mut Ui, recording: &mut Recording, ghosts: &mut bool, range: &Range<u64>) {
     let (shown, last) = (recording.shown(), range.end - 1);
     let at = shown.unwrap_or(last);
-    let time = |frame: u64| recording.frames().time(frame).unwrap_or_default();
+    let time = |frame: u64| recording.time_of(frame).unwrap_or_default();
     let (ago, length) = (time(last) - time(at), time(last) - time(range.start));
     let mut to = None;
     ui.horizontal(|ui| {

@@ -78,7 +78,7 @@ fn show(
                     .index_of(track.clip())
                     .and_then(|clip| character.timing(clip));
                 ui.push_id(track.id(), |ui| {
-                    match (timing, character.blend_space(track.clip())) {
+                    match (timing, character.bound_space(track.clip())) {
                         (Some(timing), _) => {
                             // Only one key can be edited, so at most one track returns a timing.
                             edited = one_track(ui, state, track, timing, log, now).or(edited.take())

@@ -204,7 +204,7 @@ fn play(
     controller: &mut AnimationController,
 ) {
     let is_clip = |clip: &Arc<str>| character.clip_names().any(|name| name == clip);
-    let known = |clip: &Arc<str>| is_clip(clip) || character.blend_space(clip).is_some();
+    let known = |clip: &Arc<str>| is_clip(clip) || character.bound_space(clip).is_some();
     // A reload may have removed the clip.
     if !state.clip.as_ref().is_some_and(known) {
         state.clip = character.clip_names().next().cloned();
@@ -301,7 +301,7 @@ fn one_track(
             }
         });
     });
-    if let Some(space) = character.blend_space(track.clip()) {
+    if let Some(space) = character.bound_space(track.clip()) {
         blend_map::show(ui, space, track);
     }
     egui::Grid::new("track")

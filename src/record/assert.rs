@@ -9,11 +9,17 @@ const TOLERANCE: f64 = 1e-3;
 /// Asserts that the callbacks among some events are these and no others: the name of each, and when it fired, in seconds of its
 /// controller's time, to a millisecond.
 ///
-/// ```should_panic
-/// # use bevy_marionette::{internals::record::Tape, model::ClipTiming, record::{Frames, assert_callbacks}};
-/// # let (tape, frames, clips) = (Tape::default(), Frames::default(), [ClipTiming::new("walk", 1.0)]);
-/// let events = tape.events(&frames, &clips);
-/// assert_callbacks(&events, &[("footstep", 0.25), ("footstep", 0.75)]);
+/// ```no_run
+/// # use bevy_marionette::record::{RecordingFile, assert_callbacks};
+/// # use std::fs::File;
+/// # fn test() -> Result<(), Box<dyn std::error::Error>> {
+/// let recording = RecordingFile::read(File::open("tests/jump.rec")?)?;
+/// for character in recording.check() {
+///     assert_eq!(character.difference, None, "{}", character.name);
+///     assert_callbacks(&character.events, &[("footstep", 0.25), ("footstep", 0.75)]);
+/// }
+/// # Ok(())
+/// # }
 /// ```
 ///
 /// # Panics

@@ -20,7 +20,6 @@ mod tape_form;
 
 pub use assert::assert_callbacks;
 pub use file::{CheckedCharacter, Difference, RecordingError, RecordingFile};
-pub use frames::Frames;
 pub(crate) use internals::*;
 
 /// What the crate and its tools use, but no app: see [`crate::internals`].
@@ -29,6 +28,7 @@ pub(crate) mod internals {
         clip_table::ClipTable,
         face::{ExpressionNote, EyesNote, FaceNote, FadeNote, ShownNote},
         file::RecordedCharacter,
+        frames::Frames,
         tape::{NotedPart, PartNote, Replay, Tape, TapeMoment},
     };
 }

@@ -148,6 +148,6 @@ fn tracks(controller: &AnimationController) -> Vec<CurveTrack> {
 fn parameters(controller: &AnimationController, character: &Character) -> Option<BlendPoint> {
     let track = controller.current_track()?;
     character
-        .blend_space(track.clip())
+        .bound_space(track.clip())
         .map(|_| track.parameters())
 }

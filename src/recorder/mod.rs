@@ -11,7 +11,7 @@
 //! fn look_back(keys: Res<ButtonInput<KeyCode>>, mut recording: ResMut<Recording>) {
 //!     if keys.just_pressed(KeyCode::KeyR) {
 //!         // A second ago. Time stands still until the present is shown again.
-//!         let now = recording.frames().range().end;
+//!         let now = recording.frames().end;
 //!         recording.show(now.saturating_sub(60));
 //!     }
 //!     if keys.just_released(KeyCode::KeyR) {
@@ -55,6 +55,7 @@ use bevy::{
 use glam::Affine3A;
 use rewind::Showing;
 use show::Shown;
+use std::ops::Range;
 
 /// Records characters. Add it beside [`MarionettePlugins`](crate::MarionettePlugins), in any order.
 ///
@@ -194,8 +195,23 @@ enum Request {
 }
 
 impl Recording {
-    /// Returns the frames that were recorded. Their numbers count from the start of the app.
-    pub fn frames(&self) -> &Frames {
+    /// Returns the frames that are kept. Their numbers count from the start of the app.
+    pub fn frames(&self) -> Range<u64> {
+        self.frames.range()
+    }
+
+    /// Returns the app's time at a frame, in seconds.
+    pub fn time_of(&self, frame: u64) -> Option<f64> {
+        self.frames.time(frame)
+    }
+
+    /// Returns the last frame at or before a time in seconds, or the first of all.
+    pub fn frame_at(&self, time: f64) -> Option<u64> {
+        self.frames.at(time)
+    }
+
+    #[cfg(feature = "inspector")]
+    pub(crate) fn frame_list(&self) -> &Frames {
         &self.frames
     }
 
@@ -261,13 +277,6 @@ impl Recording {
     pub fn present_joints(&self) -> impl Iterator<Item = (Entity, &[Affine3A])> {
         let present = self.showing.iter().flat_map(|showing| &showing.present);
         present.map(|(entity, present)| (*entity, &present.joints[..]))
-    }
-
-    /// Returns the characters that no longer exist, with their tapes.
-    pub fn departed(&self) -> impl Iterator<Item = (&str, &Tape)> {
-        self.departed
-            .iter()
-            .map(|departed| (&*departed.name, &departed.tape))
     }
 
     /// Makes a file of everything that was recorded. `characters` are those that exist now.
@@ -354,6 +363,7 @@ pub struct Recorded {
 
 impl Recorded {
     /// Returns the character's tape.
+    #[doc(hidden)]
     pub fn tape(&self) -> &Tape {
         &self.tape
     }
@@ -380,9 +390,21 @@ struct Watch {
 #[derive(Component, Debug)]
 struct StandIn;
 
+impl RecordingFile {
+    /// Replaces the recorded clips of all characters of an asset, by its path, by its present ones.
+    /// [`check`](RecordingFile::check) then shows where the recording would go another way with them.
+    pub fn set_clips(&mut self, asset: &str, character: &Character) {
+        let of_asset = |recorded: &&RecordedCharacter| recorded.asset.as_deref() == Some(asset);
+        for recorded in self.characters.iter().filter(of_asset) {
+            self.clips[recorded.clips] = character.clip_table();
+        }
+    }
+}
+
 impl Character {
     /// Returns what controllers need to know about the character's clips, for
     /// [recordings](crate::record).
+    #[doc(hidden)]
     pub fn clip_table(&self) -> ClipTable {
         ClipTable::new(
             &self.clips,

@@ -7,4 +7,4 @@ mod order;
 mod palette;
 
 pub use backend::render_plugin;
-pub use palette::PalettePlugin;
+pub(crate) use palette::PalettePlugin;

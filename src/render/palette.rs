@@ -43,7 +43,7 @@ use std::{
 /// Writes the skinning matrices of characters in view to Bevy's skin buffer.
 ///
 /// Part of [`MarionettePlugins`](crate::MarionettePlugins). Without a renderer it does nothing.
-pub struct PalettePlugin;
+pub(crate) struct PalettePlugin;
 
 impl Plugin for PalettePlugin {
     fn build(&self, _: &mut App) {}

@@ -9,7 +9,7 @@ use bevy::{
 use bevy_marionette::{
     asset::{
         Character, CharacterAssetLabel, CharacterLoaderSettings, CharacterPart, CharactersLoaded,
-        ClipAsset, SkeletonAsset, TextureMode,
+        ClipAsset, TextureMode,
     },
     character::CharacterFailed,
     internals::{
@@ -146,8 +146,6 @@ fn an_m3d_is_a_character_by_itself_and_its_parts_have_labels() {
     );
     let clip: Handle<ClipAsset> = server.load(label(CharacterAssetLabel::Clip("walk".into())));
     assert_eq!(app.asset(&clip).unwrap().timing.duration, 1.0);
-    let skeleton: Handle<SkeletonAsset> = server.load(label(CharacterAssetLabel::Skeleton));
-    assert_eq!(app.asset(&skeleton).unwrap().len(), 3);
     let entity = app.spawn(&handle, "walk");
     app.update(0.5);
     assert_eq!(app.parts(entity).len(), 2);

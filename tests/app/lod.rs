@@ -203,7 +203,7 @@ fn the_past_is_shown_in_the_detail_that_it_had() {
         let mut place = app.world().get_mut::<Transform>(entity).unwrap();
         place.translation.z = -(NEAR + 30.0 * away);
         app.update(1.0 / 60.0);
-        let shown = app.world().resource::<Recording>().frames().range().end - 1;
+        let shown = app.world().resource::<Recording>().frames().end - 1;
         seen.push((shown, bits(&pose(&app, entity))));
     }
     for (frame, expected) in seen.iter().rev().step_by(7) {

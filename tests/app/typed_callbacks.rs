@@ -4,7 +4,7 @@ use super::support::*;
 use bevy::{platform::collections::HashMap, prelude::*};
 use bevy_marionette::{
     asset::Character,
-    character::{AppCallbackExt, Callback},
+    character::{AppCharacterExt, Callback},
     controller::CallbackKind,
     model::{ClipTiming, PlaybackMode},
     prelude::*,

@@ -3,7 +3,7 @@
 use super::support::*;
 use bevy::prelude::*;
 use bevy_marionette::{
-    character::{AppStatesExt, StateEntered},
+    character::{AppCharacterExt, StateEntered},
     character_states,
     controller::{CharacterStates, Go},
     model::PlaybackMode,

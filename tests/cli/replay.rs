@@ -4,9 +4,9 @@ use super::support::{folder, marionette};
 use crate::messages::assert_message;
 use bevy_marionette::{
     controller::AnimationController,
-    internals::record::{ClipTable, RecordedCharacter, Tape, TapeMoment},
+    internals::record::{ClipTable, Frames, RecordedCharacter, Tape, TapeMoment},
     model::{ClipFrames, ClipTiming, JointTransform, SkeletalClip},
-    record::{Frames, RecordingFile},
+    record::RecordingFile,
 };
 use std::{fs::File, path::Path, sync::Arc};
 

@@ -2,9 +2,9 @@
 
 use bevy_marionette::{
     controller::{AnimationController, PlaybackEvent},
-    internals::record::{ClipTable, RecordedCharacter, Tape, TapeMoment},
+    internals::record::{ClipTable, Frames, RecordedCharacter, Tape, TapeMoment},
     model::{CallbackData, ClipFrames, ClipTiming, JointTransform, SkeletalClip},
-    record::{Frames, RecordingFile},
+    record::RecordingFile,
 };
 use fastrand::Rng;
 use ron::value::{Map, Number, Value};

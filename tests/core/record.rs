@@ -6,14 +6,14 @@ use bevy_marionette::{
     internals::{
         model::{RootPath, StateLayers},
         pose::PoseMut,
-        record::{ClipTable, RecordedCharacter, Replay, Tape, TapeMoment},
+        record::{ClipTable, Frames, RecordedCharacter, Replay, Tape, TapeMoment},
         rig::{Feet, FeetAction, LegJoints, RigAction, RigJoints, RigScratch},
     },
     model::{
         BlendSpace, ClipFrames, ClipTiming, Joint, JointTransform, RootDelta, SkeletalClip,
         Skeleton,
     },
-    record::{Difference, Frames, RecordingError, RecordingFile},
+    record::{Difference, RecordingError, RecordingFile},
     rig::RigState,
 };
 use fastrand::Rng;

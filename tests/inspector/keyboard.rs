@@ -7,7 +7,7 @@ use bevy_egui::{
     egui::{self, Id, Rect},
 };
 use bevy_marionette::{
-    inspector::{BoneShape, DrawSkeleton, InspectedCharacter, Inspector, InspectorTab},
+    inspector::{BoneShape, DrawSkeleton, Inspector, InspectorTab},
     model::PlaybackMode,
     prelude::*,
     recorder::{RecorderPlugin, Recording},
@@ -291,7 +291,7 @@ fn arrows_walk_through_joints_and_characters() {
     for expected in others {
         press(&mut harness, Key::ArrowDown);
         assert_eq!(
-            harness.app.world().resource::<InspectedCharacter>().0,
+            harness.app.world().resource::<Inspector>().character,
             Some(expected)
         );
     }

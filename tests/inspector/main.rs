@@ -26,7 +26,7 @@ use bevy_marionette::{
     },
     controller::{BlendMode, TrackPriority, TransitionCurve},
     import::Manifest,
-    inspector::{BoneShape, DrawSkeleton, InspectedCharacter, Inspector, InspectorTab},
+    inspector::{BoneShape, DrawSkeleton, Inspector, InspectorTab},
     model::{BlendSpace, PlaybackMode},
     pose::JointOverride,
     prelude::*,
@@ -61,7 +61,7 @@ fn f1_opens_and_closes_the_panel_and_closed_it_shows_nothing() {
         harness.texts()
     );
     assert_eq!(
-        harness.app.world().resource::<InspectedCharacter>().0,
+        harness.app.world().resource::<Inspector>().character,
         Some(harness.character)
     );
     harness.key(KeyCode::F1, Key::F1);
@@ -384,8 +384,8 @@ fn a_click_in_the_view_selects_the_character_and_joint_under_the_pointer() {
     harness
         .app
         .world_mut()
-        .resource_mut::<InspectedCharacter>()
-        .0 = None;
+        .resource_mut::<Inspector>()
+        .character = None;
     // The skin is a triangle at (0, 1), (1.5, 1) and (1, 2); the body moves the first corner, the arm the last.
     let nowhere = harness.in_view(Vec3::new(-1.0, 0.5, 0.0));
     harness.drag(nowhere, vec2(0.0, 0.0));
@@ -394,7 +394,7 @@ fn a_click_in_the_view_selects_the_character_and_joint_under_the_pointer() {
     harness.drag(body, vec2(0.0, 0.0));
     assert_eq!(joint(&harness), Some(0));
     assert_eq!(
-        harness.app.world().resource::<InspectedCharacter>().0,
+        harness.app.world().resource::<Inspector>().character,
         Some(harness.character)
     );
     // A drag selects nothing: it may orbit the camera.
@@ -789,7 +789,7 @@ fn the_list_searches_a_thousand_characters_and_reveals_the_one_code_selects() {
     );
     harness.click(&format!("Guard 77  ({})", crowd[77]));
     assert_eq!(
-        harness.app.world().resource::<InspectedCharacter>().0,
+        harness.app.world().resource::<Inspector>().character,
         Some(crowd[77])
     );
     harness.click("clear");
@@ -798,14 +798,14 @@ fn the_list_searches_a_thousand_characters_and_reveals_the_one_code_selects() {
     harness
         .app
         .world_mut()
-        .resource_mut::<InspectedCharacter>()
-        .0 = Some(crowd[640]);
+        .resource_mut::<Inspector>()
+        .character = Some(crowd[640]);
     harness.frames(3);
     assert!(harness.shows(&row), "{:?}", harness.texts());
     harness.app.world_mut().entity_mut(crowd[640]).despawn();
     harness.frames(2);
     assert_eq!(
-        harness.app.world().resource::<InspectedCharacter>().0,
+        harness.app.world().resource::<Inspector>().character,
         Some(harness.character),
         "the first remaining one"
     );

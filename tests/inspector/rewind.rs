@@ -145,7 +145,7 @@ fn a_click_on_what_happened_shows_when_and_the_game_goes_on_from_there() {
     assert!((0.5..0.5 + FRAME + 1e-6).contains(&position), "{position}");
     click(&mut harness, "Continue here");
     assert!(shown(&harness).is_none());
-    let recorded = harness.app.world().resource::<Recording>().frames().range();
+    let recorded = harness.app.world().resource::<Recording>().frames();
     assert!(
         recorded.end > then && recorded.end < then + 10,
         "{recorded:?} {then}"

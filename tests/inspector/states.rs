@@ -148,7 +148,7 @@ fn in_the_past_the_tab_shows_the_past_and_changes_nothing() {
     harness.controller().go("jump").unwrap();
     harness.frames(30);
     let mut recording = harness.app.world_mut().resource_mut::<Recording>();
-    let during = recording.frames().range().end - 1;
+    let during = recording.frames().end - 1;
     recording.show(during);
     harness.frames(60);
     // It stopped half a second into the jump, however long it is looked at.

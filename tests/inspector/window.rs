@@ -21,10 +21,7 @@ use bevy_marionette::{
     character::{IkGoals, IkLimb, LookAt, ModelPose, PartOverrides, PoseOverrides, WeightView},
     controller::{AnimationTrack, BlendMode, TrackPriority, TransitionCurve},
     import::{LookAtEntry, Manifest},
-    inspector::{
-        BoneShape, DrawSkeleton, InspectedCharacter, Inspector, InspectorTab,
-        MarionetteInspectorPlugin,
-    },
+    inspector::{BoneShape, DrawSkeleton, Inspector, InspectorTab, MarionetteInspectorPlugin},
     internals::model::StateLayers,
     model::JointTransform,
     prelude::*,
@@ -243,7 +240,7 @@ fn f1_opens(desk: &Desk) {
     let row = format!("Scout  ({scout})");
     desk.click(&row);
     assert_eq!(
-        desk.ask(|world| world.resource::<InspectedCharacter>().0),
+        desk.ask(|world| world.resource::<Inspector>().character),
         Some(scout)
     );
     println!("F1: opened, closed, opened; a click on `{row}`: the one inspected");
@@ -637,7 +634,7 @@ fn pictures(desk: &mut Desk, windows: &[(u32, u32, f32, &[Theme])]) {
                 if is_rewind {
                     desk.ask(|world| {
                         let mut recording = world.resource_mut::<Recording>();
-                        let last = recording.frames().range().end;
+                        let last = recording.frames().end;
                         recording.show(last.saturating_sub(25));
                     });
                 }

@@ -6,7 +6,7 @@ use bevy_marionette::{
     controller::{AnimationController, AnimationTrack, PlaybackEvent},
     internals::{
         model::RootPath,
-        record::{ClipTable, NotedPart, PartNote, RecordedCharacter, Tape, TapeMoment},
+        record::{ClipTable, Frames, NotedPart, PartNote, RecordedCharacter, Tape, TapeMoment},
         rig::{FeetAction, FootPlan, GoalAction, Ik, LookAction, LookChain, RigAction, TwoBoneIk},
     },
     model::{
@@ -14,7 +14,7 @@ use bevy_marionette::{
         SkeletalClip, Skeleton,
     },
     pose::JointOverride,
-    record::{Difference, Frames, RecordingError, RecordingFile},
+    record::{Difference, RecordingError, RecordingFile},
     rig::{GroundHit, RigState},
 };
 use ciborium::Value;

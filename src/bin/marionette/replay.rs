@@ -8,8 +8,8 @@ use bevy_marionette::{
     controller::{Clips, FiredCallback, PlaybackEvent},
     format::Diagnostic,
     import::Limits,
-    internals::record::ClipTable,
-    record::{CheckedCharacter, Difference, Frames, RecordingFile},
+    internals::record::{ClipTable, Frames},
+    record::{CheckedCharacter, Difference, RecordingFile},
 };
 use clap::Args;
 use std::{

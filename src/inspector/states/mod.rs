@@ -135,7 +135,7 @@ impl StatesTab {
                 .ok()
                 .zip(context.recording.as_ref())
                 .map(|(recorded, recording)| {
-                    let frames = recording.frames();
+                    let frames = recording.frame_list();
                     history::recorded(recorded.tape(), frames, frame, context.character)
                 });
             self.past = Some((entity, frame, entered.unwrap_or_default()));

@@ -21,7 +21,7 @@ use bevy_marionette::{
             ClipLayer, Evaluate, MorphScratch, MorphVertices, Palette, PartBounds, PoseMut,
             Scratch, SkinVertices,
         },
-        record::{ClipTable, RecordedCharacter, Replay, Tape, TapeMoment},
+        record::{ClipTable, Frames, RecordedCharacter, Replay, Tape, TapeMoment},
         rig::{
             ChainIk, Feet, Ik, IkScratch, LegJoints, LookChain, RigAction, RigJoints, RigScratch,
             SpringChain, Springs, TwoBoneIk,
@@ -32,7 +32,7 @@ use bevy_marionette::{
         PlaybackMode, RootDelta, SkeletalClip, Skeleton,
     },
     pose::{JointOverride, JointSpace, Mask},
-    record::{Frames, RecordingError, RecordingFile},
+    record::{RecordingError, RecordingFile},
     rig::{PoleAngle, RigState},
 };
 use flate2::{Compression, write::ZlibEncoder};

@@ -2,10 +2,7 @@
 
 use super::{Cast, Puppet, cast};
 use bevy_marionette::controller::{AnimationController, AnimationTrack, BlendMode, Transition};
-use bevy_marionette::{
-    internals::record::{Replay, Tape, TapeMoment},
-    record::Frames,
-};
+use bevy_marionette::internals::record::{Frames, Replay, Tape, TapeMoment};
 use fastrand::Rng;
 use std::time::Duration;
 
