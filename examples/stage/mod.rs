@@ -281,7 +281,7 @@ pub fn set_up(app: &mut App, name: &'static str, args: &StageArgs, help: &'stati
     .init_resource::<Footer>()
     .add_plugins((MarionettePlugins::default(), overlay::OverlayPlugin))
     .add_systems(Startup, set_stage)
-    .add_systems(Update, orbit::steer.run_if(has_pointer))
+    .add_systems(Update, orbit::steer.run_if(not(pointer_is_taken)))
     .add_systems(
         PostUpdate,
         (orbit::keep_framed, orbit::place)
@@ -300,11 +300,8 @@ pub fn set_up(app: &mut App, name: &'static str, args: &StageArgs, help: &'stati
     );
 }
 
-/// Run condition: the inspector isn't using the pointer.
 #[cfg(feature = "inspector")]
-pub fn has_pointer(input: bevy_marionette::inspector::PointerInput) -> bool {
-    !bevy_marionette::inspector::inspector_wants_pointer(input)
-}
+use bevy_marionette::inspector::inspector_wants_pointer as pointer_is_taken;
 
 /// Run condition: the inspector isn't using the keyboard.
 #[cfg(feature = "inspector")]
@@ -312,10 +309,10 @@ pub fn has_keys(wants: Option<Res<bevy_egui::input::EguiWantsInput>>) -> bool {
     !bevy_marionette::inspector::inspector_wants_keys(wants)
 }
 
-/// Always true without the inspector.
+/// Always false without the inspector.
 #[cfg(not(feature = "inspector"))]
-pub fn has_pointer() -> bool {
-    true
+fn pointer_is_taken() -> bool {
+    false
 }
 
 /// Always true without the inspector.

@@ -1,7 +1,8 @@
 //! The part of the window that the panel covers.
 
-use bevy::prelude::*;
-use bevy_egui::egui;
+use super::Inspector;
+use bevy::{ecs::system::SystemParam, prelude::*, window::PrimaryWindow};
+use bevy_egui::{egui, input::EguiWantsInput};
 
 /// The panel's rectangle in the window, in physical pixels. egui doesn't count panels as its areas.
 // Public, because a public run condition reads it.
@@ -15,4 +16,13 @@ impl PanelArea {
         egui::Rect::from_min_max(egui::pos2(min.x, min.y), egui::pos2(max.x, max.y))
             / ctx.pixels_per_point()
     }
+}
+
+/// Parameters of [`inspector_wants_pointer`](super::inspector_wants_pointer).
+#[derive(SystemParam)]
+pub struct PointerInput<'w, 's> {
+    pub(super) inspector: Option<Res<'w, Inspector>>,
+    pub(super) egui: Option<Res<'w, EguiWantsInput>>,
+    pub(super) panel: Option<Res<'w, PanelArea>>,
+    pub(super) window: Query<'w, 's, &'static Window, With<PrimaryWindow>>,
 }

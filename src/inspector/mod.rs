@@ -102,7 +102,7 @@ pub use gizmos::SkeletonGizmos;
 pub use memory::InspectorMemoryPlugin;
 
 use crate::{character::CharacterSystems, model::JointIndex};
-use bevy::{ecs::system::SystemParam, gizmos::GizmoPlugin, prelude::*, window::PrimaryWindow};
+use bevy::{gizmos::GizmoPlugin, prelude::*};
 use bevy_egui::{
     EguiGlobalSettings, EguiPlugin, EguiPostUpdateSet, EguiPreUpdateSet, EguiPrimaryContextPass,
     input::EguiWantsInput,
@@ -224,13 +224,21 @@ impl InspectorTab {
 
 /// Run condition: returns `true` while the pointer is over the panel or over a handle of the rig in the view, or drags
 /// something there.
-pub fn inspector_wants_pointer(input: PointerInput) -> bool {
-    let PointerInput {
+///
+/// ```no_run
+/// # use bevy::prelude::*;
+/// # use bevy_marionette::inspector::inspector_wants_pointer;
+/// # fn turn_camera() {}
+/// App::new().add_systems(Update, turn_camera.run_if(not(inspector_wants_pointer)));
+/// ```
+pub fn inspector_wants_pointer(
+    area::PointerInput {
         inspector,
         egui,
         panel,
         window,
-    } = input;
+    }: area::PointerInput,
+) -> bool {
     let pointer = window
         .single()
         .ok()
@@ -241,16 +249,14 @@ pub fn inspector_wants_pointer(input: PointerInput) -> bool {
     is_open && panel.is_some_and(is_over) || egui.is_some_and(|egui| egui.wants_any_pointer_input())
 }
 
-/// Parameters of [`inspector_wants_pointer`].
-#[derive(SystemParam)]
-pub struct PointerInput<'w, 's> {
-    inspector: Option<Res<'w, Inspector>>,
-    egui: Option<Res<'w, EguiWantsInput>>,
-    panel: Option<Res<'w, area::PanelArea>>,
-    window: Query<'w, 's, &'static Window, With<PrimaryWindow>>,
-}
-
 /// Run condition: returns `true` while a control of the panel has the keyboard.
+///
+/// ```no_run
+/// # use bevy::prelude::*;
+/// # use bevy_marionette::inspector::inspector_wants_keys;
+/// # fn walk() {}
+/// App::new().add_systems(Update, walk.run_if(not(inspector_wants_keys)));
+/// ```
 pub fn inspector_wants_keys(wants: Option<Res<EguiWantsInput>>) -> bool {
     wants.is_some_and(|wants| wants.wants_any_keyboard_input())
 }
