@@ -289,9 +289,10 @@ pub(super) enum Most {
     Together(u64),
 }
 
+/// The reason for not reading a file, and in a second line what to do.
 fn too_much(most: u64) -> String {
     format!(
-        "with it, more than {most} bytes would be read; if that is intended, raise the limit `file_bytes`"
+        "with it, more than {most} bytes would be read\nif that is intended, raise the limit `file_bytes`"
     )
 }
 

@@ -70,33 +70,21 @@ pub enum TextureMode {
     Ignore,
 }
 
-/// Error returned when loading a [`Character`] or [`ClipAsset`].
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum CharacterLoaderError {
-    /// The file could not be read.
-    #[error("cannot read the file: {0}")]
-    Io(#[from] std::io::Error),
-    /// The file, or the model that a manifest names, has errors. The message lists them with file, line and
-    /// column.
-    #[error(transparent)]
-    Format(#[from] FormatError),
-}
-
 impl AssetLoader for CharacterLoader {
     type Asset = Character;
     type Settings = CharacterLoaderSettings;
-    type Error = CharacterLoaderError;
+    type Error = FormatError;
 
     async fn load(
         &self,
         reader: &mut dyn Reader,
         settings: &CharacterLoaderSettings,
         context: &mut LoadContext<'_>,
-    ) -> Result<Character, CharacterLoaderError> {
+    ) -> Result<Character, FormatError> {
         let limits = &settings.import.limits;
         let (name, path) = (name_of(context), context.path().clone());
-        let source = read_within(reader, limits).await?;
+        let source = read_within(reader, limits).await;
+        let source = source.map_err(|error| unreadable(&name, error))?;
         // Counts as one that is being loaded until it is dropped.
         let _loading = self.files.progress.begin();
         limits.check_size(&name, source.len() as u64)?;
@@ -232,6 +220,11 @@ impl AssetLoader for CharacterLoader {
 }
 
 /// Returns the path of the asset being loaded, with forward slashes.
+fn unreadable(file: &str, error: std::io::Error) -> FormatError {
+    let message = format!("cannot read the file: {error}");
+    FormatError::one(Diagnostic::error(file, message))
+}
+
 fn name_of(context: &LoadContext<'_>) -> String {
     context.path().path().to_string_lossy().replace('\\', "/")
 }
@@ -396,17 +389,18 @@ pub struct ClipLoader;
 impl AssetLoader for ClipLoader {
     type Asset = ClipAsset;
     type Settings = ImportSettings;
-    type Error = CharacterLoaderError;
+    type Error = FormatError;
 
     async fn load(
         &self,
         reader: &mut dyn Reader,
         settings: &ImportSettings,
         context: &mut LoadContext<'_>,
-    ) -> Result<ClipAsset, CharacterLoaderError> {
+    ) -> Result<ClipAsset, FormatError> {
         let limits = &settings.limits;
-        let source = read_within(reader, limits).await?;
         let file = name_of(context);
+        let source = read_within(reader, limits).await;
+        let source = source.map_err(|error| unreadable(&file, error))?;
         limits.check_size(&file, source.len() as u64)?;
         let anim = md5::parse_anim(&file, &source)?;
         let skeleton = skeleton_of_anim(&file, &anim.value, settings)?;

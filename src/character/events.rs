@@ -190,6 +190,22 @@ pub struct CharacterReady {
 ///     .observe(|failed: On<CharacterFailed>| error!("{}", failed.error));
 /// # }
 /// ```
+///
+/// A tool can list what is wrong with the file:
+///
+/// ```no_run
+/// # use bevy::{asset::AssetLoadError, prelude::*};
+/// # use bevy_marionette::{character::CharacterFailed, format::FormatError};
+/// fn list(failed: On<CharacterFailed>) {
+///     let AssetLoadError::AssetLoaderError(error) = &failed.error else {
+///         return;
+///     };
+///     let error = error.error().downcast_ref::<FormatError>();
+///     for diagnostic in error.into_iter().flat_map(FormatError::errors) {
+///         println!("line {}: {}", diagnostic.line, diagnostic.message);
+///     }
+/// }
+/// ```
 #[derive(EntityEvent, Message, Clone, Debug, Reflect)]
 #[reflect(from_reflect = false)]
 #[reflect(Clone, Debug)]

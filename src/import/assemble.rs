@@ -17,6 +17,7 @@ use super::{
 use crate::{
     format::{Diagnostic, FormatError},
     model::{CallbackKey, ClipError, Model, SkeletalClip, Skeleton},
+    plural::counted,
     pose::Compress,
 };
 use std::{
@@ -295,9 +296,9 @@ fn rename_joints(file: &str, manifest: &Manifest, imported: &mut Imported) {
     }
     if manifest.joint_names.len() > skeleton.len() {
         let message = format!(
-            "`joint_names` lists {} names, but the model has {} joints",
-            manifest.joint_names.len(),
-            skeleton.len()
+            "`joint_names` lists {}, but the model has {}",
+            counted(manifest.joint_names.len(), "name"),
+            counted(skeleton.len(), "joint")
         );
         imported.warnings.push(Diagnostic::warning(file, message));
     }
@@ -811,6 +812,12 @@ mod tests {
             "manifest: names that several joints share",
             &imported.warnings,
         );
+        let many = Manifest {
+            joint_names: ["a", "b", "c", "d", "e"].map(Into::into).into(),
+            ..manifest
+        };
+        let imported = open(&many, &Limits::default(), ANIM, &mut 0).unwrap();
+        assert_messages("manifest: more names than joints", &imported.warnings);
         let twice = MESH.replace("\"tip\"", "\"root\"");
         let warnings = open_model("a.md5mesh", twice.as_bytes(), &ImportSettings::default())
             .unwrap()

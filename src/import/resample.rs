@@ -57,13 +57,14 @@ pub(super) const SAME_TIMES: &str = "put the keys of all joints at the same time
 pub(super) const MIRRORS: &str = "while these clips play, goals, look-at, springs and root motion are wrong below these joints: apply the scale, \
                                   or keep its sign the same at rest and in all keys";
 
-/// The warning about such clips, with the names of the joints and of the clips.
+/// The warning about such clips, with the names of the joints and of the clips. `when` tells where the joints are mirrored.
 #[cfg(any(feature = "fbx", feature = "gltf"))]
-pub(super) fn mirrored_joints(names: [std::collections::BTreeSet<String>; 2]) -> String {
+pub(super) fn mirrored_joints(
+    when: &str,
+    names: [std::collections::BTreeSet<String>; 2],
+) -> String {
     let [joints, clips] = names.map(|names| super::names::listed(names.iter().map(String::as_str)));
-    format!(
-        "a negative scale mirrors joints in clips but not at rest, or the other way around: {joints} (in {clips})"
-    )
+    format!("a negative scale mirrors joints {when}: {joints} (in {clips})")
 }
 
 /// Transforms that the clips of a file may have: some for each of its keys, so that a small file cannot take much memory.

@@ -2,6 +2,7 @@
 
 use super::{
     loading::{load_images, textured, write},
+    messages::assert_message,
     support::*,
 };
 use bevy::{
@@ -231,10 +232,7 @@ fn a_gltf_takes_buffers_and_images_from_files_beside_it() {
     let mut app = TestApp::with_files(folder.path());
     let handle = app.server().load("chain.gltf");
     let message = app.wait_for_failure(&handle);
-    assert!(
-        message.contains("cannot read the buffer `art/chain data.bin`"),
-        "{message}"
-    );
+    assert!(message.contains("`art/chain data.bin`"), "{message}");
 }
 
 #[test]
@@ -442,21 +440,14 @@ fn a_broken_glb_fails_the_load_and_a_broken_image_costs_only_itself() {
     write(folder.path(), "spoiled.glb", spoiled);
     let mut app = TestApp::with_files(folder.path());
     load_images(&mut app);
-    for (file, expected) in [
-        ("cut.glb", "cut.glb: error: the file should have"),
-        ("odd.gltf", "odd.gltf:2:"),
-    ] {
+    for file in ["cut.glb", "odd.gltf"] {
         let handle = app.server().load(file);
-        let message = app.wait_for_failure(&handle);
-        assert!(message.contains(expected), "{message}");
+        assert_message(file, app.wait_for_failure(&handle));
     }
     let handle: Handle<Character> = app.server().load("spoiled.glb");
     app.wait_for(&handle);
     assert!(material(&app, &handle, 0).base_color_texture.is_none());
-    assert_eq!(
-        logged("cannot read the embedded texture `spoiled_skin.png`").len(),
-        1
-    );
+    assert_eq!(logged("`spoiled_skin.png`").len(), 1);
 }
 
 #[test]
@@ -504,12 +495,9 @@ fn limits_hold_for_a_gltf_and_for_its_files_together() {
     let both = blob.len() * 2;
     assert_eq!(load(both, 3), "");
     let message = load(both - 1, 3);
-    assert!(
-        message.contains("raise the limit `file_bytes`"),
-        "{message}"
-    );
+    assert!(message.contains("`file_bytes`"), "{message}");
     let message = load(both, 2);
-    assert!(message.contains("raise the limit `joints`"), "{message}");
+    assert!(message.contains("`joints`"), "{message}");
 }
 
 /// Stands for Bevy's own glTF loader.

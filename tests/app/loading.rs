@@ -1,6 +1,9 @@
 //! Characters from files of all kinds, written here by the crate's own writers.
 
-use super::support::*;
+use super::{
+    messages::{assert_message, assert_messages},
+    support::*,
+};
 use bevy::{
     asset::{LoadState, prelude::AssetChanged},
     image::{CompressedImageFormats, ImageLoader},
@@ -390,10 +393,10 @@ fn a_texture_that_cannot_be_read_costs_only_itself() {
             app.asset(&material).unwrap().base_color_texture.is_none()
         });
     }
-    assert_eq!(
-        logged("is drawn without a texture: torn_hide.tga failed to load").len(),
-        10
-    );
+    let said = said("torn_hide.tga");
+    assert_eq!(said.len(), 10, "{said:?}");
+    said.iter()
+        .for_each(|said| assert_message("a texture that cannot be read", said));
 }
 
 #[test]
@@ -438,9 +441,10 @@ fn a_texture_is_found_whatever_its_case_and_kept_when_it_loads() {
         Some(&map)
     );
     assert_eq!(app.asset(&map).unwrap().size(), UVec2::ONE);
-    assert_eq!(
-        logged("hide.tga: cannot be read; keeping the texture loaded before").len(),
-        1
+    let said = said("hide.tga").into_iter();
+    assert_messages(
+        "a texture that cannot be read any longer",
+        said.filter(|said| said.starts_with("hide.tga")),
     );
     // A good one replaces it, under the same handle.
     write(folder.path(), "hide.tga", tga(2, 2));
@@ -637,7 +641,7 @@ fn an_asset_that_fails_is_reported_to_each_of_its_characters_once() {
     app.world().init_resource::<Failed>();
     app.app.add_message::<CharacterFailed>().add_observer(
         |event: On<CharacterFailed>, mut failed: ResMut<Failed>| {
-            failed.0.push((event.entity, event.error.to_string()));
+            failed.0.push((event.entity, own_words(&event.error)));
         },
     );
     let handle: Handle<Character> = app.server().load("reported.character.ron");

@@ -1,5 +1,7 @@
 //! Characters in an app without a window or a GPU, as on a server.
 
+#[path = "../../src/messages.rs"]
+mod messages;
 mod support;
 
 mod beside_bevy;

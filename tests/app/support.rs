@@ -2,7 +2,7 @@
 //! to the log.
 
 use bevy::{
-    asset::{LoadState, io::AssetSourceBuilder},
+    asset::{AssetLoadError, LoadState, io::AssetSourceBuilder},
     log::LogPlugin,
     prelude::*,
     render::{RenderPlugin, settings::WgpuSettings},
@@ -13,6 +13,7 @@ use bevy_marionette::{
     asset::{Character, build_character},
     character::{AnimationLooped, AnimationStarted, CharacterParts, CrossFadeFinished, ModelPose},
     controller::TrackId,
+    format::FormatError,
     import::Manifest,
     model::{
         ClipFrames, ClipTiming, Influences, Joint, JointTransform, Material, Model, PlaybackMode,
@@ -235,19 +236,28 @@ impl TestApp {
         });
     }
 
-    /// Waits until a load has failed, and returns the error.
+    /// Waits until a load has failed, and returns the error, without Bevy's words before it.
     #[track_caller]
     pub fn wait_for_failure(&mut self, handle: &Handle<Character>) -> String {
         let mut message = String::new();
         self.wait("a failure", |app| match app.server().load_state(handle) {
             LoadState::Failed(error) => {
-                message = error.to_string();
+                message = own_words(&error);
                 true
             }
             _ => false,
         });
         message
     }
+}
+
+/// Returns what a loader of ours says in an error of Bevy.
+pub fn own_words(error: &AssetLoadError) -> String {
+    let own = match error {
+        AssetLoadError::AssetLoaderError(error) => error.error().downcast_ref::<FormatError>(),
+        _ => None,
+    };
+    own.map_or_else(|| error.to_string(), FormatError::to_string)
 }
 
 /// Returns an asset plugin with `root` as the asset folder.
@@ -463,13 +473,16 @@ pub fn clips() -> Vec<ClipTiming> {
     ]
 }
 
-static LOG: Mutex<Vec<u8>> = Mutex::new(Vec::new());
+/// What was logged, each time with its level and module.
+static LOG: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 struct LogWriter;
 
 impl io::Write for LogWriter {
+    // Called once for each event.
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        LOG.lock().unwrap().extend_from_slice(bytes);
+        let text = String::from_utf8_lossy(bytes).into_owned();
+        LOG.lock().unwrap().push(text);
         Ok(bytes.len())
     }
 
@@ -494,12 +507,26 @@ pub fn forget_log() {
     *LOG.lock().unwrap() = Vec::new();
 }
 
-/// Returns the lines of the log that contain `text`. All tests share one log, so `text` must be unique to the test.
+/// Returns the messages of the log that contain `text`. All tests share one log, so `text` must be unique to the test.
 pub fn logged(text: &str) -> Vec<String> {
     let log = LOG.lock().unwrap();
-    String::from_utf8_lossy(&log)
-        .lines()
-        .filter(|line| line.contains(text))
-        .map(str::to_owned)
+    log.iter()
+        .filter(|entry| entry.contains(text))
+        .map(|entry| message(entry).to_owned())
         .collect()
+}
+
+/// Like [`logged`], but without the messages of Bevy.
+pub fn said(text: &str) -> Vec<String> {
+    let log = LOG.lock().unwrap();
+    log.iter()
+        .filter(|entry| entry.contains(text) && entry.contains(" bevy_marionette::"))
+        .map(|entry| message(entry).to_owned())
+        .collect()
+}
+
+/// Strips the time, the level, and the module.
+fn message(entry: &str) -> &str {
+    let (_, message) = entry.split_once(": ").unwrap_or_default();
+    message.trim_end()
 }

@@ -1,6 +1,6 @@
 //! States as types of the game's own.
 
-use super::support::*;
+use super::{messages::assert_messages, support::*};
 use bevy::prelude::*;
 use bevy_marionette::{
     character::{AppCharacterExt, StateEntered},
@@ -87,21 +87,6 @@ fn names_that_differ_from_the_manifest_are_said_once_with_the_nearest() {
         said.filter(|line| line.contains(name)).collect()
     };
     assert_eq!(about("::Hero`"), Vec::<String>::new());
-    let other = about("::Other`");
-    assert_eq!(other.len(), 2, "{other:?}");
-    assert!(
-        other[0].contains("has no state `jmup`; did you mean `jump`?"),
-        "{other:?}"
-    );
-    assert!(
-        other[1].contains(
-            "no variant stands for the state `jump` of a character; did you mean `jmup`?"
-        ),
-        "{other:?}"
-    );
-    let arms = about("::Arms`");
-    assert!(
-        arms.len() == 1 && arms[0].contains("has no layer `arms` of states"),
-        "{arms:?}"
-    );
+    assert_messages("states of other names", about("::Other`"));
+    assert_messages("states of a layer that is not there", about("::Arms`"));
 }

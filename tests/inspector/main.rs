@@ -8,6 +8,8 @@ mod harness;
 mod joints;
 mod keyboard;
 mod memory;
+#[path = "../../src/messages.rs"]
+mod messages;
 mod painted;
 mod pointers;
 mod rewind;

@@ -51,7 +51,7 @@ fn without_a_recorder_the_tab_says_what_to_add() {
         harness
             .texts()
             .iter()
-            .any(|text| text.contains("Add `RecorderPlugin`")),
+            .any(|text| text.contains("`RecorderPlugin`")),
         "{:?}",
         harness.texts()
     );

@@ -1,6 +1,6 @@
 //! The States tab: where a character is in its machines, where it was, and going somewhere by a click.
 
-use super::{harness::Harness, opened};
+use super::{harness::Harness, messages::assert_messages, opened};
 use bevy::prelude::*;
 use bevy_marionette::{
     import::Manifest,
@@ -45,18 +45,11 @@ pub fn state(harness: &Harness) -> String {
     controller.state().unwrap().to_owned()
 }
 
-fn says(harness: &Harness, part: &str) -> bool {
-    harness.texts().iter().any(|text| text.contains(part))
-}
-
 #[test]
 fn a_character_without_states_is_told_what_to_add() {
     let harness = opened(InspectorTab::States);
-    assert!(
-        says(&harness, "Add `states` to its manifest"),
-        "{:?}",
-        harness.texts()
-    );
+    let texts = harness.texts().into_iter();
+    assert_messages("no states", texts.filter(|text| text.contains("`states`")));
 }
 
 #[test]
@@ -93,14 +86,9 @@ fn a_click_goes_to_a_state_and_says_what_came_of_it() {
     // And from there, no way leads on.
     harness.click("jump");
     assert_eq!(state(&harness), "defeat");
-    assert!(
-        says(
-            &harness,
-            "no transitions lead from state `defeat` to `jump`"
-        ),
-        "{:?}",
-        harness.texts()
-    );
+    let mut controller = harness.get::<AnimationController>().unwrap().clone();
+    let refused = controller.go("jump").unwrap_err().to_string();
+    assert!(harness.shows(&refused), "{:?}", harness.texts());
 }
 
 #[test]
@@ -153,7 +141,11 @@ fn in_the_past_the_tab_shows_the_past_and_changes_nothing() {
     harness.frames(60);
     // It stopped half a second into the jump, however long it is looked at.
     assert_eq!(state(&harness), "jump");
-    assert!(says(&harness, "The past is shown"), "{:?}", harness.texts());
+    let texts = harness.texts().into_iter();
+    assert_messages(
+        "states while the past is shown",
+        texts.filter(|text| text.contains("Rewind tab")),
+    );
     assert!(harness.shows("from ground"), "{:?}", harness.texts());
     harness.click("attack");
     assert_eq!(state(&harness), "jump");

@@ -249,7 +249,8 @@ impl Doubts {
             }
         }
         if !self.mirrored.is_empty() {
-            let message = mirrored_joints([self.mirrored, self.mirroring]);
+            let message =
+                mirrored_joints("in clips but not at rest", [self.mirrored, self.mirroring]);
             report.warn("", message, MIRRORS);
         }
     }

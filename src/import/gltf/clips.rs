@@ -522,7 +522,8 @@ impl LeftOut {
         }
         if !self.mirrors[0].is_empty() {
             let [clips, joints] = self.mirrors;
-            let message = mirrored_joints([joints, clips]);
+            let when = "in clips but not at rest, or the other way around";
+            let message = mirrored_joints(when, [joints, clips]);
             report.warn("animations", message, MIRRORS);
         }
         if !self.strangers.is_empty() {
