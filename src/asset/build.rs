@@ -24,6 +24,47 @@ use std::{collections::HashMap, sync::Arc};
 /// Blend spaces, masks, sockets, goals, looks, feet, springs and the joint for root motion come
 /// from `manifest`. Its `model` is ignored, as is everything that changes the model or its clips.
 /// Textures are not loaded.
+///
+/// ```no_run
+/// # use bevy::prelude::*;
+/// # use bevy_marionette::{asset::{Character, build_character}, import::Manifest, prelude::*};
+/// # use bevy_marionette::model::{self, Influences, Joint, JointTransform, Model, Skeleton, SkinPart};
+/// # use glam::Affine3A;
+/// fn spawn(
+///     mut commands: Commands,
+///     mut characters: ResMut<Assets<Character>>,
+///     mut meshes: ResMut<Assets<Mesh>>,
+///     mut materials: ResMut<Assets<StandardMaterial>>,
+/// ) -> Result {
+///     let flag = Joint {
+///         name: "flag".into(),
+///         parent: None,
+///         rest: JointTransform::IDENTITY,
+///         inverse_bind: Affine3A::IDENTITY,
+///     };
+///     let all = Influences { palette: [0; 4], weights: [1.0, 0.0, 0.0, 0.0] };
+///     let cloth = SkinPart {
+///         name: "cloth".into(),
+///         positions: vec![Vec3::ZERO, Vec3::X, Vec3::Y],
+///         normals: vec![Vec3::Z; 3],
+///         tangents: vec![Vec4::new(1.0, 0.0, 0.0, 1.0); 3],
+///         tex_coords: vec![Vec2::ZERO, Vec2::X, Vec2::Y],
+///         influences: vec![all; 3],
+///         triangles: vec![[0, 1, 2]],
+///         palette: vec![0],
+///         ..SkinPart::default()
+///     };
+///     let model = Model {
+///         skeleton: Skeleton::new(vec![flag])?,
+///         parts: vec![cloth],
+///         materials: vec![model::Material::default()],
+///         clips: vec![],
+///     };
+///     let character = build_character(model, &Manifest::of_model("flag"), &mut meshes, &mut materials);
+///     commands.spawn(SkinnedCharacter(characters.add(character)));
+///     Ok(())
+/// }
+/// ```
 pub fn build_character(
     model: Model,
     manifest: &Manifest,

@@ -139,6 +139,17 @@ pub struct Socket {
 /// a character by label.
 ///
 /// Use [`SkeletalClip::bind`] to fit it to any skeleton by joint names.
+///
+/// ```no_run
+/// # use bevy::prelude::*;
+/// # use bevy_marionette::asset::{Character, ClipAsset};
+/// # fn add(clips: Res<Assets<ClipAsset>>, wave: Handle<ClipAsset>, character: &mut Character) -> Result {
+/// if let Some(clip) = clips.get(&wave) {
+///     character.add_clip(&clip.bind(&character.skeleton))?;
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Asset, TypePath, Clone, Debug, Deref)]
 pub struct ClipAsset(pub Arc<SkeletalClip>);
 

@@ -34,6 +34,20 @@ pub struct CharacterLoader {
 
 /// Settings for loading a character. Manifests have clips and import settings of their own and ignore those set here,
 /// except for the limits.
+///
+/// ```no_run
+/// # use bevy::prelude::*;
+/// # use bevy_marionette::{asset::{CharacterLoaderSettings, TextureMode}, prelude::*};
+/// # fn spawn(mut commands: Commands, assets: Res<AssetServer>) {
+/// let settings = |settings: &mut CharacterLoaderSettings| {
+///     settings.import.scale = 0.0254;
+///     settings.clips = vec!["walk.md5anim".into()];
+///     settings.textures = TextureMode::LoadAsTheyAre;
+/// };
+/// let character = assets.load_builder().with_settings(settings).load("soldier.md5mesh");
+/// commands.spawn((SkinnedCharacter(character), AnimationController::playing("walk")));
+/// # }
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CharacterLoaderSettings {

@@ -119,6 +119,14 @@ impl AtSocket {
 }
 
 /// Detaching entities from joints.
+///
+/// ```no_run
+/// # use bevy::prelude::*;
+/// # use bevy_marionette::character::DetachExt;
+/// # fn drop_it(mut commands: Commands, sword: Entity) {
+/// commands.entity(sword).detach_in_place();
+/// # }
+/// ```
 pub trait DetachExt {
     /// Removes [`AttachedTo`] and the parent, and sets the `Transform` so that the entity stays where it is.
     ///

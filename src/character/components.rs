@@ -70,6 +70,18 @@ impl AsAssetId for SkinnedCharacter {
 }
 
 /// The parts a character has spawned, in the order of [`Character::parts`].
+///
+/// ```no_run
+/// # use bevy::prelude::*;
+/// # use bevy::light::NotShadowCaster;
+/// # use bevy_marionette::{character::CharacterParts, prelude::*};
+/// fn leave_out_shadows(ready: On<CharacterReady>, characters: Query<&CharacterParts>, mut commands: Commands) -> Result {
+///     for part in &characters.get(ready.entity)?.entities {
+///         commands.entity(*part).insert(NotShadowCaster);
+///     }
+///     Ok(())
+/// }
+/// ```
 #[derive(Component, Clone, Debug, Default, Reflect)]
 #[reflect(Component, Clone, Default)]
 pub struct CharacterParts {
@@ -96,6 +108,14 @@ pub struct CharacterParts {
 ///
 /// Parts are spawned by their character. One that was loaded from a scene is despawned again, because its
 /// character spawns its own.
+///
+/// ```no_run
+/// # use bevy::prelude::*;
+/// # use bevy_marionette::character::PartOf;
+/// fn count_parts(parts: Query<&PartOf>) {
+///     info!("{} parts", parts.iter().len());
+/// }
+/// ```
 #[derive(Component, Clone, Copy, Debug, PartialEq, Eq, Reflect)]
 #[reflect(Component, Clone, PartialEq)]
 #[component(on_remove = warn_of_lost_part)]
@@ -236,6 +256,14 @@ impl PoseOverrides {
 /// vectors this frame. Removed automatically afterwards.
 ///
 /// Jumps of more than twice the character's size in one frame are detected without it.
+///
+/// ```no_run
+/// # use bevy::prelude::*;
+/// # use bevy_marionette::{character::Teleported, prelude::*};
+/// # fn respawn(mut commands: Commands, hero: Entity) {
+/// commands.entity(hero).insert((Transform::from_xyz(0.0, 0.0, 5.0), Teleported));
+/// # }
+/// ```
 #[derive(Component, Clone, Copy, Debug, Default, Reflect)]
 #[reflect(Component, Default, Clone)]
 pub struct Teleported;

@@ -3,6 +3,14 @@
 use bevy::prelude::*;
 
 /// The poses of the last frame, counted.
+///
+/// ```no_run
+/// # use bevy::prelude::*;
+/// # use bevy_marionette::character::PoseCounts;
+/// fn report(counts: Res<PoseCounts>) {
+///     info!("{} poses for {} characters in view", counts.evaluated, counts.in_view);
+/// }
+/// ```
 #[derive(Resource, Clone, Copy, Debug, Default, PartialEq, Eq, Reflect)]
 #[reflect(Resource, Default, Clone, PartialEq)]
 pub struct PoseCounts {

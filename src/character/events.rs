@@ -38,6 +38,19 @@ use serde::de::DeserializeOwned;
 use std::sync::Arc;
 
 /// A clip passed one of its callback keys, or a range among them began or ended.
+///
+/// Observe it, or read it as a message after `add_message`:
+///
+/// ```no_run
+/// # use bevy::prelude::*;
+/// # use bevy_marionette::prelude::*;
+/// # let mut app = App::new();
+/// app.add_observer(|step: On<AnimationCallback>| {
+///     if step.name == "footstep" {
+///         info!("{} steps", step.entity);
+///     }
+/// });
+/// ```
 #[derive(EntityEvent, Message, Clone, Debug, PartialEq, Reflect)]
 #[reflect(Clone, Debug, PartialEq)]
 pub struct AnimationCallback {
@@ -131,22 +144,61 @@ macro_rules! track_event {
 
 track_event! {
     /// A track started playing a clip.
+    ///
+    /// ```no_run
+    /// # use bevy::prelude::*;
+    /// # use bevy_marionette::character::AnimationStarted;
+    /// # let mut app = App::new();
+    /// app.add_observer(|event: On<AnimationStarted>| info!("{} plays {}", event.entity, event.clip));
+    /// ```
     AnimationStarted
 }
 track_event! {
     /// A looping clip passed its end (or its start, in reverse), or a ping-pong clip turned around.
+    ///
+    /// ```no_run
+    /// # use bevy::prelude::*;
+    /// # use bevy_marionette::character::AnimationLooped;
+    /// # let mut app = App::new();
+    /// app.add_observer(|event: On<AnimationLooped>| info!("{} starts {} over", event.entity, event.clip));
+    /// ```
     AnimationLooped
 }
 track_event! {
     /// A clip that plays once reached its end.
+    ///
+    /// ```no_run
+    /// # use bevy::prelude::*;
+    /// # use bevy_marionette::prelude::*;
+    /// # let mut app = App::new();
+    /// app.add_observer(|event: On<AnimationFinished>| info!("{} has finished {}", event.entity, event.clip));
+    /// ```
     AnimationFinished
 }
 track_event! {
     /// A cross-fade to this track's clip is complete.
+    ///
+    /// ```no_run
+    /// # use bevy::prelude::*;
+    /// # use bevy_marionette::character::CrossFadeFinished;
+    /// # let mut app = App::new();
+    /// app.add_observer(|event: On<CrossFadeFinished>| info!("{} has faded to {}", event.entity, event.clip));
+    /// ```
     CrossFadeFinished
 }
 
 /// A character is in another [state](crate::controller::AnimationController::state), or has entered its state again.
+///
+/// ```no_run
+/// # use bevy::prelude::*;
+/// # use bevy_marionette::character::StateEntered;
+/// # let mut app = App::new();
+/// app.add_observer(|event: On<StateEntered>| {
+///     if event.state == "land" {
+///         info!("{} lands", event.entity);
+///     }
+/// });
+/// ```
 #[derive(EntityEvent, Message, Clone, Debug, PartialEq, Reflect)]
 #[reflect(Clone, Debug, PartialEq)]
 pub struct StateEntered {
@@ -168,6 +220,16 @@ pub struct StateEntered {
 /// A character's asset has loaded, or was reloaded, and its parts have been spawned.
 ///
 /// See [`CharacterFailed`] for the opposite.
+///
+/// ```no_run
+/// # use bevy::prelude::*;
+/// # use bevy_marionette::prelude::*;
+/// # fn spawn(mut commands: Commands, assets: Res<AssetServer>) {
+/// commands
+///     .spawn(SkinnedCharacter(assets.load("scout/scout.character.ron")))
+///     .observe(|ready: On<CharacterReady>| info!("{} is here", ready.entity));
+/// # }
+/// ```
 #[derive(EntityEvent, Message, Clone, Debug, PartialEq, Reflect)]
 #[reflect(Clone, Debug, PartialEq)]
 pub struct CharacterReady {

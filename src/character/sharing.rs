@@ -21,6 +21,14 @@ use glam::Affine3A;
 /// Characters that carry or wear something or have `PoseOverrides` or a rig are posed on their own, and so are those that have
 /// just [switched](crate::controller::Transition::switch)
 /// clips.
+///
+/// ```no_run
+/// # use bevy::prelude::*;
+/// # use bevy_marionette::{character::PoseSharing, prelude::*};
+/// App::new()
+///     .add_plugins((DefaultPlugins, MarionettePlugins::default()))
+///     .insert_resource(PoseSharing::Steps(30.0));
+/// ```
 #[derive(Resource, Clone, Copy, Debug, Default, PartialEq, Reflect)]
 #[reflect(Resource, Default, Clone, PartialEq)]
 pub enum PoseSharing {

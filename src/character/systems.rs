@@ -13,6 +13,14 @@ use super::*;
 /// [`Advance`](Self::Advance), [`RootMotion`](Self::RootMotion) and [`Callbacks`](Self::Callbacks) run in the schedule
 /// given to [`MarionettePlugins::new`](crate::MarionettePlugins::new), `PostUpdate` by default. [`ExtractPalettes`](Self::ExtractPalettes) and
 /// [`UploadPalettes`](Self::UploadPalettes) run in the render app, and everything else in `PostUpdate`.
+///
+/// ```no_run
+/// # use bevy::prelude::*;
+/// # use bevy_marionette::prelude::*;
+/// # fn read_poses() {}
+/// # let mut app = App::new();
+/// app.add_systems(PostUpdate, read_poses.after(CharacterSystems::SharePoses));
+/// ```
 #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CharacterSystems {
     /// After Bevy's asset events. Spawns, replaces and despawns the parts of characters whose asset has loaded or

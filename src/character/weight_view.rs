@@ -7,6 +7,16 @@ use bevy::{mesh::VertexAttributeValues, prelude::*};
 ///
 /// An optional component of a character. Needs the meshes in the main world, where they are unless
 /// [`CharacterLoaderSettings::meshes`](crate::asset::CharacterLoaderSettings::meshes) says otherwise.
+///
+/// ```no_run
+/// # use bevy::prelude::*;
+/// # use bevy_marionette::{asset::Character, character::WeightView};
+/// # fn show(mut commands: Commands, hero: Entity, character: &Character) {
+/// if let Some(hand) = character.joint("hand.R") {
+///     commands.entity(hero).insert(WeightView::Joint(hand));
+/// }
+/// # }
+/// ```
 #[derive(Component, Clone, Copy, Debug, PartialEq, Eq, Hash, Reflect)]
 #[reflect(Component, Clone, PartialEq)]
 pub enum WeightView {

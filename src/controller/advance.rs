@@ -107,7 +107,7 @@ impl AnimationController {
     /// # }
     /// // A walk of one second and 1.25 meters.
     /// let ahead = RootDelta::new(glam::DVec3::NEG_Z * 1.25, 0.0);
-    /// let clips = Walking(ClipTiming::new("walk", 1.0), RootPath::steady(1.0, ahead).unwrap());
+    /// # let clips = Walking(ClipTiming::new("walk", 1.0), RootPath::steady(1.0, ahead).unwrap());
     /// let mut controller = AnimationController::playing("walk");
     /// let moved = controller.advance_with_root_motion(60.0, &clips, &mut Vec::new())?;
     /// assert_eq!(moved.translation().z, -75.0);

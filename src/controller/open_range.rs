@@ -136,6 +136,16 @@ impl AnimationController {
     }
 
     /// Returns the first range with this name that a track is in. See [`ranges`](Self::ranges).
+    ///
+    /// ```
+    /// # use bevy_marionette::{controller::AnimationController, model::ClipTiming};
+    /// let mut slash = ClipTiming::new("slash", 1.0);
+    /// slash.add_range(0.25, 0.5, "hit_window", ());
+    /// let mut controller = AnimationController::playing("slash");
+    /// controller.advance(0.3, &[slash], &mut Vec::new())?;
+    /// assert!(controller.range("hit_window").is_some_and(|range| (range.progress - 0.2).abs() < 1e-6));
+    /// # Ok::<(), bevy_marionette::controller::AdvanceError>(())
+    /// ```
     pub fn range(&self, name: &str) -> Option<ActiveRange<'_>> {
         self.ranges().find(|range| range.name == name)
     }

@@ -8,6 +8,20 @@ use serde::{Deserialize, Serialize};
 ///
 /// `clip` is the clip's index in the [`Clips`](super::Clips) given to the advance; `time` is in seconds of
 /// [global time](super::AnimationController::time).
+///
+/// ```
+/// # use bevy_marionette::{controller::{AnimationController, PlaybackEvent}, model::ClipTiming};
+/// let mut walk = ClipTiming::new("walk", 1.0);
+/// walk.add_callback(0.25, "footstep", ());
+/// let (mut controller, mut events) = (AnimationController::playing("walk"), Vec::new());
+/// controller.advance(0.5, &[walk], &mut events)?;
+/// let callbacks = events.iter().filter_map(|event| match event {
+///     PlaybackEvent::Callback(fired) => Some((&*fired.name, fired.time)),
+///     _ => None,
+/// });
+/// assert!(callbacks.eq([("footstep", 0.25)]));
+/// # Ok::<(), bevy_marionette::controller::AdvanceError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
 #[non_exhaustive]

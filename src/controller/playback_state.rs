@@ -9,6 +9,12 @@ use serde::{Deserialize, Serialize};
 use std::{collections::VecDeque, time::Duration};
 
 /// The behavior when a clip has ended and the queue is empty.
+///
+/// ```
+/// # use bevy_marionette::controller::{AnimationController, QueueFallback};
+/// let mut controller = AnimationController::playing("jump");
+/// controller.queue_mut().set_fallback(QueueFallback::Clip("idle".into()));
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
 pub enum QueueFallback {

@@ -119,6 +119,15 @@ impl AnimationController {
 }
 
 /// A character's states: those of the whole body, or of a [layer](Self::layer). See [`AnimationController::states`].
+///
+/// ```
+/// # use bevy_marionette::controller::AnimationController;
+/// # fn show(controller: &AnimationController) {
+/// let states = controller.states();
+/// println!("{:?}, going to {:?}", states.current(), states.destination());
+/// println!("arms: {:?}", states.layer("arms").current());
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct States<'a> {
     controller: &'a AnimationController,
@@ -178,7 +187,7 @@ impl AnimationController {
     /// ];
     /// let states = states.map(|(name, state)| (name.to_owned(), state)).into();
     /// let mut controller = AnimationController::default();
-    /// controller.set_states(&Arc::new(StateLayers::new(&states, &Default::default())?), 0);
+    /// # controller.set_states(&Arc::new(StateLayers::new(&states, &Default::default())?), 0);
     /// assert_eq!(controller.go("jump"), Ok(Go::Entered));
     /// assert_eq!((controller.state(), controller.current()), (Some("jump"), Some("jump")));
     /// # Ok::<(), Vec<bevy_marionette::internals::model::StateError>>(())

@@ -293,8 +293,8 @@ impl AnimationTrack {
         self.forget_scrub();
     }
 
-    /// Returns the length of the clip in seconds, once the clip is known. For a blend space, that is 1: see
-    /// [`BoundBlendSpace::cycle_length`](crate::model::BoundBlendSpace::cycle_length).
+    /// Returns the length of the clip in seconds, once the clip is known. For a blend space, that is 1, a round of
+    /// its clips.
     pub fn duration(&self) -> Option<f64> {
         self.known.map(|known| known.length)
     }

@@ -14,6 +14,14 @@ use std::{
 pub struct TrackId(pub(crate) u64);
 
 /// The group of tracks that a track is blended with first.
+///
+/// ```
+/// # use bevy_marionette::controller::{AnimationController, AnimationTrack, TrackPriority};
+/// let mut controller = AnimationController::playing("walk");
+/// controller.add_track(AnimationTrack::new("wave").mask("upper_body").priority(TrackPriority::High));
+/// // The high-priority tracks alone, where they animate a joint.
+/// controller.priority_blend = 1.0;
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
 pub enum TrackPriority {
@@ -25,6 +33,13 @@ pub enum TrackPriority {
 }
 
 /// The way in which a track's pose joins the poses of its group.
+///
+/// ```
+/// # use bevy_marionette::controller::{AnimationController, AnimationTrack, BlendMode};
+/// let mut controller = AnimationController::playing("walk");
+/// controller.add_track(AnimationTrack::new("recoil_delta").blend(BlendMode::Additive));
+/// controller.add_track(AnimationTrack::new("wave").mask("right_arm").blend(BlendMode::Override));
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
 pub enum BlendMode {

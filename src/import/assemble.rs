@@ -36,6 +36,22 @@ use std::{
 ///
 /// # Errors
 /// The model cannot be read, parsed or imported, or something exceeds `limits`.
+///
+/// ```no_run
+/// # use bevy_marionette::import::{Limits, Manifest, open_manifest};
+/// # use std::{fs, path::Path};
+/// # fn f() -> Result<(), Box<dyn std::error::Error>> {
+/// let folder = Path::new("assets/scout");
+/// let name = "scout.character.ron";
+/// let manifest = Manifest::parse(name, &fs::read(folder.join(name))?)?;
+/// let read = |file: &str| match fs::read(folder.join(file)) {
+///     Ok(bytes) => Ok(bytes.into()),
+///     Err(error) => Err(error.to_string()),
+/// };
+/// let scout = open_manifest(name, &manifest, &Limits::default(), read)?.model;
+/// # Ok(())
+/// # }
+/// ```
 pub fn open_manifest<'s>(
     file: &str,
     manifest: &Manifest,

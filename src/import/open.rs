@@ -58,7 +58,24 @@ impl FileKind {
 ///
 /// # Errors
 /// The file cannot be parsed or imported, holds more than `settings.limits` allow, or is a `.gltf` that needs other files:
-/// use [`open_model_with`].
+/// use [`open_manifest`](super::open_manifest) with a [`Manifest::of_model`](super::Manifest::of_model).
+///
+/// ```no_run
+/// # use bevy_marionette::import::{ImportSettings, Limits, open_model};
+/// # fn f() -> Result<(), Box<dyn std::error::Error>> {
+/// let settings = ImportSettings {
+///     scale: 0.0254,
+///     limits: Limits { joints: 200, ..Limits::default() },
+///     ..ImportSettings::default()
+/// };
+/// let imported = open_model("soldier.md5mesh", &std::fs::read("soldier.md5mesh")?, &settings)?;
+/// for warning in &imported.warnings {
+///     eprintln!("{warning}");
+/// }
+/// println!("{} joints", imported.model.skeleton.len());
+/// # Ok(())
+/// # }
+/// ```
 pub fn open_model(
     file: &str,
     source: &[u8],

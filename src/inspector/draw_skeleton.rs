@@ -16,6 +16,20 @@ use glam::Affine3A;
 ///
 /// Uses the pose of the current frame. Requires [`DrawSkeletonPlugin`](super::DrawSkeletonPlugin) and Bevy's gizmos (the features `bevy_gizmos`
 /// and `bevy_gizmos_render`).
+///
+/// ```no_run
+/// # use bevy::prelude::*;
+/// # use bevy_marionette::{inspector::{BoneShape, DrawSkeleton, DrawSkeletonPlugin}, prelude::*};
+/// # fn show(mut commands: Commands, hero: Entity) {
+/// App::new().add_plugins((DefaultPlugins, MarionettePlugins::default(), DrawSkeletonPlugin));
+///
+/// commands.entity(hero).insert(DrawSkeleton {
+///     bones: BoneShape::Lines,
+///     names: true,
+///     ..default()
+/// });
+/// # }
+/// ```
 #[derive(Component, Clone, Copy, Debug, PartialEq, Reflect)]
 #[reflect(Component, Clone, Default, PartialEq)]
 #[require(ModelPose)]

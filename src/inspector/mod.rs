@@ -114,10 +114,26 @@ use vertex::ClickedVertex;
 ///
 /// Add it after Bevy's plugins. It adds `EguiPlugin` if the app hasn't; if you use egui yourself, add `EguiPlugin`
 /// before this plugin.
+///
+/// ```no_run
+/// # use bevy::prelude::*;
+/// # use bevy_marionette::prelude::*;
+/// App::new().add_plugins((DefaultPlugins, MarionettePlugins::default(), MarionetteInspectorPlugin));
+/// ```
 #[derive(Default)]
 pub struct MarionetteInspectorPlugin;
 
 /// State of the inspector panel: whether it is open, and what it shows.
+///
+/// ```no_run
+/// # use bevy::prelude::*;
+/// # use bevy_marionette::inspector::{Inspector, InspectorTab};
+/// fn inspect(mut inspector: ResMut<Inspector>, hero: Single<Entity, With<Camera>>) {
+///     inspector.open = true;
+///     inspector.tab = InspectorTab::Tracks;
+///     inspector.character = Some(*hero);
+/// }
+/// ```
 #[derive(Resource, Clone, Debug, PartialEq, Eq, Reflect)]
 #[reflect(Resource, Clone, Debug, Default, PartialEq)]
 pub struct Inspector {

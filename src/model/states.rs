@@ -38,7 +38,17 @@ const MOST_LEVELS: usize = 4;
 const MOST_LAYERS: usize = 16;
 const LONGEST_TRANSITION: f64 = 3600.0;
 
-/// A state as it is written down, by its name in a map. [`StateLayers::new`] checks a map of them.
+/// A state of a character: what plays, from where it may be entered, and what follows. A manifest has a map of them, by name.
+///
+/// ```
+/// # use bevy_marionette::{import::Manifest, model::{State, Then}};
+/// let jump = State::playing("jump").from(["ground"]).then(Then::State("ground".into()));
+/// let states = [("ground", State::playing("idle").start()), ("jump", jump)];
+/// let manifest = Manifest {
+///     states: states.map(|(name, state)| (name.to_owned(), state)).into(),
+///     ..Manifest::of_model("scout.glb")
+/// };
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct State {

@@ -55,6 +55,13 @@ pub struct CallbackKey {
 }
 
 /// A clip's name, length, playback and callback keys.
+///
+/// ```
+/// # use bevy_marionette::model::{ClipTiming, PlaybackMode};
+/// let mut jump = ClipTiming { playback: PlaybackMode::Once, ..ClipTiming::new("jump", 0.8) };
+/// jump.add_callback(0.1, "leap", ());
+/// jump.add_range(0.1, 0.6, "in_air", ());
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClipTiming {
     /// Name, unique within a character.

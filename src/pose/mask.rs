@@ -10,6 +10,15 @@ use glam::Vec4;
 ///
 /// Morph targets have weights of their own: a mask without them leaves the face alone. Weights are always finite and in
 /// range, and lanes past the last joint are 0.
+///
+/// ```
+/// # use bevy_marionette::{model::Skeleton, pose::Mask};
+/// # fn upper_body(skeleton: &Skeleton) -> Option<Mask> {
+/// // From the spine up, fading in over two joints.
+/// let mask = Mask::from_roots(skeleton, &[skeleton.joint("spine")?], 2);
+/// # Some(mask)
+/// # }
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Mask {
     rows: Vec<Vec4>,

@@ -11,6 +11,20 @@ use serde::{Deserialize, Serialize};
 use std::io::{self, BufReader, BufWriter, Read, Write};
 
 /// A recording as it is in a `.rec` file: a line of text, followed by CBOR compressed by zlib.
+///
+/// ```no_run
+/// # use bevy_marionette::record::RecordingFile;
+/// # fn f() -> Result<(), Box<dyn std::error::Error>> {
+/// let file = RecordingFile::read(std::fs::File::open("bug.rec")?)?;
+/// for character in file.check() {
+///     match character.difference {
+///         None => println!("{} plays as it did", character.name),
+///         Some(difference) => println!("{} differs from frame {} on", character.name, difference.frame()),
+///     }
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RecordingFile {
     /// The frames and their advances.

@@ -64,6 +64,12 @@ use std::ops::Range;
 ///
 /// The assets of characters that no longer exist stay loaded as long as the characters are in the
 /// recording: see [`Recording::seconds`] and [`Recording::clear`].
+///
+/// ```no_run
+/// # use bevy::prelude::*;
+/// # use bevy_marionette::{prelude::*, recorder::RecorderPlugin};
+/// App::new().add_plugins((DefaultPlugins, MarionettePlugins::default(), RecorderPlugin));
+/// ```
 #[derive(Default)]
 pub struct RecorderPlugin;
 

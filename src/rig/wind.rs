@@ -8,6 +8,15 @@ use serde::{Deserialize, Serialize};
 /// The wind that drags springs along, in the whole world.
 ///
 /// Gusts travel with it. They follow from the place and the time alone, so a replay gets the same ones.
+///
+/// ```
+/// # use bevy_marionette::rig::Wind;
+/// # use glam::Vec3;
+/// let breeze = Wind { velocity: Vec3::X * 3.0, ..Wind::default() };
+/// assert!(breeze.at(Vec3::ZERO, 0.0).x > 0.0);
+/// ```
+///
+/// In Bevy, it is a resource.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(
     feature = "bevy",

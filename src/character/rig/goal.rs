@@ -56,6 +56,12 @@ use std::time::Duration;
 pub struct IkGoal(#[entities] pub Entity);
 
 /// The limb that reaches for an [`IkGoal`], and its settings.
+///
+/// ```
+/// # use bevy_marionette::{character::IkLimb, rig::PoleAngle};
+/// let arm = IkLimb::two_bone("upper_arm.R", "hand.R").rotate_tip(true).turn_limit(2.0);
+/// let tail = IkLimb::chain("tail.1", "tail.8");
+/// ```
 #[derive(Component, Clone, Debug, Default, PartialEq, Reflect)]
 #[reflect(Component, Clone, Default, PartialEq)]
 pub struct IkLimb {
@@ -137,6 +143,17 @@ pub struct IkGoals(Vec<Entity>);
 
 /// The share of the way that a limb goes from its clips to its [`IkGoal`]: 0 is none, 1 is all of
 /// it.
+///
+/// ```no_run
+/// # use bevy::prelude::*;
+/// # use bevy_marionette::character::IkWeight;
+/// # use std::time::Duration;
+/// fn let_go(mut goals: Query<&mut IkWeight>) {
+///     for mut weight in &mut goals {
+///         weight.fade_to(0.0, Duration::from_millis(300));
+///     }
+/// }
+/// ```
 #[derive(Component, Clone, Copy, Debug, PartialEq, Reflect)]
 #[reflect(Component, Clone, Default, PartialEq)]
 pub struct IkWeight {

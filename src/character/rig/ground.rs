@@ -13,6 +13,14 @@ use bevy::{
 ///
 /// A mesh is sorted once, when it is first needed or after it changed; a ray then takes about a microsecond. Meshes that
 /// are only on the GPU, or not made of a list of triangles, are no ground.
+///
+/// ```no_run
+/// # use bevy::prelude::*;
+/// # use bevy_marionette::character::Ground;
+/// # fn build(mut commands: Commands, hill: Handle<Mesh>, grass: Handle<StandardMaterial>) {
+/// commands.spawn((Mesh3d(hill), MeshMaterial3d(grass), Ground));
+/// # }
+/// ```
 #[derive(Component, Clone, Copy, Debug, Default, PartialEq, Eq, Reflect)]
 #[reflect(Component, Clone, Default, PartialEq)]
 #[require(Transform)]

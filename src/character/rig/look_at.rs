@@ -115,6 +115,16 @@ pub(super) fn optional_entity(
 impl Unpin for LookAt where for<'a> [()]: SpecializeFromTemplate {}
 
 /// The target of a [`LookAt`].
+///
+/// ```no_run
+/// # use bevy::prelude::*;
+/// # use bevy_marionette::character::{LookAt, LookTarget};
+/// fn look_away(mut characters: Query<&mut LookAt>) {
+///     for mut look in &mut characters {
+///         look.target = LookTarget::Nothing;
+///     }
+/// }
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Reflect)]
 pub enum LookTarget {
     /// Nothing: the character looks where its clips do.

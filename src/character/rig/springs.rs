@@ -39,6 +39,14 @@ impl Default for SpringBones {
 }
 
 /// The gravity that acts on springs, in world units per second squared. The default is 9.81 m/s², downward.
+///
+/// ```no_run
+/// # use bevy::prelude::*;
+/// # use bevy_marionette::character::SpringGravity;
+/// # let mut app = App::new();
+/// // On the moon.
+/// app.insert_resource(SpringGravity(Vec3::NEG_Y * 1.62));
+/// ```
 #[derive(Resource, Clone, Copy, Debug, PartialEq, Reflect)]
 #[reflect(Resource, Clone, Default, PartialEq)]
 pub struct SpringGravity(pub Vec3);

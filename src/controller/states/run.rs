@@ -31,6 +31,16 @@ pub(in crate::controller) struct StateRun {
 }
 
 /// The result of asking for a state.
+///
+/// ```
+/// # use bevy_marionette::controller::{AnimationController, Go, StatesError};
+/// # fn strike(controller: &mut AnimationController) -> Result<(), StatesError> {
+/// if controller.go("attack")? == Go::Waits {
+///     println!("as soon as the present state may be left");
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Go {
     /// The state is entered now.

@@ -19,7 +19,7 @@ impl AnimationController {
     /// # use std::sync::Arc;
     /// let states = [("walk".to_owned(), State::playing("walk").speed("pace").start())].into();
     /// let mut controller = AnimationController::default();
-    /// controller.set_states(&Arc::new(StateLayers::new(&states, &Default::default()).unwrap()), 0);
+    /// # controller.set_states(&Arc::new(StateLayers::new(&states, &Default::default()).unwrap()), 0);
     /// controller.set_state_speed("pace", 1.5)?;
     /// assert_eq!(controller.speed(), 1.5);
     /// let error = controller.set_state_speed("pcae", 1.5).unwrap_err();

@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 pub struct FeetEntry {
     /// The joint that is raised and lowered, above all legs.
     pub hips: String,
-    /// The legs, at most [`Feet::MOST_LEGS`].
+    /// The legs, at most 8.
     pub legs: Vec<LegEntry>,
     /// Limits of how far, how steeply, and how fast feet adapt.
     #[serde(default, skip_serializing_if = "is_default")]

@@ -10,6 +10,7 @@ use std::sync::Arc;
 impl Manifest {
     /// Returns the machines of the character's states; `None` if it has none. States that make no sense, which
     /// [`parse`](Self::parse) refuses, are left out.
+    #[doc(hidden)]
     pub fn resolve_states(&self) -> Option<Arc<StateLayers>> {
         let has_states = !self.states.is_empty() || !self.layers.is_empty();
         let states = has_states.then(|| StateLayers::new(&self.states, &self.layers).ok());

@@ -4,6 +4,20 @@ use crate::model::JointTransform;
 use std::sync::Arc;
 
 /// A clip's transforms, frame by frame: the input of [`SkeletalClip::new`](super::SkeletalClip::new).
+///
+/// ```
+/// # use bevy_marionette::model::{ClipFrames, ClipTiming, JointTransform, SkeletalClip};
+/// # use glam::{Quat, Vec3};
+/// let up = |y| JointTransform::new(Vec3::Y * y, Quat::IDENTITY);
+/// let frames = ClipFrames {
+///     joints: ["lift".into()].into(),
+///     transforms: vec![up(0.0), up(1.0), up(0.0)],
+///     ..ClipFrames::default()
+/// };
+/// let clip = SkeletalClip::new(ClipTiming::new("bob", 2.0), &frames)?;
+/// assert_eq!(clip.frame_count(), 3);
+/// # Ok::<(), bevy_marionette::model::ClipError>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct ClipFrames {
     /// Joint names, one for each transform of a frame.
