@@ -50,6 +50,8 @@ mod open;
 mod textures;
 
 pub use assemble::open_manifest;
+#[cfg(feature = "bevy")]
+pub(crate) use assemble::open_manifest_and_tell;
 pub(crate) use internals::*;
 pub use limits::Limits;
 pub(crate) use manifest::bind_blend_space;
@@ -66,9 +68,9 @@ pub(crate) use textures::is_relative_path;
 pub(crate) use {manifest::resolve_springs, root_motion::root_joint};
 
 use crate::format::{Diagnostic, m3d::Dialect};
-use crate::model::{Model, Reach, SkinPart};
+use crate::model::{Material, Model, Reach, SkinPart};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 /// What the crate and its tools use, but no app: see [`crate::internals`].
 pub(crate) mod internals {
@@ -195,8 +197,12 @@ pub struct EmbeddedImage {
     /// A file name for it, unique among the images of the file, such as `skin.png`.
     pub name: String,
     /// The bytes of an image file, usually PNG or JPEG.
-    pub bytes: Vec<u8>,
+    pub bytes: Arc<[u8]>,
 }
+
+/// Is told of a model's materials and the images in its file before meshes and clips are imported, so that images can be decoded
+/// at the same time.
+pub(crate) type OnImages<'a> = &'a mut dyn FnMut(&[Material], &[EmbeddedImage]);
 
 /// Statistics of an import.
 #[doc(hidden)]

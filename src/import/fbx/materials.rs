@@ -218,7 +218,7 @@ impl Images {
         let name = self.names.add(file_name(file, self.list.len(), contents));
         self.list.push(EmbeddedImage {
             name: name.clone(),
-            bytes: contents.to_vec(),
+            bytes: contents[..].into(),
         });
         self.of_contents.insert(key, name.clone());
         Some(name)

@@ -16,6 +16,7 @@ use crate::{
     model::{Maps, Material, MipFilter, Sampler, TextureFilter, TextureWrap, UvTransform},
     plural::counted,
 };
+use std::sync::Arc;
 
 /// The materials of a file, in its order.
 #[derive(Default)]
@@ -338,8 +339,8 @@ impl Materials {
             let place = &format!("images[{at}]");
             let uri: Option<String> = reader.value(&image.uri, place, "uri");
             let view: Option<Index> = reader.value(&image.buffer_view, place, "bufferView");
-            let bytes = match (&uri, view) {
-                (Some(uri), _) if buffers::is_data(uri) => buffers::decode_data(uri),
+            let bytes: Option<Arc<[u8]>> = match (&uri, view) {
+                (Some(uri), _) if buffers::is_data(uri) => buffers::decode_data(uri).map(Arc::from),
                 (Some(uri), _) => {
                     out.push(Some(buffers::path_of(uri)));
                     continue;
@@ -347,7 +348,7 @@ impl Materials {
                 (None, Some(view)) => accessors
                     .view(view.value())
                     .ok()
-                    .map(|(bytes, _)| bytes.to_vec()),
+                    .map(|(bytes, _)| Arc::from(bytes)),
                 (None, None) => None,
             };
             let Some(bytes) = bytes else {
