@@ -22,6 +22,8 @@ mod names;
 #[cfg(any(feature = "fbx", feature = "gltf"))]
 mod nodes;
 mod normals;
+#[cfg(feature = "gltf")]
+mod parallel;
 #[cfg(any(feature = "fbx", feature = "gltf"))]
 mod report;
 mod resample;
