@@ -41,7 +41,7 @@ mod memory;
 
 /// The pause between two updates. A game waits for the display; a main loop that never waits would take a core from the threads
 /// that load.
-const PAUSE: Duration = Duration::from_micros(500);
+const PAUSE: Duration = Duration::from_millis(2);
 
 /// The time that the app gets before it is measured.
 const WARM_UP: Duration = Duration::from_millis(500);
