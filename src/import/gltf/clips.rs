@@ -30,7 +30,7 @@ use std::{
     fmt::Write,
 };
 
-/// The most animations that are read before clips are made of them.
+/// The most animations whose keys are in memory at once.
 const AT_ONCE: usize = 64;
 
 /// Names in a warning, of which only the first are shown.
@@ -65,31 +65,30 @@ struct Found {
 
 impl Found {
     /// Adds an animation. Returns its keys under a name of its own, unless it moves nothing.
-    fn add<'r>(
-        &mut self,
-        read: Read<'r>,
-        report: &mut Report<'r>,
-    ) -> Option<(Draft, Vec<[bool; 3]>)> {
+    fn add<'r>(&mut self, read: Read<'r>, report: &mut Report<'r>) -> Option<Draft> {
         self.left_out.add(read.left_out);
         report.append(read.report);
-        let Some((mut draft, keyed)) = read.draft else {
-            self.empty.push(read.name);
-            return None;
-        };
-        draft.name = self.names.add(read.name.clone());
-        if draft.name != read.name {
-            self.doubled.push(draft.name.clone());
+        match read.draft {
+            Ok(mut draft) => {
+                let name = self.names.add(draft.name.clone());
+                if draft.name != name {
+                    self.doubled.push(name.clone());
+                }
+                draft.name = name;
+                Some(draft)
+            }
+            Err(name) => {
+                self.empty.push(name);
+                None
+            }
         }
-        Some((draft, keyed))
     }
 }
 
 /// An animation that was read.
 struct Read<'a> {
-    /// The name that it has in the file, or a number.
-    name: String,
-    /// Its keys, and of which properties each joint has some. `None` if it moves nothing.
-    draft: Option<(Draft, Vec<[bool; 3]>)>,
+    /// Its keys, or the name of one that moves nothing.
+    draft: Result<Draft, String>,
     left_out: LeftOut,
     report: Report<'a>,
 }
@@ -131,14 +130,17 @@ impl Importer<'_> {
             let read = self.accessors.read_all(some, |&(at, animation)| {
                 self.read(at, animation, model, report.file)
             })?;
-            let drafts = read.into_iter().filter_map(|read| found.add(read, report));
-            let (drafts, keyed_here): (Vec<Draft>, Vec<_>) = drafts.unzip();
+            let drafts: Vec<Draft> = read
+                .into_iter()
+                .filter_map(|read| found.add(read, report))
+                .collect();
             let made = sampler.run(&drafts, &mut budget);
-            for ((draft, keyed_here), made) in drafts.into_iter().zip(keyed_here).zip(made) {
+            for (draft, made) in drafts.into_iter().zip(made) {
                 let Draft {
                     place,
                     name,
                     extras,
+                    keyed: keyed_here,
                     ..
                 } = draft;
                 let Some(made) = made else {
@@ -218,16 +220,15 @@ impl Importer<'_> {
             .name
             .clone()
             .filter(|name| !name.trim().is_empty());
-        let mut read = Read {
-            name: named.unwrap_or_else(|| format!("clip{at}")),
-            draft: None,
-            left_out: LeftOut::default(),
-            report: Report::new(file),
-        };
-        let (mut motions, end) =
-            self.motions(animation, &place, &mut read.left_out, &mut read.report)?;
+        let name = named.unwrap_or_else(|| format!("clip{at}"));
+        let (mut left_out, mut report) = (LeftOut::default(), Report::new(file));
+        let (mut motions, end) = self.motions(animation, &place, &mut left_out, &mut report)?;
         if motions.iter().all(Motion::is_still) && self.morphs.curves(at).is_empty() {
-            return Ok(read);
+            return Ok(Read {
+                draft: Err(name),
+                left_out,
+                report,
+            });
         }
         let has_keys = |motion: &Motion| {
             [&motion.translation, &motion.rotation, &motion.scale].map(|channel| channel.is_some())
@@ -239,14 +240,18 @@ impl Importer<'_> {
         let curves: Vec<Curve> = motions.into_iter().map(Motion::into_curve).collect();
         let draft = Draft {
             animation: at,
-            name: String::new(),
-            extras: extras::of_animation(animation, &place, &mut read.report),
+            name,
+            extras: extras::of_animation(animation, &place, &mut report),
             place,
+            keyed,
             end: curves.iter().map(Curve::end).fold(end, f64::max),
             curves,
         };
-        read.draft = Some((draft, keyed));
-        Ok(read)
+        Ok(Read {
+            draft: Ok(draft),
+            left_out,
+            report,
+        })
     }
 
     /// Returns the motion of each joint of the rig in an animation, and the time of the last key

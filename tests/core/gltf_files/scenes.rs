@@ -715,7 +715,7 @@ fn materials_and_the_images_of_a_file_come_out_by_name() {
             .collect::<Vec<_>>(),
         ["skin.png", "image2.jpg"]
     );
-    assert_eq!(imported.images[0].bytes, png);
+    assert_eq!(imported.images[0].bytes[..], png[..]);
     assert_eq!(imported.model.parts[0].material, 1);
 }
 

@@ -19,8 +19,10 @@ pub(super) struct Draft {
     /// Its index in the file.
     pub(super) animation: usize,
     pub(super) place: String,
-    /// The name of the clip, which no other one has.
+    /// The name of the animation, and later that of the clip, which no other one has.
     pub(super) name: String,
+    /// Of which properties each joint has keys.
+    pub(super) keyed: Vec<[bool; 3]>,
     pub(super) extras: AnimationExtras,
     /// One per joint of the model.
     pub(super) curves: Vec<Curve>,
