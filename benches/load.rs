@@ -39,6 +39,10 @@ use std::{
 
 mod memory;
 
+/// The pause between two updates. A game waits for the display; a main loop that never waits would take a core from the threads
+/// that load.
+const PAUSE: Duration = Duration::from_millis(2);
+
 /// The time that the app gets before it is measured.
 const WARM_UP: Duration = Duration::from_millis(500);
 
@@ -197,6 +201,7 @@ fn measure(file: &Path, side: Side) -> Result<Cost, String> {
         if start.elapsed() > LONGEST {
             return Err(format!("not loaded after {} s", LONGEST.as_secs()));
         }
+        std::thread::sleep(PAUSE);
         app.update();
     }
     let time = start.elapsed().as_secs_f64() * 1e3;

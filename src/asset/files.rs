@@ -312,20 +312,24 @@ impl Room {
     /// Reads to the end, or as much as there is room for. Files that are read side by side may each
     /// exceed it by a chunk.
     async fn read(&self, reader: &mut dyn Reader) -> Result<Vec<u8>, std::io::Error> {
-        const CHUNK: u64 = 1 << 16;
-        let mut source = Vec::new();
+        const CHUNK: usize = 1 << 16;
+        let (mut source, mut filled) = (Vec::new(), 0);
         loop {
-            let most = self.0.load(Ordering::Relaxed).min(CHUNK);
-            let read = AsyncReadExt::take(&mut *reader, most)
-                .read_to_end(&mut source)
-                .await? as u64;
-            let left = |left: u64| Some(left.saturating_sub(read));
+            // Each byte is cleared once: `read_to_end` would clear all that is allocated beyond the end, chunk by chunk.
+            if filled == source.len() {
+                let left = usize::try_from(self.0.load(Ordering::Relaxed)).unwrap_or(CHUNK);
+                source.resize(filled + left.min(CHUNK), 0);
+            }
+            let read = reader.read(&mut source[filled..]).await?;
+            if read == 0 {
+                source.truncate(filled);
+                return Ok(source);
+            }
+            filled += read;
+            let left = |left: u64| Some(left.saturating_sub(read as u64));
             _ = self
                 .0
                 .fetch_update(Ordering::Relaxed, Ordering::Relaxed, left);
-            if read < most || most == 0 {
-                return Ok(source);
-            }
         }
     }
 }

@@ -1,9 +1,9 @@
 //! Images that a model's own file contains.
 
-use ::image::{ImageFormat, ImageReader};
+use ::image::{DynamicImage, ImageFormat, ImageReader, RgbaImage};
 use bevy::{
     asset::RenderAssetUsages,
-    image::{CompressedImageFormats, ImageSampler, ImageType},
+    image::{CompressedImageFormats, ImageSampler, ImageType, TextureError},
     prelude::*,
 };
 use std::{
@@ -58,22 +58,52 @@ pub(super) fn decode(
     is_srgb: bool,
     sampler: ImageSampler,
 ) -> Result<Image, String> {
-    let kind = ImageType::Extension(extension(name));
-    Image::from_buffer(
-        bytes,
-        kind,
-        formats,
-        is_srgb,
-        sampler,
-        RenderAssetUsages::default(),
-    )
-    .map_err(|error| {
-        let error = error.to_string();
-        // Bevy's own error names neither the feature that is missing nor ETC1S, only what it is compressed by.
-        let is_etc1s = error.contains("BasisLZ");
-        let etc1s = is_etc1s.then(|| "Bevy reads no ETC1S in KTX2; encode it as UASTC".to_owned());
-        missing_feature(name).or(etc1s).unwrap_or(error)
-    })
+    let usages = RenderAssetUsages::default();
+    let image = match ImageFormat::from_extension(extension(name)) {
+        // What most textures are. Bevy adds alpha to colors in twice the time.
+        Some(format @ (ImageFormat::Png | ImageFormat::Jpeg)) if format.reading_enabled() => {
+            let mut reader = ImageReader::with_format(Cursor::new(bytes), format);
+            reader.no_limits();
+            reader
+                .decode()
+                .map_err(TextureError::from)
+                .map(|image| Image::from_dynamic(with_alpha(image), is_srgb, usages))
+        }
+        _ => {
+            let kind = ImageType::Extension(extension(name));
+            Image::from_buffer(bytes, kind, formats, is_srgb, ImageSampler::Default, usages)
+        }
+    };
+    image
+        .map(|image| Image { sampler, ..image })
+        .map_err(|error| {
+            let error = error.to_string();
+            // Bevy's own error names neither the feature that is missing nor ETC1S, only what it is compressed by.
+            let is_etc1s = error.contains("BasisLZ");
+            let etc1s =
+                is_etc1s.then(|| "Bevy reads no ETC1S in KTX2; encode it as UASTC".to_owned());
+            missing_feature(name).or(etc1s).unwrap_or(error)
+        })
+}
+
+/// Adds opaque alpha to colors without any, where they are, and so without another buffer of this size.
+fn with_alpha(image: DynamicImage) -> DynamicImage {
+    let DynamicImage::ImageRgb8(image) = image else {
+        return image;
+    };
+    let (width, height) = image.dimensions();
+    let mut bytes = image.into_raw();
+    let texels = bytes.len() / 3;
+    bytes.reserve_exact(texels);
+    bytes.resize(texels * 4, u8::MAX);
+    // From the last one on, because each moves up.
+    for texel in (0..texels).rev() {
+        let [r, g, b] = [0, 1, 2].map(|channel| bytes[texel * 3 + channel]);
+        bytes[texel * 4..][..4].copy_from_slice(&[r, g, b, u8::MAX]);
+    }
+    RgbaImage::from_raw(width, height, bytes)
+        .map(DynamicImage::ImageRgba8)
+        .unwrap_or_default()
 }
 
 /// Returns an error that names the Bevy features that read an image, if the app was built without
@@ -130,7 +160,7 @@ impl SupportedFormats {
 mod tests {
     use super::*;
     use crate::messages::assert_message;
-    use ::image::GrayImage;
+    use ::image::{GrayImage, RgbImage};
 
     /// The tests' own app is built without.
     #[test]
@@ -138,6 +168,26 @@ mod tests {
         let (formats, sampler) = (CompressedImageFormats::NONE, ImageSampler::Default);
         let error = decode("skin.WebP", b"RIFF....WEBP", formats, true, sampler).unwrap_err();
         assert_message("an image in a format that Bevy is built without", error);
+    }
+
+    #[test]
+    fn images_are_decoded_as_by_bevy() {
+        let colors = RgbImage::from_fn(7, 5, |x, y| ::image::Rgb([x as u8, y as u8, 200]));
+        let images = [
+            DynamicImage::ImageRgb8(colors.clone()),
+            DynamicImage::from(colors.clone()).to_rgba8().into(),
+            DynamicImage::from(colors).to_luma8().into(),
+        ];
+        let (formats, usages) = (CompressedImageFormats::NONE, RenderAssetUsages::default());
+        for (image, is_srgb) in images.iter().zip([true, false, true]) {
+            let mut png = Cursor::new(Vec::new());
+            image.write_to(&mut png, ImageFormat::Png).unwrap();
+            let (bytes, sampler) = (png.get_ref(), ImageSampler::nearest());
+            let ours = decode("skin.png", bytes, formats, is_srgb, sampler.clone()).unwrap();
+            let kind = ImageType::Extension("png");
+            let theirs = Image::from_buffer(bytes, kind, formats, is_srgb, sampler, usages);
+            assert_eq!(ours, theirs.unwrap());
+        }
     }
 
     #[test]

@@ -5,14 +5,15 @@ use super::{
     build::{Prepared, Sink, assemble_character},
     files::{Files, Most, OUTSIDE, beside, read_within},
     images::SupportedFormats,
-    textures::{TextureKey, Textures, image_settings},
+    textures::{Decoding, TextureKey, Textures, image_settings},
 };
 use crate::{
     format::{Diagnostic, FormatError, md5},
     import::{
-        ClipEntry, FileKind, ImportSettings, Imported, Manifest, TextureMap, clip_from_md5,
-        files_beside, open_manifest, skeleton_of_anim, texture_folders, texture_places,
+        ClipEntry, FileKind, Images, ImportSettings, Imported, Manifest, TextureMap, clip_from_md5,
+        files_beside, open_manifest_and_tell, skeleton_of_anim, texture_folders, texture_places,
     },
+    model::Material,
 };
 use bevy::{
     asset::{AssetLoader, AssetPath, LoadContext, RenderAssetUsages, io::Reader},
@@ -150,12 +151,6 @@ impl AssetLoader for CharacterLoader {
             Some(Err(error)) => Err(error.clone()),
             None => Err("no such file".to_owned()),
         };
-        let mut imported = open_manifest(&name, &manifest, limits, read)?;
-        // Clips and models can be large, and textures are read next.
-        drop(files);
-        let manifest = manifest.with_embedded(&imported.embedded).into_owned();
-
-        let model_path = beside(&path, &manifest.model);
         // Without an image loader, as on a server, every texture would be an error.
         let images = self
             .files
@@ -167,6 +162,22 @@ impl AssetLoader for CharacterLoader {
         } else {
             TextureMode::Ignore
         };
+        let (wants_mips, formats) = (mode == TextureMode::Load, self.formats.get());
+        // Images in the model's file are decoded while the rest of it is imported.
+        let mut decoding = Decoding::default();
+        let mut on_images = |materials: &[Material], images: &Images| {
+            if mode != TextureMode::Ignore {
+                let mut textures = Textures::in_file(materials, images);
+                let own = textures.own(materials, wants_mips);
+                textures.decode(own, Vec::new(), formats, &mut decoding);
+            }
+        };
+        let mut imported = open_manifest_and_tell(&name, &manifest, limits, read, &mut on_images)?;
+        // Clips and models can be large, and textures are read next.
+        drop(files);
+        let manifest = manifest.with_embedded(&imported.embedded).into_owned();
+
+        let model_path = beside(&path, &manifest.model);
         let mut textures = Textures::default();
         if mode != TextureMode::Ignore {
             // Names in glTF are exact, unless they only make sense on the artist's machine.
@@ -194,9 +205,7 @@ impl AssetLoader for CharacterLoader {
         }
         // Only now, because warnings about textures are among them.
         report(&imported.warnings);
-        let wants_mips = mode == TextureMode::Load;
-        let (materials, formats) = (&imported.model.materials, self.formats.get());
-        let own = textures.own(materials, wants_mips);
+        let own = textures.own(&imported.model.materials, wants_mips);
         let images = textures.files_of(&own);
         let images = self
             .files
@@ -207,10 +216,10 @@ impl AssetLoader for CharacterLoader {
                 context,
             )
             .await;
-        let own = textures.make(own, images, formats);
+        textures.decode(own, images, formats, &mut decoding);
         // While the textures are decoded.
         let prepared = Prepared::new(imported.model, settings.meshes);
-        let own = own.finish(&name).await;
+        let own = decoding.finish(&name).await;
         let mut sink = ContextSink {
             context,
             loader: self,

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     import::{
-        FileKind, Imported, MaterialTextures, TextureFiles, TextureMap, is_relative_path,
+        FileKind, Images, Imported, MaterialTextures, TextureFiles, TextureMap, is_relative_path,
         missing_textures,
     },
     model::{Material, MipFilter, Sampler, TextureFilter, TextureWrap},
@@ -29,7 +29,7 @@ use std::{
 pub(super) struct Textures {
     materials: Vec<[Option<TextureKey>; TextureMap::ALL.len()]>,
     /// The contents of the embedded images, by name.
-    embedded: HashMap<String, Arc<Vec<u8>>>,
+    embedded: Images,
 }
 
 /// A texture and how it is used.
@@ -63,13 +63,7 @@ impl Textures {
         let unlisted = names
             .filter(|name| are_exact && is_relative_path(name) && may_exist(name))
             .map(str::to_owned);
-        let embedded = images.keys().cloned();
-        let known = TextureFiles::new(embedded.chain(unlisted).chain(files.iter().cloned()));
-        let found: Vec<_> = materials
-            .iter()
-            .map(|material| known.resolve_material(material))
-            .collect();
-
+        let (textures, found) = Self::find(materials, &images, unlisted.chain(files));
         let maps = || {
             TextureMap::ALL
                 .into_iter()
@@ -84,6 +78,26 @@ impl Textures {
         imported
             .warnings
             .extend(missing_textures(model, missing.flatten()));
+        textures
+    }
+
+    /// Finds the textures that are in the model's own file.
+    pub(super) fn in_file(materials: &[Material], images: &Images) -> Self {
+        Self::find(materials, images, std::iter::empty()).0
+    }
+
+    /// Finds the textures of materials among the images in their file, and others.
+    fn find(
+        materials: &[Material],
+        images: &Images,
+        others: impl Iterator<Item = String>,
+    ) -> (Self, Vec<MaterialTextures>) {
+        let embedded = images.keys().cloned();
+        let known = TextureFiles::new(embedded.chain(others));
+        let found: Vec<_> = materials
+            .iter()
+            .map(|material| known.resolve_material(material))
+            .collect();
         let key_of = |found: &MaterialTextures, sampler: Sampler, map: TextureMap| {
             let file = found
                 .get(map)
@@ -95,7 +109,7 @@ impl Textures {
                 sampler,
             })
         };
-        Self {
+        let textures = Self {
             materials: materials
                 .iter()
                 .zip(&found)
@@ -103,11 +117,9 @@ impl Textures {
                     TextureMap::ALL.map(|map| key_of(found, *map.pick(&material.samplers), map))
                 })
                 .collect(),
-            embedded: images
-                .into_iter()
-                .map(|(name, bytes)| (name, Arc::new(bytes)))
-                .collect(),
-        }
+            embedded: images.clone(),
+        };
+        (textures, found)
     }
 
     /// Returns a material's texture.
@@ -128,53 +140,27 @@ impl Textures {
             .collect()
     }
 
-    /// Begins to make textures. Those whose files cannot be read are left out: Bevy then loads them as usual, and reports the
-    /// error.
-    pub(super) fn make(
+    /// Begins to decode textures: all that are embedded or in `files`. Those whose files cannot be read are left out: Bevy then
+    /// loads them as usual, and reports the error.
+    pub(super) fn decode(
         &mut self,
         textures: Vec<OwnImage>,
         files: Vec<(String, Result<Vec<u8>, String>)>,
         formats: CompressedImageFormats,
-    ) -> InTheMaking {
-        let embedded = std::mem::take(&mut self.embedded);
-        let files = files
+        decoding: &mut Decoding,
+    ) {
+        let files: HashMap<String, Arc<[u8]>> = files
             .into_iter()
-            .filter_map(|(file, bytes)| Some((file, Arc::new(bytes.ok()?))));
-        let files: HashMap<String, Arc<Vec<u8>>> = files.collect();
-        let (mut pending, mut claims) = (Vec::new(), Claims::default());
-        for OwnImage {
-            key,
-            content,
-            has_mips,
-        } in textures
-        {
-            let is_embedded = embedded.contains_key(&key.file);
-            let Some(bytes) = embedded.get(&key.file).or(files.get(&key.file)).cloned() else {
-                continue;
-            };
-            // Before decoding: a small file can claim to be huge.
-            if let Err(error) = claims.add(&key.file, &bytes) {
-                pending.push((key, is_embedded, Pending::Done(Box::new(Err(error)))));
-                continue;
+            .filter_map(|(file, bytes)| Some((file, bytes.ok()?.into())))
+            .collect();
+        // Not needed again.
+        let embedded = std::mem::take(&mut self.embedded);
+        for own in textures {
+            let embedded = embedded.get(&own.key.file);
+            if let Some(bytes) = embedded.or(files.get(&own.key.file)) {
+                decoding.begin(own, bytes, embedded.is_some(), formats);
             }
-            let used = key.clone();
-            let make = move || {
-                let image = decode(
-                    &used.file,
-                    &bytes,
-                    formats,
-                    used.is_srgb,
-                    sampler_of(&used.sampler),
-                )?;
-                Ok(if has_mips {
-                    with_mips(image, content)
-                } else {
-                    image
-                })
-            };
-            pending.push((key, is_embedded, spawn(make)));
         }
-        InTheMaking(pending)
     }
 
     /// Lists the textures that belong to the character, each once: the embedded images and, if mip levels are wanted, those in
@@ -212,6 +198,7 @@ impl Textures {
 }
 
 /// A texture that belongs to the character.
+#[derive(Clone, PartialEq)]
 pub(super) struct OwnImage {
     key: TextureKey,
     content: Content,
@@ -219,18 +206,53 @@ pub(super) struct OwnImage {
     has_mips: bool,
 }
 
-/// Textures in the making, and whether each is in the model's own file.
-pub(super) struct InTheMaking(Vec<(TextureKey, bool, Pending)>);
+/// Textures that are being decoded on other threads.
+#[derive(Default)]
+pub(super) struct Decoding {
+    textures: Vec<Pending>,
+    claims: Claims,
+}
 
-impl InTheMaking {
+impl Decoding {
+    /// Begins to decode a texture, unless that has begun already.
+    fn begin(
+        &mut self,
+        own: OwnImage,
+        bytes: &Arc<[u8]>,
+        is_embedded: bool,
+        formats: CompressedImageFormats,
+    ) {
+        if self.textures.iter().any(|known| known.own == own) {
+            return;
+        }
+        // Before decoding: a small file can claim to be huge.
+        let image = match self.claims.add(&own.key.file, bytes) {
+            Err(error) => Job::Done(Box::new(Err(error))),
+            Ok(()) => {
+                let (own, bytes) = (own.clone(), bytes.clone());
+                spawn(move || own.decode(&bytes, formats))
+            }
+        };
+        self.textures.push(Pending {
+            own,
+            is_embedded,
+            image,
+        });
+    }
+
     /// Returns the textures. `None` for an embedded image that cannot be decoded, with a warning.
     pub(super) async fn finish(self, character: &str) -> HashMap<TextureKey, Option<Image>> {
         // Awaited in the order in which they were spawned. Later ones go on meanwhile.
         let mut ready = HashMap::new();
-        for (key, is_embedded, image) in self.0 {
+        for Pending {
+            own: OwnImage { key, .. },
+            is_embedded,
+            image,
+        } in self.textures
+        {
             let image = match image {
-                Pending::Task(task) => task.await,
-                Pending::Done(image) => *image,
+                Job::Task(task) => task.await,
+                Job::Done(image) => *image,
             };
             match image {
                 Ok(image) => {
@@ -250,16 +272,40 @@ impl InTheMaking {
     }
 }
 
-enum Pending {
+impl OwnImage {
+    fn decode(&self, bytes: &[u8], formats: CompressedImageFormats) -> Result<Image, String> {
+        let TextureKey {
+            file,
+            is_srgb,
+            sampler,
+        } = &self.key;
+        let image = decode(file, bytes, formats, *is_srgb, sampler_of(sampler))?;
+        Ok(if self.has_mips {
+            with_mips(image, self.content)
+        } else {
+            image
+        })
+    }
+}
+
+/// A texture that is being decoded.
+struct Pending {
+    own: OwnImage,
+    /// `true` if it is in the model's own file.
+    is_embedded: bool,
+    image: Job,
+}
+
+enum Job {
     Task(Task<Result<Image, String>>),
     /// Without threads.
     Done(Box<Result<Image, String>>),
 }
 
-fn spawn(make: impl FnOnce() -> Result<Image, String> + Send + 'static) -> Pending {
+fn spawn(make: impl FnOnce() -> Result<Image, String> + Send + 'static) -> Job {
     match AsyncComputeTaskPool::try_get() {
-        Some(pool) => Pending::Task(pool.spawn(async move { make() })),
-        None => Pending::Done(Box::new(make())),
+        Some(pool) => Job::Task(pool.spawn(async move { make() })),
+        None => Job::Done(Box::new(make())),
     }
 }
 

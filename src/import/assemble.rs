@@ -1,7 +1,7 @@
 //! Builds one finished model from a manifest and the files that it names.
 
 use super::{
-    ClipEntry, FileKind, ImportSettings, Imported, Limits, Manifest,
+    ClipEntry, FileKind, ImportSettings, Imported, Limits, Manifest, OnImages,
     check_names::{check_blend_spaces, check_joints, check_states},
     check_sides::check_sides,
     control,
@@ -10,7 +10,7 @@ use super::{
     limits::ClipTotals,
     merge::merge_parts,
     names::{FIRST_ANSWERS, duplicates, listed},
-    open::{no_model, open_any},
+    open::{no_model, open_file},
     root_motion::{RootMotion, steady_path},
     speech::speech,
 };
@@ -56,7 +56,18 @@ pub fn open_manifest<'s>(
     file: &str,
     manifest: &Manifest,
     limits: &Limits,
+    read: impl FnMut(&str) -> Result<Cow<'s, [u8]>, String>,
+) -> Result<Imported, FormatError> {
+    open_manifest_and_tell(file, manifest, limits, read, &mut |_, _| ())
+}
+
+/// Does the same as [`open_manifest`], and tells `on_images` of the materials and images in the model's file as soon as they are known.
+pub(crate) fn open_manifest_and_tell<'s>(
+    file: &str,
+    manifest: &Manifest,
+    limits: &Limits,
     mut read: impl FnMut(&str) -> Result<Cow<'s, [u8]>, String>,
+    on_images: OnImages,
 ) -> Result<Imported, FormatError> {
     let settings = ImportSettings {
         limits: *limits,
@@ -74,7 +85,14 @@ pub fn open_manifest<'s>(
         let what = format!("the model `{}`", manifest.model);
         unread(file, &what, &reason)
     })?;
-    let mut imported = open_any(&manifest.model, &source, &settings, &mut read)?;
+    let mut imported = open_file(
+        &manifest.model,
+        &source,
+        &settings,
+        &mut read,
+        None,
+        on_images,
+    )?;
     // The largest files are read next; this one is no longer needed.
     drop(source);
     let manifest = &*manifest.with_embedded(&imported.embedded.clone());

@@ -22,6 +22,8 @@ mod names;
 #[cfg(any(feature = "fbx", feature = "gltf"))]
 mod nodes;
 mod normals;
+#[cfg(feature = "gltf")]
+mod parallel;
 #[cfg(any(feature = "fbx", feature = "gltf"))]
 mod report;
 mod resample;
@@ -50,6 +52,8 @@ mod open;
 mod textures;
 
 pub use assemble::open_manifest;
+#[cfg(feature = "bevy")]
+pub(crate) use assemble::open_manifest_and_tell;
 pub(crate) use internals::*;
 pub use limits::Limits;
 pub(crate) use manifest::bind_blend_space;
@@ -66,9 +70,9 @@ pub(crate) use textures::is_relative_path;
 pub(crate) use {manifest::resolve_springs, root_motion::root_joint};
 
 use crate::format::{Diagnostic, m3d::Dialect};
-use crate::model::{Model, Reach, SkinPart};
+use crate::model::{Material, Model, Reach, SkinPart};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 /// What the crate and its tools use, but no app: see [`crate::internals`].
 pub(crate) mod internals {
@@ -179,7 +183,7 @@ pub struct Imported {
     pub report: ImportReport,
     /// Images that the file contains, usually PNG or JPEG, by the names by which its materials refer to them, such as
     /// `skin.png`.
-    pub images: BTreeMap<String, Vec<u8>>,
+    pub images: BTreeMap<String, Arc<[u8]>>,
     /// The entries of a manifest that the file holds.
     #[doc(hidden)]
     pub embedded: EmbeddedManifest,
@@ -189,6 +193,13 @@ pub struct Imported {
     /// whose clips have keys of all.
     pub(crate) keyed: Vec<Vec<[bool; 3]>>,
 }
+
+/// The images in a model's file, by name.
+pub(crate) type Images = BTreeMap<String, Arc<[u8]>>;
+
+/// Is told of a model's materials and the images in its file before meshes and clips are imported, so that images can be decoded
+/// at the same time.
+pub(crate) type OnImages<'a> = &'a mut dyn FnMut(&[Material], &Images);
 
 /// Statistics of an import.
 #[doc(hidden)]

@@ -1,7 +1,7 @@
 //! From the bytes of a file to a model, or to clips for one. Shared by the asset loaders and the command line.
 
 use super::{
-    ImportSettings, Imported, clip_from_md5,
+    ImportSettings, Imported, OnImages, clip_from_md5,
     donor::{strangers, without_prefix},
     from_m3d, from_md5,
 };
@@ -134,17 +134,18 @@ pub(super) fn open_any(
     settings: &ImportSettings,
     read: Read,
 ) -> Result<Imported, FormatError> {
-    open_file(file, source, settings, read, None)
+    open_file(file, source, settings, read, None, &mut |_, _| ())
 }
 
 /// Opens a file. `is_joint` decides by its name whether a node above all those that a file of clips
 /// moves is a joint.
-fn open_file(
+pub(super) fn open_file(
     file: &str,
     source: &[u8],
     settings: &ImportSettings,
     read: Read,
     is_joint: Option<&dyn Fn(&str) -> bool>,
+    on_images: OnImages,
 ) -> Result<Imported, FormatError> {
     // Before the file is parsed, which takes time in proportion to its size.
     settings.limits.check_size(file, source.len() as u64)?;
@@ -162,19 +163,19 @@ fn open_file(
             let mut beside = |name: &str| read(&format!("{}{name}", folder_of(file)));
             (
                 Vec::new(),
-                super::gltf::import(file, source, settings, &mut beside, is_joint)?,
+                super::gltf::import(file, source, settings, &mut beside, is_joint, on_images)?,
             )
         }
         #[cfg(all(feature = "fbx", not(target_arch = "wasm32")))]
         Some(FileKind::Fbx) => (
             Vec::new(),
-            super::fbx::import(file, source, settings, is_joint)?,
+            super::fbx::import(file, source, settings, is_joint, on_images)?,
         ),
         #[cfg(not(all(feature = "fbx", not(target_arch = "wasm32"))))]
         Some(FileKind::Fbx) => return Err(FormatError::one(no_fbx(file))),
         #[cfg(not(feature = "gltf"))]
         Some(FileKind::Gltf) => {
-            let _ = (read, is_joint);
+            let _ = (read, is_joint, on_images);
             let error = Diagnostic::error(file, "this program was built without support for glTF");
             return Err(FormatError::one(
                 error.with_hint("enable the feature `gltf` of bevy_marionette"),
@@ -282,6 +283,7 @@ pub(super) fn clips_of_any(
         settings,
         read,
         Some(&|name| ours.contains(without_prefix(name))),
+        &mut |_, _| (),
     )?;
     let mut warnings = std::mem::take(&mut donor.warnings);
     if FileKind::of_name(file).is_some_and(FileKind::is_scene) && !donor.model.clips.is_empty() {

@@ -36,6 +36,13 @@ impl<'a> Report<'a> {
         }
     }
 
+    /// Adds the warnings of another report on the same file.
+    #[cfg(feature = "gltf")]
+    pub(super) fn append(&mut self, other: Self) {
+        self.extend(other.warnings);
+        self.left_out += other.left_out;
+    }
+
     /// Makes an error.
     pub(super) fn error(&self, place: &str, message: impl Into<String>, hint: &str) -> FormatError {
         FormatError::one(

@@ -68,7 +68,7 @@ pub(super) fn mirrored_joints(
 }
 
 /// Transforms that the clips of a file may have: some for each of its keys, so that a small file cannot take much memory.
-#[derive(Default)]
+#[derive(Clone, Copy, Default)]
 pub(super) struct Budget {
     keys: usize,
     spent: usize,
@@ -78,6 +78,25 @@ impl Budget {
     /// Adds the keys of one or more clips, before these are sampled.
     pub(super) fn add_keys(&mut self, keys: usize) {
         self.keys += keys;
+    }
+
+    /// The budget if no other clip had spent anything, which is a first guess where several are sampled at once.
+    #[cfg(feature = "gltf")]
+    pub(super) fn unspent(&self) -> Self {
+        Self { spent: 0, ..*self }
+    }
+
+    /// Spends the transforms of a clip that was sampled with [`unspent`](Self::unspent), unless it would have come out otherwise
+    /// with this budget.
+    #[cfg(feature = "gltf")]
+    pub(super) fn spend(&mut self, sampled: &Spent) -> bool {
+        // It has as many frames as its keys take, and would only have fewer if there wasn't room for these. A clip without
+        // duration needs room for a step.
+        let is_same = !sampled.is_thinned && sampled.frames.max(2) <= self.frames(sampled.joints);
+        if is_same {
+            self.spent += sampled.transforms();
+        }
+        is_same
     }
 
     /// Returns the number of frames of this many joints for which the budget has room.
@@ -93,6 +112,22 @@ impl Budget {
     fn share(&self, keys: usize, joints: usize) -> usize {
         let own = TRANSFORMS_PER_KEY.saturating_mul(keys).max(FEW_TRANSFORMS);
         self.frames(joints).min(own / joints)
+    }
+}
+
+/// What a clip takes of a [`Budget`].
+#[cfg(feature = "gltf")]
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Spent {
+    frames: usize,
+    joints: usize,
+    is_thinned: bool,
+}
+
+#[cfg(feature = "gltf")]
+impl Spent {
+    pub(super) fn transforms(&self) -> usize {
+        self.frames * self.joints
     }
 }
 
@@ -121,6 +156,16 @@ pub(super) struct Thinned {
 }
 
 impl Sampled {
+    /// What it took of a budget, with this many joints.
+    #[cfg(feature = "gltf")]
+    pub(super) fn spent(&self, joints: usize) -> Spent {
+        Spent {
+            frames: self.transforms.len() / joints,
+            joints,
+            is_thinned: self.thinned.is_some(),
+        }
+    }
+
     /// Returns a message and a hint if the clip is less exact than it should be, or takes far more memory than its keys.
     pub(super) fn doubts(
         &self,

@@ -22,6 +22,7 @@ use std::{
     borrow::Cow,
     collections::{BTreeMap, HashSet},
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 /// A file and its contents.
@@ -55,7 +56,7 @@ pub struct OpenModel {
     /// For each material, its textures.
     pub textures: Vec<Vec<TextureUse>>,
     /// The images in the model's own file.
-    pub images: BTreeMap<String, Vec<u8>>,
+    pub images: BTreeMap<String, Arc<[u8]>>,
     /// The manifest it was assembled from, with what the model's file says itself.
     pub manifest: Option<Manifest>,
     /// Manifest entries that the model's own file holds.

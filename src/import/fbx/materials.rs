@@ -7,7 +7,10 @@ use crate::{
     },
     model::{Maps, Material, Sampler, TextureWrap, UvTransform},
 };
-use std::collections::{BTreeMap, HashMap};
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+};
 use ufbx::{MaterialMap, Scene, Texture, WrapMode};
 
 /// The materials of a file, in its order.
@@ -19,7 +22,7 @@ pub(super) struct Materials {
     /// Per material, the set of texture coordinates of its maps, if it is named.
     uv_sets: Vec<Option<String>>,
     /// The images that are in the file itself. Maps refer to them by name.
-    pub(super) images: BTreeMap<String, Vec<u8>>,
+    pub(super) images: BTreeMap<String, Arc<[u8]>>,
 }
 
 /// Images by what the file calls them.
@@ -28,7 +31,7 @@ struct Images {
     names: UniqueNames,
     /// Per texture that has contents, the name of its image.
     of_contents: HashMap<(usize, usize), String>,
-    list: BTreeMap<String, Vec<u8>>,
+    list: BTreeMap<String, Arc<[u8]>>,
 }
 
 /// Reads one material after another.
@@ -215,7 +218,7 @@ impl Images {
         }
         let file = path.map_or("", |path| path.rsplit(['/', '\\']).next().unwrap_or(path));
         let name = self.names.add(file_name(file, self.list.len(), contents));
-        self.list.insert(name.clone(), contents.to_vec());
+        self.list.insert(name.clone(), contents[..].into());
         self.of_contents.insert(key, name.clone());
         Some(name)
     }

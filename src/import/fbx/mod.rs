@@ -36,7 +36,7 @@ mod times;
 mod transforms;
 
 use super::{
-    Hand, ImportReport, ImportSettings, Imported,
+    Hand, ImportReport, ImportSettings, Imported, OnImages,
     axes::Basis,
     nodes::{bind::Binder, whole::Bare},
     report::Report,
@@ -59,7 +59,7 @@ pub fn from_fbx(
     source: &[u8],
     settings: &ImportSettings,
 ) -> Result<Imported, FormatError> {
-    import(file, source, settings, None)
+    import(file, source, settings, None, &mut |_, _| ())
 }
 
 /// The same as [`from_fbx`]. In a file that only holds clips, `is_joint` tells by its name whether a node above what moves is a joint, or
@@ -69,6 +69,7 @@ pub(super) fn import(
     source: &[u8],
     settings: &ImportSettings,
     is_joint: Option<&dyn Fn(&str) -> bool>,
+    on_images: OnImages,
 ) -> Result<Imported, FormatError> {
     let right_handed = settings.hand != Hand::Left;
     let basis = Basis::facing_z(file, settings, right_handed)?;
@@ -79,6 +80,7 @@ pub(super) fn import(
     let meshes = nodes::meshes(&scene, &mut report);
     let rig = nodes::read(&scene, &basis, &meshes, limits, &mut report, is_joint)?;
     let mut materials = Materials::read(&scene, &mut report);
+    on_images(&materials.list, &materials.images);
     let mut figures = ImportReport {
         right_handed,
         ..ImportReport::default()

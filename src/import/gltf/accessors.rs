@@ -13,8 +13,12 @@ use super::{
     json::{ComponentType, Index, Root, Type, View, Whole},
     meshopt,
 };
-use crate::{format::FormatError, import::report::Report, plural::there_are};
-use std::cell::Cell;
+use crate::{
+    format::FormatError,
+    import::{parallel::in_parallel, report::Report},
+    plural::there_are,
+};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Opens the accessors of a file.
 pub(super) struct Accessors<'a> {
@@ -22,7 +26,7 @@ pub(super) struct Accessors<'a> {
     buffers: &'a Buffers<'a>,
     decoded: &'a Decoded,
     /// Elements that may still be read.
-    budget: Cell<u64>,
+    budget: AtomicU64,
 }
 
 /// Elements that may be read from any file, and from each of its bytes.
@@ -43,7 +47,7 @@ impl<'a> Accessors<'a> {
             root,
             buffers,
             decoded,
-            budget: Cell::new(budget),
+            budget: AtomicU64::new(budget),
         }
     }
 
@@ -65,9 +69,28 @@ impl<'a> Accessors<'a> {
     }
 
     fn spend(&self, elements: u64) -> bool {
-        let left = self.budget.get().checked_sub(elements);
-        self.budget.set(left.unwrap_or(self.budget.get()));
-        left.is_some()
+        let take = |left: u64| left.checked_sub(elements);
+        let taken = self
+            .budget
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, take);
+        taken.is_ok()
+    }
+
+    /// Returns what `read` returns for each item, from several threads at once. Errors are those of reading one after the other.
+    pub(super) fn read_all<T: Sync, R: Send>(
+        &self,
+        items: &[T],
+        read: impl Fn(&T) -> Result<R, FormatError> + Sync,
+    ) -> Result<Vec<R>, FormatError> {
+        let before = self.budget.load(Ordering::Relaxed);
+        in_parallel(items, &read)
+            .into_iter()
+            .collect::<Result<_, _>>()
+            .or_else(|_: FormatError| {
+                // Where the elements run out depends on which thread is faster.
+                self.budget.store(before, Ordering::Relaxed);
+                items.iter().map(read).collect()
+            })
     }
 
     /// Opens the accessor at `index`, which must have one of the `types`. `place` is where it is

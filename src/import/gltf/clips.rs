@@ -1,9 +1,11 @@
 //! Animations → clips.
 
+mod sampler;
+
 use super::{
     accessors::Accessors,
     curves::{Between, Channel, Motion},
-    extras::{self, Frames},
+    extras,
     json::{self, Animation, Index, Interpolation, Property, Type},
     morphs::FileMorphs,
     nodes::{Local, Rig, RigJoint, whole::KeyedClips},
@@ -16,19 +18,23 @@ use crate::{
         limits::ClipTotals,
         names::{UniqueNames, listed},
         report::Report,
-        resample::{
-            Budget, Curve, MIRRORS, SAME_TIMES, Sampled, Skin, mirrored_joints, resample, sample_at,
-        },
-        weights::{MorphSizes, weight_frames},
+        resample::{Budget, Curve, MIRRORS, SAME_TIMES, mirrored_joints},
     },
     model::{JointTransform, Model, Reach},
     plural::{counted, there_are},
 };
 use glam::{DQuat, DVec3, DVec4, Quat, Vec3};
+use sampler::{Draft, Sampler};
 use std::{
     collections::{BTreeMap, BTreeSet},
     fmt::Write,
 };
+
+/// The most animations whose keys are in memory at once.
+const AT_ONCE: usize = 64;
+
+/// Names in a warning, of which only the first are shown.
+const MOST_NAMES: usize = 100;
 
 /// Imports the clips of a file.
 pub(super) struct Importer<'a> {
@@ -44,6 +50,47 @@ pub(super) struct Importer<'a> {
 pub(super) struct FileClips {
     pub(super) clips: KeyedClips,
     pub(super) entries: BTreeMap<String, ClipEntry>,
+}
+
+/// The names of animations, and what is said about all of them at once.
+#[derive(Default)]
+struct Found {
+    names: UniqueNames,
+    /// Clips that got a number, because another one has their name.
+    doubled: Vec<String>,
+    /// Animations that move nothing.
+    empty: Vec<String>,
+    left_out: LeftOut,
+}
+
+impl Found {
+    /// Adds an animation. Returns its keys under a name of its own, unless it moves nothing.
+    fn add<'r>(&mut self, read: Read<'r>, report: &mut Report<'r>) -> Option<Draft> {
+        self.left_out.add(read.left_out);
+        report.append(read.report);
+        match read.draft {
+            Ok(mut draft) => {
+                let name = self.names.add(draft.name.clone());
+                if draft.name != name {
+                    self.doubled.push(name.clone());
+                }
+                draft.name = name;
+                Some(draft)
+            }
+            Err(name) => {
+                self.empty.push(name);
+                None
+            }
+        }
+    }
+}
+
+/// An animation that was read.
+struct Read<'a> {
+    /// Its keys, or the name of one that moves nothing.
+    draft: Result<Draft, String>,
+    left_out: LeftOut,
+    report: Report<'a>,
 }
 
 /// Channels and keys that were left out of all clips.
@@ -71,122 +118,61 @@ impl Importer<'_> {
         if animations.is_empty() {
             return Ok(Default::default());
         }
-        let skin = Skin::new(model);
-        let sizes = MorphSizes::new(model);
-        let mut budget = Budget::default();
-        let (mut names, mut doubled, mut totals) =
-            (UniqueNames::default(), Vec::new(), ClipTotals::default());
-        let (mut left_out, mut empty, mut too_large) = (LeftOut::default(), Vec::new(), Vec::new());
+        let sampler = Sampler::new(model, self.morphs);
+        let (mut found, mut budget) = (Found::default(), Budget::default());
+        let (mut totals, mut too_large) = (ClipTotals::default(), Vec::new());
         let mut clips = Vec::with_capacity(animations.len().min(self.limits.clips as usize));
         let mut keyed = Vec::new();
         let mut entries = BTreeMap::new();
-        for (at, animation) in animations.iter().enumerate() {
-            let place = format!("animations[{at}]");
-            let wanted = animation
-                .name
-                .clone()
-                .filter(|name| !name.trim().is_empty());
-            let wanted = wanted.unwrap_or_else(|| format!("clip{at}"));
-            let (mut motions, end) = self.motions(animation, &place, &mut left_out, report)?;
-            let weights = self.morphs.curves(at);
-            if motions.iter().all(Motion::is_still) && weights.is_empty() {
-                empty.push(wanted);
-                continue;
-            }
-            let name = names.add(wanted.clone());
-            if name != wanted {
-                doubled.push(name.clone());
-            }
-            let extras = extras::of_animation(animation, &place, report);
-            let has_keys = |motion: &Motion| {
-                [&motion.translation, &motion.rotation, &motion.scale]
-                    .map(|channel| channel.is_some())
-            };
-            let keyed_here: Vec<_> = motions.iter().map(has_keys).collect();
-            // Copies of joints come last. They follow their originals, and have no motion of their
-            // own.
-            motions.resize_with(model.skeleton.len(), || Motion::still(Local::IDENTITY));
-            let curves: Vec<Curve> = motions.into_iter().map(Motion::into_curve).collect();
-            budget.add_keys(curves.iter().map(Curve::len).sum());
-            let last = curves.iter().map(Curve::end).fold(end, f64::max);
-            // Keys are in single precision. The duration in the extras is exact, unless the keys
-            // were changed since.
-            let is_near = |duration: &f64| (duration - last).abs() <= 1e-6 * last.max(1.0);
-            let duration = extras.duration.filter(is_near).unwrap_or(last);
-            let frames = extras
-                .frames
-                .as_ref()
-                .and_then(|frames| given(frames, duration, &curves, &skin, &mut budget));
-            let sampled = frames.or_else(|| {
-                let mut sampled = resample(&curves, last, &skin, &mut budget)?;
-                sampled.finish(duration);
-                Some(sampled)
-            });
-            let Some(mut sampled) = sampled else {
-                too_large.push(name);
-                continue;
-            };
-            if let Some((message, hint)) = sampled.doubts(&name, &curves, &skin) {
-                report.warn(&place, message, hint);
-            }
-            if extras.additive {
-                let rest: Vec<JointTransform> = model
-                    .skeleton
-                    .joints()
-                    .map(|j| model.skeleton.rest_of(j))
-                    .collect();
-                for (transform, rest) in sampled.transforms.iter_mut().zip(rest.iter().cycle()) {
-                    *transform = transform.difference_to(rest);
+        let numbered: Vec<(usize, &Animation)> = animations.iter().enumerate().collect();
+        // Not all at once, because their keys take memory.
+        for some in numbered.chunks(AT_ONCE) {
+            let read = self.accessors.read_all(some, |&(at, animation)| {
+                self.read(at, animation, model, report.file)
+            })?;
+            let drafts: Vec<Draft> = read
+                .into_iter()
+                .filter_map(|read| found.add(read, report))
+                .collect();
+            let made = sampler.run(&drafts, &mut budget);
+            for (draft, made) in drafts.into_iter().zip(made) {
+                let Draft {
+                    place,
+                    name,
+                    extras,
+                    keyed: keyed_here,
+                    ..
+                } = draft;
+                let Some(made) = made else {
+                    too_large.push(name);
+                    continue;
+                };
+                for (message, hint) in made.warnings {
+                    report.warn(&place, message, hint);
                 }
-            }
-            let clip = sampled
-                .into_clip(name, model.skeleton.names(), &curves)
-                .map_err(|error| error.to_string());
-            let clip = clip.and_then(|clip| {
-                if weights.is_empty() {
-                    return Ok(clip);
-                }
-                let mut weights = weights.clone();
-                if let Some(moved) = &extras.morphs {
-                    let names = model.skeleton.morphs().names();
-                    weights.retain(|&morph, _| moved.iter().any(|name| **name == *names[usize::from(morph)]));
-                }
-                let made = weight_frames(model, &sizes, &weights, clip.timing.duration);
-                if let Some(times) = made.thinned {
-                    let name = &clip.timing.name;
-                    let message = format!(
-                        "clip `{name}` has weights of morph targets at {times} different times, which are too many: it has them at even times"
-                    );
-                    report.warn(&place, message, "put the keys of all weights at the same times");
-                }
-                let mut frames = made.frames;
-                if extras.additive {
-                    frames.subtract(model.skeleton.morphs().rest());
-                }
-                clip.with_morphs(&frames).map_err(|error| error.to_string())
-            });
-            let clip = clip.and_then(|mut clip| {
-                clip.timing.playback = extras.entry.playback.unwrap_or(clip.timing.playback);
-                clip.timing.extend_callbacks(extras.callbacks);
-                clip.additive = extras.additive;
-                reach.admit(&model.skeleton, &clip).map(|()| clip)
-            });
-            match clip {
-                Ok(clip) => {
-                    self.limits.check_clip(report.file, &clip)?;
-                    totals.add(&clip);
-                    self.limits.check_totals(report.file, &totals)?;
-                    if extras.entry != ClipEntry::default() {
-                        entries.insert(clip.timing.name.to_string(), extras.entry);
+                let clip = made.clip.and_then(|mut clip| {
+                    clip.timing.playback = extras.entry.playback.unwrap_or(clip.timing.playback);
+                    clip.timing.extend_callbacks(extras.callbacks);
+                    clip.additive = extras.additive;
+                    reach.admit(&model.skeleton, &clip).map(|()| clip)
+                });
+                match clip {
+                    Ok(clip) => {
+                        self.limits.check_clip(report.file, &clip)?;
+                        totals.add(&clip);
+                        self.limits.check_totals(report.file, &totals)?;
+                        if extras.entry != ClipEntry::default() {
+                            entries.insert(clip.timing.name.to_string(), extras.entry);
+                        }
+                        clips.push(clip);
+                        keyed.push(keyed_here);
                     }
-                    clips.push(clip);
-                    keyed.push(keyed_here);
+                    Err(message) => report.warn(
+                        &place,
+                        format!("a clip is left out: {message}"),
+                        "export it again",
+                    ),
                 }
-                Err(message) => report.warn(
-                    &place,
-                    format!("a clip is left out: {message}"),
-                    "export it again",
-                ),
             }
         }
         let list = |names: &[String]| listed(names.iter().map(String::as_str));
@@ -197,24 +183,74 @@ impl Importer<'_> {
             );
             report.warn("animations", message, SAME_TIMES);
         }
-        if !empty.is_empty() {
+        if !found.empty.is_empty() {
             report.warn(
                 "animations",
-                format!("clips that move nothing are left out: {}", list(&empty)),
+                format!(
+                    "clips that move nothing are left out: {}",
+                    list(&found.empty)
+                ),
                 "",
             );
         }
-        if !doubled.is_empty() {
+        if !found.doubled.is_empty() {
             let message = format!(
                 "clips that share a name with another got a number: {}",
-                list(&doubled)
+                list(&found.doubled)
             );
             report.warn("animations", message, "");
         }
-        left_out.tell(report);
+        found.left_out.tell(report);
         Ok(FileClips {
             clips: (clips, keyed),
             entries,
+        })
+    }
+
+    /// Reads an animation.
+    fn read<'r>(
+        &self,
+        at: usize,
+        animation: &Animation,
+        model: &Model,
+        file: &'r str,
+    ) -> Result<Read<'r>, FormatError> {
+        let place = format!("animations[{at}]");
+        let named = animation
+            .name
+            .clone()
+            .filter(|name| !name.trim().is_empty());
+        let name = named.unwrap_or_else(|| format!("clip{at}"));
+        let (mut left_out, mut report) = (LeftOut::default(), Report::new(file));
+        let (mut motions, end) = self.motions(animation, &place, &mut left_out, &mut report)?;
+        if motions.iter().all(Motion::is_still) && self.morphs.curves(at).is_empty() {
+            return Ok(Read {
+                draft: Err(name),
+                left_out,
+                report,
+            });
+        }
+        let has_keys = |motion: &Motion| {
+            [&motion.translation, &motion.rotation, &motion.scale].map(|channel| channel.is_some())
+        };
+        let keyed = motions.iter().map(has_keys).collect();
+        // Copies of joints come last. They follow their originals, and have no motion of their
+        // own.
+        motions.resize_with(model.skeleton.len(), || Motion::still(Local::IDENTITY));
+        let curves: Vec<Curve> = motions.into_iter().map(Motion::into_curve).collect();
+        let draft = Draft {
+            animation: at,
+            name,
+            extras: extras::of_animation(animation, &place, &mut report),
+            place,
+            keyed,
+            end: curves.iter().map(Curve::end).fold(end, f64::max),
+            curves,
+        };
+        Ok(Read {
+            draft: Ok(draft),
+            left_out,
+            report,
         })
     }
 
@@ -269,7 +305,7 @@ impl Importer<'_> {
             }
             let Some(joint) = self.rig.of_node[node] else {
                 // The transform of a skin's own node has no effect.
-                if target.skin.is_none() && left_out.strangers.len() < 100 {
+                if target.skin.is_none() && left_out.strangers.len() < MOST_NAMES {
                     left_out
                         .strangers
                         .insert(target.name.clone().unwrap_or_else(|| format!("node{node}")));
@@ -441,7 +477,7 @@ impl Importer<'_> {
                 unusable += 1;
             }
         }
-        if mirrors && left_out.mirrors[1].len() < 100 {
+        if mirrors && left_out.mirrors[1].len() < MOST_NAMES {
             let clip = animation.name.as_deref().unwrap_or(place);
             let names = [clip, &self.rig.joints[joint].name];
             for (all, name) in left_out.mirrors.iter_mut().zip(names) {
@@ -469,42 +505,23 @@ impl Importer<'_> {
     }
 }
 
-/// Returns the frames that our exporter made the keys from, if the keys still agree with them. Its
-/// keys between frames are left out: they only serve programs that interpolate along arcs.
-fn given(
-    frames: &Frames,
-    duration: f64,
-    curves: &[Curve],
-    skin: &Skin,
-    budget: &mut Budget,
-) -> Option<Sampled> {
-    let (times, frame_times) = match frames {
-        &Frames::Even(count) if (1..=budget.frames(curves.len())).contains(&count) => {
-            let time = |frame: usize| duration * frame as f64 / (count - 1).max(1) as f64;
-            (Vec::new(), extras::key_times((0..count).map(time)))
-        }
-        Frames::At(times)
-            if times.is_sorted()
-                && times.len() > 1
-                && times[0] == 0.0
-                && times.ends_with(&[duration]) =>
-        {
-            (times.clone(), extras::key_times(times.iter().copied()))
-        }
-        _ => return None,
-    };
-    let frame_times: Vec<f64> = frame_times.into_iter().map(f64::from).collect();
-    let transforms = sample_at(curves, skin, &frame_times, budget)?;
-    Some(Sampled {
-        transforms,
-        times,
-        duration,
-        error: 0.0,
-        thinned: None,
-    })
+/// Adds names as long as there are few.
+fn add_some(all: &mut BTreeSet<String>, names: BTreeSet<String>) {
+    all.extend(names.into_iter().take(MOST_NAMES.saturating_sub(all.len())));
 }
 
 impl LeftOut {
+    /// Adds what was left out of another clip.
+    fn add(&mut self, other: Self) {
+        self.elsewhere = self.elsewhere.take().or(other.elsewhere);
+        add_some(&mut self.strangers, other.strangers);
+        self.keys.0 += other.keys.0;
+        self.keys.1 = self.keys.1.take().or(other.keys.1);
+        for (all, names) in self.mirrors.iter_mut().zip(other.mirrors) {
+            add_some(all, names);
+        }
+    }
+
     fn tell(self, report: &mut Report) {
         if let Some(place) = self.elsewhere {
             report.warn(

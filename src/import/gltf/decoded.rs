@@ -4,10 +4,10 @@ use super::{
     draco,
     json::{Root, Semantic},
 };
-use std::{cell::OnceCell, collections::HashMap};
+use std::{collections::HashMap, sync::OnceLock};
 
 /// The result of decompressing data. An error says what is wrong with it.
-pub(super) type Cell<T> = OnceCell<Result<T, String>>;
+pub(super) type Cell<T> = OnceLock<Result<T, String>>;
 
 /// The compressed data of a file.
 #[derive(Default)]

@@ -15,7 +15,7 @@ use crate::{
     model::{Maps, Material, MipFilter, Sampler, TextureFilter, TextureWrap, UvTransform},
     plural::counted,
 };
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 /// The materials of a file, in its order.
 #[derive(Default)]
@@ -24,7 +24,7 @@ pub(super) struct Materials {
     /// The contents of the file about each material that the model has no place for.
     pub(super) in_file: Vec<FileMaterial>,
     /// The images that are in the file itself. Maps refer to them by name.
-    pub(super) images: BTreeMap<String, Vec<u8>>,
+    pub(super) images: BTreeMap<String, Arc<[u8]>>,
 }
 
 /// The contents of a file about a material that the model has no place for.
@@ -338,8 +338,8 @@ impl Materials {
             let place = &format!("images[{at}]");
             let uri: Option<String> = reader.value(&image.uri, place, "uri");
             let view: Option<Index> = reader.value(&image.buffer_view, place, "bufferView");
-            let bytes = match (&uri, view) {
-                (Some(uri), _) if buffers::is_data(uri) => buffers::decode_data(uri),
+            let bytes: Option<Arc<[u8]>> = match (&uri, view) {
+                (Some(uri), _) if buffers::is_data(uri) => buffers::decode_data(uri).map(Arc::from),
                 (Some(uri), _) => {
                     out.push(Some(buffers::path_of(uri)));
                     continue;
@@ -347,7 +347,7 @@ impl Materials {
                 (None, Some(view)) => accessors
                     .view(view.value())
                     .ok()
-                    .map(|(bytes, _)| bytes.to_vec()),
+                    .map(|(bytes, _)| Arc::from(bytes)),
                 (None, None) => None,
             };
             let Some(bytes) = bytes else {

@@ -70,7 +70,7 @@ mod targets;
 pub use export::{GlbTexture, to_glb};
 
 use super::{
-    Hand, ImportReport, ImportSettings, Imported, UpAxis,
+    Hand, ImportReport, ImportSettings, Imported, OnImages, UpAxis,
     axes::Basis,
     nodes::{self, bind::Binder, whole::Bare},
     report::Report,
@@ -102,7 +102,7 @@ pub fn from_gltf<'s>(
     settings: &ImportSettings,
     read: &mut dyn FnMut(&str) -> Result<Cow<'s, [u8]>, String>,
 ) -> Result<Imported, FormatError> {
-    import(file, source, settings, read, None)
+    import(file, source, settings, read, None, &mut |_, _| ())
 }
 
 /// Imports a file as [`from_gltf`] does. In a file that only holds clips, `is_joint` decides by its
@@ -114,6 +114,7 @@ pub(super) fn import<'s>(
     settings: &ImportSettings,
     read: &mut dyn FnMut(&str) -> Result<Cow<'s, [u8]>, String>,
     is_joint: Option<&dyn Fn(&str) -> bool>,
+    on_images: OnImages,
 ) -> Result<Imported, FormatError> {
     let right_handed = settings.hand != Hand::Left;
     let mut report = Report::new(file);
@@ -141,6 +142,7 @@ pub(super) fn import<'s>(
         in_file,
         images,
     } = Materials::read(&accessors, &mut report)?;
+    on_images(&materials, &images);
     let mut figures = ImportReport {
         right_handed,
         ..ImportReport::default()

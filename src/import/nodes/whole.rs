@@ -10,7 +10,7 @@ use crate::{
     },
     model::{Material, Model, Reach, SkeletalClip, Skeleton, SkinPart},
 };
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 /// Clips, and per clip and joint, which properties it has keys of; see [`Imported::keyed`].
 pub(in crate::import) type KeyedClips = (Vec<SkeletalClip>, Vec<Vec<[bool; 3]>>);
@@ -62,7 +62,7 @@ impl Bare {
     pub(in crate::import) fn finish(
         mut self,
         (clips, keyed): KeyedClips,
-        images: BTreeMap<String, Vec<u8>>,
+        images: BTreeMap<String, Arc<[u8]>>,
         report: Report,
     ) -> Result<Imported, FormatError> {
         self.model.clips = clips;

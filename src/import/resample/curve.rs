@@ -10,7 +10,7 @@ pub(in crate::import) struct Curve {
     pub(super) steps: Vec<f64>,
     /// The joint's transform at a time between two keys, if it isn't interpolated along a line and
     /// an arc.
-    pub(in crate::import) spline: Option<Box<dyn Fn(f64) -> JointTransform>>,
+    pub(in crate::import) spline: Option<Box<dyn Fn(f64) -> JointTransform + Send + Sync>>,
 }
 
 impl Curve {

@@ -711,7 +711,7 @@ fn materials_and_the_images_of_a_file_come_out_by_name() {
         imported.images.keys().collect::<Vec<_>>(),
         ["image2.jpg", "skin.png"]
     );
-    assert_eq!(imported.images["skin.png"], png);
+    assert_eq!(imported.images["skin.png"][..], png[..]);
     assert_eq!(imported.model.parts[0].material, 1);
 }
 
