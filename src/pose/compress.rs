@@ -89,7 +89,7 @@ impl<'a> Compress<'a> {
         let unfit = clip.rows().len() != self.skeleton.rows() || clip.quantization().is_some();
         // Of a clip that holds still, every value is stored once already.
         let is_still = clip.frame(0).is_empty() && !clip.animates_morphs();
-        let allows_none = !(self.error > 0.0);
+        let allows_none = self.error.is_nan() || self.error <= 0.0;
         if unfit || is_still || allows_none || clip.timing.duration <= 0.0 {
             return clip.clone();
         }

@@ -268,7 +268,7 @@ impl Simd for Portable {
 fn sum_step(bits: u8) -> f32 {
     f32::from_bits((u32::from(bits) << STEP_SHIFT) + SUM_STEP_BASE)
 }
-const SUM_STEP_BASE: u32 = STEP_BASE - (15 << 23) | 1 << 31;
+const SUM_STEP_BASE: u32 = (STEP_BASE - (15 << 23)) | (1 << 31);
 
 /// `a · b + c`, rounded once, by an instruction that every processor of the target has.
 #[cfg(any(target_arch = "aarch64", target_feature = "fma"))]

@@ -276,7 +276,7 @@ impl<const N: usize> NumberFormat<N> {
         }
         // Not for infinite numbers either.
         let steps = (farthest / tolerance).ceil();
-        if !(steps <= f32::from(u16::MAX)) {
+        if steps.is_nan() || steps > f32::from(u16::MAX) {
             return None;
         }
         let width = 32 - (steps as u32).leading_zeros();
