@@ -8,14 +8,19 @@ mod build;
 mod cut;
 mod frames;
 mod morphs;
+mod numbers;
 mod quantize;
 
 pub use frames::{ClipError, ClipFrames};
 pub use morphs::MorphFrames;
-pub(crate) use morphs::{MorphCurves, WeightTracks};
+pub(crate) use morphs::{MorphCurves, NEVER_AT_REST, WeightTracks};
+pub(crate) use numbers::{
+    EightNumbers, FrameShares, NumberFormat, PackedNumbers, STEP_BASE, STEP_SHIFT, WINDOW, number,
+};
+pub(crate) use quantize::Tolerance;
 
-use super::{ClipTiming, JointTransform, RootPath, SoaQuat};
-use glam::{Quat, Vec3, Vec4};
+use super::{ClipTiming, JointTransform, RootPath, SoaQuat, SoaTransform, SoaVec3};
+use glam::Vec4;
 use std::sync::Arc;
 
 /// The place of a stored channel (translation, rotation or scale) of four joints.
@@ -25,30 +30,39 @@ pub(crate) enum ChannelSlot {
     Constant(u32),
     /// Index of its first vector within each frame.
     Sampled(u32),
-    /// Index of its first vector of 16-bit numbers within each frame, and of the vectors' ranges.
-    Quantized(u32),
-}
-
-/// The values of the 16-bit numbers of four joints: `low + number · step`.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct NumberRange {
-    /// The value of 0.
-    pub(crate) low: Vec4,
-    /// The distance from one number to the next.
-    pub(crate) step: Vec4,
+    /// Index of its format among those of [`PackedNumbers`].
+    Packed(u32),
+    /// As in the skeleton's rest pose.
+    Rest,
 }
 
 /// The channels of four joints.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct RowTracks {
-    /// 1 in the lanes of joints the clip moves, 0 in the others.
-    pub(crate) animated: Vec4,
+    /// A bit for each joint that the clip moves.
+    pub(crate) moved: u8,
     /// Three vectors: x, y, z of four joints.
     pub(crate) translation: ChannelSlot,
     /// Four vectors: x, y, z, w of four joints.
     pub(crate) rotation: ChannelSlot,
     /// Three vectors: x, y, z of four joints.
     pub(crate) scale: ChannelSlot,
+}
+
+/// Returns 1 in the lanes of bits that are set, and 0 in the others.
+#[inline(always)]
+pub(crate) fn lanes_of(bits: u8) -> Vec4 {
+    const LANES: [Vec4; 16] = {
+        let mut lanes = [Vec4::ZERO; 16];
+        let mut bits = 0;
+        while bits < 16 {
+            let [x, y, z, w] = [bits & 1, bits >> 1 & 1, bits >> 2 & 1, bits >> 3];
+            lanes[bits] = Vec4::new(x as f32, y as f32, z as f32, w as f32);
+            bits += 1;
+        }
+        lanes
+    };
+    LANES[usize::from(bits % 16)]
 }
 
 /// A clip for the joints of a skeleton, as a row of frames.
@@ -70,8 +84,9 @@ pub struct SkeletalClip {
     constants: Arc<[Vec4]>,
     samples: Arc<[Vec4]>,
     stride: usize,
-    numbers: Arc<[[u16; 4]]>,
-    ranges: Arc<[NumberRange]>,
+    numbers: Arc<PackedNumbers>,
+    /// The rest pose of the skeleton; empty if no channel is stored as [`ChannelSlot::Rest`].
+    rest: Arc<[SoaTransform]>,
     quantization: Option<Quantization>,
     unit_scale: bool,
     animates_all: bool,
@@ -177,25 +192,16 @@ impl SkeletalClip {
         &self.samples[first * self.stride..(last + 1) * self.stride]
     }
 
-    /// Numbers of one frame's quantized channels. Panics if `frame` is out of range.
-    pub(crate) fn numbers(&self, frame: usize) -> &[[u16; 4]] {
-        self.frames_of_numbers(frame, frame)
-    }
-
-    /// The same for a run of frames, `last` included.
+    /// Numbers of the compressed channels.
     #[inline]
-    pub(crate) fn frames_of_numbers(&self, first: usize, last: usize) -> &[[u16; 4]] {
-        let stride = self.ranges.len();
-        if stride == 0 {
-            &[]
-        } else {
-            &self.numbers[first * stride..(last + 1) * stride]
-        }
+    pub(crate) fn numbers(&self) -> &PackedNumbers {
+        &self.numbers
     }
 
-    /// Ranges of the vectors of [`Self::numbers`].
-    pub(crate) fn ranges(&self) -> &[NumberRange] {
-        &self.ranges
+    /// The rest pose, for channels that are as in it.
+    #[inline]
+    pub(crate) fn rest(&self) -> &[SoaTransform] {
+        &self.rest
     }
 
     /// Returns the effect of compressing the clip; `None` if it is not compressed.
@@ -222,7 +228,7 @@ impl SkeletalClip {
 
     /// Returns the bytes that the transform data takes. Clones share it.
     pub fn bytes(&self) -> usize {
-        let numbers = size_of_val(&self.numbers[..]) + size_of_val(&self.ranges[..]);
+        let numbers = self.numbers.bytes();
         let path = self.root_path.as_ref().map_or(0, |path| path.bytes());
         let morphs = self.morphs.as_ref().map_or(0, |morphs| morphs.bytes());
         let tables = size_of_val(&self.rows[..]) + size_of_val(&self.times[..]) + path + morphs;
@@ -233,7 +239,7 @@ impl SkeletalClip {
     pub fn animates(&self, joint: usize) -> bool {
         self.rows
             .get(joint / 4)
-            .is_some_and(|row| row.animated[joint % 4] > 0.0)
+            .is_some_and(|row| row.moved >> (joint % 4) & 1 == 1)
     }
 
     /// Returns a joint's transform at a frame; the identity for joints that the clip does not move.
@@ -242,41 +248,61 @@ impl SkeletalClip {
     /// If `joint` or `frame` is out of range.
     pub fn transform_at(&self, joint: usize, frame: usize) -> JointTransform {
         assert!(frame < self.frame_count);
-        let (row, lane) = (&self.rows[joint / 4], joint % 4);
-        let rotation = Quat::from_array(self.channel(row.rotation, frame).map(|v| v[lane]));
-        let vec3 = |slot| Vec3::from_array(self.channel(slot, frame).map(|v| v[lane]));
+        let (row, lane) = (joint / 4, joint % 4);
+        let rotation = self.rotations_at(row, frame).get(lane);
         JointTransform {
-            translation: vec3(row.translation),
-            // Quantized components are rounded one by one, so the length is off.
-            rotation: if matches!(row.rotation, ChannelSlot::Quantized(_)) {
+            translation: self.translations_at(row, frame).get(lane),
+            // Components are rounded one by one, so the length is off.
+            rotation: if matches!(self.rows[row].rotation, ChannelSlot::Packed(_)) {
                 rotation.normalize()
             } else {
                 rotation
             },
-            scale: vec3(row.scale),
+            scale: self.scales_at(row, frame).get(lane),
         }
     }
 
-    /// The rotations of a row's joints at a frame; quantized ones are only nearly of unit length.
-    pub(crate) fn rotations_at(&self, row: usize, frame: usize) -> SoaQuat {
-        let [x, y, z, w] = self.channel(self.rows[row].rotation, frame);
-        SoaQuat { x, y, z, w }
+    /// The translations of a row's joints at a frame.
+    pub(super) fn translations_at(&self, row: usize, frame: usize) -> SoaVec3 {
+        self.vectors(self.rows[row].translation, frame)
+            .unwrap_or_else(|| self.rest[row].translation)
     }
 
-    /// The first `N` vectors of a channel at a frame: 3 for translation and scale, 4 for rotation.
-    pub(super) fn channel<const N: usize>(&self, slot: ChannelSlot, frame: usize) -> [Vec4; N] {
+    /// The rotations of a row's joints at a frame; compressed ones are only nearly of unit length.
+    pub(crate) fn rotations_at(&self, row: usize, frame: usize) -> SoaQuat {
+        let slot = self.rows[row].rotation;
+        let packed = |at| self.numbers.read(self.numbers.quats(at), frame);
+        match self.stored(slot, frame, packed) {
+            Some([x, y, z, w]) => SoaQuat { x, y, z, w },
+            None => self.rest[row].rotation,
+        }
+    }
+
+    /// The scales of a row's joints at a frame.
+    pub(super) fn scales_at(&self, row: usize, frame: usize) -> SoaVec3 {
+        self.vectors(self.rows[row].scale, frame)
+            .unwrap_or_else(|| self.rest[row].scale)
+    }
+
+    fn vectors(&self, slot: ChannelSlot, frame: usize) -> Option<SoaVec3> {
+        let packed = |at| self.numbers.read(self.numbers.vectors(at), frame);
+        let [x, y, z] = self.stored(slot, frame, packed)?;
+        Some(SoaVec3 { x, y, z })
+    }
+
+    /// The vectors of a channel at a frame; `None` if they are those of the rest pose.
+    fn stored<const N: usize>(
+        &self,
+        slot: ChannelSlot,
+        frame: usize,
+        packed: impl Fn(u32) -> [Vec4; N],
+    ) -> Option<[Vec4; N]> {
         let first = |from: &[Vec4], at: u32| std::array::from_fn(|i| from[at as usize..][..N][i]);
         match slot {
-            ChannelSlot::Constant(at) => first(&self.constants, at),
-            ChannelSlot::Sampled(at) => first(self.frame(frame), at),
-            ChannelSlot::Quantized(at) => {
-                let numbers = &self.numbers(frame)[at as usize..][..N];
-                let ranges = &self.ranges[at as usize..][..N];
-                std::array::from_fn(|i| {
-                    let NumberRange { low, step } = ranges[i];
-                    Vec4::from_array(numbers[i].map(f32::from)) * step + low
-                })
-            }
+            ChannelSlot::Constant(at) => Some(first(&self.constants, at)),
+            ChannelSlot::Sampled(at) => Some(first(self.frame(frame), at)),
+            ChannelSlot::Packed(at) => Some(packed(at)),
+            ChannelSlot::Rest => None,
         }
     }
 
@@ -310,7 +336,7 @@ impl SkeletalClip {
 mod tests {
     use super::*;
     use crate::model::{Joint, Skeleton};
-    use glam::Affine3A;
+    use glam::{Affine3A, Quat, Vec3};
 
     fn names(names: &[&str]) -> Arc<[Arc<str>]> {
         names.iter().map(|&n| Arc::from(n)).collect()

@@ -31,6 +31,28 @@ pub(crate) fn axes_apart(one: &Affine3A, other: &Affine3A) -> f32 {
     )
 }
 
+/// Returns the largest distance between what is attached to a joint in two poses, up to `lever` away from it.
+pub(crate) fn attached_apart(one: &Affine3A, other: &Affine3A, lever: f32) -> f32 {
+    let moved = one.translation - other.translation;
+    let apart = |(one, other): (Vec3A, Vec3A)| {
+        let longer = (one.length() - other.length()).abs();
+        let turned = if one == Vec3A::ZERO || other == Vec3A::ZERO {
+            Vec3A::ZERO
+        } else {
+            lever * (one.normalize_or_zero() - other.normalize_or_zero())
+        };
+        let ends = [moved + turned, moved - turned].map(Vec3A::length);
+        ends[0].max(ends[1]) + lever * longer
+    };
+    let columns = |m: &Affine3A| [m.matrix3.x_axis, m.matrix3.y_axis, m.matrix3.z_axis];
+    let apart = columns(one).into_iter().zip(columns(other)).map(apart);
+    // Not `max`, which ignores NaN.
+    apart.fold(
+        0.0,
+        |worst, apart| if apart <= worst { worst } else { apart },
+    )
+}
+
 /// Returns a model's size: the diagonal of the box around its vertices and joints at rest.
 pub(crate) fn size_at_rest(skeleton: &Skeleton, parts: &[SkinPart]) -> f64 {
     let mut joints = skeleton

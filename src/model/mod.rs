@@ -28,11 +28,13 @@ pub use blend_space::{BlendPoint, BlendSpace, BlendSpaceError, BlendSync};
 pub(crate) use blend_space::{Cycle, Member, Phase, SyncMark};
 pub use callback_data::CallbackData;
 pub(crate) use clip::{
-    ChannelSlot, MorphCurves, NumberRange, Quantization, RowTracks, WeightTracks,
+    ChannelSlot, EightNumbers, FrameShares, MorphCurves, NEVER_AT_REST, NumberFormat,
+    PackedNumbers, Quantization, RowTracks, STEP_BASE, STEP_SHIFT, Tolerance, WINDOW, WeightTracks,
+    lanes_of, number,
 };
 pub use clip::{ClipError, ClipFrames, SkeletalClip};
 pub(crate) use internals::*;
-pub(crate) use lever::{LEVER, axes_apart, size_at_rest};
+pub(crate) use lever::{LEVER, attached_apart, axes_apart, size_at_rest};
 pub use material::Material;
 pub(crate) use morph::weights_of;
 pub use morph::{MorphIndex, Morphs};

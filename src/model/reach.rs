@@ -3,7 +3,7 @@
 //! Lengths and scales multiply along a chain of joints, until single precision cannot hold the
 //! result. That is checked while loading, so that posing never has to check for infinities.
 
-use super::{JointTransform, SkeletalClip, Skeleton, clip::ChannelSlot};
+use super::{JointTransform, SkeletalClip, Skeleton, SoaVec3, clip::ChannelSlot};
 use glam::{Affine3A, Vec3, Vec4};
 
 /// The farthest, in model units after scaling, that a joint may carry a point one unit away from its bind
@@ -88,18 +88,15 @@ impl SkeletalClip {
     ) -> Vec<JointReach> {
         let mut largest = vec![JointReach::default(); self.joints().len()];
         for (at, (row, lanes)) in self.rows().iter().zip(largest.chunks_mut(4)).enumerate() {
-            // The different values of a channel of three vectors.
-            let values = |slot: ChannelSlot| {
-                let frames = if matches!(slot, ChannelSlot::Constant(_)) {
-                    1
-                } else {
-                    self.frame_count()
-                };
-                (0..frames).map(move |frame| self.channel(slot, frame))
+            // The frames in which a channel has different values.
+            let frames = |slot: ChannelSlot| match slot {
+                ChannelSlot::Constant(_) | ChannelSlot::Rest => 0..1,
+                ChannelSlot::Sampled(_) | ChannelSlot::Packed(_) => 0..self.frame_count(),
             };
-            for values in values(row.translation) {
+            for frame in frames(row.translation) {
+                let SoaVec3 { x, y, z } = self.translations_at(at, frame);
                 // In f64: squares of what f32 holds can be beyond it.
-                let [x, y, z] = translation(at, values).map(|v| v.as_dvec4());
+                let [x, y, z] = translation(at, [x, y, z]).map(|v| v.as_dvec4());
                 let squares = (x * x + y * y + z * z).to_array();
                 lanes
                     .iter_mut()
@@ -109,15 +106,16 @@ impl SkeletalClip {
             lanes
                 .iter_mut()
                 .for_each(|lane| lane.distance = lane.distance.sqrt());
-            for values in values(row.scale) {
-                let [x, y, z] = scale(at, values).map(Vec4::abs);
+            for frame in frames(row.scale) {
+                let SoaVec3 { x, y, z } = self.scales_at(at, frame);
+                let [x, y, z] = scale(at, [x, y, z]).map(Vec4::abs);
                 let scales = x.max(y).max(z).as_dvec4().to_array();
                 lanes
                     .iter_mut()
                     .zip(scales)
                     .for_each(|(lane, scale)| lane.scale = lane.scale.max(scale));
             }
-            let still = (0..lanes.len()).filter(|lane| row.animated[*lane] == 0.0);
+            let still = (0..lanes.len()).filter(|lane| row.moved >> lane & 1 == 0);
             still.for_each(|lane| lanes[lane] = JointReach::default());
         }
         largest

@@ -66,7 +66,7 @@ pub struct Skeleton {
     /// For each of the first joints, two sets of bits: itself with all joints above it, and itself
     /// with the first joints below it.
     first: Vec<[u128; 2]>,
-    rest: Vec<SoaTransform>,
+    rest: Arc<[SoaTransform]>,
     rest_model: Vec<Affine3A>,
     inverse_bind: Vec<Affine3A>,
     control: BTreeSet<JointIndex>,
@@ -220,7 +220,7 @@ impl Skeleton {
             scaled: rest
                 .iter()
                 .any(|transform| transform.scale != glam::Vec3::ONE),
-            rest: SoaTransform::rows(&rest),
+            rest: SoaTransform::rows(&rest).into(),
             rest_model,
             inverse_bind: joints.iter().map(|j| j.inverse_bind).collect(),
             control: BTreeSet::new(),
@@ -318,6 +318,11 @@ impl Skeleton {
     /// Returns the rest pose, relative to the parents.
     #[doc(hidden)]
     pub fn rest(&self) -> &[SoaTransform] {
+        &self.rest
+    }
+
+    /// The rest pose, for clips to share.
+    pub(crate) fn shared_rest(&self) -> &Arc<[SoaTransform]> {
         &self.rest
     }
 
@@ -439,7 +444,7 @@ impl Skeleton {
             scaled: pose.iter().any(|joint| joint.scale != glam::Vec3::ONE),
             ..self.clone()
         };
-        out.rest = SoaTransform::rows(pose);
+        out.rest = SoaTransform::rows(pose).into();
         for (joint, parent) in self.parents.iter().enumerate() {
             let local = pose[joint].to_affine();
             out.rest_model[joint] =

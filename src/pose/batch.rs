@@ -364,7 +364,7 @@ fn layers_of<'l, 'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{ClipFrames, ClipTiming, Joint, JointTransform, Quantization, SkeletalClip};
+    use crate::model::{ClipFrames, ClipTiming, Joint, JointTransform, SkeletalClip, Tolerance};
     use crate::pose::{
         Mask,
         simd::{Backend, with_backend},
@@ -432,7 +432,16 @@ mod tests {
         if random.bool() {
             clip
         } else {
-            clip.quantized(Quantization::default())
+            // Too little for numbers, as much as they can hold, a few bits, and nothing but the rest pose.
+            let mut tolerance = || [1e-9, 3e-5, 1e-3, 0.1, 9.0][random.usize(..5)];
+            let tolerances: Vec<_> = (0..JOINTS)
+                .map(|_| Tolerance {
+                    translation: tolerance(),
+                    rotation: tolerance(),
+                    scale: tolerance(),
+                })
+                .collect();
+            clip.quantized(skeleton, &tolerances)
         }
     }
 

@@ -1,15 +1,18 @@
 //! Lossy clip compression with a bound on the visible error.
 //!
-//! A compressed clip has fewer frames, and stores each changing value as a 16-bit number between the
-//! value's minimum and maximum. The error is measured where it would be seen: at the corners of the
+//! A compressed clip has fewer frames, stores each changing component in as few bits as its joint needs, and leaves what stays
+//! at rest to the rest pose. The error is measured where it would be seen: at the corners of the
 //! boxes of skin that each joint moves, and at the joints themselves and a tenth of the model's size
-//! away from them, because they may have entities attached. A vertex is a mean of points in these boxes, so its error is at most that of the worst
-//! corner.
+//! away from them, because they may have entities attached. A vertex is a mean of points in these boxes, so its error is at
+//! most that of the worst corner.
+//!
+//! How far a joint may be off depends on how far the skin below it reaches. All joints share one factor, and the largest that
+//! keeps the error within the bound is found by measuring.
 
 use super::{ClipLayer, Evaluate, FrameSpan, PartBounds, Scratch};
 use crate::model::{
     BoundingBox, ClipFrames, LEVER, MorphCurves, Quantization, SkeletalClip, Skeleton, SkinPart,
-    axes_apart, size_at_rest,
+    Tolerance, attached_apart, size_at_rest,
 };
 use glam::Vec3A;
 
@@ -19,6 +22,8 @@ pub struct Compress<'a> {
     skeleton: &'a Skeleton,
     /// The points whose error counts, per joint and in the joint's own space.
     points: Vec<Vec<Vec3A>>,
+    /// The farthest that each joint moves a point when it turns by one radian or is scaled by two, about.
+    reach: Vec<f32>,
     /// The farthest that each morph target moves a vertex at weight 1.
     morphs: Vec<f32>,
     /// The distance from a joint at which something may be attached.
@@ -31,6 +36,14 @@ impl<'a> Compress<'a> {
     const STEPS: [f64; 9] = [8.0, 6.0, 5.0, 4.0, 3.0, 2.5, 2.0, 1.5, 1.0];
     /// Times per frame at which the error is measured.
     const MOMENTS: usize = 4;
+    /// Tries to find the fewest bits for a number of frames.
+    const ROUNDS: usize = 8;
+    /// The part of the error to aim at.
+    const AIM: f32 = 0.97;
+    /// The part of the error that is left to morph weights.
+    const MORPHS: f32 = 0.1;
+    /// The most that a morph weight may be off.
+    const LARGEST_WEIGHT_ERROR: f32 = 0.001;
 
     /// Prepares to compress clips of a character with this skin. `error` is the largest distance,
     /// in model units, by which the skin and entities attached to joints may be off.
@@ -55,9 +68,11 @@ impl<'a> Compress<'a> {
             }
         }
         let lever = (LEVER * size_at_rest(skeleton, parts)) as f32;
+        let points: Vec<Vec<Vec3A>> = boxes.into_iter().map(points).collect();
         Self {
             skeleton,
-            points: boxes.into_iter().map(points).collect(),
+            reach: reach(skeleton, &points, lever),
+            points,
             morphs,
             lever,
             error,
@@ -72,20 +87,18 @@ impl<'a> Compress<'a> {
     /// suffices, if it is not bound to the skeleton, or if it is already compressed.
     pub fn run(&self, clip: &SkeletalClip) -> SkeletalClip {
         let unfit = clip.rows().len() != self.skeleton.rows() || clip.quantization().is_some();
-        if unfit || clip.frame_count() < 2 || clip.timing.duration <= 0.0 {
+        // Of a clip that holds still, every value is stored once already.
+        let is_still = clip.frame(0).is_empty() && !clip.animates_morphs();
+        let allows_none = self.error.is_nan() || self.error <= 0.0;
+        if unfit || is_still || allows_none || clip.timing.duration <= 0.0 {
             return clip.clone();
         }
         let (weights, weight_error) = self.weights(clip);
-        let steps = clip.frame_count() - 1;
-        // Frames at individual times are where they are needed, so none is left out.
-        let reductions = if clip.frame_times().is_some() {
-            &[1.0][..]
-        } else {
-            &Self::STEPS
-        };
-        let mut tried = 0;
-        for step in reductions {
-            let fewer = (steps as f64 / step).ceil() as usize;
+        let most = self.error - weight_error;
+        let mut best: Option<(SkeletalClip, f32)> = None;
+        let (mut tried, mut misses) = (0, 0);
+        for step in Self::STEPS {
+            let fewer = ((clip.frame_count() - 1) as f64 / step).ceil() as usize;
             // Two reductions of a short clip may result in the same number of frames.
             if fewer == tried {
                 continue;
@@ -94,22 +107,78 @@ impl<'a> Compress<'a> {
             let Some(thin) = self.with_steps(clip, fewer) else {
                 continue;
             };
-            let small = thin
-                .quantized(Quantization::default())
-                .with_curves(weights.clone());
-            if small.bytes() >= clip.bytes() {
+            // What is missing between the frames.
+            let Some(missing) = self.measure(clip, &thin, most) else {
                 continue;
+            };
+            let least = best.as_ref().map_or(clip.bytes(), |(best, _)| best.bytes());
+            match self.fit(clip, &thin, weights.as_ref(), [missing, most], least) {
+                Some(smaller) => (best, misses) = (Some(smaller), 0),
+                // More frames take more room, unless fewer of them leave too little of the error.
+                None if best.is_some() => misses += 1,
+                None => {}
             }
-            if let Some(error) = self.measure(clip, &small, self.error - weight_error) {
-                // Quantized once more, now with the measured error on record.
-                let small = thin.quantized(Quantization {
-                    bytes_before: clip.bytes(),
-                    error: error + weight_error,
-                });
-                return small.with_curves(weights);
+            if misses == 2 {
+                break;
             }
         }
-        clip.clone()
+        let Some((small, error)) = best else {
+            return clip.clone();
+        };
+        small.with_quantization(Quantization {
+            bytes_before: clip.bytes(),
+            error: error + weight_error,
+        })
+    }
+
+    /// Returns the clip in as few bits as the error allows, and the error, if that takes fewer bytes than `least`.
+    fn fit(
+        &self,
+        clip: &SkeletalClip,
+        thin: &SkeletalClip,
+        weights: Option<&MorphCurves>,
+        [missing, most]: [f32; 2],
+        least: usize,
+    ) -> Option<(SkeletalClip, f32)> {
+        let mut best: Option<(SkeletalClip, f32)> = None;
+        // What each joint may be off by, if it were alone. Errors of many joints add up.
+        let mut factor = 0.5 * (most - missing);
+        let mut too_large = f32::INFINITY;
+        for _ in 0..Self::ROUNDS {
+            let tolerance = |reach: &f32| Tolerance {
+                translation: factor,
+                rotation: factor / reach,
+                scale: factor / reach,
+            };
+            let tolerances: Vec<_> = self.reach.iter().map(tolerance).collect();
+            let small = thin
+                .quantized(self.skeleton, &tolerances)
+                .with_curves(weights.cloned());
+            let is_smaller = small.bytes() < best.as_ref().map_or(least, |(best, _)| best.bytes());
+            let error = self.measure(clip, &small, f32::MAX)?;
+            // The error grows about in proportion to the factor.
+            let mut change =
+                (Self::AIM * most - missing) / (error - missing).max(f32::MIN_POSITIVE);
+            if error <= most {
+                if is_smaller {
+                    best = Some((small, error));
+                }
+                // Half way to what was too large, if the error doesn't grow as it should.
+                change = change.clamp(1.0, 2.0).min((too_large / factor).sqrt());
+                if change < 1.04 {
+                    break;
+                }
+            } else {
+                // A smaller factor takes even more bytes.
+                if !is_smaller {
+                    break;
+                }
+                too_large = factor;
+                change = change.clamp(0.3, 0.9);
+            }
+            factor *= change;
+        }
+        best
     }
 
     /// Returns the clip's morph weights, quantized if that moves no vertex too far, and the
@@ -118,8 +187,12 @@ impl<'a> Compress<'a> {
         let Some(weights) = clip.morph_curves() else {
             return (None, 0.0);
         };
-        let (small, errors) = weights.quantized();
         // The worst case: all targets move the same vertex, in the same direction.
+        let share = Self::MORPHS * self.error / self.morphs.len().max(1) as f32;
+        // Weights count by themselves, too, where their targets hardly move anything.
+        let tolerance = |reach: &f32| (share / reach).min(Self::LARGEST_WEIGHT_ERROR);
+        let small = weights.quantized(&self.morphs.iter().map(tolerance).collect::<Vec<_>>());
+        let errors = weights.farthest_from(&small);
         let error: f32 = errors
             .iter()
             .zip(&self.morphs)
@@ -177,8 +250,7 @@ impl<'a> Compress<'a> {
                 .zip(poses[0].model())
                 .zip(poses[1].model())
             {
-                // The far end of a lever moves by the turn of the joint's axes, times the lever's length.
-                let attached = self.lever * axes_apart(exact, got);
+                let attached = attached_apart(exact, got, self.lever);
                 let apart = |point: &Vec3A| {
                     exact
                         .transform_point3a(*point)
@@ -196,4 +268,23 @@ impl<'a> Compress<'a> {
         }
         Some(worst)
     }
+}
+
+/// Returns the farthest that a point lies from each joint at rest, among those that the joint and the joints below it move.
+fn reach(skeleton: &Skeleton, points: &[Vec<Vec3A>], lever: f32) -> Vec<f32> {
+    let rest = skeleton.rest_model();
+    let mut reach = vec![lever; skeleton.len()];
+    for (joint, points) in skeleton.joints().zip(points) {
+        let place = |point: &Vec3A| rest[usize::from(joint)].transform_point3a(*point);
+        let places: Vec<Vec3A> = points.iter().map(place).collect();
+        for above in skeleton.ancestors(joint).chain([joint]) {
+            let (reach, origin) = (
+                &mut reach[usize::from(above)],
+                rest[usize::from(above)].translation,
+            );
+            let distances = places.iter().map(|place| place.distance(origin));
+            *reach = distances.fold(*reach, f32::max);
+        }
+    }
+    reach
 }

@@ -160,8 +160,9 @@ pub(super) enum Take<'a, R: Row> {
 pub(super) struct BasePose<R: Row> {
     /// The pose of joints that no layer reaches.
     pose: Vec<R>,
-    /// The part of each joint's weight that the base reaches, and the place of its transform in
-    /// `constants`.
+    /// The part of each joint's weight that the base reaches.
+    reach: Vec<Vec4>,
+    /// The place of each joint's transform in `constants`.
     rows: Vec<R::Tracks>,
     constants: Vec<Vec4>,
     weight: f32,
@@ -171,6 +172,7 @@ impl<R: Row> Default for BasePose<R> {
     fn default() -> Self {
         Self {
             pose: Vec::new(),
+            reach: Vec::new(),
             rows: Vec::new(),
             constants: Vec::new(),
             weight: 0.0,
@@ -184,10 +186,12 @@ impl<R: Row> BasePose<R> {
         self.weight = weight;
         self.pose.clear();
         self.pose.extend_from_slice(pose);
+        self.reach.clear();
         self.rows.clear();
         self.constants.clear();
         for (row, pose) in pose.iter().enumerate() {
-            self.rows.push(pose.store(reach(row), &mut self.constants));
+            self.reach.push(reach(row));
+            self.rows.push(pose.store(&mut self.constants));
         }
     }
 }
@@ -547,7 +551,7 @@ where
         && base.weight > 0.0
     {
         total += f64::from(base.weight);
-        let point = SamplePoint::of_pose(&base.rows, &base.constants);
+        let point = SamplePoint::of_pose(&base.rows, &base.constants, &base.reach);
         let weight = Vec4::splat(base.weight);
         active.push(Active {
             point,

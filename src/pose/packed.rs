@@ -1,6 +1,6 @@
 //! Four joints' transforms in the registers of a [`Simd`] backend, two rows of numbers to a register.
 
-use super::simd::{Simd, numbers};
+use super::simd::Simd;
 use super::soa::{sqrt, toward};
 use crate::model::{SoaQuat, SoaTransform, SoaVec3};
 use glam::Vec4;
@@ -145,24 +145,6 @@ impl<S: Simd> Vectors4<S> {
         }
     }
 
-    /// From the rows x, y, z.
-    #[inline(always)]
-    pub(crate) fn of_integers(s: S, &[x, y, z]: &[[u16; 4]; 3]) -> Self {
-        Self {
-            xy: s.integers(&[x, y]),
-            z: numbers(z),
-        }
-    }
-
-    /// `self · factor + summand`, element by element.
-    #[inline(always)]
-    pub(crate) fn fma(self, s: S, factor: Self, summand: Self) -> Self {
-        Self {
-            xy: s.fma(self.xy, factor.xy, summand.xy),
-            z: s.fma_row(self.z, factor.z, summand.z),
-        }
-    }
-
     #[inline(always)]
     pub(crate) fn one(s: S) -> Self {
         Self {
@@ -223,24 +205,6 @@ impl<S: Simd> Quats4<S> {
         Self {
             xy: s.pair(x, y),
             zw: s.pair(z, w),
-        }
-    }
-
-    /// From the rows x, y, z, w.
-    #[inline(always)]
-    pub(crate) fn of_integers(s: S, &[x, y, z, w]: &[[u16; 4]; 4]) -> Self {
-        Self {
-            xy: s.integers(&[x, y]),
-            zw: s.integers(&[z, w]),
-        }
-    }
-
-    /// `self · factor + summand`, element by element.
-    #[inline(always)]
-    pub(crate) fn fma(self, s: S, factor: Self, summand: Self) -> Self {
-        Self {
-            xy: s.fma(self.xy, factor.xy, summand.xy),
-            zw: s.fma(self.zw, factor.zw, summand.zw),
         }
     }
 

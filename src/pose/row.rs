@@ -5,7 +5,9 @@ use super::packed::{PackedTransforms, Quats4};
 use super::sample::SamplePoint;
 use super::simd::Simd;
 use super::soa::{sqrt, toward};
-use crate::model::{ChannelSlot, RowTracks, SkeletalClip, SoaQuat, SoaTransform, WeightTracks};
+use crate::model::{
+    ChannelSlot, RowTracks, SkeletalClip, SoaQuat, SoaTransform, WeightTracks, lanes_of,
+};
 use glam::Vec4;
 use std::fmt::Debug;
 
@@ -32,7 +34,6 @@ pub(super) trait Row: Copy + Debug + 'static {
 
     /// Returns the sample point of a clip at a time in seconds.
     fn point(clip: &SkeletalClip, time: f64) -> SamplePoint<'_, Self::Tracks>;
-    fn animated(point: &SamplePoint<Self::Tracks>, row: usize) -> Vec4;
     fn sample<S: Simd, const SCALE: bool>(
         point: &SamplePoint<Self::Tracks>,
         s: S,
@@ -44,8 +45,10 @@ pub(super) trait Row: Copy + Debug + 'static {
     fn difference_to(&self, reference: &Self) -> Self;
     /// Normalizes what has to be of unit length, after all means have been computed.
     fn normalize<S: Simd>(s: S, rows: &mut [Self]);
-    /// Appends the row's vectors, as constants of a clip that moves the joints by `animated`.
-    fn store(self, animated: Vec4, constants: &mut Vec<Vec4>) -> Self::Tracks;
+    /// The part of a layer's weight that reaches each joint, apart from its mask.
+    fn animated(point: &SamplePoint<Self::Tracks>, row: usize) -> Vec4;
+    /// Appends the row's vectors, as constants of a clip.
+    fn store(self, constants: &mut Vec<Vec4>) -> Self::Tracks;
 }
 
 /// A row of a pose in registers.
@@ -95,7 +98,9 @@ impl Row for SoaTransform {
     }
 
     fn reach(clip: &SkeletalClip, row: usize) -> Vec4 {
-        clip.rows().get(row).map_or(Vec4::ZERO, |row| row.animated)
+        clip.rows()
+            .get(row)
+            .map_or(Vec4::ZERO, |row| lanes_of(row.moved))
     }
 
     #[inline(always)]
@@ -110,7 +115,8 @@ impl Row for SoaTransform {
 
     #[inline(always)]
     fn animated(point: &SamplePoint, row: usize) -> Vec4 {
-        point.rows[row].animated
+        let reach = point.reach.get(row).copied();
+        reach.unwrap_or_else(|| lanes_of(point.rows[row].moved))
     }
 
     #[inline(always)]
@@ -142,12 +148,12 @@ impl Row for SoaTransform {
         }
     }
 
-    fn store(self, animated: Vec4, constants: &mut Vec<Vec4>) -> RowTracks {
+    fn store(self, constants: &mut Vec<Vec4>) -> RowTracks {
         let (t, r, s) = (self.translation, self.rotation, self.scale);
         let at = constants.len() as u32;
         constants.extend([t.x, t.y, t.z, r.x, r.y, r.z, r.w, s.x, s.y, s.z]);
         RowTracks {
-            animated,
+            moved: 0b1111,
             translation: ChannelSlot::Constant(at),
             rotation: ChannelSlot::Constant(at + 3),
             scale: ChannelSlot::Constant(at + 7),
@@ -242,8 +248,8 @@ impl Row for Vec4 {
                 (a.animates_all && b.animates_all)
                     || a.rows
                         .iter()
-                        .map(|row| row.animated)
-                        .eq(b.rows.iter().map(|row| row.animated))
+                        .map(|row| row.moved)
+                        .eq(b.rows.iter().map(|row| row.moved))
             }
             (a, b) => a.is_none() && b.is_none(),
         }
@@ -256,7 +262,7 @@ impl Row for Vec4 {
 
     fn reach(clip: &SkeletalClip, row: usize) -> Vec4 {
         let row = clip.morph_curves().and_then(|m| m.rows.get(row));
-        row.map_or(Vec4::ZERO, |row| row.animated)
+        row.map_or(Vec4::ZERO, |row| lanes_of(row.moved))
     }
 
     #[inline(always)]
@@ -271,7 +277,9 @@ impl Row for Vec4 {
 
     #[inline(always)]
     fn animated(point: &SamplePoint<WeightTracks>, row: usize) -> Vec4 {
-        point.rows.get(row).map_or(Vec4::ZERO, |row| row.animated)
+        let reach = point.reach.get(row).copied();
+        let moved = || point.rows.get(row).map_or(0, |row| row.moved);
+        reach.unwrap_or_else(|| lanes_of(moved()))
     }
 
     #[inline(always)]
@@ -296,10 +304,10 @@ impl Row for Vec4 {
     #[inline(always)]
     fn normalize<S: Simd>(_: S, _: &mut [Self]) {}
 
-    fn store(self, animated: Vec4, constants: &mut Vec<Vec4>) -> WeightTracks {
+    fn store(self, constants: &mut Vec<Vec4>) -> WeightTracks {
         constants.push(self);
         WeightTracks {
-            animated,
+            moved: 0b1111,
             weights: ChannelSlot::Constant(constants.len() as u32 - 1),
         }
     }

@@ -5,9 +5,10 @@
 //! rotations by nlerp; a clip keeps neighboring quaternions in one hemisphere, so no sign is tested.
 
 use super::packed::{PackedTransforms, Quats4, Vectors4};
-use super::simd::{Simd, numbers};
+use super::simd::Simd;
 use crate::model::{
-    ChannelSlot, JointTransform, NumberRange, RowTracks, SkeletalClip, WeightTracks,
+    ChannelSlot, FrameShares, JointTransform, NEVER_AT_REST, NumberFormat, PackedNumbers,
+    RowTracks, SkeletalClip, SoaQuat, SoaTransform, SoaVec3, WINDOW, WeightTracks,
 };
 use glam::Vec4;
 
@@ -107,11 +108,24 @@ impl FrameSpan {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SamplePoint<'a, T = RowTracks> {
     pub(crate) rows: &'a [T],
+    /// The part of its weight by which a pose reaches each joint; empty for a clip.
+    pub(crate) reach: &'a [Vec4],
     constants: &'a [Vec4],
+    rest: &'a [SoaTransform],
     samples: FramePair<'a, Vec4>,
-    numbers: FramePair<'a, [u16; 4]>,
-    ranges: &'a [NumberRange],
+    formats: &'a PackedNumbers,
+    numbers: NumberPair<'a>,
     fraction: Vec4,
+}
+
+/// Two adjacent frames of a clip's numbers, and a moment between them.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct NumberPair<'a> {
+    /// The bytes from the first frame on.
+    frames: &'a [u8],
+    /// The bytes from it to the second frame; 0 if there is only one.
+    stride: u32,
+    shares: FrameShares,
 }
 
 /// Two frames that are adjacent in memory, or one frame that is both. Others may follow.
@@ -167,40 +181,109 @@ impl FramePair<'_, Vec4> {
     }
 }
 
-impl FramePair<'_, [u16; 4]> {
-    /// Interpolates the integers, then maps the result to their ranges: one mapping instead of two.
+impl<'a> NumberPair<'a> {
     #[inline(always)]
-    pub(super) fn vectors<S: Simd>(
-        &self,
-        s: S,
-        at: u32,
-        [x, y, z]: &[NumberRange; 3],
-        fraction: Vec4,
-    ) -> Vectors4<S> {
-        let (first, second) = self.chunks(at);
-        let between =
-            Vectors4::of_integers(s, first).lerp(s, Vectors4::of_integers(s, second), fraction);
-        between.fma(
-            s,
-            Vectors4::read(s, &[x.step, y.step, z.step]),
-            Vectors4::read(s, &[x.low, y.low, z.low]),
-        )
+    pub(super) fn new(numbers: &'a PackedNumbers, span: &FrameSpan) -> Self {
+        let has_second = span.second > span.first;
+        Self {
+            frames: numbers.frames_from(span.first),
+            stride: if has_second { numbers.stride() } else { 0 },
+            shares: FrameShares::new(span.fraction),
+        }
     }
 
-    /// Interpolates quaternions as [`Self::vectors`] does vectors.
+    /// The windows of both frames. One bounds check covers both.
     #[inline(always)]
-    pub(super) fn quats<S: Simd>(
-        &self,
-        s: S,
-        at: u32,
-        [x, y, z, w]: &[NumberRange; 4],
-        fraction: Vec4,
-    ) -> Quats4<S> {
-        let (first, second) = self.chunks(at);
-        let between =
-            Quats4::of_integers(s, first).lerp(s, Quats4::of_integers(s, second), fraction);
-        let step = Quats4::read(s, &[x.step, y.step, z.step, w.step]);
-        between.fma(s, step, Quats4::read(s, &[x.low, y.low, z.low, w.low]))
+    fn windows(&self, byte: u32) -> [&'a [u8; WINDOW]; 2] {
+        let end = byte as usize + self.stride as usize + WINDOW;
+        let range = &self.frames[byte as usize..end];
+        match (range.first_chunk(), range.last_chunk()) {
+            (Some(first), Some(second)) => [first, second],
+            _ => unreachable!("it holds a window"),
+        }
+    }
+}
+
+/// The format of eight numbers, prepared for reading many times.
+struct Eight<S: Simd> {
+    byte: u32,
+    format: S::Format,
+}
+
+impl<S: Simd> Eight<S> {
+    #[inline(always)]
+    fn new<const FIRST: usize, const N: usize>(s: S, format: &NumberFormat<N>) -> Self {
+        let eight = format.eight::<FIRST>();
+        Self {
+            byte: eight.byte,
+            format: s.format(&eight),
+        }
+    }
+
+    #[inline(always)]
+    fn read(&self, s: S, pair: &NumberPair) -> S::Pair {
+        s.between(&self.format, pair.windows(self.byte), pair.shares)
+    }
+}
+
+/// The format of vectors, prepared for reading.
+pub(super) struct VectorsFormat<S: Simd> {
+    xy: Eight<S>,
+    z: Eight<S>,
+}
+
+impl<S: Simd> VectorsFormat<S> {
+    #[inline(always)]
+    pub(super) fn new(s: S, format: &NumberFormat<3>) -> Self {
+        Self {
+            xy: Eight::new::<0, 3>(s, format),
+            z: Eight::new::<2, 3>(s, format),
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn read(&self, s: S, pair: &NumberPair) -> Vectors4<S> {
+        let [z, _] = s.rows(self.z.read(s, pair));
+        Vectors4 {
+            xy: self.xy.read(s, pair),
+            z,
+        }
+    }
+
+    /// Reads x, y and z at each of two moments.
+    #[inline(always)]
+    pub(super) fn read_each(&self, s: S, [a, b]: [&NumberPair; 2]) -> [S::Pair; 3] {
+        let [x, y] = s.halves(self.xy.read(s, a), self.xy.read(s, b));
+        let windows = [a, b].map(|pair| pair.windows(self.z.byte));
+        [
+            x,
+            y,
+            s.between_each(&self.z.format, windows, [a.shares, b.shares]),
+        ]
+    }
+}
+
+/// The format of quaternions, prepared for reading.
+pub(super) struct QuatsFormat<S: Simd> {
+    xy: Eight<S>,
+    zw: Eight<S>,
+}
+
+impl<S: Simd> QuatsFormat<S> {
+    #[inline(always)]
+    pub(super) fn new(s: S, format: &NumberFormat<4>) -> Self {
+        Self {
+            xy: Eight::new::<0, 4>(s, format),
+            zw: Eight::new::<2, 4>(s, format),
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn read(&self, s: S, pair: &NumberPair) -> Quats4<S> {
+        Quats4 {
+            xy: self.xy.read(s, pair),
+            zw: self.zw.read(s, pair),
+        }
     }
 }
 
@@ -208,19 +291,18 @@ impl<'a> SamplePoint<'a> {
     // Always inlined: otherwise copying the result stalls on the halves that were just written.
     #[inline(always)]
     pub(crate) fn new(clip: &'a SkeletalClip, time: f64) -> Self {
-        let FrameSpan {
-            first,
-            second,
-            fraction,
-        } = FrameSpan::new(clip, time);
+        let span = FrameSpan::new(clip, time);
+        let FrameSpan { first, second, .. } = span;
         let count = second - first + 1;
         Self {
             rows: clip.rows(),
+            reach: &[],
             constants: clip.constants(),
+            rest: clip.rest(),
             samples: FramePair::new(clip.frames(first, second), count),
-            numbers: FramePair::new(clip.frames_of_numbers(first, second), count),
-            ranges: clip.ranges(),
-            fraction: Vec4::splat(fraction),
+            formats: clip.numbers(),
+            numbers: NumberPair::new(clip.numbers(), &span),
+            fraction: Vec4::splat(span.fraction),
         }
     }
 
@@ -234,50 +316,53 @@ impl<'a> SamplePoint<'a> {
     ) -> PackedTransforms<S, SCALE> {
         let tracks = &self.rows[row];
         PackedTransforms {
-            translation: self.vectors(s, tracks.translation),
-            rotation: self.quats(s, tracks.rotation),
-            scale: if SCALE {
-                self.vectors(s, tracks.scale)
-            } else {
-                Vectors4::one(s)
+            translation: match tracks.translation {
+                ChannelSlot::Rest => read_vectors(s, &self.rest[row].translation),
+                slot => self.vectors(s, slot),
+            },
+            rotation: match tracks.rotation {
+                ChannelSlot::Constant(at) => Quats4::read(s, chunk(self.constants, at)),
+                ChannelSlot::Sampled(at) => self.samples.quats(s, at, self.fraction),
+                ChannelSlot::Packed(at) => {
+                    let format = QuatsFormat::new(s, self.formats.quats(at));
+                    format.read(s, &self.numbers)
+                }
+                ChannelSlot::Rest => read_quats(s, &self.rest[row].rotation),
+            },
+            scale: match tracks.scale {
+                _ if !SCALE => Vectors4::one(s),
+                ChannelSlot::Rest => read_vectors(s, &self.rest[row].scale),
+                slot => self.vectors(s, slot),
             },
         }
     }
 
+    /// Vectors that the clip stores.
     #[inline(always)]
     fn vectors<S: Simd>(&self, s: S, slot: ChannelSlot) -> Vectors4<S> {
         match slot {
             ChannelSlot::Constant(at) => Vectors4::read(s, chunk(self.constants, at)),
             ChannelSlot::Sampled(at) => self.samples.vectors(s, at, self.fraction),
-            ChannelSlot::Quantized(at) => {
-                self.numbers
-                    .vectors(s, at, chunk(self.ranges, at), self.fraction)
+            ChannelSlot::Packed(at) => {
+                let format = VectorsFormat::new(s, self.formats.vectors(at));
+                format.read(s, &self.numbers)
             }
-        }
-    }
-
-    #[inline(always)]
-    fn quats<S: Simd>(&self, s: S, slot: ChannelSlot) -> Quats4<S> {
-        match slot {
-            ChannelSlot::Constant(at) => Quats4::read(s, chunk(self.constants, at)),
-            ChannelSlot::Sampled(at) => self.samples.quats(s, at, self.fraction),
-            ChannelSlot::Quantized(at) => {
-                self.numbers
-                    .quats(s, at, chunk(self.ranges, at), self.fraction)
-            }
+            ChannelSlot::Rest => unreachable!("the rest pose has them"),
         }
     }
 }
 
 impl<'a, T> SamplePoint<'a, T> {
-    /// A pose instead of a clip: `rows` point to `constants`.
-    pub(crate) fn of_pose(rows: &'a [T], constants: &'a [Vec4]) -> Self {
+    /// A pose instead of a clip: `rows` point to `constants`, and count by `reach`.
+    pub(crate) fn of_pose(rows: &'a [T], constants: &'a [Vec4], reach: &'a [Vec4]) -> Self {
         Self {
             rows,
+            reach,
             constants,
+            rest: &[],
             samples: FramePair::new(&[], 1),
-            numbers: FramePair::new(&[], 1),
-            ranges: &[],
+            formats: const { &PackedNumbers::NONE },
+            numbers: NumberPair::default(),
             fraction: Vec4::ZERO,
         }
     }
@@ -288,28 +373,26 @@ impl<'a> SamplePoint<'a, WeightTracks> {
     #[inline(always)]
     pub(crate) fn of_weights(clip: &'a SkeletalClip, time: f64) -> Self {
         let Some(curves) = clip.morph_curves() else {
-            return Self::of_pose(&[], &[]);
+            return Self::of_pose(&[], &[], &[]);
         };
-        let FrameSpan {
-            first,
-            second,
-            fraction,
-        } = match &curves.times[..] {
+        let span = match &curves.times[..] {
             [] => FrameSpan::even(curves.frame_count, clip.timing.duration, time),
             times => FrameSpan::among(times, time),
         };
+        let FrameSpan { first, second, .. } = span;
         // A clip of one frame has no second one. `FramePair` then takes the first for both.
-        let count = second - first + 1;
-        let (stride, numbers) = (curves.stride, curves.ranges.len());
+        let (count, stride) = (second - first + 1, curves.stride);
         // Both frames in one slice, as `FramePair` expects them.
-        let frames = |stride: usize| first * stride..(second + 1) * stride;
+        let samples = &curves.samples[first * stride..(second + 1) * stride];
         Self {
             rows: &curves.rows,
+            reach: &[],
             constants: &curves.constants,
-            samples: FramePair::new(&curves.samples[frames(stride)], count),
-            numbers: FramePair::new(&curves.numbers[frames(numbers)], count),
-            ranges: &curves.ranges,
-            fraction: Vec4::splat(fraction),
+            rest: &[],
+            samples: FramePair::new(samples, count),
+            formats: &curves.numbers,
+            numbers: NumberPair::new(&curves.numbers, &span),
+            fraction: Vec4::splat(span.fraction),
         }
     }
 
@@ -325,15 +408,23 @@ impl<'a> SamplePoint<'a, WeightTracks> {
                 let ([first], [second]) = self.samples.chunks(at);
                 s.fma_row(*second - *first, self.fraction, *first)
             }
-            ChannelSlot::Quantized(at) => {
-                let ([first], [second]) = self.numbers.chunks(at);
-                let [NumberRange { low, step }] = chunk(self.ranges, at);
-                let (first, second) = (numbers(*first), numbers(*second));
-                let between = s.fma_row(second - first, self.fraction, first);
-                s.fma_row(between, *step, *low)
+            ChannelSlot::Packed(at) => {
+                let eight = Eight::new::<0, 1>(s, self.formats.weights(at));
+                s.rows(eight.read(s, &self.numbers))[0]
             }
+            ChannelSlot::Rest => unreachable!("{NEVER_AT_REST}"),
         }
     }
+}
+
+#[inline(always)]
+pub(super) fn read_vectors<S: Simd>(s: S, &SoaVec3 { x, y, z }: &SoaVec3) -> Vectors4<S> {
+    Vectors4::read(s, &[x, y, z])
+}
+
+#[inline(always)]
+pub(super) fn read_quats<S: Simd>(s: S, &SoaQuat { x, y, z, w }: &SoaQuat) -> Quats4<S> {
+    Quats4::read(s, &[x, y, z, w])
 }
 
 /// `N` vectors from `at` on, which a clip's constructor keeps within its vectors.

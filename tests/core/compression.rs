@@ -213,6 +213,102 @@ fn what_cannot_be_smaller_stays_as_it_is() {
     assert_eq!(Compress::new(&other, &[], 0.01).run(&clip), clip);
 }
 
+/// A chain of joints of which only the last one turns, up and down by less than the rest moves.
+fn chain(joints: usize, turn: f32) -> (Skeleton, SkeletalClip) {
+    let make = |i: usize| Joint {
+        name: format!("{i}").into(),
+        parent: i.checked_sub(1).map(|parent| parent as JointIndex),
+        rest: JointTransform::new(Vec3::X * 0.1, Quat::from_rotation_z(0.05)),
+        inverse_bind: Affine3A::IDENTITY,
+    };
+    let skeleton = Skeleton::new((0..joints).map(make).collect()).unwrap();
+    let transforms = (0..31 * joints).map(|i| {
+        let (frame, joint) = (i / joints, i % joints);
+        let mut now = skeleton.rest_of(joint as JointIndex);
+        // What exporters write for a joint that stands still.
+        now.translation += Vec3::splat((i as f32).sin() * 1e-7);
+        now.scale += Vec3::splat((i as f32).cos() * 1e-7);
+        if joint + 1 == joints {
+            now.rotation *= Quat::from_rotation_y((frame as f32 * 0.2).sin() * turn);
+        }
+        now
+    });
+    let frames = ClipFrames {
+        joints: skeleton.names().clone(),
+        animated: Vec::new(),
+        transforms: transforms.collect(),
+    };
+    let clip = SkeletalClip::new(ClipTiming::new("nod", 1.0), &frames).unwrap();
+    (skeleton, clip)
+}
+
+#[test]
+fn joints_at_rest_take_next_to_no_memory_and_are_no_longer_scaled() {
+    let bytes = [8, 208].map(|joints| {
+        let (skeleton, clip) = chain(joints, 0.5);
+        let small = Compress::new(&skeleton, &[], 0.001).run(&clip);
+        assert!(!clip.unit_scale() && small.unit_scale());
+        assert!(small.quantization().is_some());
+        small.bytes()
+    });
+    assert!(bytes[1] - bytes[0] <= 200 * 8, "{bytes:?}");
+}
+
+#[test]
+fn a_joint_with_a_longer_reach_takes_more_bits() {
+    let bytes = [1.0, 30.0].map(|length| {
+        let (skeleton, clip) = chain(8, 0.5);
+        let part = SkinPart {
+            positions: vec![Vec3::X * length],
+            influences: vec![Influences {
+                palette: [0; 4],
+                weights: [1.0, 0.0, 0.0, 0.0],
+            }],
+            palette: vec![7],
+            ..SkinPart::default()
+        };
+        // The same frames in both, so that only bits can differ.
+        let small = Compress::new(&skeleton, &[part], 0.002).run(&clip);
+        assert!(small.quantization().unwrap().error <= 0.002);
+        small.bytes() as f64 / small.frame_count() as f64
+    });
+    assert!(bytes[0] < bytes[1], "{bytes:?}");
+}
+
+#[test]
+fn a_character_far_from_the_origin_keeps_within_the_error() {
+    let mut random = fastrand::Rng::with_seed(21);
+    for distance in [10.0, 1000.0] {
+        let character = character(&mut random);
+        let mut frames = clip(&mut random, &character.skeleton).to_frames();
+        let joints = character.skeleton.len();
+        frames.animated.clear();
+        frames
+            .transforms
+            .iter_mut()
+            .step_by(joints)
+            .for_each(|root| root.translation += Vec3::new(distance, 0.0, -distance));
+        let clip = SkeletalClip::new(ClipTiming::new("away", 2.0), &frames).unwrap();
+        let small = Compress::new(
+            &character.skeleton,
+            std::slice::from_ref(&character.part),
+            0.002,
+        )
+        .run(&clip);
+        assert!(small.quantization().is_some() && small.bytes() < clip.bytes());
+        for _ in 0..100 {
+            let time = random.f64() * 2.0;
+            let pairs = skin(&character, &clip, time)
+                .into_iter()
+                .zip(skin(&character, &small, time));
+            for (exact, got) in pairs {
+                // At 1000 m, single precision rounds to 0.06 mm.
+                assert!(exact.distance(got) <= 0.002 * 1.1 + 1e-4);
+            }
+        }
+    }
+}
+
 #[test]
 fn a_quantized_clip_reads_the_same_frame_by_frame_and_in_time() {
     let mut random = fastrand::Rng::with_seed(5);
@@ -241,7 +337,7 @@ fn a_quantized_clip_reads_the_same_frame_by_frame_and_in_time() {
 }
 
 #[test]
-fn scouts_clips_take_less_than_three_fifths_of_the_memory_within_half_a_millimeter() {
+fn scouts_clips_take_less_than_a_fourth_of_the_memory_within_half_a_millimeter() {
     let file = |name: &str| -> Result<Cow<'static, [u8]>, String> {
         Ok(Cow::Borrowed(match name {
             "scout.md5mesh" => include_bytes!("../../assets/scout/scout.md5mesh").as_slice(),
@@ -288,6 +384,6 @@ fn scouts_clips_take_less_than_three_fifths_of_the_memory_within_half_a_millimet
             "{}: {ratio:.2} : 1, {:.2e}",
             clip.timing.name, quantization.error
         );
-        assert!(ratio > 1.7, "{}: {ratio}", clip.timing.name);
+        assert!(ratio > 4.0, "{}: {ratio}", clip.timing.name);
     }
 }

@@ -170,16 +170,9 @@ impl SkeletalClip {
             let scale = slot(SCALE, members().all(|joint| still[joint][2]));
             unit_scale &=
                 matches!(scale, ChannelSlot::Constant(_)) && start[SCALE] == IDENTITY[SCALE];
-            let lane = |lane: usize| {
-                if members().any(|joint| joint % 4 == lane) {
-                    1.0
-                } else {
-                    0.0
-                }
-            };
-            let animated = Vec4::new(lane(0), lane(1), lane(2), lane(3));
+            let moved = members().fold(0, |moved, joint| moved | 1 << (joint % 4));
             rows.push(RowTracks {
-                animated,
+                moved,
                 translation,
                 rotation,
                 scale,
@@ -230,7 +223,7 @@ impl SkeletalClip {
             samples,
             stride,
             numbers: Arc::default(),
-            ranges: Arc::default(),
+            rest: Arc::default(),
             quantization: None,
             animates_all: (0..joints).all(animated),
             moved: moved.into(),

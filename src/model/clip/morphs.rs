@@ -2,7 +2,10 @@
 //!
 //! The keys of a face are at other times than those of its joints, so neither is resampled for the other's sake.
 
-use super::{ChannelSlot, ClipError, NumberRange, SkeletalClip};
+use super::{
+    ChannelSlot, ClipError, PackedNumbers, SkeletalClip,
+    numbers::{Fitted, NumberFormat, NumberWriter},
+};
 use crate::model::{MorphIndex, Morphs, Skeleton};
 use glam::Vec4;
 use std::sync::Arc;
@@ -110,8 +113,8 @@ impl MorphFrames {
 /// The weights of four morph targets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct WeightTracks {
-    /// 1 in the lanes of targets the clip moves, 0 in the others.
-    pub(crate) animated: Vec4,
+    /// A bit for each target that the clip moves.
+    pub(crate) moved: u8,
     /// One vector.
     pub(crate) weights: ChannelSlot,
 }
@@ -127,8 +130,7 @@ pub(crate) struct MorphCurves {
     pub(crate) constants: Vec<Vec4>,
     pub(crate) samples: Vec<Vec4>,
     pub(crate) stride: usize,
-    pub(crate) numbers: Vec<[u16; 4]>,
-    pub(crate) ranges: Vec<NumberRange>,
+    pub(crate) numbers: Arc<PackedNumbers>,
     pub(crate) animates_all: bool,
 }
 
@@ -169,7 +171,7 @@ impl SkeletalClip {
     pub fn animates_morph(&self, morph: MorphIndex) -> bool {
         let morph = usize::from(morph);
         let row = self.morphs.as_ref().and_then(|m| m.rows.get(morph / 4));
-        row.is_some_and(|row| row.animated[morph % 4] > 0.0)
+        row.is_some_and(|row| row.moved >> (morph % 4) & 1 == 1)
     }
 
     /// Returns the number of frames of the clip's weights, which have frames of their own; 0 if it moves none.
@@ -228,6 +230,9 @@ impl SkeletalClip {
     }
 }
 
+/// A skeleton's morph targets have weights at rest, but a clip stores those that it moves.
+pub(crate) const NEVER_AT_REST: &str = "weights are stored";
+
 impl MorphCurves {
     /// `None` if nothing moves.
     fn new(
@@ -271,11 +276,11 @@ impl MorphCurves {
         let (mut rows, mut constants, mut sampled) = (Vec::new(), Vec::new(), Vec::new());
         for row in 0..count.div_ceil(4) {
             let members = || (row * 4..count.min(row * 4 + 4)).filter(|&at| animated(at));
-            let mut lanes = Vec4::ZERO;
+            let mut moved = 0;
             let mut first = Vec4::ZERO;
             let mut is_constant = true;
             for morph in members() {
-                lanes[morph % 4] = 1.0;
+                moved |= 1 << (morph % 4);
                 first[morph % 4] = at(morph, 0);
                 for frame in 0..frame_count {
                     if !at(morph, frame).is_finite() {
@@ -296,10 +301,7 @@ impl MorphCurves {
                 sampled.push(row);
                 ChannelSlot::Sampled(sampled.len() as u32 - 1)
             };
-            rows.push(WeightTracks {
-                animated: lanes,
-                weights,
-            });
+            rows.push(WeightTracks { moved, weights });
         }
         let mut samples = Vec::with_capacity(sampled.len() * frame_count);
         for frame in 0..frame_count {
@@ -323,8 +325,7 @@ impl MorphCurves {
             constants,
             samples,
             stride: sampled.len(),
-            numbers: Vec::new(),
-            ranges: Vec::new(),
+            numbers: Arc::default(),
             animates_all: (0..count).all(animated),
         }))
     }
@@ -335,52 +336,69 @@ impl MorphCurves {
         match self.rows[morph / 4].weights {
             ChannelSlot::Constant(at) => self.constants[at as usize][lane],
             ChannelSlot::Sampled(at) => self.samples[frame * self.stride + at as usize][lane],
-            ChannelSlot::Quantized(at) => {
-                let (at, stride) = (at as usize, self.ranges.len());
-                let NumberRange { low, step } = self.ranges[at];
-                f32::from(self.numbers[frame * stride + at][lane]).mul_add(step[lane], low[lane])
-            }
+            ChannelSlot::Packed(at) => self.numbers.read(self.numbers.weights(at), frame)[0][lane],
+            ChannelSlot::Rest => unreachable!("{NEVER_AT_REST}"),
         }
     }
 
-    /// The same weights in 16-bit numbers between the smallest and the largest of each target. Also returns by how much each
-    /// target's weight is off at most.
-    pub(crate) fn quantized(&self) -> (Self, Vec<f32>) {
-        let mut errors = vec![0.0; self.names.len()];
-        let mut ranges = Vec::with_capacity(self.stride);
+    /// The same weights in numbers that are off by about `tolerances` at most, one for each target. Rows that need more than
+    /// a number holds stay as they are.
+    pub(crate) fn quantized(&self, tolerances: &[f32]) -> Self {
+        let (mut formats, mut writer) = (Vec::new(), NumberWriter::default());
+        let (mut constants, mut kept) = (self.constants.clone(), Vec::new());
         let mut rows = self.rows.clone();
+        let frames =
+            || (0..self.frame_count).map(|f| &self.samples[f * self.stride..][..self.stride]);
         for (row, tracks) in rows.iter_mut().enumerate() {
             let ChannelSlot::Sampled(at) = tracks.weights else {
                 continue;
             };
-            let values =
-                || (0..self.frame_count).map(|f| self.samples[f * self.stride + at as usize]);
+            let values = || frames().map(|frame| frame[at as usize]);
             let low = values().fold(Vec4::MAX, Vec4::min);
-            let step = (values().fold(Vec4::MIN, Vec4::max) - low) / f32::from(u16::MAX);
-            ranges.push(NumberRange { low, step });
-            tracks.weights = ChannelSlot::Quantized(at);
-            for (error, step) in errors.iter_mut().skip(row * 4).zip(step.to_array()) {
-                // Half a step, and as much again for rounding.
-                *error = step;
-            }
+            let high = values().fold(Vec4::MIN, Vec4::max);
+            let tolerance = std::array::from_fn(|lane| {
+                tolerances.get(row * 4 + lane).copied().unwrap_or_default()
+            });
+            let tolerance = Vec4::from_array(tolerance);
+            let fitted = NumberFormat::fit([low], [high], [tolerance], [Vec4::NAN]);
+            tracks.weights = match fitted {
+                Some(Fitted::Still([weights])) => {
+                    constants.push(weights);
+                    ChannelSlot::Constant(constants.len() as u32 - 1)
+                }
+                Some(Fitted::Numbers(mut format)) => {
+                    writer.add(&mut format, at as usize);
+                    formats.push(format);
+                    ChannelSlot::Packed(formats.len() as u32 - 1)
+                }
+                None => {
+                    kept.push(at as usize);
+                    ChannelSlot::Sampled(kept.len() as u32 - 1)
+                }
+            };
         }
-        let number = |(at, value): (usize, &Vec4)| {
-            let NumberRange { low, step } = ranges[at % self.stride];
-            // 0 / 0 for what does not change becomes 0.
-            ((*value - low) / step)
-                .to_array()
-                .map(|number| number.round() as u16)
-        };
-        let numbers = self.samples.iter().enumerate().map(number).collect();
-        let small = Self {
+        let samples = frames().flat_map(|frame| kept.iter().map(|&at| frame[at]));
+        Self {
             rows,
-            samples: Vec::new(),
-            stride: 0,
-            numbers,
-            ranges,
+            constants,
+            samples: samples.collect(),
+            stride: kept.len(),
+            numbers: Arc::new(PackedNumbers {
+                weights: formats,
+                ..writer.finish(frames())
+            }),
             ..self.clone()
+        }
+    }
+
+    /// The farthest that each target's weight is from that of `other`, which has the same frames.
+    pub(crate) fn farthest_from(&self, other: &Self) -> Vec<f32> {
+        let farthest = |morph: usize| {
+            (0..self.frame_count)
+                .map(|frame| (self.weight_at(morph, frame) - other.weight_at(morph, frame)).abs())
+                .fold(0.0, f32::max)
         };
-        (small, errors)
+        (0..self.names.len()).map(farthest).collect()
     }
 
     fn to_frames(&self) -> MorphFrames {
@@ -388,7 +406,7 @@ impl MorphCurves {
         MorphFrames {
             names: self.names.clone(),
             animated: (0..count)
-                .map(|at| self.rows[at / 4].animated[at % 4] > 0.0)
+                .map(|at| self.rows[at / 4].moved >> (at % 4) & 1 == 1)
                 .collect(),
             weights: (0..self.frame_count * count)
                 .map(|i| self.weight_at(i % count, i / count))
@@ -400,9 +418,8 @@ impl MorphCurves {
     /// Bytes of the weights.
     pub(super) fn bytes(&self) -> usize {
         let tables = size_of_val(&self.rows[..]) + size_of_val(&self.times[..]);
-        let numbers = size_of_val(&self.numbers[..]) + size_of_val(&self.ranges[..]);
         let vectors = size_of_val(&self.constants[..]) + size_of_val(&self.samples[..]);
-        tables + numbers + vectors
+        tables + self.numbers.bytes() + vectors
     }
 }
 

@@ -10,12 +10,14 @@ use super::{
     lanes::{Joints, Lanes},
 };
 use crate::controller::BlendMode;
-use crate::model::{ChannelSlot, NumberRange, RowTracks, SkeletalClip};
+use crate::model::{
+    ChannelSlot, PackedNumbers, RowTracks, SkeletalClip, SoaQuat, SoaTransform, SoaVec3,
+};
 use crate::pose::{
     ClipLayer, Evaluate, FrameSpan,
     mix::{lacks_weight, share},
     packed::{Quats4, Vectors4},
-    sample::{FramePair, chunk},
+    sample::{FramePair, NumberPair, QuatsFormat, VectorsFormat, chunk},
     simd::Simd,
 };
 use glam::Vec4;
@@ -26,22 +28,21 @@ use std::ptr;
 pub(super) struct MeanClip<'a> {
     rows: &'a [RowTracks],
     constants: &'a [Vec4],
+    rest: &'a [SoaTransform],
     samples: FramePair<'a, Vec4>,
-    numbers: FramePair<'a, [u16; 4]>,
-    ranges: &'a [NumberRange],
+    numbers: &'a PackedNumbers,
     /// The frame that each character is at.
-    times: [FrameTime; PoseBatch::MOST],
+    times: [FrameTime<'a>; PoseBatch::MOST],
     /// Sums to one over the clips.
     weight: Lanes,
 }
 
-/// The start of a frame in the lists of samples and of quantized numbers, and the position between
-/// it and the next frame.
+/// The start of a frame in the list of samples, the position between it and the next frame, and the numbers of both.
 #[derive(Clone, Copy, Debug, Default)]
-struct FrameTime {
+struct FrameTime<'a> {
     sample: u32,
-    number: u32,
     fraction: f32,
+    numbers: NumberPair<'a>,
 }
 
 /// Vectors or quaternions for each character: `N` numbers of four joints.
@@ -205,26 +206,20 @@ impl<'a> MeanClip<'a> {
         Self {
             rows: clip.rows(),
             constants: clip.constants(),
+            rest: clip.rest(),
             samples: FramePair::new(clip.frames(0, count - 1), count),
-            numbers: FramePair::new(clip.frames_of_numbers(0, count - 1), count),
-            ranges: clip.ranges(),
+            numbers: clip.numbers(),
             times: Default::default(),
             weight: Lanes::default(),
         }
     }
 
     #[inline(always)]
-    fn time(
-        &self,
-        FrameSpan {
-            first, fraction, ..
-        }: FrameSpan,
-    ) -> FrameTime {
-        let first = first as u32;
+    fn time(&self, span: FrameSpan) -> FrameTime<'a> {
         FrameTime {
-            sample: first * self.samples.stride(),
-            number: first * self.numbers.stride(),
-            fraction,
+            sample: span.first as u32 * self.samples.stride(),
+            fraction: span.fraction,
+            numbers: NumberPair::new(self.numbers, &span),
         }
     }
 
@@ -240,20 +235,17 @@ impl<'a> MeanClip<'a> {
                         .vectors(s, time.sample + at, Vec4::splat(time.fraction))
                 },
             ),
-            ChannelSlot::Quantized(at) => {
-                let ranges = chunk(self.ranges, at);
-                self.vectors(
+            ChannelSlot::Packed(at) => {
+                let format = VectorsFormat::new(s, self.numbers.vectors(at));
+                self.each(
                     s,
                     #[inline(always)]
-                    |time| {
-                        self.numbers.vectors(
-                            s,
-                            time.number + at,
-                            ranges,
-                            Vec4::splat(time.fraction),
-                        )
-                    },
+                    |a, b| format.read_each(s, [&a.numbers, &b.numbers]),
                 )
+            }
+            ChannelSlot::Rest => {
+                let SoaVec3 { x, y, z } = self.rest[row].translation;
+                same_for_all(s, &[x, y, z])
             }
         }
     }
@@ -270,49 +262,64 @@ impl<'a> MeanClip<'a> {
                         .quats(s, time.sample + at, Vec4::splat(time.fraction))
                 },
             ),
-            ChannelSlot::Quantized(at) => {
-                let ranges = chunk(self.ranges, at);
+            ChannelSlot::Packed(at) => {
+                let format = QuatsFormat::new(s, self.numbers.quats(at));
                 self.quats(
                     s,
                     #[inline(always)]
-                    |time| {
-                        self.numbers
-                            .quats(s, time.number + at, ranges, Vec4::splat(time.fraction))
-                    },
+                    |time| format.read(s, &time.numbers),
                 )
+            }
+            ChannelSlot::Rest => {
+                let SoaQuat { x, y, z, w } = self.rest[row].rotation;
+                same_for_all(s, &[x, y, z, w])
             }
         }
     }
 
     /// Reads each character's four vectors at its time.
     #[inline(always)]
-    fn vectors<S: Simd>(&self, s: S, read: impl Fn(FrameTime) -> Vectors4<S>) -> Numbers<S, 3> {
-        let mut out = [[s.both(Vec4::ZERO); 4]; 3];
-        for (i, [a, b]) in self.pairs().into_iter().enumerate() {
-            let (a, b) = (read(a), read(b));
-            let [x, y] = s.halves(a.xy, b.xy);
-            (out[0][i], out[1][i], out[2][i]) = (x, y, s.pair(a.z, b.z));
-        }
-        transposed(s, out)
+    fn vectors<S: Simd>(&self, s: S, read: impl Fn(&FrameTime) -> Vectors4<S>) -> Numbers<S, 3> {
+        self.each(
+            s,
+            #[inline(always)]
+            |a, b| {
+                let (a, b) = (read(a), read(b));
+                let [x, y] = s.halves(a.xy, b.xy);
+                [x, y, s.pair(a.z, b.z)]
+            },
+        )
     }
 
     /// Reads each character's four quaternions at its time.
     #[inline(always)]
-    fn quats<S: Simd>(&self, s: S, read: impl Fn(FrameTime) -> Quats4<S>) -> Numbers<S, 4> {
-        let mut out = [[s.both(Vec4::ZERO); 4]; 4];
-        for (i, [a, b]) in self.pairs().into_iter().enumerate() {
-            let (a, b) = (read(a), read(b));
-            let ([x, y], [z, w]) = (s.halves(a.xy, b.xy), s.halves(a.zw, b.zw));
-            (out[0][i], out[1][i], out[2][i], out[3][i]) = (x, y, z, w);
-        }
-        transposed(s, out)
+    fn quats<S: Simd>(&self, s: S, read: impl Fn(&FrameTime) -> Quats4<S>) -> Numbers<S, 4> {
+        self.each(
+            s,
+            #[inline(always)]
+            |a, b| {
+                let (a, b) = (read(a), read(b));
+                let ([x, y], [z, w]) = (s.halves(a.xy, b.xy), s.halves(a.zw, b.zw));
+                [x, y, z, w]
+            },
+        )
     }
 
-    /// The times of characters whose numbers share a pair.
+    /// Reads at the times of all characters, two at a time, whose numbers share a pair.
     #[inline(always)]
-    fn pairs(&self) -> [[FrameTime; 2]; 4] {
-        let [a, b, c, d, e, f, g, h] = self.times;
-        [[a, e], [b, f], [c, g], [d, h]]
+    fn each<S: Simd, const N: usize>(
+        &self,
+        s: S,
+        read: impl Fn(&FrameTime, &FrameTime) -> [S::Pair; N],
+    ) -> Numbers<S, N> {
+        let [a, b, c, d, e, f, g, h] = &self.times;
+        // Not a loop, which would go through memory.
+        let [ae, bf, cg, dh] = [read(a, e), read(b, f), read(c, g), read(d, h)];
+        let mut out = [[s.both(Vec4::ZERO); 4]; N];
+        for i in 0..N {
+            out[i] = s.transposed([ae[i], bf[i], cg[i], dh[i]]);
+        }
+        out
     }
 }
 
@@ -326,15 +333,6 @@ fn same_for_all<S: Simd, const N: usize>(s: S, rows: &[Vec4; N]) -> Numbers<S, N
         }
     }
     out
-}
-
-/// From four pairs of characters' numbers of four joints to four joints' numbers with a character in each lane.
-#[inline(always)]
-fn transposed<S: Simd, const N: usize>(s: S, mut numbers: Numbers<S, N>) -> Numbers<S, N> {
-    for number in &mut numbers {
-        *number = s.transposed(*number);
-    }
-    numbers
 }
 
 /// Scaled to unit length, by the operations of [`Quats4::normalized`](crate::pose::packed::Quats4::normalized).

@@ -1,0 +1,475 @@
+//! Numbers of a few bits each: the frames of compressed clips.
+//!
+//! A frame is a string of bits without gaps. Each component of each joint has a width of its own, 0 if it never changes.
+
+use glam::Vec4;
+
+/// The largest width of a number, in bits.
+const MOST_BITS: u32 = 16;
+
+/// The bytes that are read to get eight numbers, which lie in the first [`WINDOW_BITS`] of them.
+pub(crate) const WINDOW: usize = 20;
+const WINDOW_BITS: u32 = 128;
+
+/// The numbers of a clip.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct PackedNumbers {
+    /// The formats of translations and scales.
+    pub(super) vectors: Vec<NumberFormat<3>>,
+    /// The formats of rotations.
+    pub(super) quats: Vec<NumberFormat<4>>,
+    /// The formats of morph weights.
+    pub(super) weights: Vec<NumberFormat<1>>,
+    /// The frames, and as many bytes as a window may extend beyond them.
+    pub(super) frames: Vec<u8>,
+    pub(super) stride: usize,
+}
+
+/// The numbers of a channel of four joints, as `N` vectors of four numbers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct NumberFormat<const N: usize> {
+    /// The first bit of a frame that belongs to the first number. The others follow, vector by vector.
+    start: u32,
+    /// The bits of each number. Numbers of 16 bits have a sign, the others don't.
+    widths: [[u8; 4]; N],
+    /// The distances from one number to the next; see [`step`].
+    steps: [[u8; 4]; N],
+    /// The values of 0, in units of `unit`.
+    lows: [[i16; 4]; N],
+    unit: f32,
+}
+
+/// The format of two vectors that are read at a time.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct EightNumbers {
+    /// The first byte in each frame.
+    pub(crate) byte: u32,
+    /// The first bit of each number, counted from that byte on.
+    pub(crate) starts: [u8; 8],
+    /// The bits of each number.
+    pub(crate) widths: [u8; 8],
+    /// The distances from one number to the next.
+    pub(crate) steps: [u8; 8],
+    /// The values of 0, in units of `unit`.
+    pub(crate) lows: [i16; 8],
+    pub(crate) unit: f32,
+}
+
+/// The shares of two frames in a moment between them, as parts of [`FrameShares::WHOLE`].
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct FrameShares(pub(crate) [i16; 2]);
+
+impl FrameShares {
+    /// Below 0, because 16 bits hold no +32768.
+    pub(crate) const WHOLE: i16 = i16::MIN;
+
+    /// The shares at a position between two frames, 0..=1.
+    #[inline(always)]
+    pub(crate) fn new(fraction: f32) -> Self {
+        let second = (fraction * f32::from(Self::WHOLE) - 0.5) as i32;
+        Self([i32::from(Self::WHOLE) - second, second].map(|share| share as i16))
+    }
+}
+
+/// The bits of a distance from one number to the next: two of its significand, and six of an exponent.
+///
+/// Steps range from 2⁻⁴⁰ to 2²⁴: enough for models in any unit.
+pub(crate) const STEP_SHIFT: u32 = 21;
+/// What the exponent lacks.
+pub(crate) const STEP_BASE: u32 = (127 - 40) << 23;
+
+/// Returns a distance from one number to the next.
+pub(crate) fn step(bits: u8) -> f32 {
+    f32::from_bits((u32::from(bits) << STEP_SHIFT) + STEP_BASE)
+}
+
+/// Returns the bits of the smallest step that is not smaller than `least`; `None` if there is none.
+fn step_bits(least: f32) -> Option<u8> {
+    let up = least
+        .max(step(0))
+        .to_bits()
+        .checked_add((1 << STEP_SHIFT) - 1)?;
+    u8::try_from((up - STEP_BASE) >> STEP_SHIFT).ok()
+}
+
+/// Returns the value of some bits: those of 16 bits have a sign.
+#[inline(always)]
+pub(crate) fn number(bits: u32, width: u8) -> i32 {
+    let mask = (1_u32 << width) - 1;
+    i32::from((bits & mask) as u16 as i16)
+}
+
+impl PackedNumbers {
+    pub(crate) const NONE: Self = Self {
+        vectors: Vec::new(),
+        quats: Vec::new(),
+        weights: Vec::new(),
+        frames: Vec::new(),
+        stride: 0,
+    };
+
+    /// The bytes from one frame to the next.
+    #[inline(always)]
+    pub(crate) fn stride(&self) -> u32 {
+        self.stride as u32
+    }
+
+    #[inline(always)]
+    pub(crate) fn vectors(&self, at: u32) -> &NumberFormat<3> {
+        &self.vectors[at as usize]
+    }
+
+    #[inline(always)]
+    pub(crate) fn quats(&self, at: u32) -> &NumberFormat<4> {
+        &self.quats[at as usize]
+    }
+
+    #[inline(always)]
+    pub(crate) fn weights(&self, at: u32) -> &NumberFormat<1> {
+        &self.weights[at as usize]
+    }
+
+    /// The bytes of a frame and of those after it.
+    #[inline(always)]
+    pub(crate) fn frames_from(&self, frame: usize) -> &[u8] {
+        &self.frames[frame * self.stride..]
+    }
+
+    /// The vectors of a channel at a frame.
+    pub(super) fn read<const N: usize>(&self, format: &NumberFormat<N>, frame: usize) -> [Vec4; N] {
+        let mut bit = frame * self.stride * 8 + format.start as usize;
+        std::array::from_fn(|vector| {
+            Vec4::from_array(std::array::from_fn(|lane| {
+                let width = format.widths[vector][lane];
+                let [a, b, c] = [0, 1, 2].map(|i| self.frames[bit / 8 + i]);
+                let number = number(u32::from_le_bytes([a, b, c, 0]) >> (bit % 8), width);
+                bit += usize::from(width);
+                number as f32 * step(format.steps[vector][lane]) + format.low(vector, lane)
+            }))
+        })
+    }
+
+    /// The bytes that the numbers and their formats take.
+    pub(crate) fn bytes(&self) -> usize {
+        size_of_val(&self.vectors[..])
+            + size_of_val(&self.quats[..])
+            + size_of_val(&self.weights[..])
+            + size_of_val(&self.frames[..])
+    }
+}
+
+impl<const N: usize> NumberFormat<N> {
+    /// The format of the vector `FIRST` and of the one after it, or of the same once more if there is none.
+    #[inline(always)]
+    pub(crate) fn eight<const FIRST: usize>(&self) -> EightNumbers {
+        // The bytes of a product with 1, 1, 1, … are running sums. None is larger than 255.
+        const EACH: u64 = 0x0101_0101_0101_0101;
+        let joined = |first: [u8; 4], second: [u8; 4]| {
+            u64::from(u32::from_le_bytes(first)) | u64::from(u32::from_le_bytes(second)) << 32
+        };
+        let before = if FIRST == 0 {
+            0
+        } else {
+            joined(self.widths[0], self.widths[1]).wrapping_mul(EACH) >> 56
+        };
+        let start = self.start + before as u32;
+        let second = if FIRST + 1 < N { FIRST + 1 } else { FIRST };
+        let widths = joined(self.widths[FIRST], self.widths[second]);
+        let sums = widths.wrapping_mul(EACH << 8);
+        // The numbers of the same vector start at the same places.
+        let sums = if second == FIRST {
+            u64::from(sums as u32) * (1 << 32 | 1)
+        } else {
+            sums
+        };
+        let starts = sums.wrapping_add(u64::from(start % 8).wrapping_mul(EACH));
+        let [a, b, c, d] = self.lows[FIRST];
+        let [e, f, g, h] = self.lows[second];
+        EightNumbers {
+            byte: start / 8,
+            starts: starts.to_le_bytes(),
+            widths: widths.to_le_bytes(),
+            steps: joined(self.steps[FIRST], self.steps[second]).to_le_bytes(),
+            lows: [a, b, c, d, e, f, g, h],
+            unit: self.unit,
+        }
+    }
+
+    /// The value of 0.
+    fn low(&self, vector: usize, lane: usize) -> f32 {
+        f32::from(self.lows[vector][lane]) * self.unit
+    }
+
+    /// Returns the format of vectors whose numbers lie between `lows` and `highs`, for an error of each number that is about
+    /// `tolerances` at most, or the vectors themselves if none needs any bits; `None` if a number needs too many.
+    pub(super) fn fit(
+        lows: [Vec4; N],
+        highs: [Vec4; N],
+        tolerances: [Vec4; N],
+        rest: [Vec4; N],
+    ) -> Option<Fitted<N>> {
+        let still = |vector: usize, lane: usize| {
+            let [low, high, tolerance, rest] =
+                [lows, highs, tolerances, rest].map(|vectors| vectors[vector][lane]);
+            if high - low > 2.0 * tolerance {
+                return None;
+            }
+            let is_near = rest - low <= tolerance && high - rest <= tolerance;
+            Some(if is_near {
+                rest
+            } else {
+                low + 0.5 * (high - low)
+            })
+        };
+        let mut values = [Vec4::ZERO; N];
+        let mut moves = false;
+        let mut farthest = 0.0_f32;
+        for vector in 0..N {
+            for lane in 0..4 {
+                let (low, high) = (lows[vector][lane], highs[vector][lane]);
+                farthest = farthest.max(low.abs()).max(high.abs());
+                match still(vector, lane) {
+                    Some(value) => values[vector][lane] = value,
+                    None => moves = true,
+                }
+            }
+        }
+        if !moves {
+            return Some(Fitted::Still(values));
+        }
+        let mut format = Self {
+            start: 0,
+            widths: [[0; 4]; N],
+            steps: [[0; 4]; N],
+            lows: [[0; 4]; N],
+            unit: farthest / f32::from(i16::MAX),
+        };
+        for vector in 0..N {
+            for lane in 0..4 {
+                let [low, high, tolerance] =
+                    [lows, highs, tolerances].map(|vectors| vectors[vector][lane]);
+                format.fit_number(vector, lane, [low, high], tolerance)?;
+            }
+        }
+        let widths =
+            |vectors: &[[u8; 4]]| vectors.as_flattened().iter().map(|&w| u32::from(w)).sum();
+        let in_window = |sum: u32| 7 + sum <= WINDOW_BITS;
+        let fits = format.widths.chunks(2).map(widths).all(in_window);
+        fits.then_some(Fitted::Numbers(format))
+    }
+
+    /// Chooses the width, the step and the low of a number; `None` if it doesn't fit.
+    fn fit_number(
+        &mut self,
+        vector: usize,
+        lane: usize,
+        [low, high]: [f32; 2],
+        tolerance: f32,
+    ) -> Option<()> {
+        // A value in the middle, for numbers that don't change and for those with a sign.
+        let middle = 0.5 * low + 0.5 * high;
+        self.lows[vector][lane] = (middle / self.unit).round() as i16;
+        let nearest = self.low(vector, lane);
+        let farthest = (high - nearest).max(nearest - low);
+        if farthest <= tolerance || (tolerance == 0.0 && low == high) {
+            return Some(());
+        }
+        // Not for infinite numbers either.
+        let steps = (farthest / tolerance).ceil();
+        if steps.is_nan() || steps > f32::from(u16::MAX) {
+            return None;
+        }
+        let width = 32 - (steps as u32).leading_zeros();
+        let step = if width == MOST_BITS {
+            farthest / f32::from(i16::MAX)
+        } else {
+            self.lows[vector][lane] = (low / self.unit).floor() as i16;
+            (high - self.low(vector, lane)) / ((1 << width) - 1) as f32
+        };
+        self.widths[vector][lane] = width as u8;
+        self.steps[vector][lane] = step_bits(step)?;
+        Some(())
+    }
+}
+
+/// How a channel fits into numbers.
+pub(super) enum Fitted<const N: usize> {
+    /// It doesn't move.
+    Still([Vec4; N]),
+    Numbers(NumberFormat<N>),
+}
+
+/// The frames of [`PackedNumbers`] in the making.
+#[derive(Default)]
+pub(super) struct NumberWriter {
+    numbers: Vec<WrittenNumber>,
+    bits: u32,
+}
+
+/// A number of each frame.
+struct WrittenNumber {
+    start: u32,
+    width: u8,
+    step: f32,
+    low: f32,
+    /// The vector of its values in the clip's frames, and the lane.
+    from: (usize, usize),
+}
+
+impl NumberWriter {
+    /// Adds a channel, whose vectors start at `from` in the frames of the clip, and places its format.
+    pub(super) fn add<const N: usize>(&mut self, format: &mut NumberFormat<N>, from: usize) {
+        format.start = self.bits;
+        for vector in 0..N {
+            for lane in 0..4 {
+                let width = format.widths[vector][lane];
+                self.numbers.push(WrittenNumber {
+                    start: self.bits,
+                    width,
+                    step: step(format.steps[vector][lane]),
+                    low: format.low(vector, lane),
+                    from: (from + vector, lane),
+                });
+                self.bits += u32::from(width);
+            }
+        }
+    }
+
+    /// Writes the numbers of all frames.
+    pub(super) fn finish<'a>(
+        self,
+        frames: impl ExactSizeIterator<Item = &'a [Vec4]>,
+    ) -> PackedNumbers {
+        let stride = self.bits.div_ceil(8) as usize;
+        if stride == 0 {
+            return PackedNumbers::NONE;
+        }
+        let mut bytes = vec![0; stride * frames.len() + WINDOW];
+        for (frame, out) in frames.zip(bytes.chunks_exact_mut(stride)) {
+            for number in self.numbers.iter().filter(|number| number.width > 0) {
+                let value = frame[number.from.0][number.from.1];
+                let (least, most) = match u32::from(number.width) {
+                    MOST_BITS => (f32::from(i16::MIN), f32::from(i16::MAX)),
+                    width => (0.0, ((1 << width) - 1) as f32),
+                };
+                let rounded = ((value - number.low) / number.step).round();
+                let mask = (1_u32 << number.width) - 1;
+                let bits = (rounded.clamp(least, most) as i32 as u32 & mask) << (number.start % 8);
+                let out = out[number.start as usize / 8..].iter_mut();
+                out.zip(bits.to_le_bytes())
+                    .for_each(|(out, byte)| *out |= byte);
+            }
+        }
+        PackedNumbers {
+            frames: bytes,
+            stride,
+            ..PackedNumbers::NONE
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_is_at_least_as_large_as_asked_for_and_less_than_a_quarter_larger() {
+        let mut least = 1e-12;
+        while least < 1e7 {
+            let step = step(step_bits(least).unwrap());
+            assert!(step >= least && step <= 1.25 * least, "{least} {step}");
+            least *= 1.013;
+        }
+        assert_eq!(step_bits(0.0), Some(0));
+        assert_eq!([1e8, f32::INFINITY, f32::NAN].map(step_bits), [None; 3]);
+    }
+
+    #[test]
+    fn numbers_of_all_widths_read_back_within_their_tolerance() {
+        let mut random = fastrand::Rng::with_seed(2);
+        let mut widths = [0; 17];
+        for _ in 0..if cfg!(miri) { 20 } else { 2000 } {
+            // Two channels, so that the second one starts anywhere.
+            let mut value = || {
+                let range = (random.f32() * -14.0).exp2();
+                let low = (random.f32() - 0.5) * [0.0, 1.0, 100.0][random.usize(..3)];
+                [low, low + range]
+            };
+            let mut channels: Vec<[[Vec4; 3]; 2]> = Vec::new();
+            for _ in 0..2 {
+                let (mut lows, mut highs) = ([Vec4::ZERO; 3], [Vec4::ZERO; 3]);
+                for i in 0..12 {
+                    [lows[i / 4][i % 4], highs[i / 4][i % 4]] = value();
+                }
+                channels.push([lows, highs]);
+            }
+            let tolerance = 1e-4 * (random.f32() * 6.0).exp2();
+            let frames: Vec<Vec<Vec4>> = (0..5)
+                .map(|frame| {
+                    let between = |[lows, highs]: &[[Vec4; 3]; 2]| {
+                        [0, 1, 2].map(|i| {
+                            let share = match frame {
+                                0 => Vec4::ZERO,
+                                1 => Vec4::ONE,
+                                _ => Vec4::from_array([0; 4].map(|_| random.f32())),
+                            };
+                            lows[i] + (highs[i] - lows[i]) * share
+                        })
+                    };
+                    channels.iter().flat_map(between).collect()
+                })
+                .collect();
+            let mut writer = NumberWriter::default();
+            let mut formats = Vec::new();
+            for (at, [lows, highs]) in channels.into_iter().enumerate() {
+                let tolerances = [Vec4::splat(tolerance); 3];
+                let rest = [Vec4::NAN; 3];
+                match NumberFormat::fit(lows, highs, tolerances, rest) {
+                    Some(Fitted::Numbers(mut format)) => {
+                        writer.add(&mut format, at * 3);
+                        let all = format.widths.as_flattened().iter();
+                        all.for_each(|&width| widths[usize::from(width)] += 1);
+                        formats.push((at * 3, format));
+                    }
+                    Some(Fitted::Still(values)) => {
+                        for (i, value) in values.into_iter().enumerate() {
+                            assert!((value - lows[i]).abs().max_element() <= 1.01 * tolerance);
+                        }
+                    }
+                    None => {}
+                }
+            }
+            let numbers = writer.finish(frames.iter().map(Vec::as_slice));
+            for (from, format) in &formats {
+                for (frame, exact) in frames.iter().enumerate() {
+                    let got = numbers.read(format, frame);
+                    for (got, exact) in got.iter().zip(&exact[*from..]) {
+                        let apart = (*got - *exact).abs().max_element();
+                        // Steps are rounded up by less than a quarter, and f32 rounds values of 50 to 4e-6.
+                        assert!(apart <= 1.26 * tolerance + 1e-5, "{apart} of {tolerance}");
+                    }
+                }
+            }
+        }
+        // Numbers of one bit don't occur: two values are so far apart that a third lies between them.
+        let unused = (0..17).filter(|&width| widths[width] == 0);
+        assert_eq!(unused.collect::<Vec<_>>(), [1]);
+    }
+
+    #[test]
+    fn a_channel_near_the_rest_pose_is_left_to_it() {
+        let rest = [Vec4::new(0.1, 0.2, 0.3, 0.4)];
+        let fit = |low: f32, high: f32| {
+            let [lows, highs] = [low, high].map(|by| rest.map(|rest| rest + by));
+            NumberFormat::fit(lows, highs, [Vec4::splat(0.01); 1], rest)
+        };
+        assert!(matches!(fit(-0.009, 0.009), Some(Fitted::Still(still)) if still == rest));
+        assert!(matches!(fit(0.005, 0.015), Some(Fitted::Still(still)) if still != rest));
+        assert!(matches!(fit(-0.02, 0.02), Some(Fitted::Numbers(_))));
+        assert!(fit(-1e6, 1e6).is_none(), "too many bits");
+        assert!(fit(0.0, f32::INFINITY).is_none());
+        // Without a tolerance, nothing but the rest pose is close enough.
+        let exact = NumberFormat::fit(rest, rest, [Vec4::ZERO], rest);
+        assert!(matches!(exact, Some(Fitted::Still(still)) if still == rest));
+    }
+}
