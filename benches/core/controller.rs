@@ -3,7 +3,11 @@
 //! `cargo bench --bench controller` prints a table: nanoseconds per advance of 1/60 s, the fastest of many runs. Compare them
 //! with others of the same run only. `-- steered` prints the rows with that in their names.
 
-use bevy_marionette::{controller::{AnimationController, AnimationTrack, Clips, TrackId}, internals::model::{BoundBlendSpace, RootPath, StateLayers}, model::{BlendSpace, ClipTiming, Leader, RootDelta, State, StateLayer}};
+use bevy_marionette::{
+    controller::{AnimationController, AnimationTrack, Clips, TrackId},
+    internals::model::{BoundBlendSpace, RootPath, StateLayers},
+    model::{BlendSpace, ClipTiming, Leader, RootDelta, State, StateLayer},
+};
 use std::{
     hint::black_box,
     sync::Arc,
@@ -101,7 +105,13 @@ fn states(layers: usize, sync: Option<Leader>) -> Arc<StateLayers> {
             let state = State::playing(clip);
             let state = if is_free { state.from(all()) } else { state };
             let is_start = is_free && name == "state 0";
-            (name.to_owned(), State { start: is_start, ..state })
+            (
+                name.to_owned(),
+                State {
+                    start: is_start,
+                    ..state
+                },
+            )
         })
     };
     let layer = |at: usize| {
@@ -152,7 +162,12 @@ fn rows(cast: &Cast, asked: impl Fn(&str) -> bool) {
     };
     let steer = || {
         // Sines are not what is measured.
-        let around = |turn: i32| (0.6 * (0.01 * f64::from(turn)).cos(), 0.6 * (0.01 * f64::from(turn)).sin());
+        let around = |turn: i32| {
+            (
+                0.6 * (0.01 * f64::from(turn)).cos(),
+                0.6 * (0.01 * f64::from(turn)).sin(),
+            )
+        };
         let mut points = (0..628).map(around).collect::<Vec<_>>().into_iter().cycle();
         move |controller: &mut AnimationController, track: TrackId| {
             let point = points.next().unwrap_or_default();

@@ -1,6 +1,19 @@
 //! Scout on her way over a hill: her blend space with parameters that keep moving, root motion, feet, look-at and springs.
 
-use bevy_marionette::{controller::{AnimationController, AnimationTrack, Clips, PlaybackEvent}, import::Manifest, internals::{model::{BoundBlendSpace, RootPath}, pose::{ClipLayer, Evaluate, Scratch}, rig::{Feet, FootPlan, LookAction, LookChain, Plants, RigAction, RigJoints, RigScratch, SpringAction, Springs, TurnSpeeds}}, model::{ClipTiming, Model}, rig::{GroundHit, RigState}};
+use bevy_marionette::{
+    controller::{AnimationController, AnimationTrack, Clips, PlaybackEvent},
+    import::Manifest,
+    internals::{
+        model::{BoundBlendSpace, RootPath},
+        pose::{ClipLayer, Evaluate, Scratch},
+        rig::{
+            Feet, FootPlan, LookAction, LookChain, Plants, RigAction, RigJoints, RigScratch,
+            SpringAction, Springs, TurnSpeeds,
+        },
+    },
+    model::{ClipTiming, Model},
+    rig::{GroundHit, RigState},
+};
 use glam::{Affine3A, Vec3, Vec3A};
 use std::{hint::black_box, time::Duration};
 

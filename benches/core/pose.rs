@@ -3,12 +3,21 @@
 //! Every figure is for one character on one thread. Times differ from one iteration to the next, as
 //! they do in a crowd, so the frames read are not always the ones read last.
 
-use bevy_marionette::{internals::model::{BoundBlendSpace, CombinedJoints}, model::{BlendSpace, ClipTiming, SkeletalClip}};
 use bevy_marionette::{
     controller::{AnimationController, AnimationTrack, Clips, Transition},
     internals::controller::SwitchLayer,
 };
-use bevy_marionette::{internals::pose::{ClipLayer, Evaluate, Inertia, InertiaScratch, LocalToModel, Mix, MixScratch, Palette, Scratch, stream}, pose::Mask};
+use bevy_marionette::{
+    internals::model::{BoundBlendSpace, CombinedJoints},
+    model::{BlendSpace, ClipTiming, SkeletalClip},
+};
+use bevy_marionette::{
+    internals::pose::{
+        ClipLayer, Evaluate, Inertia, InertiaScratch, LocalToModel, Mix, MixScratch, Palette,
+        Scratch, stream,
+    },
+    pose::Mask,
+};
 use bevy_marionette_benches::{clip, clip_of, part, skeleton};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use glam::{Affine3A, Mat4, Vec3};

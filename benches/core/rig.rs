@@ -6,7 +6,18 @@
 
 mod locomotion;
 
-use bevy_marionette::{import::{Limits, LookAtEntry, Manifest, open_manifest}, internals::{pose::{ClipLayer, Evaluate, Scratch}, rig::{ChainIk, Collider, GoalAction, Ik, LimbJoints, LookAction, RigAction, RigJoints, RigScratch, SpringAction, SpringChain, SpringSettings, Springs, TurnSpeeds, TwoBoneIk}}, model::{Model, Skeleton}, rig::{GroundHit, Limb, RigState}};
+use bevy_marionette::{
+    import::{Limits, LookAtEntry, Manifest, open_manifest},
+    internals::{
+        pose::{ClipLayer, Evaluate, Scratch},
+        rig::{
+            ChainIk, Collider, GoalAction, Ik, LimbJoints, LookAction, RigAction, RigJoints,
+            RigScratch, SpringAction, SpringChain, SpringSettings, Springs, TurnSpeeds, TwoBoneIk,
+        },
+    },
+    model::{Model, Skeleton},
+    rig::{GroundHit, Limb, RigState},
+};
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use glam::{Affine3A, Vec3};
 use locomotion::{Part, Walker};

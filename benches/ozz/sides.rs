@@ -1,7 +1,13 @@
 //! The two sides: a crowd of each, asked character by character.
 
 use crate::keys::{self, Keys};
-use bevy_marionette::{internals::{model::{CombinedJoints, SoaTransform}, pose::{ClipLayer, Evaluate, LocalToModel, Mix, MixScratch, Palette, Scratch}}, model::{SkeletalClip, Skeleton, SkinPart}};
+use bevy_marionette::{
+    internals::{
+        model::{CombinedJoints, SoaTransform},
+        pose::{ClipLayer, Evaluate, LocalToModel, Mix, MixScratch, Palette, Scratch},
+    },
+    model::{SkeletalClip, Skeleton, SkinPart},
+};
 use glam::{Affine3A, Mat4, Vec3A};
 use ozz_animation_rs::{
     BlendingJobRc, BlendingLayer, LocalToModelJobRc, SamplingContext, SamplingJobRc,

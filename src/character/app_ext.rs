@@ -8,9 +8,11 @@ use std::sync::Arc;
 
 /// Makes callbacks and states types of your own.
 pub trait AppCharacterExt {
-    /// Triggers [`Callback<T>`](super::Callback) on characters whenever they pass a callback key called `name`. The key's data is read as `T`.
+    /// Triggers [`Callback<T>`](super::Callback) on characters whenever they pass a callback key called `name`. The key's data is
+    /// read as `T`.
     ///
-    /// For a range, it is triggered when the range begins and when it ends; see [`AnimationCallback::kind`](super::AnimationCallback::kind).
+    /// For a range, it is triggered when the range begins and when it ends; see
+    /// [`AnimationCallback::kind`](super::AnimationCallback::kind).
     ///
     /// Data that cannot be read as `T` is logged once, and so is a key without a receiver: its name
     /// was not added, and there is no observer or message reader of [`AnimationCallback`](super::AnimationCallback).

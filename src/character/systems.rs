@@ -11,8 +11,9 @@ use super::*;
 /// The steps of a frame, in this order.
 ///
 /// [`Advance`](Self::Advance), [`RootMotion`](Self::RootMotion) and [`Callbacks`](Self::Callbacks) run in the schedule
-/// given to [`MarionettePlugins::new`](crate::MarionettePlugins::new), `PostUpdate` by default. [`ExtractPalettes`](Self::ExtractPalettes) and
-/// [`UploadPalettes`](Self::UploadPalettes) run in the render app, and everything else in `PostUpdate`.
+/// given to [`MarionettePlugins::new`](crate::MarionettePlugins::new), `PostUpdate` by default.
+/// [`ExtractPalettes`](Self::ExtractPalettes) and [`UploadPalettes`](Self::UploadPalettes) run in the render app, and everything
+/// else in `PostUpdate`.
 ///
 /// ```no_run
 /// # use bevy::prelude::*;

@@ -61,7 +61,8 @@ pub fn open_manifest<'s>(
     open_manifest_and_tell(file, manifest, limits, read, &mut |_, _| ())
 }
 
-/// Does the same as [`open_manifest`], and tells `on_images` of the materials and images in the model's file as soon as they are known.
+/// Does the same as [`open_manifest`], and tells `on_images` of the materials and images in the model's file as soon as they are
+/// known.
 pub(crate) fn open_manifest_and_tell<'s>(
     file: &str,
     manifest: &Manifest,

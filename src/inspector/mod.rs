@@ -127,8 +127,8 @@ pub struct MarionetteInspectorPlugin;
 ///
 /// ```no_run
 /// # use bevy::prelude::*;
-/// # use bevy_marionette::inspector::{Inspector, InspectorTab};
-/// fn inspect(mut inspector: ResMut<Inspector>, hero: Single<Entity, With<Camera>>) {
+/// # use bevy_marionette::{inspector::{Inspector, InspectorTab}, prelude::*};
+/// fn inspect(mut inspector: ResMut<Inspector>, hero: Single<Entity, With<SkinnedCharacter>>) {
 ///     inspector.open = true;
 ///     inspector.tab = InspectorTab::Tracks;
 ///     inspector.character = Some(*hero);

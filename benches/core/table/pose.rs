@@ -1,6 +1,16 @@
 //! What a pose costs by number of joints: each job, and a whole character.
 
-use bevy_marionette::{controller::{BlendMode, TrackPriority}, internals::{model::{CombinedJoints, MorphFrames}, pose::{ClipLayer, Evaluate, LocalToModel, Mix, MixScratch, MorphScratch, Palette, Scratch}}, model::{Morphs, SkeletalClip}, pose::Mask};
+use bevy_marionette::{
+    controller::{BlendMode, TrackPriority},
+    internals::{
+        model::{CombinedJoints, MorphFrames},
+        pose::{
+            ClipLayer, Evaluate, LocalToModel, Mix, MixScratch, MorphScratch, Palette, Scratch,
+        },
+    },
+    model::{Morphs, SkeletalClip},
+    pose::Mask,
+};
 use bevy_marionette_benches::{clip, part, skeleton};
 use glam::{Affine3A, Mat4, Vec3, Vec3A};
 use std::{
