@@ -173,6 +173,7 @@ pub mod import;
 #[doc(hidden)]
 pub mod internals;
 #[cfg(test)]
+#[path = "tests/messages.rs"]
 mod messages;
 pub mod model;
 mod numbers;

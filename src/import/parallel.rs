@@ -42,20 +42,5 @@ pub(super) fn in_parallel<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R 
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn results_are_in_the_order_of_the_items() {
-        let items: Vec<usize> = (0..1000).collect();
-        let squares = in_parallel(&items, |&item| item * item);
-        assert!(
-            squares
-                .iter()
-                .enumerate()
-                .all(|(at, &square)| square == at * at)
-        );
-        assert_eq!(squares.len(), items.len());
-        assert!(in_parallel(&[] as &[usize], |&item| item).is_empty());
-    }
-}
+#[path = "tests/parallel.rs"]
+mod tests;

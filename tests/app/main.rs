@@ -1,6 +1,6 @@
 //! Characters in an app without a window or a GPU, as on a server.
 
-#[path = "../../src/messages.rs"]
+#[path = "../../src/tests/messages.rs"]
 mod messages;
 mod support;
 

@@ -9,7 +9,7 @@ mod files;
 mod gltf;
 mod import;
 mod inspect;
-#[path = "../../src/messages.rs"]
+#[path = "../../src/tests/messages.rs"]
 mod messages;
 mod pose;
 mod replay;

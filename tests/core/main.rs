@@ -28,7 +28,7 @@ mod joint_orders;
 mod joint_paths;
 mod m3d_files;
 mod md5_files;
-#[path = "../../src/messages.rs"]
+#[path = "../../src/tests/messages.rs"]
 mod messages;
 mod morphs;
 mod pose_reference;

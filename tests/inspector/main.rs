@@ -8,7 +8,7 @@ mod harness;
 mod joints;
 mod keyboard;
 mod memory;
-#[path = "../../src/messages.rs"]
+#[path = "../../src/tests/messages.rs"]
 mod messages;
 mod painted;
 mod pointers;

@@ -82,9 +82,5 @@ fn main() -> ExitCode {
 }
 
 #[cfg(test)]
-mod tests {
-    #[test]
-    fn the_command_line_is_well_formed() {
-        <super::Cli as clap::CommandFactory>::command().debug_assert();
-    }
-}
+#[path = "tests/main.rs"]
+mod tests;

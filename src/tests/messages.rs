@@ -147,7 +147,7 @@ impl Snapshots {
 /// Returns the path of the file of these tests.
 fn path() -> PathBuf {
     let folder = match env!("CARGO_CRATE_NAME") {
-        "bevy_marionette" => Path::new("src").to_owned(),
+        "bevy_marionette" => Path::new("src/tests").to_owned(),
         tests => Path::new("tests").join(tests),
     };
     // Tests of the core also belong to a package below the repository's root.

@@ -1,0 +1,65 @@
+use super::*;
+use bevy_marionette::{import::RetargetEntry, model::PlaybackMode};
+
+#[test]
+fn the_text_is_the_manifest() {
+    let entry = |file: &str, playback| ClipEntry {
+        file: Some(file.into()),
+        playback,
+        ..ClipEntry::default()
+    };
+    let socket = SocketEntry {
+        joint: "hand \"R\"".into(),
+        translation: Vec3::new(0.5, -1e-7, 3.0),
+        euler_degrees: Vec3::Y * 90.0,
+        scale: 0.25,
+    };
+    let manifest = Manifest {
+        scale: 0.0254,
+        hand: Hand::Left,
+        up: UpAxis::Z,
+        flip_v: true,
+        clips: [
+            ("walk".to_owned(), ClipEntry::default()),
+            (
+                "dance".to_owned(),
+                ClipEntry {
+                    retarget: Some(RetargetEntry::default()),
+                    ..entry("dance.glb", None)
+                },
+            ),
+            (
+                "jump\n".to_owned(),
+                entry("a\\b.md5anim", Some(PlaybackMode::Once)),
+            ),
+        ]
+        .into(),
+        masks: [(
+            "head".to_owned(),
+            MaskEntry {
+                roots: vec!["neck".into(), "é".into()],
+                falloff: 2,
+                morphs: vec!["eye*".into()],
+                ..MaskEntry::default()
+            },
+        )]
+        .into(),
+        sockets: [("hand".to_owned(), socket)].into(),
+        ..Manifest::of_model("hero.md5mesh")
+    };
+    let text = of_manifest(&manifest, &[("walk", "ends\nas it begins")].into());
+    assert!(
+        text.contains("        // It ends as it begins.\n        \"walk\": (),\n"),
+        "{text}"
+    );
+    assert_eq!(
+        Manifest::parse("hero.character.ron", text.as_bytes()).unwrap(),
+        manifest,
+        "{text}"
+    );
+    let least = Manifest::of_model("a.m3d");
+    assert_eq!(
+        Manifest::parse("a", of_manifest(&least, &BTreeMap::new()).as_bytes()),
+        Ok(least)
+    );
+}
