@@ -28,6 +28,18 @@ use super::{
 use crate::{model::RootDelta, numbers::finite};
 
 /// A time step that is negative or not finite. Nothing was changed.
+///
+/// ```
+/// # use bevy_marionette::{controller::{AdvanceError, AnimationController}, model::ClipTiming};
+/// # let (clips, mut events) = ([ClipTiming::new("door", 1.0)], Vec::new());
+/// let mut controller = AnimationController::playing("door");
+/// let back = controller.advance(-0.5, &clips, &mut events);
+/// assert_eq!(back, Err(AdvanceError { dt: -0.5 }));
+/// // Time only goes forward, but the door can close:
+/// controller.set_speed(-1.0);
+/// controller.advance(0.5, &clips, &mut events)?;
+/// # Ok::<(), AdvanceError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[error("cannot advance an animation by {dt} s; to play backwards, use a negative speed")]
 pub struct AdvanceError {

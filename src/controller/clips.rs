@@ -8,6 +8,19 @@ use std::sync::Arc;
 /// The set may change between two advances, as in a hot reload: the controller keeps names, and trusts a
 /// cached index only while the clip found there still has the name. A clip that disappears stops its track,
 /// one that appears starts it. `None::<C>` stands for clips that are not loaded yet.
+///
+/// Without Bevy, a `Vec` or a slice of [`ClipTiming`]s will do; in Bevy, the asset `Character` has clips.
+///
+/// ```
+/// # use bevy_marionette::controller::{AnimationController, Clips, PlaybackEvent};
+/// /// Returns the seconds until an attack hits, for an enemy that has to dodge it.
+/// fn hits_in(attacker: &AnimationController, clips: &impl Clips) -> Option<f64> {
+///     let (mut ahead, mut events) = (attacker.clone(), Vec::new());
+///     ahead.advance(5.0, clips, &mut events).ok()?;
+///     let is_hit = |event: &&PlaybackEvent| matches!(event, PlaybackEvent::Callback(key) if key.name == "hit");
+///     Some(events.iter().find(is_hit)?.time() - attacker.time())
+/// }
+/// ```
 pub trait Clips {
     /// Returns `true` if the clips can be played. While they cannot, [`AnimationController::advance`] does
     /// nothing at all: no time passes, so nothing is missed.

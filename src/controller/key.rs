@@ -22,11 +22,28 @@ use serde::{Deserialize, Serialize};
 use std::{iter, slice, sync::Arc};
 
 /// Identifies a callback added to one controller.
+///
+/// ```
+/// # use bevy_marionette::controller::AnimationController;
+/// let mut controller = AnimationController::playing("walk");
+/// let splash = controller.add_callback("walk", 0.3, "splash", ());
+/// // Out of the water:
+/// controller.remove_callback(splash);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
 pub struct CallbackId(pub(crate) u64);
 
 /// A place in a clip.
+///
+/// ```
+/// # use bevy_marionette::controller::{AnimationController, CallbackTime};
+/// # let mut controller = AnimationController::playing("walk");
+/// // In the middle of each clip, however long it is.
+/// for clip in ["walk", "jog", "run"] {
+///     controller.add_callback(clip, CallbackTime::Fraction(0.5), "footstep", "right");
+/// }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
 pub enum CallbackTime {

@@ -55,6 +55,20 @@ impl OpenRange {
 }
 
 /// A range of callback keys that a track is in. See [`AnimationController::ranges`].
+///
+/// ```
+/// # use bevy_marionette::{controller::AnimationController, model::ClipTiming};
+/// let mut slash = ClipTiming::new("slash", 1.0);
+/// slash.add_range(0.25, 0.75, "trail", "red");
+/// # let mut controller = AnimationController::playing("slash");
+/// # controller.advance(0.5, &[slash], &mut Vec::new())?;
+/// for range in controller.ranges().filter(|range| range.name == "trail") {
+///     // The trail of the sword becomes thinner toward the end.
+///     let (color, width) = (range.data.to::<String>()?, 1.0 - range.progress);
+///     assert_eq!((&*color, width), ("red", 0.5));
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ActiveRange<'a> {
     /// The track.

@@ -216,6 +216,18 @@ impl PlaybackEvent {
 }
 
 /// A callback key that a track passed, or a range among the keys that it entered or left.
+///
+/// ```
+/// # use bevy_marionette::controller::PlaybackEvent;
+/// fn footsteps(events: &[PlaybackEvent]) -> Result<(), bevy_marionette::ron::Error> {
+///     for event in events {
+///         if let PlaybackEvent::Callback(step) = event && step.name == "footstep" {
+///             println!("{} foot, at a volume of {}", step.data.to::<String>()?, step.weight);
+///         }
+///     }
+///     Ok(())
+/// }
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
 pub struct FiredCallback {
@@ -244,6 +256,17 @@ pub struct FiredCallback {
 }
 
 /// The kind of thing that a [`FiredCallback`] reports.
+///
+/// ```
+/// # use bevy_marionette::controller::{CallbackKind, FiredCallback};
+/// fn trail(of_sword: &FiredCallback, visible: &mut bool) {
+///     match of_sword.kind {
+///         CallbackKind::Begin => *visible = true,
+///         CallbackKind::End => *visible = false,
+///         CallbackKind::Key => {}
+///     }
+/// }
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
 pub enum CallbackKind {

@@ -35,6 +35,15 @@ impl AnimationController {
 }
 
 /// The clip queue of a controller. See [`AnimationController::queue`](super::AnimationController::queue).
+///
+/// ```
+/// # use bevy_marionette::controller::AnimationController;
+/// # let mut controller = AnimationController::playing("slash");
+/// // A combo that remembers up to two blows:
+/// if controller.queue().len() < 2 {
+///     controller.queue_mut().push("slash");
+/// }
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct ClipQueue<'a>(pub(crate) &'a Playback);
 
@@ -76,6 +85,15 @@ impl<'a> ClipQueue<'a> {
 /// ping-pong clip when it is back. Each queued clip plays one round; then comes the next, or the
 /// [fallback](Self::set_fallback). If nothing plays, the first starts at once. Unknown names are reported and
 /// skipped. `play`, `cross_fade` and `fade_out` empty the queue.
+///
+/// ```
+/// # use bevy_marionette::controller::AnimationController;
+/// # let mut controller = AnimationController::playing("walk");
+/// // A guard walks, looks around, and walks again.
+/// controller.queue_mut().extend(["look_around", "walk"]).set_looping(true);
+/// // Alarm: the guard finishes this round, and then runs.
+/// controller.queue_mut().clear().set_looping(false).push("run");
+/// ```
 #[derive(Debug)]
 pub struct ClipQueueMut<'a>(pub(crate) &'a mut Playback);
 

@@ -4,6 +4,15 @@ use super::clock::Nanos;
 use serde::{Deserialize, Serialize};
 
 /// The course of a value from its start to its end.
+///
+/// ```
+/// # use bevy_marionette::controller::TransitionCurve;
+/// // A camera that moves in step with an eased fade, a quarter of the time into it.
+/// let eased = TransitionCurve::EaseInEaseOut.at(0.25);
+/// assert_eq!(eased, 0.15625);
+/// # let (near, far) = (2.0, 6.0);
+/// let distance = near + (far - near) * eased;
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
 pub enum TransitionCurve {
@@ -16,8 +25,6 @@ pub enum TransitionCurve {
 
 impl TransitionCurve {
     /// Returns the fraction of the change that is done after a fraction `t` of the time, both in `0..=1`.
-    ///
-    /// For an ease, that is 0.15625 after a quarter of the time.
     pub fn at(self, t: f64) -> f64 {
         let t = t.clamp(0.0, 1.0);
         match self {

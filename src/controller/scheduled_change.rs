@@ -18,6 +18,19 @@ use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, time::Duration};
 
 /// Identifies a scheduled change of one controller. Valid while the change waits or runs.
+///
+/// ```
+/// # use bevy_marionette::controller::{AnimationController, AnimationTrack};
+/// # let mut controller = AnimationController::default();
+/// # let shield = controller.add_track(AnimationTrack::new("shield"));
+/// let end = controller.time() + 5.0;
+/// let lowers = controller.timeline_mut().key_enabled(shield, false, end);
+/// // The player picks up another charge, and holds the shield up for longer:
+/// if let Some(lowers) = lowers {
+///     controller.timeline_mut().unkey(lowers);
+/// }
+/// controller.timeline_mut().key_enabled(shield, false, end + 5.0);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
 pub struct ChangeHandle(pub(crate) u64);
@@ -29,6 +42,16 @@ impl ChangeHandle {
 }
 
 /// The property that a scheduled change sets.
+///
+/// ```
+/// # use bevy_marionette::controller::{AnimationController, AnimationTrack, ChangeTarget};
+/// # use std::time::Duration;
+/// # let mut controller = AnimationController::default();
+/// # let aim = controller.add_track(AnimationTrack::new("aim"));
+/// controller.timeline_mut().fade(aim, 0.0, Duration::from_millis(300));
+/// // The arm stays as far up as it is now.
+/// controller.timeline_mut().unkey_target(ChangeTarget::Weight(aim));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
 pub enum ChangeTarget {
@@ -64,6 +87,17 @@ impl ChangeTarget {
 }
 
 /// A scheduled change that waits or runs.
+///
+/// ```
+/// # use bevy_marionette::controller::{AnimationController, AnimationTrack, ChangeTarget};
+/// # use std::time::Duration;
+/// # let mut controller = AnimationController::default();
+/// # let aim = controller.add_track(AnimationTrack::new("aim"));
+/// # controller.timeline_mut().fade(aim, 0.0, Duration::from_millis(300));
+/// let mut changes = controller.scheduled_changes();
+/// let is_lowered = changes.any(|change| change.target() == ChangeTarget::Weight(aim) && change.value() == 0.0);
+/// assert!(is_lowered);
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
 pub struct ScheduledChange {

@@ -45,6 +45,19 @@ struct Entered {
 }
 
 /// Reason why a character can't go to a state, or why a speed of states can't be set.
+///
+/// ```
+/// # use bevy_marionette::controller::{AnimationController, StatesError};
+/// fn strike(controller: &mut AnimationController) -> Result<(), StatesError> {
+///     match controller.go("attack") {
+///         // Not from here, such as in the air, or not yet, while the character loads.
+///         Err(StatesError::NoWay { .. } | StatesError::NoLayer(_)) => Ok(()),
+///         // A misspelled name.
+///         Err(error) => Err(error),
+///         Ok(_) => Ok(()),
+///     }
+/// }
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum StatesError {

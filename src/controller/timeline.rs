@@ -16,6 +16,18 @@ use std::{mem, time::Duration};
 /// Starts are in seconds of [global time](AnimationController::time). A start in the past begins at the next
 /// advance; a zero duration is a step. Keying returns `None` if the track does not exist or a number is not
 /// finite.
+///
+/// ```
+/// # use bevy_marionette::controller::{AnimationController, TransitionCurve};
+/// # use std::time::Duration;
+/// # let mut controller = AnimationController::default();
+/// # let slash = controller.play("slash");
+/// // A blow lands: the clip freezes for a tenth of a second, and then gets up to speed again.
+/// let now = controller.time();
+/// let mut timeline = controller.timeline_mut();
+/// timeline.key_speed(slash, 0.0, now, Duration::ZERO, TransitionCurve::Linear);
+/// timeline.key_speed(slash, 1.0, now + 0.1, Duration::from_millis(100), TransitionCurve::EaseInEaseOut);
+/// ```
 #[derive(Debug)]
 pub struct TimelineMut<'a>(&'a mut AnimationController);
 

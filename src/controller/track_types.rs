@@ -7,6 +7,18 @@ use std::{
 };
 
 /// Identifies a track of one controller. Not reused after the track is removed.
+///
+/// ```
+/// # use bevy_marionette::controller::{AnimationController, AnimationTrack, BlendMode};
+/// # use std::time::Duration;
+/// # let mut controller = AnimationController::playing("walk");
+/// let aim = controller.add_track(AnimationTrack::new("aim").blend(BlendMode::Override).mask("upper_body"));
+/// // The arm is only halfway up:
+/// if let Some(track) = controller.track_mut(aim) {
+///     track.weight = 0.5;
+/// }
+/// controller.timeline_mut().fade_out(aim, Duration::from_millis(200));
+/// ```
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
 )]
