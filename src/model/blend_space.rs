@@ -30,6 +30,17 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// Values of a blend space's parameters: `x`, and `y` if it has two.
+///
+/// Methods that take a point also take a number, a pair, or a vector.
+///
+/// ```
+/// # use bevy_marionette::{controller::AnimationController, model::BlendPoint};
+/// # let mut controller = AnimationController::playing("locomotion");
+/// // Keeps the speed, and turns to the left.
+/// if let Some(track) = controller.current_track_mut() {
+///     track.set_parameters(BlendPoint { y: -20.0, ..track.parameters() });
+/// }
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
 pub struct BlendPoint {
@@ -99,6 +110,14 @@ impl From<Vec2> for BlendPoint {
 }
 
 /// The way in which the clips of a blend space are kept in phase.
+///
+/// ```
+/// # use bevy_marionette::model::{BlendSpace, BlendSpaceError, BlendSync};
+/// // Swimmers don't step: the keys of their strokes keep them in phase.
+/// let strokes = BlendSync::Keys(vec!["stroke".into()]);
+/// let swim = BlendSpace::line("swim", [("tread_water", 0.0), ("crawl", 1.5)])?.synced(strokes);
+/// # Ok::<(), BlendSpaceError>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum BlendSync {
     /// By their feet: every foot lands at the same phase in all clips. The first clip that steps
@@ -115,6 +134,16 @@ pub enum BlendSync {
 }
 
 /// An error in making or binding a blend space.
+///
+/// ```
+/// # use bevy_marionette::model::{BlendSpace, BlendSpaceError};
+/// match BlendSpace::line("locomotion", [("walk", 1.4), ("stroll", 1.4)]) {
+///     // An editor marks both points.
+///     Err(BlendSpaceError::TooClose(first, second)) => assert_eq!((&*first, &*second), ("walk", "stroll")),
+///     Err(error) => println!("{error}"),
+///     Ok(space) => println!("{} clips", space.points().len()),
+/// }
+/// ```
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BlendSpaceError {

@@ -6,6 +6,17 @@ use serde::Serialize;
 /// A material for a metallic–roughness renderer.
 ///
 /// Maps are file names as the model contains them.
+///
+/// ```
+/// # use bevy_marionette::model::Material;
+/// let gold = Material {
+///     name: "gold".into(),
+///     base_color: [1.0, 0.77, 0.34, 1.0],
+///     metallic: 1.0,
+///     roughness: 0.3,
+///     ..Material::default()
+/// };
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Material {
     /// Name, unique within the model.

@@ -75,6 +75,17 @@ pub(crate) mod internals {
 }
 
 /// A complete character: a skeleton, the parts of its skin, their materials, and its clips.
+///
+/// ```no_run
+/// # use bevy_marionette::{import::{ImportSettings, open_model}, model::Model};
+/// # fn f() -> Result<(), Box<dyn std::error::Error>> {
+/// let knight = open_model("knight.glb", &std::fs::read("knight.glb")?, &ImportSettings::default())?;
+/// let Model { skeleton, parts, clips, .. } = &knight.model;
+/// let triangles: usize = parts.iter().map(|part| part.triangles.len()).sum();
+/// println!("{} joints, {triangles} triangles, {} clips", skeleton.len(), clips.len());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Model {
     /// The joints.

@@ -5,12 +5,28 @@ use glam::{Vec3, Vec4};
 use std::{collections::HashMap, sync::Arc};
 
 /// Index of a morph target's name in a model's [`Morphs`].
+///
+/// ```
+/// # use bevy_marionette::model::{MorphIndex, Morphs};
+/// /// Returns the weight of a morph target in a pose.
+/// fn weight(morphs: &Morphs, pose: &[f32], name: &str) -> Option<f32> {
+///     let morph: MorphIndex = morphs.morph(name)?;
+///     pose.get(usize::from(morph)).copied()
+/// }
+/// ```
 pub type MorphIndex = u16;
 
 /// The morph targets of a model, by name, with their weights at rest.
 ///
 /// Parts share them: one name moves the mouth in the face, the teeth and the tongue. Weights of a pose are in this order.
 /// Part of the [`Skeleton`](super::Skeleton::morphs), because clips are bound to both, by name.
+///
+/// ```
+/// # use bevy_marionette::model::Morphs;
+/// let face = Morphs::new([("jawOpen".into(), 0.0), ("smile".into(), 0.25)]);
+/// let at_rest: Vec<_> = face.names().iter().zip(face.rest()).collect();
+/// assert_eq!(at_rest[1], (&"smile".into(), &0.25));
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Morphs {
     names: Vec<Arc<str>>,

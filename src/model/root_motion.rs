@@ -15,6 +15,17 @@ use serde::{Deserialize, Serialize};
 ///
 /// Both are in the space that the character had before: −Z is ahead of it, and lengths are in model units after scaling,
 /// before the scale of its transform.
+///
+/// ```
+/// # use bevy_marionette::model::RootDelta;
+/// # use glam::DVec3;
+/// # use std::f64::consts::FRAC_PI_2;
+/// // A clip that walks a meter ahead and then turns left comes back to its start in four loops.
+/// let walk_and_turn = RootDelta::new(DVec3::NEG_Z, 0.0).then(RootDelta::new(DVec3::ZERO, FRAC_PI_2));
+/// let square = walk_and_turn.repeated(4.0);
+/// assert!(square.translation.length() < 1e-9);
+/// assert_eq!(square.turn, 4.0 * FRAC_PI_2);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
 pub struct RootDelta {

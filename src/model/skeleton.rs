@@ -11,9 +11,30 @@ use std::{
 };
 
 /// Index of a joint in its [`Skeleton`].
+///
+/// ```
+/// # use bevy_marionette::model::{JointIndex, Skeleton};
+/// fn height_at_rest(skeleton: &Skeleton, joint: &str) -> Option<f32> {
+///     let joint: JointIndex = skeleton.joint(joint)?;
+///     Some(skeleton.rest_model()[usize::from(joint)].translation.y)
+/// }
+/// ```
 pub type JointIndex = u16;
 
 /// One joint of a skeleton: the input of [`Skeleton::new`].
+///
+/// ```
+/// # use bevy_marionette::model::{Joint, JointTransform};
+/// # use glam::{Quat, Vec3};
+/// // The arm of a lamp, half a meter above its foot, which is at the origin.
+/// let rest = JointTransform::new(Vec3::Y * 0.5, Quat::IDENTITY);
+/// let arm = Joint {
+///     name: "arm".into(),
+///     parent: Some(0),
+///     rest,
+///     inverse_bind: rest.to_affine().inverse(),
+/// };
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Joint {
     /// Name. If several joints share a name, lookups find the first.
@@ -27,6 +48,17 @@ pub struct Joint {
 }
 
 /// An error in making a [`Skeleton`].
+///
+/// ```
+/// # use bevy_marionette::model::{Joint, JointTransform, Skeleton, SkeletonError};
+/// # let joint = |name: &str, parent| Joint {
+/// #     name: name.into(), parent, rest: JointTransform::IDENTITY, inverse_bind: glam::Affine3A::IDENTITY,
+/// # };
+/// let (hand, arm) = (joint("hand", Some(1)), joint("arm", None));
+/// let error = Skeleton::new(vec![hand, arm]).unwrap_err();
+/// // Sort the joints, parents first.
+/// assert!(matches!(error, SkeletonError::ParentNotFirst { joint: 0, parent: 1, .. }));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SkeletonError {
@@ -57,6 +89,16 @@ pub enum SkeletonError {
 ///
 /// A *deform joint* moves the skin. A *control joint* moves other joints, as the target or pole of a limb does, and is
 /// left out of palettes by the importers. Joints are deform joints unless [`Self::with_control_joints`] says otherwise.
+///
+/// ```
+/// # use bevy_marionette::model::Skeleton;
+/// fn print_tree(skeleton: &Skeleton) {
+///     for joint in skeleton.joints() {
+///         let depth = skeleton.ancestors(joint).count();
+///         println!("{}{}", "  ".repeat(depth), skeleton.name(joint));
+///     }
+/// }
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Skeleton {
     names: Arc<[Arc<str>]>,

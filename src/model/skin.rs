@@ -6,6 +6,14 @@ use glam::{Vec2, Vec3, Vec4};
 /// Up to four joints that move a vertex.
 ///
 /// A vertex of a file with more has a *combined joint* among them, which stands for the rest.
+///
+/// ```
+/// # use bevy_marionette::model::{Influences, SkinPart};
+/// // Half the upper arm, which is first in the part's palette, and half the forearm.
+/// let elbow = Influences { palette: [0, 1, 0, 0], weights: [0.5, 0.5, 0.0, 0.0] };
+/// let sleeve = SkinPart { palette: vec![7, 8], influences: vec![elbow], ..SkinPart::default() };
+/// assert!(sleeve.joint_weights(0).eq([(0, 0.5), (1, 0.5)]));
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Influences {
     /// Indices into [`SkinPart::palette`], or past its end, of combined joints; unused slots are 0.
@@ -18,6 +26,17 @@ pub struct Influences {
 ///
 /// The vertex lists have one entry per vertex. Vertices are stored in the pose in which
 /// [`Skeleton::inverse_bind`](super::Skeleton::inverse_bind) cancels the joints.
+///
+/// ```
+/// # use bevy_marionette::model::{JointIndex, SkinPart};
+/// /// Returns the vertices that mostly follow one joint, such as those of the head.
+/// fn vertices_of(part: &SkinPart, joint: JointIndex) -> Vec<usize> {
+///     let follows = |&vertex: &usize| {
+///         part.joint_weights(vertex).any(|(at, weight)| part.palette[at] == joint && weight > 0.5)
+///     };
+///     (0..part.positions.len()).filter(follows).collect()
+/// }
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SkinPart {
     /// Name, unique within the model.

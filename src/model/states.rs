@@ -98,6 +98,13 @@ pub struct State {
 }
 
 /// The speed of a [`State`].
+///
+/// ```ron
+/// states: {
+///     "climb": (plays: "climb", speed: "pace", start: true),
+///     "slide_down": (plays: "climb", speed: -2, from: ["climb"], then: "climb"),
+/// }
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(
     untagged,
@@ -112,6 +119,13 @@ pub enum Speed {
 }
 
 /// Rule for choosing one of several clips.
+///
+/// ```ron
+/// states: {
+///     "idle": (plays: ["look_around", "yawn", "stretch"], start: true),
+///     "combo": (plays: ["slash", "stab", "spin"], choose: Sequence, from: ["idle"], then: "idle"),
+/// }
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Choice {
     /// At random, but never the same twice in a row. The same seed gives the same choices.
@@ -122,6 +136,15 @@ pub enum Choice {
 }
 
 /// The states from which the game may go to a [`State`].
+///
+/// ```ron
+/// states: {
+///     "ground": (plays: "locomotion", start: true),
+///     "jump": (plays: "jump", from: ["ground", "roll"], then: "ground"),
+///     "roll": (plays: "roll", from: {"ground": (), "jump": (fade: 0.3)}, then: "ground"),
+///     "hurt": (plays: "hurt", from: Any, then: Back),
+/// }
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Origins {
     /// None.
@@ -135,6 +158,14 @@ pub enum Origins {
 }
 
 /// A transition from one state to another, where it differs from that of the state that is entered.
+///
+/// ```ron
+/// states: {
+///     "walk": (plays: "walk", start: true, from: {"run": (in_phase: true, fade: 0.3), "sit": ()}),
+///     "run": (plays: "run", from: {"walk": (in_phase: true, fade: 0.2), "sit": (switch: 0.1)}),
+///     "sit": (plays: "sit", from: ["walk", "run"], switch: 0.4),
+/// }
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Entering {
@@ -153,6 +184,15 @@ pub struct Entering {
 }
 
 /// Moments at which the game may leave a [`State`].
+///
+/// ```ron
+/// states: {
+///     "ground": (plays: "locomotion", start: true),
+///     "attack": (plays: "attack", from: ["ground"], exit: "recover", then: "ground"),
+///     "drink": (plays: "drink", from: ["ground"], exit: End, then: "ground"),
+///     "die": (plays: "die", from: Any, exit: Never),
+/// }
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Exit {
     /// At any time.
@@ -168,6 +208,15 @@ pub enum Exit {
 }
 
 /// Successor that a [`State`] goes to by itself.
+///
+/// ```ron
+/// states: {
+///     "ground": (plays: "locomotion", start: true),
+///     "fall": (plays: "fall", from: ["ground"]),
+///     "land": (plays: "land", from: ["fall"], then: "ground"),
+///     "flinch": (plays: "flinch", from: Any, then: Back),
+/// }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Then {
     /// Another state.
@@ -283,6 +332,17 @@ fn is_zero(seconds: &f64) -> bool {
 }
 
 /// Leader that a [`StateLayer`] is synchronized with.
+///
+/// ```ron
+/// masks: { "upper_body": (roots: ["chest"]) },
+/// states: {
+///     "ground": (plays: "locomotion", start: true),
+///     "jump": (plays: "jump", from: ["ground"], then: "ground"),
+/// },
+/// layers: { "torch": (mask: "upper_body", sync: Body, states: {
+///     "ground": (plays: "hold_torch"),
+/// }) },
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Leader {
     /// The states of the whole body.

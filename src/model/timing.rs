@@ -6,6 +6,16 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// The behavior at the end of a clip.
+///
+/// ```
+/// # use bevy_marionette::{controller::{AnimationController, AnimationTrack}, model::{ClipTiming, PlaybackMode}};
+/// // On the way back after three seconds:
+/// let sway = ClipTiming { playback: PlaybackMode::PingPong, ..ClipTiming::new("sway", 2.0) };
+/// assert_eq!(sway.periodic(3.0), 1.0);
+/// // A track can play a clip differently:
+/// # let mut controller = AnimationController::default();
+/// controller.add_track(AnimationTrack::new("sway").playback(PlaybackMode::Once));
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
 pub enum PlaybackMode {
@@ -42,6 +52,15 @@ impl PlaybackMode {
 }
 
 /// A moment in a clip that triggers a callback, or a range whose beginning and end do.
+///
+/// ```
+/// # use bevy_marionette::model::ClipTiming;
+/// /// Returns the seconds during which an attack can hit, for an AI that chooses one.
+/// fn hit_time(attack: &ClipTiming) -> Option<f64> {
+///     let hit = attack.callbacks.iter().find(|key| &*key.name == "hit_window")?;
+///     Some(hit.until? - hit.time)
+/// }
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct CallbackKey {
     /// Seconds from the clip's start, in `0..=duration`.

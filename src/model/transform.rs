@@ -4,6 +4,16 @@ use glam::{Affine3A, Mat3A, Quat, Vec3, Vec4};
 use serde::{Deserialize, Serialize};
 
 /// Translation, rotation and scale of a joint relative to its parent: `T · R · S` on columns.
+///
+/// ```
+/// # use bevy_marionette::model::JointTransform;
+/// # use glam::{Quat, Vec3};
+/// # use std::f32::consts::FRAC_PI_2;
+/// // A lever that is turned by 90°: its end, 10 cm along x, is above it.
+/// let lever = JointTransform::new(Vec3::Y * 0.3, Quat::from_rotation_z(FRAC_PI_2));
+/// let end = lever.to_affine().transform_point3(Vec3::X * 0.1);
+/// assert!(end.abs_diff_eq(Vec3::Y * 0.4, 1e-6));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
 pub struct JointTransform {

@@ -4,6 +4,18 @@ use super::{ClipError, ClipFrames, ClipTiming, MorphFrames, Morphs, PlaybackMode
 use std::sync::Arc;
 
 /// A shape of the mouth at a time in the speech.
+///
+/// ```
+/// # use bevy_marionette::model::Viseme;
+/// /// Reads a line of Rhubarb's output: a time and a letter.
+/// fn viseme(line: &str) -> Option<Viseme> {
+///     let (time, letter) = line.split_once('\t')?;
+///     let shapes = [("A", "pp"), ("B", "ee"), ("C", "aa"), ("D", "aa"), ("E", "oh"), ("F", "ou"), ("G", "ff")];
+///     let shape = shapes.iter().find(|(name, _)| *name == letter).map_or("sil", |(_, shape)| shape);
+///     Some(Viseme::new(time.parse().ok()?, shape, 1.0))
+/// }
+/// assert_eq!(viseme("0.35\tF"), Some(Viseme::new(0.35, "ou", 1.0)));
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Viseme {
     /// Seconds from the start.

@@ -41,6 +41,18 @@ impl ClipFrames {
 }
 
 /// An error in making a [`SkeletalClip`](super::SkeletalClip) from frames.
+///
+/// ```
+/// # use bevy_marionette::model::{ClipError, ClipFrames, ClipTiming, JointTransform, SkeletalClip};
+/// // Two joints, but three transforms.
+/// let frames = ClipFrames {
+///     joints: ["hip".into(), "knee".into()].into(),
+///     transforms: vec![JointTransform::IDENTITY; 3],
+///     ..ClipFrames::default()
+/// };
+/// let error = SkeletalClip::new(ClipTiming::new("kick", 0.5), &frames).unwrap_err();
+/// assert!(matches!(error, ClipError::NotWholeFrames { transforms: 3, joints: 2, .. }));
+/// ```
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ClipError {

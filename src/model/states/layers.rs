@@ -8,6 +8,14 @@ use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, sync::Arc};
 
 /// States of a part of the body, on top of those of the whole.
+///
+/// ```ron
+/// masks: { "upper_body": (roots: ["chest"]) },
+/// layers: { "arms": (mask: "upper_body", states: {
+///     "free": (start: true),
+///     "wave": (plays: "wave", from: ["free"], then: "free"),
+/// }) },
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StateLayer {
