@@ -9,6 +9,15 @@ use glam::Affine3A;
 use serde::{Deserialize, Serialize};
 
 /// The space of a [`JointOverride`]'s transform.
+///
+/// ```
+/// # use bevy_marionette::{model::JointTransform, pose::{JointOverride, JointSpace}};
+/// # use glam::{Quat, Vec3};
+/// # let hand = 7;
+/// // Holds the hand at a steering wheel, wherever the arm is: the place is in the character's space.
+/// let wheel = JointTransform::new(Vec3::new(0.2, 1.1, -0.4), Quat::IDENTITY);
+/// let held = JointOverride { space: JointSpace::Model, ..JointOverride::local(hand, wheel) };
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
 pub enum JointSpace {
@@ -23,6 +32,15 @@ pub enum JointSpace {
 }
 
 /// Overrides one joint on top of the playing clips. Its descendants follow.
+///
+/// ```
+/// # use bevy_marionette::{model::JointTransform, pose::{JointOverride, JointSpace}};
+/// # use glam::Vec3;
+/// # let head = 5;
+/// // The cheat with the big heads: twice the size that the clips give them.
+/// let big = JointTransform { scale: Vec3::splat(2.0), ..JointTransform::IDENTITY };
+/// let big_head = JointOverride { space: JointSpace::Joint, ..JointOverride::local(head, big) };
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
 pub struct JointOverride {
