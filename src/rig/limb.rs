@@ -5,6 +5,14 @@ use glam::Vec3;
 use serde::{Deserialize, Serialize};
 
 /// Joints that reach for a goal, by name.
+///
+/// ```ron
+/// goals: {
+///     // The knee of a dog's hind leg, which also bends at the hock.
+///     "paw": (limb: TwoBone(root: "thigh.L", mid: "shin.L", tip: "paw.L")),
+///     "tail": (limb: Chain(root: "tail.1", tip: "tail.5")),
+/// }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
 #[serde(deny_unknown_fields)]

@@ -10,6 +10,17 @@ use serde::{Deserialize, Serialize};
 ///
 /// Everything else follows from the controller, the transforms and `dt`. Store it along with a
 /// clone of the controller to return to a moment exactly.
+///
+/// ```
+/// # use bevy_marionette::{controller::AnimationController, rig::RigState};
+/// /// A moment of a character, for rollback.
+/// struct Moment(AnimationController, RigState);
+///
+/// fn roll_back(controller: &mut AnimationController, rig: &mut RigState, to: &Moment) {
+///     controller.restore(&to.0);
+///     rig.clone_from(&to.1);
+/// }
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(
     feature = "bevy",

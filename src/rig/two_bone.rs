@@ -36,6 +36,16 @@ pub struct TwoBoneIk {
 }
 
 /// Side of a limb that faces its pole, as an angle in radians.
+///
+/// In a manifest, it is in degrees:
+///
+/// ```ron
+/// goals: {
+///     "left_foot": (limb: TwoBone(root: "thigh.L", tip: "foot.L"), pole_angle: Blender(-90)),
+///     // The elbow points a little to the outside.
+///     "left_hand": (limb: TwoBone(root: "upper_arm.L", tip: "hand.L"), pole_angle: Bend(15)),
+/// }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
 pub enum PoleAngle {

@@ -21,6 +21,14 @@ pub struct LegJoints {
 }
 
 /// Limits of foot placement. Lengths are in leg lengths.
+///
+/// ```ron
+/// feet: (
+///     hips: "hips",
+///     legs: [(root: "thigh.L", tip: "foot.L"), (root: "thigh.R", tip: "foot.R")],
+///     limits: (height: 0.2, slope: 0.3),
+/// )
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
 #[serde(deny_unknown_fields, default)]
@@ -47,6 +55,17 @@ impl Default for FeetLimits {
 }
 
 /// A point of the ground.
+///
+/// ```
+/// # use bevy_marionette::rig::{GroundHit, GroundRay};
+/// # use glam::Vec3;
+/// /// Finds a frozen lake at height 0.
+/// fn ice(ray: &GroundRay) -> Option<GroundHit> {
+///     let distance = -ray.origin.y / ray.direction.y;
+///     let hit = GroundHit { point: ray.origin + distance * ray.direction, normal: Vec3::Y };
+///     (0.0..=ray.length).contains(&distance).then_some(hit)
+/// }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
 pub struct GroundHit {
@@ -57,6 +76,17 @@ pub struct GroundHit {
 }
 
 /// A ray for finding the ground, in world space.
+///
+/// ```
+/// # use bevy_marionette::rig::{GroundHit, GroundRay};
+/// # use glam::Vec3;
+/// # struct Physics;
+/// # impl Physics { fn cast_ray(&self, _from: Vec3, _direction: Vec3, _length: f32) -> Option<(f32, Vec3)> { None } }
+/// fn ground(physics: &Physics, ray: &GroundRay) -> Option<GroundHit> {
+///     let (distance, normal) = physics.cast_ray(ray.origin, ray.direction, ray.length)?;
+///     Some(GroundHit { point: ray.origin + distance * ray.direction, normal })
+/// }
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
 pub struct GroundRay {
