@@ -6,6 +6,14 @@ use std::{
 };
 
 /// Severity of a [`Diagnostic`].
+///
+/// ```
+/// # use bevy_marionette::format::{FormatError, Severity};
+/// fn summary(error: &FormatError) -> String {
+///     let count = |severity| error.diagnostics.iter().filter(|report| report.severity == severity).count();
+///     format!("{} errors, {} warnings", count(Severity::Error), count(Severity::Warning))
+/// }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
     /// The file can be used; something in it was ignored, repaired or guessed.
@@ -18,6 +26,21 @@ pub enum Severity {
 ///
 /// `Display` prints the whole report: `file:line:column`, the message, the line with a caret below it, and the
 /// hint.
+///
+/// Reports about a game's own files can look like those about characters:
+///
+/// ```
+/// # use bevy_marionette::format::Diagnostic;
+/// let source = b"quest: find the sord";
+/// let report = Diagnostic::error("quests.txt", "no item is called `sord`")
+///     .at(source, 1, 17)
+///     .with_hint("did you mean `sword`?");
+/// assert_eq!(report.to_string(), "\
+/// quests.txt:1:17: error: no item is called `sord`
+/// 1 | quest: find the sord
+///   |                 ^
+///   hint: did you mean `sword`?");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Diagnostic {
@@ -193,6 +216,15 @@ impl fmt::Display for Printable<'_> {
 }
 
 /// An error that makes a file unusable: at least one error, with the warnings found before it.
+///
+/// ```
+/// # use bevy_marionette::import::Manifest;
+/// let error = Manifest::parse("hero.character.ron", b"(modle: \"hero.glb\")").unwrap_err();
+/// for report in error.errors() {
+///     // An editor marks the place.
+///     assert_eq!((report.line, report.column), (1, 2));
+/// }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FormatError {
     /// Errors and warnings in file order; at least one is an error.
