@@ -11,6 +11,13 @@ use std::collections::HashSet;
 ///
 /// Loading costs no more than a multiple of the file's size, even if a header claims more. These
 /// limits are for files that really are large. The defaults are far above any game's character.
+///
+/// ```
+/// # use bevy_marionette::import::Limits;
+/// // For characters that players upload:
+/// let limits = Limits { file_bytes: 20 << 20, joints: 200, triangles: 100_000, ..Limits::default() };
+/// assert!(limits.check_size("hero.glb", 25 << 20).is_err());
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
 #[serde(default, deny_unknown_fields)]

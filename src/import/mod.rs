@@ -96,6 +96,13 @@ pub(crate) mod internals {
 }
 
 /// Handedness of a file's coordinates.
+///
+/// ```ron
+/// (
+///     model: "soldier.m3d",
+///     hand: Left,
+/// )
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
 pub enum Hand {
@@ -109,6 +116,13 @@ pub enum Hand {
 }
 
 /// The axis that points up in a file.
+///
+/// ```ron
+/// (
+///     model: "robot.glb",
+///     up: Z,
+/// )
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
 pub enum UpAxis {
@@ -122,6 +136,16 @@ pub enum UpAxis {
 }
 
 /// The conversion of a file's coordinates to Bevy's: right-handed, Y up, forward −Z.
+///
+/// ```
+/// # use bevy_marionette::import::ImportSettings;
+/// // For old phones: four joints per vertex, and few matrices per part.
+/// let settings = ImportSettings {
+///     skin_error: 1.0,
+///     max_palette: 64,
+///     ..ImportSettings::default()
+/// };
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
 #[serde(default, deny_unknown_fields)]
@@ -172,6 +196,18 @@ impl Default for ImportSettings {
 }
 
 /// An imported model, with warnings and figures about how it was made.
+///
+/// ```no_run
+/// # use bevy_marionette::import::{ImportSettings, open_model};
+/// # fn f() -> Result<(), Box<dyn std::error::Error>> {
+/// let knight = open_model("knight.glb", &std::fs::read("knight.glb")?, &ImportSettings::default())?;
+/// for (name, image) in &knight.images {
+///     println!("{name}: {} bytes", image.len());
+/// }
+/// assert!(knight.warnings.is_empty(), "{}", knight.warnings[0]);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Imported {
     /// The model, in Bevy's axes.

@@ -14,6 +14,15 @@ use glam::{Affine3A, Quat, Vec3};
 use std::{borrow::Cow, collections::HashSet};
 
 /// The kind of a file, by its name.
+///
+/// ```
+/// # use bevy_marionette::import::FileKind;
+/// /// Returns `true` for files to show in a list of characters.
+/// fn is_character(name: &str) -> bool {
+///     FileKind::of_name(name).is_some_and(|kind| kind != FileKind::Md5Anim)
+/// }
+/// assert!(is_character("Knight.GLB") && !is_character("walk.md5anim"));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FileKind {
     /// Luna's `.m3d`.

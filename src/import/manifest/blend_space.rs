@@ -39,6 +39,18 @@ pub struct BlendSpaceEntry {
 }
 
 /// Place of a clip in a [`BlendSpaceEntry`].
+///
+/// A tool can write spaces, too:
+///
+/// ```
+/// # use bevy_marionette::import::{BlendPlace, BlendSpaceEntry, Manifest};
+/// let mut manifest = Manifest::of_model("hero.glb");
+/// let points = [("idle", 0.0), ("walk", 1.4)].map(|(clip, speed)| (clip.to_owned(), BlendPlace::Line(speed)));
+/// let space = BlendSpaceEntry { points: points.into(), ..BlendSpaceEntry::default() };
+/// manifest.blend_spaces.insert("locomotion".into(), space);
+/// println!("{}", manifest.to_ron()?);
+/// # Ok::<(), bevy_marionette::ron::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum BlendPlace {
     /// At a value of one parameter: `1.4`.

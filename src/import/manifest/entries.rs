@@ -84,6 +84,14 @@ pub struct ClipEntry {
 }
 
 /// A mask of a [`Manifest`]: full weight at the roots and all joints below them, at single joints, and at some morph targets.
+///
+/// ```ron
+/// masks: {
+///     "upper_body": (roots: ["spine"], falloff: 2),
+///     "right_arm": (roots: ["shoulder.R"], joints: ["chest"]),
+///     "face": (joints: ["jaw"], morphs: ["*"]),
+/// }
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct MaskEntry {
@@ -126,6 +134,13 @@ impl MaskEntry {
 }
 
 /// A socket of a [`Manifest`].
+///
+/// ```ron
+/// sockets: {
+///     "right_hand": (joint: "hand.R", translation: (0, 0.02, 0), euler_degrees: (90, 0, 0)),
+///     "back": (joint: "chest", translation: (0, 0.1, 0.15), scale: 0.8),
+/// }
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SocketEntry {

@@ -34,6 +34,17 @@ pub struct FeetEntry {
 }
 
 /// A leg of [`FeetEntry`].
+///
+/// ```ron
+/// feet: (
+///     hips: "pelvis",
+///     legs: [
+///         // A robot whose shin is in two pieces, and whose heel is a rubber pad behind its foot.
+///         (root: "thigh.L", mid: "shin_upper.L", tip: "foot.L", heel: (-0.1, 0, 0.12)),
+///         (root: "thigh.R", mid: "shin_upper.R", tip: "foot.R", heel: (0.1, 0, 0.12)),
+///     ],
+/// )
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LegEntry {

@@ -4,6 +4,14 @@ use super::{ColliderEntry, FeetEntry, GoalEntry, LookAtEntry, Manifest, SpringEn
 use std::collections::BTreeMap;
 
 /// The entries of a [`Manifest`] that act on the pose after the clips.
+///
+/// ```
+/// # use bevy_marionette::import::RigEntries;
+/// /// Returns what a rig does on the lowest settings of a game: only hands that reach for things.
+/// fn lowest(rig: &RigEntries) -> RigEntries {
+///     RigEntries { goals: rig.goals.clone(), ..RigEntries::default() }
+/// }
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RigEntries {
     /// Limbs that can reach for goals, by name.

@@ -49,6 +49,16 @@ impl Default for RootMotionEntry {
 
 /// Differences of a clip from its character's [`RootMotionEntry`]; `None` is the same. To leave a clip as it is, use
 /// `(ground: false, height: false, turn: false)`.
+///
+/// ```ron
+/// root_motion: (),
+/// clips: {
+///     // Also carries the character up.
+///     "climb": (file: "climb.glb", root_motion: (height: true)),
+///     // Turns on the spot.
+///     "look_back": (file: "look_back.glb", root_motion: (ground: false, turn: true)),
+/// }
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ClipRootMotion {

@@ -47,6 +47,15 @@ pub struct SpringEntry {
 }
 
 /// A sphere or a capsule of a [`Manifest`] that springs stay outside of.
+///
+/// ```ron
+/// colliders: {
+///     "skull": (joint: "head", center: (0, 0.13, 0), radius: 0.11),
+///     // A capsule along the thigh, for a skirt:
+///     "thigh.L": (joint: "thigh.L", end: (0, 0.4, 0), radius: 0.09),
+/// },
+/// springs: [(joints: ["skirt.L"], colliders: ["thigh.L"])],
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ColliderEntry {
