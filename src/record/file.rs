@@ -71,6 +71,17 @@ struct CharacterForm {
 }
 
 /// An error in reading a recording.
+///
+/// ```no_run
+/// # use bevy_marionette::record::{RecordingError, RecordingFile};
+/// # fn f() -> Result<(), Box<dyn std::error::Error>> {
+/// match RecordingFile::read(std::fs::File::open("bug.rec")?) {
+///     Err(RecordingError::Version(version)) => println!("recorded by another release, in version {version}"),
+///     file => println!("{} characters", file?.check().count()),
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RecordingError {
@@ -320,6 +331,15 @@ impl RecordingFile {
 }
 
 /// A character whose recording was played again.
+///
+/// ```
+/// # use bevy_marionette::{controller::PlaybackEvent, record::CheckedCharacter};
+/// /// Returns the frames in which a character stepped.
+/// fn steps(character: &CheckedCharacter) -> Vec<u64> {
+///     let is_step = |event: &PlaybackEvent| matches!(event, PlaybackEvent::Callback(key) if key.name == "footstep");
+///     character.events.iter().filter(|(_, event)| is_step(event)).map(|(frame, _)| *frame).collect()
+/// }
+/// ```
 #[derive(Clone, Debug)]
 pub struct CheckedCharacter<'f> {
     /// Its name, or else that of its entity.
@@ -337,6 +357,17 @@ pub struct CheckedCharacter<'f> {
 }
 
 /// First difference of a recording that is played again.
+///
+/// ```
+/// # use bevy_marionette::record::Difference;
+/// fn explain(difference: &Difference) -> String {
+///     match difference {
+///         Difference::Event { frame, recorded, replayed } => format!("frame {frame}: {recorded:?} became {replayed:?}"),
+///         Difference::State { frame } => format!("frame {frame}: other clips, times, or weights"),
+///         Difference::TooLong { frame } => format!("compared up to frame {frame}"),
+///     }
+/// }
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub enum Difference {
     /// The controller reported something else.
