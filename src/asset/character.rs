@@ -95,6 +95,19 @@ pub struct Character {
 }
 
 /// A part of a character's skin, drawn with one material. Also a labeled asset.
+///
+/// ```no_run
+/// # use bevy::prelude::*;
+/// # use bevy_marionette::asset::Character;
+/// /// Lets the blades of all instances glow.
+/// fn enchant(character: &Character, materials: &mut Assets<StandardMaterial>) {
+///     for part in character.parts.iter().filter(|part| part.name == "blade") {
+///         if let Some(mut material) = materials.get_mut(&part.material) {
+///             material.emissive = LinearRgba::rgb(0.0, 2.0, 8.0);
+///         }
+///     }
+/// }
+/// ```
 #[derive(Asset, TypePath, Clone, Debug)]
 pub struct CharacterPart {
     /// Name, unique within the character.
@@ -127,6 +140,16 @@ pub struct CharacterPart {
 }
 
 /// A place on a joint where things can be attached.
+///
+/// ```
+/// # use bevy::prelude::*;
+/// # use bevy_marionette::{asset::{Character, Socket}, character::ModelPose};
+/// /// Returns the place of a muzzle in the character's space.
+/// fn muzzle(character: &Character, pose: &ModelPose) -> Option<Vec3> {
+///     let Socket { joint, offset } = character.socket("muzzle")?;
+///     Some((*pose.joint(joint)? * offset).translation.into())
+/// }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Socket {
     /// The joint.

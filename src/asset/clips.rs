@@ -10,6 +10,20 @@ use crate::{
 use std::sync::Arc;
 
 /// An error in adding a clip to a character.
+///
+/// ```
+/// # use bevy_marionette::{asset::{AddClipError, Character}, model::SkeletalClip};
+/// /// Adds a clip, in place of an older one.
+/// fn update(character: &mut Character, clip: &SkeletalClip) -> Result<(), AddClipError> {
+///     match character.add_clip(clip) {
+///         Err(AddClipError::NameTaken(name)) => {
+///             character.remove_clip(&name);
+///             character.add_clip(clip)
+///         }
+///         other => other,
+///     }
+/// }
+/// ```
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AddClipError {

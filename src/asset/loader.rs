@@ -70,6 +70,17 @@ pub struct CharacterLoaderSettings {
 ///
 /// In apps that cannot load images, such as servers with `MinimalPlugins`, characters have no textures,
 /// whatever the mode.
+///
+/// ```no_run
+/// # use bevy::prelude::*;
+/// # use bevy_marionette::{asset::{CharacterLoaderSettings, TextureMode}, prelude::*};
+/// # fn spawn(mut commands: Commands, assets: Res<AssetServer>) {
+/// // A preview in plain colors.
+/// let settings = |settings: &mut CharacterLoaderSettings| settings.textures = TextureMode::Ignore;
+/// let preview = assets.load_builder().with_settings(settings).load("knight.glb");
+/// commands.spawn(SkinnedCharacter(preview));
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TextureMode {
     /// Loads the textures in the model's file, where it names them, or beside it, and generates mip levels for formats without
