@@ -18,6 +18,14 @@ use bevy::{ecs::name::NameOrEntity, prelude::*};
 /// Attaches entities to joints: [`AttachedTo`].
 ///
 /// Part of [`MarionettePlugins`](crate::MarionettePlugins).
+///
+/// ```no_run
+/// # use bevy::prelude::*;
+/// # use bevy_marionette::{character::{AttachmentPlugin, ClothingPlugin}, prelude::*};
+/// // People in a crowd whose hats and bags are part of their models:
+/// let plugins = MarionettePlugins::default().build();
+/// App::new().add_plugins((DefaultPlugins, plugins.disable::<AttachmentPlugin>().disable::<ClothingPlugin>()));
+/// ```
 pub struct AttachmentPlugin;
 
 impl Plugin for AttachmentPlugin {

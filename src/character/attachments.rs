@@ -68,6 +68,16 @@ pub struct AtSocket {
 }
 
 /// On a character: the entities attached to its joints. Maintained by [`AttachedTo`].
+///
+/// ```no_run
+/// # use bevy::prelude::*;
+/// # use bevy_marionette::character::{Attachments, DetachExt};
+/// fn drop_everything(fallen: Entity, holders: &Query<&Attachments>, commands: &mut Commands) {
+///     for thing in holders.get(fallen).iter().flat_map(|held| held.iter()) {
+///         commands.entity(thing).detach_in_place();
+///     }
+/// }
+/// ```
 #[derive(Component, Debug, Default, Reflect)]
 #[reflect(Component, Default)]
 #[relationship_target(relationship = AttachedTo)]

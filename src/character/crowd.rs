@@ -10,6 +10,15 @@ use bevy::prelude::*;
 /// Makes crowds cheaper: [`PoseSharing`] and [`AnimationLod`].
 ///
 /// Part of [`MarionettePlugins`](crate::MarionettePlugins).
+///
+/// ```no_run
+/// # use bevy::prelude::*;
+/// # use bevy_marionette::{character::{AnimationLod, PoseSharing}, prelude::*};
+/// App::new()
+///     .add_plugins((DefaultPlugins, MarionettePlugins::default()))
+///     .insert_resource(PoseSharing::Lossless)
+///     .register_required_components::<SkinnedCharacter, AnimationLod>();
+/// ```
 pub struct CrowdPlugin;
 
 impl Plugin for CrowdPlugin {

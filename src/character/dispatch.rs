@@ -19,6 +19,23 @@ use std::mem;
 /// [`AnimationFinished`] and [`CrossFadeFinished`].
 ///
 /// Part of [`MarionettePlugins`](crate::MarionettePlugins).
+///
+/// ```no_run
+/// # use bevy::prelude::*;
+/// # use bevy_marionette::{character::AnimationEventPlugin, prelude::*};
+/// /// Plays the sounds of footsteps.
+/// struct FootstepPlugin;
+///
+/// impl Plugin for FootstepPlugin {
+///     fn build(&self, app: &mut App) {
+///         app.add_observer(|step: On<AnimationCallback>| info!("{}", step.name));
+///     }
+///
+///     fn finish(&self, app: &mut App) {
+///         assert!(app.is_plugin_added::<AnimationEventPlugin>(), "footsteps are callbacks");
+///     }
+/// }
+/// ```
 pub struct AnimationEventPlugin {
     schedule: InternedScheduleLabel,
 }

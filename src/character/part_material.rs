@@ -128,6 +128,18 @@ impl<M: Material> Plugin for PartMaterialPlugin<M> {
 /// An optional component of a character. Removing it restores the [`StandardMaterial`]s. It builds
 /// on [`PartOverrides`]: a part with another [`StandardMaterial`] is drawn with a material made
 /// from that.
+///
+/// ```no_run
+/// # use bevy::prelude::*;
+/// # use bevy_marionette::{character::PartMaterial, prelude::*};
+/// # fn spawn<Glow: Material>(mut commands: Commands, assets: Res<AssetServer>, glow: Handle<Glow>) {
+/// // The blade has a material of its own, whatever the plugin makes of the other parts.
+/// commands.spawn((
+///     SkinnedCharacter(assets.load("knight.glb")),
+///     PartMaterial::<Glow>::default().part("blade", glow),
+/// ));
+/// # }
+/// ```
 #[derive(Component, Debug, TypePath)]
 pub struct PartMaterial<M: Material> {
     own: Vec<(PartId, Handle<M>)>,

@@ -13,6 +13,15 @@ use bevy::{platform::collections::HashSet, prelude::*};
 /// Hides and paints parts of characters: [`PartOverrides`], and [`WeightView`](super::WeightView).
 ///
 /// Part of [`MarionettePlugins`](crate::MarionettePlugins).
+///
+/// ```no_run
+/// # use bevy::prelude::*;
+/// # use bevy_marionette::prelude::*;
+/// // A setting of the game: nobody's face is hidden.
+/// App::new()
+///     .add_plugins((DefaultPlugins, MarionettePlugins::default()))
+///     .register_required_components_with::<SkinnedCharacter, PartOverrides>(|| PartOverrides::default().hide("helmet"));
+/// ```
 pub struct PartOverridesPlugin;
 
 impl Plugin for PartOverridesPlugin {
@@ -57,6 +66,15 @@ pub struct PartOverrides {
 }
 
 /// A part of a character, by name or by index in [`Character::parts`].
+///
+/// ```
+/// # use bevy_marionette::{character::PartId, prelude::*};
+/// /// Hides what the player has unticked in a wardrobe: names, or indices of a list.
+/// fn undressed(unticked: Vec<PartId>) -> PartOverrides {
+///     unticked.into_iter().fold(PartOverrides::default(), PartOverrides::hide)
+/// }
+/// let without_helmet = undressed(vec!["helmet".into(), PartId::Index(2)]);
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Reflect)]
 #[reflect(Clone, PartialEq, Hash)]
 pub enum PartId {

@@ -64,6 +64,18 @@ struct RayScratch {
 }
 
 /// The point where a ray hits a character.
+///
+/// ```no_run
+/// # use bevy::prelude::*;
+/// # use bevy_marionette::{character::CharacterRayHit, prelude::*};
+/// /// Leaves an arrow in what it hit.
+/// fn stick(mut arrow: EntityCommands, at: &GlobalTransform, hit: &CharacterRayHit, poses: &CharacterPoses) -> Option<()> {
+///     let joint = hit.joint_name.as_deref()?;
+///     let offset = at.reparented_to(&poses.joint_transform(hit.character, joint)?);
+///     arrow.insert((AttachedTo(hit.character), AtSocket::new(joint).offset(offset)));
+///     Some(())
+/// }
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct CharacterRayHit {
     /// The character.

@@ -8,6 +8,15 @@ use glam::DVec3;
 /// Moves characters that have [`RootMotion`].
 ///
 /// Part of [`MarionettePlugins`](crate::MarionettePlugins). Without it, [`RootMotion::delta`] still reports.
+///
+/// ```no_run
+/// # use bevy::prelude::*;
+/// # use bevy_marionette::{character::RootMotionPlugin, prelude::*};
+/// // A physics engine moves all characters, as far as their clips say.
+/// App::new()
+///     .add_plugins((DefaultPlugins, MarionettePlugins::default().build().disable::<RootMotionPlugin>()))
+///     .register_required_components_with::<SkinnedCharacter, RootMotion>(RootMotion::report);
+/// ```
 pub struct RootMotionPlugin {
     schedule: InternedScheduleLabel,
 }

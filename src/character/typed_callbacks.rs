@@ -15,6 +15,23 @@ use std::{any::type_name, ops::Deref, sync::Arc};
 /// A callback whose data is a type of your own. See [`add_callback`](super::AppCharacterExt::add_callback).
 ///
 /// Dereferences to the data.
+///
+/// ```no_run
+/// # use bevy::prelude::*;
+/// # use bevy_marionette::{character::{AppCharacterExt, Callback}, controller::CallbackKind};
+/// /// `(time: 0.4, until: 0.55, name: "hit_window", data: (damage: 12))` in the manifest.
+/// #[derive(serde::Deserialize)]
+/// struct HitWindow {
+///     damage: u32,
+/// }
+///
+/// fn swing(hit: On<Callback<HitWindow>>) {
+///     if hit.callback.kind == CallbackKind::Begin {
+///         info!("{} strikes, for {} damage", hit.entity, hit.damage);
+///     }
+/// }
+/// # App::new().add_callback::<HitWindow>("hit_window").add_observer(swing);
+/// ```
 #[derive(EntityEvent, Clone, Debug, PartialEq)]
 pub struct Callback<T: Send + Sync + 'static> {
     /// The character.

@@ -20,6 +20,18 @@ use glam::Affine3A;
 /// Dresses characters in others: [`WornBy`].
 ///
 /// Part of [`MarionettePlugins`](crate::MarionettePlugins).
+///
+/// ```no_run
+/// # use bevy::prelude::*;
+/// # use bevy_marionette::{character::ClothingPlugin, prelude::*};
+/// // On a server, armor is a number.
+/// App::new().add_plugins((
+///     MinimalPlugins,
+///     AssetPlugin::default(),
+///     TransformPlugin,
+///     MarionettePlugins::default().build().disable::<ClothingPlugin>(),
+/// ));
+/// ```
 pub struct ClothingPlugin;
 
 impl Plugin for ClothingPlugin {
@@ -69,6 +81,15 @@ impl Plugin for ClothingPlugin {
 pub struct WornBy(#[entities] pub Entity);
 
 /// On a body: the characters it wears. Maintained by [`WornBy`].
+///
+/// ```no_run
+/// # use bevy::prelude::*;
+/// # use bevy_marionette::character::Wears;
+/// # fn undress(mut commands: Commands, body: Entity) {
+/// // Takes everything off.
+/// commands.entity(body).despawn_related::<Wears>();
+/// # }
+/// ```
 #[derive(Component, Debug, Default, Reflect)]
 #[reflect(Component, Default)]
 #[relationship_target(relationship = WornBy)]

@@ -126,6 +126,17 @@ impl Template for IkLimbTemplate {
 impl Unpin for IkLimb where for<'a> [()]: SpecializeFromTemplate {}
 
 /// The joints of an [`IkLimb`].
+///
+/// ```no_run
+/// # use bevy::prelude::*;
+/// # use bevy_marionette::character::{GoalLimb, IkLimb};
+/// # #[derive(Component)]
+/// # struct DoorHandle;
+/// /// Opens the door with the other hand.
+/// fn change_hands(mut door: Single<&mut IkLimb, With<DoorHandle>>) {
+///     door.limb = GoalLimb::Named("left_hand".into());
+/// }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Reflect)]
 pub enum GoalLimb {
     /// A limb that the manifest describes under `goals`.
@@ -135,6 +146,20 @@ pub enum GoalLimb {
 }
 
 /// On a character: the goals its limbs reach for. Maintained by [`IkGoal`].
+///
+/// ```no_run
+/// # use bevy::prelude::*;
+/// # use bevy_marionette::character::{IkGoals, IkWeight};
+/// # use std::time::Duration;
+/// /// Makes a character let go of all that its limbs reach for.
+/// fn let_go(character: Entity, reaching: &Query<&IkGoals>, weights: &mut Query<&mut IkWeight>) {
+///     for goal in reaching.get(character).iter().flat_map(|goals| goals.iter()) {
+///         if let Ok(mut weight) = weights.get_mut(goal) {
+///             weight.fade_to(0.0, Duration::from_millis(300));
+///         }
+///     }
+/// }
+/// ```
 #[derive(Component, Debug, Default, Reflect)]
 #[reflect(Component, Default)]
 #[relationship_target(relationship = IkGoal)]

@@ -53,6 +53,15 @@ use bevy::prelude::*;
 /// Lets rigs act on poses: [`LookAt`], [`IkGoal`], [`FootPlacement`] and [`SpringBones`].
 ///
 /// Part of [`MarionettePlugins`](crate::MarionettePlugins). Without it, these components have no effect.
+///
+/// ```no_run
+/// # use bevy::prelude::*;
+/// # use bevy_marionette::prelude::*;
+/// // All characters of this game stand on uneven ground.
+/// App::new()
+///     .add_plugins((DefaultPlugins, MarionettePlugins::default()))
+///     .register_required_components::<SkinnedCharacter, FootPlacement>();
+/// ```
 pub struct CharacterRigPlugin;
 
 impl Plugin for CharacterRigPlugin {
