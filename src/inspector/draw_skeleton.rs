@@ -76,6 +76,17 @@ impl DrawSkeleton {
 }
 
 /// Shape of a bone, which reaches from a joint to each of its children.
+///
+/// ```no_run
+/// # use bevy::prelude::*;
+/// # use bevy_marionette::inspector::{BoneShape, DrawSkeleton};
+/// /// Shows and hides the bones, but not what else is drawn.
+/// fn toggle(keys: Res<ButtonInput<KeyCode>>, mut drawn: Query<&mut DrawSkeleton>) {
+///     for mut drawn in drawn.iter_mut().filter(|_| keys.just_pressed(KeyCode::KeyB)) {
+///         drawn.bones = if drawn.bones == BoneShape::None { BoneShape::Lines } else { BoneShape::None };
+///     }
+/// }
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Reflect)]
 #[reflect(Clone, Default, PartialEq)]
 pub enum BoneShape {

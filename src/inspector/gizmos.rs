@@ -7,6 +7,17 @@ use glam::Affine3A;
 /// Gizmo group for everything that [`DrawSkeleton`](super::DrawSkeleton) draws. Drawn in front of everything else by default.
 ///
 /// Configure it through Bevy's [`GizmoConfigStore`].
+///
+/// ```no_run
+/// # use bevy::prelude::*;
+/// # use bevy_marionette::inspector::SkeletonGizmos;
+/// /// Draws thick bones, and hides those that are behind something.
+/// fn set_up(mut store: ResMut<GizmoConfigStore>) {
+///     let (config, _) = store.config_mut::<SkeletonGizmos>();
+///     config.line.width = 4.0;
+///     config.depth_bias = 0.0;
+/// }
+/// ```
 #[derive(Default, Reflect, GizmoConfigGroup)]
 pub struct SkeletonGizmos;
 

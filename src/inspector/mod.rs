@@ -176,6 +176,19 @@ impl Inspector {
 }
 
 /// A tab of the inspector panel.
+///
+/// ```no_run
+/// # use bevy::prelude::*;
+/// # use bevy_marionette::inspector::{Inspector, InspectorTab};
+/// /// Goes through the tabs by a key of the game's own.
+/// fn next_tab(keys: Res<ButtonInput<KeyCode>>, mut inspector: ResMut<Inspector>) {
+///     if keys.just_pressed(KeyCode::F2) {
+///         let mut tabs = InspectorTab::ALL.into_iter().cycle();
+///         tabs.find(|tab| *tab == inspector.tab);
+///         inspector.tab = tabs.next().unwrap_or_default();
+///     }
+/// }
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Reflect)]
 #[reflect(Clone, Debug, Default, PartialEq)]
 pub enum InspectorTab {
@@ -355,6 +368,18 @@ impl Plugin for MarionetteInspectorPlugin {
 /// Draws characters that have a [`DrawSkeleton`]. The inspector adds it; add it yourself if you don't want the panel.
 ///
 /// Needs Bevy's `GizmoPlugin`, in any order.
+///
+/// ```no_run
+/// # use bevy::prelude::*;
+/// # use bevy_marionette::{inspector::{DrawSkeleton, DrawSkeletonPlugin}, prelude::*};
+/// # let mut app = App::new();
+/// # app.add_plugins((DefaultPlugins, MarionettePlugins::default()));
+/// // The skeletons of all characters, while the game is developed.
+/// if cfg!(debug_assertions) {
+///     app.add_plugins(DrawSkeletonPlugin)
+///         .register_required_components::<SkinnedCharacter, DrawSkeleton>();
+/// }
+/// ```
 pub struct DrawSkeletonPlugin;
 
 impl Plugin for DrawSkeletonPlugin {
