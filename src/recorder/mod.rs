@@ -356,6 +356,22 @@ struct Departed {
 }
 
 /// The recording of a character, added to all of them by [`RecorderPlugin`].
+///
+/// ```no_run
+/// # use bevy::prelude::*;
+/// # use bevy_marionette::{asset::Character, prelude::*, recorder::{Recorded, Recording}};
+/// # #[derive(Component)]
+/// # struct Hero;
+/// /// Saves the hero, and none of the others who are there now.
+/// fn save(
+///     recording: Res<Recording>,
+///     assets: Res<Assets<Character>>,
+///     hero: Single<(Option<&Name>, &SkinnedCharacter, &Recorded), With<Hero>>,
+/// ) -> Result {
+///     recording.file(&assets, [*hero]).write(std::fs::File::create("hero.rec")?)?;
+///     Ok(())
+/// }
+/// ```
 #[derive(Component, Debug, Default)]
 #[require(TapeHead, Watch)]
 #[component(on_remove = capture::keep_departed)]
