@@ -35,6 +35,7 @@ pub(crate) mod simd;
 mod skin;
 mod soa;
 mod stream;
+mod unpack;
 
 pub use adjust::{JointOverride, JointSpace};
 pub(crate) use internals::*;

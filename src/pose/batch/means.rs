@@ -17,8 +17,9 @@ use crate::pose::{
     ClipLayer, Evaluate, FrameSpan,
     mix::{lacks_weight, share},
     packed::{Quats4, Vectors4},
-    sample::{FramePair, NumberPair, QuatsFormat, VectorsFormat, chunk},
+    sample::{FramePair, chunk},
     simd::Simd,
+    unpack::{NumberPair, QuatsFormat, VectorsFormat},
 };
 use glam::Vec4;
 use std::ptr;
