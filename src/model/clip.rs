@@ -15,7 +15,7 @@ pub use frames::{ClipError, ClipFrames};
 pub use morphs::MorphFrames;
 pub(crate) use morphs::{MorphCurves, NEVER_AT_REST, WeightTracks};
 pub(crate) use numbers::{
-    EightNumbers, FrameShares, NumberFormat, PackedNumbers, STEP_BASE, STEP_SHIFT, WINDOW, number,
+    FrameShares, NumberFormat, PackedNumbers, STEP_BASE, STEP_SHIFT, SixteenNumbers, WINDOW, number,
 };
 pub(crate) use quantize::Tolerance;
 
@@ -271,7 +271,7 @@ impl SkeletalClip {
     /// The rotations of a row's joints at a frame; compressed ones are only nearly of unit length.
     pub(crate) fn rotations_at(&self, row: usize, frame: usize) -> SoaQuat {
         let slot = self.rows[row].rotation;
-        let packed = |at| self.numbers.read(self.numbers.quats(at), frame);
+        let packed = |at| self.numbers.read(&self.numbers.quats[at as usize], frame);
         match self.stored(slot, frame, packed) {
             Some([x, y, z, w]) => SoaQuat { x, y, z, w },
             None => self.rest[row].rotation,
@@ -285,7 +285,7 @@ impl SkeletalClip {
     }
 
     fn vectors(&self, slot: ChannelSlot, frame: usize) -> Option<SoaVec3> {
-        let packed = |at| self.numbers.read(self.numbers.vectors(at), frame);
+        let packed = |at| self.numbers.read(&self.numbers.vectors[at as usize], frame);
         let [x, y, z] = self.stored(slot, frame, packed)?;
         Some(SoaVec3 { x, y, z })
     }

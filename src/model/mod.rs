@@ -28,9 +28,9 @@ pub use blend_space::{BlendPoint, BlendSpace, BlendSpaceError, BlendSync};
 pub(crate) use blend_space::{Cycle, Member, Phase, SyncMark};
 pub use callback_data::CallbackData;
 pub(crate) use clip::{
-    ChannelSlot, EightNumbers, FrameShares, MorphCurves, NEVER_AT_REST, NumberFormat,
-    PackedNumbers, Quantization, RowTracks, STEP_BASE, STEP_SHIFT, Tolerance, WINDOW, WeightTracks,
-    lanes_of, number,
+    ChannelSlot, FrameShares, MorphCurves, NEVER_AT_REST, NumberFormat, PackedNumbers,
+    Quantization, RowTracks, STEP_BASE, STEP_SHIFT, SixteenNumbers, Tolerance, WINDOW,
+    WeightTracks, lanes_of, number,
 };
 pub use clip::{ClipError, ClipFrames, SkeletalClip};
 pub(crate) use internals::*;

@@ -19,7 +19,7 @@ use crate::model::{CombinedJoints, JointIndex, Skeleton, SoaTransform};
 use glam::{Affine3A, Mat4, Vec4};
 use lanes::{Joints, Matrices};
 use lines::Lines;
-use means::{MeanClip, find_clips, is_mean};
+use means::{MeanClip, UnpackedChannel, find_clips, is_mean};
 use std::mem;
 
 /// Up to eight characters with one skeleton, on the way from their clips to their palettes.
@@ -63,6 +63,8 @@ pub struct PoseBatch<'a> {
     scratch: Scratch,
     /// The clips that all characters play.
     clips: Vec<MeanClip<'a>>,
+    /// What their channels have been unpacked to, if they are compressed.
+    unpacked: Vec<UnpackedChannel>,
 }
 
 /// The fewest characters that are faster together than one by one.
@@ -227,13 +229,14 @@ impl<'a> PoseBatch<'a> {
             len,
             solved,
             clips,
+            unpacked,
             ..
         } = self;
         if *solved > 0 {
             // Found for an earlier part.
             return !clips.is_empty();
         }
-        find_clips(*len, |lane| layers_of(layers, ends, lane), clips)
+        find_clips(*len, |lane| layers_of(layers, ends, lane), clips, unpacked)
     }
 
     /// Mixes the local poses of means, unless there are matrices already.
@@ -327,7 +330,8 @@ impl<'a> PoseBatch<'a> {
             // on.
             while solved * 4 <= joint {
                 if MEANS {
-                    Joints::mean(s, &self.clips, solved).solve(s, solved, parents, &roots, joints);
+                    Joints::mean(s, &self.clips, &self.unpacked, solved)
+                        .solve(s, solved, parents, &roots, joints);
                 } else {
                     let [a, b, c, d, e, f, g, h] = &local;
                     let rows = [a, b, c, d, e, f, g, h].map(|local| &local[solved]);

@@ -69,7 +69,7 @@ struct Samples<R: Row> {
 impl<R: Row> Default for Samples<R> {
     fn default() -> Self {
         Self {
-            active: Vec::new(),
+            active: ActiveList::default(),
             poses: [(); 4].map(|()| Vec::new()),
         }
     }

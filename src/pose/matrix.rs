@@ -208,7 +208,7 @@ impl<S: Simd> Elements<S> {
 #[cfg(all(test, debug_assertions))]
 mod tests {
     use super::*;
-    use crate::model::{EightNumbers, FrameShares, JointTransform, WINDOW};
+    use crate::model::JointTransform;
     use crate::pose::simd::{self, Portable, bits_of};
     use glam::{Quat, Vec3};
 
@@ -260,72 +260,6 @@ mod tests {
                 .to_array(),
         );
         numbers.into_iter().map(bits_of).collect()
-    }
-
-    #[test]
-    fn every_backend_reads_the_same_numbers_of_a_few_bits() {
-        let mut random = fastrand::Rng::with_seed(4);
-        for _ in 0..if cfg!(miri) { 100 } else { 20_000 } {
-            let mut windows = [[0; WINDOW]; 4];
-            windows.iter_mut().for_each(|window| random.fill(window));
-            // As many bits as a window holds at most, from one of the first eight on.
-            let (mut start, mut starts, mut widths) = (random.u8(..8), [0; 8], [0; 8]);
-            for (at, width) in starts.iter_mut().zip(&mut widths) {
-                *at = start;
-                *width = random.u8(..=16).min(128 - start);
-                start += *width;
-            }
-            let format = EightNumbers {
-                byte: 0,
-                starts,
-                widths,
-                steps: [0; 8].map(|_| random.u8(..)),
-                lows: [0; 8].map(|_| random.i16(..)),
-                unit: random.f32() * 1e-3,
-            };
-            let shares = [0.0, random.f32()].map(FrameShares::new);
-            let [a, b, c, d] = windows.each_ref();
-            let bits = |first: [Vec4; 2], each: [Vec4; 2]| {
-                [first, each].map(|pair| pair.map(|row| row.to_array().map(f32::to_bits)))
-            };
-            let portable = bits(
-                Portable.between(&Portable.format(&format), [a, b], shares[1]),
-                Portable.between_each(&Portable.format(&format), [[a, b], [c, d]], shares),
-            );
-            #[cfg(target_arch = "x86_64")]
-            if let Some(avx) = simd::avx::Avx::detect() {
-                let wide = avx.enter(|s| {
-                    let format = s.format(&format);
-                    bits(
-                        s.rows(s.between(&format, [a, b], shares[1])),
-                        s.rows(s.between_each(&format, [[a, b], [c, d]], shares)),
-                    )
-                });
-                assert_eq!(portable, wide, "{format:?}");
-            }
-            // The numbers themselves, one bit after the other.
-            let bit = |window: &[u8; WINDOW], at: usize| i32::from(window[at / 8] >> (at % 8) & 1);
-            for (at, got) in portable[0].as_flattened().iter().enumerate() {
-                let value = |window: &[u8; WINDOW]| {
-                    let bits = (0..usize::from(widths[at]))
-                        .map(|i| bit(window, usize::from(starts[at]) + i) << i)
-                        .sum::<i32>();
-                    f64::from(if bits < 1 << 15 {
-                        bits
-                    } else {
-                        bits - (1 << 16)
-                    })
-                };
-                let [first, second] = shares[1].0.map(|share| f64::from(share) / -32768.0);
-                let step = f64::from(2.0_f32.powi(i32::from(format.steps[at] / 4) - 40))
-                    * (1.0 + f64::from(format.steps[at] % 4) / 4.0);
-                let low = f64::from(format.lows[at]) * f64::from(format.unit);
-                let expected = low + step * (value(a) * first + value(b) * second);
-                let got = f64::from(f32::from_bits(*got));
-                let tolerance = 1e-6 * (low.abs() + step * (value(a).abs() + value(b).abs()));
-                assert!((got - expected).abs() <= tolerance, "{got} {expected}");
-            }
-        }
     }
 
     #[test]

@@ -23,7 +23,7 @@ use super::mask::Mask;
 use super::recycle;
 use super::row::Row;
 use super::sample::SamplePoint;
-use super::simd::{self, Simd};
+use super::simd::{self, Simd, numbers::ChannelVectors};
 use crate::controller::{BlendMode, LayerInfo, TrackPriority};
 use crate::model::{SkeletalClip, SoaTransform};
 use crate::numbers::clamp_weight;
@@ -143,7 +143,21 @@ pub struct MixScratch {
 }
 
 /// Memory for the active layers.
-pub(super) type ActiveList<R> = Vec<Active<'static, R>>;
+#[derive(Debug)]
+pub(super) struct ActiveList<R: Row> {
+    layers: Vec<Active<'static, R>>,
+    /// What compressed clips have been unpacked to.
+    unpacked: Vec<[ChannelVectors; 1]>,
+}
+
+impl<R: Row> Default for ActiveList<R> {
+    fn default() -> Self {
+        Self {
+            layers: Vec::new(),
+            unpacked: Vec::new(),
+        }
+    }
+}
 
 /// The layers to mix.
 #[derive(Clone, Copy)]
@@ -243,8 +257,10 @@ impl<'a, R: Row> MixRows<'_, 'a, R> {
         let out = &mut out[..self.rest.len()];
         // The list borrows from the clips. Recycling keeps its memory between runs without their
         // lifetime.
-        let mut active = recycle(std::mem::take(memory));
+        let ActiveList { layers, unpacked } = memory;
+        let mut active = recycle(std::mem::take(layers));
         let ends = self.prepare(take, &mut active);
+        unpack_clips(&mut active, unpacked);
         let (on_base, unreached) = match take {
             Take::OnBase(base) => (true, &base.pose[..]),
             _ => (false, self.rest),
@@ -266,7 +282,7 @@ impl<'a, R: Row> MixRows<'_, 'a, R> {
         } else {
             self.pose::<false>(&groups, partial, unreached, out);
         }
-        *memory = recycle(active);
+        *layers = recycle(active);
     }
 
     /// See [`Mix::shares`].
@@ -489,6 +505,28 @@ fn blend_rows<R: Row, S: Simd, const SCALE: bool, const PARTIAL: bool>(
 ) {
     for (row, (out, unreached)) in out.iter_mut().zip(unreached).enumerate() {
         *out = Mean::<R, S, SCALE>::new::<PARTIAL>(s, group, row).to_row::<PARTIAL>(s, unreached);
+    }
+}
+
+/// Unpacks compressed clips.
+fn unpack_clips<'a, R: Row>(
+    active: &mut [Active<'a, R>],
+    memory: &'a mut Vec<[ChannelVectors; 1]>,
+) {
+    let channels = active.iter().map(|layer| layer.point.packed_channels());
+    let channels = channels.sum();
+    // All is overwritten, so memory only grows.
+    if memory.len() < channels {
+        memory.resize(channels, Default::default());
+    }
+    let mut memory = &mut memory[..];
+    for layer in active {
+        let channels = layer.point.packed_channels();
+        if channels > 0 {
+            let (own, others) = memory.split_at_mut(channels);
+            layer.point.unpack(own);
+            memory = others;
+        }
     }
 }
 

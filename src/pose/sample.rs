@@ -5,8 +5,11 @@
 //! rotations by nlerp; a clip keeps neighboring quaternions in one hemisphere, so no sign is tested.
 
 use super::packed::{PackedTransforms, Quats4, Vectors4};
-use super::simd::Simd;
-use super::unpack::{Eight, NumberPair, QuatsFormat, VectorsFormat};
+use super::simd::{
+    Simd,
+    numbers::{ChannelVectors, NumberPair},
+};
+use super::unpack::unpack;
 use crate::model::{
     ChannelSlot, JointTransform, NEVER_AT_REST, PackedNumbers, RowTracks, SkeletalClip, SoaQuat,
     SoaTransform, SoaVec3, WeightTracks,
@@ -88,6 +91,12 @@ impl FrameSpan {
         }
     }
 
+    /// The numbers of both frames.
+    #[inline(always)]
+    pub(super) fn numbers<'a>(&self, packed: &'a PackedNumbers) -> NumberPair<'a> {
+        NumberPair::new(packed, [self.first, self.second], self.fraction)
+    }
+
     /// Returns one joint of `clip` at this time; the identity for a joint that the clip does not animate.
     ///
     /// # Panics
@@ -114,8 +123,10 @@ pub(crate) struct SamplePoint<'a, T = RowTracks> {
     constants: &'a [Vec4],
     rest: &'a [SoaTransform],
     samples: FramePair<'a, Vec4>,
-    formats: &'a PackedNumbers,
+    packed: &'a PackedNumbers,
     numbers: NumberPair<'a>,
+    /// What [`Self::unpack`] has read.
+    unpacked: &'a [[ChannelVectors; 1]],
     fraction: Vec4,
 }
 
@@ -185,8 +196,9 @@ impl<'a> SamplePoint<'a> {
             constants: clip.constants(),
             rest: clip.rest(),
             samples: FramePair::new(clip.frames(first, second), count),
-            formats: clip.numbers(),
-            numbers: NumberPair::new(clip.numbers(), &span),
+            packed: clip.numbers(),
+            numbers: span.numbers(clip.numbers()),
+            unpacked: &[],
             fraction: Vec4::splat(span.fraction),
         }
     }
@@ -208,10 +220,7 @@ impl<'a> SamplePoint<'a> {
             rotation: match tracks.rotation {
                 ChannelSlot::Constant(at) => Quats4::read(s, chunk(self.constants, at)),
                 ChannelSlot::Sampled(at) => self.samples.quats(s, at, self.fraction),
-                ChannelSlot::Packed(at) => {
-                    let format = QuatsFormat::new(s, self.formats.quats(at));
-                    format.read(s, &self.numbers)
-                }
+                ChannelSlot::Packed(at) => Quats4::read(s, &self.unpacked[at as usize][0]),
                 ChannelSlot::Rest => read_quats(s, &self.rest[row].rotation),
             },
             scale: match tracks.scale {
@@ -229,8 +238,8 @@ impl<'a> SamplePoint<'a> {
             ChannelSlot::Constant(at) => Vectors4::read(s, chunk(self.constants, at)),
             ChannelSlot::Sampled(at) => self.samples.vectors(s, at, self.fraction),
             ChannelSlot::Packed(at) => {
-                let format = VectorsFormat::new(s, self.formats.vectors(at));
-                format.read(s, &self.numbers)
+                let [[x, y, z, _]] = self.unpacked[self.packed.quats.len() + at as usize];
+                Vectors4::read(s, &[x, y, z])
             }
             ChannelSlot::Rest => unreachable!("the rest pose has them"),
         }
@@ -238,6 +247,18 @@ impl<'a> SamplePoint<'a> {
 }
 
 impl<'a, T> SamplePoint<'a, T> {
+    /// The number of channels to unpack.
+    #[inline(always)]
+    pub(super) fn packed_channels(&self) -> usize {
+        self.packed.channels()
+    }
+
+    /// Reads the channels that are stored as numbers of a few bits into `memory`, which has a place for each.
+    pub(super) fn unpack(&mut self, memory: &'a mut [[ChannelVectors; 1]]) {
+        unpack(self.packed, &[self.numbers], memory);
+        self.unpacked = memory;
+    }
+
     /// A pose instead of a clip: `rows` point to `constants`, and count by `reach`.
     pub(crate) fn of_pose(rows: &'a [T], constants: &'a [Vec4], reach: &'a [Vec4]) -> Self {
         Self {
@@ -246,8 +267,9 @@ impl<'a, T> SamplePoint<'a, T> {
             constants,
             rest: &[],
             samples: FramePair::new(&[], 1),
-            formats: const { &PackedNumbers::NONE },
+            packed: const { &PackedNumbers::NONE },
             numbers: NumberPair::default(),
+            unpacked: &[],
             fraction: Vec4::ZERO,
         }
     }
@@ -275,8 +297,9 @@ impl<'a> SamplePoint<'a, WeightTracks> {
             constants: &curves.constants,
             rest: &[],
             samples: FramePair::new(samples, count),
-            formats: &curves.numbers,
-            numbers: NumberPair::new(&curves.numbers, &span),
+            packed: &curves.numbers,
+            numbers: span.numbers(&curves.numbers),
+            unpacked: &[],
             fraction: Vec4::splat(span.fraction),
         }
     }
@@ -293,10 +316,7 @@ impl<'a> SamplePoint<'a, WeightTracks> {
                 let ([first], [second]) = self.samples.chunks(at);
                 s.fma_row(*second - *first, self.fraction, *first)
             }
-            ChannelSlot::Packed(at) => {
-                let eight = Eight::new::<0, 1>(s, self.formats.weights(at));
-                s.rows(eight.read(s, &self.numbers))[0]
-            }
+            ChannelSlot::Packed(at) => self.unpacked[at as usize][0][0],
             ChannelSlot::Rest => unreachable!("{NEVER_AT_REST}"),
         }
     }

@@ -5,20 +5,21 @@
 //! the same operations in the same order, and without FMA hardware its result is computed from
 //! several operations. A test compares the two. Only WebAssembly differs in the last bits.
 
-// The only module with `unsafe` code: 256-bit vectors where the processor has them.
+// The only modules with `unsafe` code: 256-bit and 512-bit vectors where the processor has them.
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code)]
 pub(crate) mod avx;
+#[cfg(target_arch = "x86_64")]
+#[allow(unsafe_code)]
+pub(crate) mod avx512;
+pub(crate) mod numbers;
 
-use crate::model::{EightNumbers, FrameShares, STEP_BASE, STEP_SHIFT, WINDOW, number};
 use glam::{Affine3A, Mat3A, Mat4, Vec4};
 
 /// A SIMD backend.
 pub(crate) trait Simd: Copy {
     /// Two rows of four numbers, such as the x and the y of four joints.
     type Pair: Copy;
-    /// The place and the meaning of eight numbers of a few bits each.
-    type Format;
 
     /// `true` if it can write past the caches.
     const STREAMS: bool;
@@ -94,25 +95,6 @@ pub(crate) trait Simd: Copy {
         self.pair(rows[0], rows[1])
     }
 
-    /// Prepares for reading many times.
-    fn format(self, format: &EightNumbers) -> Self::Format;
-
-    /// Eight numbers, interpolated between two frames, which are given as the bytes that hold them.
-    fn between(
-        self,
-        format: &Self::Format,
-        frames: [&[u8; WINDOW]; 2],
-        shares: FrameShares,
-    ) -> Self::Pair;
-
-    /// The first four numbers, interpolated at each of two moments.
-    fn between_each(
-        self,
-        format: &Self::Format,
-        frames: [[&[u8; WINDOW]; 2]; 2],
-        shares: [FrameShares; 2],
-    ) -> Self::Pair;
-
     /// Writes a pair to memory.
     #[inline(always)]
     fn store(self, pair: Self::Pair, rows: &mut [Vec4; 2]) {
@@ -160,7 +142,6 @@ pub(crate) struct Portable;
 
 impl Simd for Portable {
     type Pair = [Vec4; 2];
-    type Format = EightNumbers;
 
     const STREAMS: bool = false;
 
@@ -215,60 +196,10 @@ impl Simd for Portable {
     }
 
     #[inline(always)]
-    fn format(self, format: &EightNumbers) -> EightNumbers {
-        *format
-    }
-
-    #[inline(always)]
-    fn between(
-        self,
-        format: &EightNumbers,
-        frames: [&[u8; WINDOW]; 2],
-        shares: FrameShares,
-    ) -> [Vec4; 2] {
-        self.between_each(format, [frames; 2], [shares; 2])
-    }
-
-    #[inline(always)]
-    fn between_each(
-        self,
-        format: &EightNumbers,
-        frames: [[&[u8; WINDOW]; 2]; 2],
-        shares: [FrameShares; 2],
-    ) -> [Vec4; 2] {
-        let mut out = [Vec4::ZERO; 2];
-        for (half, out) in out.iter_mut().enumerate() {
-            let FrameShares([first, second]) = shares[half];
-            let (mut sums, mut steps, mut lows) = ([0.0; 4], [0.0; 4], [0.0; 4]);
-            for lane in 0..4 {
-                let at = half * 4 + lane;
-                let (start, width) = (format.starts[at], format.widths[at]);
-                let [a, b] = frames[half].map(|frame| {
-                    let bytes = frame[usize::from(start / 8 % 16)..].first_chunk();
-                    let bytes = bytes.expect("a window has 16 bytes and four more");
-                    number(u32::from_le_bytes(*bytes) >> (start % 8), width)
-                });
-                sums[lane] = (a * i32::from(first) + b * i32::from(second)) as f32;
-                steps[lane] = sum_step(format.steps[at]);
-                lows[lane] = f32::from(format.lows[at]) * format.unit;
-            }
-            let [sums, steps, lows] = [sums, steps, lows].map(Vec4::from_array);
-            *out = fma(sums, steps, lows);
-        }
-        out
-    }
-
-    #[inline(always)]
     fn lane<const LANE: usize>(self, pair: [Vec4; 2]) -> [Vec4; 2] {
         pair.map(|row| Vec4::splat(row[LANE]))
     }
 }
-
-/// The distance from one number to the next, for numbers multiplied by [`FrameShares::WHOLE`], which is −2¹⁵.
-fn sum_step(bits: u8) -> f32 {
-    f32::from_bits((u32::from(bits) << STEP_SHIFT) + SUM_STEP_BASE)
-}
-const SUM_STEP_BASE: u32 = (STEP_BASE - (15 << 23)) | (1 << 31);
 
 /// `a · b + c`, rounded once, by an instruction that every processor of the target has.
 #[cfg(any(target_arch = "aarch64", target_feature = "fma"))]

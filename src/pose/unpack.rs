@@ -1,122 +1,62 @@
 //! Unpacking: reading the numbers of a few bits that compressed clips have in place of frames.
+//!
+//! All channels of a clip are read in one pass, before its pose is blended: formats and numbers are then read in the order in
+//! which they are in memory, without branches, and code for it isn't part of each kernel that blends.
 
-use super::packed::{Quats4, Vectors4};
-use super::sample::FrameSpan;
-use super::simd::Simd;
-use crate::model::{FrameShares, NumberFormat, PackedNumbers, WINDOW};
+#[cfg(target_arch = "x86_64")]
+use super::simd::avx512::Avx512;
+use super::simd::{
+    dispatch,
+    numbers::{ChannelVectors, NumberPair, Unpack},
+};
+use crate::model::{NumberFormat, PackedNumbers};
 
-/// Two adjacent frames of a clip's numbers, and a moment between them.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct NumberPair<'a> {
-    /// The bytes from the first frame on.
-    frames: &'a [u8],
-    /// The bytes from it to the second frame; 0 if there is only one.
-    stride: u32,
-    shares: FrameShares,
+/// Reads all channels at each of `M` moments: first those of rotations, then those of translations and scales, or of morph
+/// weights.
+pub(super) fn unpack<const M: usize>(
+    packed: &PackedNumbers,
+    moments: &[NumberPair; M],
+    out: &mut [[ChannelVectors; M]],
+) {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(wide) = Avx512::detect() {
+        return wide.enter(
+            #[inline(always)]
+            |s| unpack_with(s, packed, moments, out),
+        );
+    }
+    dispatch!(s => unpack_with(s, packed, moments, out));
 }
 
-impl<'a> NumberPair<'a> {
-    #[inline(always)]
-    pub(super) fn new(numbers: &'a PackedNumbers, span: &FrameSpan) -> Self {
-        let has_second = span.second > span.first;
-        Self {
-            frames: numbers.frames_from(span.first),
-            stride: if has_second { numbers.stride() } else { 0 },
-            shares: FrameShares::new(span.fraction),
-        }
-    }
-
-    /// The windows of both frames. One bounds check covers both.
-    #[inline(always)]
-    fn windows(&self, byte: u32) -> [&'a [u8; WINDOW]; 2] {
-        let end = byte as usize + self.stride as usize + WINDOW;
-        let range = &self.frames[byte as usize..end];
-        match (range.first_chunk(), range.last_chunk()) {
-            (Some(first), Some(second)) => [first, second],
-            _ => unreachable!("it holds a window"),
-        }
-    }
+#[inline(always)]
+fn unpack_with<S: Unpack, const M: usize>(
+    s: S,
+    packed: &PackedNumbers,
+    moments: &[NumberPair; M],
+    out: &mut [[ChannelVectors; M]],
+) {
+    let (quats, others) = out.split_at_mut(packed.quats.len());
+    let (vectors, weights) = others.split_at_mut(packed.vectors.len());
+    unpack_channels(s, &packed.quats, moments, quats);
+    unpack_channels(s, &packed.vectors, moments, vectors);
+    unpack_channels(s, &packed.weights, moments, weights);
 }
 
-/// The format of eight numbers, prepared for reading many times.
-pub(super) struct Eight<S: Simd> {
-    byte: u32,
-    format: S::Format,
-}
-
-impl<S: Simd> Eight<S> {
-    #[inline(always)]
-    pub(super) fn new<const FIRST: usize, const N: usize>(s: S, format: &NumberFormat<N>) -> Self {
-        let eight = format.eight::<FIRST>();
-        Self {
-            byte: eight.byte,
-            format: s.format(&eight),
-        }
-    }
-
-    #[inline(always)]
-    pub(super) fn read(&self, s: S, pair: &NumberPair) -> S::Pair {
-        s.between(&self.format, pair.windows(self.byte), pair.shares)
-    }
-}
-
-/// The format of vectors, prepared for reading.
-pub(super) struct VectorsFormat<S: Simd> {
-    xy: Eight<S>,
-    z: Eight<S>,
-}
-
-impl<S: Simd> VectorsFormat<S> {
-    #[inline(always)]
-    pub(super) fn new(s: S, format: &NumberFormat<3>) -> Self {
-        Self {
-            xy: Eight::new::<0, 3>(s, format),
-            z: Eight::new::<2, 3>(s, format),
-        }
-    }
-
-    #[inline(always)]
-    pub(super) fn read(&self, s: S, pair: &NumberPair) -> Vectors4<S> {
-        let [z, _] = s.rows(self.z.read(s, pair));
-        Vectors4 {
-            xy: self.xy.read(s, pair),
-            z,
-        }
-    }
-
-    /// Reads x, y and z at each of two moments.
-    #[inline(always)]
-    pub(super) fn read_each(&self, s: S, [a, b]: [&NumberPair; 2]) -> [S::Pair; 3] {
-        let [x, y] = s.halves(self.xy.read(s, a), self.xy.read(s, b));
-        let windows = [a, b].map(|pair| pair.windows(self.z.byte));
-        [
-            x,
-            y,
-            s.between_each(&self.z.format, windows, [a.shares, b.shares]),
-        ]
-    }
-}
-
-/// The format of quaternions, prepared for reading.
-pub(super) struct QuatsFormat<S: Simd> {
-    xy: Eight<S>,
-    zw: Eight<S>,
-}
-
-impl<S: Simd> QuatsFormat<S> {
-    #[inline(always)]
-    pub(super) fn new(s: S, format: &NumberFormat<4>) -> Self {
-        Self {
-            xy: Eight::new::<0, 4>(s, format),
-            zw: Eight::new::<2, 4>(s, format),
-        }
-    }
-
-    #[inline(always)]
-    pub(super) fn read(&self, s: S, pair: &NumberPair) -> Quats4<S> {
-        Quats4 {
-            xy: self.xy.read(s, pair),
-            zw: self.zw.read(s, pair),
+#[inline(always)]
+fn unpack_channels<S: Unpack, const N: usize, const M: usize>(
+    s: S,
+    formats: &[NumberFormat<N>],
+    moments: &[NumberPair; M],
+    out: &mut [[ChannelVectors; M]],
+) {
+    for (format, out) in formats.iter().zip(out) {
+        let format = s.format(format);
+        for (numbers, out) in moments.iter().zip(out) {
+            s.between::<N>(&format, numbers, out);
         }
     }
 }
+
+#[cfg(test)]
+#[path = "tests/unpack.rs"]
+mod tests;

@@ -336,7 +336,9 @@ impl MorphCurves {
         match self.rows[morph / 4].weights {
             ChannelSlot::Constant(at) => self.constants[at as usize][lane],
             ChannelSlot::Sampled(at) => self.samples[frame * self.stride + at as usize][lane],
-            ChannelSlot::Packed(at) => self.numbers.read(self.numbers.weights(at), frame)[0][lane],
+            ChannelSlot::Packed(at) => {
+                self.numbers.read(&self.numbers.weights[at as usize], frame)[0][lane]
+            }
             ChannelSlot::Rest => unreachable!("{NEVER_AT_REST}"),
         }
     }

@@ -15,11 +15,11 @@ const WINDOW_BITS: u32 = 128;
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct PackedNumbers {
     /// The formats of translations and scales.
-    pub(super) vectors: Vec<NumberFormat<3>>,
+    pub(crate) vectors: Vec<NumberFormat<3>>,
     /// The formats of rotations.
-    pub(super) quats: Vec<NumberFormat<4>>,
+    pub(crate) quats: Vec<NumberFormat<4>>,
     /// The formats of morph weights.
-    pub(super) weights: Vec<NumberFormat<1>>,
+    pub(crate) weights: Vec<NumberFormat<1>>,
     /// The frames, and as many bytes as a window may extend beyond them.
     pub(super) frames: Vec<u8>,
     pub(super) stride: usize,
@@ -29,29 +29,31 @@ pub(crate) struct PackedNumbers {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct NumberFormat<const N: usize> {
     /// The first bit of a frame that belongs to the first number. The others follow, vector by vector.
-    start: u32,
-    /// The bits of each number. Numbers of 16 bits have a sign, the others don't.
-    widths: [[u8; 4]; N],
+    pub(crate) start: u32,
+    /// The bit after each number, counted from the byte in which the first one begins. Numbers of 16 bits have a sign, the
+    /// others don't.
+    pub(crate) ends: [[u8; 4]; N],
     /// The distances from one number to the next; see [`step`].
-    steps: [[u8; 4]; N],
+    pub(crate) steps: [[u8; 4]; N],
     /// The values of 0, in units of `unit`.
-    lows: [[i16; 4]; N],
-    unit: f32,
+    pub(crate) lows: [[i16; 4]; N],
+    pub(crate) unit: f32,
 }
 
-/// The format of two vectors that are read at a time.
+/// The format of a channel's numbers, in two halves of two vectors each, for reading. Places and widths of vectors that the
+/// channel doesn't have are unspecified.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct EightNumbers {
-    /// The first byte in each frame.
-    pub(crate) byte: u32,
-    /// The first bit of each number, counted from that byte on.
-    pub(crate) starts: [u8; 8],
+pub(crate) struct SixteenNumbers {
+    /// The first byte of each half in a frame; the second isn't below the first.
+    pub(crate) bytes: [u32; 2],
+    /// The first bit of each number, counted from the first byte of its half on.
+    pub(crate) starts: [[u8; 8]; 2],
     /// The bits of each number.
-    pub(crate) widths: [u8; 8],
+    pub(crate) widths: [[u8; 8]; 2],
     /// The distances from one number to the next.
-    pub(crate) steps: [u8; 8],
+    pub(crate) steps: [[u8; 8]; 2],
     /// The values of 0, in units of `unit`.
-    pub(crate) lows: [i16; 8],
+    pub(crate) lows: [[i16; 8]; 2],
     pub(crate) unit: f32,
 }
 
@@ -68,6 +70,14 @@ impl FrameShares {
     pub(crate) fn new(fraction: f32) -> Self {
         let second = (fraction * f32::from(Self::WHOLE) - 0.5) as i32;
         Self([i32::from(Self::WHOLE) - second, second].map(|share| share as i16))
+    }
+
+    /// Both in one integer, the first in its lower half.
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    pub(crate) fn joined(self) -> i32 {
+        let Self([first, second]) = self;
+        i32::from(first) & 0xffff | i32::from(second) << 16
     }
 }
 
@@ -114,19 +124,10 @@ impl PackedNumbers {
         self.stride as u32
     }
 
+    /// The number of channels.
     #[inline(always)]
-    pub(crate) fn vectors(&self, at: u32) -> &NumberFormat<3> {
-        &self.vectors[at as usize]
-    }
-
-    #[inline(always)]
-    pub(crate) fn quats(&self, at: u32) -> &NumberFormat<4> {
-        &self.quats[at as usize]
-    }
-
-    #[inline(always)]
-    pub(crate) fn weights(&self, at: u32) -> &NumberFormat<1> {
-        &self.weights[at as usize]
+    pub(crate) fn channels(&self) -> usize {
+        self.quats.len() + self.vectors.len() + self.weights.len()
     }
 
     /// The bytes of a frame and of those after it.
@@ -138,9 +139,10 @@ impl PackedNumbers {
     /// The vectors of a channel at a frame.
     pub(super) fn read<const N: usize>(&self, format: &NumberFormat<N>, frame: usize) -> [Vec4; N] {
         let mut bit = frame * self.stride * 8 + format.start as usize;
+        let widths = format.widths();
         std::array::from_fn(|vector| {
             Vec4::from_array(std::array::from_fn(|lane| {
-                let width = format.widths[vector][lane];
+                let width = widths[vector][lane];
                 let [a, b, c] = [0, 1, 2].map(|i| self.frames[bit / 8 + i]);
                 let number = number(u32::from_le_bytes([a, b, c, 0]) >> (bit % 8), width);
                 bit += usize::from(width);
@@ -159,39 +161,50 @@ impl PackedNumbers {
 }
 
 impl<const N: usize> NumberFormat<N> {
-    /// The format of the vector `FIRST` and of the one after it, or of the same once more if there is none.
+    /// The format for reading.
     #[inline(always)]
-    pub(crate) fn eight<const FIRST: usize>(&self) -> EightNumbers {
-        // The bytes of a product with 1, 1, 1, … are running sums. None is larger than 255.
+    pub(crate) fn sixteen(&self) -> SixteenNumbers {
         const EACH: u64 = 0x0101_0101_0101_0101;
-        let joined = |first: [u8; 4], second: [u8; 4]| {
-            u64::from(u32::from_le_bytes(first)) | u64::from(u32::from_le_bytes(second)) << 32
-        };
-        let before = if FIRST == 0 {
-            0
-        } else {
-            joined(self.widths[0], self.widths[1]).wrapping_mul(EACH) >> 56
-        };
-        let start = self.start + before as u32;
-        let second = if FIRST + 1 < N { FIRST + 1 } else { FIRST };
-        let widths = joined(self.widths[FIRST], self.widths[second]);
-        let sums = widths.wrapping_mul(EACH << 8);
-        // The numbers of the same vector start at the same places.
-        let sums = if second == FIRST {
-            u64::from(sums as u32) * (1 << 32 | 1)
-        } else {
-            sums
-        };
-        let starts = sums.wrapping_add(u64::from(start % 8).wrapping_mul(EACH));
-        let [a, b, c, d] = self.lows[FIRST];
-        let [e, f, g, h] = self.lows[second];
-        EightNumbers {
-            byte: start / 8,
-            starts: starts.to_le_bytes(),
-            widths: widths.to_le_bytes(),
-            steps: joined(self.steps[FIRST], self.steps[second]).to_le_bytes(),
-            lows: [a, b, c, d, e, f, g, h],
+        let [first, second] = halves(&self.ends).map(u64::from_le_bytes);
+        // A number starts where the one before it ends. A difference of eight bytes is eight differences, as long as none is
+        // below 0. Those of missing vectors are, but they come last.
+        let starts = [
+            first << 8 | u64::from(self.start % 8),
+            second << 8 | first >> 56,
+        ];
+        let widths = [
+            first.wrapping_sub(starts[0]),
+            second.wrapping_sub(starts[1]),
+        ];
+        let (byte, skipped) = (self.start / 8, first >> 59);
+        let second_starts = starts[1].wrapping_sub(skipped * 8 * EACH);
+        SixteenNumbers {
+            bytes: [byte, byte + skipped as u32],
+            starts: [starts[0], second_starts].map(u64::to_le_bytes),
+            widths: widths.map(u64::to_le_bytes),
+            steps: halves(&self.steps),
+            lows: halves(&self.lows),
             unit: self.unit,
+        }
+    }
+
+    /// The bits of each number.
+    fn widths(&self) -> [[u8; 4]; N] {
+        let mut start = (self.start % 8) as u8;
+        self.ends.map(|ends| {
+            ends.map(|end| {
+                let width = end - start;
+                start = end;
+                width
+            })
+        })
+    }
+
+    /// Places the first number, which was at 0, at a bit of the frames.
+    fn place(&mut self, start: u32) {
+        self.start = start;
+        for end in self.ends.as_flattened_mut() {
+            *end += (start % 8) as u8;
         }
     }
 
@@ -239,40 +252,45 @@ impl<const N: usize> NumberFormat<N> {
         }
         let mut format = Self {
             start: 0,
-            widths: [[0; 4]; N],
+            ends: [[0; 4]; N],
             steps: [[0; 4]; N],
             lows: [[0; 4]; N],
             unit: farthest / f32::from(i16::MAX),
         };
+        let (mut end, mut most) = (0, 0);
         for vector in 0..N {
+            // Two vectors are read from a window.
+            if vector % 2 == 0 {
+                most = end + WINDOW_BITS - 7;
+            }
             for lane in 0..4 {
                 let [low, high, tolerance] =
                     [lows, highs, tolerances].map(|vectors| vectors[vector][lane]);
-                format.fit_number(vector, lane, [low, high], tolerance)?;
+                end += format.fit_number(vector, lane, [low, high], tolerance)?;
+                if end > most {
+                    return None;
+                }
+                format.ends[vector][lane] = end as u8;
             }
         }
-        let widths =
-            |vectors: &[[u8; 4]]| vectors.as_flattened().iter().map(|&w| u32::from(w)).sum();
-        let in_window = |sum: u32| 7 + sum <= WINDOW_BITS;
-        let fits = format.widths.chunks(2).map(widths).all(in_window);
-        fits.then_some(Fitted::Numbers(format))
+        Some(Fitted::Numbers(format))
     }
 
-    /// Chooses the width, the step and the low of a number; `None` if it doesn't fit.
+    /// Chooses the step and the low of a number, and returns its width; `None` if it doesn't fit.
     fn fit_number(
         &mut self,
         vector: usize,
         lane: usize,
         [low, high]: [f32; 2],
         tolerance: f32,
-    ) -> Option<()> {
+    ) -> Option<u32> {
         // A value in the middle, for numbers that don't change and for those with a sign.
         let middle = 0.5 * low + 0.5 * high;
         self.lows[vector][lane] = (middle / self.unit).round() as i16;
         let nearest = self.low(vector, lane);
         let farthest = (high - nearest).max(nearest - low);
         if farthest <= tolerance || (tolerance == 0.0 && low == high) {
-            return Some(());
+            return Some(0);
         }
         // Numbers without a sign begin at the last unit below the values.
         let low_units = (low / self.unit).floor();
@@ -287,10 +305,19 @@ impl<const N: usize> NumberFormat<N> {
         } else {
             return None;
         };
-        self.widths[vector][lane] = width as u8;
         self.steps[vector][lane] = step_bits(step)?;
-        Some(())
+        Some(width)
     }
+}
+
+/// Up to four vectors of four in two halves. Missing ones are 0.
+#[inline(always)]
+fn halves<T: Copy + Default, const N: usize>(vectors: &[[T; 4]; N]) -> [[T; 8]; 2] {
+    let mut halves = [[T::default(); 8]; 2];
+    for (at, vector) in vectors.iter().enumerate() {
+        halves[at / 2][at % 2 * 4..][..4].copy_from_slice(vector);
+    }
+    halves
 }
 
 /// How a channel fits into numbers.
@@ -320,10 +347,9 @@ struct WrittenNumber {
 impl NumberWriter {
     /// Adds a channel, whose vectors start at `from` in the frames of the clip, and places its format.
     pub(super) fn add<const N: usize>(&mut self, format: &mut NumberFormat<N>, from: usize) {
-        format.start = self.bits;
-        for vector in 0..N {
-            for lane in 0..4 {
-                let width = format.widths[vector][lane];
+        format.place(self.bits);
+        for (vector, widths) in format.widths().into_iter().enumerate() {
+            for (lane, width) in widths.into_iter().enumerate() {
                 self.numbers.push(WrittenNumber {
                     start: self.bits,
                     width,

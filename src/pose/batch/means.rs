@@ -10,16 +10,17 @@ use super::{
     lanes::{Joints, Lanes},
 };
 use crate::controller::BlendMode;
-use crate::model::{
-    ChannelSlot, PackedNumbers, RowTracks, SkeletalClip, SoaQuat, SoaTransform, SoaVec3,
-};
+use crate::model::{ChannelSlot, RowTracks, SkeletalClip, SoaQuat, SoaTransform, SoaVec3};
 use crate::pose::{
     ClipLayer, Evaluate, FrameSpan,
     mix::{lacks_weight, share},
     packed::{Quats4, Vectors4},
     sample::{FramePair, chunk},
-    simd::Simd,
-    unpack::{NumberPair, QuatsFormat, VectorsFormat},
+    simd::{
+        Simd,
+        numbers::{ChannelVectors, NumberPair},
+    },
+    unpack::unpack,
 };
 use glam::Vec4;
 use std::ptr;
@@ -31,20 +32,23 @@ pub(super) struct MeanClip<'a> {
     constants: &'a [Vec4],
     rest: &'a [SoaTransform],
     samples: FramePair<'a, Vec4>,
-    numbers: &'a PackedNumbers,
     /// The frame that each character is at.
-    times: [FrameTime<'a>; PoseBatch::MOST],
+    times: [FrameTime; PoseBatch::MOST],
+    /// The places of what has been unpacked: rotations and translations.
+    unpacked: [usize; 2],
     /// Sums to one over the clips.
     weight: Lanes,
 }
 
-/// The start of a frame in the list of samples, the position between it and the next frame, and the numbers of both.
+/// The start of a frame in the list of samples, and the position between it and the next frame.
 #[derive(Clone, Copy, Debug, Default)]
-struct FrameTime<'a> {
+struct FrameTime {
     sample: u32,
     fraction: f32,
-    numbers: NumberPair<'a>,
 }
+
+/// The vectors of a channel of compressed clips, for each character.
+pub(super) type UnpackedChannel = [ChannelVectors; PoseBatch::MOST];
 
 /// Vectors or quaternions for each character: `N` numbers of four joints.
 type Numbers<S, const N: usize> = [[<S as Simd>::Pair; 4]; N];
@@ -75,13 +79,15 @@ pub(super) fn is_mean(pose: &Evaluate) -> bool {
         && !lacks_weight(layers.iter())
 }
 
-/// Fills the list with the clips that all characters play. Returns `false` if they don't play the same, or no clips.
+/// Fills the list with the clips that all characters play, and unpacks them. Returns `false` if they don't play the same, or no
+/// clips.
 ///
 /// Lanes without a character repeat the first.
 pub(super) fn find_clips<'a, 'l>(
     characters: usize,
     layers_of: impl Fn(usize) -> &'l [ClipLayer<'a>],
     clips: &mut Vec<MeanClip<'a>>,
+    unpacked: &mut Vec<UnpackedChannel>,
 ) -> bool
 where
     'a: 'l,
@@ -109,12 +115,27 @@ where
             .iter()
             .for_each(|layer| *total += f64::from(layer.weight));
     }
+    let mut end = 0;
     for (index, layer) in first.iter().enumerate() {
         let mut clip = MeanClip::new(layer.clip);
+        let packed = layer.clip.numbers();
+        let mut moments = [NumberPair::default(); PoseBatch::MOST];
         for (lane, total) in totals.iter().enumerate() {
             let layer = &layers_of(if lane < characters { lane } else { 0 })[index];
-            clip.times[lane] = clip.time(FrameSpan::new(layer.clip, layer.time));
+            let span = FrameSpan::new(layer.clip, layer.time);
+            clip.times[lane] = clip.time(&span);
+            moments[lane] = span.numbers(packed);
             clip.weight.0[lane / 4][lane % 4] = share(layer.weight, *total);
+        }
+        if packed.channels() > 0 {
+            clip.unpacked = [end, end + packed.quats.len()];
+            let start = end;
+            end += packed.channels();
+            // All is overwritten, so memory only grows.
+            if unpacked.len() < end {
+                unpacked.resize(end, Default::default());
+            }
+            unpack(packed, &moments, &mut unpacked[start..end]);
         }
         clips.push(clip);
     }
@@ -124,13 +145,13 @@ where
 impl<S: Simd> Joints<S, false> {
     /// The mean of some clips.
     #[inline(always)]
-    pub(super) fn mean(s: S, clips: &[MeanClip], row: usize) -> Self {
+    pub(super) fn mean(s: S, clips: &[MeanClip], unpacked: &[UnpackedChannel], row: usize) -> Self {
         // Rotations come first, so that their long chain of operations overlaps with the
         // translations.
-        let rotation = mean_rotations(s, clips, row);
+        let rotation = mean_rotations(s, clips, unpacked, row);
         let rotation = normalized(s, rotation);
         Self {
-            translation: mean_translations(s, clips, row),
+            translation: mean_translations(s, clips, unpacked, row),
             rotation,
             scale: [[s.both(Vec4::ONE); 4]; 3],
         }
@@ -138,12 +159,17 @@ impl<S: Simd> Joints<S, false> {
 }
 
 #[inline(always)]
-fn mean_translations<S: Simd>(s: S, clips: &[MeanClip], row: usize) -> Numbers<S, 3> {
+fn mean_translations<S: Simd>(
+    s: S,
+    clips: &[MeanClip],
+    unpacked: &[UnpackedChannel],
+    row: usize,
+) -> Numbers<S, 3> {
     let (first, others) = clips.split_first().expect(NO_CLIPS);
-    let mut sum = first.translations(s, row);
+    let mut sum = first.translations(s, unpacked, row);
     // One loop, also for the second clip: each place that samples compiles all of it.
     for (index, clip) in others.iter().enumerate() {
-        let (weight, next) = (s.load(&clip.weight.0), clip.translations(s, row));
+        let (weight, next) = (s.load(&clip.weight.0), clip.translations(s, unpacked, row));
         if index == 0 {
             let first_weight = s.load(&first.weight.0);
             // One product and one fused sum, as in `PackedTransforms::mix`, so that both kernels round alike.
@@ -165,12 +191,17 @@ fn mean_translations<S: Simd>(s: S, clips: &[MeanClip], row: usize) -> Numbers<S
 }
 
 #[inline(always)]
-fn mean_rotations<S: Simd>(s: S, clips: &[MeanClip], row: usize) -> Numbers<S, 4> {
+fn mean_rotations<S: Simd>(
+    s: S,
+    clips: &[MeanClip],
+    unpacked: &[UnpackedChannel],
+    row: usize,
+) -> Numbers<S, 4> {
     let (first, others) = clips.split_first().expect(NO_CLIPS);
-    let mut sum = first.rotations(s, row);
+    let mut sum = first.rotations(s, unpacked, row);
     let mut squares = [s.both(Vec4::ZERO); 4];
     for (index, clip) in others.iter().enumerate() {
-        let (weight, next) = (s.load(&clip.weight.0), clip.rotations(s, row));
+        let (weight, next) = (s.load(&clip.weight.0), clip.rotations(s, unpacked, row));
         if index == 0 {
             let first_weight = s.load(&first.weight.0);
             for joint in 0..4 {
@@ -209,41 +240,44 @@ impl<'a> MeanClip<'a> {
             constants: clip.constants(),
             rest: clip.rest(),
             samples: FramePair::new(clip.frames(0, count - 1), count),
-            numbers: clip.numbers(),
             times: Default::default(),
+            unpacked: [0; 2],
             weight: Lanes::default(),
         }
     }
 
     #[inline(always)]
-    fn time(&self, span: FrameSpan) -> FrameTime<'a> {
+    fn time(&self, span: &FrameSpan) -> FrameTime {
         FrameTime {
             sample: span.first as u32 * self.samples.stride(),
             fraction: span.fraction,
-            numbers: NumberPair::new(self.numbers, &span),
         }
     }
 
     #[inline(always)]
-    fn translations<S: Simd>(&self, s: S, row: usize) -> Numbers<S, 3> {
+    fn translations<S: Simd>(
+        &self,
+        s: S,
+        unpacked: &[UnpackedChannel],
+        row: usize,
+    ) -> Numbers<S, 3> {
         match self.rows[row].translation {
             ChannelSlot::Constant(at) => same_for_all(s, chunk(self.constants, at)),
-            ChannelSlot::Sampled(at) => self.vectors(
+            ChannelSlot::Sampled(at) => vectors(
                 s,
+                &self.times,
                 #[inline(always)]
                 |time| {
                     self.samples
                         .vectors(s, time.sample + at, Vec4::splat(time.fraction))
                 },
             ),
-            ChannelSlot::Packed(at) => {
-                let format = VectorsFormat::new(s, self.numbers.vectors(at));
-                self.each(
-                    s,
-                    #[inline(always)]
-                    |a, b| format.read_each(s, [&a.numbers, &b.numbers]),
-                )
-            }
+            ChannelSlot::Packed(at) => vectors(
+                s,
+                &unpacked[self.unpacked[1] + at as usize],
+                #[inline(always)]
+                |&[x, y, z, _]| Vectors4::read(s, &[x, y, z]),
+            ),
             ChannelSlot::Rest => {
                 let SoaVec3 { x, y, z } = self.rest[row].translation;
                 same_for_all(s, &[x, y, z])
@@ -252,76 +286,84 @@ impl<'a> MeanClip<'a> {
     }
 
     #[inline(always)]
-    fn rotations<S: Simd>(&self, s: S, row: usize) -> Numbers<S, 4> {
+    fn rotations<S: Simd>(&self, s: S, unpacked: &[UnpackedChannel], row: usize) -> Numbers<S, 4> {
         match self.rows[row].rotation {
             ChannelSlot::Constant(at) => same_for_all(s, chunk(self.constants, at)),
-            ChannelSlot::Sampled(at) => self.quats(
+            ChannelSlot::Sampled(at) => quats(
                 s,
+                &self.times,
                 #[inline(always)]
                 |time| {
                     self.samples
                         .quats(s, time.sample + at, Vec4::splat(time.fraction))
                 },
             ),
-            ChannelSlot::Packed(at) => {
-                let format = QuatsFormat::new(s, self.numbers.quats(at));
-                self.quats(
-                    s,
-                    #[inline(always)]
-                    |time| format.read(s, &time.numbers),
-                )
-            }
+            ChannelSlot::Packed(at) => quats(
+                s,
+                &unpacked[self.unpacked[0] + at as usize],
+                #[inline(always)]
+                |rows| Quats4::read(s, rows),
+            ),
             ChannelSlot::Rest => {
                 let SoaQuat { x, y, z, w } = self.rest[row].rotation;
                 same_for_all(s, &[x, y, z, w])
             }
         }
     }
+}
 
-    /// Reads each character's four vectors at its time.
-    #[inline(always)]
-    fn vectors<S: Simd>(&self, s: S, read: impl Fn(&FrameTime) -> Vectors4<S>) -> Numbers<S, 3> {
-        self.each(
-            s,
-            #[inline(always)]
-            |a, b| {
-                let (a, b) = (read(a), read(b));
-                let [x, y] = s.halves(a.xy, b.xy);
-                [x, y, s.pair(a.z, b.z)]
-            },
-        )
-    }
+/// Reads four vectors of each character.
+#[inline(always)]
+fn vectors<S: Simd, T>(
+    s: S,
+    lanes: &[T; PoseBatch::MOST],
+    read: impl Fn(&T) -> Vectors4<S>,
+) -> Numbers<S, 3> {
+    each(
+        s,
+        lanes,
+        #[inline(always)]
+        |a, b| {
+            let (a, b) = (read(a), read(b));
+            let [x, y] = s.halves(a.xy, b.xy);
+            [x, y, s.pair(a.z, b.z)]
+        },
+    )
+}
 
-    /// Reads each character's four quaternions at its time.
-    #[inline(always)]
-    fn quats<S: Simd>(&self, s: S, read: impl Fn(&FrameTime) -> Quats4<S>) -> Numbers<S, 4> {
-        self.each(
-            s,
-            #[inline(always)]
-            |a, b| {
-                let (a, b) = (read(a), read(b));
-                let ([x, y], [z, w]) = (s.halves(a.xy, b.xy), s.halves(a.zw, b.zw));
-                [x, y, z, w]
-            },
-        )
-    }
+/// Reads four quaternions of each character.
+#[inline(always)]
+fn quats<S: Simd, T>(
+    s: S,
+    lanes: &[T; PoseBatch::MOST],
+    read: impl Fn(&T) -> Quats4<S>,
+) -> Numbers<S, 4> {
+    each(
+        s,
+        lanes,
+        #[inline(always)]
+        |a, b| {
+            let (a, b) = (read(a), read(b));
+            let ([x, y], [z, w]) = (s.halves(a.xy, b.xy), s.halves(a.zw, b.zw));
+            [x, y, z, w]
+        },
+    )
+}
 
-    /// Reads at the times of all characters, two at a time, whose numbers share a pair.
-    #[inline(always)]
-    fn each<S: Simd, const N: usize>(
-        &self,
-        s: S,
-        read: impl Fn(&FrameTime, &FrameTime) -> [S::Pair; N],
-    ) -> Numbers<S, N> {
-        let [a, b, c, d, e, f, g, h] = &self.times;
-        // Not a loop, which would go through memory.
-        let [ae, bf, cg, dh] = [read(a, e), read(b, f), read(c, g), read(d, h)];
-        let mut out = [[s.both(Vec4::ZERO); 4]; N];
-        for i in 0..N {
-            out[i] = s.transposed([ae[i], bf[i], cg[i], dh[i]]);
-        }
-        out
+/// Reads for all characters, two at a time, whose numbers share a pair.
+#[inline(always)]
+fn each<S: Simd, T, const N: usize>(
+    s: S,
+    [a, b, c, d, e, f, g, h]: &[T; PoseBatch::MOST],
+    read: impl Fn(&T, &T) -> [S::Pair; N],
+) -> Numbers<S, N> {
+    // Not a loop, which would go through memory.
+    let [ae, bf, cg, dh] = [read(a, e), read(b, f), read(c, g), read(d, h)];
+    let mut out = [[s.both(Vec4::ZERO); 4]; N];
+    for i in 0..N {
+        out[i] = s.transposed([ae[i], bf[i], cg[i], dh[i]]);
     }
+    out
 }
 
 /// Vectors or quaternions of four joints that all characters share.

@@ -1,7 +1,8 @@
 //! The backend for x86-64 processors with AVX2 and FMA: two rows to a register.
 
-use super::{SUM_STEP_BASE, Simd};
-use crate::model::{EightNumbers, FrameShares, STEP_SHIFT, WINDOW};
+mod unpack;
+
+use super::Simd;
 use glam::{Affine3A, Mat3A, Mat4, Vec4};
 use std::arch::x86_64::*;
 
@@ -52,24 +53,9 @@ impl Avx {
     }
 }
 
-/// See [`EightNumbers`].
-#[derive(Clone, Copy)]
-pub(crate) struct Format {
-    /// For each number, the four bytes of the window that hold it.
-    bytes: __m256i,
-    /// By how much they are shifted to the right, so that the number of the first frame begins at bit 0.
-    right: __m256i,
-    /// By how much they are shifted to the left, so that the number of the second frame begins at bit 16.
-    left: __m256i,
-    mask: __m256i,
-    steps: __m256,
-    lows: __m256,
-}
-
 // SAFETY, of each block: an `Avx` exists, so the processor has AVX2 and FMA.
 impl Simd for Avx {
     type Pair = __m256;
-    type Format = Format;
 
     const STREAMS: bool = true;
 
@@ -217,79 +203,6 @@ impl Simd for Avx {
         unsafe { _mm256_loadu_ps(rows.as_ptr().cast()) }
     }
 
-    #[inline(always)]
-    fn format(self, format: &EightNumbers) -> Format {
-        unsafe {
-            let each =
-                |bytes: [u8; 8]| _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(i64::from_le_bytes(bytes)));
-            let (starts, widths) = (each(format.starts), each(format.widths));
-            // The bytes that hold each number: the first one, four times, plus 0, 1, 2 and 3.
-            let first_bytes = _mm256_shuffle_epi8(
-                _mm256_srli_epi32::<3>(starts),
-                _mm256_broadcastsi128_si256(_mm_set_epi8(
-                    12, 12, 12, 12, 8, 8, 8, 8, 4, 4, 4, 4, 0, 0, 0, 0,
-                )),
-            );
-            let bytes = _mm256_add_epi8(first_bytes, _mm256_set1_epi32(0x0302_0100));
-            let right = _mm256_and_si256(starts, _mm256_set1_epi32(7));
-            // The compiler must see that they are below 32, or it adds instructions for others.
-            let widths = _mm256_and_si256(widths, _mm256_set1_epi32(31));
-            let one = _mm256_set1_epi32(1);
-            let mask = _mm256_sub_epi32(_mm256_sllv_epi32(one, widths), one);
-            let steps = _mm256_slli_epi32::<{ STEP_SHIFT as i32 }>(each(format.steps));
-            let steps = _mm256_add_epi32(steps, _mm256_set1_epi32(SUM_STEP_BASE as i32));
-            let lows = _mm256_cvtepi32_ps(_mm256_cvtepi16_epi32(_mm_loadu_si128(
-                format.lows.as_ptr().cast(),
-            )));
-            Format {
-                bytes,
-                right,
-                left: _mm256_sub_epi32(_mm256_set1_epi32(16), right),
-                mask: _mm256_or_si256(mask, _mm256_slli_epi32::<16>(mask)),
-                steps: _mm256_castsi256_ps(steps),
-                lows: _mm256_mul_ps(lows, _mm256_set1_ps(format.unit)),
-            }
-        }
-    }
-
-    #[inline(always)]
-    fn between(
-        self,
-        format: &Format,
-        frames: [&[u8; WINDOW]; 2],
-        FrameShares(shares): FrameShares,
-    ) -> __m256 {
-        // SAFETY: a window has at least 16 bytes.
-        unsafe {
-            let load = |window: &[u8; WINDOW]| {
-                _mm256_broadcastsi128_si256(_mm_loadu_si128(window.as_ptr().cast()))
-            };
-            let shares = _mm256_set1_epi32(joined(shares));
-            interpolated(format, load(frames[0]), load(frames[1]), shares)
-        }
-    }
-
-    #[inline(always)]
-    fn between_each(
-        self,
-        format: &Format,
-        [a, b]: [[&[u8; WINDOW]; 2]; 2],
-        [FrameShares(a_shares), FrameShares(b_shares)]: [FrameShares; 2],
-    ) -> __m256 {
-        // SAFETY: a window has at least 16 bytes.
-        unsafe {
-            let load = |[a, b]: [&[u8; WINDOW]; 2]| {
-                let [a, b] = [a, b].map(|window| _mm_loadu_si128(window.as_ptr().cast()));
-                _mm256_set_m128i(b, a)
-            };
-            let shares = _mm256_set_m128i(
-                _mm_set1_epi32(joined(b_shares)),
-                _mm_set1_epi32(joined(a_shares)),
-            );
-            interpolated(format, load([a[0], b[0]]), load([a[1], b[1]]), shares)
-        }
-    }
-
     /// Stores both rows in one piece. A load of 32 bytes can't be forwarded from two stores of 16,
     /// so it would wait for them.
     #[inline(always)]
@@ -349,26 +262,6 @@ fn register(row: Vec4) -> __m128 {
 fn row(register: __m128) -> Vec4 {
     // SAFETY: as above.
     unsafe { std::mem::transmute(register) }
-}
-
-/// Two shares in one integer.
-#[inline(always)]
-fn joined([first, second]: [i16; 2]) -> i32 {
-    i32::from(first) & 0xffff | i32::from(second) << 16
-}
-
-/// The numbers in windows of two frames, interpolated.
-///
-/// Those of the first frame end up in the lower halves of eight integers and those of the second frame in the upper halves, so
-/// that one instruction multiplies both with their shares and adds them up.
-#[target_feature(enable = "avx2,fma")]
-#[inline]
-fn interpolated(format: &Format, first: __m256i, second: __m256i, shares: __m256i) -> __m256 {
-    let first = _mm256_srlv_epi32(_mm256_shuffle_epi8(first, format.bytes), format.right);
-    let second = _mm256_sllv_epi32(_mm256_shuffle_epi8(second, format.bytes), format.left);
-    let both = _mm256_blend_epi16::<0b1010_1010>(first, second);
-    let sums = _mm256_madd_epi16(_mm256_and_si256(both, format.mask), shares);
-    _mm256_fmadd_ps(_mm256_cvtepi32_ps(sums), format.steps, format.lows)
 }
 
 /// Keeps the compiler from building a pair of two rows again each time it is read.

@@ -55,8 +55,10 @@ fn numbers_of_all_widths_read_back_within_their_tolerance() {
             match NumberFormat::fit(lows, highs, tolerances, rest) {
                 Some(Fitted::Numbers(mut format)) => {
                     writer.add(&mut format, at * 3);
-                    let all = format.widths.as_flattened().iter();
-                    all.for_each(|&width| widths[usize::from(width)] += 1);
+                    let all = format.widths();
+                    for &width in all.as_flattened() {
+                        widths[usize::from(width)] += 1;
+                    }
                     formats.push((at * 3, format));
                 }
                 Some(Fitted::Still(values)) => {
