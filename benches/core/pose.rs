@@ -13,8 +13,8 @@ use bevy_marionette::{
 };
 use bevy_marionette::{
     internals::pose::{
-        ClipLayer, Evaluate, Inertia, InertiaScratch, LocalToModel, Mix, MixScratch, Palette,
-        Scratch, stream,
+        ClipLayer, Compress, Evaluate, Inertia, InertiaScratch, LocalToModel, Mix, MixScratch,
+        Palette, PoseBatch, Scratch, stream,
     },
     pose::Mask,
 };
@@ -288,6 +288,60 @@ fn crowd(criterion: &mut Criterion) {
     }
 }
 
+/// Clips within a tenth of a millimeter beside the same clips as they are: eight characters at a time, and one after the other.
+fn compressed(criterion: &mut Criterion) {
+    const CHARACTERS: usize = 80;
+    let skeleton = skeleton(58);
+    let (part, combined) = (part(&skeleton), CombinedJoints::new());
+    let world = Affine3A::from_translation(Vec3::ONE);
+    let mut palettes = vec![Mat4::IDENTITY; 58 * CHARACTERS];
+    for (moves, name) in [(false, "turn"), (true, "turn and move")] {
+        let mut group = criterion.benchmark_group(format!("clips, 58 joints {name}"));
+        group.throughput(Throughput::Elements(CHARACTERS as u64));
+        let stored: Vec<_> = (0..2)
+            .map(|seed| clip_of(&skeleton, seed, |joint| moves || joint == 0))
+            .collect();
+        let compress = Compress::new(&skeleton, &[], 1e-4);
+        let compressed: Vec<_> = stored.iter().map(|clip| compress.run(clip)).collect();
+        for (kind, clips) in [("stored", &stored), ("compressed", &compressed)] {
+            let (mut layers, mut time) = (layers(clips, None), times());
+            let mut batch = PoseBatch::default();
+            group.bench_function(BenchmarkId::new("eight at a time", kind), |b| {
+                b.iter(|| {
+                    for eight in black_box(&mut palettes).chunks_mut(58 * PoseBatch::MOST) {
+                        let mut out: [&mut [Mat4]; PoseBatch::MOST] = Default::default();
+                        batch.clear();
+                        for (out, palette) in out.iter_mut().zip(eight.chunks_mut(58)) {
+                            layers.iter_mut().for_each(|layer| layer.time = time());
+                            batch.add(&Evaluate::new(&skeleton, &layers), &world);
+                            *out = palette;
+                        }
+                        batch.write(&skeleton, &part.palette, &combined, out);
+                    }
+                });
+            });
+            let mut scratch = Scratch::default();
+            group.bench_function(BenchmarkId::new("one at a time", kind), |b| {
+                b.iter(|| {
+                    for out in black_box(&mut palettes).chunks_mut(58) {
+                        layers.iter_mut().for_each(|layer| layer.time = time());
+                        Evaluate::new(&skeleton, &layers)
+                            .run_clips(Some(&Affine3A::IDENTITY), &mut scratch);
+                        Palette {
+                            world,
+                            model: scratch.model(),
+                            inverse_bind: skeleton.inverse_bind(),
+                            remap: &part.palette,
+                            combined: &combined,
+                        }
+                        .run(out);
+                    }
+                });
+            });
+        }
+    }
+}
+
 /// A pose while a switch dies out, beside a clip and a cross-fade.
 fn switches(criterion: &mut Criterion) {
     for joints in JOINTS {
@@ -483,6 +537,6 @@ criterion_group! {
         .sample_size(30)
         .warm_up_time(std::time::Duration::from_millis(200))
         .measurement_time(std::time::Duration::from_millis(600));
-    targets = jobs, mirrored, mix, character, crowd, switches, blend_space
+    targets = jobs, mirrored, mix, character, crowd, compressed, switches, blend_space
 }
 criterion_main!(benches);
