@@ -6,17 +6,18 @@ use super::{
     check_sides::check_sides,
     control,
     donors::Donors,
+    edits::Edits,
     find_clip::{Opened, find_clip, original_of, unread},
     limits::ClipTotals,
     merge::merge_parts,
     names::{FIRST_ANSWERS, duplicates, listed},
     open::{no_model, open_file},
-    root_motion::{RootMotion, steady_path},
+    root_motion::steady_path,
     speech::speech,
 };
 use crate::{
     format::{Diagnostic, FormatError},
-    model::{CallbackKey, ClipError, Model, SkeletalClip, Skeleton},
+    model::{CallbackKey, Model, SkeletalClip},
     plural::counted,
     pose::Compress,
 };
@@ -102,7 +103,7 @@ pub(crate) fn open_manifest_and_tell<'s>(
     control::flag(file, &manifest.control_joints, &settings, &mut imported);
     pair_sides(file, manifest, &mut imported);
     merge_parts(file, manifest, &settings, &mut imported);
-    let mut root_motion = RootMotion::new(file, manifest, &imported.model.skeleton)?;
+    let mut edits = Edits::new(file, manifest, &imported.model.skeleton)?;
     let (mut opened, mut donors) = (Opened::default(), Donors::default());
     // Several entries may refer to the same clip of the model, as it is in the file.
     let own_clips = imported.model.clips.clone();
@@ -158,16 +159,15 @@ pub(crate) fn open_manifest_and_tell<'s>(
             .ok()
             .filter(|_| entry.file.is_none())
             .map(|clip| clip.timing.name.clone());
+        let failed = |error: String| FormatError::one(Diagnostic::error(file, error));
         // First the range of the file, then everything that is said of that range.
         let admitted = found.and_then(|clip| {
-            let clip = cut(file, name, entry, clip, warnings)?;
-            let clip = refine(file, name, entry, clip, &model.skeleton, warnings)?;
-            let clip = root_motion
-                .take_out(manifest, entry, clip, &model.skeleton)
-                .map_err(|error| FormatError::one(Diagnostic::error(file, error.to_string())))?;
-            reach
-                .admit(&model.skeleton, &clip)
-                .map_err(|error| FormatError::one(Diagnostic::error(file, error)))?;
+            let part = part(file, name, entry, &clip, warnings)?;
+            let clip = edits
+                .run(entry, part, clip, &model.skeleton)
+                .map_err(|error| failed(error.to_string()))?;
+            let clip = refine(file, name, entry, clip, warnings)?;
+            reach.admit(&model.skeleton, &clip).map_err(failed)?;
             Ok(clip)
         });
         match admitted {
@@ -191,7 +191,17 @@ pub(crate) fn open_manifest_and_tell<'s>(
     clips.retain(|clip| !replaced.contains(&clip.timing.name));
     clips.append(&mut made);
     // Clips without an entry have root motion, too, if the character has it.
-    root_motion.take_out_of_others(manifest, &mut imported.model, &mut imported.reach);
+    let Imported { model, reach, .. } = &mut imported;
+    let others = |clip: &&mut SkeletalClip| !manifest.clips.contains_key(&*clip.timing.name);
+    for clip in model.clips.iter_mut().filter(others) {
+        let edited = edits.run(&ClipEntry::default(), None, clip.clone(), &model.skeleton);
+        // One that can't be put in place stays as it is.
+        if let Ok(edited) = edited
+            && reach.admit(&model.skeleton, &edited).is_ok()
+        {
+            *clip = edited;
+        }
+    }
     add_mirrored(file, manifest, limits, &mut totals, &mut imported)?;
     check_joints(file, manifest, &mut imported);
     check_blend_spaces(file, manifest, &mut imported);
@@ -251,7 +261,7 @@ fn add_mirrored(
             let clip = clip
                 .mirrored(&model.skeleton)
                 .map_err(|error| failed(error.to_string()))?;
-            let mut clip = refine(file, name, entry, clip, &model.skeleton, warnings)?;
+            let mut clip = refine(file, name, entry, clip, warnings)?;
             // A speed that the entry gives replaces the mirrored path.
             if let Some(speed) = entry.ground_speed {
                 clip.set_root_path(steady_path(&clip, speed));
@@ -360,19 +370,19 @@ fn rename_joints(file: &str, manifest: &Manifest, imported: &mut Imported) {
     imported.model.skeleton = renamed;
 }
 
-/// Cuts out the part of a clip that its entry asks for.
-fn cut(
+/// Returns the times between which an entry asks for a part of a clip; `None` for the whole.
+fn part(
     file: &str,
     name: &str,
     entry: &ClipEntry,
-    clip: SkeletalClip,
+    clip: &SkeletalClip,
     warnings: &mut Vec<Diagnostic>,
-) -> Result<SkeletalClip, FormatError> {
+) -> Result<Option<(f64, f64)>, FormatError> {
     let error = |message: String, hint: &str| {
         FormatError::one(Diagnostic::error(file, message).with_hint(hint))
     };
-    let (from, to) = match (entry.frames, entry.seconds, frame_rate(entry, &clip)) {
-        (None, None, _) => return Ok(clip),
+    let (from, to) = match (entry.frames, entry.seconds, frame_rate(entry, clip)) {
+        (None, None, _) => return Ok(None),
         (None, Some(seconds), _) => seconds,
         (Some((from, to)), _, Some(rate)) => (from / rate, to / rate),
         (Some(_), _, None) => {
@@ -401,8 +411,7 @@ fn cut(
         );
         warnings.push(Diagnostic::warning(file, message));
     }
-    clip.cut(from, to.min(end))
-        .map_err(|reason| error(reason.to_string(), ""))
+    Ok(Some((from, to.min(end))))
 }
 
 /// Returns the frame rate for the frames in an entry; the clip's own only if its frames are evenly
@@ -413,27 +422,17 @@ fn frame_rate(entry: &ClipEntry, clip: &SkeletalClip) -> Option<f64> {
     entry.frame_rate.or(own)
 }
 
-/// Gives a clip the name, playback, kind and callbacks of its entry.
+/// Gives a clip the name, playback and callbacks of its entry.
 fn refine(
     file: &str,
     name: &str,
     entry: &ClipEntry,
     mut clip: SkeletalClip,
-    skeleton: &Skeleton,
     warnings: &mut Vec<Diagnostic>,
 ) -> Result<SkeletalClip, FormatError> {
     clip.timing.name = name.into();
     if let Some(playback) = entry.playback {
         clip.timing.playback = playback;
-    }
-    match entry.additive {
-        Some(true) if !clip.additive => {
-            let too_far =
-                |error: ClipError| FormatError::one(Diagnostic::error(file, error.to_string()));
-            clip = clip.to_additive(skeleton).map_err(too_far)?;
-        }
-        Some(additive) => clip.additive = additive,
-        None => {}
     }
     let rate = frame_rate(entry, &clip);
     let keys: Vec<_> = entry

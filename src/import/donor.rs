@@ -296,7 +296,7 @@ impl<'a> Fit<'a> {
 
     fn clip(&self, at: usize) -> Result<SkeletalClip, crate::model::ClipError> {
         let clip = &self.donor.model.clips[at];
-        let frames = clip.to_frames();
+        let mut raw = clip.to_raw();
         let joints = self.skeleton.len();
         let keyed: Vec<[bool; 3]> = (0..joints).map(|joint| self.keys(at, joint)).collect();
         let mut out = ClipFrames {
@@ -304,18 +304,15 @@ impl<'a> Fit<'a> {
             animated: keyed.iter().map(|keyed| keyed.contains(&true)).collect(),
             transforms: Vec::with_capacity(clip.frame_count() * joints),
         };
-        for frame in frames
+        for frame in raw
+            .frames
             .transforms
             .chunks(self.donor.model.skeleton.len().max(1))
         {
             self.frame(clip, frame, &keyed, &mut out.transforms);
         }
-        let mut fitted = match clip.frame_times() {
-            None => SkeletalClip::new(clip.timing.clone(), &out)?,
-            Some(times) => SkeletalClip::at_times(clip.timing.clone(), &out, times)?,
-        };
-        fitted.additive = clip.additive;
-        Ok(fitted.with_morphs_of(clip, self.skeleton))
+        raw.frames = out;
+        Ok(raw.build()?.with_morphs_of(clip, self.skeleton))
     }
 
     /// Returns which properties of a joint a clip moves.

@@ -8,6 +8,7 @@ mod combine;
 mod control;
 mod donor;
 mod donors;
+mod edits;
 mod find_clip;
 mod finish;
 mod firsts;

@@ -28,7 +28,7 @@ pub(super) use given::sample_at;
 pub use skin::CLIP_ERROR;
 pub(super) use skin::Skin;
 
-use crate::model::{ClipError, ClipFrames, ClipTiming, JointTransform, SkeletalClip, SoaTransform};
+use crate::model::{ClipFrames, ClipTiming, JointTransform, RawClip, SoaTransform};
 use curve::{Moment, moments};
 use skin::{Motion, MotionScratch};
 use std::sync::Arc;
@@ -233,17 +233,13 @@ impl Sampled {
         name: String,
         joints: &Arc<[Arc<str>]>,
         curves: &[Curve],
-    ) -> Result<SkeletalClip, ClipError> {
+    ) -> RawClip {
         let frames = ClipFrames {
             joints: joints.clone(),
             animated: curves.iter().map(|curve| !curve.is_empty()).collect(),
             transforms: self.transforms,
         };
-        let timing = ClipTiming::new(name, self.duration);
-        match &self.times[..] {
-            [] => SkeletalClip::new(timing, &frames),
-            times => SkeletalClip::at_times(timing, &frames, times),
-        }
+        RawClip::new(ClipTiming::new(name, self.duration), frames, self.times)
     }
 }
 

@@ -4,21 +4,17 @@
 //! direction that it faces. The whole pose is moved back by it, so that pose and movement together
 //! are the clip as it was.
 
-use super::{ClipEntry, Manifest, RootMotionEntry, names::listed};
-use crate::{
-    format::{Diagnostic, FormatError},
-    model::{
-        ClipError, ClipFrames, JointIndex, JointTransform, Model, Reach, RootDelta, RootPath,
-        SkeletalClip, Skeleton, turned,
-    },
-    spelling::did_you_mean,
+use super::{ClipEntry, Manifest, RootMotionEntry};
+use crate::model::{
+    ClipFrames, JointIndex, JointTransform, RawClip, RootDelta, RootPath, SkeletalClip, Skeleton,
+    turned,
 };
 use glam::{Affine3A, DQuat, DVec3, Quat, Vec3};
-use std::{collections::HashMap, sync::Arc};
+use std::sync::Arc;
 
 /// The movements to extract from a clip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Channels {
+pub(super) struct Channels {
     ground: bool,
     height: bool,
     turn: bool,
@@ -26,7 +22,7 @@ struct Channels {
 }
 
 impl Channels {
-    fn of(manifest: &Manifest, entry: &ClipEntry) -> Option<Self> {
+    pub(super) fn of(manifest: &Manifest, entry: &ClipEntry) -> Option<Self> {
         if manifest.root_motion.is_none() && entry.root_motion.is_none() {
             return None;
         }
@@ -48,107 +44,6 @@ impl Channels {
     }
 }
 
-/// Extracts the root motion from the clips of one character.
-pub(super) struct RootMotion {
-    joint: JointIndex,
-    /// The clips done so far, so that clips that share their frames still do so afterwards. Each
-    /// comes with the original clip, which keeps the key valid.
-    done: HashMap<(usize, Channels), [SkeletalClip; 2]>,
-}
-
-impl RootMotion {
-    /// # Errors
-    /// The skeleton lacks the joint that the manifest names.
-    pub(super) fn new(
-        file: &str,
-        manifest: &Manifest,
-        skeleton: &Skeleton,
-    ) -> Result<Self, FormatError> {
-        let named = manifest
-            .root_motion
-            .as_ref()
-            .and_then(|entry| entry.joint.as_deref());
-        if let Some(name) = named.filter(|name| skeleton.joint(name).is_none()) {
-            let names = || skeleton.names().iter().map(|name| &**name);
-            let message = format!(
-                "`root_motion`: the model has no joint `{name}`; it has {}",
-                listed(names().collect::<Vec<_>>())
-            );
-            let error = Diagnostic::error(file, message);
-            let hint = did_you_mean(name, names())
-                .unwrap_or_else(|| "name the joint that travels".to_owned());
-            return Err(FormatError::one(error.with_hint(hint)));
-        }
-        Ok(Self {
-            joint: root_joint(manifest, skeleton),
-            done: HashMap::new(),
-        })
-    }
-
-    /// Returns a clip that stays in place, and separately the movement of the character.
-    ///
-    /// # Errors
-    /// The frames in place hold numbers that are not finite.
-    pub(super) fn take_out(
-        &mut self,
-        manifest: &Manifest,
-        entry: &ClipEntry,
-        clip: SkeletalClip,
-        skeleton: &Skeleton,
-    ) -> Result<SkeletalClip, ClipError> {
-        // Differences have no path of their own.
-        if clip.additive {
-            return Ok(clip);
-        }
-        let mut clip = match Channels::of(manifest, entry) {
-            None => clip,
-            Some(channels) => {
-                let key = (clip.frames_key(), channels);
-                let mut done = match self.done.get(&key) {
-                    Some([done, _]) => done.clone(),
-                    None => {
-                        let done = in_place(&clip, usize::from(self.joint), channels, skeleton)?;
-                        self.done.insert(key, [done.clone(), clip.clone()]);
-                        done
-                    }
-                };
-                // Clips that share frames may differ in their timing.
-                done.timing = clip.timing;
-                done
-            }
-        };
-        if let Some(speed) = entry.ground_speed {
-            clip.set_root_path(steady_path(&clip, speed));
-        }
-        Ok(clip)
-    }
-
-    /// Extracts the root motion from the model's clips that no entry names. A clip that cannot be
-    /// put in place stays as it is.
-    pub(super) fn take_out_of_others(
-        &mut self,
-        manifest: &Manifest,
-        model: &mut Model,
-        reach: &mut Reach,
-    ) {
-        let others = |clip: &&mut SkeletalClip| !manifest.clips.contains_key(&*clip.timing.name);
-        for clip in model.clips.iter_mut().filter(others) {
-            let in_place = self.take_out(
-                manifest,
-                &ClipEntry::default(),
-                clip.clone(),
-                &model.skeleton,
-            );
-            if let Some(in_place) = in_place
-                .ok()
-                .filter(|in_place| reach.admit(&model.skeleton, in_place).is_ok())
-            {
-                *clip = in_place;
-            }
-        }
-    }
-}
-
 /// Returns the path of a clip that carries its character forward at a speed.
 pub(super) fn steady_path(clip: &SkeletalClip, speed: f32) -> Option<Arc<RootPath>> {
     let duration = clip.timing.duration;
@@ -165,21 +60,20 @@ pub(crate) fn root_joint(manifest: &Manifest, skeleton: &Skeleton) -> JointIndex
     named.unwrap_or(0)
 }
 
-fn in_place(
-    clip: &SkeletalClip,
+/// Moves the root's movement from the frames of a clip to its path. Returns `false` if there is none.
+pub(super) fn put_in_place(
+    clip: &mut RawClip,
     joint: usize,
     channels: Channels,
     skeleton: &Skeleton,
-) -> Result<SkeletalClip, ClipError> {
+) -> bool {
     let joints = skeleton.len();
-    if joint >= joints || clip.frame_count() < 2 || *clip.joints() != *skeleton.names() {
-        return Ok(clip.clone());
+    if joint >= joints || clip.frame_count() < 2 || clip.frames.joints != *skeleton.names() {
+        return false;
     }
-    let mut frames = clip.to_frames();
-    let times: Vec<f64> = (0..clip.frame_count())
-        .map(|frame| clip.frame_time(frame))
-        .collect();
-    let mut places = placements(clip, &frames, joint, channels, skeleton);
+    let times = (0..clip.frame_count()).map(|frame| clip.frame_time(frame));
+    let times: Vec<f64> = times.collect();
+    let mut places = placements(&clip.frames, joint, channels, skeleton);
     let total = places[places.len() - 1];
     let path = match channels.steady {
         true => RootPath::steady(clip.timing.duration, total),
@@ -195,7 +89,7 @@ fn in_place(
             !places.iter().all(still)
         }
     }) else {
-        return Ok(clip.clone());
+        return false;
     };
     if channels.steady {
         for (place, time) in places.iter_mut().zip(&times) {
@@ -205,14 +99,14 @@ fn in_place(
     // The whole pose moves with the topmost joints that the clip moves. Joints at rest stay with the character.
     let mut below: Vec<bool> = Vec::with_capacity(joints);
     let mut tops = Vec::new();
-    for joint in 0..joints {
+    for (joint, &animated) in clip.frames.animated.iter().enumerate() {
         let above = skeleton.parents()[joint].is_some_and(|parent| below[usize::from(parent)]);
-        if clip.animates(joint) && !above {
+        if animated && !above {
             tops.push(joint);
         }
-        below.push(above || clip.animates(joint));
+        below.push(above || animated);
     }
-    for (frame, place) in frames.transforms.chunks_mut(joints).zip(&places) {
+    for (frame, place) in clip.frames.transforms.chunks_mut(joints).zip(&places) {
         let back = place.inverse();
         for &top in &tops {
             let parent =
@@ -220,17 +114,12 @@ fn in_place(
             frame[top] = moved_by(frame[top], back, parent);
         }
     }
-    let mut out = match clip.frame_times() {
-        None => SkeletalClip::new(clip.timing.clone(), &frames)?,
-        Some(times) => SkeletalClip::at_times(clip.timing.clone(), &frames, times)?,
-    };
-    out.set_root_path(Some(Arc::new(path)));
-    Ok(out.with_morphs_of(clip, skeleton))
+    clip.root_path = Some(Arc::new(path));
+    true
 }
 
 /// Returns the place of the character in each frame according to the root, relative to the first.
 fn placements(
-    clip: &SkeletalClip,
     frames: &ClipFrames,
     joint: usize,
     channels: Channels,
@@ -244,7 +133,7 @@ fn placements(
         chain.iter().rev().fold(
             (DVec3::ZERO, DQuat::IDENTITY, DVec3::ONE),
             |(at, turn, scale), &joint| {
-                let local = if clip.animates(joint) {
+                let local = if frames.animated[joint] {
                     frame[joint]
                 } else {
                     skeleton.rest_of(joint as JointIndex)

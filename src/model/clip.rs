@@ -10,6 +10,7 @@ mod frames;
 mod morphs;
 mod numbers;
 mod quantize;
+mod raw;
 
 pub use frames::{ClipError, ClipFrames};
 pub use morphs::MorphFrames;
@@ -18,6 +19,7 @@ pub(crate) use numbers::{
     FrameShares, NumberFormat, PackedNumbers, STEP_BASE, STEP_SHIFT, SixteenNumbers, WINDOW, number,
 };
 pub(crate) use quantize::Tolerance;
+pub(crate) use raw::RawClip;
 
 use super::{ClipTiming, JointTransform, RootPath, SoaQuat, SoaTransform, SoaVec3};
 use glam::Vec4;
@@ -63,6 +65,12 @@ pub(crate) fn lanes_of(bits: u8) -> Vec4 {
         lanes
     };
     LANES[usize::from(bits % 16)]
+}
+
+/// Returns the seconds from the start of a clip to a frame. Without `times`, frames are evenly spaced.
+fn frame_time(times: &[f64], frame_count: usize, duration: f64, frame: usize) -> f64 {
+    let even = || duration * frame as f64 / frame_count.saturating_sub(1).max(1) as f64;
+    times.get(frame).copied().unwrap_or_else(even)
 }
 
 /// A clip for the joints of a skeleton, as a row of frames.
@@ -152,8 +160,7 @@ impl SkeletalClip {
 
     /// Returns the seconds from the start to a frame.
     pub fn frame_time(&self, frame: usize) -> f64 {
-        let even = || self.timing.duration * frame as f64 / (self.frame_count - 1).max(1) as f64;
-        self.times.get(frame).copied().unwrap_or_else(even)
+        frame_time(&self.times, self.frame_count, self.timing.duration, frame)
     }
 
     /// Returns a time at which sampling shows nothing but this frame: its own, or next to a step

@@ -1,8 +1,7 @@
 //! Mirrored clips.
 
 use super::{
-    ClipError, ClipFrames, ClipTiming, JointIndex, JointTransform, RootPath, SkeletalClip,
-    Skeleton,
+    ClipError, JointIndex, JointTransform, RootPath, SkeletalClip, Skeleton,
     sides::{MirrorPlane, RestFrame, Sides, mirrored_callback},
 };
 use glam::Vec3;
@@ -26,54 +25,27 @@ impl SkeletalClip {
     /// The clip has no frames that fit the skeleton.
     pub fn mirrored(&self, skeleton: &Skeleton) -> Result<Self, ClipError> {
         // Bound first, so that joints have the indices of the skeleton.
-        let clip = self.bind(skeleton);
+        let mut raw = self.bind(skeleton).to_raw();
         let mirror = Mirror::new(skeleton);
-        let joints = skeleton.len();
-        let given = clip.to_frames();
-        let mut out = ClipFrames {
-            joints: skeleton.names().clone(),
-            animated: vec![false; joints],
-            transforms: vec![JointTransform::IDENTITY; given.transforms.len()],
-        };
+        let (joints, given) = (skeleton.len().max(1), raw.frames.clone());
         for joint in skeleton.joints() {
-            out.animated[mirror.to(joint)] = clip.animates(usize::from(joint));
-        }
-        let frames = given
-            .transforms
-            .chunks_exact(joints.max(1))
-            .zip(out.transforms.chunks_exact_mut(joints.max(1)));
-        for (from, to) in frames {
-            for joint in skeleton
-                .joints()
-                .filter(|&joint| clip.animates(usize::from(joint)))
-            {
-                to[mirror.to(joint)] =
-                    mirror.transform(joint, &from[usize::from(joint)], clip.additive);
+            let (from, to) = (usize::from(joint), mirror.to(joint));
+            raw.frames.animated[to] = given.animated[from];
+            if !given.animated[from] {
+                continue;
+            }
+            let frames = raw.frames.transforms.chunks_exact_mut(joints);
+            for (to_frame, frame) in frames.zip(given.transforms.chunks_exact(joints)) {
+                to_frame[to] = mirror.transform(joint, &frame[from], raw.additive);
             }
         }
-        let callbacks = clip
-            .timing
-            .callbacks
-            .iter()
-            .map(|key| mirrored_callback(skeleton, key));
-        let timing = ClipTiming {
-            callbacks: callbacks.collect(),
-            ..clip.timing.clone()
-        };
-        let mut mirrored = match clip.frame_times() {
-            None => Self::new(timing, &out)?,
-            Some(times) => Self::at_times(timing, &out, times)?,
-        };
-        // Morph weights have frames of their own.
-        let mut morphs = clip.morph_frames();
-        morphs.mirror(skeleton.morphs());
-        mirrored = mirrored.with_morphs(&morphs)?;
-        mirrored.additive = clip.additive;
-        mirrored.set_root_path(
-            clip.root_path()
-                .map(|path| Arc::new(path.mirrored(mirror.plane))),
-        );
-        Ok(mirrored)
+        for key in &mut raw.timing.callbacks {
+            *key = mirrored_callback(skeleton, key);
+        }
+        raw.edit_morphs(|morphs| morphs.mirror(skeleton.morphs()))?;
+        let mirrored = |path: Arc<RootPath>| Arc::new(path.mirrored(mirror.plane));
+        raw.root_path = raw.root_path.map(mirrored);
+        raw.build()
     }
 }
 

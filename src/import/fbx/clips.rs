@@ -20,7 +20,7 @@ use crate::{
         resample::{Budget, Curve, MIRRORS, SAME_TIMES, Sampled, Skin, mirrored_joints, resample},
         weights::{MorphSizes, weight_frames},
     },
-    model::{Model, Reach, SkeletalClip},
+    model::{ClipError, Model, Reach, SkeletalClip},
 };
 use std::collections::BTreeSet;
 use ufbx::Scene;
@@ -119,6 +119,7 @@ impl Importer<'_> {
                 report.warn(&name, message, hint);
             }
             let clip = self.clip(at, &name, model, &sizes, (sampled, &motion), report);
+            let clip = clip.map_err(|error| error.to_string());
             let clip = clip.and_then(|clip| reach.admit(&model.skeleton, &clip).map(|()| clip));
             match clip {
                 Ok(clip) => {
@@ -147,24 +148,21 @@ impl Importer<'_> {
         sizes: &MorphSizes,
         (mut sampled, motion): (Sampled, &Motion),
         report: &mut Report,
-    ) -> Result<SkeletalClip, String> {
+    ) -> Result<SkeletalClip, ClipError> {
         sampled.finish(motion.seconds);
-        let clip = sampled
-            .into_clip(name.to_owned(), model.skeleton.names(), &motion.curves)
-            .map_err(|error| error.to_string())?;
+        let mut raw = sampled.into_clip(name.to_owned(), model.skeleton.names(), &motion.curves);
         let weights = self.shapes.curves(stack);
-        if weights.is_empty() {
-            return Ok(clip);
+        if !weights.is_empty() {
+            let made = weight_frames(model, sizes, weights, raw.timing.duration);
+            if let Some(times) = made.thinned {
+                let message = format!(
+                    "weights of blend shapes have keys at {times} different times, which are too many"
+                );
+                report.warn(name, message, "they are at even times");
+            }
+            raw.set_morphs(&made.frames)?;
         }
-        let made = weight_frames(model, sizes, weights, clip.timing.duration);
-        if let Some(times) = made.thinned {
-            let message = format!(
-                "weights of blend shapes have keys at {times} different times, which are too many"
-            );
-            report.warn(name, message, "they are at even times");
-        }
-        clip.with_morphs(&made.frames)
-            .map_err(|error| error.to_string())
+        raw.build()
     }
 
     /// Reads how the joints move in a span of time. `points` is how many points of curves may still be read. `None` if it is used

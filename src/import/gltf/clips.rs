@@ -153,7 +153,6 @@ impl Importer<'_> {
                 let clip = made.clip.and_then(|mut clip| {
                     clip.timing.playback = extras.entry.playback.unwrap_or(clip.timing.playback);
                     clip.timing.extend_callbacks(extras.callbacks);
-                    clip.additive = extras.additive;
                     reach.admit(&model.skeleton, &clip).map(|()| clip)
                 });
                 match clip {

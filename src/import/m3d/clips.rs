@@ -98,7 +98,8 @@ impl Importer<'_> {
             warnings.extend(
                 doubts.map(|(message, hint)| Diagnostic::warning(file, message).with_hint(hint)),
             );
-            match sampled.into_clip(name, model.skeleton.names(), &curves) {
+            let raw = sampled.into_clip(name, model.skeleton.names(), &curves);
+            match raw.build() {
                 Ok(clip) => match reach.admit(&model.skeleton, &clip) {
                     Ok(()) => clips.push(clip),
                     Err(message) => {

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     import::Limits,
-    model::{ClipFrames, JointIndex, JointTransform, SkeletalClip},
+    model::{ClipFrames, JointIndex, JointTransform, RawClip, SkeletalClip},
     pose::{ClipLayer, Evaluate, Scratch},
 };
 use glam::{Affine3A, Quat, Vec3, Vec3A};
@@ -94,15 +94,10 @@ pub(super) fn run(
             *transform = transform.difference_to(&rest[at % joints]);
         }
     }
-    let timing = clip.timing.clone();
-    let mut made = if is_even {
-        SkeletalClip::new(timing, &out)?
-    } else {
-        let times: Vec<f64> = times.iter().map(|(time, _)| *time).collect();
-        SkeletalClip::at_times(timing, &out, &times)?
-    };
-    made.additive = clip.additive;
-    Ok(made.with_morphs_of(clip, map.target))
+    let times = times.iter().filter(|_| !is_even).map(|(time, _)| *time);
+    let mut raw = RawClip::new(clip.timing.clone(), out, times.collect());
+    raw.additive = clip.additive;
+    Ok(raw.build()?.with_morphs_of(clip, map.target))
 }
 
 /// The same frames as those of a clip.

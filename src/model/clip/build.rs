@@ -239,16 +239,9 @@ impl SkeletalClip {
     /// [`ClipError::TooFar`] if the differences could carry the skin beyond what can be computed, such as after a
     /// first frame that is scaled to almost nothing.
     pub fn to_additive(&self, skeleton: &Skeleton) -> Result<Self, ClipError> {
-        let bound = self.bind(skeleton);
-        let (mut frames, mut morphs) = (bound.to_frames(), bound.morph_frames());
-        frames.subtract_first();
-        morphs.subtract_first();
-        let clip = Self::new(self.timing.clone(), &frames)?.with_morphs(&morphs)?;
-        let clip = Self {
-            additive: true,
-            times: self.times.clone(),
-            ..clip
-        };
+        let mut raw = self.bind(skeleton).to_raw();
+        raw.subtract_first()?;
+        let clip = raw.build()?;
         Reach::new(skeleton)
             .and_then(|mut reach| reach.admit(skeleton, &clip))
             .map_err(|reason| ClipError::TooFar {

@@ -52,52 +52,6 @@ impl MorphFrames {
         }
     }
 
-    /// The weights between two times of a clip that lasts `duration`. A step at either time stays outside.
-    pub(crate) fn cut(&self, from: f64, to: f64, duration: f64) -> Self {
-        let width = self.names.len().max(1);
-        let count = self.weights.len() / width;
-        let time = |frame: usize| match self.times.get(frame) {
-            Some(time) => *time,
-            None if count > 1 => duration * frame as f64 / (count - 1) as f64,
-            None => 0.0,
-        };
-        let row = |frame: usize| &self.weights[frame * width..][..width];
-        let between = |frame: usize, at: f64| {
-            let next = (frame + 1).min(count - 1);
-            let (start, end) = (time(frame), time(next));
-            let t = if end > start {
-                ((at - start) / (end - start)).clamp(0.0, 1.0) as f32
-            } else {
-                1.0
-            };
-            let pairs = row(frame).iter().zip(row(next));
-            pairs.map(|(a, b)| a + (b - a) * t).collect::<Vec<f32>>()
-        };
-        let (mut weights, mut times) = (Vec::new(), Vec::new());
-        if count > 0 {
-            // Of the two frames of a step, the cut begins with the later one, and ends with the earlier
-            // one.
-            let first = (0..count).rev().find(|&frame| time(frame) <= from);
-            let last = (0..count).find(|&frame| time(frame) >= to);
-            weights.extend(between(first.unwrap_or(0), from));
-            times.push(0.0);
-            for frame in (0..count).filter(|&frame| from < time(frame) && time(frame) < to) {
-                weights.extend_from_slice(row(frame));
-                times.push(time(frame) - from);
-            }
-            if to > from {
-                weights.extend(between(last.unwrap_or(count - 1).saturating_sub(1), to));
-                times.push(to - from);
-            }
-        }
-        Self {
-            names: self.names.clone(),
-            animated: self.animated.clone(),
-            weights,
-            times,
-        }
-    }
-
     /// Converts weights to differences from the first frame.
     pub(crate) fn subtract_first(&mut self) {
         let first: Vec<f32> = self
@@ -235,7 +189,7 @@ pub(crate) const NEVER_AT_REST: &str = "weights are stored";
 
 impl MorphCurves {
     /// `None` if nothing moves.
-    fn new(
+    pub(super) fn new(
         clip: &Arc<str>,
         duration: f64,
         frames: &MorphFrames,
@@ -403,7 +357,7 @@ impl MorphCurves {
         (0..self.names.len()).map(farthest).collect()
     }
 
-    fn to_frames(&self) -> MorphFrames {
+    pub(super) fn to_frames(&self) -> MorphFrames {
         let count = self.names.len();
         MorphFrames {
             names: self.names.clone(),

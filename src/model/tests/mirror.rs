@@ -1,5 +1,5 @@
 use super::*;
-use crate::model::{Joint, PlaybackMode, RootDelta};
+use crate::model::{ClipFrames, ClipTiming, Joint, PlaybackMode, RootDelta};
 use fastrand::Rng;
 use glam::{Affine3A, DVec3, EulerRot, Quat, Vec3A};
 

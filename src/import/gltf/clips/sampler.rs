@@ -146,22 +146,21 @@ impl<'a> Sampler<'a> {
                 *transform = transform.difference_to(rest);
             }
         }
-        let clip = sampled
-            .into_clip(name.clone(), model.skeleton.names(), curves)
-            .map_err(|error| error.to_string());
+        let mut raw = sampled.into_clip(name.clone(), model.skeleton.names(), curves);
+        raw.additive = extras.additive;
         let weights = self.morphs.curves(*animation);
-        let clip = clip.and_then(|clip| {
-            if weights.is_empty() {
-                return Ok(clip);
-            }
+        let mut morphs = Ok(());
+        if !weights.is_empty() {
             let mut weights = weights.clone();
             if let Some(moved) = &extras.morphs {
                 let names = model.skeleton.morphs().names();
                 weights.retain(|&morph, _| {
-                    moved.iter().any(|name| **name == *names[usize::from(morph)])
+                    moved
+                        .iter()
+                        .any(|name| **name == *names[usize::from(morph)])
                 });
             }
-            let made = weight_frames(model, &self.sizes, &weights, clip.timing.duration);
+            let made = weight_frames(model, &self.sizes, &weights, raw.timing.duration);
             if let Some(times) = made.thinned {
                 let message = format!(
                     "clip `{name}` has weights of morph targets at {times} different times, which are too many: it has them at even times"
@@ -172,10 +171,11 @@ impl<'a> Sampler<'a> {
             if extras.additive {
                 frames.subtract(model.skeleton.morphs().rest());
             }
-            clip.with_morphs(&frames).map_err(|error| error.to_string())
-        });
+            morphs = raw.set_morphs(&frames);
+        }
+        let clip = morphs.and_then(|()| raw.build());
         Some(Made {
-            clip,
+            clip: clip.map_err(|error| error.to_string()),
             warnings,
             spent,
         })
