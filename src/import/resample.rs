@@ -29,7 +29,7 @@ pub use skin::CLIP_ERROR;
 pub(super) use skin::Skin;
 
 use crate::model::{ClipFrames, ClipTiming, JointTransform, RawClip, SoaTransform};
-use curve::{Moment, moments};
+use curve::{Moment, moments, sample};
 use skin::{Motion, MotionScratch};
 use std::sync::Arc;
 
@@ -259,17 +259,7 @@ pub(super) fn resample(
         return even::sample_evenly(curves, &moments, skin, budget);
     }
     let duration = moments[moments.len() - 1].time;
-    let mut keyed = vec![JointTransform::IDENTITY; moments.len() * joints];
-    for (joint, curve) in curves
-        .iter()
-        .enumerate()
-        .filter(|(_, curve)| !curve.is_empty())
-    {
-        let mut at = 0;
-        for (frame, &moment) in keyed.chunks_exact_mut(joints).zip(&moments) {
-            frame[joint] = curve.sample(moment, &mut at);
-        }
-    }
+    let mut keyed = sample(curves, &moments);
     if duration == 0.0 {
         keyed.truncate(joints);
         budget.spent += keyed.len();

@@ -85,6 +85,23 @@ impl Curve {
     }
 }
 
+/// Returns frames at some moments, in order, with a transform per curve: the identity for empty ones.
+pub(super) fn sample(curves: &[Curve], moments: &[Moment]) -> Vec<JointTransform> {
+    let joints = curves.len();
+    let mut frames = vec![JointTransform::IDENTITY; moments.len() * joints];
+    for (joint, curve) in curves
+        .iter()
+        .enumerate()
+        .filter(|(_, curve)| !curve.is_empty())
+    {
+        let mut at = 0;
+        for (frame, &moment) in frames.chunks_exact_mut(joints).zip(moments) {
+            frame[joint] = curve.sample(moment, &mut at);
+        }
+    }
+    frames
+}
+
 /// A time of a clip, before or after a step at this time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Moment {

@@ -3,10 +3,9 @@
 use super::{
     Budget, Sampled, Thinned,
     curve::{Curve, Moment},
-    measure::{checks, worst_apart},
+    measure::sample_and_measure,
     skin::Skin,
 };
-use crate::model::JointTransform;
 
 /// The number of frames to try first. It is doubled with each further try.
 const FEWEST: usize = 16;
@@ -37,42 +36,29 @@ pub(super) fn sample_evenly(
     loop {
         let step = duration / (count - 1) as f64;
         let frames = frames(count, duration, kept);
-        let times: Vec<f64> = frames.iter().map(|frame| frame.time).collect();
-        let mut transforms = vec![JointTransform::IDENTITY; frames.len() * joints];
-        for (joint, curve) in curves
-            .iter()
-            .enumerate()
-            .filter(|(_, curve)| !curve.is_empty())
-        {
-            let mut at = 0;
-            for (transforms, &frame) in transforms.chunks_exact_mut(joints).zip(&frames) {
-                transforms[joint] = curve.sample(frame, &mut at);
-            }
-        }
         // At a step there are two poses, and where it has become a ramp, neither is near.
         let ramp = if keeps_steps { 0.0 } else { step };
         let is_step = |time: f64| {
             let near = steps.partition_point(|&step| step < time - ramp);
             steps.get(near).is_some_and(|&step| step <= time + ramp)
         };
-        let mut checks = checks(moments, &times);
-        checks.retain(|&time| !is_step(time));
         let limit = if count < most {
             skin.bound()
         } else {
             f64::INFINITY
         };
-        let error = worst_apart(curves, skin, &times, &transforms, &checks, limit);
+        let (transforms, error) =
+            sample_and_measure(curves, moments, &frames, skin, is_step, limit);
         if error <= limit || count == most {
             budget.spent += transforms.len();
-            let times = if kept.is_empty() { Vec::new() } else { times };
+            let times = frames.iter().filter(|_| !kept.is_empty());
             let thinned = Some(Thinned {
                 moments: moments.len() - steps.len(),
                 ramp,
             });
             return Some(Sampled {
                 transforms,
-                times,
+                times: times.map(|frame| frame.time).collect(),
                 duration,
                 error,
                 thinned,

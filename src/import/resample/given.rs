@@ -3,7 +3,7 @@
 use super::{
     Budget,
     curve::{Curve, Moment, moments},
-    measure::{checks, worst_apart},
+    measure::sample_and_measure,
     skin::Skin,
 };
 use crate::model::JointTransform;
@@ -16,33 +16,20 @@ pub(in crate::import) fn sample_at(
     times: &[f64],
     budget: &mut Budget,
 ) -> Option<Vec<JointTransform>> {
-    let joints = curves.len();
-    if times.is_empty() || times.len() > budget.frames(joints) {
+    if times.is_empty() || times.len() > budget.frames(curves.len()) {
         return None;
     }
-    let mut frames = vec![JointTransform::IDENTITY; times.len() * joints];
-    for (joint, curve) in curves
-        .iter()
-        .enumerate()
-        .filter(|(_, curve)| !curve.is_empty())
-    {
-        let mut at = 0;
-        for (frame, &time) in frames.chunks_exact_mut(joints).zip(times) {
-            frame[joint] = curve.sample(
-                Moment {
-                    time,
-                    after_step: true,
-                },
-                &mut at,
-            );
-        }
-    }
-    let end = times[times.len() - 1];
-    let checks = checks(&moments(curves, end), times);
-    let apart = worst_apart(curves, skin, times, &frames, &checks, skin.bound());
+    let at = |&time: &f64| Moment {
+        time,
+        after_step: true,
+    };
+    let frames: Vec<Moment> = times.iter().map(at).collect();
+    let moments = moments(curves, times[times.len() - 1]);
+    let bound = skin.bound();
+    let (transforms, error) = sample_and_measure(curves, &moments, &frames, skin, |_| false, bound);
     // Nor is it NaN.
-    (0.0..=skin.bound()).contains(&apart).then(|| {
-        budget.spent += frames.len();
-        frames
+    (0.0..=bound).contains(&error).then(|| {
+        budget.spent += transforms.len();
+        transforms
     })
 }

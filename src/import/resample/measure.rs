@@ -2,14 +2,32 @@
 
 use super::{
     MOST_TRANSFORMS,
-    curve::{Curve, Moment},
+    curve::{Curve, Moment, sample},
     skin::Skin,
 };
 use crate::model::JointTransform;
 
+/// Makes frames of `curves`, which have keys at `moments`. Also returns how far they are from the skin's place according to the keys,
+/// except at times that `skips`. Once that is more than `limit`, or NaN, it isn't looked at any further.
+pub(super) fn sample_and_measure(
+    curves: &[Curve],
+    moments: &[Moment],
+    frames: &[Moment],
+    skin: &Skin,
+    skips: impl Fn(f64) -> bool,
+    limit: f64,
+) -> (Vec<JointTransform>, f64) {
+    let transforms = sample(curves, frames);
+    let times: Vec<f64> = frames.iter().map(|frame| frame.time).collect();
+    let mut checks = checks(moments, &times);
+    checks.retain(|&time| !skips(time));
+    let error = worst_apart(curves, skin, &times, &transforms, &checks, limit);
+    (transforms, error)
+}
+
 /// The times at which frames are to be compared with keys, in order: at all keys, and where nlerp is worst, the extremes of
 /// t·(1 − t)·(1 − 2t), and the middle.
-pub(super) fn checks(moments: &[Moment], frames: &[f64]) -> Vec<f64> {
+fn checks(moments: &[Moment], frames: &[f64]) -> Vec<f64> {
     // Frames as close as single precision allows are a step.
     let is_span = |pair: &&[f64]| pair[1] as f32 > (pair[0] as f32).next_up();
     let within =
@@ -24,7 +42,7 @@ pub(super) fn checks(moments: &[Moment], frames: &[f64]) -> Vec<f64> {
 
 /// Returns how far frames at `times` are from the skin's place according to its keys, at the worst of the `checks`: all of any
 /// realistic clip, and every n-th of longer ones. Ends early once that is more than `limit`, or NaN.
-pub(super) fn worst_apart(
+fn worst_apart(
     curves: &[Curve],
     skin: &Skin,
     times: &[f64],
