@@ -140,13 +140,13 @@ impl Default for JointTransform {
 
 /// The vector at `t`, from 0 to 1, on the straight line between two; exactly `from` if they are equal.
 #[inline]
-pub(super) fn mean(from: Vec3, to: Vec3, t: f32) -> Vec3 {
+fn mean(from: Vec3, to: Vec3, t: f32) -> Vec3 {
     Vec3::select(from.cmpeq(to), from, from * (1.0 - t) + to * t)
 }
 
 /// The rotation at `t`, from 0 to 1, on the arc between two; exactly `from` if they are equal.
 #[inline]
-pub(super) fn arc(from: Quat, to: Quat, t: f32) -> Quat {
+fn arc(from: Quat, to: Quat, t: f32) -> Quat {
     if from == to { from } else { from.slerp(to, t) }
 }
 

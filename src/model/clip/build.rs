@@ -1,11 +1,8 @@
 //! Frames → clip: finds the channels that change and packs their samples.
 
 use super::{ChannelSlot, ClipError, ClipFrames, RowTracks, SkeletalClip};
-use crate::model::{
-    ClipTiming, JointTransform, Reach, Skeleton,
-    transform::{arc, mean},
-};
-use glam::{Quat, Vec3, Vec4};
+use crate::model::{ClipTiming, JointTransform, Reach, Skeleton};
+use glam::{Quat, Vec4};
 use std::{
     collections::{HashMap, VecDeque},
     iter,
@@ -102,25 +99,26 @@ impl SkeletalClip {
 
         let given = transforms.checked_div(joints).unwrap_or(1);
         let frame_count = (given - 1) * steps + 1;
-        let place = |frame: usize| {
+        // For each frame, the first transform of the given frame at or before it, and the share of the way to the next one.
+        let place = |frame| {
             (
                 frame / steps * joints,
                 (frame % steps) as f32 / steps as f32,
             )
         };
-        let places = (0..frame_count).map(place).collect();
-        let steps = &Steps {
-            given: &frames.transforms,
-            joints,
-            places,
+        let places: Vec<(usize, f32)> = (0..frame_count).map(place).collect();
+        let get = |joint: usize, &(first, t): &(usize, f32)| {
+            let from = &frames.transforms[first + joint];
+            if t == 0.0 {
+                *from
+            } else {
+                from.between(&frames.transforms[first + joints + joint], t)
+            }
         };
         let rotations = |joint: usize| {
             let mut before = None;
-            (0..frame_count).map(move |frame| {
-                let rotation = unit_near(
-                    steps.get(joint, frame, |transform| transform.rotation, arc),
-                    before,
-                );
+            places.iter().map(move |place| {
+                let rotation = unit_near(get(joint, place).rotation, before);
                 before = Some(rotation);
                 rotation.to_array()
             })
@@ -195,19 +193,16 @@ impl SkeletalClip {
                 let out = frames_out
                     .chunks_exact_mut(stride)
                     .map(|frame| &mut frame[lanes.clone()]);
-                let vectors = |of: fn(&JointTransform) -> Vec3| {
-                    (0..frame_count).map(move |frame| steps.get(joint, frame, of, mean).to_array())
-                };
                 match channel {
                     TRANSLATION => out
-                        .zip(vectors(|t| t.translation))
-                        .for_each(|(out, v)| set(out, joint, v)),
+                        .zip(&places)
+                        .for_each(|(out, p)| set(out, joint, get(joint, p).translation.to_array())),
                     ROTATION => out
                         .zip(rotations(joint))
                         .for_each(|(out, rotation)| set(out, joint, rotation)),
                     _ => out
-                        .zip(vectors(|t| t.scale))
-                        .for_each(|(out, v)| set(out, joint, v)),
+                        .zip(&places)
+                        .for_each(|(out, p)| set(out, joint, get(joint, p).scale.to_array())),
                 }
             }
         }
@@ -345,35 +340,6 @@ fn still_channels(
         }
     }
     Ok(still)
-}
-
-/// Frames cut into steps.
-struct Steps<'a> {
-    given: &'a [JointTransform],
-    joints: usize,
-    /// For each frame, the first transform of the given frame at or before it, and the share of the
-    /// way to the next one.
-    places: Vec<(usize, f32)>,
-}
-
-impl Steps<'_> {
-    /// Returns a component of a joint at a frame: as it was given, or `between` two that were.
-    #[inline]
-    fn get<T>(
-        &self,
-        joint: usize,
-        frame: usize,
-        component: impl Fn(&JointTransform) -> T,
-        between: impl Fn(T, T, f32) -> T,
-    ) -> T {
-        let (at, t) = self.places[frame];
-        let from = component(&self.given[at + joint]);
-        if t == 0.0 {
-            from
-        } else {
-            between(from, component(&self.given[at + self.joints + joint]), t)
-        }
-    }
 }
 
 /// Sets a joint's components in the vectors of a channel.
