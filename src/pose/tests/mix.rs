@@ -1,8 +1,8 @@
 use super::*;
-use crate::model::{ClipFrames, ClipTiming, JointTransform};
+use crate::model::{ClipFrames, ClipTiming, Joint, JointTransform, Skeleton, Tolerance};
 use crate::pose::simd::portably;
 use fastrand::Rng;
-use glam::{Quat, Vec3};
+use glam::{Affine3A, Quat, Vec3};
 
 const JOINTS: usize = 13;
 
@@ -88,8 +88,22 @@ fn wide_and_portable_code_give_the_same_bits() {
 #[test]
 fn warm_scratch_keeps_its_memory() {
     let mut random = Rng::with_seed(1);
-    let a = clip(&mut random, false);
-    let rest = SoaTransform::rows(&pose(&mut random, false));
+    let rest = pose(&mut random, false);
+    let joint = |(index, rest): (usize, &JointTransform)| Joint {
+        name: index.to_string().into(),
+        parent: None,
+        rest: *rest,
+        inverse_bind: Affine3A::IDENTITY,
+    };
+    let skeleton = Skeleton::new(rest.iter().enumerate().map(joint).collect()).unwrap();
+    let tolerance = Tolerance {
+        translation: 1e-3,
+        rotation: 1e-3,
+        scale: 1e-3,
+    };
+    // Compressed clips are unpacked to memory of their own.
+    let a = clip(&mut random, false).quantized(&skeleton, &[tolerance; JOINTS]);
+    let rest = SoaTransform::rows(&rest);
     let mut out = rest.clone();
     let layers = [ClipLayer::new(&a, 0.3); 6];
     let mut scratch = MixScratch::default();
@@ -101,10 +115,12 @@ fn warm_scratch_keeps_its_memory() {
             unit_scale: true,
         }
         .run(scratch, &mut out);
-        (scratch.active.as_ptr(), scratch.active.capacity())
+        let ActiveList { layers, unpacked } = &scratch.active;
+        let lists = (layers.as_ptr(), unpacked.as_ptr());
+        (lists, layers.capacity(), unpacked.capacity())
     };
     let warm = run(6, &mut scratch);
-    assert!(warm.1 >= 6);
+    assert!(warm.1 >= 6 && warm.2 > 0, "{warm:?}");
     for count in [6, 1, 0, 3, 6] {
         assert_eq!(run(count, &mut scratch), warm);
     }
