@@ -7,8 +7,8 @@ use super::{
 };
 use crate::model::JointTransform;
 
-/// Makes frames of `curves`, which have keys at `moments`. Also returns how far they are from the skin's place according to the keys,
-/// except at times that `skips`. Once that is more than `limit`, or NaN, it isn't looked at any further.
+/// Makes frames of `curves`, which have keys at `moments`. Also returns how far they lead the skin from its place according to
+/// the keys, at times that aren't skipped. Stops measuring once that is more than `limit`, or NaN.
 pub(super) fn sample_and_measure(
     curves: &[Curve],
     moments: &[Moment],

@@ -2,6 +2,15 @@ use super::{check::MOST_ERRORS, *};
 use crate::messages::assert_message;
 use glam::Vec3;
 
+/// Asserts that a manifest is the same after it has been written and parsed.
+#[track_caller]
+pub(super) fn assert_round_trip(manifest: &Manifest) {
+    assert_eq!(
+        Manifest::parse("again", manifest.to_ron().unwrap().as_bytes()).as_ref(),
+        Ok(manifest)
+    );
+}
+
 #[test]
 fn settings_of_a_manifest_are_those_that_it_was_given() {
     let settings = ImportSettings {
@@ -35,10 +44,7 @@ fn the_documented_manifest_is_valid() {
         manifest.sockets["right_hand"].translation,
         Vec3::new(0.0, 0.02, 0.0)
     );
-    assert_eq!(
-        Manifest::parse("again", manifest.to_ron().unwrap().as_bytes()),
-        Ok(manifest)
-    );
+    assert_round_trip(&manifest);
 }
 
 #[test]
@@ -121,10 +127,7 @@ fn retargeting_is_a_switch_or_has_fields() {
     );
     assert_eq!(manifest.clip_files(), ["b.md5anim", "b.md5mesh"]);
     for manifest in [manifest, parse("true").unwrap()] {
-        assert_eq!(
-            Manifest::parse("again", manifest.to_ron().unwrap().as_bytes()),
-            Ok(manifest)
-        );
+        assert_round_trip(&manifest);
     }
     for odd in ["(rolls: {})", "7"] {
         let error = parse(odd).unwrap_err();

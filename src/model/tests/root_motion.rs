@@ -8,7 +8,7 @@ fn random_delta(random: &mut fastrand::Rng, turn: f64) -> RootDelta {
 }
 
 #[track_caller]
-fn assert_near(a: RootDelta, b: RootDelta, tolerance: f64) {
+pub(super) fn assert_near(a: RootDelta, b: RootDelta, tolerance: f64) {
     let far = a
         .translation
         .distance(b.translation)

@@ -119,15 +119,18 @@ where
     for (index, layer) in first.iter().enumerate() {
         let mut clip = MeanClip::new(layer.clip);
         let packed = layer.clip.numbers();
+        let is_packed = packed.channels() > 0;
         let mut moments = [NumberPair::default(); PoseBatch::MOST];
         for (lane, total) in totals.iter().enumerate() {
             let layer = &layers_of(if lane < characters { lane } else { 0 })[index];
             let span = FrameSpan::new(layer.clip, layer.time);
             clip.times[lane] = clip.time(&span);
-            moments[lane] = span.numbers(packed);
+            if is_packed {
+                moments[lane] = span.numbers(packed);
+            }
             clip.weight.0[lane / 4][lane % 4] = share(layer.weight, *total);
         }
-        if packed.channels() > 0 {
+        if is_packed {
             clip.unpacked = [end, end + packed.quats.len()];
             let start = end;
             end += packed.channels();

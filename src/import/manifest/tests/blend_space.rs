@@ -1,3 +1,4 @@
+use super::super::tests::assert_round_trip;
 use super::*;
 use crate::messages::assert_message;
 
@@ -23,10 +24,7 @@ fn spaces_of_one_and_two_parameters_are_read_and_written_back() {
     assert_eq!(spaces[0].sync(), &BlendSync::Feet);
     assert_eq!(spaces[1].sync(), &BlendSync::Keys(vec!["footstep".into()]));
     assert_eq!(spaces[1].points()[2].1, BlendPoint::new(-1.5, 0.0));
-    assert_eq!(
-        Manifest::parse("again", manifest.to_ron().unwrap().as_bytes()),
-        Ok(manifest)
-    );
+    assert_round_trip(&manifest);
     assert!(
         !Manifest::of_model("a.glb")
             .to_ron()

@@ -1,4 +1,5 @@
 use super::super::Manifest;
+use super::super::tests::assert_round_trip;
 use crate::messages::assert_message;
 
 fn parse(keys: &str) -> Result<Manifest, String> {
@@ -25,10 +26,7 @@ fn keys_and_ranges_are_placed_in_seconds_and_frames() {
             place.filter(|_| !key.contains("frame")),
             "{key}"
         );
-        assert_eq!(
-            Manifest::parse("again", manifest.to_ron().unwrap().as_bytes()),
-            Ok(manifest)
-        );
+        assert_round_trip(&manifest);
     }
 }
 

@@ -1,3 +1,4 @@
+use super::super::tests::assert_round_trip;
 use super::*;
 use crate::messages::assert_message;
 use crate::model::{Origins, Then};
@@ -22,10 +23,7 @@ fn states_are_read_and_written() {
     let manifest = parse(STATES).unwrap();
     assert_eq!(manifest.states["hurt"].from, Origins::Any);
     assert_eq!(manifest.states["hurt"].then, Some(Then::Back));
-    assert_eq!(
-        Manifest::parse("again", manifest.to_ron().unwrap().as_bytes()),
-        Ok(manifest.clone())
-    );
+    assert_round_trip(&manifest);
     let states = manifest.resolve_states().unwrap();
     assert_eq!(states.layers().len(), 2);
     assert_eq!(states.layers()[1].mask.as_deref(), Some("upper_body"));

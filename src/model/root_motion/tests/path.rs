@@ -1,3 +1,4 @@
+use super::super::tests::assert_near;
 use super::*;
 use fastrand::Rng;
 
@@ -25,15 +26,6 @@ fn path(random: &mut Rng, turn: f64) -> RootPath {
         })
         .collect();
     RootPath::new(&times, &places).unwrap()
-}
-
-#[track_caller]
-fn assert_near(a: RootDelta, b: RootDelta, tolerance: f64) {
-    let far = a
-        .translation
-        .distance(b.translation)
-        .max((a.turn - b.turn).abs());
-    assert!(far <= tolerance, "{a:?} is not {b:?}");
 }
 
 #[test]
