@@ -3,8 +3,8 @@
 use crate::{
     asset::CharacterAssetPlugin,
     character::{
-        AnimationEventPlugin, AttachmentPlugin, CharacterPlugin, CharacterRigPlugin,
-        ClothingPlugin, CrowdPlugin, PartOverridesPlugin, RootMotionPlugin,
+        AnimationEventPlugin, CharacterPlugin, CharacterRigPlugin, CrowdPlugin, DressingPlugin,
+        RootMotionPlugin,
     },
     render::PalettePlugin,
 };
@@ -23,9 +23,7 @@ use bevy::{
 /// | --- | --- |
 /// | [`AnimationEventPlugin`] | triggers callbacks and the events of clips |
 /// | [`RootMotionPlugin`] | lets clips carry characters |
-/// | [`AttachmentPlugin`] | attaches entities to joints |
-/// | [`ClothingPlugin`] | dresses characters in others |
-/// | [`PartOverridesPlugin`] | hides parts and changes their materials |
+/// | [`DressingPlugin`] | attaches entities to joints, dresses characters in others, and hides or repaints parts |
 /// | [`CharacterRigPlugin`] | IK, look-at, feet and springs |
 /// | [`CrowdPlugin`] | shares poses and saves what is far away |
 ///
@@ -102,9 +100,7 @@ impl PluginGroup for MarionettePlugins {
             .add(PalettePlugin)
             .add(AnimationEventPlugin::new(schedule))
             .add(RootMotionPlugin::new(schedule))
-            .add(AttachmentPlugin)
-            .add(ClothingPlugin)
-            .add(PartOverridesPlugin)
+            .add(DressingPlugin)
             .add(CharacterRigPlugin)
             .add(CrowdPlugin)
     }

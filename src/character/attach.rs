@@ -15,33 +15,18 @@ use super::{
 use crate::{asset::Character, rig::RigState};
 use bevy::{ecs::name::NameOrEntity, prelude::*};
 
-/// Attaches entities to joints: [`AttachedTo`].
-///
-/// Part of [`MarionettePlugins`](crate::MarionettePlugins).
-///
-/// ```no_run
-/// # use bevy::prelude::*;
-/// # use bevy_marionette::{character::{AttachmentPlugin, ClothingPlugin}, prelude::*};
-/// // People in a crowd whose hats and bags are part of their models:
-/// let plugins = MarionettePlugins::default().build();
-/// App::new().add_plugins((DefaultPlugins, plugins.disable::<AttachmentPlugin>().disable::<ClothingPlugin>()));
-/// ```
-pub struct AttachmentPlugin;
-
-impl Plugin for AttachmentPlugin {
-    fn build(&self, app: &mut App) {
-        app.register_type::<AttachedTo>()
-            .register_type::<AtSocket>()
-            .register_type::<Attachments>()
-            .add_systems(
-                PostUpdate,
-                (
-                    attach.in_set(CharacterSystems::Attach),
-                    rig::attach.in_set(SolveStep::Attach),
-                )
-                    .distributive_run_if(any_with_component::<AttachedTo>),
-            );
-    }
+pub(super) fn plugin(app: &mut App) {
+    app.register_type::<AttachedTo>()
+        .register_type::<AtSocket>()
+        .register_type::<Attachments>()
+        .add_systems(
+            PostUpdate,
+            (
+                attach.in_set(CharacterSystems::Attach),
+                rig::attach.in_set(SolveStep::Attach),
+            )
+                .distributive_run_if(any_with_component::<AttachedTo>),
+        );
 }
 
 /// Sets the transforms of attached entities from the poses; those of rigs before they are solved.

@@ -19,6 +19,7 @@ mod crowd;
 mod detail;
 mod dirty_palettes;
 mod dispatch;
+mod dressing;
 mod evaluate;
 mod events;
 mod expressions;
@@ -57,7 +58,6 @@ mod weight_view;
 mod worn;
 
 pub use app_ext::AppCharacterExt;
-pub use attach::AttachmentPlugin;
 pub use attachments::{AtSocket, AttachedTo, Attachments, DetachExt};
 pub use components::{
     CharacterParts, ModelPose, PartOf, PoseOverrides, SkinnedCharacter, Teleported,
@@ -65,6 +65,7 @@ pub use components::{
 pub use counts::PoseCounts;
 pub use crowd::CrowdPlugin;
 pub use dispatch::AnimationEventPlugin;
+pub use dressing::DressingPlugin;
 pub use events::{
     AnimationCallback, AnimationFinished, AnimationLooped, AnimationStarted, CharacterFailed,
     CharacterReady, CrossFadeFinished, StateEntered,
@@ -74,7 +75,7 @@ pub use idle_eyes::IdleEyes;
 pub use lod::AnimationLod;
 pub use morph_pose::MorphPose;
 pub use part_material::{PartMaterial, PartMaterialPlugin};
-pub use part_overrides::{PartId, PartOverrides, PartOverridesPlugin};
+pub use part_overrides::{PartId, PartOverrides};
 #[cfg(feature = "picking")]
 pub use picking::CharacterPickingPlugin;
 pub(crate) use plugin::CharacterPlugin;
@@ -89,7 +90,7 @@ pub use sharing::PoseSharing;
 pub use systems::CharacterSystems;
 pub use typed_callbacks::Callback;
 pub use weight_view::WeightView;
-pub use worn::{ClothingPlugin, Wears, WornBy};
+pub use worn::{Wears, WornBy};
 
 pub(crate) use dirty_palettes::{DirtyPalettes, PaletteJob, PaletteRange};
 #[cfg(feature = "inspector")]

@@ -10,35 +10,19 @@ use super::{
 use crate::asset::Character;
 use bevy::{platform::collections::HashSet, prelude::*};
 
-/// Hides and paints parts of characters: [`PartOverrides`], and [`WeightView`](super::WeightView).
-///
-/// Part of [`MarionettePlugins`](crate::MarionettePlugins).
-///
-/// ```no_run
-/// # use bevy::prelude::*;
-/// # use bevy_marionette::prelude::*;
-/// // A setting of the game: nobody's face is hidden.
-/// App::new()
-///     .add_plugins((DefaultPlugins, MarionettePlugins::default()))
-///     .register_required_components_with::<SkinnedCharacter, PartOverrides>(|| PartOverrides::default().hide("helmet"));
-/// ```
-pub struct PartOverridesPlugin;
-
-impl Plugin for PartOverridesPlugin {
-    fn build(&self, app: &mut App) {
-        app.register_type::<PartOverrides>()
-            .register_type::<MeshMaterial3d<StandardMaterial>>()
-            .add_plugins(weight_material::plugin)
-            .add_systems(
-                PostUpdate,
-                apply
-                    .run_if(
-                        any_match_filter::<Or<(Changed<PartOverrides>, Added<PartOf>)>>
-                            .or_else(any_component_removed::<PartOverrides>),
-                    )
-                    .in_set(SpawnStep::Looks),
-            );
-    }
+pub(super) fn plugin(app: &mut App) {
+    app.register_type::<PartOverrides>()
+        .register_type::<MeshMaterial3d<StandardMaterial>>()
+        .add_plugins(weight_material::plugin)
+        .add_systems(
+            PostUpdate,
+            apply
+                .run_if(
+                    any_match_filter::<Or<(Changed<PartOverrides>, Added<PartOf>)>>
+                        .or_else(any_component_removed::<PartOverrides>),
+                )
+                .in_set(SpawnStep::Looks),
+        );
 }
 
 /// Hides parts of a character, or draws them with other materials.

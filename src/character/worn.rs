@@ -17,39 +17,20 @@ use bevy::{
 };
 use glam::Affine3A;
 
-/// Dresses characters in others: [`WornBy`].
-///
-/// Part of [`MarionettePlugins`](crate::MarionettePlugins).
-///
-/// ```no_run
-/// # use bevy::prelude::*;
-/// # use bevy_marionette::{character::ClothingPlugin, prelude::*};
-/// // On a server, armor is a number.
-/// App::new().add_plugins((
-///     MinimalPlugins,
-///     AssetPlugin::default(),
-///     TransformPlugin,
-///     MarionettePlugins::default().build().disable::<ClothingPlugin>(),
-/// ));
-/// ```
-pub struct ClothingPlugin;
-
-impl Plugin for ClothingPlugin {
-    fn build(&self, app: &mut App) {
-        app.register_type::<WornBy>()
-            .register_type::<Wears>()
-            .add_systems(
-                PostUpdate,
-                (
-                    put_on
-                        .in_set(SpawnStep::Parts)
-                        .after_ignore_deferred(SpawnStep::Report),
-                    follow_bodies::<Without<RigState>>.in_set(EarlyStep::Dress),
-                    follow_bodies::<With<RigState>>.in_set(SolveStep::Dress),
-                )
-                    .distributive_run_if(any_with_component::<WornBy>),
-            );
-    }
+pub(super) fn plugin(app: &mut App) {
+    app.register_type::<WornBy>()
+        .register_type::<Wears>()
+        .add_systems(
+            PostUpdate,
+            (
+                put_on
+                    .in_set(SpawnStep::Parts)
+                    .after_ignore_deferred(SpawnStep::Report),
+                follow_bodies::<Without<RigState>>.in_set(EarlyStep::Dress),
+                follow_bodies::<With<RigState>>.in_set(SolveStep::Dress),
+            )
+                .distributive_run_if(any_with_component::<WornBy>),
+        );
 }
 
 /// Makes a body wear this character.

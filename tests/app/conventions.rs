@@ -14,9 +14,8 @@ use bevy::{
 };
 use bevy_marionette::{
     character::{
-        AnimationEventPlugin, AttachmentPlugin, CharacterParts, CharacterRigPlugin, ClothingPlugin,
-        CrowdPlugin, LookAt, ModelPose, PartOverridesPlugin, PoseSharing, RootMotionPlugin,
-        WeightView, WornBy,
+        AnimationEventPlugin, CharacterParts, CharacterRigPlugin, CrowdPlugin, DressingPlugin,
+        LookAt, ModelPose, PoseSharing, RootMotionPlugin, WeightView, WornBy,
     },
     prelude::*,
     recorder::{RecorderPlugin, Recording},
@@ -115,13 +114,11 @@ impl Plugin for TestLog {
 #[test]
 fn each_concern_can_be_left_out() {
     let group = || MarionettePlugins::default().build();
-    let without: [(&str, fn(PluginGroupBuilder) -> PluginGroupBuilder); 8] = [
+    let without: [(&str, fn(PluginGroupBuilder) -> PluginGroupBuilder); 6] = [
         ("nothing", |group| group),
         ("events", |group| group.disable::<AnimationEventPlugin>()),
         ("root motion", |group| group.disable::<RootMotionPlugin>()),
-        ("attachments", |group| group.disable::<AttachmentPlugin>()),
-        ("clothes", |group| group.disable::<ClothingPlugin>()),
-        ("parts", |group| group.disable::<PartOverridesPlugin>()),
+        ("dressing", |group| group.disable::<DressingPlugin>()),
         ("rigs", |group| group.disable::<CharacterRigPlugin>()),
         ("crowds", |group| group.disable::<CrowdPlugin>()),
     ];
@@ -156,11 +153,11 @@ fn each_concern_can_be_left_out() {
         assert!(hand.x > 0.1, "{what}: the body is posed, {hand}");
         let place = world.get::<Transform>(held).unwrap().translation;
         let is_held = place.distance(hand.into()) < 1e-4;
-        assert_eq!(is_held, what != "attachments", "{what}: {place} {hand}");
+        assert_eq!(is_held, what != "dressing", "{what}: {place} {hand}");
         let part = world.get::<CharacterParts>(body).unwrap().entities[0];
         let visibility = world.get::<Visibility>(part).unwrap();
         let is_hidden = *visibility == Visibility::Hidden;
-        assert_eq!(is_hidden, what != "parts", "{what}");
+        assert_eq!(is_hidden, what != "dressing", "{what}");
     }
 }
 
