@@ -11,12 +11,11 @@ use super::{
 use crate::{
     import::{Manifest, root_joint},
     model::{BoundingBox, Material, Model, MorphIndex, SkeletalClip, Skeleton, SkinPart},
+    parallel::in_parallel,
     pose::{BlendReach, PartBounds},
     rig::TurnSpeeds,
 };
-use bevy::{
-    asset::RenderAssetUsages, camera::primitives::Aabb, prelude::*, tasks::AsyncComputeTaskPool,
-};
+use bevy::{asset::RenderAssetUsages, camera::primitives::Aabb, prelude::*};
 use glam::{Affine3A, Vec3};
 use std::{collections::HashMap, sync::Arc};
 
@@ -143,26 +142,35 @@ impl Prepared {
             .iter()
             .map(|part| PartBounds::new(&skeleton, part))
             .collect();
-        let over_clip = |clip| PartBounds::each_over_clip(&bounds, &skeleton, clip);
-        let over_clips = match AsyncComputeTaskPool::try_get() {
-            Some(pool) => pool.scope(|scope| {
-                let over_clip = &over_clip;
-                clips
-                    .iter()
-                    .for_each(|clip| scope.spawn(async move { over_clip(clip) }));
-            }),
-            None => clips.iter().map(|clip| over_clip(clip)).collect(),
-        };
-        let of_part = |part| {
-            let morphs = by_use(part, &skeleton, &clips, most_morphs());
-            (mesh_of(part, &morphs, usages), morphs)
-        };
+        let mut meshes = vec![None; skin.len()];
+        let mut over_clips = vec![Vec::new(); clips.len()];
+        let (mut reach, mut turn_speeds) = (None, None);
+        let all = || clips.iter().map(|clip| &**clip);
+        // None of them needs another.
+        let mut work: Vec<Box<dyn FnOnce() + Send>> = Vec::new();
+        for (boxes, clip) in over_clips.iter_mut().zip(&clips) {
+            work.push(Box::new(|| {
+                *boxes = PartBounds::each_over_clip(&bounds, &skeleton, clip);
+            }));
+        }
+        for (made, part) in meshes.iter_mut().zip(&skin) {
+            work.push(Box::new(|| {
+                let morphs = by_use(part, &skeleton, &clips, most_morphs());
+                *made = Some((mesh_of(part, &morphs, usages), morphs));
+            }));
+        }
+        work.push(Box::new(|| reach = Some(BlendReach::new(&skeleton, all()))));
+        work.push(Box::new(|| {
+            turn_speeds = Some(TurnSpeeds::new(&skeleton, all()))
+        }));
+        in_parallel(work, |one| one());
+        let done = "all work is done";
         Self {
-            meshes: skin.iter().map(of_part).collect(),
+            meshes: meshes.into_iter().map(|mesh| mesh.expect(done)).collect(),
             bounds,
             over_clips,
-            reach: BlendReach::new(&skeleton, clips.iter().map(|clip| &**clip)),
-            turn_speeds: TurnSpeeds::new(&skeleton, clips.iter().map(|clip| &**clip)),
+            reach: reach.expect(done),
+            turn_speeds: turn_speeds.expect(done),
             skeleton: Arc::new(skeleton),
             skin,
             materials,

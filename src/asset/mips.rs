@@ -4,6 +4,7 @@
 //! of the one before: of colors in linear light, weighted by alpha; of normals as vectors, normalized again.
 //! Alpha of cutouts is scaled so that as much stays visible as before (Castaño, "Computing Alpha Mipmaps", 2010).
 
+use crate::parallel::in_parallel;
 use bevy::{
     prelude::*,
     render::render_resource::{TextureDimension, TextureFormat},
@@ -94,6 +95,28 @@ struct Level<'a> {
     rows: [Vec<Vec4>; 2],
 }
 
+/// Rows of a level that are worth sharing among threads.
+const BANDS: usize = 8;
+
+/// Splits levels into bands, one for each row of the last level.
+fn bands<'l>(levels: &'l mut [Level]) -> Vec<Vec<Level<'l>>> {
+    let count = levels.last().map_or(0, |last| last.size[1]);
+    let mut bands: Vec<Vec<Level>> = Vec::new();
+    bands.resize_with(count, Vec::new);
+    for Level { size, texels, .. } in levels {
+        let [width, height] = *size;
+        let parts = texels.chunks_exact_mut(texels.len() / count);
+        for (band, texels) in bands.iter_mut().zip(parts) {
+            band.push(Level {
+                size: [width, height / count],
+                texels,
+                rows: [Vec::new(), Vec::new()],
+            });
+        }
+    }
+    bands
+}
+
 /// The way in which texels are averaged. Decoded texels hold RGB times its weight, and alpha.
 #[derive(Clone, Copy, PartialEq)]
 enum Filter {
@@ -135,12 +158,16 @@ impl<const N: usize> Codec<N> {
     fn fill(&self, levels: &mut [Level]) {
         let is_even = |pair: &&[Level]| pair[0].size.iter().all(|side| side.is_multiple_of(2));
         let even = levels.windows(2).take_while(is_even).count();
-        let mut last = Vec::new();
-        for row in 0..levels[even].size[1] {
-            self.fill_row(&mut levels[..=even], row);
-            last.extend_from_slice(&levels[even].rows[row % 2]);
-        }
-        for at in even + 1..levels.len() {
+        // The smallest of these levels that has work for all threads: each of its rows averages texels of its own.
+        let shared = (0..=even).rfind(|&at| levels[at].size[1] >= BANDS);
+        let shared = shared.unwrap_or(0);
+        let rows = in_parallel(bands(&mut levels[..=shared]), |mut band| {
+            self.fill_row(&mut band, 0);
+            let [row, _] = band.pop().map(|last| last.rows).unwrap_or_default();
+            row
+        });
+        let mut last = rows.concat();
+        for at in shared + 1..levels.len() {
             last = halve(&last, levels[at - 1].size, levels[at].size);
             self.encode(&last, levels[at].texels);
         }

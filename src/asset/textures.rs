@@ -229,8 +229,15 @@ impl Decoding {
         let image = match self.claims.add(&own.key.file, bytes) {
             Err(error) => Job::Done(Box::new(Err(error))),
             Ok(()) => {
-                let (own, bytes) = (own.clone(), bytes.clone());
-                spawn(move || own.decode(&bytes, formats))
+                let (key, bytes) = (own.key.clone(), bytes.clone());
+                spawn(move || {
+                    let TextureKey {
+                        file,
+                        is_srgb,
+                        sampler,
+                    } = &key;
+                    decode(file, &bytes, formats, *is_srgb, sampler_of(sampler))
+                })
             }
         };
         self.textures.push(Pending {
@@ -245,7 +252,7 @@ impl Decoding {
         // Awaited in the order in which they were spawned. Later ones go on meanwhile.
         let mut ready = HashMap::new();
         for Pending {
-            own: OwnImage { key, .. },
+            own,
             is_embedded,
             image,
         } in self.textures
@@ -254,8 +261,13 @@ impl Decoding {
                 Job::Task(task) => task.await,
                 Job::Done(image) => *image,
             };
+            let OwnImage { key, .. } = own;
             match image {
-                Ok(image) => {
+                Ok(mut image) => {
+                    // Only now, because this thread can help: decoding is done on the others.
+                    if own.has_mips {
+                        image = with_mips(image, own.content);
+                    }
                     ready.insert(key, Some(image));
                 }
                 Err(error) if is_embedded => {
@@ -269,22 +281,6 @@ impl Decoding {
             }
         }
         ready
-    }
-}
-
-impl OwnImage {
-    fn decode(&self, bytes: &[u8], formats: CompressedImageFormats) -> Result<Image, String> {
-        let TextureKey {
-            file,
-            is_srgb,
-            sampler,
-        } = &self.key;
-        let image = decode(file, bytes, formats, *is_srgb, sampler_of(sampler))?;
-        Ok(if self.has_mips {
-            with_mips(image, self.content)
-        } else {
-            image
-        })
     }
 }
 

@@ -23,8 +23,6 @@ mod names;
 #[cfg(any(feature = "fbx", feature = "gltf"))]
 mod nodes;
 mod normals;
-#[cfg(feature = "gltf")]
-mod parallel;
 #[cfg(any(feature = "fbx", feature = "gltf"))]
 mod report;
 mod resample;

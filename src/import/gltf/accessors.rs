@@ -14,9 +14,7 @@ use super::{
     meshopt,
 };
 use crate::{
-    format::FormatError,
-    import::{parallel::in_parallel, report::Report},
-    plural::there_are,
+    format::FormatError, import::report::Report, parallel::in_parallel, plural::there_are,
 };
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -6,11 +6,11 @@ use crate::{
             extras::{self, AnimationExtras, Frames},
             morphs::FileMorphs,
         },
-        parallel::in_parallel,
         resample::{Budget, Curve, Sampled, Skin, Spent, resample, sample_at},
         weights::{MorphSizes, weight_frames},
     },
     model::{JointTransform, Model, SkeletalClip},
+    parallel::in_parallel,
 };
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -79,7 +79,7 @@ impl<'a> Sampler<'a> {
             .collect();
         // Together they must not take more memory than one after the other, either, nor much more time.
         let room = AtomicUsize::new(unspent.frames(1));
-        let ahead = in_parallel(&jobs, |&(draft, mut budget)| {
+        let ahead = in_parallel(jobs, |(draft, mut budget)| {
             if room.load(Ordering::Relaxed) == 0 {
                 return None;
             }

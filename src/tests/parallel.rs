@@ -2,6 +2,8 @@ use super::*;
 
 #[test]
 fn results_are_in_the_order_of_the_items() {
+    #[cfg(feature = "bevy")]
+    AsyncComputeTaskPool::get_or_init(Default::default);
     let items: Vec<usize> = (0..1000).collect();
     let squares = in_parallel(&items, |&item| item * item);
     assert!(
