@@ -195,8 +195,9 @@ pub(crate) fn open_manifest_and_tell<'s>(
     let others = |clip: &&mut SkeletalClip| !manifest.clips.contains_key(&*clip.timing.name);
     for clip in model.clips.iter_mut().filter(others) {
         let edited = edits.run(&ClipEntry::default(), None, clip.clone(), &model.skeleton);
-        // One that can't be put in place stays as it is.
+        // One that stays as it is was admitted when its file was imported, and one that can't be put in place stays so, too.
         if let Ok(edited) = edited
+            && edited.frames_key() != clip.frames_key()
             && reach.admit(&model.skeleton, &edited).is_ok()
         {
             *clip = edited;

@@ -2,6 +2,8 @@ use super::*;
 use crate::import::{CallbackEntry, ClipRootMotion, RootMotionEntry, open_model};
 use crate::messages::{assert_message, assert_messages};
 use crate::model::{ClipFrames, ClipTiming, PlaybackMode};
+#[cfg(feature = "gltf")]
+use crate::{import::internals::to_glb, model::Reach};
 use glam::Vec3;
 
 const MESH: &str = "MD5Version 10\ncommandline \"\"\nnumJoints 2\nnumMeshes 1\n\
@@ -340,6 +342,31 @@ fn several_clips_are_cut_from_one() {
     ] {
         let text = format!("(model: \"a\", clips: {{\"w\": (file: \"a.md5anim\", {range})}})");
         assert!(Manifest::parse("a", text.as_bytes()).is_err(), "{range}");
+    }
+}
+
+#[cfg(feature = "gltf")]
+#[test]
+fn a_clip_without_an_entry_counts_once_toward_how_far_joints_go() {
+    let entry = ClipEntry {
+        file: Some("a.md5anim".into()),
+        additive: Some(true),
+        ..ClipEntry::default()
+    };
+    let additive = open(&many_clips(1, &entry), &Limits::default(), ANIM, &mut 0);
+    let model = additive.unwrap().model;
+    let glb = to_glb("a.glb", &model, None, |_, _| None).unwrap().value;
+    let alone = open_model("a.glb", &glb, &ImportSettings::default()).unwrap();
+    assert!(alone.model.clips[0].additive);
+    assert_ne!(alone.reach, Reach::of_rest(&alone.model.skeleton));
+    for root_motion in [None, Some(RootMotionEntry::default())] {
+        let manifest = Manifest {
+            root_motion,
+            ..Manifest::of_model("a.glb")
+        };
+        let read = |_: &str| Ok(Cow::Borrowed(&*glb));
+        let imported = open_manifest("a", &manifest, &Limits::default(), read).unwrap();
+        assert_eq!(imported.reach, alone.reach);
     }
 }
 
