@@ -5,8 +5,9 @@ use super::{
     check_names::{check_blend_spaces, check_joints, check_states},
     check_sides::check_sides,
     control,
+    donor::ClipFile,
     donors::Donors,
-    edits::Edits,
+    edits::{Edits, Source},
     find_clip::{Opened, find_clip, original_of, unread},
     limits::ClipTotals,
     merge::merge_parts,
@@ -106,7 +107,7 @@ pub(crate) fn open_manifest_and_tell<'s>(
     let mut edits = Edits::new(file, manifest, &imported.model.skeleton)?;
     let (mut opened, mut donors) = (Opened::default(), Donors::default());
     // Several entries may refer to the same clip of the model, as it is in the file.
-    let own_clips = imported.model.clips.clone();
+    let own = ClipFile::ByName(imported.model.clips.clone());
     let (mut replaced, mut made) = (HashSet::new(), Vec::new());
     let mut totals = ClipTotals::default();
     imported
@@ -126,21 +127,24 @@ pub(crate) fn open_manifest_and_tell<'s>(
                     model, warnings, ..
                 } = &mut imported;
                 speech(file, name, visemes, &model.skeleton, limits, warnings)
+                    .map(|raw| Source::Raw(raw.into()))
             }
-            (None, Some(retarget)) => donors.clip(
-                file,
-                name,
-                entry,
-                retarget,
-                &mut imported,
-                &settings,
-                &mut read,
-            ),
+            (None, Some(retarget)) => donors
+                .clip(
+                    file,
+                    name,
+                    entry,
+                    retarget,
+                    &mut imported,
+                    &settings,
+                    &mut read,
+                )
+                .map(|raw| Source::Raw(raw.into())),
             (None, None) => find_clip(
                 file,
                 name,
                 entry,
-                &own_clips,
+                &own,
                 &mut imported,
                 &settings,
                 &mut opened,
@@ -154,26 +158,24 @@ pub(crate) fn open_manifest_and_tell<'s>(
             ..
         } = &mut imported;
         // A clip of the model that an entry refers to is replaced by the entry.
-        let own = found
-            .as_ref()
-            .ok()
-            .filter(|_| entry.file.is_none())
-            .map(|clip| clip.timing.name.clone());
-        let failed = |error: String| FormatError::one(Diagnostic::error(file, error));
-        // First the range of the file, then everything that is said of that range.
-        let admitted = found.and_then(|clip| {
-            let part = part(file, name, entry, &clip, warnings)?;
-            let clip = edits
-                .run(entry, part, clip, &model.skeleton)
-                .map_err(|error| failed(error.to_string()))?;
+        let original = match &found {
+            Ok(Source::Clip(clips, at)) if entry.file.is_none() => {
+                Some(clips.clips()[*at].timing.name.clone())
+            }
+            _ => None,
+        };
+        let admitted = found.and_then(|source| {
+            let clip = edits.run(name, entry, source, &model.skeleton, warnings)?;
             let clip = refine(file, name, entry, clip, warnings)?;
-            reach.admit(&model.skeleton, &clip).map_err(failed)?;
+            limits.check_clip(entry.file.as_deref().unwrap_or(file), &clip)?;
+            let admitted = reach.admit(&model.skeleton, &clip);
+            admitted.map_err(|error| FormatError::one(Diagnostic::error(file, error)))?;
             Ok(clip)
         });
         match admitted {
             Ok(clip) => {
                 replaced.extend(
-                    [Some(Arc::clone(&clip.timing.name)), own]
+                    [Some(Arc::clone(&clip.timing.name)), original]
                         .into_iter()
                         .flatten(),
                 );
@@ -186,22 +188,31 @@ pub(crate) fn open_manifest_and_tell<'s>(
             Err(error) => warnings.extend(left_out(name, error)),
         }
     }
-    let clips = &mut imported.model.clips;
+    let Imported {
+        model,
+        reach,
+        warnings,
+        ..
+    } = &mut imported;
     // An entry replaces the model's clip of its name, and the clip that it was made from.
-    clips.retain(|clip| !replaced.contains(&clip.timing.name));
-    clips.append(&mut made);
-    // Clips without an entry have root motion, too, if the character has it.
-    let Imported { model, reach, .. } = &mut imported;
-    let others = |clip: &&mut SkeletalClip| !manifest.clips.contains_key(&*clip.timing.name);
-    for clip in model.clips.iter_mut().filter(others) {
-        let edited = edits.run(&ClipEntry::default(), None, clip.clone(), &model.skeleton);
-        // One that can't be put in place stays as it is.
-        if let Ok(edited) = edited
+    let kept = own.clips().iter().enumerate();
+    let kept = kept.filter(|(_, clip)| !replaced.contains(&clip.timing.name));
+    let others = kept.map(|(at, clip)| {
+        let (name, entry) = (&clip.timing.name, ClipEntry::default());
+        let source = Source::Clip(&own, at);
+        // Clips without an entry have root motion, too, if the character has it. One that stays as it is was admitted when its
+        // file was imported, and one that can't be put in place stays so, too.
+        if !manifest.clips.contains_key(&**name)
+            && let Ok(edited) = edits.run(name, &entry, source, &model.skeleton, warnings)
+            && edited.frames_key() != clip.frames_key()
             && reach.admit(&model.skeleton, &edited).is_ok()
         {
-            *clip = edited;
+            return edited;
         }
-    }
+        clip.clone()
+    });
+    let clips = others.chain(made).collect();
+    model.clips = clips;
     add_mirrored(file, manifest, limits, &mut totals, &mut imported)?;
     check_joints(file, manifest, &mut imported);
     check_blend_spaces(file, manifest, &mut imported);
@@ -370,58 +381,6 @@ fn rename_joints(file: &str, manifest: &Manifest, imported: &mut Imported) {
     imported.model.skeleton = renamed;
 }
 
-/// Returns the times between which an entry asks for a part of a clip; `None` for the whole.
-fn part(
-    file: &str,
-    name: &str,
-    entry: &ClipEntry,
-    clip: &SkeletalClip,
-    warnings: &mut Vec<Diagnostic>,
-) -> Result<Option<(f64, f64)>, FormatError> {
-    let error = |message: String, hint: &str| {
-        FormatError::one(Diagnostic::error(file, message).with_hint(hint))
-    };
-    let (from, to) = match (entry.frames, entry.seconds, frame_rate(entry, clip)) {
-        (None, None, _) => return Ok(None),
-        (None, Some(seconds), _) => seconds,
-        (Some((from, to)), _, Some(rate)) => (from / rate, to / rate),
-        (Some(_), _, None) => {
-            let message = format!("clip `{name}` is a range of frames, but has no frame rate");
-            let hint = "add `frame_rate: 30` to the clip, or give `seconds` in place of `frames`";
-            return Err(error(message, hint));
-        }
-    };
-    let end = clip.timing.duration;
-    // A hundredth of a frame at 60 frames per second.
-    const ROUNDED: f64 = 1.7e-4;
-    if from >= end {
-        let message = format!(
-            "clip `{name}` starts at {from:.3} s, but `{}` ends at {end:.3} s",
-            clip.timing.name
-        );
-        return Err(error(
-            message,
-            "check the range, and the frame rate it counts in",
-        ));
-    }
-    if to > end + ROUNDED {
-        let message = format!(
-            "clip `{name}` should end at {to:.3} s, but `{}` is only {end:.3} s long; it ends there",
-            clip.timing.name
-        );
-        warnings.push(Diagnostic::warning(file, message));
-    }
-    Ok(Some((from, to.min(end))))
-}
-
-/// Returns the frame rate for the frames in an entry; the clip's own only if its frames are evenly
-/// spaced.
-fn frame_rate(entry: &ClipEntry, clip: &SkeletalClip) -> Option<f64> {
-    // Frames at individual times have no numbers that an artist could mean.
-    let own = Some(clip.frame_rate()).filter(|rate| clip.frame_times().is_none() && *rate > 0.0);
-    entry.frame_rate.or(own)
-}
-
 /// Gives a clip the name, playback and callbacks of its entry.
 fn refine(
     file: &str,
@@ -434,7 +393,9 @@ fn refine(
     if let Some(playback) = entry.playback {
         clip.timing.playback = playback;
     }
-    let rate = frame_rate(entry, &clip);
+    // Frames at individual times have no numbers that an artist could mean.
+    let own = Some(clip.frame_rate()).filter(|rate| clip.frame_times().is_none() && *rate > 0.0);
+    let rate = entry.frame_rate.or(own);
     let keys: Vec<_> = entry
         .callbacks
         .iter()

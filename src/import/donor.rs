@@ -15,24 +15,78 @@ use super::{
 use crate::{
     format::{Diagnostic, FormatError, Parsed},
     model::{
-        ClipFrames, JointIndex, JointTransform, MorphIndex, SkeletalClip, Skeleton, seen_in, signs,
+        ClipError, ClipFrames, JointIndex, JointTransform, MorphIndex, RawClip, SkeletalClip,
+        Skeleton, seen_in, signs,
     },
 };
 use glam::{DAffine3, DVec3, Quat, Vec3};
 use std::collections::BTreeSet;
 use whole::Whole;
 
-/// Returns the clips of `donor` in the joint order of `skeleton`. With `as_is`, keys are taken as
+/// The clips of a file, to be made into those of a model.
+pub(super) enum ClipFile {
+    /// Joints are only matched by name.
+    ByName(Vec<SkeletalClip>),
+    /// They are converted.
+    Fit(Box<Fit>),
+}
+
+impl ClipFile {
+    /// Returns the clips for the file's own skeleton.
+    pub(super) fn clips(&self) -> &[SkeletalClip] {
+        match self {
+            Self::ByName(clips) => clips,
+            Self::Fit(fit) => &fit.donor.model.clips,
+        }
+    }
+
+    /// Returns a clip if it fits the model as it is.
+    pub(super) fn fitting(&self, at: usize, skeleton: &Skeleton) -> Option<&SkeletalClip> {
+        match self {
+            Self::ByName(clips) => Some(&clips[at]).filter(|clip| clip.fits(skeleton)),
+            Self::Fit(_) => None,
+        }
+    }
+
+    /// Takes a clip apart, for the model.
+    pub(super) fn to_raw(&self, at: usize, skeleton: &Skeleton) -> RawClip {
+        let mut raw = self.clips()[at].to_raw();
+        match self {
+            Self::ByName(_) => raw.bind(skeleton),
+            Self::Fit(fit) => fit.run(at, &mut raw, skeleton),
+        }
+        raw
+    }
+
+    /// Makes all clips.
+    ///
+    /// # Errors
+    /// A clip's frames hold numbers that are not finite.
+    pub(super) fn build(
+        &self,
+        file: &str,
+        skeleton: &Skeleton,
+    ) -> Result<Vec<SkeletalClip>, FormatError> {
+        let build = |at: usize| match self.fitting(at, skeleton) {
+            Some(clip) => Ok(clip.clone()),
+            None => self.to_raw(at, skeleton).build(),
+        };
+        let clips: Result<_, ClipError> = (0..self.clips().len()).map(build).collect();
+        clips.map_err(|error| FormatError::one(Diagnostic::error(file, error.to_string())))
+    }
+}
+
+/// Finds how the clips of `donor` become clips for `skeleton`. With `as_is`, keys are taken as
 /// they are: neither the nodes above the joints nor the lengths of the joints matter.
 ///
 /// # Errors
 /// No joint in common.
 pub(super) fn fit(
     file: &str,
-    donor: &Imported,
+    donor: Imported,
     skeleton: &Skeleton,
     as_is: bool,
-) -> Result<Parsed<Vec<SkeletalClip>>, FormatError> {
+) -> Result<Parsed<ClipFile>, FormatError> {
     let theirs = &donor.model.skeleton;
     let (source, renamed) = matched(theirs, skeleton);
     let mut warnings = Vec::new();
@@ -51,7 +105,7 @@ pub(super) fn fit(
             return Err(strangers(file, theirs, skeleton));
         }
         // A face without a body.
-        let value = clips.iter().map(|clip| clip.bind(skeleton)).collect();
+        let value = ClipFile::ByName(donor.model.clips);
         return Ok(Parsed { value, warnings });
     }
     if !lacking.is_empty() {
@@ -83,10 +137,10 @@ pub(super) fn fit(
         );
     }
 
-    let whole = Whole::new(donor, skeleton, &source, &owners, as_is);
+    let whole = Whole::new(&donor, skeleton, &source, &owners, as_is);
     let keyed = |joint: usize, property: usize| {
         source[joint].is_some_and(|found| {
-            (0..donor.model.clips.len()).any(|clip| keys_of(donor, clip, found)[property])
+            (0..donor.model.clips.len()).any(|clip| keys_of(&donor, clip, found)[property])
         })
     };
     if !whole.alike
@@ -126,12 +180,7 @@ pub(super) fn fit(
             off,
         );
     }
-    let fit = Fit::new(donor, skeleton, source, &owners, whole);
-    let clips = (0..donor.model.clips.len()).map(|clip| fit.clip(clip));
-    let clips: Result<_, _> = clips.collect();
-    let value = clips.map_err(|error: crate::model::ClipError| {
-        FormatError::one(Diagnostic::error(file, error.to_string()))
-    })?;
+    let value = ClipFile::Fit(Fit::new(donor, skeleton, source, &owners, whole).into());
     Ok(Parsed { value, warnings })
 }
 
@@ -214,9 +263,9 @@ const SCALE: usize = 2;
 /// the model's node as it is, and everything without keys comes from the model's node: the lengths
 /// of bones and their rest pose. The file's own nodes only matter where the model has none that
 /// correspond, between joints that hang from each other in one file and not in the other.
-struct Fit<'a> {
-    donor: &'a Imported,
-    skeleton: &'a Skeleton,
+pub(super) struct Fit {
+    /// The file, without its parts and images.
+    donor: Imported,
     /// Per joint of the skeleton, its source.
     source: Vec<Option<usize>>,
     places: Vec<Place>,
@@ -238,10 +287,10 @@ enum Place {
     Moved(Option<[usize; 2]>, Vec<usize>),
 }
 
-impl<'a> Fit<'a> {
+impl Fit {
     fn new(
-        donor: &'a Imported,
-        skeleton: &'a Skeleton,
+        donor: Imported,
+        skeleton: &Skeleton,
         source: Vec<Option<usize>>,
         owners: &[Option<usize>],
         whole: Whole,
@@ -287,32 +336,30 @@ impl<'a> Fit<'a> {
         let places = (0..skeleton.len()).map(place).collect();
         Self {
             donor,
-            skeleton,
             source,
             places,
             whole,
         }
     }
 
-    fn clip(&self, at: usize) -> Result<SkeletalClip, crate::model::ClipError> {
-        let clip = &self.donor.model.clips[at];
-        let mut raw = clip.to_raw();
-        let joints = self.skeleton.len();
+    /// Converts a clip of the file to one for the skeleton.
+    fn run(&self, at: usize, raw: &mut RawClip, skeleton: &Skeleton) {
+        let joints = skeleton.len();
         let keyed: Vec<[bool; 3]> = (0..joints).map(|joint| self.keys(at, joint)).collect();
         let mut out = ClipFrames {
-            joints: self.skeleton.names().clone(),
+            joints: skeleton.names().clone(),
             animated: keyed.iter().map(|keyed| keyed.contains(&true)).collect(),
-            transforms: Vec::with_capacity(clip.frame_count() * joints),
+            transforms: Vec::with_capacity(raw.frame_count() * joints),
         };
         for frame in raw
             .frames
             .transforms
             .chunks(self.donor.model.skeleton.len().max(1))
         {
-            self.frame(clip, frame, &keyed, &mut out.transforms);
+            self.frame(raw, frame, &keyed, skeleton, &mut out.transforms);
         }
         raw.frames = out;
-        Ok(raw.build()?.with_morphs_of(clip, self.skeleton))
+        raw.morphs.bind(skeleton.morphs());
     }
 
     /// Returns which properties of a joint a clip moves.
@@ -320,12 +367,12 @@ impl<'a> Fit<'a> {
         let Some(found) = self.source[joint] else {
             return [false; 3];
         };
-        let own = keys_of(self.donor, clip, found);
+        let own = keys_of(&self.donor, clip, found);
         match &self.places[joint] {
             Place::Moved(_, between)
                 if between
                     .iter()
-                    .any(|&joint| keys_of(self.donor, clip, joint).contains(&true)) =>
+                    .any(|&joint| keys_of(&self.donor, clip, joint).contains(&true)) =>
             {
                 [true; 3]
             }
@@ -335,17 +382,18 @@ impl<'a> Fit<'a> {
 
     fn frame(
         &self,
-        clip: &SkeletalClip,
+        clip: &RawClip,
         frame: &[JointTransform],
         keyed: &[[bool; 3]],
+        skeleton: &Skeleton,
         out: &mut Vec<JointTransform>,
     ) {
-        let skeleton = &self.donor.model.skeleton;
+        let their_skeleton = &self.donor.model.skeleton;
         let local = |found: usize| {
-            if clip.animates(found) {
+            if clip.frames.animated[found] {
                 frame[found]
             } else {
-                skeleton.rest_of(found as JointIndex)
+                their_skeleton.rest_of(found as JointIndex)
             }
         };
         // Differences have no places in model space.
@@ -357,14 +405,14 @@ impl<'a> Fit<'a> {
         let (mut theirs, mut ours): (Vec<DAffine3>, Vec<DAffine3>) = Default::default();
         if any_moved {
             for joint in 0..frame.len() {
-                let above = skeleton.parents()[joint]
+                let above = their_skeleton.parents()[joint]
                     .map_or(DAffine3::IDENTITY, |parent| theirs[usize::from(parent)]);
                 theirs.push(above * wide(&local(joint)));
             }
         }
         for (joint, place) in self.places.iter().enumerate() {
-            let rest = self.skeleton.rest_of(joint as JointIndex);
-            let parent = self.skeleton.parents()[joint].map(usize::from);
+            let rest = skeleton.rest_of(joint as JointIndex);
+            let parent = skeleton.parents()[joint].map(usize::from);
             let from = |found: usize| {
                 if clip.additive {
                     frame[found]
@@ -424,8 +472,8 @@ impl<'a> Fit<'a> {
                 (Place::Moved(..), Some(found)) if clip.additive => frame[found],
                 (Place::Moved(above, _), Some(found)) => {
                     let place = self.whole.place(
-                        self.skeleton,
                         skeleton,
+                        their_skeleton,
                         [joint, found],
                         *above,
                         &theirs,

@@ -4,11 +4,11 @@ use super::{
     ClipEntry, FileKind, ImportSettings, Imported, Retarget, RetargetEntry,
     find_clip::{pick_clip, unread},
     open::{Read, clips_of_any, open_any},
-    retarget::with_rest,
+    retarget::{retarget_frames, with_rest},
 };
 use crate::{
     format::{Diagnostic, FormatError},
-    model::{Roles, SkeletalClip, Skeleton},
+    model::{RawClip, Roles, SkeletalClip, Skeleton},
 };
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -23,7 +23,7 @@ pub(super) struct Donors {
 }
 
 impl Donors {
-    /// Returns the clip that an entry names, for the model.
+    /// Retargets the clip that an entry names.
     ///
     /// # Errors
     /// A file cannot be opened or has no such clip, roles are wrong or missing, or the clip is too large.
@@ -36,7 +36,7 @@ impl Donors {
         imported: &mut Imported,
         settings: &ImportSettings,
         read: Read,
-    ) -> Result<SkeletalClip, FormatError> {
+    ) -> Result<RawClip, FormatError> {
         let fail = |message: String, hint: &str| {
             FormatError::one(Diagnostic::error(file, message).with_hint(hint))
         };
@@ -73,9 +73,11 @@ impl Donors {
                 read(path).map_err(|reason| unread(file, &format!("`{path}`"), &reason))?;
             let clips = clips_of_any(path, name, &source, skeleton, settings, read)?;
             imported.warnings.extend(clips.warnings);
-            self.clips.insert(key.clone(), clips.value);
+            self.clips
+                .insert(key.clone(), clips.value.build(path, skeleton)?);
         }
-        let clip = pick_clip(file, name, entry, self.clips.get(&key).unwrap_or(own), path)?;
+        let clips = self.clips.get(&key).unwrap_or(own);
+        let clip = &clips[pick_clip(file, name, entry, clips, path)?];
 
         let model = &imported.model;
         let roles = |skeleton: &Skeleton, table: &BTreeMap<String, String>, field: &str| {
@@ -92,7 +94,7 @@ impl Donors {
         let skeleton = rested.as_ref().unwrap_or(skeleton);
         let map = Retarget::new(skeleton, &source_roles, &model.skeleton, &target_roles)
             .map_err(error)?;
-        let made = map.run(clip, &settings.limits).map_err(error)?;
+        let raw = retarget_frames(&map, clip, &settings.limits).map_err(error)?;
         let warnings = map.warnings(path);
         // Once for all clips of a file.
         let new = warnings
@@ -104,7 +106,6 @@ impl Donors {
             .retargets
             .insert(name.to_owned(), map.report().clone());
         imported.warnings.extend(new);
-        settings.limits.check_clip(path, &made)?;
-        Ok(made)
+        Ok(raw)
     }
 }

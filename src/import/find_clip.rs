@@ -2,6 +2,8 @@
 
 use super::{
     ClipEntry, ImportSettings, Imported, Manifest,
+    donor::ClipFile,
+    edits::Source,
     names::listed,
     open::{Read, clips_of_any, reason_and_hint},
 };
@@ -21,20 +23,20 @@ pub(super) fn unread(file: &str, what: &str, reason: &str) -> FormatError {
 }
 
 /// Clips of the files opened so far. A name that marks differences makes another clip of an `.md5anim`.
-pub(super) type Opened = HashMap<(String, bool, bool), Vec<SkeletalClip>>;
+pub(super) type Opened = HashMap<(String, bool, bool), ClipFile>;
 
 /// Returns the clip that an entry refers to: one of the model's `own` or of a file, which is read
 /// if it is not among those `opened`.
-pub(super) fn find_clip<'s>(
+pub(super) fn find_clip<'o, 's>(
     file: &str,
     name: &str,
     entry: &ClipEntry,
-    own: &[SkeletalClip],
+    own: &'o ClipFile,
     imported: &mut Imported,
     settings: &ImportSettings,
-    opened: &mut Opened,
+    opened: &'o mut Opened,
     read: Read<'_, 's>,
-) -> Result<SkeletalClip, FormatError> {
+) -> Result<Source<'o>, FormatError> {
     let (clips, whose) = match &entry.file {
         Some(path) => {
             let key = (
@@ -63,36 +65,37 @@ pub(super) fn find_clip<'s>(
                     new.insert(clips.value)
                 }
             };
-            (&clips[..], path.as_str())
+            (&*clips, path.as_str())
         }
         None => (own, "the model"),
     };
-    pick_clip(file, name, entry, clips, whose).cloned()
+    let at = pick_clip(file, name, entry, clips.clips(), whose)?;
+    Ok(Source::Clip(clips, at))
 }
 
-/// Returns the clip of a file that an entry refers to.
-pub(super) fn pick_clip<'c>(
+/// Returns the index of the clip of a file that an entry refers to.
+pub(super) fn pick_clip(
     file: &str,
     name: &str,
     entry: &ClipEntry,
-    clips: &'c [SkeletalClip],
+    clips: &[SkeletalClip],
     whose: &str,
-) -> Result<&'c SkeletalClip, FormatError> {
+) -> Result<usize, FormatError> {
     let wanted = entry.clip.as_deref().unwrap_or(name);
     // A file of one clip needs no name: exporters call them all `Take1`.
     let alone = clips.len() == 1 && entry.file.is_some() && entry.clip.is_none();
     // FBX puts the armature in front: `Armature|walk`.
-    let short = |clip: &&SkeletalClip| {
+    let short = |clip: &SkeletalClip| {
         clip.timing
             .name
             .rsplit_once('|')
             .is_some_and(|(_, name)| name == wanted)
     };
-    let named = || clips.iter().find(|clip| &*clip.timing.name == wanted);
+    let named = || clips.iter().position(|clip| &*clip.timing.name == wanted);
     let found = if alone {
-        clips.first()
+        Some(0)
     } else {
-        named().or_else(|| clips.iter().find(short))
+        named().or_else(|| clips.iter().position(short))
     };
     found.ok_or_else(|| {
         let known = clips.iter().map(|clip| &*clip.timing.name);

@@ -2,7 +2,7 @@
 
 use super::{
     ImportSettings, Imported, OnImages, clip_from_md5,
-    donor::{strangers, without_prefix},
+    donor::{ClipFile, fit, strangers, without_prefix},
     from_m3d, from_md5,
 };
 use crate::{
@@ -11,7 +11,7 @@ use crate::{
     model::{JointTransform, SkeletalClip, Skeleton},
 };
 use glam::{Affine3A, Quat, Vec3};
-use std::{borrow::Cow, collections::HashSet};
+use std::{borrow::Cow, collections::HashSet, mem};
 
 /// The kind of a file, by its name.
 ///
@@ -242,7 +242,7 @@ pub fn open_clips(
     skeleton: &Skeleton,
     settings: &ImportSettings,
 ) -> Result<Parsed<Vec<SkeletalClip>>, FormatError> {
-    clips_of_any(file, name, source, skeleton, settings, &mut |_| {
+    open_clips_with(file, name, source, skeleton, settings, |_| {
         Err(ALONE.to_owned())
     })
 }
@@ -259,7 +259,11 @@ pub fn open_clips_with<'s>(
     settings: &ImportSettings,
     mut read: impl FnMut(&str) -> Result<Cow<'s, [u8]>, String>,
 ) -> Result<Parsed<Vec<SkeletalClip>>, FormatError> {
-    clips_of_any(file, name, source, skeleton, settings, &mut read)
+    let found = clips_of_any(file, name, source, skeleton, settings, &mut read)?;
+    Ok(Parsed {
+        value: found.value.build(file, skeleton)?,
+        warnings: found.warnings,
+    })
 }
 
 pub(super) fn clips_of_any(
@@ -269,14 +273,14 @@ pub(super) fn clips_of_any(
     skeleton: &Skeleton,
     settings: &ImportSettings,
     read: Read,
-) -> Result<Parsed<Vec<SkeletalClip>>, FormatError> {
+) -> Result<Parsed<ClipFile>, FormatError> {
     if FileKind::of_name(file) == Some(FileKind::Md5Anim) {
         settings.limits.check_size(file, source.len() as u64)?;
         let anim = md5::parse_anim(file, source)?;
         let clip = clip_from_md5(file, name, &anim.value, skeleton, settings)?;
         settings.limits.check_clip(file, &clip.value)?;
         return Ok(Parsed {
-            value: vec![clip.value],
+            value: ClipFile::ByName(vec![clip.value]),
             warnings: [anim.warnings, clip.warnings].concat(),
         });
     }
@@ -294,9 +298,11 @@ pub(super) fn clips_of_any(
         Some(&|name| ours.contains(without_prefix(name))),
         &mut |_, _| (),
     )?;
-    let mut warnings = std::mem::take(&mut donor.warnings);
+    let mut warnings = mem::take(&mut donor.warnings);
+    // Only the clips are of use from here on.
+    (donor.model.parts, donor.images) = Default::default();
     if FileKind::of_name(file).is_some_and(FileKind::is_scene) && !donor.model.clips.is_empty() {
-        let fitted = super::donor::fit(file, &donor, skeleton, settings.as_is)?;
+        let fitted = fit(file, donor, skeleton, settings.as_is)?;
         return Ok(Parsed {
             value: fitted.value,
             warnings: [warnings, fitted.warnings].concat(),
@@ -316,12 +322,7 @@ pub(super) fn clips_of_any(
         warnings.push(Diagnostic::warning(file, "the file holds no clips"));
     }
     Ok(Parsed {
-        value: donor
-            .model
-            .clips
-            .iter()
-            .map(|clip| clip.bind(skeleton))
-            .collect(),
+        value: ClipFile::ByName(donor.model.clips),
         warnings,
     })
 }

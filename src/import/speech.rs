@@ -3,11 +3,11 @@
 use super::{Limits, names::listed};
 use crate::{
     format::{Diagnostic, FormatError},
-    model::{SkeletalClip, Skeleton, Viseme},
+    model::{RawClip, SkeletalClip, Skeleton, Viseme},
     spelling::did_you_mean,
 };
 
-/// Makes a clip of visemes: times, shapes and weights. Shapes that mean nothing to the model close the mouth, with a warning.
+/// Makes the frames of visemes: times, shapes and weights. Shapes that mean nothing to the model close the mouth, with a warning.
 pub(super) fn speech(
     file: &str,
     name: &str,
@@ -15,7 +15,7 @@ pub(super) fn speech(
     skeleton: &Skeleton,
     limits: &Limits,
     warnings: &mut Vec<Diagnostic>,
-) -> Result<SkeletalClip, FormatError> {
+) -> Result<RawClip, FormatError> {
     let morphs = skeleton.morphs();
     let failed = |message: String| FormatError::one(Diagnostic::error(file, message));
     if morphs.is_empty() {
@@ -48,8 +48,8 @@ pub(super) fn speech(
         .map(|(time, shape, weight)| Viseme::new(*time, shape.as_str(), *weight))
         .collect();
     let clip = SkeletalClip::from_visemes(name, &visemes, morphs)
-        .map_err(|error| failed(error.to_string()))?
-        .bind(skeleton);
-    limits.check_clip(file, &clip)?;
-    Ok(clip)
+        .map_err(|error| failed(error.to_string()))?;
+    let mut raw = clip.to_raw();
+    raw.bind(skeleton);
+    Ok(raw)
 }

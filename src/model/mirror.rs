@@ -24,8 +24,9 @@ impl SkeletalClip {
     /// # Errors
     /// The clip has no frames that fit the skeleton.
     pub fn mirrored(&self, skeleton: &Skeleton) -> Result<Self, ClipError> {
-        // Bound first, so that joints have the indices of the skeleton.
-        let mut raw = self.bind(skeleton).to_raw();
+        let mut raw = self.to_raw();
+        // First, so that joints have the indices of the skeleton.
+        raw.bind(skeleton);
         let mirror = Mirror::new(skeleton);
         let (joints, given) = (skeleton.len().max(1), raw.frames.clone());
         for joint in skeleton.joints() {
@@ -42,7 +43,7 @@ impl SkeletalClip {
         for key in &mut raw.timing.callbacks {
             *key = mirrored_callback(skeleton, key);
         }
-        raw.edit_morphs(|morphs| morphs.mirror(skeleton.morphs()))?;
+        raw.morphs.mirror(skeleton.morphs());
         let mirrored = |path: Arc<RootPath>| Arc::new(path.mirrored(mirror.plane));
         raw.root_path = raw.root_path.map(mirrored);
         raw.build()

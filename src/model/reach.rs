@@ -12,16 +12,19 @@ use glam::{Affine3A, Vec3, Vec4};
 const FARTHEST: f64 = 1e18;
 
 /// The largest distance of a joint from its parent, and its largest scale.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct JointReach {
     pub(crate) distance: f64,
     pub(crate) scale: f64,
 }
 
 /// The reach of each joint at rest and in the clips included, whatever blend of them plays.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Reach {
     pub(crate) joints: Vec<JointReach>,
+    /// What additive clips add to these distances, and the factors of these scales. Apart, because they come on top of clips that
+    /// are included later, too.
+    differences: Vec<JointReach>,
 }
 
 impl Reach {
@@ -31,38 +34,42 @@ impl Reach {
             distance: length(transform.translation),
             scale: transform.scale.abs().max_element().into(),
         };
+        let none = JointReach {
+            distance: 0.0,
+            scale: 1.0,
+        };
         Self {
             joints: skeleton
                 .joints()
                 .map(|joint| measure(skeleton.rest_of(joint)))
                 .collect(),
+            differences: vec![none; skeleton.len()],
         }
     }
 
     /// The reach of the rest pose, or an error message if it goes too far.
     pub(crate) fn new(skeleton: &Skeleton) -> Result<Self, String> {
         let reach = Self::of_rest(skeleton);
-        check(skeleton, &reach.joints).map_err(|message| format!("at rest {message}"))?;
+        reach
+            .check(skeleton)
+            .map_err(|message| format!("at rest {message}"))?;
         Ok(reach)
     }
 
     /// Includes a clip bound to the skeleton. An additive one comes on top of all others, at full weight.
     pub(crate) fn include(&mut self, clip: &SkeletalClip) {
         let of_clip = clip.largest(|_, translation| translation, |_, scale| scale);
-        let of_clip = of_clip.into_iter().enumerate();
-        for (JointReach { distance, scale }, (joint, of_clip)) in
-            self.joints.iter_mut().zip(of_clip)
-        {
+        let joints = self.joints.iter_mut().zip(&mut self.differences);
+        for (joint, ((most, added), of_clip)) in joints.zip(of_clip).enumerate() {
             if !clip.animates(joint) {
                 continue;
             }
             if clip.additive {
-                (*distance, *scale) = (
-                    *distance + of_clip.distance,
-                    *scale * of_clip.scale.max(1.0),
-                );
+                added.distance += of_clip.distance;
+                added.scale *= of_clip.scale.max(1.0);
             } else {
-                (*distance, *scale) = (distance.max(of_clip.distance), scale.max(of_clip.scale));
+                most.distance = most.distance.max(of_clip.distance);
+                most.scale = most.scale.max(of_clip.scale);
             }
         }
     }
@@ -72,8 +79,36 @@ impl Reach {
     pub(crate) fn admit(&mut self, skeleton: &Skeleton, clip: &SkeletalClip) -> Result<(), String> {
         let mut reach = self.clone();
         reach.include(clip);
-        check(skeleton, &reach.joints)?;
+        reach.check(skeleton)?;
         *self = reach;
+        Ok(())
+    }
+
+    /// Goes down the chains and refuses the first joint that can carry the skin too far.
+    fn check(&self, skeleton: &Skeleton) -> Result<(), String> {
+        // Per joint, its largest distance from the origin, and the largest scale of everything below
+        // it.
+        let mut placed: Vec<(f64, f64)> = Vec::with_capacity(self.joints.len());
+        for (joint, (most, added)) in self.joints.iter().zip(&self.differences).enumerate() {
+            let parent =
+                skeleton.parents()[joint].map_or((0.0, 1.0), |parent| placed[usize::from(parent)]);
+            let far = parent.0 + parent.1 * (most.distance + added.distance);
+            let large = parent.1 * most.scale * added.scale;
+            placed.push((far, large));
+            let Affine3A {
+                matrix3,
+                translation,
+            } = skeleton.inverse_bind()[joint];
+            let columns = [matrix3.x_axis, matrix3.y_axis, matrix3.z_axis, translation]
+                .map(|v| length(v.into()));
+            let carried = far + large * (1.0 + columns.iter().sum::<f64>());
+            if carried.is_nan() || carried > FARTHEST {
+                let name = &skeleton.names()[joint];
+                return Err(format!(
+                    "joint `{name}` and its ancestors carry the skin {carried:.0e} units away: a length or a scale is implausibly large"
+                ));
+            }
+        }
         Ok(())
     }
 }
@@ -120,33 +155,6 @@ impl SkeletalClip {
         }
         largest
     }
-}
-
-/// Goes down the chains and refuses the first joint that can carry the skin too far.
-fn check(skeleton: &Skeleton, joints: &[JointReach]) -> Result<(), String> {
-    // Per joint, its largest distance from the origin, and the largest scale of everything below
-    // it.
-    let mut placed: Vec<(f64, f64)> = Vec::with_capacity(joints.len());
-    for (joint, &JointReach { distance, scale }) in joints.iter().enumerate() {
-        let parent =
-            skeleton.parents()[joint].map_or((0.0, 1.0), |parent| placed[usize::from(parent)]);
-        let (far, large) = (parent.0 + parent.1 * distance, parent.1 * scale);
-        placed.push((far, large));
-        let Affine3A {
-            matrix3,
-            translation,
-        } = skeleton.inverse_bind()[joint];
-        let columns =
-            [matrix3.x_axis, matrix3.y_axis, matrix3.z_axis, translation].map(|v| length(v.into()));
-        let carried = far + large * (1.0 + columns.iter().sum::<f64>());
-        if carried.is_nan() || carried > FARTHEST {
-            let name = &skeleton.names()[joint];
-            return Err(format!(
-                "joint `{name}` and its ancestors carry the skin {carried:.0e} units away: a length or a scale is implausibly large"
-            ));
-        }
-    }
-    Ok(())
 }
 
 /// In f64: squares of what f32 can hold are beyond it.

@@ -290,7 +290,7 @@ impl PartBounds {
     fn reach(
         &self,
         BlendReach {
-            reach: Reach { joints },
+            reach: Reach { joints, .. },
             parents,
             roots,
             ..

@@ -226,7 +226,7 @@ impl<'a> Compress<'a> {
         let mut thin = SkeletalClip::new(clip.timing.clone(), &frames).ok()?;
         thin.additive = clip.additive;
         thin.set_root_path(clip.root_path().cloned());
-        Some(thin.with_morphs_of(clip, self.skeleton))
+        Some(thin.with_curves(clip.morph_curves().cloned()))
     }
 
     /// The largest error of `small` against `clip`; `None` if it is larger than allowed.

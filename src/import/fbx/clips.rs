@@ -160,7 +160,7 @@ impl Importer<'_> {
                 );
                 report.warn(name, message, "they are at even times");
             }
-            raw.set_morphs(&made.frames)?;
+            raw.morphs = made.frames;
         }
         raw.build()
     }

@@ -17,11 +17,13 @@ use glam::{Affine3A, Quat, Vec3, Vec3A};
 const STEP: f64 = 1.0 / 60.0;
 const MOST_FRAMES: usize = 100_000;
 
-pub(super) fn run(
+/// Makes the frames of [`Retarget::run`], which can be edited before a clip is built of them.
+pub(in crate::import) fn retarget_frames(
     map: &Retarget,
     clip: &SkeletalClip,
     limits: &Limits,
-) -> Result<SkeletalClip, RetargetError> {
+) -> Result<RawClip, RetargetError> {
+    let clip = &clip.bind(map.source);
     let (times, is_even) = if map.is_same {
         given(clip)
     } else {
@@ -97,7 +99,9 @@ pub(super) fn run(
     let times = times.iter().filter(|_| !is_even).map(|(time, _)| *time);
     let mut raw = RawClip::new(clip.timing.clone(), out, times.collect());
     raw.additive = clip.additive;
-    Ok(raw.build()?.with_morphs_of(clip, map.target))
+    raw.morphs = clip.morph_frames();
+    raw.morphs.bind(map.target.morphs());
+    Ok(raw)
 }
 
 /// The same frames as those of a clip.

@@ -36,6 +36,7 @@ use crate::{
     model::{ClipError, JointIndex, Role, Roles, Side, SkeletalClip, Skeleton},
 };
 use body::Body;
+pub(super) use clip::retarget_frames;
 use glam::{Affine3A, Quat, Vec3};
 pub(super) use rest::with_rest;
 use same::SameJoint;
@@ -206,7 +207,7 @@ impl<'a> Retarget<'a> {
     /// # Errors
     /// The clip is too large for `limits`, or so far off that its numbers are not finite.
     pub fn run(&self, clip: &SkeletalClip, limits: &Limits) -> Result<SkeletalClip, RetargetError> {
-        clip::run(self, &clip.bind(self.source), limits)
+        Ok(retarget_frames(self, clip, limits)?.build()?)
     }
 
     /// Returns warnings for an artist about the match.

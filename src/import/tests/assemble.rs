@@ -2,6 +2,8 @@ use super::*;
 use crate::import::{CallbackEntry, ClipRootMotion, RootMotionEntry, open_model};
 use crate::messages::{assert_message, assert_messages};
 use crate::model::{ClipFrames, ClipTiming, PlaybackMode};
+#[cfg(feature = "gltf")]
+use crate::{import::internals::to_glb, model::Reach};
 use glam::Vec3;
 
 const MESH: &str = "MD5Version 10\ncommandline \"\"\nnumJoints 2\nnumMeshes 1\n\
@@ -340,6 +342,68 @@ fn several_clips_are_cut_from_one() {
     ] {
         let text = format!("(model: \"a\", clips: {{\"w\": (file: \"a.md5anim\", {range})}})");
         assert!(Manifest::parse("a", text.as_bytes()).is_err(), "{range}");
+    }
+}
+
+#[cfg(feature = "gltf")]
+#[test]
+fn clips_of_another_file_are_made_once_for_all_entries_that_change_them_alike() {
+    // The root goes 3 m ahead.
+    let anim = ANIM.replace("-1 4 0", "-1 1 0");
+    let entry = ClipEntry {
+        file: Some("a.md5anim".into()),
+        ..ClipEntry::default()
+    };
+    let made = open(&many_clips(1, &entry), &Limits::default(), &anim, &mut 0);
+    let glb = to_glb("a.glb", &made.unwrap().model, None, |_, _| None);
+    let glb = glb.unwrap().value;
+    let text = "(model: \"a.md5mesh\", clips: {
+            \"a\": (file: \"a.glb\"),
+            \"b\": (file: \"a.glb\", playback: Once),
+            \"c\": (file: \"a.glb\", root_motion: ()),
+            \"d\": (file: \"a.glb\", root_motion: (), ground_speed: 2),
+            \"e\": (file: \"a.glb\", root_motion: (), seconds: (0, 0.05)),
+        })";
+    let manifest = Manifest::parse("a", text.as_bytes()).unwrap();
+    let read = |file: &str| {
+        Ok(Cow::Borrowed(match file {
+            "a.glb" => &*glb,
+            _ => MESH.as_bytes(),
+        }))
+    };
+    let imported = open_manifest("a", &manifest, &Limits::default(), read).unwrap();
+    let clips = imported.model.clips;
+    let keys: Vec<usize> = clips.iter().map(SkeletalClip::frames_key).collect();
+    assert_eq!(clips.len(), 5, "{:?}", imported.warnings);
+    assert!(keys[0] == keys[1] && keys[2] == keys[3]);
+    assert!(keys[0] != keys[2] && keys[2] != keys[4]);
+    assert_eq!(clips[1].timing.playback, PlaybackMode::Once);
+    let ends = |clip: usize| clips[clip].transform_at(0, clips[clip].frame_count() - 1);
+    assert!(ends(0).translation.length() > 1.0 && ends(2).translation.length() < 1e-6);
+}
+
+#[cfg(feature = "gltf")]
+#[test]
+fn a_clip_without_an_entry_counts_once_toward_how_far_joints_go() {
+    let entry = ClipEntry {
+        file: Some("a.md5anim".into()),
+        additive: Some(true),
+        ..ClipEntry::default()
+    };
+    let additive = open(&many_clips(1, &entry), &Limits::default(), ANIM, &mut 0);
+    let model = additive.unwrap().model;
+    let glb = to_glb("a.glb", &model, None, |_, _| None).unwrap().value;
+    let alone = open_model("a.glb", &glb, &ImportSettings::default()).unwrap();
+    assert!(alone.model.clips[0].additive);
+    assert_ne!(alone.reach, Reach::of_rest(&alone.model.skeleton));
+    for root_motion in [None, Some(RootMotionEntry::default())] {
+        let manifest = Manifest {
+            root_motion,
+            ..Manifest::of_model("a.glb")
+        };
+        let read = |_: &str| Ok(Cow::Borrowed(&*glb));
+        let imported = open_manifest("a", &manifest, &Limits::default(), read).unwrap();
+        assert_eq!(imported.reach, alone.reach);
     }
 }
 

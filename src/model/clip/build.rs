@@ -1,14 +1,9 @@
 //! Frames → clip: finds the channels that change and packs their samples.
 
-use super::{ChannelSlot, ClipError, ClipFrames, RowTracks, SkeletalClip};
+use super::{ChannelSlot, ClipError, ClipFrames, MorphCurves, RowTracks, SkeletalClip};
 use crate::model::{ClipTiming, JointTransform, Reach, Skeleton};
 use glam::{Quat, Vec4};
-use std::{
-    collections::{HashMap, VecDeque},
-    iter,
-    ops::Range,
-    sync::Arc,
-};
+use std::{iter, ops::Range, sync::Arc};
 
 /// The ten vectors of four joints: translation x y z, rotation x y z w, scale x y z.
 type RowVectors = [Vec4; 10];
@@ -234,8 +229,9 @@ impl SkeletalClip {
     /// [`ClipError::TooFar`] if the differences could carry the skin beyond what can be computed, such as after a
     /// first frame that is scaled to almost nothing.
     pub fn to_additive(&self, skeleton: &Skeleton) -> Result<Self, ClipError> {
-        let mut raw = self.bind(skeleton).to_raw();
-        raw.subtract_first()?;
+        let mut raw = self.to_raw();
+        raw.bind(skeleton);
+        raw.subtract_first();
         let clip = raw.build()?;
         Reach::new(skeleton)
             .and_then(|mut reach| reach.admit(skeleton, &clip))
@@ -252,60 +248,35 @@ impl SkeletalClip {
     /// if there are equally many of that name in the clip as in the skeleton. Otherwise, the first
     /// joint of that name counts.
     pub fn bind(&self, skeleton: &Skeleton) -> Self {
-        let morphs = self.bound_morphs(skeleton.morphs());
-        if self.joints == *skeleton.names() {
-            return Self {
-                morphs,
-                ..self.clone()
-            };
+        if self.fits(skeleton) {
+            return self.clone();
         }
-        // The joints of each name, and how many of them the skeleton has.
-        let mut by_name: HashMap<&str, (VecDeque<usize>, usize)> = HashMap::new();
-        for (joint, name) in self.joints.iter().enumerate() {
-            by_name.entry(name).or_default().0.push_back(joint);
-        }
-        for name in skeleton.names().iter() {
-            by_name.entry(name).or_default().1 += 1;
-        }
-        by_name
-            .values_mut()
-            .filter(|(joints, count)| joints.len() != *count)
-            .for_each(|(joints, _)| joints.truncate(1));
-        // Taken out when found, so that a second joint of the same name stays still.
-        let mut take = |name: &Arc<str>| by_name.get_mut(&**name)?.0.pop_front();
-        let source: Vec<Option<usize>> = skeleton.names().iter().map(&mut take).collect();
-        let frames = ClipFrames {
+        let mut raw = self.to_raw();
+        raw.bind(skeleton);
+        // Without a look at times, because `timing` is public and may have been changed since.
+        let (name, duration) = (&self.timing.name, self.timing.duration);
+        let morphs = MorphCurves::new(name, duration, &raw.morphs).ok().flatten();
+        let bound = Self::new(raw.timing, &raw.frames);
+        // Of a clip that has no length anymore, nothing is left.
+        let bound = bound.unwrap_or_else(|_| Self {
+            rows: Arc::default(),
+            moved: Arc::default(),
             joints: skeleton.names().clone(),
-            animated: source
-                .iter()
-                .map(|s| s.is_some_and(|j| self.animates(j)))
-                .collect(),
-            transforms: (0..self.frame_count)
-                .flat_map(|frame| source.iter().map(move |s| (frame, *s)))
-                .map(|(frame, s)| {
-                    s.map_or(JointTransform::IDENTITY, |joint| {
-                        self.transform_at(joint, frame)
-                    })
-                })
-                .collect(),
-        };
-        match Self::new(self.timing.clone(), &frames) {
-            Ok(clip) => Self {
-                additive: self.additive,
-                times: self.times.clone(),
-                root_path: self.root_path.clone(),
-                morphs,
-                ..clip
-            },
-            // The parts of a valid clip are finite and whole; only an empty skeleton gets here.
-            Err(_) => Self {
-                rows: Arc::default(),
-                moved: Arc::default(),
-                joints: skeleton.names().clone(),
-                morphs,
-                ..self.clone()
-            },
+            ..self.clone()
+        });
+        Self {
+            additive: raw.additive,
+            times: raw.times.into(),
+            root_path: raw.root_path,
+            ..bound.with_curves(morphs)
         }
+    }
+
+    /// Returns `true` if the clip is bound to `skeleton`: [`Self::bind`] changes nothing.
+    pub(crate) fn fits(&self, skeleton: &Skeleton) -> bool {
+        let morphs = self.morphs();
+        self.joints == *skeleton.names()
+            && (morphs.is_empty() || morphs == skeleton.morphs().names())
     }
 }
 

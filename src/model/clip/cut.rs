@@ -55,7 +55,8 @@ impl RawClip {
             key.until = key.until.map(|until| until.min(to) - from);
         }
         self.root_path = None;
-        self.edit_morphs(|morphs| morphs.cut(from, to, duration))
+        self.morphs.cut(from, to, duration);
+        Ok(())
     }
 }
 
@@ -63,6 +64,9 @@ impl MorphFrames {
     /// Leaves the weights between two times of a clip that lasts `duration`.
     fn cut(&mut self, from: f64, to: f64, duration: f64) {
         let width = self.names.len();
+        if width == 0 {
+            return;
+        }
         let count = self.weights.len() / width;
         let time = |frame: usize| frame_time(&self.times, count, duration, frame);
         let (part, times) = cut(count - 1, time, from, to);

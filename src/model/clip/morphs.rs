@@ -6,7 +6,7 @@ use super::{
     ChannelSlot, ClipError, PackedNumbers, SkeletalClip,
     numbers::{Fitted, NumberFormat, NumberWriter},
 };
-use crate::model::{MorphIndex, Morphs, Skeleton};
+use crate::model::{MorphIndex, Morphs};
 use glam::Vec4;
 use std::sync::Arc;
 
@@ -32,6 +32,30 @@ impl MorphFrames {
         }
     }
 
+    /// Puts the targets in the order of `morphs`, matched by name.
+    pub(crate) fn bind(&mut self, morphs: &Morphs) {
+        // Clips of the model's own file have the same targets.
+        if self.names.is_empty() || *self.names == *morphs.names() {
+            return;
+        }
+        let given = std::mem::take(self);
+        let find = |name: &Arc<str>| given.names.iter().position(|n| n == name);
+        let source: Vec<Option<usize>> = morphs.names().iter().map(find).collect();
+        *self = Self {
+            names: morphs.names().into(),
+            animated: source
+                .iter()
+                .map(|s| s.is_some_and(|at| given.animated[at]))
+                .collect(),
+            weights: given
+                .weights
+                .chunks_exact(given.names.len())
+                .flat_map(|frame| source.iter().map(move |s| s.map_or(0.0, |at| frame[at])))
+                .collect(),
+            times: given.times,
+        };
+    }
+
     /// Gives each morph target the weights of the one on the other side.
     pub(crate) fn mirror(&mut self, morphs: &Morphs) {
         let sides = morphs.other_sides();
@@ -50,17 +74,6 @@ impl MorphFrames {
                 .filter(|&at| at < other(at))
                 .for_each(|at| self.animated.swap(at, other(at)));
         }
-    }
-
-    /// Converts weights to differences from the first frame.
-    pub(crate) fn subtract_first(&mut self) {
-        let first: Vec<f32> = self
-            .weights
-            .iter()
-            .take(self.names.len())
-            .copied()
-            .collect();
-        self.subtract(&first);
     }
 }
 
@@ -145,42 +158,6 @@ impl SkeletalClip {
     #[inline]
     pub(crate) fn morph_curves(&self) -> Option<&MorphCurves> {
         self.morphs.as_deref()
-    }
-
-    /// Returns the clip with the weights of another of the same length, bound to `skeleton`.
-    pub(crate) fn with_morphs_of(self, other: &Self, skeleton: &Skeleton) -> Self {
-        Self {
-            morphs: other.bound_morphs(skeleton.morphs()),
-            ..self
-        }
-    }
-
-    /// The clip's weights in the order of `morphs`, matched by name; `None` if it moves none of them.
-    pub(super) fn bound_morphs(&self, morphs: &Morphs) -> Option<Arc<MorphCurves>> {
-        let ours = self.morphs.as_ref()?;
-        // Clips of the model's own file have the same targets.
-        if *ours.names == *morphs.names() {
-            return Some(ours.clone());
-        }
-        let given = ours.to_frames();
-        let find = |name: &Arc<str>| given.names.iter().position(|n| n == name);
-        let source: Vec<Option<usize>> = morphs.names().iter().map(find).collect();
-        let count = given.names.len();
-        let frames = MorphFrames {
-            names: morphs.names().into(),
-            animated: source
-                .iter()
-                .map(|s| s.is_some_and(|at| given.animated[at]))
-                .collect(),
-            weights: (0..ours.frame_count)
-                .flat_map(|frame| source.iter().map(move |s| (frame, *s)))
-                .map(|(frame, s)| s.map_or(0.0, |at| given.weights[frame * count + at]))
-                .collect(),
-            times: given.times,
-        };
-        // The frames of a valid clip are valid.
-        let bound = MorphCurves::new(&self.timing.name, self.timing.duration, &frames);
-        bound.ok().flatten().map(Arc::new)
     }
 }
 

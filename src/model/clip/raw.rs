@@ -1,8 +1,12 @@
 //! Clips that are still being edited.
 
-use super::{ClipError, ClipFrames, MorphCurves, MorphFrames, SkeletalClip, frame_time};
-use crate::model::{ClipTiming, RootPath};
-use std::sync::Arc;
+use super::{ClipError, ClipFrames, MorphFrames, SkeletalClip, frame_time};
+use crate::model::{ClipTiming, JointTransform, RootPath, Skeleton};
+use std::{
+    collections::{HashMap, VecDeque},
+    mem,
+    sync::Arc,
+};
 
 /// A clip before it is built: whole transforms, which edits change in place.
 ///
@@ -15,7 +19,8 @@ pub(crate) struct RawClip {
     pub(crate) frames: ClipFrames,
     /// Seconds of each frame; empty if they are evenly spaced.
     pub(crate) times: Vec<f64>,
-    morphs: Option<Arc<MorphCurves>>,
+    /// Weights of morph targets, which have frames of their own. Without names, the clip moves none.
+    pub(crate) morphs: MorphFrames,
 }
 
 impl SkeletalClip {
@@ -24,7 +29,7 @@ impl SkeletalClip {
         RawClip {
             additive: self.additive,
             root_path: self.root_path.clone(),
-            morphs: self.morphs.clone(),
+            morphs: self.morph_frames(),
             ..RawClip::new(self.timing.clone(), self.to_frames(), self.times.to_vec())
         }
     }
@@ -39,25 +44,25 @@ impl RawClip {
             root_path: None,
             frames,
             times,
-            morphs: None,
+            morphs: MorphFrames::default(),
         }
     }
 
     /// Builds the clip.
     ///
     /// # Errors
-    /// As for [`SkeletalClip::at_times`].
+    /// As for [`SkeletalClip::at_times`] and [`SkeletalClip::with_morphs`].
     pub(crate) fn build(self) -> Result<SkeletalClip, ClipError> {
         let clip = match &self.times[..] {
             [] => SkeletalClip::new(self.timing, &self.frames)?,
             times => SkeletalClip::at_times(self.timing, &self.frames, times)?,
         };
-        Ok(SkeletalClip {
+        let clip = SkeletalClip {
             additive: self.additive,
             root_path: self.root_path,
-            morphs: self.morphs,
             ..clip
-        })
+        };
+        clip.with_morphs(&self.morphs)
     }
 
     /// Returns the number of frames, at least one.
@@ -76,34 +81,55 @@ impl RawClip {
     }
 
     /// Converts the clip to differences from its first frame.
-    ///
-    /// # Errors
-    /// A difference of weights is not finite.
-    pub(crate) fn subtract_first(&mut self) -> Result<(), ClipError> {
+    pub(crate) fn subtract_first(&mut self) {
         (self.additive, self.root_path) = (true, None);
         self.frames.subtract_first();
-        self.edit_morphs(MorphFrames::subtract_first)
+        let first: Vec<f32> = self.morphs.weights[..self.morphs.names.len()].into();
+        self.morphs.subtract(&first);
     }
 
-    /// Sets the weights of morph targets, which have frames of their own.
-    ///
-    /// # Errors
-    /// As for [`SkeletalClip::with_morphs`].
-    pub(crate) fn set_morphs(&mut self, frames: &MorphFrames) -> Result<(), ClipError> {
-        let curves = MorphCurves::new(&self.timing.name, self.timing.duration, frames)?;
-        self.morphs = curves.map(Arc::new);
-        Ok(())
-    }
-
-    pub(crate) fn edit_morphs(
-        &mut self,
-        edit: impl FnOnce(&mut MorphFrames),
-    ) -> Result<(), ClipError> {
-        let Some(curves) = &self.morphs else {
-            return Ok(());
+    /// Puts joints and morph targets in the order of `skeleton`, as [`SkeletalClip::bind`] does.
+    pub(crate) fn bind(&mut self, skeleton: &Skeleton) {
+        self.morphs.bind(skeleton.morphs());
+        if self.frames.joints == *skeleton.names() {
+            return;
+        }
+        let frame_count = self.frame_count();
+        let given = mem::take(&mut self.frames);
+        // The joints of each name, and how many of them the skeleton has.
+        let mut by_name: HashMap<&str, (VecDeque<usize>, usize)> = HashMap::new();
+        for (joint, name) in given.joints.iter().enumerate() {
+            by_name.entry(name).or_default().0.push_back(joint);
+        }
+        for name in skeleton.names().iter() {
+            by_name.entry(name).or_default().1 += 1;
+        }
+        by_name
+            .values_mut()
+            .filter(|(joints, count)| joints.len() != *count)
+            .for_each(|(joints, _)| joints.truncate(1));
+        // Taken out when found, so that a second joint of the same name stays still.
+        let mut take = |name: &Arc<str>| by_name.get_mut(&**name)?.0.pop_front();
+        let source: Vec<Option<usize>> = skeleton.names().iter().map(&mut take).collect();
+        let count = given.joints.len();
+        self.frames = ClipFrames {
+            joints: skeleton.names().clone(),
+            animated: source
+                .iter()
+                .map(|s| s.is_some_and(|joint| given.animated[joint]))
+                .collect(),
+            transforms: (0..frame_count)
+                .flat_map(|frame| source.iter().map(move |s| (frame, *s)))
+                .map(|(frame, s)| {
+                    s.map_or(JointTransform::IDENTITY, |joint| {
+                        given.transforms[frame * count + joint]
+                    })
+                })
+                .collect(),
         };
-        let mut frames = curves.to_frames();
-        edit(&mut frames);
-        self.set_morphs(&frames)
+        if skeleton.is_empty() {
+            // No transforms, so a single frame.
+            self.times.clear();
+        }
     }
 }

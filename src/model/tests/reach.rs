@@ -55,6 +55,19 @@ fn clips_are_measured_together_for_they_may_be_blended() {
 }
 
 #[test]
+fn differences_come_on_top_of_clips_that_are_included_later() {
+    let skeleton = chain(1, 1.0);
+    let pose = stretch(&skeleton, 0, 1e12);
+    let mut additive = pose.clone();
+    additive.additive = true;
+    for [first, second] in [[&pose, &additive], [&additive, &pose]] {
+        let mut reach = Reach::new(&skeleton).unwrap();
+        reach.admit(&skeleton, first).unwrap();
+        assert!(reach.admit(&skeleton, second).is_err());
+    }
+}
+
+#[test]
 fn differences_that_no_skin_can_follow_are_refused() {
     let skeleton = chain(3, 1.0);
     let grow = |from: f32| {

@@ -149,7 +149,6 @@ impl<'a> Sampler<'a> {
         let mut raw = sampled.into_clip(name.clone(), model.skeleton.names(), curves);
         raw.additive = extras.additive;
         let weights = self.morphs.curves(*animation);
-        let mut morphs = Ok(());
         if !weights.is_empty() {
             let mut weights = weights.clone();
             if let Some(moved) = &extras.morphs {
@@ -171,11 +170,10 @@ impl<'a> Sampler<'a> {
             if extras.additive {
                 frames.subtract(model.skeleton.morphs().rest());
             }
-            morphs = raw.set_morphs(&frames);
+            raw.morphs = frames;
         }
-        let clip = morphs.and_then(|()| raw.build());
         Some(Made {
-            clip: clip.map_err(|error| error.to_string()),
+            clip: raw.build().map_err(|error| error.to_string()),
             warnings,
             spent,
         })

@@ -1,5 +1,5 @@
 use super::*;
-use crate::model::{ClipFrames, ClipTiming};
+use crate::model::{ClipFrames, ClipTiming, Skeleton};
 
 fn names(names: &[&str]) -> Arc<[Arc<str>]> {
     names.iter().map(|&n| Arc::from(n)).collect()
