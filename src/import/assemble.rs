@@ -393,9 +393,7 @@ fn refine(
     if let Some(playback) = entry.playback {
         clip.timing.playback = playback;
     }
-    // Frames at individual times have no numbers that an artist could mean.
-    let own = Some(clip.frame_rate()).filter(|rate| clip.frame_times().is_none() && *rate > 0.0);
-    let rate = entry.frame_rate.or(own);
+    let rate = entry.frame_rate.or(clip.frame_rate());
     let keys: Vec<_> = entry
         .callbacks
         .iter()

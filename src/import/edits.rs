@@ -146,10 +146,7 @@ fn part(
         FormatError::one(Diagnostic::error(file, message).with_hint(hint))
     };
     let end = clip.timing.duration;
-    // Frames at individual times have no numbers that an artist could mean.
-    let own = Some((clip.frame_count() - 1) as f64 / end);
-    let own = own.filter(|rate| clip.times.is_empty() && 0.0 < *rate && *rate < f64::INFINITY);
-    let rate = entry.frame_rate.or(own);
+    let rate = entry.frame_rate.or(clip.rate);
     let (from, to) = match (entry.frames, rate) {
         (None, _) => entry.seconds.unwrap_or((0.0, f64::INFINITY)),
         (Some((from, to)), Some(rate)) => (from / rate, to / rate),

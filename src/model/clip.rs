@@ -88,6 +88,7 @@ pub struct SkeletalClip {
     frame_count: usize,
     /// Seconds of each frame; empty if they are evenly spaced.
     times: Arc<[f64]>,
+    rate: Option<f64>,
     rows: Arc<[RowTracks]>,
     constants: Arc<[Vec4]>,
     samples: Arc<[Vec4]>,
@@ -138,13 +139,10 @@ impl SkeletalClip {
         self.frame_count
     }
 
-    /// Frames per second, on average if they are not evenly spaced; 0 for a clip of one frame or no length.
-    pub fn frame_rate(&self) -> f64 {
-        if self.timing.duration > 0.0 {
-            (self.frame_count - 1) as f64 / self.timing.duration
-        } else {
-            0.0
-        }
+    /// Returns the frames per second in which an artist counts: those of the clip's file, although the clip may have frames
+    /// between them. `None` if the file's frames are not evenly spaced, or if there is only one.
+    pub fn frame_rate(&self) -> Option<f64> {
+        self.rate
     }
 
     /// Returns the seconds from the start to each frame, or `None` if frames are evenly spaced. Two equal times are a

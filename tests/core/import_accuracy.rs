@@ -661,7 +661,7 @@ fn a_clip_whose_keys_all_stand_at_zero_is_a_single_pose() {
     let clip = &imported.model.clips[0];
     assert_eq!(
         (clip.frame_count(), clip.timing.duration, clip.frame_rate()),
-        (1, 0.0, 0.0)
+        (1, 0.0, None)
     );
     assert!(worst_error(&m3d, &imported, |p| p) < 1e-5);
 }

@@ -196,6 +196,9 @@ fn there_and_back(other: &Skeleton, meter: f32, bounds: Bounds) -> f32 {
     for clip in &scout.clips {
         let there = check("there", &source, &target, clip, bounds);
         assert_eq!(there.timing, clip.timing);
+        // Frames that are added don't count.
+        assert!(there.frame_count() > clip.frame_count());
+        assert_eq!(there.frame_rate(), clip.frame_rate());
         let back = check("back", &target, &source, &there, bounds);
         let again = compare(&source, clip, &source, &back);
         println!("again {}: {again}", clip.timing.name);

@@ -404,7 +404,7 @@ fn clip<'a>(clip: &'a SkeletalClip, file: Option<&'a str>) -> ClipReport<'a> {
         file,
         seconds: clip.timing.duration,
         frames: clip.frame_count(),
-        frames_per_second: clip.frame_times().is_none().then(|| clip.frame_rate()),
+        frames_per_second: clip.frame_rate(),
         playback: match clip.timing.playback {
             PlaybackMode::Loop => "loop",
             PlaybackMode::Once => "once",

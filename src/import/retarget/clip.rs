@@ -99,6 +99,7 @@ pub(in crate::import) fn retarget_frames(
     let times = times.iter().filter(|_| !is_even).map(|(time, _)| *time);
     let mut raw = RawClip::new(clip.timing.clone(), out, times.collect());
     raw.additive = clip.additive;
+    raw.rate = clip.frame_rate();
     raw.morphs = clip.morph_frames();
     raw.morphs.bind(map.target.morphs());
     Ok(raw)

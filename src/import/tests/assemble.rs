@@ -119,7 +119,7 @@ fn keys_at_frames_are_placed_by_the_clips_frame_rate_or_by_the_one_that_is_given
             .model
             .clips
             .remove(0);
-        let rate = frame_rate.unwrap_or(clip.frame_rate());
+        let rate = frame_rate.or(clip.frame_rate()).unwrap();
         let frame = |time: f64| (time * rate * 1e6).round() * 1e-6;
         let places = clip
             .timing
@@ -151,6 +151,48 @@ fn keys_at_frames_are_placed_by_the_clips_frame_rate_or_by_the_one_that_is_given
             warnings.len()
         ),
         (1.0, Some(1.0), 1)
+    );
+}
+
+#[test]
+fn frames_of_a_file_keep_their_numbers_where_fast_turns_get_more_of_them() {
+    // The root turns by 60° from one frame to the next.
+    let anim = ANIM.replace("-1 4 0", "-1 32 0").replace(
+        "frame 1 {\n1\n}\nframe 2 {\n3\n}",
+        "frame 1 {\n0.5\n}\nframe 2 {\n0\n}",
+    );
+    let key = CallbackEntry {
+        time: None,
+        frame: Some(1.0),
+        ..CallbackEntry::new(0.0, "key")
+    };
+    let whole = ClipEntry {
+        file: Some("a.md5anim".into()),
+        callbacks: vec![key],
+        ..ClipEntry::default()
+    };
+    let second = ClipEntry {
+        frames: Some((1.0, 2.0)),
+        callbacks: Vec::new(),
+        ..whole.clone()
+    };
+    let manifest = Manifest {
+        clips: [("second".to_owned(), second), ("whole".to_owned(), whole)].into(),
+        ..Manifest::of_model("a.md5mesh")
+    };
+    let opened = open(&manifest, &Limits::default(), &anim, &mut 0).unwrap();
+    let [second, whole] = &opened.model.clips[..] else {
+        panic!("two clips");
+    };
+    assert_eq!((whole.frame_count(), whole.frame_rate()), (9, Some(24.0)));
+    assert_eq!(whole.timing.callbacks[0].time, 1.0 / 24.0);
+    assert_eq!(
+        (second.frame_count(), second.timing.duration),
+        (5, 1.0 / 24.0)
+    );
+    assert_eq!(
+        second.transform_at(0, 4).rotation,
+        whole.transform_at(0, 8).rotation
     );
 }
 

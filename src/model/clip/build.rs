@@ -55,7 +55,11 @@ impl SkeletalClip {
         } else {
             Arc::default()
         };
-        Ok(Self { times, ..clip })
+        Ok(Self {
+            times,
+            rate: None,
+            ..clip
+        })
     }
 
     /// Like [`Self::new`], with each frame cut into `steps`, at least one, along the arcs between rotations.
@@ -201,6 +205,7 @@ impl SkeletalClip {
                 }
             }
         }
+        let rate = even_rate(given, timing.duration);
         Ok(Self {
             timing,
             additive: false,
@@ -208,6 +213,7 @@ impl SkeletalClip {
             root_path: None,
             frame_count,
             times: Arc::default(),
+            rate,
             rows: rows.into(),
             constants: constants.into(),
             samples,
@@ -267,6 +273,7 @@ impl SkeletalClip {
         Self {
             additive: raw.additive,
             times: raw.times.into(),
+            rate: raw.rate,
             root_path: raw.root_path,
             ..bound.with_curves(morphs)
         }
@@ -278,6 +285,12 @@ impl SkeletalClip {
         self.joints == *skeleton.names()
             && (morphs.is_empty() || morphs == skeleton.morphs().names())
     }
+}
+
+/// Returns the frames per second of evenly spaced frames. `None` if there is only one, or no time between them.
+pub(super) fn even_rate(frames: usize, duration: f64) -> Option<f64> {
+    let rate = frames.saturating_sub(1) as f64 / duration;
+    (rate > 0.0 && rate.is_finite()).then_some(rate)
 }
 
 /// Returns, per joint, `true` for each of translation, rotation and scale that is the same in all

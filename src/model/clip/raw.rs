@@ -1,6 +1,6 @@
 //! Clips that are still being edited.
 
-use super::{ClipError, ClipFrames, MorphFrames, SkeletalClip, frame_time};
+use super::{ClipError, ClipFrames, MorphFrames, SkeletalClip, build::even_rate, frame_time};
 use crate::model::{ClipTiming, JointTransform, RootPath, Skeleton};
 use std::{
     collections::{HashMap, VecDeque},
@@ -19,6 +19,8 @@ pub(crate) struct RawClip {
     pub(crate) frames: ClipFrames,
     /// Seconds of each frame; empty if they are evenly spaced.
     pub(crate) times: Vec<f64>,
+    /// See [`SkeletalClip::frame_rate`].
+    pub(crate) rate: Option<f64>,
     /// Weights of morph targets, which have frames of their own. Without names, the clip moves none.
     pub(crate) morphs: MorphFrames,
 }
@@ -30,6 +32,7 @@ impl SkeletalClip {
             additive: self.additive,
             root_path: self.root_path.clone(),
             morphs: self.morph_frames(),
+            rate: self.rate,
             ..RawClip::new(self.timing.clone(), self.to_frames(), self.times.to_vec())
         }
     }
@@ -38,14 +41,19 @@ impl SkeletalClip {
 impl RawClip {
     /// A clip that moves no morph targets.
     pub(crate) fn new(timing: ClipTiming, frames: ClipFrames, times: Vec<f64>) -> Self {
-        Self {
+        let mut raw = Self {
             timing,
             additive: false,
             root_path: None,
             frames,
             times,
+            rate: None,
             morphs: MorphFrames::default(),
+        };
+        if raw.times.is_empty() {
+            raw.rate = even_rate(raw.frame_count(), raw.timing.duration);
         }
+        raw
     }
 
     /// Builds the clip.
@@ -60,6 +68,7 @@ impl RawClip {
         let clip = SkeletalClip {
             additive: self.additive,
             root_path: self.root_path,
+            rate: self.rate,
             ..clip
         };
         clip.with_morphs(&self.morphs)

@@ -20,7 +20,7 @@ fn two_joints() -> SkeletalClip {
 #[test]
 fn constant_channels_are_stored_once_and_frames_read_back() {
     let clip = two_joints();
-    assert_eq!((clip.frame_count(), clip.frame_rate()), (3, 2.0));
+    assert_eq!((clip.frame_count(), clip.frame_rate()), (3, Some(2.0)));
     assert!(matches!(clip.rows()[0].scale, ChannelSlot::Constant(_)));
     assert_eq!(clip.frame(1).len(), 7);
     assert_eq!(clip.transform_at(0, 2).translation, Vec3::X * 2.0);
