@@ -431,25 +431,22 @@ impl Importer<'_> {
                 .for_each(|_| reader.push(&mut all, [(joint, 1.0)]));
             return Ok(all);
         }
-        let mut outside = None;
+        let (mut pairs, mut outside) = (Vec::new(), None);
         for &vertex in &draft.vertices {
-            let pairs = sets.iter().flat_map(|[joints, weights]| {
-                let vertex = vertex as usize;
-                joints
-                    .indices::<4>(vertex)
-                    .into_iter()
-                    .zip(weights.floats::<4>(vertex))
-            });
-            let pairs =
-                pairs.filter_map(|(joint, weight)| match binding.joints.get(joint as usize) {
-                    Some(&joint) => Some((joint, weight)),
-                    None => {
+            pairs.clear();
+            for [joints, weights] in &sets {
+                let joints: [u32; 4] = joints.indices(vertex as usize);
+                let weights: [f32; 4] = weights.floats(vertex as usize);
+                for (joint, weight) in joints.into_iter().zip(weights) {
+                    match binding.joints.get(joint as usize) {
+                        Some(&joint) => pairs.push((joint, weight)),
                         // Unused slots may hold anything.
-                        outside = outside.or((weight != 0.0).then_some((vertex, joint)));
-                        None
+                        None if weight == 0.0 => {}
+                        None => outside = outside.or(Some((vertex, joint))),
                     }
-                });
-            reader.push(&mut all, pairs);
+                }
+            }
+            reader.push(&mut all, pairs.iter().copied());
         }
         match outside {
             Some((vertex, joint)) => {
